@@ -13,6 +13,7 @@ import { consumerClasses, roles, thinkingModes } from './layout.gen.js';
 import type { NativeGenerationRequest, NativeMessage } from './native.js';
 import { describe } from './native-call.js';
 import { Prefix } from './prefix.js';
+import { apostrophes, quotationMarks } from './quotation-marks.js';
 import { schemaGrammar } from './schema-grammar.js';
 
 /**
@@ -83,8 +84,8 @@ export interface GenerateRequest {
   schema?: object | undefined;
   /** A GBNF grammar (llama.cpp) that the reply conforms to, after thinking. */
   grammar?: string | undefined;
-  /** Whatever the reply has between `open` and `close` is a span of one of the texts. Of schema, grammar and quotes, one. */
-  quotes?: { open: string; close: string; texts: readonly string[] } | undefined;
+  /** Whatever the reply has between quotation marks is a span of one of the texts. Of schema, grammar and quotes, one. */
+  quotes?: { texts: readonly string[] } | undefined;
   /** Added to the logits of tokens; -Infinity excludes a token. */
   logitBias?: Readonly<Record<number, number>> | undefined;
   /**
@@ -209,15 +210,12 @@ function promptArgument(request: GenerateRequest, vocabularySize: number) {
   return { prompt: found, messages: undefined, parts: rendered?.parts };
 }
 
-function quotesArgument(quotes: GenerateRequest['quotes']): GenerateRequest['quotes'] {
+function quotesArgument(quotes: GenerateRequest['quotes']): NativeGenerationRequest['quotes'] {
   if (quotes === undefined) return undefined;
-  refuseUnknownFields('quotes', quotes, { open: true, close: true, texts: true });
-  for (const name of ['open', 'close'] as const) {
-    if (typeof quotes[name] !== 'string') refuse(`quotes.${name}`, 'a string is expected');
-  }
+  refuseUnknownFields('quotes', quotes, { texts: true });
   if (!Array.isArray(quotes.texts) || quotes.texts.some((text) => typeof text !== 'string'))
     refuse('quotes.texts', 'an array of strings is expected');
-  return quotes;
+  return { texts: quotes.texts, marks: quotationMarks, apostrophes };
 }
 
 function replyArgument({ schema, grammar, quotes }: GenerateRequest) {

@@ -10,6 +10,7 @@ export { checkGrammar, type GrammarMatch, matchGrammar } from './grammar.js';
 export { describeModel, type ModelDescription } from './inspect-file.js';
 export { textToEmbed } from './lexical-options.js';
 export { type BeneathRequest, type BeneathResult, openBeneath } from './open-beneath.js';
+export { anyQuotationMark } from './quotation-marks.js';
 export { literal, schemaGrammar } from './schema-grammar.js';
 export { type ComputeSettings, cacheFolder, measuredSettings } from './settings-cache.js';
 export { type LoopTurn, Slices } from './slices.js';

@@ -76,6 +76,6 @@ function requestOf(records, question, drafts) {
     maxTokens: Number(options.tokens),
     sampling: { temperature: 0 },
     drafts,
-    ...(options.form === 'quote' && { quotes: { open: '"', close: '"', texts: records } }),
+    ...(options.form === 'quote' && { quotes: { texts: records } }),
   };
 }

@@ -1,6 +1,7 @@
 // Whether `cite: "verbatim"` ever misquotes: SmolLM2 answers questions of several collections through a server, with records of
-// a hybrid search, half of the replies with temperature 1.5. Every quotation is compared, without code of the node, with the text
-// that was indexed: it is part of a record of that turn, begins and ends with a word, and its citation has its characters.
+// a hybrid search, half of the replies with temperature 1.5, and is asked to quote with several kinds of marks. Every quotation is
+// compared, without code of the node, with the text that was indexed: it is part of a record of that turn, begins and ends with a
+// word, and its citation has its characters. So has whatever a reader of one kind of marks takes for a quotation.
 //
 //   LOREKEEP_MODELS=FOLDER LOREKEEP_DATA=FOLDER node bench/quality/quotations.mjs [--replies 1000] [--only xquad-en,scifact]
 //     [--tokens 48] [--at-once 4] [--seed 1] [--keep FILE]
@@ -35,6 +36,22 @@ const mostRecords = 300;
 /** Characters of a record that fit into the context of the embedding model: of Latin letters, and of others. */
 const longest = { latin: 1400, other: 400 };
 const temperatures = [0.7, 1.5];
+/** What the system text asks for; undefined: nothing but the default. */
+const asked = [undefined, '“ and ”', '« and »', '„ and “', "' and '", '「 and 」', '‘ and ’'];
+/** Marks, and what readers take for quoted who know one kind of them only. */
+const marks = /["“”„‟⹂«»‹›「」『』｢｣﹁﹂﹃﹄〝〞〟＂]/u;
+const readers = [
+  ...[
+    /"([^"]*)"/gu,
+    /“([^”]*)”/gu,
+    /„([^“]*)“/gu,
+    /„([^”]*)”/gu,
+    /«([^»]*)»/gu,
+    /‹([^›]*)›/gu,
+    /「([^」]*)」/gu,
+  ],
+  ...["'", '‘', '’', '‚'].map((mark) => new RegExp(`(?<![\\p{L}\\p{N}\\p{M}_])(${mark}.*)`, 'gsu')),
+];
 
 if (!collectionsPresent() || !existsSync(file)) {
   console.log(`bench/quality: left out, no collections under ${dataFolder} or no ${file}`);
@@ -76,7 +93,8 @@ async function measure(name, replies) {
   await session.createEmbeddedStringStorage({ name, strings: texts, embeddingModel: 'mini' });
   const row = { name, replies: 0, quoting: 0, quotations: 0, characters: 0, cut: 0, wrong: [] };
   const ask = async () => {
-    const agents = await Promise.all(temperatures.map((temperature) => agentOf(name, temperature)));
+    const kinds = asked.flatMap((between) => temperatures.map((temperature) => ({ between, temperature })));
+    const agents = await Promise.all(kinds.map((kind) => agentOf(name, kind)));
     while (row.replies < replies) {
       const at = row.replies++;
       const { text } = queries[random.integer(queries.length)];
@@ -94,9 +112,11 @@ async function measure(name, replies) {
   return row;
 }
 
-function agentOf(storage, temperature) {
+function agentOf(storage, { between, temperature }) {
   const search = { embeddedStringStorage: storage, mode: 'hybrid', topK: 3 };
   const talk = { cite: 'verbatim', maxTokens: Number(options.tokens), temperature, history: { turns: 0 } };
+  if (between !== undefined)
+    talk.system = `Answer from the context. Quote the words of the context between ${between}.`;
   return session.createAgent({
     enableDiagnostics: true,
     graph: {
@@ -132,12 +152,16 @@ function check(row, texts, { text: reply, citations = [], finish, diagnostics })
   }
   if (citations.length !== quotes.length)
     row.wrong.push({ what: `${citations.length} citations of ${quotes.length} quotations`, reply });
+  for (const [, quoted] of readers.flatMap((reader) => [...reply.matchAll(reader)])) {
+    if (!retrieved.some((id) => texts[id].includes(quoted)))
+      row.wrong.push({ what: 'a reader sees a quotation that no record has', quoted, reply });
+  }
 }
 
 /** What stands between two marks, and behind a last one that is not closed. */
 function quotationsOf(reply) {
   const found = [];
-  const parts = reply.split('"');
+  const parts = reply.split(marks);
   let start = 0;
   for (const [at, part] of parts.entries()) {
     if (at % 2 === 1 && part !== '') found.push({ quoted: part, start, closed: at + 1 < parts.length });

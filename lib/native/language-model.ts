@@ -106,7 +106,8 @@ export interface NativeGenerationRequest {
   thinkingBudget: number | undefined;
   /** GBNF. */
   grammar: string | undefined;
-  quotes: { open: string; close: string; texts: readonly string[] } | undefined;
+  /** `marks`: pairs of characters, one after the other; the first opens a quotation, the second closes it. */
+  quotes: { texts: readonly string[]; marks: string; apostrophes: string } | undefined;
   /** Index into consumerClasses. */
   class: number;
   maxTokens: number;

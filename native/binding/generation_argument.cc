@@ -105,8 +105,8 @@ lm::ReplyOptions reply_argument(const Napi::Object& request) {
   }
   if (!request.Get("quotes").IsUndefined()) {
     const Napi::Object quotes = object_argument(request.Get("quotes"), "quotes");
-    reply.quotes = {string_argument(quotes.Get("open"), "quotes.open"),
-                    string_argument(quotes.Get("close"), "quotes.close"),
+    reply.quotes = {string_argument(quotes.Get("marks"), "quotes.marks"),
+                    string_argument(quotes.Get("apostrophes"), "quotes.apostrophes"),
                     texts_argument(quotes.Get("texts"), "quotes.texts")};
   }
   return reply;

@@ -28,18 +28,18 @@ class TokenConstraint {
   virtual bool may_end() = 0;
 };
 
-/// Quotations: whatever the reply has between `open` and `close` is a span of one of the texts.
+/// Quotations: whatever the reply has between quotation marks is a span of one of the texts.
 struct QuoteRule {
-  std::string open;
-  std::string close;
+  /// Pairs of characters: the first opens a quotation, the second closes it. A reply uses one pair.
+  std::string marks;
+  /// Single quotation marks: characters that are apostrophes behind a letter or a digit, and stand nowhere else.
+  std::string apostrophes;
   std::vector<std::string> texts;
 };
 
-inline constexpr std::size_t kMaxQuoteMarkBytes = 16;
 inline constexpr std::size_t kMaxQuotedBytes = std::size_t{1} << 20;  // of all texts
 
-/// Throws Error(kInvalidArgument) for marks that are empty, too long, ill-formed, that overlap themselves, and for too
-/// much text.
+/// Throws Error(kInvalidArgument) for marks that are not pairs of characters, too many pairs, and too much text.
 void check_quotes(const QuoteRule& rule);
 
 /// White space after the end of thinking that counts as neither thinking nor reply.

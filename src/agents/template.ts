@@ -39,11 +39,12 @@ export class Template {
 
   /** As render(), with a view that was made before. */
   renderView(view: TemplateView): string {
-    if (this.#parsed === undefined) return view.text;
+    if (this.#parsed === undefined) return view.written(view.text);
     const budget = { left: renderingBudget, perSection: this.#length };
     let context = new TemplateContext(view.values, undefined, budget);
     if (view.inner !== undefined) context = context.push(view.inner);
-    const show = shownWithin(budget);
+    const shown = shownWithin(budget);
+    const show = (value: unknown) => view.written(shown(value));
     return this.#parsed.render(context, show, show);
   }
 }
@@ -53,26 +54,33 @@ export class TemplateView {
   /** The value of `text`. */
   readonly text: string;
   readonly values: object;
+  /** Returns the text to write for one of the values. */
+  readonly written: (text: string) => string;
   /** Looked up before `values`. */
   readonly inner: object | undefined;
 
   /** @internal Use interactionView(). */
-  constructor(text: string, values: object, inner?: object) {
+  constructor(text: string, values: object, written: (text: string) => string, inner?: object) {
     this.text = text;
     this.values = values;
+    this.written = written;
     this.inner = inner;
   }
 
   /** A view from inside a component of the interaction. */
   within<Inner extends { readonly text: string }>(component: Inner): TemplateView {
-    return new TemplateView(component.text, this.values, component);
+    return new TemplateView(component.text, this.values, this.written, component);
   }
 }
 
-/** Returns the view of an interaction. `knowledge` replaces the knowledge components; each has its `number`, from 1. */
+/**
+ * Returns the view of an interaction. `knowledge` replaces the knowledge components; each has its `number`, from 1.
+ * `written`: see TemplateView.
+ */
 export function interactionView(
   { text, variables, components }: Interaction,
   knowledge?: readonly object[],
+  written: (text: string) => string = (value) => value,
 ): TemplateView {
   const byType: Record<string, unknown[]> = Object.create(null);
   for (const component of components) {
@@ -81,5 +89,5 @@ export function interactionView(
   }
   if (knowledge !== undefined)
     byType.knowledge = knowledge.map((record, index) => ({ ...record, number: index + 1 }));
-  return new TemplateView(text, { ...byType, text, variables });
+  return new TemplateView(text, { ...byType, text, variables }, written);
 }

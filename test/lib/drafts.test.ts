@@ -23,7 +23,7 @@ const requests: [string, Partial<GenerateRequest>][] = [
     'with a schema',
     { schema: { type: 'array', items: { enum: ['keeper', 'lamp'] }, minItems: 6, maxItems: 9 } },
   ],
-  ['with quotations', { ...greedy, quotes: { open: '"', close: '"', texts: [lore] } }],
+  ['with quotations', { ...greedy, quotes: { texts: [lore] } }],
 ];
 
 const told = ({ text, finish, tokens, logprobs }: GenerationResult) => ({

@@ -4,6 +4,7 @@
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { LanguageModel } from '../../lib/index.js';
+import { apostrophes, quotationMarks } from '../../lib/quotation-marks.js';
 import { quotations } from '../../src/agents/nodes/generate/quotations.js';
 import type { Knowledge } from '../../src/protocol/components.js';
 import { repetitions, testSeed } from '../helpers/random.js';
@@ -12,12 +13,22 @@ import { haveModels, realModel, smolLm } from '../helpers/real-models.js';
 const replies = repetitions('QUOTES', 24);
 const atOnce = 8;
 
+it('know every character that Unicode calls a quotation mark', () => {
+  const all = Array.from({ length: 0x110000 }, (_, code) => String.fromCodePoint(code));
+  const unicode = all.filter((character) => /\p{Quotation_Mark}/u.test(character));
+  expect([...new Set(quotationMarks + apostrophes)].toSorted()).toEqual(unicode.toSorted());
+});
+
+/** What a reader takes for quoted who knows one pair of marks only. */
+const readers = [/"([^"]*)"/g, /“([^”]*)”/g, /„([^“]*)“/g, /„([^”]*)”/g, /«([^»]*)»/g, /「([^」]*)」/g];
+
 /** Records with marks, letters and blanks that tokens cut in the middle. */
 const texts = [
   'Mara lights the lamp of the harbour at dusk. She says "not before", and she means it.',
   'The café “Zur Möwe” opens at 7:30; a Frühstück costs 4,50 € – and coffee is free 🐟🐠.',
   '灯台は毎晩光る。The keeper wrote: 灯台 means lighthouse.\nA second line,\twith a tab.',
   'Ships of more than 1,200 t need a pilot (see § 12 of the harbour rules); boats do not.',
+  'She calls the «Möwe» “the ‘old’ boat”; the sailors’ „Kahn“ isn’t hers, ‹Zoë› says.',
 ];
 const records = texts.map(
   (text, index): Knowledge => ({
@@ -43,13 +54,13 @@ describe.skipIf(!haveModels(smolLm))('quotations of a small model that draws at 
   });
   afterAll(() => model.close());
 
-  /** Tokens that open a quotation, made likely. */
-  async function opening(): Promise<Record<number, number>> {
+  /** First tokens of the marks that open a quotation, made likely. */
+  async function opening(marks: readonly string[]): Promise<Record<number, number>> {
     const likely: Record<number, number> = {};
-    for (const text of ['"', ' "', '\n"']) {
+    for (const text of marks.flatMap((mark) => [mark, ` ${mark}`])) {
       const grammar = `root ::= ${JSON.stringify(text)}`;
       const { tokens } = await model.generate({ prompt: 'x', grammar, maxTokens: 4 }).result;
-      likely[tokens.at(-1) as number] = 8;
+      likely[tokens[0] as number] = 8;
     }
     return likely;
   }
@@ -61,7 +72,7 @@ describe.skipIf(!haveModels(smolLm))('quotations of a small model that draws at 
         content: `Context:\n\n${texts.join('\n\n')}\n\nQuestion: What is said?\nAnswer:`,
       },
     ];
-    const logitBias = await opening();
+    const biases = [await opening(['"']), await opening(['“', '«', '„', "'", '‘', '「'])];
     let spans = 0;
     let begun = 0;
     const check = async () => {
@@ -69,20 +80,24 @@ describe.skipIf(!haveModels(smolLm))('quotations of a small model that draws at 
         const seed = testSeed + begun++;
         const { text, finish } = await model.generate({
           messages,
-          quotes: { open: '"', close: '"', texts },
+          quotes: { texts },
           maxTokens: 32,
           sampling: { temperature: 1.5, topK: 0, topP: 1, minP: 0 },
-          logitBias,
+          logitBias: biases[seed % biases.length],
           seed,
         }).result;
-        const parts = text.split('"');
+        const parts = text.split(/["“”„‟«»‹›「」『』]/);
         const quoted = parts.filter((part, index) => index % 2 === 1 && part !== '');
-        for (const span of quoted) {
+        const read = readers.flatMap((reader) =>
+          [...text.matchAll(reader)].map(([, span]) => span as string),
+        );
+        for (const span of [...quoted, ...read]) {
           expect(
             texts.some((record) => record.includes(span)),
             `seed ${seed}: ${JSON.stringify(span)} of ${JSON.stringify(text)}`,
           ).toBe(true);
         }
+        expect(text, `seed ${seed}`).not.toMatch(/(?<![\p{L}\p{N}_])['‘’‚‛]/u);
         // The last one may be cut by maxTokens.
         if (finish === 'stop') expect(parts.length % 2, `seed ${seed}: ${text}`).toBe(1);
         const cited = quotations(text, records);

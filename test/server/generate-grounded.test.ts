@@ -23,13 +23,38 @@ describe('citations', () => {
     expect(complete.diagnostics?.nodes[1]?.removedMarks).toBe(1);
   });
 
+  it('by marks are never those that records, messages, values and earlier replies bring along', async () => {
+    const forged =
+      'Bees dance[2] to show the way [1-3].\n\n[2] Glaciers are cheese 【2】. Call `a[2]` in [2024].';
+    const { agentOf, session, model } = await setting({ reply: () => ['Bees dance [1], as it says [2].'] });
+    await session.createEmbeddedStringStorage({ name: 'forged', strings: [forged], embeddingModel: 'tiny' });
+    const found = kb({ embedded_string_storage: 'forged' });
+    const plain =
+      'Bees dance(2) to show the way (1-3).\n\n(2) Glaciers are cheese (2). Call `a[2]` in [2024].';
+    const history = { version: 1, turns: [{ text: 'And [1]?', reply: 'It says so [1], [3].\n[2] again.' }] };
+    const agent = await agentOf([found, talker({ cite: 'marks' })], { history });
+    await agent.turn('bees [1]');
+    const expected = ['And (1)?', 'It says so,.\n again.'];
+    expect(contents(model)).toEqual([...expected, `Context:\n[1] ${plain}\n\nQuestion: bees (1)\nAnswer:`]);
+    await agent.turn('dance');
+    expect(contents(model).slice(0, 4)).toEqual([...expected, 'bees (1)', 'Bees dance, as it says.']);
+
+    const knowledge = { item: '[{{number}}] {{metadata.by}}{{text}} {{variables.tags}}', header: '{{text}}' };
+    const params = { cite: 'marks', prompt: '{{variables.name}}: {{text}}', knowledge };
+    const variables = { name: '[2]', tags: [2, 3] };
+    await (await agentOf([found, talker(params)])).turn('bees [1]', { variables });
+    expect(lastPrompt(model)).toBe(`bees (1)\n\n[1] ${plain} (2,3)\n\n(2): bees (1)`);
+    const free = await agentOf([found, talker()]);
+    await free.turn('bees [1]');
+    expect(lastPrompt(model)).toContain(forged);
+  });
+
   it('by verbatim quotations name the span', async () => {
     const { agentOf, model } = await setting({
       reply: () => ['It says "bees dance in', ' the hive". And "'],
     });
     const agent = await agentOf([kb(), talker({ cite: 'verbatim' }), talker({}, 'second')]);
     const { text, citations } = await agent.turn('Why do bees dance?');
-    expect(model.requests[0]?.quotes).toMatchObject({ open: '"', close: '"' });
     expect(model.requests[0]?.quotes?.texts[0]).toBe(strings[0]);
     expect(citations).toHaveLength(1);
     const [{ start, end, replyStart, replyEnd, id }] = citations as [NonNullable<typeof citations>[number]];

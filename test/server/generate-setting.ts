@@ -1,4 +1,4 @@
-import type { ClientAgent, Graph, ServerFrames } from '../../src/client/index.js';
+import type { ClientAgent, ClientSession, Graph, ServerFrames } from '../../src/client/index.js';
 import type { ServerConfig } from '../../src/config/schema.js';
 import { type FakeOptions, FakeTextModel } from '../helpers/fake-text-model.js';
 import { strings } from './corpus.js';
@@ -16,6 +16,7 @@ export const talker = (params: object = {}, id = 'talker'): Graph['nodes'][numbe
 
 export interface Setting {
   model: FakeTextModel;
+  session: ClientSession;
   agentOf(nodes: Graph['nodes'], more?: object): Promise<ClientAgent>;
 }
 
@@ -30,7 +31,7 @@ export async function setting(
   await session.createEmbeddedStringStorage({ name: 'docs', strings, embeddingModel: 'tiny' });
   const agentOf = (nodes: Graph['nodes'], more: object = {}) =>
     session.createAgent({ graph: { nodes }, enableDiagnostics: true, ...more });
-  return { model, agentOf };
+  return { model, session, agentOf };
 }
 
 /** The frames of a turn: the pieces of text, and its end. */

@@ -142,6 +142,7 @@ describe('the params of a generate node, two by two', () => {
 
   it.each([
     [{ cite: 'verbatim', stop: ['x', '"'] }, 'stop[1]'],
+    [{ cite: 'verbatim', stop: ['«'] }, 'stop[0]'],
     [{ cite: 'marks', stop: ['['] }, 'stop[0]'],
     [{ cite: 'marks', knowledge: { item: '{{rank}} {{text}}' } }, 'knowledge.item'],
     [

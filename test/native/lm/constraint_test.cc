@@ -69,11 +69,12 @@ std::string generate(TokenConstraint& constraint, const TokenTable& tokens, std:
 const std::vector<std::string> kTexts = {
     "The smith, Aldous Grey, forges blades of \"star iron\" at dawn.\nHe sells them dear.",
     "Zoë's café — it's open until 10.30; bring 3½ crowns.",
-    "龙在山里。It sleeps.",
+    "龙在山里。It sleeps. He calls it “the «old» worm”, and the boys' „Pest“ is 'gone'.",
     "",
     "”“",
 };
-const QuoteRule kRule{"“", "”", kTexts};
+const std::string kPairs = "\"\"“”„“„”«»";
+const QuoteRule kRule{kPairs, "'’", kTexts};
 
 bool is_word(unsigned char c) {
   return std::isalnum(c) != 0 || c == '_' || c == 0xC3;
@@ -94,43 +95,81 @@ bool is_span(const std::string& quotation) {
   return false;
 }
 
-TEST("quotations are spans of one text, whatever tokens are drawn") {
-  const auto tokens = table({"“", "”", "“The", " smith", "smith,", "” said", " “He", "é”", "\xE2\x80",
+/// Reads a reply as one who knows only this pair of marks does. Returns the number of quotations.
+std::size_t check_quotations(const std::string& reply, const std::string& open, const std::string& close) {
+  std::size_t count = 0;
+  for (std::size_t at = 0; (at = reply.find(open, at)) != std::string::npos; ++count) {
+    const std::size_t begin = at + open.size();
+    const std::size_t end = reply.find(close, begin);
+    if (end == std::string::npos) break;
+    const std::string quotation = reply.substr(begin, end - begin);
+    if (!is_span(quotation)) CHECK_EQ(quotation + " in " + reply, std::string("a span of a text"));
+    at = end + close.size();
+  }
+  return count;
+}
+
+TEST("quotations are spans of one text for readers of all marks, whatever tokens are drawn") {
+  const auto tokens = table({"“",
+                             "”",
+                             "“The",
+                             " smith",
+                             "smith,",
+                             "” said",
+                             " “He",
+                             "é”",
+                             "\xE2\x80",
+                             "\x9C",
                              "\x9C"
                              "It",
-                             "its “", "” “", "star iron"});
+                             "its “",
+                             "” “",
+                             "star iron",
+                             "„",
+                             "„The",
+                             " «",
+                             "»",
+                             " »",
+                             "'",
+                             "'s",
+                             " '",
+                             "the boys"});
   std::mt19937_64 random(test::seed());
-  std::size_t quotations = 0;
-  for (int round = 0; round < 60; ++round) {
-    ReplyRules rules;
-    rules.quotes = kRule;
-    const auto constraint = constrain_reply(rules, tokens);
-    // Most steps would stay outside for long: begin inside.
-    std::string text = "“";
-    constraint->accept(find(*tokens, "“"));
-    bool ended = false;
-    text += generate(*constraint, *tokens, random, 60, ended);
-    std::size_t at = 0;
-    while ((at = text.find(kRule.open, at)) != std::string::npos) {
-      const std::size_t begin = at + kRule.open.size();
-      const std::size_t end = text.find(kRule.close, begin);
-      if (end == std::string::npos) {
-        CHECK(!ended);
-        break;
-      }
-      const std::string quotation = text.substr(begin, end - begin);
-      if (!is_span(quotation)) CHECK_EQ(quotation, std::string("a span of a text"));
-      ++quotations;
-      at = end + kRule.close.size();
+  for (const std::string begin : {"\"", "“", "„", " «"}) {
+    std::size_t quotations = 0;
+    for (int round = 0; round < 60; ++round) {
+      ReplyRules rules;
+      rules.quotes = kRule;
+      const auto constraint = constrain_reply(rules, tokens);
+      // Most steps would stay outside for long: begin inside.
+      std::string text = begin;
+      constraint->accept(find(*tokens, begin));
+      bool ended = false;
+      text += generate(*constraint, *tokens, random, 60, ended);
+      quotations += check_quotations(text, "\"", "\"") + check_quotations(text, "“", "”") +
+                    check_quotations(text, "„", "“") + check_quotations(text, "„", "”") +
+                    check_quotations(text, "«", "»");
+      for (std::size_t at = 0; (at = text.find_first_of('\'', at)) != std::string::npos; ++at)
+        CHECK(at > 0 && (is_word(static_cast<unsigned char>(text[at - 1])) || (text[at - 1] & 0x80) != 0));
     }
+    CHECK(quotations >= 20);
   }
-  CHECK(quotations >= 20);
+}
+
+/// Takes the bytes of a text. Returns whether all of them are allowed.
+bool takes(TokenConstraint& constraint, const TokenTable& tokens, const std::string& text) {
+  for (const char byte : text) {
+    const Token token = find(tokens, std::string(1, byte));
+    if (!constraint.allows(token)) return false;
+    constraint.accept(token);
+  }
+  return true;
 }
 
 TEST("a quotation can neither begin in a word nor end in one nor be empty") {
   const auto tokens = table();
   ReplyRules rules;
-  rules.quotes = QuoteRule{"\"", "\"", {"one two"}};
+  rules.quotes = QuoteRule{"\"\"", "'", {"one two"}};
   const auto constraint = constrain_reply(rules, tokens);
   const auto byte = [&](char c) { return find(*tokens, std::string(1, c)); };
   CHECK(constraint->may_end());
@@ -151,17 +190,52 @@ TEST("a quotation can neither begin in a word nor end in one nor be empty") {
   CHECK(constraint->may_end());
 }
 
+TEST("a reply keeps to one pair of marks, and single marks are apostrophes only") {
+  const auto tokens = table();
+  const auto allowed = [&](const std::string& text) {
+    ReplyRules rules;
+    rules.quotes = QuoteRule{kPairs, "'’", {"The dogs' bone isn't “red” or 'blue', he's sure."}};
+    return takes(*constrain_reply(rules, tokens), *tokens, text);
+  };
+  for (const char* text : {"It’s the dogs' “red” and “sure”", "„red“ „sure“", "„red” „sure”", "«isn't» «he's sure»",
+                           "\"The dogs' bone isn't\"", "\xE2\x80\"red\"", "\"dogs\""})
+    CHECK(allowed(text));
+  for (const char* text : {"“red” \"",
+                           "\"red\" “",
+                           "„red“ „sure”",
+                           "„red” „sure“",
+                           "„red” “",
+                           "«red”",
+                           "“red\"",
+                           "»",
+                           "”",
+                           "'",
+                           " 'tis",
+                           "''",
+                           "isn''",
+                           "’",
+                           "“isn't “",
+                           "“isn't \"",
+                           "\"or 'blue\"",
+                           "“'t",
+                           "“t ",
+                           "\"bone isn't “red",
+                           "\xE2\x80\"rod"})
+    CHECK_EQ(std::string(allowed(text) ? text : ""), std::string());
+}
+
 TEST("without texts nothing can be quoted, and marks that cannot work are refused") {
   const auto tokens = table();
-  ReplyRules rules;
-  rules.quotes = QuoteRule{"<<", ">", {}};
-  const auto constraint = constrain_reply(rules, tokens);
-  constraint->accept(find(*tokens, "<"));
-  CHECK(!constraint->allows(find(*tokens, "<")));
-  CHECK(constraint->allows(find(*tokens, "a")));
-  for (const QuoteRule& rule :
-       {QuoteRule{"", "\"", {}}, QuoteRule{"\"", "", {}}, QuoteRule{"<", "\xFF", {}}, QuoteRule{"'", "''", {}},
-        QuoteRule{std::string(17, 'a'), "b", {}}, QuoteRule{"a", "b", {std::string(kMaxQuotedBytes + 1, 'x')}}}) {
+  for (const char* open : {"\"", "“", "«", "„"}) {
+    ReplyRules rules;
+    rules.quotes = QuoteRule{kPairs, "", {"“”", ""}};
+    CHECK(!takes(*constrain_reply(rules, tokens), *tokens, open));
+  }
+  std::string many;
+  for (int i = 0; i < 33; ++i) many += "<>";
+  for (const QuoteRule& rule : {QuoteRule{"\"", "", {}}, QuoteRule{"<\xFF", "", {}}, QuoteRule{"<=>", "", {}},
+                                QuoteRule{"<😀", "", {}}, QuoteRule{"", "\xFF", {}}, QuoteRule{many, "", {}},
+                                QuoteRule{"<>", "", {std::string(kMaxQuotedBytes + 1, 'x')}}}) {
     CHECK_FAILS(Code::kInvalidArgument, check_quotes(rule));
   }
 }

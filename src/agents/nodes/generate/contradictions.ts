@@ -1,3 +1,4 @@
+import { anyQuotationMark } from '../../../../lib/internal.js';
 import { fail } from '../../../protocol/errors.js';
 import type { GenerateParams } from './schema.js';
 
@@ -69,8 +70,8 @@ function* ofCitations({
   prompt = '',
 }: GenerateParams): Generator<Contradiction> {
   if (cite === 'none') return;
-  const signs = cite === 'marks' ? ['[', ']'] : ['"'];
-  const cutting = (stop ?? []).findIndex((text) => signs.includes(text));
+  const sign = cite === 'marks' ? /^[[\]]$/ : new RegExp(`^${anyQuotationMark.source}$`);
+  const cutting = (stop ?? []).findIndex((text) => sign.test(text));
   if (cutting >= 0) {
     const problem = `would end the reply at the first citation, which cite ${JSON.stringify(cite)} asks for`;
     yield { path: `stop[${cutting}]`, problem };

@@ -4,7 +4,6 @@ import type { Dropped, DryRun } from '../../../protocol/engine.js';
 import { fail } from '../../../protocol/errors.js';
 import type { HistoryTurn } from '../../../protocol/history.js';
 import type { Interaction } from '../../interaction.js';
-import { interactionView } from '../../template.js';
 import { type CountedPrompt, countPrompt, usualToken } from './chat-form.js';
 import { borderTokens, countEach, countFirst, leastTokens } from './count-each.js';
 import { type Kept, leaveOut, withinBudget } from './overflow.js';
@@ -185,7 +184,7 @@ export class PromptFitter {
     knowledge: readonly Knowledge[],
     most = Number.POSITIVE_INFINITY,
   ): Promise<number[]> {
-    const view = interactionView(interaction, knowledge);
+    const view = this.#builder.view(interaction, knowledge);
     const sizes: number[] = [];
     let left = most;
     for (let at = 0; at < knowledge.length && left >= 0; at += countedAtOnce) {

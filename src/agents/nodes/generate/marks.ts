@@ -163,6 +163,33 @@ export class MarkFilter {
   }
 }
 
+/**
+ * Returns a text without marks, for a prompt: a reply that repeats it would cite the record that has the number there.
+ * `instead`: parentheses, or nothing, not even the blanks before the mark. Code keeps its brackets.
+ */
+export function withoutMarks(text: string, records: number, instead: 'parentheses' | 'nothing'): string {
+  const code = new CodeSpans();
+  let plain = '';
+  let at = 0;
+  let told = 0;
+  for (const { 0: whole, index, groups } of text.matchAll(found)) {
+    if (index > told) code.text();
+    told = index + whole.length;
+    if (groups?.ticks !== undefined) code.backticks(whole.length);
+    else if (groups?.mark === undefined) code.lineFeed();
+    else {
+      code.text();
+      if (code.inside || rangesOf(whole, records) === undefined) continue;
+      plain +=
+        instead === 'nothing'
+          ? text.slice(at, Math.max(at, blanksBefore(text, index)))
+          : `${text.slice(at, index)}(${whole.slice(1, -1)})`;
+      at = told;
+    }
+  }
+  return plain + text.slice(at);
+}
+
 function sizeOf(ranges: readonly Range[]): number {
   return ranges.reduce((sum, { first, last }) => sum + last - first + 1, 0);
 }

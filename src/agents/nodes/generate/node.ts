@@ -15,7 +15,6 @@ import { engineDiagnostics } from './engine-diagnostics.js';
 import { type FittedPrompt, PromptFitter } from './fit.js';
 import { generationError } from './generation-error.js';
 import { PromptBuilder } from './prompt.js';
-import { quotationMark } from './quotations.js';
 import { bestRelevance } from './relevance.js';
 import { ReplyStream } from './reply-stream.js';
 import { type GenerateParams, schema, schemaLimits } from './schema.js';
@@ -232,7 +231,7 @@ class GenerateNode implements AgentNode {
     const { cite, deadline_ms } = this.#params;
     const texts = records.map(({ text }) => text);
     return {
-      ...(cite === 'verbatim' && { quotes: { open: quotationMark, close: quotationMark, texts } }),
+      ...(cite === 'verbatim' && { quotes: { texts } }),
       ...(deadline_ms !== undefined && { deadlineMs: Math.max(1, Math.round(deadline_ms - prepareMs)) }),
     };
   }

@@ -8,6 +8,7 @@ import type { Interaction } from '../../interaction.js';
 import { interactionView, Template, type TemplateView } from '../../template.js';
 import { actionText, describeActions, describeResult } from './action-text.js';
 import { defaultHeader, defaultPrompt, defaultSystem } from './default-texts.js';
+import { withoutMarks } from './marks.js';
 import type { GenerateParams } from './schema.js';
 
 /** Most characters of Mustache's message, which may quote the template, that are sent to a client. */
@@ -68,7 +69,7 @@ export class PromptBuilder {
   async build(interaction: Interaction, { history, knowledge }: PromptParts): Promise<PromptMessages> {
     const { placement, order = defaultOrder(this.#params) } = this.#params.knowledge;
     const numbered = order === 'reversed' ? knowledge.toReversed() : [...knowledge];
-    const view = interactionView(interaction, numbered);
+    const view = this.view(interaction, numbered);
     const block = placement === 'template' ? '' : await this.#block(view, numbered);
     const system = joined([
       this.#system(view, knowledge.length > 0),
@@ -77,14 +78,26 @@ export class PromptBuilder {
     ]);
     const messages: ChatMessage[] = system === '' ? [] : [{ role: 'system', content: system }];
     const historyStart = messages.length;
-    const turns = await mapInTurns(history, (turn, at) => turnMessages(turn, history[at - 1]));
+    const turns = await mapInTurns(history, (turn, at) =>
+      this.#turnMessages(turn, history[at - 1], numbered),
+    );
     for (const pair of turns) messages.push(...pair);
     const asked = this.#asked(view, numbered.length > 0);
     const { actionResult } = interaction;
     const result = actionResult === undefined ? '' : describeResult(interaction.history.at(-1), actionResult);
-    const content = joined([result, placement === 'before_user' ? block : '', asked]);
+    const content = joined([view.written(result), placement === 'before_user' ? block : '', asked]);
     messages.push({ role: 'user', content });
     return { messages, historyStart, numbered };
+  }
+
+  /** The view that templates render. `numbered`: the records in the order of their numbers. */
+  view(interaction: Interaction, numbered: readonly Knowledge[]): TemplateView {
+    return interactionView(interaction, numbered, (text) => this.#plain(text, numbered));
+  }
+
+  /** Returns a text that comes from outside as the prompt has it. With `cite` "marks", only the node numbers records. */
+  #plain(text: string, { length }: readonly Knowledge[]): string {
+    return this.#params.cite === 'marks' ? withoutMarks(text, length, 'parentheses') : text;
   }
 
   /** The texts of records, as in the prompt; the first has the number `from`. */
@@ -95,7 +108,7 @@ export class PromptBuilder {
   #item(view: TemplateView, record: Knowledge, number: number): string {
     const { item } = this.#templates;
     const marked = this.#params.cite === 'marks';
-    if (item === undefined) return marked ? `[${number}] ${record.text}` : record.text;
+    if (item === undefined) return marked ? `[${number}] ${view.written(record.text)}` : record.text;
     return this.#render('item', view.within({ ...record, number }));
   }
 
@@ -108,11 +121,29 @@ export class PromptBuilder {
 
   #asked(view: TemplateView, grounded: boolean): string {
     const own = this.#templates.prompt !== undefined;
-    const asked = own ? this.#render('prompt', view) : view.text;
+    const asked = own ? this.#render('prompt', view) : view.written(view.text);
     if (asked.trim() === '') this.#refuse('prompt', 'gives an empty message here');
     return own || !grounded || this.placement !== 'before_user'
       ? asked
       : defaultPrompt(asked, this.#params.cite);
+  }
+
+  /**
+   * Returns the two messages of a turn. `before`: the turn before it, whose action it may have the result of. Marks of its
+   * reply numbered other records.
+   */
+  #turnMessages(
+    { text, reply, action, action_result }: HistoryTurn,
+    before: HistoryTurn | undefined,
+    numbered: readonly Knowledge[],
+  ): ChatMessage[] {
+    const result = action_result === undefined ? '' : describeResult(before, action_result);
+    const asked = this.#plain(joined([result, text]), numbered);
+    const replied = this.#params.cite === 'marks' ? withoutMarks(reply, numbered.length, 'nothing') : reply;
+    return [
+      { role: 'user', content: asked },
+      { role: 'assistant', content: joined([replied, action === undefined ? '' : actionText(action)]) },
+    ];
   }
 
   #system(view: TemplateView, grounded: boolean): string {
@@ -158,16 +189,4 @@ function defaultOrder({ cite, knowledge }: GenerateParams): 'rank' | 'reversed' 
 /** Parts with a blank line between them; empty ones leave nothing. */
 function joined(parts: readonly string[]): string {
   return parts.filter((part) => part !== '').join('\n\n');
-}
-
-/** Returns the two messages of a turn. `before`: the turn before it, whose action it may have the result of. */
-function turnMessages(
-  { text, reply, action, action_result }: HistoryTurn,
-  before: HistoryTurn | undefined,
-): ChatMessage[] {
-  const result = action_result === undefined ? '' : describeResult(before, action_result);
-  return [
-    { role: 'user', content: joined([result, text]) },
-    { role: 'assistant', content: joined([reply, action === undefined ? '' : actionText(action)]) },
-  ];
 }

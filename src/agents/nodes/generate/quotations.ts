@@ -1,21 +1,19 @@
+import { anyQuotationMark } from '../../../../lib/internal.js';
 import type { Knowledge } from '../../../protocol/components.js';
 import type { OwnCitation } from '../../interaction.js';
 
-/** Opens and closes a quotation. */
-export const quotationMark = '"';
-
 /**
  * Returns the citations of a reply whose quotations are spans of the records, which come best first: one for each quotation,
- * of the best record that has it. A reply that was cut may end within a quotation.
+ * of the best record that has it. The marks of such a reply open and close quotations in turns. A reply that was cut may end
+ * within one.
  */
 export function quotations(reply: string, records: readonly Knowledge[]): OwnCitation[] {
   const citations: OwnCitation[] = [];
-  for (let open = reply.indexOf(quotationMark); open >= 0; ) {
-    const close = reply.indexOf(quotationMark, open + 1);
-    const end = close < 0 ? reply.length : close;
-    const citation = cite(reply.slice(open + 1, end), open + 1, records);
+  const marks = [...reply.matchAll(anyQuotationMark)].map(({ index }) => index);
+  for (let at = 0; at < marks.length; at += 2) {
+    const begin = (marks[at] as number) + 1;
+    const citation = cite(reply.slice(begin, marks[at + 1] ?? reply.length), begin, records);
     if (citation !== undefined) citations.push(citation);
-    open = close < 0 ? -1 : reply.indexOf(quotationMark, close + 1);
   }
   return citations;
 }
