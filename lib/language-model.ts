@@ -50,7 +50,7 @@ export interface LanguageModelOptions extends ProgressOptions {
    */
   placement?: (typeof placements)[number] | undefined;
   /**
-   * What computes: `decoder` is lorekeep's own runtime for common architectures on the CPU, and a load fails if it cannot
+   * The runtime: `decoder` is lorekeep's own runtime for common architectures on the CPU, and a load fails if it cannot
    * compute the model; `llama.cpp` computes all models; `auto` (default): the faster one, by a measurement of the first load on a machine.
    */
   runtime?: (typeof runtimes)[number] | undefined;

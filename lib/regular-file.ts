@@ -118,7 +118,7 @@ async function checkOurs(path: string, { isOurs, most }: ReplaceRule): Promise<v
   }
 }
 
-/** What temporaryName() adds to a name; earlier versions added no process. */
+/** The suffix of temporaryName(); earlier versions added no process. */
 const temporaryEnd = /^\.(?:(\d+)-)?[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\.tmp$/;
 
 /** Returns a name beside `path` for a file of this process, which removeStrays() finds if the process is killed. */

@@ -90,7 +90,7 @@ export function hasType(value: unknown, type: string): boolean {
 /** Most alternatives of one oneOf: each is compared with each. */
 const mostAlternatives = 256;
 
-/** What tells an alternative from others. */
+/** The properties that tell an alternative from others. */
 interface Alternative {
   readonly type: unknown;
   /** As JSON. */

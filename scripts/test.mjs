@@ -76,7 +76,7 @@ async function runStep(step, total) {
   });
   const { passed = 0, failed = 0, skipped = 0, failures = [], leftOut } = result;
   if (leftOut) process.stdout.write(`${leftOut}\n`);
-  // What ran nothing has proven nothing.
+  // A step that ran nothing has proven nothing.
   const empty = passed + failed === 0 && !leftOut ? 1 : 0;
   if (empty) process.stdout.write('nothing ran\n');
   total.passed += passed;

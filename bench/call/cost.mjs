@@ -1,4 +1,4 @@
-// What a search costs beyond the search, for one caller from JavaScript: the whole process's CPU time and the wall time of
+// Cost of a call beyond the search itself, for one caller from JavaScript: the whole process's CPU time and the wall time of
 // one call at a time, from a call that finds the only row, on this thread and on another, to hits with text and ten fields.
 //
 //   node call/cost.mjs [--library FOLDER]... [--rows N] [--calls N] [--rounds N]

@@ -3,11 +3,11 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { cached, root } from '../harness/cache.mjs';
 
-/** What node-llama-cpp brings of llama.cpp: a git bundle of the release that it is built from, and the release's name. */
+/** The llama.cpp of node-llama-cpp: a git bundle of the release that it is built from, and the release's name. */
 const brought = join(root, 'bench', 'node_modules', 'node-llama-cpp', 'llama');
 export const bundle = join(brought, 'gitRelease.bundle');
 
-/** What is built: the server for this processor, the same held to AVX2, and the program that quantises files. */
+/** The programs that are built: the server for this processor, the same held to AVX2, and the program that quantises files. */
 const built = { server: 'llama-server', avx2: 'llama-server-avx2', quantize: 'llama-quantize' };
 
 /** Path of a program as built for the release that is installed; undefined where node-llama-cpp is not. */

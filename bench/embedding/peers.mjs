@@ -106,7 +106,7 @@ async function measureModel(folder, shape, type, options, result) {
   result.failed.push(...contestants.failed);
 }
 
-/** What llama.cpp makes of the F32 file. */
+/** The quantised files that llama.cpp makes from the F32 file. */
 async function exactRows(folder, shape, texts) {
   const options = { model: await modelFile(folder, shape, 'F32'), load: { runtime: 'llama.cpp' } };
   const module = new URL('contestants/lorekeep.mjs', import.meta.url);

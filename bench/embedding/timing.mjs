@@ -1,4 +1,4 @@
-// What every contestant measures of its calls, in its own process.
+// Timing of calls, in the process of each contestant.
 
 const shown = 8;
 

@@ -1,4 +1,4 @@
-// What prompt lookup gains: grounded questions of XQuAD (en), each with the paragraphs that lexical search finds, answered one
+// The gain of prompt lookup: grounded questions of XQuAD (en), each with the paragraphs that lexical search finds, answered one
 // after the other with and without drafts, in turns. Decoding time only; greedy, so that both give the same text.
 //
 //   LOREKEEP_MODELS=FOLDER node bench/generation/drafts.mjs [--questions 50] [--tokens 128] [--runtime decoder]

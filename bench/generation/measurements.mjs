@@ -1,4 +1,4 @@
-// What is measured of one contestant, each by one to three of its calls.
+// The measurements of one contestant, each by one to three of its calls.
 import { promptTokens } from './models.mjs';
 
 export const chunk = 16;

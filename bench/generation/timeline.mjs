@@ -1,4 +1,4 @@
-// What happened to the requests of one run. A run is a list of requests that start, end or are cancelled by each other's progress, so that
+// The history of the requests of one run. A run is a list of requests that start, end or are cancelled by each other's progress, so that
 // every contestant plays the same scene:
 //
 //   {name, prompt, maxTokens, class, after?: {name, tokens} | {name, cancelled: true}, until?: {name, tokens} | {ms}}

@@ -1,4 +1,4 @@
-// What a contestant's process runs: it loads the contestant's module and says whether that worked. Ends with its parent.
+// The program of a contestant's process: it loads the contestant's module and says whether that worked. Ends with its parent.
 process.on('disconnect', () => process.exit(0));
 
 try {

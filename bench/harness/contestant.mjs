@@ -85,5 +85,5 @@ export function serve(methods) {
   });
 }
 
-/** What the parent passed to this contestant. */
+/** The options that the parent passed to this contestant. */
 export const contestantOptions = () => JSON.parse(process.env.LOREKEEP_BENCH ?? '{}');

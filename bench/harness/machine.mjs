@@ -1,4 +1,4 @@
-// What a run was made on: machine, versions and load. Every result carries it, as numbers mean nothing without.
+// Machine, versions and load of a run. Every result carries them: numbers mean nothing without.
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { cpus, loadavg, platform, release, totalmem } from 'node:os';

@@ -10,7 +10,7 @@ export function residentBytes() {
   return { all: field('VmRSS'), anonymous: field('RssAnon'), file: field('RssFile'), peak: field('VmHWM') };
 }
 
-/** What `work` adds to this process's resident memory, in bytes, and how long it took. */
+/** Growth of this process's resident memory during `work`, in bytes, and the time it took. */
 export async function grownBy(work) {
   globalThis.gc?.();
   const before = residentBytes();

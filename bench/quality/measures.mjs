@@ -1,4 +1,4 @@
-// What is measured on a ranked list. Gains are linear, as in trec_eval's ndcg_cut.
+// Measures of a ranked list. Gains are linear, as in trec_eval's ndcg_cut.
 
 const discount = (position) => 1 / Math.log2(position + 2);
 

@@ -158,7 +158,7 @@ function check(row, texts, { text: reply, citations = [], finish, diagnostics })
   }
 }
 
-/** What stands between two marks, and behind a last one that is not closed. */
+/** The texts between two marks, and behind a last mark that is not closed. */
 function quotationsOf(reply) {
   const found = [];
   const parts = reply.split(marks);

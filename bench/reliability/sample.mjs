@@ -97,7 +97,7 @@ export class Sample {
     return buildKnowledgeBase(this.at(config), { models: this.models });
   }
 
-  /** What a knowledge base answers to every question in every mode, as one text. */
+  /** The answers of a knowledge base to every question in every mode, as one text. */
   async answers(config = 'kb.json') {
     const opened = await openKnowledgeBase(this.at(config), { models: this.models });
     try {

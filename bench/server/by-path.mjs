@@ -1,4 +1,4 @@
-// What it costs to name a knowledge base by its path, against a name made before: a search, an agent with one turn, and in this
+// The cost of naming a knowledge base by its path instead of a name made before: a search, an agent with one turn, and in this
 // process KnowledgeBaseCache.open() against a knowledge base held open. Both are asked in turns, so that a busy machine slows
 // both; the ratio of medians is what counts. The server runs in a process of its own.
 //

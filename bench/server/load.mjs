@@ -1,5 +1,5 @@
 // 1,000 sessions, each on a connection of its own, share one knowledge base of 100,000 records; then turns at a steady rate.
-// What a turn costs beyond the bare search and embedding (hybrid, top 5, in a process without a server), what an idle session
+// The cost of a turn beyond the bare search and embedding (hybrid, top 5, in a process without a server), what an idle session
 // weighs, and whether there is one copy of the knowledge base.
 //
 //   node bench/server/load.mjs [--sessions 1000] [--records 100000] [--rate 200] [--seconds 30]

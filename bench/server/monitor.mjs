@@ -1,4 +1,4 @@
-// What the monitor costs a loaded server, alone and with a page that watches it. Four equal servers run in one process: two without
+// The cost of the monitor to a loaded server, alone and with a page that watches it. Four equal servers run in one process: two without
 // a monitor, one with it, one with it and a page. They are loaded one after another for less than a tenth of a second each, so that
 // whatever else the machine does meets all of them alike. Starts of the process differ by up to 3 %, which a start's servers share.
 //

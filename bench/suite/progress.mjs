@@ -1,4 +1,4 @@
-// What is printed while the suite runs: which trial, and how long the rest will take. It goes to stderr; tables go to stdout.
+// Progress of the suite: the trial that runs, and the time that the rest will take. It goes to stderr; tables go to stdout.
 
 export class Progress {
   #trials;

@@ -1,4 +1,4 @@
-// What a page says about the run that its numbers come from.
+// The lines of a page about the run that its numbers come from.
 
 /** @param trials published records; they may come from several runs, which are then said one by one */
 export function runLines(trials) {

@@ -1,4 +1,4 @@
-// What `vectorType` costs and saves: bytes of vectors, recall@10 at equal widths, and time of a query, of f32, f16 and i8
+// Costs and savings of `vectorType`: bytes of vectors, recall@10 at equal widths, and time of a query, of f32, f16 and i8
 // over the same rows. No peers.
 //
 //   node vector/types.mjs [--set clusters|latent|mnist|glove|embedded] [--rows N] [--dimension N] [--queries N] [--seed N] [--rounds N]

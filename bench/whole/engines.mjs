@@ -10,7 +10,7 @@ export const engines = [
   { id: 'sqlite', name: 'SQLite FTS5', finds: 'words' },
 ];
 
-/** What `npm install` is given for each column of README.md. */
+/** The packages that `npm install` gets for each column of README.md. */
 export const installations = [
   { name: 'lorekeep', packages: ['lorekeep'] },
   { name: 'qmd', packages: ['@tobilu/qmd'] },

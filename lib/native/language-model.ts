@@ -10,7 +10,7 @@ export interface LanguageModelFacts {
   /** `CPU`, or the name of a GPU. */
   readonly device: string;
   readonly backend: string;
-  /** What computes: `llama.cpp` or `decoder`. */
+  /** The runtime: `llama.cpp` or `decoder`. */
   readonly runtime: string;
   /** Why placement `auto` did not use the GPU; empty if it did, or if there is none. */
   readonly placementNote: string;

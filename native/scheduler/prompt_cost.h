@@ -43,7 +43,7 @@ class PromptCost {
   Sums sums_;
   double token_ms_ = 0;
   double depth_ms_ = 0;
-  /// What the last steps took, as a factor of the fit: a machine that becomes busy slows down chunks of all sizes.
+  /// Time of the last steps, as a factor of the fit: a machine that becomes busy slows down chunks of all sizes.
   double drift_ = 1;
 };
 

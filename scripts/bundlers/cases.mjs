@@ -1,4 +1,4 @@
-// What each tool is asked. `made`: what must be printed; a case fails with an error that does not name the setting.
+// The cases of each tool. `made`: the text that must be printed; a case fails with an error that does not name the setting.
 import { copyFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { answer } from './project.mjs';

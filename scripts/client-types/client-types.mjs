@@ -100,7 +100,7 @@ function frames(declarations, schemas) {
     declarations.declare(`${type}Frame`, schema, `The frame ${type}.`, { fields });
   }
   const rows = Object.keys(schemas).map((type) => `  ${type}: ${type}Frame;\n`);
-  declarations.raw(`/** What the server sends, by type. */
+  declarations.raw(`/** Frames from the server, by type. */
 export interface ServerFrames {\n${rows.join('')}}\n`);
 }
 

@@ -56,7 +56,7 @@ export function folderOf(path) {
     .sort((a, b) => b.length - a.length)[0];
 }
 
-/** What is wrong with an import from one file below src/ to another; undefined when nothing is. */
+/** Returns the error of an import from one file below src/ to another, or undefined. */
 export function wrongFolder(from, to) {
   const [source, target] = [folderOf(from), folderOf(to)];
   const unknown = [from, to].find((path) => folderOf(path) === undefined);

@@ -3,10 +3,10 @@ import { wrongFolder } from './folders.mjs';
 
 export const typeScriptFolders = ['lib', 'src'];
 
-/** What lib/ may import besides Node itself: scripts that use the library should pull in nothing of the server's. */
+/** Packages that lib/ may import besides Node itself: scripts that use the library should pull in nothing of the server's. */
 const packagesOfLib = ['node-gyp-build'];
 
-/** What src/ may import of lib/: all that is public, what is for src/ alone, and what does not load the addon. */
+/** Files of lib/ that src/ may import: all that is public, what is for src/ alone, and what does not load the addon. */
 const doorsOfLib = [
   'lib/index.js',
   'lib/internal.js',

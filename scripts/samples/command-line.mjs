@@ -1,4 +1,4 @@
-// What the commands of docs/cli.md and of other pages print.
+// The output of the commands of docs/cli.md and of other pages.
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 
@@ -57,7 +57,7 @@ async function indexSample(folder) {
   return printed.replace(/(folders\/notes-)[0-9a-f]+/, '$1c2eee57c9491');
 }
 
-/** What doctor says about a port that is taken. */
+/** doctor's line about a port that is taken. */
 async function doctorSample(folder) {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -79,7 +79,7 @@ export async function configurationSample(folder) {
   );
 }
 
-/** What a terminal of 84 columns shows after a folder was indexed and searched, with its colours. */
+/** A terminal of 84 columns after a folder was indexed and searched, with its colours. */
 export async function terminalSample(folder) {
   for (const [name, text] of Object.entries(notes)) folder.write(`notes/${name}`, text);
   const env = { FORCE_COLOR: '1', NO_COLOR: undefined, COLUMNS: '84' };

@@ -1,4 +1,4 @@
-// What a server sends: the exchanges of docs/protocol.md and docs/agents.md, an error, and the line of --parent-pid.
+// Frames of a server: the exchanges of docs/protocol.md and docs/agents.md, an error, and the line of --parent-pid.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { Exchange, transcript } from './exchange.mjs';

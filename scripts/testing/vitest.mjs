@@ -46,7 +46,7 @@ export function vitestProgram() {
 }
 
 /**
- * What a report of vitest says: {passed, skipped, failures: {file, test, message}[], outside}. A file that does not load has
+ * The contents of a report of vitest: {passed, skipped, failures: {file, test, message}[], outside}. A file that does not load has
  * no tests to count and is one failure. `outside`: the run failed though no test did.
  */
 export function summarize(report, code) {

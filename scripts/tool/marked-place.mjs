@@ -1,6 +1,6 @@
 import { Stop } from './stop.mjs';
 
-/** What `text`, the content of `file`, has between the lines `<!-- begin NAME -->` and `<!-- end NAME -->`. */
+/** Returns the part of `text`, the content of `file`, between the lines `<!-- begin NAME -->` and `<!-- end NAME -->`. */
 export function markedPlace(file, text, name) {
   const [from, to] = bounds(file, text, name);
   return text.slice(from, to).trim();

@@ -9,7 +9,7 @@ export const vendorFolder = join(root, 'native', 'vendor');
 export const manifestFile = join(root, 'scripts', 'vendor', 'manifest.json');
 /** CMake's trees. Not under build/, which `node-gyp rebuild` wipes. */
 export const releaseTree = join(root, '.cmake', 'release');
-/** What the loader looks at first. */
+/** The folder that the loader looks at first. */
 export const stageFolder = join(root, 'build', 'Release');
 export const prebuildsFolder = join(root, 'prebuilds');
 /** Symbol files of the libraries in prebuildsFolder. Not part of the package. */

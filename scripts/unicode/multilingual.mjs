@@ -83,7 +83,7 @@ export async function multilingualTables({ property, origin, commonFoldings, ful
       value = (expansions.length * 32 + folded.length) * 64 + 32;
       for (const part of folded) expansions.push(part * 32 + entry(part));
     }
-    if ((value & 31) === separator && (value & 32) === 0) value = separator; // What it folds to is of no interest.
+    if ((value & 31) === separator && (value & 32) === 0) value = separator; // The character that it folds to does not matter.
     if (!records.has(value)) records.set(value, records.size);
     return records.get(value);
   };

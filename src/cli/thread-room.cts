@@ -67,7 +67,7 @@ function startable(root: string): number | undefined {
   }
 }
 
-/** What the first call has found. */
+/** The result of the first call. */
 let known: { room: ThreadRoom | undefined } | undefined;
 
 /** Undefined if no limit is near. Where it is not, the addon is loaded. `root`: the folder of the package. */

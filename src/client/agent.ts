@@ -9,7 +9,7 @@ import { streamTurn } from './turn-stream.js';
 export interface TurnOptions extends CallOptions {
   /** Values for the templates of the agent's nodes. */
   variables?: Record<string, unknown> | undefined;
-  /** What came of the action that the turn before asked for. */
+  /** Result of the action that the turn before asked for. */
   actionResult?: unknown;
   /** TurnComplete has the hits of all `retrieve` nodes, not only of those with `emit`. Default false. */
   hits?: boolean | undefined;

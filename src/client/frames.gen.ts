@@ -278,7 +278,7 @@ export interface History {
       /** Arguments that its schema allows. */
       arguments: unknown;
     } | undefined;
-    /** What came of the action of the turn before: any JSON value. */
+    /** Result of the action of the turn before: any JSON value. */
     actionResult?: unknown | undefined;
   })[];
 }
@@ -433,11 +433,11 @@ export interface GenerateParams {
    * Default: `"none"`.
    */
   cite?: 'none' | 'marks' | 'verbatim' | undefined;
-  /** What the reply may ask the client to do, once, at its end. */
+  /** Actions of which the reply may ask the client for one, at its end. */
   actions?: readonly ({
-    /** What the action is called; unique. */
+    /** Name of the action; unique. */
     name: string;
-    /** What it does, for the model. Default: `""`. */
+    /** Description of its effect, for the model. Default: `""`. */
     description?: string | undefined;
     /** JSON Schema of its arguments. Default: an empty object. */
     parameters?: Record<string, unknown> | undefined;
@@ -617,7 +617,7 @@ export interface TurnFields {
   text: string;
   /** Values for templates and filters. Default: `{}`. */
   variables?: Record<string, unknown> | undefined;
-  /** What came of the action of the turn before: any JSON value. */
+  /** Result of the action of the turn before: any JSON value. */
   actionResult?: unknown | undefined;
   /**
    * TurnComplete has the hits of all `retrieve` nodes, not only of those with `emit`. Default: `false`.
@@ -972,7 +972,7 @@ export interface TurnCompleteFrame {
       /** The node's context. */
       context: number;
     };
-    /** What did not fit into the prompt. */
+    /** Parts that did not fit into the prompt. */
     dropped: {
       /** Oldest turns of the history left out of the prompt. */
       historyTurns: number;
@@ -1017,7 +1017,7 @@ export interface TurnCompleteFrame {
       historyTurns?: number | undefined;
       /** generate: records in the prompt. */
       knowledgeRecords?: number | undefined;
-      /** generate: what did not fit into the prompt: oldest turns, lowest-ranked records. */
+      /** generate: parts that did not fit into the prompt: oldest turns, lowest-ranked records. */
       dropped?: {
         /** Oldest turns. */
         historyTurns: number;
@@ -1084,7 +1084,7 @@ export interface TurnCompleteFrame {
       type: string;
       /** Diagnostics of the node. */
       diagnostics: {
-        /** What the engine did. */
+        /** Numbers of the engine. */
         engine: {
           kind: 'generation';
           /** Catalog name. */
@@ -1093,7 +1093,7 @@ export interface TurnCompleteFrame {
           fingerprint: string;
           /** Device that computes. */
           device: string;
-          /** What computes there: `llama.cpp` or `decoder`. */
+          /** Runtime of the model: `llama.cpp` or `decoder`. */
           runtime: string;
           /** Class of the scheduler. */
           class: 'interactive_visible' | 'interactive_buffered' | 'background';
@@ -1125,7 +1125,7 @@ export interface TurnCompleteFrame {
           pausedMs: number;
           /** The rest of the node's time. */
           otherMs: number;
-          /** What did not fit into the prompt. */
+          /** Parts that did not fit into the prompt. */
           dropped: {
             /** Oldest turns of the history left out of the prompt. */
             historyTurns: number;
@@ -1201,7 +1201,7 @@ export interface ErrorFrame {
   details: Record<string, unknown>;
 }
 
-/** What the server sends, by type. */
+/** Frames from the server, by type. */
 export interface ServerFrames {
   Hello: HelloFrame;
   CreateSessionResponse: CreateSessionResponseFrame;

@@ -1,7 +1,7 @@
 import type { ErrorDetailsByCode } from '../protocol/error-details.js';
 import { ServerError as AnyServerError, type ErrorCode, type errorTable } from '../protocol/errors.js';
 
-/** What a server refused a request with. Comparing `code` narrows `details`. A newer server may send other codes. */
+/** The error of a refused request. Comparing `code` narrows `details`. A newer server may send other codes. */
 export type ServerError = {
   [Code in ErrorCode]: Error & {
     /** Error code: docs/errors.md. */

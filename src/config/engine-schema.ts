@@ -72,7 +72,7 @@ export const llmEngineSchema = object({
     runtime: choice('auto', 'llama.cpp', 'decoder')
       .default('auto')
       .describe(
-        "What computes language models on the CPU: `decoder`, lorekeep's own runtime for common architectures; `llama.cpp`; or `auto`, the faster one by a measurement. A model that `decoder` cannot compute is not loaded with `decoder`.",
+        "Runtime of language models on the CPU: `decoder`, lorekeep's own runtime for common architectures; `llama.cpp`; or `auto`, the faster one by a measurement. A model that `decoder` cannot compute is not loaded with `decoder`.",
       )
       .register(fieldFacts, { extension: true }),
     kv_cells: integer(0, 1_048_576)

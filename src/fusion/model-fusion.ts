@@ -42,7 +42,7 @@ interface LegsFusion {
 
 /** How an embedding model fuses with lexical search, where a search does not say. */
 export interface ModelFusion extends LegsFusion {
-  /** What differs beside a tokenizer. */
+  /** The differences beside a tokenizer. */
   byTokenizer?: { readonly [Name in Tokenizer]?: LegsFusion | undefined } | undefined;
 }
 

@@ -90,7 +90,7 @@ const hnswSchema = z.strictObject({
     ),
 });
 
-/** What an index is built with when the config does not say. */
+/** Build parameters of an index whose config does not set them. */
 export const hnswDefaults = hnswSchema.parse({});
 
 /** The config file of a knowledge base: the one source of its fields, types, defaults, ranges and descriptions. */

@@ -25,7 +25,7 @@ export async function identifySource({
 }
 
 /**
- * What an opening read: device, inode, size and times of change of the config and of the files that it names. Files that
+ * Identity of the files that an opening read: device, inode, size and times of change of the config and of the files that it names. Files that
  * opening makes are not among them.
  */
 export class FilesIdentity {

@@ -1,5 +1,5 @@
 /**
- * What indexing, opening and building do, in this order: the files of a folder are read, then the records; these are
+ * Phases of indexing, opening and building, in this order: the files of a folder are read, then the records; these are
  * embedded, linked into the graph of the index, and their words indexed.
  */
 export type KnowledgePhase = 'files' | 'read' | 'embed' | 'index' | 'words';

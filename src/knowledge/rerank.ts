@@ -19,7 +19,7 @@ export interface RerankOptions {
   deadlineMs?: number | undefined;
 }
 
-/** What reranking did. */
+/** The outcome of reranking. */
 export interface RerankFacts {
   /** False: the deadline passed, and the order before stands. */
   reranked: boolean;

@@ -110,7 +110,7 @@ async function openIndex(
   throw LorekeepError.about('INVALID_ARGUMENT', { file, mismatch: 'records', reason, expected, found });
 }
 
-/** What an index file was built with that the config says otherwise: one sentence each. @throws as inspectFile() */
+/** Build parameters in which an index file differs from the config: one sentence each. @throws as inspectFile() */
 export async function vectorsWarnings(
   { vectorType }: VectorIndex,
   { config, files }: Pick<Source, 'config' | 'files'>,

@@ -29,7 +29,7 @@ export const dryRunSchema = z.object({
       context: z.int().describe("The node's context."),
     })
     .describe('Tokens of the parts of the prompt.'),
-  dropped: droppedSchema.describe('What did not fit into the prompt.'),
+  dropped: droppedSchema.describe('Parts that did not fit into the prompt.'),
   messages: z
     .array(
       z.object({

@@ -59,7 +59,7 @@ type StorageData = File & {
   readonly limit?: number | undefined;
   /** Number of strings, of at most `limit`. */
   readonly count?: number | undefined;
-  /** What the index file does not fit. */
+  /** The thing that the index file does not fit. */
   readonly mismatch?: string | undefined;
   /** Names of the embedding models. */
   readonly known?: readonly string[] | undefined;
@@ -78,7 +78,7 @@ export interface ErrorDetailsByCode {
   };
   1004: At & Nearest & Filter & Partial<Limit>;
   1005: {
-    /** What is not supported. */
+    /** The feature that is not supported. */
     readonly feature: string;
   };
   1006: {

@@ -236,7 +236,7 @@ const debugInfoSchema = <Engine extends z.ZodType>(engine: Engine) =>
           node: z.string().describe("The node's id."),
           type: z.string().describe("The node's type."),
           diagnostics: z
-            .object({ engine: engine.describe('What the engine did.') })
+            .object({ engine: engine.describe('Numbers of the engine.') })
             .describe('Diagnostics of the node.'),
         }),
       )

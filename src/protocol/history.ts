@@ -27,7 +27,7 @@ export const actionResultSchema = z
   .unknown()
   .refine(fewValues, tooMany)
   .optional()
-  .describe('What came of the action of the turn before: any JSON value.');
+  .describe('Result of the action of the turn before: any JSON value.');
 
 const historyTurnSchema = z.strictObject({
   text: z.string().describe("The user's message."),

@@ -12,7 +12,7 @@ export const otherSubjects = {
   'textbook-headings': ['aws-headings', 'web-headings'],
 };
 
-/** What people say to an assistant without asking for anything. */
+/** Messages to an assistant that ask for nothing. */
 export const smallTalk = [
   'hello',
   'hi there',

@@ -59,7 +59,7 @@ serve({
   },
   async memory() {
     const estimate = await LanguageModel.estimate(path, options);
-    // What the model added to the process: the estimate does not know Node.js.
+    // Memory that the model added to the process: the estimate leaves out Node.js.
     return { all: residentBytes().all - before, estimate: estimate.total };
   },
   numbers: () => model.numbers(),

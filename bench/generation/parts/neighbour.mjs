@@ -1,4 +1,4 @@
-// What is left of the speed beside a neighbour: a spinning process that takes one core.
+// The speed that is left beside a neighbour: a spinning process that takes one core.
 import { spawn } from 'node:child_process';
 import { Contestants } from '../../harness/contestants.mjs';
 import { contestantsOf, own } from '../contestants.mjs';

@@ -92,7 +92,7 @@ async function beginAttack(
 /** How long the client stays after the attack, while the server closes and collects its leftovers. */
 const aftermathMs = 3000;
 
-/** What a client has seen while it was attacked and afterwards, but for the times, which count during the attack. */
+/** A client's results during and after the attack; times count only during it. */
 function joined(during, afterwards) {
   const failed = during.failed ?? afterwards.failed;
   if (failed !== undefined) return { failed, problems: undefined };
@@ -106,7 +106,7 @@ function joined(during, afterwards) {
 /** Memory in KiB that a server may hold after a burst, given its memory before. */
 const allowed = (before) => 1.5 * before + 32 * 1024;
 
-/** What the server holds as soon as that is allowed, or when the time is up. */
+/** Memory of the server as soon as it is within the target, or when the time is up. */
 async function settled(server, before, ms) {
   const late = Date.now() + ms;
   for (;;) {

@@ -169,7 +169,7 @@ async function race(session, sample, { rounds, until }) {
   return outcome;
 }
 
-/** What a storage that was made in a race has: nothing of the outside. */
+/** The texts of a storage that was made in a race: none may come from outside. */
 async function searched(session, field, n) {
   if (field.request('x', n, session.sample).type !== 'CreateEmbeddedStringStorageRequest') return [];
   const search = { type: 'SearchEmbeddedStringStorageRequest', name: `s${n}`, text: secret, mode: 'lexical' };

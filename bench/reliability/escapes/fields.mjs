@@ -21,7 +21,7 @@ export const fields = [
   {
     name: 'name of a search',
     file: 'kb.json',
-    // What looks like no path is a name.
+    // A value that does not look like a path is a name.
     codes: { outside: [3009, 8005, 8001], inside: [3010, 8005, 8001] },
     request: (path) => ({ type: 'SearchEmbeddedStringStorageRequest', name: path, text: 'x' }),
   },

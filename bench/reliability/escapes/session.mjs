@@ -44,7 +44,7 @@ export class Session {
     return this.peer.request({ type: 'CreateSessionRequest', id: `f${this.#n++}`, storage_data_folder });
   }
 
-  /** What a search of `kb.json` in another session of this connection finds. */
+  /** The hits of a search of `kb.json` in another session of this connection. */
   async load(session_id, name) {
     const id = this.#n++;
     const create = { type: 'CreateEmbeddedStringStorageRequest', session_id, name, config_path: 'kb.json' };

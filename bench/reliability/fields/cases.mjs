@@ -234,7 +234,7 @@ const turns = [
   ['the end of an agent of 10,000 turns', { type: 'DestroyAgentRequest', agent_id: 'remembering' }],
 ];
 
-/** What `npm test` sends: storages of many strings take minutes on a busy machine. */
+/** The cases of `npm test`: storages of many strings take minutes on a busy machine. */
 export const shortCases = payloads.length + sessions.length + searches.length + agents.length + turns.length;
 export const remembering = history(many(10_000, () => asked));
 export const fieldCases = [...sessions, ...searches, ...agents, ...turns, ...payloads, ...storages].map(

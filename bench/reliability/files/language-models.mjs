@@ -5,7 +5,7 @@ import { LanguageModel, LorekeepError } from '../../lorekeep.mjs';
 const runtimes = ['decoder', 'llama.cpp'];
 const options = { threads: 1, batchThreads: 1, contextSize: 256 };
 
-/** What the model continues a prompt with. */
+/** The model's continuation of a prompt. */
 async function reply(model, prompt) {
   const request = { prompt, maxTokens: 4, seed: 1, sampling: { temperature: 0 } };
   const { text, usage } = await model.generate(request).result;

@@ -172,7 +172,7 @@ async function ofKnowledgeBase(sample, file, config, extra = {}) {
   return withAnswers(loader, [readFileSync(sample.at(file))], sample.at(file));
 }
 
-/** What is damaged is made again: refusing is wrong, too. */
+/** Damaged files of these kinds are made again; a refusal is wrong, too. */
 const sidecar = (sample) =>
   ofKnowledgeBase(sample, 'plain.bm25', 'plain.json', { name: 'bm25_file, made again', never: true });
 

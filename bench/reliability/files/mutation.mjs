@@ -1,4 +1,4 @@
-// What becomes of a file: bits flipped, numbers overwritten, a part cut off, added, zeroed or taken from another file.
+// Mutations of a file: bits flipped, numbers overwritten, a part cut off, added, zeroed or taken from another file.
 
 const numbers = [
   0n,

@@ -75,7 +75,7 @@ function isOurs(bytes, source) {
   return bytes.length === 0 || bytes.subarray(0, magic).equals(source.subarray(0, magic));
 }
 
-/** What a mutated config had written elsewhere. */
+/** Files that a mutated config wrote elsewhere. */
 function removeOthers(known) {
   for (const other of readdirSync(sample.folder)) {
     if (!known.has(other) && !['mutated', 'own.bm25', 'r.json'].includes(other))

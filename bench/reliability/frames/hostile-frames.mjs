@@ -54,7 +54,7 @@ const searchParams = {
   variables: { who: 'x' },
 };
 
-/** What takes the place of a piece of a request. */
+/** A replacement for a piece of a request. */
 const intruders = [
   'null',
   'true',

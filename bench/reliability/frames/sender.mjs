@@ -36,7 +36,7 @@ async function connectAgainAndAgain(lane) {
   }
 }
 
-/** What a new connection sees of the server. */
+/** The state of the server as a new connection sees it. */
 async function beside() {
   const line = new Line(connect({ host: '127.0.0.1', port }));
   try {

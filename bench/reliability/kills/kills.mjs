@@ -143,7 +143,7 @@ class KillCampaign {
     }
   }
 
-  /** What the killed program was to do is done, without its leftovers. */
+  /** The work of the killed program is done, and its leftovers are gone. */
   async #runAgain(scenario, allowed, problem) {
     const sample = this.#sample;
     if (scenario.serves) {

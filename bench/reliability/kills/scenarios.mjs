@@ -1,4 +1,4 @@
-// What is killed: programs that write, each from a state that `prepare` puts the folder into. `answers` are those that a reader may get
+// Programs to kill, which write, each from a state that `prepare` puts the folder into. `answers` are those that a reader may get
 // meanwhile, `refusals` the errors that the state itself explains.
 import { copyFileSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -72,7 +72,7 @@ export const scenarios = [
   },
 ];
 
-/** What clients ask of the server until it dies: both knowledge bases are loaded. */
+/** The requests of clients until the server dies: both knowledge bases are loaded. */
 export async function converse(port) {
   const client = await connect({ port });
   try {

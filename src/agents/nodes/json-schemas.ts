@@ -24,7 +24,7 @@ export function jsonSchemas(): Record<string, string> {
     $defs: {
       Request: union('What a client sends. Unknown fields are refused.', Object.keys(requestSchemas)),
       ServerFrame: union(
-        'What the server sends. Clients ignore fields and frames that they do not know.',
+        'Frames from the server. Clients ignore fields and frames that they do not know.',
         Object.keys(serverSchemas),
       ),
       ...Object.fromEntries(Object.entries(definitions).map(([name, frame]) => [name, definition(frame)])),

@@ -80,7 +80,7 @@ export async function showModel(name: string, flags: ModelsFlags): Promise<void>
   });
 }
 
-/** What the catalog says differently than the files; nothing where the addon does not load. */
+/** Differences between the catalog and the files; none where the addon does not load. */
 async function allContradictions(catalog: Catalog, entry: CatalogEntry): Promise<string[]> {
   const module = await import('../../catalog/contradictions.js').catch(() => undefined);
   const found: string[] = [];

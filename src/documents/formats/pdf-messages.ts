@@ -1,9 +1,9 @@
-/** What the reader asks its worker for: the pages of one document. */
+/** The request to the worker: the pages of one document. */
 export interface PdfRequest {
   bytes: Uint8Array;
 }
 
-/** What the worker answers: the facts, each page, and the end. */
+/** The answers of the worker: the facts, each page, and the end. */
 export type PdfReply =
   | { kind: 'opened'; pages: number; title: string | undefined }
   | { kind: 'page'; text: string }

@@ -16,7 +16,7 @@ const longestRange = 64;
 /** Numbers above this are years and the like, unless there are so many records. */
 const highestMissing = 999;
 
-/** What decides about marks: a mark, a run of backticks, or a line feed. */
+/** The tokens that decide about marks: a mark, a run of backticks, or a line feed. */
 const found = new RegExp(
   `(?<mark>\\[${inside}{1,${longestList}}\\]|【${inside}{1,${longestList}}】)|(?<ticks>\`+)|\\n`,
   'g',

@@ -44,8 +44,8 @@ const action = z.strictObject({
   name: z
     .string()
     .regex(/^[A-Za-z_][A-Za-z0-9_-]{0,63}$/, 'letters, digits, _ and - are expected, at most 64')
-    .describe('What the action is called; unique.'),
-  description: z.string().max(2048).default('').describe('What it does, for the model.'),
+    .describe('Name of the action; unique.'),
+  description: z.string().max(2048).default('').describe('Description of its effect, for the model.'),
   parameters: jsonSchema()
     .default({ type: 'object', additionalProperties: false })
     .describe('JSON Schema of its arguments. Default: an empty object.'),
@@ -59,7 +59,7 @@ const engine = z.object({
   model: z.string().describe('Catalog name.'),
   fingerprint: z.string().describe('Fingerprint of the model file, hexadecimal.'),
   device: z.string().describe('Device that computes.'),
-  runtime: z.string().describe('What computes there: `llama.cpp` or `decoder`.'),
+  runtime: z.string().describe('Runtime of the model: `llama.cpp` or `decoder`.'),
   class: z
     .enum(['interactive_visible', 'interactive_buffered', 'background'])
     .describe('Class of the scheduler.'),
@@ -77,7 +77,7 @@ const engine = z.object({
   longest_gap_ms: z.number().describe('Longest time between two tokens.'),
   paused_ms: z.number().describe('Pauses for a throttle, inside the times above.'),
   other_ms: z.number().describe("The rest of the node's time."),
-  dropped: droppedSchema.describe('What did not fit into the prompt.'),
+  dropped: droppedSchema.describe('Parts that did not fit into the prompt.'),
   finish: finishSchema.describe('Why the reply ended.'),
   seed: z.number().describe('Seed of the sampling.'),
 });
@@ -200,7 +200,7 @@ export const schema = {
       ),
     actions: boundedArray(action, 1, 64, schemaLimits)
       .optional()
-      .describe('What the reply may ask the client to do, once, at its end.'),
+      .describe('Actions of which the reply may ask the client for one, at its end.'),
     on_no_knowledge: z
       .enum(['answer', 'fallback', 'refuse'])
       .default('answer')
@@ -237,7 +237,7 @@ export const schema = {
         knowledge: z.int().describe('Lowest-ranked records.'),
       })
       .optional()
-      .describe('What did not fit into the prompt: oldest turns, lowest-ranked records.'),
+      .describe('Parts that did not fit into the prompt: oldest turns, lowest-ranked records.'),
     forgotten_turns: z
       .int()
       .optional()
