@@ -10,10 +10,22 @@
 namespace lorekeep::text {
 namespace {
 
+constexpr char32_t kZeroWidthSpace = 0x200B;
+constexpr char32_t kZeroWidthNonJoiner = 0x200C;
+
+enum class Script : std::uint8_t {
+  kWords,     // one token per run
+  kPairs,     // Han, Kana, Bopomofo: overlapping pairs
+  kHangul,    // the same
+  kComplex,   // South East Asia: the same
+  kAttached,  // marks and invisible code points: part of the run before them
+  kSeparator,
+};
+
 struct Character {
   const char* at;
   std::uint32_t unit;  // position in UTF-16
-  char32_t code_point;
+  Script script;
 };
 
 bool is_word(char32_t code_point) noexcept {
@@ -22,58 +34,51 @@ bool is_word(char32_t code_point) noexcept {
   return std::any_of(parts, parts + count, [](const FoldedCodePoint& part) { return part.is_word; });
 }
 
-struct Range {
-  char32_t first;
-  char32_t last;
+bool is_arabic(char32_t code_point) noexcept {
+  return code_point >= 0x0600 && code_point <= 0x06FF;
+}
+
+/// Classifies the code points of a text, in order, by the runs that MultilingualScanner makes of them.
+class ScriptReader {
+ public:
+  Script next(char32_t code_point) noexcept {
+    FoldedPart parts[multilingual::kMaxExpansion];
+    const std::size_t count = fold_multilingual(code_point, parts);
+    Script script = Script::kAttached;
+    for (std::size_t i = 0; i < count; ++i) script = std::min(script_of(parts[i].kind), script);
+    const bool separates = count > 0 && script == Script::kAttached && parts[0].kind == CodePointClass::kSeparator;
+    if (separates && !is_ignored(code_point)) script = Script::kSeparator;
+    if (script == Script::kAttached) return script;
+    run_ = script;
+    last_ = parts[count - 1].code_point;
+    return script;
+  }
+
+ private:
+  /// Separators beside other parts, as in U+2103 (degree Celsius), do not count.
+  static Script script_of(CodePointClass kind) noexcept {
+    switch (kind) {
+      case CodePointClass::kWord: return Script::kWords;
+      case CodePointClass::kIdeograph: return Script::kPairs;
+      case CodePointClass::kHangul: return Script::kHangul;
+      case CodePointClass::kComplexBase:
+      case CodePointClass::kComplexMark: return Script::kComplex;
+      default: return Script::kAttached;
+    }
+  }
+
+  bool is_ignored(char32_t separator) const noexcept {
+    const bool in_pairs = run_ != Script::kSeparator && run_ != Script::kWords;
+    return (separator == kZeroWidthSpace && in_pairs) || (separator == kZeroWidthNonJoiner && !is_arabic(last_));
+  }
+
+  Script run_ = Script::kSeparator;
+  char32_t last_ = 0;  // folded
 };
-// Spaces and punctuation of scripts whose words may contain marks and joiners. Whatever else stands between letters
-// stays in the run, and the tokenizer separates it.
-constexpr Range kSeparators[] = {{0x80, 0xA9},
-                                 {0xAB, 0xB1},
-                                 {0xB4, 0xB4},
-                                 {0xB6, 0xB8},
-                                 {0xBB, 0xBB},
-                                 {0xBF, 0xBF},
-                                 {0x37E, 0x37E},
-                                 {0x387, 0x387},
-                                 {0x589, 0x58A},
-                                 {0x5BE, 0x5BE},
-                                 {0x60C, 0x60C},
-                                 {0x61B, 0x61B},
-                                 {0x61F, 0x61F},
-                                 {0x6D4, 0x6D4},
-                                 {0x964, 0x965},
-                                 {0xE5A, 0xE5B},
-                                 {0x104A, 0x104F},
-                                 {0x17D4, 0x17D6},
-                                 {0x17D8, 0x17DA},
-                                 {0x2000, 0x200B},
-                                 {0x200E, 0x206F},
-                                 {0x3000, 0x3004},
-                                 {0x3008, 0x3020},
-                                 {0x30FB, 0x30FB},
-                                 {0xFF01, 0xFF0F},
-                                 {0xFF1A, 0xFF20},
-                                 {0xFF3B, 0xFF40},
-                                 {0xFF5B, 0xFF65},
-                                 {kReplacement, kReplacement}};
-
-bool in_run(char32_t code_point, Tokenizer tokenizer) noexcept {
-  if (code_point < 0x80 || tokenizer != Tokenizer::kMultilingual) return is_word(code_point);
-  return std::none_of(std::begin(kSeparators), std::end(kSeparators), [code_point](const Range& range) {
-    return code_point >= range.first && code_point <= range.last;
-  });
-}
-
-/// Returns whether words end between the two, in a run of several tokens: at the edge of a script without spaces.
-bool is_edge(char32_t a, char32_t b) noexcept {
-  constexpr char32_t kFirstIdeographic = 0x2E80;
-  return (a < kFirstIdeographic) != (b < kFirstIdeographic);
-}
 
 }  // namespace
 
-/// Characters without a separator between them. The last one is the end.
+/// Characters of one script without a separator between them. The last one is the end.
 struct Highlighter::Run {
   std::span<const Character> characters;
 
@@ -99,32 +104,33 @@ Highlighter::Highlighter(std::span<const TextIndex* const> indexes, std::string_
 std::vector<Highlight> Highlighter::find(std::string_view utf8) const {
   std::vector<Highlight> found;
   std::vector<Character> run;
+  ScriptReader scripts;
+  const auto end_run = [&](const char* at, std::uint32_t unit) {
+    if (run.empty()) return;
+    run.push_back({at, unit, Script::kSeparator});
+    match({run}, found);
+    run.clear();
+  };
   std::uint32_t unit = 0;
   const char* at = utf8.data();
   const char* const end = at + utf8.size();
   while (at < end) {
     const char* const begin = at;
     const char32_t code_point = decode_utf8(at, end);
-    if (in_run(code_point, tokenizer_)) {
-      run.push_back({begin, unit, code_point});
-    } else if (!run.empty()) {
-      run.push_back({begin, unit, 0});
-      match({run}, found);
-      run.clear();
-    }
+    const Script script = tokenizer_ == Tokenizer::kMultilingual ? scripts.next(code_point)
+                          : is_word(code_point)                  ? Script::kWords
+                                                                 : Script::kSeparator;
+    if (script != Script::kAttached && !run.empty() && script != run.front().script) end_run(begin, unit);
+    const bool continues = script == Script::kAttached ? !run.empty() : script != Script::kSeparator;
+    if (continues) run.push_back({begin, unit, script});
     unit += code_point > 0xFFFF ? 2 : 1;
   }
-  if (!run.empty()) {
-    run.push_back({end, unit, 0});
-    match({run}, found);
-  }
+  end_run(end, unit);
   return found;
 }
 
 void Highlighter::match(const Run& run, std::vector<Highlight>& found) const {
-  const bool several =
-      tokenizer_ == Tokenizer::kMultilingual && tokenize(run.text(0, run.size()), tokenizer_).size() > 1;
-  if (several) return match_pairs(run, found);
+  if (run.characters.front().script != Script::kWords) return match_pairs(run, found);
   const std::uint32_t clause = clause_of(run.text(0, run.size()));
   if (clause != kNone) found.push_back({run.characters.front().unit, run.characters.back().unit, clause});
 }
@@ -141,21 +147,15 @@ void Highlighter::match_pairs(const Run& run, std::vector<Highlight>& found) con
       found.push_back({begin, characters[last].unit, clause});
     }
   };
-  for (std::size_t first = 0; first < run.size();) {
-    std::size_t last = first + 1;
-    while (last < run.size() && !is_edge(characters[last - 1].code_point, characters[last].code_point)) ++last;
-    if (tokenize(run.text(first, last), tokenizer_).size() <= 1) {
-      add(first, last, clause_of(run.text(first, last)));
-    } else {
-      for (std::size_t i = first; i < last; ++i) {
-        add(i, i + 1, clause_of(run.text(i, i + 1)));
-        // A pair, whose characters may have marks.
-        for (std::size_t to = i + 2; to <= std::min(last, i + 5); ++to) {
-          if (tokenize(run.text(i, to), tokenizer_).size() == 1) add(i, to, clause_of(run.text(i, to)));
-        }
-      }
+  if (tokenize(run.text(0, run.size()), tokenizer_).size() <= 1) {
+    return add(0, run.size(), clause_of(run.text(0, run.size())));
+  }
+  for (std::size_t i = 0; i < run.size(); ++i) {
+    add(i, i + 1, clause_of(run.text(i, i + 1)));
+    // A pair, whose characters may have marks.
+    for (std::size_t to = i + 2; to <= std::min(run.size(), i + 5); ++to) {
+      if (tokenize(run.text(i, to), tokenizer_).size() == 1) add(i, to, clause_of(run.text(i, to)));
     }
-    first = last;
   }
 }
 

@@ -342,6 +342,22 @@ TEST("highlights: the words of a text that match, whatever their form") {
   CHECK_EQ(marked("", "lamp", Tokenizer::kBasic), "");
 }
 
+TEST("highlights: multilingual words end where the tokenizer ends them") {
+  const auto words = [](const std::string& text, const std::string& query) {
+    return marked(text, query, Tokenizer::kMultilingual);
+  };
+  CHECK_EQ(words("lamp\u00ADlight, lamp", "lamplight"), "[lamp\u00ADlight], lamp");
+  CHECK_EQ(words("lamp\u00ADlight, lamp", "lamp"), "lamp\u00ADlight, [lamp]");
+  CHECK_EQ(words("lamp\u200Blight", "light"), "lamp\u200B[light]");
+  CHECK_EQ(words("\u200Elamp\u2060light\u200E.", "lamplight"), "\u200E[lamp\u2060light\u200E].");
+  CHECK_EQ(words("cafe\u0301\u263Alamplight", "lamplight"), "cafe\u0301\u263A[lamplight]");
+  CHECK_EQ(words("cafe\u0301\u263Alamplight", "caf\u00E9"), "[cafe\u0301]\u263Alamplight");
+  CHECK_EQ(words("\u0645\u06CC\u200C\u062E\u0648\u0627\u0647\u0645", "\u062E\u0648\u0627\u0647\u0645"),
+           "\u0645\u06CC\u200C[\u062E\u0648\u0627\u0647\u0645]");
+  CHECK_EQ(words("facebook\u0E44\u0E17\u0E22", "facebook"), "[facebook]\u0E44\u0E17\u0E22");
+  CHECK_EQ(words("\u5317\u4EAC\uD55C\uAD6D", "\uD55C\uAD6D"), "\u5317\u4EAC[\uD55C\uAD6D]");
+}
+
 TEST("highlights: positions count UTF-16 units") {
   const std::vector<std::string> texts = {"\xF0\x9F\x98\x80 lamp"};
   const auto index = index_of(texts, Tokenizer::kBasic);
