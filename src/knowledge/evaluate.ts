@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { LorekeepError } from '../../lib/index.js';
 import { type Measures, meanMeasures, measure, pairedDifference } from './evaluation-measures.js';
 import type { EvaluationQuestion } from './evaluation-questions.js';
+import { type JudgedHit, type RelevanceSummary, summariseRelevance } from './evaluation-relevance.js';
 import { embedsTexts } from './model.js';
 import type { KnowledgeSearchOptions } from './search-options.js';
 import type { SearchableStorage } from './searchable.js';
@@ -47,6 +48,8 @@ export interface Evaluation {
   drafts: number;
   topK: number;
   settings: EvaluatedSetting[];
+  /** Of the first topK hits of the current setting. */
+  relevance: RelevanceSummary;
   worst: WorstQuestion[];
   /** Questions without any relevant record among the first 100 of the current setting. */
   missed: number;
@@ -74,6 +77,7 @@ export const evaluationSettings: readonly EvaluationSetting[] = [
 interface Answer {
   question: EvaluationQuestion;
   measures: Measures[]; // by setting
+  hits: JudgedHit[]; // of the current setting
   worst: WorstQuestion;
 }
 
@@ -113,6 +117,7 @@ export async function evaluate(
       mean: meanMeasures(answers.map(({ measures }) => measures[index] as Measures)),
       difference: pairedDifference(ndcgOf(index), ndcgOf(Math.max(0, place))),
     })),
+    relevance: summariseRelevance(answers.flatMap(({ hits }) => hits)),
     worst: answers
       .map(({ worst: one }) => one)
       .sort((a, b) => a.ndcg - b.ndcg)
@@ -165,6 +170,7 @@ async function answer(
 ): Promise<Answer> {
   const { topK, all, at, signal } = context;
   const measures: Measures[] = [];
+  let judged: JudgedHit[] = [];
   let worst: WorstQuestion | undefined;
   for (const [index, setting] of all.entries()) {
     const { hits } = await storage.search({ ...setting, text: question.question, topK, signal });
@@ -176,11 +182,12 @@ async function answer(
       ),
     );
     if (index === at) {
+      judged = hits.map(({ id, relevance }) => ({ relevance, isRelevant: question.relevant.has(id) }));
       const ndcg = measures[index]?.ndcg ?? 0;
       worst = await inspect(storage, question, { setting, ndcg, depth: Math.max(depth, topK), signal });
     }
   }
-  return { question, measures, worst: worst as WorstQuestion };
+  return { question, measures, hits: judged, worst: worst as WorstQuestion };
 }
 
 async function inspect(

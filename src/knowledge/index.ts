@@ -30,6 +30,7 @@ export {
   questionLine,
   readQuestions,
 } from './evaluation-questions.js';
+export type { RelevanceSummary } from './evaluation-relevance.js';
 export {
   type CreateKnowledgeBaseOptions,
   createKnowledgeBase,

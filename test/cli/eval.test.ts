@@ -30,6 +30,12 @@ describe('lorekeep eval', () => {
     expect(stdout).toMatch(/^setting +nDCG +recall +MRR +hit rate/m);
     expect(stdout).toMatch(/^hybrid scores \* +0\.500 +0\.500 +0\.500 +0\.500/m);
     expect(stdout).toMatch(/^lexical +0\.\d{3}/m);
+    expect(stdout).toMatch(
+      /^Relevance of the hits of \*: 0\.\d{3} on average, 0\.\d{3} are relevant, AUROC /m,
+    );
+    expect(stdout).toMatch(
+      /--min-score 0(\.\d+)? keeps 95 % of the relevant hits and drops \d+ % of the others/,
+    );
     expect(stdout).toContain('which bear sleeps in winter?');
     expect(stdout).toContain('nowhere (not in the first 100)');
     expect(stdout).toMatch(/^What to change:$/m);

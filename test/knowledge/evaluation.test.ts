@@ -82,6 +82,9 @@ describe('an evaluation', () => {
     const lexical = found.settings.find(({ setting }) => setting.mode === 'lexical');
     expect(lexical?.mean).toEqual({ ndcg: 1, recall: 1, mrr: 1, hitRate: 1 });
     expect(found.worst).toEqual([]);
+    const { hits, relevant, mean } = found.relevance;
+    expect([hits, relevant]).toEqual([6, 2 / 6]);
+    expect(mean).toBeGreaterThan(0);
   });
 
   test('shows the worst questions with what was found instead, and counts what is missing', async () => {

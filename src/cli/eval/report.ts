@@ -22,6 +22,8 @@ export function reportLines(evaluation: Evaluation, advice: readonly string[], s
     `${counted(questions, 'question')}, the first ${counted(topK, 'hit')} of each`,
     '',
     ...table(evaluation, screen),
+    '',
+    relevanceLine(evaluation),
     ...(worst.length === 0 ? [] : ['', 'Worst questions of the current setting (*):']),
     ...worst.flatMap((one) => worstLines(one, screen)),
     ...(advice.length === 0 ? [] : ['', 'What to change:']),
@@ -44,6 +46,16 @@ function table({ settings }: Evaluation, screen: Screen): string[] {
   ]);
   const [head = '', ...lines] = tableLines(layout, rows);
   return [screen.dim(head), ...lines];
+}
+
+function relevanceLine({ relevance: { relevant, mean, auroc, minScore, dropped } }: Evaluation): string {
+  const parts = [
+    `Relevance of the hits of *: ${mean.toFixed(3)} on average, ${relevant.toFixed(3)} are relevant`,
+  ];
+  if (auroc !== undefined) parts.push(`AUROC ${auroc.toFixed(3)}`);
+  if (minScore === undefined || dropped === undefined) return `${parts.join(', ')}.`;
+  const kept = `--min-score ${minScore} keeps 95 % of the relevant hits`;
+  return `${parts.join(', ')}. ${kept} and drops ${Math.round(100 * dropped)} % of the others.`;
 }
 
 const signed = (value: number) => `${value < 0 ? '-' : '+'}${Math.abs(value).toFixed(3)}`;
