@@ -165,26 +165,74 @@ bool KvCache::all_finite(Block block) const noexcept {
   return true;
 }
 
+// Calls body(offset, bytes) for each run of a block: kBlockKeys times so many bytes, the first ones of the first cell.
+template <class Body>
+void KvCache::each_run(const Body& body) const {
+  std::size_t offset = 0;
+  const auto runs = [&offset, &body](std::size_t count, std::size_t bytes) {
+    for (; count > 0; --count, offset += bytes * kBlockKeys) body(offset, bytes);
+  };
+  const bool halves = shape_.format == CacheFormat::kF16;
+  for (std::size_t layer = 0; layer < shape_.layers; ++layer) {
+    for (std::size_t head = 0; head < shape_.kv_heads; ++head) {
+      runs(halves ? pairs(shape_.head) : shape_.head, halves ? 2 * sizeof(std::uint16_t) : sizeof(std::int8_t));
+      runs(halves ? 1 : scale_groups(shape_.head), halves ? sizeof(float) : sizeof(std::uint16_t));
+    }
+    for (std::size_t head = 0; head < shape_.kv_heads; ++head) {
+      runs(1, padded(shape_.head) * (halves ? sizeof(std::uint16_t) : sizeof(std::int8_t)));
+      if (!halves) runs(scale_groups(shape_.head), sizeof(std::uint16_t));
+    }
+  }
+}
+
+std::size_t KvCache::state_bytes(std::size_t length) const noexcept {
+  return length * (shape_.block_numbers() / kBlockKeys) * sizeof(std::uint16_t);
+}
+
+// The last block may have cells of another sequence behind those of this one: they are left out.
 std::vector<std::byte> KvCache::save(std::size_t sequence) const {
   const Sequence& found = sequences_[sequence];
-  const std::size_t size = shape_.block_numbers() * sizeof(std::uint16_t);
-  std::vector<std::byte> state(found.blocks.size() * size);
-  for (std::size_t i = 0; i < found.blocks.size(); ++i)
-    std::memcpy(state.data() + i * size, block_at(found.blocks[i]), size);
+  std::vector<std::byte> state(state_bytes(found.length));
+  std::byte* to = state.data();
+  for (std::size_t first = 0; first < found.length; first += kBlockKeys) {
+    const std::size_t cells = std::min(kBlockKeys, found.length - first);
+    const auto* const from = reinterpret_cast<const std::byte*>(block_at(found.blocks[first / kBlockKeys]));
+    if (cells == kBlockKeys) {
+      std::memcpy(to, from, state_bytes(cells));
+      to += state_bytes(cells);
+      continue;
+    }
+    each_run([&to, from, cells](std::size_t offset, std::size_t bytes) {
+      std::memcpy(to, from + offset, cells * bytes);
+      to += cells * bytes;
+    });
+  }
   return state;
 }
 
 bool KvCache::restore(std::size_t sequence, std::span<const std::byte> state, std::size_t length) {
   set_length(sequence, 0);
-  const std::size_t size = shape_.block_numbers() * sizeof(std::uint16_t);
-  if (state.size() != blocks_of(length) * size || !extend(sequence, length)) return false;
+  if (state.size() != state_bytes(length) || !extend(sequence, length)) return false;
   set_length(sequence, length);
   bool finite = true;
-  for (std::size_t i = 0; i < blocks_of(length); ++i) {
-    std::uint16_t* numbers = block_at(sequences_[sequence].blocks[i]);
-    std::memcpy(numbers, state.data() + i * size, size);
-    finite = finite && all_finite(sequences_[sequence].blocks[i]);
-    if (!finite) std::memset(numbers, 0, size);
+  const std::byte* from = state.data();
+  for (std::size_t first = 0; first < length; first += kBlockKeys) {
+    const std::size_t cells = std::min(kBlockKeys, length - first);
+    const Block block = sequences_[sequence].blocks[first / kBlockKeys];
+    auto* const to = reinterpret_cast<std::byte*>(block_at(block));
+    if (cells == kBlockKeys) {
+      std::memcpy(to, from, state_bytes(cells));
+    } else {
+      std::memset(to, 0, state_bytes(kBlockKeys));
+      const std::byte* source = from;
+      each_run([&source, to, cells](std::size_t offset, std::size_t bytes) {
+        std::memcpy(to + offset, source, cells * bytes);
+        source += cells * bytes;
+      });
+    }
+    from += state_bytes(cells);
+    finite = finite && all_finite(block);
+    if (!finite) std::memset(to, 0, state_bytes(kBlockKeys));
   }
   if (!finite) set_length(sequence, 0);
   return finite;

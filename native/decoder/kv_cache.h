@@ -90,7 +90,7 @@ class KvCache {
     return split(values(sequence, block, layer, kv_head), shape_.head_values());
   }
 
-  /// Returns the cells of a sequence, for restore() into a cache of the same shape.
+  /// Returns the cells of a sequence and nothing else, for restore() into a cache of the same shape.
   std::vector<std::byte> save(std::size_t sequence) const;
   /// Restores `length` cells into an empty sequence. Returns false, with the sequence empty, if the state has another
   /// size, holds numbers that are not finite, or there is no room.
@@ -104,6 +104,10 @@ class KvCache {
   };
 
   static std::size_t blocks_for(std::size_t cells, std::size_t sequences) noexcept;
+  template <class Body>
+  void each_run(const Body& body) const;
+  /// Bytes of the state of a sequence of this length.
+  std::size_t state_bytes(std::size_t length) const noexcept;
   std::uint16_t* block_at(Block block) const noexcept { return numbers_ + block * shape_.block_numbers(); }
   std::uint16_t* layer_of(std::size_t sequence, std::size_t block, std::size_t layer) noexcept {
     return block_at(sequences_[sequence].blocks[block]) + layer * shape_.layer_numbers();

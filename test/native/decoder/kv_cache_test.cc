@@ -5,9 +5,11 @@
 #include <limits>
 #include <map>
 #include <random>
+#include <span>
 #include <vector>
 
 #include "core/half.h"
+#include "decoder/kernels.h"
 #include "harness.h"
 
 using lorekeep::decoder::CacheFormat;
@@ -91,6 +93,47 @@ TEST("kv cache: sequences that share, append, shorten, save and restore keep the
     for (std::size_t i = 0; i < kSequences; ++i) {
       REQUIRE(cache.length(i) == expected[i].size());
       for (std::size_t cell = 0; cell < expected[i].size(); ++cell) REQUIRE(marked(cache, i, cell, expected[i][cell]));
+    }
+  }
+}
+
+TEST("kv cache: a saved state has the cells of its sequence only, whoever shares or used its last block") {
+  std::mt19937_64 random(lorekeep::test::seed());
+  for (const CacheFormat format : {CacheFormat::kF16, CacheFormat::kQ8_0}) {
+    const CacheShape shape{2, 3, 10, format};
+    const std::size_t cell = 2 * shape.block_numbers() / kBlockKeys;
+    const auto& kernels = *lorekeep::decoder::available_kernels().front();
+    const auto fill = [&](KvCache& cache, std::size_t sequence, std::size_t length, int seed) {
+      const std::size_t begin = cache.length(sequence);
+      REQUIRE(cache.extend(sequence, length));
+      for (std::size_t at = begin; at < length; ++at) {
+        std::vector<float> numbers(20, static_cast<float>(at + 1) + static_cast<float>(seed) / 8);
+        for (std::size_t i = 0; i < shape.layers * shape.kv_heads; ++i)
+          cache.store(sequence, at, i / 3, i % 3, numbers.data(), numbers.data() + 10, kernels);
+      }
+      cache.set_length(sequence, length);
+    };
+    for (int round = 0; round < 40; ++round) {
+      const std::size_t length = random() % (3 * kBlockKeys);
+      const std::size_t longer = length + random() % 40;
+      KvCache alone(shape, 8 * kBlockKeys, 2);
+      fill(alone, 0, length, 0);
+      const std::vector<std::byte> expected = alone.save(0);
+      CHECK_EQ(expected.size(), length * cell);
+
+      KvCache shared(shape, 8 * kBlockKeys, 3);
+      fill(shared, 2, 2 * kBlockKeys, 5);  // leaves its numbers in blocks that are used again
+      shared.set_length(2, 0);
+      fill(shared, 0, length, 0);
+      fill(shared, 0, longer, 1);
+      shared.share(0, 1, length);
+      CHECK(shared.save(1) == expected);
+
+      KvCache other(shape, 8 * kBlockKeys, 1);
+      REQUIRE(other.restore(0, expected, length));
+      CHECK(other.save(0) == expected);
+      CHECK(length == 0 || !other.restore(0, std::span(expected).first(expected.size() - 1), length));
+      CHECK(!other.restore(0, expected, length + 1));
     }
   }
 }
