@@ -1,7 +1,4 @@
 import { binding } from './binding.js';
-import type { CrashKind, CrashThread } from './native.js';
-
-export type { CrashKind, CrashThread };
 
 /**
  * From now on a crash of the process writes a minidump to `path`, which does not exist yet, and then deletes the dump
@@ -10,12 +7,4 @@ export type { CrashKind, CrashThread };
  */
 export function installCrashHandler(path: string, replaced: string | undefined): string | undefined {
   return binding.installCrashHandler(path, replaced ?? '') || undefined;
-}
-
-/**
- * Crashes the process on a thread, for tests of crash dumps. Only a crash of the calling thread happens before it returns.
- * @internal
- */
-export function forceCrash(kind: CrashKind, thread: CrashThread): void {
-  binding.forceCrash(kind, thread);
 }

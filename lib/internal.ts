@@ -1,7 +1,7 @@
 /** Internals for the server in src/. Not exported by the package; may change at any time. */
 export { booleanArgument, integerArgument, refuse } from './arguments.js';
 export { addonFile } from './binding.js';
-export { type CrashKind, type CrashThread, forceCrash, installCrashHandler } from './crash.js';
+export { installCrashHandler } from './crash.js';
 export { checkDestination, type FileOwner, removeStrayFiles, type WrittenKind } from './destination.js';
 export { EmbeddingRows, type EmbedRowsOptions, type MatchEmbeddingsOptions } from './embedding-rows.js';
 export { type ErrorFacts, translateError } from './errors.js';

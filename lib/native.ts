@@ -224,8 +224,8 @@ export interface NativeBinding {
   setThrottle(level: number): void;
   /** From now on a crash of the process writes a dump to `path` and then deletes `replaced`. Returns why there can be none; "" if there can. */
   installCrashHandler(path: string, replaced: string): string;
-  /** Crashes the process on a thread, for tests of crash dumps. */
-  forceCrash(kind: CrashKind, thread: CrashThread): void;
+  /** Crashes the process on a thread, for tests of crash dumps. Only in addons of the development edition. */
+  forceCrash?(kind: CrashKind, thread: CrashThread): void;
   schedulerStats(): SchedulerStats;
 }
 
@@ -274,6 +274,5 @@ export const nativeExports = [
   'configureScheduler',
   'setThrottle',
   'installCrashHandler',
-  'forceCrash',
   'schedulerStats',
 ] as const satisfies readonly (keyof NativeBinding)[];

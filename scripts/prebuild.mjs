@@ -12,23 +12,23 @@ import {
   renameSync,
   rmSync,
   statSync,
-  writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { basename, join, relative, resolve, sep } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import {
-  packPlugin,
-  pluginFile,
-  requireBackend,
-  sha256Of,
-  stageOf,
-  stagePlugin,
-} from './backends/plugin.mjs';
+import { packPlugin, pluginFile, requireBackend, stageOf, stagePlugin } from './backends/plugin.mjs';
+import { writeChecksums } from './tool/checksums.mjs';
 import { crashTools, writeSymbols } from './tool/crash-tools.mjs';
-import { compileNative } from './tool/native-build.mjs';
+import { compileNative, productionAddon } from './tool/native-build.mjs';
 import { phase } from './tool/phase.mjs';
-import { isCheckout, platformTag, prebuildsFolder, root, symbolsFolder } from './tool/project.mjs';
+import {
+  isCheckout,
+  platformTag,
+  prebuildsFolder,
+  productionFolder,
+  root,
+  symbolsFolder,
+} from './tool/project.mjs';
 import { runScript, Stop } from './tool/stop.mjs';
 import { strip } from './tool/strip.mjs';
 import { vendor } from './vendor/vendor.mjs';
@@ -81,16 +81,22 @@ async function makePrebuild(files, folder) {
   const symbols = await symbolWriter();
   mkdirSync(beside, { recursive: true });
   try {
-    for (const file of files) {
-      const name = basename(file) === 'lorekeep.node' ? addonName() : basename(file);
-      copyFileSync(file, join(beside, name));
+    const copy = async (file, place) => {
+      copyFileSync(file, place);
       symbols?.(file);
-      await strip(join(beside, name));
-    }
+      await strip(place);
+    };
+    const [addon, ...libraries] = files;
+    await copy(addon, join(beside, addonName()));
+    for (const file of libraries) await copy(file, join(beside, basename(file)));
     // The default GPU plugin of macOS is a part of the package: `node scripts/build-backend.mjs metal` builds it.
     if (existsSync(stageOf('metal')))
       cpSync(stageOf('metal'), join(beside, 'backends', 'metal'), { recursive: true });
-    writeFileSync(join(beside, 'SHA256SUMS'), checksums(beside));
+    writeChecksums(beside);
+    const production = join(beside, productionFolder);
+    mkdirSync(production);
+    await copy(productionAddon(files), join(production, addonName()));
+    writeChecksums(production);
     rmSync(folder, { recursive: true, force: true });
     renameSync(beside, folder);
   } finally {
@@ -107,20 +113,6 @@ async function symbolWriter() {
   const { dumpSyms } = await crashTools();
   rmSync(symbolsFolder, { recursive: true, force: true });
   return (file) => writeSymbols(dumpSyms, file, symbolsFolder);
-}
-
-/** As sha256sum prints and checks them. */
-function checksums(folder) {
-  const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) =>
-    entry.isFile(),
-  );
-  const names = files.map(({ parentPath, name }) =>
-    relative(folder, join(parentPath, name)).replaceAll(sep, '/'),
-  );
-  return names
-    .sort()
-    .map((name) => `${sha256Of(join(folder, name))}  ${name}\n`)
-    .join('');
 }
 
 function printSizes(folder) {

@@ -15,12 +15,15 @@ export interface NativeSchedulerSettings {
   background?: NativeSchedulerClass | undefined;
 }
 
-/** Counts of one class since the process started. */
+/** Counts of one class since the process started, and its requests now. */
 export interface SchedulerClassStats {
   decodeTokens: number;
   prefillTokens: number;
   /** Longest time that a request which could run waited for a step. */
   longestWaitMs: number;
+  /** Requests under way, and requests that wait for room in the cache. */
+  running: number;
+  queued: number;
 }
 
 /** Counts since the process started. */

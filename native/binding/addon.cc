@@ -8,6 +8,7 @@
 #include "binding/cancel_token_binding.h"
 #include "binding/crash_binding.h"
 #include "binding/destination_binding.h"
+#include "binding/edition_functions.h"
 #include "binding/embedding_model_binding.h"
 #include "binding/embedding_rows_binding.h"
 #include "binding/environment.h"
@@ -136,7 +137,7 @@ Napi::Object start(Napi::Env env, Napi::Object exports) {
   function("setThrottle", set_throttle);
   function("schedulerStats", scheduler_stats);
   function("installCrashHandler", install_crash_handler);
-  function("forceCrash", force_crash);
+  add_edition_functions(env, exports);
   return exports;
 }
 

@@ -7,7 +7,5 @@ namespace lorekeep::binding {
 
 // installCrashHandler(path, replaced): why there can be no dumps; "" if there can
 Napi::Value install_crash_handler(const Napi::CallbackInfo& info);
-// forceCrash(kind, thread): on the calling thread it does not return
-void force_crash(const Napi::CallbackInfo& info);
 
 }  // namespace lorekeep::binding

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <optional>
 #include <string>
 
@@ -60,12 +61,19 @@ scheduler::SettingsInput settings_argument(const Napi::Value& value) {
   return input;
 }
 
-Napi::Object class_stats(Napi::Env env, const scheduler::Stats& stats, std::size_t i) {
+Napi::Object class_stats(Napi::Env env, const scheduler::Report& report, std::size_t i) {
+  const scheduler::Stats& stats = report.stats;
   Napi::Object object = Napi::Object::New(env);
   object.Set("decodeTokens", static_cast<double>(stats.decode_tokens[i]));
   object.Set("prefillTokens", static_cast<double>(stats.prefill_tokens[i]));
   object.Set("longestWaitMs", stats.longest_wait_ms[i]);
+  object.Set("running", report.running[i]);
+  object.Set("queued", report.queued[i]);
   return object;
+}
+
+std::uint32_t sum(const scheduler::PerClass<std::uint32_t>& counts) {
+  return std::accumulate(counts.begin(), counts.end(), std::uint32_t{0});
 }
 
 }  // namespace
@@ -94,11 +102,11 @@ Napi::Value scheduler_stats(const Napi::CallbackInfo& info) {
     object.Set("chunksCut", static_cast<double>(report.stats.chunks_cut));
     object.Set("pauses", static_cast<double>(report.pauses));
     object.Set("pausedMs", report.paused_ms);
-    object.Set("running", report.running);
-    object.Set("queued", report.queued);
+    object.Set("running", sum(report.running));
+    object.Set("queued", sum(report.queued));
     object.Set("threads", report.threads);
     for (std::size_t i = 0; i < scheduler::kConsumerClasses; ++i) {
-      object.Set(kClassNames[i], class_stats(env, report.stats, i));
+      object.Set(kClassNames[i], class_stats(env, report, i));
     }
     return object;
   });

@@ -128,10 +128,14 @@ target_include_directories(lorekeep_llama_cpp SYSTEM INTERFACE
   "${LOREKEEP_VENDOR}/llama.cpp/include" "${LOREKEEP_VENDOR}/llama.cpp/ggml/include")
 target_link_libraries(lorekeep_llama_cpp INTERFACE llama ggml ggml-base)
 
-# Writes the addon beside the libraries, where it finds them. Deferred until the including folder has defined it.
+# Writes the addon beside the libraries, where it finds them, and that of the production edition into production/.
+# Deferred until the including folder has defined them.
 function(lorekeep_finish_addon)
   set_target_properties(lorekeep PROPERTIES
-    LIBRARY_OUTPUT_DIRECTORY "${LOREKEEP_OUTPUT}" RUNTIME_OUTPUT_DIRECTORY "${LOREKEEP_OUTPUT}"
+    LIBRARY_OUTPUT_DIRECTORY "${LOREKEEP_OUTPUT}" RUNTIME_OUTPUT_DIRECTORY "${LOREKEEP_OUTPUT}")
+  set_target_properties(lorekeep_production PROPERTIES
+    LIBRARY_OUTPUT_DIRECTORY "${LOREKEEP_OUTPUT}/production" RUNTIME_OUTPUT_DIRECTORY "${LOREKEEP_OUTPUT}/production")
+  set_target_properties(lorekeep lorekeep_production PROPERTIES
     BUILD_WITH_INSTALL_RPATH ON INSTALL_RPATH "${LOREKEEP_RPATH}")
   foreach(kind NATIVE ALL)
     get_property(targets GLOBAL PROPERTY LOREKEEP_FILES_${kind})

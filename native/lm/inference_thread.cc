@@ -319,13 +319,9 @@ void InferenceThread::pause(double ms, const scheduler::Step& step) {
 
 void InferenceThread::publish() {
   report_.stats = scheduler_.stats();
-  report_.running = 0;
-  report_.queued = 0;
-  for (const auto& session : sessions_) {
-    const SessionNumbers numbers = session->numbers();
-    report_.running += numbers.sequences_running;
-    report_.queued += numbers.queued;
-  }
+  report_.running = {};
+  report_.queued = {};
+  for (const auto& session : sessions_) session->count_requests(report_);
   scheduler::Control::of_process().publish(report_);
 }
 

@@ -73,6 +73,13 @@ SessionNumbers ModelSession::numbers() const {
   return numbers;
 }
 
+void ModelSession::count_requests(scheduler::Report& report) const noexcept {
+  for (const auto& running : requests_) {
+    const std::size_t of_class = scheduler::index_of(running->input.consumer_class);
+    ++(running->sequence < 0 ? report.queued : report.running)[of_class];
+  }
+}
+
 // Cells that a request may need. The last token of a reply is never computed.
 std::uint32_t ModelSession::most_tokens(const GenerationInput& input) const noexcept {
   const std::uint64_t wanted = input.prompt.size() + std::uint64_t{input.max_tokens};

@@ -14,6 +14,7 @@
 #include "lm/sequence_cache.h"
 #include "lm/session_numbers.h"
 #include "lm/session_request.h"
+#include "scheduler/control.h"
 #include "scheduler/scheduler.h"
 
 namespace lorekeep::lm {
@@ -28,6 +29,8 @@ class ModelSession {
   scheduler::ModelId id() const noexcept { return id_; }
   scheduler::ModelLimits limits() const noexcept;
   SessionNumbers numbers() const;
+  /// Adds its requests to `running` and `queued`.
+  void count_requests(scheduler::Report& report) const noexcept;
   PrefixParts prefixes() const { return cache_.prefixes(Clock::now()); }
 
   /// Queues a request. Ends it with an error if it can never run.

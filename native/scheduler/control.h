@@ -15,8 +15,8 @@ struct Report {
   std::uint64_t pauses = 0;
   double paused_ms = 0;
   /// Requests that have their cells, and requests that wait for them.
-  std::uint32_t running = 0;
-  std::uint32_t queued = 0;
+  PerClass<std::uint32_t> running{};
+  PerClass<std::uint32_t> queued{};
   /// Threads that the latest step could use.
   std::uint32_t threads = 0;
 };

@@ -1,7 +1,7 @@
 // GPU plugins: how each is built, and the package that each travels in.
-import { createHash } from 'node:crypto';
 import { copyFileSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
+import { sha256Of } from '../tool/checksums.mjs';
 import { npmCommand, run } from '../tool/command.mjs';
 import { manifestFile, packageJson, platformTag, root, vendorFolder } from '../tool/project.mjs';
 import { Stop } from '../tool/stop.mjs';
@@ -32,8 +32,6 @@ function ggmlFacts() {
   const { commit, version } = sources.find(({ name }) => name === 'llama.cpp');
   return { ggml: ['MAJOR', 'MINOR', 'PATCH'].map(part).join('.'), llamaCpp: version, commit };
 }
-
-export const sha256Of = (file) => createHash('sha256').update(readFileSync(file)).digest('hex');
 
 /** The content of lorekeep-plugin.json, by which lorekeep accepts a plugin. */
 function describe(backend, file) {

@@ -11,6 +11,7 @@ const doorsOfLib = [
   'lib/index.js',
   'lib/internal.js',
   'lib/errors.js',
+  'lib/forced-crash.js',
   'lib/search-mode.js',
   'lib/addon-attempts.js',
   'lib/home-folder.js',

@@ -7,7 +7,7 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
-import { buildNative } from '../tool/native-build.mjs';
+import { buildProductionAddon } from '../tool/native-build.mjs';
 import { packageJson, releaseTree, root } from '../tool/project.mjs';
 import { runScript } from '../tool/stop.mjs';
 
@@ -20,7 +20,7 @@ await runScript('@lorekeep/source', async (args) => {
     return;
   }
   process.stdout.write('lorekeep: compiling the addon, which takes some minutes\n');
-  await buildNative(process.env.LOREKEEP_CPU_VARIANTS ?? 'native');
+  await buildProductionAddon(process.env.LOREKEEP_CPU_VARIANTS ?? 'native');
   rmSync(dirname(releaseTree), { recursive: true, force: true }); // a hundred megabytes of object files
 });
 

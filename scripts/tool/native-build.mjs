@@ -9,23 +9,42 @@ import {
   statSync,
   utimesSync,
 } from 'node:fs';
-import { basename, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { vendor } from '../vendor/vendor.mjs';
 import { addonConfigure, build, configure } from './native-tree.mjs';
 import { phase } from './phase.mjs';
-import { releaseTree, stageFolder } from './project.mjs';
+import { releaseTree, root, stageFolder } from './project.mjs';
 import { Stop } from './stop.mjs';
 import { withTreeLock } from './tree-lock.mjs';
 
-/** Compiles and puts what loads into build/Release. Prints one line per phase. */
+/**
+ * Compiles and puts what loads into build/Release, and the addon of the production edition into build/production. Prints one
+ * line per phase.
+ */
 export const buildNative = (variants) =>
-  compileNative(variants, (files) => phase('stage', () => stage(files, stageFolder)));
+  compileNative(variants, (files) =>
+    phase('stage', () => {
+      stage([productionAddon(files)], join(root, 'build', 'production'));
+      return stage(files, stageFolder);
+    }),
+  );
+
+/** As buildNative(), with the production edition's addon alone: it is in no edition's way. */
+export const buildProductionAddon = (variants) =>
+  compileNative(
+    variants,
+    (files) => phase('stage', () => stage([productionAddon(files), ...files.slice(1)], stageFolder)),
+    ['lorekeep_production'],
+  );
+
+/** The addon of the production edition, which lies in a folder beside that of development: the first of `files`. */
+export const productionAddon = ([addon]) => join(dirname(addon), 'production', basename(addon));
 
 /**
  * `variants`: native (this machine's CPU plugin alone) or all. Calls `use` with the paths of all that is shipped, the
  * addon first, while no other build can change them.
  */
-export async function compileNative(variants, use) {
+export async function compileNative(variants, use, addons = ['lorekeep', 'lorekeep_production']) {
   if (variants !== 'native' && variants !== 'all')
     throw new Stop(`--variants is ${variants}: native or all is expected`);
   await withTreeLock(releaseTree, async () => {
@@ -35,7 +54,7 @@ export async function compileNative(variants, use) {
       return changed ? '' : 'unchanged';
     });
     await phase('compile', async () => {
-      const compiled = await build(releaseTree, ['lorekeep', `lorekeep_cpu_${variants}`]);
+      const compiled = await build(releaseTree, [...addons, `lorekeep_cpu_${variants}`]);
       return compiled === 0 ? 'nothing to do' : `${compiled} files`;
     });
     await use(shippedFiles(variants));

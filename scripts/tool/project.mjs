@@ -12,6 +12,8 @@ export const releaseTree = join(root, '.cmake', 'release');
 /** The folder that the loader looks at first. */
 export const stageFolder = join(root, 'build', 'Release');
 export const prebuildsFolder = join(root, 'prebuilds');
+/** Folder of the production edition's addon below that of a prebuild. */
+export const productionFolder = 'production';
 /** Symbol files of the libraries in prebuildsFolder. Not part of the package. */
 export const symbolsFolder = join(root, 'symbols');
 export const platformTag = `${process.platform}-${process.arch}`;

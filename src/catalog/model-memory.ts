@@ -105,7 +105,7 @@ export class ModelMemory {
   /** Bytes of models, by device. */
   get use(): DeviceUse[] {
     const devices = new Set(['CPU', ...[...this.#entries].flatMap(({ need }) => Object.keys(need))]);
-    return [...devices].map((device) => ({ device, used: this.#used(device), limit: this.#limit(device) }));
+    return [...devices].map((device) => ({ device, used: this.used(device), limit: this.#limit(device) }));
   }
 
   /** Models that wait for room. */
@@ -211,7 +211,7 @@ export class ModelMemory {
   #shortOf(need: MemoryNeed): string | undefined {
     return Object.keys(need).find((device) => {
       const limit = this.#limit(device);
-      return limit !== undefined && this.#used(device) + (need[device] ?? 0) > limit;
+      return limit !== undefined && this.used(device) + (need[device] ?? 0) > limit;
     });
   }
 
@@ -224,7 +224,8 @@ export class ModelMemory {
     );
   }
 
-  #used(device: string): number {
+  /** Bytes of a device that models take. */
+  used(device: string): number {
     let sum = 0;
     for (const { need } of this.#entries) sum += need[device] ?? 0;
     return sum;

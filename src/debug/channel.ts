@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type CrashKind, type CrashThread, forceCrash } from '../../lib/internal.js';
+import { type CrashKind, type CrashThread, forceCrash } from '../../lib/forced-crash.js';
 import { setLogLevel } from '../log/log.js';
 import { fail } from '../protocol/errors.js';
 import { describeIssue, fieldIssue } from '../schema/field-issue.js';

@@ -1,22 +1,17 @@
-import type { LanguageModelNumbers, SchedulerStats } from '../../lib/index.js';
 import type { TurnFacts } from '../agents/turn-facts.js';
+import { type InferenceSources, modelFamilies, schedulerFamilies } from './inference-metrics.js';
 import { LatencyHistogram, type LatencySeries } from './latency-histogram.js';
 import { type AddSample, contentType, familyText, type MetricFamily } from './metric-family.js';
 import { collectionSeconds, processMetrics } from './process-metrics.js';
 
 /** Sources of the gauges, read when they are scraped. */
-export interface MetricsSources {
+export interface MetricsSources extends InferenceSources {
   connections(): { open: number; limit: number };
   sessions(): number;
   /** Length of each queue by name. */
   waiting(): Readonly<Record<string, number>>;
   /** Bytes that clients make the server hold, by kind. */
   memory(): { byKind: Readonly<Record<string, number>>; limit: number };
-  scheduler(): SchedulerStats;
-  /** Number of clients that report a throttle level. */
-  throttling(): number;
-  /** Loaded language models. */
-  languageModels(): Promise<readonly { name: string; numbers?: LanguageModelNumbers | undefined }[]>;
   storages(): { states: readonly string[]; bytes: number; hits: number; misses: number };
 }
 
@@ -82,7 +77,7 @@ export class ServerMetrics {
         for (const [code, count] of this.#refused) add(count, { code });
       },
     };
-    this.#families = [...processMetrics(), this.#requests, refused, this.#turns, ...gauges(sources)];
+    this.#families = [...processMetrics(), this.#requests, refused, this.#turns, ...sourceFamilies(sources)];
   }
 
   get contentType(): string {
@@ -116,14 +111,11 @@ export class ServerMetrics {
   }
 }
 
-type AddGauge = (name: string, help: string, read: MetricFamily['read']) => void;
-
-function gauges(sources: MetricsSources): MetricFamily[] {
-  const families: MetricFamily[] = [];
-  const gauge: AddGauge = (name, help, read) =>
+/** Families that are read from `sources`. */
+function sourceFamilies(sources: MetricsSources): MetricFamily[] {
+  const families: MetricFamily[] = [...schedulerFamilies(sources), ...modelFamilies(sources)];
+  const gauge = (name: string, help: string, read: MetricFamily['read']) =>
     families.push({ type: 'gauge', name: `lorekeep_${name}`, help, read });
-  addSchedulerGauges(gauge, sources);
-  addModelGauges(gauge, sources);
   gauge('connections', 'Open connections.', (add) => add(sources.connections().open));
   gauge('connections_limit', 'Most open connections.', (add) => add(sources.connections().limit));
   gauge('sessions', 'Open sessions.', (add) => add(sources.sessions()));
@@ -143,69 +135,15 @@ function gauges(sources: MetricsSources): MetricFamily[] {
   gauge('storage_cache_bytes', 'Memory of the storages of knowledge bases.', (add) =>
     add(sources.storages().bytes),
   );
-  gauge(
-    'storage_cache_requests',
-    'Requests for a knowledge base since the start, by whether it was loaded.',
-    (add) => {
+  families.push({
+    type: 'counter',
+    name: 'lorekeep_storage_cache_requests_total',
+    help: 'Requests for a knowledge base, by whether it was loaded.',
+    read: (add) => {
       const { hits, misses } = sources.storages();
       add(hits, { result: 'hit' });
       add(misses, { result: 'miss' });
     },
-  );
+  });
   return families;
-}
-
-/** The KV cache of each loaded language model, and its hits by prompt tokens. */
-function addModelGauges(gauge: AddGauge, { languageModels }: MetricsSources): void {
-  let reading: ReturnType<typeof languageModels> | undefined;
-  // The gauges of one scrape share one reading, which waits for a step of the inference thread.
-  const models = () => {
-    reading ??= languageModels().finally(() => {
-      reading = undefined;
-    });
-    return reading;
-  };
-  const byModel = (name: string, help: string, field: keyof LanguageModelNumbers) =>
-    gauge(name, help, async (add) => {
-      for (const { name: model, numbers } of await models())
-        if (numbers !== undefined) add(numbers[field], { model });
-    });
-  byModel('model_cells', 'Tokens that the KV cache of a language model holds at most.', 'cells');
-  byModel('model_cells_used', 'Tokens in the KV cache of a language model.', 'cellsUsed');
-  byModel('model_prompt_tokens', 'Tokens of all prompts since the model was loaded.', 'promptTokens');
-  byModel('model_cached_prompt_tokens', 'Those of them that were in the KV cache.', 'cachedTokens');
-}
-
-/** Counts since the start; Prometheus makes tokens per second of them. */
-function addSchedulerGauges(gauge: AddGauge, { scheduler, throttling }: MetricsSources): void {
-  const classes = ['interactiveVisible', 'interactiveBuffered', 'background'] as const;
-  const wireName = {
-    interactiveVisible: 'interactive_visible',
-    interactiveBuffered: 'interactive_buffered',
-    background: 'background',
-  };
-  const byClass = (
-    name: string,
-    help: string,
-    field: 'decodeTokens' | 'prefillTokens' | 'longestWaitMs',
-    scale = 1,
-  ) =>
-    gauge(name, help, (add) => {
-      const stats = scheduler();
-      for (const one of classes) add(stats[one][field] * scale, { class: wireName[one] });
-    });
-  byClass('generation_tokens', 'Generated tokens since the start, by class.', 'decodeTokens');
-  byClass('prompt_tokens', 'Processed prompt tokens since the start, by class.', 'prefillTokens');
-  byClass(
-    'generation_longest_wait_seconds',
-    'Longest wait of a request for a step, by class.',
-    'longestWaitMs',
-    0.001,
-  );
-  gauge('generations_running', 'Generations under way.', (add) => add(scheduler().running));
-  gauge('generations_queued', 'Generations that wait for room in the cache.', (add) =>
-    add(scheduler().queued),
-  );
-  gauge('throttle', 'The highest throttle level that a client reports.', (add) => add(scheduler().throttle));
-  gauge('throttling_clients', 'Clients that report a throttle level.', (add) => add(throttling()));
 }

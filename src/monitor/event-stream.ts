@@ -9,7 +9,8 @@ const heartbeatMs = 15_000;
 
 export interface StreamEvent {
   name: string;
-  data: unknown;
+  /** Its data: JSON, which has no line breaks. */
+  json: string;
   /** For Last-Event-ID. */
   id?: string;
   /** A later one replaces it: left out for readers that lag. */
@@ -148,7 +149,6 @@ export class EventStream {
   }
 }
 
-/** JSON has no line breaks, so it is one data line. */
-function encoded({ name, data, id }: StreamEvent): string {
-  return `event: ${name}\n${id === undefined ? '' : `id: ${id}\n`}data: ${JSON.stringify(data)}\n\n`;
+function encoded({ name, json, id }: StreamEvent): string {
+  return `event: ${name}\n${id === undefined ? '' : `id: ${id}\n`}data: ${json}\n\n`;
 }

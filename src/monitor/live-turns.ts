@@ -1,5 +1,4 @@
-import type { TurnRecord } from './turn-record.js';
-import { leastKept, type TurnRing } from './turn-ring.js';
+import { type KeptTurn, leastKept, type TurnRing } from './turn-ring.js';
 
 const gatherMs = 100;
 /** Most turns of a tenth of a second. Most of a page's cost is sending them: with 50, twice as much. */
@@ -8,12 +7,12 @@ export const mostShown = 20;
 /** Hands over finished turns ten times a second; of too many at a time the failed and the slowest ones. */
 export class LiveTurns {
   readonly #ring: TurnRing;
-  readonly #show: (turns: readonly TurnRecord[]) => void;
+  readonly #show: (turns: readonly KeptTurn[]) => void;
   /** The latest turn that was handed over or left out. */
   #seen = 0;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(ring: TurnRing, show: (turns: readonly TurnRecord[]) => void) {
+  constructor(ring: TurnRing, show: (turns: readonly KeptTurn[]) => void) {
     this.#ring = ring;
     this.#show = show;
   }

@@ -14,8 +14,7 @@ import { inspect, inspectionSchema } from './inspector.js';
 import { LiveTurns } from './live-turns.js';
 import type { LogEvent, LogTail } from './log-tail.js';
 import type { MemorySample, MonitorState } from './state.js';
-import type { TurnRecord, TurnsEvent } from './turn-record.js';
-import { TurnRing } from './turn-ring.js';
+import { type KeptTurn, TurnRing } from './turn-ring.js';
 
 /** Memory samples that a page gets when it opens. */
 const keptSamples = 720;
@@ -135,7 +134,7 @@ export class Monitor {
     const sample = this.#options.sample();
     this.#samples.push(sample);
     if (this.#samples.length > keptSamples) this.#samples.shift();
-    this.#stream.send({ name: 'memory', data: sample, replaceable: true });
+    this.#stream.send({ name: 'memory', json: JSON.stringify(sample), replaceable: true });
   }
 
   #openStream(request: IncomingMessage, response: ServerResponse): void {
@@ -158,16 +157,17 @@ export class Monitor {
     }
   }
 
-  #turnsEvent(turns: readonly TurnRecord[]): StreamEvent {
+  /** Its data is a TurnsEvent. */
+  #turnsEvent(turns: readonly KeptTurn[]): StreamEvent {
     const latest = turns.at(-1);
-    const data: TurnsEvent = { instance: this.#instance, turns };
-    return { name: 'turns', data, ...(latest && { id: this.#eventId(latest.seq) }) };
+    const json = `{"instance":"${this.#instance}","turns":[${turns.map(({ json }) => json).join()}]}`;
+    return { name: 'turns', json, ...(latest && { id: this.#eventId(latest.seq) }) };
   }
 
   #logEvent(seq: number): StreamEvent {
     const kept = this.#options.logTail?.after(seq) ?? { seq: 1, lines: [] };
     const data: LogEvent = { instance: this.#instance, ...kept };
-    return { name: 'log', data };
+    return { name: 'log', json: JSON.stringify(data) };
   }
 
   #eventId(seq: number): string {

@@ -23,6 +23,8 @@ export class Shape {
   #next: Map<Token, Shape> | undefined;
   /** All tokens, of a shape that has been met as a whole. */
   #sequence: readonly Token[] | undefined;
+  /** Its JSON text around the numbers, of a shape that has been asked for. */
+  #pieces: readonly string[] | undefined;
 
   constructor(parent?: Shape, token: Token = end) {
     this.#parent = parent;
@@ -47,9 +49,15 @@ export class Shape {
     return next;
   }
 
-  /** Returns the value with this shape and with the numbers from `at`. */
-  fill(numbers: Float64Array, at: number): unknown {
-    return new Filling(this.tokens, numbers, at).value();
+  /** Returns the value with this shape and with the numbers from `at`, as JSON. */
+  json(numbers: Float64Array, at: number): string {
+    this.#pieces ??= piecesOf(this.tokens);
+    let text = this.#pieces[0] as string;
+    for (let i = 1; i < this.#pieces.length; i++) {
+      const value = numbers[at + i - 1] as number;
+      text += `${Number.isFinite(value) ? value : null}${this.#pieces[i]}`;
+    }
+    return text;
   }
 
   /** Returns the place behind the first `length` tokens. */
@@ -69,45 +77,40 @@ export class Shape {
   }
 }
 
-/** Reads a value from the tokens of its shape. */
-class Filling {
-  readonly #tokens: readonly Token[];
-  readonly #numbers: Float64Array;
-  #token = 0;
-  #number: number;
-
-  constructor(tokens: readonly Token[], numbers: Float64Array, at: number) {
-    this.#tokens = tokens;
-    this.#numbers = numbers;
-    this.#number = at;
-  }
-
-  value(): unknown {
-    const token = this.#tokens[this.#token++];
-    if (token === number) return this.#numbers[this.#number++];
-    if (token === list) return this.#list();
-    return token === object ? this.#object() : token;
-  }
-
-  #list(): unknown[] {
-    const items: unknown[] = [];
-    while (this.#tokens[this.#token] !== end) items.push(this.value());
-    this.#token++;
-    return items;
-  }
-
-  #object(): object {
-    const fields: Record<string, unknown> = {};
-    while (this.#tokens[this.#token] !== end) {
-      const key = this.#tokens[this.#token++] as string;
-      const value = this.value();
-      // Assigning it would set the prototype.
-      if (key === '__proto__') Object.defineProperty(fields, key, { value, enumerable: true });
-      else fields[key] = value;
+/** Returns the JSON text of a shape around its numbers: one piece more than there are numbers. */
+function piecesOf(tokens: readonly Token[]): string[] {
+  const pieces = [''];
+  const open: { close: string; separator: string }[] = [];
+  let isKeyWritten = false;
+  const write = (text: string) => {
+    pieces[pieces.length - 1] += text;
+  };
+  const begin = (bracket: string, close: string) => {
+    write(bracket);
+    open.push({ close, separator: '' });
+  };
+  for (const token of tokens) {
+    if (token === end) {
+      write(open.pop()?.close ?? '');
+      continue;
     }
-    this.#token++;
-    return fields;
+    const around = open.at(-1);
+    if (around !== undefined && !isKeyWritten) {
+      write(around.separator);
+      around.separator = ',';
+    }
+    if (around?.close === '}' && !isKeyWritten) {
+      write(`${JSON.stringify(token)}:`);
+      isKeyWritten = true;
+      continue;
+    }
+    isKeyWritten = false;
+    if (token === number) pieces.push('');
+    else if (token === list) begin('[', ']');
+    else if (token === object) begin('{', '}');
+    else write(JSON.stringify(token));
   }
+  return pieces;
 }
 
 /** Where numbers of values are appended. */

@@ -58,11 +58,12 @@ export class TurnBlock implements NumberSink {
     this.#whole.set(place, { seq, turn: id, ...turn, ...texts });
   }
 
-  get(place: number, seq: number): TurnRecord {
-    const whole = this.#whole.get(place);
-    if (whole !== undefined) return whole;
-    const numbers = this.#shapeOf[place]?.fill(this.#numbers, this.#starts[place] as number) as TurnNumbers;
-    return { seq, turn: this.#ids[place] as string, ...numbers };
+  /** Returns a TurnRecord as JSON. */
+  json(place: number, seq: number): string {
+    const shape = this.#shapeOf[place];
+    if (shape === undefined) return JSON.stringify(this.#whole.get(place));
+    const numbers = shape.json(this.#numbers, this.#starts[place] as number);
+    return `{"seq":${seq},"turn":${JSON.stringify(this.#ids[place])},${numbers.slice(1)}`;
   }
 
   /** How much a turn deserves to be looked at: failed ones most, then by their time. */

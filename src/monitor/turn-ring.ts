@@ -13,6 +13,13 @@ export const leastKept = 1024;
 /** Places of all shapes of turns together. */
 const mostShapeTokens = 20_000;
 
+/** A turn of the ring. */
+export interface KeptTurn {
+  readonly seq: number;
+  /** A TurnRecord: turns are kept to be sent. */
+  readonly json: string;
+}
+
 /** Keeps the latest turns. */
 export class TurnRing {
   readonly #size: number;
@@ -35,15 +42,15 @@ export class TurnRing {
   }
 
   /** Returns the first `most` turns after `seq` that are still kept, oldest first. */
-  after(seq: number, most = Number.POSITIVE_INFINITY): readonly TurnRecord[] {
-    const turns: TurnRecord[] = [];
+  after(seq: number, most = Number.POSITIVE_INFINITY): readonly KeptTurn[] {
+    const turns: KeptTurn[] = [];
     let next = Math.max(seq, this.#seq - this.#size);
     while (next < this.#seq && turns.length < most) turns.push(this.#get(++next));
     return turns;
   }
 
   /** Returns the turns after `seq`, oldest first; of more than `most` the failed and the slowest ones. */
-  worst(seq: number, most: number): readonly TurnRecord[] {
+  worst(seq: number, most: number): readonly KeptTurn[] {
     const from = Math.max(seq, this.#seq - leastKept);
     const seqs = Array.from({ length: this.#seq - from }, (_, n) => from + 1 + n);
     if (seqs.length <= most) return seqs.map((one) => this.#get(one));
@@ -90,8 +97,8 @@ export class TurnRing {
     return this.#blocks[blockOf(seq) % this.#blockCount] as TurnBlock;
   }
 
-  #get(seq: number): TurnRecord {
-    return this.#block(seq).get(placeOf(seq), seq);
+  #get(seq: number): KeptTurn {
+    return { seq, json: this.#block(seq).json(placeOf(seq), seq) };
   }
 }
 

@@ -1,26 +1,15 @@
 import { scheduler } from '../../lib/index.js';
-import type { ServerConfig } from '../config/schema.js';
 import { packageVersion } from '../files/home.js';
-import type { LocalServer, Route } from '../http/local-server.js';
-import type { Log } from '../log/log.js';
+import type { LocalServer } from '../http/local-server.js';
 import { metricsRoutes, openMetrics } from '../metrics/endpoint.js';
 import type { ServerMetrics } from '../metrics/server-metrics.js';
-import type { LogTail } from '../monitor/log-tail.js';
 import type { Monitor } from '../monitor/monitor.js';
 import { Telemetry } from '../telemetry/telemetry.js';
 import type { Connection } from './connection.js';
-import { memorySample, monitorState, waitingWork } from './monitor-state.js';
 import { allOf, type ServerObserver } from './observer.js';
+import type { OperationsOptions } from './operations-options.js';
 import type { Services } from './services.js';
-
-export interface OperationsOptions {
-  config: ServerConfig;
-  /** The source of each config field that is not at its default. */
-  configSources: ReadonlyMap<string, string>;
-  log: Log;
-  /** The latest lines of the log, for the monitor. */
-  logTail: LogTail | undefined;
-}
+import { waitingWork } from './waiting-work.js';
 
 /** Reports to operators: telemetry, metrics and the monitor. The code of disabled parts is not loaded. */
 export class Operations {
@@ -75,35 +64,14 @@ export class Operations {
     const { config, log } = this.#options;
     const routes = metricsRoutes(this.#metrics, () => !services.activity.stopping);
     if (config.metrics.enabled) this.#endpoint = await openMetrics(config.metrics, routes, log);
-    if (config.monitor.enabled) this.#monitor = await this.#openMonitor(services, connections, routes);
+    if (!config.monitor.enabled) return;
+    // Not in the production edition.
+    const { openMonitor } = await import('./development/open-monitor.js');
+    this.#monitor = await openMonitor({ ...this.#options, services, connections, routes });
   }
 
   async close(): Promise<void> {
     await Promise.all([this.#telemetry?.close(), this.#endpoint?.close(), this.#monitor?.close()]);
-  }
-
-  async #openMonitor(
-    services: Services,
-    connections: ReadonlySet<Connection>,
-    routes: Readonly<Record<string, Route>>,
-  ): Promise<Monitor> {
-    const { config, configSources, log, logTail } = this.#options;
-    const { Monitor } = await import('../monitor/monitor.js');
-    return Monitor.open({
-      config: config.monitor,
-      userContent: config.include_interaction_in_diagnostics,
-      log,
-      logTail,
-      routes,
-      state: () => monitorState(services, connections, configSources),
-      sample: () => memorySample(services),
-      pin: async (storage) => {
-        const pin = services.files.cache.loaded(storage);
-        if (pin === undefined) throw new Error(`no loaded storage has the name ${storage}`);
-        return pin;
-      },
-      holders: (id, signal) => holdersOf(services.files.cache, id, signal),
-    });
   }
 
   #createMetrics(Metrics: typeof ServerMetrics): ServerMetrics {
@@ -130,20 +98,6 @@ export class Operations {
       },
     });
   }
-}
-
-/** Names of the loaded storages with a record of this id. */
-async function holdersOf(
-  cache: Services['files']['cache'],
-  id: string,
-  signal: AbortSignal,
-): Promise<readonly string[]> {
-  const names: string[] = [];
-  for (const { name } of cache.entries()) {
-    await using pin = cache.loaded(name);
-    if (await pin?.value.has(id, { signal })) names.push(name);
-  }
-  return names;
 }
 
 function metricsObserver(metrics: ServerMetrics): ServerObserver {

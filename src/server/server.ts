@@ -21,6 +21,7 @@ import { schedulerOptions } from '../config/scheduler-options.js';
 import type { ServerConfig } from '../config/schema.js';
 import { orStartupError } from '../config/startup-error.js';
 import { storageRootProblem } from '../config/storage-root-problem.js';
+import type { DebugChannel } from '../debug/channel.js';
 import { homeFolder, packageVersion } from '../files/home.js';
 import type { EntryFacts } from '../knowledge/index.js';
 import { Activity } from '../lifecycle/activity.js';
@@ -39,7 +40,6 @@ import { AccessGate } from './access-gate.js';
 import { admit, serverMemory } from './admission.js';
 import { chooseBackend } from './backend.js';
 import { type Connection, type ConnectionLimits, defaultLimits } from './connection.js';
-import { openDebugChannel } from './debug-target.js';
 import { DescriptorReserve } from './descriptor-reserve.js';
 import { Listener } from './listener.js';
 import { LoopScheduler } from './loop-scheduler.js';
@@ -192,7 +192,7 @@ export class LorekeepServer {
       sessionIdle,
     };
     const connections = new Set<Connection>();
-    const debug = config.debug_commands.enabled ? await openDebugChannel(base, connections) : undefined;
+    const debug = config.debug_commands.enabled ? await openDebug(base, connections) : undefined;
     const services: Services = { ...base, debug };
     const accept = (socket: Socket) => {
       const {
@@ -312,6 +312,15 @@ export class LorekeepServer {
     await this.#services.models.close();
     this.#services.log.info('stopped');
   }
+}
+
+/** Loads the code of debug commands, which the production edition lacks. */
+async function openDebug(
+  services: Omit<Services, 'debug'>,
+  connections: ReadonlySet<Connection>,
+): Promise<DebugChannel> {
+  const { openDebugChannel } = await import('./development/debug-channel.js');
+  return openDebugChannel(services, connections);
 }
 
 /** Returns what models may take of the GPU in use: what was free when it was found, less the reserve. */

@@ -9,8 +9,8 @@ import { nativeExports } from '../../lib/native.js';
 
 const root = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url));
 
-test('the addon exports exactly what lib/native.ts says', () => {
-  expect(Object.keys(binding).sort()).toEqual([...nativeExports].sort());
+test('the addon exports exactly what lib/native.ts says, and that of development forced crashes, too', () => {
+  expect(Object.keys(binding).sort()).toEqual([...nativeExports, 'forceCrash'].sort());
 });
 
 test('every error code of the core has a public meaning, and the other way round', () => {

@@ -24,6 +24,8 @@ describe('the scheduler of the library', () => {
       decodeTokens: expect.any(Number),
       prefillTokens: expect.any(Number),
       longestWaitMs: expect.any(Number),
+      running: 0,
+      queued: 0,
     });
     expect(stats.steps).toBeGreaterThanOrEqual(0);
   });

@@ -28,7 +28,7 @@ const facts = (turn: string, text = 'an answer') =>
   }) as const;
 
 /** A log without lines. */
-const noLines = { newest: 0, after: () => ({ name: 'log', data: [] }) };
+const noLines = { newest: 0, after: () => ({ name: 'log', json: '[]' }) };
 
 const start = (fields: object = {}, config: object = {}) =>
   TestServer.start({ config: { monitor: { enabled: true, port: 0, ...fields }, ...config } });
@@ -123,7 +123,7 @@ it('a page gets every line of the log, also those written while it catches up an
     get newest() {
       return tail.newest;
     },
-    after: (seq) => ({ name: 'log', data: tail.after(seq) }),
+    after: (seq) => ({ name: 'log', json: JSON.stringify(tail.after(seq)) }),
   });
   let written = 0;
   const write = (count: number) => {
@@ -140,14 +140,14 @@ it('a page gets every line of the log, also those written while it catches up an
   write(3);
   stream.open(
     reader as unknown as ServerResponse,
-    [1, 2, 3].map(() => ({ name: 'turns', data: [] })),
+    [1, 2, 3].map(() => ({ name: 'turns', json: '[]' })),
   );
   write(2);
   for (let n = 0; n < 4; n++) read();
   expect(got()).toEqual(all());
   write(1);
   expect(got()).toEqual(all());
-  stream.send({ name: 'turns', data: 'x'.repeat(100_000) });
+  stream.send({ name: 'turns', json: JSON.stringify('x'.repeat(100_000)) });
   write(2);
   write(2);
   expect(got()).toHaveLength(6);
@@ -193,18 +193,18 @@ it('a page that opens late gets no more at a time than it reads', async () => {
   const reader = new Unread();
   let asked = 0;
   function* events() {
-    for (; asked < 100; asked++) yield { name: 'turns', data: 'x'.repeat(10_000) };
+    for (; asked < 100; asked++) yield { name: 'turns', json: JSON.stringify('x'.repeat(10_000)) };
   }
   expect(stream.open(reader as unknown as ServerResponse, events())).toBe(true);
   expect(reader.events).toBe(1);
-  stream.send({ name: 'turns', data: 'later' });
+  stream.send({ name: 'turns', json: JSON.stringify('later') });
   expect(reader.events).toBe(1);
   while (asked < 100) {
     reader.writableLength = 0;
     reader.emit('drain');
   }
   expect(reader.events).toBe(100);
-  stream.send({ name: 'turns', data: 'later' });
+  stream.send({ name: 'turns', json: JSON.stringify('later') });
   expect(reader.events).toBe(101);
   stream.close();
   expect(reader.destroyed).toBe(true);
@@ -214,7 +214,7 @@ it('a page that reads nothing of the kept turns gives up its place, a slow one k
   vi.useFakeTimers();
   onTestFinished(() => void vi.useRealTimers());
   const stream = new EventStream(noLines);
-  const kept = Array.from({ length: 10 }, () => ({ name: 'turns', data: 'x' }));
+  const kept = Array.from({ length: 10 }, () => ({ name: 'turns', json: JSON.stringify('x') }));
   const [still, slow] = [new Unread(), new Unread()];
   for (const reader of [still, slow]) stream.open(reader as unknown as ServerResponse, kept);
   for (let beat = 0; beat < 3; beat++) {
@@ -278,15 +278,16 @@ it('a reader that lags gets no memory samples, one that does not read is disconn
   const read = () => {
     reader.writableLength = 0;
   };
-  while (stalled.writableLength < 65_536) stream.send({ name: 'turn', data: 'x'.repeat(10_000) });
+  while (stalled.writableLength < 65_536)
+    stream.send({ name: 'turn', json: JSON.stringify('x'.repeat(10_000)) });
   const turns = reader.events;
   read();
-  stream.send({ name: 'memory', data: {}, replaceable: true });
+  stream.send({ name: 'memory', json: '{}', replaceable: true });
   expect(stalled.events).toBe(turns);
   expect(reader.events).toBe(turns + 1);
   let sent = reader.events;
   while (!stalled.destroyed) {
-    stream.send({ name: 'turn', data: 'x'.repeat(10_000) });
+    stream.send({ name: 'turn', json: JSON.stringify('x'.repeat(10_000)) });
     read();
     expect(reader.events).toBe(++sent);
     expect(stalled.writableLength).toBeLessThan(2_000_000);
@@ -298,9 +299,9 @@ it('a reader that lags gets no memory samples, one that does not read is disconn
 it('a page gets turns several at a time, in order, and of too many the failed and the slowest', () => {
   vi.useFakeTimers();
   onTestFinished(() => void vi.useRealTimers());
-  const shown: (readonly TurnRecord[])[] = [];
+  const shown: TurnRecord[][] = [];
   const ring = new TurnRing(0, false);
-  const live = new LiveTurns(ring, (turns) => shown.push(turns));
+  const live = new LiveTurns(ring, (turns) => shown.push(turns.map(({ json }) => JSON.parse(json))));
   const add = (fields: object) => {
     ring.add({ ...facts('t'), ...fields });
     live.added();
@@ -322,9 +323,9 @@ it('a page gets turns several at a time, in order, and of too many the failed an
 });
 
 it('a page gets turns without waiting once the ring might lose them', () => {
-  const shown: (readonly TurnRecord[])[] = [];
+  const shown: TurnRecord[][] = [];
   const ring = new TurnRing(1, false);
-  const live = new LiveTurns(ring, (turns) => shown.push(turns));
+  const live = new LiveTurns(ring, (turns) => shown.push(turns.map(({ json }) => JSON.parse(json))));
   ring.add({ ...facts('failed'), status: 'failed' });
   live.added();
   for (let n = 1; n < leastKept; n++) {

@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest';
 import type { TurnFacts } from '../../src/agents/turn-facts.js';
 import { Shapes } from '../../src/monitor/shape.js';
-import { TurnRing } from '../../src/monitor/turn-ring.js';
+import type { TurnRecord } from '../../src/monitor/turn-record.js';
+import { type KeptTurn, TurnRing } from '../../src/monitor/turn-ring.js';
 import { random, testSeed } from '../helpers/random.js';
 
 const facts: TurnFacts = {
@@ -22,7 +23,13 @@ const facts: TurnFacts = {
 
 const add = (ring: TurnRing, turn: string, fields: Partial<TurnFacts> = {}) =>
   ring.add({ ...facts, turn, ...fields });
-const names = (turns: readonly { turn: string }[]) => turns.map(({ turn }) => turn);
+const read = (turns: readonly KeptTurn[]) =>
+  turns.map(({ seq, json }) => {
+    const turn = JSON.parse(json) as TurnRecord;
+    expect(turn.seq).toBe(seq);
+    return turn;
+  });
+const names = (turns: readonly KeptTurn[]) => read(turns).map(({ turn }) => turn);
 
 it('a ring keeps the latest turns, without texts unless they are allowed', () => {
   const ring = new TurnRing(3, false);
@@ -40,7 +47,7 @@ it('long texts are cut, and a turn says so', () => {
   const ring = new TurnRing(1, true);
   const text = 'y'.repeat(10_000);
   add(ring, 't', { components: [{ _type: 'character_reply', node: 'a', text }] });
-  const [turn] = ring.after(0);
+  const [turn] = read(ring.after(0));
   expect(JSON.stringify(turn?.components)).toContain('yyy');
   expect(JSON.stringify(turn).length).toBeLessThan(6000);
   expect(turn?.shortened).toBe(true);
@@ -80,11 +87,11 @@ for (const size of [1, 255, 256, 257, 700, 2000])
       twin.push({ seq, turn: `t${seq}`, status: 'completed', ...failed, ...numbers, engine });
     }
     const plain = (value: unknown) => JSON.parse(JSON.stringify(value));
-    const kept = ring.after(0);
+    const kept = read(ring.after(0));
     expect(kept.length).toBe(size);
-    expect(plain(kept)).toMatchObject(plain(twin.slice(-size)));
+    expect(kept).toMatchObject(plain(twin.slice(-size)));
     const from = twin.length - Math.ceil(size / 2);
-    expect(plain(ring.after(from, 3))).toMatchObject(plain(twin.slice(from, from + 3)));
+    expect(read(ring.after(from, 3))).toMatchObject(plain(twin.slice(from, from + 3)));
   });
 
 it('values of the same kind share a shape, and shapes have a limit', () => {
@@ -94,7 +101,7 @@ it('values of the same kind share a shape, and shapes have a limit', () => {
   const first = of({ node: 'a', ms: 1, list: [1, 2], none: undefined });
   expect(of({ node: 'a', ms: 7, list: [8, 9] })).toBe(first);
   expect(numbers).toEqual([1, 1, 2, 7, 8, 9]);
-  expect(first?.fill(Float64Array.from(numbers), 3)).toEqual({ node: 'a', ms: 7, list: [8, 9] });
+  expect(first?.json(Float64Array.from(numbers), 3)).toBe('{"node":"a","ms":7,"list":[8,9]}');
   expect(of({ node: 'b', ms: 7, list: [8, 9] })).not.toBe(first);
   expect(of({ node: 'x'.repeat(300) })).toBeUndefined();
   expect(of({ when: () => {} })).toBeUndefined();
@@ -108,19 +115,25 @@ it('turns whose shape has no room are kept all the same', () => {
   const most = 30_000;
   for (let n = 0; n < most; n++)
     add(ring, `t${n}`, { durationMs: n, nodes: [{ node: `node${n}`, type: 'quote', duration_ms: n }] });
-  const kept = ring.after(0);
+  const kept = read(ring.after(0));
   for (const n of [0, 1, 300, most - 2, most - 1])
     expect(kept[n]).toMatchObject({
       turn: `t${n}`,
       nodes: [{ node: `node${n}`, type: 'quote', duration_ms: n }],
     });
-  expect(ring.worst(0, 2).map(({ durationMs }) => durationMs)).toEqual([most - 2, most - 1]);
+  expect(read(ring.worst(0, 2)).map(({ durationMs }) => durationMs)).toEqual([most - 2, most - 1]);
 });
 
-it('keys of a shape cannot reach the prototype', () => {
-  const value = JSON.parse('{"__proto__": {"polluted": 1}, "constructor": 2}');
-  const numbers: number[] = [];
-  const shape = new Shapes(100).of(value, numbers);
-  expect(JSON.stringify(shape?.fill(Float64Array.from(numbers), 0))).toBe(JSON.stringify(value));
-  expect(({} as { polluted?: number }).polluted).toBeUndefined();
+it('texts and keys of a shape are escaped, and numbers that JSON lacks are null', () => {
+  const value = {
+    'a "key"\n': ['a "text"\\', [], {}, [[]], { deep: [{}, 1, [2]] }],
+    ...{ odd: [Number.NaN, Number.POSITIVE_INFINITY, -0, 1e21, 5e-324], flags: [true, false, null] },
+    ...JSON.parse('{"constructor": 2}'),
+  };
+  Object.defineProperty(value, '__proto__', { value: { polluted: 1 }, enumerable: true });
+  for (const one of [value, 7, 'text', null, [], {}]) {
+    const numbers: number[] = [];
+    const shape = new Shapes(100).of(one, numbers);
+    expect(shape?.json(Float64Array.from(numbers), 0)).toBe(JSON.stringify(one));
+  }
 });

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { parseConfig } from '../../src/config/file.js';
@@ -22,10 +22,30 @@ beforeAll(() => {
     execFileSync('tar', ['-xzf', archive, '-C', to]);
     paths[edition] = readdirSync(join(to, 'package'), { recursive: true, encoding: 'utf8' });
     symlinkSync(join(root, 'node_modules'), join(to, 'node_modules'));
-    if (!existsSync(join(to, 'package', 'build')))
-      symlinkSync(join(root, 'build'), join(to, 'package', 'build'));
+    if (!paths[edition].some(isAddon)) placeBuild(edition, join(to, 'package', 'build', 'Release'));
   }
 }, 900_000);
+
+const isAddon = (path: string) => path.endsWith('.node');
+
+/** Links the libraries of the checkout and its addon of an edition, where the checkout has no prebuilds to pack. */
+function placeBuild(edition: Edition, to: string): void {
+  const from = join(root, 'build', 'Release');
+  mkdirSync(to, { recursive: true });
+  for (const name of readdirSync(from).filter((name) => name !== 'lorekeep.node'))
+    symlinkSync(join(from, name), join(to, name));
+  const addon = edition === 'production' ? join(root, 'build', 'production') : from;
+  copyFileSync(join(addon, 'lorekeep.node'), join(to, 'lorekeep.node'));
+}
+
+/** Contents of the addons and scripts that an edition runs, by path. */
+function programs(edition: Edition): [path: string, content: Buffer][] {
+  const folderOf = folder(edition, 'package');
+  const all = readdirSync(folderOf, { recursive: true, encoding: 'utf8' });
+  return all
+    .filter((path) => isAddon(path) || (path.startsWith('dist/') && /\.c?js$/.test(path)))
+    .map((path) => [path, readFileSync(join(folderOf, path))]);
+}
 
 const file = (edition: Edition, path: string) => readFileSync(folder(edition, 'package', path), 'utf8');
 
@@ -35,7 +55,28 @@ describe('the package', () => {
       expect(paths.development, part).toContain(part);
       expect(paths.production.filter((path) => path.startsWith(part))).toEqual([]);
     }
+    for (const part of ['dist/src/server/development', 'dist/lib/forced-crash.js']) {
+      expect(paths.development, part).toContain(part);
+      expect(paths.production, part).not.toContain(part);
+    }
     expect(paths.production).not.toContain('data/server-config.development.json');
+  });
+
+  test('of production has no code, native or not, that crashes on request or serves debug commands', () => {
+    const withWords = (edition: Edition, word: string) =>
+      programs(edition)
+        .filter(([, content]) => content.includes(word))
+        .map(([path]) => path);
+    for (const word of ['forceCrash', 'segmentation-fault']) {
+      // Both addons were looked into.
+      expect(withWords('development', word).filter(isAddon), word).toHaveLength(1);
+      expect(withWords('production', word), word).toEqual([]);
+    }
+    expect(programs('production').filter(([path]) => isAddon(path))).toHaveLength(1);
+    for (const word of ['DebugCommandResponse', 'monitor/page']) {
+      expect(withWords('development', word), word).not.toEqual([]);
+      expect(withWords('production', word), word).toEqual([]);
+    }
   });
 
   test.each(editions)('of %s has what runs, and nothing of a developer', (edition) => {

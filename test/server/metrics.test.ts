@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
@@ -6,6 +7,7 @@ import type { Graph } from '../../src/client/index.js';
 import { refusalOf } from '../../src/http/guard.js';
 import { mostConnections } from '../../src/http/local-server.js';
 import { familyText } from '../../src/metrics/metric-family.js';
+import { parseExposition } from '../helpers/exposition.js';
 import { FakeTextModel } from '../helpers/fake-text-model.js';
 import { retrieveGraph, TestServer } from './test-server.js';
 
@@ -75,22 +77,13 @@ it('metrics count requests, turns, searches, memory and storages', async () => {
   for (const own of ['honey', 'docs']) expect(text).not.toContain(own);
 });
 
-it('every line of the metrics is of the text format, each metric stands once, and those of Node.js have their usual names', async () => {
+it('the metrics are of the text format, and those of Node.js have their usual names', async () => {
   const server = await start();
   const session = await server.session();
   await session.listModels();
   const { text } = await get(portOf(server), '/metrics');
-  const sample = /^([a-z0-9_]+)(\{[a-z]+="[^"\\\n]*"(,[a-z]+="[^"\\\n]*")*\})? (\d+(\.\d+)?(e-?\d+)?)$/;
-  const names: string[] = [];
-  for (const line of text.split('\n').filter((one) => one !== '')) {
-    const [, declared] = /^# TYPE ([a-z0-9_]+) (?:counter|gauge|histogram)$/.exec(line) ?? [];
-    if (declared !== undefined) names.push(declared);
-    else if (!line.startsWith('# HELP ')) expect(line).toMatch(sample);
-    // A sample stands below its own type.
-    const [, name = ''] = sample.exec(line) ?? [];
-    expect(name.startsWith(name === '' ? '' : (names.at(-1) ?? '?')), line).toBe(true);
-  }
-  expect(new Set(names).size).toBe(names.length);
+  const families = parseExposition(text);
+  const names = [...families.keys()];
   const usual = ['cpu_seconds_total', 'start_time_seconds', 'resident_memory_bytes', 'open_fds', 'max_fds'];
   for (const name of usual.map((one) => `process_${one}`))
     expect(sampleOf(text, name), name).toBeGreaterThan(0);
@@ -99,6 +92,54 @@ it('every line of the metrics is of the text format, each metric stands once, an
   expect(sampleOf(text, 'nodejs_eventloop_lag_p99_seconds')).toBeGreaterThanOrEqual(0);
   expect(names).toContain('nodejs_gc_duration_seconds');
   expect(text).toContain(`nodejs_version_info{version="${process.version}",`);
+});
+
+it('counters and histograms never decrease', async () => {
+  const server = await start();
+  const session = await server.session();
+  const strings = ['bees make honey', 'ice melts'];
+  await session.createEmbeddedStringStorage({ name: 'docs', strings, embeddingModel: 'tiny' });
+  const agent = await session.createAgent({ graph: retrieveGraph() });
+  const scrape = async () => {
+    const { text } = await get(portOf(server), '/metrics');
+    const growing = [...parseExposition(text).values()].filter(({ type }) => type !== 'gauge');
+    return new Map(
+      growing.flatMap(({ samples }) => samples).map(({ series, value }) => [series, value] as const),
+    );
+  };
+  let before = await scrape();
+  for (let i = 0; i < 3; i++) {
+    await agent.turn('honey');
+    await session.listModels();
+    const after = await scrape();
+    for (const [series, value] of before) expect(after.get(series), series).toBeGreaterThanOrEqual(value);
+    before = after;
+  }
+  expect(before.get('lorekeep_requests_total{type="ListModelsRequest",code="0"}')).toBe(3);
+  expect(before.get('lorekeep_generation_tokens_total{class="background"}')).toBeGreaterThanOrEqual(0);
+});
+
+it('the dashboard of Grafana asks for metrics that exist', async () => {
+  const file = new URL('../../examples/grafana/lorekeep.json', import.meta.url);
+  const { panels } = JSON.parse(await readFile(file, 'utf8')) as {
+    panels: { targets: { expr: string }[] }[];
+  };
+  const server = await start();
+  const families = parseExposition((await get(portOf(server), '/metrics')).text);
+  const asked = panels.flatMap(({ targets }) =>
+    targets.flatMap(({ expr }) => expr.match(/\b(?:lorekeep|nodejs|process)_\w+/g) ?? []),
+  );
+  expect(asked.length).toBeGreaterThan(20);
+  for (const name of asked) {
+    const family = families.get(name) ?? families.get(name.replace(/_bucket$/, ''));
+    expect(family, name).toBeDefined();
+    expect(family?.type === 'histogram', name).toBe(name.endsWith('_bucket'));
+  }
+  // rate() is of counters alone.
+  const rated = panels
+    .flatMap(({ targets }) => targets.map(({ expr }) => expr))
+    .flatMap((expr) => [...expr.matchAll(/\brate\((\w+?)(?:_bucket)?[[{]/g)].map(([, name]) => name));
+  for (const name of rated) expect(families.get(name ?? '')?.type, name).toMatch(/counter|histogram/);
 });
 
 it('labels are escaped, and values that are no numbers have the words of the text format', async () => {
@@ -139,7 +180,7 @@ it('metrics show the KV cache of each loaded language model, and the clients tha
   const { text } = await get(portOf(server), '/metrics');
   expect(sampleOf(text, cells)).toBe(120);
   expect(sampleOf(text, 'lorekeep_model_cells{model="talker"}')).toBe(4096);
-  expect(sampleOf(text, 'lorekeep_model_cached_prompt_tokens{model="talker"}')).toBe(380);
+  expect(sampleOf(text, 'lorekeep_model_cached_prompt_tokens_total{model="talker"}')).toBe(380);
   expect(sampleOf(text, 'lorekeep_throttling_clients')).toBe(1);
 });
 

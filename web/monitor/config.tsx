@@ -51,12 +51,12 @@ export function Scheduler({ state }: { state: MonitorState }) {
       <h2>Scheduler of language models</h2>
       <Table
         label="Classes"
-        head={['Class', 'Generated tokens', 'Prompt tokens', 'Longest wait']}
-        numbers={[1, 2, 3]}
+        head={['Class', 'Running', 'Waiting', 'Generated tokens', 'Prompt tokens', 'Longest wait']}
+        numbers={[1, 2, 3, 4, 5]}
         empty="No class."
         rows={classes.map(([key, name]) => {
-          const { decodeTokens, prefillTokens, longestWaitMs } = state.scheduler[key];
-          return [name, decodeTokens, prefillTokens, ms(longestWaitMs)];
+          const { running, queued, decodeTokens, prefillTokens, longestWaitMs } = state.scheduler[key];
+          return [name, running, queued, decodeTokens, prefillTokens, ms(longestWaitMs)];
         })}
       />
       <Table

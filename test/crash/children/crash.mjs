@@ -1,8 +1,8 @@
 // argv: folder of the dumps, kind of the crash, thread. Crashes as the server would, with texts of a user in memory.
 import { once } from 'node:events';
 import { isMainThread, Worker, workerData } from 'node:worker_threads';
+import { forceCrash } from '../../../dist/lib/forced-crash.js';
 import { TextIndex } from '../../../dist/lib/index.js';
-import { forceCrash } from '../../../dist/lib/internal.js';
 import { startCrashDumps } from '../../../dist/src/crash/crash-dumps.js';
 
 const log = { warn: (...args) => console.log('warn', JSON.stringify(args)) };

@@ -1,14 +1,13 @@
-import { scheduler } from '../../lib/index.js';
-import type { DebugChannel } from '../debug/channel.js';
-import type { Connection } from './connection.js';
-import type { Services } from './services.js';
+import { scheduler } from '../../../lib/index.js';
+import { DebugChannel } from '../../debug/channel.js';
+import type { Connection } from '../connection.js';
+import type { Services } from '../services.js';
 
-/** Opens the channel of debug commands. Its code is loaded only here. */
-export async function openDebugChannel(
+/** Opens the channel of debug commands. */
+export function openDebugChannel(
   services: Omit<Services, 'debug'>,
   connections: ReadonlySet<Connection>,
-): Promise<DebugChannel> {
-  const { DebugChannel } = await import('../debug/channel.js');
+): DebugChannel {
   const { log, languageModels, files, memory } = services;
   const reports = services.throttle.join(false);
   log.warn('debug commands are on: every client with a session can inspect, throttle and crash this server');

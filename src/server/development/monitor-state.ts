@@ -1,7 +1,7 @@
-import { scheduler } from '../../lib/index.js';
-import { configFields } from '../config/fields.js';
-import type { ServerConfig } from '../config/schema.js';
-import { bytesPerMiB } from '../limits/bytes.js';
+import { scheduler } from '../../../lib/index.js';
+import { configFields } from '../../config/fields.js';
+import type { ServerConfig } from '../../config/schema.js';
+import { bytesPerMiB } from '../../limits/bytes.js';
 import type {
   BackendState,
   ClientState,
@@ -9,11 +9,12 @@ import type {
   MemorySample,
   ModelState,
   MonitorState,
-} from '../monitor/state.js';
-import { valueAt } from '../schema/field-issue.js';
-import type { Connection } from './connection.js';
-import { loadedModels } from './model-requests.js';
-import type { Services } from './services.js';
+} from '../../monitor/state.js';
+import { valueAt } from '../../schema/field-issue.js';
+import type { Connection } from '../connection.js';
+import { loadedModels } from '../model-requests.js';
+import type { Services } from '../services.js';
+import { waitingWork } from '../waiting-work.js';
 
 /** Most clients and most sessions that a page shows: a server may have many thousands. */
 const mostClients = 200;
@@ -61,11 +62,6 @@ function clientStates(connections: ReadonlySet<Connection>): ClientState[] {
     });
 }
 
-/** Work that waits, by queue. */
-export function waitingWork({ searchThreads, builders, loop }: Services): Record<string, number> {
-  return { requests: loop.waiting, search: searchThreads.waiting, build: builders.waiting };
-}
-
 export function memorySample({ memory, files, modelMemory }: Services): MemorySample {
   const { rss, heapUsed, external } = process.memoryUsage();
   const { heldNow, passingNow } = memory.ledger;
@@ -76,7 +72,7 @@ export function memorySample({ memory, files, modelMemory }: Services): MemorySa
     external,
     clients: heldNow.total + passingNow.total,
     storages: files.cache.entries().reduce((sum, { bytes }) => sum + bytes, 0),
-    models: modelMemory.use.find(({ device }) => device === 'CPU')?.used ?? 0,
+    models: modelMemory.used('CPU'),
   };
 }
 

@@ -1,0 +1,7 @@
+#include "binding/edition_functions.h"
+
+namespace lorekeep::binding {
+
+void add_edition_functions(Napi::Env, Napi::Object) {}
+
+}  // namespace lorekeep::binding
