@@ -5,13 +5,14 @@ import type { CrashKind, CrashThread } from './native.js';
 export type { CrashKind, CrashThread };
 
 /**
- * Crashes the process on a thread, for tests of crash dumps. Only a crash of the calling thread happens before it returns.
- * The production edition has neither this file nor the function of the addon, and no addon of the source package has it.
- * @throws LorekeepError UNSUPPORTED
+ * Returns a function that crashes the process on a thread, for tests of crash dumps. Only a crash of the calling thread happens
+ * before it returns. The production edition has neither this file nor the function of the addon.
+ * @throws LorekeepError UNSUPPORTED for an addon that was compiled by the source package
  * @internal
  */
-export function forceCrash(kind: CrashKind, thread: CrashThread): void {
-  if (binding.forceCrash === undefined)
+export function forcedCrash(kind: CrashKind, thread: CrashThread): () => void {
+  const { forceCrash } = binding;
+  if (forceCrash === undefined)
     throw new LorekeepError('UNSUPPORTED', 'this addon was compiled without forced crashes');
-  binding.forceCrash(kind, thread);
+  return () => forceCrash(kind, thread);
 }

@@ -1,25 +1,27 @@
 // The cost of the monitor to a loaded server, alone and with a page that watches it. Four equal servers run in one process: two without
-// a monitor, one with it, one with it and a page. They are loaded one after another for less than a tenth of a second each, so that
+// a monitor, one with it, one with it and a page. They are loaded one after another for a quarter of a second each, so that
 // whatever else the machine does meets all of them alike. Starts of the process differ by up to 3 %, which a start's servers share.
 //
-//   node bench/server/monitor.mjs [--starts 3] [--rounds 120] [--window 80] [--clients 16] [--records 2000] [--seed 1]
+//   node bench/server/monitor.mjs [--starts 2] [--rounds 80] [--window 250] [--clients 16] [--records 2000] [--seed 1]
 //
 // Each round loads every server for `window` ms, in changing order, with as many requests as `clients` connections get answered (a
-// closed loop of hybrid turns). A cost is the processor time of the process per turn, divided by that of both servers without a
-// monitor, less 1. Intervals are those of 1,000 resamples of the rounds. Memory is sampled once a second, in whichever window.
+// closed loop of hybrid turns), and waits until a page has been sent the last of them: a monitor sends ten times a second. A cost of
+// a round is the processor time of the process per turn, or the time per turn, divided by the mean of both servers without a monitor,
+// less 1. The table has medians of the rounds with the 95 % intervals of 1,000 resamples. Memory is sampled once a second, in whichever
+// window.
 
 import { root } from '../harness/cache.mjs';
-import { Random } from '../harness/numbers.mjs';
+import { median, Random } from '../harness/numbers.mjs';
 import { runTrial } from '../harness/trial.mjs';
 import { knowledgeBase } from './knowledge-base.mjs';
 import { LoadedServers } from './monitor/loaded-servers.mjs';
 
-const defaults = { starts: 3, rounds: 120, window: 80, clients: 16, records: 2000, seed: 1 };
+const defaults = { starts: 2, rounds: 80, window: 250, clients: 16, records: 2000, seed: 1 };
 /** The most that the monitor may cost. */
 const limit = 0.03;
 const resamples = 1000;
 /** Loads of each server that warm it up, and their length as a multiple of a window. */
-const warming = { rounds: 8, windows: 5 };
+const warming = { rounds: 6, windows: 3 };
 
 const monitor = { enabled: true, port: 0, memory_tick_interval_ms: 1000 };
 const without = ['plain', 'equal'];
@@ -77,12 +79,21 @@ function rate(rounds, of) {
   return (1000 * sum(rounds, of, 'turns')) / sum(rounds, of, 'ms');
 }
 
-/** A number of the rounds and its 95 % interval. */
+/** The median of the rounds' numbers, and its 95 % interval. */
 function interval(rounds, random, numberOf) {
-  const values = Array.from({ length: resamples }, () =>
-    numberOf(rounds.map(() => rounds[random.integer(rounds.length)])),
+  const numbers = rounds.map(numberOf);
+  const medians = Array.from({ length: resamples }, () =>
+    median(numbers.map(() => numbers[random.integer(numbers.length)])),
   ).sort((a, b) => a - b);
-  return { value: numberOf(rounds), low: values[0.025 * resamples], high: values[0.975 * resamples - 1] };
+  return { value: median(numbers), low: medians[0.025 * resamples], high: medians[0.975 * resamples - 1] };
+}
+
+/** What one server costs more than others in a round. `key`: its cost of all turns. */
+function moreThan(name, base, key) {
+  return (round) => {
+    const perTurn = (one) => round[one][key] / round[one].turns;
+    return (perTurn(name) * base.length) / base.reduce((sum, one) => sum + perTurn(one), 0) - 1;
+  };
 }
 
 function percent(share) {
@@ -94,10 +105,13 @@ function shown({ value, low, high }) {
 }
 
 function report({ clients, records, starts, window }, rounds, bytes, random) {
-  const processor = (name, base) =>
-    interval(rounds, random, (some) => perTurn(some, [name]) / perTurn(some, base) - 1);
-  const turns = (name) => interval(rounds, random, (some) => 1 - rate(some, [name]) / rate(some, without));
-  const costs = { alone: processor('alone', without), watched: processor('watched', without) };
+  const cost = (name, base, key) => interval(rounds, random, moreThan(name, base, key));
+  const costs = {
+    alone: cost('alone', without, 'processorUs'),
+    watched: cost('watched', without, 'processorUs'),
+    'alone, in time': cost('alone', without, 'ms'),
+    'watched, in time': cost('watched', without, 'ms'),
+  };
   const row = (name, value) => ({ name, value });
   const table = {
     id: 'monitor',
@@ -110,10 +124,10 @@ function report({ clients, records, starts, window }, rounds, bytes, random) {
       row('processor time per turn without, µs', perTurn(rounds, without).toFixed(0)),
       row('cost of the monitor in processor time', shown(costs.alone)),
       row('cost with a page', shown(costs.watched)),
-      row('difference of two equal servers', shown(processor('equal', ['plain']))),
+      row('difference of two equal servers', shown(cost('equal', ['plain'], 'processorUs'))),
       row('turns a second without', rate(rounds, without).toFixed(0)),
-      row('cost of the monitor in turns a second', shown(turns('alone'))),
-      row('cost with a page in turns a second', shown(turns('watched'))),
+      row('cost of the monitor in time per turn', shown(costs['alone, in time'])),
+      row('cost with a page in time per turn', shown(costs['watched, in time'])),
       row('KiB that the pages got', (bytes / 1024).toFixed(0)),
     ],
   };

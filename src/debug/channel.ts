@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type CrashKind, type CrashThread, forceCrash } from '../../lib/forced-crash.js';
+import { type CrashKind, type CrashThread, forcedCrash } from '../../lib/forced-crash.js';
 import { setLogLevel } from '../log/log.js';
 import { fail } from '../protocol/errors.js';
 import { describeIssue, fieldIssue } from '../schema/field-issue.js';
@@ -84,7 +84,8 @@ const commands: Record<string, Command> = {
     }),
     // After the reply.
     run: ({ kind, thread }) => {
-      setImmediate(() => setImmediate(() => forceCrash(kind, thread)));
+      const crash = forcedCrash(kind, thread);
+      setImmediate(() => setImmediate(crash));
       return { kind, thread };
     },
   }),

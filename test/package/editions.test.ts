@@ -73,7 +73,7 @@ describe('the package', () => {
       expect(withWords('production', word), word).toEqual([]);
     }
     expect(programs('production').filter(([path]) => isAddon(path))).toHaveLength(1);
-    for (const word of ['DebugCommandResponse', 'monitor/page']) {
+    for (const word of ['DebugCommandResponse', 'too many pages are open']) {
       expect(withWords('development', word), word).not.toEqual([]);
       expect(withWords('production', word), word).toEqual([]);
     }

@@ -1,11 +1,14 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { request } from 'node:http';
+import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { connect } from '../../lorekeep.mjs';
 
 /** As in web/monitor/app.tsx. */
 const refreshMs = 2000;
+/** A monitor sends turns at most this long after they have ended. */
+const sendMs = 120;
 
 const graph = {
   nodes: [{ id: 'kb', type: 'retrieve', params: { embedded_string_storage: 'kb.json', mode: 'hybrid' } }],
@@ -49,7 +52,10 @@ export class LoadedServers {
     response.on('error', () => {}); // the process of the servers ends
   }
 
-  /** Takes turns with all clients of a server for some time. Gives the turns, the time, and the processor time of the servers. */
+  /**
+   * Takes turns with all clients of a server for some time. Gives the turns, the time, and the processor time of the servers until
+   * pages have been sent the turns.
+   */
   async load(name, ms, ask) {
     const processor = await this.#processorUs();
     const begin = performance.now();
@@ -63,7 +69,9 @@ export class LoadedServers {
       }
     });
     await Promise.all([...loops, this.#refresh(this.#pages.get(name), ms)]);
-    return { turns, ms: performance.now() - begin, processorUs: (await this.#processorUs()) - processor };
+    const took = performance.now() - begin;
+    await delay(sendMs);
+    return { turns, ms: took, processorUs: (await this.#processorUs()) - processor };
   }
 
   bytes(name) {

@@ -1,7 +1,7 @@
 // argv: folder of the dumps, kind of the crash, thread. Crashes as the server would, with texts of a user in memory.
 import { once } from 'node:events';
 import { isMainThread, Worker, workerData } from 'node:worker_threads';
-import { forceCrash } from '../../../dist/lib/forced-crash.js';
+import { forcedCrash } from '../../../dist/lib/forced-crash.js';
 import { TextIndex } from '../../../dist/lib/index.js';
 import { startCrashDumps } from '../../../dist/src/crash/crash-dumps.js';
 
@@ -19,7 +19,7 @@ if (isMainThread && thread === 'worker') {
 } else {
   const index = await TextIndex.build([process.env.LOREKEEP_TEST_TEXT ?? 'a text', 'other']);
   await index.search(process.env.LOREKEEP_TEST_TEXT ?? 'a text', 1);
-  forceCrash(kind, thread);
+  forcedCrash(kind, thread)();
   // The crash of another thread comes at any time.
   setInterval(() => {}, 60_000);
 }
