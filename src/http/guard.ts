@@ -3,9 +3,11 @@ import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
 /** Returns the reason to refuse a request, or undefined. The address of the socket is checked apart, by isLoopback(). */
-export function refusalOf({ headers }: IncomingMessage): string | undefined {
+export function refusalOf({ headers, headersDistinct }: IncomingMessage): string | undefined {
   const { host, origin, 'sec-fetch-site': site } = headers;
-  if (!isOwnHost(host)) return 'the Host header names another server; use an IP address or localhost';
+  // Of several, Node.js shows the first.
+  if (!isOwnHost(host) || headersDistinct.host?.length !== 1)
+    return 'the Host header names another server; use an IP address or localhost';
   if (origin !== undefined && origin !== `http://${host}`) return 'requests of other web pages are refused';
   if (site !== undefined && site !== 'same-origin' && site !== 'none')
     return 'requests of other web pages are refused';

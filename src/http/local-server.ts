@@ -136,9 +136,11 @@ export class LocalServer {
   }
 }
 
-function parsed(path: string | undefined): URL | undefined {
-  const base = 'http://localhost';
-  return URL.canParse(path ?? '', base) ? new URL(path ?? '', base) : undefined;
+/** Only a path names a page: an address with a host, which `//` begins, too, would name one of another server. */
+function parsed(path = ''): URL | undefined {
+  if (!/^\/(?!\/)/.test(path)) return undefined;
+  const address = `http://localhost${path}`;
+  return URL.canParse(address) ? new URL(address) : undefined;
 }
 
 function setSecurityHeaders(response: ServerResponse): void {

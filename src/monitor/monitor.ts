@@ -138,6 +138,7 @@ export class Monitor {
   }
 
   #openStream(request: IncomingMessage, response: ServerResponse): void {
+    if (request.method === 'HEAD') return void response.end();
     this.#live.flush();
     const [instance, seq] = String(request.headers['last-event-id'] ?? '').split('-');
     const known = instance === this.#instance && /^\d{1,15}$/.test(seq ?? '') ? Number(seq) : undefined;

@@ -7,6 +7,8 @@ import { droppedEvent, type EventSource, type TelemetryEvent } from './events.js
 /** A request without an answer is given up and repeated. */
 const requestMs = 10_000;
 const firstBackoffMs = 1000;
+/** Shortest first wait that a server may ask for. It doubles with every repeat, so that 0 is no loop. */
+const shortestRetryAfterMs = 10;
 const longestBackoffMs = 60_000;
 /** Longest wait that a server may ask for. */
 const longestRetryAfterMs = 300_000;
@@ -122,7 +124,7 @@ export class Sink {
 
   /** Ends when the batch is accepted or dropped, or the sink closes. */
   async #sendBatch(): Promise<void> {
-    let backoff = firstBackoffMs;
+    let repeats = 0;
     while (this.#sending.length > 0 && !this.#ending.signal.aborted) {
       const lost = this.dropped.queue_full + this.dropped.refused;
       const report = lost > this.#reported ? [droppedEvent(this.#source, { ...this.dropped })] : [];
@@ -134,8 +136,8 @@ export class Sink {
         continue;
       }
       if (verdict === 'repeat') {
-        const waited = await this.#wait(retryAfterMs ?? backoff * (0.5 + Math.random() / 2));
-        backoff = waited ? Math.min(backoff * 2, longestBackoffMs) : firstBackoffMs;
+        const waited = await this.#wait(repeatDelayMs(repeats, retryAfterMs));
+        repeats = waited ? repeats + 1 : 0;
         continue;
       }
       if (verdict === 'accepted') {
@@ -199,6 +201,13 @@ export class Sink {
     this.#failing = true;
     this.#onProblem(`telemetry: ${this.#url.origin}: ${reason}; events are kept or counted as dropped`);
   }
+}
+
+/** Returns the wait before a repeat. `repeats`: those of the same events before it. `retryAfterMs`: the server's wish. */
+export function repeatDelayMs(repeats: number, retryAfterMs: number | undefined): number {
+  const doubled = (first: number) => Math.min(first * 2 ** repeats, longestBackoffMs);
+  if (retryAfterMs === undefined) return doubled(firstBackoffMs) * (0.5 + Math.random() / 2);
+  return Math.max(retryAfterMs, doubled(shortestRetryAfterMs));
 }
 
 /** Returns the delay that a Retry-After header asks for, in seconds or as a date, or undefined. */

@@ -105,6 +105,15 @@ it('other web pages and names of an attacker are refused on every path', async (
   expect([tooLong.statusCode, await text(tooLong)]).toEqual([413, expect.stringMatching(/262144 bytes/)]);
 });
 
+it('a HEAD request of the stream ends and takes no place of a page', async () => {
+  const server = await start();
+  for (let n = 0; n < 2 * mostStreams; n++) {
+    const response = await get(server, '/api/stream', {}, { method: 'HEAD' });
+    expect([response.statusCode, await text(response)]).toEqual([200, '']);
+  }
+  expect((await get(server, '/api/stream')).statusCode).toBe(200);
+});
+
 it('a page that reconnects gets the turns that it missed', async () => {
   const server = await start();
   const { observer } = server.server;

@@ -265,6 +265,21 @@ it('a busy port is an error at the start that names the field', async () => {
   await expect(TestServer.start({ config })).rejects.toThrow(/metrics\.port: .*another program listens/);
 });
 
+it('several Host headers are refused, and an address with a host names no page', async () => {
+  const server = await start();
+  const own = 'Host: 127.0.0.1';
+  const statusOf = async (target: string, ...headers: string[]) => {
+    const socket = connect(portOf(server), '127.0.0.1').setEncoding('utf8');
+    socket.write([`GET ${target} HTTP/1.1`, ...headers, 'Connection: close', '', ''].join('\r\n'));
+    return Number((await socket.toArray()).join('').slice(9, 12));
+  };
+  expect(await statusOf('/health', own)).toBe(200);
+  expect(await statusOf('/health', own, 'Host: evil.example')).toBe(403);
+  expect(await statusOf('/health', 'Host: evil.example', own)).toBe(403);
+  for (const target of ['http://evil.example/health', '//evil.example/health', '*'])
+    expect(await statusOf(target, own), target).toBe(400);
+});
+
 it('names that DNS may lie about and requests of other web pages are refused', async () => {
   const server = await start();
   const port = portOf(server);

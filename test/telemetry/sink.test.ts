@@ -3,7 +3,7 @@ import { PostHog } from 'posthog-node';
 import { expect, it } from 'vitest';
 import type { SinkConfig } from '../../src/telemetry/consent.js';
 import { newEventSource, turnEvent } from '../../src/telemetry/events.js';
-import { Sink } from '../../src/telemetry/sink.js';
+import { repeatDelayMs, Sink } from '../../src/telemetry/sink.js';
 import { type Batch, Ingest } from './ingest.js';
 
 const source = newEventSource('0.0.0', false);
@@ -159,6 +159,23 @@ it('429 and 5xx are repeated after the time that the server asks for; nothing is
   expect(ingest.batches).toHaveLength(4);
   expect(new Set(ingest.batches.map(({ body }) => JSON.stringify(body.batch))).size).toBe(1);
   expect(sink.dropped).toEqual({ queue_full: 0, refused: 0, unsent: 0 });
+});
+
+it('a server that always asks for no wait is not asked in a loop', () => {
+  const waits = Array.from({ length: 14 }, (_, repeats) => repeatDelayMs(repeats, 0));
+  expect(waits.slice(0, 3)).toEqual([10, 20, 40]);
+  expect(waits.at(-1)).toBe(60_000);
+  // Its wish counts where it is longer, and without one the wait doubles, too.
+  expect(repeatDelayMs(0, 5000)).toBe(5000);
+  expect(repeatDelayMs(2000, 0)).toBe(60_000);
+  for (const [repeats, most] of [
+    [0, 1000],
+    [3, 8000],
+    [2000, 60_000],
+  ] as const) {
+    expect(repeatDelayMs(repeats, undefined)).toBeLessThanOrEqual(most);
+    expect(repeatDelayMs(repeats, undefined)).toBeGreaterThanOrEqual(most / 2);
+  }
 });
 
 it('the report of lost events is one of the events of a batch', async () => {
