@@ -14,8 +14,9 @@ struct Isa : Avx2Lanes {
   static constexpr int kRows = 4;
   static constexpr int kPanels = 1;
   static constexpr int kFloatRows = 5;
-  static constexpr int kStreamRows = 3;
+  static constexpr int kStreamRows = 4;
   static constexpr int kStreamPanels = 1;
+  static constexpr std::size_t kUnpackFrom = 13;  // three tiles read packed weights as fast as they are unpacked
   static constexpr std::size_t kPrefetch = 4096;
   static constexpr bool kSplitsSigns = true;
   static constexpr bool kCentresBytes = true;
