@@ -9,7 +9,9 @@ namespace {
 
 struct Reg : Avx2Register {
   LOREKEEP_TARGET static Sums add_products(Sums sums, Pairs a, Pairs b) {
-    return _mm256_add_epi32(sums, _mm256_madd_epi16(a, b));
+    sums = _mm256_add_epi32(sums, _mm256_madd_epi16(a, b));
+    asm("" : "+x"(sums));  // GCC would multiply all pairs first and keep the sums in memory
+    return sums;
   }
 };
 
