@@ -20,7 +20,7 @@ await runScript('build-backend', async ([name]) => {
       const changed = await configure(tree, pluginConfigure(tree, await definitionsOf(backend)));
       return changed ? '' : 'unchanged';
     });
-    await phase('compile', async () => `${await build(tree, [`ggml-${backend}`])} files`);
+    await phase('compile', async (report) => `${await build(tree, [`ggml-${backend}`], report)} files`);
     await phase('stage', async () => {
       const plugin = join(tree, 'bin', pluginFile(backend));
       await strip(plugin);

@@ -1,16 +1,19 @@
 // `npm start`: on a fresh clone installs and builds; then runs the server with a client that shows it at work.
 // The program runs in this process, so signals and arguments reach it as they are.
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { buildNative } from './tool/native-build.mjs';
 import { phase } from './tool/phase.mjs';
-import { root } from './tool/project.mjs';
+import { root, stageFolder } from './tool/project.mjs';
 import { installPackages, requireNode } from './tool/setup.mjs';
 import { runScript } from './tool/stop.mjs';
 import { compileTypeScript } from './tool/typescript.mjs';
 
 await runScript('start', async (args) => {
   requireNode();
+  if (!existsSync(stageFolder))
+    console.log('The first start installs packages and compiles the addon. Later starts take seconds.\n');
   await installPackages();
   await buildNative('native');
   await phase('typescript', compileTypeScript);

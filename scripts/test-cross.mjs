@@ -45,7 +45,7 @@ await runScript('test-cross', async ([platform, ...filters]) => {
     });
     const known = await testNames(tree);
     const names = selectNames(filters.length > 0 ? known : (tests ?? known), filters, known);
-    await phase('compile', async () => `${await build(tree, programsOf(names, known))} files`);
+    await phase('compile', async (report) => `${await build(tree, programsOf(names, known), report)} files`);
     const jobs = String(availableParallelism());
     const only = ['-R', `^(${names.join('|')})$`];
     const args = [

@@ -53,8 +53,8 @@ export async function compileNative(variants, use, addons = ['lorekeep', 'loreke
       const changed = await configure(releaseTree, await addonConfigure(releaseTree, {}));
       return changed ? '' : 'unchanged';
     });
-    await phase('compile', async () => {
-      const compiled = await build(releaseTree, [...addons, `lorekeep_cpu_${variants}`]);
+    await phase('compile', async (report) => {
+      const compiled = await build(releaseTree, [...addons, `lorekeep_cpu_${variants}`], report);
       return compiled === 0 ? 'nothing to do' : `${compiled} files`;
     });
     await use(shippedFiles(variants));

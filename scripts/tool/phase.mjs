@@ -6,10 +6,27 @@ export function formatTime(milliseconds) {
   return `${Math.floor(seconds / 60)} min ${String(seconds % 60).padStart(2, '0')} s`;
 }
 
-/** Runs one phase and prints one line with its time. `work` may return what to add to that line. */
-export async function phase(name, work) {
-  const begin = performance.now();
-  const note = await work();
-  const time = formatTime(performance.now() - begin).padStart(11);
-  process.stdout.write(`${name.padEnd(10)} ${time}${note ? `  ${note}` : ''}\n`);
+/**
+ * Runs one phase and prints one line with its time. `work` may return what to add to that line, and meanwhile pass how
+ * far it is to the function that it gets. A terminal shows that in place, a log as a line every 30 s.
+ */
+export async function phase(name, work, out = process.stdout, now = () => performance.now()) {
+  const begin = now();
+  const line = (note) =>
+    `${name.padEnd(10)} ${formatTime(now() - begin).padStart(11)}${note ? `  ${note}` : ''}`;
+  let next = begin + 30_000;
+  const report = (note) => {
+    if (out.isTTY) return out.write(`\r\x1b[K${line(note).slice(0, out.columns - 1)}`);
+    if (now() < next) return;
+    next = now() + 30_000;
+    out.write(`${line(note)}\n`);
+  };
+  report('...');
+  let note;
+  try {
+    note = await work(report);
+  } finally {
+    if (out.isTTY) out.write('\r\x1b[K');
+  }
+  out.write(`${line(note)}\n`);
 }

@@ -6,7 +6,10 @@ import { root } from '../../harness/cache.mjs';
 
 const mostTokens = 500;
 
-/** One context with its usual number of threads: two at a time gave wrong vectors, and a thread per core was ten times slower. */
+/**
+ * One context of one thread, which is its fastest: its threads wait for each other in a loop, so two took 7 times the
+ * processor time for a text on 2 busy cores, and its usual number 34 times. Two contexts at a time gave wrong vectors.
+ */
 async function embedder() {
   const llama = await getLlama({
     build: 'never',
@@ -15,7 +18,7 @@ async function embedder() {
     skipDownload: true,
   });
   const model = await llama.loadModel({ modelPath: join(root, 'data', 'models', 'all-MiniLM-L6-v2.gguf') });
-  const context = await model.createEmbeddingContext({ contextSize: 512, batchSize: 512 });
+  const context = await model.createEmbeddingContext({ contextSize: 512, batchSize: 512, threads: 1 });
   return async (text) => {
     const tokens = model.tokenize(text).slice(0, mostTokens);
     const { vector } = await context.getEmbeddingFor(tokens);
