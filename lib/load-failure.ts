@@ -15,6 +15,8 @@ export interface LoadProblem {
   isDamage?: boolean;
   /** The shared library that is missing. */
   missingLibrary?: string;
+  /** The step that mends it, where neither compiling nor installing again does. */
+  remedy?: string;
 }
 
 const isOwnLibrary = /^lib(?:llama|ggml)/;
@@ -26,6 +28,13 @@ export function explainLinkerError(message: string): LoadProblem | undefined {
     return { reason: `it needs glibc ${version[2]} or newer, and this system's is older` };
   if (version)
     return { reason: `it needs a newer libstdc++ (${version[1]}_${version[2]}) than this system has` };
+  if (/cannot open shared object file: Permission denied/.test(message))
+    return {
+      reason: 'this user may not read it, or a library beside it',
+      remedy: 'let this user read the files of the package, or install it as this user',
+    };
+  if (/libc\.musl-|\bld-linux|^No native build was found for .* libc=/.test(message))
+    return { reason: "it was built for another C library than this system's" };
   const library = /(?:^|\s)([\w.+-]+\.(?:so[\w.]*|dylib|dll)): cannot open shared object file/.exec(
     message,
   )?.[1];
@@ -75,7 +84,7 @@ export function loadFailure(
   const [first] = tried;
   const facts = {
     field: 'native addon',
-    remedy: remedy(root, first !== undefined && problem.isDamage),
+    remedy: problem.remedy ?? remedy(root, first !== undefined && problem.isDamage),
     platform,
     tried,
     linker,

@@ -103,7 +103,7 @@ function isDefect(thrown: unknown): boolean {
 }
 
 /** Whether it was the call for the current folder that failed. */
-function isOfAbsentFolder(thrown: unknown): boolean {
+export function isOfAbsentFolder(thrown: unknown): boolean {
   return isSystemError(thrown) && (thrown as NodeJS.ErrnoException).syscall === 'uv_cwd';
 }
 

@@ -28,8 +28,8 @@ export interface FolderLock {
 
 /**
  * Waits until this process alone may change a folder of downloads, also among processes. A lock of a killed process is
- * taken over, and one of a process that gives no sign of life. @throws IO for a file of this name that is no lock of ours;
- * the signal's reason
+ * taken over, and one of a process that gives no sign of life. @throws IO for a file of this name that is no lock of ours,
+ * and where no lock can be written; the signal's reason
  */
 export async function lockFolder(
   folder: string,
@@ -93,7 +93,9 @@ class Watch {
 async function create(path: string, own: string): Promise<boolean> {
   // Linked into place with its content, so that nobody reads an empty lock.
   const temporary = temporaryName(path);
-  const file = await open(temporary, 'wx');
+  const file = await open(temporary, 'wx').catch((cause) => {
+    throw cannotWrite(path, cause);
+  });
   try {
     await file.writeFile(own);
     await file.close();
@@ -102,12 +104,15 @@ async function create(path: string, own: string): Promise<boolean> {
   } catch (error) {
     // ENOENT: a holder in another container, where this process has no number, took the file for a stray.
     if (['EEXIST', 'ENOENT'].includes((error as NodeJS.ErrnoException).code ?? '')) return false;
-    throw error;
+    throw cannotWrite(path, error as Error);
   } finally {
     await file.close().catch(() => {});
     await rm(temporary, { force: true });
   }
 }
+
+const cannotWrite = (file: string, cause: Error) =>
+  LorekeepError.about('IO', { file, reason: `cannot be written: ${cause.message}` }, { cause });
 
 /** Removes the lock of a process that has ended. Returns whether the lock may be free now. */
 async function takeStale(path: string, watch: Watch): Promise<boolean> {

@@ -145,6 +145,13 @@ describe('lorekeep with an addon that does not load', () => {
     expect(addon.remedy).toContain('run `npm install` again');
   });
 
+  it('names the CPU plugin that is missing', () => {
+    addBuild();
+    for (const name of readdirSync(built())) if (name.includes('ggml-cpu')) rmSync(built(name));
+    const { addon } = doctor();
+    expect(addon.remedy).toContain('run `npm install` again');
+  });
+
   it.runIf(process.platform === 'linux')("names a library of the system's that is missing", () => {
     mkdirSync(built(), { recursive: true });
     const folder = inFolder('library');

@@ -132,11 +132,13 @@ describe('lorekeep', () => {
 
   it.skipIf(process.platform === 'win32')('says that the current folder was removed', async () => {
     const line = 'mkdir gone && cd gone && rmdir ../gone && exec "$0" "$@"';
-    const script = `sh -c '${line}' "${process.execPath}" "${program}" search lamp`;
-    expect(await shell(script, { cwd: dirname(inFolder('x')) })).toMatchObject({
-      status: 1,
-      stderr: 'lorekeep: the current folder no longer exists; change to another one\n',
-    });
+    const message = 'the current folder no longer exists; change to another one';
+    const inGone = (args: string) =>
+      shell(`sh -c '${line}' "${process.execPath}" "${program}" ${args}`, { cwd: dirname(inFolder('x')) });
+    expect(await inGone('search lamp')).toMatchObject({ status: 1, stderr: `lorekeep: ${message}\n` });
+    const { findings } = JSON.parse((await inGone('doctor --json')).stdout) as { findings: unknown[] };
+    const fix = 'run it in another folder';
+    expect(findings).toContainEqual({ subject: 'config', status: 'failed', message, fix });
   });
 
   it('gives one JSON result under --json, also when it fails', async () => {

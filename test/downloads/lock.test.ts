@@ -36,6 +36,14 @@ it('one lock serves all; a lock of a process that has ended or fell silent is ta
   expect(readdirSync(folder)).toEqual([]);
 });
 
+it('a lock that cannot be written is an error that names it', async () => {
+  const file = join(inFolder('absent'), '.lock');
+  await expect(lockFolder(inFolder('absent'), never)).rejects.toMatchObject({
+    code: 'IO',
+    message: expect.stringContaining(`${file}: cannot be written: ENOENT`),
+  });
+});
+
 it('a lock that looks old is watched before it is taken over: a machine may have slept', async () => {
   const folder = inFolder('slept');
   mkdirSync(folder);

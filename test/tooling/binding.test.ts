@@ -158,6 +158,23 @@ describe('the loader', () => {
     );
   });
 
+  test('explains another C library, and files that this user may not read', () => {
+    for (const message of [
+      'No native build was found for platform=linux arch=x64 runtime=node abi=115 uv=1 libc=glibc node=20.20.2',
+      'libc.musl-x86_64.so.1: cannot open shared object file: No such file or directory',
+      'Error loading shared library ld-linux-x86-64.so.2: No such file or directory (needed by /x/lorekeep.node)',
+    ])
+      expect(explainLinkerError(message)).toEqual({
+        reason: "it was built for another C library than this system's",
+      });
+    for (const name of ['/x/lorekeep.glibc.node', 'libllama.so']) {
+      const problem = explainLinkerError(`${name}: cannot open shared object file: Permission denied`);
+      expect(problem?.reason).toMatch(/may not read/);
+      expect(problem?.remedy).toMatch(/^let this user read/);
+      expect(problem?.missingLibrary).toBeUndefined();
+    }
+  });
+
   test('explains an old C library and an old libstdc++', () => {
     const message =
       "/lib/x86_64-linux-gnu/libm.so.6: version `GLIBC_2.38' not found (required by /x/libllama.so)";

@@ -69,7 +69,9 @@ function remedyOf(found: AddonAttempts, tools: Tools): string {
   const { attempts, root, isCheckout } = found;
   const [first] = attempts;
   const whole = attempts.find(({ problem }) => problem === undefined);
-  const { isDamage = false, missingLibrary } = first?.problem ?? {};
+  const isWithoutPlugin = first !== undefined && first.problem === undefined && !hasPlugin(first.file);
+  const { isDamage = isWithoutPlugin, missingLibrary, remedy } = first?.problem ?? {};
+  if (remedy !== undefined) return remedy;
   if (first !== undefined && whole !== undefined && whole !== first)
     return `remove ${dirname(first.file)}: ${whole.file} loads`;
   if (missingLibrary !== undefined && !isDamage)
@@ -81,6 +83,8 @@ function remedyOf(found: AddonAttempts, tools: Tools): string {
   if (isDamage) return `remove ${root} and run \`npm install\` again: the files are damaged`;
   return `${prepare}run \`${found.compileCommand}\`, which builds it from source`;
 }
+
+const hasPlugin = (file: string) => readdirSync(dirname(file)).some((name) => name.includes('ggml-cpu'));
 
 const missingTools = ({ compiler, cmake }: Tools) =>
   [...(compiler === null ? ['a C++20 compiler'] : []), ...(cmake === null ? ['CMake'] : [])].join(' and ');

@@ -3,6 +3,7 @@ import { unknownVariables } from '../../config/variables.js';
 import { commandName } from '../../schema/shell-word.js';
 import { givenFlags } from '../catalog/open-catalog.js';
 import { exitStatus } from '../exit-status.js';
+import { failureMessage, isOfAbsentFolder } from '../failure.js';
 import { interruptible } from '../interrupt.js';
 import { print, printJson } from '../output.js';
 import { findConfig } from '../server-config.js';
@@ -74,13 +75,10 @@ async function checkInstallation(
   } catch (error) {
     options.signal.throwIfAborted();
     if (error instanceof FlagError) throw error;
-    return [
-      failed(
-        'config',
-        (error as Error).message,
-        `correct the file: ${commandName()} check shows all mistakes`,
-      ),
-    ];
+    const fix = isOfAbsentFolder(error)
+      ? 'run it in another folder'
+      : `correct the file: ${commandName()} check shows all mistakes`;
+    return [failed('config', failureMessage(error), fix)];
   }
 }
 

@@ -88,7 +88,7 @@ async function preparePlace(place: string): Promise<void> {
     const isFile = code === 'EEXIST' || code === 'ENOTDIR';
     const reason = isFile
       ? 'is a file, or in one; a folder is expected'
-      : `the folder cannot be made: ${message}`;
+      : `the folder cannot be made: ${message}; choose another one by \`output\` (--output) or LOREKEEP_STATE`;
     throw LorekeepError.about('IO', { file: place, reason }, { cause });
   }
   if ((await readFacts(place)) !== undefined) return;
