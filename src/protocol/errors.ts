@@ -425,7 +425,23 @@ export function serverError<Code extends ErrorCode>(
   message: string,
   ...[details, options]: DetailsArgument<Code>
 ): ServerError {
-  return new ServerError(code, errorTable[code].name, message, details, options);
+  const { name, fault } = errorTable[code];
+  const make = () => new ServerError(code, name, message, details, options);
+  return fault === 'client' ? withoutStack(make) : make();
+}
+
+/**
+ * Makes an error without a stack: nobody reads that of a client's mistake, and it takes a sixth of
+ * the time of a refusal.
+ */
+function withoutStack(make: () => ServerError): ServerError {
+  const { stackTraceLimit } = Error;
+  Error.stackTraceLimit = 0;
+  try {
+    return make();
+  } finally {
+    Error.stackTraceLimit = stackTraceLimit;
+  }
 }
 
 /** Refuses a request. */

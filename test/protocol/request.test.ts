@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ServerError } from '../../src/protocol/errors.js';
+import { ServerError, serverError } from '../../src/protocol/errors.js';
 import { requestSchemas } from '../../src/protocol/frames.js';
 import { leadingId } from '../../src/protocol/leading-id.js';
 import { idOf, jsonLimits, parseRequest } from '../../src/protocol/request.js';
@@ -10,6 +10,12 @@ import { parseObject } from './parse-object.js';
 
 const parse = (value: object) => parseRequest(value as Record<string, unknown>);
 const refusedPayload = (payload: Buffer | string) => refused(() => parseObject(Buffer.from(payload)));
+
+it("a client's mistake is refused without the cost of a stack", () => {
+  expect(refusedPayload('{').stack).not.toContain('\n');
+  expect(serverError(1009, 'a defect').stack).toContain('request.test.ts');
+  expect(new Error('another').stack).toContain('request.test.ts');
+});
 
 describe('a payload', () => {
   it('is one JSON object', () => {
