@@ -61,9 +61,13 @@ void Environment::complete(const std::shared_ptr<Ticket>& ticket) noexcept {
 
 void Environment::run(const std::shared_ptr<Ticket>& ticket) noexcept {
   ticket->task->execute();
-  std::lock_guard lock(mutex_);
-  completed_.push_back(ticket);
+  {
+    std::lock_guard lock(mutex_);
+    completed_.push_back(ticket);
+  }
+  // Not under the lock: the JavaScript thread wakes at once, may take this thread's processor, and asks for the lock.
   if (!ended_) wake();
+  std::lock_guard lock(mutex_);
   if (--outstanding_ == 0) idle_.notify_all();
 }
 

@@ -18,9 +18,9 @@ constexpr std::chrono::milliseconds kIdleLimit = std::chrono::seconds(10);
 }  // namespace
 
 Runtime::Runtime()
-    : compute_(std::max<std::size_t>(1, usable_threads() - 1), kLinger),
+    : compute_(std::max<std::size_t>(1, usable_threads() - 1), kLinger, ThreadPriority::kSearch),
       build_(std::max<std::size_t>(1, usable_threads() - 1), {}, ThreadPriority::kBackground),
-      quick_(std::max<std::size_t>(2, usable_threads())),
+      quick_(std::max<std::size_t>(2, usable_threads()), {}, ThreadPriority::kSearch),
       long_(kLongThreads, {}, ThreadPriority::kBackground) {}
 
 std::shared_ptr<Runtime> Runtime::acquire() {

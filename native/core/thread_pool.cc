@@ -129,7 +129,7 @@ void ThreadPool::look_out(std::unique_lock<std::mutex>& lock) {
 
 void ThreadPool::run(std::size_t index) {
   const AlternateStack stack;
-  if (priority_ == ThreadPriority::kBackground) enter_background();
+  enter_priority(priority_);
   Semaphore own;
   for (bool first = true;; first = false) {
     std::function<void()> task;

@@ -17,17 +17,22 @@ thread_local bool background = false;
 
 }  // namespace
 
-void enter_background() noexcept {
-  background = true;
+void enter_priority(ThreadPriority priority) noexcept {
+  if (priority == ThreadPriority::kNormal) return;
+  background = priority == ThreadPriority::kBackground;
 #if defined(__linux__)
-  // A tenth of the weight of a thread with nice 0. On Linux, nice values apply to threads.
-  constexpr int kNicer = 10;
+  // Half and a tenth of the weight of a thread with nice 0: searches also have to keep up with other programs. On Linux,
+  // nice values apply to threads.
+  constexpr int kSearchNicer = 3;
+  constexpr int kBackgroundNicer = 10;
   const auto thread = static_cast<id_t>(::syscall(SYS_gettid));
-  ::setpriority(PRIO_PROCESS, thread, ::getpriority(PRIO_PROCESS, thread) + kNicer);
+  const int nicer = background ? kBackgroundNicer : kSearchNicer;
+  ::setpriority(PRIO_PROCESS, thread, ::getpriority(PRIO_PROCESS, thread) + nicer);
 #elif defined(__APPLE__)
-  ::pthread_set_qos_class_self_np(QOS_CLASS_UTILITY, 0);
+  // Searches keep the default class: the next one is that of work which nobody waits for.
+  if (background) ::pthread_set_qos_class_self_np(QOS_CLASS_UTILITY, 0);
 #elif defined(_WIN32)
-  ::SetThreadPriority(::GetCurrentThread(), THREAD_PRIORITY_BELOW_NORMAL);
+  ::SetThreadPriority(::GetCurrentThread(), background ? THREAD_PRIORITY_LOWEST : THREAD_PRIORITY_BELOW_NORMAL);
 #endif
 }
 

@@ -2,13 +2,13 @@
 
 namespace lorekeep {
 
-enum class ThreadPriority { kNormal, kBackground };
+/// kSearch: below the event loop, which takes requests and sends replies. kBackground: below searches, for builds.
+enum class ThreadPriority { kNormal, kSearch, kBackground };
 
-/// Lowers the priority of the calling thread, so that builds do not slow down searches and the event loop. Cannot be
-/// undone without privileges. No effect if the system refuses.
-void enter_background() noexcept;
+/// Lowers the priority of the calling thread. Cannot be undone without privileges. No effect if the system refuses.
+void enter_priority(ThreadPriority priority) noexcept;
 
-/// Returns whether the calling thread has called enter_background().
+/// Returns whether the calling thread has entered kBackground.
 bool in_background() noexcept;
 
 }  // namespace lorekeep

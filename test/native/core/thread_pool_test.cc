@@ -28,7 +28,7 @@ TEST("a pool runs everything that was submitted before it is destroyed") {
 }
 
 #if defined(__linux__)
-TEST("threads of a background pool are nicer than others, and know it") {
+TEST("threads of searches are nicer than others, and those of builds nicer still") {
   const auto nice_in = [](ThreadPriority priority) {
     std::atomic<int> nice{-100};
     std::atomic<bool> background{false};
@@ -44,6 +44,7 @@ TEST("threads of a background pool are nicer than others, and know it") {
   };
   const int own = ::getpriority(PRIO_PROCESS, 0);
   CHECK_EQ(nice_in(ThreadPriority::kNormal), own);
+  CHECK_EQ(nice_in(ThreadPriority::kSearch), std::min(own + 3, 19));
   CHECK_EQ(nice_in(ThreadPriority::kBackground), std::min(own + 10, 19));
   CHECK_EQ(::getpriority(PRIO_PROCESS, 0), own);
 }
