@@ -231,3 +231,22 @@ describe('history', () => {
     expect((await agent.export()).turns).toEqual([]);
   });
 });
+
+it('prompts of many agents are counted and rendered by as many threads as searches may use', async () => {
+  const { agentOf, model } = await setting({}, { thread_count: 2 });
+  let running = 0;
+  let most = 0;
+  const counted = async <Result>(work: () => Promise<Result>): Promise<Result> => {
+    most = Math.max(most, ++running);
+    for (let turn = 0; turn < 3; turn++) await new Promise((resolve) => setImmediate(resolve));
+    running--;
+    return await work();
+  };
+  const [count, render] = [model.countTokens.bind(model), model.render.bind(model)];
+  model.countTokens = (text) => counted(() => count(text));
+  model.render = (messages) => counted(() => render(messages));
+  const agents = await Promise.all(Array.from({ length: 12 }, () => agentOf([talker()])));
+  await Promise.all(agents.map((agent) => agent.turn('word '.repeat(500), { dryRun: true })));
+  expect(most).toBeGreaterThan(1);
+  expect(most).toBeLessThanOrEqual(3);
+});

@@ -121,6 +121,29 @@ export const nodeAttacks = [
     ),
     { text: 'ba ko lu', variables: { list: Array.from({ length: 5000 }, (_, n) => n) }, dry_run: true },
   ),
+  {
+    name: 'dry runs of long prompts by 50 agents each, 8 clients',
+    lanes: 8,
+    async lane({ open, alive, word }) {
+      const peer = await open();
+      const session_id = await peer.storage();
+      const graph = graphOf(['generate', { history: { turns: 0 } }]);
+      const text = Array.from({ length: 8000 }, word).join(' ');
+      const agents = [];
+      for (let id = 0; id < 50 && alive() && !peer.closed; id++)
+        agents.push(await peer.request({ type: 'CreateAgentRequest', id, session_id, graph }));
+      while (alive() && !peer.closed) {
+        const answered = peer.replies;
+        for (const made of agents) {
+          const { agent_id } = made ?? {};
+          void peer.send({ type: 'TurnRequest', id: 'turn', session_id, agent_id, text, dry_run: true });
+        }
+        // TurnStarted and TurnComplete.
+        while (alive() && !peer.closed && peer.replies < answered + 2 * agents.length)
+          await new Promise(setImmediate);
+      }
+    },
+  },
   turns(
     'sentences for 250 queries of 5,000 words, 4 clients',
     4,

@@ -1,6 +1,7 @@
 import { LorekeepError } from '../../../../lib/index.js';
-import type { ChatMessage, GenerateRequest, TextModel } from '../../../catalog/text-model.js';
+import type { ChatMessage, GenerateRequest } from '../../../catalog/text-model.js';
 import { countEach, leastTokens, longestCounted } from './count-each.js';
+import type { PromptModel } from './prompt-model.js';
 
 /** A prompt in the form that a model takes, with its tokens counted. */
 export interface CountedPrompt {
@@ -23,7 +24,7 @@ export const usualToken = 8;
  * and not rendered if they must have more than `most` tokens: a model renders and tokenizes a prompt as a whole.
  */
 export async function countPrompt(
-  model: TextModel,
+  model: PromptModel,
   messages: readonly ChatMessage[],
   thinking: 'on' | 'off',
   most: number,
@@ -52,7 +53,7 @@ export async function countPrompt(
 
 /** Counts each text until it alone must have more than `most` tokens. */
 async function countStopping(
-  model: TextModel,
+  model: PromptModel,
   texts: readonly string[],
   most: number,
 ): Promise<CountedPrompt> {
@@ -61,7 +62,7 @@ async function countStopping(
   return { tokens, stopped: true, messageTokens, request: {} };
 }
 
-async function countPlain(model: TextModel, messages: readonly ChatMessage[]): Promise<CountedPrompt> {
+async function countPlain(model: PromptModel, messages: readonly ChatMessage[]): Promise<CountedPrompt> {
   const texts = messages.map(({ role, content }, index) =>
     index === 0 || role === 'assistant' ? content : plainSeparator + content,
   );

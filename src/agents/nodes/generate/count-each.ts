@@ -1,5 +1,5 @@
-import type { TextModel } from '../../../catalog/text-model.js';
 import { loopTurn } from '../../../lifecycle/loop-turn.js';
+import type { PromptModel } from './prompt-model.js';
 
 /** Texts counted between two turns of the client: a call per text takes some microseconds of the event loop. */
 const countedAtOnce = 32;
@@ -24,7 +24,7 @@ export function leastTokens(tokens: number): number {
  * may give a token more for each, until it must have more than `most` tokens.
  */
 export async function countEach(
-  model: TextModel,
+  model: PromptModel,
   texts: readonly string[],
   most = Number.POSITIVE_INFINITY,
 ): Promise<number[]> {
@@ -35,7 +35,7 @@ export async function countEach(
 
 /** Counts the first texts as countEach() does, until they must have more than `most` tokens together in a prompt. */
 export async function countFirst(
-  model: TextModel,
+  model: PromptModel,
   texts: readonly string[],
   most: number,
 ): Promise<number[]> {
@@ -50,7 +50,7 @@ export async function countFirst(
 }
 
 async function* counted(
-  model: TextModel,
+  model: PromptModel,
   texts: readonly string[],
   most: number,
 ): AsyncGenerator<readonly number[]> {
@@ -74,7 +74,7 @@ function endOfGroup(texts: readonly string[], begin: number): number {
   return end;
 }
 
-async function count(model: TextModel, text: string, most: number): Promise<number> {
+async function count(model: PromptModel, text: string, most: number): Promise<number> {
   let tokens = await model.countTokens(text.slice(0, longestCounted));
   for (let at = longestCounted; at < text.length && leastTokens(tokens) <= most; at += longestCounted)
     tokens += await model.countTokens(text.slice(at, at + longestCounted));

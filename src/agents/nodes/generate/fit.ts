@@ -1,4 +1,3 @@
-import type { TextModel } from '../../../catalog/text-model.js';
 import type { Knowledge } from '../../../protocol/components.js';
 import type { Dropped, DryRun } from '../../../protocol/engine.js';
 import { fail } from '../../../protocol/errors.js';
@@ -8,6 +7,7 @@ import { type CountedPrompt, countPrompt, usualToken } from './chat-form.js';
 import { borderTokens, countEach, countFirst, leastTokens } from './count-each.js';
 import { type Kept, leaveOut, withinBudget } from './overflow.js';
 import type { PromptBuilder, PromptMessages, PromptParts } from './prompt.js';
+import type { PromptModel } from './prompt-model.js';
 
 /** Limits of a prompt. */
 export interface PromptLimits {
@@ -29,15 +29,15 @@ export interface FittedPrompt extends PromptMessages {
   readonly dropped: Dropped;
 }
 
-/** Builds prompts that fit into a model's context. */
+/** Builds the prompt of one turn, which fits into the model's context. */
 export class PromptFitter {
   readonly #builder: PromptBuilder;
-  readonly #model: TextModel;
+  readonly #model: PromptModel;
   readonly #limits: PromptLimits;
   readonly #where: string;
 
   /** `where`: the node's place in the graph. */
-  constructor(builder: PromptBuilder, model: TextModel, limits: PromptLimits, where: string) {
+  constructor(builder: PromptBuilder, model: PromptModel, limits: PromptLimits, where: string) {
     this.#builder = builder;
     this.#model = model;
     this.#limits = limits;

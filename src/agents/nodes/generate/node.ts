@@ -1,6 +1,7 @@
 import type { LanguageModelPin } from '../../../catalog/language-models.js';
 import type { GenerateRequest, GenerationResult } from '../../../catalog/text-model.js';
 import { unknownModel } from '../../../failure/wire-errors.js';
+import type { SlotShare } from '../../../lifecycle/fair-slots.js';
 import { textHeap } from '../../../limits/estimates.js';
 import type { Knowledge } from '../../../protocol/components.js';
 import { fail } from '../../../protocol/errors.js';
@@ -15,6 +16,7 @@ import { engineDiagnostics } from './engine-diagnostics.js';
 import { type FittedPrompt, PromptFitter } from './fit.js';
 import { generationError } from './generation-error.js';
 import { PromptBuilder } from './prompt.js';
+import { SlottedPromptModel } from './prompt-model.js';
 import { bestRelevance } from './relevance.js';
 import { ReplyStream } from './reply-stream.js';
 import { type GenerateParams, schema, schemaLimits } from './schema.js';
@@ -35,14 +37,14 @@ export const node: NodeType = {
       id,
       type: schema.type,
       historyTurns: params.history.turns,
-      open: async ({ languageModels, memory }) => {
+      open: async ({ languageModels, threads, memory }) => {
         const texts = { heap: textHeap(grammar ?? ''), native: 0 };
         for (const bytes of [builder.bytes, texts]) memory.add(bytes, `${where}: the agent was not created`);
         const pin = await pinModel(languageModels, params, where);
         try {
           const tokens = planTokens(params, pin.model.facts, pin.contextSize, where);
           if (grammar !== undefined) await checkEntered(pin, grammar, params, where);
-          return new GenerateNode(id, params, { pin, builder, tokens, grammar, where });
+          return new GenerateNode(id, params, { pin, threads, builder, tokens, grammar, where });
         } catch (error) {
           pin.release();
           throw error;
@@ -91,6 +93,7 @@ async function pinModel(
 
 interface GenerateParts {
   pin: LanguageModelPin;
+  threads: SlotShare;
   builder: PromptBuilder;
   tokens: TokenPlan;
   grammar: string | undefined;
@@ -102,18 +105,23 @@ class GenerateNode implements AgentNode {
   readonly type = schema.type;
   readonly #params: GenerateParams;
   readonly #pin: LanguageModelPin;
-  readonly #fitter: PromptFitter;
+  readonly #fitter: (signal: AbortSignal) => PromptFitter;
   readonly #where: string;
   readonly #request: Partial<GenerateRequest>;
   /** The system text of the last turn. */
   #system: string | undefined;
 
-  constructor(id: string, params: GenerateParams, { pin, builder, tokens, grammar, where }: GenerateParts) {
+  constructor(
+    id: string,
+    params: GenerateParams,
+    { pin, threads, builder, tokens, grammar, where }: GenerateParts,
+  ) {
     this.id = id;
     this.#params = params;
     this.#pin = pin;
     this.#where = where;
-    this.#fitter = new PromptFitter(builder, pin.model, tokens.limits, where);
+    this.#fitter = (signal) =>
+      new PromptFitter(builder, new SlottedPromptModel(pin.model, threads, signal), tokens.limits, where);
     this.#request = { ...engineParams(params), ...tokens.request, ...(grammar !== undefined && { grammar }) };
   }
 
@@ -139,13 +147,14 @@ class GenerateNode implements AgentNode {
     started: number,
     signal: AbortSignal,
   ): Promise<NodeOutcome> {
-    const prompt = await this.#translated(this.#fitter.fit(interaction, knowledge, signal));
+    const fitter = this.#fitter(signal);
+    const prompt = await this.#translated(fitter.fit(interaction, knowledge, signal));
     const report = {
       relevance: knowledge.length === 0 ? undefined : relevance,
       ...this.#promptReport(prompt, interaction.forgottenTurns),
     };
     if (interaction.dryRun) {
-      const tokens = await this.#translated(this.#fitter.count(interaction, prompt));
+      const tokens = await this.#translated(fitter.count(interaction, prompt));
       const { dropped, messages } = prompt;
       interaction.dryRuns.push({ node: this.id, tokens, dropped, messages });
       return { report };
