@@ -7,6 +7,8 @@ export interface FairMember {
   interest?: number;
 }
 
+const everybody = () => true;
+
 /**
  * Clients that wait for a turn, in the order of start-time fair queueing (Goyal, Vin, Cheng 1996). The next turn goes to the client
  * that has paid least. One that has rested comes first, and is ahead of the others by the credit at most: neither longer rest nor use
@@ -45,8 +47,8 @@ export class FairQueue<Member extends FairMember> {
     this.#waiting.delete(member);
   }
 
-  /** Removes the member whose turn it is; of equals, the one that has waited longest. */
-  take(time = 0): Member | undefined {
+  /** Removes the member whose turn it is, of those that `may` have it; of equals, the one that has waited longest. */
+  take(time = 0, may: (member: Member) => boolean = everybody): Member | undefined {
     let first: Member | undefined;
     let least = Number.POSITIVE_INFINITY;
     let start = Number.POSITIVE_INFINITY;
@@ -54,7 +56,7 @@ export class FairQueue<Member extends FairMember> {
       const { virtual, since = 0, interest = 0 } = member;
       const owed = virtual - interest * (time - since);
       if (virtual < start) start = virtual;
-      if (owed >= least) continue;
+      if (owed >= least || !may(member)) continue;
       least = owed;
       first = member;
     }

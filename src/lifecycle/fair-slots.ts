@@ -5,6 +5,8 @@ import { onAbort } from './on-abort.js';
 interface Member extends FairMember {
   /** In the order in which they asked. */
   readonly waiting: Set<() => void>;
+  /** The longest time in ms that its work has held a slot lately. */
+  longest: number;
 }
 
 /** A client's way to the slots. */
@@ -32,14 +34,18 @@ export async function inSlot<T>(
 
 /**
  * Lets as much work run at once as there are threads for it. Slots are shared fairly by the time that work holds them: a client that
- * asks for much waits for itself, and others do not wait for it.
+ * asks for much waits for itself, and others do not wait for it. Work is not interrupted, so `reserved` further slots are only
+ * for clients whose work was short lately: they do not wait for the end of long work.
  */
 export class FairSlots {
+  /** Slots that are free, those reserved included. */
   #free: number;
+  readonly #reserved: number;
   readonly #waiting = new FairQueue<Member>(expectedMs);
 
-  constructor(slots: number) {
-    this.#free = slots;
+  constructor(slots: number, reserved = 0) {
+    this.#free = slots + reserved;
+    this.#reserved = reserved;
   }
 
   /** Work that waits for a slot. */
@@ -50,7 +56,7 @@ export class FairSlots {
   }
 
   join(): SlotShare {
-    const member: Member = { virtual: 0, waiting: new Set() };
+    const member: Member = { virtual: 0, waiting: new Set(), longest: newcomerMs };
     return { enter: (signal) => this.#enter(member, signal) };
   }
 
@@ -74,7 +80,7 @@ export class FairSlots {
 
   #fill(): void {
     while (this.#free > 0) {
-      const member = this.#waiting.take();
+      const member = this.#waiting.take(0, this.#free > this.#reserved ? undefined : isShort);
       if (member === undefined) return;
       const [begin] = member.waiting as Set<() => void>;
       member.waiting.delete(begin as () => void);
@@ -92,7 +98,9 @@ export class FairSlots {
     return () => {
       if (!held) return;
       held = false;
-      member.virtual += performance.now() - began - expectedMs;
+      const ms = performance.now() - began;
+      member.virtual += ms - expectedMs;
+      member.longest = Math.max(ms, forgetting * member.longest);
       this.#free++;
       this.#fill();
     };
@@ -101,3 +109,17 @@ export class FairSlots {
 
 /** Time that a piece of work is charged before it has ended, in ms. */
 const expectedMs = 1;
+
+/** Work that holds its slot no longer is short, in ms. */
+const shortMs = 20;
+
+/**
+ * What is left of the longest time after each further piece of work: after a long piece, some twenty
+ * short ones have to follow.
+ */
+const forgetting = 0.9;
+
+/** Assumed of a new client, so that nobody gets a reserved slot for long work by connecting again. */
+const newcomerMs = 2 * shortMs;
+
+const isShort = ({ longest }: Member) => longest <= shortMs;

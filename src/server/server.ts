@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import { type BackendChoice, scheduler, setSearchThreads, setThrottle } from '../../lib/index.js';
+import { mostThreads } from '../../lib/internal.js';
 import { NodeLists } from '../agents/lists/node-lists.js';
 import { PatternThread } from '../agents/lists/pattern-thread.js';
 import { loadNodeTypes } from '../agents/nodes/load.js';
@@ -52,6 +53,9 @@ import { VideoMemory } from './video-memory.js';
 
 /** Number of inline storages embedded at a time; each uses several threads. */
 const buildersAtOnce = 2;
+
+/** Search threads beyond `thread_count`: clients with short searches do not wait for the end of long ones. */
+const slotsForShortSearches = 1;
 
 export interface ServerOptions {
   config: ServerConfig;
@@ -112,7 +116,7 @@ export class LorekeepServer {
     for (const warning of catalog.warnings) log.warn(warning);
     const storageRoot = config.storage_root || homeFolder;
     reportAccess(config, storageRoot, log, accessToken);
-    setSearchThreads(config.thread_count);
+    setSearchThreads(Math.min(config.thread_count + slotsForShortSearches, mostThreads));
     scheduler.configure(schedulerOptions(config));
     log.info({ threads: config.thread_count }, 'search threads');
     const backend = await chooseBackend(config, configSources, log);
@@ -176,7 +180,7 @@ export class LorekeepServer {
       nextSessionId: () => `s${++sessions}`,
       descriptors: new DescriptorReserve(),
       loop: new LoopScheduler(),
-      searchThreads: new FairSlots(config.thread_count),
+      searchThreads: new FairSlots(config.thread_count, slotsForShortSearches),
       builders: new FairSlots(buildersAtOnce),
       activity: new Activity(),
       memory: serverMemory(config, log),
