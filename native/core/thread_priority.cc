@@ -21,8 +21,8 @@ void enter_priority(ThreadPriority priority) noexcept {
   if (priority == ThreadPriority::kNormal) return;
   background = priority == ThreadPriority::kBackground;
 #if defined(__linux__)
-  // Half and a tenth of the weight of a thread with nice 0: searches also have to keep up with other programs. On Linux,
-  // nice values apply to threads.
+  // Half and a tenth of the weight of a thread with nice 0: searches also have to keep up with other programs. On
+  // Linux, nice values apply to threads.
   constexpr int kSearchNicer = 3;
   constexpr int kBackgroundNicer = 10;
   const auto thread = static_cast<id_t>(::syscall(SYS_gettid));
