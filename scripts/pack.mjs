@@ -1,15 +1,15 @@
 // An edition of the package: node scripts/pack.mjs [--edition development|production] [--without-models] [--to FOLDER]
 // development is what is published; production is what products embed. docs/editions.md says what is in each.
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { placeProductionAddons } from './pack/addons.mjs';
 import { isDeclaration, reachableDeclarations } from './pack/declarations.mjs';
 import { editionFiles, editions, isIn } from './pack/editions.mjs';
 import { sbom } from './pack/sbom.mjs';
 import { packFolder, place } from './pack/staging.mjs';
-import { writeChecksums } from './tool/checksums.mjs';
-import { packageJson, prebuildsFolder, productionFolder, root } from './tool/project.mjs';
+import { packageJson, prebuildsFolder, root } from './tool/project.mjs';
 import { runScript, Stop } from './tool/stop.mjs';
 
 await runScript('pack', async (args) => {
@@ -29,6 +29,10 @@ await runScript('pack', async (args) => {
   const folder = mkdtempSync(join(tmpdir(), 'lorekeep-pack-'));
   try {
     await stage(edition, withoutModels, folder);
+    if (!existsSync(join(folder, 'prebuilds')))
+      process.stderr.write(
+        'pack: there are no prebuilds, so the package has no addon: `npm run prebuild` makes that of this platform\n',
+      );
     mkdirSync(to, { recursive: true });
     const name = (await packFolder(folder, ['--pack-destination', to])).trim().split('\n').at(-1);
     console.log(join(to, name));
@@ -48,27 +52,13 @@ async function stage(edition, withoutModels, folder) {
   for (const { path } of files) {
     if (isIn(edition, path) && !isLeftOut(path)) place(join(root, path), join(folder, path));
   }
-  placeAddons(edition, folder);
+  if (edition === 'production') placeProductionAddons(prebuildsFolder, join(folder, 'prebuilds'));
   for (const [path, text] of Object.entries(editionFiles(edition))) write(join(folder, path), text);
   const models = withoutModels ? [] : files.map(({ path }) => path).filter(isModel);
   write(join(folder, 'sbom.cdx.json'), sbom(edition, models));
   // `name` and `version` are the same: an edition replaces the other.
   const manifest = { ...packageJson(), edition };
   write(join(folder, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
-}
-
-/** Gives the prebuilds of the production edition their addons. */
-function placeAddons(edition, folder) {
-  if (edition !== 'production' || !existsSync(prebuildsFolder)) return;
-  for (const platform of readdirSync(prebuildsFolder)) {
-    const staged = join(folder, 'prebuilds', platform);
-    const production = join(prebuildsFolder, platform, productionFolder);
-    if (!existsSync(production))
-      throw new Stop(`prebuilds/${platform} lacks the addon of the production edition: npm run prebuild`);
-    for (const name of readdirSync(production).filter((name) => name.endsWith('.node')))
-      place(join(production, name), join(staged, name));
-    writeChecksums(staged);
-  }
 }
 
 /** Replaces a link by a file of its own, so that the checkout keeps its file. */

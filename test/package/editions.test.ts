@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
@@ -130,6 +131,31 @@ describe('the package', () => {
     program.child.kill('SIGTERM');
     expect(await program.ended).toEqual({ code: 0, signal: null });
   });
+});
+
+test('prebuilds of production get the addon of that edition, and the hashes of what they have', async () => {
+  const { placeProductionAddons } = await import(join(root, 'scripts', 'pack', 'addons.mjs'));
+  const write = (path: string[], content: string) => {
+    mkdirSync(dirname(folder('addons', ...path)), { recursive: true });
+    writeFileSync(folder('addons', ...path), content);
+  };
+  write(['prebuilds', 'one', 'production', 'lorekeep.glibc.node'], 'quiet');
+  write(['prebuilds', 'one', 'production', 'SHA256SUMS'], 'sums of that folder');
+  write(['staged', 'one', 'libllama.so'], 'a library');
+  const hash = (text: string) => createHash('sha256').update(text).digest('hex');
+  const [prebuilds, staged] = [folder('addons', 'prebuilds'), folder('addons', 'staged')];
+  placeProductionAddons(prebuilds, staged);
+  expect(readFileSync(join(staged, 'one', 'lorekeep.glibc.node'), 'utf8')).toBe('quiet');
+  expect(readFileSync(join(staged, 'one', 'SHA256SUMS'), 'utf8')).toBe(
+    `${hash('a library')}  libllama.so\n${hash('quiet')}  lorekeep.glibc.node\n`,
+  );
+  expect(readFileSync(join(prebuilds, 'one', 'production', 'SHA256SUMS'), 'utf8')).toBe(
+    'sums of that folder',
+  );
+  mkdirSync(folder('addons', 'prebuilds', 'two'));
+  expect(() => placeProductionAddons(prebuilds, staged)).toThrow(
+    /two has no addon of the production edition/,
+  );
 });
 
 describe('the shipped config', () => {
