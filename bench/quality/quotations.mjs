@@ -34,7 +34,7 @@ const file = join(models, 'SmolLM2-135M-Instruct.Q4_1.gguf');
 /** Records of a storage; fewer are embedded sooner. */
 const mostRecords = 300;
 /** Characters of a record that fit into the context of the embedding model: of Latin letters, and of others. */
-const longest = { latin: 1400, other: 400 };
+const longest = { latin: 1200, other: 400 };
 const temperatures = [0.7, 1.5];
 /** What the system text asks for; undefined: nothing but the default. */
 const asked = [undefined, '“ and ”', '« and »', '„ and “', "' and '", '「 and 」', '‘ and ’'];

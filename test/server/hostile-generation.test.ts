@@ -23,12 +23,25 @@ const alternatives = (count: number) => ({
   anyOf: Array.from({ length: count }, (_, i) => ({ type: 'string', pattern: `^(a|b){${i},${i + 900}}$` })),
 });
 
+/** Values that each contain another one. */
+const endless = {
+  $defs: {
+    a: { type: 'array', items: { $ref: '#/$defs/b' }, minItems: 1 },
+    b: { type: 'array', items: { $ref: '#/$defs/a' }, minItems: 1 },
+  },
+  $ref: '#/$defs/a',
+};
+/** Rules of which each may begin with the next one, and the last one with the first. */
+const circle = Array.from({ length: 1500 }, (_, i) => `r${i} ::= r${(i + 1) % 1500}?`);
+
 /** Params that ask for too much, or for what cannot be, by the param to blame. */
 const hostile: [string, object][] = [
   ['json_schema', deep(90)],
   ['json_schema', wide(6000)],
   ['json_schema', alternatives(500)],
   ['json_schema', { $ref: '#' }],
+  ['json_schema', endless],
+  ['json_schema', { type: 'integer', minimum: -1e300, maximum: 1e300 }],
   ['json_schema', { type: 'string', maxLength: 1e9 }],
   ['json_schema', { enum: Array.from({ length: 3000 }, (_, i) => `${i}${'x'.repeat(500)}`) }],
 ].map(([name, json_schema]) => [name as string, { json_schema }]);
@@ -39,6 +52,8 @@ const grammars: [string, object][] = [
   'root ::= (((("a"{1000}){1000}){1000}){1000})',
   `root ::= ${'('.repeat(30_000)}"a"${')'.repeat(30_000)}`,
   'root ::= missing',
+  ['root ::= r0 "x"', ...circle].join('\n'),
+  'root ::= e "a"\ne ::= n root | "z"\nn ::= "y"?',
   '',
 ].map((grammar) => ['grammar', { grammar }]);
 const fallbacks: [string, object][] = [
