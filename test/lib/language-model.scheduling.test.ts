@@ -87,6 +87,23 @@ describe.skipIf(!haveModels(stories))('requests on one language model', () => {
     await small.close();
   });
 
+  it('requests under way and waiting are counted by class', async () => {
+    const idle = { running: 0, queued: 0 };
+    const room = 8;
+    const many = Array.from({ length: room + 3 }, () =>
+      generate(contextSize - promptTokens, { class: 'background' }),
+    );
+    const counts = () => {
+      const { running, queued, background, interactiveVisible, interactiveBuffered } = scheduler.stats();
+      expect([interactiveVisible, interactiveBuffered]).toMatchObject([idle, idle]);
+      expect(background).toMatchObject({ running, queued });
+      return { running, queued };
+    };
+    await expect.poll(counts, { interval: 5, timeout: 60_000 }).toEqual({ running: room, queued: 3 });
+    await Promise.all(many.map(({ result }) => result));
+    await expect.poll(counts, { interval: 5, timeout: 60_000 }).toEqual(idle);
+  });
+
   it('without the scheduler, requests run one after the other in order of arrival', async () => {
     scheduler.configure({ enabled: false });
     const order: string[] = [];

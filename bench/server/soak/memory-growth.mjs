@@ -1,12 +1,16 @@
 // Judges whether what a server holds grows with the requests that it has answered. Time is not looked at: on a busy machine
 // an interval has fewer requests, and they hold as much.
 
-/** Requests before the growth is judged: by then caches, allocators and compiled code have their working size. */
-const warmUpRequests = 5000;
-/** KiB per 1,000 requests that are no leak: 1/8 of a KiB for each. */
-const allowedKiB = 128;
-/** The same in a run that is too short to leave them out; its first half is left out. */
-const allowedColdKiB = 4096;
+/**
+ * How many requests are left out before the growth is judged, and the KiB per 1,000 requests that are no leak then. Histories,
+ * caches, allocators and compiled code grow to their working size more and more slowly. A run that is too short for the first
+ * line leaves out its first half and may grow as the next line says.
+ */
+const limits = [
+  { warmUp: 20_000, allowed: 128 },
+  { warmUp: 5000, allowed: 1024 },
+  { warmUp: 0, allowed: 4096 },
+];
 const fewestSamples = 8;
 /** Two-sided 99 % of a normal distribution. */
 const confidence = 2.576;
@@ -18,9 +22,9 @@ const confidence = 2.576;
  */
 export function judgeGrowth(samples) {
   const total = samples.at(-1)?.requests ?? 0;
-  const warmUp = Math.min(warmUpRequests, total / 2);
+  const warmUp = Math.min(limits[0].warmUp, total / 2);
   const late = samples.filter(({ requests }) => requests >= warmUp);
-  const allowed = warmUp < warmUpRequests ? allowedColdKiB : allowedKiB;
+  const { allowed } = limits.find((limit) => warmUp >= limit.warmUp);
   if (late.length < fewestSamples)
     return { warmUp, allowed, failure: `${late.length} samples are too few to judge the memory` };
   const found = theilSen(late.map(({ requests, memory }) => ({ x: requests / 1000, y: memory })));
