@@ -22,7 +22,7 @@ beforeAll(() => {
 
 /** Runs the command at the end of the message, as if pasted into a shell. */
 async function paste(message: string) {
-  const [command = ''] = /lorekeep (?:index|search|check|models) .*/.exec(message) ?? [];
+  const [command = ''] = /lorekeep (?:build|index|search|check|models) .*/.exec(message) ?? [];
   return shell(command, { env, cwd: inFolder('.') });
 }
 
@@ -89,6 +89,17 @@ it.skipIf(process.platform === 'win32')(
     expect((await lorekeep(['doctor', ...config], { env, cwd })).stdout).toContain('lorekeep models pull');
     expect(await paste(refused.stderr)).toMatchObject({ status: 0 });
     expect(await search()).toMatchObject({ status: 0, stdout: expect.stringContaining('[honey]') });
+
+    // Only the catalog of this config has the model.
+    write('built.json', { embedding_model: name, records_file: 'records.json', index_file: 'kb.index' });
+    const ask = (command: string, more: string) =>
+      lorekeep([command, join(place, 'built.json'), more, ...config], { env, cwd });
+    const questions = join(place, 'questions.jsonl');
+    writeFileSync(questions, '{"question": "honey", "relevant": ["0"]}\n');
+    const unbuilt = [await ask('search', 'honey'), await ask('eval', questions)];
+    for (const { stderr } of unbuilt) expect(stderr).toContain(`built.json' --config '`);
+    expect(await paste(unbuilt[0]?.stderr ?? '')).toMatchObject({ status: 0 });
+    expect(await ask('search', 'honey')).toMatchObject({ status: 0 });
 
     const present = await lorekeep(['models', 'pull', 'lorekeep-mini'], { env, cwd });
     expect(present).toMatchObject({

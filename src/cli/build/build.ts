@@ -22,7 +22,7 @@ export async function build(file: string, flags: BuildFlags): Promise<void> {
     const log = { info() {}, warn: (_: object, message: string) => warn(message) };
     try {
       const onProgress = view.update.bind(view);
-      const built = await buildKnowledgeBase(file, { models: models.resolve, signal, log, onProgress });
+      const built = await buildKnowledgeBase(file, { models, signal, log, onProgress });
       const ms = Math.round(performance.now() - started);
       if (flags.json) return printJson({ ...built, ms });
       const reused = built.reused > 0 ? `, ${count(built.reused)} embeddings kept` : '';

@@ -24,7 +24,7 @@ export const checks: Readonly<Record<CheckedKind, Check>> = {
   'knowledge-base': async (file, flags, signal) => {
     const findings: Finding[] = [];
     await using models = await findingOf(findings, isStartupError, () => CommandModels.open(flags));
-    const checked = await checkKnowledgeBase(file, { models: models?.resolve, signal });
+    const checked = await checkKnowledgeBase(file, { models, signal });
     const { records } = checked;
     findings.push(...checked.findings);
     return records === undefined ? { findings } : { findings, facts: counted(records, 'record') };

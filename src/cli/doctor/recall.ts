@@ -20,7 +20,7 @@ export async function checkRecall(
   try {
     await using models = await CommandModels.open(config === undefined ? {} : { config });
     const log = { info: () => {}, warn: () => {} };
-    await using kb = await openKnowledgeBase(file, { models: models.resolve, signal, log, readOnly: true });
+    await using kb = await openKnowledgeBase(file, { models, signal, log, readOnly: true });
     const measured = await kb.storage.reportRecall({ signal });
     return [...measured.map(finding), ...advice(measured, kb.config.hnsw?.ef_search)];
   } catch (error) {

@@ -43,7 +43,7 @@ export async function evaluateCommand(given: string, questionsFile: string, flag
     const view = flags.json && !process.stderr.isTTY ? noView : progressView(process.stderr, quietMs);
     const log = { info: () => {}, warn: (_: object, message: string) => warn(message) };
     const onProgress = view.update.bind(view);
-    const opening = openKnowledgeBase(file, { models: models.resolve, signal, log, onProgress });
+    const opening = openKnowledgeBase(file, { models, signal, log, onProgress });
     await using kb = await opening.finally(() => view.stop());
     const questions = given ?? (await writeDrafts(kb, { file, questionsFile, count: flags.draft ?? 0 }));
     const { topK, worst } = flags;

@@ -36,7 +36,7 @@ export async function indexCommand(folder: string, flags: IndexFlags): Promise<v
     const { include, exclude, gitignore, model, chunkSize, output } = flags;
     const options = { folder, include, exclude, gitignore, mapping, model, chunkSize, output };
     const onProgress = view.update.bind(view);
-    const index = await indexFolder({ ...options, models: models.resolve, signal, log, onProgress })
+    const index = await indexFolder({ ...options, models, signal, log, onProgress })
       .catch((error) => {
         throw indexFailure(error);
       })

@@ -56,7 +56,7 @@ export async function search(given: readonly string[], flags: SearchFlags): Prom
     const onProgress = view.update.bind(view);
     const wanted = rerankRequest(flags);
     const rerank = wanted && { model: models.reranker(wanted.model) };
-    const opening = openKnowledgeBase(file, { models: models.resolve, signal, log, onProgress });
+    const opening = openKnowledgeBase(file, { models, signal, log, onProgress });
     await using kb = await opening.finally(() => view.stop());
     const opened = performance.now();
     if (opened - started > quietMs && isEmbeddedAnew(kb.config)) note(`lorekeep: ${buildAdvice}`);
