@@ -16,7 +16,8 @@ struct Isa : Avx2Lanes {
   static constexpr int kFloatRows = 5;
   static constexpr int kStreamRows = 4;
   static constexpr int kStreamPanels = 1;
-  static constexpr std::size_t kUnpackFrom = 13;  // three tiles read packed weights as fast as they are unpacked
+  // Three tiles read packed weights as fast as they are unpacked, two where quants have bits apart.
+  static constexpr std::size_t unpack_from(bool high_bits) { return high_bits ? 9 : 13; }
   static constexpr std::size_t kPrefetch = 4096;
   static constexpr bool kSplitsSigns = true;
   static constexpr bool kCentresBytes = true;

@@ -15,7 +15,7 @@ struct Isa : Avx512Lanes {
   static constexpr int kFloatRows = 10;
   static constexpr int kStreamRows = 4;
   static constexpr int kStreamPanels = 1;
-  static constexpr std::size_t kUnpackFrom = 5;
+  static constexpr std::size_t unpack_from(bool) { return 5; }
   static constexpr std::size_t kPrefetch = 4096;
   static constexpr bool kSplitsSigns = false;
   static constexpr bool kCentresBytes = false;

@@ -15,7 +15,7 @@ struct Isa : Avx2Lanes {
   static constexpr int kFloatRows = 5;
   static constexpr int kStreamRows = 3;
   static constexpr int kStreamPanels = 1;
-  static constexpr std::size_t kUnpackFrom = 4;
+  static constexpr std::size_t unpack_from(bool) { return 4; }
   static constexpr std::size_t kPrefetch = 4096;
   static constexpr bool kSplitsSigns = false;
   static constexpr bool kCentresBytes = false;

@@ -19,7 +19,7 @@ struct Isa : NeonLanes {
   static constexpr int kFloatRows = 4;
   static constexpr int kStreamRows = 2;
   static constexpr int kStreamPanels = 1;
-  static constexpr std::size_t kUnpackFrom = 3;
+  static constexpr std::size_t unpack_from(bool) { return 3; }
   static constexpr std::size_t kPrefetch = 2048;
   static constexpr bool kSplitsSigns = false;
   static constexpr bool kCentresBytes = true;

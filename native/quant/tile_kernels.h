@@ -282,7 +282,9 @@ struct FloatTiles {
   };
 };
 
-/// Weights of kUnpackFrom rows and more are unpacked first, a part at a time that stays in the first-level cache.
+/// From this number of rows on, weights are unpacked first, a part at a time that stays in the first-level cache.
+template <class Group>
+constexpr std::size_t kUnpackFrom = Isa::unpack_from(requires(const Group& group) { group.high; });
 constexpr std::size_t kPartBytes = std::size_t{32} << 10;
 
 template <class Group>
@@ -338,7 +340,7 @@ void multiply_blocks(const Product& product) noexcept {
   TileProduct g = tile_product(product);
   g.count = (product.inputs / kBlock + Group::kBlocks - 1) / Group::kBlocks * Group::kBlocks;
   g.zero_shift = std::countr_zero(static_cast<unsigned>(Group::kZero));
-  if (g.rows >= Isa::kUnpackFrom) return multiply_unpacked<Group>(g);
+  if (g.rows >= kUnpackFrom<Group>) return multiply_unpacked<Group>(g);
   TileLoop<TileProduct, BlockTiles<Group>::template Tile, Isa::kStreamRows, Isa::kStreamPanels>::run(g);
 }
 
