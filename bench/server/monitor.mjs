@@ -2,7 +2,7 @@
 // a monitor, one with it, one with it and a page. They are loaded one after another for a quarter of a second each, so that
 // whatever else the machine does meets all of them alike. Starts of the process differ by up to 3 %, which a start's servers share.
 //
-//   node bench/server/monitor.mjs [--starts 2] [--rounds 80] [--window 250] [--clients 16] [--records 2000] [--seed 1]
+//   node bench/server/monitor.mjs [--starts 2] [--rounds 70] [--window 250] [--clients 16] [--records 2000] [--seed 1]
 //
 // Each round loads every server for `window` ms, in changing order, with as many requests as `clients` connections get answered (a
 // closed loop of hybrid turns), and waits until a page has been sent the last of them: a monitor sends ten times a second. A cost of
@@ -16,7 +16,7 @@ import { runTrial } from '../harness/trial.mjs';
 import { knowledgeBase } from './knowledge-base.mjs';
 import { LoadedServers } from './monitor/loaded-servers.mjs';
 
-const defaults = { starts: 2, rounds: 80, window: 250, clients: 16, records: 2000, seed: 1 };
+const defaults = { starts: 2, rounds: 70, window: 250, clients: 16, records: 2000, seed: 1 };
 /** The most that the monitor may cost. */
 const limit = 0.03;
 const resamples = 1000;
