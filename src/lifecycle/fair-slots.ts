@@ -42,6 +42,8 @@ export class FairSlots {
   #free: number;
   readonly #reserved: number;
   readonly #waiting = new FairQueue<Member>(expectedMs);
+  /** Time in ms that work holds a slot: the mean over the latest second of held time. */
+  #usual = 0;
 
   constructor(slots: number, reserved = 0) {
     this.#free = slots + reserved;
@@ -56,7 +58,7 @@ export class FairSlots {
   }
 
   join(): SlotShare {
-    const member: Member = { virtual: 0, waiting: new Set(), longest: newcomerMs };
+    const member: Member = { virtual: 0, waiting: new Set(), longest: Math.max(newcomerMs, this.#usual) };
     return { enter: (signal) => this.#enter(member, signal) };
   }
 
@@ -80,7 +82,7 @@ export class FairSlots {
 
   #fill(): void {
     while (this.#free > 0) {
-      const member = this.#waiting.take(0, this.#free > this.#reserved ? undefined : isShort);
+      const member = this.#waiting.take(0, this.#free > this.#reserved ? undefined : this.#isShort);
       if (member === undefined) return;
       const [begin] = member.waiting as Set<() => void>;
       member.waiting.delete(begin as () => void);
@@ -89,6 +91,8 @@ export class FairSlots {
       if (member.waiting.size > 0) this.#waiting.add(member);
     }
   }
+
+  readonly #isShort = ({ longest }: Member): boolean => longest <= Math.max(shortMs, shortPart * this.#usual);
 
   /** A slot is charged in advance: a client that just got one is not the next again. */
   #slot(member: Member): () => void {
@@ -101,6 +105,7 @@ export class FairSlots {
       const ms = performance.now() - began;
       member.virtual += ms - expectedMs;
       member.longest = Math.max(ms, forgetting * member.longest);
+      this.#usual += Math.min(1, ms / rememberedMs) * (ms - this.#usual);
       this.#free++;
       this.#fill();
     };
@@ -113,6 +118,12 @@ const expectedMs = 1;
 /** Work that holds its slot no longer is short, in ms. */
 const shortMs = 20;
 
+/** So is work that holds it for this part of the usual time: on a busy machine all work takes longer. */
+const shortPart = 1 / 4;
+
+/** Held time in ms over which the usual time is averaged. */
+const rememberedMs = 1000;
+
 /**
  * What is left of the longest time after each further piece of work: after a long piece, some twenty
  * short ones have to follow.
@@ -121,5 +132,3 @@ const forgetting = 0.9;
 
 /** Assumed of a new client, so that nobody gets a reserved slot for long work by connecting again. */
 const newcomerMs = 2 * shortMs;
-
-const isShort = ({ longest }: Member) => longest <= shortMs;

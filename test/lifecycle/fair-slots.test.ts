@@ -67,35 +67,39 @@ describe('slots', () => {
     expect(served[0]).toBeGreaterThan(100);
   });
 
-  it('that are reserved go to clients whose work was short lately, and to no others', async () => {
-    let now = 0;
-    const clock = vi.spyOn(performance, 'now').mockImplementation(() => now);
-    onTestFinished(() => clock.mockRestore());
-    const slots = new FairSlots(1, 1);
-    const work = async (client: ReturnType<FairSlots['join']>, ms: number, times: number) => {
-      for (let n = 0; n < times; n++) {
-        const leave = await client.enter(never);
-        now += ms;
-        leave();
-      }
-    };
-    const enters = async (client: ReturnType<FairSlots['join']>) => {
-      const leave = await Promise.race([client.enter(never), turn().then(() => undefined)]);
-      leave?.();
-      return leave !== undefined;
-    };
-    const [short, sly] = [slots.join(), slots.join()];
-    await work(short, 1, 20);
-    await work(sly, 1, 20);
-    await work(sly, 150, 1);
-    await work(sly, 1, 3);
-    await slots.join().enter(never); // long work, which does not end
-    expect([await enters(short), await enters(sly), await enters(slots.join())]).toEqual([
-      true,
-      false,
-      false,
-    ]);
-  });
+  it.each([1, 10])(
+    'that are reserved go to clients whose work was short lately, %i times slower',
+    async (slow) => {
+      let now = 0;
+      const clock = vi.spyOn(performance, 'now').mockImplementation(() => now);
+      onTestFinished(() => clock.mockRestore());
+      const slots = new FairSlots(1, 1);
+      const work = async (client: ReturnType<FairSlots['join']>, ms: number, times: number) => {
+        for (let n = 0; n < times; n++) {
+          const leave = await client.enter(never);
+          now += ms * slow;
+          leave();
+        }
+      };
+      const enters = async (client: ReturnType<FairSlots['join']>) => {
+        const leave = await Promise.race([client.enter(never), turn().then(() => undefined)]);
+        leave?.();
+        return leave !== undefined;
+      };
+      const [short, sly, long] = [slots.join(), slots.join(), slots.join()];
+      await work(long, 150, 10);
+      await work(short, 5, 40);
+      await work(sly, 5, 40);
+      await work(sly, 150, 1);
+      await work(sly, 5, 3);
+      await long.enter(never); // does not end
+      expect([await enters(short), await enters(sly), await enters(slots.join())]).toEqual([
+        true,
+        false,
+        false,
+      ]);
+    },
+  );
 
   it('are not waited for by what was aborted', async () => {
     const slots = new FairSlots(1);
