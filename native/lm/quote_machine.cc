@@ -29,6 +29,15 @@ Class class_of(char32_t c) noexcept {
   return punctuation ? Class::kOther : Class::kWord;
 }
 
+/// Whether the character is a letter, a digit or an accent of a script that writes apostrophes: Latin, Greek, Cyrillic.
+bool takes_apostrophe(char32_t c) noexcept {
+  if (c < 0x80) return c != '_' && class_of(c) == Class::kWord;
+  if (c >= 0x1E00 && c < 0x1F00) return true;
+  const bool sign = c == 0xD7 || c == 0xF7 || c == 0x3F6 || c == 0x482 || (c >= 0x2C2 && c < 0x300);
+  const bool greek_mark = c >= 0x374 && c < 0x388 && c != 0x386;
+  return c >= 0xC0 && c < 0x530 && !sign && !greek_mark;
+}
+
 std::vector<std::string> characters(const std::string& text) {
   std::vector<std::string> found;
   const char* const end = text.data() + text.size();
@@ -102,6 +111,7 @@ const QuoteMachine::Mark* QuoteMachine::find(char32_t character) const noexcept 
 
 void QuoteMachine::add_text(std::string_view text) {
   Class before = Class::kSpace;
+  bool letter = false;
   const char* at = text.data();
   const char* const end = at + text.size();
   // The end of a part always ends a span, so that a span that reached it can be closed.
@@ -115,7 +125,8 @@ void QuoteMachine::add_text(std::string_view text) {
     const char* const begin = at;
     const char32_t character = decode_utf8(at, end);
     const Mark* const mark = find(character);
-    if (mark != nullptr && !(mark->apostrophe && before == Class::kWord)) {
+    const bool after_letter = std::exchange(letter, takes_apostrophe(character));
+    if (mark != nullptr && !(mark->apostrophe && after_letter)) {
       end_part();
       continue;
     }
@@ -152,7 +163,7 @@ bool QuoteMachine::step_outside(const State& from, char byte, State& to) const {
   to = from;
   if (to.pending_bytes > 0 && (static_cast<unsigned char>(byte) & 0xC0u) != 0x80u) {
     to.pending_bytes = 0;  // the character ends here, ill-formed
-    to.after_word = false;
+    to.after_letter = false;
   }
   to.pending[to.pending_bytes++] = byte;
   if (to.pending_bytes < expected_bytes(to.pending[0])) return true;
@@ -165,11 +176,11 @@ bool QuoteMachine::step_outside(const State& from, char byte, State& to) const {
 bool QuoteMachine::take(char32_t character, State& state) const {
   const Mark* const mark = find(character);
   if (mark == nullptr) {
-    state.after_word = class_of(character) == Class::kWord;
+    state.after_letter = takes_apostrophe(character);
     return true;
   }
-  const bool after_word = std::exchange(state.after_word, false);
-  if (mark->apostrophe) return after_word;
+  const bool after_letter = std::exchange(state.after_letter, false);
+  if (mark->apostrophe) return after_letter;
   state.pairs &= mark->opens;
   if (state.pairs == 0 || begins_->empty()) return false;
   state.inside = true;

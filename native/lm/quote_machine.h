@@ -21,7 +21,7 @@ class QuoteMachine {
   struct State {
     std::uint32_t pairs = ~std::uint32_t{0};  // bit i is set if the reply may use pair i
     bool inside = false;
-    bool after_word = false;                    // outside: the last character is a letter or a digit
+    bool after_letter = false;                  // outside: an apostrophe may follow
     std::uint8_t pending_bytes = 0;             // outside
     std::array<char, kMaxUtf8Bytes> pending{};  // outside: the beginning of a character
     std::uint64_t closing = 0;  // inside: bit 2 i + n is set if n + 1 bytes of pair i's second mark may have been read

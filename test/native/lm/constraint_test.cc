@@ -197,8 +197,8 @@ TEST("a reply keeps to one pair of marks, and single marks are apostrophes only"
     rules.quotes = QuoteRule{kPairs, "'’", {"The dogs' bone isn't “red” or 'blue', he's sure."}};
     return takes(*constrain_reply(rules, tokens), *tokens, text);
   };
-  for (const char* text : {"It’s the dogs' “red” and “sure”", "„red“ „sure“", "„red” „sure”", "«isn't» «he's sure»",
-                           "\"The dogs' bone isn't\"", "\xE2\x80\"red\"", "\"dogs\""})
+  for (const char* text : {"It’s the dogs' “red” and “sure”", "„red“ „sure“ é'a ж’Я", "„red” „sure”",
+                           "«isn't» «he's sure»", "\"The dogs' bone isn't\"", "\xE2\x80\"red\"", "\"dogs\""})
     CHECK(allowed(text));
   for (const char* text : {"“red” \"",
                            "\"red\" “",
@@ -211,6 +211,11 @@ TEST("a reply keeps to one pair of marks, and single marks are apostrophes only"
                            "”",
                            "'",
                            " 'tis",
+                           "×'",
+                           "_'",
+                           "،'",
+                           "\xE2\x80\x8B'",
+                           "。'",
                            "''",
                            "isn''",
                            "’",
