@@ -13,7 +13,9 @@ import { compileTypeScript } from './tool/typescript.mjs';
 await runScript('start', async (args) => {
   requireNode();
   if (!existsSync(stageFolder))
-    console.log('The first start installs packages and compiles the addon. Later starts take seconds.\n');
+    console.log(
+      'The first start installs packages and compiles the addon: 5 to 10 minutes on two cores, fewer on more.\n',
+    );
   await installPackages();
   await buildNative('native');
   await phase('typescript', compileTypeScript);
