@@ -1,5 +1,5 @@
 /** Internals for the server in src/. Not exported by the package; may change at any time. */
-export { booleanArgument, integerArgument, mostThreads, refuse } from './arguments.js';
+export { booleanArgument, integerArgument, refuse } from './arguments.js';
 export { addonFile } from './binding.js';
 export { installCrashHandler } from './crash.js';
 export { checkDestination, type FileOwner, removeStrayFiles, type WrittenKind } from './destination.js';

@@ -57,7 +57,7 @@ export const configSchema = object({
   thread_count: integer(1, 1024)
     .default(4)
     .describe(
-      'Number of search threads, beside one for short searches, and, separately, of file I/O threads. Embedding and index building have their own threads.',
+      'Number of search threads and, separately, of file I/O threads. One of several search threads is kept for clients whose searches are short. Embedding and index building have their own threads.',
     ),
 
   models_catalog_path: nonEmptyText()

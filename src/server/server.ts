@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import { type BackendChoice, scheduler, setSearchThreads, setThrottle } from '../../lib/index.js';
-import { mostThreads } from '../../lib/internal.js';
 import { NodeLists } from '../agents/lists/node-lists.js';
 import { PatternThread } from '../agents/lists/pattern-thread.js';
 import { loadNodeTypes } from '../agents/nodes/load.js';
@@ -53,9 +52,6 @@ import { VideoMemory } from './video-memory.js';
 
 /** Number of inline storages embedded at a time; each uses several threads. */
 const buildersAtOnce = 2;
-
-/** Search threads beyond `thread_count`: clients with short searches do not wait for the end of long ones. */
-const slotsForShortSearches = 1;
 
 export interface ServerOptions {
   config: ServerConfig;
@@ -116,7 +112,7 @@ export class LorekeepServer {
     for (const warning of catalog.warnings) log.warn(warning);
     const storageRoot = config.storage_root || homeFolder;
     reportAccess(config, storageRoot, log, accessToken);
-    setSearchThreads(Math.min(config.thread_count + slotsForShortSearches, mostThreads));
+    setSearchThreads(config.thread_count);
     scheduler.configure(schedulerOptions(config));
     log.info({ threads: config.thread_count }, 'search threads');
     const backend = await chooseBackend(config, configSources, log);
@@ -180,7 +176,7 @@ export class LorekeepServer {
       nextSessionId: () => `s${++sessions}`,
       descriptors: new DescriptorReserve(),
       loop: new LoopScheduler(),
-      searchThreads: new FairSlots(config.thread_count, slotsForShortSearches),
+      searchThreads: searchSlots(config.thread_count),
       builders: new FairSlots(buildersAtOnce),
       activity: new Activity(),
       memory: serverMemory(config, log),
@@ -327,7 +323,13 @@ async function openDebug(
   return openDebugChannel(services, connections);
 }
 
-/** Returns what models may take of the GPU in use: what was free when it was found, less the reserve. */
+/** Of several threads, one is kept for clients with short searches, which do not wait for the end of long ones. */
+function searchSlots(threads: number): FairSlots {
+  const reserved = Math.min(1, threads - 1);
+  return new FairSlots(threads - reserved, reserved);
+}
+
+/** Returns the memory of the GPU that models may take: what was free when it was found, less the reserve. */
 function gpuBytes({ device }: BackendChoice, name: string, { engines }: ServerConfig): number | undefined {
   if (device === undefined || device.name !== name) return undefined;
   return Math.max(0, device.freeBytes - engines.llm_engine.vram_reserve_mb * 1024 * 1024);
