@@ -56,8 +56,14 @@ function forPublication({ detail, ...record }) {
 function withPlaces(page, places) {
   return page.replace(
     /<!-- begin ([\w-]+) -->[\s\S]*?<!-- end \1 -->/g,
-    (_, name) => `<!-- begin ${name} -->\n\n${places.get(name) ?? absent}\n\n<!-- end ${name} -->`,
+    (_, name) => `<!-- begin ${name} -->\n\n${wrapped(places.get(name) ?? absent)}\n\n<!-- end ${name} -->`,
   );
+}
+
+/** Prose wraps at 100 columns; rows of tables and pictures stay whole. */
+function wrapped(text) {
+  const fold = (line) => line.replace(/(.{1,100})(?: |$)/g, '$1\n').trimEnd();
+  return text.replace(/^[^|!\n].*$/gm, fold);
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
