@@ -26,21 +26,6 @@ function(lorekeep_include_root name out)
   set(${out} "${root}" PARENT_SCOPE)
 endfunction()
 
-# Precompiles the standard headers, whose parsing is 40 % of the time of our modules. Not with ccache, which would keep
-# no object then. The trees of the native tests precompile nothing, so a missing include is an error there.
-function(lorekeep_precompile target)
-  if(NOT LOREKEEP_ADDON OR CMAKE_CXX_COMPILER_LAUNCHER)
-    return()
-  endif()
-  if(TARGET lorekeep_core AND NOT target STREQUAL "lorekeep_core")
-    target_precompile_headers(${target} REUSE_FROM lorekeep_core)
-    return()
-  endif()
-  target_precompile_headers(${target} PRIVATE
-    <algorithm> <array> <atomic> <chrono> <cmath> <cstddef> <cstdint> <cstring> <filesystem> <functional> <limits>
-    <memory> <mutex> <optional> <span> <string> <string_view> <utility> <vector>)
-endfunction()
-
 # lorekeep_module(NAME SOURCES a.cc ... [DEPENDS core ...]): static library lorekeep_NAME from native/NAME.
 function(lorekeep_module name)
   cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS" ${ARGN})
@@ -50,7 +35,6 @@ function(lorekeep_module name)
   set_target_properties(lorekeep_${name} PROPERTIES CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
   target_compile_options(lorekeep_${name} PRIVATE ${LOREKEEP_COMPILE_OPTIONS})
   target_link_options(lorekeep_${name} INTERFACE ${LOREKEEP_LINK_OPTIONS})
-  lorekeep_precompile(lorekeep_${name})
   foreach(dependency IN LISTS ARG_DEPENDS)
     target_link_libraries(lorekeep_${name} PUBLIC lorekeep_${dependency})
   endforeach()
