@@ -11,6 +11,8 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     // A process per file: the addon keeps process-wide state, and a crash must name its file.
     pool: 'forks',
+    // Vitest leaves a core for itself, which is half of a machine with two.
+    maxWorkers: '100%',
     env: { LOREKEEP_CACHE },
     setupFiles: ['test/helpers/neutral-environment.ts'],
     // Against tests that hang, on machines however slow and busy: no test is about time.

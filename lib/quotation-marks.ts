@@ -1,7 +1,7 @@
 /**
  * Pairs of marks that a reply may quote with, one after the other. Every character with Unicode's property Quotation_Mark is
- * in one, or is an apostrophe. `»a«` and `”a”` are left out: a reader of `«a»` and `“a”` would take what stands between two
- * of them for quoted.
+ * in one, or is an apostrophe. `»a«` and `”a”` are left out: a reader who knows `«a»` and `“a”` would see a quotation between
+ * two of them.
  */
 export const quotationMarks = '""“”„“„”‟”⹂”«»‹›「」『』｢｣﹁﹂﹃﹄〝〞〝〟＂＂';
 

@@ -165,7 +165,7 @@ bool KvCache::all_finite(Block block) const noexcept {
   return true;
 }
 
-// Calls body(offset, bytes) for each run of a block: kBlockKeys times so many bytes, the first ones of the first cell.
+// Calls body(offset, bytes) for each run of a block: `bytes` of each of its kBlockKeys cells, one after the other.
 template <class Body>
 void KvCache::each_run(const Body& body) const {
   std::size_t offset = 0;

@@ -1,4 +1,4 @@
-// The toolchain of each GPU plugin: a check with the names of what is missing, and CMake's definitions.
+// The toolchain of each GPU plugin: a check that names its missing parts, and CMake's definitions.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { findProgram, run } from '../tool/command.mjs';

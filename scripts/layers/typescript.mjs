@@ -6,7 +6,7 @@ export const typeScriptFolders = ['lib', 'src'];
 /** Packages that lib/ may import besides Node itself: scripts that use the library should pull in nothing of the server's. */
 const packagesOfLib = ['node-gyp-build'];
 
-/** Files of lib/ that src/ may import: all that is public, what is for src/ alone, and what does not load the addon. */
+/** Files of lib/ that src/ may import: the public ones, those for src/ alone, and those that do not load the addon. */
 const doorsOfLib = [
   'lib/index.js',
   'lib/internal.js',

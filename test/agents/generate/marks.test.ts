@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { MarkFilter } from '../../../src/agents/nodes/generate/marks.js';
+import { MarkFilter, withoutMarks } from '../../../src/agents/nodes/generate/marks.js';
 import { random, testSeed } from '../../helpers/random.js';
 import { recordsOf } from './fitting.js';
 
@@ -16,6 +16,12 @@ function filtered(pieces: readonly string[]) {
   }));
   return { text, cited, removed: filter.removed };
 }
+
+const parts = ['[1]', ' [2]', '[9]', ' [1, 9]', '[', ']', '1', ' ', 'bees ', '\n', '[[3]]', ' [12', '😀'];
+parts.push('-', '–', ', ', '【', '】', '【2】', '[1-2]', ' [2–7]', '`', '```', '[2024]');
+
+const randomText = (next: () => number) =>
+  Array.from({ length: 12 }, () => parts[Math.floor(next() * parts.length)]).join('');
 
 describe('marks in a reply', () => {
   it.each([
@@ -110,10 +116,8 @@ describe('marks in a reply', () => {
 
   it('are found wherever the pieces of a reply begin and end', () => {
     const next = random(testSeed);
-    const parts = ['[1]', ' [2]', '[9]', ' [1, 9]', '[', ']', '1', ' ', 'bees ', '\n', '[[3]]', ' [12', '😀'];
-    parts.push('-', '–', ', ', '【', '】', '【2】', '[1-2]', ' [2–7]', '`', '```', '[2024]');
     for (let round = 0; round < 2000; round++) {
-      const reply = Array.from({ length: 12 }, () => parts[Math.floor(next() * parts.length)]).join('');
+      const reply = randomText(next);
       const pieces: string[] = [];
       for (let at = 0; at < reply.length; ) {
         const length = 1 + Math.floor(next() * 4);
@@ -129,5 +133,31 @@ describe('marks in a reply', () => {
     expect(filtered([`Bees${blanks}x [1]`])).toMatchObject({ text: `Bees${blanks}x [1]`, removed: 0 });
     expect(filtered([`Bees${blanks}`, 'x', `[${blanks}1]`]).text).toBe(`Bees${blanks}x[${blanks}1]`);
     expect(filtered([`Bees${blanks}`, '[9', '].'])).toMatchObject({ text: 'Bees.', removed: 1 });
+  });
+});
+
+describe('a text of a prompt', () => {
+  it.each([
+    ['See [2] and [9].', 'See (2) and (9).', 'See and.'],
+    ['In `a[1]` and [2024].', 'In `a[1]` and [2024].', 'In `a[1]` and [2024].'],
+    ['Nested [2[1]] marks.', 'Nested [2(1)] marks.', 'Nested [2[]] marks.'],
+  ])('%j has no marks', (text, parentheses, nothing) => {
+    expect(withoutMarks(text, 3, 'parentheses')).toBe(parentheses);
+    expect(withoutMarks(text, 3, 'nothing')).toBe(nothing);
+  });
+
+  it('has no marks, whatever it had', () => {
+    const next = random(testSeed);
+    for (let round = 0; round < 2000; round++) {
+      const text = randomText(next);
+      for (const instead of ['parentheses', 'nothing'] as const) {
+        const plain = withoutMarks(text, 3, instead);
+        expect(filtered([plain]), `seed ${testSeed}: ${JSON.stringify(text)}`).toEqual({
+          text: plain,
+          cited: [],
+          removed: 0,
+        });
+      }
+    }
   });
 });

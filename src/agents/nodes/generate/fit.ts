@@ -152,7 +152,7 @@ export class PromptFitter {
     );
     const knowledge = await this.#sizes(interaction, parts.knowledge);
     const excess = tokens - limit;
-    // Records in a prompt have other tokens than alone: what they may differ by is left out only once it is counted.
+    // A record has other tokens in a prompt than alone. The possible difference is left out only once it is counted.
     const ofKnowledge = excess - sum(history);
     const certain = Math.max(ofKnowledge - borderTokens * knowledge.length, Math.ceil(ofKnowledge / 2));
     const least = ofKnowledge <= 0 ? excess : sum(history) + certain;

@@ -49,6 +49,43 @@ function rangesOf(bracketed: string, records: number): Range[] | undefined {
   return isMark ? ranges : undefined;
 }
 
+interface Mark {
+  /** Where it begins. */
+  readonly index: number;
+  /** With its brackets. */
+  readonly whole: string;
+  readonly ranges: readonly Range[];
+}
+
+/** Yields the marks of a text, in order. `code`: follows the text; there are none in code. */
+function* marksOf(text: string, records: number, code: CodeSpans): Generator<Mark> {
+  let told = 0;
+  for (const { 0: whole, index, groups } of text.matchAll(found)) {
+    if (index > told) code.text();
+    told = index + whole.length;
+    if (groups?.ticks !== undefined) code.backticks(whole.length);
+    else if (groups?.mark === undefined) code.lineFeed();
+    else {
+      code.text();
+      const ranges = code.inside ? undefined : rangesOf(whole, records);
+      if (ranges !== undefined) yield { index, whole, ranges };
+    }
+  }
+  if (text.length > told) code.text();
+}
+
+/**
+ * Returns the text that takes the place of a removed mark: empty brackets where the text around it would otherwise become a
+ * mark, as in `[7[9]]`, or join two runs of backticks. `before`: the text before it, of which `longestMark` characters
+ * matter; `next`: the character behind it, if that is known.
+ */
+function placeholder(before: string, next = ''): string {
+  const end = before.slice(-longestMark);
+  const opening = Math.max(end.lastIndexOf('['), end.lastIndexOf('【'), 0);
+  const joins = next === '`' && end.endsWith('`');
+  return joins || unfinished.test(end.slice(opening)) ? '[]' : '';
+}
+
 /** Returns where a text ends without the blanks before `end`. */
 function blanksBefore(text: string, end: number): number {
   let at = end;
@@ -106,36 +143,18 @@ export class MarkFilter {
 
   #pass(text: string): string {
     let passed = '';
-    /** Ends of what was passed, and of what the code was told of. */
     let at = 0;
-    let told = 0;
-    for (const { 0: whole, index, groups } of text.matchAll(found)) {
-      if (index > told) this.#code.text();
-      told = index + whole.length;
-      if (groups?.ticks !== undefined) this.#code.backticks(whole.length);
-      else if (groups?.mark === undefined) this.#code.lineFeed();
-      else {
-        this.#code.text();
-        const ranges = this.#code.inside ? undefined : rangesOf(whole, this.#records.length);
-        if (ranges === undefined) continue;
-        const begin = Math.max(at, blanksBefore(text, index));
-        passed += text.slice(at, begin);
-        const kept = this.#cite(text.slice(begin, index), whole, ranges, this.#length + passed.length);
-        passed += kept === '' && this.#opensMark(passed) ? '[]' : kept;
-        at = told;
-      }
+    for (const { index, whole, ranges } of marksOf(text, this.#records.length, this.#code)) {
+      const begin = Math.max(at, blanksBefore(text, index));
+      passed += text.slice(at, begin);
+      const kept = this.#cite(text.slice(begin, index), whole, ranges, this.#length + passed.length);
+      passed += kept || placeholder(this.#tail + passed);
+      at = index + whole.length;
     }
-    if (text.length > told) this.#code.text();
     passed += text.slice(at);
     this.#length += passed.length;
     this.#tail = (this.#tail + passed).slice(-longestMark);
     return passed;
-  }
-
-  /** Returns whether the reply would have a mark that was none if nothing stayed of one within it: `[7[9]]`. */
-  #opensMark(passed: string): boolean {
-    const end = (this.#tail + passed).slice(-longestMark);
-    return unfinished.test(end.slice(Math.max(end.lastIndexOf('['), end.lastIndexOf('【'), 0)));
   }
 
   /** Returns a mark as it stays in the reply, with its blanks. `position`: where they begin. */
@@ -168,26 +187,21 @@ export class MarkFilter {
  * `instead`: parentheses, or nothing, not even the blanks before the mark. Code keeps its brackets.
  */
 export function withoutMarks(text: string, records: number, instead: 'parentheses' | 'nothing'): string {
-  const code = new CodeSpans();
-  let plain = '';
+  const plain: string[] = [];
+  let tail = '';
   let at = 0;
-  let told = 0;
-  for (const { 0: whole, index, groups } of text.matchAll(found)) {
-    if (index > told) code.text();
-    told = index + whole.length;
-    if (groups?.ticks !== undefined) code.backticks(whole.length);
-    else if (groups?.mark === undefined) code.lineFeed();
-    else {
-      code.text();
-      if (code.inside || rangesOf(whole, records) === undefined) continue;
-      plain +=
-        instead === 'nothing'
-          ? text.slice(at, Math.max(at, blanksBefore(text, index)))
-          : `${text.slice(at, index)}(${whole.slice(1, -1)})`;
-      at = told;
-    }
+  const add = (part: string) => {
+    plain.push(part);
+    tail = (tail + part).slice(-longestMark);
+  };
+  for (const { index, whole } of marksOf(text, records, new CodeSpans())) {
+    const from = at;
+    at = index + whole.length;
+    add(text.slice(from, instead === 'nothing' ? Math.max(from, blanksBefore(text, index)) : index));
+    add(instead === 'nothing' ? placeholder(tail, text[at]) : `(${whole.slice(1, -1)})`);
   }
-  return plain + text.slice(at);
+  add(text.slice(at));
+  return plain.join('');
 }
 
 function sizeOf(ranges: readonly Range[]): number {
