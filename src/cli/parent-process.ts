@@ -27,6 +27,18 @@ export function isRunning({ pid, startTime }: ProcessIdentity): boolean {
 }
 
 /**
+ * Returns the pid of the `npx lorekeep` that runs this process: its parent, or the parent of the shell between them.
+ * npx ends without it when it is killed, and so does that shell at SIGTERM.
+ */
+export function npxPid(env = process.env, parent = process.ppid): number | undefined {
+  const { npm_lifecycle_event: event, npm_lifecycle_script: script = '' } = env;
+  if (event !== 'npx' || !script.includes('lorekeep')) return undefined;
+  const stat = readStat(parent);
+  const pid = typeof stat === 'object' && /^(ba|da)?sh$/.test(stat.name) ? stat.parent : parent;
+  return pid > 1 && findProcess(pid) !== undefined ? pid : undefined;
+}
+
+/**
  * Calls `onEnd` once when the process `pid` has ended, however it ended. Never keeps this process alive.
  * @throws UsageError if no process has the pid
  */
@@ -44,19 +56,28 @@ export function watchParent(pid: number, onEnd: () => void): void {
   timer.unref();
 }
 
+interface Stat {
+  /** Of the program: at most 15 characters. */
+  name: string;
+  parent: number;
+  startTime: string;
+}
+
 /**
  * Reads /proc/PID/stat. 'none': no process runs there. 'unknown': the system has no such file, or it cannot be read now,
  * as when this process is out of descriptors.
  */
-function readStat(pid: number): { startTime: string } | 'none' | 'unknown' {
+function readStat(pid: number): Stat | 'none' | 'unknown' {
   if (process.platform !== 'linux') return 'unknown';
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
     // The second field is the program's name in parentheses, and may contain both. The third is the state.
-    const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
-    const [state, startTime] = [fields[0], fields[19]];
+    const end = text.lastIndexOf(')');
+    const fields = text.slice(end + 2).split(' ');
+    const [state, parent, startTime] = [fields[0], fields[1], fields[19]];
     if (startTime === undefined) return 'unknown';
-    return state === 'Z' || state === 'X' ? 'none' : { startTime };
+    const name = text.slice(text.indexOf('(') + 1, end);
+    return state === 'Z' || state === 'X' ? 'none' : { name, parent: Number(parent), startTime };
   } catch (error) {
     // Also absent where /proc is not mounted, or hides the processes of others: exists() decides.
     const { code } = error as NodeJS.ErrnoException;

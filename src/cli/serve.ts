@@ -19,7 +19,7 @@ import { exitStatus } from './exit-status.js';
 import { boundYoungSpace, collectWithoutHelpers } from './garbage-collection.js';
 import { logOtherSignals } from './other-signals.js';
 import { printJsonLine, warn } from './output.js';
-import { watchParent } from './parent-process.js';
+import { npxPid, watchParent } from './parent-process.js';
 import { onReloadSignal } from './reload-signal.js';
 import { withConfigHere } from './server-config.js';
 import { exitAfter, onStopSignal } from './stop-signal.js';
@@ -32,11 +32,12 @@ const orphanEndMs = 1500;
 
 /**
  * Starts the server and resolves. A signal or the idle timeout stops it later, and so does the end of the process
- * `parentPid`. @throws StartupError, or UsageError if there is no such process
+ * `parentPid`, else of the npx that started it. @throws StartupError, or UsageError if there is no such process
  */
 export async function serve(flags: FlagValues, parentPid?: number): Promise<void> {
   let stopOrphan = (): void => process.exit(exitStatus.done);
-  if (parentPid !== undefined) watchParent(parentPid, () => stopOrphan());
+  const parent = parentPid ?? npxPid();
+  if (parent !== undefined) watchParent(parent, () => stopOrphan());
   const useLog = logOtherSignals();
   const useServer = onReloadSignal();
   const { config, file, place, sources, warnings, withoutEffect } = await loadConfig(
@@ -73,7 +74,7 @@ export async function serve(flags: FlagValues, parentPid?: number): Promise<void
     await (await starting).stop();
   });
   stopOrphan = () => {
-    log.info({ parentPid }, 'stopping: the parent process has ended');
+    log.info({ parentPid: parent }, 'stopping: the parent process has ended');
     setTimeout(() => process.exit(exitStatus.done), orphanEndMs);
     exitAfter(starting.then((server) => server.stop(orphanDrainMs)));
   };

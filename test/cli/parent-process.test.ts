@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { findProcess, isRunning, type ProcessIdentity } from '../../src/cli/parent-process.js';
+import { findProcess, isRunning, npxPid, type ProcessIdentity } from '../../src/cli/parent-process.js';
 import { connect } from '../../src/client/index.js';
 import { temporaryFolder } from '../helpers/folder.js';
 import { Program } from '../server/program.js';
@@ -155,5 +155,31 @@ describe.skipIf(process.platform !== 'linux')('a process', () => {
     await gone(child);
     expect(findProcess(child.pid)).toBeUndefined();
     expect(readFileSync(`/proc/${child.pid}/stat`, 'utf8')).toContain(') Z ');
+  });
+});
+
+describe.skipIf(process.platform === 'win32')('npx lorekeep serve', () => {
+  // As npx does it: a shell that waits for the server.
+  const npx = `require('node:child_process').spawn('sh', ['-c', '"$0" "$@"; exit', ...process.argv.slice(1)], {
+    stdio: 'inherit', env: { ...process.env, npm_lifecycle_event: 'npx', npm_lifecycle_script: 'lorekeep' } })`;
+
+  it('ends when npx is killed', async () => {
+    const args = ['serve', '--config', await configFile(), '--port', '0'];
+    const program = Program.command([process.execPath, '-e', npx, process.execPath, cli, ...args]);
+    const [, pid] = await program.printed(/"pid":(\d+)/);
+    await program.printed(/"msg":"listening"/);
+    const server = findProcess(Number(pid)) ?? expect.fail('the server does not run');
+    program.child.kill('SIGKILL');
+    await gone(server);
+    expect(program.stdout).toContain('the parent process has ended');
+  });
+
+  it('is told from a server that another program of npx starts', () => {
+    const parent = bystander().pid;
+    const npxOf = (npm_lifecycle_script: string) =>
+      npxPid({ npm_lifecycle_event: 'npx', npm_lifecycle_script }, parent);
+    expect(npxOf('lorekeep serve')).toBe(parent);
+    expect(npxOf('some-editor')).toBeUndefined();
+    expect(npxPid({}, parent)).toBeUndefined();
   });
 });
