@@ -87,6 +87,18 @@ describe('lorekeep search', () => {
     }
   });
 
+  it.each([[], ['--explain']])('leaves out scores in a narrow terminal, never ids %j', async (...flags) => {
+    for (const columns of [16, 20, 30, 60]) {
+      const { stdout } = await lorekeep(['search', kb, 'how do bees find flowers?', ...flags], {
+        env: { COLUMNS: String(columns) },
+      });
+      const [titles, first] = stdout.split('\n') as [string, string];
+      expect(stringWidth(titles)).toBeLessThanOrEqual(columns);
+      expect(titles).toMatch(/^# .*\bid$/);
+      expect(first.slice(titles.length - 2)).toBe('bees');
+    }
+  });
+
   it('fuses as --fusion says, and drops hits below --min-score', async () => {
     const args = ['search', kb, 'bees', '--json'];
     const all = JSON.parse((await lorekeep([...args, '--fusion', 'rrf'])).stdout);

@@ -24,6 +24,10 @@ const textColumns = 160;
 /** If fewer columns remain beside the others, the text goes below them. */
 const narrowestText = 40;
 const indent = 4;
+/** Columns between two cells. */
+const gap = 2;
+/** Columns of an id for which columns of scores are left out. */
+const idColumns = 8;
 
 /** The beginnings of the records around a hit. */
 function contextLines(
@@ -43,17 +47,17 @@ export function hitLines(hits: readonly Hit[], options: HitTableOptions): string
     options,
     hits.some(({ rerank_score }) => rerank_score !== undefined),
   );
-  const rows = hits.map((hit) => layout.map(({ cell }) => cell(hit)));
-  const [titles = '', ...lines] = tableLines(layout, rows);
-  const taken = tableWidths(layout, rows).reduce((sum, width) => sum + width + 2, 0);
+  const taken = tableWidths(layout, rowsOf(hits, layout)).reduce((sum, width) => sum + width + gap, 0);
   const beside = screen.width - taken;
   const hasContext = hits.some(({ context }) => context !== undefined);
   if (explain || hasContext || beside < narrowestText) {
     const under = screen.width - indent;
+    const fitting = fittingColumns(layout, hits, screen.width);
+    const [titles = '', ...lines] = tableLines(fitting, rowsOf(hits, fitting));
     return [
-      screen.dim(ellipsize(titles.trimEnd(), screen.width)),
+      screen.dim(titles.trimEnd()),
       ...hits.flatMap((hit, index) => [
-        ellipsize((lines[index] as string).trimEnd(), screen.width),
+        (lines[index] as string).trimEnd(),
         ...contextLines(hit.context?.before, under, screen),
         ...textLines(hit, under, options).map((line) => ' '.repeat(indent) + line),
         ...contextLines(hit.context?.after, under, screen),
@@ -61,14 +65,30 @@ export function hitLines(hits: readonly Hit[], options: HitTableOptions): string
       ]),
     ];
   }
+  const [titles = '', ...lines] = tableLines(layout, rowsOf(hits, layout));
   return [
     screen.dim(`${titles}  text`),
     ...hits.flatMap((hit, index) =>
       textLines(hit, beside, options).map(
-        (line, part) => `${part === 0 ? lines[index] : ' '.repeat(taken - 2)}  ${line}`,
+        (line, part) => `${part === 0 ? lines[index] : ' '.repeat(taken - gap)}  ${line}`,
       ),
     ),
   ];
+}
+
+const rowsOf = (hits: readonly Hit[], layout: readonly HitColumn[]) =>
+  hits.map((hit) => layout.map(({ cell }) => cell(hit)));
+
+/** Returns the columns that fit a line without the text: rank and id always, and the first scores. The id takes the rest. */
+function fittingColumns(layout: readonly HitColumn[], hits: readonly Hit[], width: number): HitColumn[] {
+  const [rank, ...scores] = layout.slice(0, -1) as [HitColumn, ...HitColumn[]];
+  const id = layout.at(-1) as HitColumn;
+  for (;;) {
+    const others = [rank, ...scores];
+    const room = tableWidths(others, rowsOf(hits, others)).reduce((left, cells) => left - cells - gap, width);
+    if (room >= idColumns || scores.length === 0) return [...others, { ...id, widest: Math.max(1, room) }];
+    scores.pop();
+  }
 }
 
 function hitColumns({ screen, mode, explain }: HitTableOptions, reranked: boolean): HitColumn[] {
@@ -94,7 +114,7 @@ function hitColumns({ screen, mode, explain }: HitTableOptions, reranked: boolea
       title: 'id',
       align: 'left',
       cut: 'middle',
-      widest: Math.max(8, Math.floor(screen.width * 0.3)),
+      widest: Math.max(idColumns, Math.floor(screen.width * 0.3)),
       cell: ({ id }) => printableLine(id),
     },
   ];
