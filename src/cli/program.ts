@@ -1,5 +1,6 @@
 import { Command, CommanderError } from 'commander';
 import { packageVersion } from '../files/home.js';
+import { shownValue } from '../schema/messages.js';
 import { didYouMean, nearestName } from '../schema/nearest.js';
 import { addAsk } from './commands/ask.js';
 import { addBuild } from './commands/build.js';
@@ -132,10 +133,22 @@ function report(error: unknown, json: boolean): number {
   return failureStatus(error);
 }
 
-/** commander's `error: unknown option '--tp'\n(Did you mean --top-k?)` as one line. */
+/** Returns commander's `error: unknown option '--tp'\n(Did you mean --top-k?)` as one line. */
 function usageMessage(message: string): string {
-  return message
+  const text = message
     .replace(/^error: /, '')
     .replace(/\n\(Did you mean (.*)\?\)$/s, '; did you mean $1?')
     .replaceAll('\n', ' ');
+  return invalidValue(text) ?? text;
+}
+
+/** Returns commander's `option '--top-k <n>' argument '0' is invalid. REASON` as a message names a field's value. */
+function invalidValue(message: string): string | undefined {
+  const match = /^option '(?:.*, )?(--[^ ']+)[^']*' argument '(.*)' is invalid\. (.*)$/.exec(message);
+  if (match === null) return undefined;
+  const [flag, value, reason] = match.slice(1) as [string, string, string];
+  const choices = /^Allowed choices are (.*)\.$/.exec(reason)?.[1];
+  const expected = choices === undefined ? reason : `one of ${choices} is expected`;
+  const nearest = didYouMean(nearestName(value, choices?.split(', ') ?? []));
+  return `${flag}: ${expected}, not ${shownValue(value)}${nearest}`;
 }

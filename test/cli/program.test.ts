@@ -74,8 +74,12 @@ describe('lorekeep', () => {
       [['models', 'pull', 'x', '--quick'], "'--quick'; lorekeep models pull --help lists the flags"],
       [['--prot', '9100'], 'did you mean --port?'],
       [['-q'], "unknown option '-q'; lorekeep serve --help lists the flags"],
-      [['search', 'kb.json', 'x', '--top-k', '0'], 'an integer from 1 to 1000 is expected'],
-      [['search', 'kb.json', 'x', '--mode', 'both'], 'Allowed choices are dense, lexical, hybrid'],
+      [['search', 'kb.json', 'x', '--top-k', '0'], '--top-k: an integer from 1 to 1000 is expected, not "0"'],
+      [
+        ['search', 'kb.json', 'x', '--mode', 'hybird'],
+        '--mode: one of dense, lexical, hybrid is expected, not "hybird"; did you mean "hybrid"?',
+      ],
+      [['search', 'kb.json', 'x', '--context', '-5'], '--context: an integer from 0 to'],
       [
         ['build', 'a.json', 'b.json'],
         'Expected 1 argument but got 2; usage: lorekeep build [options] [kb.json]',
