@@ -38,7 +38,7 @@ export interface LoadModelOptions extends ProgressOptions {
 }
 
 /** Most failed texts listed in an error message; `detail.items` holds all of them. */
-const listedErrors = 20;
+const listedErrors = 3;
 
 /** A GGUF embedding model. Calls may overlap. */
 export class EmbeddingModel extends Handle<NativeEmbeddingModel> {
@@ -124,7 +124,10 @@ function itemsError(items: readonly ItemError[], name: (index: number) => string
     index: first.index,
     tokens: first.tokens,
     limit: first.limit,
-    items,
+    // Node.js prints the whole of an uncaught error, but not what getters return.
+    get items() {
+      return items;
+    },
   });
 }
 

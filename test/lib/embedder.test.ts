@@ -1,3 +1,4 @@
+import { inspect } from 'node:util';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { backends, EmbeddingModel } from '../../lib/index.js';
 import { rejection } from '../helpers/errors.js';
@@ -193,6 +194,13 @@ describe('texts that cannot be embedded', () => {
       limit: 32,
       items: [{ index: 1 }, { index: 2 }],
     });
+  });
+
+  test('an error about many texts is short where Node prints it, and complete for programs', async () => {
+    const error = await rejection(model.embed(Array.from({ length: 200 }, () => long)), 'TEXT_TOO_LONG');
+    expect(error.message).toContain('and 197 more');
+    expect(inspect(error).split('\n').length).toBeLessThan(40);
+    expect(JSON.parse(JSON.stringify(error.detail)).items).toHaveLength(200);
   });
 
   test('a text of exactly the limit fits, one token more does not', async () => {
