@@ -29,7 +29,7 @@ export interface OpenModelOptions {
  * Checks the file of a catalog entry and loads it with `load`; tells the log about both outcomes.
  * @throws ModelLoadError, and what `load` throws besides LorekeepError
  */
-export async function openModel<Model extends { readonly facts: object }>(
+export async function openModel<Model extends { readonly facts: object; close(): Promise<void> }>(
   { catalog, entry, log, signal, located = catalog.locate(entry) }: OpenModelOptions,
   load: (path: string, variant: ModelVariant) => Promise<Model>,
 ): Promise<Model> {
@@ -40,6 +40,11 @@ export async function openModel<Model extends { readonly facts: object }>(
   try {
     await checkModelFile(path, variant, signal);
     const loaded = await load(path, variant);
+    // Another file may have been put there during the load. That of an unchanged file is not computed again.
+    await checkModelFile(path, variant, signal).catch(async (error: unknown) => {
+      await loaded.close();
+      throw error;
+    });
     const { dimension, contextSize, fingerprint, device, runtime } = loaded.facts as Record<string, unknown>;
     const ms = Math.round(performance.now() - started);
     const differing = await contradictions(path, entry, variant);

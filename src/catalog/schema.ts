@@ -4,14 +4,16 @@ import { jsonSchemaText } from '../schema/json-schema-text.js';
 
 const checksum = z.string().regex(/^[0-9a-f]{64}$/i, '64 hexadecimal digits are expected');
 
+const path = () =>
+  z
+    .string()
+    .min(1)
+    .refine((name) => !name.includes('\0'), 'no file name has a NUL');
+
 /** One file of a model. Exactly one of `file`, `url` and `hf` is set. */
 const variantSchema = z.strictObject({
   name: z.string().min(1).optional().describe('Such as the quantisation, Q8_0.'),
-  file: z
-    .string()
-    .min(1)
-    .optional()
-    .describe("The model file; a relative path starts at the catalog's folder."),
+  file: path().optional().describe("The model file; a relative path starts at the catalog's folder."),
   url: z
     .string()
     .min(1)
@@ -35,12 +37,9 @@ const variantSchema = z.strictObject({
     .describe('Instead of `sha256`: the SHA-256 of every part of a split model, in order.'),
   reference: z
     .strictObject({
-      file: z
-        .string()
-        .min(1)
-        .describe(
-          "JSON with texts, their tokens and vectors; a relative path starts at the catalog's folder.",
-        ),
+      file: path().describe(
+        "JSON with texts, their tokens and vectors; a relative path starts at the catalog's folder.",
+      ),
       least_cosine: z.number().min(0).max(1).describe('The cosine that every vector must reach.'),
     })
     .optional()

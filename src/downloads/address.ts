@@ -25,7 +25,7 @@ export function addressOf({ url, hf }: Source, environment: NodeJS.ProcessEnv): 
 }
 
 /** A mistyped address may hold a password or a signature. */
-const withoutSecrets = (url: string) => url.replace(/[?#].*$/s, '').replace(/\/\/[^/]*@/, '//');
+export const withoutSecrets = (url: string) => url.replace(/[?#].*$/s, '').replace(/\/\/[^/]*@/, '//');
 
 /** `what`: the address in a message. */
 function webAddress(text: string, what: string): URL {

@@ -149,6 +149,7 @@ async function receive(
       const total = continuedTotal(answer, length);
       if (total !== state.total || strongEtag(answer) !== state.etag)
         throw await startOver(partial, 'the file has changed on the server');
+      await checkSize(options, total, length);
       await append(options, file, answer.body, length, total, stall);
       return answer.linkedSha256 ?? state.sha256;
     }
@@ -186,21 +187,26 @@ function strongEtag({ headers }: Answer): string {
 async function announcedTotal(options: FetchOptions, answer: Answer): Promise<number> {
   const length = Number(answer.headers['content-length'] ?? Number.NaN);
   const total = Number.isSafeInteger(length) ? length : (answer.linkedSize ?? options.sizeBytes ?? -1);
-  const { sizeBytes } = options;
-  if (sizeBytes !== undefined && total !== sizeBytes)
-    throw failure('CORRUPT', options, `the server has ${total} bytes, the catalog says ${sizeBytes}`);
   if (total < 0)
     throw failure(
       'IO',
       options,
       'the server does not tell the length of the file; state size_bytes in the catalog',
     );
-  const { bavail, bsize } = await statfs(dirname(options.path));
-  const free = bavail * bsize - reserveBytes;
-  const needed = Math.max(total, options.roomBytes ?? 0);
-  if (needed > free)
-    throw failure('IO', options, `it needs ${needed} bytes, and the disk has room for ${Math.max(0, free)}`);
+  await checkSize(options, total, 0);
   return total;
+}
+
+/** Compares the length of a file with the catalog, and what is missing of it and the parts after it with the disk. */
+async function checkSize(options: FetchOptions, total: number, there: number): Promise<void> {
+  const { sizeBytes, roomBytes = 0, path } = options;
+  if (sizeBytes !== undefined && total !== sizeBytes)
+    throw failure('CORRUPT', options, `the server has ${total} bytes, the catalog says ${sizeBytes}`);
+  const { bavail, bsize } = await statfs(dirname(path));
+  const free = Math.max(0, bavail * bsize - reserveBytes);
+  const needed = Math.max(total, roomBytes) - there;
+  if (needed > free)
+    throw failure('IO', options, `it needs ${needed} bytes, and the disk has room for ${free}`);
 }
 
 async function append(
@@ -248,6 +254,8 @@ async function finish(options: FetchOptions, partial: Partial, linked: string | 
   let damage: string | undefined;
   if (expected !== undefined && sha256 !== expected)
     damage = `its SHA-256 is ${sha256}, ${whose} says ${expected}`;
+  else if (options.sizeBytes !== undefined && bytes !== options.sizeBytes)
+    damage = `it has ${bytes} bytes, the catalog says ${options.sizeBytes}`;
   // Without a checksum, at least the first bytes must be those of a model, and not those of a page for people.
   else if (expected === undefined && /\.gguf$/i.test(path) && magic !== 'GGUF')
     damage = 'it is not a GGUF file';

@@ -15,15 +15,23 @@ export function partNames(first: string): string[] {
   );
 }
 
-/** Bytes of a model file, all parts together; undefined if one is missing. */
+/** Bytes of a model file, all parts together; undefined if one is missing or cannot be looked at. */
 export function modelBytes(path: string): number | undefined {
   let sum = 0;
   for (const part of partNames(path)) {
-    const size = statSync(part, { throwIfNoEntry: false })?.size;
+    const size = sizeOf(part);
     if (size === undefined) return undefined;
     sum += size;
   }
   return sum;
+}
+
+function sizeOf(path: string): number | undefined {
+  try {
+    return statSync(path).size;
+  } catch {
+    return undefined; // who opens the file says why
+  }
 }
 
 /** Size and checksums of a model file that a catalog states. */

@@ -124,6 +124,18 @@ describe('lorekeep models', () => {
     expect((await run('prune')).stdout).toContain('nothing to remove');
   });
 
+  it('shows no query of an address, which may hold a signature', async () => {
+    const place = inFolder('signed.json');
+    const url = 'https://models.test/judge.gguf?signature=secret';
+    const models = [{ name: 'judge', model_type: 'reranker', variants: [{ url }] }];
+    writeFileSync(place, JSON.stringify({ version: 1, models }));
+    for (const command of [['list', '--json'], ['show', 'judge', '--json'], ['show', 'judge']]) {
+      const { stdout } = await lorekeep(['models', ...command, '--catalog', place]);
+      expect(stdout).toContain('https://models.test/judge.gguf');
+      expect(stdout).not.toContain('secret');
+    }
+  });
+
   it('shows the device that a model would go to', async () => {
     const place = inFolder('devices.json');
     const file = await tinyReranker('one-layer');

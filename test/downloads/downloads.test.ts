@@ -84,6 +84,28 @@ it('a wrong checksum or length removes the file and names both', async () => {
   );
 });
 
+/** Longer than any disk, and an integer that a number holds. */
+const endless = 4 * 10 ** 15;
+
+it('a file for which the disk has no room is refused before its first byte, with both numbers', async () => {
+  const { server, pull, folder } = await start(1000);
+  server.intercept = (_, response) => {
+    response.writeHead(200, { 'content-length': endless, etag: '"one"' }).flushHeaders();
+    return true;
+  };
+  await expect(pull()).rejects.toThrow(/it needs 4000000000000000 bytes, and the disk has room for \d+$/);
+  expect(readdirSync(folder)).toEqual([]);
+});
+
+it('the first part of a split model is refused if the disk has no room for all', async () => {
+  const { server, folder, downloads } = await start(1000);
+  const variant = { url: `${server.url}/big-00001-of-00002.gguf`, size_bytes: endless };
+  await expect(downloads.pull(variant, { signal: never, environment: {} })).rejects.toThrow(
+    /big-00001-of-00002\.gguf: it needs 4000000000000000 bytes/,
+  );
+  expect(readdirSync(folder)).toEqual([]);
+});
+
 it('a server that goes silent is given up and asked again', async () => {
   const { server, pull, notes } = await start();
   server.intercept = (_, response, index) => {

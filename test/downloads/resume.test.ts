@@ -1,5 +1,6 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
+import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { model, start, sum } from './scene.js';
 
@@ -137,4 +138,39 @@ it('a download is cancelled, keeps its bytes, and continues later', async () => 
   const path = await pull();
   expect(readFileSync(path).equals(server.content)).toBe(true);
   expect(server.requests[1]?.range).toBe('bytes=200000-');
+});
+
+/** A folder with the first 4 bytes of a file of `total` bytes, which the server continues. */
+async function continued(total: number, bytes = 4) {
+  const scene = await start(1000);
+  const { server, folder, downloads, variant } = scene;
+  const name = downloads.path(variant).slice(folder.length + 1);
+  mkdirSync(folder);
+  writeFileSync(join(folder, `${name}.part`), server.content.subarray(0, bytes));
+  const state = { url: `${server.url}/some%20folder/model.gguf`, etag: '"one"', total };
+  writeFileSync(join(folder, `${name}.part.json`), JSON.stringify(state));
+  server.intercept = (_, response) => {
+    const range = `bytes ${bytes}-${total - 1}/${total}`;
+    response.writeHead(206, { 'content-length': total - bytes, 'content-range': range, etag: '"one"' });
+    response.flushHeaders();
+    return true;
+  };
+  return { ...scene, part: () => readFileSync(join(folder, `${name}.part`)).length };
+}
+
+it('the disk needs room for the missing bytes before a download continues', async () => {
+  const { pull, part } = await continued(4 * 10 ** 15);
+  await expect(pull()).rejects.toThrow(/it needs 3999999999999996 bytes, and the disk has room for \d+$/);
+  expect(part()).toBe(4);
+});
+
+it('a part of another length than the catalog states is not continued, nor taken for the file', async () => {
+  const { pull, part } = await continued(1000);
+  await expect(pull({ size_bytes: 999 })).rejects.toThrow('the server has 1000 bytes, the catalog says 999');
+  expect(part()).toBe(4);
+  const whole = await continued(1000, 1000);
+  await expect(whole.pull({ size_bytes: 999 })).rejects.toThrow(
+    'it has 1000 bytes, the catalog says 999; it was removed',
+  );
+  expect(whole.server.requests).toEqual([]);
 });

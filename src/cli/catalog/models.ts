@@ -1,6 +1,7 @@
 import type { Catalog } from '../../catalog/catalog.js';
 import { nothingToPull } from '../../catalog/model-pulls.js';
 import type { CatalogEntry, ModelVariant } from '../../catalog/schema.js';
+import { withoutSecrets } from '../../downloads/address.js';
 import { exitStatus } from '../exit-status.js';
 import { CommandError } from '../failure.js';
 import type { ModelFlags } from '../flags/model.js';
@@ -57,7 +58,10 @@ export async function showModel(name: string, flags: ModelsFlags): Promise<void>
     if (flags.json)
       return printJson({
         ...entry,
-        variants: entry.variants,
+        variants: entry.variants.map(({ url, ...more }) => ({
+          ...more,
+          ...(url && { url: withoutSecrets(url) }),
+        })),
         files: variants,
         chosen_because: chosenBecause,
         contradictions: differing,
@@ -203,7 +207,7 @@ function listedModel(catalog: Catalog, file: ModelFile, device: string | undefin
     device: device ?? null,
     license: entry.license ?? null,
     path: path ?? null,
-    source: variant.hf ?? variant.url ?? null,
+    source: variant.hf ?? (variant.url === undefined ? null : withoutSecrets(variant.url)),
     reason: reason ?? null,
     note: variant.note ?? null,
   };
