@@ -129,7 +129,11 @@ describe('lorekeep models', () => {
     const url = 'https://models.test/judge.gguf?signature=secret';
     const models = [{ name: 'judge', model_type: 'reranker', variants: [{ url }] }];
     writeFileSync(place, JSON.stringify({ version: 1, models }));
-    for (const command of [['list', '--json'], ['show', 'judge', '--json'], ['show', 'judge']]) {
+    for (const command of [
+      ['list', '--json'],
+      ['show', 'judge', '--json'],
+      ['show', 'judge'],
+    ]) {
       const { stdout } = await lorekeep(['models', ...command, '--catalog', place]);
       expect(stdout).toContain('https://models.test/judge.gguf');
       expect(stdout).not.toContain('secret');
