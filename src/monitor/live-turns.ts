@@ -1,8 +1,8 @@
 import { type KeptTurn, leastKept, type TurnRing } from './turn-ring.js';
 
 const gatherMs = 100;
-/** Most turns of a tenth of a second. Most of a page's cost is sending them: with 50, twice as much. */
-export const mostShown = 20;
+/** Most turns of a tenth of a second. Most of a page's cost is sending them. */
+export const mostShown = 10;
 
 /** Hands over finished turns ten times a second; of too many at a time the failed and the slowest ones. */
 export class LiveTurns {

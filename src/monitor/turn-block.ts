@@ -5,12 +5,16 @@ import type { TurnRecord } from './turn-record.js';
 export const blockTurns = 256;
 const firstNumbers = 16 * blockTurns;
 
-/** A turn without its number, its id and its texts. Fields that ranks are read from come first. */
-export type TurnNumbers = Omit<TurnRecord, 'seq' | 'turn' | 'components' | 'shortened'>;
-
-/** Places of the first numbers of a turn. */
-const queuedAt = 1;
-const durationAt = 2;
+/** A turn that is to be kept. */
+export interface NewTurn {
+  readonly seq: number;
+  readonly turn: string;
+  /** The rest of the record. */
+  readonly numbers: Omit<TurnRecord, 'seq' | 'turn' | 'code' | 'components' | 'shortened'> & {
+    readonly code: number | undefined;
+  };
+  readonly texts: Pick<TurnRecord, 'components' | 'shortened'> | undefined;
+}
 
 /**
  * Up to 256 turns as flat numbers and shared shapes. A block is filled again and again, so a turn leaves the garbage collector
@@ -21,9 +25,8 @@ export class TurnBlock implements NumberSink {
   readonly #ids: string[] = [];
   readonly #shapeOf: (Shape | undefined)[] = [];
   readonly #starts = new Uint32Array(blockTurns);
-  readonly #failed = new Uint8Array(blockTurns);
   /** Turns with texts, and those whose shape has no room: whole. */
-  readonly #whole = new Map<number, TurnRecord>();
+  readonly #whole = new Map<number, object>();
   #numbers = new Float64Array(firstNumbers);
   #used = 0;
 
@@ -45,17 +48,15 @@ export class TurnBlock implements NumberSink {
     this.#numbers[this.#used++] = value;
   }
 
-  /** `texts`: further fields of the record. */
-  set(place: number, seq: number, id: string, turn: TurnNumbers, texts: object | undefined): void {
+  set(place: number, { seq, turn, numbers, texts }: NewTurn): void {
     const start = this.#used;
     this.#starts[place] = start;
-    this.#ids[place] = id;
-    this.#failed[place] = turn.status === 'failed' ? 1 : 0;
-    const shape = texts === undefined ? this.#shapes.of(turn, this) : undefined;
+    this.#ids[place] = turn;
+    const shape = texts === undefined ? this.#shapes.of(numbers, this) : undefined;
     this.#shapeOf[place] = shape;
     if (shape !== undefined) return;
     this.#used = start;
-    this.#whole.set(place, { seq, turn: id, ...turn, ...texts });
+    this.#whole.set(place, { seq, turn, ...numbers, ...texts });
   }
 
   /** Returns a TurnRecord as JSON. */
@@ -64,14 +65,5 @@ export class TurnBlock implements NumberSink {
     if (shape === undefined) return JSON.stringify(this.#whole.get(place));
     const numbers = shape.json(this.#numbers, this.#starts[place] as number);
     return `{"seq":${seq},"turn":${JSON.stringify(this.#ids[place])},${numbers.slice(1)}`;
-  }
-
-  /** How much a turn deserves to be looked at: failed ones most, then by their time. */
-  rank(place: number): number {
-    if (this.#failed[place] === 1) return Number.POSITIVE_INFINITY;
-    const whole = this.#whole.get(place);
-    if (whole !== undefined) return whole.queuedMs + whole.durationMs;
-    const start = this.#starts[place] as number;
-    return (this.#numbers[start + queuedAt] as number) + (this.#numbers[start + durationAt] as number);
   }
 }

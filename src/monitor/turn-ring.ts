@@ -1,7 +1,7 @@
 import { textPrefix } from '../agents/text-prefix.js';
 import type { TurnFacts } from '../agents/turn-facts.js';
 import { Shapes } from './shape.js';
-import { blockTurns, TurnBlock } from './turn-block.js';
+import { blockTurns, type NewTurn, TurnBlock } from './turn-block.js';
 import type { TurnRecord } from './turn-record.js';
 
 /** Longest text of a kept component and most components of a turn. */
@@ -10,6 +10,8 @@ const mostComponents = 100;
 
 /** Turns that worst() chooses among, at least. */
 export const leastKept = 1024;
+/** Turns that are put into their blocks together: each for itself finds little of that code in the processor's caches. */
+const gathered = 32;
 /** Places of all shapes of turns together. */
 const mostShapeTokens = 20_000;
 
@@ -28,6 +30,10 @@ export class TurnRing {
   /** One more than needed: the oldest turns share a block with the newest ones. */
   readonly #blockCount: number;
   readonly #blocks: TurnBlock[] = [];
+  /** The newest turns, which are not in a block yet. */
+  readonly #new: NewTurn[] = [];
+  /** How much each of the latest turns deserves to be looked at, by `seq`: failed ones most, then by their time. */
+  readonly #ranks = new Float64Array(leastKept);
   #seq = 0;
 
   constructor(size: number, withComponents: boolean) {
@@ -52,26 +58,23 @@ export class TurnRing {
   /** Returns the turns after `seq`, oldest first; of more than `most` the failed and the slowest ones. */
   worst(seq: number, most: number): readonly KeptTurn[] {
     const from = Math.max(seq, this.#seq - leastKept);
-    const seqs = Array.from({ length: this.#seq - from }, (_, n) => from + 1 + n);
-    if (seqs.length <= most) return seqs.map((one) => this.#get(one));
-    const ranks = seqs.map((one) => this.#block(one).rank(placeOf(one)));
-    const rank = (one: number) => ranks[one - from - 1] as number;
+    const seqs = Array.from({ length: this.#seq - from }, (_, n) => this.#seq - n);
+    const rank = (one: number) => this.#ranks[one % leastKept] as number;
     return seqs
-      .toSorted((a, b) => (rank(a) === rank(b) ? b - a : rank(b) - rank(a)))
+      .sort((a, b) => (rank(a) === rank(b) ? b - a : rank(b) - rank(a)))
       .slice(0, most)
-      .toSorted((a, b) => a - b)
+      .sort((a, b) => a - b)
       .map((one) => this.#get(one));
   }
 
   add(facts: TurnFacts): void {
     const { turn, status, code, queuedMs, durationMs, nodes, skipped, hits, citations } = facts;
-    const seq = ++this.#seq;
     const numbers = {
       at: Date.now(),
       queuedMs,
       durationMs,
       status,
-      ...(code !== undefined && { code }),
+      code,
       nodes,
       engine: facts.engine(),
       skipped,
@@ -81,9 +84,20 @@ export class TurnRing {
       replyLength: facts.reply.length,
     };
     const texts = this.#withComponents ? keptComponents(facts.components) : undefined;
-    const place = placeOf(seq);
-    if (place === 0) this.#begin(seq);
-    this.#block(seq).set(place, seq, turn, numbers, texts);
+    const seq = ++this.#seq;
+    this.#ranks[seq % leastKept] = status === 'failed' ? Number.POSITIVE_INFINITY : queuedMs + durationMs;
+    this.#new.push({ seq, turn, numbers, texts });
+    if (this.#new.length === gathered) this.#store();
+  }
+
+  /** Puts the newest turns into their blocks. */
+  #store(): void {
+    for (const turn of this.#new) {
+      const place = placeOf(turn.seq);
+      if (place === 0) this.#begin(turn.seq);
+      this.#block(turn.seq).set(place, turn);
+    }
+    this.#new.length = 0;
   }
 
   #begin(seq: number): void {
@@ -98,6 +112,7 @@ export class TurnRing {
   }
 
   #get(seq: number): KeptTurn {
+    this.#store();
     return { seq, json: this.#block(seq).json(placeOf(seq), seq) };
   }
 }

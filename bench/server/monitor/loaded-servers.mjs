@@ -22,7 +22,8 @@ export class LoadedServers {
 
   /** @param configs by name */
   static async start(configs, clients) {
-    const child = fork(fileURLToPath(new URL('servers.mjs', import.meta.url)), [JSON.stringify(configs)]);
+    const program = fileURLToPath(new URL('servers.mjs', import.meta.url));
+    const child = fork(program, [JSON.stringify(configs)], { execArgv: ['--expose-gc'] });
     const servers = new LoadedServers(child);
     for (const [name, { port, monitor }] of Object.entries(await servers.#reply())) {
       const agents = Array.from({ length: clients }, async () => {
@@ -53,25 +54,30 @@ export class LoadedServers {
   }
 
   /**
-   * Takes turns with all clients of a server for some time. Gives the turns, the time, and the processor time of the servers until
-   * pages have been sent the turns.
+   * Asks a server the questions, each client its share of them one after another. Gives the turns, the time, and the processor time
+   * of the servers until pages have been sent the turns.
    */
-  async load(name, ms, ask) {
-    const processor = await this.#processorUs();
+  async load(name, questions) {
+    const before = await this.#used();
     const begin = performance.now();
-    const until = begin + ms;
-    let turns = 0;
-    const loops = this.#agents.get(name).map(async (agent) => {
-      while (performance.now() < until) {
-        const { status } = await agent.turn(ask());
-        if (status !== 'completed') throw new Error(`${name}: a turn ended as ${status}`);
-        turns++;
-      }
-    });
-    await Promise.all([...loops, this.#refresh(this.#pages.get(name), ms)]);
-    const took = performance.now() - begin;
-    await delay(sendMs);
-    return { turns, ms: took, processorUs: (await this.#processorUs()) - processor };
+    const agents = this.#agents.get(name);
+    await Promise.all(
+      agents.map(async (agent, client) => {
+        for (let at = client; at < questions.length; at += agents.length) {
+          const { status } = await agent.turn(questions[at]);
+          if (status !== 'completed') throw new Error(`${name}: a turn ended as ${status}`);
+        }
+      }),
+    );
+    const ms = performance.now() - begin;
+    await Promise.all([delay(sendMs), this.#refresh(this.#pages.get(name), ms)]);
+    const { processorUs, loopUs } = await this.#used();
+    return {
+      turns: questions.length,
+      ms,
+      processorUs: processorUs - before.processorUs,
+      loopUs: loopUs - before.loopUs,
+    };
   }
 
   bytes(name) {
@@ -91,7 +97,8 @@ export class LoadedServers {
     page.bytes += (await (await fetch(`${page.address}state`)).arrayBuffer()).byteLength;
   }
 
-  async #processorUs() {
+  /** Processor time of the servers so far, and that of their event loop. */
+  async #used() {
     this.#process.send('processor time');
     return this.#reply();
   }
