@@ -29,6 +29,20 @@ function runs(pid: number): boolean {
   }
 }
 
+test('every question about the documentation has its answer there', () => {
+  const lines = readFileSync(join(bench, 'quality', 'docs-questions.jsonl'), 'utf8')
+    .trimEnd()
+    .split('\n');
+  const lost = lines
+    .map((line) => JSON.parse(line) as { page: string; answer: string })
+    .filter(({ page, answer }) => {
+      const text = readFileSync(join(root, 'docs', page), 'utf8').replace(/\s+/g, ' ');
+      return !text.toLowerCase().includes(answer.toLowerCase());
+    });
+  expect(lines.length).toBeGreaterThan(30);
+  expect(lost).toEqual([]);
+});
+
 describe('the command line of npm run bench', () => {
   test('lists every trial, and each is a program that is there', async () => {
     const { trials } = await import(join(bench, 'suite', 'trials.mjs'));
