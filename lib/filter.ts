@@ -6,7 +6,9 @@ export type MetadataValue = number | bigint | string | boolean | string[];
 
 /** One typed field of a storage's records. Exactly one of `default` and `optional: true` is required. */
 export interface FieldDefinition {
+  /** Key in the records' metadata, and name in filters. */
   name: string;
+  /** Type of its values. A record with another one is refused. */
   type: 'int' | 'float' | 'string' | 'bool' | 'set<string>';
   /**
    * Of an int field: its values are dates. "date": days since 1970-01-01, also written "2024-05-31"; "date-time":

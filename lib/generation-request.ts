@@ -23,6 +23,7 @@ import { schemaGrammar } from './schema-grammar.js';
 export type ConsumerClass = 'interactive_visible' | 'interactive_buffered' | 'background';
 
 export interface ChatMessage {
+  /** Author of the message. */
   role: 'system' | 'user' | 'assistant';
   /** Plain text: spellings of control tokens in it stay text. */
   content: string;
@@ -37,6 +38,7 @@ export interface RenderOptions {
 
 /** A prompt as tokens. */
 export interface RenderedPrompt {
+  /** Tokens of the whole prompt. */
   readonly tokens: Int32Array;
   /** `input`: text from a message, which is never searched for control tokens; `message`: the index of its message. */
   readonly parts: readonly { text: string; input: boolean; message?: number }[];
@@ -69,12 +71,15 @@ export type Prompt = string | Int32Array | RenderedPrompt;
 export interface GenerateRequest {
   /** A conversation, rendered by the model's chat template. Either this or `prompt`. */
   messages?: readonly ChatMessage[] | undefined;
+  /** A prompt to continue as it is. */
   prompt?: Prompt | undefined;
+  /** Class in the scheduler. Default "interactive_visible". */
   class?: ConsumerClass | undefined;
   /** Most tokens of the reply, thinking included. Default 1024; the context limits it too. */
   maxTokens?: number | undefined;
   /** Most tokens after thinking. Default: what thinking leaves of maxTokens. */
   maxReplyTokens?: number | undefined;
+  /** How tokens are chosen. */
   sampling?: Sampling | undefined;
   /** 0 to 2^53 - 1. Default: random. The result has the one in use. */
   seed?: number | undefined;

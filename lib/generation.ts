@@ -16,24 +16,29 @@ export type {
 
 /** A part of a reply. The pieces concatenate to the result's `text` and `thinking`; none ends inside a character. */
 export interface Piece {
+  /** Part of the reply, or of the thinking before it. */
   kind: 'text' | 'thinking';
+  /** Text since the piece before. */
   text: string;
 }
 
-/**
- * Tokens. `cached`: those of the prompt that were not computed, because they were in the cache. `computed`: the others,
- * or those of them that were computed before a deadline or a cancel.
- */
+/** Numbers of tokens. */
 export interface Usage {
+  /** Tokens of the prompt. */
   prompt: number;
+  /** Tokens of the prompt that were in the KV cache, and not computed. */
   cached: number;
+  /** The other tokens of the prompt, or those of them that were computed before a deadline or a cancel. */
   computed: number;
+  /** Tokens generated, thinking included. */
   completion: number;
 }
 
-/** Tokens that prompt lookup suggested, and those of them that the model agreed with. */
+/** Guesses of prompt lookup. */
 export interface DraftCounts {
+  /** Tokens that were suggested. */
   drafted: number;
+  /** Those that the model agreed with. */
   accepted: number;
 }
 
@@ -63,19 +68,28 @@ export type Finish = 'stop' | 'stop_string' | 'length' | 'context' | 'cancelled'
 
 /** Natural logarithms. */
 export interface TokenLogprobs {
+  /** The chosen token. */
   token: number;
+  /** Its log-probability. */
   logprob: number;
   /** Most likely first. */
   top: readonly { token: number; logprob: number }[];
 }
 
 export interface GenerationResult {
+  /** The reply, without thinking. */
   text: string;
+  /** The text before the reply that the model marks as thinking. */
   thinking: string;
+  /** Why the generation ended. */
   finish: Finish;
+  /** Numbers of tokens. */
   usage: Usage;
+  /** Tokens that were guessed and checked together. */
   drafts: DraftCounts;
+  /** Times of the phases. */
   timing: GenerationTiming;
+  /** Seed in use. */
   seed: number;
   /** Tokens of the reply, without the one that ended it. */
   tokens: Int32Array;
@@ -88,6 +102,7 @@ export interface GenerationResult {
  * generation resolves with the text so far; a failed one rejects both.
  */
 export interface Generation extends AsyncIterable<Piece> {
+  /** Resolves at the end; rejects if the generation fails. */
   readonly result: Promise<GenerationResult>;
   /** Settles the result at once; the computation ends within one operation. */
   cancel(): void;

@@ -3,6 +3,7 @@ import { highlight as at } from './layout.gen.js';
 
 /** A part of a snippet. */
 export interface SnippetPart {
+  /** Part of the snippet. */
   text: string;
   /** Whether the query matches it. */
   match: boolean;

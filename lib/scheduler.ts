@@ -25,8 +25,11 @@ export interface SchedulerOptions {
   prefillQuantumTokens?: number | undefined;
   /** Longest step while an interactive reply streams, in ms; 0: no limit. Default: three decode steps and 50 ms. */
   stepTargetMs?: number | 'auto' | undefined;
+  /** Replies that somebody reads while they are written. */
   interactiveVisible?: SchedulerClassOptions | undefined;
+  /** Replies that are shown or spoken in sentences. */
   interactiveBuffered?: SchedulerClassOptions | undefined;
+  /** Work that nobody waits for. */
   background?: SchedulerClassOptions | undefined;
 }
 

@@ -12,7 +12,9 @@ import type { VectorPlan } from './vector-index.js';
 export interface StorageHit {
   /** Position of the record in the storage. */
   ordinal: number;
+  /** Unique within the storage. */
   id: string;
+  /** The record's text. */
   text: string;
   /** Values of the record's fields, defaults included; absent if the storage has no fields. */
   metadata?: Record<string, MetadataValue>;
@@ -28,8 +30,9 @@ export interface StorageHit {
   denseRank?: number;
   /** Position in the lexical leg, from 1; absent if that leg did not find it. */
   lexicalRank?: number;
-  /** The normalised scores that a fusion by scores adds up, 0 to 1; absent otherwise. */
+  /** The normalised dense score that a fusion by scores adds up, 0 to 1; absent otherwise. */
   denseScore?: number;
+  /** The normalised lexical score, likewise. */
   lexicalScore?: number;
   /** Estimated probability, 0 to 1, that the record is relevant; comparable between queries (docs/relevance.md). */
   relevance: number;
@@ -49,6 +52,7 @@ export interface LexicalPlan {
 }
 
 export interface StoragePlan {
+  /** Mode of the search. */
   mode: SearchMode;
   /** How the dense leg ran; absent in lexical mode. */
   dense?: VectorPlan;
@@ -59,6 +63,7 @@ export interface StoragePlan {
 }
 
 export interface FusionPlan {
+  /** By ranks, or by scores. */
   method: FusionMethod;
   /** Of this query, together 1; only of the fusion by scores. */
   weights?: { dense: number; lexical: number };
@@ -66,18 +71,25 @@ export interface FusionPlan {
 
 /** Milliseconds of the parts of a search. The legs of a hybrid search may run at the same time. */
 export interface SearchTimes {
+  /** Evaluation of the filter. */
   filter: number;
+  /** The dense leg. */
   dense: number;
+  /** The lexical leg. */
   lexical: number;
+  /** Fusion of the legs. */
   fusion: number;
 }
 
 export interface StorageSearchResult {
+  /** Best first. */
   hits: StorageHit[];
+  /** How the search ran. */
   plan: StoragePlan;
 }
 
 export interface TimedSearchResult extends StorageSearchResult {
+  /** Time of each step. */
   times: SearchTimes;
   /** Cosine of the query and records of other subjects (docs/relevance.md); absent in lexical mode and without hits. */
   cosineFloor?: number;

@@ -13,6 +13,7 @@ export interface StoredRecord {
   ordinal: number;
   /** Unique within the storage. */
   id: string;
+  /** The record's text. */
   text: string;
   /** Values of the record's fields, defaults included; absent if the storage has no fields. */
   metadata?: Record<string, MetadataValue>;

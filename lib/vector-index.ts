@@ -104,6 +104,7 @@ export interface VectorHits {
   ordinals: Uint32Array;
   /** Cosine distances, 0 (same direction) to 2 (opposite). */
   distances: Float32Array;
+  /** How the search ran. */
   plan: VectorPlan;
 }
 

@@ -44,8 +44,10 @@ export interface ItemError {
   index: number;
   /** INVALID_ARGUMENT: the text has no token that the model knows; MODEL_INVALID: the result holds NaN or infinity. */
   code: 'TEXT_TOO_LONG' | 'INVALID_ARGUMENT' | 'MODEL_INVALID';
+  /** The problem, without its place. */
   message: string;
-  /** Tokens in the text; `limit` is the model's maximum. Both include special tokens. */
+  /** Tokens in the text, special tokens included. */
   tokens: number;
+  /** The model's maximum, special tokens included. */
   limit: number;
 }

@@ -81,8 +81,9 @@ export interface PrefixPart {
   readonly tokens: number;
   /** Requests under way whose prompt ends with it. */
   readonly running: number;
-  /** Sequences of ended requests that end with it, and those of them that are pinned. */
+  /** Sequences of ended requests that end with it. */
   readonly kept: number;
+  /** Those of them that are pinned. */
   readonly pinned: number;
   /** Time since the last use of a sequence that ends with it; 0 if none does. */
   readonly idleMs: number;

@@ -43,9 +43,11 @@ export interface ModelFacts {
 export interface EmbedResult {
   /** Row-major, texts x dimension, each row of length 1; rows of failed texts are zero. */
   vectors: Float32Array;
+  /** Texts that failed, in input order. */
   errors: ItemError[];
-  /** Tokens computed, and the number of batches. */
+  /** Tokens computed. */
   tokens: number;
+  /** Batches computed. */
   batches: number;
 }
 

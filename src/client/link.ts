@@ -13,6 +13,7 @@ export interface Address {
 
 /** Options of every call. */
 export interface CallOptions {
+  /** Aborting rejects the call with the signal's reason. */
   signal?: AbortSignal | undefined;
 }
 

@@ -9,6 +9,7 @@ import {
 export interface EmbedOptions {
   /** Kind of the texts: some models embed queries and documents differently. */
   kind: 'query' | 'document';
+  /** Aborted when the caller no longer wants the vectors. */
   signal?: AbortSignal | undefined;
 }
 

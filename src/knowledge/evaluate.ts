@@ -17,6 +17,7 @@ export interface EvaluateOptions {
   settings?: readonly EvaluationSetting[] | undefined;
   /** Questions listed as the worst. Default 5. */
   worst?: number | undefined;
+  /** Aborting rejects the call. */
   signal?: AbortSignal | undefined;
   /** Called after each question with the number of questions done. */
   onProgress?: ((done: number, all: number) => void) | undefined;

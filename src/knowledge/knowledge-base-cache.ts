@@ -39,6 +39,7 @@ const known: OptionNames<KnowledgeBaseCacheOptions> = {
 };
 
 export interface CachedOpenOptions {
+  /** Aborting rejects this call; the load goes on while others wait for it. */
   signal?: AbortSignal | undefined;
   /**
    * If the files have changed since the knowledge base was loaded: "wait" for the new load, or "serve" what was loaded before,

@@ -12,6 +12,7 @@ export interface RankingModel {
 
 /** How the hits of a search are sorted anew. */
 export interface RerankOptions {
+  /** Judges the hits. */
   model: RankingModel;
   /** Hits that the search finds for the model to sort; the best `topK` remain. Default: 4 x topK, at least 20. */
   candidates?: number | undefined;
@@ -29,6 +30,7 @@ export interface RerankFacts {
   truncated: number;
   /** Tokens computed. */
   tokens: number;
+  /** Milliseconds that it took. */
   ms: number;
 }
 

@@ -12,6 +12,7 @@ import { noProgress, type ProgressListener } from './progress.js';
 export interface OpenKnowledgeBaseOptions {
   /** Gives the model that the config file names: `await CatalogModels.open()`, or a function. */
   models: ModelSource;
+  /** Aborting rejects the call. */
   signal?: AbortSignal | undefined;
   /** Default: silent. */
   log?: KnowledgeLog | undefined;

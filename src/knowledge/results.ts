@@ -4,13 +4,17 @@ import { type ResultChoice, rankedHits } from './result-options.js';
 
 /** A record beside a hit. */
 export interface ContextRecord {
+  /** Unique within the storage. */
   id: string;
+  /** The record's text. */
   text: string;
 }
 
 /** The records around a hit, in the storage's order. */
 export interface HitContext {
+  /** In the order of the storage. */
   before: ContextRecord[];
+  /** In the order of the storage. */
   after: ContextRecord[];
 }
 

@@ -17,6 +17,7 @@ import { checkOwnRecords } from './own-records.js';
 export interface SaveStorageOptions {
   /** Name of the model in the config. Default: the model's name in the catalog; required where it has none. */
   embeddingModel?: string | undefined;
+  /** Aborting rejects the call. */
   signal?: AbortSignal | undefined;
 }
 

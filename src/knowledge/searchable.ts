@@ -39,6 +39,7 @@ export interface SearchHit extends StorageHit {
 }
 
 export interface SearchOutcome extends TimedSearchResult {
+  /** Best first. */
   hits: SearchHit[];
   /** With `rerank`. */
   rerank?: RerankFacts;

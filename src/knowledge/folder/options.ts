@@ -21,6 +21,7 @@ export interface IndexFolderOptions extends WalkOptions {
   output?: string | undefined;
   /** Default: silent. */
   log?: KnowledgeLog | undefined;
+  /** Told of the steps of each phase, in order. */
   onProgress?: ProgressListener | undefined;
 }
 
