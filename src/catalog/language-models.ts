@@ -127,11 +127,6 @@ export class LanguageModels {
     this.#options = options;
   }
 
-  /** Names of the language models, in the catalog's order. The first is the default. */
-  get names(): string[] {
-    return this.#catalog.namesOf('llm');
-  }
-
   /** Those that are in memory. */
   get inMemory(): LoadedLanguageModel[] {
     return [...this.#loaded].flatMap(({ name, slot }) =>

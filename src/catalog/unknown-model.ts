@@ -38,11 +38,16 @@ export class UnknownModelError extends Error {
   }
 }
 
-/** Returns the entry of a name, or the first of the type. @throws UnknownModelError */
+/** Returns the entry of a name, or the first of the type that is present, else the first. @throws UnknownModelError */
 export function findModel(catalog: Catalog, type: NamedType, name: string | undefined): CatalogEntry {
   const names = catalog.namesOf(type);
-  const wanted = name ?? names[0];
+  const wanted = name ?? names.find((each) => isPresent(catalog, each)) ?? names[0];
   const entry = wanted === undefined ? undefined : catalog.find(wanted);
   if (entry?.model_type === type) return entry;
   throw new UnknownModelError(type, name, entry, names);
+}
+
+function isPresent(catalog: Catalog, name: string): boolean {
+  const entry = catalog.find(name);
+  return entry !== undefined && catalog.locate(entry).present;
 }

@@ -228,7 +228,7 @@ export interface SearchFields {
   stale?: 'wait' | 'serve' | undefined;
   /** Sorts the hits with a reranker: docs/reranking.md. */
   rerank?: {
-    /** Catalog name of the reranker. Default: the catalog's first. */
+    /** Catalog name of the reranker. Default: the first one of the catalog whose file is present. */
     model?: string | undefined;
     /**
      * Hits that the reranker sorts; the best `top_k` remain. Default: 4 x `top_k`, at least 20. 1 to
@@ -339,7 +339,7 @@ export interface CannedResponseParams {
 
 /** Params of a node of the type `generate`. */
 export interface GenerateParams {
-  /** Catalog name of a language model. Default: the first one of the catalog. */
+  /** Catalog name of a language model. Default: the first one of the catalog whose file is present. */
   model?: string | undefined;
   /** Mustache template of the system text. Default: one that suits knowledge and `cite`. Empty: none. */
   system?: string | undefined;
@@ -477,7 +477,7 @@ export interface RegexGuardrailParams {
 
 /** Params of a node of the type `rerank`. */
 export interface RerankParams {
-  /** Catalog name of the reranker. Default: the catalog's first. */
+  /** Catalog name of the reranker. Default: the first one of the catalog whose file is present. */
   model?: string | undefined;
   /** Maximum number of records that remain. Default: all. 1 to 1000. */
   topK?: number | undefined;

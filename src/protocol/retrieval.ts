@@ -108,7 +108,9 @@ export const retrievalFields = {
         .string()
         .min(1)
         .optional()
-        .describe("Catalog name of the reranker. Default: the catalog's first."),
+        .describe(
+          'Catalog name of the reranker. Default: the first one of the catalog whose file is present.',
+        ),
       candidates: z
         .int()
         .min(1)

@@ -7,6 +7,7 @@ import { Catalog } from '../../src/catalog/catalog.js';
 import { checkModelFile } from '../../src/catalog/checked-file.js';
 import { openModel } from '../../src/catalog/open-model.js';
 import { type CatalogEntry, catalogJsonSchema } from '../../src/catalog/schema.js';
+import { findModel } from '../../src/catalog/unknown-model.js';
 import { configSchema } from '../../src/config/schema.js';
 import { temporaryFolder } from '../helpers/folder.js';
 
@@ -36,6 +37,20 @@ describe('the model catalog', () => {
     expect(catalog.namesOf('embedding')).toEqual(['a']);
     expect(catalog.resolveFile('a.gguf')).toBe(inFolder('a.gguf'));
     expect(catalog.resolveFile('/models/a.gguf')).toBe('/models/a.gguf');
+  });
+
+  it('has the first model that is present as the default of a type, else the first', async () => {
+    const named = (name: string) => ({
+      ...model,
+      name,
+      model_type: 'llm',
+      variants: [{ file: `${name}.gguf` }],
+    });
+    const catalog = await load({ version: 1, models: [model, named('absent'), named('present')] });
+    expect(findModel(catalog, 'llm', undefined).name).toBe('absent');
+    writeFileSync(inFolder('present.gguf'), '');
+    expect(findModel(catalog, 'llm', undefined).name).toBe('present');
+    expect(findModel(catalog, 'llm', 'absent').name).toBe('absent');
   });
 
   it('warns of unknown keys', async () => {

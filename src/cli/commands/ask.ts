@@ -44,7 +44,7 @@ export function addAsk(program: Command): void {
     .option('--generate', 'a language model of the server answers from the hits, with citations')
     .option(
       '--model <name>',
-      "the same with this language model (default: the first of the server's catalog)",
+      "the same with this language model (default: the first one of the server's catalog whose file is present)",
     )
     .option('--json', 'one JSON result per question, a line each')
     .addHelpText('after', `\nCtrl-D ends a conversation.\n${exitStatusHelp}`)

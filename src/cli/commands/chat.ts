@@ -18,7 +18,10 @@ export function addChat(program: Command): void {
         'topK',
       ]),
     )
-    .option('--model <name>', "the language model (default: the first of the server's catalog)")
+    .option(
+      '--model <name>',
+      "the language model (default: the first one of the server's catalog whose file is present)",
+    )
     .option('--system <text>', 'a Mustache template of the system text, or @FILE')
     .option('--top-k <n>', 'most records in a prompt, 1 to 1000', integer(1, 1000))
     .option('--history <file>', 'continue the conversation in this file, and save it there')

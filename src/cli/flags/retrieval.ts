@@ -12,7 +12,7 @@ export interface RetrievalFlags extends LexicalFlags {
   threshold?: number;
   fusion?: 'rrf' | 'scores';
   minScore?: number;
-  /** Name of a reranker; true: the catalog's first. */
+  /** Name of a reranker; true: the default one. */
   rerank?: string | true;
   offset?: number;
   groupBy?: string;
@@ -45,7 +45,10 @@ export function addRetrievalFlags(command: Command): Command {
       ).choices(['rrf', 'scores']),
     )
     .option('--min-score <r>', 'least relevance of a hit, 0 to 1', number(0, 1))
-    .option('--rerank [model]', "a reranker sorts the hits: its name (default: the catalog's first)")
+    .option(
+      '--rerank [model]',
+      'a reranker sorts the hits: its name (default: the first one of the catalog whose file is present)',
+    )
     .option('--offset <n>', 'hits to skip, for the next page', integer(0, 1000))
     .option('--group-by <field>', 'one hit for each value of a field')
     .option(

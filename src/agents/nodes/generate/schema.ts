@@ -90,7 +90,9 @@ export const schema = {
       .min(1)
       .max(128)
       .optional()
-      .describe('Catalog name of a language model. Default: the first one of the catalog.'),
+      .describe(
+        'Catalog name of a language model. Default: the first one of the catalog whose file is present.',
+      ),
     system: template()
       .optional()
       .describe(

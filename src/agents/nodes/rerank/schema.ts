@@ -19,7 +19,7 @@ export const schema = {
       .string()
       .min(1)
       .optional()
-      .describe("Catalog name of the reranker. Default: the catalog's first."),
+      .describe('Catalog name of the reranker. Default: the first one of the catalog whose file is present.'),
     top_k: z
       .int()
       .min(1)
