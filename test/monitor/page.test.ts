@@ -217,6 +217,18 @@ describe.skipIf(browserPath === undefined)('the monitor in a browser', () => {
     await page.close();
   });
 
+  it('the log says that it has no line of a level and a word', async () => {
+    const { url } = await start();
+    const { page } = await open(url);
+    await tab(page, 'Log');
+    await page.getByText('listening').first().waitFor();
+    await page.getByLabel('Contains').fill('no line has this');
+    await page.getByText(/^None of the latest \d+ lines is shown\.$/).waitFor();
+    await page.getByLabel('Contains').fill('');
+    await page.getByText('None of the latest').waitFor({ state: 'detached' });
+    await page.close();
+  });
+
   it('a request that fails once does not leave the page disconnected', async () => {
     const { url } = await start();
     const { page } = await open(url);

@@ -51,6 +51,7 @@ export function Log({ lines }: { lines: readonly string[] }) {
       </div>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard must be able to scroll it */}
       <div class="panel log" ref={box} tabIndex={0} role="log" aria-label="Log lines">
+        {shown.length === 0 && <p class="dim">None of the latest {lines.length} lines is shown.</p>}
         {shown.map(({ level, time, msg, rest }, index) => (
           <div key={`${index}`} class={levels.indexOf(level) >= 4 ? 'bad' : undefined}>
             <span class="dim">{time.slice(11, 23)}</span> {level} {msg} <span class="dim">{rest}</span>
