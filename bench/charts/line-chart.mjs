@@ -128,11 +128,21 @@ function axis({ ticks, tickFormat = shortNumber, reverse = false, linear = false
   };
 }
 
-/** 1, 2 and 5 times the powers of ten; the powers alone where there are many. */
+/** 1, 2 and 5 times the powers of ten; the powers alone where there are many. Multiples of one of them where fewer than two fit. */
 function countableTicks(least, most) {
   const powers = [];
   for (let power = Math.floor(Math.log10(least)); 10 ** power <= most; power++) powers.push(10 ** power);
-  return powers.length > 4 ? powers : powers.flatMap((power) => [power, 2 * power, 5 * power]);
+  const ticks = powers.length > 4 ? powers : powers.flatMap((power) => [power, 2 * power, 5 * power]);
+  return ticks.filter((tick) => tick >= least && tick <= most).length < 2 ? multiples(least, most) : ticks;
+}
+
+/** Two to five multiples of 1, 2 or 5 times a power of ten. */
+function multiples(least, most) {
+  const power = 10 ** Math.floor(Math.log10(most - least));
+  const fitting = (step) => Math.floor(most / step) - Math.ceil(least / step) + 1;
+  const step = [5, 2, 1, 0.5, 0.2].map((times) => times * power).find((step) => fitting(step) >= 2);
+  const first = Math.ceil(least / step);
+  return Array.from({ length: fitting(step) }, (_, n) => Number(((first + n) * step).toPrecision(12)));
 }
 
 function shortNumber(value) {

@@ -62,6 +62,20 @@ test('a short soak: every class answers, handles are given back, and the curves 
   for (const chart of charts) expect(drawLineChart(chart)).toMatch(/^<svg .*<path /s);
 });
 
+test('a chart of values that are near one another says how high they are', async () => {
+  const { drawLineChart } = await import(join(bench, 'charts/line-chart.mjs'));
+  const { chartsOf } = await import(join(bench, 'charts/curves.mjs'));
+  for (const [least, most, ticks] of [
+    [66, 78, ['70', '80']],
+    [310, 322, ['300', '320']],
+  ] as const) {
+    const points = [0, 1].map((x) => ({ x, y: x === 0 ? least : most }));
+    const curve = { chart: 'soak-memory', panel: 'the server', series: [{ name: 'lorekeep', points }] };
+    const [chart] = chartsOf([{ curves: [curve] }]);
+    for (const tick of ticks) expect(drawLineChart(chart)).toContain(`>${tick}</text>`);
+  }
+});
+
 interface Growth {
   slope: number;
   least: number;
