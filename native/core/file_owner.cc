@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 
 constexpr std::uint64_t kMostOwnerBytes = 64 * 1024;
 
-fs::path folder_of(const fs::path& target) {
+fs::path real_folder_of(const fs::path& target) {
   std::error_code error;
   return fs::canonical(target.has_parent_path() ? target.parent_path() : ".", error);
 }
@@ -91,7 +91,7 @@ std::string shown(Magic magic) {
 }  // namespace
 
 std::vector<std::byte> owner_bytes(const fs::path& target, const FileOwner& owner) {
-  const fs::path folder = folder_of(target);
+  const fs::path folder = real_folder_of(target);
   const fs::path config = place_of(owner.config);
   const fs::path records = place_of(owner.records);
   if (folder.empty() || config.empty() || records.empty()) return {};
@@ -102,7 +102,7 @@ std::vector<std::byte> owner_bytes(const fs::path& target, const FileOwner& owne
 }
 
 ReplacementRule replaces_own_kind(const fs::path& target, Magic magic, const FileOwner* owner) {
-  return [folder = folder_of(target), magic,
+  return [folder = real_folder_of(target), magic,
           owner = owner == nullptr ? std::nullopt : std::optional(*owner)](const FoundFile& file) -> std::string {
     SectionFileHeader header{};
     const bool whole = read_values(file, 0, std::span(&header, 1));

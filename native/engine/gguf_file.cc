@@ -11,7 +11,6 @@
 namespace lorekeep::engine {
 namespace {
 
-constexpr std::uint64_t kMaxTensors = 16384;  // of all parts
 constexpr std::uint64_t kMaxParts = 999;
 constexpr std::string_view kPartCount = "split.count";
 constexpr std::string_view kPartNumber = "split.no";  // from 0

@@ -10,9 +10,8 @@ namespace lorekeep::engine {
 namespace {
 
 constexpr std::uint32_t kNewestVersion = 3;
-// llama.cpp checks for duplicates in quadratic time. Real files have some 50 keys and at most a few thousand tensors.
+// llama.cpp checks for duplicates in quadratic time. Real files have some 50 keys.
 constexpr std::uint64_t kMaxKeys = 8192;
-constexpr std::uint64_t kMaxTensors = 16384;
 constexpr std::size_t kMaxTensorName = 63;  // llama.cpp: GGML_MAX_NAME is 64 with the terminator
 constexpr std::uint64_t kDefaultAlignment = 32;
 constexpr std::uint64_t kMaxAlignment = 65536;

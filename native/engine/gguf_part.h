@@ -20,6 +20,10 @@
 
 namespace lorekeep::engine {
 
+/// Tensors of a model, in all of its parts together. llama.cpp checks for duplicates in quadratic time, and real files
+/// have at most a few thousand.
+inline constexpr std::uint64_t kMaxTensors = 16384;
+
 enum class GgufType : std::uint32_t {
   kUint8 = 0,
   kInt8 = 1,

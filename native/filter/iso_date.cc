@@ -11,9 +11,9 @@ constexpr std::int64_t kFirstDay = -719'162;  // 0001-01-01
 constexpr std::int64_t kLastDay = 2'932'896;  // 9999-12-31
 
 /// Reads a text from left to right. Once a read fails, all later ones fail.
-class Reader {
+class DateReader {
  public:
-  explicit Reader(std::string_view text) noexcept : rest_(text) {}
+  explicit DateReader(std::string_view text) noexcept : rest_(text) {}
 
   bool ok() const noexcept { return ok_; }
   bool done() const noexcept { return rest_.empty(); }
@@ -67,7 +67,7 @@ class Reader {
 };
 
 /// Returns days since 1970-01-01.
-std::int64_t read_date(Reader& reader) noexcept {
+std::int64_t read_date(DateReader& reader) noexcept {
   using namespace std::chrono;
   const int written_year = reader.number(4, 9999);
   reader.expect('-');
@@ -80,7 +80,7 @@ std::int64_t read_date(Reader& reader) noexcept {
 }
 
 /// Returns milliseconds since midnight.
-std::int64_t read_time(Reader& reader) noexcept {
+std::int64_t read_time(DateReader& reader) noexcept {
   std::int64_t minutes = 60 * reader.number(2, 23);
   reader.expect(':');
   minutes += reader.number(2, 59);
@@ -93,7 +93,7 @@ std::int64_t read_time(Reader& reader) noexcept {
 }
 
 /// Returns milliseconds ahead of UTC.
-std::int64_t read_offset(Reader& reader) noexcept {
+std::int64_t read_offset(DateReader& reader) noexcept {
   if (reader.take('Z')) return 0;
   const bool behind = reader.take('-');
   if (!behind) reader.expect('+');
@@ -126,7 +126,7 @@ std::string_view format_values(IntFormat format) noexcept {
 
 std::optional<std::int64_t> parse_iso(std::string_view text, IntFormat format) noexcept {
   if (format == IntFormat::kNone) return std::nullopt;
-  Reader reader(text);
+  DateReader reader(text);
   std::int64_t value = read_date(reader);
   if (format == IntFormat::kDateTime) {
     value *= kMillisecondsPerDay;

@@ -12,7 +12,7 @@ namespace {
 constexpr std::array<FieldType, 5> kTypes = {FieldType::kInt, FieldType::kFloat, FieldType::kString, FieldType::kBool,
                                              FieldType::kStringSet};
 
-[[noreturn]] void refuse(const std::string& path, const std::string& expected, const std::string& found) {
+[[noreturn]] void refuse_field(const std::string& path, const std::string& expected, const std::string& found) {
   fail(Code::kInvalidArgument, path + ": expected " + expected + ", found " + found,
        {{"path", path}, {"expected", expected}, {"found", found}});
 }
@@ -50,7 +50,7 @@ class FieldParser {
  public:
   FieldParser(const Value& value, std::string path) : path_(std::move(path)) {
     const auto* object = value.as<Object>();
-    if (object == nullptr) refuse(path_, "an object", describe(value));
+    if (object == nullptr) refuse_field(path_, "an object", describe(value));
     for (const Member& member : *object) take(member);
   }
 
@@ -62,11 +62,12 @@ class FieldParser {
     field.filterable = flag(filterable_, "filterable", true);
     const bool optional = flag(optional_, "optional", false);
     if (optional == (default_ != nullptr)) {
-      refuse(path_, "exactly one of \"default\" and \"optional\": true", optional ? "both" : "neither");
+      refuse_field(path_, "exactly one of \"default\" and \"optional\": true", optional ? "both" : "neither");
     }
     if (default_ != nullptr) {
       field.default_value = coerce(*default_, field);
-      if (!field.default_value) refuse(path_ + ".default", std::string(expected_values(field)), describe(*default_));
+      if (!field.default_value)
+        refuse_field(path_ + ".default", std::string(expected_values(field)), describe(*default_));
     }
     return field;
   }
@@ -83,16 +84,16 @@ class FieldParser {
 
   std::string text(const Value* value, const char* key) const {
     const std::string path = path_ + "." + key;
-    if (value == nullptr) refuse(path, "a string", "nothing");
+    if (value == nullptr) refuse_field(path, "a string", "nothing");
     const auto* string = value->as<std::string>();
-    if (string == nullptr || string->empty()) refuse(path, "a string that is not empty", describe(*value));
+    if (string == nullptr || string->empty()) refuse_field(path, "a string that is not empty", describe(*value));
     return *string;
   }
 
   bool flag(const Value* value, const char* key, bool otherwise) const {
     if (value == nullptr) return otherwise;
     const auto* flag = value->as<bool>();
-    if (flag == nullptr) refuse(path_ + "." + key, "true or false", describe(*value));
+    if (flag == nullptr) refuse_field(path_ + "." + key, "true or false", describe(*value));
     return *flag;
   }
 
@@ -101,7 +102,7 @@ class FieldParser {
     for (const FieldType type : kTypes) {
       if (type_name(type) == name) return type;
     }
-    refuse(path_ + ".type", "int, float, string, bool or set<string>", quoted(name));
+    refuse_field(path_ + ".type", "int, float, string, bool or set<string>", quoted(name));
   }
 
   IntFormat format(FieldType type) const {
@@ -110,10 +111,10 @@ class FieldParser {
     const auto* name = format_->as<std::string>();
     for (const IntFormat format : {IntFormat::kDate, IntFormat::kDateTime}) {
       if (name == nullptr || *name != format_name(format)) continue;
-      if (type != FieldType::kInt) refuse(path, "no format: only an int field has one", quoted(*name));
+      if (type != FieldType::kInt) refuse_field(path, "no format: only an int field has one", quoted(*name));
       return format;
     }
-    refuse(path, "date or date-time", describe(*format_));
+    refuse_field(path, "date or date-time", describe(*format_));
   }
 
   std::string path_;
@@ -172,20 +173,20 @@ Schema::Schema(std::vector<Field> fields) : fields_(std::move(fields)) {
   for (std::size_t i = 0; i < fields_.size(); ++i) {
     const Field& field = fields_[i];
     const std::string path = "fields[" + std::to_string(i) + "]";
-    if (field.name.empty()) refuse(path + ".name", "a string that is not empty", "\"\"");
+    if (field.name.empty()) refuse_field(path + ".name", "a string that is not empty", "\"\"");
     if (*find(field.name) != i) {
-      refuse(path + ".name", "a unique name",
-             quoted(field.name) + ", the name of fields[" + std::to_string(*find(field.name)) + "]");
+      refuse_field(path + ".name", "a unique name",
+                   quoted(field.name) + ", the name of fields[" + std::to_string(*find(field.name)) + "]");
     }
     if (field.default_value && field.default_value->index() != static_cast<std::size_t>(field.type)) {
-      refuse(path + ".default", std::string(type_name(field.type)), "a value of another type");
+      refuse_field(path + ".default", std::string(type_name(field.type)), "a value of another type");
     }
   }
 }
 
 Schema Schema::parse(const Value& fields) {
   const auto* array = fields.as<Array>();
-  if (array == nullptr) refuse("fields", "an array", describe(fields));
+  if (array == nullptr) refuse_field("fields", "an array", describe(fields));
   std::vector<Field> parsed;
   for (std::size_t i = 0; i < array->size(); ++i) {
     parsed.push_back(FieldParser((*array)[i], "fields[" + std::to_string(i) + "]").parse());

@@ -11,8 +11,6 @@ namespace {
 
 /// Weight of the newest measurement.
 constexpr double kNewest = 0.25;
-/// A measurement counts at most as this multiple of the expected time, because the machine may have been busy.
-constexpr double kOutlier = 3;
 
 std::size_t bucket_of(std::uint32_t tokens, std::size_t buckets) noexcept {
   const auto width = static_cast<std::size_t>(std::bit_width(std::max(tokens, 1u)));

@@ -9,8 +9,6 @@ namespace {
 
 /// Weight that a step keeps with each later one.
 constexpr double kKept = 0.98;
-/// A measurement counts at most as this multiple of the expected time, because the machine may have been busy.
-constexpr double kOutlier = 3;
 /// Share of a step's surprise, in logarithms, that the next one is expected to repeat. Most of it is noise: with a
 /// half, noise of a step adds noise to the next one's size.
 constexpr double kDriftGain = 0.25;

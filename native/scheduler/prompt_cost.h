@@ -6,6 +6,9 @@
 
 namespace lorekeep::scheduler {
 
+/// A measurement counts at most as this multiple of the expected time, because the machine may have been busy.
+inline constexpr double kOutlier = 3;
+
 /// Tokens of prompts in one step.
 struct PromptWork {
   double tokens = 0;

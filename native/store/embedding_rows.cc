@@ -9,7 +9,7 @@
 namespace lorekeep::store {
 namespace {
 
-constexpr std::size_t kGrain = 4096;  // records
+constexpr std::size_t kRecordGrain = 4096;  // records
 
 }  // namespace
 
@@ -18,7 +18,7 @@ EmbeddingRows::EmbeddingRows(const Records& records, std::size_t dimension, cons
     : dimension_(dimension), key_(key), order_(records.size()), states_(records.size(), State::kMissing) {
   digests_.reserve(records.size());
   for (std::size_t i = 0; i < records.size(); ++i) {
-    if (cancel != nullptr && i % kGrain == 0) cancel->check();
+    if (cancel != nullptr && i % kRecordGrain == 0) cancel->check();
     const std::string_view text = records.texts[i];
     digests_.push_back(digest(std::as_bytes(std::span(text.data(), text.size()))));
   }

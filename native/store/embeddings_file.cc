@@ -11,7 +11,7 @@ namespace {
 
 enum Section : std::uint32_t { kHeader = 1, kDigests = 2, kTruncated = 3, kRows = 4 };
 constexpr std::uint32_t kSections = 4;
-constexpr std::size_t kGrain = 1024;  // rows
+constexpr std::size_t kRowGrain = 1024;  // rows
 
 struct Header {
   Digest key;
@@ -66,7 +66,7 @@ EmbeddingsFile::EmbeddingsFile(const std::filesystem::path& path, const Digest& 
 // Checks the values: checksums detect damage, not forgery.
 void EmbeddingsFile::check_rows(const CancelToken* cancel) const {
   for (std::size_t i = 0; i < digests_.size(); ++i) {
-    if (cancel != nullptr && i % kGrain == 0) cancel->check();
+    if (cancel != nullptr && i % kRowGrain == 0) cancel->check();
     if (i > 0 && !(digests_[i - 1] < digests_[i])) refuse_damage(file_, "its texts are not in order");
     if (truncated_[i] > 1) refuse_damage(file_, "a row has an invalid truncation flag");
     const auto row = rows_.subspan(i * dimension_, dimension_);
@@ -95,7 +95,7 @@ void write_embeddings(const std::filesystem::path& path, const Digest& key, cons
   file.write_array(embeddings.truncated);
   file.begin(kRows);
   for (std::size_t i = 0; i < embeddings.rows.size(); ++i) {
-    if (cancel != nullptr && i % kGrain == 0) cancel->check();
+    if (cancel != nullptr && i % kRowGrain == 0) cancel->check();
     file.write_array(std::span(embeddings.rows[i], embeddings.dimension));
   }
   file.commit();

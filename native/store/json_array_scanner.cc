@@ -6,7 +6,7 @@ namespace lorekeep::store {
 namespace {
 
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
-constexpr std::size_t kShownBytes = 16;
+constexpr std::size_t kBeginningBytes = 16;
 
 constexpr const char* kArray = "an array of records, which begins with [";
 constexpr const char* kArrayNotObject =
@@ -18,10 +18,10 @@ constexpr bool is_blank(char byte) noexcept {
 }
 
 /// Formats the beginning of `rest` for an error: printable ASCII as is, other bytes by number.
-std::string shown(std::string_view rest) {
+std::string beginning_of(std::string_view rest) {
   if (rest.empty()) return "the end of the file";
   std::string text;
-  for (const char byte : rest.substr(0, kShownBytes)) {
+  for (const char byte : rest.substr(0, kBeginningBytes)) {
     if (byte < 0x20 || byte > 0x7e) break;
     text += byte;
   }
@@ -114,7 +114,7 @@ void JsonArrayScanner::finish() {
 }
 
 void JsonArrayScanner::refuse(std::size_t at, const std::string& expected) const {
-  throw JsonSyntaxError{window_.line_of(at), state_ != State::kBefore, expected, shown(text_.substr(at))};
+  throw JsonSyntaxError{window_.line_of(at), state_ != State::kBefore, expected, beginning_of(text_.substr(at))};
 }
 
 void JsonArrayScanner::refuse_length() const {

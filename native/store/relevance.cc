@@ -54,9 +54,6 @@ struct OtherWords {
 constexpr OtherWords kInDense{0, 0.40};
 constexpr OtherWords kInHybrid{0.5, 0.36};
 
-/// Least range of cosines above the floor: all records may be equal.
-constexpr double kLeastRange = 0.05;
-
 /// Returns by how much the best value exceeds the next one; for another value, by how much less than the best it is.
 double lead(double value, double best, double next) noexcept {
   return value >= best ? value - next : value - best;
@@ -67,7 +64,7 @@ double log_odds(const RelevanceScale& scale, float distance, float bm25) noexcep
   const ScoreScale scores{background.mean, scale.best_cosine, scale.best_bm25};
   const bool has_words = scale.bm25_limit > 0;
   const double cosine = 1.0 - static_cast<double>(distance);
-  const double range = std::max(1 - background.floor, kLeastRange);
+  const double range = std::max(1 - background.floor, kLeastCosineRange);
   const double above = (cosine - background.floor) / range;
   // Boosts may lift a score over the limit.
   const double coverage = has_words ? std::min(static_cast<double>(bm25) / scale.bm25_limit, 1.0) : 0;

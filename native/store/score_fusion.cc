@@ -7,9 +7,6 @@
 namespace lorekeep::store {
 namespace {
 
-/// Least range of cosines: all records may be equal.
-constexpr double kLeastRange = 0.05;
-
 /// For adapted_weight(): the share of the range of the first 50 cosines by which the tenth lies below the first.
 constexpr std::size_t kTenth = 9;
 constexpr std::size_t kFiftieth = 49;
@@ -144,7 +141,7 @@ class Fuser {
 }  // namespace
 
 double ScoreScale::dense(float distance) const noexcept {
-  const double range = std::max(1 - background, kLeastRange);
+  const double range = std::max(1 - background, kLeastCosineRange);
   return std::clamp(1 - (best_cosine - cosine_of(distance)) / range, 0.0, 1.0);
 }
 

@@ -20,6 +20,9 @@
 
 namespace lorekeep::store {
 
+/// Least range of cosines above the background: all records may be equal.
+inline constexpr double kLeastCosineRange = 0.05;
+
 /// Maps raw scores of one query to [0, 1].
 struct ScoreScale {
   double background = 0;   // mean cosine of the query and sampled records

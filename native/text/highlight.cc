@@ -10,9 +10,6 @@
 namespace lorekeep::text {
 namespace {
 
-constexpr char32_t kZeroWidthSpace = 0x200B;
-constexpr char32_t kZeroWidthNonJoiner = 0x200C;
-
 enum class Script : std::uint8_t {
   kWords,     // one token per run
   kPairs,     // Han, Kana, Bopomofo: overlapping pairs
@@ -32,10 +29,6 @@ bool is_word(char32_t code_point) noexcept {
   FoldedCodePoint parts[kMaxFolding];
   const std::size_t count = fold(code_point, parts);
   return std::any_of(parts, parts + count, [](const FoldedCodePoint& part) { return part.is_word; });
-}
-
-bool is_arabic(char32_t code_point) noexcept {
-  return code_point >= 0x0600 && code_point <= 0x06FF;
 }
 
 /// Classifies the code points of a text, in order, by the runs that MultilingualScanner makes of them.

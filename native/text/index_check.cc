@@ -12,7 +12,7 @@ namespace lorekeep::text {
 namespace {
 
 // The buckets are checked in parts of equal numbers.
-constexpr std::size_t kParts = 64;
+constexpr std::size_t kBucketParts = 64;
 constexpr std::size_t kMostCheckers = 4;
 constexpr std::uint32_t kUncounted = std::numeric_limits<std::uint32_t>::max();
 
@@ -129,11 +129,12 @@ void check_index(const IndexData& data, const std::string& name, const Work& wor
   check_tables(data, name);
   const std::uint64_t buckets = data.buckets.size() - 1;
   std::vector<std::optional<Worker>> used(std::clamp<std::size_t>(work.workers, 1, kMostCheckers));
-  parallel_for({work.pool, used.size(), work.cancel}, kParts, 1,
+  parallel_for({work.pool, used.size(), work.cancel}, kBucketParts, 1,
                [&](std::size_t begin, std::size_t end, std::size_t number) {
                  if (!used[number]) used[number].emplace(data, name);
                  for (std::size_t part = begin; part < end; ++part) {
-                   used[number]->entries.check(buckets * part / kParts, buckets * (part + 1) / kParts, work.cancel);
+                   used[number]->entries.check(buckets * part / kBucketParts, buckets * (part + 1) / kBucketParts,
+                                               work.cancel);
                  }
                });
   std::uint64_t terms = 0;

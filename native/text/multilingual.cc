@@ -6,14 +6,8 @@
 namespace lorekeep::text {
 namespace {
 
-constexpr char32_t kZeroWidthSpace = 0x200B;
-constexpr char32_t kZeroWidthNonJoiner = 0x200C;
 // A character with more marks than this is split: no orthography needs more.
 constexpr std::size_t kMaxCluster = 8;
-
-bool is_arabic(char32_t code_point) noexcept {
-  return code_point >= 0x0600 && code_point <= 0x06FF;
-}
 
 std::size_t utf8_size(char32_t code_point) noexcept {
   return code_point < 0x80 ? 1 : code_point < 0x800 ? 2 : code_point < 0x10000 ? 3 : 4;

@@ -11,6 +11,15 @@
 
 namespace lorekeep::text {
 
+/// Marks the border of two words in scripts that put no spaces between them.
+inline constexpr char32_t kZeroWidthSpace = 0x200B;
+/// Part of a word in the Arabic script.
+inline constexpr char32_t kZeroWidthNonJoiner = 0x200C;
+
+constexpr bool is_arabic(char32_t code_point) noexcept {
+  return code_point >= 0x0600 && code_point <= 0x06FF;
+}
+
 /// A code point's part in a word. The numbers are those of the generated tables.
 enum class CodePointClass : std::uint8_t {
   kSeparator = 0,

@@ -64,7 +64,7 @@ struct Header {
 static_assert(sizeof(Header) == 56);
 static_assert(sizeof(Calibration) == 12);
 
-constexpr std::size_t kRowsPerPiece = 4096;
+constexpr std::size_t kRowsPerCheck = 4096;
 
 [[noreturn]] void refuse(const std::string& name, const std::string& reason) {
   fail_file(Code::kCorrupt, name, reason);
@@ -146,7 +146,7 @@ class Loader {
     parallel_for(options_.work, sections.size(), 1,
                  [&](std::size_t begin, std::size_t, std::size_t) { file_.verify(sections[begin]); });
     for (const VectorMatrix* matrix : {&parts.rows, &parts.codes.matrix, &parts.cells.centres()}) {
-      parallel_for(options_.work, matrix->size(), kRowsPerPiece, [&](std::size_t begin, std::size_t end, std::size_t) {
+      parallel_for(options_.work, matrix->size(), kRowsPerCheck, [&](std::size_t begin, std::size_t end, std::size_t) {
         matrix->check_finite(begin, end, file_.name());
       });
     }

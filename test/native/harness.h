@@ -58,10 +58,12 @@ unsigned long long seed();
 
 #define LK_JOIN2(a, b) a##b
 #define LK_JOIN(a, b) LK_JOIN2(a, b)
-#define TEST(name)                                                                                              \
-  static void LK_JOIN(lk_test_, __LINE__)();                                                                    \
-  static ::lorekeep::test::Registration LK_JOIN(lk_registration_, __LINE__)(name, LK_JOIN(lk_test_, __LINE__)); \
-  static void LK_JOIN(lk_test_, __LINE__)()
+// Numbered by __COUNTER__, since several files may be compiled as one.
+#define TEST(name) LK_TEST(name, __COUNTER__)
+#define LK_TEST(name, number)                                                                               \
+  static void LK_JOIN(lk_test_, number)();                                                                  \
+  static ::lorekeep::test::Registration LK_JOIN(lk_registration_, number)(name, LK_JOIN(lk_test_, number)); \
+  static void LK_JOIN(lk_test_, number)()
 #define CHECK(condition)                                                                \
   do {                                                                                  \
     if (!(condition)) ::lorekeep::test::report_failure(__FILE__, __LINE__, #condition); \

@@ -16,9 +16,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::array<std::byte, 3> kBytes{std::byte{'o'}, std::byte{'n'}, std::byte{'e'}};
+constexpr std::array<std::byte, 3> kContents{std::byte{'o'}, std::byte{'n'}, std::byte{'e'}};
 
-std::string anything(const FoundFile&) {
+std::string accept_all(const FoundFile&) {
   return "";
 }
 
@@ -41,12 +41,12 @@ TEST("files are written, mapped and replaced under names of any script") {
   const test::ScratchFolder folder;
   const fs::path path = strange(folder) / u8"модель é.index";
   for (int round = 0; round < 2; ++round) {
-    AtomicFile file(path, anything);
-    file.write(kBytes);
+    AtomicFile file(path, accept_all);
+    file.write(kContents);
     file.commit();
   }
   const MappedFile mapped(path);
-  CHECK_EQ(mapped.bytes().size(), kBytes.size());
+  CHECK_EQ(mapped.bytes().size(), kContents.size());
   CHECK(mapped.bytes()[1] == std::byte{'n'});
   CHECK_EQ(mapped.name(), name_of(path));
   mapped.check_unchanged();

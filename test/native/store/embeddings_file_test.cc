@@ -8,10 +8,10 @@
 namespace lorekeep::store {
 namespace {
 
-constexpr Digest kKey{1, 2};
-constexpr std::size_t kDimension = 3;
+constexpr Digest kFileKey{1, 2};
+constexpr std::size_t kFileDimension = 3;
 
-struct Sample {
+struct SampleFile {
   std::vector<Digest> digests{{0, 5}, {0, 9}, {4, 1}};
   std::vector<std::uint8_t> truncated{0, 1, 0};
   std::vector<float> numbers{1, 2, 3, 4, 5, 6, 7, 8, 9};
@@ -20,19 +20,19 @@ struct Sample {
   std::filesystem::path path() const { return folder / "kb.embeddings"; }
   void write() const {
     const std::vector<const float*> rows{numbers.data(), numbers.data() + 3, numbers.data() + 6};
-    write_embeddings(path(), kKey, {digests, truncated, rows, kDimension}, nullptr);
+    write_embeddings(path(), kFileKey, {digests, truncated, rows, kFileDimension}, nullptr);
   }
 };
 
 TEST("a written file gives each text's vector, and none for other texts") {
-  const Sample sample;
+  const SampleFile sample;
   sample.write();
-  const EmbeddingsFile file(sample.path(), kKey, kDimension);
+  const EmbeddingsFile file(sample.path(), kFileKey, kFileDimension);
   CHECK_EQ(file.size(), 3u);
   for (std::size_t i = 0; i < 3; ++i) {
     const auto row = file.find(sample.digests[i]);
     REQUIRE(row.has_value());
-    CHECK_EQ(row->vector[0], sample.numbers[i * kDimension]);
+    CHECK_EQ(row->vector[0], sample.numbers[i * kFileDimension]);
     CHECK_EQ(row->truncated, sample.truncated[i] == 1);
   }
   CHECK(!file.find({0, 6}).has_value());
@@ -40,30 +40,30 @@ TEST("a written file gives each text's vector, and none for other texts") {
 }
 
 TEST("another key or dimension is not this file") {
-  const Sample sample;
+  const SampleFile sample;
   sample.write();
-  CHECK_FAILS(Code::kUnsupported, EmbeddingsFile(sample.path(), {1, 3}, kDimension));
-  CHECK_FAILS(Code::kUnsupported, EmbeddingsFile(sample.path(), kKey, 4));
-  CHECK_FAILS(Code::kNotFound, EmbeddingsFile(sample.folder / "absent", kKey, kDimension));
+  CHECK_FAILS(Code::kUnsupported, EmbeddingsFile(sample.path(), {1, 3}, kFileDimension));
+  CHECK_FAILS(Code::kUnsupported, EmbeddingsFile(sample.path(), kFileKey, 4));
+  CHECK_FAILS(Code::kNotFound, EmbeddingsFile(sample.folder / "absent", kFileKey, kFileDimension));
 }
 
 TEST("a file whose checksums are right and whose content is not is refused") {
-  Sample unordered;
+  SampleFile unordered;
   std::swap(unordered.digests[0], unordered.digests[1]);
-  Sample repeated;
+  SampleFile repeated;
   repeated.digests[1] = repeated.digests[0];
-  Sample neither;
+  SampleFile neither;
   neither.truncated[0] = 2;
-  Sample no_number;
+  SampleFile no_number;
   no_number.numbers[4] = std::numeric_limits<float>::quiet_NaN();
-  for (const Sample* sample : {&unordered, &repeated, &neither, &no_number}) {
+  for (const SampleFile* sample : {&unordered, &repeated, &neither, &no_number}) {
     sample->write();
-    CHECK_FAILS(Code::kCorrupt, EmbeddingsFile(sample->path(), kKey, kDimension));
+    CHECK_FAILS(Code::kCorrupt, EmbeddingsFile(sample->path(), kFileKey, kFileDimension));
   }
 }
 
 TEST("every single flipped bit is noticed") {
-  const Sample sample;
+  const SampleFile sample;
   sample.write();
   const std::vector<std::uint8_t> right = test::read_file(sample.path());
   for (std::size_t bit = 0; bit < right.size() * 8; ++bit) {
@@ -72,7 +72,7 @@ TEST("every single flipped bit is noticed") {
     test::write_file(sample.path(), bytes);
     bool refused = false;
     try {
-      const EmbeddingsFile file(sample.path(), kKey, kDimension);
+      const EmbeddingsFile file(sample.path(), kFileKey, kFileDimension);
     } catch (const Error& error) {
       refused = error.code() == Code::kCorrupt || error.code() == Code::kUnsupported;
     }

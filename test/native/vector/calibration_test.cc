@@ -11,26 +11,27 @@
 namespace lorekeep::vector {
 namespace {
 
-constexpr std::size_t kDimension = 192;
-constexpr std::size_t kQueries = 30;
+constexpr std::size_t kSampleDimension = 192;
+constexpr std::size_t kSampleQueries = 30;
 
 /// Overlapping clusters whose residuals lie in five dimensions, with heavy tails.
 std::vector<float> thin_clusters(std::size_t rows) {
   constexpr std::size_t kClusters = 40;
   constexpr std::size_t kLocal = 5;
-  const auto centres = test::normal_values(kClusters * kDimension, test::seed());
-  const auto axes = test::normal_values(kClusters * kLocal * kDimension, test::seed() + 1);
+  const auto centres = test::normal_values(kClusters * kSampleDimension, test::seed());
+  const auto axes = test::normal_values(kClusters * kLocal * kSampleDimension, test::seed() + 1);
   std::mt19937_64 random(test::seed());
   std::normal_distribution<float> normal;
   std::vector<float> values;
   for (std::size_t row = 0; row < rows; ++row) {
     const std::size_t cluster = random() % kClusters;
     const float length = 0.5f / std::max(0.1f, std::abs(normal(random)));
-    std::vector<float> at(centres.begin() + static_cast<std::ptrdiff_t>(cluster * kDimension),
-                          centres.begin() + static_cast<std::ptrdiff_t>((cluster + 1) * kDimension));
+    std::vector<float> at(centres.begin() + static_cast<std::ptrdiff_t>(cluster * kSampleDimension),
+                          centres.begin() + static_cast<std::ptrdiff_t>((cluster + 1) * kSampleDimension));
     for (std::size_t axis = 0; axis < kLocal; ++axis) {
       const float step = length * normal(random);
-      for (std::size_t j = 0; j < kDimension; ++j) at[j] += step * axes[(cluster * kLocal + axis) * kDimension + j];
+      for (std::size_t j = 0; j < kSampleDimension; ++j)
+        at[j] += step * axes[(cluster * kLocal + axis) * kSampleDimension + j];
     }
     values.insert(values.end(), at.begin(), at.end());
   }
@@ -39,39 +40,39 @@ std::vector<float> thin_clusters(std::size_t rows) {
 
 TEST("calibration: an isotropic cloud is scanned by default, and walked if ef is given") {
   constexpr std::size_t kRows = 8000;
-  const auto values = test::normal_values(kRows * kDimension, test::seed());
-  const auto index = HnswIndex::build(values, kDimension, {{.m = 4, .ef_construction = 20}, VectorType::kF32});
+  const auto values = test::normal_values(kRows * kSampleDimension, test::seed());
+  const auto index = HnswIndex::build(values, kSampleDimension, {{.m = 4, .ef_construction = 20}, VectorType::kF32});
   CHECK_EQ(index->parts().calibration.walk_factor, 0.0f);
-  const auto query = test::normal_values(kDimension, test::seed() + 1);
+  const auto query = test::normal_values(kSampleDimension, test::seed() + 1);
   CHECK(index->search(query, {}).plan.exact);
   CHECK(index->search(query, {.ef = 96}).plan.path == SearchPath::kGraph);
 }
 
 TEST("calibration: recall under filters is kept on thin overlapping clusters, and rises with ef in cells") {
   constexpr std::size_t kRows = 8000;
-  const auto values = thin_clusters(kRows + kQueries);
+  const auto values = thin_clusters(kRows + kSampleQueries);
   const std::span<const float> all(values);
-  const auto index =
-      HnswIndex::build(all.first(kRows * kDimension), kDimension, {{.m = 8, .ef_construction = 60}, VectorType::kF32});
+  const auto index = HnswIndex::build(all.first(kRows * kSampleDimension), kSampleDimension,
+                                      {{.m = 8, .ef_construction = 60}, VectorType::kF32});
   std::mt19937_64 random(test::seed());
   const Bitmap filter = test::random_filter(kRows, 0.5, random);
   const auto recall = [&](std::size_t ef) {
     std::size_t found = 0;
-    for (std::size_t q = 0; q < kQueries; ++q) {
-      const auto query = all.subspan((kRows + q) * kDimension, kDimension);
+    for (std::size_t q = 0; q < kSampleQueries; ++q) {
+      const auto query = all.subspan((kRows + q) * kSampleDimension, kSampleDimension);
       const SearchOptions options{.ef = ef, .filter = &filter, .path = SearchPath::kCells};
       const auto truth = index->search(query, {.filter = &filter, .path = SearchPath::kExact}).hits;
       for (const Scored& hit : index->search(query, options).hits) found += hit.score <= truth.back().score ? 1 : 0;
     }
-    return static_cast<double>(found) / (10 * kQueries);
+    return static_cast<double>(found) / (10 * kSampleQueries);
   };
   const double narrow = recall(4);
   const double usual = recall(0);
   CHECK(usual >= 0.99);
   CHECK(narrow <= usual);
   CHECK(recall(4000) >= usual);
-  for (std::size_t q = 0; q < kQueries; ++q) {
-    const auto query = all.subspan((kRows + q) * kDimension, kDimension);
+  for (std::size_t q = 0; q < kSampleQueries; ++q) {
+    const auto query = all.subspan((kRows + q) * kSampleDimension, kSampleDimension);
     const auto plan = [&](std::size_t ef) { return index->search(query, {.ef = ef, .filter = &filter}).plan; };
     CHECK(!plan(12).exact);  // normal errors of sketches are no reason to scan every row
   }

@@ -6,17 +6,17 @@
 namespace lorekeep::vector {
 namespace {
 
-constexpr std::size_t kRows = 4000;
-constexpr std::size_t kDimension = 64;
+constexpr std::size_t kScannedRows = 4000;
+constexpr std::size_t kScannedDimension = 64;
 
 TEST("cell scan: matching rows are near if the cells around the query contain their share of them") {
-  const auto values = test::clustered_rows(kRows, kDimension, 20, test::seed());
-  const auto query = std::span<const float>(values).first(kDimension);
-  const VectorMatrix rows = VectorMatrix::encode(values, kDimension, VectorType::kI8);
+  const auto values = test::clustered_rows(kScannedRows, kScannedDimension, 20, test::seed());
+  const auto query = std::span<const float>(values).first(kScannedDimension);
+  const VectorMatrix rows = VectorMatrix::encode(values, kScannedDimension, VectorType::kI8);
   const Cells cells = Cells::build(rows, {});
   const Scorer scorer(rows, query);
-  std::vector<float> distances(kRows);
-  scorer.distances_from(0, kRows, distances.data());
+  std::vector<float> distances(kScannedRows);
+  scorer.distances_from(0, kScannedRows, distances.data());
   std::vector<float> sorted = distances;
   std::sort(sorted.begin(), sorted.end());
   const auto near = [&](const Bitmap& filter) {
@@ -37,11 +37,11 @@ TEST("cell scan: matching rows are near if the cells around the query contain th
     return CellScan(cell_query).matches_are_near(150);
   };
   std::mt19937_64 random(test::seed());
-  CHECK(near(test::random_filter(kRows, 0.5, random)));
-  Bitmap nearest(kRows);
-  Bitmap furthest(kRows);
-  for (std::size_t row = 0; row < kRows; ++row) {
-    (distances[row] <= sorted[kRows / 2] ? nearest : furthest).set(row);
+  CHECK(near(test::random_filter(kScannedRows, 0.5, random)));
+  Bitmap nearest(kScannedRows);
+  Bitmap furthest(kScannedRows);
+  for (std::size_t row = 0; row < kScannedRows; ++row) {
+    (distances[row] <= sorted[kScannedRows / 2] ? nearest : furthest).set(row);
   }
   CHECK(near(nearest));
   CHECK(!near(furthest));
