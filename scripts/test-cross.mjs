@@ -1,10 +1,12 @@
 // `npm run test:arm64 [-- NAME ...]`: cross-compiles our own C++ for Linux on ARM and runs its tests under qemu-user.
 // `npm run test:windows [-- NAME ...]`: the same for Windows, with MinGW and Wine.
+// `npm run test:musl [-- NAME ...]`: the same for musl; its static programs run on any Linux x64.
 // Not a part of `npm test`: an emulated test takes ten times as long.
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { programsOf, selectNames } from './testing/native.mjs';
 import { findProgram, run } from './tool/command.mjs';
+import { findMusl } from './tool/musl-compiler.mjs';
 import { build, configure, plainConfigure } from './tool/native-tree.mjs';
 import { phase } from './tool/phase.mjs';
 import { root } from './tool/project.mjs';
@@ -15,7 +17,7 @@ import { vendor } from './vendor/vendor.mjs';
 /** Seconds for one test. */
 const limit = '600';
 
-/** Toolchain file, the tests that are known to run (default: all), and the Debian package of each program. */
+/** Toolchain file, the tests that are known to run (default: all), the Debian package of each program, and definitions. */
 const platforms = {
   arm64: {
     toolchain: 'linux-arm64.cmake',
@@ -30,10 +32,16 @@ const platforms = {
       ctest: 'cmake',
     },
   },
+  musl: {
+    toolchain: 'linux-x64-musl.cmake',
+    tests: ['core_files', 'core_names', 'core_threads', 'core_values'],
+    needed: { ctest: 'cmake' },
+    definitions: findMusl,
+  },
 };
 
 await runScript('test-cross', async ([platform, ...filters]) => {
-  const { toolchain, needed, tests } = platforms[platform] ?? {};
+  const { toolchain, needed, tests, definitions = () => ({}) } = platforms[platform] ?? {};
   if (toolchain === undefined)
     throw new Stop(`${platform}: one of ${Object.keys(platforms).join(', ')} is expected`);
   requirePrograms(needed);
@@ -41,7 +49,7 @@ await runScript('test-cross', async ([platform, ...filters]) => {
   await withTreeLock(tree, async () => {
     await phase('vendor', () => vendor());
     await phase('configure', async () => {
-      await configure(tree, plainConfigure(tree, options(toolchain)));
+      await configure(tree, plainConfigure(tree, { ...options(toolchain), ...(await definitions()) }));
     });
     const known = await testNames(tree);
     const names = selectNames(filters.length > 0 ? known : (tests ?? known), filters, known);
