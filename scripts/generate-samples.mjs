@@ -17,6 +17,9 @@ import { root } from './tool/project.mjs';
 import { sourceFiles } from './tool/sources.mjs';
 import { runScript, Stop } from './tool/stop.mjs';
 
+// Neither the settings of a developer nor those of npx may decide what a page shows.
+for (const name of Object.keys(process.env)) if (/^(LOREKEEP_|npm_)/.test(name)) delete process.env[name];
+
 await runScript('generate-samples', async (args) => {
   const { values } = parseArgs({ args, options: { check: { type: 'boolean' }, write: { type: 'boolean' } } });
   if (values.check === values.write) throw new Stop('say --check or --write');
