@@ -166,8 +166,8 @@ const cases: Record<Exclude<ErrorCode, Counted>, Case> = {
       const making = storage({ strings: Array.from({ length: 2000 }, (_, n) => `bee ${n}`) })({
         ask,
       } as Scene);
-      void ask('DestroySessionRequest');
-      return making;
+      const [failure] = await Promise.all([making, ask('DestroySessionRequest')]);
+      return failure;
     },
     /^the session was destroyed$/,
   ],
