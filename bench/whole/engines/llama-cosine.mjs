@@ -21,6 +21,8 @@ async function embedder() {
   const context = await model.createEmbeddingContext({ contextSize: 512, batchSize: 512, threads: 1 });
   return async (text) => {
     const tokens = model.tokenize(text).slice(0, mostTokens);
+    // The vector of no tokens is empty, and a collection may hold empty texts.
+    if (tokens.length === 0) return new Float32Array(model.embeddingVectorSize);
     const { vector } = await context.getEmbeddingFor(tokens);
     const norm = Math.hypot(...vector);
     return Float32Array.from(vector, (value) => value / norm);
