@@ -8,13 +8,14 @@ import { Stop } from './stop.mjs';
 
 const cache = join(root, '.cache', 'musl');
 const target = 'x86_64-linux-musl';
+const zigVersion = '0.17.1';
 
 /** Returns CMake's definitions for native/cmake/toolchains/linux-x64-musl.cmake. */
 export async function findMusl() {
   const { LOREKEEP_MUSL } = process.env;
   if (LOREKEEP_MUSL) return { LOREKEEP_MUSL };
   if (findProgram(`${target}-g++`)) return { LOREKEEP_MUSL: target };
-  const wheel = join(cache, 'wheel');
+  const wheel = join(cache, `ziglang-${zigVersion}`);
   if (!existsSync(join(wheel, 'ziglang'))) await bring(wheel);
   const prefix = join(cache, target);
   for (const [name, command] of Object.entries({ gcc: 'cc', 'g++': 'c++' })) {
@@ -30,6 +31,6 @@ async function bring(wheel) {
   const python = findProgram('python3');
   if (python === undefined)
     throw new Stop(`${target}-g++ is missing, and python3 with pip is needed to bring Zig`);
-  const args = ['-m', 'pip', 'install', '--no-deps', '--target', wheel, 'ziglang'];
+  const args = ['-m', 'pip', 'install', '--no-deps', '--target', wheel, `ziglang==${zigVersion}`];
   await run(python, args, { quiet: true, log: join(cache, 'pip.log') });
 }

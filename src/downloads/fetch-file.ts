@@ -197,7 +197,7 @@ async function announcedTotal(options: FetchOptions, answer: Answer): Promise<nu
   return total;
 }
 
-/** Compares the length of a file with the catalog, and what is missing of it and the parts after it with the disk. */
+/** Refuses a file whose length differs from the catalog's, and one for which the disk has no room. `there`: bytes already downloaded. */
 async function checkSize(options: FetchOptions, total: number, there: number): Promise<void> {
   const { sizeBytes, roomBytes = 0, path } = options;
   if (sizeBytes !== undefined && total !== sizeBytes)

@@ -75,9 +75,9 @@ function* marksOf(text: string, records: number, code: CodeSpans): Generator<Mar
 }
 
 /**
- * Returns the text that takes the place of a removed mark: empty brackets where the text around it would otherwise become a
- * mark, as in `[7[9]]`, or join two runs of backticks. `before`: the text before it, of which `longestMark` characters
- * matter; `next`: the character behind it, if that is known.
+ * Returns the text that replaces a removed mark: usually nothing, but empty brackets if the text around the mark would then
+ * form a new mark (`[7[9]]`) or one longer run of backticks. `before`: the text before the mark; only its last `longestMark`
+ * characters are read. `next`: the character after the mark, if known.
  */
 function placeholder(before: string, next = ''): string {
   const end = before.slice(-longestMark);
