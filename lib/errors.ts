@@ -1,39 +1,12 @@
-/** Every error code of the library, with its meaning. */
-export const errorCodes = {
-  INVALID_ARGUMENT: 'an argument can never work; `message` names it and the expected values',
-  NOT_FOUND: 'a named file does not exist',
-  IO: 'the operating system refused a read or a write',
-  CORRUPT: "a file's content contradicts itself or its checksum",
-  UNSUPPORTED: 'well-formed, but not supported by this version',
-  DIMENSION_MISMATCH: 'a vector or a file has another dimension than the index or the model',
-  TEXT_TOO_LONG: "a text has more tokens than the model's context; `detail` has index, tokens and limit",
-  MODEL_INVALID: 'a model file cannot be used; `message` gives the reason',
-  CANCELLED: "the caller's AbortSignal; `cause` is the signal's reason",
-  CLOSED: 'the object was closed before the call',
-  OUT_OF_MEMORY: 'an allocation failed',
-  DEVICE_LOST: 'a GPU failed or was taken away; load the model again',
-  INTERNAL: 'a bug in lorekeep',
-} as const;
+import { type ErrorCode, type ErrorDetail, type ErrorDetailByCode, errorCodes } from './error-details.js';
 
-export type ErrorCode = keyof typeof errorCodes;
+/** `detail` may be left out unless the code demands facts. */
+type DetailArguments<Code extends ErrorCode> = Code extends 'TEXT_TOO_LONG'
+  ? [detail: ErrorDetailByCode[Code], options?: ErrorOptions]
+  : [detail?: ErrorDetailByCode[Code], options?: ErrorOptions];
 
-/** Named facts about an error: numbers and strings, or lists of such objects. */
-export type ErrorDetail = Readonly<Record<string, unknown>>;
-
-/** The parts of an error message, and other facts. */
-export interface ErrorFacts extends ErrorDetail {
-  /** Path of the file concerned. */
-  readonly file?: string | undefined;
-  /** The argument, option, or field of the file: `rrf.weights`, `strings[3]`. */
-  readonly field?: string | undefined;
-  /** The problem, without its location. */
-  readonly reason: string;
-  /** How to fix it. */
-  readonly remedy?: string | undefined;
-}
-
-/** The error of every function of the library. Branch on `code`; show `message`. */
-export class LorekeepError extends Error {
+/** @internal The base of the errors. Outside, LorekeepError narrows its `detail`. */
+export class AnyLorekeepError extends Error {
   override readonly name: string = 'LorekeepError';
   readonly code: ErrorCode;
   readonly detail: ErrorDetail;
@@ -44,18 +17,43 @@ export class LorekeepError extends Error {
     this.detail = detail;
   }
 
-  /** Returns an error with the message `file: field: reason; remedy`. `detail` holds all facts. */
-  static about(code: ErrorCode, facts: ErrorFacts, options?: ErrorOptions): LorekeepError {
+  static about(code: ErrorCode, facts: ErrorDetail, options?: ErrorOptions): AnyLorekeepError {
     const { file, field, reason, remedy } = facts;
     const places = [file, field].filter((place) => place !== undefined && place !== '');
     const sentence = remedy === undefined ? reason : `${reason}; ${remedy}`;
-    return new LorekeepError(code, [...places, sentence].join(': '), facts, options);
+    return new AnyLorekeepError(code, [...places, sentence].join(': '), facts, options);
   }
 }
 
+/** The error of every function of the library. Comparing `code` narrows `detail`; show `message`. */
+export type LorekeepError = {
+  [Code in ErrorCode]: Error & {
+    /** What went wrong: docs/api.md. */
+    readonly code: Code;
+    /** The facts of the message, for programs. */
+    readonly detail: ErrorDetailByCode[Code];
+  };
+}[ErrorCode];
+
+interface LorekeepErrorClass {
+  new <Code extends ErrorCode>(code: Code, message: string, ...rest: DetailArguments<Code>): LorekeepError;
+  /** Returns an error with the message `file: field: reason; remedy`. `detail` holds all facts. */
+  about<Code extends ErrorCode>(
+    code: Code,
+    facts: ErrorDetailByCode[Code] & { readonly reason: string },
+    options?: ErrorOptions,
+  ): LorekeepError;
+  readonly prototype: LorekeepError;
+}
+
+/** The class of the library's errors: `error instanceof LorekeepError`. */
+export const LorekeepError = AnyLorekeepError as unknown as LorekeepErrorClass;
+
 /** The error of an aborted call: `name` is "AbortError", as everywhere in Node, and `code` is "CANCELLED". */
-export class AbortError extends LorekeepError {
+export class AbortError extends AnyLorekeepError {
   override readonly name = 'AbortError';
+  declare readonly code: 'CANCELLED';
+  declare readonly detail: ErrorDetailByCode['CANCELLED'];
 
   constructor(reason: unknown) {
     super('CANCELLED', 'the operation was aborted', {}, { cause: reason });
@@ -67,10 +65,10 @@ const isErrorCode = (value: unknown): value is ErrorCode =>
 
 /** Converts the addon's plain errors with `code` and `detail` to LorekeepError. Returns others unchanged. */
 export function translateError(error: unknown): unknown {
-  if (!(error instanceof Error) || error instanceof LorekeepError) return error;
+  if (!(error instanceof Error) || error instanceof AnyLorekeepError) return error;
   // Arguments have been checked: only a failed array allocation remains.
   if (error instanceof RangeError)
     return new LorekeepError('OUT_OF_MEMORY', 'not enough memory for the result', {}, { cause: error });
   const { code, detail } = error as Error & { code?: unknown; detail?: ErrorDetail };
-  return isErrorCode(code) ? new LorekeepError(code, error.message, detail) : error;
+  return isErrorCode(code) ? new AnyLorekeepError(code, error.message, detail) : error;
 }

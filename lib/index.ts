@@ -20,7 +20,14 @@ export {
   type ModelFacts,
   type Pooling,
 } from './embedding-model.js';
-export { AbortError, type ErrorCode, type ErrorDetail, errorCodes, LorekeepError } from './errors.js';
+export {
+  type ErrorCode,
+  type ErrorDetail,
+  type ErrorDetailByCode,
+  type ErrorFacts,
+  errorCodes,
+} from './error-details.js';
+export { AbortError, LorekeepError } from './errors.js';
 export {
   type FieldDefinition,
   Filter,

@@ -4,7 +4,7 @@ export { addonFile } from './binding.js';
 export { installCrashHandler } from './crash.js';
 export { checkDestination, type FileOwner, removeStrayFiles, type WrittenKind } from './destination.js';
 export { EmbeddingRows, type EmbedRowsOptions, type MatchEmbeddingsOptions } from './embedding-rows.js';
-export { type ErrorFacts, translateError } from './errors.js';
+export { AnyLorekeepError, translateError } from './errors.js';
 export { releaseFreeMemory } from './free-memory.js';
 export { checkGrammar, type GrammarMatch, matchGrammar } from './grammar.js';
 export { describeModel, type ModelDescription } from './inspect-file.js';

@@ -16,7 +16,7 @@ namespace {
 constexpr std::size_t kCopyBytes = 64 * 1024;
 
 [[noreturn]] void refuse(const char* name, const char* expected) {
-  fail(Code::kInvalidArgument, std::string(name) + ": " + expected + " is expected", {{"argument", std::string(name)}});
+  fail(Code::kInvalidArgument, std::string(name) + ": " + expected + " is expected", {{"field", std::string(name)}});
 }
 
 }  // namespace
@@ -112,7 +112,7 @@ const Bitmap* FilterArgument::bitmap(std::size_t size) {
     if (ordinal >= size) {
       fail(Code::kInvalidArgument,
            "filter: ordinal " + std::to_string(ordinal) + " is outside an index of " + std::to_string(size),
-           {{"argument", std::string("filter")}});
+           {{"field", std::string("filter")}});
     }
     bitmap_.set(ordinal);
   }

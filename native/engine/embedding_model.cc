@@ -277,8 +277,12 @@ EmbedResult EmbeddingModel::embed(const TextArena& texts, const CancelToken* can
 
 std::vector<std::int32_t> EmbeddingModel::tokens(std::string_view text) const {
   if (text.size() > kMaxTextBytes) {
-    fail(Code::kTextTooLong, "the text has " + std::to_string(text.size()) + " bytes; at most " +
-                                 std::to_string(kMaxTextBytes) + " can be tokenized");
+    fail(Code::kTextTooLong,
+         "the text has " + std::to_string(text.size()) + " bytes; at most " + std::to_string(kMaxTextBytes) +
+             " can be tokenized",
+         {{"tokens", std::int64_t{0}},
+          {"limit", std::int64_t{facts().context_size}},
+          {"bytes", static_cast<std::int64_t>(text.size())}});
   }
   return impl()->vocabulary->tokenize(text);
 }

@@ -265,7 +265,7 @@ std::size_t PredicateParser::parse_field(const std::string& name, const JsonPath
   }
   const auto found = schema_->find(name);
   if (!found) {
-    refuse(path.text(), filterable.empty() ? "no field: the schema has none to filter by" : "a field of the schema",
+    refuse(path.text(), filterable.empty() ? "a field to filter by (the storage has none)" : "a field of the schema",
            quoted(name), nearest_name(name, filterable));
   }
   if (!(*schema_)[*found].filterable) {

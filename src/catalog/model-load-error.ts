@@ -1,10 +1,11 @@
-import { type ErrorCode, LorekeepError } from '../../lib/errors.js';
+import type { ErrorCode } from '../../lib/index.js';
+import { AnyLorekeepError } from '../../lib/internal.js';
 import { shellText } from '../schema/shell-word.js';
 import type { Catalog } from './catalog.js';
 import { pullCommand } from './pull-command.js';
 
 /** A model of the catalog failed to load. `message` may contain paths on this machine. */
-export class ModelLoadError extends LorekeepError {
+export class ModelLoadError extends AnyLorekeepError {
   /** The model's name. */
   readonly model: string;
   /** The error code, or CHANGED if the model file was replaced since the first load. */

@@ -1,4 +1,4 @@
-import { LorekeepError } from '../../lib/errors.js';
+import { AnyLorekeepError } from '../../lib/internal.js';
 
 /** Bytes by device: `CPU`, or the name of a GPU. */
 export type MemoryNeed = Readonly<Record<string, number>>;
@@ -46,7 +46,7 @@ const staysPerLoad = 2;
 const longestStayMs = 10_000;
 
 /** A model and the budget that can never hold it. */
-export class ModelTooLargeError extends LorekeepError {
+export class ModelTooLargeError extends AnyLorekeepError {
   override readonly name = 'ModelTooLargeError';
 
   constructor(model: string, device: string, need: number, limit: number) {

@@ -3,6 +3,7 @@ import type { Catalog, LocatedVariant } from './catalog.js';
 import { checkModelFile } from './checked-file.js';
 import { contradictions } from './contradictions.js';
 import { ModelLoadError, notDownloaded } from './model-load-error.js';
+import { ModelTooLargeError } from './model-memory.js';
 import type { CatalogEntry, ModelVariant } from './schema.js';
 
 /** Receives messages about loaded and unloaded models, such as a server's log. */
@@ -66,8 +67,9 @@ export async function openModel<Model extends { readonly facts: object; close():
 export function loadFailure(file: string, model: string, cause: unknown): unknown {
   if (!(cause instanceof LorekeepError) || cause instanceof ModelLoadError) return cause;
   const { code, message: reason } = cause;
+  // The message of a model that never fits has both numbers and no path.
   const told =
-    cause.detail.limit === undefined ? `cannot be loaded (${code}); the server's log says why` : reason;
+    cause instanceof ModelTooLargeError ? reason : `cannot be loaded (${code}); the server's log says why`;
   return new ModelLoadError(code, { model, file, reason, told }, { cause });
 }
 

@@ -1,5 +1,5 @@
 import { type ErrorCode as LibraryCode, LorekeepError } from '../../lib/index.js';
-import { type ErrorFacts, translateError } from '../../lib/internal.js';
+import { AnyLorekeepError, translateError } from '../../lib/internal.js';
 import { ModelLoadError } from '../catalog/model-load-error.js';
 import { UnknownModelError } from '../catalog/unknown-model.js';
 import { isFileError } from '../knowledge/file-error.js';
@@ -46,7 +46,7 @@ export interface SearchPlaces {
 
 /** Converts the error of a search. */
 export function searchError(error: unknown, places: SearchPlaces): unknown {
-  if (!(error instanceof LorekeepError))
+  if (!(error instanceof AnyLorekeepError))
     return unknownModel(error, `${places.fields}rerank.model`, places.invalid);
   const { field, reason, path, ...facts } = error.detail;
   if (error.code === 'CORRUPT' && reason === 'changed') {
@@ -130,10 +130,10 @@ export async function configError(
   const { reason, remedy, ...facts } = detail;
   // The command names paths of the server.
   const elsewhere = {
-    ...(detail as ErrorFacts),
+    ...detail,
     remedy: 'build it again on the server: its log has the command',
   };
-  const { message } = remedy === undefined ? error : LorekeepError.about(error.code, elsewhere);
+  const { message } = remedy === undefined ? error : AnyLorekeepError.about(error.code, elsewhere);
   const shown = await hide(message, facts);
   return serverError(8003, `${where}: ${shown.message}`, { ...shown.facts, path: where }, { cause: error });
 }

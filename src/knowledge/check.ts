@@ -1,4 +1,4 @@
-import { LorekeepError, Records, TextIndex } from '../../lib/index.js';
+import { Records, TextIndex } from '../../lib/index.js';
 import { loadKnowledgeBaseConfig } from './config.js';
 import type { KnowledgeBaseConfig } from './config-schema.js';
 import { checkDestinations } from './destinations.js';
@@ -106,7 +106,7 @@ async function checkVectors(records: Records, checked: Checked): Promise<void> {
     }),
   );
   if (opened === undefined) return;
-  if (opened instanceof LorekeepError) {
+  if (opened instanceof Error) {
     const message = `${index}: the next opening builds the index again: ${opened.detail.reason}`;
     findings.push({ severity: 'warning', code: 'STALE', file: index, message });
     return checkTexts(records, { ...checked, model });

@@ -1,5 +1,5 @@
 import { constants } from 'node:os';
-import { LorekeepError } from '../../lib/errors.js';
+import { AnyLorekeepError } from '../../lib/internal.js';
 
 const names: ReadonlySet<unknown> = new Set(['EMFILE', 'ENFILE']);
 const { EMFILE, ENFILE } = constants.errno;
@@ -9,7 +9,7 @@ const numbers: ReadonlySet<unknown> = new Set([EMFILE, ENFILE]);
 export function isOutOfDescriptors(error: unknown): boolean {
   for (let at = error; at instanceof Error; at = at.cause) {
     if (names.has((at as NodeJS.ErrnoException).code)) return true;
-    if (at instanceof LorekeepError && numbers.has(at.detail.errno)) return true;
+    if (at instanceof AnyLorekeepError && numbers.has(at.detail.errno)) return true;
   }
   return false;
 }

@@ -3,10 +3,13 @@ import type { ErrorCode, LorekeepError } from '../../lib/index.js';
 import { ServerError } from '../../src/protocol/errors.js';
 
 /** Expects a rejection with this code and returns the error for closer looks. */
-export async function rejection(promise: Promise<unknown>, code: ErrorCode): Promise<LorekeepError> {
+export async function rejection<Code extends ErrorCode>(
+  promise: Promise<unknown>,
+  code: Code,
+): Promise<Extract<LorekeepError, { code: Code }>> {
   const error = await promise.then(
     () => expect.fail(`expected a rejection with ${code}, but the promise was fulfilled`),
-    (reason: LorekeepError) => reason,
+    (reason: Extract<LorekeepError, { code: Code }>) => reason,
   );
   expect(error, String(error)).toMatchObject({ code });
   return error;

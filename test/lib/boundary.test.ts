@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { binding } from '../../lib/binding.js';
-import { errorCodes } from '../../lib/errors.js';
+import { errorCodes } from '../../lib/error-details.js';
 import * as library from '../../lib/index.js';
 import * as internal from '../../lib/internal.js';
 import { nativeExports } from '../../lib/native.js';

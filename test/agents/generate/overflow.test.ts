@@ -76,7 +76,11 @@ class MeasuredModel extends FakeTextModel {
     this.mostMessages = Math.max(this.mostMessages, messages.length);
     const length = messages.reduce((sum, { content }) => sum + content.length, 0);
     this.longestRendered = Math.max(this.longestRendered, length);
-    if (length > this.longest) throw new LorekeepError('TEXT_TOO_LONG', 'the messages are too long');
+    if (length > this.longest)
+      throw new LorekeepError('TEXT_TOO_LONG', 'the messages are too long', {
+        tokens: length,
+        limit: this.longest,
+      });
     return super.render(messages);
   }
 }

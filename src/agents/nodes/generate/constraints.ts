@@ -63,8 +63,9 @@ function converted(schema: unknown, name: string, path: string): string {
   try {
     return schemaGrammar(schema, name);
   } catch (cause) {
-    if (!(cause instanceof LorekeepError) || cause.detail.field !== 'schema') throw cause;
-    const { reason, pointer } = cause.detail;
+    if (!(cause instanceof LorekeepError) || cause.code !== 'INVALID_ARGUMENT') throw cause;
+    const { field, reason, pointer } = cause.detail;
+    if (field !== 'schema') throw cause;
     throw serverError(4003, `${path}: ${reason}`, { path, pointer }, { cause });
   }
 }

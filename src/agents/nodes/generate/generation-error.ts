@@ -13,14 +13,16 @@ const paramOf: Readonly<Record<string, string>> = {
 /** Converts an error of the engine. `where`: the node's place in the graph. Other errors are returned unchanged. */
 export function generationError(error: unknown, where: string): unknown {
   if (!(error instanceof LorekeepError) || error instanceof AbortError) return error;
-  const { code, message, detail } = error;
-  const { field, reason = message, pointer } = detail;
+  const { code, message } = error;
   if (code === 'OUT_OF_MEMORY' || code === 'DEVICE_LOST') return error;
   if (code === 'CLOSED') return serverError(1008, 'the server is stopping', {}, { cause: error });
-  const param = typeof field === 'string' ? paramOf[field] : undefined;
-  if (code === 'INVALID_ARGUMENT' && param !== undefined) {
-    const path = `${where}.params.${param}`;
-    return serverError(4003, `${path}: ${reason}`, { path, pointer }, { cause: error });
+  if (code === 'INVALID_ARGUMENT') {
+    const { field = '', reason = message, pointer } = error.detail;
+    const param = paramOf[field];
+    if (param !== undefined) {
+      const path = `${where}.params.${param}`;
+      return serverError(4003, `${path}: ${reason}`, { path, pointer }, { cause: error });
+    }
   }
   return serverError(5006, message, {}, { cause: error });
 }

@@ -87,10 +87,10 @@ class RerankNode implements AgentNode {
 
   #failure(error: unknown): unknown {
     if (!(error instanceof LorekeepError) || error.detail.field !== 'text') return error;
-    const { code, detail } = error;
-    const { field, reason, ...facts } = detail;
     const path = this.#query.origin;
-    const wire = code === 'TEXT_TOO_LONG' ? 5002 : 5004;
-    return serverError(wire, `${path}: ${reason}`, { ...facts, path }, { cause: error });
+    const message = `${path}: ${error.detail.reason}`;
+    if (error.code !== 'TEXT_TOO_LONG') return serverError(5004, message, { path }, { cause: error });
+    const { tokens, limit } = error.detail;
+    return serverError(5002, message, { path, tokens, limit }, { cause: error });
   }
 }
