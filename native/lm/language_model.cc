@@ -254,7 +254,9 @@ std::uint32_t LanguageModel::count_tokens(std::string_view text) const {
     fail(Code::kTextTooLong,
          "the text has " + std::to_string(text.size()) + " bytes; at most " + std::to_string(max_text_bytes()) +
              " can be tokenized",
-         {{"tokens", std::int64_t{0}}, {"limit", std::int64_t{impl_->options.context_size}}, {"bytes", static_cast<std::int64_t>(text.size())}});
+         {{"tokens", std::int64_t{0}},
+          {"limit", std::int64_t{impl_->options.context_size}},
+          {"bytes", static_cast<std::int64_t>(text.size())}});
   }
   return static_cast<std::uint32_t>(impl_->tokens->tokenize(text, false).size());
 }
@@ -265,7 +267,9 @@ std::vector<Token> LanguageModel::tokenize_prompt(std::string_view text) const {
     fail(Code::kTextTooLong,
          "the prompt has " + std::to_string(text.size()) + " bytes and does not fit a context of " +
              std::to_string(impl_->options.context_size) + " tokens",
-         {{"tokens", std::int64_t{0}}, {"limit", std::int64_t{impl_->options.context_size}}, {"bytes", static_cast<std::int64_t>(text.size())}});
+         {{"tokens", std::int64_t{0}},
+          {"limit", std::int64_t{impl_->options.context_size}},
+          {"bytes", static_cast<std::int64_t>(text.size())}});
   }
   std::vector<Token> found = impl_->tokens->tokenize(text, false);
   impl_->tokens->add_begin(found);

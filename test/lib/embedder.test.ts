@@ -301,5 +301,7 @@ describe('calls', () => {
     await using model = await EmbeddingModel.load(await tinyBert());
     await rejection(model.embed(['cat', 7 as unknown as string]), 'INVALID_ARGUMENT');
     await rejection(model.countTokens(undefined as unknown as string), 'INVALID_ARGUMENT');
+    const { detail } = await rejection(model.countTokens('a'.repeat(2 ** 20 + 1)), 'TEXT_TOO_LONG');
+    expect(detail).toMatchObject({ tokens: 0, limit: model.facts.contextSize, bytes: 2 ** 20 + 1 });
   });
 });

@@ -88,7 +88,11 @@ describe.skipIf(!haveModels(stories))('a small language model', () => {
     const tokens = new Int32Array(512).fill(300);
     const error = await rejection(model.generate({ prompt: tokens }).result, 'TEXT_TOO_LONG');
     expect(error).toMatchObject({ detail: { tokens: 512, limit: 511 } });
-    await rejection(model.generate({ prompt: 'word '.repeat(2_000_000) }).result, 'TEXT_TOO_LONG');
+    const text = 'word '.repeat(2_000_000);
+    const uncounted = { tokens: 0, limit: 512, bytes: text.length };
+    const longer = await rejection(model.generate({ prompt: text }).result, 'TEXT_TOO_LONG');
+    expect(longer.detail).toMatchObject(uncounted);
+    expect((await rejection(model.countTokens(text), 'TEXT_TOO_LONG')).detail).toMatchObject(uncounted);
     expect(
       (await model.generate({ prompt: new Int32Array(511).fill(300), maxTokens: 1 }).result).finish,
     ).toBe('length');
