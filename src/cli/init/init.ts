@@ -31,12 +31,12 @@ export async function init(folder: string, flags: InitFlags): Promise<void> {
       [join('knowledge', 'harbour', 'kb.json'), json(sampleConfig)],
       ['README.md', readme(run, sampleQuestion)],
     ];
-    const modelName = join('models', basename(model.path));
-    await refuseToOverwrite(folder, [modelName, ...texts.map(([name]) => name)]);
+    const copies = [model.path, ...model.references].map((path) => [path, copyOf(path)] as const);
+    await refuseToOverwrite(folder, [...copies.map(([, name]) => name), ...texts.map(([name]) => name)]);
     signal.throwIfAborted();
     const files = new NewFiles(folder);
     try {
-      await files.copy(model.path, modelName);
+      for (const [path, name] of copies) await files.copy(path, name);
       for (const [name, text] of texts) await files.write(name, text);
     } catch (error) {
       await files.remove();
@@ -77,9 +77,14 @@ function nextCommands(folder: string, run: string): string[] {
 
 interface ShippedModel {
   path: string;
+  /** The file that `lorekeep verify` compares the model with, if there is one. */
+  references: string[];
   /** The entry in the package's catalog. */
-  entry: { variants: [{ reference?: unknown }] };
+  entry: { variants: [{ reference?: { file: string } }] };
 }
+
+/** The place of a copy in the new folder; a catalog spells it with slashes. */
+const copyOf = (path: string) => `models/${basename(path)}`;
 
 /** The model in the package. @throws CommandError if the package has none */
 async function shippedModel(): Promise<ShippedModel> {
@@ -98,14 +103,16 @@ async function shippedModel(): Promise<ShippedModel> {
       `${file}: the model ${sampleConfig.embedding_model} is not there: put its file where the catalog says, or reinstall lorekeep`,
     );
   }
-  return { path, entry };
+  const [{ reference }] = entry.variants;
+  return { path, references: reference === undefined ? [] : [catalog.resolveFile(reference.file)], entry };
 }
 
 async function catalogOf({ path, entry }: ShippedModel, signal: AbortSignal): Promise<object> {
-  const [{ reference: _, ...variant }] = entry.variants;
+  const [{ reference, ...variant }] = entry.variants;
   const file = {
     ...variant,
-    file: `models/${basename(path)}`,
+    ...(reference === undefined ? {} : { reference: { ...reference, file: copyOf(reference.file) } }),
+    file: copyOf(path),
     size_bytes: (await stat(path)).size,
     sha256: await fileChecksum(path, signal),
   };
