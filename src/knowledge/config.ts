@@ -8,6 +8,9 @@ import { type KnowledgeBaseConfig, knowledgeBaseSchema } from './config-schema.j
 /** Largest config file in bytes. Clients may name any file, and parsing holds the event loop. */
 const mostBytes = 64 * 1024;
 
+/** Records are often given in place of the config. */
+const otherFile = '; a knowledge base config names the records as "records_file"';
+
 export interface LoadedKnowledgeBaseConfig {
   config: KnowledgeBaseConfig;
   /** One sentence per key without effect. */
@@ -27,7 +30,8 @@ export async function loadKnowledgeBaseConfig(path: string): Promise<LoadedKnowl
     return `${path}:${line}:${column}`;
   };
   if (!parsed.ok) {
-    const line = (issue: FieldIssue) => `${place(issue)}: ${describeIssue(issue)}`;
+    const line = (issue: FieldIssue) =>
+      `${place(issue)}: ${describeIssue(issue)}${issue.path === '' ? otherFile : ''}`;
     const lines = listed(parsed.issues, line);
     const { path: field, nearest } = parsed.issue;
     // A missing field may be present under a misspelt name.
