@@ -30,7 +30,10 @@ type NodeReport = Readonly<Record<string, unknown>>;
 
 export interface NodeOutcome {
   readonly report?: NodeReport;
-  /** Returns the engine's diagnostics for a run of `duration` ms; they never contain text. */
+  /**
+   * Returns the engine's diagnostics for a run of `duration` ms; they never contain text. The function is kept after the run,
+   * so it must not hold results or the node.
+   */
   readonly engine?: (duration: number) => EngineDiagnostics;
   /** Id of the node that the turn continues with: the target of the plan's `branch`. */
   readonly jump?: string | undefined;

@@ -3,7 +3,8 @@ import { loopTurn } from '../lifecycle/loop-turn.js';
 import type { Bytes } from '../limits/bytes.js';
 import type { Log } from '../log/log.js';
 import type { DryRun } from '../protocol/engine.js';
-import type { DebugInfo, NodeDiagnostics, ServerFrames, TurnDiagnostics } from '../protocol/frames.js';
+import type { NodeDiagnostics, ServerFrames, TurnDiagnostics } from '../protocol/frames.js';
+import { EngineReports } from './engine-reports.js';
 import type { Flow } from './flow.js';
 import type { AgentHistory } from './history.js';
 import { Interaction } from './interaction.js';
@@ -63,9 +64,7 @@ export class Turn {
   readonly #reserved: (() => void)[] = [];
   readonly #ran: NodeDiagnostics[] = [];
   readonly #skipped: string[] = [];
-  /** Each returns the engine's diagnostics of a node: most turns need none. */
-  readonly #engineOf: (() => DebugInfo['nodes'][number])[] = [];
-  #engineNumbers: DebugInfo['nodes'] | undefined;
+  readonly #engines = new EngineReports();
 
   constructor(id: string, options: TurnOptions, outlet: TurnOutlet, log: Log) {
     this.id = id;
@@ -166,17 +165,11 @@ export class Turn {
     const report = { node: id, type, duration_ms: milliseconds(duration), ...outcome.report };
     this.#ran.push(report);
     const { engine } = outcome;
-    if (engine !== undefined)
-      this.#engineOf.push(() => ({ node: id, type, diagnostics: { engine: engine(duration) } }));
+    if (engine !== undefined) this.#engines.add(id, type, duration, engine);
     this.#log.trace({ ...report, jump: outcome.jump }, 'node ran');
     // A reply that was cancelled has an outcome, too.
     this.signal.throwIfAborted();
     return outcome;
-  }
-
-  #engine(): DebugInfo['nodes'] {
-    this.#engineNumbers ??= this.#engineOf.map((numbersOf) => numbersOf());
-    return this.#engineNumbers;
   }
 
   #complete(
@@ -199,7 +192,7 @@ export class Turn {
       ...this.#results(),
       ...outcome,
       ...(enableDiagnostics && { diagnostics: this.#diagnostics(queued, ms) }),
-      ...(enableDiagnostics && includeEngine && { debug_info: { nodes: this.#engine() } }),
+      ...(enableDiagnostics && includeEngine && { debug_info: { nodes: [...this.#engines.list()] } }),
     };
   }
 
@@ -209,6 +202,7 @@ export class Turn {
     duration: number,
   ): TurnFacts {
     const { components, citations, replyText } = this.#interaction;
+    const engines = this.#engines;
     return {
       turn: this.id,
       status,
@@ -216,7 +210,7 @@ export class Turn {
       queuedMs: milliseconds(queued),
       durationMs: milliseconds(duration),
       nodes: this.#ran,
-      engine: () => this.#engine(),
+      engine: () => engines.list(), // not of `this`: it is kept longer than the turn
       skipped: this.#skipped.length,
       hits: components.filter(({ _type }) => _type === 'knowledge').length,
       citations: citations.length,

@@ -1,4 +1,5 @@
-import { type KeptTurn, leastKept, type TurnRing } from './turn-ring.js';
+import type { RecentTurn } from './recent-turn.js';
+import type { KeptTurn } from './turn-record.js';
 
 const gatherMs = 100;
 /** Most turns of a tenth of a second. Most of a page's cost is sending them. */
@@ -6,31 +7,46 @@ export const mostShown = 10;
 
 /** Hands over finished turns ten times a second; of too many at a time the failed and the slowest ones. */
 export class LiveTurns {
-  readonly #ring: TurnRing;
   readonly #show: (turns: readonly KeptTurn[]) => void;
-  /** The latest turn that was handed over or left out. */
-  #seen = 0;
+  /** Those to hand over. */
+  readonly #turns: RecentTurn[] = [];
+  /** Their ranks side by side: most turns are compared with one number and touch no other turn. */
+  readonly #ranks = new Float64Array(mostShown);
+  /** Place of the turn that gives way, once there is no room. */
+  #least = 0;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(ring: TurnRing, show: (turns: readonly KeptTurn[]) => void) {
-    this.#ring = ring;
+  constructor(show: (turns: readonly KeptTurn[]) => void) {
     this.#show = show;
   }
 
-  /** Call after a turn has been added. */
-  added(): void {
-    if (this.#timer === undefined) {
-      this.#seen = this.#ring.newest - 1;
-      this.#timer = setTimeout(() => this.flush(), gatherMs).unref();
-    }
-    // The ring keeps no more of them for certain.
-    if (this.#ring.newest - this.#seen >= leastKept) this.flush();
+  added(turn: RecentTurn): void {
+    this.#timer ??= setTimeout(() => this.flush(), gatherMs).unref();
+    if (this.#turns.length < mostShown) this.#put(this.#turns.length, turn);
+    // Of equal turns the older one gives way.
+    else if (turn.rank >= (this.#ranks[this.#least] as number)) this.#put(this.#least, turn);
   }
 
   flush(): void {
     if (this.#timer === undefined) return;
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    this.#show(this.#ring.worst(this.#seen, mostShown));
+    this.#show(this.#turns.splice(0).sort((a, b) => a.seq - b.seq));
+  }
+
+  #put(place: number, turn: RecentTurn): void {
+    this.#turns[place] = turn;
+    this.#ranks[place] = turn.rank;
+    if (this.#turns.length === mostShown) this.#least = this.#leastPlace();
+  }
+
+  #leastPlace(): number {
+    const seq = (place: number) => this.#turns[place]?.seq ?? 0;
+    let least = 0;
+    for (let place = 1; place < mostShown; place++) {
+      const [rank, lower] = [this.#ranks[place] as number, this.#ranks[least] as number];
+      if (rank < lower || (rank === lower && seq(place) < seq(least))) least = place;
+    }
+    return least;
   }
 }

@@ -14,7 +14,8 @@ import { inspect, inspectionSchema } from './inspector.js';
 import { LiveTurns } from './live-turns.js';
 import type { LogEvent, LogTail } from './log-tail.js';
 import type { MemorySample, MonitorState } from './state.js';
-import { type KeptTurn, TurnRing } from './turn-ring.js';
+import type { KeptTurn } from './turn-record.js';
+import { TurnRing } from './turn-ring.js';
 
 /** Memory samples that a page gets when it opens. */
 const keptSamples = 720;
@@ -60,7 +61,7 @@ export class Monitor {
     this.#options = options;
     this.#assets = assets;
     this.#ring = new TurnRing(options.config.turn_ring_size, options.userContent);
-    this.#live = new LiveTurns(this.#ring, (turns) => this.#stream.send(this.#turnsEvent(turns)));
+    this.#live = new LiveTurns((turns) => this.#stream.send(this.#turnsEvent(turns)));
     const { logTail } = options;
     this.#stream = new EventStream({
       get newest() {
@@ -82,8 +83,8 @@ export class Monitor {
   }
 
   turn(facts: TurnFacts): void {
-    this.#ring.add(facts);
-    if (this.#stream.readers > 0) this.#live.added();
+    const turn = this.#ring.add(facts);
+    if (this.#stream.readers > 0) this.#live.added(turn);
   }
 
   async close(): Promise<void> {

@@ -13,8 +13,10 @@ export interface NewTurn {
   readonly numbers: Omit<TurnRecord, 'seq' | 'turn' | 'code' | 'components' | 'shortened'> & {
     readonly code: number | undefined;
   };
-  readonly texts: Pick<TurnRecord, 'components' | 'shortened'> | undefined;
+  readonly texts: KeptTexts | undefined;
 }
+
+export type KeptTexts = Pick<TurnRecord, 'components' | 'shortened'>;
 
 /**
  * Up to 256 turns as flat numbers and shared shapes. A block is filled again and again, so a turn leaves the garbage collector

@@ -26,6 +26,13 @@ export interface TurnRecord {
   readonly shortened?: true;
 }
 
+/** A turn of the ring. */
+export interface KeptTurn {
+  readonly seq: number;
+  /** A TurnRecord: turns are kept to be sent. */
+  readonly json: string;
+}
+
 /** Turns that have ended, as a page gets them. */
 export interface TurnsEvent {
   /** Changes with a restart of the server, which counts from 1 again. */

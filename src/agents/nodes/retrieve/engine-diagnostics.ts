@@ -7,22 +7,22 @@ import type { RetrievalDiagnostics } from './schema.js';
 /** The compute backend of this process; read once, after a model has been loaded. */
 let backend: string | undefined;
 
-/** Returns the cost of one search that took `duration` ms with everything around it. */
+/** Returns a function that gives the cost of one search that took `duration` ms with everything around it. It holds no hits. */
 export function engineDiagnostics(
   source: KnowledgeModel,
   { plan, times, embedding, embedMs, searchMs }: WireOutcome,
-  duration: number,
-): RetrievalDiagnostics {
+): (duration: number) => RetrievalDiagnostics {
+  const { name: model = '' } = source;
   // A model of the catalog may be unloaded, and has its facts nevertheless.
-  const { fingerprint, dimension, contextSize } = source.facts ?? source.model.facts;
-  return {
+  const facts = source.facts ?? source.model.facts;
+  return (duration) => ({
     kind: 'retrieval',
     mode: plan.mode,
-    model: source.name ?? '',
-    fingerprint,
+    model,
+    fingerprint: facts.fingerprint,
     ...(embedding && { backend: backendNames() }),
-    dimension,
-    context_size: contextSize,
+    dimension: facts.dimension,
+    context_size: facts.contextSize,
     tokens: embedding?.tokens ?? 0,
     batches: embedding?.batches ?? 0,
     embed_ms: milliseconds(embedMs),
@@ -32,7 +32,7 @@ export function engineDiagnostics(
     lexical_ms: milliseconds(times.lexical),
     fusion_ms: milliseconds(times.fusion),
     other_ms: milliseconds(Math.max(0, duration - embedMs - searchMs)),
-  };
+  });
 }
 
 function backendNames(): string {

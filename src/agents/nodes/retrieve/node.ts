@@ -83,7 +83,7 @@ class RetrieveNode implements AgentNode {
     interaction.sources.set(this.id, { query: text, storage: pin.value.storage, cosineFloor });
     return {
       report: { embed_ms: milliseconds(embedMs), search_ms: milliseconds(searchMs), plan, ...mark },
-      engine: (duration) => engineDiagnostics(pin.value.model, outcome, duration),
+      engine: engineDiagnostics(pin.value.model, outcome),
     };
   }
 

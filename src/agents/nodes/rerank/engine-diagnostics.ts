@@ -1,0 +1,18 @@
+import type { RerankFacts } from '../../../knowledge/rerank.js';
+import { milliseconds } from '../../node.js';
+import type { RerankDiagnostics } from './schema.js';
+
+/** Returns a function that gives the cost of one rerank that took `duration` ms with everything around it. */
+export function engineDiagnostics(
+  model: string,
+  { documents, tokens, ms }: RerankFacts,
+): (duration: number) => RerankDiagnostics {
+  return (duration) => ({
+    kind: 'rerank',
+    model,
+    documents,
+    tokens,
+    rerank_ms: milliseconds(ms),
+    other_ms: milliseconds(Math.max(0, duration - ms)),
+  });
+}
