@@ -1,6 +1,6 @@
 import { type LogSink, levelNumbers } from '../log/sink.js';
 
-/** Lines that are kept. */
+/** Lines that are kept, and warnings and errors that are kept beside them. */
 const mostLines = 500;
 const longestLine = 4096;
 
@@ -9,6 +9,13 @@ export interface KeptLines {
   /** Number of the first one. The lines of a server are numbered from 1. */
   readonly seq: number;
   readonly lines: readonly string[];
+  /** Warnings and errors from before the first one, oldest first: lines between them are no longer kept. */
+  readonly earlier?: readonly NumberedLine[];
+}
+
+export interface NumberedLine {
+  readonly seq: number;
+  readonly line: string;
 }
 
 /** Lines as a page gets them. */
@@ -17,9 +24,13 @@ export interface LogEvent extends KeptLines {
   readonly instance: string;
 }
 
-/** The latest lines of the log, oldest first. `trace` lines may hold texts of users, so they are kept only when asked for. */
+/**
+ * The latest lines of the log, oldest first, and the latest warnings and errors, which other lines do not push out. `trace` lines
+ * may hold texts of users, so they are kept only when asked for.
+ */
 export class LogTail implements LogSink {
   readonly #lines: string[] = [];
+  readonly #severe: NumberedLine[] = [];
   readonly #leastLevel: number;
   #newest = 0;
   #onLine: () => void = () => {};
@@ -37,7 +48,12 @@ export class LogTail implements LogSink {
   after(seq: number): KeptLines {
     const oldest = this.#newest - this.#lines.length;
     const begin = Math.max(seq, oldest);
-    return { seq: begin + 1, lines: this.#lines.slice(begin - oldest) };
+    const earlier = this.#severe.filter((line) => line.seq > seq && line.seq <= begin);
+    return {
+      seq: begin + 1,
+      lines: this.#lines.slice(begin - oldest),
+      ...(earlier.length > 0 && { earlier }),
+    };
   }
 
   /** `onLine` is called after every further line. */
@@ -47,9 +63,12 @@ export class LogTail implements LogSink {
 
   write(line: string, level: number): void {
     if (level < this.#leastLevel) return;
-    this.#lines.push(line.slice(0, longestLine).trimEnd());
+    const kept = line.slice(0, longestLine).trimEnd();
+    this.#lines.push(kept);
     if (this.#lines.length > mostLines) this.#lines.shift();
     this.#newest++;
+    if (level >= levelNumbers.warn) this.#severe.push({ seq: this.#newest, line: kept });
+    if (this.#severe.length > mostLines) this.#severe.shift();
     this.#onLine();
   }
 }

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { latestLines } from '../../web/monitor/latest-lines.js';
 
 /** As in web/monitor/api.ts, which is compiled for browsers. */
 interface Handlers {
@@ -54,7 +55,9 @@ function followed() {
     Source.latest.send('turns', { instance, turns: seqs.map((seq) => ({ seq })) });
   const log = (instance: string, seq: number, ...lines: string[]) =>
     Source.latest.send('log', { instance, seq, lines });
-  return { seen, turns, log };
+  const logWith = (earlier: { seq: number; line: string }[], seq: number, ...lines: string[]) =>
+    Source.latest.send('log', { instance: 'a', earlier, seq, lines });
+  return { seen, turns, log, logWith };
 }
 
 it('a page takes turns and lines several at a time', () => {
@@ -102,4 +105,30 @@ it('a page shows each line once after it has reconnected, and says how many it h
     'restart',
     ['another line 1'],
   ]);
+});
+
+it('a page gets warnings from before the lines that are still kept, each once', () => {
+  const { seen, logWith } = followed();
+  const warnings = [2, 7].map((seq) => ({ seq, line: `warning ${seq}` }));
+  logWith(warnings, 101, 'line 101');
+  vi.advanceTimersByTime(1000);
+  logWith([...warnings, { seq: 105, line: 'warning 105' }], 110, 'line 110');
+  vi.advanceTimersByTime(1000);
+  expect(seen).toEqual([
+    ['warning 2', 'warning 7', 'line 101'],
+    [7, 'warning 105', 'line 110'],
+  ]);
+});
+
+it('a page keeps 500 lines, and 500 warnings and errors among all', () => {
+  const line = (level: string, n: number) => JSON.stringify({ level, n });
+  const lines = (level: string, count: number) => Array.from({ length: count }, (_, n) => line(level, n));
+  const debug = lines('debug', 600);
+  expect(latestLines(debug)).toEqual(debug.slice(-500));
+  const severe = [line('warn', 0), line('error', 1)];
+  expect(latestLines([...severe, ...debug])).toEqual([...severe, ...debug.slice(-500)]);
+  const warnings = lines('warn', 700);
+  expect(latestLines(warnings)).toEqual(warnings.slice(-500));
+  expect(latestLines([...warnings, ...debug])).toEqual([...warnings.slice(-500), ...debug.slice(-500)]);
+  expect(latestLines(debug.slice(0, 3))).toEqual(debug.slice(0, 3));
 });

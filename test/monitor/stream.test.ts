@@ -189,6 +189,23 @@ it('lines are numbered, also those that are no longer kept', () => {
   expect(tail.after(600).lines).toEqual([]);
 });
 
+it('a warning is kept until 500 later warnings or errors, whatever lines come between', () => {
+  const tail = new LogTail(false);
+  tail.write('the first warning\n', 40);
+  tail.write('an error\n', 50);
+  for (let n = 1; n <= 5000; n++) tail.write(`line ${n}\n`, 20);
+  const kept = tail.after(0);
+  const first = { seq: 1, line: 'the first warning' };
+  expect(kept.earlier).toEqual([first, { seq: 2, line: 'an error' }]);
+  expect([kept.seq, kept.lines.length]).toEqual([4503, 500]);
+  expect(tail.after(1).earlier).toEqual([{ seq: 2, line: 'an error' }]);
+  expect(tail.after(2).earlier).toBeUndefined();
+  for (let n = 1; n <= 498; n++) tail.write(`warning ${n}\n`, 40);
+  expect(tail.after(0).earlier?.[0]).toEqual(first);
+  tail.write('one more\n', 40);
+  expect(tail.after(0).earlier?.map(({ line }) => line)).toEqual(['an error']);
+});
+
 it('a page that comes back after a restart of the server gets all turns of the new one', async () => {
   const server = await start();
   for (const name of ['one', 'two']) server.server.observer?.turn?.(facts(name));

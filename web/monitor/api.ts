@@ -82,12 +82,13 @@ class Lines {
   #missed = 0;
   #lines: string[] = [];
 
-  add({ seq, lines }: LogEvent): void {
+  add({ seq, lines, earlier = [] }: LogEvent): void {
     const fresh = lines.slice(Math.max(0, this.#newest + 1 - seq));
     if (fresh.length === 0) return;
-    if (this.#newest > 0) this.#missed += Math.max(0, seq - 1 - this.#newest);
+    const severe = earlier.filter((line) => line.seq > this.#newest).map(({ line }) => line);
+    if (this.#newest > 0) this.#missed += Math.max(0, seq - 1 - this.#newest - severe.length);
     this.#newest = seq + lines.length - 1;
-    this.#lines.push(...fresh);
+    this.#lines.push(...severe, ...fresh);
   }
 
   restart(): void {

@@ -4,13 +4,13 @@ import { follow, getMemory, getState, type MemorySample, type MonitorState, type
 import { Clients, Storages } from './clients.js';
 import { Config, Scheduler } from './config.js';
 import { Inspector } from './inspector.js';
+import { latestLines } from './latest-lines.js';
 import { Log } from './log.js';
 import { Memory } from './memory.js';
 import { Turns } from './turns.js';
 
-/** Most turns and lines kept by a page. */
+/** Most turns kept by a page. */
 const mostTurns = 20_000;
-const mostLines = 500;
 const mostSamples = 720;
 const refreshMs = 2000;
 
@@ -46,7 +46,7 @@ function App() {
     follow({
       onTurns: (added) => setTurns((known) => merged(known, added)),
       onRestart: () => setTurns([]),
-      onLines: (added, missed) => setLines((known) => [...known, ...gap(missed), ...added].slice(-mostLines)),
+      onLines: (added, missed) => setLines((known) => latestLines([...known, ...gap(missed), ...added])),
       onMemory: (sample) => setSamples((known) => [...known, sample].slice(-mostSamples)),
       onState: setStreams,
     });

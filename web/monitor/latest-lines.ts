@@ -1,0 +1,18 @@
+/** As the server keeps them: the latest lines, and the latest warnings and errors, which other lines do not push out. */
+const mostLines = 500;
+
+/** A line begins with its level. */
+const severe = /^\{"level":"(warn|error|fatal)"/;
+
+/** Returns the lines that a page keeps. */
+export function latestLines(lines: readonly string[]): readonly string[] {
+  let others = lines.length - mostLines;
+  if (others <= 0) return lines;
+  const warnings = lines.filter((line) => severe.test(line)).length;
+  let surplus = warnings - mostLines;
+  return lines.filter((line) => {
+    const isOlder = others-- > 0;
+    const isKept = severe.test(line) && surplus-- <= 0;
+    return isKept || !isOlder;
+  });
+}
