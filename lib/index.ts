@@ -1,3 +1,4 @@
+/// <reference lib="esnext.disposable" preserve="true" />
 /** The typed library for embedding, indexing and searching. The server in src/ uses this and lib/internal.ts. */
 export {
   type BackendCandidate,

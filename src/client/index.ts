@@ -1,3 +1,4 @@
+/// <reference lib="esnext.disposable" preserve="true" />
 /** `lorekeep/client`: talks to a lorekeep server over TCP. Field names are the protocol's in camelCase (docs/client.md). */
 export type { FilterExpression } from '../../lib/index.js';
 export { ClientAgent, type TurnOptions } from './agent.js';

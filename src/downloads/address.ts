@@ -16,10 +16,13 @@ export interface Address {
   readonly token: string | undefined;
 }
 
+/** Environment variables, as in `process.env`. */
+export type Environment = Readonly<Record<string, string | undefined>>;
+
 const hubAddress = 'https://huggingface.co';
 
 /** Returns the address of a source. @throws INVALID_ARGUMENT */
-export function addressOf({ url, hf }: Source, environment: NodeJS.ProcessEnv): Address {
+export function addressOf({ url, hf }: Source, environment: Environment): Address {
   if (hf !== undefined) return hubFile(hf, environment);
   return { url: webAddress(url ?? '', JSON.stringify(withoutSecrets(url ?? ''))), token: undefined };
 }
@@ -46,7 +49,7 @@ function hubParts(hf: string): { repository: string; path: string; revision: str
   return { repository, path, revision };
 }
 
-function hubFile(hf: string, { HF_ENDPOINT, HF_TOKEN }: NodeJS.ProcessEnv): Address {
+function hubFile(hf: string, { HF_ENDPOINT, HF_TOKEN }: Environment): Address {
   const { repository, path, revision } = hubParts(hf);
   const base = webAddress(HF_ENDPOINT?.trim() || hubAddress, 'the environment variable HF_ENDPOINT');
   if (base.search !== '' || base.hash !== '') throw refused('HF_ENDPOINT has a query or a fragment');

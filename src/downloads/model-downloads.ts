@@ -3,7 +3,7 @@ import { readdir, rm, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { LorekeepError } from '../../lib/errors.js';
 import { makeFolder } from '../../lib/make-folder.js';
-import { addressOf, fileNames, partSources, type Source, shownAddress } from './address.js';
+import { addressOf, type Environment, fileNames, partSources, type Source, shownAddress } from './address.js';
 import { type Fetched, fetchFile, recordLost } from './fetch-file.js';
 import { type FolderLock, lockFolder } from './folder-lock.js';
 import { changeDownloads, readDownloads } from './records.js';
@@ -26,7 +26,7 @@ export interface PullOptions {
   onTurn?(): Promise<void>;
   /** Told of waiting and of failed attempts. */
   onNote?(text: string): void;
-  environment?: NodeJS.ProcessEnv;
+  environment?: Environment;
   stallMs?: number;
   retryMs?: number;
 }

@@ -1,8 +1,11 @@
-import { type BigIntStats, realpathSync, statSync } from 'node:fs';
+import { realpathSync, statSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { LorekeepError } from '../../lib/index.js';
 import { type ConfigFiles, sourcePaths } from './paths.js';
 import { type ResolvedSource, resolveSource } from './resolve.js';
+
+/** What tells a file from its later contents. */
+type FoundFile = Readonly<Record<'dev' | 'ino' | 'size' | 'mtimeNs' | 'ctimeNs', bigint>>;
 
 /** A resolved config together with what tells its files from other ones. */
 export interface IdentifiedSource {
@@ -31,11 +34,11 @@ export async function identifySource({
 export class FilesIdentity {
   /** The same for two openings exactly when they read the same files. */
   readonly key: string;
-  readonly #files: readonly (readonly [path: string, found: BigIntStats])[];
+  readonly #files: readonly (readonly [path: string, found: FoundFile])[];
   readonly #links: ReadonlyMap<string, string>;
 
   /** `found` is what each of the paths led to. */
-  constructor(paths: readonly string[], found: readonly BigIntStats[], links: ReadonlyMap<string, string>) {
+  constructor(paths: readonly string[], found: readonly FoundFile[], links: ReadonlyMap<string, string>) {
     this.key = found
       .map(({ dev, ino, size, mtimeNs, ctimeNs }) => [dev, ino, size, mtimeNs, ctimeNs].join(':'))
       .join(' ');
@@ -75,14 +78,14 @@ export class FilesIdentity {
 
 const precise = { bigint: true } as const;
 
-const isSame = (a: BigIntStats, b: BigIntStats) =>
+const isSame = (a: FoundFile, b: FoundFile) =>
   a.ino === b.ino &&
   a.mtimeNs === b.mtimeNs &&
   a.ctimeNs === b.ctimeNs &&
   a.size === b.size &&
   a.dev === b.dev;
 
-async function found(path: string): Promise<BigIntStats> {
+async function found(path: string): Promise<FoundFile> {
   try {
     return await stat(path, precise);
   } catch (cause) {

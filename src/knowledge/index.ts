@@ -1,3 +1,4 @@
+/// <reference lib="esnext.disposable" preserve="true" />
 /** `lorekeep/knowledge-base`: opens knowledge bases from files. The server uses the same code. */
 export { CatalogModels } from '../catalog/catalog-models.js';
 export type { ColumnType, TableMapping } from '../documents/tables/mapping.js';
