@@ -5,8 +5,8 @@ type DetailArguments<Code extends ErrorCode> = Code extends 'TEXT_TOO_LONG'
   ? [detail: ErrorDetailByCode[Code], options?: ErrorOptions]
   : [detail?: ErrorDetailByCode[Code], options?: ErrorOptions];
 
-/** @internal The base of the errors. Outside, LorekeepError narrows its `detail`. */
-export class AnyLorekeepError extends Error {
+/** @internal The base of the errors. Outside, LorekeepError narrows its `detail`, and it has that name. */
+export const AnyLorekeepError = class LorekeepError extends Error {
   override readonly name: string = 'LorekeepError';
   readonly code: ErrorCode;
   readonly detail: ErrorDetail;
@@ -17,13 +17,15 @@ export class AnyLorekeepError extends Error {
     this.detail = detail;
   }
 
-  static about(code: ErrorCode, facts: ErrorDetail, options?: ErrorOptions): AnyLorekeepError {
+  static about(code: ErrorCode, facts: ErrorDetail, options?: ErrorOptions): LorekeepError {
     const { file, field, reason, remedy } = facts;
     const places = [file, field].filter((place) => place !== undefined && place !== '');
     const sentence = remedy === undefined ? reason : `${reason}; ${remedy}`;
-    return new AnyLorekeepError(code, [...places, sentence].join(': '), facts, options);
+    return new LorekeepError(code, [...places, sentence].join(': '), facts, options);
   }
-}
+};
+
+export type AnyLorekeepError = InstanceType<typeof AnyLorekeepError>;
 
 /** The error of every function of the library. Comparing `code` narrows `detail`; show `message`. */
 export type LorekeepError = {

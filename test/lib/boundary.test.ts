@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { inspect } from 'node:util';
 import { expect, test } from 'vitest';
 import { binding } from '../../lib/binding.js';
 import { errorCodes } from '../../lib/error-details.js';
@@ -18,6 +19,11 @@ test('every error code of the core has a public meaning, and the other way round
   const native = [...source.matchAll(/return "([A-Z_]+)";/g)].map((match) => match[1]);
   expect(native.length).toBeGreaterThan(10);
   expect([...new Set(native)].sort()).toEqual(Object.keys(errorCodes).sort());
+});
+
+test('Node.js prints errors of the library under their public names', () => {
+  expect(inspect(new library.LorekeepError('CLOSED', 'the index is closed'))).toMatch(/^LorekeepError: the/);
+  expect(inspect(new library.AbortError('enough'))).toMatch(/^AbortError: the operation/);
 });
 
 test('nothing but lib/ imports the addon', () => {
