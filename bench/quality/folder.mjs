@@ -150,8 +150,10 @@ const read = (name) => (name === 'docs' ? docs() : name === 'xquad-en' ? xquad()
 
 async function chunkRecords(files, options, model) {
   const { contextSize } = model.facts;
-  const fits = async (text) =>
-    Buffer.byteLength(text) + 3 <= contextSize || (await model.countTokens(text)) <= contextSize;
+  const fits = async (text) => {
+    const isShort = Buffer.byteLength(text) + 3 <= contextSize;
+    return isShort || (await model.countTokens(text)) <= contextSize ? 'fits' : 'too long';
+  };
   const records = [];
   for (const { path, text } of files) {
     for await (const chunk of chunksOf(readMarkdown(text), options, fits))

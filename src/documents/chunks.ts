@@ -21,13 +21,13 @@ export interface Chunk {
   metadata: Readonly<Record<string, unknown>>;
 }
 
-/** Whether the embedding model can take a text. */
-export type Fits = (text: string) => Promise<boolean>;
+/** Whether the embedding model can take a text: it may have more tokens than the context, or none. */
+export type Fits = (text: string) => Promise<'fits' | 'too long' | 'no tokens'>;
 
 /** Longest line of headings above a passage. */
 const longestHeadings = 300;
 
-/** Cuts a document into chunks. No chunk crosses a heading. A chunk that does not fit the model is halved until it does. */
+/** Cuts a document into chunks. No chunk crosses a heading. A chunk that does not fit the model is halved until it does; one without tokens is left out. */
 export async function* chunksOf(
   document: Document,
   options: ChunkOptions,
@@ -110,7 +110,9 @@ const visible = /[\p{L}\p{N}\p{S}]/u;
 async function* fitting(body: string, above: string, fits: Fits): AsyncGenerator<string> {
   const text = toUSVString(body.trim());
   if (!visible.test(text)) return;
-  if (text.length < 2 || (await fits(above === '' ? text : `${above}\n\n${text}`))) {
+  const fit = await fits(above === '' ? text : `${above}\n\n${text}`);
+  if (fit === 'no tokens') return;
+  if (fit === 'fits' || text.length < 2) {
     yield text;
     return;
   }

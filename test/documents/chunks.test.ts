@@ -5,7 +5,7 @@ import { readMarkdown } from '../../src/documents/formats/markdown.js';
 import { readText } from '../../src/documents/formats/text.js';
 import { random, testSeed } from '../helpers/random.js';
 
-const everythingFits: Fits = async () => true;
+const everythingFits: Fits = async () => 'fits';
 
 async function chunks(
   document: Parameters<typeof chunksOf>[0],
@@ -68,10 +68,16 @@ describe('chunksOf', () => {
   });
 
   test('halves what does not fit the model until it does', async () => {
-    const fits = async (text: string) => text.length <= 40;
+    const fits: Fits = async (text) => (text.length <= 40 ? 'fits' : 'too long');
     const found = await chunks(readText('word '.repeat(50)), { fits });
     for (const { text } of found) expect(text.length).toBeLessThanOrEqual(40);
     expect(found.map(({ text }) => text).join(' ')).toBe('word '.repeat(50).trim());
+  });
+
+  test('leaves out what has no token for the model', async () => {
+    const fits: Fits = async (text) => (/[a-z]/.test(text) ? 'fits' : 'no tokens');
+    expect(await chunks(readText('\ufffd\n\n7'), { fits })).toEqual([]);
+    expect(await chunks(readText('7 bees'), { fits })).toHaveLength(1);
   });
 
   test('cuts a word without end between characters', async () => {

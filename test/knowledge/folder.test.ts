@@ -169,6 +169,8 @@ describe('indexFolder', () => {
         'good.md': 'Bees dance.',
         'binary.md': Buffer.from([1, 0, 2]),
         'empty.txt': ' \n',
+        // UTF-16 that ends within its first character: a replacement character, for which no vocabulary has a token.
+        'half.txt': Buffer.from([0xff, 0xfe, 0]),
         'latin1.txt': Buffer.from('Gr\xfc\xdfe', 'latin1'),
         'rows.csv': 'text\nfine\n"',
         'broken.pdf': '%PDF-1.7 nothing else',
@@ -191,6 +193,7 @@ describe('indexFolder', () => {
         { path: 'broken.pdf', reason: expect.stringContaining('is not a PDF that can be read') },
         ...(isRoot ? [] : [{ path: 'closed/', reason: 'cannot be read: permission denied' }]),
         { path: 'empty.txt', reason: 'is empty' },
+        { path: 'half.txt', reason: 'holds no text' },
         { path: 'latin1.txt', reason: expect.stringContaining('is not UTF-8 text') },
         { path: 'link.md', reason: 'is a symbolic link; links are not followed' },
         { path: 'pipe.md', reason: 'is not a regular file' },

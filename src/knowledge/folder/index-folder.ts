@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path';
 import { EmbeddingModel, inspectFile, LorekeepError } from '../../../lib/index.js';
 import { makeFolder } from '../../../lib/make-folder.js';
 import { readRegular } from '../../../lib/regular-file.js';
+import type { Fits } from '../../documents/chunks.js';
 import { DocumentReader } from '../../documents/reader.js';
 import type { TableMapping } from '../../documents/tables/mapping.js';
 import { lockFolder } from '../../downloads/folder-lock.js';
@@ -108,6 +109,8 @@ class FolderIndexing {
   readonly #place: string;
   readonly #model: KnowledgeModel;
   readonly #report: PhaseReport;
+  /** Tokens of a document without text. */
+  #prefixTokens: number | undefined;
 
   constructor(
     options: IndexFolderOptions & { model: string },
@@ -215,15 +218,19 @@ class FolderIndexing {
   }
 
   /** A token has at least one byte, so a text with few bytes fits. */
-  async #fits(text: string): Promise<boolean> {
+  async #fits(text: string): ReturnType<Fits> {
     const { model, documentPrefix = '' } = this.#model;
     // An embedder of the caller's own sees whole texts, and counts no tokens.
-    if (!(model instanceof EmbeddingModel)) return true;
+    if (!(model instanceof EmbeddingModel)) return 'fits';
     const whole = documentPrefix + text;
     const { contextSize } = model.facts;
     const special = 3;
-    if (Buffer.byteLength(whole) + special <= contextSize) return true;
-    return (await model.countTokens(whole)) <= contextSize;
+    // Every vocabulary has tokens for these.
+    if (Buffer.byteLength(whole) + special <= contextSize && /[a-z0-9]/i.test(text)) return 'fits';
+    const tokens = await model.countTokens(whole);
+    this.#prefixTokens ??= await model.countTokens(documentPrefix);
+    if (tokens <= this.#prefixTokens) return 'no tokens';
+    return tokens <= contextSize ? 'fits' : 'too long';
   }
 
   async #writeConfig(): Promise<void> {
