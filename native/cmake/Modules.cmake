@@ -26,6 +26,18 @@ function(lorekeep_include_root name out)
   set(${out} "${root}" PARENT_SCOPE)
 endfunction()
 
+# Compiles several files of a target at a time in sanitized trees, since most of the time goes into headers. Other trees
+# compile every file by itself, which shows missing includes. The kernels of different instruction sets share names.
+function(lorekeep_batch_files target)
+  if(NOT LOREKEEP_SANITIZE)
+    return()
+  endif()
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
+  get_target_property(kernels ${target} SOURCES)
+  list(FILTER kernels INCLUDE REGEX "_(scalar|neon|avx[0-9]*|avx[0-9]*_[a-z]+|amx_[a-z0-9]+)\\.cc$")
+  set_source_files_properties(${kernels} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+endfunction()
+
 # lorekeep_module(NAME SOURCES a.cc ... [DEPENDS core ...]): static library lorekeep_NAME from native/NAME.
 function(lorekeep_module name)
   cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS" ${ARGN})
@@ -35,14 +47,7 @@ function(lorekeep_module name)
   set_target_properties(lorekeep_${name} PROPERTIES CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
   target_compile_options(lorekeep_${name} PRIVATE ${LOREKEEP_COMPILE_OPTIONS})
   target_link_options(lorekeep_${name} INTERFACE ${LOREKEEP_LINK_OPTIONS})
-  if(LOREKEEP_SANITIZE)
-    # Compiles several files at a time, since most of the time goes into headers. Other trees compile every file by itself,
-    # which shows missing includes. The kernels of different instruction sets share names.
-    set_target_properties(lorekeep_${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
-    set(kernels ${ARG_SOURCES})
-    list(FILTER kernels INCLUDE REGEX "_(scalar|neon|avx[0-9]*|avx[0-9]*_[a-z]+|amx_[a-z0-9]+)\\.cc$")
-    set_source_files_properties(${kernels} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
-  endif()
+  lorekeep_batch_files(lorekeep_${name})
   foreach(dependency IN LISTS ARG_DEPENDS)
     target_link_libraries(lorekeep_${name} PUBLIC lorekeep_${dependency})
   endforeach()

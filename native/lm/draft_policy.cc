@@ -9,7 +9,7 @@ namespace {
 // Lengths to choose from: few, so that each is measured soon.
 constexpr std::array<std::size_t, 6> kLengths = {1, 2, 3, 5, 9, kMostDrafts};
 // Weight of the newest measurement of time.
-constexpr double kNewest = 0.25;
+constexpr double kNewestTime = 0.25;
 // A measurement counts at most as this multiple of the expected time, because the machine may have been busy.
 constexpr double kOutlier = 2;
 // Expected cost of another row, in rows, until it is measured. Low, so that it gets measured.
@@ -76,14 +76,14 @@ void DraftPolicy::learn_step(std::size_t rows, double took_ms) noexcept {
   if (!(took_ms > 0) || rows == 0 || rows >= costs_.size()) return;
   if (rows == 1) {
     if (one_row_ms_ == 0) one_row_ms_ = took_ms;
-    one_row_ms_ += kNewest * (std::min(took_ms, kOutlier * one_row_ms_) - one_row_ms_);
+    one_row_ms_ += kNewestTime * (std::min(took_ms, kOutlier * one_row_ms_) - one_row_ms_);
     return;
   }
   if (one_row_ms_ == 0) return;
   const double measured = std::max(1.0, took_ms / one_row_ms_);
   double& known = costs_[rows];
   const double limited = std::min(measured, kOutlier * cost(rows));
-  known = known == 0 ? limited : known + kNewest * (limited - known);
+  known = known == 0 ? limited : known + kNewestTime * (limited - known);
 }
 
 void DraftPolicy::learn_drafts(std::size_t matched, std::size_t drafted, std::size_t accepted) noexcept {
