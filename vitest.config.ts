@@ -1,4 +1,5 @@
 import { rmSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 
@@ -11,8 +12,8 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     // A process per file: the addon keeps process-wide state, and a crash must name its file.
     pool: 'forks',
-    // Vitest leaves a core for itself, which is half of a machine with two.
-    maxWorkers: '100%',
+    // Files wait for servers, child processes and timers about half of their time.
+    maxWorkers: 2 * availableParallelism(),
     env: { LOREKEEP_CACHE },
     setupFiles: ['test/helpers/neutral-environment.ts'],
     // Against tests that hang, on machines however slow and busy: no test is about time.
