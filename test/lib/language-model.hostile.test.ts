@@ -97,7 +97,7 @@ describe.skipIf(!haveModels(stories))('a language model', () => {
     const other = model.generate(sentence);
     const prompt = 'All work and no play makes Jack a dull boy. '.repeat(230_000);
     const error = await rejection(model.generate({ prompt, maxTokens: 5 }).result, 'TEXT_TOO_LONG');
-    expect(error.detail).toMatchObject({ bytes: prompt.length, context: 512 });
+    expect(error.detail).toMatchObject({ bytes: prompt.length, limit: 512 });
     expect((await other.result).text).toBe(undisturbed);
   });
 

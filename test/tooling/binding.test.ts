@@ -16,6 +16,7 @@ function emptyPackage(name: string): string {
   const files = [
     'addon-files',
     'binding',
+    'error-details',
     'errors',
     'load-failure',
     'native',
