@@ -88,6 +88,7 @@ void EmbeddingModel::Impl::open(const CancelToken* cancel, const Progress& progr
   } catch (const Error& error) {
     // llama.cpp's messages do not name the file.
     if (error.code() == Code::kCancelled) throw;
+    file->check_present(error);
     fail_file(error.code(), file->name(), error.what());
   }
   if (progress) progress(1.0f);

@@ -3,6 +3,7 @@
 #include <array>
 #include <cmath>
 #include <cstdio>
+#include <system_error>
 
 #include "core/error.h"
 #include "core/path_of_utf8.h"
@@ -97,6 +98,16 @@ std::uint64_t GgufFile::size() const noexcept {
 
 void GgufFile::check_unchanged() const {
   for (const auto& part : parts_) part->file().check_unchanged();
+}
+
+void GgufFile::check_present(const Error& failure) const {
+  if (failure.code() != Code::kModelInvalid && failure.code() != Code::kNotFound) return;
+  for (const auto& part : parts_) {
+    std::error_code unknown;
+    const std::string& name = part->file().name();
+    if (std::filesystem::status(path_of_utf8(name), unknown).type() == std::filesystem::file_type::not_found)
+      fail_file(Code::kNotFound, name, "the file was removed while it was loaded");
+  }
 }
 
 const GgufTensor* GgufFile::tensor(std::string_view name) const noexcept {

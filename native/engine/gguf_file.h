@@ -11,6 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "core/error.h"
 #include "engine/gguf_part.h"
 
 namespace lorekeep::engine {
@@ -29,6 +30,9 @@ class GgufFile {
   std::uint64_t size() const noexcept;
   /// See MappedFile::check_unchanged(). Call it after reading the file.
   void check_unchanged() const;
+  /// Throws Error(kNotFound) naming a part that was removed since it was opened, if that may be why the load failed:
+  /// llama.cpp opens the parts again.
+  void check_present(const Error& failure) const;
   /// Those of all parts.
   const std::vector<GgufTensor>& tensors() const noexcept { return tensors_; }
   const GgufTensor* tensor(std::string_view name) const noexcept;

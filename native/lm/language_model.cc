@@ -103,6 +103,7 @@ void LanguageModel::Impl::open(const std::filesystem::path& path, Content conten
   } catch (const Error& error) {
     // llama.cpp's messages do not name the file.
     if (error.code() == Code::kCancelled) throw;
+    file.check_present(error);
     fail_file(error.code(), file.name(), error.what());
   } catch (const std::bad_alloc&) {
     fail_file(Code::kOutOfMemory, file.name(), "no memory for its weights");

@@ -84,6 +84,7 @@ void Reranker::Impl::open(const std::filesystem::path& path, const RerankerOptio
   } catch (const Error& error) {
     // llama.cpp's messages do not name the file.
     if (error.code() == Code::kCancelled) throw;
+    file.check_present(error);
     const bool context = error.code() == Code::kTextTooLong;
     fail_file(context ? Code::kInvalidArgument : error.code(), file.name(),
               context ? "a context of " + std::to_string(facts.context_size) + " tokens is too small for any pair"
