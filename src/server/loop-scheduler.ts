@@ -108,7 +108,9 @@ export class LoopScheduler {
 
   constructor(limits: LoopLimits = defaultLimits, clock: LoopClock = loopClock) {
     this.#limits = limits;
-    this.#waiting = new FairQueue(limits.sliceMs);
+    // What a slice costs a client with one request. With more credit, all clients of a crowd that comes would be served for
+    // several rounds before one that was there and did not rest.
+    this.#waiting = new FairQueue(lightPart * limits.sliceMs);
     this.#clock = clock;
     this.#start = AsyncResource.bind(() => void this.#run());
   }

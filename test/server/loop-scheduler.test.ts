@@ -223,6 +223,41 @@ describe('the event loop', () => {
     expect(pings).toBeGreaterThan(40);
   });
 
+  it('serves a client that was active in turn with a crowd of others that ask and wait', async () => {
+    const own = scheduled({ sliceMs: 0.5, turnMs: 3 });
+    let slices = 0;
+    const asking = (ms: () => number) => {
+      let asked = 0;
+      let longest = 0;
+      const share = own.scheduler.join({
+        serve: () => {
+          own.take(ms());
+          longest = Math.max(longest, ++slices - asked);
+          setImmediate(ask);
+          return 0;
+        },
+        settle: () => {},
+      });
+      const ask = () => {
+        asked = slices;
+        share.request();
+      };
+      ask();
+      return { leave: () => share.leave(), longest: () => longest };
+    };
+    let search = false;
+    const active = asking(() => {
+      search = !search;
+      return search ? 0.3 : 0.04;
+    });
+    while (slices < 100) await turnOfLoop();
+    const crowd = Array.from({ length: 400 }, () => asking(() => 0.04));
+    while (slices < 20 * crowd.length) await turnOfLoop();
+    for (const client of [active, ...crowd]) client.leave();
+    // Once after each of the others, and after some of them twice.
+    expect(active.longest()).toBeLessThan(2 * crowd.length);
+  });
+
   it('serves those first that it spent less time for outside of slices', async () => {
     const own = scheduled();
     const served: string[] = [];
