@@ -34,6 +34,8 @@ export {
   Filter,
   type FilterExpression,
   type FilterOperand,
+  type Metadata,
+  type MetadataOf,
   type MetadataValue,
 } from './filter.js';
 export type {

@@ -1,5 +1,5 @@
 /** Converts the addon's result, an array of numbers (layout.gen.ts) and arrays of other values, into objects. */
-import type { MetadataValue } from './filter.js';
+import type { Metadata, MetadataValue } from './filter.js';
 import type { SnippetPart } from './highlights.js';
 import { isoDate } from './iso-date.js';
 import { storageHit as at, storageResult as head } from './layout.gen.js';
@@ -9,7 +9,7 @@ import { itemsAtOnce, type LoopTurn, Slices } from './slices.js';
 import type { FusionMethod, SearchMode } from './storage-request.js';
 import type { VectorPlan } from './vector-index.js';
 
-export interface StorageHit {
+export interface StorageHit<Own = Metadata> {
   /** Position of the record in the storage. */
   ordinal: number;
   /** Unique within the storage. */
@@ -17,7 +17,7 @@ export interface StorageHit {
   /** The record's text. */
   text: string;
   /** Values of the record's fields, defaults included; absent if the storage has no fields. */
-  metadata?: Record<string, MetadataValue>;
+  metadata?: Own;
   /** Orders the hits. Dense mode: 1 - distance; lexical: the BM25 score; hybrid: the fused score. */
   score: number;
   /** Position among the hits, from 1. */
@@ -149,8 +149,8 @@ class ResultReader {
     return hit;
   }
 
-  #metadata(fields: readonly NativeField[]): Record<string, MetadataValue> {
-    const metadata: Record<string, MetadataValue> = {};
+  #metadata(fields: readonly NativeField[]): Metadata {
+    const metadata: Metadata = {};
     for (const { name, type, format } of fields) {
       const number = this.#number();
       const value = Number.isNaN(number)
@@ -175,7 +175,7 @@ class ResultReader {
 }
 
 /** Sets a property like an assignment, but also works for a field named "__proto__". */
-function setMember(metadata: Record<string, MetadataValue>, name: string, value: MetadataValue): void {
+function setMember(metadata: Metadata, name: string, value: MetadataValue): void {
   if (name === '__proto__') {
     Object.defineProperty(metadata, name, { value, enumerable: true, configurable: true, writable: true });
   } else {

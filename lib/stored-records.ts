@@ -1,14 +1,14 @@
 /** Reads records of a storage without a search. */
 import { integerArgument } from './arguments.js';
 import { LorekeepError } from './errors.js';
-import type { Filter, FilterExpression, MetadataValue } from './filter.js';
+import type { Filter, FilterExpression, Metadata } from './filter.js';
 import type { NativeCancelToken, NativeField, NativeStorage } from './native.js';
 import { type CallOptions, describe } from './native-call.js';
 import { type LoopTurn, Slices } from './slices.js';
 import { convertResult } from './storage-hits.js';
 
 /** A record of a storage. */
-export interface StoredRecord {
+export interface StoredRecord<Own = Metadata> {
   /** Position in the storage. */
   ordinal: number;
   /** Unique within the storage. */
@@ -16,7 +16,7 @@ export interface StoredRecord {
   /** The record's text. */
   text: string;
   /** Values of the record's fields, defaults included; absent if the storage has no fields. */
-  metadata?: Record<string, MetadataValue>;
+  metadata?: Own;
 }
 
 export interface CountOptions extends CallOptions {

@@ -1,5 +1,5 @@
 import type { Replies, RequestType } from '../protocol/frames.js';
-import type { RequestFieldsByType, ServerFrames } from './frames.gen.js';
+import type { Hit, RequestFieldsByType, ServerFrames } from './frames.gen.js';
 
 export type {
   Citation,
@@ -15,6 +15,21 @@ export type {
 } from './frames.gen.js';
 
 export type TurnDiagnostics = NonNullable<ServerFrames['TurnComplete']['diagnostics']>;
+
+/** Metadata of a hit, unless a type of your own says more. */
+export type HitMetadata = NonNullable<Hit['metadata']>;
+
+/** The reply to a search, with hits of which you know the metadata's type. */
+export type SearchReply<Own = HitMetadata> = Omit<
+  ServerFrames['SearchEmbeddedStringStorageResponse'],
+  'hits'
+> & {
+  /** The hits, best first. */
+  hits: (Omit<Hit, 'metadata'> & {
+    /** The metadata; integers beyond 2^53 as decimal strings. */
+    metadata?: Own | undefined;
+  })[];
+};
 
 /** Fields of requests but for their session, which is known, by type. */
 export type SessionFields<Type extends RequestType> = RequestFieldsByType[Type];

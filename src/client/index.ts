@@ -6,7 +6,7 @@ export type { PullProgress, TurnEvent } from './channel.js';
 export { ConnectionLostError } from './channel.js';
 export { Client, type ConnectOptions, connect } from './client.js';
 export type * from './frames.gen.js';
-export type { RequestFields, TurnDiagnostics } from './frames.js';
+export type { HitMetadata, RequestFields, SearchReply, TurnDiagnostics } from './frames.js';
 export type { CallOptions, ConnectionState } from './link.js';
 export type { ReconnectPolicy } from './reconnect.js';
 export { ServerError } from './server-error.js';

@@ -1,9 +1,17 @@
+import type { MetadataOf } from '../../lib/index.js';
 import { ServerError } from '../protocol/errors.js';
 import type { RequestType } from '../protocol/frames.js';
 import { type AgentSession, ClientAgent } from './agent.js';
 import { type Channel, ConnectionLostError, type PullProgress } from './channel.js';
 import { ended } from './ended.js';
-import type { ReplyTo, RequestFields, ServerFrames, SessionFields } from './frames.js';
+import type {
+  HitMetadata,
+  ReplyTo,
+  RequestFields,
+  SearchReply,
+  ServerFrames,
+  SessionFields,
+} from './frames.js';
 import type { CallOptions, Link, Restorable } from './link.js';
 
 /**
@@ -56,11 +64,12 @@ export class ClientSession implements Restorable, AgentSession, AsyncDisposable,
   }
 
   /** Searches a storage without an agent. */
-  search(
+  search<Own extends MetadataOf<Own> = HitMetadata>(
     fields: SessionFields<'SearchEmbeddedStringStorageRequest'>,
     { signal }: CallOptions = {},
-  ): Promise<ServerFrames['SearchEmbeddedStringStorageResponse']> {
-    return this.request('SearchEmbeddedStringStorageRequest', fields, signal);
+  ): Promise<SearchReply<Own>> {
+    const reply = this.request('SearchEmbeddedStringStorageRequest', fields, signal);
+    return reply as Promise<SearchReply<Own>>;
   }
 
   async createAgent(

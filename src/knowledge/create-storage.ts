@@ -3,6 +3,8 @@ import {
   type HnswOptions,
   type ItemError,
   LorekeepError,
+  type Metadata,
+  type MetadataOf,
   type ProgressOptions,
   Storage,
   type StorageRecord,
@@ -51,15 +53,15 @@ const known: OptionNames<CreateStorageOptions> = {
 
 /**
  * Makes a storage in memory: embeds every text, unless `vectors` has its embedding, and indexes it. Nothing is written to
- * disk; see SearchableStorage.save().
+ * disk; see SearchableStorage.save(). `Own`: the type of the records' metadata.
  * @throws LorekeepError: INVALID_ARGUMENT (no texts, an empty one, one that is no string; named by position; an id twice;
  * metadata that does not fit the fields), TEXT_TOO_LONG, DIMENSION_MISMATCH, OUT_OF_MEMORY, CANCELLED.
  */
-export async function createStorage(
+export async function createStorage<Own extends MetadataOf<Own> = Metadata>(
   options: CreateStorageOptions,
   /** @internal Waited for before each piece of the work; the result is called after it. */
   turn?: () => Promise<() => void>,
-): Promise<SearchableStorage> {
+): Promise<SearchableStorage<Own>> {
   checkOptionNames(options, known, 'createStorage');
   const { strings, records: given, vectors, model: givenModel, signal, onProgress, ...index } = options;
   const { records, name } = recordsOf(strings, given);
@@ -71,7 +73,7 @@ export async function createStorage(
     const storage = await Storage.build(records, rows, dimension, { ...index, signal }).finally(end);
     const embedded = vectors === undefined ? records.length : 0;
     const counts = { embedded, reused: records.length - embedded, truncated: 0 };
-    return new SearchableStorage(storage, model, counts, { fields: options.fields });
+    return new SearchableStorage<Own>(storage, model, counts, { fields: options.fields });
   });
 }
 

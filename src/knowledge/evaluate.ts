@@ -87,7 +87,7 @@ interface Answer {
  * @throws INVALID_ARGUMENT without questions or settings; as SearchableStorage.search()
  */
 export async function evaluate(
-  storage: SearchableStorage,
+  storage: SearchableStorage<object>,
   questions: readonly EvaluationQuestion[],
   options: EvaluateOptions = {},
 ): Promise<Evaluation> {
@@ -140,7 +140,7 @@ function refuse(error: unknown, index: number): never {
 }
 
 async function idsWithoutRecord(
-  { storage }: SearchableStorage,
+  { storage }: SearchableStorage<object>,
   questions: readonly EvaluationQuestion[],
   signal: AbortSignal | undefined,
 ): Promise<string[]> {
@@ -152,7 +152,7 @@ async function idsWithoutRecord(
 }
 
 /** Returns the setting of a search without options. */
-function currentSetting({ model, fusion }: SearchableStorage): EvaluationSetting {
+function currentSetting({ model, fusion }: SearchableStorage<object>): EvaluationSetting {
   if (!embedsTexts(model)) return { mode: 'lexical' };
   return { mode: 'hybrid', fusion: fusion ?? 'scores' };
 }
@@ -165,7 +165,7 @@ function isLate({ relevant }: WorstQuestion, topK: number): boolean {
 }
 
 async function answer(
-  storage: SearchableStorage,
+  storage: SearchableStorage<object>,
   question: EvaluationQuestion,
   context: { topK: number; all: readonly EvaluationSetting[]; at: number; signal: AbortSignal | undefined },
 ): Promise<Answer> {
@@ -192,7 +192,7 @@ async function answer(
 }
 
 async function inspect(
-  storage: SearchableStorage,
+  storage: SearchableStorage<object>,
   { question, relevant }: EvaluationQuestion,
   context: { setting: EvaluationSetting; ndcg: number; depth: number; signal: AbortSignal | undefined },
 ): Promise<WorstQuestion> {

@@ -1,4 +1,4 @@
-import type { FieldDefinition, Storage } from '../../lib/index.js';
+import type { FieldDefinition, Metadata, MetadataOf, Storage } from '../../lib/index.js';
 import { lexicalOptions } from '../lexical/fields.js';
 import type { KnowledgeBaseConfig } from './config-schema.js';
 import type { EmbeddingCounts } from './embeddings.js';
@@ -13,8 +13,8 @@ export interface KnowledgeBaseFacts {
   indexWritten: boolean;
 }
 
-/** A storage opened from files. */
-export class KnowledgeBase extends SearchableStorage {
+/** A storage opened from files. `Own`: the type of its records' metadata. */
+export class KnowledgeBase<Own extends MetadataOf<Own> = Metadata> extends SearchableStorage<Own> {
   readonly config: KnowledgeBaseConfig;
   /** One sentence per config key without effect. */
   readonly warnings: readonly string[];

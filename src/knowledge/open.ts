@@ -1,4 +1,4 @@
-import { type Records, Storage, type VectorIndex } from '../../lib/index.js';
+import { type Metadata, type MetadataOf, type Records, Storage, type VectorIndex } from '../../lib/index.js';
 import { checkDestinations } from './destinations.js';
 import type { EmbeddingCounts } from './embeddings.js';
 import { KnowledgeBase } from './knowledge-base.js';
@@ -10,16 +10,16 @@ import { buildVectors, isOutdated, openVectors, rebuildVectors, vectorsWarnings 
 import { openWords } from './words.js';
 
 /**
- * Opens the knowledge base of a config file: reads the records, loads its indexes. Those that were made from other records
+ * Opens the knowledge base of a config file (`Own`: the type of its records' metadata, as its `fields` say): reads the records, loads its indexes. Those that were made from other records
  * or with another model are built again and written.
  * @throws LorekeepError with file and reason: NOT_FOUND, IO, CORRUPT, INVALID_ARGUMENT (config, records, or a model that
  * `models` does not know; a file that is not ours to replace), TEXT_TOO_LONG, DIMENSION_MISMATCH or UNSUPPORTED for the index file; CANCELLED.
  */
-export async function openKnowledgeBase(
+export async function openKnowledgeBase<Own extends MetadataOf<Own> = Metadata>(
   configPath: string,
   options: OpenKnowledgeBaseOptions,
-): Promise<KnowledgeBase> {
-  return openSource(await findSource(configPath, options));
+): Promise<KnowledgeBase<Own>> {
+  return (await openSource(await findSource(configPath, options))) as KnowledgeBase<Own>;
 }
 
 /** Like openKnowledgeBase(), from a resolved source. */

@@ -1,4 +1,4 @@
-import type { MetadataValue, Storage, StoredRecord } from '../../lib/index.js';
+import type { Metadata, MetadataValue, Storage, StoredRecord } from '../../lib/index.js';
 import { type LoopTurn, Slices } from '../../lib/internal.js';
 import { type ResultChoice, rankedHits } from './result-options.js';
 
@@ -21,7 +21,7 @@ export interface HitContext {
 interface Ranked {
   readonly ordinal: number;
   readonly id: string;
-  readonly metadata?: Record<string, MetadataValue>;
+  readonly metadata?: Metadata;
   rank: number;
 }
 

@@ -46,10 +46,11 @@ const mostStorages = 16;
  * @throws INVALID_ARGUMENT for no storages or more than 16; as SearchableStorage.search()
  */
 export async function searchStorages(
-  storages: Readonly<Record<string, SearchableStorage>>,
+  storages: Readonly<Record<string, SearchableStorage<object>>>,
   options: StoragesSearchOptions,
 ): Promise<StoragesOutcome> {
-  const named = Object.entries(storages ?? {}).map(([name, storage]) => ({ name, storage, options }));
+  const given = (storages ?? {}) as Readonly<Record<string, SearchableStorage>>;
+  const named = Object.entries(given).map(([name, storage]) => ({ name, storage, options }));
   const found = await searchNamed(named, ({ storage, options }) => storage.search(options));
   return found as StoragesOutcome;
 }

@@ -11,6 +11,8 @@ import {
   type LexicalOptions,
   type ListOptions,
   LorekeepError,
+  type Metadata,
+  type MetadataOf,
   type SearchMode,
   type Storage,
   type StorageHit,
@@ -31,16 +33,16 @@ import { type SaveStorageOptions, saveStorage } from './save-storage.js';
 import { type CheckedSearchOptions, type KnowledgeSearchOptions, searchOptions } from './search-options.js';
 
 /** A hit; with `rerank`, ranked by the reranker. */
-export interface SearchHit extends StorageHit {
+export interface SearchHit<Own = Metadata> extends StorageHit<Own> {
   /** Score of the reranker, which orders the hits; `score` stays that of the search. */
   rerankScore?: number;
   /** With `context`: the records around it. */
   context?: HitContext;
 }
 
-export interface SearchOutcome extends TimedSearchResult {
+export interface SearchOutcome<Own = Metadata> extends Omit<TimedSearchResult, 'hits'> {
   /** Best first. */
-  hits: SearchHit[];
+  hits: SearchHit<Own>[];
   /** With `rerank`. */
   rerank?: RerankFacts;
   /** Milliseconds that the query's embedding took; about 0 in lexical mode. */
@@ -54,8 +56,10 @@ export interface SearchOutcome extends TimedSearchResult {
 /** As of Storage.search(). */
 const defaultTopK = 5;
 
-/** A storage of texts with the model that embeds queries for it. */
-export class SearchableStorage implements AsyncDisposable, Disposable {
+/** A storage of texts with the model that embeds queries for it. `Own`: the type of its records' metadata. */
+export class SearchableStorage<Own extends MetadataOf<Own> = Metadata>
+  implements AsyncDisposable, Disposable
+{
   readonly storage: Storage;
   readonly model: KnowledgeModel;
   /** Where the records' embeddings came from; undefined when an index file had them. */
@@ -127,8 +131,8 @@ export class SearchableStorage implements AsyncDisposable, Disposable {
    * sees nothing (blanks alone) is an error in dense mode, and in hybrid mode only its words are looked for (no `plan.dense`).
    * @throws TEXT_TOO_LONG; INVALID_ARGUMENT, also for an unknown option; as Storage.search()
    */
-  search(options: KnowledgeSearchOptions): Promise<SearchOutcome> {
-    return this.searchInTurns(options, nextTurnOfLoop);
+  search(options: KnowledgeSearchOptions): Promise<SearchOutcome<Own>> {
+    return this.searchInTurns(options, nextTurnOfLoop) as Promise<SearchOutcome<Own>>;
   }
 
   /**
@@ -160,7 +164,7 @@ export class SearchableStorage implements AsyncDisposable, Disposable {
   similar(
     id: string,
     options: Omit<KnowledgeSearchOptions, 'text' | 'similarTo'> = {},
-  ): Promise<SearchOutcome> {
+  ): Promise<SearchOutcome<Own>> {
     return this.search({ ...options, text: '', similarTo: id });
   }
 
@@ -287,8 +291,8 @@ export class SearchableStorage implements AsyncDisposable, Disposable {
   }
 
   /** Returns the record with an id; undefined if there is none. @throws INVALID_ARGUMENT, CLOSED, CANCELLED */
-  get(id: string, options?: CallOptions): Promise<StoredRecord | undefined> {
-    return this.storage.get(id, options);
+  get(id: string, options?: CallOptions): Promise<StoredRecord<Own> | undefined> {
+    return this.storage.get(id, options) as Promise<StoredRecord<Own> | undefined>;
   }
 
   /** @throws as get() */
@@ -297,8 +301,8 @@ export class SearchableStorage implements AsyncDisposable, Disposable {
   }
 
   /** Returns records in their order, or those that match a filter; 100 of them by default. @throws as get() */
-  list(options?: ListOptions): Promise<StoredRecord[]> {
-    return this.storage.list(options);
+  list(options?: ListOptions): Promise<StoredRecord<Own>[]> {
+    return this.storage.list(options) as Promise<StoredRecord<Own>[]>;
   }
 
   /** Returns the number of records, or of those that match a filter. @throws as get() */

@@ -77,7 +77,11 @@ export async function requests(session: ClientSession) {
   const { hits } = await session.search({ name: 'a', text: 'b', filter: { '==': [{ knowledge: 'n' }, 1] } });
   const hit: Hit | undefined = hits[0];
   const score: number | undefined = hit?.bm25Score;
-  return score;
+  const chapters = await session.search<{ year: number }>({ name: 'a', text: 'b' });
+  const year: number | undefined = chapters.hits[0]?.metadata?.year;
+  // @ts-expect-error: a chapter has no such field
+  const page = chapters.hits[0]?.metadata?.page;
+  return [score, year, page];
 }
 
 export function filters() {

@@ -1,4 +1,4 @@
-import type { Storage } from '../../../lib/index.js';
+import type { Metadata, MetadataOf, Storage } from '../../../lib/index.js';
 import { CatalogModels } from '../../catalog/catalog-models.js';
 import { KnowledgeBase, type KnowledgeBaseFacts } from '../knowledge-base.js';
 import type { KnowledgeModel, ModelSource } from '../model.js';
@@ -12,7 +12,7 @@ export interface CreateKnowledgeBaseOptions extends Omit<IndexFolderOptions, 'mo
 }
 
 /** A knowledge base made of a folder. */
-export class FolderKnowledgeBase extends KnowledgeBase {
+export class FolderKnowledgeBase<Own extends MetadataOf<Own> = Metadata> extends KnowledgeBase<Own> {
   /** Result of indexing. */
   readonly index: FolderIndex;
   readonly #own: CatalogModels | undefined;
@@ -40,13 +40,15 @@ export class FolderKnowledgeBase extends KnowledgeBase {
  * Indexes the documents of a folder, or what has changed in it since the last time, and opens the result.
  * @throws as indexFolder() and openKnowledgeBase()
  */
-export async function createKnowledgeBase(options: CreateKnowledgeBaseOptions): Promise<FolderKnowledgeBase> {
+export async function createKnowledgeBase<Own extends MetadataOf<Own> = Metadata>(
+  options: CreateKnowledgeBaseOptions,
+): Promise<FolderKnowledgeBase<Own>> {
   const own = options?.models === undefined ? await CatalogModels.open() : undefined;
   const models = options?.models ?? (own as CatalogModels);
   try {
     const index = await indexFolder({ ...options, models });
     const { signal, log } = options;
-    const opened = await openKnowledgeBase(index.config, { models, signal, log });
+    const opened = await openKnowledgeBase<Own>(index.config, { models, signal, log });
     return new FolderKnowledgeBase(opened.storage, opened.model, opened, index, own);
   } catch (error) {
     await own?.close();
