@@ -1,37 +1,15 @@
 import { choiceArgument, integerArgument } from './arguments.js';
+import {
+  type BackendCandidate,
+  type CandidateState,
+  type GpuBackend,
+  type GpuDevice,
+  gpuBackends,
+} from './backend-candidate.js';
 import { binding } from './binding.js';
 import { LorekeepError, translateError } from './errors.js';
-import { findPlugin, type GpuBackend, gpuBackends, pluginPackage } from './gpu-plugin.js';
+import { findPlugin, pluginPackage } from './gpu-plugin.js';
 import { type GpuProbe, probePlugin } from './gpu-probe.js';
-import type { NativeGpuDevice } from './native.js';
-
-/** A device of a GPU backend. `freeBytes`: when it was probed. */
-export type GpuDevice = NativeGpuDevice;
-
-/**
- * `file missing`: no plugin is installed; `library missing`: the plugin needs a library that the system lacks;
- * `other version`: it was built for another ggml; `no device`: it loaded, without a device; `software only`: its devices
- * are software rasterisers; `failed`: the plugin or its driver failed; `not tried`: another one was chosen first.
- */
-export type CandidateState =
-  | 'chosen'
-  | 'file missing'
-  | 'library missing'
-  | 'other version'
-  | 'no device'
-  | 'software only'
-  | 'failed'
-  | 'not tried';
-
-export interface BackendCandidate {
-  readonly backend: GpuBackend | 'cpu';
-  readonly state: CandidateState;
-  /** A sentence for people. */
-  readonly reason: string;
-  /** Path of the plugin. */
-  readonly file: string | undefined;
-  readonly devices: readonly GpuDevice[];
-}
 
 export interface BackendChoice {
   readonly backend: GpuBackend | 'cpu';

@@ -1,4 +1,4 @@
-import type { BackendCandidate } from './backend-choice.js';
+import type { BackendCandidate } from './backend-candidate.js';
 import type { ItemError } from './native.js';
 
 /** Every error code of the library, with its meaning. */

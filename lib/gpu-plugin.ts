@@ -2,10 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { packageFolder, platform } from './addon-files.js';
-
-/** GPU backends by the names of their plugins. Metal exists on macOS only. */
-export const gpuBackends = ['cuda', 'metal', 'vulkan', 'hip'] as const;
-export type GpuBackend = (typeof gpuBackends)[number];
+import type { GpuBackend } from './backend-candidate.js';
 
 /** Name of the file beside a plugin that describes it. */
 const pluginFacts = 'lorekeep-plugin.json';

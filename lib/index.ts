@@ -1,12 +1,10 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 /** The typed library for embedding, indexing and searching. The server in src/ uses this and lib/internal.ts. */
+export type { BackendCandidate, CandidateState, GpuDevice } from './backend-candidate.js';
 export {
-  type BackendCandidate,
   type BackendChoice,
   type BackendName,
-  type CandidateState,
   findBackend,
-  type GpuDevice,
   type UseBackendOptions,
   useBackend,
 } from './backend-choice.js';
