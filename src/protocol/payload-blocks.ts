@@ -3,6 +3,9 @@ const firstBlockBytes = 64 * 1024;
 
 const blockBytes = 256 * 1024;
 
+/** Least length of a piece that is kept as it came. Shorter ones are copied: each would hold a whole read for a few bytes. */
+const keptBytes = 32 * 1024;
+
 /**
  * Blocks that were used before. V8 counts the bytes of new ones and collects garbage after some 10 MiB of them: clients that send long
  * frames would keep it busy.
@@ -18,8 +21,8 @@ function giveBack(block: Buffer): void {
 }
 
 /**
- * A payload that arrives in pieces. Grows by blocks, so that a long one is never copied while it grows, and is joined in steps
- * once it is complete.
+ * A payload that arrives in pieces. Keeps long pieces and copies short ones into blocks, so that a long payload is never copied
+ * while it grows, and is joined in steps once it is complete.
  */
 export class PayloadBlocks {
   readonly #length: number;
@@ -40,13 +43,20 @@ export class PayloadBlocks {
     return this.#bytes;
   }
 
-  /** Bytes allocated. */
+  /** Bytes of blocks. The reads that kept pieces are part of are at most twice as long. */
   get heldBytes(): number {
     return this.#heldBytes;
   }
 
-  /** Copies a piece. Precondition: it is part of the payload. */
+  /** Adds a piece, which nobody may change afterwards. Precondition: it is part of the payload. */
   add(piece: Buffer): void {
+    if (this.#isKept(piece)) {
+      this.#blocks.push(piece);
+      this.#fill = piece.length;
+      this.#bytes += piece.length;
+      this.#heldBytes += piece.length;
+      return;
+    }
     for (let rest = piece; rest.length > 0; ) {
       const copied = rest.copy(this.#lastBlock(), this.#fill);
       this.#fill += copied;
@@ -77,6 +87,13 @@ export class PayloadBlocks {
   /** Gives the blocks back. Nothing else may be called afterwards. */
   drop(): void {
     for (const block of this.#blocks.splice(0)) giveBack(block);
+  }
+
+  /** Whether a piece becomes a block of its own. A block with room is filled first; blocks of that length are used again. */
+  #isKept(piece: Buffer): boolean {
+    const last = this.#blocks.at(-1);
+    const isFull = last === undefined || this.#fill === last.length;
+    return isFull && piece.length >= keptBytes && piece.length < blockBytes;
   }
 
   /** Returns a block with room. */

@@ -184,4 +184,24 @@ describe('the frame encoder', () => {
       expect.objectContaining({ code: 1003, name: 'FrameTooLarge' }),
     );
   });
+
+  it('keeps long pieces of a payload as they came, and copies short ones', () => {
+    const payload = Buffer.alloc(1_000_000, 'abcdefg');
+    const decoder = new FrameDecoder(payload.length);
+    decoder.push(Buffer.from([1, 0, 15, 66, 64]));
+    decoder.next();
+    const copies = 64 * 1024;
+    let at = 0;
+    for (const length of [60_000, 50_000, 10, ...Array.from({ length: 17 }, () => 50_000)]) {
+      // A memory of its own, as that of a read.
+      const piece = Buffer.allocUnsafeSlow(length);
+      payload.copy(piece, 0, at);
+      decoder.push(piece);
+      at += length;
+      expect(decoder.next()).toBeUndefined();
+      if (at < 200_000) expect(decoder.heldBytes).toBeLessThanOrEqual(at + (at > 110_000 ? 4 * copies : 0));
+    }
+    decoder.push(payload.subarray(at));
+    expect(decoder.next()?.payload.equals(payload)).toBe(true);
+  });
 });
