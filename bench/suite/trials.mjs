@@ -176,7 +176,7 @@ export const trials = [
     program: 'server/monitor.mjs',
     onRequest: true,
     full: { args: [], minutes: 4.5, limit: 20 },
-    quick: { args: ['--starts', '1', '--rounds', '20'], minutes: 1, limit: 6 },
+    quick: { args: ['--starts', '1', '--rounds', '60', '--pageRounds', '30'], minutes: 1, limit: 6 },
   },
   {
     name: 'reliability',

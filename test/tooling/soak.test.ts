@@ -122,7 +122,7 @@ test('a soak without enough requests fails on large growth alone, and without sa
 
 test('the cost of the monitor is measured beside the difference of two equal servers', async () => {
   const args = [
-    ...['--starts', '1', '--rounds', '2', '--turns', '80'],
+    ...['--starts', '1', '--rounds', '2', '--pageRounds', '2'],
     ...['--clients', '4', '--records', '200'],
   ];
   const { result } = await trial('server/monitor.mjs', ...args);
