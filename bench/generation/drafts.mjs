@@ -18,8 +18,8 @@ const { values: options } = parseArgs({
     form: { type: 'string', default: 'answer' },
   },
 });
-const file = await languageModel('SmolLM2-135M');
-if (!collectionsPresent() || file === undefined) {
+const file = await languageModel('SmolLM2-135M Q4_1');
+if (!collectionsPresent() || file.path === undefined) {
   console.log('bench/generation: left out, no collections or no language model');
   process.exit(0);
 }

@@ -30,7 +30,14 @@ const points = 30;
 /** Samples of the memory while each session has one request. */
 const weighings = 5;
 
-const defaults = { minutes: 60, sessions: 500, active: 16, records: 2000, model: 'SmolLM2-135M', seed: 1 };
+const defaults = {
+  minutes: 60,
+  sessions: 500,
+  active: 16,
+  records: 2000,
+  model: 'SmolLM2-135M Q4_1',
+  seed: 1,
+};
 
 await runTrial('soak', defaults, async (options) => {
   if (options.sessions < 2 * options.active)
@@ -84,8 +91,9 @@ async function writeCatalog(name) {
   const { models } = JSON.parse(readFileSync(join(shipped, 'models.json'), 'utf8'));
   for (const variant of models.flatMap(({ variants }) => variants))
     if (variant.file !== undefined) variant.file = join(shipped, variant.file);
-  const real = await languageModel(name).catch(() => undefined);
-  const file = real?.path ?? (await tinyModel());
+  const { path: real, reason } = await languageModel(name);
+  if (real === undefined) console.log(`soak: ${name} is left out: ${reason}`);
+  const file = real ?? (await tinyModel());
   const path = cached('server', 'soak-models.json');
   const llm = { name: 'speaker', model_type: 'llm', variants: [{ file, context_size: 4096 }] };
   writeFileSync(path, JSON.stringify({ version: 1, models: [...models, llm] }));
