@@ -1,5 +1,5 @@
+import { AnyLorekeepError } from '../../lib/errors.js';
 import type { ErrorCode } from '../../lib/index.js';
-import { AnyLorekeepError } from '../../lib/internal.js';
 import { shellText } from '../schema/shell-word.js';
 import type { Catalog } from './catalog.js';
 import { pullCommand } from './pull-command.js';

@@ -1,4 +1,4 @@
-import { AnyLorekeepError } from '../../lib/internal.js';
+import { AnyLorekeepError } from '../../lib/errors.js';
 
 /** Bytes by device: `CPU`, or the name of a GPU. */
 export type MemoryNeed = Readonly<Record<string, number>>;
