@@ -6,7 +6,8 @@ type DetailArguments<Code extends ErrorCode> = Code extends 'TEXT_TOO_LONG'
   : [detail?: ErrorDetailByCode[Code], options?: ErrorOptions];
 
 /** @internal The base of the errors. Outside, LorekeepError narrows its `detail`, and it has that name. */
-export const AnyLorekeepError = class LorekeepError extends Error {
+export class AnyLorekeepError extends Error {
+  static override readonly name: string = 'LorekeepError';
   override readonly name: string = 'LorekeepError';
   readonly code: ErrorCode;
   readonly detail: ErrorDetail;
@@ -17,15 +18,13 @@ export const AnyLorekeepError = class LorekeepError extends Error {
     this.detail = detail;
   }
 
-  static about(code: ErrorCode, facts: ErrorDetail, options?: ErrorOptions): LorekeepError {
+  static about(code: ErrorCode, facts: ErrorDetail, options?: ErrorOptions): AnyLorekeepError {
     const { file, field, reason, remedy } = facts;
     const places = [file, field].filter((place) => place !== undefined && place !== '');
     const sentence = remedy === undefined ? reason : `${reason}; ${remedy}`;
-    return new LorekeepError(code, [...places, sentence].join(': '), facts, options);
+    return new AnyLorekeepError(code, [...places, sentence].join(': '), facts, options);
   }
-};
-
-export type AnyLorekeepError = InstanceType<typeof AnyLorekeepError>;
+}
 
 /** The error of every function of the library. Comparing `code` narrows `detail`; show `message`. */
 export type LorekeepError = {

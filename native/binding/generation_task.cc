@@ -113,6 +113,24 @@ struct Started {
   lm::GenerationCall call;
 };
 
+// Hands a request to the inference thread. close() waits for it, even if the request has ended before: it holds the
+// model.
+class StartTask final : public Task {
+ public:
+  StartTask(HandleBase* owner, std::shared_ptr<Started> started)
+      : Task(std::make_shared<CancelToken>()), started_(std::move(started)), use_(owner) {}
+
+  void execute() noexcept override {
+    started_->model->start(started_->request, std::move(started_->call));
+    started_.reset();
+  }
+  void settle(Napi::Env) override { use_.end(); }
+
+ private:
+  std::shared_ptr<Started> started_;
+  HandleUse use_;
+};
+
 // Returns [promise, cancel()].
 Napi::Array start(const Napi::CallbackInfo& info, HandleBase* owner, std::shared_ptr<Started> started,
                   ConvertResult convert) {
@@ -134,9 +152,7 @@ Napi::Array start(const Napi::CallbackInfo& info, HandleBase* owner, std::shared
     request->cancel();
     thread->poke();
   };
-  environment.runtime().lane(Lane::kQuick).submit([started] {
-    started->model->start(started->request, std::move(started->call));
-  });
+  environment.start(std::make_unique<StartTask>(owner, std::move(started)), Lane::kQuick);
   Napi::Array pair = Napi::Array::New(env, 2);
   pair.Set(0u, promise);
   pair.Set(1u, Napi::Function::New(env, cancel, "cancel"));

@@ -38,7 +38,7 @@ it.skipIf(!haveModels(stories))(
     const args = [realModel(stories), 'data/models/lorekeep-mini.gguf', 'vulkan'];
     expect(await runJson('free.mjs', args, environment)).toEqual({
       used: [true, true, true],
-      left: [0, 0, 0],
+      left: [0, 0, 0, 0],
     });
   },
 );

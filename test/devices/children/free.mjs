@@ -25,6 +25,17 @@ for (const load of [talker, embedder, talker]) {
   await model.close();
   left.push(taken());
 }
+// A request that ends before its grammar is read holds the model until it is.
+const grammar = Array.from({ length: 20_000 }, (_, n) => `r${n} ::= "a" r${n + 1}`).join('\n');
+const ended = await talker();
+const controller = new AbortController();
+const rules = `root ::= r0\n${grammar}\nr20000 ::= "b"`;
+const call = { prompt: 'x', maxTokens: 5, grammar: rules };
+const { result } = ended.generate(call, { signal: controller.signal });
+controller.abort();
+await result.catch(() => {});
+await ended.close();
+left.push(taken());
 const models = [await talker(), await embedder()];
 writeFileSync(process.env.STAND_IN_LOST, 'throw');
 for (const model of models) await model.close();
