@@ -5,7 +5,7 @@ type DetailArguments<Code extends ErrorCode> = Code extends 'TEXT_TOO_LONG'
   ? [detail: ErrorDetailByCode[Code], options?: ErrorOptions]
   : [detail?: ErrorDetailByCode[Code], options?: ErrorOptions];
 
-/** @internal The base of the errors. Outside, LorekeepError narrows its `detail`, and it has that name. */
+/** @internal The base class of the library's errors. Its public type, LorekeepError, narrows `detail` by `code`. */
 export class AnyLorekeepError extends Error {
   static override readonly name: string = 'LorekeepError';
   override readonly name: string = 'LorekeepError';

@@ -4,10 +4,10 @@ import type { NativeFilter } from './native.js';
 /** A value of a metadata field. Integers beyond 2^53 are BigInt, in hits too. */
 export type MetadataValue = number | bigint | string | boolean | string[];
 
-/** Values of a record's fields by name. Where a type takes one of your own, list the fields and their types in it. */
+/** Values of a record's fields, by name. */
 export type Metadata = Record<string, MetadataValue>;
 
-/** What a type of your own for metadata must be: `Own extends MetadataOf<Own>`. */
+/** The constraint of a metadata type of your own: every property is a MetadataValue. Write `Own extends MetadataOf<Own>`. */
 export type MetadataOf<Own> = { [Name in keyof Own]: MetadataValue | undefined };
 
 /** One typed field of a storage's records. Exactly one of `default` and `optional: true` is required. */

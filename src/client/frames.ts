@@ -16,10 +16,10 @@ export type {
 
 export type TurnDiagnostics = NonNullable<ServerFrames['TurnComplete']['diagnostics']>;
 
-/** Metadata of a hit, unless a type of your own says more. */
+/** The metadata of a hit whose fields are not known to the compiler. */
 export type HitMetadata = NonNullable<Hit['metadata']>;
 
-/** The reply to a search, with hits of which you know the metadata's type. */
+/** The reply to a search. `Own`: the type of the hits' metadata. */
 export type SearchReply<Own = HitMetadata> = Omit<
   ServerFrames['SearchEmbeddedStringStorageResponse'],
   'hits'

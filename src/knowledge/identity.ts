@@ -4,7 +4,7 @@ import { LorekeepError } from '../../lib/index.js';
 import { type ConfigFiles, sourcePaths } from './paths.js';
 import { type ResolvedSource, resolveSource } from './resolve.js';
 
-/** What tells a file from its later contents. */
+/** The facts of a file that differ once it is replaced or changed. */
 type FoundFile = Readonly<Record<'dev' | 'ino' | 'size' | 'mtimeNs' | 'ctimeNs', bigint>>;
 
 /** A resolved config together with what tells its files from other ones. */
