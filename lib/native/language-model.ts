@@ -71,6 +71,8 @@ export interface LanguageModelNumbers {
   /** Tokens of all prompts, and those among them that were not computed. */
   readonly promptTokens: number;
   readonly cachedTokens: number;
+  /** Times that a request gave its cells to one of a better class, to continue later. */
+  readonly parked: number;
 }
 
 /** Tokens that sequences in the KV cache begin with. */

@@ -45,6 +45,7 @@ Napi::Object to_js_numbers(Napi::Env env, const lm::SessionNumbers& numbers) {
   object.Set("queued", numbers.queued);
   object.Set("promptTokens", static_cast<double>(numbers.prompt_tokens));
   object.Set("cachedTokens", static_cast<double>(numbers.prompt_tokens_cached));
+  object.Set("parked", static_cast<double>(numbers.parked));
   return object;
 }
 

@@ -70,6 +70,7 @@ SessionNumbers ModelSession::numbers() const {
   for (const auto& running : requests_) ++(running->sequence < 0 ? numbers.queued : numbers.sequences_running);
   numbers.prompt_tokens = prompt_tokens_;
   numbers.prompt_tokens_cached = cached_tokens_;
+  numbers.parked = parked_;
   return numbers;
 }
 
@@ -188,6 +189,7 @@ bool ModelSession::park_worse_than(const SessionRequest& running) {
   }
   if (worst == nullptr) return false;
   cache_.park(*worst);
+  ++parked_;
   return true;
 }
 

@@ -96,6 +96,7 @@ class ModelSession {
   RequestList requests_;  // oldest first
   std::uint64_t prompt_tokens_ = 0;
   std::uint64_t cached_tokens_ = 0;
+  std::uint64_t parked_ = 0;
   DraftPolicy drafts_;
   std::exception_ptr broken_;  // the context could not be made again
 };

@@ -15,6 +15,7 @@ struct SessionNumbers {
   std::uint32_t queued = 0;
   std::uint64_t prompt_tokens = 0;
   std::uint64_t prompt_tokens_cached = 0;
+  std::uint64_t parked = 0;  // times that a request gave its cells to one of a better class
 };
 
 /// A part of the tree of prefixes in a cache: tokens that the sequences below it begin with.

@@ -91,5 +91,11 @@ export function modelFamilies({ languageModels }: InferenceSources): MetricFamil
       'Those of them that were in the KV cache.',
       'cachedTokens',
     ),
+    byModel(
+      'counter',
+      'parked_requests_total',
+      'Times that a request gave its place in the KV cache to one of a better class.',
+      'parked',
+    ),
   ];
 }

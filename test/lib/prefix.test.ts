@@ -4,6 +4,7 @@ import { type GenerateRequest, LanguageModel } from '../../lib/index.js';
 import { rejection } from '../helpers/errors.js';
 import { temporaryFolder } from '../helpers/folder.js';
 import { tinyDecoder } from '../helpers/models.js';
+import { haveModels, realModel, smolLm } from '../helpers/real-models.js';
 
 const folder = temporaryFolder();
 const greedy = { temperature: 0 };
@@ -132,28 +133,48 @@ describe('a full cache', () => {
 
   test('parks a worse class for a better one, which continues bit for bit', async () => {
     const model = await LanguageModel.load(path, { ...threads, contextSize: 256, deterministic: true });
-    const request = (salt: number, kind: GenerateRequest['class']): GenerateRequest => ({
+    await continuesAfterParking(model, (salt) => ({
       prompt: tokens(70, salt),
       maxTokens: 100,
-      class: kind,
       seed: salt,
       logitBias: { 2: Number.NEGATIVE_INFINITY },
-    });
-    const alone = new Map<number, Int32Array>();
-    for (const salt of [1, 2, 3, 4])
-      alone.set(salt, (await model.generate(request(salt, 'background')).result).tokens);
-    const running = [1, 2, 3, 4].map((salt) => model.generate(request(salt, 'background')));
-    for await (const _ of running[3] as NonNullable<(typeof running)[3]>) break; // all four have begun
-    const again = model.generate(request(4, 'background'));
-    const visible = await Promise.all(
-      [5, 6].map((salt) => model.generate(request(salt, 'interactive_visible')).result),
-    );
-    for (const { finish } of visible) expect(finish).toBe('length');
-    for (const salt of [1, 2, 3]) expect((await running[salt - 1]?.result)?.tokens).toEqual(alone.get(salt));
-    expect((await again.result).tokens).toEqual(alone.get(4));
+    }));
+    await model.close();
+  });
+
+  test.skipIf(!haveModels(smolLm)).each([
+    ['llama.cpp', { deterministic: true }],
+    ['decoder', { runtime: 'decoder', kvCells: 800 }],
+    ['decoder with 8-bit cells', { runtime: 'decoder', kvCells: 800, kvCacheType: 'q8_0' }],
+  ] as const)('parks requests of SmolLM2, which continue bit for bit: %s', async (_, options) => {
+    const model = await LanguageModel.load(realModel(smolLm), { ...threads, contextSize: 256, ...options });
+    await continuesAfterParking(model, (salt) => ({
+      messages: [{ role: 'user', content: `Tell me story ${salt}. ${'It has many words. '.repeat(8)}` }],
+      maxTokens: 100,
+      seed: salt,
+      logitBias: { 2: Number.NEGATIVE_INFINITY },
+    }));
     await model.close();
   });
 });
+
+/** Four requests fill the cache, and two of a better class take cells from them: all replies are as without. */
+async function continuesAfterParking(model: LanguageModel, request: (salt: number) => GenerateRequest) {
+  const of = (salt: number, kind: GenerateRequest['class']) =>
+    model.generate({ ...request(salt), class: kind });
+  const salts = [1, 2, 3, 4];
+  const alone: Int32Array[] = [];
+  for (const salt of salts) alone.push((await of(salt, 'background').result).tokens);
+  expect((await model.numbers()).parked).toBe(0);
+  const running = salts.map((salt) => of(salt, 'background'));
+  const begun = running.map(async (generation) => (await generation[Symbol.asyncIterator]().next()).value);
+  await Promise.all(begun);
+  const visible = [5, 6].map((salt) => of(salt, 'interactive_visible').result);
+  for (const { finish } of await Promise.all(visible)) expect(finish).toBe('length');
+  const results = await Promise.all(running.map((generation) => generation.result));
+  expect(results.map((result) => result.tokens)).toEqual(alone);
+  expect((await model.numbers()).parked).toBeGreaterThan(0);
+}
 
 describe('a pinned prefix', () => {
   const prompt = tokens(200, 3);

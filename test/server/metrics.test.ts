@@ -166,6 +166,7 @@ it('metrics show the KV cache of each loaded language model, and the clients tha
     keptPrefixes: 1,
     promptTokens: 500,
     cachedTokens: 380,
+    parked: 0,
   };
   const model = Object.assign(new FakeTextModel(), { numbers: async () => numbers });
   const config = { metrics: { enabled: true, port: 0 } };
