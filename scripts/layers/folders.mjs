@@ -14,7 +14,7 @@ export const folders = {
   config: ['schema', 'files', 'limits/default-cache-bytes', 'limits/default-memory'],
   log: ['files', 'config'],
   crash: ['files', 'config', 'log'],
-  downloads: ['files'],
+  downloads: ['lifecycle', 'files'],
   catalog: ['schema', 'lifecycle', 'fusion', 'files', 'downloads'],
   knowledge: [
     ...['schema', 'lifecycle', 'fusion', 'lexical', 'files', 'documents', 'catalog'],

@@ -10,6 +10,7 @@ import { renameOver } from '../../lib/regular-file.js';
 import { type Address, shownAddress } from './address.js';
 import type { FolderLock } from './folder-lock.js';
 import { Partial, type PartialState } from './partial.js';
+import { ProxyRefusal } from './proxy-tunnels.js';
 import { syncFolder } from './records.js';
 import { type Answer, get } from './request.js';
 
@@ -326,6 +327,10 @@ function retryAfter(header: string): number | undefined {
 function transient(options: FetchOptions, error: Error & { code?: string }, stall: StallGuard): Error {
   if (stall.stalled) return new Retry('the server sent nothing for a while');
   if (error instanceof LorekeepError) return error;
+  if (error instanceof ProxyRefusal) {
+    if (error.status >= 500 || error.status === 429) return new Retry(error.message);
+    return failure('IO', options, error.message);
+  }
   const { code = '', message } = error;
   if (/CERT|TLS|SSL|SELF_SIGNED|UNABLE_TO_VERIFY|ALTNAME/.test(code))
     return failure('IO', options, `the server's certificate is not accepted: ${code}`);

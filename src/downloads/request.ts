@@ -1,10 +1,13 @@
 import type { Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
 import { LorekeepError } from '../../lib/errors.js';
+import { untilAborted } from '../lifecycle/until-aborted.js';
 import { type Address, shownAddress } from './address.js';
+import { ProxyRefusal, tunnels } from './proxy-tunnels.js';
 
 const mostRedirects = 8;
 const connectMs = 20_000;
+const headersMs = 60_000;
 
 export interface Answer {
   status: number;
@@ -21,8 +24,14 @@ let agent: Promise<{ request: typeof import('undici').request; dispatcher: Dispa
 
 /** Honours HTTP_PROXY, HTTPS_PROXY and NO_PROXY. Loaded with the first download. */
 function connection() {
-  agent ??= import('undici').then(({ EnvHttpProxyAgent, request }) => {
-    const options = { connect: { timeout: connectMs }, headersTimeout: 60_000, bodyTimeout: 0 };
+  agent ??= import('undici').then(({ EnvHttpProxyAgent, Pool, request }) => {
+    const options = {
+      connect: { timeout: connectMs },
+      headersTimeout: headersMs,
+      bodyTimeout: 0,
+      clientFactory: tunnels(Pool, headersMs),
+      proxyTunnel: false, // for http: most proxies tunnel to port 443 only
+    };
     try {
       return { request, dispatcher: new EnvHttpProxyAgent(options) };
     } catch {
@@ -48,7 +57,7 @@ export async function get(
   let linkedSize: number | undefined;
   for (let redirects = 0; redirects <= mostRedirects; redirects++) {
     const own = url.origin === first.origin && token !== undefined;
-    const answer = await request(url, {
+    const asked = request(url, {
       dispatcher,
       signal,
       headers: {
@@ -57,6 +66,10 @@ export async function get(
         'user-agent': 'lorekeep',
         ...(own && { authorization: `Bearer ${token}` }),
       },
+    });
+    // undici sees the signal only when it is connected.
+    const answer = await untilAborted(asked, signal).catch((error: Error) => {
+      throw /^Proxy Authentication Required/.test(error.message) ? new ProxyRefusal(407) : error;
     });
     linkedSha256 ??= /^"?([0-9a-f]{64})"?$/i.exec(String(answer.headers['x-linked-etag'] ?? ''))?.[1];
     const size = Number(answer.headers['x-linked-size'] ?? Number.NaN);

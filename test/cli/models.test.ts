@@ -112,6 +112,7 @@ describe('lorekeep models', () => {
     const shown = await run('show', 'remote');
     expect(shown.stdout).toContain('license: MIT');
     expect(shown.stdout).toContain('variant Q4_0: present, used');
+    expect(shown.stdout).toMatch(/^ {2}SHA-256 [0-9a-f]{64}$/m);
     const removed = await run('remove', 'remote');
     expect(removed.stdout).toContain('are free again');
     expect(existsSync(path)).toBe(false);

@@ -66,13 +66,17 @@ export async function showModel(name: string, flags: ModelsFlags): Promise<void>
         chosen_because: chosenBecause,
         contradictions: differing,
       });
-    const { variants: _, ...facts } = entry;
-    for (const [key, value] of Object.entries(facts).filter(([, fact]) => fact !== ''))
+    const { variants: _, ...stated } = entry;
+    for (const [key, value] of Object.entries(stated).filter(([, fact]) => fact !== ''))
       print(`${key}: ${printable(typeof value === 'string' ? value : JSON.stringify(value))}`);
-    for (const { variant, state, used, bytes, device, path, source, reason, note } of variants) {
+    for (const [index, facts] of variants.entries()) {
+      const { variant, state, used, bytes, device, path, source, reason, note } = facts;
+      const { sha256, parts_sha256: parts = [] } = entry.variants[index] as ModelVariant;
       print('');
       print(printable(`variant ${variant ?? '-'}: ${state}${used ? ', used' : ''}`));
       if (bytes !== null) print(`  ${size(bytes)}`);
+      if (sha256 !== undefined) print(`  SHA-256 ${sha256}`);
+      for (const [part, sum] of parts.entries()) print(`  SHA-256 of part ${part + 1}: ${sum}`);
       if (device !== null) print(`  device ${device}`);
       if (path !== null) print(printable(`  file ${path}`));
       if (source !== null) print(printable(`  from ${source}`));
