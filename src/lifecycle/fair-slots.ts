@@ -11,7 +11,10 @@ interface Member extends FairMember {
 
 /** A client's way to the slots. */
 export interface SlotShare {
-  /** Resolves when the work may begin, with a function to call when it has ended. @throws the signal's reason */
+  /**
+   * Resolves when the work may begin, with a function to call when it has ended. Work that has to wait begins in a turn of its
+   * client. @throws the signal's reason
+   */
   enter(signal: AbortSignal): Promise<() => void>;
 }
 
@@ -59,11 +62,21 @@ export class FairSlots {
 
   join(): SlotShare {
     const member: Member = { virtual: 0, waiting: new Set(), longest: Math.max(newcomerMs, this.#usual) };
-    return { enter: (signal) => this.#enter(member, signal) };
+    return {
+      enter: async (signal) => {
+        const { slot, waits } = this.#enter(member, signal);
+        const leave = await slot;
+        // A slot is often given back while a result is taken. If the next work began at once, results and beginnings
+        // could follow each other without end, outside of any client's turn.
+        if (waits) await loopTurn();
+        return leave;
+      },
+    };
   }
 
-  #enter(member: Member, signal: AbortSignal): Promise<() => void> {
-    return new Promise((resolve, reject) => {
+  #enter(member: Member, signal: AbortSignal): { slot: Promise<() => void>; waits: boolean } {
+    let waits = false;
+    const slot = new Promise<() => void>((resolve, reject) => {
       signal.throwIfAborted();
       const stopListening = onAbort(signal, () => {
         member.waiting.delete(begin);
@@ -77,7 +90,9 @@ export class FairSlots {
       member.waiting.add(begin);
       this.#waiting.add(member);
       this.#fill();
+      waits = member.waiting.has(begin);
     });
+    return { slot, waits };
   }
 
   #fill(): void {

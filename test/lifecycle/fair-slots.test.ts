@@ -1,5 +1,6 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { FairSlots } from '../../src/lifecycle/fair-slots.js';
+import { withLoopTurns } from '../../src/lifecycle/loop-turn.js';
 
 const never = new AbortController().signal;
 const turn = () => new Promise(setImmediate);
@@ -20,6 +21,30 @@ describe('slots', () => {
     await third;
     const late = await Promise.race([client.enter(never), turn().then(() => 'waits')]);
     expect(late).toBe('waits');
+  });
+
+  it('that are waited for begin work in a turn of its client', async () => {
+    const client = new FairSlots(1).join();
+    let turns = 0;
+    let grant = () => {};
+    const turnOfClient = () => {
+      turns++;
+      return new Promise<void>((resolve) => {
+        grant = resolve;
+      });
+    };
+    const enter = () => withLoopTurns({ turn: turnOfClient, sliceMs: 1 }, () => client.enter(never));
+    const leave = await enter();
+    expect(turns).toBe(0);
+    let begun = false;
+    const next = enter().then(() => {
+      begun = true;
+    });
+    leave();
+    await turn();
+    expect([turns, begun]).toEqual([1, false]);
+    grant();
+    await next;
   });
 
   it('go to the client that used them least, however much others asked for before', async () => {
