@@ -4,14 +4,20 @@
 
 namespace lorekeep::binding {
 
-Environment::Environment(Napi::Env env) : env_(env), runtime_(Runtime::acquire()) {
+Environment::Environment(Napi::Env env)
+    : env_(env), runtime_(Runtime::acquire()), wake_(wake_up(env, this)), wake_again_(wake_up(env, this)) {
+  // Added after the thread-safe functions: hooks run last in, first out, so ours runs while the functions still work.
+  napi_add_env_cleanup_hook(env, &Environment::on_cleanup, this);
+}
+
+napi_threadsafe_function Environment::wake_up(Napi::Env env, Environment* self) {
+  napi_threadsafe_function created = nullptr;
   const napi_status status =
       napi_create_threadsafe_function(env, nullptr, nullptr, Napi::String::New(env, "lorekeep"), 0, 1, nullptr, nullptr,
-                                      this, &Environment::on_wake, &wake_);
+                                      self, &Environment::on_wake, &created);
   if (status != napi_ok) throw Napi::Error::New(env, "lorekeep: cannot create a thread-safe function");
-  napi_unref_threadsafe_function(env, wake_);
-  // Added after the thread-safe function: hooks run last in, first out, so ours runs while the function still works.
-  napi_add_env_cleanup_hook(env, &Environment::on_cleanup, this);
+  napi_unref_threadsafe_function(env, created);
+  return created;
 }
 
 Environment::~Environment() {
@@ -72,10 +78,12 @@ void Environment::run(const std::shared_ptr<Ticket>& ticket) noexcept {
 }
 
 void Environment::wake() noexcept {
-  napi_call_threadsafe_function(wake_, nullptr, napi_tsfn_nonblocking);
+  if (awake_.exchange(true)) return;
+  napi_call_threadsafe_function(wake_, &wake_again_, napi_tsfn_nonblocking);
 }
 
-void Environment::drain() {
+/// Settles completed tasks and reports progress. Returns whether a task was settled.
+bool Environment::drain() {
   Napi::Env env(env_);
   std::vector<std::shared_ptr<Ticket>> completed;
   {
@@ -94,12 +102,24 @@ void Environment::drain() {
       // Settling fails only in a terminating worker thread, where nobody waits for the promise any more.
     }
   }
+  return !completed.empty();
 }
 
-void Environment::on_wake(napi_env env, napi_value, void* context, void*) {
+/// Settles what has completed. What completes from now on is settled when `next` is called.
+void Environment::next_turn(napi_threadsafe_function& next) {
+  if (!drain()) {
+    awake_.store(false);
+    // Threads may have completed tasks without a wake-up between drain() and here.
+    if (!drain() || awake_.exchange(true)) return;
+  }
+  napi_threadsafe_function& after = &next == &wake_ ? wake_again_ : wake_;
+  napi_call_threadsafe_function(next, &after, napi_tsfn_nonblocking);
+}
+
+void Environment::on_wake(napi_env env, napi_value, void* context, void* next) {
   if (env == nullptr) return;
   try {
-    static_cast<Environment*>(context)->drain();
+    static_cast<Environment*>(context)->next_turn(*static_cast<napi_threadsafe_function*>(next));
   } catch (const Napi::Error&) {
     // Calls fail only in an environment that is being torn down; its hook settles the remaining tasks.
   }

@@ -85,17 +85,23 @@ class Environment {
   } constructors;
 
  private:
+  static napi_threadsafe_function wake_up(Napi::Env env, Environment* self);
   static void on_wake(napi_env env, napi_value callback, void* context, void* data);
   static void on_cleanup(void* self);
   void run(const std::shared_ptr<Ticket>& ticket) noexcept;
-  void drain();
+  bool drain();
+  void next_turn(napi_threadsafe_function& next);
   void shut_down() noexcept;
 
   const AlternateStack stack_;  // of the JavaScript thread
   napi_env env_;
   std::shared_ptr<Runtime> runtime_;
+  // A thread-safe function is called for up to 1,000 wake-ups in a row. Settled tasks start others that end meanwhile,
+  // so the event loop would not come to its timers and sockets. Two that call each other are called once per turn.
   napi_threadsafe_function wake_ = nullptr;
-  Pending pending_;  // JavaScript thread only
+  napi_threadsafe_function wake_again_ = nullptr;
+  std::atomic<bool> awake_{false};  // one of them will be called
+  Pending pending_;                 // JavaScript thread only
   std::atomic<bool> ended_{false};
 
   std::mutex mutex_;
