@@ -7,8 +7,18 @@ import { cached, root } from '../harness/cache.mjs';
 const brought = join(root, 'bench', 'node_modules', 'node-llama-cpp', 'llama');
 export const bundle = join(brought, 'gitRelease.bundle');
 
-/** The programs that are built: the server for this processor, the same held to AVX2, and the program that quantises files. */
-const built = { server: 'llama-server', avx2: 'llama-server-avx2', quantize: 'llama-quantize' };
+/** The programs that are built: the server for this processor, the same held to older instructions, and the program that quantises files. */
+const built = {
+  server: 'llama-server',
+  avx2: 'llama-server-avx2',
+  vnni: 'llama-server-vnni',
+  quantize: 'llama-quantize',
+};
+
+/** Whether this processor has AMX, which llama-server uses where it is built for the processor. */
+export function hasAmx() {
+  return existsSync('/proc/cpuinfo') && /\bamx_int8\b/.test(readFileSync('/proc/cpuinfo', 'utf8'));
+}
 
 /** Path of a program as built for the release that is installed; undefined where node-llama-cpp is not. */
 export function builtProgram(which = 'server') {

@@ -1,5 +1,5 @@
 // Builds llama-server and llama-quantize from the sources that node-llama-cpp brings, the release that lorekeep is built from, for this
-// processor (GGML_NATIVE), and llama-server once more held to AVX2; keeps the programs in .cache/bench/llama-server. Nothing is downloaded.
+// processor (GGML_NATIVE), and llama-server once more held to AVX2 and, on a processor with AMX, to AVX-512 VNNI; keeps the programs in .cache/bench/llama-server. Nothing is downloaded.
 // 10 to 20 minutes on two cores.
 //
 //   npm run setup:llama-server [-- --jobs 2]
@@ -10,7 +10,7 @@ import { findProgram, run } from '../../scripts/tool/command.mjs';
 import { requireToolchain } from '../../scripts/tool/native-tree.mjs';
 import { runScript, Stop } from '../../scripts/tool/stop.mjs';
 import { cached, root } from '../harness/cache.mjs';
-import { builtProgram, bundle } from './llama-server.mjs';
+import { builtProgram, bundle, hasAmx } from './llama-server.mjs';
 
 const tileConfigPatch = join(root, 'scripts', 'vendor', 'patches', 'llama.cpp-amx-tile-config.patch');
 
@@ -27,13 +27,22 @@ const definitions = {
   LLAMA_BUILD_APP: 'OFF',
 };
 
-/** Two trees: for this processor, and held to AVX2 whatever the processor has. */
+const avx2 = { GGML_NATIVE: 'OFF', GGML_AVX2: 'ON', GGML_FMA: 'ON', GGML_F16C: 'ON', GGML_BMI2: 'ON' };
+
+/** Trees for this processor, and held to older instructions. */
 const trees = [
   { folder: 'build', targets: { server: 'llama-server', quantize: 'llama-quantize' }, flags: {} },
   {
     folder: 'build-avx2',
     targets: { avx2: 'llama-server' },
-    flags: { GGML_NATIVE: 'OFF', GGML_AVX2: 'ON', GGML_FMA: 'ON', GGML_F16C: 'ON', GGML_BMI2: 'ON' },
+    needs: () => process.arch === 'x64',
+    flags: avx2,
+  },
+  {
+    folder: 'build-vnni',
+    targets: { vnni: 'llama-server' },
+    needs: hasAmx,
+    flags: { ...avx2, GGML_AVX512: 'ON', GGML_AVX512_VBMI: 'ON', GGML_AVX512_VNNI: 'ON' },
   },
 ];
 
@@ -44,8 +53,8 @@ await runScript('setup:llama-server', async (args) => {
       'node-llama-cpp, which brings the sources, is not installed: run `npm run setup` in bench/ first',
     );
   const missing = trees.filter(
-    ({ folder, targets }) =>
-      (folder === 'build' || process.arch === 'x64') &&
+    ({ needs = () => true, targets }) =>
+      needs() &&
       Object.keys(targets).some((which) => !existsSync(builtProgram(which))),
   );
   if (missing.length === 0) {

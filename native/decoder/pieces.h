@@ -41,7 +41,7 @@ class Pieces {
 
  private:
   static constexpr std::size_t kOutputs = 32;     // whole panels of the kernels
-  static constexpr std::size_t kLeastRows = 256;  // with a quarter of them, unpacking costs a seventh of the speed
+  static constexpr std::size_t kLeastRows = 128;  // with half of them, unpacking costs a seventh of the speed
   static constexpr std::size_t kLeastInputBytes = 512 << 10;  // half of a core's second cache
   static constexpr std::size_t kMostProducts = 8 << 20;
   static constexpr std::size_t kRowsOfAStream = 8;  // reading weights takes as long as multiplying them with this many

@@ -6,6 +6,13 @@
 #include "quant/kernels.h"
 
 namespace lorekeep::quant {
+namespace {
+
+// Rows that lie a multiple of this apart meet in a few sets of the first-level cache, which cannot hold a tile of them.
+constexpr std::size_t kColliding = 1024;
+constexpr std::size_t kApart = 5;  // blocks: 16 rows, 240 bytes on each, spread over all sets
+
+}  // namespace
 
 void Activations::reset(const float* rows, std::size_t inputs, std::size_t stride, std::size_t count) {
   rows_ = rows;
@@ -14,7 +21,8 @@ void Activations::reset(const float* rows, std::size_t inputs, std::size_t strid
   count_ = count;
   // Even, for the formats with two blocks in a group. Inputs of the K formats are whole super-blocks.
   blocks_ = (inputs + 2 * kBlock - 1) / (2 * kBlock) * 2;
-  quantized_.at_least(blocks_ * count);
+  blocks_stride_ = blocks_ + (blocks_ * sizeof(ActivationBlock) % kColliding == 0 ? kApart : 0);
+  quantized_.at_least((blocks_ + kApart) * count);  // more inputs never need less
 }
 
 void Activations::quantize(std::size_t begin, std::size_t end) noexcept {
@@ -24,7 +32,7 @@ void Activations::quantize(std::size_t begin, std::size_t end) noexcept {
 void Activations::quantize(std::size_t begin, std::size_t end, const QuantKernels& kernels) noexcept {
   const std::size_t whole = inputs_ / kBlock;
   for (std::size_t index = begin; index < end; ++index) {
-    ActivationBlock* to = quantized_.data() + index * blocks_;
+    ActivationBlock* to = quantized_.data() + index * blocks_stride_;
     const float* from = values(index);
     kernels.quantize(from, to, whole);
     for (std::size_t block = whole; block < blocks_; ++block) {

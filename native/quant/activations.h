@@ -45,7 +45,9 @@ class Activations {
   std::size_t rows() const noexcept { return count_; }
   /// Blocks per row, with those of zeros that fill the last group of a panel.
   std::size_t blocks() const noexcept { return blocks_; }
-  const ActivationBlock* row(std::size_t index) const noexcept { return quantized_.data() + index * blocks_; }
+  const ActivationBlock* row(std::size_t index) const noexcept { return quantized_.data() + index * blocks_stride_; }
+  /// Blocks from a row to the next, at least blocks().
+  std::size_t blocks_stride() const noexcept { return blocks_stride_; }
   const float* values(std::size_t index) const noexcept { return rows_ + index * stride_; }
   std::size_t stride() const noexcept { return stride_; }
 
@@ -55,6 +57,7 @@ class Activations {
   std::size_t stride_ = 0;
   std::size_t count_ = 0;
   std::size_t blocks_ = 0;
+  std::size_t blocks_stride_ = 0;
   Buffer<ActivationBlock> quantized_;
 };
 

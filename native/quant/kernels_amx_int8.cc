@@ -28,13 +28,13 @@ struct Isa : Avx512Lanes {
 namespace lorekeep::quant {
 namespace {
 
-// A tile multiplies 16 rows with a panel, over the inputs that share a scale; AVX-512 scales and adds the products.
-// Eight blocks are multiplied before they are added, so that tiles and vectors work at the same time.
+// A tile multiplies 16 rows with a panel, over the inputs that share a scale; AVX-512 scales and adds the products, whose
+// 16 sums stay in registers. Both take turns product by product: a product is added when the next ones are multiplied,
+// so that tiles and vectors work at the same time, and a stored tile has reached the cache before it is read.
 constexpr std::size_t kRows = kTileRowsOfAmx;
-constexpr std::size_t kRowsAtOnce = 8;  // sums in registers
-constexpr std::size_t kBlocksAtOnce = 8;
+constexpr std::size_t kAhead = 4;  // products; as many tiles hold sums
 constexpr std::size_t kPartBlocks = 32;  // unpacked at a time: 20 KiB
-static_assert(kLanes * kStep == kTileBytes && kRows % kRowsAtOnce == 0 && kPartBlocks % kSubBlocks == 0);
+static_assert(kLanes * kStep == kTileBytes && kPartBlocks % kSubBlocks == 0);
 
 /// An unpacked block, with signed quants: what is added to quants is subtracted.
 struct alignas(kLine) SignedBlock {
@@ -93,29 +93,12 @@ void multiply_tile(const std::int8_t* inputs, std::size_t stride, const Step* we
   tile_store<kTurn>(to, sizeof to[0]);
 }
 
-// Sets the products of `count` blocks of 16 rows, of which `inputs` is the first.
-template <class Group>
-void multiply_blocks(const ActivationBlock* inputs, std::size_t stride, const SignedBlock* weights, std::size_t count,
-                     Products* to) {
-  const auto one = [=]<int kTurn>(std::size_t index) {
-    const std::size_t block = index / kParts<Group>;
-    const std::size_t step = index % kParts<Group> * kSteps / 2;
-    multiply_tile<kTurn>(inputs[block].quants + step * kStep, stride, weights[block].quants + step, to[index]);
-  };
-  std::size_t index = 0;
-  for (; index + 4 <= count * kParts<Group>; index += 4) {
-    one.template operator()<0>(index);
-    one.template operator()<1>(index + 1);
-    one.template operator()<2>(index + 2);
-    one.template operator()<3>(index + 3);
-  }
-  for (; index < count * kParts<Group>; ++index) one.template operator()<0>(index);
-}
-
-/// kRowsAtOnce rows of a tile, and their sums.
-struct SomeRows {
+/// The rows of a tile over some blocks of a panel, and their sums.
+struct TileRows {
   const ActivationBlock* inputs;
   std::size_t inputs_stride;
+  const SignedBlock* weights;
+  std::size_t count;  // blocks
   float* out;
   std::size_t out_stride;
   std::size_t done;  // the first rows, whose sums stay as they are
@@ -123,34 +106,70 @@ struct SomeRows {
   bool go_on;  // from the sums in `out`
 };
 
-// Adds the products of `count` blocks in order, as multiply.h has it. `row` is the place of the first row in its tile.
+// Sets a product of 16 rows: of a block, or of half a block.
+template <class Group, int kTurn>
+inline void multiply_one(const TileRows& g, std::size_t index, Products& to) {
+  const std::size_t block = index / kParts<Group>;
+  const std::size_t step = index % kParts<Group> * kSteps / 2;
+  multiply_tile<kTurn>(g.inputs[block].quants + step * kStep, g.inputs_stride * sizeof(ActivationBlock),
+                       g.weights[block].quants + step, to);
+}
+
+// Adds a product to the sums, as multiply.h has it.
 template <class Group>
-LOREKEEP_KERNEL void add_blocks(const SomeRows& some, const SignedBlock* weights, std::size_t count,
-                                const Products* products, std::size_t row) {
-  Isa::Floats sums[kRowsAtOnce];
-#pragma GCC unroll 8
-  for (std::size_t m = 0; m < kRowsAtOnce; ++m)
-    sums[m] = some.go_on ? Isa::load_floats(some.out + m * some.out_stride, some.lanes) : Isa::zeros();
-  for (std::size_t block = 0; block < count; ++block, products += kParts<Group>) {
-    const Isa::Floats scale = Isa::load_floats(weights[block].scale);
-    const Isa::Floats other = Isa::load_floats(weights[block].other);
-#pragma GCC unroll 8
-    for (std::size_t m = 0; m < kRowsAtOnce; ++m) {
-      const ActivationBlock& values = some.inputs[m * some.inputs_stride + block];
-      const Isa::Floats input_scale = Isa::same(values.scale);
-      sums[m] =
-          Isa::add_product(Isa::from_ints(Isa::load_ints(products[0][row + m])), Isa::mul(scale, input_scale), sums[m]);
-      if constexpr (kHalved<Group>) {
-        sums[m] = Isa::add_product(Isa::from_ints(Isa::load_ints(products[1][row + m])), Isa::mul(other, input_scale),
-                                   sums[m]);
-      } else if constexpr (Group::kArithmetic == Arithmetic::kMinimum) {
-        sums[m] = Isa::add_product(other, Isa::same(values.scaled_sum), sums[m]);
-      }
-    }
+LOREKEEP_INLINE void add_one(const TileRows& g, std::size_t index, const Products& products,
+                             Isa::Floats (&sums)[kRows]) {
+  const std::size_t block = index / kParts<Group>;
+  const bool second = kHalved<Group> && index % kParts<Group> > 0;
+  const Isa::Floats scale = Isa::load_floats(second ? g.weights[block].other : g.weights[block].scale);
+  const Isa::Floats other = Isa::load_floats(g.weights[block].other);
+  const ActivationBlock* values = g.inputs + block;
+#pragma GCC unroll 16
+  for (std::size_t m = 0; m < kRows; ++m, values += g.inputs_stride) {
+    sums[m] = Isa::add_product(Isa::from_ints(Isa::load_ints(products[m])), Isa::mul(scale, Isa::same(values->scale)),
+                               sums[m]);
+    if constexpr (Group::kArithmetic == Arithmetic::kMinimum)
+      sums[m] = Isa::add_product(other, Isa::same(values->scaled_sum), sums[m]);
   }
-#pragma GCC unroll 8
-  for (std::size_t m = 0; m < kRowsAtOnce; ++m) {
-    if (m >= some.done) Isa::store_floats(some.out + m * some.out_stride, sums[m], some.lanes);
+}
+
+template <class Group>
+LOREKEEP_KERNEL void multiply_rows(const TileRows& g) {
+  alignas(kLine) Products products[2 * kAhead];
+  Isa::Floats sums[kRows];
+#pragma GCC unroll 16
+  for (std::size_t m = 0; m < kRows; ++m)
+    sums[m] = g.go_on ? Isa::load_floats(g.out + m * g.out_stride, g.lanes) : Isa::zeros();
+  const std::size_t count = g.count * kParts<Group>;
+  multiply_one<Group, 0>(g, 0, products[0]);
+  if (count > 1) multiply_one<Group, 1>(g, 1, products[1]);
+  if (count > 2) multiply_one<Group, 2>(g, 2, products[2]);
+  if (count > 3) multiply_one<Group, 3>(g, 3, products[3]);
+  std::size_t index = 0;
+  for (; index + 2 * kAhead <= count; index += kAhead) {
+    Products* const now = products + index % (2 * kAhead);
+    Products* const next = products + (index + kAhead) % (2 * kAhead);
+    multiply_one<Group, 0>(g, index + kAhead, next[0]);
+    add_one<Group>(g, index, now[0], sums);
+    multiply_one<Group, 1>(g, index + kAhead + 1, next[1]);
+    add_one<Group>(g, index + 1, now[1], sums);
+    multiply_one<Group, 2>(g, index + kAhead + 2, next[2]);
+    add_one<Group>(g, index + 2, now[2], sums);
+    multiply_one<Group, 3>(g, index + kAhead + 3, next[3]);
+    add_one<Group>(g, index + 3, now[3], sums);
+  }
+  for (; index < count; ++index) {
+    if (index % kAhead == 0) {
+      Products* const next = products + (index + kAhead) % (2 * kAhead);
+      if (index + kAhead < count) multiply_one<Group, 0>(g, index + kAhead, next[0]);
+      if (index + kAhead + 1 < count) multiply_one<Group, 1>(g, index + kAhead + 1, next[1]);
+      if (index + kAhead + 2 < count) multiply_one<Group, 2>(g, index + kAhead + 2, next[2]);
+    }
+    add_one<Group>(g, index, products[index % (2 * kAhead)], sums);
+  }
+#pragma GCC unroll 16
+  for (std::size_t m = 0; m < kRows; ++m) {
+    if (m >= g.done) Isa::store_floats(g.out + m * g.out_stride, sums[m], g.lanes);
   }
 }
 
@@ -158,26 +177,11 @@ LOREKEEP_KERNEL void add_blocks(const SomeRows& some, const SignedBlock* weights
 template <class Group>
 void multiply_part(const Product& g, std::size_t first, std::size_t count, const SignedBlock* weights, float* out,
                    std::size_t lanes) {
-  alignas(kLine) Products products[kBlocksAtOnce * kParts<Group>];
   for (std::size_t begin = 0; begin < g.rows; begin += kRows) {
     // The last tile begins earlier if it is not full.
     const std::size_t tile = std::min(begin, g.rows - kRows);
-    const std::size_t done = begin - tile;
-    for (std::size_t block = 0; block < count; block += kBlocksAtOnce) {
-      const std::size_t some_blocks = std::min(kBlocksAtOnce, count - block);
-      const ActivationBlock* const inputs = g.blocks + tile * g.blocks_stride + first + block;
-      multiply_blocks<Group>(inputs, g.blocks_stride * sizeof(ActivationBlock), weights + block, some_blocks, products);
-      for (std::size_t row = done / kRowsAtOnce * kRowsAtOnce; row < kRows; row += kRowsAtOnce) {
-        const SomeRows some{inputs + row * g.blocks_stride,
-                            g.blocks_stride,
-                            out + (tile + row) * g.out_stride,
-                            g.out_stride,
-                            done > row ? done - row : 0,
-                            lanes,
-                            first + block > 0};
-        add_blocks<Group>(some, weights + block, some_blocks, products, row);
-      }
-    }
+    multiply_rows<Group>({g.blocks + tile * g.blocks_stride + first, g.blocks_stride, weights, count,
+                          out + tile * g.out_stride, g.out_stride, begin - tile, lanes, first > 0});
   }
 }
 

@@ -19,7 +19,7 @@ void multiply(const PackedMatrix& weights, const Activations& activations, Range
   product.weights = weights.panel(outputs.begin / kLanes);
   product.panel_bytes = weights.panel_bytes();
   product.blocks = activations.row(rows.begin);
-  product.blocks_stride = activations.blocks();
+  product.blocks_stride = activations.blocks_stride();
   product.values = activations.values(rows.begin);
   product.values_stride = activations.stride();
   product.out = out + rows.begin * stride + outputs.begin;
