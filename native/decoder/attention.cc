@@ -27,11 +27,13 @@ Attention::Scratch::Scratch(const DecoderShape& shape, CacheFormat format)
     : queries(pairs(shape.head) * 2 * kTileQueries),
       query_scales(kTileQueries),
       scores(kTileQueries * kSegmentKeys),
+      weights(kTileQueries * kSegmentKeys),
+      weight_units(kTileQueries),
       total(state_floats(shape)),
       next(state_floats(shape)),
       expanded(format == CacheFormat::kF16
                    ? 0
-                   : kSegmentBlocks * (key_numbers(shape.head) + kBlockKeys * padded(shape.head))) {}
+                   : kSegmentBlocks * (key_numbers(shape.head) + value_numbers(shape.head))) {}
 
 void Attention::plan(std::span<const Part> parts) {
   tasks_.clear();
@@ -150,6 +152,8 @@ void Attention::segment(const Task& task, const Layer& layer, std::size_t segmen
   work.values = values;
   work.softcap = shape_.attention_softcap;
   work.scores = scratch_[worker].scores.data();
+  work.weights = scratch_[worker].weights.data();
+  work.weight_units = scratch_[worker].weight_units.data();
   work.largest = found.largest;
   work.sum = found.sum;
   work.weighted = found.weighted;
@@ -173,7 +177,7 @@ void Attention::find_cells(const Task& task, std::size_t layer, std::size_t firs
     to += key_numbers(shape_.head);
     kernels_.expand_values(value.quants, value.scales, to, shape_.head);
     values[i] = to;
-    to += kBlockKeys * padded(shape_.head);
+    to += value_numbers(shape_.head);
   }
 }
 

@@ -60,6 +60,8 @@ class Attention {
     Buffer<std::uint16_t> queries;
     Buffer<float> query_scales;
     Buffer<float> scores;
+    Buffer<std::uint16_t> weights;
+    Buffer<float> weight_units;
     Buffer<float> total;  // results
     Buffer<float> next;
     Buffer<std::uint16_t> expanded;  // a segment of a cache of 8 bits in 16

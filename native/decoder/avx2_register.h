@@ -22,9 +22,6 @@ struct Avx2Register {
   LOREKEEP_TARGET static Value load_half(const std::uint16_t* from) {
     return _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from)));
   }
-  LOREKEEP_TARGET static void store_half(std::uint16_t* to, Value a) {
-    _mm_storeu_si128(reinterpret_cast<__m128i*>(to), _mm256_cvtps_ph(a, _MM_FROUND_TO_NEAREST_INT));
-  }
   LOREKEEP_TARGET static Value load_bytes(const std::int8_t* from) {
     return _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(from))));
   }
@@ -64,6 +61,29 @@ struct Avx2Register {
     const __m256i high = _mm256_slli_epi32(_mm256_cvtps_epi32(odd), 16);
     _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), _mm256_blend_epi16(_mm256_cvtps_epi32(even), high, 0xaa));
   }
+  LOREKEEP_TARGET static void store_integers(std::uint16_t* to, Value a) {
+    const __m256i whole = _mm256_cvtps_epi32(a);
+    const __m128i packed = _mm_packs_epi32(_mm256_castsi256_si128(whole), _mm256_extracti128_si256(whole, 1));
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(to), packed);
+  }
+  // Two registers have groups of 4 dimensions in turn.
+  LOREKEEP_TARGET static void interleave(const std::uint16_t* first, const std::uint16_t* second, Pairs (&to)[2]) {
+    const __m256i a = load_pairs(first);
+    const __m256i b = load_pairs(second);
+    to[0] = _mm256_unpacklo_epi16(a, b);
+    to[1] = _mm256_unpackhi_epi16(a, b);
+  }
+  LOREKEEP_TARGET static void in_order(Value (&values)[2]) {
+    const Value first = _mm256_permute2f128_ps(values[0], values[1], 0x20);
+    values[1] = _mm256_permute2f128_ps(values[0], values[1], 0x31);
+    values[0] = first;
+  }
+  LOREKEEP_TARGET static void interleave(const std::uint16_t* first, const std::uint16_t* second, Pairs (&to)[1]) {
+    const __m256i a = _mm256_cvtepu16_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(first)));
+    const __m256i b = _mm256_cvtepu16_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(second)));
+    to[0] = _mm256_or_si256(a, _mm256_slli_epi32(b, 16));
+  }
+  LOREKEEP_TARGET static void in_order(Value (&)[1]) {}
   LOREKEEP_TARGET static Sums no_sums() { return _mm256_setzero_si256(); }
   LOREKEEP_TARGET static Value from_sums(Sums sums) { return _mm256_cvtepi32_ps(sums); }
   LOREKEEP_TARGET static float sum(Value a) {

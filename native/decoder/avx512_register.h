@@ -22,9 +22,6 @@ struct Avx512Register {
   LOREKEEP_TARGET static Value load_half(const std::uint16_t* from) {
     return _mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(from)));
   }
-  LOREKEEP_TARGET static void store_half(std::uint16_t* to, Value a) {
-    _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), _mm512_cvtps_ph(a, _MM_FROUND_TO_NEAREST_INT));
-  }
   LOREKEEP_TARGET static Value load_bytes(const std::int8_t* from) {
     return _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from))));
   }
@@ -58,6 +55,29 @@ struct Avx512Register {
     const __m512i high = _mm512_slli_epi32(_mm512_cvtps_epi32(odd), 16);
     _mm512_storeu_si512(to, _mm512_mask_blend_epi16(kOdd, _mm512_cvtps_epi32(even), high));
   }
+  LOREKEEP_TARGET static void store_integers(std::uint16_t* to, Value a) {
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), _mm512_cvtepi32_epi16(_mm512_cvtps_epi32(a)));
+  }
+  // Two registers have groups of 4 dimensions in turn.
+  LOREKEEP_TARGET static void interleave(const std::uint16_t* first, const std::uint16_t* second, Pairs (&to)[2]) {
+    const __m512i a = _mm512_loadu_si512(first);
+    const __m512i b = _mm512_loadu_si512(second);
+    to[0] = _mm512_unpacklo_epi16(a, b);
+    to[1] = _mm512_unpackhi_epi16(a, b);
+  }
+  LOREKEEP_TARGET static void in_order(Value (&values)[2]) {
+    const __m512i low = _mm512_setr_epi32(0, 1, 2, 3, 16, 17, 18, 19, 4, 5, 6, 7, 20, 21, 22, 23);
+    const __m512i high = _mm512_setr_epi32(8, 9, 10, 11, 24, 25, 26, 27, 12, 13, 14, 15, 28, 29, 30, 31);
+    const Value first = _mm512_permutex2var_ps(values[0], low, values[1]);
+    values[1] = _mm512_permutex2var_ps(values[0], high, values[1]);
+    values[0] = first;
+  }
+  LOREKEEP_TARGET static void interleave(const std::uint16_t* first, const std::uint16_t* second, Pairs (&to)[1]) {
+    const __m512i a = _mm512_cvtepu16_epi32(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(first)));
+    const __m512i b = _mm512_cvtepu16_epi32(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(second)));
+    to[0] = _mm512_or_si512(a, _mm512_slli_epi32(b, 16));
+  }
+  LOREKEEP_TARGET static void in_order(Value (&)[1]) {}
   LOREKEEP_TARGET static Sums no_sums() { return _mm512_setzero_si512(); }
   LOREKEEP_TARGET static Value from_sums(Sums sums) { return _mm512_cvtepi32_ps(sums); }
   LOREKEEP_TARGET static float sum(Value a) { return _mm512_reduce_add_ps(a); }

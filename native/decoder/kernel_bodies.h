@@ -1,10 +1,12 @@
 // The functions of a kernel set, written once over a register type. The including file defines, in an anonymous
 // namespace of lorekeep::decoder, LOREKEEP_TARGET (attributes of every function), and
 //   struct Reg: kLanes; kQueries and kDimensions, the queries and registers of a tile that fit the processor; load,
-//   store, set, load_half, store_half (f16), load_bytes (signed), add, sub, mul, div, fma, min, max, round,
+//   store, set, load_half (f16), load_bytes (signed), add, sub, mul, div, fma, min, max, round,
 //   times_two_to (a * 2^b for whole b), less (a < b ? x : y), ordinals (0, 1, ...), sum, largest;
 //   Pairs and Sums, kLanes pairs of integers of 16 bits and kLanes sums of 32: load_pairs, same_pair, store_pairs (of
-//   floats, rounded), no_sums, add_products (of both numbers of a pair), from_sums.
+//   floats, rounded), store_integers (rounded), no_sums, add_products (of both numbers of a pair), from_sums; interleave,
+//   the pairs of the numbers of two rows for one or two registers in any order, and in_order, which puts what was
+//   computed from them into the order of the rows.
 // Explicit fma everywhere: a row's bits must not depend on what the compiler contracts.
 #pragma once
 
@@ -146,13 +148,24 @@ LOREKEEP_TARGET inline Value bounded(Value value) {
   return Reg::max(Reg::min(value, Reg::set(kLargestHalf)), Reg::set(-kLargestHalf));
 }
 
-LOREKEEP_TARGET void store_half(const float* from, std::uint16_t* to, std::size_t count, std::size_t stride) {
-  alignas(64) std::uint16_t halves[Reg::kLanes];
-  for (std::size_t i = 0; i < count; i += Reg::kLanes) {
-    const std::size_t some = count - i < Reg::kLanes ? count - i : Reg::kLanes;
-    Reg::store_half(halves, bounded(some == Reg::kLanes ? Reg::load(from + i) : load_some(from + i, some)));
-    for (std::size_t j = 0; j < some; ++j) to[(i + j) * stride] = halves[j];
+LOREKEEP_TARGET float store_value(const float* from, std::uint16_t* to, std::size_t head) {
+  constexpr float kSmallest = 1e-15f;
+  Value largest = Reg::set(0.0f);
+  for (std::size_t i = 0; i < head; i += Reg::kLanes) {
+    const Value value = bounded(head - i < Reg::kLanes ? load_some(from + i, head - i) : Reg::load(from + i));
+    largest = Reg::max(largest, Reg::max(value, Reg::sub(Reg::set(0.0f), value)));
   }
+  const float found = Reg::largest(largest);
+  const bool none = found < kSmallest;
+  const Value inverse = Reg::set(none ? 0.0f : kLargestValue / found);
+  for (std::size_t i = 0; i < head; i += Reg::kLanes) {
+    const std::size_t some = head - i < Reg::kLanes ? head - i : Reg::kLanes;
+    const Value value = bounded(some < Reg::kLanes ? load_some(from + i, some) : Reg::load(from + i));
+    alignas(64) std::uint16_t integers[Reg::kLanes];
+    Reg::store_integers(integers, Reg::mul(value, inverse));
+    std::memcpy(to + i, integers, some * sizeof(std::uint16_t));
+  }
+  return none ? 0.0f : found / kLargestValue;
 }
 
 LOREKEEP_TARGET float store_pairs(const float* from, std::uint16_t* to, std::size_t head, std::size_t stride) {
@@ -209,19 +222,29 @@ LOREKEEP_TARGET void expand_keys(const std::int8_t* quants, const std::uint16_t*
   std::memcpy(to, of_keys, sizeof of_keys);
 }
 
+// The largest scale of a value's groups gives the scale of its integers.
 LOREKEEP_TARGET void expand_values(const std::int8_t* quants, const std::uint16_t* scales, std::uint16_t* to,
                                    std::size_t head) {
+  constexpr float kLargestQuant = 128.0f;
+  constexpr float kSmallestScale = 1e-15f;
   const std::size_t stride = padded(head);
+  float* const of_values = value_scales(to, head);
+  for (std::size_t key = 0; key < kBlockKeys; key += Reg::kLanes) {
+    Value largest = Reg::set(kSmallestScale);
+    for (std::size_t group = 0; group < scale_groups(head); ++group)
+      largest = Reg::max(largest, Reg::load_half(scales + group * kBlockKeys + key));
+    Reg::store(of_values + key, Reg::mul(largest, Reg::set(kLargestQuant / kLargestValue)));
+  }
   for (std::size_t first = 0; first < stride; first += kScaleDimensions, scales += kBlockKeys) {
-    alignas(64) float of_keys[kBlockKeys];
+    alignas(64) float shares[kBlockKeys];
     for (std::size_t key = 0; key < kBlockKeys; key += Reg::kLanes)
-      Reg::store(of_keys + key, Reg::load_half(scales + key));
+      Reg::store(shares + key, Reg::div(Reg::load_half(scales + key), Reg::load(of_values + key)));
     const std::size_t last = first + kScaleDimensions < stride ? first + kScaleDimensions : stride;
     for (std::size_t key = 0; key < kBlockKeys; ++key) {
-      const Value scale = Reg::set(of_keys[key]);
+      const Value share = Reg::set(shares[key]);
       for (std::size_t d = first; d < last; d += Reg::kLanes) {
         const std::size_t at = key * stride + d;
-        Reg::store_half(to + at, Reg::mul(Reg::load_bytes(quants + at), scale));
+        Reg::store_integers(to + at, Reg::mul(Reg::load_bytes(quants + at), share));
       }
     }
   }
@@ -262,40 +285,45 @@ LOREKEEP_TARGET void score(const SegmentAttention& task, std::size_t query, std:
   }
 }
 
-/// Adds `keys` rows of kRegs registers of values, weighted by the scores of kRows queries.
+/// Sums two registers of values, or one, of all keys, times the weights of kRows queries. Two keys are multiplied at once.
 template <std::size_t kRows, std::size_t kRegs>
 LOREKEEP_TARGET void weigh(const SegmentAttention& task, std::size_t query, std::size_t dimension) {
   const std::size_t stride = padded(task.head);
-  Value sums[kRows][kRegs];
+  Reg::Sums sums[kRows][kRegs];
 #pragma GCC unroll 12
   for (std::size_t q = 0; q < kRows; ++q) {
-#pragma GCC unroll 4
-    for (std::size_t r = 0; r < kRegs; ++r) sums[q][r] = Reg::set(0.0f);
+#pragma GCC unroll 2
+    for (std::size_t r = 0; r < kRegs; ++r) sums[q][r] = Reg::no_sums();
   }
-  const float* scores = task.scores + query * kSegmentKeys;
+  const std::uint16_t* weights = task.weights + query * kSegmentKeys;
   for (std::size_t block = 0; block * kBlockKeys < task.most; ++block) {
     const std::uint16_t* values = task.values[block] + dimension;
     const std::uint16_t* later = (block + 1) * kBlockKeys < task.most ? task.values[block + 1] + dimension : values;
     const std::size_t first = block * kBlockKeys;
     const std::size_t last = task.most < first + kBlockKeys ? task.most : first + kBlockKeys;
-    for (std::size_t key = first; key < last; ++key, values += stride) {
+    for (std::size_t key = first; key < last; key += 2, values += 2 * stride) {
       __builtin_prefetch(later + (key - first) * stride);
-      Value row[kRegs];
-#pragma GCC unroll 4
-      for (std::size_t r = 0; r < kRegs; ++r) row[r] = Reg::load_half(values + r * Reg::kLanes);
+      __builtin_prefetch(later + (key - first + 1) * stride);
+      Reg::Pairs both[kRegs];
+      Reg::interleave(values, values + stride, both);
 #pragma GCC unroll 12
       for (std::size_t q = 0; q < kRows; ++q) {
-        const Value score = Reg::set(scores[q * kSegmentKeys + key]);
-#pragma GCC unroll 4
-        for (std::size_t r = 0; r < kRegs; ++r) sums[q][r] = Reg::fma(score, row[r], sums[q][r]);
+        const Reg::Pairs weight = Reg::same_pair(weights + q * kSegmentKeys + key);
+#pragma GCC unroll 2
+        for (std::size_t r = 0; r < kRegs; ++r) sums[q][r] = Reg::add_products(sums[q][r], both[r], weight);
       }
     }
   }
 #pragma GCC unroll 12
   for (std::size_t q = 0; q < kRows; ++q) {
     float* to = task.weighted + (query + q) * stride + dimension;
-#pragma GCC unroll 4
-    for (std::size_t r = 0; r < kRegs; ++r) Reg::store(to + r * Reg::kLanes, sums[q][r]);
+    Value found[kRegs];
+#pragma GCC unroll 2
+    for (std::size_t r = 0; r < kRegs; ++r) found[r] = Reg::from_sums(sums[q][r]);
+    Reg::in_order(found);
+    const Value unit = Reg::set(task.weight_units[query + q]);
+#pragma GCC unroll 2
+    for (std::size_t r = 0; r < kRegs; ++r) Reg::store(to + r * Reg::kLanes, Reg::mul(found[r], unit));
   }
 }
 
@@ -303,9 +331,6 @@ template <std::size_t kRows>
 LOREKEEP_TARGET void weigh_all(const SegmentAttention& task, std::size_t query) {
   std::size_t dimension = 0;
   const std::size_t count = padded(task.head);
-  if constexpr (4 * kRows <= 2 * Reg::kQueries) {
-    for (; dimension + 4 * Reg::kLanes <= count; dimension += 4 * Reg::kLanes) weigh<kRows, 4>(task, query, dimension);
-  }
   for (; dimension + 2 * Reg::kLanes <= count; dimension += 2 * Reg::kLanes) weigh<kRows, 2>(task, query, dimension);
   for (; dimension < count; dimension += Reg::kLanes) weigh<kRows, 1>(task, query, dimension);
 }
@@ -313,6 +338,7 @@ LOREKEEP_TARGET void weigh_all(const SegmentAttention& task, std::size_t query) 
 // Turns the scores of a query into weights, from 0 up to `most` keys rounded up to a register.
 LOREKEEP_TARGET void soften(const SegmentAttention& task, std::size_t q, std::size_t count) {
   float* scores = task.scores + q * kSegmentKeys;
+  std::uint16_t* weights = task.weights + q * kSegmentKeys;
   const Value lowest = Reg::set(-std::numeric_limits<float>::infinity());
   float scale = task.query_scales[q] * kLog2E;
   if (task.softcap > 0) {
@@ -345,12 +371,27 @@ LOREKEEP_TARGET void soften(const SegmentAttention& task, std::size_t q, std::si
   const Value below = Reg::set(none ? 0.0f : -found * scale);
   const Value factor = Reg::set(scale);
   Value sum = Reg::set(0.0f);
+  Value all = Reg::set(0.0f);
+  largest = Reg::set(0.0f);
   for (std::size_t i = 0; i < count; i += Reg::kLanes) {
     const Value value = power_of_two(Reg::fma(Reg::load(scores + i), factor, below));
     sum = Reg::add(sum, value);
-    Reg::store(scores + i, value);
+    const float* scales = value_scales(task.values[i / kBlockKeys], task.head) + i % kBlockKeys;
+    const Value weight = Reg::mul(value, Reg::load(scales));
+    all = Reg::add(all, weight);
+    largest = Reg::max(largest, weight);
+    Reg::store(scores + i, weight);
   }
   task.sum[q] = Reg::sum(sum);
+  // Weights become integers. Their unit is the smallest with which neither one of them nor all together are too large.
+  constexpr float kNoWeight = 1e-30f;
+  const float of_largest = Reg::largest(largest) / kLargestInteger;
+  const float of_all = Reg::sum(all) / kMostWeights;
+  const float unit = of_largest > of_all ? of_largest : of_all;
+  task.weight_units[q] = unit < kNoWeight ? 0.0f : unit;
+  const Value inverse = Reg::set(unit < kNoWeight ? 0.0f : 1.0f / unit);
+  for (std::size_t i = 0; i < count; i += Reg::kLanes)
+    Reg::store_integers(weights + i, Reg::mul(Reg::load(scores + i), inverse));
 }
 
 template <std::size_t kRows>
@@ -419,7 +460,7 @@ LOREKEEP_TARGET void merge(const SegmentResults& into, const SegmentResults& fro
 
 constexpr DecoderKernels kernel_set(const char* name) {
   return {name,           rms_norm,   add,         scale,       rotate_pairs,  rotate_halves, activate<silu>,
-          activate<gelu>, store_half, store_pairs, expand_keys, expand_values, attend,        merge};
+          activate<gelu>, store_value, store_pairs, expand_keys, expand_values, attend,        merge};
 }
 
 }  // namespace

@@ -9,7 +9,8 @@
 namespace lorekeep::decoder {
 
 /// Keys of a block of the KV cache. Within a block, keys are stored by pairs of dimensions: [pair][kBlockKeys][2]
-/// integers of 16 bits, then an f32 scale for each key.
+/// integers of 16 bits, then an f32 scale for each key. Values are [kBlockKeys][padded(head)] integers of 16 bits, then an
+/// f32 scale for each.
 inline constexpr std::size_t kBlockKeys = 32;
 constexpr std::size_t pairs(std::size_t head) noexcept {
   return head / 2;
@@ -24,6 +25,10 @@ inline float* key_scales(std::uint16_t* keys, std::size_t head) noexcept {
 inline const float* key_scales(const std::uint16_t* keys, std::size_t head) noexcept {
   return reinterpret_cast<const float*>(keys + pairs(head) * 2 * kBlockKeys);
 }
+/// A number of a value is at most this, and so are all the integer weights of a query in a segment together: no partial
+/// sum of their products leaves 32 bits. Rounding adds at most half a unit per weight: (262,000 + 128) * 8,191 < 2^31.
+inline constexpr float kLargestValue = 8191;
+inline constexpr float kMostWeights = 262000;
 /// A vector of integers has at most this length. So the product of two has less than 32 bits, and so has every partial
 /// sum of it (Cauchy and Schwarz). Rounding may add half the root of the dimensions.
 inline constexpr float kLongestVector = 46000;
@@ -37,6 +42,17 @@ inline constexpr std::size_t kLanes = 16;
 
 constexpr std::size_t padded(std::size_t count) noexcept {
   return (count + kLanes - 1) / kLanes * kLanes;
+}
+
+/// Numbers of 16 bits of the values of a block, with their scales.
+constexpr std::size_t value_numbers(std::size_t head) noexcept {
+  return (padded(head) + 2) * kBlockKeys;
+}
+inline float* value_scales(std::uint16_t* values, std::size_t head) noexcept {
+  return reinterpret_cast<float*>(values + padded(head) * kBlockKeys);
+}
+inline const float* value_scales(const std::uint16_t* values, std::size_t head) noexcept {
+  return reinterpret_cast<const float*>(values + padded(head) * kBlockKeys);
 }
 
 /// Dimensions of a head that share a scale in a cache of 8 bits.
@@ -57,9 +73,11 @@ struct SegmentAttention {
   const std::uint32_t* end;
   std::uint32_t most;                  // the largest end
   const std::uint16_t* const* keys;    // the blocks up to `most`
-  const std::uint16_t* const* values;  // f16: [kBlockKeys][padded(head)], finite
+  const std::uint16_t* const* values;  // the same; scales are finite
   float softcap;                       // scores become softcap * tanh(score / softcap); 0: unchanged
   float* scores;                       // scratch: kTileQueries x kSegmentKeys
+  std::uint16_t* weights;              // the same, for integers
+  float* weight_units;                 // scratch: kTileQueries
   // Results: exp(score - largest), summed, and times the values. A query that sees no key has largest = -infinity.
   float* largest;   // kTileQueries, times log2(e)
   float* sum;       // kTileQueries
@@ -89,14 +107,14 @@ struct DecoderKernels {
   void (*silu_times)(float* gate, const float* up, std::size_t count);
   /// gate = gelu(gate) * up, GELU in its tanh form.
   void (*gelu_times)(float* gate, const float* up, std::size_t count);
-  /// Writes values as f16, value i to to[i * stride]. Values that f16 cannot hold become its largest.
-  void (*store_half)(const float* from, std::uint16_t* to, std::size_t count, std::size_t stride);
+  /// Writes a value as integers up to kLargestValue. Returns the scale. Numbers that f16 cannot hold become its largest.
+  float (*store_value)(const float* from, std::uint16_t* to, std::size_t head);
   /// Writes a key or a query as integers, dimension d to to[d / 2 * stride + d % 2]. Returns the scale. Values that f16
   /// cannot hold become its largest.
   float (*store_pairs)(const float* from, std::uint16_t* to, std::size_t head, std::size_t stride);
   /// Writes a block of keys of 8 bits, [head][kBlockKeys], as one of 16 bits. Scales are [group][kBlockKeys].
   void (*expand_keys)(const std::int8_t* quants, const std::uint16_t* scales, std::uint16_t* to, std::size_t head);
-  /// Writes a block of values of 8 bits as f16, in the same order.
+  /// Writes a block of values of 8 bits as one of 16, in the same order.
   void (*expand_values)(const std::int8_t* quants, const std::uint16_t* scales, std::uint16_t* to, std::size_t head);
   void (*attend)(const SegmentAttention& task);
   /// Adds the results of a later segment to those of earlier ones. Rows of `weighted` have `width` values, a multiple

@@ -19,7 +19,6 @@ struct Reg {
   static void store(float* to, Value a) { vst1q_f32(to, a); }
   static Value set(float value) { return vdupq_n_f32(value); }
   static Value load_half(const std::uint16_t* from) { return vcvt_f32_f16(vreinterpret_f16_u16(vld1_u16(from))); }
-  static void store_half(std::uint16_t* to, Value a) { vst1_u16(to, vreinterpret_u16_f16(vcvt_f16_f32(a))); }
   static Value load_bytes(const std::int8_t* from) {
     std::uint32_t bits;
     std::memcpy(&bits, from, sizeof bits);
@@ -57,6 +56,18 @@ struct Reg {
     const Pairs pairs{{vmovn_s32(vcvtnq_s32_f32(even)), vmovn_s32(vcvtnq_s32_f32(odd))}};
     vst2_s16(reinterpret_cast<std::int16_t*>(to), pairs);
   }
+  static void store_integers(std::uint16_t* to, Value a) {
+    vst1_s16(reinterpret_cast<std::int16_t*>(to), vmovn_s32(vcvtnq_s32_f32(a)));
+  }
+  template <std::size_t kRegs>
+  static void interleave(const std::uint16_t* first, const std::uint16_t* second, Pairs (&to)[kRegs]) {
+    for (std::size_t r = 0; r < kRegs; ++r) {
+      to[r].val[0] = vreinterpret_s16_u16(vld1_u16(first + r * kLanes));
+      to[r].val[1] = vreinterpret_s16_u16(vld1_u16(second + r * kLanes));
+    }
+  }
+  template <std::size_t kRegs>
+  static void in_order(Value (&)[kRegs]) {}
   static Sums no_sums() { return vdupq_n_s32(0); }
   static Sums add_products(Sums sums, Pairs a, Pairs b) {
     return vmlal_s16(vmlal_s16(sums, a.val[0], b.val[0]), a.val[1], b.val[1]);

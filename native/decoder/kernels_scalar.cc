@@ -37,9 +37,6 @@ struct Reg {
   static Value load_half(const std::uint16_t* from) {
     return each([&](std::size_t i) { return float_from_half(from[i]); });
   }
-  static void store_half(std::uint16_t* to, Value a) {
-    for (std::size_t i = 0; i < kLanes; ++i) to[i] = half_from_float(a.at[i]);
-  }
   static Value load_bytes(const std::int8_t* from) {
     return each([&](std::size_t i) { return static_cast<float>(from[i]); });
   }
@@ -98,6 +95,19 @@ struct Reg {
       to[2 * i + 1] = static_cast<std::uint16_t>(static_cast<int>(std::nearbyint(odd.at[i])));
     }
   }
+  static void store_integers(std::uint16_t* to, Value a) {
+    for (std::size_t i = 0; i < kLanes; ++i)
+      to[i] = static_cast<std::uint16_t>(static_cast<int>(std::nearbyint(a.at[i])));
+  }
+  template <std::size_t kRegs>
+  static void interleave(const std::uint16_t* first, const std::uint16_t* second, Pairs (&to)[kRegs]) {
+    for (std::size_t i = 0; i < kRegs * kLanes; ++i) {
+      to[i / kLanes].at[i % kLanes][0] = static_cast<std::int16_t>(first[i]);
+      to[i / kLanes].at[i % kLanes][1] = static_cast<std::int16_t>(second[i]);
+    }
+  }
+  template <std::size_t kRegs>
+  static void in_order(Value (&)[kRegs]) {}
   static Sums no_sums() { return {}; }
   // Wraps for cells that no key gave, which nobody sees.
   static Sums add_products(Sums sums, Pairs a, Pairs b) {

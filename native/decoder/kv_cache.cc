@@ -138,7 +138,9 @@ void KvCache::store(std::size_t sequence, std::size_t cell, std::size_t layer, s
   if (shape_.format == CacheFormat::kF16) {
     std::uint16_t* to = keys(sequence, block, layer, kv_head);
     key_scales(to, shape_.head)[at] = kernels.store_pairs(key, to + 2 * at, shape_.head, 2 * kBlockKeys);
-    kernels.store_half(value, values(sequence, block, layer, kv_head) + at * padded(shape_.head), shape_.head, 1);
+    std::uint16_t* const to_values = values(sequence, block, layer, kv_head);
+    value_scales(to_values, shape_.head)[at] =
+        kernels.store_value(value, to_values + at * padded(shape_.head), shape_.head);
     return;
   }
   const EightBitCells to_keys = eight_bit_keys(sequence, block, layer, kv_head);
@@ -150,14 +152,15 @@ void KvCache::store(std::size_t sequence, std::size_t cell, std::size_t layer, s
 // Integers are always finite.
 bool KvCache::all_finite(Block block) const noexcept {
   const std::uint16_t* numbers = block_at(block);
-  const bool halves = shape_.format == CacheFormat::kF16;
+  const bool wide = shape_.format == CacheFormat::kF16;
   for (std::size_t head = 0; head < 2 * shape_.layers * shape_.kv_heads; ++head) {
     const bool is_key = head / shape_.kv_heads % 2 == 0;
     const std::size_t count = is_key ? shape_.head_keys() : shape_.head_values();
-    if (halves && is_key) {
-      const float* scales = key_scales(numbers, shape_.head);
-      if (!std::all_of(scales, scales + kBlockKeys, [](float scale) { return std::isfinite(scale); })) return false;
-    } else if (!std::all_of(numbers + (halves ? 0 : count - shape_.scales()), numbers + count, is_finite)) {
+    if (wide) {
+      const float* scales = is_key ? key_scales(numbers, shape_.head) : value_scales(numbers, shape_.head);
+      const auto allowed = [](float scale) { return scale >= 0 && scale <= kLargestHalf; };
+      if (!std::all_of(scales, scales + kBlockKeys, allowed)) return false;
+    } else if (!std::all_of(numbers + count - shape_.scales(), numbers + count, is_finite)) {
       return false;
     }
     numbers += count;
@@ -172,15 +175,15 @@ void KvCache::each_run(const Body& body) const {
   const auto runs = [&offset, &body](std::size_t count, std::size_t bytes) {
     for (; count > 0; --count, offset += bytes * kBlockKeys) body(offset, bytes);
   };
-  const bool halves = shape_.format == CacheFormat::kF16;
+  const bool wide = shape_.format == CacheFormat::kF16;
   for (std::size_t layer = 0; layer < shape_.layers; ++layer) {
     for (std::size_t head = 0; head < shape_.kv_heads; ++head) {
-      runs(halves ? pairs(shape_.head) : shape_.head, halves ? 2 * sizeof(std::uint16_t) : sizeof(std::int8_t));
-      runs(halves ? 1 : scale_groups(shape_.head), halves ? sizeof(float) : sizeof(std::uint16_t));
+      runs(wide ? pairs(shape_.head) : shape_.head, wide ? 2 * sizeof(std::uint16_t) : sizeof(std::int8_t));
+      runs(wide ? 1 : scale_groups(shape_.head), wide ? sizeof(float) : sizeof(std::uint16_t));
     }
     for (std::size_t head = 0; head < shape_.kv_heads; ++head) {
-      runs(1, padded(shape_.head) * (halves ? sizeof(std::uint16_t) : sizeof(std::int8_t)));
-      if (!halves) runs(scale_groups(shape_.head), sizeof(std::uint16_t));
+      runs(1, padded(shape_.head) * (wide ? sizeof(std::uint16_t) : sizeof(std::int8_t)));
+      runs(wide ? 1 : scale_groups(shape_.head), wide ? sizeof(float) : sizeof(std::uint16_t));
     }
   }
 }

@@ -15,7 +15,7 @@
 namespace lorekeep::decoder {
 
 enum class CacheFormat {
-  kF16,   // values in f16, keys as integers of 16 bits with a scale for each, which are more precise
+  kF16,   // integers of 16 bits with a scale for each key and value, which are more precise than f16
   kQ8_0,  // a byte for each number, and an f16 scale for every 32 dimensions of a cell
 };
 
@@ -28,7 +28,7 @@ struct CacheShape {
   /// Numbers of 16 bits of a head of a block. With kQ8_0, quants come first, then the scales: [group][kBlockKeys].
   std::size_t head_keys() const noexcept { return format == CacheFormat::kF16 ? key_numbers(head) : eight_bit(head); }
   std::size_t head_values() const noexcept {
-    return format == CacheFormat::kF16 ? padded(head) * kBlockKeys : eight_bit(padded(head));
+    return format == CacheFormat::kF16 ? value_numbers(head) : eight_bit(padded(head));
   }
   std::size_t layer_numbers() const noexcept { return kv_heads * (head_keys() + head_values()); }
   std::size_t block_numbers() const noexcept { return layers * layer_numbers(); }

@@ -11,7 +11,7 @@ namespace lorekeep::lm {
 namespace {
 
 // Changes with the layout of saved states, and with anything that changes the bits of keys and values.
-constexpr const char* kStateVersion = "decoder 3";
+constexpr const char* kStateVersion = "decoder 4";
 // A step of one token in a small model is over before a second thread wakes.
 constexpr std::size_t kBatchRows = 8;
 

@@ -8,7 +8,6 @@
 #include <span>
 #include <vector>
 
-#include "core/half.h"
 #include "decoder/kernels.h"
 #include "harness.h"
 
@@ -184,9 +183,11 @@ TEST("kv cache: refuses states of another size, and numbers that are not finite"
     return !restored;
   };
   CHECK(!refused(0, &infinite, sizeof infinite));  // an integer
-  CHECK(refused(kShape.kv_heads * keys, &infinite, sizeof infinite));
+  CHECK(!refused(kShape.kv_heads * keys, &infinite, sizeof infinite));
   const float infinite_scale = std::numeric_limits<float>::infinity();
-  CHECK(refused(keys - sizeof infinite_scale, &infinite_scale, sizeof infinite_scale));
+  const std::size_t values = kShape.kv_heads * keys + kShape.head_values() * sizeof(std::uint16_t);
+  for (const std::size_t end : {keys, values})
+    CHECK(refused(end - sizeof infinite_scale, &infinite_scale, sizeof infinite_scale));
   CHECK(cache.restore(1, state, 40));
 }
 
@@ -212,7 +213,7 @@ TEST("kv cache: cells of 8 bits take half the memory, are near what was stored, 
   std::vector<std::byte> state = cache.save(0);
   REQUIRE(cache.restore(1, state, kCells));
   std::vector<std::uint16_t> keys(lorekeep::decoder::key_numbers(40));
-  std::vector<std::uint16_t> values(48 * kBlockKeys);
+  std::vector<std::uint16_t> values(lorekeep::decoder::value_numbers(40));
   for (std::size_t i = 7; i < kCells * 6; ++i) {
     const std::size_t cell = i / 6;
     const auto key = cache.eight_bit_keys(1, cell / kBlockKeys, i / 3 % 2, i % 3);
@@ -223,7 +224,9 @@ TEST("kv cache: cells of 8 bits take half the memory, are near what was stored, 
       const auto integer = static_cast<std::int16_t>(keys[(d / 2 * kBlockKeys + cell % kBlockKeys) * 2 + d % 2]);
       const float scale = lorekeep::decoder::key_scales(keys.data(), 40)[cell % kBlockKeys];
       CHECK_NEAR(scale * static_cast<float>(integer), stored[i][d], 0.03);
-      CHECK_NEAR(lorekeep::float_from_half(values[cell % kBlockKeys * 48 + d]), stored[i][40 + d], 0.03);
+      const auto number = static_cast<std::int16_t>(values[cell % kBlockKeys * 48 + d]);
+      const float value_scale = lorekeep::decoder::value_scales(values.data(), 40)[cell % kBlockKeys];
+      CHECK_NEAR(value_scale * static_cast<float>(number), stored[i][40 + d], 0.03);
     }
   }
   // Quants may be anything; a scale may not.
