@@ -54,8 +54,7 @@ await runScript('setup:llama-server', async (args) => {
     );
   const missing = trees.filter(
     ({ needs = () => true, targets }) =>
-      needs() &&
-      Object.keys(targets).some((which) => !existsSync(builtProgram(which))),
+      needs() && Object.keys(targets).some((which) => !existsSync(builtProgram(which))),
   );
   if (missing.length === 0) {
     console.log(`${relative(process.cwd(), builtProgram())} is there`);

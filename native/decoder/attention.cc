@@ -31,9 +31,8 @@ Attention::Scratch::Scratch(const DecoderShape& shape, CacheFormat format)
       weight_units(kTileQueries),
       total(state_floats(shape)),
       next(state_floats(shape)),
-      expanded(format == CacheFormat::kF16
-                   ? 0
-                   : kSegmentBlocks * (key_numbers(shape.head) + value_numbers(shape.head))) {}
+      expanded(format == CacheFormat::kF16 ? 0
+                                           : kSegmentBlocks * (key_numbers(shape.head) + value_numbers(shape.head))) {}
 
 void Attention::plan(std::span<const Part> parts) {
   tasks_.clear();

@@ -4,9 +4,9 @@
 //   store, set, load_half (f16), load_bytes (signed), add, sub, mul, div, fma, min, max, round,
 //   times_two_to (a * 2^b for whole b), less (a < b ? x : y), ordinals (0, 1, ...), sum, largest;
 //   Pairs and Sums, kLanes pairs of integers of 16 bits and kLanes sums of 32: load_pairs, same_pair, store_pairs (of
-//   floats, rounded), store_integers (rounded), no_sums, add_products (of both numbers of a pair), from_sums; interleave,
-//   the pairs of the numbers of two rows for one or two registers in any order, and in_order, which puts what was
-//   computed from them into the order of the rows.
+//   floats, rounded), store_integers (rounded), no_sums, add_products (of both numbers of a pair), from_sums;
+//   interleave, the pairs of the numbers of two rows for one or two registers in any order, and in_order, which puts
+//   what was computed from them into the order of the rows.
 // Explicit fma everywhere: a row's bits must not depend on what the compiler contracts.
 #pragma once
 
@@ -285,7 +285,8 @@ LOREKEEP_TARGET void score(const SegmentAttention& task, std::size_t query, std:
   }
 }
 
-/// Sums two registers of values, or one, of all keys, times the weights of kRows queries. Two keys are multiplied at once.
+/// Sums two registers of values, or one, of all keys, times the weights of kRows queries. Two keys are multiplied at
+/// once.
 template <std::size_t kRows, std::size_t kRegs>
 LOREKEEP_TARGET void weigh(const SegmentAttention& task, std::size_t query, std::size_t dimension) {
   const std::size_t stride = padded(task.head);
@@ -459,7 +460,7 @@ LOREKEEP_TARGET void merge(const SegmentResults& into, const SegmentResults& fro
 }
 
 constexpr DecoderKernels kernel_set(const char* name) {
-  return {name,           rms_norm,   add,         scale,       rotate_pairs,  rotate_halves, activate<silu>,
+  return {name,           rms_norm,    add,         scale,       rotate_pairs,  rotate_halves, activate<silu>,
           activate<gelu>, store_value, store_pairs, expand_keys, expand_values, attend,        merge};
 }
 

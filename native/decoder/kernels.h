@@ -9,8 +9,8 @@
 namespace lorekeep::decoder {
 
 /// Keys of a block of the KV cache. Within a block, keys are stored by pairs of dimensions: [pair][kBlockKeys][2]
-/// integers of 16 bits, then an f32 scale for each key. Values are [kBlockKeys][padded(head)] integers of 16 bits, then an
-/// f32 scale for each.
+/// integers of 16 bits, then an f32 scale for each key. Values are [kBlockKeys][padded(head)] integers of 16 bits, then
+/// an f32 scale for each.
 inline constexpr std::size_t kBlockKeys = 32;
 constexpr std::size_t pairs(std::size_t head) noexcept {
   return head / 2;
@@ -107,7 +107,8 @@ struct DecoderKernels {
   void (*silu_times)(float* gate, const float* up, std::size_t count);
   /// gate = gelu(gate) * up, GELU in its tanh form.
   void (*gelu_times)(float* gate, const float* up, std::size_t count);
-  /// Writes a value as integers up to kLargestValue. Returns the scale. Numbers that f16 cannot hold become its largest.
+  /// Writes a value as integers up to kLargestValue. Returns the scale. Numbers that f16 cannot hold become its
+  /// largest.
   float (*store_value)(const float* from, std::uint16_t* to, std::size_t head);
   /// Writes a key or a query as integers, dimension d to to[d / 2 * stride + d % 2]. Returns the scale. Values that f16
   /// cannot hold become its largest.

@@ -28,11 +28,12 @@ struct Isa : Avx512Lanes {
 namespace lorekeep::quant {
 namespace {
 
-// A tile multiplies 16 rows with a panel, over the inputs that share a scale; AVX-512 scales and adds the products, whose
-// 16 sums stay in registers. Both take turns product by product: a product is added when the next ones are multiplied,
-// so that tiles and vectors work at the same time, and a stored tile has reached the cache before it is read.
+// A tile multiplies 16 rows with a panel, over the inputs that share a scale; AVX-512 scales and adds the products,
+// whose 16 sums stay in registers. Both take turns product by product: a product is added when the next ones are
+// multiplied, so that tiles and vectors work at the same time, and a stored tile has reached the cache before it is
+// read.
 constexpr std::size_t kRows = kTileRowsOfAmx;
-constexpr std::size_t kAhead = 4;  // products; as many tiles hold sums
+constexpr std::size_t kAhead = 4;        // products; as many tiles hold sums
 constexpr std::size_t kPartBlocks = 32;  // unpacked at a time: 20 KiB
 static_assert(kLanes * kStep == kTileBytes && kPartBlocks % kSubBlocks == 0);
 

@@ -143,8 +143,8 @@ describe('the own runtime', () => {
     await writeTinyDecoder('llama', file);
     const { devices } = await LanguageModel.estimate(file, { ...own, contextSize: 256 });
     expect(devices).toHaveLength(1);
-    // Layers, heads, keys and values, dimensions and bytes; and a scale of four bytes for each key.
-    expect(devices[0]?.context).toBe(256 * 2 * 2 * (2 * 16 * 2 + 4));
+    // Layers, heads, keys and values, dimensions and bytes; and a scale of four bytes for each key and value.
+    expect(devices[0]?.context).toBe(256 * 2 * 2 * (2 * 16 * 2 + 2 * 4));
     const narrow = await LanguageModel.estimate(file, { ...own, contextSize: 256, kvCacheType: 'q8_0' });
     // A byte for each number, and two for each key and value of a token and a head.
     expect(narrow.devices[0]?.context).toBe(256 * 2 * 2 * 2 * (16 + 2));

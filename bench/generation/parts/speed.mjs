@@ -1,5 +1,6 @@
 // Every model and format: one stream, a long prompt, a chunk and a reply behind it, four streams; what the model adds to memory.
 import { statSync } from 'node:fs';
+import { findBuilt, hasAmx } from '../../embedding/llama-server.mjs';
 import { Contestants } from '../../harness/contestants.mjs';
 import { contestantsOf, own } from '../contestants.mjs';
 import { chunk, deepStream, manyStreams, oneStream, streams } from '../measurements.mjs';
@@ -17,8 +18,37 @@ const [largeMegabytes, roundsOfLarge, deepRoundsOfLarge] = [300, 2, 1];
 /** Starting the contestants takes as long as a round of so much more of a file. */
 const startMegabytes = 150;
 
+/** What is asked of the ratio to llama-server where both are held to AVX-512 VNNI: prefill by format, and the rest. */
+const askedPrefill = { Q8_0: 2, Q4_1: 4, Q4_0: 1.4, Q4_K_M: 1.5 };
+const asked = { long: 2.5, chunk: 2, decode: 1.1, deep: 1.1, many: 1.3 };
+
 /** Adds the tables "generation", "generation-ratios" and "generation-memory". */
 export async function speed(options, result) {
+  const { rows, curves } = await speedOf(options, result);
+  result.tables.push(...tables(rows, options));
+  result.curves.push(...curves);
+  result.detail.speed = rows;
+}
+
+/** The same with both held to AVX-512 VNNI, on a processor with AMX: adds "generation-vnni" and "generation-vnni-ratios". */
+export async function vnni(options, result) {
+  if (!hasAmx()) return; // the first tables are of such a processor
+  const server = findBuilt('vnni');
+  if (!server) {
+    const reason = '`npm run setup:llama-server` in bench/ builds it';
+    result.leftOut.push({ name: 'llama-server held to AVX-512 VNNI', reason });
+    return;
+  }
+  const env = { LOREKEEP_KERNELS: 'avx512vnni' };
+  const { rows } = await speedOf({ ...options, server, env, peers: 'llama-server' }, result);
+  const [speeds, ratios] = tables(rows, options);
+  const held = 'both held to AVX-512 VNNI';
+  result.tables.push({ ...speeds, id: 'generation-vnni', title: `${speeds.title}, ${held}` });
+  result.tables.push({ ...ratios, id: 'generation-vnni-ratios', title: `${ratios.title}, ${held}` });
+  result.detail.vnni = rows;
+}
+
+async function speedOf(options, result) {
   const rows = { speeds: [], ratios: [], memory: [] };
   const models = [];
   for (const name of options.models.split(',')) {
@@ -33,12 +63,11 @@ export async function speed(options, result) {
     const end = performance.now() + (options.left() * weight(model)) / weights;
     await measureModel(model, { ...options, late: () => performance.now() > end }, rows, result);
   }
-  result.tables.push(...tables(rows, options));
-  result.curves.push(
+  const curves = [
     formatCurve(rows.speeds, 'prefill', `prefill, ${options.prompt} tokens`),
     formatCurve(rows.speeds, 'decode', 'decode'),
-  );
-  result.detail.speed = rows;
+  ];
+  return { rows, curves };
 }
 
 /** SmolLM2 in its formats, by the size of the file. */
@@ -103,6 +132,10 @@ function addRows({ name: model, megabytes }, name, turns, rows) {
   }
   rows.speeds.push({ model, name, megabytes, ...values });
   if (name !== own) rows.ratios.push({ model, name, ...ratios });
+  if (name === 'llama-server') {
+    const format = model.split(' ')[1] ?? 'Q4_0';
+    rows.ratios.push({ model, name: 'asked, AVX-512 VNNI', prefill: askedPrefill[format], ...asked });
+  }
   const [found] = turns.list(name, 'memory');
   rows.memory.push({
     model,

@@ -187,8 +187,8 @@ TEST("decoder kernels: cells of 8 bits become cells of 16") {
           const auto value = static_cast<std::int16_t>(values[at_value]);
           const float value_scale = value_scales(values.data(), head)[key];
           same = same && std::abs(static_cast<double>(value)) <= static_cast<double>(kLargestValue);
-          same = same && std::abs(static_cast<double>(value) * value_scale - quants[at_value] * static_cast<double>(scale)) <=
-                             0.51 * value_scale;
+          same = same && std::abs(static_cast<double>(value) * value_scale -
+                                  quants[at_value] * static_cast<double>(scale)) <= 0.51 * value_scale;
         }
         same = same && squares < 2147483647.0;
       }
