@@ -100,7 +100,7 @@ it('an embedding model on a GPU gives the vectors of the CPU, and can leave the 
     LOREKEEP_CACHE: folder('cache'),
     STAND_IN_TELLS: folder('taken'),
   };
-  const found = await runJson<Vectors>('embed.mjs', [mini, 'vulkan'], environment);
+  const [found] = (await runJson<Vectors[]>('embed.mjs', [mini, 'vulkan'], environment)) as [Vectors];
   expect([found.places, found.taken]).toEqual([['CPU', 'GPU0', 'CPU'], 0]);
   for (const other of [found.gpu, found.left, ...found.many]) {
     for (const [row, vector] of found.cpu.entries())
