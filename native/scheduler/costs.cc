@@ -12,6 +12,9 @@ namespace {
 /// Weight of the newest measurement.
 constexpr double kNewest = 0.25;
 
+/// Share of a surprise that is still expected a step later: of one step in sixty that takes longer, more than half.
+constexpr double kSurpriseKept = 0.99;
+
 std::size_t bucket_of(std::uint32_t tokens, std::size_t buckets) noexcept {
   const auto width = static_cast<std::size_t>(std::bit_width(std::max(tokens, 1u)));
   return std::min(width - 1, buckets - 1);
@@ -62,6 +65,10 @@ void Costs::learn(std::uint32_t decodes, const PromptWork& prompts, double took_
     // A batch takes no longer than each of its tokens alone.
     if (decodes > 0) average(decode_[bucket_of(decodes, kBuckets)], took_ms, decode_ms(decodes));
     return;
+  }
+  if (prompts_.known()) {
+    const double expected = decode_ms(decodes) + prompts_.ms(prompts);
+    surprise_ms_ = std::max(std::min(took_ms, kOutlier * expected) - expected, kSurpriseKept * surprise_ms_);
   }
   // Of a mixed step, at least a tenth belongs to the prompts.
   prompts_.learn(prompts, std::max(took_ms - decode_ms(decodes), took_ms / 10));

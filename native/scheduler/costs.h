@@ -19,6 +19,10 @@ class Costs {
   std::uint32_t tokens_within(double budget_ms, const PromptWork& planned, std::uint32_t position,
                               std::uint32_t limit) const noexcept;
 
+  /// Returns how much longer than expected a step with prompts may take, in ms: the most of the latest steps, which
+  /// counts less with each later one.
+  double surprise_ms() const noexcept { return surprise_ms_; }
+
   void learn(std::uint32_t decodes, const PromptWork& prompts, double took_ms) noexcept;
 
  private:
@@ -27,6 +31,7 @@ class Costs {
 
   std::array<double, kBuckets> decode_{};
   PromptCost prompts_;
+  double surprise_ms_ = 0;
 };
 
 }  // namespace lorekeep::scheduler

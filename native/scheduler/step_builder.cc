@@ -9,8 +9,10 @@ namespace {
 /// The time limit makes no chunk smaller than this, so that every step with a prompt gets on with it.
 constexpr std::uint32_t kSmallestChunk = 8;
 
-/// Chunks are planned for this share of the time limit, because one in sixty takes 20 ms longer than expected.
-constexpr double kPlanned = 0.5625;
+/// Chunks are planned for these shares of the time limit at least and at most. Between them, the latest surprise is
+/// kept free: on some machines one step in sixty takes 20 ms longer than expected, on others none.
+constexpr double kLeastPlanned = 0.5;
+constexpr double kMostPlanned = 0.75;
 
 class StepBuilder {
  public:
@@ -107,8 +109,9 @@ class StepBuilder {
 
   std::uint32_t within_limit(std::uint32_t most, std::uint32_t position) const {
     if (!plan_.limit_ms) return most;
-    const double left =
-        kPlanned * *plan_.limit_ms - plan_.costs.decode_ms(static_cast<std::uint32_t>(built_.step.decodes.size()));
+    const double limit = *plan_.limit_ms;
+    const double planned = std::clamp(limit - plan_.costs.surprise_ms(), kLeastPlanned * limit, kMostPlanned * limit);
+    const double left = planned - plan_.costs.decode_ms(static_cast<std::uint32_t>(built_.step.decodes.size()));
     const std::uint32_t tokens = plan_.costs.tokens_within(left, planned_, position, most);
     if (tokens >= std::min(kSmallestChunk, most)) return tokens;
     return built_.step.prefills.empty() ? std::min(kSmallestChunk, most) : 0;

@@ -138,4 +138,21 @@ TEST("a machine that becomes busy makes chunks of all sizes smaller at once") {
   CHECK(busy < 0.5 * calm);
 }
 
+TEST("a surprise is what a step with prompts took beyond its expected time, and fades") {
+  Costs costs;
+  for (int i = 0; i < 40; ++i) {
+    costs.learn(1, kNothing, 10);
+    costs.learn(1, chunk(50), 60);
+  }
+  CHECK_NEAR(costs.surprise_ms(), 0, 0.5);
+  costs.learn(1, kNothing, 500);
+  CHECK_NEAR(costs.surprise_ms(), 0, 0.5);
+  costs.learn(1, chunk(50), 90);
+  CHECK_NEAR(costs.surprise_ms(), 25, 8);
+  for (int i = 0; i < 60; ++i) costs.learn(1, chunk(50), 60);
+  CHECK(costs.surprise_ms() > 10);
+  for (int i = 0; i < 600; ++i) costs.learn(1, chunk(50), 60);
+  CHECK(costs.surprise_ms() < 1);
+}
+
 }  // namespace
