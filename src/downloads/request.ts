@@ -67,9 +67,10 @@ export async function get(
         ...(own && { authorization: `Bearer ${token}` }),
       },
     });
-    // undici sees the signal only when it is connected.
-    const answer = await untilAborted(asked, signal).catch((error: Error) => {
-      throw /^Proxy Authentication Required/.test(error.message) ? new ProxyRefusal(407) : error;
+    // undici sees the signal only when it is connected. To a request without a tunnel, it reports a proxy's 407 as an invalid
+    // argument; those of this request are valid.
+    const answer = await untilAborted(asked, signal).catch((error: Error & { code?: string }) => {
+      throw error.code === 'UND_ERR_INVALID_ARG' ? new ProxyRefusal(407) : error;
     });
     linkedSha256 ??= /^"?([0-9a-f]{64})"?$/i.exec(String(answer.headers['x-linked-etag'] ?? ''))?.[1];
     const size = Number(answer.headers['x-linked-size'] ?? Number.NaN);
