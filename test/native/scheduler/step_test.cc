@@ -1,4 +1,6 @@
 // What one step holds, by settings, classes and the state of the requests.
+#include <tuple>
+
 #include "harness.h"
 #include "scheduler/scheduler.h"
 
@@ -145,6 +147,18 @@ TEST("beside a stream, a step ends within three decodes and 50 ms, or the target
   teach(tight, 10, 2);
   CHECK_EQ(tokens_of(tight.plan(requests, 0), 2), 8u);  // a prompt always gets on
   CHECK_EQ(tight.stats().chunks_cut, 1u);
+}
+
+TEST("chunks that are cut fill groups of rows that are computed at a time, decodes included") {
+  const std::vector<Request> requests = {stream(1, kInteractiveVisible), prompt(2, kInteractiveVisible, 4000)};
+  for (const auto& [decode_ms, token_ms, tokens] : {std::tuple{10, 1.0, 47u}, {10, 1.25, 31u}, {10, 1.75, 28u}}) {
+    Scheduler scheduler = scheduler_with({}, {.row_group = 16});
+    teach(scheduler, decode_ms, token_ms);
+    CHECK_EQ(tokens_of(scheduler.plan(requests, 0), 2), tokens);
+  }
+  Scheduler scheduler = scheduler_with({}, {.row_group = 16});
+  teach(scheduler, 10, 1);
+  CHECK_EQ(tokens_of(scheduler.plan(std::vector{requests[0], prompt(2, kInteractiveVisible, 21)}, 0), 2), 21u);
 }
 
 TEST("where a step has taken longer than expected, chunks leave room for that, and grow again") {
