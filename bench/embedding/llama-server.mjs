@@ -7,7 +7,7 @@ import { cached, root } from '../harness/cache.mjs';
 const brought = join(root, 'bench', 'node_modules', 'node-llama-cpp', 'llama');
 export const bundle = join(brought, 'gitRelease.bundle');
 
-/** The programs that are built: the server for this processor, the same held to older instructions, and the program that quantises files. */
+/** The programs that are built: the server for this processor and held to older instructions, and the program that quantises files. */
 const built = {
   server: 'llama-server',
   avx2: 'llama-server-avx2',

@@ -1,6 +1,6 @@
 // Builds llama-server and llama-quantize from the sources that node-llama-cpp brings, the release that lorekeep is built from, for this
-// processor (GGML_NATIVE), and llama-server once more held to AVX2 and, on a processor with AMX, to AVX-512 VNNI; keeps the programs in .cache/bench/llama-server. Nothing is downloaded.
-// 10 to 20 minutes on two cores.
+// processor (GGML_NATIVE), and llama-server once more held to AVX2 and, on a processor with AMX, to AVX-512 VNNI; keeps the programs in
+// .cache/bench/llama-server. Nothing is downloaded. 10 to 20 minutes on two cores.
 //
 //   npm run setup:llama-server [-- --jobs 2]
 import { cpSync, existsSync, renameSync, rmSync } from 'node:fs';

@@ -1,6 +1,6 @@
 // Generation beside llama-server (-np 4), node-llama-cpp and llama.cpp inside lorekeep, on the same files with the same threads: prefill,
-// decode, four streams, memory; curves over length of prompt, chunk, depth and streams; AVX-512 VNNI only where the processor has AMX; AVX2 only; beside a busy neighbour; ik_llama.cpp;
-// agents that share a persona.
+// decode, four streams, memory; curves over length of prompt, chunk, depth and streams; AVX-512 VNNI only where the processor has AMX;
+// AVX2 only; beside a busy neighbour; ik_llama.cpp; agents that share a persona.
 //
 //   node bench/generation/speed.mjs [--parts speed,vnni,neighbour,avx2,agents,curves,ik] [--models "SmolLM2-135M Q8_0",...] [--prompt 512]
 //     [--long 4096] [--depth 4000] [--reply 64] [--rounds 3] [--deep-rounds 2] [--agents 1000] [--threads 2] [--minutes 60]

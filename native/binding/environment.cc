@@ -105,7 +105,7 @@ bool Environment::drain() {
   return !completed.empty();
 }
 
-/// Settles what has completed. What completes from now on is settled when `next` is called.
+/// Settles completed tasks. Tasks that complete later are settled when `next` is called.
 void Environment::next_turn(napi_threadsafe_function& next) {
   if (!drain()) {
     awake_.store(false);

@@ -5,8 +5,8 @@
 //   times_two_to (a * 2^b for whole b), less (a < b ? x : y), ordinals (0, 1, ...), sum, largest;
 //   Pairs and Sums, kLanes pairs of integers of 16 bits and kLanes sums of 32: load_pairs, same_pair, store_pairs (of
 //   floats, rounded), store_integers (rounded), no_sums, add_products (of both numbers of a pair), from_sums;
-//   interleave, the pairs of the numbers of two rows for one or two registers in any order, and in_order, which puts
-//   what was computed from them into the order of the rows.
+//   interleave, which pairs the numbers of two rows, over one or two registers, in an order of its own, and in_order,
+//   which returns sums of such pairs to the order of the rows.
 // Explicit fma everywhere: a row's bits must not depend on what the compiler contracts.
 #pragma once
 
