@@ -13,7 +13,8 @@ namespace {
 // Rows with fewer numbers together than this are not worth sharing among threads.
 constexpr std::size_t kWorthSharing = 16 << 10;
 constexpr std::size_t kMostProductsAtOnce = 3;
-constexpr std::size_t kCappedTogether = 4096;  // some 50 µs: capped in one piece, a large vocabulary takes milliseconds
+constexpr std::size_t kRowsOfAnOutput = 2;       // the rounded inputs and their remainders
+constexpr std::size_t kFinishedTogether = 4096;  // capped in some 50 µs; a large vocabulary takes milliseconds
 
 }  // namespace
 
@@ -33,8 +34,9 @@ Forward::Forward(std::shared_ptr<const DecoderWeights> weights, KvCache& cache, 
       cache_(cache),
       team_(team),
       attention_(shape_, kernels_, cache, team) {
+  const std::size_t most_inputs = std::max(most_rows, kRowsOfAnOutput * most_outputs);
   embeddings_.resize(most_rows, shape_.width);
-  normed_.resize(most_rows, shape_.width);
+  normed_.resize(most_inputs, shape_.width);
   query_.resize(most_rows, shape_.query_width());
   key_.resize(most_rows, shape_.kv_width());
   value_.resize(most_rows, shape_.kv_width());
@@ -42,10 +44,10 @@ Forward::Forward(std::shared_ptr<const DecoderWeights> weights, KvCache& cache, 
   gate_.resize(most_rows, shape_.hidden);
   up_.resize(most_rows, shape_.hidden);
   added_.resize(most_rows, shape_.width);
-  logits_.resize(most_outputs, shape_.vocabulary);
+  logits_.resize(kRowsOfAnOutput * most_outputs, shape_.vocabulary);
   // Grown to its largest here, because a step must not fail.
   const std::size_t widest = std::max({shape_.width, shape_.query_width(), shape_.hidden});
-  inputs_.reset(gate_.data.data(), widest, padded(widest), most_rows);
+  inputs_.reset(gate_.data.data(), widest, padded(widest), most_inputs);
   cosines_.resize(shape_.rotaries.size());
   sines_.resize(shape_.rotaries.size());
   for (std::size_t i = 0; i < shape_.rotaries.size(); ++i) {
@@ -59,7 +61,8 @@ std::size_t Forward::bytes(const DecoderShape& shape, std::size_t most_rows, std
                           2 * padded(shape.hidden);
   // A quantised row takes little more than a byte for each input.
   const std::size_t inputs = std::max({shape.width, shape.query_width(), shape.hidden}) * 5 / 4;
-  return most_rows * (row * sizeof(float) + inputs) + most_outputs * padded(shape.vocabulary) * sizeof(float);
+  return most_rows * (row * sizeof(float) + inputs) +
+         kRowsOfAnOutput * most_outputs * padded(shape.vocabulary) * sizeof(float);
 }
 
 template <class Body>
@@ -219,28 +222,38 @@ bool Forward::feed_forward(std::size_t index) {
   return each_row(rows, [&](std::size_t row) { inputs_.quantize(row, row + 1); }) && multiply(rows, down);
 }
 
+// Rounded inputs would change the logits directly. Their remainders are rows of their own, so logits have the error of
+// 16 bits; the weights, whose reading takes the time of a reply, are read once for both.
 bool Forward::outputs() {
   const std::size_t count = output_rows_.size();
   if (count == 0) return true;
-  inputs_.reset(normed_.data.data(), shape_.width, normed_.stride, count);
+  const bool rounded = !quant::is_float(weights_->logits().format());
+  const std::size_t rows = rounded ? kRowsOfAnOutput * count : count;
+  inputs_.reset(normed_.data.data(), shape_.width, normed_.stride, rows);
   for (std::size_t i = 0; i < count; ++i) {
     const std::size_t row = output_rows_[i];
     add_residual(weights_->layers.back().post_feed_forward_norm, row);
     kernels_.rms_norm(embeddings_.at(row), weights_->output_norm.data(), normed_.at(i), shape_.width, shape_.epsilon);
+    if (!rounded) continue;
     inputs_.quantize(i, i + 1);
+    inputs_.remainder(i, normed_.at(count + i));
+    inputs_.quantize(count + i, count + i + 1);
   }
   const std::array<Product, 1> product{{{&weights_->logits(), &logits_}}};
-  return multiply(count, product) && (shape_.logit_softcap == 0 || cap_logits(count));
+  return multiply(rows, product) && finish_logits(count, rounded);
 }
 
-bool Forward::cap_logits(std::size_t count) {
-  const std::size_t pieces = (shape_.vocabulary + kCappedTogether - 1) / kCappedTogether;
+bool Forward::finish_logits(std::size_t count, bool rounded) {
+  if (!rounded && shape_.logit_softcap == 0) return true;
+  const std::size_t pieces = (shape_.vocabulary + kFinishedTogether - 1) / kFinishedTogether;
   return team_.run(count * pieces, [&](std::size_t ticket, std::size_t) {
-    float* row = logits_.at(ticket / pieces);
-    const std::size_t begin = ticket % pieces * kCappedTogether;
-    const std::size_t end = std::min(begin + kCappedTogether, shape_.vocabulary);
-    for (std::size_t token = begin; token < end; ++token)
-      row[token] = shape_.logit_softcap * std::tanh(row[token] / shape_.logit_softcap);
+    const std::size_t begin = ticket % pieces * kFinishedTogether;
+    const std::size_t some = std::min(kFinishedTogether, shape_.vocabulary - begin);
+    float* logits = logits_.at(ticket / pieces) + begin;
+    if (rounded) kernels_.add(logits, logits_.at(count + ticket / pieces) + begin, some);
+    if (shape_.logit_softcap == 0) return;
+    for (std::size_t i = 0; i < some; ++i)
+      logits[i] = shape_.logit_softcap * std::tanh(logits[i] / shape_.logit_softcap);
   });
 }
 

@@ -70,7 +70,8 @@ class Forward {
   bool attend(std::size_t index);
   bool feed_forward(std::size_t index);
   bool outputs();
-  bool cap_logits(std::size_t count);
+  /// Adds the products of remainders, if inputs were `rounded`, and caps the logits.
+  bool finish_logits(std::size_t count, bool rounded);
   void place(const LayerWeights& layer, std::size_t index, std::size_t row) noexcept;
   void rotate(float* head, const LayerWeights& layer, std::size_t row) noexcept;
   void add_residual(const std::vector<float>& post_norm, std::size_t row) noexcept;

@@ -43,4 +43,14 @@ void Activations::quantize(std::size_t begin, std::size_t end, const QuantKernel
   }
 }
 
+void Activations::remainder(std::size_t index, float* to) const noexcept {
+  const float* from = values(index);
+  const ActivationBlock* block = row(index);
+  for (std::size_t first = 0; first < inputs_; first += kBlock, ++block) {
+    const std::size_t count = std::min<std::size_t>(kBlock, inputs_ - first);
+    for (std::size_t i = 0; i < count; ++i)
+      to[first + i] = from[first + i] - block->scale * static_cast<float>(block->quants[i]);
+  }
+}
+
 }  // namespace lorekeep::quant

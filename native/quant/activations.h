@@ -41,6 +41,9 @@ class Activations {
   void quantize(std::size_t begin, std::size_t end) noexcept;
   void quantize(std::size_t begin, std::size_t end, const QuantKernels& kernels) noexcept;
 
+  /// Writes what rounding has left of a quantised row, value - scale * quant: inputs() values.
+  void remainder(std::size_t index, float* to) const noexcept;
+
   std::size_t inputs() const noexcept { return inputs_; }
   std::size_t rows() const noexcept { return count_; }
   /// Blocks per row, with those of zeros that fill the last group of a panel.

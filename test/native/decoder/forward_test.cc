@@ -7,6 +7,7 @@
 #include <cstring>
 #include <functional>
 #include <random>
+#include <span>
 #include <vector>
 
 #include "harness.h"
@@ -176,6 +177,34 @@ TEST("forward: every logit of every output is capped, whatever the number of thr
       for (std::size_t i = 0; i < kVocabulary; ++i) CHECK_NEAR(after[i], kCap * std::tanh(before[i] / kCap), 1e-6);
     }
   }
+}
+
+TEST("forward: logits of a quantised matrix are as near as inputs of 16 bits make them") {
+  const auto quantised = std::make_shared<DecoderWeights>(*model(quant::Format::kF32, 64, 96));
+  std::mt19937_64 random(test::seed());
+  quantised->output = matrix(random, quant::Format::kQ8_0, kTokens, 64);
+  const auto exact = std::make_shared<DecoderWeights>(*quantised);
+  std::vector<float> values(kTokens * 64);
+  for (std::size_t i = 0; i < kTokens; ++i) quantised->output.row(i, values.data() + i * 64);
+  exact->output = quant::PackedMatrix::pack(quant::Format::kF32, std::as_bytes(std::span(values)), kTokens, 64, {});
+  Context one(quantised, 1);
+  Context three(quantised, 3);
+  Context reference(exact, 1);
+  std::vector<Row> rows;
+  for (std::size_t sequence = 1; sequence <= 5; ++sequence) append(rows, sequence, 0, 3, sequence);
+  for (Context* context : {&one, &three, &reference}) REQUIRE(context->step(rows));
+  double largest = 0;
+  double off = 0;
+  for (std::size_t row = 2; row < rows.size(); row += 3) {
+    const auto expected = logits(reference, row);
+    const auto found = logits(one, row);
+    CHECK(logits(three, row) == found);
+    for (std::size_t i = 0; i < kTokens; ++i) {
+      largest = std::max<double>(largest, std::abs(expected[i]));
+      off = std::max<double>(off, std::abs(expected[i] - found[i]));
+    }
+  }
+  CHECK(off < 1e-4 * largest);  // with inputs of 8 bits some 4e-3
 }
 
 // Every operation asks once before its tickets, and the calling thread after each ticket that it took itself. With

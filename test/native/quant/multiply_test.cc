@@ -151,6 +151,22 @@ TEST("multiply: activations are half a step from the value at most, padded with 
   }
 }
 
+TEST("multiply: a quantised row and its remainder add up to the row") {
+  for (std::size_t inputs : {32u, 70u}) {
+    const auto values = numbers(2 * inputs, 6);
+    Activations all;
+    all.reset(values.data(), inputs, inputs, 2);
+    all.quantize(0, 2);
+    std::vector<float> remainder(inputs + 1, 7.0f);
+    all.remainder(1, remainder.data());
+    for (std::size_t i = 0; i < inputs; ++i) {
+      const ActivationBlock& block = all.row(1)[i / 32];
+      CHECK_NEAR(block.scale * block.quants[i % 32] + remainder[i], values[inputs + i], 1e-6 * block.scale);
+    }
+    CHECK(remainder[inputs] == 7.0f);
+  }
+}
+
 TEST("multiply: every set computes the bits of the scalar one, in odd shapes of every format") {
   const TestedSets tested;
   for (Format format : kAll) {
