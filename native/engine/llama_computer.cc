@@ -55,23 +55,6 @@ LlamaComputer::LlamaComputer(llama_model& model, Pooling pooling, std::uint32_t 
   }
 }
 
-void LlamaComputer::fill_batch(std::span<const Sequence> sequences) {
-  tokens_.clear();
-  positions_.clear();
-  sequence_ids_.clear();
-  for (std::size_t s = 0; s < sequences.size(); ++s) {
-    for (std::size_t t = 0; t < sequences[s].tokens.size(); ++t) {
-      tokens_.push_back(sequences[s].tokens[t]);
-      positions_.push_back(static_cast<llama_pos>(t));
-      sequence_ids_.push_back(static_cast<llama_seq_id>(s));
-    }
-  }
-  sequence_counts_.assign(tokens_.size(), 1);
-  outputs_.assign(tokens_.size(), 1);
-  sequence_pointers_.resize(tokens_.size());
-  for (std::size_t t = 0; t < tokens_.size(); ++t) sequence_pointers_[t] = &sequence_ids_[t];
-}
-
 // Any other failure of a computation on a GPU is the device's fault: models were probed at loading.
 ComputeStatus LlamaComputer::compute(std::span<const Sequence> sequences, const CancelToken* cancel) {
   if (gpu_.empty()) return compute_batch(sequences, cancel);
@@ -87,22 +70,19 @@ ComputeStatus LlamaComputer::compute(std::span<const Sequence> sequences, const 
 }
 
 ComputeStatus LlamaComputer::compute_batch(std::span<const Sequence> sequences, const CancelToken* cancel) {
-  fill_batch(sequences);
-  if (tokens_.empty() || tokens_.size() > capacity_) fail(Code::kInternal, "a batch does not fit its context");
-  llama_batch batch{};
-  batch.n_tokens = static_cast<std::int32_t>(tokens_.size());
-  batch.token = tokens_.data();
-  batch.pos = positions_.data();
-  batch.n_seq_id = sequence_counts_.data();
-  batch.seq_id = sequence_pointers_.data();
-  batch.logits = outputs_.data();
+  rows_.clear();
+  for (std::size_t s = 0; s < sequences.size(); ++s) {
+    llama_pos position = 0;
+    for (const auto token : sequences[s].tokens) rows_.add(token, position++, static_cast<llama_seq_id>(s), true);
+  }
+  if (rows_.size() == 0 || rows_.size() > capacity_) fail(Code::kInternal, "a batch does not fit its context");
 
   const ErrorLines errors;
   const AbortGuard guard;
   if (llama_memory_t memory = llama_get_memory(context_.get())) llama_memory_clear(memory, false);
   llama_set_abort_callback(context_.get(), cancel == nullptr ? nullptr : is_cancelled,
                            const_cast<CancelToken*>(cancel));
-  const std::int32_t status = llama_decode(context_.get(), batch);
+  const std::int32_t status = llama_decode(context_.get(), rows_.batch());
   llama_set_abort_callback(context_.get(), nullptr, nullptr);
   if (status == 2) return ComputeStatus::kCancelled;
   if (status == -2) fail(Code::kOutOfMemory, "embedding: " + errors.reason("no memory for a batch"));

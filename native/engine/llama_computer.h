@@ -6,10 +6,10 @@
 #include <memory>
 #include <span>
 #include <string>
-#include <vector>
 
 #include "engine/batch_computer.h"
 #include "engine/llama_load.h"
+#include "engine/llama_rows.h"
 #include "engine/pooling.h"
 #include "llama.h"
 
@@ -29,19 +29,13 @@ class LlamaComputer : public BatchComputer {
   ComputeStatus compute(std::span<const Sequence> sequences, const CancelToken* cancel) override;
 
  private:
-  void fill_batch(std::span<const Sequence> sequences);
   ComputeStatus compute_batch(std::span<const Sequence> sequences, const CancelToken* cancel);
 
   LlamaContextHandle context_;
   std::uint32_t capacity_;
   std::string gpu_;
   const std::atomic<bool>* leaving_;
-  std::vector<llama_token> tokens_;
-  std::vector<llama_pos> positions_;
-  std::vector<std::int32_t> sequence_counts_;
-  std::vector<llama_seq_id> sequence_ids_;
-  std::vector<llama_seq_id*> sequence_pointers_;
-  std::vector<std::int8_t> outputs_;
+  LlamaRows rows_;
 };
 
 }  // namespace lorekeep::engine

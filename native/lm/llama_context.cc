@@ -210,27 +210,9 @@ std::int32_t LlamaContext::decode_adaptively(const llama_batch& batch, const std
 GenerationContext::Status LlamaContext::decode(std::span<const Row> rows, const std::function<bool()>& unwanted) {
   if (rows.empty() || rows.size() > batch_size_) fail(Code::kInternal, "a step does not fit its context");
   if (ready_ && !std::exchange(threads_started_, true)) start_threads();
-  const std::size_t count = rows.size();
-  tokens_.resize(count);
-  positions_.resize(count);
-  sequence_ids_.resize(count);
-  outputs_.resize(count);
-  sequence_counts_.assign(count, 1);
-  sequence_pointers_.resize(count);
-  for (std::size_t i = 0; i < count; ++i) {
-    tokens_[i] = rows[i].token;
-    positions_[i] = rows[i].position;
-    sequence_ids_[i] = id_of(rows[i].sequence);
-    outputs_[i] = rows[i].output ? 1 : 0;
-    sequence_pointers_[i] = &sequence_ids_[i];
-  }
-  llama_batch batch{};
-  batch.n_tokens = static_cast<std::int32_t>(count);
-  batch.token = tokens_.data();
-  batch.pos = positions_.data();
-  batch.n_seq_id = sequence_counts_.data();
-  batch.seq_id = sequence_pointers_.data();
-  batch.logits = outputs_.data();
+  rows_.clear();
+  for (const Row& row : rows) rows_.add(row.token, row.position, id_of(row.sequence), row.output);
+  const llama_batch batch = rows_.batch();
 
   const engine::ErrorLines errors;
   const engine::AbortGuard guard;

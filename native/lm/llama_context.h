@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "engine/llama_load.h"
+#include "engine/llama_rows.h"
 #include "llama.h"
 #include "lm/generation_context.h"
 #include "lm/thread_choice.h"
@@ -74,12 +75,7 @@ class LlamaContext final : public GenerationContext {
   std::uint32_t used_threads_ = 1;  // of the last step
   ThreadChoice choice_;
 
-  std::vector<llama_token> tokens_;
-  std::vector<llama_pos> positions_;
-  std::vector<std::int32_t> sequence_counts_;
-  std::vector<llama_seq_id> sequence_ids_;
-  std::vector<llama_seq_id*> sequence_pointers_;
-  std::vector<std::int8_t> outputs_;
+  engine::LlamaRows rows_;
 };
 
 }  // namespace lorekeep::lm
