@@ -66,8 +66,3 @@ export interface NodeType {
   templateLength?(params: Record<string, unknown>): number;
   plan(id: string, params: Record<string, unknown>, where: string): NodePlan;
 }
-
-/** Rounds a duration to microseconds, the precision that clients see. */
-export function milliseconds(duration: number): number {
-  return Math.round(duration * 1000) / 1000;
-}

@@ -4,12 +4,12 @@ import type { Bytes } from '../limits/bytes.js';
 import type { Log } from '../log/log.js';
 import type { DryRun } from '../protocol/engine.js';
 import type { NodeDiagnostics, ServerFrames, TurnDiagnostics } from '../protocol/frames.js';
+import { milliseconds } from '../protocol/milliseconds.js';
 import { EngineReports } from './engine-reports.js';
 import type { Flow } from './flow.js';
 import type { AgentHistory } from './history.js';
 import { Interaction } from './interaction.js';
 import type { AgentNode, NodeOutcome } from './node.js';
-import { milliseconds } from './node.js';
 import type { TurnFacts, TurnObserver } from './turn-facts.js';
 import { hitsOf, withHits } from './turn-hits.js';
 

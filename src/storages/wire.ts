@@ -2,6 +2,7 @@ import type { MetadataValue } from '../../lib/index.js';
 import type { RerankFacts, SearchOutcome } from '../knowledge/index.js';
 import type { NamedHit, NamedOutcome } from '../knowledge/search-storages.js';
 import { mapInTurns } from '../lifecycle/loop-turn.js';
+import { milliseconds } from '../protocol/milliseconds.js';
 import type { Hit, RetrievalPlan } from '../protocol/retrieval.js';
 import type { Reranking } from './search-options.js';
 
@@ -48,7 +49,7 @@ export function wireRerank(
   used: { model: { name?: string } } | undefined,
   { ms, ...facts }: RerankFacts,
 ): NonNullable<RetrievalPlan['rerank']> {
-  return { model: used?.model.name ?? '', ...facts, ms: Math.round(ms * 1000) / 1000 };
+  return { model: used?.model.name ?? '', ...facts, ms: milliseconds(ms) };
 }
 
 /** Converts a hit to its protocol form. */

@@ -1,7 +1,7 @@
 import type { LanguageModelPin } from '../../../catalog/language-models.js';
 import type { GenerationResult } from '../../../catalog/text-model.js';
 import type { Dropped } from '../../../protocol/engine.js';
-import { milliseconds } from '../../node.js';
+import { milliseconds } from '../../../protocol/milliseconds.js';
 import type { GenerateParams, GenerationDiagnostics } from './schema.js';
 
 /** Returns a function that gives the cost of one generation, in parts that add up to the `duration` of the node's run. It holds no text. */

@@ -1,5 +1,5 @@
 import type { RerankFacts } from '../../../knowledge/rerank.js';
-import { milliseconds } from '../../node.js';
+import { milliseconds } from '../../../protocol/milliseconds.js';
 import type { RerankDiagnostics } from './schema.js';
 
 /** Returns a function that gives the cost of one rerank that took `duration` ms with everything around it. */

@@ -1,7 +1,7 @@
 import { backends } from '../../../../lib/index.js';
 import type { KnowledgeModel } from '../../../knowledge/index.js';
+import { milliseconds } from '../../../protocol/milliseconds.js';
 import type { WireOutcome } from '../../../storages/wire.js';
-import { milliseconds } from '../../node.js';
 import type { RetrievalDiagnostics } from './schema.js';
 
 /** The compute backend of this process; read once, after a model has been loaded. */
