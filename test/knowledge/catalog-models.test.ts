@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { defaultOptions } from '../../src/catalog/catalog-models.js';
-import { embeddingOptions } from '../../src/config/embedding-options.js';
+import { embeddingOptions } from '../../src/config/model-options.js';
 import { configSchema } from '../../src/config/schema.js';
 import { CatalogModels, KnowledgeBaseCache, openKnowledgeBase } from '../../src/knowledge/index.js';
 import { rejection } from '../helpers/errors.js';

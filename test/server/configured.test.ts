@@ -66,7 +66,7 @@ const retrieve = () => turn('bees', 'retrieve', { embedded_string_storage: 'deep
 const scheduling = 'engines.llm_engine.inference.scheduler';
 const options = 'test/config/scheduler-options.test.ts';
 const telemetry = 'test/telemetry/telemetry.test.ts';
-const modelOptions = 'test/config/language-model-options.test.ts';
+const modelOptions = 'test/config/model-options.test.ts';
 
 const effects: Record<string, Effect | Elsewhere> = {
   port: { value: 0, seen: () => expect(port).toBeGreaterThan(0) },

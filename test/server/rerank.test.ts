@@ -4,7 +4,7 @@ import { Reranker } from '../../lib/index.js';
 import { Catalog } from '../../src/catalog/catalog.js';
 import { Rerankers } from '../../src/catalog/rerankers.js';
 import type { Graph, ServerFrames } from '../../src/client/index.js';
-import { rerankerOptions } from '../../src/config/reranker-options.js';
+import { rerankerOptions } from '../../src/config/model-options.js';
 import { configSchema } from '../../src/config/schema.js';
 import { CatalogModels, createStorage } from '../../src/knowledge/index.js';
 import { refusal } from '../helpers/errors.js';

@@ -2,9 +2,7 @@ import { LorekeepError } from '../../../lib/errors.js';
 import { Catalog } from '../../catalog/catalog.js';
 import { pullCommand } from '../../catalog/pull-command.js';
 import { shippedCatalog } from '../../catalog/shipped-catalog.js';
-import { embeddingOptions } from '../../config/embedding-options.js';
-import { languageModelOptions } from '../../config/language-model-options.js';
-import { rerankerOptions } from '../../config/reranker-options.js';
+import { embeddingOptions, languageModelOptions, rerankerOptions } from '../../config/model-options.js';
 import type { ServerConfig } from '../../config/schema.js';
 import { ModelLimit } from '../../limits/model-limit.js';
 import { type ModelFile, modelFiles } from '../model-files.js';
@@ -97,7 +95,7 @@ function fileFinding(
   }
 }
 
-/** Warns of what the catalog says differently than the file. */
+/** Warns where the catalog contradicts the file. */
 async function differences(catalog: Catalog, { model, path = '', variant }: ModelFile): Promise<Finding[]> {
   const { contradictions } = await import('../../catalog/contradictions.js');
   const entry = catalog.find(model);

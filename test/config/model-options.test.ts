@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { languageModelOptions } from '../../src/config/language-model-options.js';
+import { languageModelOptions } from '../../src/config/model-options.js';
 import { configSchema } from '../../src/config/schema.js';
 
 /** What language models are loaded with, by a config with these fields of `engines.llm_engine`. */
