@@ -2,9 +2,9 @@ import { existsSync, readFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { join } from 'node:path';
 import { packageFolder } from './addon-files.js';
-import { homeFolder } from './home-folder.js';
 import type { NativeKnownSettings } from './native.js';
 import { readRegular, replaceFile } from './regular-file.js';
+import { userHome } from './user-home.js';
 
 /** The fastest measured settings of a model on one machine, and the conditions of the measurement. */
 export interface ComputeSettings extends NativeKnownSettings {
@@ -39,9 +39,9 @@ export function cacheFolder(): string {
   const { LOREKEEP_CACHE, XDG_CACHE_HOME, LOCALAPPDATA } = process.env;
   if (LOREKEEP_CACHE) return LOREKEEP_CACHE;
   if (process.platform === 'win32')
-    return join(LOCALAPPDATA || join(homeFolder(), 'AppData', 'Local'), 'lorekeep');
-  if (process.platform === 'darwin') return join(homeFolder(), 'Library', 'Caches', 'lorekeep');
-  return join(XDG_CACHE_HOME || join(homeFolder(), '.cache'), 'lorekeep');
+    return join(LOCALAPPDATA || join(userHome(), 'AppData', 'Local'), 'lorekeep');
+  if (process.platform === 'darwin') return join(userHome(), 'Library', 'Caches', 'lorekeep');
+  return join(XDG_CACHE_HOME || join(userHome(), '.cache'), 'lorekeep');
 }
 
 /**

@@ -14,7 +14,7 @@ const doorsOfLib = [
   'lib/forced-crash.js',
   'lib/search-mode.js',
   'lib/addon-attempts.js',
-  'lib/home-folder.js',
+  'lib/user-home.js',
   'lib/make-folder.js',
   'lib/own-package.js',
   'lib/regular-file.js',

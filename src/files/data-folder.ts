@@ -1,14 +1,14 @@
 import { isAbsolute, join, resolve } from 'node:path';
-import { homeFolder } from '../../lib/home-folder.js';
+import { userHome } from '../../lib/user-home.js';
 
 /** Returns the folder for what the user made and would miss: LOREKEEP_STATE, else that of the platform. */
 export function dataFolder(environment: NodeJS.ProcessEnv = process.env): string {
   const { LOREKEEP_STATE, XDG_DATA_HOME, LOCALAPPDATA } = environment;
   if (LOREKEEP_STATE) return resolve(LOREKEEP_STATE);
   if (process.platform === 'win32')
-    return join(LOCALAPPDATA || join(homeFolder(), 'AppData', 'Local'), 'lorekeep');
-  if (process.platform === 'darwin') return join(homeFolder(), 'Library', 'Application Support', 'lorekeep');
+    return join(LOCALAPPDATA || join(userHome(), 'AppData', 'Local'), 'lorekeep');
+  if (process.platform === 'darwin') return join(userHome(), 'Library', 'Application Support', 'lorekeep');
   // Its specification says to ignore a relative path.
   const given = XDG_DATA_HOME && isAbsolute(XDG_DATA_HOME) ? XDG_DATA_HOME : undefined;
-  return join(given ?? join(homeFolder(), '.local', 'share'), 'lorekeep');
+  return join(given ?? join(userHome(), '.local', 'share'), 'lorekeep');
 }

@@ -1,7 +1,7 @@
 import { homedir, tmpdir, userInfo } from 'node:os';
 
 /** Returns the user's home folder, else that of temporary files: HOME may be empty, and containers have unknown users. */
-export function homeFolder(): string {
+export function userHome(): string {
   try {
     return homedir() || userInfo().homedir || tmpdir();
   } catch {
