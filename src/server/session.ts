@@ -197,8 +197,7 @@ export class Session {
     this.#turns.set(id, agent);
     const ended = withLogContext({ session: this.id, agent: agent.id, turn: id }, () =>
       agent.start(id, turn, {
-        waitForOutput: (signal) => outlet.waitForOutput(signal),
-        reserve: (bytes, signal) => outlet.reserve(bytes, signal),
+        ...outlet,
         send: (frame) => {
           if (frame.type === 'TurnComplete') this.#turns.delete(id);
           outlet.send(frame);

@@ -1,6 +1,6 @@
 import type { ChatMessage } from '../../../catalog/text-model.js';
 import { mapInTurns } from '../../../lifecycle/loop-turn.js';
-import type { Bytes } from '../../../limits/bytes.js';
+import { type Bytes, noBytes, sumOf } from '../../../limits/bytes.js';
 import type { Knowledge } from '../../../protocol/components.js';
 import { fail, serverError } from '../../../protocol/errors.js';
 import type { HistoryTurn } from '../../../protocol/history.js';
@@ -58,11 +58,9 @@ export class PromptBuilder {
 
   /** Memory of the templates besides their texts. */
   get bytes(): Bytes {
-    const all = Object.values(this.#templates).map(({ bytes }) => bytes);
-    return all.reduce((sum, { heap, native }) => ({ heap: sum.heap + heap, native: sum.native + native }), {
-      heap: 0,
-      native: 0,
-    });
+    return Object.values(this.#templates)
+      .map(({ bytes }) => bytes)
+      .reduce(sumOf, noBytes);
   }
 
   /** @throws InvalidParam if a template fails or the user message is blank */
