@@ -3,7 +3,7 @@ import type { ItemError } from './native.js';
 
 /** Every error code of the library, with its meaning. */
 export const errorCodes = {
-  INVALID_ARGUMENT: 'an argument can never work; `message` names it and the expected values',
+  INVALID_ARGUMENT: 'an argument is invalid; `message` names it and the expected values',
   NOT_FOUND: 'a named file does not exist',
   IO: 'the operating system refused a read or a write',
   CORRUPT: "a file's content contradicts itself or its checksum",

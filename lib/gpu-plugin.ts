@@ -47,7 +47,7 @@ function folders(backend: GpuBackend): string[] {
   ];
 }
 
-/** Only what is installed beside lorekeep counts: not what lies in the working directory. */
+/** Only packages installed beside lorekeep count, not those in the working directory. */
 function packageOf(backend: GpuBackend, root: string): string[] {
   try {
     const require = createRequire(join(root, 'package.json'));

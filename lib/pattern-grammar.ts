@@ -12,7 +12,7 @@ const escapes: Readonly<Record<string, string>> = { d: '0-9', w: 'A-Za-z0-9_', s
 /**
  * Returns a GBNF expression for the content of a JSON string that a regular expression matches, as in JSON Schema: anywhere,
  * unless it has ^ and $. Supports literals, classes, groups, alternatives and quantifiers. Quotes, backslashes and control
- * characters are left out of classes. `any`: the rule of one character; `refuse`: called for what is not supported.
+ * characters are left out of classes. `any`: the rule of one character; `refuse`: called for an unsupported construct.
  */
 export function patternGrammar(pattern: string, any: string, refuse: (problem: string) => never): string {
   if (pattern.length > longest) refuse(`has more than ${longest} characters`);

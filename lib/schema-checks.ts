@@ -184,7 +184,7 @@ export const escapePointer = (key: string) => key.slice(0, 128).replaceAll('~', 
 /** Most characters of a pointer. */
 const longestPointer = 4096;
 
-/** Returns what a pointer leads to; undefined if that is nothing, or the pointer is malformed or too long. */
+/** Returns the value at a pointer; undefined if there is none, or the pointer is malformed or too long. */
 export function targetOf(root: unknown, pointer: string): unknown {
   if (pointer.length > longestPointer) return undefined;
   let at = root;

@@ -215,7 +215,7 @@ function timesOf(numbers: Float64Array): SearchTimes {
   };
 }
 
-/** Returns what a result has besides its hits. */
+/** Returns the parts of a result besides its hits. */
 function headOf(mode: SearchMode, numbers: Float64Array): Omit<TimedSearchResult, 'hits'> {
   const cosineFloor = numbers[head.floor] as number;
   const facts = { plan: planOf(mode, numbers), times: timesOf(numbers) };

@@ -60,7 +60,7 @@ class Handle : public Napi::ObjectWrap<Derived>, public HandleBase {
     const napi_status status = napi_type_tag_object(info.Env(), info.This(), &Derived::kTag);
     if (status != napi_ok) throw Napi::TypeError::New(info.Env(), "Illegal constructor");
   }
-  /// Frees what was not closed on a pool thread, because freeing hundreds of megabytes takes longer than a frame.
+  /// Frees an object that was not closed, on a pool thread: freeing hundreds of megabytes takes longer than a frame.
   ~Handle() override {
     if (value_) runtime_->compute().submit([value = detach(this->Env())] {});
   }

@@ -1,4 +1,4 @@
-// Converts what is remembered of measurements: engine::KnownSettings.
+// Converts remembered measurements: engine::KnownSettings.
 #pragma once
 
 #include <napi.h>

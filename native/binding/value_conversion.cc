@@ -90,7 +90,7 @@ filter::Value convert(const Napi::Value& value, const Bounds& bounds, int depth)
       return convert_object(value.As<Napi::Object>(), bounds, depth + 1);
     default: break;
   }
-  refuse(bounds.name, "only what JSON can hold is expected");
+  refuse(bounds.name, "a value that JSON can hold is expected");
 }
 
 }  // namespace

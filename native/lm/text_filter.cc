@@ -34,7 +34,7 @@ std::size_t incomplete_tail(std::string_view bytes) noexcept {
     const auto lead = static_cast<unsigned char>(bytes[bytes.size() - length]);
     if ((lead & 0xC0u) == 0x80u) continue;
     if (lead < 0xC2u || lead > 0xF4u) return 0;  // begins no well-formed sequence
-    // A lead byte whose sequence is longer than what is there, and well-formed so far: one replacement for all of it.
+    // An unfinished sequence that is well-formed so far: one replacement for all of it.
     const std::size_t expected = lead >= 0xF0u ? 4 : lead >= 0xE0u ? 3 : 2;
     if (length >= expected) return 0;
     const char* at = bytes.data() + bytes.size() - length;

@@ -62,7 +62,7 @@ function spend(budget: RenderingBudget, units: number): void {
   if (budget.left < 0) throw new Error('it renders to more than a query may be');
 }
 
-/** Spends what the JSON of a value is long, about. Looks at no more values than the budget allows. */
+/** Spends about the length of the value's JSON. Visits no more values than the budget allows. */
 function spendOn(value: unknown, budget: RenderingBudget): void {
   spend(budget, typeof value === 'string' ? 2 + value.length : 2);
   if (typeof value !== 'object' || value === null) return;

@@ -18,7 +18,7 @@ export interface AccessNote {
   remedy?: string;
 }
 
-/** Returns what is open, and to whom. `root`: the storage root. `secret`: whether clients need an access token. */
+/** Returns notes on the folders and clients that the config admits. `root`: the storage root. `secret`: whether clients need an access token. */
 export function accessNotes(
   config: AccessConfig,
   root: string,

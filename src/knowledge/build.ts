@@ -14,7 +14,7 @@ export interface KnowledgeBaseBuild extends EmbeddingCounts {
   records: number;
   /** Records that were linked into the index; the others kept the links of the index before. */
   linked: number;
-  /** Absolute paths of the files that were written; what was right already is not among them. */
+  /** Absolute paths of the files that were written, without those that were up to date. */
   written: string[];
   /** Absolute path of the index; undefined when the config names none. */
   indexFile: string | undefined;
@@ -25,8 +25,8 @@ export interface KnowledgeBaseBuild extends EmbeddingCounts {
 
 /**
  * Builds the files that opening wants to find: `embeddings_file`, `index_file` and the text index, as far as the config
- * has them. Each is written beside its place and renamed, so that a reader sees the old file or the new one; each says
- * what it was made from, so that a build that is stopped between two of them leaves nothing that is wrong. Temporary files
+ * has them. Each is written beside its place and renamed, so that a reader sees the old file or the new one. Each names
+ * its sources, so that a build that is stopped between two of them leaves no file that passes for another's. Temporary files
  * of builds that were killed are removed.
  * @throws as openKnowledgeBase(); INVALID_ARGUMENT when the config names nothing to build, IO when a file cannot be written.
  */

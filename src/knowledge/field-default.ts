@@ -15,7 +15,7 @@ export const expectedDefault: Readonly<Record<FieldType, string>> = {
   'set<string>': 'an array of strings',
 };
 
-/** The form of a default of each format. The addon checks that there is such a day. */
+/** Pattern of a default, by format. The addon checks that the date exists. */
 export const isoPatterns = {
   date: /^\d{4}-\d{2}-\d{2}$/,
   'date-time': /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2}))?$/,

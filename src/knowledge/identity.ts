@@ -7,7 +7,7 @@ import { type ResolvedSource, resolveSource } from './resolve.js';
 /** The facts of a file that differ once it is replaced or changed. */
 type FoundFile = Readonly<Record<'dev' | 'ino' | 'size' | 'mtimeNs' | 'ctimeNs', bigint>>;
 
-/** A resolved config together with what tells its files from other ones. */
+/** A resolved config and the identity of its files. */
 export interface IdentifiedSource {
   source: ResolvedSource;
   identity: FilesIdentity;
@@ -37,7 +37,7 @@ export class FilesIdentity {
   readonly #files: readonly (readonly [path: string, found: FoundFile])[];
   readonly #links: ReadonlyMap<string, string>;
 
-  /** `found` is what each of the paths led to. */
+  /** `found`: the files that the paths led to. */
   constructor(paths: readonly string[], found: readonly FoundFile[], links: ReadonlyMap<string, string>) {
     this.key = found
       .map(({ dev, ino, size, mtimeNs, ctimeNs }) => [dev, ino, size, mtimeNs, ctimeNs].join(':'))

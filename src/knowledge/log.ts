@@ -1,4 +1,4 @@
-/** Where opening a knowledge base tells what it does: a pino logger is one. */
+/** Log of the opening of a knowledge base. A pino logger is one. */
 export interface KnowledgeLog {
   info(facts: object, message: string): void;
   warn(facts: object, message: string): void;

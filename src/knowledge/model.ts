@@ -57,7 +57,7 @@ export async function withModel<T>(
 /** Returns the model of a name, or undefined for an unknown name. The caller remains its owner. */
 export type ModelResolver = (name: string) => Promise<KnowledgeModel | undefined>;
 
-/** The same of a caller: it may also give a model without prefixes, or an embedder of its own. */
+/** A caller's resolver: it may also return a model without prefixes, or an embedder of its own. */
 export type GivenModelResolver = (name: string) => Promise<GivenModel | undefined>;
 
 export type GivenModel =
@@ -66,7 +66,7 @@ export type GivenModel =
   | Embedder
   | (Omit<KnowledgeModel, 'model'> & { model: Embedder });
 
-/** @throws INVALID_ARGUMENT for what is no model */
+/** @throws INVALID_ARGUMENT for a value that is not a model */
 export function knowledgeModel(given: GivenModel): KnowledgeModel {
   if (given instanceof EmbeddingModel) return { model: given };
   if (isEmbedder(given)) return { model: new OwnEmbedder(given) };

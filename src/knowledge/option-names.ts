@@ -5,7 +5,7 @@ import { didYouMean, nearestName } from '../schema/nearest.js';
 export type OptionNames<T> = Record<keyof T, true>;
 
 /**
- * A mistyped name would be ignored in silence otherwise. `prefix` is what the options are called in errors, such as "rrf.".
+ * Otherwise a mistyped name would be silently ignored. `prefix` precedes the name in errors, such as "rrf.".
  * @throws INVALID_ARGUMENT for anything but an object, and for an unknown name, with the nearest known one
  */
 export function checkOptionNames(

@@ -32,7 +32,7 @@ export const besideConfig =
     return found?.isSymbolicLink() ? realpath(target).catch(() => target) : target;
   };
 
-/** A config file and what it names, as one opening of it sees them. */
+/** A config file and the files that it names, as one opening sees them. */
 export interface ConfigFiles {
   /** The config file's absolute path. */
   readonly name: string;
@@ -43,11 +43,11 @@ export interface ConfigFiles {
   readonly links: ReadonlyMap<string, string>;
   /** A text for people: with paths in place of the names that config and resolvePath gave. */
   shown(text: string): string;
-  /** The names mean nothing afterwards; what was opened by them stays open. */
+  /** The names are invalid afterwards. Files that were opened by them stay open. */
   close(): Promise<void>;
 }
 
-/** How a config file is named, before anything of it is looked at. */
+/** The name of a config file that is not opened yet. */
 export interface ConfigPlace {
   /** The same for two places exactly when they are one name within the same bounds. */
   readonly key: string;

@@ -10,7 +10,7 @@ export interface Pin<T> extends AsyncDisposable, Disposable {
 
 /** A value that many may hold. */
 export interface Holdable {
-  /** Keeps what the value works with in memory until the result is called. */
+  /** Keeps the value's resources in memory until the result is called. */
   hold?(): () => void;
 }
 

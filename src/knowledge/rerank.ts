@@ -96,7 +96,7 @@ export async function rerank<Item extends { readonly text: string }>(
   }
 }
 
-/** The texts of the documents never fail; what is wrong is the query, or the model. */
+/** Blames the query for an error of its text: the texts of the documents never fail. */
 function queryError(error: unknown): unknown {
   if (!(error instanceof LorekeepError) || error.detail.field !== undefined) return error;
   const { code, message: reason, detail } = error;

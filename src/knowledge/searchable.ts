@@ -62,7 +62,7 @@ export class SearchableStorage<Own extends MetadataOf<Own> = Metadata>
 {
   readonly storage: Storage;
   readonly model: KnowledgeModel;
-  /** Where the records' embeddings came from; undefined when an index file had them. */
+  /** Counts of embedded and reused texts; undefined if the index file was loaded. */
   readonly embeddings: EmbeddingCounts | undefined;
   /** Defaults of the options of the same name. */
   readonly #lexical: LexicalOptions | undefined;
@@ -173,7 +173,7 @@ export class SearchableStorage<Own extends MetadataOf<Own> = Metadata>
     return wanted === undefined ? this.#search(options, turn) : this.#searchAndRerank(options, wanted, turn);
   }
 
-  /** Returns hits that are chosen from a longer ranking, with what is beside them. */
+  /** Returns hits chosen from a longer ranking, with the records beside them. */
   async #chosen(options: CheckedSearchOptions, choice: ResultChoice, turn: LoopTurn): Promise<SearchOutcome> {
     const { signal, rerank: wanted, lexical } = options;
     const { offset, topK, similarTo, context } = choice;

@@ -17,8 +17,8 @@ export function warnOfTokenizer(index: TextIndex, file: string, log: KnowledgeLo
   if (unsuitedWords > mostly) {
     log.warn(
       { file, tokenizer, unsuited: unsuitedWords },
-      `${Math.round(unsuitedWords * 100)} % of the words are of scripts without spaces between words, or with vowels as marks, of which ` +
-        `bm25_tokenizer "${tokenizer}" makes whole clauses or fragments: "bm25_tokenizer": "multilingual" is for them`,
+      `${Math.round(unsuitedWords * 100)} % of the words are in scripts without spaces between words, or with vowels as marks: ` +
+        `bm25_tokenizer "${tokenizer}" splits them into whole clauses or fragments; use "bm25_tokenizer": "multilingual"`,
     );
   }
 }

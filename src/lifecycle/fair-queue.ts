@@ -1,6 +1,6 @@
 /** A client in a FairQueue. */
 export interface FairMember {
-  /** Virtual time at which its next turn starts. Grows by what each of its turns costs; initially 0. */
+  /** Virtual time at which its next turn starts. Grows by the cost of each of its turns; initially 0. */
   virtual: number;
   /** Set by the queue while it waits. */
   since?: number;
@@ -61,7 +61,7 @@ export class FairQueue<Member extends FairMember> {
       first = member;
     }
     if (first === undefined) return undefined;
-    // Not the time of one that comes first because it has waited: the others would lose what they have not used.
+    // Not the time of a member that comes first because it has waited: the others would lose their unused shares.
     this.#now = Math.max(this.#now, start);
     first.virtual = least;
     this.#waiting.delete(first);

@@ -7,7 +7,7 @@ import { excess, Ledger, type MemoryLimits } from './ledger.js';
 export interface Holding {
   /** Adds to it. `what` begins the sentence of a refusal. @throws ClientMemoryExceeded, ServerMemoryExceeded: nothing is added */
   add(bytes: Partial<Bytes>, what: string): void;
-  /** Replaces the sum by what was measured; never refused. */
+  /** Replaces the sum by measured bytes; never refused. */
   settle(bytes: Partial<Bytes>): void;
   /** Releases all of it. Idempotent. */
   release(): void;
@@ -110,8 +110,8 @@ export class ClientMemory {
   }
 
   /**
-   * Waits until something that passes fits, and counts it; the result gives it back. Whoever waits may hold what others wait
-   * for, so nobody waits for ever. @throws as tooLarge(), also after waiting in vain; the signal's reason
+   * Waits until transient memory fits, and counts it; the result gives it back. Those who wait may hold memory that others
+   * wait for, so every wait ends. @throws as tooLarge(), also after waiting in vain; the signal's reason
    */
   async reserve(kind: PassingKind, bytes: Bytes, what: string, signal: AbortSignal): Promise<() => void> {
     const never = this.tooLarge(bytes, what);
@@ -125,7 +125,7 @@ export class ClientMemory {
     return this.pass(kind, bytes);
   }
 
-  /** The client has gone; what is still given back afterwards is counted down as before. */
+  /** The client has gone. Memory may still be given back afterwards. */
   close(): void {
     if (this.#closed) return;
     this.#closed = true;

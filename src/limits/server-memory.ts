@@ -24,7 +24,7 @@ const calm = 3 / 4;
 /** Part of the held memory that is reserved for clients that hold little. */
 const keptForSmall = 1 / 8;
 
-/** Part of an equal share of what is left in the reserve that one client may hold. */
+/** The part of an equal share of the reserve's rest that one client may hold. */
 const shareOfReserve = 1 / 4;
 
 /** Clients that share the reserve, at least. */
@@ -70,7 +70,7 @@ export class ServerMemory implements AllClients {
 
   /**
    * Returns whether more transient memory of this client fits now. Three quarters of the limit are free for all. The last
-   * quarter is for clients that take less than an equal share of what is left of it.
+   * quarter is for clients that take less than an equal share of its rest.
    */
   fits(client: ClientMemory, bytes: Bytes): boolean {
     const fits = this.#hasRoom(client, bytes);
@@ -81,7 +81,7 @@ export class ServerMemory implements AllClients {
 
   /**
    * Returns the limit that would be broken if this client held more. In the reserve a client may hold a quarter of an equal
-   * share of what is left: the more clients fill it and the fuller it is, the less each may hold, so that they cannot use it up.
+   * share of the rest: the more clients there are and the fuller it is, the less each may hold, so that they never use it up.
    */
   heldExcess(client: ClientMemory, bytes: Bytes): Excess | undefined {
     const { heldNow, held } = this.ledger;

@@ -75,7 +75,7 @@ async function placeOf(id: string, { search, outcome, dense, lexical }: Inspecte
     : `no candidate: each leg gives its first ${candidates}${limit}`;
 }
 
-/** The options without any one of which the record would be a hit. */
+/** Returns the options that keep the record from being a hit: without any one of them, it would be one. */
 async function causes(id: string, search: InspectedSearch): Promise<string[]> {
   const found: string[] = [];
   for (const { name, without } of dropping) {

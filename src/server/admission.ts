@@ -37,7 +37,7 @@ export function serverMemory(config: ServerConfig, log: Log): ServerMemory {
   });
 }
 
-/** How long an incremental collection and the finalizers of what it found may take, in ms. */
+/** Longest time for an incremental collection and its finalizers, in ms. */
 const collectionMs = 3000;
 
 /** Returns free memory to the system. Most of the collection is incremental; its end pauses the event loop (docs/operations.md). */

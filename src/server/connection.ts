@@ -236,7 +236,7 @@ export class Connection {
     if (lagged && !this.#clientLags()) this.#share.request();
   }
 
-  /** Counts what the client has not read; again once that is sent, because the socket reports only the end of a long queue. */
+  /** Counts unread bytes, and again once they are sent, because the socket reports only the end of a long queue. */
   #countSent(): void {
     const { writableLength, writable } = this.#socket;
     this.#memory.unsent(writableLength);

@@ -25,7 +25,7 @@ export interface HandlerContext {
   waitForOutput(signal: AbortSignal): Promise<() => void>;
   /** Counts memory for results, once there is room for it; the result gives it back. @throws ClientMemoryExceeded, ServerMemoryExceeded; the signal's reason */
   reserve(bytes: Bytes, signal: AbortSignal): Promise<() => void>;
-  /** Tells that what the request brought is held until then, though it is answered before. */
+  /** Counts the request's memory until then, although it is answered before. */
   holdRequest(until: Promise<void>): void;
 }
 

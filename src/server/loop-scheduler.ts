@@ -77,7 +77,7 @@ interface Slice {
   readonly member: Member;
   readonly began: number;
   readonly ended: number;
-  /** Of its time: what a light slice costs. */
+  /** The part of its time that a light slice costs. */
   readonly parts: number;
   used: number;
   paid: number;
@@ -192,7 +192,7 @@ export class LoopScheduler {
     this.#charge(slice);
   }
 
-  /** Sets what a slice costs: its processor time. Other programs, which may have had the processor meanwhile, cost nothing. */
+  /** Sets the cost of a slice: its processor time. Other programs, which may have had the processor meanwhile, cost nothing. */
   #charge(slice: Slice): void {
     const { member, used, parts } = slice;
     const isLight = used <= lightSlices * this.#limits.sliceMs;

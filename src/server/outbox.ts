@@ -63,7 +63,7 @@ export class Outbox {
     }
   }
 
-  /** Forgets what was not written. */
+  /** Drops frames that were not written. */
   clear(): void {
     this.#waiting.length = 0;
     this.#encoding = undefined;

@@ -35,7 +35,7 @@ const maxUnfinishedTurns = 1024;
 /** Most agents of one session. */
 export const maxAgents = 1024;
 
-/** Where a session's storages come from, and what its nodes work with. */
+/** Sources of a session's storages, and resources of its nodes. */
 export interface SessionSources extends StorageSources {
   readonly lists: NodeLists;
   readonly nodeTypes: NodeTypes;
@@ -107,7 +107,7 @@ export class Session {
     this.#nodeTypes = sources.nodeTypes;
   }
 
-  /** Aborted when the session ends; its reason is what requests under way are answered with. */
+  /** Aborted when the session ends; unfinished requests are answered with its reason. */
   get signal(): AbortSignal {
     return this.#ending.signal;
   }
@@ -118,7 +118,7 @@ export class Session {
     return { id: this.id, storages: this.storages.names, agents };
   }
 
-  /** Checks the graph, pins what its nodes name and gives the agent's id. @throws TooManyAgents and what is wrong with the graph */
+  /** Checks the graph, opens its nodes and returns the agent's id. @throws TooManyAgents; defects of the graph */
   async createAgent(graph: Graph, options: AgentOptions, history?: History): Promise<string> {
     const types = this.#nodeTypes;
     const plan = isLargeGraph(graph, types)
@@ -138,7 +138,7 @@ export class Session {
   }
 
   /**
-   * Sends the turns that an agent remembers, as a client may bring them for another, once the client reads and there is memory
+   * Sends the turns that an agent remembers, in the form that another agent takes, once the client reads and there is memory
    * for them. @throws AgentNotFound; as SearchOutlet
    */
   exportAgent(id: string, { send, waitForOutput, reserve }: ExportOutlet): Promise<void> {
@@ -182,7 +182,7 @@ export class Session {
   }
 
   /**
-   * Queues a turn; the outlet gets its frames, later than this returns, and `ended` says when it holds nothing any more.
+   * Queues a turn. The outlet gets its frames after this returns; `ended` settles when all its resources are released.
    * @throws AgentNotFound, TurnQueueFull
    */
   startTurn(agentId: string, turn: TurnInput, outlet: TurnOutlet): { id: string; ended: Promise<void> } {
@@ -215,7 +215,7 @@ export class Session {
     turn.cancel();
   }
 
-  /** Ends what is under way, for `reason`, and closes everything. */
+  /** Ends unfinished work with `reason`, and closes everything. */
   async close(reason: ServerError): Promise<void> {
     this.#ending.abort(reason);
     const agents = [...this.#agents.values()];

@@ -133,7 +133,7 @@ export async function describeModel(
   return { facts, data, problems };
 }
 
-/** Why a model's header cannot be described. @throws what is no defect of the file */
+/** Why a model's header cannot be described. @throws errors that are no defect of the file */
 function headerProblem(error: unknown): string {
   if (!(error instanceof LorekeepError) || error.code !== 'MODEL_INVALID') throw error;
   return String(error.detail.reason ?? error.message);

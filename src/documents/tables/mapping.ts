@@ -99,7 +99,7 @@ function textOf(
     .join('\n');
 }
 
-/** A value as a text; "" for what is no text, number, truth value, or list of them. */
+/** Returns a text, number or boolean, or a list of them, as a text; "" for other values. */
 function shown(value: unknown): string {
   if (typeof value === 'string') return value.trim();
   if (typeof value === 'number' || typeof value === 'boolean') return String(value);
@@ -116,7 +116,7 @@ const truths = new Map([
   ...['false', 'no', '0'].map((text) => [text, false] as const),
 ]);
 
-/** The value of a field, undefined for an empty cell, or an Error that says what is expected. */
+/** Returns the value of a field, undefined for an empty cell, or an Error with the expected form. */
 function converted(value: unknown, type: ColumnType): unknown {
   if (value === undefined || value === null || value === '') return undefined;
   const expected = (what: string) =>

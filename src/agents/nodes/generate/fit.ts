@@ -173,7 +173,7 @@ export class PromptFitter {
     return keep(parts, kept);
   }
 
-  /** Everything is left out before a prompt is refused, so that the error tells what the rest takes. */
+  /** Leaves everything out before the prompt is refused, so that the error has the size of the rest. */
   #next({ history, knowledge }: PromptParts): { history: number; knowledge: number } | undefined {
     return history.length + knowledge.length === 0 ? undefined : { history: 0, knowledge: 0 };
   }
