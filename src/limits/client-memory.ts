@@ -23,6 +23,9 @@ export interface AllClients {
   readonly ledger: Ledger;
   /** Returns whether more transient memory of this client fits now. */
   fits(client: ClientMemory, bytes: Bytes): boolean;
+  /** Returns whether a request that is being parsed may grow. */
+  mayGrow(client: ClientMemory): boolean;
+  grown(client: ClientMemory): void;
   /** The limit that would be broken if this client held more. */
   heldExcess(client: ClientMemory, bytes: Bytes): Excess | undefined;
   wait(client: ClientMemory, callback: () => void): () => void;
@@ -88,6 +91,16 @@ export class ClientMemory {
     const { passingNow, passing } = this.ledger;
     if (passingNow.total >= passing.total || passingNow.heap >= passing.heap) return false;
     return this.#server.fits(this, noBytes);
+  }
+
+  /** Whether the request that is being parsed may grow: there is room, or it is the first that has waited for it. */
+  get mayGrow(): boolean {
+    return this.#server.mayGrow(this);
+  }
+
+  /** Tells that the request has been parsed. */
+  grown(): void {
+    this.#server.grown(this);
   }
 
   /** Whether passing memory of this size fits now. */

@@ -1,13 +1,21 @@
 import type { ServerError } from '../protocol/errors.js';
 import type { Bytes } from './bytes.js';
 import type { ClientMemory } from './client-memory.js';
-import { requestBase, valueHeap } from './estimates.js';
+import { keyHeap, requestBase, valueHeap } from './estimates.js';
 import type { Ledger } from './ledger.js';
+
+/** Number of values in a payload, and of keys of objects. */
+export interface PayloadContent {
+  readonly values: number;
+  readonly keys: number;
+}
+
+const noContent: PayloadContent = { values: 0, keys: 0 };
 
 /** Memory of one request, from its first parsed byte until it is released. */
 export interface RequestMemory {
-  /** Counts the values in its payload. @throws ClientMemoryExceeded, ServerMemoryExceeded if they do not fit */
-  parsed(values: number): void;
+  /** Counts what its payload holds so far. @throws ClientMemoryExceeded, ServerMemoryExceeded if that does not fit */
+  parsed(content: PayloadContent): void;
   release(): void;
 }
 
@@ -52,20 +60,30 @@ export class ConnectionMemory {
   /** Returns why a frame of this length can never be served; undefined if it can. */
   refusal(payloadBytes: number): ServerError | undefined {
     return this.#client.tooLarge(
-      requestBytes(payloadBytes, 0),
+      requestBytes(payloadBytes, noContent),
       `a frame of ${payloadBytes} bytes was not accepted`,
     );
   }
 
   /** Reserves memory for the request in a frame; undefined if it does not fit now, and `onRoom` is called later. */
   take(payloadBytes: number): RequestMemory | undefined {
-    const { heap, native } = requestBytes(payloadBytes, 0);
+    const { heap, native } = requestBytes(payloadBytes, noContent);
     // The payload still counts among the received bytes.
     if (!this.#client.fits({ heap, native: native - this.#received })) {
       this.#wait();
       return undefined;
     }
     return this.#request(payloadBytes);
+  }
+
+  /** Returns whether the request that is being parsed may grow. After false, `onRoom` is called when that may have changed. */
+  mayGrow(): boolean {
+    return this.#client.mayGrow || this.#wait();
+  }
+
+  /** The request has been parsed. */
+  grown(): void {
+    this.#client.grown();
   }
 
   /** Waits for memory for results and counts it. @throws as ClientMemory.reserve() */
@@ -86,18 +104,18 @@ export class ConnectionMemory {
   }
 
   #request(payloadBytes: number): RequestMemory {
-    const releases = [this.#client.pass('requests', requestBytes(payloadBytes, 0))];
+    const releases = [this.#client.pass('requests', requestBytes(payloadBytes, noContent))];
     let counted = 0;
     return {
-      parsed: (values) => {
-        const more = { heap: (values - counted) * valueHeap, native: 0 };
+      parsed: (content) => {
         const refusal = this.#client.tooLarge(
-          requestBytes(payloadBytes, values),
-          `a frame of ${payloadBytes} bytes with ${values} values was not accepted`,
+          requestBytes(payloadBytes, content),
+          `a frame of ${payloadBytes} bytes with ${content.values} values was not accepted`,
         );
         if (refusal !== undefined) throw refusal;
-        counted = values;
-        releases.push(this.#client.pass('requests', more));
+        const heap = contentHeap(content);
+        releases.push(this.#client.pass('requests', { heap: heap - counted, native: 0 }));
+        counted = heap;
       },
       release: () => {
         for (const release of releases.splice(0)) release();
@@ -115,6 +133,8 @@ export class ConnectionMemory {
 }
 
 /** Returns the memory of a payload, its strings (at most two bytes per character), and its values. */
-function requestBytes(payloadBytes: number, values: number): Bytes {
-  return { heap: requestBase + 2 * payloadBytes + valueHeap * values, native: payloadBytes };
+function requestBytes(payloadBytes: number, content: PayloadContent): Bytes {
+  return { heap: requestBase + 2 * payloadBytes + contentHeap(content), native: payloadBytes };
 }
+
+const contentHeap = ({ values, keys }: PayloadContent) => valueHeap * values + keyHeap * keys;

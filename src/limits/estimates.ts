@@ -8,14 +8,19 @@ import type { Bytes } from './bytes.js';
 /** One value of parsed JSON: an object or array of few members, with its place in the value around it. */
 export const valueHeap = 64;
 
+/** A key of an object besides its text: V8 makes a description of its own for each new sequence of keys. */
+export const keyHeap = 48;
+
 /** A pending request: promises, closures, the parsed frame. */
 export const requestBase = 4096;
 
 /** A connection without sessions: socket, decoder, loggers. */
 export const connectionBytes: Bytes = { heap: 10 * 1024, native: 10 * 1024 };
 
-/** A session without storages and agents. */
-export const sessionBytes: Bytes = { heap: 5 * 1024, native: 1024 };
+/** A session without storages and agents. `folder`: its own root, as sent. */
+export function sessionBytes(folder = ''): Bytes {
+  return { heap: 5 * 1024 + 2 * textHeap(folder), native: 1024 };
+}
 
 /** A turn that has not ended, without its text and variables, which count with its request. */
 export const turnBytes: Bytes = { heap: 8 * 1024, native: 0 };
@@ -33,8 +38,7 @@ export function textHeap(text: string): number {
 
 /** A turn that an agent remembers. */
 export function historyTurnBytes(turn: { readonly text: string; readonly reply: string }): Bytes {
-  const { values, characters } = jsonSize(turn);
-  return { heap: valueHeap * (values + 1) + 2 * characters, native: 0 };
+  return { heap: valueHeap + jsonHeap(turn), native: 0 };
 }
 
 /**
@@ -52,21 +56,27 @@ export function agentBytes(graph: {
 }): Bytes {
   let heap = agentHeap;
   for (const { id, params } of graph.nodes) {
-    const { values, characters } = jsonSize({ ...params, filter: undefined });
-    heap += nodeHeap + 2 * textHeap(id) + valueHeap * values + 2 * characters;
+    heap += nodeHeap + 2 * textHeap(id) + jsonHeap({ ...params, filter: undefined });
   }
   for (const [from, to] of graph.edges) heap += edgeHeap + textHeap(from) + textHeap(to);
   return { heap, native: 0 };
 }
 
-/** Values and characters of parsed JSON. */
-function jsonSize(value: unknown): { values: number; characters: number } {
-  const size = { values: 0, characters: 0 };
+function jsonHeap(value: unknown): number {
+  const { values, keys, characters } = jsonSize(value);
+  return valueHeap * values + keyHeap * keys + 2 * characters;
+}
+
+/** Values, keys of objects, and characters of parsed JSON. */
+function jsonSize(value: unknown): { values: number; keys: number; characters: number } {
+  const size = { values: 0, keys: 0, characters: 0 };
   const count = (part: unknown) => {
     size.values++;
     if (typeof part === 'string') size.characters += part.length;
     if (typeof part !== 'object' || part === null) return;
+    const isArray = Array.isArray(part);
     for (const key in part) {
+      if (!isArray) size.keys++;
       size.characters += key.length;
       count((part as Record<string, unknown>)[key]);
     }

@@ -1,6 +1,6 @@
 import type { ServerError } from '../protocol/errors.js';
 import { budgetError, type Excess } from './budget-error.js';
-import type { Bytes, MemoryKind } from './bytes.js';
+import { type Bytes, type MemoryKind, noBytes } from './bytes.js';
 import { type AllClients, ClientMemory } from './client-memory.js';
 
 import { excess, Ledger, type MemoryLimits } from './ledger.js';
@@ -47,6 +47,8 @@ export class ServerMemory implements AllClients {
   readonly #holders = new Set<ClientMemory>();
   /** Since when clients have found no room. */
   readonly #withoutRoom = new Map<ClientMemory, number>();
+  /** Clients whose requests have grown out of what is left, in order. The first may go on. */
+  readonly #growing = new Set<ClientMemory>();
   #waking: (() => void)[] = [];
   #patience: NodeJS.Timeout | undefined;
 
@@ -77,6 +79,22 @@ export class ServerMemory implements AllClients {
     if (fits) this.#withoutRoom.delete(client);
     else if (!this.#withoutRoom.has(client)) this.#withoutRoom.set(client, performance.now());
     return fits;
+  }
+
+  /**
+   * Returns whether a request of this client may grow while it is parsed: its size is not known before. Without room one request at
+   * a time may, so that each of them ends.
+   */
+  mayGrow(client: ClientMemory): boolean {
+    if (this.fits(client, noBytes)) return true;
+    this.#growing.add(client);
+    const [first] = this.#growing;
+    return first === client;
+  }
+
+  /** The request has been parsed. */
+  grown(client: ClientMemory): void {
+    if (this.#growing.delete(client)) this.#wake();
   }
 
   /**
@@ -112,6 +130,7 @@ export class ServerMemory implements AllClients {
     this.#active.delete(client);
     this.#holders.delete(client);
     this.#withoutRoom.delete(client);
+    this.#growing.delete(client);
     for (const [callback, waiting] of this.#waiting) if (waiting === client) this.#waiting.delete(callback);
     this.#wake();
   }

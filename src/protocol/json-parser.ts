@@ -23,11 +23,15 @@ export type IsExact = (keys: readonly string[]) => boolean;
 
 type Container = Record<string, unknown> | unknown[];
 
-/** An incomplete array or object, and the key of its next value. */
+/** An incomplete array or object. */
 interface Open {
   container: Container;
+  /** Key of the next value. */
   key: string;
-  fields: number;
+  /** Values in the array, or keys of the object, so far. */
+  entries: number;
+  /** Whether V8 keeps the keys of the object that are array indexes in a hash table. */
+  isSparse: boolean;
 }
 
 /** The tokens that may come next. */
@@ -67,6 +71,7 @@ export class JsonParser {
   #expect = Expect.value;
   #root: unknown;
   #values = 0;
+  #keys = 0;
   /** Start of the content of the string around #at; -1 outside strings. */
   #stringBegin = -1;
   /** The converted pieces of that string, and where the next one begins. */
@@ -89,6 +94,11 @@ export class JsonParser {
   /** Commas, arrays and objects so far. */
   get values(): number {
     return this.#values;
+  }
+
+  /** Keys of objects so far. */
+  get keys(): number {
+    return this.#keys;
   }
 
   /** The value, once parse() has returned true. */
@@ -133,7 +143,8 @@ export class JsonParser {
         this.#begin({});
         return;
       case 0x5b: // [
-        this.#begin([]);
+        // V8 makes room for 17 values at the first push(). The place holder is the first value's.
+        this.#begin([0]);
         return;
       case 0x7d: // }
       case 0x5d: // ]
@@ -158,7 +169,7 @@ export class JsonParser {
     if (this.#open.length >= depth) fail(1001, `payload: nested deeper than ${depth} levels`);
     this.#count();
     this.#place(container);
-    this.#open.push({ container, key: '', fields: 0 });
+    this.#open.push({ container, key: '', entries: 0, isSparse: false });
     this.#expect = Array.isArray(container) ? Expect.valueOrEnd : Expect.keyOrEnd;
     this.#at++;
   }
@@ -168,6 +179,7 @@ export class JsonParser {
     const mayEnd = this.#expect === (ofArray ? Expect.valueOrEnd : Expect.keyOrEnd);
     const isComplete = mayEnd || this.#expect === Expect.commaOrEnd;
     if (open === undefined || Array.isArray(open.container) !== ofArray || !isComplete) this.#refuseByte();
+    if (ofArray && open.entries === 0) (open.container as unknown[]).length = 0;
     this.#open.pop();
     this.#expect = this.#open.length === 0 ? Expect.end : Expect.commaOrEnd;
     this.#at++;
@@ -195,8 +207,9 @@ export class JsonParser {
       return;
     }
     const { container } = open;
-    if (Array.isArray(container)) container.push(value);
-    else container[open.key] = value;
+    if (!Array.isArray(container)) container[open.key] = value;
+    else if (open.entries++ === 0) container[0] = value;
+    else container.push(value);
     this.#expect = Expect.commaOrEnd;
   }
 
@@ -205,8 +218,13 @@ export class JsonParser {
     open.key = key;
     if (key === prototypeKey) this.#refuseKey('no field can have this name');
     if (Object.hasOwn(open.container, key)) this.#refuseKey('occurs twice');
+    this.#keys++;
     const { fields } = this.#limits;
-    if (++open.fields > fields) fail(1001, `payload: more than ${fields} fields in one object`);
+    if (++open.entries > fields) fail(1001, `payload: more than ${fields} fields in one object`);
+    if (!open.isSparse && isFarIndex(key, open.entries)) {
+      open.isSparse = true;
+      useHashTable(open.container, key);
+    }
     this.#expect = Expect.colon;
   }
 
@@ -359,9 +377,9 @@ export class JsonParser {
   /** Returns the current path. Arrays and objects are already placed, strings and numbers not yet. */
   #path(): string {
     const innermost = this.#open.length - 1;
-    const keys = this.#open.map(({ container, key }, level) => {
+    const keys = this.#open.map(({ container, key, entries }, level) => {
       if (!Array.isArray(container)) return key;
-      return level === innermost ? container.length : container.length - 1;
+      return level === innermost ? entries : entries - 1;
     });
     return fieldPath(keys);
   }
@@ -402,6 +420,26 @@ export class JsonParser {
     fail(1001, `payload: not valid JSON: it ends where ${expected} is expected`);
   }
 }
+
+/** Keys that are array indexes up to here, and twice the number of keys, leave few holes in V8's array of them. */
+const nearIndex = 16;
+
+/** Returns whether a key is an array index that V8's array of an object with `keys` keys would grow far for. */
+function isFarIndex(key: string, keys: number): boolean {
+  const first = key.charCodeAt(0);
+  return first >= zero && first <= zero + 9 && Number(key) > nearIndex + 2 * keys;
+}
+
+/**
+ * Makes V8 keep the keys of an object that are array indexes in a hash table. It would make room for all indexes up to the largest:
+ * 12 KiB for the key "1023" alone. An accessor needs the table, and it stays when the value takes the place of the accessor.
+ */
+function useHashTable(object: object, key: string): void {
+  Object.defineProperty(object, key, { get: absent, enumerable: true, configurable: true });
+  Object.defineProperty(object, key, { value: undefined, writable: true });
+}
+
+const absent = () => undefined;
 
 /** Characters of a wrong token in errors. */
 const longestShown = 40;

@@ -248,9 +248,10 @@ export class Connection {
     });
   }
 
-  /** Continues parsing a frame, or starts the next one if there is memory for it. Returns false if there is nothing to do. */
+  /** Continues parsing a frame, or starts the next one, if there is memory for it. Returns false if there is nothing to do. */
   #takeRequest(isDue: () => boolean): boolean {
     if (this.#parsing !== undefined) {
+      if (!this.#memory.mayGrow()) return false;
       this.#parse(this.#parsing, isDue);
       return true;
     }
@@ -323,12 +324,13 @@ export class Connection {
       if (frame.kind !== frameKind.json)
         fail(1005, 'binary frames are not supported yet', { feature: 'binary frames' });
       const ended = parser.parse(isDue);
-      memory.parsed(parser.values);
+      memory.parsed(parser);
       if (!ended) return;
     } catch (error) {
       failure = error;
     }
     this.#parsing = undefined;
+    this.#memory.grown();
     if (this.#ended) memory.release();
     else this.#begin(parsing, failure);
   }
@@ -447,6 +449,7 @@ export class Connection {
   #forgetReceived(): void {
     this.#parsing?.memory.release();
     this.#parsing = undefined;
+    this.#memory.grown();
     this.#waiting = undefined;
     this.#decoder.clear();
     this.#memory.received(0);

@@ -62,10 +62,10 @@ export class SessionTable {
     this.#admitted = true;
     const root = folder === undefined ? folders.root : await folders.within(folder);
     if (this.#closed !== undefined) throw this.#closed;
-    return this.#add(root);
+    return this.#add(root, folder);
   }
 
-  #add(root: StorageRoot): Session {
+  #add(root: StorageRoot, folder: string | undefined): Session {
     const { max_sessions_per_connection: limit } = this.#services.config.limits;
     if (this.#sessions.size >= limit) {
       fail(2003, `the connection has ${limit} sessions, the most that it may have; destroy one first`, {
@@ -73,7 +73,7 @@ export class SessionTable {
       });
     }
     const memory = this.#memory.hold('sessions');
-    memory.add(sessionBytes, 'the session was not created');
+    memory.add(sessionBytes(folder), 'the session was not created');
     try {
       return this.#make(memory, root);
     } catch (error) {

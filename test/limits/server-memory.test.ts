@@ -234,3 +234,34 @@ describe('the budgets by default', () => {
     expect(large.client.total).toBe(400 * MiB);
   });
 });
+
+describe('requests that grow while they are parsed', () => {
+  it('go on together while there is room, and one by one without', () => {
+    const all = memory({ server: { heap: 12_000, total: 12_000 }, client: { heap: 12_000, total: 12_000 } });
+    const clients = [all.client(), all.client(), all.client()] as const;
+    const [first, second, third] = clients;
+    const small = all.client();
+    const begun = clients.map((client) => client.pass('requests', native(900)));
+    expect(clients.map((client) => client.mayGrow)).toEqual([true, true, true]);
+    const grown = clients.map((client) => client.pass('requests', native(400)));
+    expect([third.mayGrow, first.mayGrow, second.mayGrow, third.mayGrow]).toEqual([true, false, false, true]);
+    expect(small.mayGrow).toBe(true);
+    third.grown();
+    expect([first.mayGrow, second.mayGrow]).toEqual([true, false]);
+    first.close();
+    expect([third.mayGrow, second.mayGrow]).toEqual([false, true]);
+    for (const release of [...begun, ...grown]) release();
+    expect([third.mayGrow, second.mayGrow]).toEqual([true, true]);
+  });
+
+  it('are called back when their turn comes', async () => {
+    const all = memory({ server: { heap: 12_000, total: 12_000 }, client: { heap: 12_000, total: 12_000 } });
+    const [first, second] = [all.client(), all.client()];
+    for (const client of [first, second]) client.pass('requests', native(1900));
+    expect([first.mayGrow, second.mayGrow]).toEqual([true, false]);
+    const woken = new Promise<void>((resolve) => second.onRoom(resolve));
+    first.grown();
+    await woken;
+    expect(second.mayGrow).toBe(true);
+  });
+});

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { keyHeap, valueHeap } from '../../src/limits/estimates.js';
 import { type JsonLimits, JsonParser } from '../../src/protocol/json-parser.js';
 import { refused } from '../helpers/errors.js';
 import { testSeed } from '../helpers/random.js';
@@ -54,6 +55,25 @@ describe('the parser of payloads', () => {
       }),
       { seed: testSeed, numRuns: 3000 },
     );
+  });
+
+  it.each([
+    ['indexes as keys', '{"1023":1}'],
+    ['indexes that grow', '{"1023":1,"2574":1}'],
+    ['indexes that grow more and more', '{"0":1,"16":1,"800":1,"1800":1,"2800":1}'],
+    ['arrays of one value', '[[[[[[[[[[1]]]]]]]]]]'],
+    ['objects in arrays of one value', '[{"a":[{"b":[1]}]}]'],
+    ['numbers', '[1,1.5,-2,"x"]'],
+    ['new keys', '{"KEYa":1,"KEYb":1,"KEYc":1,"KEYd":1,"KEYe":1,"KEYf":1,"KEYg":1,"KEYh":1}'],
+  ])('builds values no larger than they count: %s', (_, item) => {
+    const text = `[${Array.from({ length: 2000 }, (_, n) => item.replaceAll('KEY', `k${n}`)).join(',')}]`;
+    const before = process.memoryUsage().heapUsed;
+    const parser = parse(text);
+    const grown = process.memoryUsage().heapUsed - before;
+    const counted = parser.values * valueHeap + parser.keys * keyHeap + 2 * text.length;
+    // Half of what the parser makes are numbers and texts on its way.
+    expect(grown / counted).toBeLessThan(6);
+    expect(parser.value).toStrictEqual(JSON.parse(text));
   });
 
   it('takes what JSON.parse takes, and nothing else', () => {

@@ -45,6 +45,24 @@ it('a connection without a session that sends nothing is closed after idle_conne
   await session.destroy();
 });
 
+it("a session's folder counts against its client's budget", async () => {
+  const server = await TestServer.start({ config: { max_memory_mb: 64, max_client_memory_mb: 12 } });
+  const raw = await server.raw();
+  const storage_data_folder = `/${'\u6771'.repeat(32_000)}`;
+  let made = 0;
+  for (let id = 0; ; id++) {
+    const reply = await raw.request<ServerFrames['CreateSessionResponse' | 'Error']>({
+      ...{ type: 'CreateSessionRequest', id, storage_data_folder },
+    });
+    if (reply.type === 'Error') {
+      expect(reply.code).toBe(6001);
+      break;
+    }
+    made++;
+  }
+  expect(made * 2 * storage_data_folder.length).toBeLessThan(8 * mebibyte);
+});
+
 it('a frame that can never fit is skipped and refused, naming the budget and both numbers; the connection goes on', async () => {
   const server = await TestServer.start({ config: { max_memory_mb: 64, max_client_memory_mb: 12 } });
   const raw = await server.raw();

@@ -113,4 +113,25 @@ export const memoryAttacks = [
       }
     },
   },
+  {
+    name: 'objects whose keys are indexes far apart, 4 clients',
+    lanes: 4,
+    async lane({ open, alive }) {
+      const peer = await open();
+      const objects = times('{"1023":1,"2574":1},', 200_000);
+      while (alive() && !peer.closed)
+        await peer.request(`{"type":"Ping","id":"far","x":[${objects}0]}`, 'far');
+    },
+  },
+  {
+    name: 'sessions with folders of 32,000 characters, 4 clients',
+    lanes: 4,
+    async lane({ open, alive, pause }) {
+      const peer = await open();
+      const storage_data_folder = `/${times('\u6771', 32_000)}`;
+      for (let id = 0; alive() && !peer.closed && id < 10_000; id++)
+        await peer.request({ type: 'CreateSessionRequest', id, storage_data_folder });
+      while (alive() && !peer.closed) await pause(50);
+    },
+  },
 ];

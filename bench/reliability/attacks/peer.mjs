@@ -50,10 +50,10 @@ export class Peer {
     return this.bytes(framed(Buffer.from(typeof frame === 'string' ? frame : JSON.stringify(frame))));
   }
 
-  /** The reply; undefined when the connection ends first. */
-  async request(frame) {
+  /** The reply; undefined when the connection ends first. `id`: of a frame that is given as JSON. */
+  async request(frame, id = frame.id) {
     if (this.closed) return undefined;
-    const reply = new Promise((answer) => this.#waiting.set(frame.id, answer));
+    const reply = new Promise((answer) => this.#waiting.set(id, answer));
     await this.send(frame);
     return reply;
   }
