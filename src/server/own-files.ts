@@ -3,11 +3,25 @@ import { cacheFolder } from '../../lib/internal.js';
 import type { ServerConfig } from '../config/schema.js';
 import type { OwnFiles } from '../storages/storage-root.js';
 
-/** `configFile`: where the config is, or would be. */
+/**
+ * Returns the server's own files. Those that the config names later, because it was read again, are closed from then on, and
+ * those that it named before stay closed. `configFile`: where the config is, or would be.
+ */
 export function ownFiles(config: ServerConfig, configFile: string | undefined): OwnFiles {
+  const closed = new Set(configFile === undefined ? [] : [configFile]);
+  return {
+    get closed() {
+      for (const path of named(config)) if (path !== '') closed.add(path);
+      return [...closed];
+    },
+    get logs() {
+      return config.logs_dir;
+    },
+  };
+}
+
+function named(config: ServerConfig): string[] {
   const { access_token_file, models_catalog_path, models_download_dir, logs_dir, crash_dump } = config;
   const downloads = join(models_download_dir, 'downloads.json');
-  const folders = [logs_dir, crash_dump.dir, cacheFolder()];
-  const files = [configFile ?? '', access_token_file, models_catalog_path, downloads, ...folders];
-  return { closed: files.filter((path) => path !== ''), logs: logs_dir };
+  return [access_token_file, models_catalog_path, downloads, logs_dir, crash_dump.dir, cacheFolder()];
 }

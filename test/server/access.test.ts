@@ -244,6 +244,21 @@ describe("the server's own files", () => {
   });
 });
 
+it('an access token that the config names later is closed from then on', async () => {
+  write('later/token', `${secret}-2`);
+  write('later/server-config.json', '{}');
+  const { server } = await TestServer.start({
+    config: { storage_root: file('later'), access_token_file: file('token') },
+    configFile: file('later/server-config.json'),
+  });
+  await using client = await connect({ port: server.port, accessToken: secret });
+  const session = await client.createSession();
+  await session.createAgent({ graph: canned('token') });
+  const config = { ...(await serverConfig()), access_token_file: file('later/token') };
+  await server.reload({ config, sources: new Map([['access_token_file', 'file']]) });
+  expect(await refusal(session.createAgent({ graph: canned('token') }))).toMatchObject({ code: 3010 });
+});
+
 async function serverConfig(): Promise<ServerConfig> {
   const { configSchema } = await import('../../src/config/schema.js');
   return configSchema.parse({ port: 0 });
