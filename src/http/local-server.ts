@@ -114,7 +114,10 @@ export class LocalServer {
   }
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    this.#occupy(request.socket, response);
+    const { socket } = request;
+    // Replies to pipelined requests would wait in memory, any number of them. Nobody but an attacker sends such requests.
+    if (!this.#waiting.has(socket)) return void socket.destroy();
+    this.#occupy(socket, response);
     setSecurityHeaders(response);
     const refusal = refusalOf(request);
     if (refusal !== undefined) return sendText(response, 403, refusal);

@@ -247,6 +247,15 @@ it('health answers however many connections say nothing', async () => {
   expect(silent.at(-1)?.closed).toBe(false);
 });
 
+it('pipelined requests get no replies that wait in memory', async () => {
+  const server = await start();
+  const socket = connect(portOf(server), '127.0.0.1').setEncoding('utf8');
+  socket.write('GET /metrics HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n'.repeat(1000));
+  const text = (await socket.toArray().catch(() => [])).join('');
+  expect(text.split('HTTP/1.1 200').length - 1).toBeLessThan(2);
+  expect(await get(portOf(server), '/health')).toMatchObject({ status: 200 });
+});
+
 it('nothing listens by default', async () => {
   const server = await TestServer.start();
   expect(server.server.metricsPort).toBeUndefined();
