@@ -112,8 +112,11 @@ struct Place {
   std::string name;
 };
 
+/// Also in other case, which some file systems do not tell apart.
 bool is_log(std::string_view name) {
-  return name.find(".log") != std::string_view::npos;
+  constexpr std::string_view kEnding = ".log";
+  const auto same = [](char a, char b) { return (a >= 'A' && a <= 'Z' ? a - 'A' + 'a' : a) == b; };
+  return std::search(name.begin(), name.end(), kEnding.begin(), kEnding.end(), same) != name.end();
 }
 
 /// The closed files, resolved at the moment of one walk.

@@ -26,14 +26,14 @@ export class ConsoleSink implements LogSink {
 
   write(line: string): void {
     const bytes = Buffer.from(this.#format(line));
-    const started = Date.now();
+    const started = performance.now();
     for (let written = 0; written < bytes.length; ) {
       try {
         written += writeSync(this.#descriptor, bytes, written);
       } catch (error) {
         // The pipe is non-blocking, and its reader is slow.
         const busy = (error as NodeJS.ErrnoException).code === 'EAGAIN';
-        if (!busy || this.#stuck || Date.now() - started > longestWait) {
+        if (!busy || this.#stuck || performance.now() - started > longestWait) {
           this.#stuck = busy;
           return;
         }

@@ -9,11 +9,16 @@ const careful = (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 /** Returns whether a line belongs to the log. */
 export type IsLine = (line: string) => boolean;
 
+/** How lines of createLog() begin. Other programs also write JSON with a level and a time, but in another order or form. */
+const lineBeginning =
+  /^\{"level":"(?:trace|debug|info|warn|error|fatal)","time":"\d{4,6}-\d\d-\d\dT[\d:.]+Z",/;
+
 /** Returns whether createLog() wrote a line. */
 export function isLogLine(line: string): boolean {
+  if (!lineBeginning.test(line)) return false;
   try {
-    const { level, time } = JSON.parse(line) as Record<string, unknown>;
-    return typeof level === 'string' && typeof time === 'string';
+    JSON.parse(line);
+    return true;
   } catch {
     return false;
   }

@@ -74,7 +74,7 @@ async function openChecked(boundary: string, path: string): Promise<number> {
 }
 
 async function isClosed(path: string, { closed, logs }: BeneathRequest): Promise<boolean> {
-  if (logs !== '' && path.includes('.log') && dirname(path) === (await realpath(logs).catch(() => logs)))
+  if (logs !== '' && /\.log/i.test(path) && dirname(path) === (await realpath(logs).catch(() => logs)))
     return true;
   const found = await stat(path).catch(() => undefined);
   for (const each of closed) {

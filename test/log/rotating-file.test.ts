@@ -127,6 +127,25 @@ describe('a rotating file', () => {
     file.close();
   });
 
+  it('takes the log of another program with its name for no log of its own', () => {
+    const time = '2026-01-02T03:04:05.678Z';
+    const own = `{"level":"info","time":"${time}","msg":"listening"}`;
+    const others = [
+      `{"level":"info","msg":"listening","time":"2026-01-02T03:04:05Z"}`,
+      `{"level":"info","service":"x","time":"${time}","message":"listening"}`,
+      `{"level":30,"time":1767323045678,"msg":"listening"}`,
+      `{"level":"information","time":"${time}","msg":"listening"}`,
+    ];
+    for (const first of [own, ...others]) {
+      const logs = folder();
+      writeFileSync(join(logs, 'service.log'), `${first}\n`);
+      const open = () => new LogFile(logs, 'service', { maxBytes: 12, files: 2 });
+      if (first === own) open().close();
+      else expect(open, first).toThrow('is not a log of lorekeep');
+      expect(read(logs, 'service.log')).toBe(`${first}\n`);
+    }
+  });
+
   it('appends to what a crash has left', () => {
     for (const left of ['{"level":"in', '', `${line(0)}li`]) {
       const logs = folder();

@@ -68,6 +68,13 @@ TEST("files that are closed are closed under every name, and what the kernel sho
   BeneathRequest request = file_in(folder, "alias");
   request.closed = {(folder / "root/own").string()};
   CHECK(open_beneath(request).reached == Reached::kClosed);
+  request = file_in(folder, "");
+  request.logs = (folder / "root").string();
+  for (const char* name : {"service.log", "SERVICE.1.LOG", "other.txt"}) {
+    write(folder / "root" / name, "line");
+    request.path = name;
+    CHECK((open_beneath(request).reached == Reached::kClosed) == (std::string_view(name) != "other.txt"));
+  }
   request.root = "/";
   for (const char* path : {"proc/self/environ", "sys/kernel", "dev/null", "dev/never-there"}) {
     request.path = path;
