@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { constants } from 'node:fs';
-import { type FileHandle, lstat, open, readdir, rename, rm } from 'node:fs/promises';
+import { constants, type Stats } from 'node:fs';
+import { type FileHandle, link, lstat, open, readdir, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { LorekeepError } from './errors.js';
 import { makeFolder } from './make-folder.js';
@@ -44,33 +44,41 @@ export interface ReplaceRule {
 
 /**
  * Writes a file beside `path`, creating folders, and renames it into place. The existing file must be absent, empty, or a
- * regular file of ours. It is checked first, and again by device and inode just before the rename.
+ * regular file of ours. It is checked first, and again by device and inode just before the rename. The new file has its
+ * permissions and owner.
  * @throws system errors; INVALID_ARGUMENT for a file that is not ours; IO for one that others keep replacing
  */
 export async function replaceFile(path: string, content: string, rule: ReplaceRule): Promise<void> {
   makeFolder(dirname(path));
-  await checkOurs(path, rule);
+  const like = await checkOurs(path, rule);
   await removeStrays(path);
-  await writeWhole(path, (write) => write(content), { check: () => checkOurs(path, rule) });
+  await writeWhole(path, (write) => write(content), { check: () => checkOurs(path, rule), like });
 }
+
+/** Permissions and owner of a file. */
+export type Access = Pick<Stats, 'mode' | 'uid' | 'gid'>;
+
+const permissionBits = 0o777;
 
 /** Appends to a file that is being written. */
 export type Write = (text: string) => Promise<unknown>;
 
 /**
  * Writes a file beside `path` and renames it into place, so that readers see the old file or the new one. `check()` runs
- * just before the rename and may refuse the file that is there by then. `mode`: permissions of the new file.
+ * just before the rename and may refuse the file that is there by then. `like`: permissions and owner of the new file, as far
+ * as this user may set them; nobody else can read it before it has them. Default: the system's.
  * @throws system errors; IO for a file that others keep replacing; what `check()` and `content()` throw
  */
 export async function writeWhole(
   path: string,
   content: (write: Write) => Promise<unknown>,
-  { check = async () => {}, mode }: { check?: () => Promise<unknown>; mode?: number } = {},
+  { check = async () => {}, like }: { check?: () => Promise<unknown>; like?: Access | undefined } = {},
 ): Promise<void> {
   const temporary = temporaryName(path);
   try {
-    const file = await open(temporary, 'wx', mode);
+    const file = await open(temporary, 'wx', like && like.mode & permissionBits);
     try {
+      if (like !== undefined) await giveAccess(file, like);
       await content((text) => file.writeFile(text));
       await file.sync();
     } finally {
@@ -81,6 +89,14 @@ export async function writeWhole(
     await rm(temporary, { force: true }).catch(() => {});
     throw error;
   }
+}
+
+/** Only root may change the owner, and not every file system has permissions. */
+async function giveAccess(file: FileHandle, { mode, uid, gid }: Access): Promise<void> {
+  const made = await file.stat();
+  if (made.uid !== uid || made.gid !== gid)
+    await file.chown(uid, gid).catch(() => file.chown(made.uid, gid).catch(() => {}));
+  if (made.mode !== mode) await file.chmod(mode & permissionBits).catch(() => {});
 }
 
 /** Checks of a file that others keep replacing. */
@@ -95,24 +111,41 @@ export async function renameOver(from: string, to: string, check: () => Promise<
   for (let checks = 0; checks < mostChecks; checks++) {
     const seen = await identity(to);
     await check();
-    if ((await identity(to)) === seen) return rename(from, to);
+    if ((await identity(to)) !== seen) continue;
+    if (seen !== undefined) return rename(from, to);
+    if (await moveToFreeName(from, to)) return;
   }
   throw LorekeepError.about('IO', { file: to, reason: 'is replaced again and again' });
 }
 
-/** @throws INVALID_ARGUMENT for a file that is not ours */
-async function checkOurs(path: string, { isOurs, most }: ReplaceRule): Promise<void> {
+/** Returns false if the name is taken by now. A link replaces nothing; not all file systems have links. */
+async function moveToFreeName(from: string, to: string): Promise<boolean> {
+  try {
+    await link(from, to);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+    await rename(from, to);
+    return true;
+  }
+  await rm(from, { force: true });
+  return true;
+}
+
+/** Returns the facts of the file, if there is one. @throws INVALID_ARGUMENT for a file that is not ours */
+async function checkOurs(path: string, { isOurs, most }: ReplaceRule): Promise<Stats | undefined> {
   let file: FileHandle;
   try {
     file = await openRegular(path, constants.O_NOFOLLOW ?? 0);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw error;
   }
   try {
-    const { size } = await file.stat();
+    const facts = await file.stat();
+    const { size } = facts;
     const ours = size === 0 || (size <= most && isOurs(await file.readFile('utf8')));
     if (!ours) throw refused(path, 'is not a file that lorekeep wrote, so it is left as it is');
+    return facts;
   } finally {
     await file.close();
   }

@@ -147,6 +147,20 @@ class OpenedFile final : public FoundFile {
   int handle_;
 };
 
+constexpr mode_t kPermissionBits = 0777;
+constexpr mode_t kUsualPermissions = 0666;  // less those of the umask
+
+/// Gives an open file the permissions and the owner of another, as far as this user may set them. Only root may change
+/// the owner, and not every file system has permissions.
+void give_access(int handle, const struct stat& like) noexcept {
+  struct stat made{};
+  if (::fstat(handle, &made) != 0) return;
+  if (made.st_uid != like.st_uid || made.st_gid != like.st_gid) {
+    if (::fchown(handle, like.st_uid, like.st_gid) != 0 && ::fchown(handle, made.st_uid, like.st_gid) != 0) errno = 0;
+  }
+  if (made.st_mode != like.st_mode && ::fchmod(handle, like.st_mode & kPermissionBits) != 0) errno = 0;
+}
+
 /// Renames without replacing anything; nullopt if the system cannot guarantee that.
 std::optional<bool> rename_to_free_name(int folder, const char* from, const char* to) {
 #if defined(__linux__) && defined(SYS_renameat2)
@@ -201,8 +215,13 @@ Destination::Seen Destination::look() const {
 
 std::FILE* Destination::create(const std::filesystem::path& name) const {
   if (folder_ < 0) return std::fopen((folder_of(target_) / name).c_str(), "wbxe");  // for its errno
-  const int handle = ::openat(folder_, name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  struct stat like{};
+  const std::filesystem::path own = target_.filename();
+  const bool replaces = ::fstatat(folder_, own.c_str(), &like, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(like.st_mode);
+  const mode_t mode = replaces ? like.st_mode & kPermissionBits : kUsualPermissions;
+  const int handle = ::openat(folder_, name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
   if (handle < 0) return nullptr;
+  if (replaces) give_access(handle, like);
   std::FILE* file = ::fdopen(handle, "wb");
   if (file == nullptr) {
     const int code = errno;

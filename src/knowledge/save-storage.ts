@@ -116,7 +116,8 @@ async function writeChecked(
   check: () => Promise<void>,
   content: (write: Write) => Promise<unknown>,
 ): Promise<void> {
-  await writeWhole(path, content, { check }).catch((cause: NodeJS.ErrnoException) => {
+  const like = await lstat(path).catch(() => undefined);
+  await writeWhole(path, content, { check, like }).catch((cause: NodeJS.ErrnoException) => {
     if (cause instanceof LorekeepError || cause.code === undefined) throw cause;
     const reason = `cannot be written: ${cause.message}`;
     throw LorekeepError.about('IO', { file: path, reason }, { cause });

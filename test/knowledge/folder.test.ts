@@ -84,6 +84,12 @@ const refuse = {
 };
 
 describe('indexFolder', () => {
+  test.skipIf(process.platform === 'win32')('keeps the texts from other users', async () => {
+    write({ 'a.md': 'Bees dance.' });
+    const { config } = await index();
+    expect(statSync(dirname(config)).mode & 0o077).toBe(0);
+  });
+
   test('makes records with path, title, heading, page and time, and ids that stay', async () => {
     write({ 'a/guide.md': '# Bees\n\nBees dance.\n\n## Honey\n\nHoney is sweet.', 'ice.txt': 'Ice flows.' });
     utimesSync(join(folder, 'ice.txt'), 1_700_000_000, 1_700_000_000);

@@ -1,8 +1,17 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { pbkdf2, pbkdf2Sync } from 'node:crypto';
+import {
+  chmodSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { EmbeddingModel, inspectFile, Records, TextIndex, VectorIndex } from '../../lib/index.js';
-import { readRegular, replaceFile } from '../../lib/regular-file.js';
+import { readRegular, renameOver, replaceFile } from '../../lib/regular-file.js';
 import { ComputeSettingsCache } from '../../lib/settings-cache.js';
 import { loadKnowledgeBaseConfig } from '../../src/knowledge/config.js';
 import { rejection } from '../helpers/errors.js';
@@ -22,6 +31,19 @@ describe('replaceFile()', () => {
     expect(readdirSync(file('new', 'folder'))).toEqual(['f']);
   });
 
+  test.skipIf(process.platform === 'win32')(
+    'keeps the permissions of the file that it replaces',
+    async () => {
+      for (const mode of [0o600, 0o640, 0o666]) {
+        const path = file(`mode-${mode}`);
+        writeFileSync(path, 'ours');
+        chmodSync(path, mode);
+        await replaceFile(path, 'ours again', rule);
+        expect(statSync(path).mode & 0o777).toBe(mode);
+      }
+    },
+  );
+
   test('leaves what is not ours, links and folders', async () => {
     mkdirSync(file('refused'));
     const path = (name: string) => file('refused', name);
@@ -35,6 +57,23 @@ describe('replaceFile()', () => {
     expect(readdirSync(file('refused'))).toEqual(before);
     expect(readFileSync(path('diary'), 'utf8')).toBe('dear diary');
   });
+});
+
+test('a new file takes no name that another program takes in the last moment', async () => {
+  const [from, to] = [file('from'), file('to')];
+  writeFileSync(from, 'ours');
+  let checks = 0;
+  const renamed = renameOver(from, to, async () => {
+    if (++checks > 1) throw new Error('taken');
+    setImmediate(() => {
+      // Threads are busy, so the name is looked up before and taken after the other file is there.
+      for (let n = 0; n < 16; n++) pbkdf2('a', 'b', 50_000, 64, 'sha512', () => {});
+      pbkdf2Sync('a', 'b', 5000, 64, 'sha512');
+      writeFileSync(to, "somebody else's");
+    });
+  });
+  await expect(renamed).rejects.toThrow('taken');
+  expect(readFileSync(to, 'utf8')).toBe("somebody else's");
 });
 
 test('the settings cache replaces no other file', async () => {

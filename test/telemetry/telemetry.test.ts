@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { configSchema } from '../../src/config/schema.js';
 import { silentLog } from '../../src/log/log.js';
@@ -81,6 +81,7 @@ it('lorekeep telemetry says what is sent and switches it off, and keeps the rest
   const config = inFolder('server-config.json');
   const text = `{\n  "port": 0,\n  "telemetry": { "sinks": [${JSON.stringify(sink('https://example.invalid'))}] }\n}\n`;
   writeFileSync(config, text);
+  chmodSync(config, 0o620); // the umask forbids a part of it
   const status = await lorekeep(['telemetry', 'status', '--config', config]);
   expect(status.stdout).toContain('telemetry is on, without texts of users');
   expect(status.stdout).toContain('https://example.invalid/batch/');
@@ -90,6 +91,7 @@ it('lorekeep telemetry says what is sent and switches it off, and keeps the rest
   expect(show.stdout).not.toContain('key-of-the-project');
   const off = await lorekeep(['telemetry', 'off', '--config', config]);
   expect(off.status, off.stderr).toBe(0);
+  if (process.platform !== 'win32') expect(statSync(config).mode & 0o777).toBe(0o620);
   const edited = readFileSync(config, 'utf8');
   expect(JSON.parse(edited)).toEqual({
     port: 0,

@@ -26,14 +26,17 @@ async function disable(file: string): Promise<void> {
   const text = await readText(file);
   const formattingOptions = { insertSpaces: true, tabSize: 2, eol: text.includes('\r\n') ? '\r\n' : '\n' };
   const edited = applyEdits(text, modify(text, ['telemetry', 'enabled'], false, { formattingOptions }));
+  const checkUnchanged = async () => {
+    if ((await readText(file)) === text) return;
+    throw new CommandError('IO', `${file}: was changed meanwhile, so it is left as it is; try again`);
+  };
   // A link stays a link.
-  await replaceFile(await realpath(file), edited);
+  await replaceFile(await realpath(file), edited, checkUnchanged);
 }
 
 /** Replaces a file in one step; a reader sees the old text or the new one. */
-async function replaceFile(file: string, text: string): Promise<void> {
-  const { mode } = await stat(file);
-  await writeWhole(file, (write) => write(text), { mode: mode & 0o777 });
+async function replaceFile(file: string, text: string, check: () => Promise<void>): Promise<void> {
+  await writeWhole(file, (write) => write(text), { check, like: await stat(file) });
   const folder = await open(dirname(file), 'r').catch(() => undefined);
   await folder?.sync().catch(() => {});
   await folder?.close();

@@ -62,7 +62,7 @@ export async function indexFolder(options: IndexFolderOptions): Promise<FolderIn
     throw LorekeepError.about('INVALID_ARGUMENT', { field: 'model', reason });
   }
   const place = options.output === undefined ? placeOf(folder) : resolve(options.output);
-  await preparePlace(place);
+  await preparePlace(place, options.output === undefined ? ownUserOnly : undefined);
   const signal = options.signal ?? new AbortController().signal;
   const lock = await lockFolder(place, signal, () =>
     (options.log ?? noLog).warn({ folder: place }, 'another process is indexing this folder; waiting for it'),
@@ -80,10 +80,13 @@ export async function indexFolder(options: IndexFolderOptions): Promise<FolderIn
   }
 }
 
+/** The records of a default place hold the texts of files that only this user may be able to read. */
+const ownUserOnly = 0o700;
+
 /** Refuses a folder with files of the same names that are not of an index. */
-async function preparePlace(place: string): Promise<void> {
+async function preparePlace(place: string, mode: number | undefined): Promise<void> {
   try {
-    makeFolder(place);
+    makeFolder(place, mode);
   } catch (cause) {
     const { code, message } = cause as NodeJS.ErrnoException;
     const isFile = code === 'EEXIST' || code === 'ENOTDIR';

@@ -60,6 +60,25 @@ TEST("the temporary file of a living writer stays") {
   CHECK_EQ(files_in(folder.path()), 1u);
 }
 
+#if !defined(_WIN32)
+TEST("a file that is replaced keeps its permissions, and the file beside it is never more open") {
+  namespace fs = std::filesystem;
+  const test::ScratchFolder folder;
+  const auto target = folder / "kb.bm25";
+  for (const auto mode : {fs::perms::owner_read | fs::perms::owner_write, fs::perms(0664), fs::perms(0444)}) {
+    fs::remove(target);
+    touch(target);
+    fs::permissions(target, mode);
+    AtomicFile file(target, anything);
+    for (const auto& entry : fs::directory_iterator(folder.path())) CHECK(entry.status().permissions() == mode);
+    file.write(kBytes);
+    file.commit();
+    CHECK(fs::status(target).permissions() == mode);
+    CHECK_EQ(fs::file_size(target), 4u);
+  }
+}
+#endif
+
 TEST("a folder that is not there has no strays") {
   const test::ScratchFolder folder;
   CHECK_EQ(remove_stray_files(folder / "absent" / "kb.index"), 0u);
