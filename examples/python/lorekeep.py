@@ -127,6 +127,9 @@ class Client:
                 self._socket.sendall(_HEADER.pack(_JSON, len(body)) + body)
         except OSError as error:
             self._lose(ConnectionLost(f"the connection failed: {error}"))
+        except BaseException:  # Ctrl-C, perhaps in the middle of a frame: the next one would be taken for the rest of it.
+            self._lose(ConnectionLost("a request was interrupted while it was sent"))
+            raise
         return reply
 
     def close(self) -> None:

@@ -154,6 +154,24 @@ class ClientTest(unittest.TestCase):
                 lost.ping()
         lost.close()
 
+    def test_is_lost_when_a_request_is_interrupted_in_the_middle(self):
+        class Interrupted:
+            def __init__(self, real):
+                self._real = real
+
+            def sendall(self, data):
+                self._real.sendall(data[:3])
+                raise KeyboardInterrupt
+
+            def __getattr__(self, name):
+                return getattr(self._real, name)
+
+        self.client._socket = Interrupted(self.client._socket)
+        with self.assertRaises(KeyboardInterrupt):
+            self.client.ping()
+        with self.assertRaises(ConnectionLost):
+            self.client.ping()
+
     def test_says_what_does_not_answer(self):
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
