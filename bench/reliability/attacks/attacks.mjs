@@ -16,7 +16,7 @@ export const attacks = {
   name: 'attacks',
   what: 'attacks on memory and on the time of others, beside a well-behaved client',
   aim: attackList.length,
-  short: { count: 2, minutes: 0.25 },
+  short: { count: 3, minutes: 0.35 },
   long: { count: attackList.length, minutes: 20 },
   /** `count` is how many of the attacks run, `minutes` how long all of them together. */
   async run({ folder, seed, count, until, short, say }) {

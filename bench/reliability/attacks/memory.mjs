@@ -33,6 +33,16 @@ export const memoryAttacks = [
     },
   },
   {
+    name: 'objects whose keys are indexes far apart, 4 clients',
+    lanes: 4,
+    async lane({ open, alive }) {
+      const peer = await open();
+      const objects = times('{"1023":1,"2574":1},', 200_000);
+      while (alive() && !peer.closed)
+        await peer.request(`{"type":"Ping","id":"far","x":[${objects}0]}`, 'far');
+    },
+  },
+  {
     name: 'inline storages, one after the other, kept',
     lanes: 2,
     async lane({ open, alive, word }) {
@@ -111,16 +121,6 @@ export const memoryAttacks = [
         await peer.send(payload);
         while (alive() && !peer.closed && peer.replies === answered) await new Promise(setImmediate);
       }
-    },
-  },
-  {
-    name: 'objects whose keys are indexes far apart, 4 clients',
-    lanes: 4,
-    async lane({ open, alive }) {
-      const peer = await open();
-      const objects = times('{"1023":1,"2574":1},', 200_000);
-      while (alive() && !peer.closed)
-        await peer.request(`{"type":"Ping","id":"far","x":[${objects}0]}`, 'far');
     },
   },
   {
