@@ -1,5 +1,6 @@
 import { stringArgument } from './arguments.js';
 import { binding } from './binding.js';
+import type { Pooling } from './embedding-model.js';
 import type { FileInspection, NativeModelDescription } from './native.js';
 import { type CallOptions, callNative } from './native-call.js';
 
@@ -23,8 +24,16 @@ export async function inspectFile(path: string, options: InspectFileOptions = {}
 /** The header of a GGUF model. */
 export type ModelDescription = NativeModelDescription;
 
+export interface DescribeModelOptions extends CallOptions {
+  /** Pooling of an embedding model whose file names none; it decides `refusals.embedding`. */
+  pooling?: Pooling | undefined;
+}
+
 /** Describes a GGUF model without loading it. @throws NOT_FOUND, IO, CANCELLED, MODEL_INVALID for a damaged header */
-export async function describeModel(path: string, options: CallOptions = {}): Promise<ModelDescription> {
+export async function describeModel(
+  path: string,
+  { pooling, signal }: DescribeModelOptions = {},
+): Promise<ModelDescription> {
   const file = stringArgument('path', path);
-  return callNative(options.signal, (cancel) => binding.describeModel(file, cancel));
+  return callNative(signal, (cancel) => binding.describeModel(file, pooling, cancel));
 }

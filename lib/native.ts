@@ -192,7 +192,12 @@ export interface NativeBinding {
   ): Promise<NativeStorage>;
 
   describeFile(path: string, verify: boolean, cancel: NativeCancelToken | undefined): Promise<FileInspection>;
-  describeModel(path: string, cancel: NativeCancelToken | undefined): Promise<NativeModelDescription>;
+  /** `pooling`: of an embedding model whose file names none. */
+  describeModel(
+    path: string,
+    pooling: string | undefined,
+    cancel: NativeCancelToken | undefined,
+  ): Promise<NativeModelDescription>;
 
   /** `key` identifies everything besides the text that embeddings depend on; a file with another key is ignored. */
   matchEmbeddings(

@@ -18,6 +18,10 @@ export interface NativeModelDescription {
   tokenizer?: string;
   /** Tokens. */
   vocabulary?: number;
+  /** `general.file_type`: llama.cpp's number of the quantisation. */
+  fileType?: number;
+  /** Why the header rules out each type of model, without the path; absent where it does not. Weights are not read. */
+  refusals: { embedding?: string; llm?: string; reranker?: string };
 }
 
 export interface FileSection {

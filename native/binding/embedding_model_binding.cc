@@ -6,6 +6,7 @@
 #include "binding/known_settings.h"
 #include "binding/layout.gen.h"
 #include "binding/model_load.h"
+#include "binding/pooling_argument.h"
 #include "binding/value_conversion.h"
 
 namespace lorekeep::binding {
@@ -115,11 +116,7 @@ Napi::Value load_embedding_model(const Napi::CallbackInfo& info) {
     load.context_size =
         static_cast<std::uint32_t>(integer_argument(given.Get("contextSize"), "contextSize", 0, kMostContext));
     load.threads = integer_argument(given.Get("threads"), "threads", 0, kMostThreads);
-    if (!given.Get("pooling").IsUndefined()) {
-      const std::string pooling = string_argument(given.Get("pooling"), "pooling");
-      load.pooling = engine::parse_pooling(pooling);
-      if (!load.pooling) fail(Code::kInvalidArgument, "pooling: mean, cls or last is expected, not " + pooling);
-    }
+    load.pooling = pooling_argument(given.Get("pooling"));
     if (!given.Get("runtime").IsUndefined()) load.runtime = string_argument(given.Get("runtime"), "runtime");
     load.known = known_settings_argument(given.Get("known"));
     load.placement = enumerator_argument<engine::Placement>(given.Get("placement"), "placement", layout::kPlacements);

@@ -1,8 +1,15 @@
 #include "binding/file_description_binding.h"
 
+#include <filesystem>
+#include <optional>
+#include <utility>
+
 #include "binding/arguments.h"
+#include "binding/pooling_argument.h"
 #include "binding/promise_task.h"
 #include "engine/gguf_description.h"
+#include "engine/gguf_file.h"
+#include "lm/model_uses.h"
 #include "store/file_description.h"
 
 namespace lorekeep::binding {
@@ -54,18 +61,44 @@ Napi::Value describe_file(const Napi::CallbackInfo& info) {
   });
 }
 
+namespace {
+
+struct ModelDescription {
+  engine::GgufDescription header;
+  lm::ModelUses uses;
+};
+
+ModelDescription describe(const std::filesystem::path& path, std::optional<engine::Pooling> pooling) {
+  const engine::GgufFile file(path);
+  return {engine::describe_gguf(file), lm::uses_of(file, pooling)};
+}
+
+Napi::Value to_js_model(Napi::Env env, ModelDescription&& model) {
+  Napi::Object object = Napi::Object::New(env);
+  object.Set("tensors", static_cast<double>(model.header.tensors));
+  for (const auto& [name, fact] : model.header.facts) object.Set(name, to_js(env, fact));
+  Napi::Object refusals = Napi::Object::New(env);
+  const auto add = [&](const char* type, const std::string& reason) {
+    if (!reason.empty()) refusals.Set(type, reason);
+  };
+  add("embedding", model.uses.not_embedding);
+  add("llm", model.uses.not_language);
+  add("reranker", model.uses.not_reranker);
+  object.Set("refusals", refusals);
+  return object;
+}
+
+}  // namespace
+
 Napi::Value describe_model(const Napi::CallbackInfo& info) {
   return guarded(info.Env(), [&]() -> Napi::Value {
-    TaskOptions options{Lane::kLong, cancel_argument(info[1]), nullptr, {}};
-    return promise_task<engine::GgufDescription>(
+    TaskOptions options{Lane::kLong, cancel_argument(info[2]), nullptr, {}};
+    return promise_task<ModelDescription>(
         info.Env(), options,
-        [path = path_argument(info[0])](const TaskContext&) { return engine::describe_gguf(path); },
-        [](Napi::Env env, engine::GgufDescription&& model) {
-          Napi::Object object = Napi::Object::New(env);
-          object.Set("tensors", static_cast<double>(model.tensors));
-          for (const auto& [name, fact] : model.facts) object.Set(name, to_js(env, fact));
-          return object;
-        });
+        [path = path_argument(info[0]), pooling = pooling_argument(info[1])](const TaskContext&) {
+          return describe(path, pooling);
+        },
+        to_js_model);
   });
 }
 

@@ -1,11 +1,15 @@
 #include "engine/gguf_description.h"
 
-#include "engine/gguf_file.h"
+#include "core/utf8.h"
 
 namespace lorekeep::engine {
+namespace {
 
-GgufDescription describe_gguf(const std::filesystem::path& path) {
-  const GgufFile file(path);
+constexpr std::size_t kLongestText = 1024;  // bytes; a name or a licence is shorter
+
+}  // namespace
+
+GgufDescription describe_gguf(const GgufFile& file) {
   GgufDescription description;
   description.tensors = file.tensors().size();
   std::uint64_t parameters = 0;
@@ -14,7 +18,8 @@ GgufDescription describe_gguf(const std::filesystem::path& path) {
   description.facts.emplace_back("bytes", static_cast<std::int64_t>(file.size()));
   if (file.parts().size() > 1) description.facts.emplace_back("parts", static_cast<std::int64_t>(file.parts().size()));
   const auto add_text = [&](const char* name, const std::string& key) {
-    if (const auto value = file.string(key)) description.facts.emplace_back(name, std::string(*value));
+    if (const auto value = file.string(key))
+      description.facts.emplace_back(name, std::string(utf8_prefix(*value, kLongestText)));
   };
   const auto add_count = [&](const char* name, const std::string& key) {
     if (const auto value = file.integer(key)) description.facts.emplace_back(name, static_cast<std::int64_t>(*value));
@@ -22,6 +27,7 @@ GgufDescription describe_gguf(const std::filesystem::path& path) {
   add_text("name", "general.name");
   add_text("architecture", "general.architecture");
   add_text("license", "general.license");
+  add_count("fileType", "general.file_type");
   const std::string architecture(file.string("general.architecture").value_or(""));
   add_count("contextLength", architecture + ".context_length");
   add_count("embeddingLength", architecture + ".embedding_length");

@@ -2,11 +2,12 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <string>
 #include <utility>
 #include <variant>
 #include <vector>
+
+#include "engine/gguf_file.h"
 
 namespace lorekeep::engine {
 
@@ -17,7 +18,7 @@ struct GgufDescription {
   std::vector<std::pair<std::string, Fact>> facts;  // named as in lib/; without absent keys
 };
 
-/// Reads the header and checks the tensors against the file's size without reading them. Throws as GgufFile.
-GgufDescription describe_gguf(const std::filesystem::path& path);
+/// Describes a file by its header.
+GgufDescription describe_gguf(const GgufFile& file);
 
 }  // namespace lorekeep::engine

@@ -57,6 +57,11 @@ export class Catalog {
     const entries = new Map<string, CatalogEntry>();
     for (const [index, entry] of parsed.value.models.entries()) {
       if (entries.has(entry.name)) throw refuse(['models', index, 'name'], 'the name is used twice');
+      const clash = clashOf(entry.variants);
+      if (clash !== undefined) {
+        const [number, reason] = clash;
+        throw refuse(['models', index, 'variants', number], `variants[${number}]: ${reason}`);
+      }
       for (const [number, variant] of entry.variants.entries()) {
         const mistake = mistakeIn(variant);
         if (mistake === undefined) continue;
@@ -135,6 +140,30 @@ export class Catalog {
   resolveFile(file: string): string {
     return resolve(dirname(this.file), file);
   }
+}
+
+/** Returns the number of a variant that contradicts an earlier one of its model, and how. */
+function clashOf(variants: readonly ModelVariant[]): [number, string] | undefined {
+  for (const [number, variant] of variants.entries()) {
+    for (const [before, earlier] of variants.slice(0, number).entries()) {
+      if (variant.name !== undefined && variant.name === earlier.name)
+        return [number, `the name ${JSON.stringify(variant.name)} is also that of variants[${before}]`];
+      const differing = differingContent(variant, earlier);
+      if (differing !== undefined)
+        return [number, `the same file as variants[${before}], with another "${differing}"`];
+    }
+  }
+  return undefined;
+}
+
+/** Returns the first field by which two variants say that one file has different bytes. */
+function differingContent(one: ModelVariant, other: ModelVariant): string | undefined {
+  if (one.file !== other.file || one.url !== other.url || one.hf !== other.hf) return undefined;
+  const fields = ['size_bytes', 'sha256', 'parts_sha256'] as const;
+  return fields.find((field) => {
+    const [a, b] = [one[field], other[field]].map((value) => value && String(value).toLowerCase());
+    return a !== undefined && b !== undefined && a !== b;
+  });
 }
 
 /** Returns what no variant may say, without its place. */

@@ -1,48 +1,83 @@
-import { describeModel, type ModelDescription } from '../../lib/internal.js';
+import { LorekeepError } from '../../lib/errors.js';
+import type { ModelDescription } from '../../lib/internal.js';
+import { kindNames, kindOfHeader, kindOfSpeechFile, poolings } from './file-kind.js';
+import { modelHeader } from './model-header.js';
+import { quantisationOf, statedQuantisation } from './quantisation.js';
 import type { CatalogEntry, ModelVariant } from './schema.js';
 
-const poolings: Readonly<Record<number, string>> = { 1: 'mean', 2: 'cls', 3: 'last', 4: 'rank' };
+/** A fact that the catalog and the file state differently. */
+export interface Contradiction {
+  /** For people and clients; it has no path. */
+  readonly text: string;
+  /** Whether the model cannot be loaded with it. */
+  readonly refused: boolean;
+}
 
 /**
- * Returns one sentence per fact that the catalog and the file state differently. The file is right about its dimension,
- * context and licence; the catalog's pooling is used. Empty for a file without a readable header.
+ * Compares a model file with its catalog entry, all facts that both state, by the header. The file is right about its type,
+ * dimension, context, quantisation and licence; the catalog's pooling is used. Size and checksum: checkModelFile().
+ * Precondition: the file is there.
  */
 export async function contradictions(
   path: string,
   entry: CatalogEntry,
   variant: ModelVariant,
-): Promise<string[]> {
-  const file = await describeModel(path).catch(() => undefined);
-  return file === undefined ? [] : differences(file, entry, variant);
+): Promise<Contradiction[]> {
+  const { model_type: type } = entry;
+  const speech = await kindOfSpeechFile(path);
+  if (speech !== undefined)
+    return speech === type ? [] : [otherType(type, speech, type !== 'vad' && type !== 'stt')];
+  try {
+    return differences(await modelHeader(path), await usedHeader(path, entry), entry, variant);
+  } catch (error) {
+    // Other programs' formats of such models are not known here.
+    if (type === 'vad' || type === 'stt') return [];
+    if (!(error instanceof LorekeepError) || error.code === 'CANCELLED') throw error;
+    return [{ text: `file: ${String(error.detail.reason ?? error.code)}`, refused: true }];
+  }
 }
 
-function differences(file: ModelDescription, entry: CatalogEntry, variant: ModelVariant): string[] {
-  const found: string[] = [];
-  const compare = (field: string, catalog: unknown, own: unknown) => {
+/** The header as it is read by a load, which uses the catalog's pooling. */
+const usedHeader = (path: string, { model_type, pooling }: CatalogEntry) =>
+  modelHeader(path, model_type === 'embedding' ? pooling : undefined);
+
+const otherType = (type: CatalogEntry['model_type'], kind: keyof typeof kindNames, refused: boolean) => ({
+  text: `model_type: the catalog says ${type}, the file is ${kindNames[kind]}${refused ? ', so it is not loaded' : ''}`,
+  refused,
+});
+
+function differences(
+  file: ModelDescription,
+  used: ModelDescription,
+  entry: CatalogEntry,
+  variant: ModelVariant,
+): Contradiction[] {
+  const { model_type: type } = entry;
+  const found: Contradiction[] = [];
+  const compare = (field: string, catalog: unknown, own: unknown, refused = false) => {
     if (catalog === undefined || own === undefined || catalog === own) return;
-    found.push(`${field}: the catalog says ${catalog}, the file ${own}`);
+    found.push({ text: `${field}: the catalog says ${catalog}, the file ${own}`, refused });
   };
-  const lower = (text: string | undefined) => text?.toLowerCase();
-  const pooling = poolings[file.poolingType ?? 0];
-  if (entry.model_type === 'embedding') {
-    compare('dimension', entry.dimension, file.embeddingLength);
-    compare('pooling', entry.pooling, pooling);
-    if (pooling === 'rank') found.push('model_type: the catalog says embedding, the file is a reranker');
+  const kind = kindOfHeader(file);
+  const unused = type === 'vad' || type === 'stt';
+  const refusal = unused ? undefined : used.refusals[type];
+  // A decoder whose file names no pooling embeds with that of the catalog.
+  const madeUsable = type === 'embedding' && kind === 'llm' && refusal === undefined;
+  if (kind !== undefined && kind !== type && !madeUsable)
+    found.push(otherType(type, kind, refusal !== undefined));
+  else if (refusal !== undefined) found.push({ text: `file: ${refusal}`, refused: true });
+  if (type === 'embedding') {
+    compare('dimension', entry.dimension, file.embeddingLength, true);
+    compare('pooling', entry.pooling, poolings[file.poolingType ?? 0]);
   }
-  if (entry.model_type === 'llm' && pooling !== undefined)
-    found.push(
-      `model_type: the catalog says llm, the file is made for ${pooling === 'rank' ? 'reranking' : 'embeddings'}`,
-    );
-  if (entry.model_type === 'reranker' && pooling !== undefined && pooling !== 'rank')
-    found.push('model_type: the catalog says reranker, the file is made for embeddings');
   const { context_size: context = 0 } = variant;
   if (file.contextLength !== undefined && context > file.contextLength)
-    found.push(`context_size: the catalog says ${context}, the file takes ${file.contextLength} at most`);
-  if (
-    entry.license !== undefined &&
-    file.license !== undefined &&
-    lower(entry.license) !== lower(file.license)
-  )
+    found.push({
+      text: `context_size: the catalog says ${context}, the file takes ${file.contextLength} at most`,
+      refused: false,
+    });
+  compare('variant', statedQuantisation(variant.name), quantisationOf(file.fileType));
+  if (entry.license?.toLowerCase() !== file.license?.toLowerCase())
     compare('license', entry.license, file.license);
   return found;
 }

@@ -1,4 +1,4 @@
-import { describeModel } from '../../lib/internal.js';
+import { modelHeader } from './model-header.js';
 import type { CatalogEntry, ModelVariant } from './schema.js';
 
 /** Embedding models with fewer parameters stay on the CPU unless their placement is `vram`. The engine's kWorthGpu. */
@@ -18,6 +18,6 @@ export async function expectedDevice(
   if (type === 'reranker' || placement === 'ram') return 'CPU';
   if (gpu === undefined) return placement === 'vram' ? undefined : 'CPU';
   if (placement === 'vram' || type === 'llm') return gpu;
-  const header = path === undefined ? undefined : await describeModel(path).catch(() => undefined);
+  const header = path === undefined ? undefined : await modelHeader(path).catch(() => undefined);
   return (header?.parameters ?? 0) >= worthGpu ? gpu : 'CPU';
 }

@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { LanguageModel, type LanguageModelOptions, type ModelFacts } from '../../lib/index.js';
-import { describeModel } from '../../lib/internal.js';
+import { modelHeader } from './model-header.js';
 import type { MemoryNeed } from './model-memory.js';
 
 /** Approximations, measured with BERT models of 6 to 24 layers: the vocabulary per token, and the buffers of a thread. */
@@ -25,7 +25,7 @@ const onGpu = (device: string, bytes: number): MemoryNeed => ({ [device]: bytes 
  * the load.
  */
 export async function embeddingNeed(path: string, threads: number, device = 'CPU'): Promise<MemoryNeed> {
-  const { parameters = 0, bytes = 0, vocabulary = 0, architecture } = await describeModel(path);
+  const { parameters = 0, bytes = 0, vocabulary = 0, architecture } = await modelHeader(path);
   if (device !== 'CPU') return onGpu(device, bytes);
   const weights = architecture === 'bert' ? Math.max(bytes, parameters * weightBytes('avx2')) : bytes;
   return { CPU: weights + vocabulary * bytesPerToken + buffers(threads) };
@@ -43,7 +43,7 @@ export function embeddingTaken(
 
 /** Returns what a reranker will take, from the header of its file. */
 export async function rerankerNeed(path: string, threads: number): Promise<MemoryNeed> {
-  const { bytes = 0, vocabulary = 0 } = await describeModel(path);
+  const { bytes = 0, vocabulary = 0 } = await modelHeader(path);
   return { CPU: bytes + vocabulary * bytesPerToken + buffers(threads) };
 }
 

@@ -51,7 +51,7 @@ export async function openModel<Model extends { readonly facts: object; close():
     const differing = await contradictions(path, entry, variant);
     const facts = {
       ...{ dimension, contextSize, fingerprint, device, runtime, variant: variant.name, chosen: reason, ms },
-      ...(differing.length > 0 && { contradictions: differing }),
+      ...(differing.length > 0 && { contradictions: differing.map(({ text }) => text) }),
     };
     log.info({ ...model, ...facts }, 'model loaded');
     return loaded;

@@ -46,7 +46,7 @@ const variantSchema = z.strictObject({
     .describe('What `lorekeep verify` compares the model with.'),
   size_bytes: z
     .int()
-    .min(0)
+    .min(1)
     .optional()
     .describe('Length of the file in bytes, of all parts together; compared likewise.'),
   context_size: z

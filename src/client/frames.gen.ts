@@ -799,6 +799,8 @@ export interface ListModelsResponseFrame {
        * and there is none, or is not used.
        */
       device?: string | undefined;
+      /** One sentence per fact that the catalog and the file state differently. */
+      contradictions?: string[] | undefined;
     })[];
     /** Why the chosen variant was chosen. */
     chosenBecause: string;

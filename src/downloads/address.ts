@@ -27,8 +27,13 @@ export function addressOf({ url, hf }: Source, environment: Environment): Addres
   return { url: webAddress(url ?? '', JSON.stringify(withoutSecrets(url ?? ''))), token: undefined };
 }
 
-/** A mistyped address may hold a password or a signature. */
-export const withoutSecrets = (url: string) => url.replace(/[?#].*$/s, '').replace(/\/\/[^/]*@/, '//');
+/** Returns what people may read of an address, also of a mistyped one: it may hold a password or a signature. */
+export function withoutSecrets(url: string): string {
+  const parsed = URL.canParse(url) ? new URL(url) : undefined;
+  if (parsed !== undefined && /^https?:$/.test(parsed.protocol)) return shownAddress(parsed);
+  // A password may hold any of these characters.
+  return url.replace(/^([a-z+.-]+:\/\/)?.*@/is, '$1').replace(/[?#].*$/s, '');
+}
 
 /** `what`: the address in a message. */
 function webAddress(text: string, what: string): URL {

@@ -11,7 +11,7 @@ import type { FolderLock } from './folder-lock.js';
 import { Partial, type PartialState } from './partial.js';
 import { ProxyRefusal } from './proxy-tunnels.js';
 import { syncFolder } from './records.js';
-import { type Answer, get } from './request.js';
+import { type Answer, get, type RequestError } from './request.js';
 
 export interface FetchOptions {
   address: Address;
@@ -28,8 +28,8 @@ export interface FetchOptions {
   /** Called when the file has its name. A process that is killed before it returns leaves the state of the part, by which recordLost() knows the file. */
   record(fetched: Fetched): Promise<void>;
   onProgress?(done: number, total: number): void;
-  /** Told why an attempt failed, before the next. */
-  onRetry?(reason: string): void;
+  /** Told why an attempt failed, and after how many ms the next begins. */
+  onRetry?(reason: string, pauseMs: number): void;
   /** Longest silence of a server in ms. */
   stallMs?: number;
   /** First delay before another attempt, in ms; doubled up to 30 s. */
@@ -49,6 +49,12 @@ const longestRetryMs = 30_000;
 const longestRetryAfterMs = 300_000;
 /** Disk space that stays free. */
 const reserveBytes = 64 * 1024 * 1024;
+
+/** undici's code of a body that is shorter or longer than its Content-Length. */
+const lengthMismatch = 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH';
+
+/** Of a connection that the server closed. */
+const closed = 'UND_ERR_SOCKET';
 
 /** A failure after which another attempt may succeed. */
 class Retry extends Error {
@@ -87,10 +93,9 @@ export async function fetchFile(options: FetchOptions): Promise<void> {
         throw failure('IO', options, `${error.message}; given up`);
       }
       const backoff = Math.min((options.retryMs ?? 1000) * 2 ** (attempts - 1), longestRetryMs);
-      options.onRetry?.(error.message);
-      await delay(error.afterMs ?? backoff, undefined, { signal: options.signal }).catch(() =>
-        options.signal.throwIfAborted(),
-      );
+      const pause = error.afterMs ?? backoff;
+      options.onRetry?.(error.message, pause);
+      await delay(pause, undefined, { signal: options.signal }).catch(() => options.signal.throwIfAborted());
     }
   }
 }
@@ -133,7 +138,7 @@ async function receive(
   const { address } = options;
   const resume = state !== undefined && length > 0;
   const headers: Record<string, string> = resume ? { range: `bytes=${length}-`, 'if-range': state.etag } : {};
-  const answer = await get(address, headers, stall.signal).catch((error: Error) => {
+  const answer = await get(address, headers, stall.signal).catch((error: RequestError) => {
     throw transient(options, error, stall);
   });
   try {
@@ -234,7 +239,8 @@ async function append(
     signal.throwIfAborted();
     if (isDiskError(error))
       throw failure('IO', options, `its part cannot be written: ${(error as Error).message}`);
-    throw error instanceof Retry ? error : transient(options, error as Error, stall);
+    const ended = [lengthMismatch, closed].includes((error as RequestError).code ?? '') && done < total;
+    if (!ended) throw error instanceof Retry ? error : transient(options, error as RequestError, stall);
   }
   if (done < total) throw new Retry(`the connection ended after ${done} of ${total} bytes`);
 }
@@ -324,17 +330,23 @@ function retryAfter(header: string): number | undefined {
 }
 
 /** Errors of certificates and redirects are not repeated: they do not go away. */
-function transient(options: FetchOptions, error: Error & { code?: string }, stall: StallGuard): Error {
+function transient(options: FetchOptions, error: RequestError, stall: StallGuard): Error {
   if (stall.stalled) return new Retry('the server sent nothing for a while');
   if (error instanceof LorekeepError) return error;
   if (error instanceof ProxyRefusal) {
     if (error.status >= 500 || error.status === 429) return new Retry(error.message);
     return failure('IO', options, error.message);
   }
-  const { code = '', message } = error;
+  const { code = '', name, message, redirectedTo } = error;
+  const whose = redirectedTo === undefined ? "the server's" : `${redirectedTo}'s`;
   if (/CERT|TLS|SSL|SELF_SIGNED|UNABLE_TO_VERIFY|ALTNAME/.test(code))
-    return failure('IO', options, `the server's certificate is not accepted: ${code}`);
-  return new Retry(`no connection: ${code || message}`);
+    return failure('IO', options, `${whose} certificate is not accepted: ${code}`);
+  if (code === 'UND_ERR_HEADERS_OVERFLOW')
+    return failure('IO', options, `the headers of ${whose} answer are too long`);
+  if (code === lengthMismatch) return new Retry(`${whose} answer has another length than it says`);
+  if (name === 'HTTPParserError') return new Retry(`${whose} answer cannot be read: ${message}`);
+  const where = redirectedTo === undefined ? '' : ` to ${redirectedTo}`;
+  return new Retry(`no connection${where}: ${code || message}`);
 }
 
 function failure(

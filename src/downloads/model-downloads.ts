@@ -1,4 +1,4 @@
-import { existsSync, statSync } from 'node:fs';
+import { existsSync, type Stats, statSync } from 'node:fs';
 import { readdir, rm, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { LorekeepError } from '../../lib/errors.js';
@@ -37,9 +37,29 @@ interface PullFileOptions extends PullOptions {
   last: boolean;
 }
 
+/** A pause that is told, in ms. */
+const longPauseMs = 5000;
+
 /** As fileNames() makes them: others in the folder are not touched, whatever downloads.json says. */
 const ownName = /^[0-9a-f]{8}-/;
 const partEnd = /\.part(\.json(\.[\w-]+\.tmp)?)?$/;
+/** Returns undefined if nothing is there, or nothing that can be looked at. */
+function found(path: string): Stats | undefined {
+  try {
+    return statSync(path);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether a file has been downloaded: an empty one of its name is none. @throws IO for anything but a regular file */
+function isThere(path: string): boolean {
+  const facts = found(path);
+  if (facts === undefined || facts.isFile()) return (facts?.size ?? 0) > 0;
+  const reason = `${basename(path)} exists and is not a file; move it away`;
+  throw LorekeepError.about('IO', { file: path, reason });
+}
+
 const isPart = (entry: string) => partEnd.test(entry);
 const withoutEnd = (entry: string) => entry.replace(partEnd, '');
 
@@ -58,7 +78,10 @@ export class ModelDownloads {
 
   /** Whether every file of a variant has been downloaded. */
   has(variant: Source): boolean {
-    return fileNames(variant).every((name) => existsSync(join(this.folder, name)));
+    return fileNames(variant).every((name) => {
+      const facts = found(join(this.folder, name));
+      return facts?.isFile() === true && facts.size > 0;
+    });
   }
 
   /**
@@ -117,8 +140,9 @@ export class ModelDownloads {
         const url = shownAddress(addressOf(source, environment).url);
         downloads[name] = { url, sha256, size_bytes: bytes, at: new Date().toISOString() };
       });
-    if (existsSync(path)) {
+    if (isThere(path)) {
       await recordLost({ path, signal, record });
+      await this.#checkLength(name, last ? missing : undefined);
       return false;
     }
     await fetchFile({
@@ -131,11 +155,24 @@ export class ModelDownloads {
       lock,
       record,
       onProgress: (done, total) => options.onProgress?.({ file: name, done, total }),
-      onRetry: (reason) => options.onNote?.(`${name}: ${reason}; trying again`),
+      onRetry: (reason, pauseMs) => {
+        const when = pauseMs < longPauseMs ? '' : ` in ${Math.round(pauseMs / 1000)} s`;
+        options.onNote?.(`${name}: ${reason}; trying again${when}`);
+      },
       ...(stallMs !== undefined && { stallMs }),
       ...(retryMs !== undefined && { retryMs }),
     });
     return true;
+  }
+
+  /** @throws CORRUPT for a file that has been shortened or lengthened since its download */
+  async #checkLength(name: string, stated: number | undefined): Promise<void> {
+    const path = join(this.folder, name);
+    const expected = (await readDownloads(this.folder))[name]?.size_bytes ?? stated;
+    const { size } = await stat(path);
+    if (expected === undefined || size === expected) return;
+    const reason = `${name} is there and damaged: it has ${size} bytes, not ${expected}; remove it first (models remove)`;
+    throw LorekeepError.about('CORRUPT', { file: path, reason });
   }
 
   /** Removes the files of a variant. Returns the bytes that are free now. */

@@ -20,6 +20,13 @@ export interface Answer {
   redirects: number;
 }
 
+/** An error of a connection. */
+export type RequestError = Error & {
+  code?: string;
+  /** Host behind a redirect that could not be asked. */
+  redirectedTo?: string;
+};
+
 let agent: Promise<{ request: typeof import('undici').request; dispatcher: Dispatcher }> | undefined;
 
 /** Honours HTTP_PROXY, HTTPS_PROXY and NO_PROXY. Loaded with the first download. */
@@ -69,8 +76,9 @@ export async function get(
     });
     // undici sees the signal only when it is connected. To a request without a tunnel, it reports a proxy's 407 as an invalid
     // argument; those of this request are valid.
-    const answer = await untilAborted(asked, signal).catch((error: Error & { code?: string }) => {
-      throw error.code === 'UND_ERR_INVALID_ARG' ? new ProxyRefusal(407) : error;
+    const answer = await untilAborted(asked, signal).catch((error: RequestError) => {
+      if (error.code === 'UND_ERR_INVALID_ARG') throw new ProxyRefusal(407);
+      throw redirects === 0 ? error : Object.assign(error, { redirectedTo: url.host });
     });
     linkedSha256 ??= /^"?([0-9a-f]{64})"?$/i.exec(String(answer.headers['x-linked-etag'] ?? ''))?.[1];
     const size = Number(answer.headers['x-linked-size'] ?? Number.NaN);

@@ -344,6 +344,10 @@ const listedModelSchema = z.object({
           .describe(
             'Device that it goes to if there is room: `CPU`, or the name of a GPU. Absent if it needs a GPU and there is none, or is not used.',
           ),
+        contradictions: z
+          .array(z.string())
+          .optional()
+          .describe('One sentence per fact that the catalog and the file state differently.'),
       }),
     )
     .describe('Files of the model.'),

@@ -1,4 +1,5 @@
 import type { Catalog } from '../catalog/catalog.js';
+import { contradictions } from '../catalog/contradictions.js';
 import { expectedDevice } from '../catalog/expected-device.js';
 import { type ModelPulls, PullError, type PullFacts } from '../catalog/model-pulls.js';
 import type { CatalogEntry } from '../catalog/schema.js';
@@ -72,6 +73,7 @@ async function listedModel(
         const bytes = present ? modelBytes(path) : variant.size_bytes;
         const place = present ? path : undefined;
         const device = await expectedDevice(entry.model_type, variant.placement, place, gpu);
+        const differing = present ? await contradictions(path, entry, variant) : [];
         return {
           ...(variant.name !== undefined && { name: variant.name }),
           state: present ? ('present' as const) : ('absent' as const),
@@ -79,6 +81,7 @@ async function listedModel(
           chosen: variant === chosen,
           ...(bytes !== undefined && { size_bytes: bytes }),
           ...(device !== undefined && { device }),
+          ...(differing.length > 0 && { contradictions: differing.map(({ text }) => text) }),
         };
       }),
     ),

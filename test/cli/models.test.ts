@@ -6,7 +6,7 @@ import { temporaryFolder } from '../helpers/folder.js';
 import { tinyBert } from '../helpers/models.js';
 import { tinyReranker } from '../helpers/rerankers.js';
 import { splitModel } from '../helpers/split-model.js';
-import { standInFolder } from '../helpers/stand-in-plugin.js';
+import { standInFolder } from '../helpers/stand-in-plugin.mjs';
 import { lorekeep } from './command.js';
 
 const inFolder = temporaryFolder();
@@ -72,17 +72,31 @@ describe('lorekeep models', () => {
       return JSON.parse(stdout).contradictions;
     };
     expect(await show('embedding')).toEqual([
+      'model_type: the catalog says embedding, the file is a reranker',
       'dimension: the catalog says 32, the file 64',
       'pooling: the catalog says mean, the file rank',
-      'model_type: the catalog says embedding, the file is a reranker',
     ]);
-    expect(await show('llm')).toEqual(['model_type: the catalog says llm, the file is made for reranking']);
-    expect(await show('reranker')).toEqual([
-      'context_size: the catalog says 4096, the file takes 128 at most',
-    ]);
-    expect(await show('embedder')).toEqual([
-      'model_type: the catalog says reranker, the file is made for embeddings',
-    ]);
+    const llm = 'model_type: the catalog says llm, the file is a reranker, so it is not loaded';
+    const embedder =
+      'model_type: the catalog says reranker, the file is an embedding model, so it is not loaded';
+    const context = 'context_size: the catalog says 4096, the file takes 128 at most';
+    expect(await show('llm')).toEqual([llm]);
+    expect(await show('reranker')).toEqual([context]);
+    expect(await show('embedder')).toEqual([embedder]);
+    for (const command of ['list', 'verify']) {
+      const shown = await lorekeep(['models', command, '--catalog', catalog]);
+      expect(shown.stdout).toContain(`llm: contradiction: ${llm}\n`);
+      expect(shown.stdout).toContain(`reranker: contradiction: ${context}\n`);
+      expect(shown.status).toBe(command === 'list' ? 0 : 1);
+      const json = await lorekeep(['models', command, '--catalog', catalog, '--json']);
+      const { models: listed } = JSON.parse(json.stdout) as { models: { contradictions: string[] }[] };
+      expect(listed.map(({ contradictions }) => contradictions).slice(1)).toEqual([
+        [llm],
+        [context],
+        [embedder],
+      ]);
+    }
+    expect((await lorekeep(['models', 'verify', 'reranker', '--catalog', catalog])).status).toBe(0);
     const { stdout } = await lorekeep(['models', 'show', 'llm', '--catalog', catalog]);
     expect(stdout).not.toContain('query_prefix');
     expect(stdout).toContain('contradiction: model_type: ');
@@ -108,7 +122,8 @@ describe('lorekeep models', () => {
     expect(verified.status).toBe(1);
     expect(verified.stdout).toContain('3 files compared, 1 damaged');
     expect(verified.stdout).toMatch(/damaged: its SHA-256 is .*, the catalog says 0+/);
-    expect((await run('verify', 'remote')).status).toBe(0);
+    // Its bytes are as stated, and not those of a model.
+    expect((await run('verify', 'remote')).stdout).toMatch(/1 file compared, 0 damaged, 1 of another kind/);
     const shown = await run('show', 'remote');
     expect(shown.stdout).toContain('license: MIT');
     expect(shown.stdout).toContain('variant Q4_0: present, used');

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { BackendChoice } from '../../lib/index.js';
 import { temporaryFolder } from '../helpers/folder.js';
-import { standInFolder } from '../helpers/stand-in-plugin.js';
+import { standInFolder } from '../helpers/stand-in-plugin.mjs';
 import { runJson } from './run.js';
 
 const folder = temporaryFolder();

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { temporaryFolder } from '../helpers/folder.js';
 import { haveModels, realModel, stories } from '../helpers/real-models.js';
-import { standInFolder } from '../helpers/stand-in-plugin.js';
+import { standInFolder } from '../helpers/stand-in-plugin.mjs';
 import { cosine, runJson } from './run.js';
 
 const folder = temporaryFolder();

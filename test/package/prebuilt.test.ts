@@ -16,7 +16,7 @@ import { dirname, join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { temporaryFolder } from '../helpers/folder.js';
 import { haveModels, realModel, stories } from '../helpers/real-models.js';
-import { standInFolder } from '../helpers/stand-in-plugin.js';
+import { standInFolder } from '../helpers/stand-in-plugin.mjs';
 import { bareEnvironment, install, npm, pack, root, runConsumer, type Tarball } from './packed.js';
 
 const folder = temporaryFolder();

@@ -9,7 +9,7 @@ import { refusal } from '../helpers/errors.js';
 import { FakeTextModel } from '../helpers/fake-text-model.js';
 import { temporaryFolder } from '../helpers/folder.js';
 import { haveModels, realModel, stories } from '../helpers/real-models.js';
-import { standInFolder } from '../helpers/stand-in-plugin.js';
+import { standInFolder } from '../helpers/stand-in-plugin.mjs';
 import { TestServer } from './test-server.js';
 
 const folder = temporaryFolder();

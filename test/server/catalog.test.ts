@@ -96,6 +96,17 @@ describe('the model catalog', () => {
     [{ url: 'file:///etc/passwd' }, 'is not an http or https address'],
     [{ url: 'https://user:secret@host/a.gguf' }, 'a user name or a password is not accepted'],
     [{ hf: 'user/model/../a.gguf' }, 'is not of the form user/repository/file.gguf#revision'],
+    [{ url: 'http://user:se/secret@host/a.gguf?sig=secret' }, '"http://host/a.gguf" is not an'],
+    [{ url: 'https:user:secret@host/a.gguf' }, 'a user name or a password is not accepted'],
+    [{ hf: 'user/model/a.gguf#..' }, 'is not of the form user/repository/file.gguf#revision'],
+    [{ hf: 'user/model/a.gguf#main#main' }, 'user/repository/file.gguf#revision is expected'],
+    [
+      { hf: 'https://user:secret@huggingface.co/user/model/a.gguf' },
+      'user/repository/file.gguf#revision is expected',
+    ],
+    [{ file: 'a.gguf', sha256: 'f'.repeat(63) }, 'sha256: 64 hexadecimal digits are expected'],
+    [{ file: 'a.gguf', size_bytes: 0 }, 'size_bytes: '],
+    [{ file: 'a.gguf', size_bytes: 2 ** 53 }, 'size_bytes: '],
     [{ file: 'a\0.gguf' }, 'no file name has a NUL'],
     [{ file: 'a.gguf', reference: { file: '\0', least_cosine: 1 } }, 'no file name has a NUL'],
     [{ file: 'a.gguf', parts_sha256: ['0'.repeat(64), '1'.repeat(64)] }, '2 checksums for one file'],
@@ -117,6 +128,45 @@ describe('the model catalog', () => {
     expect(message).toMatch(/model "e5": (models\[0\]\.)?variants\[0\]/);
     expect(message).toContain(reason);
     expect(message).not.toContain('secret');
+  });
+});
+
+describe('variants of one model', () => {
+  const sums = ['a', 'B'].map((digit) => digit.repeat(64));
+  it.each([
+    [
+      [
+        { name: 'Q8_0', file: 'a' },
+        { name: 'Q8_0', file: 'b' },
+      ],
+      'the name "Q8_0" is also that of variants[0]',
+    ],
+    [
+      [
+        { file: 'a', sha256: sums[0] },
+        { file: 'a', sha256: sums[1] },
+      ],
+      'the same file as variants[0], with another "sha256"',
+    ],
+    [
+      [{ hf: 'u/m/a', size_bytes: 1 }, { file: 'b' }, { hf: 'u/m/a', size_bytes: 2 }],
+      'the same file as variants[0], with another "size_bytes"',
+    ],
+  ])('do not contradict each other: %j', async (clashing, reason) => {
+    const last = clashing.length - 1;
+    const message = await refused({ version: 1, models: [{ ...model, variants: clashing }] });
+    expect(message).toContain(`model "a": variants[${last}]: ${reason}`);
+  });
+
+  it('may be one file in several settings', async () => {
+    const sum = 'a'.repeat(64);
+    const variants = [
+      { name: 'long', file: 'a', sha256: sum, context_size: 8192 },
+      { name: 'short', file: 'a', sha256: sum.toUpperCase() },
+      { file: 'a' },
+      { file: 'a', size_bytes: 3 },
+    ];
+    await load({ version: 1, models: [{ ...model, variants }] });
   });
 });
 

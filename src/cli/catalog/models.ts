@@ -1,4 +1,5 @@
 import type { Catalog } from '../../catalog/catalog.js';
+import type { Contradiction } from '../../catalog/contradictions.js';
 import { nothingToPull } from '../../catalog/model-pulls.js';
 import type { CatalogEntry, ModelVariant } from '../../catalog/schema.js';
 import { withoutSecrets } from '../../downloads/address.js';
@@ -35,6 +36,13 @@ export interface ListedModel {
   source: string | null;
   reason: string | null;
   note: string | null;
+  /** One sentence per fact that the catalog and the file state differently. */
+  contradictions: string[];
+}
+
+/** The same, and whether a load refuses the file. */
+interface Inspected extends ListedModel {
+  refused: boolean;
 }
 
 /** `lorekeep models list`: every variant and the state of its file. Checksums are compared by verify. */
@@ -42,8 +50,9 @@ export async function listModels(flags: ModelsFlags): Promise<void> {
   await interruptible(async (signal) => {
     const catalog = await openCatalog(flags);
     const listed = await inspected(catalog, catalog.entries, { signal, gpu: await usableGpu(flags) });
-    if (flags.json) return printJson({ catalog: catalog.file, models: listed });
+    if (flags.json) return printJson({ catalog: catalog.file, models: listed.map(shown) });
     printTable(listed);
+    printRemarks(listed);
   });
 }
 
@@ -54,7 +63,7 @@ export async function showModel(name: string, flags: ModelsFlags): Promise<void>
     const entry = findEntry(catalog, name);
     const variants = await inspected(catalog, [entry], { signal, gpu: await usableGpu(flags) });
     const { reason: chosenBecause } = catalog.locate(entry);
-    const differing = await allContradictions(catalog, entry);
+    const differing = variants.flatMap(({ contradictions }) => contradictions);
     if (flags.json)
       return printJson({
         ...entry,
@@ -62,7 +71,7 @@ export async function showModel(name: string, flags: ModelsFlags): Promise<void>
           ...more,
           ...(url && { url: withoutSecrets(url) }),
         })),
-        files: variants,
+        files: variants.map(shown),
         chosen_because: chosenBecause,
         contradictions: differing,
       });
@@ -83,20 +92,9 @@ export async function showModel(name: string, flags: ModelsFlags): Promise<void>
       if (reason !== null) print(printable(`  ${reason}`));
       if (note !== null) print(printable(`  ${note}`));
       if (used) print(`  chosen: ${chosenBecause}`);
+      for (const text of facts.contradictions) print(printable(`  contradiction: ${text}`));
     }
-    for (const text of differing) print(printable(`contradiction: ${text}`));
   });
-}
-
-/** Differences between the catalog and the files; none where the addon does not load. */
-async function allContradictions(catalog: Catalog, entry: CatalogEntry): Promise<string[]> {
-  const module = await import('../../catalog/contradictions.js').catch(() => undefined);
-  const found: string[] = [];
-  for (const variant of entry.variants) {
-    const { path, present } = catalog.pathOf(variant);
-    if (present && module !== undefined) found.push(...(await module.contradictions(path, entry, variant)));
-  }
-  return found;
 }
 
 /** `lorekeep models pull NAME`: downloads the first variant that can be downloaded, or the named one. */
@@ -120,7 +118,7 @@ export async function pullModel(name: string, flags: ModelsFlags & { variant?: s
   });
 }
 
-/** `lorekeep models verify [NAME]`: compares sizes and checksums with the catalog. */
+/** `lorekeep models verify [NAME]`: compares sizes, checksums and headers with the catalog. */
 export async function verifyModels(name: string | undefined, flags: ModelsFlags): Promise<void> {
   await interruptible(async (signal) => {
     const catalog = await openCatalog(flags);
@@ -129,11 +127,14 @@ export async function verifyModels(name: string | undefined, flags: ModelsFlags)
     const listed = await inspected(catalog, entries, { signal, gpu, withChecksums: true });
     const damaged = listed.filter(({ state }) => state === 'damaged').length;
     const checked = listed.filter(({ state }) => state === 'present' || state === 'damaged').length;
-    if (damaged > 0 || (name !== undefined && checked === 0)) process.exitCode = exitStatus.failed;
-    if (flags.json) return printJson({ catalog: catalog.file, damaged, models: listed });
+    const refused = listed.filter((one) => one.refused).length;
+    const failed = damaged + refused > 0 || (name !== undefined && checked === 0);
+    if (failed) process.exitCode = exitStatus.failed;
+    if (flags.json) return printJson({ catalog: catalog.file, damaged, refused, models: listed.map(shown) });
     printTable(listed);
-    for (const one of listed) if (one.reason !== null) print(printable(`${one.name}: ${one.reason}`));
-    print(`${counted(checked, 'file')} compared, ${damaged} damaged`);
+    printRemarks(listed);
+    const others = refused > 0 ? `, ${refused} of another kind than the catalog says` : '';
+    print(`${counted(checked, 'file')} compared, ${damaged} damaged${others}`);
   });
 }
 
@@ -169,16 +170,19 @@ async function inspected(
     gpu,
     withChecksums = false,
   }: { signal: AbortSignal; gpu: string | undefined; withChecksums?: boolean },
-): Promise<ListedModel[]> {
+): Promise<Inspected[]> {
   const files = await modelFiles(catalog, signal, { entries, withChecksums });
   // Nothing can be loaded where the addon does not load, and its reason is in the way of a list of files.
   const devices = await import('../../catalog/expected-device.js').catch(() => undefined);
+  const headers = await import('../../catalog/contradictions.js').catch(() => undefined);
   return Promise.all(
     files.map(async (file) => {
       const { type, variant, state, path } = file;
       const present = state === 'present' ? path : undefined;
       const device = await devices?.expectedDevice(type, variant.placement, present, gpu);
-      return listedModel(catalog, file, device);
+      const entry = catalog.find(file.model) as CatalogEntry;
+      const found = present && (await headers?.contradictions(present, entry, variant));
+      return listedModel(catalog, file, device, found || []);
     }),
   );
 }
@@ -198,7 +202,15 @@ const states = {
   damaged: 'damaged',
 } as const;
 
-function listedModel(catalog: Catalog, file: ModelFile, device: string | undefined): ListedModel {
+/** Without the facts that are for commands only. */
+const shown = ({ refused: _, ...listed }: Inspected): ListedModel => listed;
+
+function listedModel(
+  catalog: Catalog,
+  file: ModelFile,
+  device: string | undefined,
+  differing: readonly Contradiction[],
+): Inspected {
   const { model, type, variant, state, path, bytes, reason } = file;
   const entry = catalog.find(model) as CatalogEntry;
   return {
@@ -214,7 +226,18 @@ function listedModel(catalog: Catalog, file: ModelFile, device: string | undefin
     source: variant.hf ?? (variant.url === undefined ? null : withoutSecrets(variant.url)),
     reason: reason ?? null,
     note: variant.note ?? null,
+    contradictions: differing.map(({ text }) => text),
+    refused: differing.some((one) => one.refused),
   };
+}
+
+/** Prints damage and contradictions, below the table. */
+function printRemarks(listed: readonly ListedModel[]): void {
+  for (const { name, variant, reason, contradictions } of listed) {
+    const which = variant === null ? name : `${name} (${variant})`;
+    if (reason !== null) print(printable(`${which}: ${reason}`));
+    for (const text of contradictions) print(printable(`${which}: contradiction: ${text}`));
+  }
 }
 
 function printTable(listed: readonly ListedModel[]): void {

@@ -31,7 +31,7 @@ HTTPS_PROXY and NO_PROXY are honoured.`,
     .action(async (name: string, flags: ModelsFlags & { variant?: string }) =>
       (await run()).pullModel(name, flags),
     );
-  subcommand('verify', 'Compare sizes and checksums of model files with the catalog.')
+  subcommand('verify', 'Compare sizes, checksums and headers of model files with the catalog.')
     .argument('[name]', 'name in the catalog (default: all)')
     .action(async (name: string | undefined, flags: ModelsFlags) => (await run()).verifyModels(name, flags));
   subcommand('remove', 'Remove the downloaded files of a model.')

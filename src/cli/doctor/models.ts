@@ -42,7 +42,7 @@ export async function checkModels(
     signal.throwIfAborted();
     usable ||= embeds && reason === undefined;
     findings.push(fileFinding(reason === undefined ? file : { ...file, state: 'damaged', reason }, need));
-    if (tryOut && file.state === 'present') findings.push(...(await differences(catalog, file)));
+    if (tryOut && file.state === 'present') findings.push(...(await differences(catalog, file, reason)));
     const room = limit.bytes(0, true);
     if (need !== undefined && need > room)
       findings.push(
@@ -95,12 +95,23 @@ function fileFinding(
   }
 }
 
-/** Warns where the catalog contradicts the file. */
-async function differences(catalog: Catalog, { model, path = '', variant }: ModelFile): Promise<Finding[]> {
+/** Names the facts that the catalog and the file state differently. `told`: why a load failed, if one did. */
+async function differences(
+  catalog: Catalog,
+  { model, path = '', variant }: ModelFile,
+  told: string | undefined,
+): Promise<Finding[]> {
   const { contradictions } = await import('../../catalog/contradictions.js');
   const entry = catalog.find(model);
   const found = entry === undefined ? [] : await contradictions(path, entry, variant);
-  return found.map((text) => warning(`model ${model}`, text, 'correct the catalog'));
+  const subject = `model ${model}`;
+  return found
+    .filter(({ text }) => told === undefined || text !== `file: ${told}`)
+    .map(({ text, refused }) =>
+      refused
+        ? failed(subject, `${path}: ${text}`, 'put the right file there, or correct the catalog')
+        : warning(subject, text, 'correct the catalog'),
+    );
 }
 
 /** Returns the bytes that the server would need for a model on all devices; undefined if its header says nothing. */

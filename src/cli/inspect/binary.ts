@@ -41,6 +41,7 @@ const titles: Readonly<Record<string, string>> = {
   embeddingLength: 'embedding_length',
   blockCount: 'block_count',
   poolingType: 'pooling_type',
+  fileType: 'file_type',
   version: 'format version',
   vectorType: 'vector type',
   efConstruction: 'ef_construction',
@@ -95,8 +96,9 @@ export async function describeModel(
   try {
     const header = await describeHeader(path, { signal });
     Object.assign(data, header);
+    const { refusals, ...stated } = header;
     facts.push(
-      ...Object.entries(header).map(([key, value]): Fact => {
+      ...Object.entries(stated).map(([key, value]): Fact => {
         return [titles[key] ?? key, typeof value === 'number' ? count(value) : value];
       }),
     );

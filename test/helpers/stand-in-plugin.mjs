@@ -1,4 +1,4 @@
-/** A GPU plugin for tests, test/native/plugins/stand_in.cc, compiled against the built libraries. */
+/** A GPU plugin for tests and benchmarks, test/native/plugins/stand_in.cc, compiled against the built libraries. */
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { copyFileSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
@@ -10,8 +10,13 @@ const source = join(root, 'test', 'native', 'plugins', 'stand_in.cc');
 const ggml = join(root, 'native', 'vendor', 'llama.cpp', 'ggml');
 const libraries = join(root, 'build', 'Release');
 
-/** Returns a folder with the plugin under the name of a backend, for LOREKEEP_BACKENDS. */
-export function standInFolder(folder: string, backend = 'vulkan'): string {
+/**
+ * Returns a folder with the plugin under the name of a backend, for LOREKEEP_BACKENDS.
+ * @param {string} folder
+ * @param {string} backend
+ * @returns {string}
+ */
+export function standInFolder(folder, backend = 'vulkan') {
   mkdirSync(folder, { recursive: true });
   const place = join(folder, `libggml-${backend}.so`);
   rmSync(place, { force: true }); // a loaded library must not change
@@ -20,7 +25,7 @@ export function standInFolder(folder: string, backend = 'vulkan'): string {
 }
 
 /** Compiles once per version of the source and of ggml. */
-function compiled(): string {
+function compiled() {
   const hash = createHash('sha256').update(readFileSync(source));
   hash.update(readFileSync(join(ggml, 'src', 'ggml-backend-impl.h')));
   const cache = join(root, '.cache');
