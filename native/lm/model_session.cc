@@ -17,8 +17,6 @@ namespace {
 constexpr int kMostRequeues = 3;
 // A step is aborted for a cancelled prompt that is at least this long, and most of the step.
 constexpr std::size_t kWorthAborting = 32;
-// Longest planned step on a GPU: whatever draws waits for it.
-constexpr double kMostGpuStepMs = 500;
 
 // A model that was probed at loading fails on a GPU because of the GPU.
 std::exception_ptr as_device_loss(std::exception_ptr error, const std::string& device) {
@@ -58,7 +56,7 @@ scheduler::ModelLimits ModelSession::limits() const noexcept {
   limits.max_decodes = GenerationContext::kMostOutputs;
   limits.row_group = cache_.context().row_group();
   limits.chunk_grid = model_->options().deterministic ? SequenceCache::kGrid : 0;
-  limits.most_step_ms = model_->on_gpu() ? kMostGpuStepMs : 0;
+  limits.most_step_ms = model_->on_gpu() ? scheduler::kPlannedGpuStepMs : 0;
   return limits;
 }
 

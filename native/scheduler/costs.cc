@@ -15,6 +15,9 @@ constexpr double kNewest = 0.25;
 /// Share of a surprise that is still expected a step later: of one step in sixty that takes longer, more than half.
 constexpr double kSurpriseKept = 0.99;
 
+/// Of its share by tokens, the least that a prompt counts for in a mixed step.
+constexpr double kLeastShare = 0.75;
+
 std::size_t bucket_of(std::uint32_t tokens, std::size_t buckets) noexcept {
   const auto width = static_cast<std::size_t>(std::bit_width(std::max(tokens, 1u)));
   return std::min(width - 1, buckets - 1);
@@ -70,8 +73,10 @@ void Costs::learn(std::uint32_t decodes, const PromptWork& prompts, double took_
     const double expected = decode_ms(decodes) + prompts_.ms(prompts);
     surprise_ms_ = std::max(std::min(took_ms, kOutlier * expected) - expected, kSurpriseKept * surprise_ms_);
   }
-  // Of a mixed step, at least a tenth belongs to the prompts.
-  prompts_.learn(prompts, std::max(took_ms - decode_ms(decodes), took_ms / 10));
+  // Decodes beside prompts may take less than alone, and less than is known: prompts have a share of the step by
+  // tokens.
+  const double share = prompts.tokens / (prompts.tokens + decodes);
+  prompts_.learn(prompts, std::max(took_ms - decode_ms(decodes), kLeastShare * share * took_ms));
 }
 
 }  // namespace lorekeep::scheduler

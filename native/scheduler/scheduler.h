@@ -16,6 +16,11 @@
 
 namespace lorekeep::scheduler {
 
+/// Longest step on a GPU in ms: one that computes cannot draw.
+inline constexpr double kMostGpuStepMs = 500;
+/// Longest planned step there: single steps take longer than expected, and more so when the number of streams changes.
+inline constexpr double kPlannedGpuStepMs = 0.65 * kMostGpuStepMs;
+
 /// Limits of a model's batches.
 struct ModelLimits {
   /// Most tokens of a step.
