@@ -91,10 +91,16 @@ function withUsage(error: unknown, program: Command | undefined, args: readonly 
   const message = usageMessage(error.message);
   if (/missingArgument|excessArguments/.test(error.code))
     return new UsageError(`${message.replace(/\.$/, '')}; usage: ${names} ${command.usage()}`);
-  if (error.code === 'commander.unknownOption' && !message.endsWith('?'))
-    return new UsageError(`${message}${meantFlag(message, command) ?? `; ${names} --help lists the flags`}`);
+  if (error.code === 'commander.unknownOption' && !message.endsWith('?')) {
+    const text = textCommands.has(command.name()) ? ', and -- before a text lets it begin with -' : '';
+    const hint = meantFlag(message, command) ?? `; ${names} --help lists the flags${text}`;
+    return new UsageError(`${message}${hint}`);
+  }
   return error;
 }
+
+/** Commands with a text that may begin like a flag, such as an excluded word. */
+const textCommands: ReadonlySet<string> = new Set(['search', 'ask']);
 
 /** The command that `args` name, `serve` if they name none, and how it is called. */
 function commandOf(program: Command, args: readonly string[]): { command: Command; names: string } {

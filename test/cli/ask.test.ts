@@ -41,6 +41,15 @@ describe('lorekeep ask', () => {
     expect(here.stdout, here.stderr).toMatch(/^1 .* r3 /m);
   });
 
+  it('fuses as lorekeep search does, where it can read the config', async () => {
+    const { question } = corpus[3];
+    const method = async (kb: string, ...flags: string[]) =>
+      JSON.parse((await asking([kb, question, '--json', ...flags])).stdout).plan.fusion.method;
+    expect(await method(inFolder('kb.json'))).toBe('scores');
+    expect(await method(inFolder('kb.json'), '--fusion', 'rrf')).toBe('rrf');
+    expect(await method('kb.json')).toBe('rrf');
+  });
+
   it('reads the question as the lexical flags say', async () => {
     const { question, text } = corpus[3];
     const [word = ''] = /\p{L}{6,}/u.exec(text) ?? [];

@@ -191,6 +191,10 @@ describe('lorekeep search', () => {
     expect(words.stderr).toContain('the query has no words under the tokenizer "enhanced"');
     const far = await lorekeep(['search', kb, 'bees', '--mode', 'dense', '--threshold', '0']);
     expect(far.stderr).toContain('no record is within the threshold');
+    const irrelevant = await lorekeep(['search', kb, 'bees', '--min-score', '1']);
+    expect(irrelevant.stderr).toMatch(/^no hits\nlorekeep: no hit has a relevance of 1 or more\n$/);
+    const beyond = await lorekeep(['search', kb, 'bees', '--offset', '50']);
+    expect(beyond.stderr).toMatch(/^no hits\nlorekeep: there are no more than 50 hits\n$/);
     const filtered = await lorekeep([
       'search',
       kb,

@@ -36,10 +36,12 @@ export interface AskFlags extends RetrievalFlags {
 type Answer = (question: string) => Promise<void>;
 
 /** `lorekeep ask`: opens a knowledge base on a server and asks about it, once or in a conversation. */
-export async function ask(kb: string, question: string | undefined, flags: AskFlags): Promise<void> {
+export async function ask(kb: string, question: string | undefined, given: AskFlags): Promise<void> {
   if (kb === '')
     throw new UsageError('the name of the knowledge base is empty; a path such as kb.json is expected');
-  requireEffect(flags);
+  requireEffect(given);
+  const { folder, path, tokenizer, fusion: usual } = await placeOf(kb, given.host);
+  const flags = given.mode === 'hybrid' && usual !== undefined ? { fusion: usual, ...given } : given;
   const lexical = await lexicalRequest(flags);
   const filter = (await jsonArgument('--filter', flags.filter)) as FilterExpression | undefined;
   const variables = await jsonObjectArgument('--variables', flags.variables);
@@ -50,7 +52,6 @@ export async function ask(kb: string, question: string | undefined, flags: AskFl
     const port = flags.port ?? (await findConfig(undefined)).config.port;
     const accessToken = await findAccessToken(flags.accessTokenFile, host);
     await using client = await reach({ host, port, accessToken }, signal);
-    const { folder, path, tokenizer } = await placeOf(kb, host);
     const session = await client.createSession({ storageDataFolder: folder }, { signal });
     const opened = await session
       .createEmbeddedStringStorage({ name: storageName, configPath: path }, { signal })
@@ -120,7 +121,7 @@ function searcher(session: ClientSession, flags: AskFlags, context: SearchContex
     if (json) return printJsonLine({ question, hits, plan });
     // With lexical options the server knows which words matched.
     showHits(lexical === undefined ? question : matchedWords(hits), hits, { mode, tokenizer });
-    for (const each of planNotes(plan, tokenizer, hits.length)) note(`lorekeep: ${each}`);
+    for (const each of planNotes(plan, tokenizer, hits.length, flags)) note(`lorekeep: ${each}`);
   };
 }
 

@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { isIP } from 'node:net';
 import { basename, dirname, isAbsolute, resolve } from 'node:path';
-import type { Tokenizer } from '../../../lib/index.js';
+import type { FusionMethod, Tokenizer } from '../../../lib/index.js';
 import { loadKnowledgeBaseConfig } from '../../knowledge/config.js';
 import { indexOf } from '../../knowledge/folder/place.js';
 
@@ -13,6 +13,8 @@ export interface KnowledgeBasePlace {
   path: string;
   /** The tokenizer of the text index if it is known. It finds the matches to highlight. */
   tokenizer: Tokenizer | undefined;
+  /** How a search on the command line fuses its legs, if the config is known. */
+  fusion: FusionMethod | undefined;
 }
 
 /**
@@ -21,14 +23,16 @@ export interface KnowledgeBasePlace {
  */
 export async function placeOf(path: string, host: string): Promise<KnowledgeBasePlace> {
   const here = isLoopback(host) ? await localConfig(path) : undefined;
-  if (here === undefined && !isAbsolute(path)) return { folder: undefined, path, tokenizer: undefined };
+  if (here === undefined && !isAbsolute(path)) return { folder: undefined, path, ...unknownConfig };
   const file = resolve(here ?? path);
-  const tokenizer = await loadKnowledgeBaseConfig(file).then(
-    ({ config }) => config.bm25_tokenizer,
-    () => undefined, // The server says what is wrong with it.
+  const known = await loadKnowledgeBaseConfig(file).then(
+    ({ config }) => ({ tokenizer: config.bm25_tokenizer, fusion: config.fusion ?? 'scores' }),
+    () => unknownConfig, // The server says what is wrong with it.
   );
-  return { folder: dirname(file), path: basename(file), tokenizer };
+  return { folder: dirname(file), path: basename(file), ...known };
 }
+
+const unknownConfig = { tokenizer: undefined, fusion: undefined };
 
 /** The file of this machine that a path names: itself, or the knowledge base of a folder that was indexed. */
 async function localConfig(path: string): Promise<string | undefined> {

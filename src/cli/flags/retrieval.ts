@@ -41,7 +41,7 @@ export function addRetrievalFlags(command: Command): Command {
     .addOption(
       new Option(
         '--fusion <fusion>',
-        "of hybrid mode: by ranks or by scores (default: the knowledge base's, else scores; on a server rrf)",
+        "of hybrid mode: by ranks or by scores (default: the knowledge base's, else scores)",
       ).choices(['rrf', 'scores']),
     )
     .option('--min-score <r>', 'least relevance of a hit, 0 to 1', number(0, 1))

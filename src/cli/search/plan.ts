@@ -1,4 +1,5 @@
 import type { RetrievalPlan } from '../../protocol/retrieval.js';
+import type { RetrievalFlags } from '../flags/retrieval.js';
 import { counted } from '../terminal/amounts.js';
 
 const searchedBy = {
@@ -49,6 +50,7 @@ export function planNotes(
   { mode, dense, lexical }: RetrievalPlan,
   tokenizer: string | undefined,
   hits: number,
+  { offset = 0, minScore, threshold }: Pick<RetrievalFlags, 'offset' | 'minScore' | 'threshold'>,
 ): string[] {
   const notes: string[] = [];
   if (lexical?.tokens === 0) {
@@ -60,7 +62,10 @@ export function planNotes(
     const rest = mode === 'hybrid' ? '; only the meaning was searched' : '';
     notes.push(`no record holds any of the query's words${rest}`);
   }
-  if (hits === 0 && dense?.matched === 0) notes.push('no record matches the filter');
-  else if (hits === 0 && dense !== undefined) notes.push('no record is within the threshold');
+  if (hits > 0) return notes;
+  if (dense?.matched === 0) notes.push('no record matches the filter');
+  else if (minScore !== undefined) notes.push(`no hit has a relevance of ${minScore} or more`);
+  else if (offset > 0) notes.push(`there are no more than ${counted(offset, 'hit')}`);
+  else if (threshold !== undefined) notes.push('no record is within the threshold');
   return notes;
 }

@@ -61,6 +61,7 @@ export async function search(given: readonly string[], flags: SearchFlags): Prom
     const opened = performance.now();
     if (opened - started > quietMs && isEmbeddedAnew(kb.config)) note(`lorekeep: ${buildAdvice}`);
     const { mode, topK, threshold, fusion, minScore } = flags;
+    const looksUpWords = mode !== 'dense' && (lexical ?? kb.config.lexical) !== undefined;
     const query = {
       text,
       mode,
@@ -69,7 +70,7 @@ export async function search(given: readonly string[], flags: SearchFlags): Prom
       fusion,
       minScore,
       lexical,
-      highlight: flags.highlight === true || lexical !== undefined,
+      highlight: flags.highlight === true || looksUpWords,
       filter: filter as FilterExpression | undefined,
       variables,
       rerank,
@@ -91,9 +92,10 @@ export async function search(given: readonly string[], flags: SearchFlags): Prom
     const hits = found.map(wireHit);
     if (flags.json) return printJson({ records: kb.size, hits, plan, times });
     // With lexical options the engine knows which words matched.
-    const marked = lexical === undefined ? text : matchedWords(found);
+    const marked = looksUpWords ? matchedWords(found) : text;
     printHits(hits, marked, flags, kb.config.bm25_tokenizer);
-    for (const each of planNotes(plan, kb.config.bm25_tokenizer, hits.length)) note(`lorekeep: ${each}`);
+    for (const each of planNotes(plan, kb.config.bm25_tokenizer, hits.length, flags))
+      note(`lorekeep: ${each}`);
     if (!flags.explain) return;
     print('');
     for (const line of planLines(plan, filter !== undefined)) print(line);
