@@ -8,6 +8,7 @@ export {
   type UseBackendOptions,
   useBackend,
 } from './backend-choice.js';
+export type { Calibration } from './calibration.js';
 export { type DistanceKernels, distanceKernels } from './distance-kernels.js';
 export {
   type BackendInfo,

@@ -48,7 +48,9 @@ export const storageRequest = {
   scoreWeight: 9,
   adapt: 10,
   minScore: 11,
-  numbers: 12,
+  calibrationOffset: 12,
+  calibrationSlope: 13,
+  numbers: 14,
 } as const;
 
 // The head of a storage search result: ns that the search held this thread, hits, then the plan.

@@ -1,4 +1,5 @@
 import { choiceArgument, efArgument, integerArgument, numberArgument, vectorsArgument } from './arguments.js';
+import { type Calibration, calibrationRange } from './calibration.js';
 import { LorekeepError } from './errors.js';
 import type { Filter, FilterExpression } from './filter.js';
 import { storageRequest as at, fusionMethods } from './layout.gen.js';
@@ -59,6 +60,8 @@ export interface StorageSearchOptions extends CallOptions {
   scores?: ScoreFusionOptions | undefined;
   /** Least relevance of the hits, 0 to 1: the others are dropped. */
   minScore?: number | undefined;
+  /** Corrects the hits' relevance, before `minScore`. */
+  calibration?: Calibration | undefined;
   /** How the lexical leg reads the text, in lexical and hybrid mode. */
   lexical?: LexicalOptions | undefined;
   /** Adds `highlights` and `snippet` to the hits: the words of the text in them. "snippet": only those. Default false. */
@@ -84,6 +87,7 @@ export interface StorageRequest {
   scoreWeight: number;
   adapt: boolean;
   minScore: number | undefined;
+  calibration: { offset: number; slope: number };
   vector: Float32Array | undefined;
   text: string | undefined;
   /** Undefined: words and BM25. */
@@ -118,7 +122,20 @@ export function storageRequest(options: StorageSearchOptions, ef: number, dimens
     scoreWeight: numberArgument('scores.weight', scores?.weight, defaultScoreWeight, 0, 1),
     adapt: scores?.adapt ?? scores?.weight === undefined,
     minScore: minScore === undefined ? undefined : numberArgument('minScore', minScore, 0, 0, 1),
+    calibration: calibrationArgument(options.calibration),
   };
+}
+
+function calibrationArgument(given: Calibration | undefined): StorageRequest['calibration'] {
+  if (given !== undefined && (typeof given !== 'object' || given === null)) {
+    const reason = `an object with offset and slope is expected, not ${describe(given)}`;
+    throw LorekeepError.about('INVALID_ARGUMENT', { field: 'calibration', reason });
+  }
+  const number = (name: 'offset' | 'slope') => {
+    const { min, max, usual } = calibrationRange[name];
+    return numberArgument(`calibration.${name}`, given?.[name], usual, min, max);
+  };
+  return { offset: number('offset'), slope: number('slope') };
 }
 
 function defaultMode({ vector, text }: StorageSearchOptions): SearchMode {
@@ -160,6 +177,8 @@ export function requestNumbers(request: StorageRequest): Float64Array {
   numbers[at.scoreWeight] = request.scoreWeight;
   numbers[at.adapt] = request.adapt ? 1 : 0;
   numbers[at.minScore] = request.minScore ?? Number.NaN;
+  numbers[at.calibrationOffset] = request.calibration.offset;
+  numbers[at.calibrationSlope] = request.calibration.slope;
   return numbers;
 }
 

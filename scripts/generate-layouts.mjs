@@ -100,6 +100,8 @@ const layouts = {
       'scoreWeight',
       'adapt',
       'minScore',
+      'calibrationOffset',
+      'calibrationSlope',
     ],
   },
   StorageResult: {

@@ -21,7 +21,7 @@ inline constexpr std::size_t kGrammarMatches = 3;
 /// The numbers of a storage search. threshold and minScore are NaN for none; ef and candidates are
 /// 0 for the default. scoreWeight and adapt (0 or 1) are of the fusion by scores.
 namespace storage_request {
-enum : std::size_t { kMode, kTopK, kEf, kThreshold, kRrfK, kDenseWeight, kLexicalWeight, kCandidates, kFusion, kScoreWeight, kAdapt, kMinScore, kNumbers };
+enum : std::size_t { kMode, kTopK, kEf, kThreshold, kRrfK, kDenseWeight, kLexicalWeight, kCandidates, kFusion, kScoreWeight, kAdapt, kMinScore, kCalibrationOffset, kCalibrationSlope, kNumbers };
 }  // namespace storage_request
 
 /// The head of a storage search result: ns that the search held this thread, hits, then the plan.

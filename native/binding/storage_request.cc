@@ -43,6 +43,8 @@ StorageRequest::StorageRequest(const Napi::CallbackInfo& info, std::shared_ptr<c
   request_.adapt_weight = numbers[at::kAdapt] == 1;
   const double min_score = numbers[at::kMinScore];
   if (!std::isnan(min_score)) request_.min_score = finite(min_score, "minScore");
+  request_.calibration.offset = finite(numbers[at::kCalibrationOffset], "calibration.offset");
+  request_.calibration.slope = finite(numbers[at::kCalibrationSlope], "calibration.slope");
   if (!info[1].IsUndefined()) query_ = floats_argument(info[1], "vector");
   if (!info[2].IsUndefined()) text_ = string_argument(info[2], "text");
   if (!info[3].IsUndefined()) {

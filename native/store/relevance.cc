@@ -89,7 +89,8 @@ double log_odds(const RelevanceScale& scale, float distance, float bm25) noexcep
 }  // namespace
 
 double relevance_of(const RelevanceScale& scale, float distance, float bm25) noexcept {
-  return 1 / (1 + std::exp(-log_odds(scale, distance, bm25)));
+  const auto [offset, slope] = scale.calibration;
+  return 1 / (1 + std::exp(-(offset + slope * log_odds(scale, distance, bm25))));
 }
 
 }  // namespace lorekeep::store

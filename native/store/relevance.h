@@ -18,6 +18,7 @@ struct RelevanceScale {
   double next_bm25 = 0;
   double bm25_limit = 0;  // text::TextQuery::limit(); 0: no words
   std::size_t words = 0;  // distinct ones of the query: lexical
+  Calibration calibration;
 };
 
 /// Returns the probability, in [0, 1], that a record with these raw scores is relevant. It never falls if a score

@@ -51,6 +51,10 @@ void check(const Storage& storage, const SearchRequest& request) {
   if (request.min_score && !(*request.min_score >= 0 && *request.min_score <= 1)) {
     refuse("min_score", "a number from 0 to 1 is expected");
   }
+  if (!std::isfinite(request.calibration.offset)) refuse("calibration.offset", "a number is expected");
+  if (!(request.calibration.slope > 0 && std::isfinite(request.calibration.slope))) {
+    refuse("calibration.slope", "a number above 0 is expected");
+  }
   if (request.mode == Mode::kHybrid && request.fusion == Fusion::kScores) {
     if (!(request.dense_weight >= 0 && request.dense_weight <= 1)) {
       refuse("dense_weight", "a number from 0 to 1 is expected");
@@ -305,6 +309,7 @@ class Search {
     if (result_.hits.empty()) return;
     RelevanceScale scale;
     scale.mode = request_.mode;
+    scale.calibration = request_.calibration;
     if (request_.mode != Mode::kLexical) {
       scale.background = background();
       result_.floor = scale.background.floor;

@@ -39,6 +39,12 @@ struct RrfOptions {
   std::size_t candidates = 0;  // hits of each leg; 0: max(50, 4 * top_k); at least top_k
 };
 
+/// Corrects relevance: log odds = offset + slope * estimated log odds.
+struct Calibration {
+  double offset = 0;  // finite
+  double slope = 1;   // finite, > 0
+};
+
 struct SearchRequest {
   Mode mode = Mode::kDense;
   std::span<const float> query;  // dense, hybrid: `dimension` finite values; need not be normalised
@@ -55,6 +61,7 @@ struct SearchRequest {
   bool adapt_weight = false;  // the weight follows the query: score_fusion.h. Not if it is 0 or 1
   /// Least relevance of a hit, in [0, 1].
   std::optional<double> min_score;
+  Calibration calibration;
   const LexicalOptions* lexical = nullptr;  // of the lexical leg; null: words and BM25 of the texts
   const PreparedFilter* filter = nullptr;   // null: all records match
   bool exact = false;                       // dense leg: no graph search

@@ -12,6 +12,7 @@ const doorsOfLib = [
   'lib/internal.js',
   'lib/errors.js',
   'lib/forced-crash.js',
+  'lib/calibration.js',
   'lib/search-mode.js',
   'lib/addon-attempts.js',
   'lib/user-home.js',

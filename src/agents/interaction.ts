@@ -1,4 +1,4 @@
-import type { Storage } from '../../lib/index.js';
+import type { Calibration, Storage } from '../../lib/index.js';
 import type { Bytes } from '../limits/bytes.js';
 import type { Citation } from '../protocol/components.js';
 import type { DryRun, Finish, Usage } from '../protocol/engine.js';
@@ -15,6 +15,8 @@ export interface KnowledgeSource {
   readonly storage: Pick<Storage, 'tokenizer' | 'size' | 'documentFrequency'>;
   /** Cosine of the query and records of other subjects; absent without embeddings. */
   readonly cosineFloor?: number | undefined;
+  /** The storage's correction of the hits' relevance. */
+  readonly calibration?: Calibration | undefined;
 }
 
 /** Context of a turn besides text and variables. */

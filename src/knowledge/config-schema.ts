@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { calibrationRange } from '../../lib/calibration.js';
 import { lexicalSchema } from '../lexical/fields.js';
 import { wellFormed } from '../schema/well-formed.js';
 import { fieldConditions } from './field-conditions.js';
@@ -90,6 +91,24 @@ const hnswSchema = z.strictObject({
     ),
 });
 
+const calibrationSchema = z.strictObject({
+  offset: z
+    .number()
+    .min(calibrationRange.offset.min)
+    .max(calibrationRange.offset.max)
+    .default(calibrationRange.offset.usual)
+    .describe('Added to the log odds. Above 0: records are relevant more often than estimated.'),
+  slope: z
+    .number()
+    .min(calibrationRange.slope.min)
+    .max(calibrationRange.slope.max)
+    .default(calibrationRange.slope.usual)
+    .describe('Factor of the log odds, before the offset is added.'),
+});
+
+const calibrationOf = (mode: string) =>
+  calibrationSchema.optional().describe(`Of ${mode} searches. Default: no correction.`);
+
 /** Build parameters of an index whose config does not set them. */
 export const hnswDefaults = hnswSchema.parse({});
 
@@ -125,6 +144,16 @@ export const knowledgeBaseSchema = z.strictObject({
     .optional()
     .describe(
       'How hybrid searches that do not say fuse words and meaning: by ranks, or by normalised scores (docs/fusion.md), which ranks better. Default: rrf in the protocol, scores in the library and on the command line.',
+    ),
+  relevance: z
+    .strictObject({
+      dense: calibrationOf('dense'),
+      lexical: calibrationOf('lexical'),
+      hybrid: calibrationOf('hybrid'),
+    })
+    .optional()
+    .describe(
+      'Corrects the relevance of hits, as lorekeep eval prints it for questions that you have judged: docs/relevance.md.',
     ),
   hnsw: hnswSchema.optional().describe('How the index is built and searched.'),
   vector_type: z

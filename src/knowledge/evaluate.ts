@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import { LorekeepError } from '../../lib/index.js';
+import { LorekeepError, type SearchMode, searchModes } from '../../lib/index.js';
+import { type FittedCalibration, fitCalibration } from './calibrate.js';
 import { type Measures, meanMeasures, measure, pairedDifference } from './evaluation-measures.js';
 import type { EvaluationQuestion } from './evaluation-questions.js';
 import { type JudgedHit, type RelevanceSummary, summariseRelevance } from './evaluation-relevance.js';
@@ -51,6 +52,8 @@ export interface Evaluation {
   settings: EvaluatedSetting[];
   /** Of the first topK hits of the current setting. */
   relevance: RelevanceSummary;
+  /** Corrections of relevance that the judgments ask for, by mode; not of modes without a setting or with few judged hits. */
+  calibrations: { [Mode in SearchMode]?: FittedCalibration };
   worst: WorstQuestion[];
   /** Questions without any relevant record among the first 100 of the current setting. */
   missed: number;
@@ -78,7 +81,7 @@ export const evaluationSettings: readonly EvaluationSetting[] = [
 interface Answer {
   question: EvaluationQuestion;
   measures: Measures[]; // by setting
-  hits: JudgedHit[]; // of the current setting
+  hits: JudgedHit[][]; // by setting
   worst: WorstQuestion;
 }
 
@@ -102,7 +105,8 @@ export async function evaluate(
   const all = place < 0 ? [current, ...settings] : settings;
   const unknownIds = await idsWithoutRecord(storage, questions, signal);
   const answers: Answer[] = [];
-  const context = { topK, all, at: Math.max(0, place), signal };
+  const at = Math.max(0, place);
+  const context = { topK, all, at, signal };
   for (const [index, question] of questions.entries()) {
     answers.push(await answer(storage, question, context).catch((error) => refuse(error, index)));
     onProgress?.(answers.length, questions.length);
@@ -114,11 +118,12 @@ export async function evaluate(
     topK,
     settings: all.map((setting, index) => ({
       setting,
-      current: index === Math.max(0, place),
+      current: index === at,
       mean: meanMeasures(answers.map(({ measures }) => measures[index] as Measures)),
-      difference: pairedDifference(ndcgOf(index), ndcgOf(Math.max(0, place))),
+      difference: pairedDifference(ndcgOf(index), ndcgOf(at)),
     })),
-    relevance: summariseRelevance(answers.flatMap(({ hits }) => hits)),
+    relevance: summariseRelevance(answers.flatMap(({ hits }) => hits[at] ?? [])),
+    calibrations: calibrationsOf(storage, answers, { all, at }),
     worst: answers
       .map(({ worst: one }) => one)
       .sort((a, b) => a.ndcg - b.ndcg)
@@ -129,6 +134,23 @@ export async function evaluate(
     unknownWords: answers.filter(({ worst: one }) => one.words.known === 0).length,
     unknownIds,
   };
+}
+
+/** A mode's calibration is fitted to its current setting, or else to its first one. */
+function calibrationsOf(
+  { relevance }: SearchableStorage<object>,
+  answers: readonly Answer[],
+  { all, at }: { all: readonly EvaluationSetting[]; at: number },
+): Evaluation['calibrations'] {
+  const found: Evaluation['calibrations'] = {};
+  for (const mode of searchModes) {
+    const isOfMode = (setting: EvaluationSetting | undefined) => (setting?.mode ?? 'hybrid') === mode;
+    const index = isOfMode(all[at]) ? at : all.findIndex(isOfMode);
+    const hits = answers.map((answer) => answer.hits[index] ?? []);
+    const fitted = fitCalibration(hits, relevance[mode]);
+    if (fitted !== undefined) found[mode] = fitted;
+  }
+  return found;
 }
 
 /** Rethrows an error; one about a question's text names the question. */
@@ -171,7 +193,7 @@ async function answer(
 ): Promise<Answer> {
   const { topK, all, at, signal } = context;
   const measures: Measures[] = [];
-  let judged: JudgedHit[] = [];
+  const judged: JudgedHit[][] = [];
   let worst: WorstQuestion | undefined;
   for (const [index, setting] of all.entries()) {
     const { hits } = await storage.search({ ...setting, text: question.question, topK, signal });
@@ -182,8 +204,8 @@ async function answer(
         topK,
       ),
     );
+    judged.push(hits.map(({ id, relevance }) => ({ relevance, isRelevant: question.relevant.has(id) })));
     if (index === at) {
-      judged = hits.map(({ id, relevance }) => ({ relevance, isRelevant: question.relevant.has(id) }));
       const ndcg = measures[index]?.ndcg ?? 0;
       worst = await inspect(storage, question, { setting, ndcg, depth: Math.max(depth, topK), signal });
     }

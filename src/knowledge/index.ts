@@ -4,6 +4,7 @@ export { CatalogModels } from '../catalog/catalog-models.js';
 export type { ColumnType, TableMapping } from '../documents/tables/mapping.js';
 export { fusionFor, type ModelFusion } from '../fusion/model-fusion.js';
 export { buildKnowledgeBase, type KnowledgeBaseBuild } from './build.js';
+export type { Calibrations, FittedCalibration } from './calibrate.js';
 export {
   type CheckKnowledgeBaseOptions,
   checkKnowledgeBase,

@@ -33,6 +33,7 @@ export class KnowledgeBase<Own extends MetadataOf<Own> = Metadata> extends Searc
     super(storage, model, embeddings, {
       lexical: lexicalOptions(config.lexical),
       fusion: config.fusion,
+      relevance: config.relevance,
       fields: config.fields as FieldDefinition[] | undefined,
     });
     this.config = config;

@@ -1,7 +1,6 @@
 import { lstat } from 'node:fs/promises';
 import { basename, dirname, extname, join, resolve } from 'node:path';
 import {
-  type FieldDefinition,
   LorekeepError,
   type MetadataValue,
   Records,
@@ -11,8 +10,10 @@ import {
 import { makeFolder } from '../../lib/make-folder.js';
 import { readRegular, type Write, writeWhole } from '../../lib/regular-file.js';
 import { largestConfigBytes } from '../files/read-text.js';
+import { lexicalFields } from '../lexical/fields.js';
 import { embedsTexts, indexFingerprint, type KnowledgeModel } from './model.js';
 import { checkOwnRecords } from './own-records.js';
+import type { SearchDefaults } from './search-defaults.js';
 
 export interface SaveStorageOptions {
   /** Name of the model in the config. Default: the model's name in the catalog; required where it has none. */
@@ -32,7 +33,7 @@ const portion = 1000;
 export async function saveStorage(
   storage: Storage,
   model: KnowledgeModel,
-  fields: readonly FieldDefinition[] | undefined,
+  { fields, lexical, fusion, relevance }: SearchDefaults,
   path: string,
   { embeddingModel = model.name, signal }: SaveStorageOptions,
 ): Promise<string[]> {
@@ -51,6 +52,10 @@ export async function saveStorage(
     bm25_file: beside('bm25'),
     bm25_tokenizer: storage.tokenizer,
     ...(fields && fields.length > 0 && { fields }),
+    ...(lexical && { lexical: lexicalFields(lexical) }),
+    // As of createStorage(): readers on the wire would fuse by ranks.
+    fusion: fusion ?? 'scores',
+    ...(relevance && { relevance }),
   };
   await checkConfig(config, written.records_file);
   const folder = dirname(config);

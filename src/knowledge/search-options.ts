@@ -12,7 +12,9 @@ import { checkOptionNames, type OptionNames } from './option-names.js';
 import type { RerankOptions } from './rerank.js';
 import type { ResultOptions } from './result-options.js';
 
-export interface KnowledgeSearchOptions extends Omit<StorageSearchOptions, 'text' | 'mode'>, ResultOptions {
+export interface KnowledgeSearchOptions
+  extends Omit<StorageSearchOptions, 'text' | 'mode' | 'calibration'>,
+    ResultOptions {
   /** The query. A dense search with `vector` or `similarTo` does not use it: it may then be empty. */
   text: string;
   /** Default "hybrid"; "lexical" for a storage without a model, unless `vector` is given. */

@@ -3,7 +3,6 @@ import {
   type CallOptions,
   type CountOptions,
   type EmbedResult,
-  type FieldDefinition,
   type Filter,
   type FilterExpression,
   type FusionMethod,
@@ -23,6 +22,7 @@ import {
 import { fusionMethod, type LoopTurn, textToEmbed } from '../../lib/internal.js';
 import { fusionFor, scoreFusionFor, wordsAlone } from '../fusion/model-fusion.js';
 import { PendingWork } from '../lifecycle/pending-work.js';
+import type { Calibrations } from './calibrate.js';
 import type { EmbeddingCounts } from './embeddings.js';
 import { embedQuery, embedsTexts, isUnseenText, type KnowledgeModel } from './model.js';
 import { checkOptionNames } from './option-names.js';
@@ -30,6 +30,7 @@ import { type RerankFacts, type RerankOptions, rerank, rerankCandidates } from '
 import { type ResultChoice, type ResultOptions, rankedHits, resultChoice } from './result-options.js';
 import { addContext, chooseHits, type HitContext } from './results.js';
 import { type SaveStorageOptions, saveStorage } from './save-storage.js';
+import type { SearchDefaults } from './search-defaults.js';
 import { type CheckedSearchOptions, type KnowledgeSearchOptions, searchOptions } from './search-options.js';
 
 /** A hit; with `rerank`, ranked by the reranker. */
@@ -64,11 +65,11 @@ export class SearchableStorage<Own extends MetadataOf<Own> = Metadata>
   readonly model: KnowledgeModel;
   /** Counts of embedded and reused texts; undefined if the index file was loaded. */
   readonly embeddings: EmbeddingCounts | undefined;
-  /** Defaults of the options of the same name. */
-  readonly #lexical: LexicalOptions | undefined;
+  readonly #defaults: SearchDefaults;
   /** The config's fusion of hybrid searches that name none. */
   readonly fusion: FusionMethod | undefined;
-  readonly #fields: readonly FieldDefinition[] | undefined;
+  /** Corrections of the relevance of hits, by mode. */
+  readonly relevance: Calibrations;
   readonly #searches = new PendingWork();
   #closing: Promise<void> | undefined;
 
@@ -77,14 +78,14 @@ export class SearchableStorage<Own extends MetadataOf<Own> = Metadata>
     storage: Storage,
     model: KnowledgeModel,
     embeddings: EmbeddingCounts | undefined,
-    { lexical, fusion, fields }: SearchDefaults = {},
+    defaults: SearchDefaults = {},
   ) {
     this.storage = storage;
-    this.fusion = fusion;
+    this.fusion = defaults.fusion;
+    this.relevance = defaults.relevance ?? {};
     this.model = model;
     this.embeddings = embeddings;
-    this.#lexical = lexical;
-    this.#fields = fields;
+    this.#defaults = defaults;
   }
 
   /** Whether its source has changed since it was loaded. */
@@ -235,7 +236,9 @@ export class SearchableStorage<Own extends MetadataOf<Own> = Metadata>
     const unseen = embedded === undefined && given === undefined;
     const fused = unseen ? (legs?.wordsAlone ?? legs?.both) : legs?.both;
     const vector = given ?? this.#vector(embedded);
-    const result = await this.storage.searchInTurns({ ...options, ...fused, lexical, vector }, turn);
+    const calibration = this.relevance[mode];
+    const query = { ...options, ...fused, lexical, vector, calibration };
+    const result = await this.storage.searchInTurns(query, turn);
     const searchMs = performance.now() - started - embedMs;
     if (embedded === undefined) return { ...result, embedMs, searchMs };
     const { tokens, batches } = embedded;
@@ -258,8 +261,9 @@ export class SearchableStorage<Own extends MetadataOf<Own> = Metadata>
 
   /** The storage's own defaults apply in modes with a lexical leg. */
   #lexicalOptions({ mode, lexical }: CheckedSearchOptions): LexicalOptions | undefined {
-    if (this.#lexical === undefined || mode === 'dense') return lexical;
-    return { ...this.#lexical, ...definedOf(lexical ?? {}) };
+    const configured = this.#defaults.lexical;
+    if (configured === undefined || mode === 'dense') return lexical;
+    return { ...configured, ...definedOf(lexical ?? {}) };
   }
 
   /** A leg of weight 0 needs a vector, too. */
@@ -318,7 +322,7 @@ export class SearchableStorage<Own extends MetadataOf<Own> = Metadata>
    */
   save(path: string, options: SaveStorageOptions = {}): Promise<string[]> {
     checkOptionNames(options, { embeddingModel: true, signal: true }, 'save');
-    return this.#searches.track(saveStorage(this.storage, this.model, this.#fields, path, options));
+    return this.#searches.track(saveStorage(this.storage, this.model, this.#defaults, path, options));
   }
 
   /** Refuses new searches, waits for pending ones, closes the storage. Twice is fine. The model stays its owner's. */
@@ -335,14 +339,6 @@ export class SearchableStorage<Own extends MetadataOf<Own> = Metadata>
   [Symbol.dispose](): void {
     this.close().catch(() => {});
   }
-}
-
-/** Defaults of the options of the same name. */
-export interface SearchDefaults {
-  /** The metadata fields, as save() writes them. */
-  fields?: readonly FieldDefinition[] | undefined;
-  lexical?: LexicalOptions | undefined;
-  fusion?: FusionMethod | undefined;
 }
 
 /** An option that is undefined keeps its default. */

@@ -36,6 +36,11 @@ export const lexicalSchema = z.strictObject({
   synonyms: stringArrays(mostWords, words).optional().describe('Groups of words that count as one.'),
 });
 
+/** Returns options of the library as fields. */
+export function lexicalFields({ querySyntax, ...rest }: LexicalOptions): object {
+  return { ...(querySyntax !== undefined && { query_syntax: querySyntax }), ...rest };
+}
+
 /** Returns the fields as options of the library. */
 export function lexicalOptions(
   fields: z.output<typeof lexicalSchema> | undefined,

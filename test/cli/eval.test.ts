@@ -42,6 +42,26 @@ describe('lorekeep eval', () => {
     expect(stdout).toContain('check their ids');
   });
 
+  it('prints the correction of relevance that the judgments ask for, until the config has it', async () => {
+    const ids = ['bees', 'honey', 'glacier', 'wide', 'family'];
+    const path = questions(
+      ...Array.from({ length: 25 }, (_, n) => ({
+        question: `how do bees find flowers in year ${n}?`,
+        relevant: ids.filter((_, at) => at !== n % 5),
+      })),
+    );
+    const { stdout } = await lorekeep(['eval', kb, path]);
+    expect(stdout).toMatch(/^Calibration error 0\.\d{3}; 0\.\d{3} with a correction learned from other/m);
+    const [, relevance = '{}'] = /set "relevance": (\{.*\}\}) in the config/.exec(stdout) ?? [];
+    expect(JSON.parse(relevance)).toMatchObject({ hybrid: { offset: expect.any(Number) } });
+    const corrected = writeSample(inFolder, { index_file: undefined, relevance: JSON.parse(relevance) });
+    const again = await lorekeep(['eval', corrected, path]);
+    writeSample(inFolder, { index_file: undefined });
+    expect(again.stdout).not.toContain('set "relevance"');
+    const errorOf = (text: string) => Number(/^Calibration error (\S+);/m.exec(text)?.[1]);
+    expect(errorOf(again.stdout)).toBeLessThan(errorOf(stdout));
+  });
+
   it('prints one result under --json', async () => {
     const path = questions({ question: 'ice', relevant: { glacier: 2 } });
     const { stdout } = await lorekeep(['eval', kb, path, '--json', '--top-k', '3']);

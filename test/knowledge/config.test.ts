@@ -125,6 +125,10 @@ describe('the config file', () => {
 
   test.each([
     [{ records_file: 'a\0b' }, 'records_file: no file name has a NUL'],
+    [{ relevance: { hybrid: { offset: 21 } } }, 'relevance.hybrid.offset'],
+    [{ relevance: { dense: { slope: 0 } } }, 'relevance.dense.slope'],
+    [{ relevance: { lexical: { slope: '1' } } }, 'relevance.lexical.slope'],
+    [{ relevance: { dense: null } }, 'relevance.dense'],
     [{ fields: [{ name: '\ud800', ...optional }] }, 'fields[0].name: half of a surrogate pair'],
     [
       {

@@ -126,6 +126,7 @@ describe('save()', () => {
       'kb.index',
       'kb.bm25',
     ]);
+    expect(JSON.parse(readFileSync(paths[0] as string, 'utf8'))).toMatchObject({ fusion: 'scores' });
     await using opened = await openKnowledgeBase(paths[0] as string, { models: async () => model });
     // What the index file has is not embedded.
     expect(opened.embeddings).toBeUndefined();

@@ -120,6 +120,11 @@ describe('a hybrid search', () => {
     [{ fusion: 'best' }, 'fusion'],
     [{ scores: { weight: 1.5 } }, 'scores.weight'],
     [{ minScore: 2 }, 'minScore'],
+    [{ calibration: 1 }, 'calibration'],
+    [{ calibration: null }, 'calibration'],
+    [{ calibration: { offset: 21 } }, 'calibration.offset'],
+    [{ calibration: { slope: 0 } }, 'calibration.slope'],
+    [{ calibration: { slope: Number.NaN } }, 'calibration.slope'],
   ])('refuses %j', async (options, field) => {
     await expect(storage.search({ ...query, ...options } as never)).rejects.toMatchObject({
       code: 'INVALID_ARGUMENT',
@@ -138,6 +143,19 @@ describe('a hybrid search', () => {
         .sort(),
     );
     expect(kept.hits.length).toBeLessThan(hits.length);
+  });
+
+  test('corrects relevance by the calibration, and compares minScore with the result', async () => {
+    const odds = (relevance: number) => Math.log(relevance / (1 - relevance));
+    const estimated = (await storage.search(query)).hits;
+    const calibration = { offset: 2, slope: 0.5 };
+    const { hits } = await storage.search({ ...query, calibration });
+    expect(ids({ hits })).toEqual(ids({ hits: estimated }));
+    for (const [index, { relevance }] of hits.entries())
+      expect(odds(relevance)).toBeCloseTo(2 + 0.5 * odds(estimated[index]?.relevance ?? 0), 9);
+    const best = Math.max(...estimated.map(({ relevance }) => relevance));
+    const kept = await storage.search({ ...query, calibration, minScore: Math.min(1, best + 0.01) });
+    expect(kept.hits.length).toBe(hits.filter(({ relevance }) => relevance >= best + 0.01).length);
   });
 
   test('keeps what only the lexical leg found, whatever the threshold', async () => {

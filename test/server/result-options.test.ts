@@ -140,3 +140,21 @@ it('several storages are searched in one request, and each hit names its own', a
   expect(await refused({ names, rerank: {} })).toMatchObject(at('rerank'));
   expect(await refused({ names, groupBy: 'path' })).toMatchObject(at('group_by'));
 });
+
+it('relevance is corrected as the config says, before min_score counts', async () => {
+  const { search } = await scene();
+  const config = { embedding_model: 'tiny', records_file: 'records.json' };
+  const relevance = { hybrid: { offset: 1.5 } };
+  writeFileSync(file('root', 'corrected.json'), JSON.stringify({ ...config, relevance }));
+  const session = await (await TestServer.start({ config: { storage_root: file('root') } })).session();
+  const corrected = async (fields: Search) =>
+    (await session.search({ name: 'corrected.json', ...fields })).hits;
+  const odds = (value = 0) => Math.log(value / (1 - value));
+  const before = await search({ text, mode: 'hybrid' });
+  const hits = await corrected({ text, mode: 'hybrid' });
+  for (const [index, hit] of hits.entries())
+    expect(odds(hit.relevance)).toBeCloseTo(1.5 + odds(before[index]?.relevance), 6);
+  const minScore = Math.min(...hits.map((hit) => hit.relevance ?? 0)) - 1e-6;
+  expect(await corrected({ text, mode: 'hybrid', minScore })).toHaveLength(hits.length);
+  expect((await search({ text, mode: 'hybrid', minScore })).length).toBeLessThan(hits.length);
+});

@@ -7,6 +7,8 @@ const worthwhile = 0.01;
 /** A share of questions worth a sentence. */
 const notable = 0.1;
 const listedIds = 3;
+/** With fewer, the interval of a difference means little; that of one question is 0. */
+const leastQuestions = 10;
 
 /** Returns advice in sentences, the most useful first. */
 export function adviceOf(evaluation: Evaluation, config: KnowledgeBaseConfig): string[] {
@@ -23,7 +25,8 @@ export function adviceOf(evaluation: Evaluation, config: KnowledgeBaseConfig): s
     advice.push(
       `${drafts} of ${counted(questions, 'question')} are drafts: records find their own sentences easily, so these numbers flatter. Ask what people ask.`,
     );
-  const better = settings
+  if (drafts === 0) advice.push(...calibrationAdvice(evaluation, config));
+  const better = (questions < leastQuestions ? [] : settings)
     .filter(({ current, difference: { mean, half } }) => !current && mean >= worthwhile && mean > half)
     .sort((a, b) => b.difference.mean - a.difference.mean)[0];
   if (better !== undefined) advice.push(settingAdvice(better));
@@ -55,6 +58,22 @@ export function adviceOf(evaluation: Evaluation, config: KnowledgeBaseConfig): s
       `${counted(questions, 'question')} ${questions === 1 ? 'is' : 'are'} few: differences below ${(1 / Math.sqrt(questions)).toFixed(2)} may be chance. Aim at 50 or more.`,
     );
   return advice;
+}
+
+/** Asks for the corrections of relevance that help other questions than those which they were learned from. */
+function calibrationAdvice({ calibrations }: Evaluation, config: KnowledgeBaseConfig): string[] {
+  const helpful = Object.entries(calibrations).filter(
+    ([, { error, corrected, gain }]) => gain.mean > gain.half && error - corrected >= worthwhile,
+  );
+  if (helpful.length === 0) return [];
+  const corrections = Object.fromEntries(helpful.map(([mode, { calibration }]) => [mode, calibration]));
+  const all = JSON.stringify({ ...config.relevance, ...corrections });
+  const errors = helpful.map(
+    ([mode, { error, corrected }]) => `${error.toFixed(3)} to ${corrected.toFixed(3)} (${mode})`,
+  );
+  return [
+    `Relevance differs from these judgments: set "relevance": ${all} in the config, which lowers the calibration error from ${errors.join(', from ')}, and evaluate again for a new --min-score.`,
+  ];
 }
 
 function settingAdvice({ setting, difference: { mean, half } }: EvaluatedSetting): string {

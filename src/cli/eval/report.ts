@@ -24,6 +24,7 @@ export function reportLines(evaluation: Evaluation, advice: readonly string[], s
     ...table(evaluation, screen),
     '',
     relevanceLine(evaluation),
+    ...calibrationLine(evaluation),
     ...(worst.length === 0 ? [] : ['', 'Worst questions of the current setting (*):']),
     ...worst.flatMap((one) => worstLines(one, screen)),
     ...(advice.length === 0 ? [] : ['', 'What to change:']),
@@ -56,6 +57,17 @@ function relevanceLine({ relevance: { relevant, mean, auroc, minScore, dropped }
   if (minScore === undefined || dropped === undefined) return `${parts.join(', ')}.`;
   const kept = `--min-score ${minScore} keeps 95 % of the relevant hits`;
   return `${parts.join(', ')}. ${kept} and drops ${Math.round(100 * dropped)} % of the others.`;
+}
+
+/** How far relevance is from the judgments, for the mode of the current setting. */
+function calibrationLine({ settings, calibrations }: Evaluation): string[] {
+  const mode = settings.find(({ current }) => current)?.setting.mode ?? 'hybrid';
+  const fitted = calibrations[mode];
+  if (fitted === undefined) return [];
+  const { error, corrected } = fitted;
+  return [
+    `Calibration error ${error.toFixed(3)}; ${corrected.toFixed(3)} with a correction learned from other questions.`,
+  ];
 }
 
 const signed = (value: number) => `${value < 0 ? '-' : '+'}${Math.abs(value).toFixed(3)}`;

@@ -55,6 +55,17 @@ describe('the relevance of the best record of a lexical search', () => {
     expect(await of(100_000, found)).toBeCloseTo(await of(300, found));
   });
 
+  it('judges words by the relevance before its correction', async () => {
+    const calibration = { offset: 2, slope: 0.5 };
+    const corrected = (relevance: number) =>
+      1 / (1 + Math.exp(-(2 + 0.5 * Math.log(relevance / (1 - relevance)))));
+    const sources = new Map([['kb', { ...source(1000), calibration }]]);
+    const found = await bestRelevance([hit(corrected(0.1), 'a red lamp')], sources);
+    expect(found).toBeCloseTo(await of(1000, hit(0.1, 'a red lamp')), 9);
+    expect(await bestRelevance([hit(0, 'nothing')], sources)).toBeLessThan(0.01);
+    expect(await bestRelevance([hit(1, 'nothing')], sources)).toBe(1);
+  });
+
   it('takes each record by the storage that it is from', async () => {
     const sources = new Map([
       ['small', source(10)],

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <random>
 #include <set>
@@ -85,6 +86,16 @@ TEST("relevance never falls if a score rises, whatever the scale") {
     CHECK(relevance_of(scale, distance * static_cast<float>(any(random)), bm25) >= relevance);
     CHECK(relevance_of(scale, distance, bm25 * static_cast<float>(1 + any(random))) >= relevance);
   }
+}
+
+TEST("a calibration scales the log odds of relevance and then adds to them") {
+  RelevanceScale scale;
+  scale.background = {0.1, 0.1};
+  scale.best_cosine = 0.7;
+  const auto odds = [](double relevance) { return std::log(relevance / (1 - relevance)); };
+  const double estimated = odds(relevance_of(scale, 0.5f, 0));
+  scale.calibration = {1.5, 0.5};
+  CHECK_NEAR(odds(relevance_of(scale, 0.5f, 0)), 1.5 + 0.5 * estimated, 1e-9);
 }
 
 TEST("the background is the mean of the cosines with sampled rows, and that of the least quarter of them") {

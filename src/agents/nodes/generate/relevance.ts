@@ -1,3 +1,4 @@
+import type { Calibration } from '../../../../lib/index.js';
 import { mapInTurns } from '../../../lifecycle/loop-turn.js';
 import type { Knowledge } from '../../../protocol/components.js';
 import type { KnowledgeSource } from '../../interaction.js';
@@ -13,8 +14,8 @@ const byCosine = { constant: -7.69, above: 16.82, words: 2.9, size: -0.45 };
 /** Of lexical searches, with their own number of records. */
 const byWords = { constant: -1.8, relevance: 1.3, words: 10.5, size: -0.6, largeStorage: 300 };
 
-/** The relevance that counts as none: its odds have a logarithm. */
-const noRelevance = 0.001;
+/** Largest logarithm of the odds of a relevance, and its negative is that of none: those of 0.999 and 0.001. */
+const mostOdds = Math.log(999);
 
 /** Records of a storage from which on its size makes no difference: none larger was learned from. */
 const largeStorage = 1200;
@@ -49,9 +50,9 @@ function probability(
   const words = scorer?.score(text) ?? 0;
   const floor = source?.cosineFloor;
   if (distance === undefined || floor === undefined) {
-    const known = Math.min(Math.max(relevance, noRelevance), 1 - noRelevance);
+    const estimated = estimatedOdds(relevance, source?.calibration);
     const { constant, size, largeStorage } = byWords;
-    const odds = constant + byWords.relevance * Math.log(known / (1 - known)) + byWords.words * words;
+    const odds = constant + byWords.relevance * estimated + byWords.words * words;
     return Math.max(relevance, fromOdds(odds + size * sizeUpTo(largeStorage)));
   }
   const above = Math.min(Math.max((1 - distance - floor) / Math.max(1 - floor, leastRange), 0), 1);
@@ -61,6 +62,12 @@ function probability(
       byCosine.words * words +
       byCosine.size * sizeUpTo(largeStorage),
   );
+}
+
+/** Returns the logarithm of the odds of a relevance before its correction: the coefficients are for that. */
+function estimatedOdds(relevance: number, { offset = 0, slope = 1 }: Calibration = {}): number {
+  const odds = (Math.log(relevance / (1 - relevance)) - offset) / slope;
+  return Math.min(Math.max(odds, -mostOdds), mostOdds);
 }
 
 /** Returns the probability with this logarithm of its odds. */

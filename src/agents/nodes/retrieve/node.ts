@@ -80,7 +80,9 @@ class RetrieveNode implements AgentNode {
       ),
     );
     if (emit) interaction.emitting.add(this.id);
-    interaction.sources.set(this.id, { query: text, storage: pin.value.storage, cosineFloor });
+    const { storage: source, relevance } = pin.value;
+    const calibration = relevance[plan.mode];
+    interaction.sources.set(this.id, { query: text, storage: source, cosineFloor, calibration });
     return {
       report: { embed_ms: milliseconds(embedMs), search_ms: milliseconds(searchMs), plan, ...mark },
       engine: engineDiagnostics(pin.value.model, outcome),
