@@ -355,6 +355,18 @@ test('an index is found from its folder, from below, and from above', async () =
   expect(await found('docs-2')).toEqual(['']);
 });
 
+test('the config keeps what the user has set for searches, and nothing else', async () => {
+  write({ 'a.md': 'bees dance' });
+  const { config } = await index();
+  const made = readFileSync(config, 'utf8');
+  const own = { fusion: 'rrf', relevance: { hybrid: { offset: 1, slope: 0.5 } }, lexical: { stop_words: ['sleep'] } };
+  const changed = { ...JSON.parse(made), bm25_tokenizer: 'basic', ...own };
+  writeFileSync(config, JSON.stringify(changed));
+  write({ 'b.md': 'bears sleep' });
+  await index();
+  expect(JSON.parse(readFileSync(config, 'utf8'))).toEqual({ ...JSON.parse(made), ...own });
+});
+
 describe('the files of an index', () => {
   const files = ['folder.json', 'files.jsonl', 'kb.json', 'records.json'];
   const content = 'not of lorekeep';

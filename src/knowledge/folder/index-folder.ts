@@ -237,10 +237,10 @@ class FolderIndexing {
   }
 
   async #writeConfig(): Promise<void> {
-    const text = configText(this.#options.model, this.#options.mapping);
     const path = join(this.#place, fileNames.config);
-    if ((await readRegular(path, text.length * 4).catch(() => '')) !== text)
-      await this.#replace(fileNames.config, text);
+    const present = await readRegular(path, mostConfigBytes).catch(() => '');
+    const text = configText(this.#options.model, this.#options.mapping, searchFieldsOf(present));
+    if (present !== text) await this.#replace(fileNames.config, text);
   }
 
   /** Builds the index files, unless those of these records are there. */
@@ -305,7 +305,21 @@ const indexFiles = {
   embeddings_file: 'kb.embeddings',
 } as const;
 
-function configText(model: string, mapping: TableMapping | undefined): string {
+/** Fields of the config that only searches read: those that the user has set stay. */
+const searchFields = ['fusion', 'lexical', 'relevance'];
+
+/** More than a config with long lists of synonyms and stop words takes. */
+const mostConfigBytes = 16 * 1024 * 1024;
+
+function searchFieldsOf(config: string): Record<string, unknown> {
+  if (!ours[fileNames.config](config)) return {};
+  const present = JSON.parse(config) as Record<string, unknown>;
+  return Object.fromEntries(
+    searchFields.filter((name) => name in present).map((name) => [name, present[name]]),
+  );
+}
+
+function configText(model: string, mapping: TableMapping | undefined, kept: Record<string, unknown>): string {
   const types = { path: 'string', title: 'string', heading: 'string', page: 'int', mtime: 'int' } as const;
   const own = ownFields.map((name) => ({
     name,
@@ -326,6 +340,7 @@ function configText(model: string, mapping: TableMapping | undefined): string {
     bm25_tokenizer: 'enhanced',
     fusion: 'scores',
     fields: [...own, ...mapped],
+    ...kept,
   };
   return `${JSON.stringify(config, null, 2)}\n`;
 }
