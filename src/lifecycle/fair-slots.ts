@@ -118,7 +118,7 @@ export class FairSlots {
       if (!held) return;
       held = false;
       const ms = performance.now() - began;
-      member.virtual += ms - expectedMs;
+      member.virtual += Math.min(ms, mostCharged * Math.max(shortMs, this.#usual)) - expectedMs;
       member.longest = Math.max(ms, forgetting * member.longest);
       this.#usual += Math.min(1, ms / rememberedMs) * (ms - this.#usual);
       this.#free++;
@@ -135,6 +135,12 @@ const shortMs = 20;
 
 /** So is work that holds it for this part of the usual time: on a busy machine all work takes longer. */
 const shortPart = 1 / 4;
+
+/**
+ * The most that work is charged, in usual times: other programs may have stopped its thread. Beside eight clients that always
+ * ask, one whose work was stopped for a second waited for eight.
+ */
+const mostCharged = 4;
 
 /** Held time in ms over which the usual time is averaged. */
 const rememberedMs = 1000;

@@ -66,6 +66,33 @@ describe('slots', () => {
     expect(order).toHaveLength(251);
   });
 
+  it('are not kept for seconds from a client whose work other programs have stopped once', async () => {
+    let now = 0;
+    const clock = vi.spyOn(performance, 'now').mockImplementation(() => now);
+    onTestFinished(() => clock.mockRestore());
+    const slots = new FairSlots(1);
+    const stopped = slots.join();
+    const leave = await stopped.enter(never);
+    let stop = false;
+    const others = Array.from({ length: 8 }, async () => {
+      const client = slots.join();
+      while (!stop) {
+        const end = await client.enter(never);
+        now += 1;
+        end();
+      }
+    });
+    now += 1000;
+    leave();
+    const began = now;
+    const again = await stopped.enter(never);
+    const waited = now - began;
+    stop = true;
+    again();
+    await Promise.all(others);
+    expect(waited).toBeLessThan(1000);
+  });
+
   it('are shared by clients that ask for as much as they can', async () => {
     // All work takes as long, also beside other programs.
     let now = 0;
