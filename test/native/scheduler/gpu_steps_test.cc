@@ -13,8 +13,8 @@ using namespace lorekeep;
 using namespace lorekeep::scheduler;
 using enum ConsumerClass;
 
-constexpr ModelId kModel = 1;
-constexpr int kSteps = 20'000;
+constexpr ModelId kGpuModel = 1;
+constexpr int kGpuSteps = 20'000;
 constexpr int kStreams = 24;
 
 /// One step in sixty takes 1.3 times as long as the others.
@@ -38,12 +38,12 @@ constexpr Device kDevices[] = {
     {"expensive streams", 10, 12, 1, 16'384},
 };
 
-class World {
+class GpuWorld {
  public:
-  World(const Device& device, const SettingsInput& settings, std::mt19937_64& random)
+  GpuWorld(const Device& device, const SettingsInput& settings, std::mt19937_64& random)
       : device_(device), random_(random) {
     scheduler_.configure(complete(settings));
-    scheduler_.set_model(kModel, {.n_batch = 2048, .most_step_ms = kPlannedGpuStepMs});
+    scheduler_.set_model(kGpuModel, {.n_batch = 2048, .most_step_ms = kPlannedGpuStepMs});
     for (RequestId id = 1; id <= kStreams; ++id) requests_.push_back(fresh(id));
   }
 
@@ -67,7 +67,7 @@ class World {
   Request fresh(RequestId id) {
     Request request;
     request.id = id;
-    request.model = kModel;
+    request.model = kGpuModel;
     request.consumer_class = static_cast<ConsumerClass>(below(kConsumerClasses));
     request.arrived_ms = now_ms_;
     request.prompt_left = static_cast<std::uint32_t>(1 + below(below(4) == 0 ? 8000 : 400));
@@ -120,7 +120,7 @@ TEST("hardly any step on a GPU exceeds its longest time, although single steps t
   no_target.step_target_ms = 0;
   for (const Device& device : kDevices) {
     for (const SettingsInput& settings : {SettingsInput{}, whole_prompts, no_target}) {
-      const int too_long = World(device, settings, random).too_long_of(kSteps);
+      const int too_long = GpuWorld(device, settings, random).too_long_of(kGpuSteps);
       if (too_long > kMostTooLong)
         test::report_failure(__FILE__, __LINE__, std::string(device.name) + ": " + std::to_string(too_long));
       CHECK(too_long <= kMostTooLong);
