@@ -2,8 +2,8 @@ import { mkdirSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 
 /**
- * Creates a folder and its missing parents, with these permissions. Returns the created ones, outermost first. Not Node's recursive mkdir, which
- * never returns on file systems without mkdir, such as /proc. @throws system errors
+ * Creates a folder and its missing parents, with these permissions. Returns the created ones, outermost first. Not
+ * Node's recursive mkdir, which never returns on file systems without mkdir, such as /proc. @throws system errors
  */
 export function makeFolder(path: string, mode?: number): string[] {
   const missing: string[] = [];

@@ -59,6 +59,8 @@ export async function replaceFile(path: string, content: string, rule: ReplaceRu
 export type Access = Pick<Stats, 'mode' | 'uid' | 'gid'>;
 
 const permissionBits = 0o777;
+const ownerBits = 0o700;
+const groupBits = 0o070;
 
 /** Appends to a file that is being written. */
 export type Write = (text: string) => Promise<unknown>;
@@ -76,7 +78,7 @@ export async function writeWhole(
 ): Promise<void> {
   const temporary = temporaryName(path);
   try {
-    const file = await open(temporary, 'wx', like && like.mode & permissionBits);
+    const file = await open(temporary, 'wx', like && like.mode & ownerBits);
     try {
       if (like !== undefined) await giveAccess(file, like);
       await content((text) => file.writeFile(text));
@@ -96,7 +98,10 @@ async function giveAccess(file: FileHandle, { mode, uid, gid }: Access): Promise
   const made = await file.stat();
   if (made.uid !== uid || made.gid !== gid)
     await file.chown(uid, gid).catch(() => file.chown(made.uid, gid).catch(() => {}));
-  if (made.mode !== mode) await file.chmod(mode & permissionBits).catch(() => {});
+  const owned = await file.stat();
+  // The bits of another group are not for this one.
+  const bits = mode & permissionBits & (owned.gid === gid ? permissionBits : ~groupBits);
+  if ((owned.mode & permissionBits) !== bits) await file.chmod(bits).catch(() => {});
 }
 
 /** Checks of a file that others keep replacing. */

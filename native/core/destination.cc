@@ -148,6 +148,8 @@ class OpenedFile final : public FoundFile {
 };
 
 constexpr mode_t kPermissionBits = 0777;
+constexpr mode_t kOwnerBits = 0700;
+constexpr mode_t kGroupBits = 0070;
 constexpr mode_t kUsualPermissions = 0666;  // less those of the umask
 
 /// Gives an open file the permissions and the owner of another, as far as this user may set them. Only root may change
@@ -158,7 +160,11 @@ void give_access(int handle, const struct stat& like) noexcept {
   if (made.st_uid != like.st_uid || made.st_gid != like.st_gid) {
     if (::fchown(handle, like.st_uid, like.st_gid) != 0 && ::fchown(handle, made.st_uid, like.st_gid) != 0) errno = 0;
   }
-  if (made.st_mode != like.st_mode && ::fchmod(handle, like.st_mode & kPermissionBits) != 0) errno = 0;
+  struct stat owned{};
+  if (::fstat(handle, &owned) != 0) return;
+  mode_t bits = like.st_mode & kPermissionBits;
+  if (owned.st_gid != like.st_gid) bits &= ~kGroupBits;  // another group's are not for this one
+  if ((owned.st_mode & kPermissionBits) != bits && ::fchmod(handle, bits) != 0) errno = 0;
 }
 
 /// Renames without replacing anything; nullopt if the system cannot guarantee that.
@@ -218,7 +224,7 @@ std::FILE* Destination::create(const std::filesystem::path& name) const {
   struct stat like{};
   const std::filesystem::path own = target_.filename();
   const bool replaces = ::fstatat(folder_, own.c_str(), &like, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(like.st_mode);
-  const mode_t mode = replaces ? like.st_mode & kPermissionBits : kUsualPermissions;
+  const mode_t mode = replaces ? like.st_mode & kOwnerBits : kUsualPermissions;
   const int handle = ::openat(folder_, name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
   if (handle < 0) return nullptr;
   if (replaces) give_access(handle, like);

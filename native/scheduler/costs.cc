@@ -15,7 +15,7 @@ constexpr double kNewest = 0.25;
 /// Share of a surprise that is still expected a step later: of one step in sixty that takes longer, more than half.
 constexpr double kSurpriseKept = 0.99;
 
-/// Of its share by tokens, the least that a prompt counts for in a mixed step.
+/// A prompt is charged at least this part of its share, by tokens, of a mixed step.
 constexpr double kLeastShare = 0.75;
 
 std::size_t bucket_of(std::uint32_t tokens, std::size_t buckets) noexcept {

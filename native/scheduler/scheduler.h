@@ -16,7 +16,7 @@
 
 namespace lorekeep::scheduler {
 
-/// Longest step on a GPU in ms: one that computes cannot draw.
+/// Longest step on a GPU, in ms: it cannot draw while it computes.
 inline constexpr double kMostGpuStepMs = 500;
 /// Longest planned step there: single steps take longer than expected, and more so when the number of streams changes.
 inline constexpr double kPlannedGpuStepMs = 0.65 * kMostGpuStepMs;

@@ -14,7 +14,7 @@ export interface Contradiction {
 }
 
 /**
- * Compares a model file with its catalog entry, all facts that both state, by the header. The file is right about its type,
+ * Compares all facts that both a model file's header and its catalog entry state. The file is right about its type,
  * dimension, context, quantisation and licence; the catalog's pooling is used. Size and checksum: checkModelFile().
  * Precondition: the file is there.
  */

@@ -48,7 +48,7 @@ export async function openModel<Model extends { readonly facts: object; close():
     });
     const { dimension, contextSize, fingerprint, device, runtime } = loaded.facts as Record<string, unknown>;
     const ms = Math.round(performance.now() - started);
-    const differing = await contradictions(path, entry, variant);
+    const differing = await contradictions(path, entry, variant).catch(() => []);
     const facts = {
       ...{ dimension, contextSize, fingerprint, device, runtime, variant: variant.name, chosen: reason, ms },
       ...(differing.length > 0 && { contradictions: differing.map(({ text }) => text) }),

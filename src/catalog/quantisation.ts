@@ -42,6 +42,6 @@ export const quantisationOf = (fileType: number | undefined): string | undefined
 
 /** Returns the quantisation that a variant's name states; undefined for a name that is more, or something else. */
 export function statedQuantisation(variant: string | undefined): string | undefined {
-  const name = variant?.toUpperCase().replace('-', '_');
+  const name = variant?.toUpperCase().replaceAll('-', '_');
   return name !== undefined && byName.has(name) ? name : undefined;
 }

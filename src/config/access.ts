@@ -18,7 +18,10 @@ export interface AccessNote {
   remedy?: string;
 }
 
-/** Returns notes on the folders and clients that the config admits. `root`: the storage root. `secret`: whether clients need an access token. */
+/**
+ * Returns notes on the folders and clients that the config admits. `root`: the storage root. `secret`: whether clients
+ * need an access token.
+ */
 export function accessNotes(
   config: AccessConfig,
   root: string,

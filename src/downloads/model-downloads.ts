@@ -37,13 +37,16 @@ interface PullFileOptions extends PullOptions {
   last: boolean;
 }
 
-/** A pause that is told, in ms. */
+/** Shortest pause that a note mentions, in ms. */
 const longPauseMs = 5000;
 
 /** As fileNames() makes them: others in the folder are not touched, whatever downloads.json says. */
 const ownName = /^[0-9a-f]{8}-/;
 const partEnd = /\.part(\.json(\.[\w-]+\.tmp)?)?$/;
-/** Returns undefined if nothing is there, or nothing that can be looked at. */
+const isPart = (entry: string) => partEnd.test(entry);
+const withoutEnd = (entry: string) => entry.replace(partEnd, '');
+
+/** Returns undefined if the path cannot be read. */
 function found(path: string): Stats | undefined {
   try {
     return statSync(path);
@@ -52,16 +55,13 @@ function found(path: string): Stats | undefined {
   }
 }
 
-/** Whether a file has been downloaded: an empty one of its name is none. @throws IO for anything but a regular file */
+/** Returns whether a file has been downloaded. An empty file does not count. @throws IO for anything but a regular file */
 function isThere(path: string): boolean {
   const facts = found(path);
   if (facts === undefined || facts.isFile()) return (facts?.size ?? 0) > 0;
   const reason = `${basename(path)} exists and is not a file; move it away`;
   throw LorekeepError.about('IO', { file: path, reason });
 }
-
-const isPart = (entry: string) => partEnd.test(entry);
-const withoutEnd = (entry: string) => entry.replace(partEnd, '');
 
 /** Model files downloaded into one folder, and `downloads.json` with what they are. */
 export class ModelDownloads {

@@ -53,7 +53,7 @@ export async function saveStorage(
     bm25_tokenizer: storage.tokenizer,
     ...(fields && fields.length > 0 && { fields }),
     ...(lexical && { lexical: lexicalFields(lexical) }),
-    // As of createStorage(): readers on the wire would fuse by ranks.
+    // The default of createStorage(). Without it, a server would fuse by ranks.
     fusion: fusion ?? 'scores',
     ...(relevance && { relevance }),
   };

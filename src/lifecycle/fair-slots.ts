@@ -118,7 +118,9 @@ export class FairSlots {
       if (!held) return;
       held = false;
       const ms = performance.now() - began;
-      member.virtual += Math.min(ms, mostCharged * Math.max(shortMs, this.#usual)) - expectedMs;
+      // A client whose earlier work took as long pays for it.
+      const most = Math.max(mostCharged * Math.max(shortMs, this.#usual), member.longest);
+      member.virtual += Math.min(ms, most) - expectedMs;
       member.longest = Math.max(ms, forgetting * member.longest);
       this.#usual += Math.min(1, ms / rememberedMs) * (ms - this.#usual);
       this.#free++;
@@ -137,8 +139,8 @@ const shortMs = 20;
 const shortPart = 1 / 4;
 
 /**
- * The most that work is charged, in usual times: other programs may have stopped its thread. Beside eight clients that always
- * ask, one whose work was stopped for a second waited for eight.
+ * The most that work is charged, in usual times, unless the client's earlier work took longer: other programs may have stopped its
+ * thread. Beside eight clients that always ask, one whose work was stopped for a second waited for eight.
  */
 const mostCharged = 4;
 

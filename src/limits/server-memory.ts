@@ -47,7 +47,7 @@ export class ServerMemory implements AllClients {
   readonly #holders = new Set<ClientMemory>();
   /** Since when clients have found no room. */
   readonly #withoutRoom = new Map<ClientMemory, number>();
-  /** Clients whose requests have grown out of what is left, in order. The first may go on. */
+  /** Clients whose growing requests found no room, oldest first. Only the first may grow. */
   readonly #growing = new Set<ClientMemory>();
   #waking: (() => void)[] = [];
   #patience: NodeJS.Timeout | undefined;

@@ -424,10 +424,16 @@ export class JsonParser {
 /** Keys that are array indexes up to here, and twice the number of keys, leave few holes in V8's array of them. */
 const nearIndex = 16;
 
+/** Indexes of an array are below this; larger numbers are names. */
+const mostIndexes = 2 ** 32 - 1;
+
 /** Returns whether a key is an array index that V8's array of an object with `keys` keys would grow far for. */
 function isFarIndex(key: string, keys: number): boolean {
   const first = key.charCodeAt(0);
-  return first >= zero && first <= zero + 9 && Number(key) > nearIndex + 2 * keys;
+  if (first < zero || first > zero + 9) return false;
+  const index = Number(key);
+  // V8 keeps other forms, such as "1e3" and "01023", among the named keys.
+  return index > nearIndex + 2 * keys && index < mostIndexes && String(index) === key;
 }
 
 /**

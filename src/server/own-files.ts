@@ -5,7 +5,7 @@ import type { OwnFiles } from '../storages/storage-root.js';
 
 /**
  * Returns the server's own files. Those that the config names later, because it was read again, are closed from then on, and
- * those that it named before stay closed. `configFile`: where the config is, or would be.
+ * those that it named at an earlier request stay closed. `configFile`: where the config is, or would be.
  */
 export function ownFiles(config: ServerConfig, configFile: string | undefined): OwnFiles {
   const closed = new Set(configFile === undefined ? [] : [configFile]);

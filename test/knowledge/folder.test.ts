@@ -359,7 +359,11 @@ test('the config keeps what the user has set for searches, and nothing else', as
   write({ 'a.md': 'bees dance' });
   const { config } = await index();
   const made = readFileSync(config, 'utf8');
-  const own = { fusion: 'rrf', relevance: { hybrid: { offset: 1, slope: 0.5 } }, lexical: { stop_words: ['sleep'] } };
+  const own = {
+    fusion: 'rrf',
+    relevance: { hybrid: { offset: 1, slope: 0.5 } },
+    lexical: { stop_words: ['sleep'] },
+  };
   const changed = { ...JSON.parse(made), bm25_tokenizer: 'basic', ...own };
   writeFileSync(config, JSON.stringify(changed));
   write({ 'b.md': 'bears sleep' });

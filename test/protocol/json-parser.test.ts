@@ -59,6 +59,9 @@ describe('the parser of payloads', () => {
 
   it.each([
     ['indexes as keys', '{"1023":1}'],
+    ['an index behind a number of another form', '{"1e3":1,"1023":1}'],
+    ['an index behind a number with a zero', '{"01023":1,"1023":1}'],
+    ['an index behind a number that is too large', '{"99999999999":1,"1023":1}'],
     ['indexes that grow', '{"1023":1,"2574":1}'],
     ['indexes that grow more and more', '{"0":1,"16":1,"800":1,"1800":1,"2800":1}'],
     ['arrays of one value', '[[[[[[[[[[1]]]]]]]]]]'],

@@ -25,11 +25,17 @@ export async function placeOf(path: string, host: string): Promise<KnowledgeBase
   const here = isLoopback(host) ? await localConfig(path) : undefined;
   if (here === undefined && !isAbsolute(path)) return { folder: undefined, path, ...unknownConfig };
   const file = resolve(here ?? path);
-  const known = await loadKnowledgeBaseConfig(file).then(
-    ({ config }) => ({ tokenizer: config.bm25_tokenizer, fusion: config.fusion ?? 'scores' }),
-    () => unknownConfig, // The server says what is wrong with it.
-  );
+  const known = here === undefined ? unknownConfig : await configFacts(file);
   return { folder: dirname(file), path: basename(file), ...known };
+}
+
+async function configFacts(file: string): Promise<Pick<KnowledgeBasePlace, 'tokenizer' | 'fusion'>> {
+  try {
+    const { config } = await loadKnowledgeBaseConfig(file);
+    return { tokenizer: config.bm25_tokenizer, fusion: config.fusion ?? 'scores' };
+  } catch {
+    return unknownConfig; // The server says what is wrong with it.
+  }
 }
 
 const unknownConfig = { tokenizer: undefined, fusion: undefined };

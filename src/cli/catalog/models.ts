@@ -133,7 +133,7 @@ export async function verifyModels(name: string | undefined, flags: ModelsFlags)
     if (flags.json) return printJson({ catalog: catalog.file, damaged, refused, models: listed.map(shown) });
     printTable(listed);
     printRemarks(listed);
-    const others = refused > 0 ? `, ${refused} of another kind than the catalog says` : '';
+    const others = refused > 0 ? `, ${refused} that a load would refuse` : '';
     print(`${counted(checked, 'file')} compared, ${damaged} damaged${others}`);
   });
 }

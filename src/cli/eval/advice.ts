@@ -60,7 +60,7 @@ export function adviceOf(evaluation: Evaluation, config: KnowledgeBaseConfig): s
   return advice;
 }
 
-/** Asks for the corrections of relevance that help other questions than those which they were learned from. */
+/** Recommends corrections of relevance that help on held-out questions. */
 function calibrationAdvice({ calibrations }: Evaluation, config: KnowledgeBaseConfig): string[] {
   const helpful = Object.entries(calibrations).filter(
     ([, { error, corrected, gain }]) => gain.mean > gain.half && error - corrected >= worthwhile,

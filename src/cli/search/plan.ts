@@ -64,8 +64,8 @@ export function planNotes(
   }
   if (hits > 0) return notes;
   if (dense?.matched === 0) notes.push('no record matches the filter');
-  else if (minScore !== undefined) notes.push(`no hit has a relevance of ${minScore} or more`);
   else if (offset > 0) notes.push(`there are no more than ${counted(offset, 'hit')}`);
+  else if (minScore !== undefined) notes.push(`no hit has a relevance of ${minScore} or more`);
   else if (threshold !== undefined) notes.push('no record is within the threshold');
   return notes;
 }

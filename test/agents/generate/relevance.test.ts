@@ -62,6 +62,8 @@ describe('the relevance of the best record of a lexical search', () => {
     const sources = new Map([['kb', { ...source(1000), calibration }]]);
     const found = await bestRelevance([hit(corrected(0.1), 'a red lamp')], sources);
     expect(found).toBeCloseTo(await of(1000, hit(0.1, 'a red lamp')), 9);
+    const other = await bestRelevance([hit(corrected(0.1), 'nothing')], sources);
+    expect(other).toBeCloseTo(await of(1000, hit(0.1, 'nothing')), 9);
     expect(await bestRelevance([hit(0, 'nothing')], sources)).toBeLessThan(0.01);
     expect(await bestRelevance([hit(1, 'nothing')], sources)).toBe(1);
   });

@@ -50,10 +50,11 @@ function probability(
   const words = scorer?.score(text) ?? 0;
   const floor = source?.cosineFloor;
   if (distance === undefined || floor === undefined) {
-    const estimated = estimatedOdds(relevance, source?.calibration);
+    const odds = estimatedOdds(relevance, source?.calibration);
+    const estimated = source?.calibration === undefined ? relevance : fromOdds(odds);
     const { constant, size, largeStorage } = byWords;
-    const odds = constant + byWords.relevance * estimated + byWords.words * words;
-    return Math.max(relevance, fromOdds(odds + size * sizeUpTo(largeStorage)));
+    const answers = constant + byWords.relevance * limited(odds) + byWords.words * words;
+    return Math.max(estimated, fromOdds(answers + size * sizeUpTo(largeStorage)));
   }
   const above = Math.min(Math.max((1 - distance - floor) / Math.max(1 - floor, leastRange), 0), 1);
   return fromOdds(
@@ -66,9 +67,10 @@ function probability(
 
 /** Returns the logarithm of the odds of a relevance before its correction: the coefficients are for that. */
 function estimatedOdds(relevance: number, { offset = 0, slope = 1 }: Calibration = {}): number {
-  const odds = (Math.log(relevance / (1 - relevance)) - offset) / slope;
-  return Math.min(Math.max(odds, -mostOdds), mostOdds);
+  return (Math.log(relevance / (1 - relevance)) - offset) / slope;
 }
+
+const limited = (odds: number) => Math.min(Math.max(odds, -mostOdds), mostOdds);
 
 /** Returns the probability with this logarithm of its odds. */
 function fromOdds(logarithm: number): number {
