@@ -123,7 +123,9 @@ describe('lorekeep models', () => {
     expect(verified.stdout).toContain('3 files compared, 1 damaged');
     expect(verified.stdout).toMatch(/damaged: its SHA-256 is .*, the catalog says 0+/);
     // Its bytes are as stated, and not those of a model.
-    expect((await run('verify', 'remote')).stdout).toMatch(/1 file compared, 0 damaged, 1 that a load would refuse/);
+    expect((await run('verify', 'remote')).stdout).toMatch(
+      /1 file compared, 0 damaged, 1 that a load would refuse/,
+    );
     const shown = await run('show', 'remote');
     expect(shown.stdout).toContain('license: MIT');
     expect(shown.stdout).toContain('variant Q4_0: present, used');

@@ -122,7 +122,7 @@ describe('a result of many hits', () => {
 describe('the reader of the addon', () => {
   const read = async (): Promise<[Float64Array, NativeHitReader]> => {
     const { native } = storage as unknown as { native: NativeStorage };
-    const request = new Float64Array([1, 500, 0, Number.NaN, 60, 1, 1, 0, 0, 0.5, 0, Number.NaN]);
+    const request = new Float64Array([1, 500, 0, Number.NaN, 60, 1, 1, 0, 0, 0.5, 0, Number.NaN, 0, 1]);
     return native.search(request, undefined, 'honey', undefined, undefined, undefined);
   };
 

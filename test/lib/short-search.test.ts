@@ -290,7 +290,7 @@ test('arguments that can never work are refused by name, on either thread', asyn
 
 test('the addon itself checks the memory that a short search writes into', () => {
   const { native } = storage as unknown as { native: NativeStorage };
-  const request = new Float64Array([0, 10, 0, Number.NaN, 60, 1, 1, 50, 0, 0.5, 0, Number.NaN]);
+  const request = new Float64Array([0, 10, 0, Number.NaN, 60, 1, 1, 50, 0, 0.5, 0, Number.NaN, 0, 1]);
   const now = (...given: unknown[]) => {
     const [numbers = request, vector = query(), found = new Float64Array(1000)] = given;
     return () =>
