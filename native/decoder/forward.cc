@@ -73,9 +73,10 @@ bool Forward::each_row(std::size_t count, const Body& body) {
     return true;
   }
   const std::size_t step = (together + 1) / 2;
-  return team_.run((count + step - 1) / step, [&](std::size_t ticket, std::size_t) {
-    const std::size_t end = std::min(count, (ticket + 1) * step);
-    for (std::size_t row = ticket * step; row < end; ++row) body(row);
+  const std::size_t tickets = (count + step - 1) / step;
+  return team_.run(tickets, [&](std::size_t ticket, std::size_t) {
+    const std::size_t end = count * (ticket + 1) / tickets;
+    for (std::size_t row = count * ticket / tickets; row < end; ++row) body(row);
   });
 }
 

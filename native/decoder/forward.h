@@ -29,10 +29,6 @@ struct Row {
 
 class Forward {
  public:
-  /// Rows that the products of matrices take at a time. A step of whole such groups takes the least time per row: with
-  /// AVX-512, one of 48 rows takes less than one of 44, and one of 50 a tenth more.
-  static constexpr std::uint32_t kRowGroup = 16;
-
   /// A step has at most `most_rows` rows, and at most `most_outputs` of them have an output. Throws
   /// Error(kOutOfMemory).
   Forward(std::shared_ptr<const DecoderWeights> weights, KvCache& cache, Team& team, std::size_t most_rows,

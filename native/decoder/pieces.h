@@ -20,7 +20,8 @@ class Pieces {
     const std::size_t wanted =
         std::max<std::size_t>(1, kPiecesPerThread * threads / std::max<std::size_t>(row_pieces, 1));
     const std::size_t for_threads = (outputs + wanted - 1) / wanted;
-    output_step_ = std::max<std::size_t>(std::min(for_cost, for_threads) / kOutputs, 1) * kOutputs;
+    const std::size_t most = std::max<std::size_t>(std::min(for_cost, for_threads) / kOutputs, 1);
+    output_step_ = (rows > kRowsOfAStream ? balanced(most, row_pieces, threads) : most) * kOutputs;
   }
 
   std::size_t size() const noexcept { return count(rows_, row_step_) * count(outputs_, output_step_); }
@@ -46,6 +47,21 @@ class Pieces {
   static constexpr std::size_t kMostProducts = 8 << 20;
   static constexpr std::size_t kRowsOfAStream = 8;  // reading weights takes as long as multiplying them with this many
   static constexpr std::size_t kPiecesPerThread = 4;
+
+  /// Of the sizes up to `most`, in kOutputs, the largest with which threads of equal speed finish first. Not for a few
+  /// rows: there, reading long pieces saves more.
+  std::size_t balanced(std::size_t most, std::size_t row_pieces, std::size_t threads) const noexcept {
+    const std::size_t units = count(outputs_, kOutputs);
+    std::size_t best = most;
+    std::size_t shortest = ~std::size_t{0};
+    for (std::size_t units_of_piece = most; units_of_piece > 0; --units_of_piece) {
+      const std::size_t longest = count(row_pieces * count(units, units_of_piece), threads) * units_of_piece;
+      if (longest >= shortest) continue;
+      shortest = longest;
+      best = units_of_piece;
+    }
+    return best;
+  }
 
   static std::size_t count(std::size_t all, std::size_t step) noexcept { return (all + step - 1) / step; }
 

@@ -28,7 +28,6 @@ class DecoderContext final : public GenerationContext {
   const std::shared_ptr<const LanguageModel>& shared_model() const noexcept override { return model_; }
   std::int32_t sequences() const noexcept override { return kSequences; }
   std::uint32_t batch_size() const noexcept override { return model_->options().batch_size; }
-  std::uint32_t row_group() const noexcept override { return decoder::Forward::kRowGroup; }
   void use_threads(std::uint32_t threads, std::uint32_t batch_threads) noexcept override;
   std::uint32_t threads() const noexcept override;
   Status decode(std::span<const Row> rows, const std::function<bool()>& unwanted) override;

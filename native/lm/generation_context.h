@@ -42,8 +42,6 @@ class GenerationContext {
   virtual const std::shared_ptr<const LanguageModel>& shared_model() const noexcept = 0;
   virtual std::int32_t sequences() const noexcept = 0;
   virtual std::uint32_t batch_size() const noexcept = 0;
-  /// Rows that are computed at a time: a step of a multiple of it takes the least time per row.
-  virtual std::uint32_t row_group() const noexcept { return 1; }
 
   /// Sets how many threads compute the steps that follow: those of the options, or fewer. A deterministic context of
   /// llama.cpp keeps all.

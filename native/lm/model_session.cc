@@ -54,7 +54,6 @@ scheduler::ModelLimits ModelSession::limits() const noexcept {
   scheduler::ModelLimits limits;
   limits.n_batch = cache_.context().batch_size();
   limits.max_decodes = GenerationContext::kMostOutputs;
-  limits.row_group = cache_.context().row_group();
   limits.chunk_grid = model_->options().deterministic ? SequenceCache::kGrid : 0;
   limits.most_step_ms = model_->on_gpu() ? scheduler::kPlannedGpuStepMs : 0;
   return limits;

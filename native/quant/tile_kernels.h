@@ -34,6 +34,10 @@ struct TileProduct {
   std::size_t lanes;  // of the last panel
   int zero_shift;     // the logarithm of what was added to quants, for unpacked weights
   bool go_on;         // from the sums in `out`
+  // What is unpacked next: for each row of this product, request so many bytes of two panels.
+  const std::byte* ahead;
+  std::size_t ahead_panel_bytes;
+  std::size_t ahead_bytes;
 };
 
 template <class Group>
@@ -50,9 +54,11 @@ struct BlockTiles {
       for (int p = 0; p < kPanels; ++p)
         groups[p] = reinterpret_cast<const Group*>(g.weights + (panel + static_cast<std::size_t>(p)) * g.panel_bytes);
       const ActivationBlock* inputs = g.blocks + row * g.blocks_stride;
+      Ahead ahead(g, row);
       for (std::size_t done = 0; done < g.count; done += Group::kBlocks) {
         for (std::size_t block = 0; block < Group::kBlocks; ++block, ++inputs) {
           prefetch(groups, block);
+          ahead.request();
           add_block(g, groups, block, inputs, sums);
         }
 #pragma GCC unroll 4
@@ -62,6 +68,26 @@ struct BlockTiles {
     }
 
    private:
+    // Requests this tile's share of what is unpacked next, block by block: many requests at once wait for each other.
+    struct Ahead {
+      LOREKEEP_INLINE Ahead(const TileProduct& g, std::size_t row)
+          : at(g.ahead + row * g.ahead_bytes),
+            end(at + kRows * g.ahead_bytes),
+            step((kRows * g.ahead_bytes / g.count / kLine + 1) * kLine),
+            panel_bytes(g.ahead_panel_bytes) {}
+      LOREKEEP_INLINE void request() {
+        if (at >= end) return;
+        for (const std::byte* const until = at + step; at < until; at += kLine) {
+          __builtin_prefetch(at, 0, 2);
+          __builtin_prefetch(at + panel_bytes, 0, 2);
+        }
+      }
+      const std::byte* at;
+      const std::byte* end;
+      std::size_t step;
+      std::size_t panel_bytes;
+    };
+
     using Sums = Isa::Floats[kRows][kPanels];
     using Products = Isa::Ints[kRows][kPanels];
 
@@ -295,6 +321,20 @@ LOREKEEP_KERNEL void unpack_part(const std::byte* weights, std::size_t first, st
   }
 }
 
+/// Lets the tiles of a part request the next part: of the same panels, else of the next ones. Those of the last part
+/// request the next piece, which another thread may compute.
+template <class Group>
+void request_next(const TileProduct& g, std::size_t panel, std::size_t first, std::size_t most, TileProduct& part) {
+  if (first >= g.count) {
+    first = 0;
+    panel += static_cast<std::size_t>(Isa::kPanels);
+  }
+  const std::size_t blocks = g.count - first < most ? g.count - first : most;
+  part.ahead = g.weights + panel * g.panel_bytes + first / Group::kBlocks * sizeof(Group);
+  part.ahead_panel_bytes = g.panel_bytes;
+  part.ahead_bytes = (blocks * sizeof(Group) / Group::kBlocks + g.rows - 1) / g.rows;
+}
+
 template <class Group>
 void multiply_unpacked(const TileProduct& g) {
   using Unpacked = TileGroup<Group>;
@@ -312,6 +352,7 @@ void multiply_unpacked(const TileProduct& g) {
       some.count = g.count - first < kPartBlocks ? g.count - first : kPartBlocks;
       some.blocks = g.blocks + first;
       some.go_on = first > 0;
+      request_next<Group>(g, panel, first + some.count, kPartBlocks, some);
       for (std::size_t p = 0; p < some.panels; ++p)
         unpack_part<Group>(g.weights + (panel + p) * g.panel_bytes, first, some.count, part + p * kPartBlocks);
       TileLoop<TileProduct, BlockTiles<Unpacked>::template Tile, Isa::kRows, Isa::kPanels>::run(some);

@@ -27,8 +27,6 @@ struct ModelLimits {
   std::uint32_t n_batch = 512;
   /// Most requests that decode in a step.
   std::uint32_t max_decodes = 256;
-  /// Tokens that are computed at a time: a step of a multiple of it takes the least time per token.
-  std::uint32_t row_group = 1;
   /// Chunks end at multiples of this position, so that their borders do not depend on other requests; 0: anywhere.
   std::uint32_t chunk_grid = 0;
   /// Prompts are computed whole, as embedding models need it; a longer one than n_batch has a step of its own.

@@ -112,15 +112,9 @@ class StepBuilder {
     const double limit = *plan_.limit_ms;
     const double planned = std::clamp(limit - plan_.costs.surprise_ms(), kLeastPlanned * limit, kMostPlanned * limit);
     const double left = planned - plan_.costs.decode_ms(static_cast<std::uint32_t>(built_.step.decodes.size()));
-    const std::uint32_t tokens = in_groups(plan_.costs.tokens_within(left, planned_, position, most), most);
+    const std::uint32_t tokens = plan_.costs.tokens_within(left, planned_, position, most);
     if (tokens >= std::min(kSmallestChunk, most)) return tokens;
     return built_.step.prefills.empty() ? std::min(kSmallestChunk, most) : 0;
-  }
-
-  /// A chunk that is cut ends with a whole group of rows of the step, unless little would be left of it.
-  std::uint32_t in_groups(std::uint32_t tokens, std::uint32_t most) const {
-    const std::uint32_t over = (built_.step.tokens() + tokens) % plan_.limits.row_group;
-    return tokens < most && tokens >= over + plan_.limits.row_group ? tokens - over : tokens;
   }
 
   /// Leaves no last token for a step of its own: it would be computed by another kernel, with other rounding.

@@ -149,18 +149,6 @@ TEST("beside a stream, a step ends within three decodes and 50 ms, or the target
   CHECK_EQ(tight.stats().chunks_cut, 1u);
 }
 
-TEST("chunks that are cut fill groups of rows that are computed at a time, decodes included") {
-  const std::vector<Request> requests = {stream(1, kInteractiveVisible), prompt(2, kInteractiveVisible, 4000)};
-  for (const auto& [decode_ms, token_ms, tokens] : {std::tuple{10, 1.0, 47u}, {10, 1.25, 31u}, {10, 1.75, 28u}}) {
-    Scheduler scheduler = scheduler_with({}, {.row_group = 16});
-    teach(scheduler, decode_ms, token_ms);
-    CHECK_EQ(tokens_of(scheduler.plan(requests, 0), 2), tokens);
-  }
-  Scheduler scheduler = scheduler_with({}, {.row_group = 16});
-  teach(scheduler, 10, 1);
-  CHECK_EQ(tokens_of(scheduler.plan(std::vector{requests[0], prompt(2, kInteractiveVisible, 21)}, 0), 2), 21u);
-}
-
 TEST("where a step has taken longer than expected, chunks leave room for that, and grow again") {
   const std::vector<Request> requests = {stream(1, kInteractiveVisible), prompt(2, kInteractiveVisible, 4000)};
   Scheduler scheduler = scheduler_with({});
