@@ -10,6 +10,8 @@ const path = () =>
     .min(1)
     .refine((name) => !name.includes('\0'), 'no file name has a NUL');
 
+const hasNoControls = (text: string) => !/\p{Cc}/u.test(text);
+
 /** One file of a model. Exactly one of `file`, `url` and `hf` is set. */
 const variantSchema = z.strictObject({
   name: z.string().min(1).optional().describe('Such as the quantisation, Q8_0.'),
@@ -17,11 +19,13 @@ const variantSchema = z.strictObject({
   url: z
     .string()
     .min(1)
+    .refine(hasNoControls, 'an address has no control characters')
     .optional()
     .describe('Where `lorekeep models pull` finds it: an http or https address.'),
   hf: z
     .string()
     .regex(/^(hf:)?[\w.-]+\/[\w.-]+\/[^#?\\]+(#[\w./-]+)?$/, 'user/repository/file.gguf#revision is expected')
+    .refine(hasNoControls, 'it has control characters')
     .optional()
     .describe('The same on Hugging Face: `user/repository/file.gguf#revision`.'),
   sha256: checksum

@@ -104,6 +104,8 @@ describe('the model catalog', () => {
       { hf: 'https://user:secret@huggingface.co/user/model/a.gguf' },
       'user/repository/file.gguf#revision is expected',
     ],
+    [{ hf: 'user/model/a\n\u001b[2J.gguf' }, 'hf: it has control characters'],
+    [{ url: 'https://host/a\n.gguf' }, 'url: an address has no control characters'],
     [{ file: 'a.gguf', sha256: 'f'.repeat(63) }, 'sha256: 64 hexadecimal digits are expected'],
     [{ file: 'a.gguf', size_bytes: 0 }, 'size_bytes: '],
     [{ file: 'a.gguf', size_bytes: 2 ** 53 }, 'size_bytes: '],
