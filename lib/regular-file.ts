@@ -114,9 +114,9 @@ const mostChecks = 20;
  */
 export async function renameOver(from: string, to: string, check: () => Promise<unknown>): Promise<void> {
   for (let checks = 0; checks < mostChecks; checks++) {
-    const seen = await identity(to);
+    const seen = await fileIdentity(to);
     await check();
-    if ((await identity(to)) !== seen) continue;
+    if ((await fileIdentity(to)) !== seen) continue;
     if (seen !== undefined) return rename(from, to);
     if (await moveToFreeName(from, to)) return;
   }
@@ -181,7 +181,8 @@ function isRunning(pid: number): boolean {
   }
 }
 
-async function identity(path: string): Promise<string | undefined> {
+/** Returns device and inode of a name, links not followed; undefined if there is no file. */
+export async function fileIdentity(path: string): Promise<string | undefined> {
   const found = await lstat(path, { bigint: true }).catch(() => undefined);
   return found && `${found.dev}:${found.ino}`;
 }

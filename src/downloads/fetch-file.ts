@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { type FileHandle, lstat, rename, statfs } from 'node:fs/promises';
+import { type FileHandle, lstat, statfs } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { LorekeepError } from '../../lib/errors.js';
+import { renameOver } from '../../lib/regular-file.js';
 import { type Address, shownAddress } from './address.js';
 import type { FolderLock } from './folder-lock.js';
 import { Partial, type PartialState } from './partial.js';
@@ -269,8 +270,7 @@ async function finish(options: FetchOptions, partial: Partial, linked: string | 
     await partial.remove();
     throw failure('CORRUPT', options, `${damage}; it was removed`);
   }
-  await refuseTaken(path);
-  await rename(partial.path, path);
+  await renameOver(partial.path, path, () => refuseTaken(path));
   await syncFolder(dirname(path));
   await options.record({ sha256, bytes });
   await partial.forget();

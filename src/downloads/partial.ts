@@ -3,7 +3,7 @@ import { type FileHandle, lstat, open, rm } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { z } from 'zod';
 import { LorekeepError } from '../../lib/errors.js';
-import { readRegular, replaceFile } from '../../lib/regular-file.js';
+import { fileIdentity, readRegular, replaceFile } from '../../lib/regular-file.js';
 
 const stateSchema = z.object({
   url: z.string(),
@@ -25,9 +25,11 @@ const careful = (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 /** `FILE.part` with the bytes so far, and `FILE.part.json` with what they belong to. */
 export class Partial {
   readonly path: string;
+  readonly #file: string;
   readonly #statePath: string;
 
   constructor(file: string) {
+    this.#file = file;
     this.path = `${file}.part`;
     this.#statePath = `${file}.part.json`;
   }
@@ -72,14 +74,18 @@ export class Partial {
     if (facts?.isFile() && facts.size === 0) await this.remove();
   }
 
-  /** Whether the file has its own name, and nobody has forgotten the part yet. */
+  /** Whether the file has its own name, and nobody has forgotten the part yet. Precondition: there is a file of that name. */
   async isComplete(): Promise<boolean> {
-    const part = await lstat(this.path).catch(() => undefined);
-    return part === undefined && (await this.#state()) !== undefined;
+    const part = await fileIdentity(this.path);
+    const renamed = part === undefined || part === (await fileIdentity(this.#file));
+    return renamed && (await this.#state()) !== undefined;
   }
 
   /** After the file has its own name and is recorded. A state file that is not ours stays. */
   async forget(): Promise<void> {
+    // A process that was killed between the two steps of a rename leaves one file with both names.
+    const part = await fileIdentity(this.path);
+    if (part !== undefined && part === (await fileIdentity(this.#file))) await rm(this.path, { force: true });
     if ((await this.#state()) !== undefined) await rm(this.#statePath, { force: true });
   }
 

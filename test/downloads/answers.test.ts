@@ -1,12 +1,13 @@
 /** Answers of hostile and broken servers, byte by byte, and hostile folders. */
 import { once } from 'node:events';
-import { mkdirSync, readdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { basename, join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { ModelDownloads } from '../../src/downloads/model-downloads.js';
 import { rejection } from '../helpers/errors.js';
 import { temporaryFolder } from '../helpers/folder.js';
+import { pullBesideIntruder } from './children.js';
 import { model, never, start } from './scene.js';
 
 const inFolder = temporaryFolder();
@@ -159,5 +160,18 @@ describe('what is in the place of a download', () => {
     await downloads.remove(variant, never);
     await again();
     expect(readFileSync(path).equals(server.content)).toBe(true);
+  });
+
+  it('is left alone if it appears just before the download gets its name; the download waits as a part', async () => {
+    const { downloads, variant, folder, server, pull: again } = await start(2000);
+    const { ended, errors } = pullBesideIntruder({ folder, url: variant.url });
+    expect(await ended).toBe(1);
+    const path = downloads.path(variant);
+    expect(errors()).toContain(`${basename(path)} exists and is not this download; move it away`);
+    expect(readFileSync(path, 'utf8')).toBe('dear diary');
+    rmSync(path);
+    await again();
+    expect(readFileSync(path).equals(server.content)).toBe(true);
+    expect(server.requests).toHaveLength(1);
   });
 });

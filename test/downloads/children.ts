@@ -13,6 +13,10 @@ await new ModelDownloads(folder).pull({ url, sha256 }, { signal: new AbortContro
 `;
 
 const killer = new URL('kill-before-change.mjs', import.meta.url).href;
+const intruder = new URL('appear-before-rename.mjs', import.meta.url).href;
+
+/** A process that downloads one file, whose name somebody else gives to a file of his own just before the last step. */
+export const pullBesideIntruder = (options: object) => pullInChild(options, {}, ['--import', intruder]);
 
 /**
  * A process that downloads one file and is killed before its change number `count` of the file system. Returns the name of

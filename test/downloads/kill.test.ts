@@ -1,5 +1,6 @@
+import { execFileSync } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { ModelDownloads } from '../../src/downloads/model-downloads.js';
@@ -58,7 +59,8 @@ it('killed before any of its changes of the file system, the next download is wh
     seen.push(change);
     const place = `${change}, change ${count}`;
     const copy = inFolder(`killed-${count}`);
-    if (existsSync(folder)) cpSync(folder, copy, { recursive: true });
+    if (existsSync(folder))
+      execFileSync('cp', ['-a', folder, copy]); // a file with two names stays one
     else mkdirSync(copy);
     await new ModelDownloads(copy).prune([], never);
     expect(
@@ -74,6 +76,6 @@ it('killed before any of its changes of the file system, the next download is wh
     });
   }
   expect(new Set(seen)).toEqual(
-    new Set(['appendFile', 'link', 'open', 'rename', 'rm', 'sync', 'truncate', 'writeFile']),
+    new Set(['appendFile', 'link', 'open', 'rm', 'sync', 'truncate', 'writeFile']),
   );
 });
