@@ -1,4 +1,5 @@
 import { LorekeepError } from '../../lib/errors.js';
+import type { ModelDownloads } from '../downloads/model-downloads.js';
 import { onAbort } from '../lifecycle/on-abort.js';
 import { untilAborted } from '../lifecycle/until-aborted.js';
 import type { Catalog } from './catalog.js';
@@ -81,7 +82,9 @@ export class ModelPulls {
     const variant = this.#variant(model, variantName);
     const { downloads } = this.#catalog;
     const outcome = { variant: variant.name, bytes: variant.size_bytes };
-    if (downloads.has(variant)) return { ...outcome, downloaded: false };
+    // A download refuses damaged files.
+    if (downloads.has(variant) && (await isIntact(downloads, variant)))
+      return { ...outcome, downloaded: false };
     const path = downloads.path(variant);
     let download = this.#downloads.get(path);
     // One that was cancelled is not joined.
@@ -211,6 +214,12 @@ export class ModelPulls {
       for (const stop of stopListening) stop();
     }
   }
+}
+
+/** Also false if downloads.json cannot be read. */
+async function isIntact(downloads: ModelDownloads, variant: ModelVariant): Promise<boolean> {
+  const damage = await downloads.damage(variant).catch((error: unknown) => error);
+  return damage === undefined;
 }
 
 function quotaError(bytes: number, allowed: number): PullError {

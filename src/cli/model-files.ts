@@ -21,7 +21,7 @@ export interface ModelFile {
   verified: boolean;
 }
 
-/** Compares the files of a catalog's models with the sizes and checksums in the catalog. */
+/** Compares the files of a catalog's models with the sizes and checksums in the catalog and in downloads.json. */
 export async function modelFiles(
   catalog: Catalog,
   signal: AbortSignal,
@@ -32,11 +32,9 @@ export async function modelFiles(
     for (const variant of variants) {
       const { path, present } = catalog.pathOf(variant);
       const remote = variant.file === undefined && !present;
-      const state = await stateOf(
-        remote ? undefined : path,
-        withChecksums ? variant : sizeOf(variant),
-        signal,
-      );
+      const state = remote
+        ? ({ state: 'remote', verified: false } as const)
+        : await stateOf(path, await expectedOf(catalog, variant), withChecksums, signal);
       files.push({ model: name, type: model_type, variant, path: remote ? undefined : path, ...state });
     }
   }
@@ -50,12 +48,49 @@ export interface ModelFilesOptions {
   withChecksums?: boolean;
 }
 
-const sizeOf = ({ sha256: _, parts_sha256: __, ...variant }: ModelVariant): ModelVariant => variant;
+/** A size or a checksum, and who states it. */
+interface Stated<Value> {
+  value: Value;
+  by: 'the catalog' | 'downloads.json';
+}
+
+/** What the files of a variant must be. */
+interface Expected {
+  /** Of all files together. */
+  size: Stated<number> | undefined;
+  /** Of each file. */
+  sums: readonly (Stated<string> | undefined)[];
+}
+
+/** Returns what the catalog states; of a download, downloads.json states the rest. */
+async function expectedOf(catalog: Catalog, variant: ModelVariant): Promise<Expected> {
+  const recorded = variant.file === undefined ? await catalog.downloads.records(variant).catch(() => []) : [];
+  const sizes = recorded.map((record) => record?.size_bytes);
+  const bytes = sizes.length > 0 ? sizes.reduce((sum, size) => add(sum, size), 0) : undefined;
+  const parts = partNames(catalog.pathOf(variant).path);
+  return {
+    size: stated(variant.size_bytes, bytes),
+    sums: parts.map((_, index) => stated(statedChecksum(variant, index), recorded[index]?.sha256)),
+  };
+}
+
+/** Returns undefined unless both numbers are known. */
+const add = (sum: number | undefined, size: number | undefined) =>
+  sum === undefined || size === undefined ? undefined : sum + size;
+
+function stated<Value>(catalog: Value | undefined, recorded: Value | undefined): Stated<Value> | undefined {
+  if (catalog !== undefined) return { value: catalog, by: 'the catalog' };
+  return recorded === undefined ? undefined : { value: recorded, by: 'downloads.json' };
+}
 
 type State = Pick<ModelFile, 'state' | 'reason' | 'bytes' | 'verified'>;
 
-async function stateOf(path: string | undefined, variant: ModelVariant, signal: AbortSignal): Promise<State> {
-  if (path === undefined) return { state: 'remote', verified: false };
+async function stateOf(
+  path: string,
+  { size, sums }: Expected,
+  withChecksums: boolean,
+  signal: AbortSignal,
+): Promise<State> {
   const parts = partNames(path);
   let bytes = 0;
   for (const [index, part] of parts.entries()) {
@@ -64,21 +99,22 @@ async function stateOf(path: string | undefined, variant: ModelVariant, signal: 
     if (!found.isFile()) return { ...damage('it is not a file', part, parts), bytes: found.size };
     bytes += found.size;
   }
-  const { size_bytes: stated } = variant;
-  if (stated !== undefined && bytes !== stated)
-    return { ...damage(`it has ${bytes} bytes, the catalog says ${stated}`, path), bytes };
-  const sums = parts.map((_, index) => statedChecksum(variant, index));
-  for (const [index, part] of parts.entries()) {
+  if (size !== undefined && bytes !== size.value)
+    return { ...damage(`it has ${bytes} bytes, ${size.by} says ${size.value}`, path), bytes };
+  for (const [index, part] of withChecksums ? parts.entries() : []) {
     const expected = sums[index];
     if (expected === undefined) continue;
     const sum = await fileChecksum(part, signal).catch((error: NodeJS.ErrnoException) => error);
     signal.throwIfAborted();
-    const reason = sum instanceof Error ? sum.message : `its SHA-256 is ${sum}, the catalog says ${expected}`;
-    if (sum !== expected) return { ...damage(reason, part, parts), bytes };
+    const reason =
+      sum instanceof Error ? sum.message : `its SHA-256 is ${sum}, ${expected.by} says ${expected.value}`;
+    if (sum !== expected.value) return { ...damage(reason, part, parts), bytes };
   }
-  const verified = stated !== undefined || sums.every((sum) => sum !== undefined);
+  const verified = byCatalog(size) || sums.every(byCatalog);
   return { state: 'present', bytes, verified };
 }
+
+const byCatalog = (one: Stated<unknown> | undefined) => one?.by === 'the catalog';
 
 /** The state of a model one of whose files cannot be read, or is not there. */
 function unreadable(error: NodeJS.ErrnoException, part: string, index: number, count: number): State {

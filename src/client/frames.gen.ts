@@ -799,7 +799,10 @@ export interface ListModelsResponseFrame {
        * and there is none, or is not used.
        */
       device?: string | undefined;
-      /** One sentence per fact that the catalog and the file state differently. */
+      /**
+       * One sentence per fact that the catalog and the file state differently, and on a download that has
+       * become shorter or longer.
+       */
       contradictions?: string[] | undefined;
     })[];
     /** Why the chosen variant was chosen. */

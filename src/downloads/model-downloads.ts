@@ -6,7 +6,8 @@ import { makeFolder } from '../../lib/make-folder.js';
 import { addressOf, type Environment, fileNames, partSources, type Source, shownAddress } from './address.js';
 import { type Fetched, fetchFile, recordLost } from './fetch-file.js';
 import { type FolderLock, lockFolder } from './folder-lock.js';
-import { changeDownloads, readDownloads } from './records.js';
+import { Partial } from './partial.js';
+import { changeDownloads, type DownloadRecord, readDownloads } from './records.js';
 
 export interface DownloadableVariant extends Source {
   size_bytes?: number | undefined;
@@ -113,7 +114,7 @@ export class ModelDownloads {
       onNote('another process downloads into the same folder; waiting for it'),
     );
     try {
-      await readDownloads(this.folder);
+      await this.#refuseDamaged(variant);
       await options.onTurn?.();
       let missing = variant.size_bytes;
       for (const [index, source] of sources.entries()) {
@@ -142,7 +143,6 @@ export class ModelDownloads {
       });
     if (isThere(path)) {
       await recordLost({ path, signal, record });
-      await this.#checkLength(name, last ? missing : undefined);
       return false;
     }
     await fetchFile({
@@ -165,14 +165,37 @@ export class ModelDownloads {
     return true;
   }
 
-  /** @throws CORRUPT for a file that has been shortened or lengthened since its download */
-  async #checkLength(name: string, stated: number | undefined): Promise<void> {
-    const path = join(this.folder, name);
-    const expected = (await readDownloads(this.folder))[name]?.size_bytes ?? stated;
-    const { size } = await stat(path);
-    if (expected === undefined || size === expected) return;
-    const reason = `${name} is there and damaged: it has ${size} bytes, not ${expected}; remove it first (models remove)`;
-    throw LorekeepError.about('CORRUPT', { file: path, reason });
+  /** Returns what downloads.json says of each file of a variant. @throws as readDownloads() */
+  async records(variant: Source): Promise<(DownloadRecord | undefined)[]> {
+    const recorded = await readDownloads(this.folder);
+    return fileNames(variant).map((name) => (Object.hasOwn(recorded, name) ? recorded[name] : undefined));
+  }
+
+  /**
+   * Names a file of a variant that has been shortened or lengthened since its download, and both lengths; undefined if none
+   * has. @throws as readDownloads()
+   */
+  async damage(variant: DownloadableVariant): Promise<{ name: string; reason: string } | undefined> {
+    const names = fileNames(variant);
+    const records = await this.records(variant);
+    let rest = variant.size_bytes;
+    for (const [index, name] of names.entries()) {
+      const bytes = found(join(this.folder, name))?.size ?? 0;
+      const last = index === names.length - 1;
+      const expected = records[index]?.size_bytes ?? (last ? rest : undefined);
+      if (bytes > 0 && expected !== undefined && bytes !== expected)
+        return { name, reason: `it has ${bytes} bytes, not ${expected}` };
+      rest = rest === undefined || bytes === 0 ? undefined : rest - bytes;
+    }
+    return undefined;
+  }
+
+  /** @throws CORRUPT */
+  async #refuseDamaged(variant: DownloadableVariant): Promise<void> {
+    const damage = await this.damage(variant);
+    if (damage === undefined) return;
+    const reason = `${damage.name} is there and damaged: ${damage.reason}; remove it first (models remove)`;
+    throw LorekeepError.about('CORRUPT', { file: join(this.folder, damage.name), reason });
   }
 
   /** Removes the files of a variant. Returns the bytes that are free now. */
@@ -184,12 +207,16 @@ export class ModelDownloads {
   async prune(kept: readonly Source[], signal: AbortSignal): Promise<string[]> {
     const names = new Set(kept.flatMap((variant) => fileNames(variant)));
     const recorded = await readDownloads(this.folder);
-    const entries = new Set(await this.#entries());
-    // A state without its part is that of a file whose download was killed before it was recorded.
-    const unrecorded = (name: string) => entries.has(`${name}.part.json`) && !entries.has(`${name}.part`);
-    const own = (entry: string) =>
-      isPart(entry) || Object.hasOwn(recorded, entry) || unrecorded(withoutEnd(entry));
-    const removed = [...entries].filter((entry) => own(entry) && !names.has(withoutEnd(entry)));
+    const removed: string[] = [];
+    for (const entry of await this.#entries()) {
+      if (names.has(withoutEnd(entry))) continue;
+      // A file whose download was killed before it was recorded is known by the state of its part.
+      const own =
+        isPart(entry) ||
+        Object.hasOwn(recorded, entry) ||
+        (await new Partial(join(this.folder, entry)).isComplete());
+      if (own) removed.push(entry);
+    }
     if (removed.length > 0) await this.#removeFiles(removed, signal);
     return removed;
   }

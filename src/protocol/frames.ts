@@ -347,7 +347,9 @@ const listedModelSchema = z.object({
         contradictions: z
           .array(z.string())
           .optional()
-          .describe('One sentence per fact that the catalog and the file state differently.'),
+          .describe(
+            'One sentence per fact that the catalog and the file state differently, and on a download that has become shorter or longer.',
+          ),
       }),
     )
     .describe('Files of the model.'),

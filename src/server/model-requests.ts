@@ -2,7 +2,7 @@ import type { Catalog } from '../catalog/catalog.js';
 import { contradictions } from '../catalog/contradictions.js';
 import { expectedDevice } from '../catalog/expected-device.js';
 import { type ModelPulls, PullError, type PullFacts } from '../catalog/model-pulls.js';
-import type { CatalogEntry } from '../catalog/schema.js';
+import type { CatalogEntry, ModelVariant } from '../catalog/schema.js';
 import { modelBytes } from '../files/model-parts.js';
 import { type ServerError, serverError } from '../protocol/errors.js';
 import type { RequestId, ServerFrames } from '../protocol/frames.js';
@@ -73,7 +73,7 @@ async function listedModel(
         const bytes = present ? modelBytes(path) : variant.size_bytes;
         const place = present ? path : undefined;
         const device = await expectedDevice(entry.model_type, variant.placement, place, gpu);
-        const differing = present ? await contradictions(path, entry, variant) : [];
+        const differing = present ? await differences(catalog, entry, variant) : [];
         return {
           ...(variant.name !== undefined && { name: variant.name }),
           state: present ? ('present' as const) : ('absent' as const),
@@ -81,7 +81,7 @@ async function listedModel(
           chosen: variant === chosen,
           ...(bytes !== undefined && { size_bytes: bytes }),
           ...(device !== undefined && { device }),
-          ...(differing.length > 0 && { contradictions: differing.map(({ text }) => text) }),
+          ...(differing.length > 0 && { contradictions: differing }),
         };
       }),
     ),
@@ -93,6 +93,15 @@ async function listedModel(
       context_size: loaded.contextSize,
     }),
   };
+}
+
+/** Returns what the catalog states differently from a file that is there, and the damage of a download. */
+async function differences(catalog: Catalog, entry: CatalogEntry, variant: ModelVariant): Promise<string[]> {
+  const { path } = catalog.pathOf(variant);
+  const texts = (await contradictions(path, entry, variant)).map(({ text }) => text);
+  const damage =
+    variant.file === undefined ? await catalog.downloads.damage(variant).catch(() => undefined) : undefined;
+  return damage === undefined ? texts : [`file: ${damage.reason}`, ...texts];
 }
 
 /** A client's wait for a download. */

@@ -142,6 +142,49 @@ describe('lorekeep models', () => {
     expect((await run('prune')).stdout).toContain('nothing to remove');
   });
 
+  it('compares a download with downloads.json where the catalog states nothing', async () => {
+    const server = await FileServer.listen(readFileSync(await tinyReranker('one-layer')));
+    const catalog = inFolder('recorded.json');
+    const variants = [{ url: `${server.url}/judge.gguf` }];
+    writeFileSync(
+      catalog,
+      JSON.stringify({ version: 1, models: [{ name: 'judge', model_type: 'reranker', variants }] }),
+    );
+    const run = (...args: string[]) => lorekeep(['models', ...args, '--catalog', catalog]);
+    const { path } = JSON.parse((await run('pull', 'judge', '--json')).stdout) as { path: string };
+    expect((await run('verify')).status).toBe(0);
+    const { content } = server;
+    const other = Buffer.from(content);
+    other[content.length - 1] = 255 - (content[content.length - 1] as number);
+    writeFileSync(path, other);
+    const changed = await run('verify');
+    expect(changed.status).toBe(1);
+    expect(changed.stdout).toContain(
+      `judge: its SHA-256 is ${sum(other)}, downloads.json says ${sum(content)}\n`,
+    );
+    writeFileSync(path, content.subarray(1));
+    const lengths = `it has ${content.length - 1} bytes, downloads.json says ${content.length}`;
+    for (const command of ['list', 'show', 'verify']) {
+      const shown = await run(command, ...(command === 'show' ? ['judge'] : []));
+      expect(shown.stdout, command).toContain(lengths);
+      expect(shown.stdout, command).toContain('damaged');
+    }
+    const again = await run('pull', 'judge');
+    expect(again.status).toBe(1);
+    expect(again.stderr).toContain('remove it first (models remove)');
+  });
+
+  it('leaves files alone that it did not download, and says where they are', async () => {
+    const { run, catalog } = await start();
+    const file = catalog.replace('.json', '.gguf');
+    const removed = await run('remove', 'local');
+    expect(removed.stdout).toBe(`left alone, because lorekeep did not download it: ${file}\n`);
+    expect(existsSync(file)).toBe(true);
+    const json = await run('remove', 'local', '--json');
+    expect(JSON.parse(json.stdout)).toEqual({ model: 'local', bytes: 0, kept: [file] });
+    expect((await run('remove', 'absent')).stdout).toBe('nothing was downloaded\n');
+  });
+
   it('shows no query of an address, which may hold a signature', async () => {
     const place = inFolder('signed.json');
     const url = 'https://models.test/judge.gguf?signature=secret';

@@ -1,5 +1,13 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import type { PullProgress } from '../../src/client/index.js';
@@ -130,6 +138,29 @@ describe('a pull', () => {
     expect(await session.pullModel({ model: 'far' })).toMatchObject({ downloaded: false });
     expect(files.requests).toHaveLength(1);
   });
+
+  it.each([
+    ['lost', 400_000],
+    ['gained', 1_000_001],
+  ])(
+    'of a download that has %s bytes since is refused with both lengths, and the list says so',
+    async (_, length) => {
+      const { session, folder, files } = await start();
+      await session.pullModel({ model: 'far' });
+      const path = join(folder, downloaded(folder)[0] as string);
+      truncateSync(path, length);
+      const error = await refusal(session.pullModel({ model: 'far' }));
+      const lengths = `it has ${length} bytes, not 1000000`;
+      expect(error).toMatchObject({
+        code: 5008,
+        message: expect.stringContaining(`is there and damaged: ${lengths}; remove it first (models remove)`),
+      });
+      expect(error.message).not.toContain(folder);
+      const [listed] = (await session.listModels()).models.filter(({ name }) => name === 'far');
+      expect(listed?.variants[0]?.contradictions?.[0]).toBe(`file: ${lengths}`);
+      expect([files.requests.length, readFileSync(path).length]).toEqual([1, length]);
+    },
+  );
 
   it('is one download for all who wait, and goes on when one of them cancels', async () => {
     const { server, session, files, folder } = await start();

@@ -142,11 +142,16 @@ export async function verifyModels(name: string | undefined, flags: ModelsFlags)
 export async function removeModel(name: string, flags: ModelsFlags): Promise<void> {
   await interruptible(async (signal) => {
     const catalog = await openCatalog(flags);
-    const variants = findEntry(catalog, name).variants.filter(({ file }) => file === undefined);
+    const { variants } = findEntry(catalog, name);
     let bytes = 0;
-    for (const variant of variants) bytes += await catalog.downloads.remove(variant, signal);
-    if (flags.json) return printJson({ model: name, bytes });
-    print(bytes === 0 ? 'nothing was downloaded' : `${size(bytes)} are free again`);
+    for (const variant of variants.filter(({ file }) => file === undefined))
+      bytes += await catalog.downloads.remove(variant, signal);
+    const local = variants.filter(({ file }) => file !== undefined).map((variant) => catalog.pathOf(variant));
+    const kept = [...new Set(local.filter(({ present }) => present).map(({ path }) => path))];
+    if (flags.json) return printJson({ model: name, bytes, kept });
+    if (bytes > 0) print(`${size(bytes)} are free again`);
+    for (const path of kept) print(printable(`left alone, because lorekeep did not download it: ${path}`));
+    if (bytes === 0 && kept.length === 0) print('nothing was downloaded');
   });
 }
 
