@@ -226,8 +226,12 @@ export class CatalogModels implements AsyncDisposable, Disposable {
   async allowGpu(allowed: boolean): Promise<void> {
     this.#gpuAllowed = allowed;
     if (allowed) return;
-    const loaded = [...this.#slots].flatMap(({ current }) => current ?? []);
-    await Promise.all(loaded.map((model) => (model.facts.device === 'CPU' ? undefined : model.leaveGpu())));
+    const leave = async (slot: ModelSlot<EmbeddingModel>) => {
+      if (slot.current === undefined || slot.current.facts.device === 'CPU') return;
+      await slot.current.leaveGpu();
+      slot.account();
+    };
+    await Promise.all([...this.#slots].map(leave));
   }
 
   #unknown(name: string, other: CatalogEntry | undefined): LorekeepError {

@@ -129,18 +129,14 @@ export class LanguageModels {
 
   /** Those that are in memory. */
   get inMemory(): LoadedLanguageModel[] {
-    return [...this.#loaded].flatMap(({ name, slot }) =>
-      slot.current === undefined
-        ? []
-        : [
-            {
-              name,
-              bytes: slot.bytes,
-              contextSize: slot.current.facts.contextSize,
-              device: slot.current.facts.device,
-            },
-          ],
-    );
+    return this.#present.map(({ name, slot, model }) => {
+      const { contextSize, device } = (slot.current ?? model).facts;
+      return { name, bytes: slot.bytes, contextSize, device };
+    });
+  }
+
+  get #present(): Loaded[] {
+    return [...this.#loaded].filter(({ slot: { current } }) => current !== undefined && !hasLeft(current));
   }
 
   /** Returns the catalog entry of a name, or of the default model. @throws UnknownModelError */
@@ -209,20 +205,17 @@ export class LanguageModels {
   }
 
   #knownStates(): readonly LanguageModelState[] {
-    return [...this.#loaded]
-      .filter(({ slot }) => slot.current !== undefined)
-      .map(
-        ({ name, contextSize }) =>
-          this.#latestStates.find((state) => state.name === name && state.contextSize === contextSize) ?? {
-            name,
-            contextSize,
-          },
-      );
+    return this.#present.map(
+      ({ name, contextSize }) =>
+        this.#latestStates.find((state) => state.name === name && state.contextSize === contextSize) ?? {
+          name,
+          contextSize,
+        },
+    );
   }
 
   async #readStates(): Promise<readonly LanguageModelState[]> {
-    const inMemory = [...this.#loaded].filter(({ slot }) => slot.current !== undefined);
-    const states = inMemory.map(async ({ name, contextSize, slot: { current } }) => {
+    const states = this.#present.map(async ({ name, contextSize, slot: { current } }) => {
       const none = () => undefined;
       const asked = [current?.numbers?.().catch(none), current?.prefixes?.().catch(none)] as const;
       const [numbers, prefixes] = await Promise.all(asked);
@@ -273,7 +266,7 @@ export class LanguageModels {
       memory,
       load: (signal) =>
         openModel({ catalog, entry, located, log, signal }, (path) =>
-          this.#load(name, path, { ...settings, signal }),
+          this.#load(name, path, { ...settings, signal }, () => slot.account()),
         ),
       need: async () => {
         const need = await languageModelNeed(located.path, {
@@ -283,7 +276,10 @@ export class LanguageModels {
         // The engine moves a model that a GPU cannot hold to the CPU, unless the catalog insists.
         return placement === 'vram' ? need : (memory?.placeable(need) ?? need);
       },
-      taken: (model, need) => (model.facts.device === 'CPU' ? onCpu(need) : need),
+      taken: (model, need) => {
+        if (hasLeft(model)) return {};
+        return model.facts.device === 'CPU' ? onCpu(need) : need;
+      },
       refuse: (why) => refusal(catalog.file, name, why),
       onUnloaded: (why) => {
         log.info({ model: name }, unloadedMessages[why]);
@@ -297,7 +293,7 @@ export class LanguageModels {
   }
 
   /** Loads a file. A model on a GPU may leave it later. */
-  async #load(name: string, path: string, options: LoadOptions): Promise<TextModel> {
+  async #load(name: string, path: string, options: LoadOptions, onMove: () => void): Promise<TextModel> {
     const { load = LanguageModel.load, log } = this.#options;
     const loadAt = (placement: Placement) => load(path, { ...options, placement });
     const { placement = 'auto' } = options;
@@ -306,7 +302,7 @@ export class LanguageModels {
     if (placementNote) log.info({ model: name, reason: placementNote }, 'model is not on the GPU');
     if (device === 'CPU') return model;
     const onClose = () => this.#placed.delete(placed);
-    const placed = new PlacedModel(model, { name, placement, load: loadAt, log, onClose });
+    const placed = new PlacedModel(model, { name, placement, load: loadAt, log, onClose, onMove });
     this.#placed.add(placed);
     return placed;
   }
@@ -325,6 +321,9 @@ export class LanguageModels {
     else await Promise.all([...this.#placed].map((model) => model.leaveGpu()));
   }
 }
+
+/** Whether a model has left its GPU and is loaded again by its next request. */
+const hasLeft = (model: TextModel) => model instanceof PlacedModel && !model.isInMemory;
 
 /** A language model that may leave memory. Precondition of the methods: it is in use. */
 class SlotTextModel implements TextModel {

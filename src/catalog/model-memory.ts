@@ -18,6 +18,8 @@ export interface MemoryLease {
   readonly bytes: number;
   /** The model is in memory from now on; `actual` replaces what was estimated. */
   loaded(actual?: MemoryNeed): void;
+  /** The model has moved to another device, or left memory to be loaded again. */
+  moved(need: MemoryNeed): void;
   /** The model's last work has ended. */
   idle(): void;
   /** Idempotent. */
@@ -247,6 +249,10 @@ export class ModelMemory {
         entry.need = actual ?? entry.need;
         entry.lastUsed = now;
         entry.mayLeave = now + Math.min(longestStayMs, staysPerLoad * (now - started));
+        this.#pump();
+      },
+      moved: (moved) => {
+        entry.need = moved;
         this.#pump();
       },
       idle: () => {

@@ -19,7 +19,7 @@ export interface SlotOptions<Model extends SlotModel> {
   readonly memory?: ModelMemory | undefined;
   /** Estimates the model's memory. Called only with `memory`. */
   readonly need?: (() => Promise<MemoryNeed>) | undefined;
-  /** Returns the memory of a loaded model. Default: the result of `need`. */
+  /** Returns the memory that a loaded model takes now. Default: the result of `need`. */
   readonly taken?: ((model: Model, need: MemoryNeed) => MemoryNeed) | undefined;
   /** Returns the error for a model that cannot be loaded again: the catalog is closed, or the file was replaced. */
   readonly refuse: (why: 'CLOSED' | 'CHANGED') => Error;
@@ -43,6 +43,8 @@ export class ModelSlot<Model extends SlotModel> {
   #loading: Promise<Model> | undefined;
   #unloading: Promise<void> = Promise.resolve();
   #lease: MemoryLease | undefined;
+  /** What the model was admitted with. */
+  #admitted: MemoryNeed = nothing;
   #users = 0;
   readonly #closing = new AbortController();
 
@@ -81,9 +83,19 @@ export class ModelSlot<Model extends SlotModel> {
       if (!using) return;
       using = false;
       this.#users--;
+      this.account();
       if (this.#users === 0) this.#lease?.idle();
       letGo();
     };
+  }
+
+  /** Tells the budget what the model takes now: one that has lost its GPU, or had to leave it, is on another device. */
+  account(): void {
+    const [model, lease] = [this.#model, this.#lease];
+    if (model === undefined || lease === undefined) return;
+    const taken = this.#options.taken?.(model, this.#admitted) ?? this.#admitted;
+    const devices = new Set([...Object.keys(taken), ...Object.keys(lease.need)]);
+    if ([...devices].some((device) => taken[device] !== lease.need[device])) lease.moved(taken);
   }
 
   /** Loads the model if it is not in memory; concurrent callers share one load. */
@@ -116,7 +128,8 @@ export class ModelSlot<Model extends SlotModel> {
       lease = await this.#admit(signal);
       const model = await this.#options.load(signal);
       await this.#check(model);
-      lease?.loaded(this.#options.taken?.(model, lease.need));
+      this.#admitted = lease?.need ?? nothing;
+      lease?.loaded(this.#options.taken?.(model, this.#admitted));
       this.#lease = lease;
       this.#model = model;
       return model;

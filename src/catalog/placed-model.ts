@@ -27,6 +27,8 @@ export interface PlacedModelOptions {
   readonly load: (placement: Placement) => Promise<TextModel>;
   readonly log: ModelLog;
   readonly onClose?: () => void;
+  /** Called when the model has left memory, and when it has been loaded again. */
+  readonly onMove?: () => void;
 }
 
 /**
@@ -44,6 +46,7 @@ export class PlacedModel implements TextModel {
   #gpuAllowed = true;
   /** Whether the model is on the CPU because it had to leave the GPU. */
   #movedAway = false;
+  #isInMemory = true;
   #wantsReturn = false;
   #ended = false;
 
@@ -53,23 +56,30 @@ export class PlacedModel implements TextModel {
     this.#loaded = Promise.resolve(model);
   }
 
+  /** Facts of the model, or of the last one, if it is not in memory. */
   get facts(): TextModel['facts'] {
     return this.#facts;
+  }
+
+  /** False between the time at which it leaves its GPU and its next request. */
+  get isInMemory(): boolean {
+    return this.#isInMemory;
   }
 
   async countTokens(text: string): Promise<number> {
     return (await this.#current()).countTokens(text);
   }
 
+  /** Does not load a model that has left memory. */
   async numbers(): Promise<LanguageModelNumbers> {
-    const model = await this.#current();
-    if (model.numbers === undefined) throw new Error(`model ${this.#options.name} has no numbers`);
+    const model = await this.#loaded;
+    if (model?.numbers === undefined) throw new Error(`model ${this.#options.name} has no numbers`);
     return model.numbers();
   }
 
   async prefixes(): Promise<PrefixPart[]> {
-    const model = await this.#current();
-    return (await model.prefixes?.()) ?? [];
+    const model = await this.#loaded;
+    return (await model?.prefixes?.()) ?? [];
   }
 
   async render(messages: readonly ChatMessage[], options?: RenderOptions): Promise<RenderedPrompt> {
@@ -163,6 +173,8 @@ export class PlacedModel implements TextModel {
     if (this.#ended) await model.close();
     this.#movedAway = model.facts.device === 'CPU';
     this.#facts = model.facts;
+    this.#isInMemory = true;
+    this.#options.onMove?.();
     log.info({ model: name, device: model.facts.device }, 'model loaded again');
     return model;
   }
@@ -175,6 +187,8 @@ export class PlacedModel implements TextModel {
     this.#closing = (async () => {
       await before;
       await (await model.catch(() => undefined))?.close();
+      this.#isInMemory = false;
+      this.#options.onMove?.();
     })();
     return this.#closing;
   }

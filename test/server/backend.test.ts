@@ -113,8 +113,12 @@ describe('video memory', () => {
     expect((await agent.turn('hello')).status).toBe('completed');
     await client.allowVideoMemory(false);
     expect([places, made[0]?.closed]).toEqual([['GPU0'], 1]);
+    const listed = async () => (await session.listModels()).models.find(({ name }) => name === 'talker');
+    const left = await listed();
+    expect([left?.loaded, left?.device]).toEqual([false, undefined]);
     expect((await agent.turn('hello')).status).toBe('completed');
     expect(places).toEqual(['GPU0', 'CPU']);
+    expect((await listed())?.device).toBe('CPU');
     await client.allowVideoMemory(true);
     expect((await agent.turn('hello')).status).toBe('completed');
     expect(places).toEqual(['GPU0', 'CPU', 'GPU0']);

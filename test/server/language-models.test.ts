@@ -3,14 +3,19 @@ import { describe, expect, it, vi } from 'vitest';
 import { LorekeepError } from '../../lib/index.js';
 import { Catalog } from '../../src/catalog/catalog.js';
 import { LanguageModels, type LoadOptions } from '../../src/catalog/language-models.js';
+import { ModelMemory } from '../../src/catalog/model-memory.js';
 import { FakeTextModel } from '../helpers/fake-text-model.js';
 import { temporaryFolder } from '../helpers/folder.js';
+import { writeDecoderModel } from '../helpers/models.js';
 
 const file = temporaryFolder();
 let catalogs = 0;
 
 /** Language models of a catalog: "small" with a context of its own, "large", "far" without a file; and an embedding model. */
-async function languageModels(more: Partial<ConstructorParameters<typeof LanguageModels>[1]> = {}) {
+async function languageModels(
+  more: Partial<ConstructorParameters<typeof LanguageModels>[1]> = {},
+  smallFile = 'small.gguf',
+) {
   const path = file(`${++catalogs}.json`);
   const model = (name: string, variant: object, model_type = 'llm') => ({
     name,
@@ -19,7 +24,7 @@ async function languageModels(more: Partial<ConstructorParameters<typeof Languag
   });
   const models = [
     model('words', { file: 'words.gguf' }, 'embedding'),
-    model('small', { file: 'small.gguf', context_size: 512 }),
+    model('small', { file: smallFile, context_size: 512 }),
     model('large', { file: 'large.gguf', placement: 'ram' }),
     model('far', { url: 'https://example.test/far' }),
   ];
@@ -128,5 +133,27 @@ describe('language models of a catalog', () => {
     await expect(models.pin('far')).rejects.toMatchObject({ why: 'NOT_FOUND', model: 'far' });
     await models.close();
     await expect(models.pin('small')).rejects.toMatchObject({ code: 'CLOSED' });
+  });
+
+  it('that have to leave the GPU are not in memory until their next request, and the budget knows where they are', async () => {
+    const memory = new ModelMemory({ limit: () => undefined });
+    const load = async (_: string, { placement }: LoadOptions) =>
+      new FakeTextModel({ facts: { contextSize: 64, device: placement === 'ram' ? 'CPU' : 'GPU0' } });
+    const path = await writeDecoderModel('real.gguf', { pooling: null });
+    const { models } = await languageModels({ memory, load }, path);
+    const used = () => memory.use.map(({ device, used: bytes }) => [device, bytes > 0]);
+    const pin = await models.pin('small');
+    const leave = await pin.enter();
+    const taken = memory.used('CPU');
+    expect(taken).toBeGreaterThan(0);
+    await models.allowGpu(false);
+    expect([models.inMemory, await models.states(), memory.used('CPU')]).toEqual([[], [], 0]);
+    for await (const _ of pin.model.generate({ prompt: 'hello' }));
+    expect(models.inMemory).toMatchObject([{ name: 'small', device: 'CPU', bytes: taken }]);
+    expect(used()).toEqual([['CPU', true]]);
+    leave();
+    pin.release();
+    await models.close();
+    expect(memory.used('CPU')).toBe(0);
   });
 });
