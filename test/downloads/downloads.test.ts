@@ -53,6 +53,39 @@ it('429 and 5xx are repeated after the time that the server asks for', async () 
   expect(notes).toHaveLength(3);
 });
 
+it.each([
+  ['7', 'in 7 s'],
+  [new Date(Date.now() + 3_600_000).toUTCString(), 'in 300 s'],
+  ['86400', 'in 300 s'],
+  [new Date(0).toUTCString(), undefined],
+  ['-7', undefined],
+  ['soon', undefined],
+])(
+  'Retry-After %j is waited for, 5 minutes at most; one that is no time is ignored',
+  async (header, pause) => {
+    const { server, pull } = await start(1000);
+    server.intercept = (_, response, index) => {
+      if (index > 0) return false;
+      response.writeHead(429, { 'retry-after': header }).end();
+      return true;
+    };
+    const stop = new AbortController();
+    const told: string[] = [];
+    const onNote = (text: string) => {
+      told.push(text);
+      if (text.includes(' in ')) stop.abort(new Error('long enough'));
+    };
+    const pulled = pull({}, { signal: stop.signal, onNote });
+    if (pause === undefined) expect(existsSync(await pulled)).toBe(true);
+    else await expect(pulled).rejects.toThrow('long enough');
+    expect(told).toEqual([
+      expect.stringMatching(
+        new RegExp(`answered 429; trying again${pause === undefined ? '' : ` ${pause}`}$`),
+      ),
+    ]);
+  },
+);
+
 it('refusals are clear errors, and nothing of the address but its path is shown', async () => {
   const cases: [number, RegExp][] = [
     [404, /does not have the file/],
