@@ -96,7 +96,10 @@ export class EmbeddingModel extends Handle<NativeEmbeddingModel> {
     });
   }
 
-  /** Moves the model from its GPU to the CPU. Calls that run meanwhile end on the GPU. */
+  /**
+   * Frees the memory of the GPU. Calls that run now are computed again on the CPU. They and later calls load the model there
+   * first.
+   */
   async leaveGpu(): Promise<void> {
     return this.run(undefined, (native) => native.leaveGpu());
   }

@@ -68,6 +68,15 @@ struct EmbeddingModel::Impl {
   void probe();
 };
 
+// A model that is no longer on its GPU, and loaded again by the next call.
+struct EmbeddingModel::Left {
+  std::shared_ptr<const Backends> backends;
+  std::filesystem::path path;
+  LoadOptions options;
+  std::string fingerprint;
+  std::shared_future<void> freed;  // the GPU's memory
+};
+
 void EmbeddingModel::Impl::open(const CancelToken* cancel, const Progress& progress) {
   const auto file = std::make_shared<const GgufFile>(path);
   const ModelProfile profile = profile_model(*file, options.pooling);
@@ -222,38 +231,52 @@ const ModelFacts& EmbeddingModel::facts() const {
   return facts_.back();
 }
 
+// Loads the model into main memory if it has left the GPU.
 std::shared_ptr<EmbeddingModel::Impl> EmbeddingModel::impl() const {
+  if (std::shared_ptr<Impl> now = current()) return now;
+  std::lock_guard loading(loading_);
+  if (std::shared_ptr<Impl> now = current()) return now;
+  auto next = std::make_shared<Impl>();
+  next->backends = left_->backends;
+  next->path = left_->path;
+  next->options = left_->options;
+  next->options.placement = Placement::kRam;
+  next->open(nullptr, {});
+  if (next->facts.fingerprint != left_->fingerprint)
+    fail_file(Code::kCorrupt, utf8_path(left_->path), "it was replaced while the model was in use");
+  std::lock_guard lock(mutex_);
+  facts_.push_back(next->facts);
+  impl_ = next;
+  return next;
+}
+
+std::shared_ptr<EmbeddingModel::Impl> EmbeddingModel::current() const {
   std::lock_guard lock(mutex_);
   return impl_;
 }
 
 void EmbeddingModel::leave_gpu() {
   std::shared_future<void> freed;
-  {
-    const std::shared_ptr<Impl> now = impl();
-    if (now->gpu == nullptr) return;
-    freed = now->freed.future;
+  if (std::shared_ptr<Impl> now = current(); now != nullptr && now->gpu != nullptr) {
     now->leaving = true;
-    replace_on_cpu(now);
+    abandon(now);
   }
-  freed.wait();  // for calls that run, at most one batch each
+  {
+    std::lock_guard lock(mutex_);
+    if (left_ != nullptr) freed = left_->freed;
+  }
+  if (freed.valid()) freed.wait();  // for calls that run, at most one batch each
 }
 
-// Loads the model again into main memory, unless another thread has done so.
-void EmbeddingModel::replace_on_cpu(const std::shared_ptr<Impl>& old) {
-  std::lock_guard moving(moving_);
-  if (impl() != old) return;
-  auto next = std::make_shared<Impl>();
-  next->backends = old->backends;
-  next->path = old->path;
-  next->options = old->options;
-  next->options.placement = Placement::kRam;
-  next->open(nullptr, {});
-  if (next->facts.fingerprint != old->facts.fingerprint)
-    fail_file(Code::kCorrupt, utf8_path(old->path), "it was replaced while the model was in use");
+// The GPU's memory is free when the last call has left `old`.
+void EmbeddingModel::abandon(const std::shared_ptr<Impl>& old) {
   std::lock_guard lock(mutex_);
-  facts_.push_back(next->facts);
-  impl_ = std::move(next);
+  if (impl_ != old) return;
+  left_ =
+      std::make_unique<Left>(Left{old->backends, old->path, old->options, old->facts.fingerprint, old->freed.future});
+  facts_.push_back(old->facts);
+  facts_.back().device = "CPU";
+  impl_.reset();
 }
 
 EmbedResult EmbeddingModel::embed(std::span<const std::string_view> texts, const CancelToken* cancel,
@@ -264,7 +287,7 @@ EmbedResult EmbeddingModel::embed(std::span<const std::string_view> texts, const
       return EmbedJob(used->resources(), texts, long_text, cancel, progress).run();
     } catch (const Error& error) {
       if (error.code() != Code::kDeviceLost) throw;
-      replace_on_cpu(used);
+      abandon(used);
       if (!used->leaving) throw;
     }
   }

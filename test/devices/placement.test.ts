@@ -1,3 +1,4 @@
+import { copyFileSync } from 'node:fs';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { temporaryFolder } from '../helpers/folder.js';
 import { haveModels, realModel, stories } from '../helpers/real-models.js';
@@ -106,4 +107,21 @@ it('an embedding model on a GPU gives the vectors of the CPU, and can leave the 
     for (const [row, vector] of found.cpu.entries())
       expect(cosine(vector, other[row] ?? [])).toBeGreaterThan(0.999);
   }
+});
+
+it('an embedding model leaves the GPU without being loaded on the CPU first; the next text loads it', async () => {
+  const path = folder('away.gguf');
+  copyFileSync(mini, path);
+  const environment = {
+    LOREKEEP_BACKENDS: plugins,
+    LOREKEEP_CACHE: folder('cache'),
+    STAND_IN_TELLS: folder('taken-by-one'),
+  };
+  expect(await runJson('leave.mjs', [path, 'vulkan'], environment)).toEqual({
+    before: true,
+    after: false,
+    place: 'CPU',
+    away: 'NOT_FOUND',
+    back: true,
+  });
 });
