@@ -30,6 +30,29 @@ it.skipIf(!usable)('Vulkan is chosen, and its plugin loads into the process', as
   expect(choice.device?.totalBytes).toBeGreaterThan(0);
 });
 
+it.skipIf(!usable || !haveModels(stories))(
+  'placement, offload_kqv and n_batch reach the device',
+  async () => {
+    interface Bytes {
+      model: number;
+      context: number;
+      compute: number;
+    }
+    interface Planned {
+      device: GpuDevice;
+      memory: Record<'vram' | 'ram' | 'withoutKqv' | 'smallBatch', Record<string, Bytes>>;
+    }
+    const found = await runJson<Planned>('place.mjs', [realModel(stories), 'vulkan', 'memory'], environment);
+    const { memory } = found;
+    const on = (kind: keyof typeof memory) => memory[kind][found.device.name] as Bytes;
+    expect(memory.ram).not.toHaveProperty(found.device.name);
+    expect(on('vram').model).toBeGreaterThan(0);
+    expect([memory.vram.CPU?.context, on('withoutKqv').context]).toEqual([0, 0]);
+    expect(memory.withoutKqv.CPU?.context).toBe(on('vram').context);
+    expect(on('smallBatch').compute).toBeLessThan(on('vram').compute);
+  },
+);
+
 describe.skipIf(!usable || !all)('Vulkan', { timeout: limitMs }, () => {
   it.skipIf(!haveModels(stories))(
     'generates the text of the CPU: many sequences, from the cache, cancelled and paused',

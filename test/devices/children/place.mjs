@@ -1,8 +1,8 @@
-// argv: a language model, a backend. Loads the model in several places and prints what is where, and the same reply from
-// each, as one line of JSON.
+// argv: a language model, a backend, `memory` to compute nothing. Plans and loads the model in several places and prints what
+// is where, and the same reply from each, as one line of JSON.
 import { LanguageModel, useBackend } from 'lorekeep';
 
-const [path, backend] = process.argv.slice(2);
+const [path, backend, only] = process.argv.slice(2);
 const { device } = await useBackend(backend, { reserveBytes: Number(process.env.RESERVE ?? 0) });
 const settings = { contextSize: 256, threads: 1, batchThreads: 1, runtime: 'llama.cpp' };
 const memory = async (options) => {
@@ -30,9 +30,11 @@ console.log(
       withoutKqv: await memory({ placement: 'auto', offloadKqv: false }),
       smallBatch: await memory({ placement: 'auto', batchSize: 32 }),
     },
-    ram: await reply({ placement: 'ram' }),
-    vram: await reply({ placement: 'vram' }),
-    auto: await reply({ placement: 'auto' }),
-    withoutKqv: await reply({ placement: 'auto', offloadKqv: false }),
+    ...(only !== 'memory' && {
+      ram: await reply({ placement: 'ram' }),
+      vram: await reply({ placement: 'vram' }),
+      auto: await reply({ placement: 'auto' }),
+      withoutKqv: await reply({ placement: 'auto', offloadKqv: false }),
+    }),
   }),
 );
