@@ -180,7 +180,8 @@ export class ModelDownloads {
     const records = await this.records(variant);
     let rest = variant.size_bytes;
     for (const [index, name] of names.entries()) {
-      const bytes = found(join(this.folder, name))?.size ?? 0;
+      const facts = found(join(this.folder, name));
+      const bytes = facts?.isFile() ? facts.size : 0;
       const last = index === names.length - 1;
       const expected = records[index]?.size_bytes ?? (last ? rest : undefined);
       if (bytes > 0 && expected !== undefined && bytes !== expected)

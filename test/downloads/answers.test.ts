@@ -144,7 +144,8 @@ describe('what is in the place of a download', () => {
     const path = downloads.path(variant);
     mkdirSync(join(path, 'mine'), { recursive: true });
     expect(downloads.has(variant)).toBe(false);
-    await expect(again()).rejects.toThrow(`${basename(path)} exists and is not a file; move it away`);
+    for (const fields of [{}, { size_bytes: 2000 }])
+      await expect(again(fields)).rejects.toThrow(`${basename(path)} exists and is not a file; move it away`);
     expect(readdirSync(path)).toEqual(['mine']);
   });
 
