@@ -1,7 +1,14 @@
 // `npm run build:vulkan`, `build:cuda`, `build:hip`: compiles one GPU plugin and puts it into build/backends/<backend>, where
 // this checkout finds it. node scripts/build-backend.mjs vulkan|cuda|hip|metal
 import { basename, join } from 'node:path';
-import { pluginFile, requireBackend, stageOf, stagePlugin, vendorSource } from './backends/plugin.mjs';
+import {
+  pluginFile,
+  requireBackend,
+  requireGraphs,
+  stageOf,
+  stagePlugin,
+  vendorSource,
+} from './backends/plugin.mjs';
 import { definitionsOf, treeOf } from './backends/toolchains.mjs';
 import { findProgram } from './tool/command.mjs';
 import { build, configure, pluginConfigure } from './tool/native-tree.mjs';
@@ -23,6 +30,7 @@ await runScript('build-backend', async ([name]) => {
     await phase('compile', async (report) => `${await build(tree, [`ggml-${backend}`], report)} files`);
     await phase('stage', async () => {
       const plugin = join(tree, 'bin', pluginFile(backend));
+      requireGraphs(backend, plugin);
       await strip(plugin);
       const { ggml, sha256 } = stagePlugin(backend, plugin, stageOf(backend));
       return `${basename(plugin)}, ggml ${ggml}, SHA-256 ${sha256}`;

@@ -20,6 +20,13 @@ export const pluginFile = (backend) =>
 /** Where lib/gpu-plugin.ts finds what this checkout has built. */
 export const stageOf = (backend) => join(root, 'build', 'backends', backend);
 
+/** Refuses a plugin of CUDA or HIP that was compiled without graphs: decoding would take far longer. */
+export function requireGraphs(backend, file) {
+  const launch = { cuda: 'cudaGraphLaunch', hip: 'hipGraphLaunch' }[backend];
+  if (launch === undefined || readFileSync(file).includes(launch)) return;
+  throw new Stop(`${file} does not call ${launch}: it was compiled without graphs`);
+}
+
 /** Version and commit of the vendored ggml. */
 function ggmlFacts() {
   const text = readFileSync(join(vendorFolder, 'llama.cpp', 'ggml', 'CMakeLists.txt'), 'utf8');
