@@ -83,7 +83,8 @@ export class ModelSlot<Model extends SlotModel> {
       if (!using) return;
       using = false;
       this.#users--;
-      this.account();
+      // A model loses its GPU only by computing there.
+      if (Object.keys(this.#lease?.need ?? nothing).some((device) => device !== 'CPU')) this.account();
       if (this.#users === 0) this.#lease?.idle();
       letGo();
     };
