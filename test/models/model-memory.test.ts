@@ -214,4 +214,28 @@ describe('the memory of models', () => {
     });
     await expect(slot.inMemory()).rejects.toThrow('not a model');
   });
+
+  test('follows a model that lost its GPU while it computed', async () => {
+    const memory = new ModelMemory({ limit: () => undefined });
+    let device = 'GPU0';
+    const slot = new ModelSlot({
+      name: 'moving',
+      idleMs: 0,
+      memory,
+      need: async () => ({ GPU0: 40 }),
+      taken: () => ({ [device]: 40 }),
+      load: async () => ({ facts: { fingerprint: 'f' }, close: async () => {} }),
+      refuse: (why) => new Error(why),
+      onUnloaded: () => {},
+      onChanged: () => {},
+    });
+    const leave = slot.use();
+    await slot.inMemory();
+    device = 'CPU';
+    expect([memory.used('CPU'), memory.used('GPU0')]).toEqual([0, 40]);
+    leave();
+    expect([memory.used('CPU'), memory.used('GPU0')]).toEqual([40, 0]);
+    await slot.close();
+    expect(memory.used('CPU')).toBe(0);
+  });
 });
