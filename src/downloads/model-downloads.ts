@@ -172,8 +172,8 @@ export class ModelDownloads {
   }
 
   /**
-   * Names a file of a variant that has been shortened or lengthened since its download, and both lengths; undefined if none
-   * has. @throws as readDownloads()
+   * Names a file of a variant that has another length than its download or the catalog says, and both lengths; undefined if
+   * none has. @throws as readDownloads()
    */
   async damage(variant: DownloadableVariant): Promise<{ name: string; reason: string } | undefined> {
     const names = fileNames(variant);
@@ -182,10 +182,9 @@ export class ModelDownloads {
     for (const [index, name] of names.entries()) {
       const facts = found(join(this.folder, name));
       const bytes = facts?.isFile() ? facts.size : 0;
-      const last = index === names.length - 1;
-      const expected = records[index]?.size_bytes ?? (last ? rest : undefined);
-      if (bytes > 0 && expected !== undefined && bytes !== expected)
-        return { name, reason: `it has ${bytes} bytes, not ${expected}` };
+      const stated = index === names.length - 1 ? rest : undefined;
+      const wrong = [records[index]?.size_bytes, stated].find((one) => one !== undefined && one !== bytes);
+      if (bytes > 0 && wrong !== undefined) return { name, reason: `it has ${bytes} bytes, not ${wrong}` };
       rest = rest === undefined || bytes === 0 ? undefined : rest - bytes;
     }
     return undefined;

@@ -158,6 +158,9 @@ describe('what is in the place of a download', () => {
       'is there and damaged: it has 1000 bytes, not 2000; remove it first (models remove)',
     );
     expect([server.requests.length, readFileSync(path).length]).toEqual([1, 1000]);
+    writeFileSync(path, server.content);
+    await again({ size_bytes: 2000 });
+    await expect(again({ size_bytes: 2001 })).rejects.toThrow('it has 2000 bytes, not 2001; remove it first');
     await downloads.remove(variant, never);
     await again();
     expect(readFileSync(path).equals(server.content)).toBe(true);
