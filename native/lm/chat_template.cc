@@ -307,12 +307,6 @@ std::vector<PromptPart> ChatTemplate::render(std::span<const ChatMessage> messag
 const ThinkingTags& ChatTemplate::thinking() const noexcept {
   return impl_->tags;
 }
-bool ChatTemplate::has_thinking_switch() const noexcept {
-  return impl_->has_switch;
-}
-bool ChatTemplate::has_system_role() const noexcept {
-  return impl_->has_system;
-}
 
 bool ChatTemplate::starts_inside_thinking(std::span<const PromptPart> prompt) const {
   return impl_->inside_thinking(prompt);

@@ -29,7 +29,8 @@ struct PromptPart {
   int message;  // index of the message that the run belongs to: its content, or template text around it; -1: none
 };
 
-/// A model's switch for thinking. kDefault leaves it as the template has it.
+/// A model's switch for thinking. kDefault leaves it as the template has it. Without a switch, kOff closes an empty
+/// thinking block in the prompt.
 enum class Thinking { kDefault, kOn, kOff };
 
 struct RenderOptions {
@@ -58,9 +59,6 @@ class ChatTemplate {
 
   /// The tags around the model's thinking; empty if the template mentions none.
   const ThinkingTags& thinking() const noexcept;
-  /// Whether the template has a switch for thinking. Without one, Thinking::kOff closes an empty block in the prompt.
-  bool has_thinking_switch() const noexcept;
-  bool has_system_role() const noexcept;
   /// Whether generation begins inside thinking after this prompt.
   bool starts_inside_thinking(std::span<const PromptPart> prompt) const;
 

@@ -62,7 +62,6 @@ PrefixTree::Node* PrefixTree::descend(Node* node, std::span<const Token> tokens)
       place = std::make_unique<Node>();
       place->edge.assign(tokens.begin(), tokens.end());
       place->parent = node;
-      stored_ += tokens.size();
       return place.get();
     }
     const std::size_t common = place->common(tokens);
@@ -95,7 +94,6 @@ void PrefixTree::erase(Entry entry) {
 void PrefixTree::prune(Node* node) {
   while (node->parent != nullptr && node->entries.empty() && node->children.empty()) {
     Node* parent = node->parent;
-    stored_ -= node->edge.size();
     parent->children.erase(node->edge.front());
     node = parent;
   }

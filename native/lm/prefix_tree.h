@@ -34,8 +34,6 @@ class PrefixTree {
   void clear();
   bool contains(Entry entry) const { return places_.contains(entry); }
   std::size_t entries() const noexcept { return places_.size(); }
-  /// Tokens stored; shared prefixes count once.
-  std::size_t stored_tokens() const noexcept { return stored_; }
 
   /// Returns an entry with the longest common prefix.
   Match longest(std::span<const Token> prompt) const;
@@ -55,7 +53,6 @@ class PrefixTree {
 
   std::unique_ptr<Node> root_;
   std::unordered_map<Entry, Node*> places_;
-  std::size_t stored_ = 0;
 };
 
 }  // namespace lorekeep::lm

@@ -24,9 +24,6 @@ class StringMatcher {
   /// The progress after one more byte.
   std::size_t next(std::size_t progress, char byte) const noexcept;
 
-  /// Whether a beginning of the pattern is also its end, so that two occurrences may overlap.
-  bool overlaps_itself() const noexcept { return borders_.back() > 0; }
-
  private:
   std::string pattern_;
   std::vector<std::size_t> borders_;  // of each prefix: length of the longest proper prefix that is also a suffix

@@ -79,7 +79,7 @@ TEST("the templates of llama.cpp's collection render as its own engine does") {
     options.thinking = expected.thinking;
     options.time = kNoon;
     // Refused and silently dropped system messages are given to the user message instead.
-    if (expected.conversation == 1 && !chat_template.has_system_role()) continue;
+    if (expected.conversation == 1 && expected.text.find("You are a smith.") == std::string::npos) continue;
     CHECK(!expected.refused);
     const std::string text = joined(chat_template.render(kConversations[expected.conversation], options));
     const bool closes = options.thinking == Thinking::kOff && text.size() > expected.text.size();
@@ -124,7 +124,6 @@ TEST("contents of messages are input in every template, and nothing else is") {
 
 TEST("a system message goes into the first user message if the template has no such role") {
   const ChatTemplate gemma = load("google-gemma-2-2b-it.jinja");
-  CHECK(!gemma.has_system_role());
   const std::vector<PromptPart> parts = gemma.render(kConversations[1]);
   CHECK_EQ(
       joined(parts),
@@ -137,13 +136,11 @@ TEST("a system message goes into the first user message if the template has no s
 TEST("thinking is recognised, switched and closed") {
   const ChatTemplate qwen = load("Qwen-Qwen3-0.6B.jinja");
   CHECK_EQ(qwen.thinking().start, std::string("<think>"));
-  CHECK(qwen.has_thinking_switch());
   const auto& messages = kConversations[0];
   CHECK(!qwen.starts_inside_thinking(qwen.render(messages)));
   CHECK(joined(qwen.render(messages, {true, Thinking::kOff})).ends_with("<think>\n\n</think>\n\n"));
 
   const ChatTemplate distilled = load("deepseek-ai-DeepSeek-R1-Distill-Llama-8B.jinja");
-  CHECK(!distilled.has_thinking_switch());
   CHECK(distilled.starts_inside_thinking(distilled.render(messages)));
   const auto off = distilled.render(messages, {true, Thinking::kOff});
   CHECK(!distilled.starts_inside_thinking(off));
