@@ -2,6 +2,7 @@ import { AbortError, translateError } from './errors.js';
 import { type GenerateRequest, nativeRequest } from './generation-request.js';
 import type { NativeGenerationResult, NativeLanguageModel } from './native.js';
 import { signalArgument } from './native-call.js';
+import { onAbort } from './on-abort.js';
 import { Prefix } from './prefix.js';
 
 export type {
@@ -193,13 +194,13 @@ export async function startPrefix(
   const native = { ...nativeRequest(request, vocabularySize), maxTokens: 0 };
   return run(async (model) => {
     const [promise, stop] = model.prefix(native, () => {});
-    signal?.addEventListener('abort', stop, { once: true });
+    const stopListening = onAbort(signal, stop);
     try {
       return new Prefix(await promise, model);
     } catch (error) {
       throw signal?.aborted ? new AbortError(signal.reason) : translateError(error);
     } finally {
-      signal?.removeEventListener('abort', stop);
+      stopListening();
     }
   });
 }
@@ -229,13 +230,13 @@ export function startGeneration(
     );
     cancelNative = stop;
     if (cancelled) stop();
-    signal?.addEventListener('abort', cancel, { once: true });
+    const stopListening = onAbort(signal, cancel);
     try {
       return toResult(await promise, logprobs !== undefined);
     } catch (error) {
       throw translateError(error);
     } finally {
-      signal?.removeEventListener('abort', cancel);
+      stopListening();
     }
   });
   result.then(

@@ -1,7 +1,7 @@
-import { setMaxListeners } from 'node:events';
 import { binding } from './binding.js';
 import { AbortError, LorekeepError, translateError } from './errors.js';
 import type { NativeCancelToken, NativeMetadataBuffer, NativeRowBuffer, NativeTextArena } from './native.js';
+import { onAbort } from './on-abort.js';
 
 /** Options of every asynchronous call. */
 export interface CallOptions {
@@ -30,10 +30,7 @@ export async function callNative<T>(
   signalArgument(signal);
   if (signal?.aborted) throw new AbortError(signal.reason);
   const cancel = signal && new binding.CancelToken();
-  const onAbort = () => cancel?.cancel();
-  // Many calls may share a signal, and each removes its listener: Node's leak warning would be wrong.
-  if (signal instanceof EventTarget) setMaxListeners(0, signal);
-  signal?.addEventListener('abort', onAbort, { once: true });
+  const stopListening = onAbort(signal, () => cancel?.cancel());
   try {
     return await call(cancel);
   } catch (error) {
@@ -43,7 +40,7 @@ export async function callNative<T>(
     }
     throw translated;
   } finally {
-    signal?.removeEventListener('abort', onAbort);
+    stopListening();
   }
 }
 

@@ -17,6 +17,7 @@ const doorsOfLib = [
   'lib/addon-attempts.js',
   'lib/user-home.js',
   'lib/make-folder.js',
+  'lib/on-abort.js',
   'lib/own-package.js',
   'lib/regular-file.js',
 ];

@@ -1,4 +1,5 @@
 import { AnyLorekeepError } from '../../lib/errors.js';
+import { onAbort } from '../../lib/on-abort.js';
 
 /** Bytes by device: `CPU`, or the name of a GPU. */
 export type MemoryNeed = Readonly<Record<string, number>>;
@@ -133,12 +134,11 @@ export class ModelMemory {
   ): Promise<MemoryLease> {
     return new Promise((resolve, reject) => {
       signal?.throwIfAborted();
-      const onAbort = () => {
+      const settled = onAbort(signal, () => {
         this.#claims.splice(this.#claims.indexOf(claim), 1);
         reject(signal?.reason);
         this.#pump();
-      };
-      const settled = () => signal?.removeEventListener('abort', onAbort);
+      });
       const claim: Claim = {
         model,
         need,
@@ -152,7 +152,6 @@ export class ModelMemory {
           reject(error);
         },
       };
-      signal?.addEventListener('abort', onAbort, { once: true });
       this.#claims.push(claim);
       this.#pump();
     });

@@ -1,6 +1,6 @@
 import { LorekeepError } from '../../lib/errors.js';
+import { onAbort } from '../../lib/on-abort.js';
 import type { ModelDownloads } from '../downloads/model-downloads.js';
-import { onAbort } from '../lifecycle/on-abort.js';
 import { untilAborted } from '../lifecycle/until-aborted.js';
 import type { Catalog } from './catalog.js';
 import type { CatalogEntry, ModelVariant } from './schema.js';

@@ -10,7 +10,7 @@ import {
   type RenderedPrompt,
   type RenderOptions,
 } from '../../lib/index.js';
-import { onAbort } from '../lifecycle/on-abort.js';
+import { onAbort } from '../../lib/on-abort.js';
 import type { ModelLog } from './open-model.js';
 import type { ModelVariant } from './schema.js';
 import type { TextModel } from './text-model.js';
@@ -89,7 +89,7 @@ export class PlacedModel implements TextModel {
   generate(request: GenerateRequest, { signal }: { signal?: AbortSignal } = {}): Generation {
     const stop = new AbortController();
     this.#running.add(stop);
-    const unlink = signal && onAbort(signal, () => stop.abort(signal.reason));
+    const unlink = onAbort(signal, () => stop.abort(signal?.reason));
     if (signal?.aborted) stop.abort(signal.reason);
     const started = this.#start(request, stop.signal);
     const result = started
@@ -101,7 +101,7 @@ export class PlacedModel implements TextModel {
         throw error;
       })
       .finally(() => {
-        unlink?.();
+        unlink();
         this.#running.delete(stop);
       });
     result.catch(() => {}); // readers of the pieces get it, too

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
+import { onAbort } from '../../lib/on-abort.js';
 import type { ServerFrame } from '../agents/nodes/wire.js';
-import { onAbort } from '../lifecycle/on-abort.js';
 import { FrameDecoder } from '../protocol/decoder.js';
 import { encodeFrame } from '../protocol/encoder.js';
 import { ServerError } from '../protocol/errors.js';
@@ -88,14 +88,14 @@ export class Channel {
       };
       const started: Waiting['resolve'] = (frame) => {
         const { turnId } = frame as ServerFrames['TurnStarted'];
-        const stopListening = signal && onAbort(signal, () => cancel(turnId));
+        const stopListening = onAbort(signal, () => cancel(turnId));
         this.#turns.set(turnId, {
           resolve: (end) => {
-            stopListening?.();
+            stopListening();
             resolve(end as ServerFrames['TurnComplete']);
           },
           reject: (error) => {
-            stopListening?.();
+            stopListening();
             reject(error);
           },
           onText: onEvent,
@@ -121,9 +121,9 @@ export class Channel {
       const cancel = () => {
         this.request('CancelPullRequest', { sessionId, model }).catch(() => {});
       };
-      const stopListening = signal && onAbort(signal, cancel);
+      const stopListening = onAbort(signal, cancel);
       const end = () => {
-        stopListening?.();
+        stopListening();
         this.#pulls.delete(id);
       };
       this.#pulls.set(id, onProgress);
@@ -219,14 +219,14 @@ export function abortable<T>(
 ): Promise<T> {
   return new Promise((resolve, reject) => {
     signal?.throwIfAborted();
-    const stopListening = signal && onAbort(signal, () => reject(signal.reason));
+    const stopListening = onAbort(signal, () => reject(signal?.reason));
     const fail = (error: unknown) => {
-      stopListening?.();
+      stopListening();
       reject(error);
     };
     try {
       start((value) => {
-        stopListening?.();
+        stopListening();
         resolve(value);
       }, fail);
     } catch (error) {

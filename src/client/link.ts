@@ -1,6 +1,6 @@
 import { connect as openSocket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
-import { onAbort } from '../lifecycle/on-abort.js';
+import { onAbort } from '../../lib/on-abort.js';
 import { protocolVersion, serverSchemas } from '../protocol/frames.js';
 import { abortable, Channel, ConnectionLostError } from './channel.js';
 import type { ServerFrames } from './frames.js';
@@ -44,7 +44,7 @@ export interface Greeted {
 export async function openChannel(address: Address, signal?: AbortSignal): Promise<Greeted> {
   signal?.throwIfAborted();
   const socket = openSocket({ ...address, noDelay: true });
-  const stopListening = signal && onAbort(signal, () => void socket.destroy());
+  const stopListening = onAbort(signal, () => void socket.destroy());
   try {
     const channel = new Channel(socket);
     const hello = serverSchemas.Hello.safeParse(await channel.hello);
@@ -54,7 +54,7 @@ export async function openChannel(address: Address, signal?: AbortSignal): Promi
     signal?.throwIfAborted();
     throw error;
   } finally {
-    stopListening?.();
+    stopListening();
   }
   socket.destroy();
   const { host, port } = address;

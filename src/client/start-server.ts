@@ -1,4 +1,4 @@
-import { onAbort } from '../lifecycle/on-abort.js';
+import { onAbort } from '../../lib/on-abort.js';
 import { type ReadyLine, type ServerExit, ServerProcess } from './server-process.js';
 
 export interface StartServerOptions {
@@ -107,10 +107,10 @@ function listening(
     const late = () =>
       reject(new ServerStartError(`it did not listen within ${timeoutMs} ms`, server.stderr));
     const timer = setTimeout(late, timeoutMs);
-    const stopListening = signal && onAbort(signal, () => reject(signal.reason));
+    const stopListening = onAbort(signal, () => reject(signal?.reason));
     release = () => {
       clearTimeout(timer);
-      stopListening?.();
+      stopListening();
     };
     server.ready.then(resolve, reject);
     server.ended.then((exit) => reject(new ServerStartError(ending(exit), exit.stderr)), reject);

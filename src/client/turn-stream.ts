@@ -1,4 +1,4 @@
-import { onAbort } from '../lifecycle/on-abort.js';
+import { onAbort } from '../../lib/on-abort.js';
 import type { TurnEvent } from './channel.js';
 import type { ServerFrames } from './frames.js';
 
@@ -18,7 +18,7 @@ export async function* streamTurn(
   outer?.throwIfAborted();
   const leaving = new AbortController();
   // In Node 20, AbortSignal.any() may be garbage-collected with its sources and then never fires.
-  const stopListening = outer && onAbort(outer, () => leaving.abort(outer.reason));
+  const stopListening = onAbort(outer, () => leaving.abort(outer?.reason));
   const heard: Heard[] = [];
   let wake = () => {};
   const tell = (event: Heard) => {
@@ -52,6 +52,6 @@ export async function* streamTurn(
   } finally {
     leaving.abort();
     await over;
-    stopListening?.();
+    stopListening();
   }
 }

@@ -6,6 +6,7 @@ import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { LorekeepError } from '../../lib/errors.js';
+import { onAbort } from '../../lib/on-abort.js';
 import { renameOver } from '../../lib/regular-file.js';
 import { type Address, shownAddress } from './address.js';
 import type { FolderLock } from './folder-lock.js';
@@ -368,8 +369,7 @@ class StallGuard {
     const stop = new AbortController();
     this.signal = stop.signal;
     const end = () => stop.abort(signal.reason);
-    signal.addEventListener('abort', end, { once: true });
-    this.#unlink = () => signal.removeEventListener('abort', end);
+    this.#unlink = onAbort(signal, end);
     if (signal.aborted) end();
     this.#timer = setTimeout(() => {
       this.stalled = true;

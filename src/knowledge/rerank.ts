@@ -1,6 +1,6 @@
 import { LorekeepError, type Ranking } from '../../lib/index.js';
 import { integerArgument, refuse } from '../../lib/internal.js';
-import { onAbort } from '../lifecycle/on-abort.js';
+import { onAbort } from '../../lib/on-abort.js';
 import { checkOptionNames, type OptionNames } from './option-names.js';
 
 /** A model that scores documents for a query, such as the library's Reranker. */
@@ -79,7 +79,7 @@ export async function rerank<Item extends { readonly text: string }>(
   const unchanged = () => items.map((item) => ({ item }));
   if (items.length === 0) return { items: [], facts: { ...facts(), reranked: true } };
   const stop = new AbortController();
-  const stopListening = signal && onAbort(signal, () => stop.abort(signal.reason));
+  const stopListening = onAbort(signal, () => stop.abort(signal?.reason));
   const timer = deadlineMs === undefined ? undefined : setTimeout(() => stop.abort(), deadlineMs);
   try {
     const texts = items.map(({ text }) => text);
@@ -92,7 +92,7 @@ export async function rerank<Item extends { readonly text: string }>(
     throw queryError(error);
   } finally {
     clearTimeout(timer);
-    stopListening?.();
+    stopListening();
   }
 }
 

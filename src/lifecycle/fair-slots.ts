@@ -1,6 +1,6 @@
+import { onAbort } from '../../lib/on-abort.js';
 import { type FairMember, FairQueue } from './fair-queue.js';
 import { loopTurn } from './loop-turn.js';
-import { onAbort } from './on-abort.js';
 
 interface Member extends FairMember {
   /** In the order in which they asked. */

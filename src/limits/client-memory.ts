@@ -1,3 +1,4 @@
+import { onAbort } from '../../lib/on-abort.js';
 import type { ServerError } from '../protocol/errors.js';
 import { type BudgetOwner, budgetError, type Excess } from './budget-error.js';
 import { type Bytes, type HeldKind, type MemoryKind, noBytes, type PassingKind } from './bytes.js';
@@ -159,12 +160,12 @@ export class ClientMemory {
   #roomOrAbort(signal: AbortSignal): Promise<void> {
     return new Promise((resolve) => {
       const settle = () => {
-        signal.removeEventListener('abort', settle);
+        stopListening();
         cancel();
         resolve();
       };
       const cancel = this.onRoom(settle);
-      signal.addEventListener('abort', settle, { once: true });
+      const stopListening = onAbort(signal, settle);
     });
   }
 

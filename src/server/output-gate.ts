@@ -1,4 +1,4 @@
-import { onAbort } from '../lifecycle/on-abort.js';
+import { onAbort } from '../../lib/on-abort.js';
 
 interface Waiter {
   admit(): void;

@@ -1,5 +1,5 @@
 import { createInterface } from 'node:readline';
-import { onAbort } from '../../lifecycle/on-abort.js';
+import { onAbort } from '../../../lib/on-abort.js';
 
 export interface Conversation {
   /** Answers a line; false ends the conversation. */

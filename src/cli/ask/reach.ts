@@ -1,6 +1,6 @@
 import { isIPv6 } from 'node:net';
+import { onAbort } from '../../../lib/on-abort.js';
 import { type Client, connect } from '../../client/index.js';
-import { onAbort } from '../../lifecycle/on-abort.js';
 import { commandName } from '../../schema/shell-word.js';
 import { CommandError } from '../failure.js';
 

@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { constants } from 'node:fs';
+import { onAbort } from '../../../lib/on-abort.js';
 import { readRegularBytes } from '../../../lib/regular-file.js';
 import type { ClientAgent, ClientSession, Graph, ServerFrames } from '../../client/index.js';
 import { replyToWire } from '../../client/names.js';
@@ -144,8 +145,7 @@ class Talk {
 
   async #ask(text: string): Promise<void> {
     const turn = new AbortController();
-    const abort = () => turn.abort(this.#signal.reason);
-    this.#signal.addEventListener('abort', abort, { once: true });
+    const stopListening = onAbort(this.#signal, () => turn.abort(this.#signal.reason));
     this.#turn = turn;
     try {
       await this.#show(text, turn.signal);
@@ -154,7 +154,7 @@ class Talk {
       note('cancelled');
     } finally {
       this.#turn = undefined;
-      this.#signal.removeEventListener('abort', abort);
+      stopListening();
     }
     await this.#keep();
   }

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
+import { onAbort } from '../../../lib/on-abort.js';
 import { homeFolder } from '../../files/home.js';
 import { type Document, UnreadableDocument } from '../document.js';
 import type { PdfReply, PdfRequest } from './pdf-messages.js';
@@ -41,8 +42,7 @@ export class PdfReader implements AsyncDisposable {
     signal?.throwIfAborted();
     const run = new PdfRun(this.#limits);
     const worker = this.#start();
-    const abort = () => run.stop('was interrupted');
-    signal?.addEventListener('abort', abort, { once: true });
+    const stopListening = onAbort(signal, () => run.stop('was interrupted'));
     try {
       const document = await run.read(worker, bytes);
       if (run.broken) await this.close();
@@ -53,7 +53,7 @@ export class PdfReader implements AsyncDisposable {
       signal?.throwIfAborted();
       throw error;
     } finally {
-      signal?.removeEventListener('abort', abort);
+      stopListening();
     }
   }
 
