@@ -150,9 +150,13 @@ describe('lorekeep ask', () => {
     expect(shown.stdout).toContain('tell their sisters where flowers bloom.');
     expect(shown.stdout).not.toContain('the agent said nothing');
     // The graph says how to search: a flag would be without effect.
-    const both = await asking(['kb.json', 'x', '--graph', graph, '--top-k', '3']);
-    expect(both.status).toBe(2);
-    expect(both.stderr).toContain("option '--graph <file>' cannot be used with option '--top-k <n>'");
+    for (const flag of ['--top-k 3', '--fusion rrf', '--min-score 0.1', '--fuzzy', '--model m']) {
+      const both = await asking(['kb.json', 'x', '--graph', graph, ...flag.split(' ')]);
+      expect(both.status).toBe(2);
+      expect(both.stderr).toMatch(
+        new RegExp(`option '--graph <file>' cannot be used with option '${flag.split(' ')[0]}`),
+      );
+    }
   });
 
   it('names what is wrong and what to do', async () => {

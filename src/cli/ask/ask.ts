@@ -5,7 +5,7 @@ import type { Hit } from '../../protocol/retrieval.js';
 import { exitStatus } from '../exit-status.js';
 import { CommandError, failureReport, UsageError } from '../failure.js';
 import { lexicalRequest } from '../flags/lexical.js';
-import { type RetrievalFlags, requireEffect, rerankRequest, resultFlags } from '../flags/retrieval.js';
+import { type RetrievalFlags, requireEffect, rerankRequest, searchFields } from '../flags/retrieval.js';
 import { interruptible } from '../interrupt.js';
 import { note, print, printFailure, printJsonLine } from '../output.js';
 import { hitLines } from '../search/hits.js';
@@ -79,11 +79,8 @@ async function graphOf(
 ): Promise<Graph | undefined> {
   if (flags.graph !== undefined) return (await jsonFile('--graph', flags.graph)) as Graph;
   if (flags.generate !== true && flags.model === undefined) return undefined;
-  const { mode, topK, threshold, fusion, minScore, model } = flags;
-  const rerank = rerankRequest(flags);
-  const choice = resultFlags(flags);
-  const search = { mode, topK, threshold, fusion, minScore, lexical, filter, rerank, ...choice };
-  return answeringGraph(search, { model, cite: 'marks' });
+  const search = { ...searchFields(flags), lexical, filter, rerank: rerankRequest(flags) };
+  return answeringGraph(search, { model: flags.model, cite: 'marks' });
 }
 
 interface SearchContext {
@@ -96,24 +93,19 @@ interface SearchContext {
 
 /** Shows the hits. */
 function searcher(session: ClientSession, flags: AskFlags, context: SearchContext): Answer {
-  const { mode, topK, threshold, fusion, minScore, json } = flags;
+  const { mode, json } = flags;
   const { filter, lexical, variables, tokenizer, signal } = context;
   return async (question) => {
     const found = await session.search(
       {
+        ...searchFields(flags),
         name: storageName,
         text: question,
-        mode,
-        topK,
-        threshold,
-        fusion,
-        minScore,
         lexical,
         highlight: lexical !== undefined,
         filter,
         variables,
         rerank: rerankRequest(flags),
-        ...resultFlags(flags),
       },
       { signal },
     );

@@ -7,6 +7,10 @@ import { oneText } from '../failure.js';
 import { addRetrievalFlags } from '../flags/retrieval.js';
 
 export function addAsk(program: Command): void {
+  const graph = new Option(
+    '--graph <file>',
+    'an agent answers: its graph, in which the storage is called "kb", and which says how to search',
+  );
   const command = program
     .command('ask')
     .description('Ask a running server about a knowledge base.')
@@ -22,30 +26,17 @@ export function addAsk(program: Command): void {
       '--access-token-file <path>',
       "a file with the server's access token (default: LOREKEEP_ACCESS_TOKEN, then the config of a server on this machine)",
     )
-    .addOption(
-      new Option(
-        '--graph <file>',
-        'an agent answers: its graph, in which the storage is called "kb", and which says how to search',
-      ).conflicts([
-        'mode',
-        'topK',
-        'threshold',
-        'filter',
-        'rerank',
-        'offset',
-        'groupBy',
-        'dropDuplicates',
-        'context',
-        'generate',
-        'model',
-      ]),
-    );
+    .addOption(graph);
+  const before = command.options.length;
   addRetrievalFlags(command)
     .option('--generate', 'a language model of the server answers from the hits, with citations')
     .option(
       '--model <name>',
       "the same with this language model (default: the first one of the server's catalog whose file is present)",
-    )
+    );
+  const search = command.options.slice(before).map((option) => option.attributeName());
+  graph.conflicts(search.filter((name) => name !== 'variables'));
+  command
     .option('--json', 'one JSON result per question, a line each')
     .addHelpText('after', `\nCtrl-D ends a conversation.\n${exitStatusHelp}`)
     .action(async (kb: string, words: string[], flags: AskFlags) => {

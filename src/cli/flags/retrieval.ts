@@ -1,6 +1,5 @@
 import { type Command, Option } from 'commander';
 import { ineffectiveOptions } from '../../../lib/search-mode.js';
-import type { ResultOptions } from '../../knowledge/index.js';
 import { integer, number } from '../arguments.js';
 import { UsageError } from '../failure.js';
 import { addLexicalFlags, type LexicalFlags } from './lexical.js';
@@ -62,15 +61,11 @@ export function addRetrievalFlags(command: Command): Command {
   return addLexicalFlags(added);
 }
 
-/** Returns the flags that choose hits from a ranking, as options of the library and fields of a request. */
-export function resultFlags({ offset, groupBy, dropDuplicates, context }: RetrievalFlags): Pick<
-  ResultOptions,
-  'offset' | 'groupBy' | 'context'
-> & {
-  dropDuplicates: number | undefined;
-} {
+/** Returns the flags that need no parsing, as options of the library and fields of a request. */
+export function searchFields(flags: RetrievalFlags) {
+  const { mode, topK, threshold, fusion, minScore, offset, groupBy, dropDuplicates, context } = flags;
   const distance = dropDuplicates === true ? defaultDistance : dropDuplicates;
-  return { offset, groupBy, dropDuplicates: distance, context };
+  return { mode, topK, threshold, fusion, minScore, offset, groupBy, dropDuplicates: distance, context };
 }
 
 /** Returns the `rerank` of a request. */

@@ -8,7 +8,7 @@ import { noView, progressView } from '../build/progress.js';
 import { CommandError, UsageError } from '../failure.js';
 import { lexicalRequest } from '../flags/lexical.js';
 import type { ModelFlags } from '../flags/model.js';
-import { type RetrievalFlags, requireEffect, rerankRequest, resultFlags } from '../flags/retrieval.js';
+import { type RetrievalFlags, requireEffect, rerankRequest, searchFields } from '../flags/retrieval.js';
 import { interruptible } from '../interrupt.js';
 import { findKnowledgeBase } from '../knowledge-base-place.js';
 import { CommandModels } from '../models.js';
@@ -60,21 +60,15 @@ export async function search(given: readonly string[], flags: SearchFlags): Prom
     await using kb = await opening.finally(() => view.stop());
     const opened = performance.now();
     if (opened - started > quietMs && isEmbeddedAnew(kb.config)) note(`lorekeep: ${buildAdvice}`);
-    const { mode, topK, threshold, fusion, minScore } = flags;
-    const looksUpWords = mode !== 'dense' && (lexical ?? kb.config.lexical) !== undefined;
+    const looksUpWords = flags.mode !== 'dense' && (lexical ?? kb.config.lexical) !== undefined;
     const query = {
+      ...searchFields(flags),
       text,
-      mode,
-      topK,
-      threshold,
-      fusion,
-      minScore,
       lexical,
       highlight: flags.highlight === true || looksUpWords,
       filter: filter as FilterExpression | undefined,
       variables,
       rerank,
-      ...resultFlags(flags),
     };
     const {
       hits: found,
