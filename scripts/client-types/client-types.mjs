@@ -92,6 +92,9 @@ function requests(declarations, schemas) {
   const rows = Object.keys(schemas).map((type) => `  ${type}: ${fieldsName(type)};\n`);
   declarations.raw(`/** Fields of requests by type, without ids. */
 export interface RequestFieldsByType {\n${rows.join('')}}\n`);
+  const ofSession = Object.keys(schemas).filter((type) => 'session_id' in schemas[type].shape);
+  declarations.raw(`/** Requests that name a session. */
+export type SessionRequest = ${ofSession.map((type) => `'${type}'`).join(' | ')};\n`);
 }
 
 function frames(declarations, schemas) {

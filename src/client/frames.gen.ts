@@ -699,6 +699,9 @@ export interface RequestFieldsByType {
   Ping: PingFields;
 }
 
+/** Requests that name a session. */
+export type SessionRequest = 'DestroySessionRequest' | 'CreateEmbeddedStringStorageRequest' | 'DestroyEmbeddedStringStorageRequest' | 'SearchEmbeddedStringStorageRequest' | 'CreateAgentRequest' | 'ExportAgentRequest' | 'DestroyAgentRequest' | 'TurnRequest' | 'CancelTurnRequest' | 'ListModelsRequest' | 'PullModelRequest' | 'CancelPullRequest';
+
 /** The frame Hello. */
 export interface HelloFrame {
   type: 'Hello';

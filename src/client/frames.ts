@@ -1,5 +1,5 @@
 import type { Replies, RequestType } from '../protocol/frames.js';
-import type { Hit, RequestFieldsByType, ServerFrames } from './frames.gen.js';
+import type { Hit, RequestFieldsByType, ServerFrames, SessionRequest } from './frames.gen.js';
 
 export type {
   Citation,
@@ -34,19 +34,11 @@ export type SearchReply<Own = HitMetadata> = Omit<
 /** Fields of requests but for their session, which is known, by type. */
 export type SessionFields<Type extends RequestType> = RequestFieldsByType[Type];
 
-/** Requests without a session. */
-type Sessionless =
-  | 'CreateSessionRequest'
-  | 'ThrottleReport'
-  | 'VideoMemoryRequest'
-  | 'StatusRequest'
-  | 'Ping';
-
 /** Fields of requests, by type; their ids are filled in by the client. */
 export type RequestFields = {
-  [Type in RequestType]: Type extends Sessionless
-    ? RequestFieldsByType[Type]
-    : RequestFieldsByType[Type] & { sessionId: string };
+  [Type in RequestType]: Type extends SessionRequest
+    ? RequestFieldsByType[Type] & { sessionId: string }
+    : RequestFieldsByType[Type];
 };
 
 export type ReplyTo<Type extends RequestType> = ServerFrames[Replies[Type]];
