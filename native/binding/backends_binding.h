@@ -1,4 +1,4 @@
-// Compute backends: what is loaded, and which GPU models may use.
+// Compute backends: the loaded ones, and the GPU that models may use.
 #pragma once
 
 #include <napi.h>

@@ -4,7 +4,7 @@
 
 namespace lorekeep::binding {
 
-/// matchGrammar(grammar, text): how a text stands to a GBNF grammar: 0 refused, 1 a beginning, 2 conforms. Rejects with
+/// matchGrammar(grammar, text): compares a text with a GBNF grammar: 0 refused, 1 a beginning, 2 conforms. Rejects with
 /// INVALID_ARGUMENT if the grammar cannot be used.
 Napi::Value match_grammar(const Napi::CallbackInfo& info);
 

@@ -11,7 +11,7 @@
 
 namespace lorekeep::binding {
 
-/// Reads "mean", "cls" or "last"; undefined: what the file says.
+/// Reads "mean", "cls" or "last"; undefined: that of the file.
 inline std::optional<engine::Pooling> pooling_argument(const Napi::Value& value) {
   if (value.IsUndefined()) return std::nullopt;
   const std::string name = string_argument(value, "pooling");

@@ -37,7 +37,7 @@ filter::Value convert_bigint(const Napi::BigInt& value, const char* name) {
   return filter::Value(whole);
 }
 
-// Most strings are short: they are copied in one call, which tells their length, too.
+// Most strings are short: they are copied in one call, which also returns their length.
 std::string convert_string(const Napi::String& value) {
   constexpr std::size_t kLongestCharacter = 4;
   std::array<char, 128> text;

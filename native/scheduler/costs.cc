@@ -28,7 +28,7 @@ double middle_of(std::size_t bucket) noexcept {
   return 1.5 * static_cast<double>(1u << bucket) - 0.5;
 }
 
-/// `most`: what the first measurement counts for at most; 0: unlimited.
+/// `most`: upper bound of the first measurement; 0: unlimited.
 void average(double& entry, double measured, double most) noexcept {
   if (entry == 0) {
     entry = most > 0 ? std::min(measured, most) : measured;

@@ -56,7 +56,8 @@ struct Step {
   /// Number of decoded and of prompt tokens by class.
   PerClass<std::uint32_t> decode_tokens{};
   PerClass<std::uint32_t> prefill_tokens{};
-  /// Filled by who computes the step: rows that verified drafts of its one decode, and the tokens that they gave.
+  /// Filled by the caller that computes the step: rows that verified drafts of its one decode, and the tokens that they
+  /// gave.
   std::uint32_t draft_rows = 0;
   std::uint32_t draft_tokens = 0;
 

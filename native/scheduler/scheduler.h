@@ -1,4 +1,4 @@
-// Decides what the next batch computes. Pure: it knows requests by number, and time only as an argument. One thread
+// Plans the next batch. Pure: it knows requests by number, and time only as an argument. One thread
 // uses it.
 #pragma once
 
@@ -58,7 +58,7 @@ class Scheduler {
   /// Forgets a model and its costs.
   void remove_model(ModelId model);
 
-  /// Returns the next step; empty if no request can run. Each id stands once in `requests`, and each model is set.
+  /// Returns the next step; empty if no request can run. Each id occurs once in `requests`, and each model is set.
   /// Every step that is not empty must be given to finish() before the next plan(), also if it failed or was aborted.
   Step plan(std::span<const Request> requests, double now_ms);
   /// Charges a step that took this long and, unless it was `aborted`, learns from it.
@@ -77,7 +77,7 @@ class Scheduler {
     ModelLimits limits;
     Costs costs;
   };
-  /// A request with what its neighbours make of it.
+  /// A request and its relation to the others.
   struct Candidate {
     const Request* request;
     ConsumerClass consumer_class;  // a leader has the best class of those that wait for it

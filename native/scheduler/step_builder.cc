@@ -6,7 +6,7 @@ namespace lorekeep::scheduler {
 
 namespace {
 
-/// The time limit makes no chunk smaller than this, so that every step with a prompt gets on with it.
+/// The time limit makes no chunk smaller than this, so that every step with a prompt makes progress.
 constexpr std::uint32_t kSmallestChunk = 8;
 
 /// Chunks are planned for these shares of the time limit at least and at most. Between them, the latest surprise is

@@ -14,7 +14,7 @@ interface Budget {
 /** Keys that are remembered; the one unused for the longest time is forgotten first. */
 const mostKeys = 4096;
 
-/** How many failures each key has left: a bucket that fills up again with time. */
+/** The failures that each key has left: a bucket that fills up again with time. */
 export class FailureBudget {
   readonly #rate: FailureRate;
   readonly #now: () => number;

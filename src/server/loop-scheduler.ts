@@ -26,12 +26,12 @@ const shortestPart = 1 / 4;
 
 /**
  * Share of its time that a slice costs a client with one request; each waiting request adds the same share. Clients that wait for
- * each answer are thus served before those that always have more to do, until they use eight times as much time.
+ * each answer are thus served before clients that pipeline, until they use eight times as much time.
  */
 const lightPart = 1 / 8;
 
 /**
- * Credit for waiting, as a share of the time waited, for a client that does not always have more to do. Without it, beside hundreds of
+ * Credit for waiting, as a share of the time waited, for a client that does not pipeline. Without it, beside hundreds of
  * pinging clients, one that also searches would wait for many rounds, until each of them has used as much time.
  */
 const waitingPart = 1 / 200;
@@ -46,7 +46,7 @@ const lightSlices = 4;
 export interface LoopClock {
   now(): number;
   used(): number;
-  /** Tells of pauses of the thread: when each began and how long it took. The result ends that. */
+  /** Reports pauses of the thread: begin and duration. The result ends the reports. */
   watchPauses(tell: (began: number, ms: number) => void): () => void;
 }
 
@@ -83,7 +83,7 @@ interface Slice {
   paid: number;
 }
 
-/** Long slices that are remembered until the garbage collector tells of its pauses. */
+/** Long slices that are remembered until the garbage collector reports its pauses. */
 const mostRemembered = 64;
 
 /**
@@ -108,8 +108,8 @@ export class LoopScheduler {
 
   constructor(limits: LoopLimits = defaultLimits, clock: LoopClock = loopClock) {
     this.#limits = limits;
-    // What a slice costs a client with one request. With more credit, all clients of a crowd that comes would be served for
-    // several rounds before one that was there and did not rest.
+    // The cost of a slice for a client with one request. With more credit, a crowd of new clients would be served for several
+    // rounds before a client that has worked all the time.
     this.#waiting = new FairQueue(lightPart * limits.sliceMs);
     this.#clock = clock;
     this.#start = AsyncResource.bind(() => void this.#run());
@@ -184,7 +184,7 @@ export class LoopScheduler {
     });
   }
 
-  /** The garbage collector has stopped the thread: the client in whose slice that was does not pay for it. */
+  /** The garbage collector has stopped the thread: the client of that slice does not pay for the pause. */
   #paused(began: number, ms: number): void {
     const slice = this.#long.find((long) => long.began <= began && began < long.ended);
     if (slice === undefined) return;

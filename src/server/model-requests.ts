@@ -37,7 +37,7 @@ export function loadedModels({ models, languageModels, rerankers }: Services): L
   return [...embedding, ...languageModels.inMemory, ...rerank];
 }
 
-/** Returns what the catalog has, without paths. */
+/** Returns the models of the catalog, without paths. */
 export async function listModels(services: Services): Promise<Omit<Listed, 'reply_to'>> {
   const loaded = new Map(loadedModels(services).map((each) => [each.name, each]));
   const { catalog, modelMemory, config, backend } = services;

@@ -14,7 +14,7 @@ export interface RequestFacts {
 export interface ServerObserver {
   turn?(facts: TurnFacts): void;
   request?(facts: RequestFacts): void;
-  /** A frame was no valid request, with the error code. */
+  /** A frame was not a valid request; with the error code. */
   invalid?(code: number): void;
   /** A client was turned away, with an error code. */
   refused?(code: number): void;

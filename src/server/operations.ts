@@ -39,7 +39,7 @@ export class Operations {
     ]);
   }
 
-  /** Loads what the config asks for. Nothing listens yet. */
+  /** Loads the parts that the config enables. None of them listens yet. */
   static async create(options: OperationsOptions): Promise<Operations> {
     const { metrics, monitor } = options.config;
     if (!metrics.enabled && !monitor.enabled) return new Operations(options, undefined);

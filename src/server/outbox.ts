@@ -5,7 +5,7 @@ import { encodeFrame, frameHeader, refuseLength } from '../protocol/encoder.js';
 import type { ServerFrame } from '../protocol/frames.js';
 import { isLong, jsonPieces } from '../protocol/json-pieces.js';
 
-/** Characters that are turned into bytes at once. */
+/** Characters converted to bytes at once. */
 const bufferedLength = 64 * 1024;
 
 /** A long frame that is being written as JSON. */
@@ -43,7 +43,7 @@ export class Outbox {
     return this.#encoding !== undefined || this.#waiting.length > 0;
   }
 
-  /** One that is larger than a frame may be is replaced by an error. */
+  /** A frame above the size limit is replaced by an error. */
   send(frame: ServerFrame): void {
     if (this.busy || isLong(frame)) {
       this.#waiting.push(frame);
@@ -53,7 +53,7 @@ export class Outbox {
     }
   }
 
-  /** Goes on with long frames until none is left, which gives false, or until `isDue()`, which gives true. */
+  /** Writes long frames until none is left (returns false) or until `isDue()` (returns true). */
   encode(isDue: () => boolean): boolean {
     for (;;) {
       this.#encoding ??= this.#next();

@@ -226,7 +226,7 @@ export class LorekeepServer {
     return this.#operations.metricsPort;
   }
 
-  /** Told of what happens; undefined if nobody listens. */
+  /** Receives events; undefined if nobody listens. */
   get observer(): ServerObserver | undefined {
     return this.#services.observer;
   }
@@ -327,7 +327,7 @@ function searchSlots(threads: number): FairSlots {
   return new FairSlots(threads - reserved, reserved);
 }
 
-/** Returns the memory of the GPU that models may take: what was free when it was found, less the reserve. */
+/** Returns the memory of the GPU that models may take: the free memory when it was found, less the reserve. */
 function gpuBytes({ device }: BackendChoice, name: string, { engines }: ServerConfig): number | undefined {
   if (device === undefined || device.name !== name) return undefined;
   return Math.max(0, device.freeBytes - engines.llm_engine.vram_reserve_mb * 1024 * 1024);

@@ -61,7 +61,7 @@ export interface Services {
   readonly slots: ConnectionSlots;
   /** Serves debug commands; undefined unless they are enabled. */
   readonly debug: DebugChannel | undefined;
-  /** Told of what happens; undefined if nobody listens. */
+  /** Receives events; undefined if nobody listens. */
   readonly observer: ServerObserver | undefined;
   /** How much clients want the inference to rest. */
   readonly throttle: Throttle;

@@ -63,7 +63,7 @@ export interface SearchRequest extends Retrieval {
   variables: Readonly<Record<string, unknown>>;
 }
 
-/** Where the outcome of a search goes. */
+/** Receives the outcome of a search. */
 export interface SearchOutlet {
   send(outcome: WireOutcome): void;
   /** As a turn's. */
@@ -71,7 +71,7 @@ export interface SearchOutlet {
   reserve: TurnOutlet['reserve'];
 }
 
-/** Where an exported history goes. */
+/** Receives an exported history. */
 export type ExportOutlet = Pick<SearchOutlet, 'waitForOutput' | 'reserve'> & {
   send(history: History): void;
 };
