@@ -12,7 +12,7 @@ const halfCharacter = /\p{Surrogate}/u;
 /** Returns why a text is not valid Unicode; undefined if it is. */
 export function halfCharacterIn(text: string): string | undefined {
   const at = text.search(halfCharacter);
-  return at < 0 ? undefined : `half a surrogate pair at ${at} is no character`;
+  return at < 0 ? undefined : `an unpaired surrogate at index ${at} is not a character`;
 }
 
 /** @throws INVALID_ARGUMENT for a text that is not valid Unicode */
@@ -107,7 +107,7 @@ export function refuseUnknownFields(where: string, given: object, known: object)
     refuse(where, `an object is expected, not ${describe(given)}`);
   const unknown = Object.keys(given).find((name) => !Object.hasOwn(known, name));
   if (unknown === undefined) return;
-  refuse(`${where}.${unknown}`, `is not a known field; there are ${Object.keys(known).join(', ')}`);
+  refuse(`${where}.${unknown}`, `is not a known field; the fields are ${Object.keys(known).join(', ')}`);
 }
 
 /** Returns a non-empty string. @throws INVALID_ARGUMENT */

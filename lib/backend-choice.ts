@@ -67,7 +67,7 @@ export async function findBackend(
     candidates.push(candidate);
     if (device !== undefined) chosen = { backend, device };
   }
-  if (name === 'auto') candidates.push(passedOver('hip', 'auto does not use it: name it'));
+  if (name === 'auto') candidates.push(passedOver('hip', 'auto never chooses it; name it to use it'));
   const cpu = passedOver('cpu', `${chosen?.backend} was chosen`);
   candidates.push(chosen === undefined ? { ...cpu, state: 'chosen', reason: 'always there' } : cpu);
   return { backend: chosen?.backend ?? 'cpu', device: chosen?.device, candidates };
@@ -153,7 +153,7 @@ function choose(
       ? told('no device', 'the plugin loaded and found no device')
       : told(
           'software only',
-          `${software.description} computes on the CPU; LOREKEEP_SOFTWARE_GPU=1 lets it count`,
+          `${software.description} computes on the CPU; set LOREKEEP_SOFTWARE_GPU=1 to use it`,
         );
   return { candidate, device: undefined };
 }

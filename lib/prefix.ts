@@ -17,7 +17,7 @@ export class Prefix extends Handle<NativePrefix> {
   /** @internal @throws CLOSED; INVALID_ARGUMENT for a prefix of another model */
   requireOpen(model: NativeHandle): void {
     if (this.#model !== model)
-      throw new LorekeepError('INVALID_ARGUMENT', 'prefix: it is of another model', { field: 'prefix' });
+      throw new LorekeepError('INVALID_ARGUMENT', 'prefix: it belongs to another model', { field: 'prefix' });
     void this.handle;
   }
 

@@ -120,7 +120,7 @@ export async function renameOver(from: string, to: string, check: () => Promise<
     if (seen !== undefined) return rename(from, to);
     if (await moveToFreeName(from, to)) return;
   }
-  throw LorekeepError.about('IO', { file: to, reason: 'is replaced again and again' });
+  throw LorekeepError.about('IO', { file: to, reason: 'another program keeps replacing it' });
 }
 
 /** Returns false if the name is taken by now. A link replaces nothing; not all file systems have links. */

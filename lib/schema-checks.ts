@@ -69,7 +69,7 @@ export function typesOf(schema: Schema, at: string): string[] {
   const { type } = schema;
   if (type === undefined) {
     const meant = types.filter((each) => keywordsOf[each]?.some((keyword) => schema[keyword] !== undefined));
-    if (meant.length > 1) refuse(at, 'a type is expected: its keywords are about several');
+    if (meant.length > 1) refuse(at, '"type" is expected: the keywords belong to several types');
     return meant.length === 1 ? meant : types.filter((each) => each !== 'integer');
   }
   const list = Array.isArray(type) ? type : [type];

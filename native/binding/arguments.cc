@@ -28,7 +28,7 @@ std::string string_argument(const Napi::Value& value, const char* name) {
 
 std::filesystem::path path_argument(const Napi::Value& value) {
   const std::string text = string_argument(value, "path");
-  if (text.find('\0') != std::string::npos) fail(Code::kInvalidArgument, "path: a NUL character is in it");
+  if (text.find('\0') != std::string::npos) fail(Code::kInvalidArgument, "path: it contains a NUL character");
   return path_of_utf8(text);
 }
 

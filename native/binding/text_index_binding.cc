@@ -144,7 +144,7 @@ text::Tokenizer tokenizer_argument(const Napi::Value& value) {
   for (const text::Tokenizer tokenizer : text::kTokenizers) {
     if (name == text::tokenizer_name(tokenizer)) return tokenizer;
   }
-  fail(Code::kInvalidArgument, "tokenizer: there is none named " + name);
+  fail(Code::kInvalidArgument, "tokenizer: unknown tokenizer " + name);
 }
 
 Shared build_text(const TextArena& texts, text::Tokenizer tokenizer, std::size_t threads, Runtime& runtime,

@@ -18,7 +18,7 @@ void on_abort(const char* message) {
   std::string_view text(message);
   const std::size_t slash = text.substr(0, text.find(": ")).find_last_of('/');
   if (slash != std::string_view::npos) text.remove_prefix(slash + 1);
-  if (guarded) fail(Code::kModelInvalid, "llama.cpp gave up: " + std::string(text));
+  if (guarded) fail(Code::kModelInvalid, "llama.cpp aborted: " + std::string(text));
   std::fprintf(stderr, "lorekeep: fatal error in llama.cpp: %s\n", message);
 }
 

@@ -140,7 +140,7 @@ class Tensors {
     const auto format = quant::format_of_type(tensor.type->id);
     need(format.has_value(), "the tensor '" + name + "' is " + std::string(tensor.type->name));
     need(inputs % quant::block_values(*format) == 0, "the tensor '" + name + "' has an odd width");
-    need(tensor.bytes.size() == outputs * quant::row_bytes(*format, inputs), "the tensor '" + name + "' is cut");
+    need(tensor.bytes.size() == outputs * quant::row_bytes(*format, inputs), "the tensor '" + name + "' is truncated");
     bytes_ += tensor.bytes.size();
     return work_ == nullptr ? PackedMatrix()
                             : PackedMatrix::pack(*format, tensor.bytes, outputs, inputs, *work_, memory_);

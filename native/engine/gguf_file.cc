@@ -32,7 +32,7 @@ std::filesystem::path part_path(const std::string& stem, std::uint64_t number, s
 std::uint64_t part_key(const GgufPart& part, std::string_view key) {
   const GgufValue* value = part.find(key);
   if (value == nullptr || value->array || value->type != GgufType::kUint16)
-    part.refuse("a part of a split model whose key '" + std::string(key) + "' is no 16-bit number");
+    part.refuse("a part of a split model whose key '" + std::string(key) + "' is not a 16-bit number");
   return *part.integer(key);
 }
 
@@ -69,7 +69,7 @@ void GgufFile::open_parts(const std::filesystem::path& first) {
   for (std::uint64_t i = 1; i < count; ++i) {
     const GgufPart& part = *parts_.emplace_back(open_part(part_path(stem, i + 1, count), i + 1, count));
     if (part_key(part, kPartCount) != count || part_key(part, kPartNumber) != i)
-      part.refuse("it says that it is another part than its name does");
+      part.refuse("its part number contradicts its name");
   }
 }
 

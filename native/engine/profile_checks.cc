@@ -64,7 +64,7 @@ std::uint64_t GgufKeys::read_element(const std::string& key, const GgufValue& va
     case GgufType::kUint32: return read(std::uint32_t{});
     case GgufType::kInt32: return read(std::int32_t{});
     case GgufType::kBool: return read(std::uint8_t{});
-    default: file_.refuse("the key '" + key + "' has another type than whole numbers");
+    default: file_.refuse("the key '" + key + "' does not hold integers");
   }
 }
 

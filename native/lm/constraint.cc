@@ -21,7 +21,7 @@ std::uint32_t limit_thinking(std::optional<std::uint32_t> budget, std::uint32_t 
 
 std::unique_ptr<TokenConstraint> constrain_reply(ReplyRules rules, std::shared_ptr<const TokenTable> tokens) {
   if (rules.grammar && rules.quotes)
-    fail(Code::kInvalidArgument, "quotes do not go together with a grammar or a schema");
+    fail(Code::kInvalidArgument, "quotes cannot be combined with a grammar or a schema");
   std::unique_ptr<TokenConstraint> reply;
   if (rules.grammar) {
     reply = std::make_unique<ByteConstraint<GrammarMachine>>(GrammarMachine(rules.grammar), tokens);

@@ -57,8 +57,7 @@ class RuleParser {
       if (rules_[rule].body) refuse("the rule " + rules_[rule].name + " is defined twice", begin);
       Part body = choice(0);
       rules_[rule].body = std::move(body);
-      if (at_ < text_.size() && text_[at_] != '\n' && text_[at_] != '\r')
-        refuse("the rule has something after its end");
+      if (at_ < text_.size() && text_[at_] != '\n' && text_[at_] != '\r') refuse("the rule has text after its end");
       skip_space(true);
     }
     return std::move(rules_);

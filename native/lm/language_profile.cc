@@ -145,7 +145,7 @@ std::uint32_t check_tokens(const engine::GgufFile& file) {
   for (std::string_view list : {"tokenizer.ggml.scores", "tokenizer.ggml.token_type"}) {
     const engine::GgufValue* value = file.find(list);
     if (value != nullptr && (!value->array || value->count != tokens))
-      file.refuse("damaged: '" + std::string(list) + "' has another length than the vocabulary");
+      file.refuse("damaged: '" + std::string(list) + "' is not as long as the vocabulary");
   }
   return tokens;
 }

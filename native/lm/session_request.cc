@@ -18,7 +18,7 @@ void SessionRequest::sample(std::span<float> logits, const Tokens& vocabulary, C
     if (token == Sampler::kNone) {
       if (constraint != nullptr && !constraint->may_end()) {
         fail(Code::kInvalidArgument,
-             "no token continues the reply as its constraint wants: the vocabulary lacks the "
+             "no token continues the reply as its constraint requires: the vocabulary lacks the "
              "characters, or logitBias excludes them");
       }
       return finish(Finish::kStop);  // the constraint allows nothing more

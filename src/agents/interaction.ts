@@ -119,7 +119,7 @@ export class Interaction {
   append(components: readonly Component[]): void {
     const records = this.#records + components.filter(isKnowledge).length;
     if (records > mostRecords) {
-      const most = `the nodes of one turn may find ${mostRecords} records together`;
+      const most = `the nodes of one turn may find at most ${mostRecords} records`;
       fail(4014, `${most}; ask for fewer hits, or in fewer nodes`, { limit: mostRecords });
     }
     this.#grow(sizeOf(components));
@@ -182,7 +182,7 @@ export class Interaction {
   #grow(size: number): void {
     this.#size += size;
     if (this.#size <= this.#limit) return;
-    const most = `the nodes of one turn may find and reply ${this.#limit} bytes together`;
+    const most = `the hits and replies of one turn may have at most ${this.#limit} bytes`;
     fail(4014, `${most}; ask for fewer hits, or in fewer nodes`, { limit: this.#limit });
   }
 }

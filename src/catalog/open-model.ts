@@ -76,6 +76,6 @@ export function loadFailure(file: string, model: string, cause: unknown): unknow
 /** Returns the error for a model that cannot be used any more. `file`: the catalog's. */
 export function refusal(file: string, model: string, why: 'CLOSED' | 'CHANGED'): ModelLoadError {
   if (why === 'CLOSED') return new ModelLoadError(why, { model, file, reason: 'used after close()' });
-  const reason = 'its file has changed; what was made with the old one must be made anew';
+  const reason = 'its file has changed; create the storages and agents that use it again';
   return new ModelLoadError('CORRUPT', { model, file, reason, why });
 }

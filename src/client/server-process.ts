@@ -76,7 +76,7 @@ function commandFile(): string {
   const sea = process.getBuiltinModule?.('node:sea') as { isSea(): boolean } | undefined;
   if (sea?.isSea()) {
     throw new Error(
-      'startServer: this program is a single executable, and there is no Node.js to run the server with; ship one, and run `node node_modules/lorekeep/dist/src/cli/lorekeep.cjs serve --parent-pid PID` (docs/bundlers.md)',
+      'startServer: this program is a single executable without a Node.js to run the server; ship one, and run `node node_modules/lorekeep/dist/src/cli/lorekeep.cjs serve --parent-pid PID` (docs/bundlers.md)',
     );
   }
   // Bundlers that emit CommonJS leave import.meta.url undefined.

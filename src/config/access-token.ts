@@ -45,7 +45,7 @@ export async function readAccessToken(path: string, what: string): Promise<Acces
   if (token === '') refuse('is empty; a line with a secret is expected');
   if (/[\p{Cc}\u2028\u2029]/u.test(token))
     refuse('has more than one line, or a control character; one line is expected');
-  if (unseen.test(token)) refuse('has a character that cannot be seen, such as a space without a break');
+  if (unseen.test(token)) refuse('has an invisible character, such as a no-break space');
   const warnings: string[] = [];
   if (process.platform !== 'win32' && (facts.mode & 0o044) !== 0)
     warnings.push(`${what}: ${path}: other users may read the access token; chmod 600 keeps it from them`);

@@ -53,7 +53,7 @@ export function unknownKernels(
   const shown = JSON.stringify(wanted.slice(0, longestShown));
   const meant = didYouMean(nearestName(wanted, available));
   const names = available.join(', ');
-  return `LOREKEEP_KERNELS: ${shown} is none of the kernels that this processor runs (${names})${meant}; ${used} is used`;
+  return `LOREKEEP_KERNELS: this processor does not run ${shown}, only ${names}${meant}; ${used} is used`;
 }
 
 /** Variable names are case-insensitive on Windows. */

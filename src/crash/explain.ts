@@ -28,12 +28,12 @@ export interface Explanation {
 }
 
 const meanings: Record<string, string> = {
-  SIGSEGV: 'memory was used that does not exist or must not be used so',
-  SIGBUS: 'a mapped file was cut short, or memory failed',
-  SIGILL: 'the processor does not know an instruction',
-  SIGFPE: 'a whole number was divided by zero',
+  SIGSEGV: 'the program accessed memory that is unmapped or protected',
+  SIGBUS: 'a mapped file was truncated, or memory failed',
+  SIGILL: 'the processor does not support an instruction',
+  SIGFPE: 'an integer was divided by zero',
   SIGTRAP: 'a check of V8 failed',
-  SIGABRT: 'the program gave up: a failed check, an exception that nobody caught, or memory that ran out',
+  SIGABRT: 'the program aborted: a failed check, an uncaught exception, or no memory',
 };
 
 /** The others have a process id in the place of the address. */

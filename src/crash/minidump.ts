@@ -97,7 +97,7 @@ class Reader {
     const bytes = this.#bytes;
     const context = bytes.readUInt32LE(at + 44);
     const places = registerPlaces[bytes.readUInt32LE(at + 40)];
-    if (places === undefined) throw new NotADump('it is of a processor that lorekeep does not know');
+    if (places === undefined) throw new NotADump('it is from a processor that lorekeep does not support');
     const stackStart = bytes.readBigUInt64LE(at + 24);
     const stackBytes = bytes.readUInt32LE(at + 32);
     const stackPlace = bytes.readUInt32LE(at + 36);

@@ -198,7 +198,7 @@ async function announcedTotal(options: FetchOptions, answer: Answer): Promise<nu
     throw failure(
       'IO',
       options,
-      'the server does not tell the length of the file; state size_bytes in the catalog',
+      'the server does not state the length of the file; set size_bytes in the catalog',
     );
   await checkSize(options, total, 0);
   return total;
@@ -344,7 +344,7 @@ function transient(options: FetchOptions, error: RequestError, stall: StallGuard
     return failure('IO', options, `${whose} certificate is not accepted: ${code}`);
   if (code === 'UND_ERR_HEADERS_OVERFLOW')
     return failure('IO', options, `the headers of ${whose} answer are too long`);
-  if (code === lengthMismatch) return new Retry(`${whose} answer has another length than it says`);
+  if (code === lengthMismatch) return new Retry(`${whose} answer is not as long as its header says`);
   if (name === 'HTTPParserError') return new Retry(`${whose} answer cannot be read: ${message}`);
   const where = redirectedTo === undefined ? '' : ` to ${redirectedTo}`;
   return new Retry(`no connection${where}: ${code || message}`);

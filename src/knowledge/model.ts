@@ -103,7 +103,7 @@ export function modelResolver(models: ModelSource): ModelResolver {
 function checked(given: GivenModel | undefined, name: string): KnowledgeModel | undefined {
   if (given === undefined) return undefined;
   const refuse = (what: string) => {
-    const reason = `what it gives for ${JSON.stringify(name)}: ${what} is expected`;
+    const reason = `its model for ${JSON.stringify(name)}: ${what} is expected`;
     return LorekeepError.about('INVALID_ARGUMENT', { field: 'models', reason });
   };
   const { model } = (given ?? {}) as Partial<KnowledgeModel>;

@@ -42,7 +42,7 @@ export function openLog(
     file = openFile(config);
   } catch (error) {
     const { message } = error as Error;
-    consoleLog.warn(`logs_dir: no log file can be written, so the console alone has the log: ${message}`);
+    consoleLog.warn(`logs_dir: no log file can be written, so the log goes to the console only: ${message}`);
     return consoleOnly;
   }
   const sink = new FileSink(file, flushRules(config), ({ message }) => {

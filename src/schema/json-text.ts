@@ -72,14 +72,14 @@ function syntaxError(text: string, thrown: Error): JsonSyntaxError {
   if (first === undefined) return new JsonSyntaxError(thrown.message, { line: 1, column: 1 });
   const followsComma = /,\s*$/.test(text.slice(0, first.offset)) && /[\]}]/.test(text[first.offset] ?? '');
   const message = followsComma
-    ? 'a comma may not stand before a closing bracket'
+    ? 'a comma is not allowed before a closing bracket'
     : (messages[first.error] ?? thrown.message);
   return new JsonSyntaxError(message, positionAt(text, first.offset));
 }
 
 /** Messages by ParseErrorCode, which exists at compile time only. */
 const messages: Readonly<Record<number, string>> = {
-  1: 'a value is expected; texts stand in double quotes',
+  1: 'a value is expected; strings are in double quotes',
   2: 'this is not a number',
   3: 'a name in double quotes is expected',
   4: 'a value is expected',
@@ -90,10 +90,10 @@ const messages: Readonly<Record<number, string>> = {
   9: 'the end is expected: one value is already complete (JSON Lines is read by lorekeep index only)',
   10: 'JSON has no comments',
   11: 'the comment does not end',
-  12: 'the text lacks its closing quote',
+  12: 'the string has no closing quote',
   13: 'this is not a number',
   14: '\\u and four hexadecimal digits are expected',
-  15: 'this is not an escape that JSON knows; a backslash is written \\\\',
+  15: 'this is not a JSON escape; a backslash is written \\\\',
   16: 'a control character must be escaped',
 };
 

@@ -284,7 +284,7 @@ export class LorekeepServer {
     const { running } = activity;
     if (running > 0) log.info({ running, limitMs }, 'draining');
     const drained = await activity.drain(limitMs);
-    if (!drained) log.warn({ running: activity.running }, 'cancelling what did not end in time');
+    if (!drained) log.warn({ running: activity.running }, 'cancelling requests that did not end in time');
     return this.close();
   }
 

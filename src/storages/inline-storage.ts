@@ -25,7 +25,7 @@ export function checkInlineSource({ strings, embeddingModel }: InlineSource, mod
   if (strings.length > maxInlineStrings) {
     fail(
       8003,
-      `strings: ${strings.length} are more than the ${maxInlineStrings} that one inline storage takes`,
+      `strings: ${strings.length} are too many; an inline storage takes at most ${maxInlineStrings}`,
       {
         path: 'strings',
         count: strings.length,

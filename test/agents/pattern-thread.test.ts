@@ -28,7 +28,7 @@ it('a thread whose heap is full, or that ends, fails its request, and the next o
   expect(await share.run({ patterns: ['x'] })).toEqual(done);
   await expect(share.run({ patterns: ['grow'] })).rejects.toMatchObject({ code: 5003 });
   expect(await share.run({ patterns: ['x'] })).toEqual(done);
-  await expect(share.run({ patterns: ['end'] })).rejects.toThrow('the thread of patterns failed');
+  await expect(share.run({ patterns: ['end'] })).rejects.toThrow('the pattern thread failed');
   expect(await share.run({ patterns: ['x'] })).toEqual(done);
 });
 

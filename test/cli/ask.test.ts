@@ -174,7 +174,7 @@ describe('lorekeep ask', () => {
     const unanswered = await lorekeep(['ask', '--port', String(port), 'kb.json', 'x']);
     expect(unanswered.status).toBe(1);
     expect(unanswered.stderr).toContain(
-      `127.0.0.1:${port}: nothing greeted within 5 s; is it a lorekeep server?`,
+      `127.0.0.1:${port}: no greeting within 5 s; is it a lorekeep server?`,
     );
     const nobody = await lorekeep(['ask', '--port', '1', 'kb.json', 'x', '--json']);
     expect(nobody.status).toBe(1);

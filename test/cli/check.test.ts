@@ -88,7 +88,7 @@ describe('lorekeep check', () => {
     const wrong = file('server-config.json', { port: 'x', log_level: 'loud', prot: 1 });
     const results = await Promise.all([comma, wrong].map((path) => lorekeep(['check', path])));
     expect(results.map(({ status }) => status)).toEqual([1, 1]);
-    expect(results[0]?.stderr).toMatch(/comma\.json:3:1: not valid JSON: a comma may not stand/);
+    expect(results[0]?.stderr).toMatch(/comma\.json:3:1: not valid JSON: a comma is not allowed/);
     const lines = await lorekeep(['check', file('records.jsonl', '{"id":"a"}\n{"id":"b"}\n')]);
     expect(lines.stderr).toMatch(/records\.jsonl:2:1: .*\(JSON Lines is read by lorekeep index only\)/);
     expect(results[1]?.stdout).toMatch(/error: .*server-config\.json:1:\d+: port: /);

@@ -90,7 +90,7 @@ describe('lorekeep doctor', () => {
     expect(scalar.stdout).not.toContain('LOREKEEP_KERNELS');
     const abacus = await lorekeep(['doctor'], { env: { LOREKEEP_KERNELS: 'abacus' } });
     expect(abacus.stdout).toMatch(
-      /^warning +variable +LOREKEEP_KERNELS: "abacus" is none .*\(scalar\b.*\n +-> correct its value, or unset it$/m,
+      /^warning +variable +LOREKEEP_KERNELS: this processor does not run "abacus", only scalar\b.*\n +-> correct its value, or unset it$/m,
     );
   });
 
@@ -126,7 +126,7 @@ describe('lorekeep doctor', () => {
 
     it('as their first load measured', async () => {
       expect((await embeddingLines()).lines).toEqual([
-        'nothing is measured yet: the first load of a model does',
+        'nothing is measured yet; the first load of a model measures',
       ]);
       const cache = inFolder('cache');
       const path = inFolder('quiet-config.json');

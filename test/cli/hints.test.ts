@@ -44,7 +44,7 @@ it.skipIf(process.platform === 'win32')(
     writeFileSync(config, '{"models": []}');
     const unreadable = await lorekeep(['inspect', config], { env, cwd });
     expect(unreadable.stderr).toContain('lorekeep check');
-    expect((await paste(unreadable.stderr.replace(' looks at it', ''))).stdout).toContain('model catalog');
+    expect((await paste(unreadable.stderr.replace(' checks it', ''))).stdout).toContain('model catalog');
   },
 );
 

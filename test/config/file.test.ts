@@ -111,14 +111,14 @@ describe('a config file', () => {
 describe('a config file with a mistake', () => {
   it('is refused with line and column when it is not JSON', async () => {
     const cases: [string, string][] = [
-      ['{"port": 1,}', ':1:12: not valid JSON: a comma may not stand before a closing bracket'],
+      ['{"port": 1,}', ':1:12: not valid JSON: a comma is not allowed before a closing bracket'],
       ['{\n  "port" 1\n}', ':2:10: not valid JSON: ":" is expected'],
       ['{\n  "port": 1\n  "a": 2}', ':3:3: not valid JSON: "," is expected'],
       ['{\r\n  "port": 1 // default\r\n}', ':2:13: not valid JSON: JSON has no comments'],
       ["{'port': 1}", ':1:2: not valid JSON: '],
-      ['{"logs_dir": "C:\\logs"}', ':1:14: not valid JSON: this is not an escape that JSON knows'],
+      ['{"logs_dir": "C:\\logs"}', ':1:14: not valid JSON: this is not a JSON escape'],
       ['{"port": 01}', ':1:'],
-      ['{"a": "x', ':1:7: not valid JSON: the text lacks its closing quote'],
+      ['{"a": "x', ':1:7: not valid JSON: the string has no closing quote'],
       ['{"port": 1} x', ':1:13: not valid JSON: '],
       ['', ':1:1: not valid JSON: the text is empty'],
       ['[1', ':1:3: not valid JSON: "]" is expected'],

@@ -318,7 +318,7 @@ it('a server that tells no length is believed if the catalog tells it', async ()
     response.end(server.content.subarray(500));
     return true;
   };
-  await expect(pull()).rejects.toThrow(/does not tell the length of the file; state size_bytes/);
+  await expect(pull()).rejects.toThrow(/does not state the length of the file; set size_bytes/);
   expect(readFileSync(await pull({ size_bytes: 1000 })).equals(server.content)).toBe(true);
 });
 

@@ -86,7 +86,7 @@ describe('the config file', () => {
 
   test.each([
     ['', 'kb.json:1:1: not valid JSON: the text is empty'],
-    ['{"version": 1,\n}', 'kb.json:2:1: not valid JSON: a comma may not stand before a closing bracket'],
+    ['{"version": 1,\n}', 'kb.json:2:1: not valid JSON: a comma is not allowed before a closing bracket'],
     ['{"a": 1} {', 'not valid JSON'],
     [Buffer.from([0x7b, 0xff, 0x7d]), 'is not UTF-8'],
     [Buffer.from('{"a\0": 1}'), 'not valid JSON'],

@@ -196,10 +196,10 @@ describe('indexFolder', () => {
       expect(records).toBe(isRoot ? 4 : 2);
       expect(problems).toEqual([
         { path: 'binary.md', reason: 'is a binary file, not text' },
-        { path: 'broken.pdf', reason: expect.stringContaining('is not a PDF that can be read') },
+        { path: 'broken.pdf', reason: expect.stringContaining('is not a readable PDF') },
         ...(isRoot ? [] : [{ path: 'closed/', reason: 'cannot be read: permission denied' }]),
         { path: 'empty.txt', reason: 'is empty' },
-        { path: 'half.txt', reason: 'holds no text' },
+        { path: 'half.txt', reason: 'has no text' },
         { path: 'latin1.txt', reason: expect.stringContaining('is not UTF-8 text') },
         { path: 'link.md', reason: 'is a symbolic link; links are not followed' },
         { path: 'pipe.md', reason: 'is not a regular file' },

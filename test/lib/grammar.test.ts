@@ -16,7 +16,7 @@ describe('a GBNF grammar', () => {
 
   it.each([
     ['', 'a non-empty string is expected'],
-    ['root ::= "\ud83d"', 'half a surrogate pair at 10'],
+    ['root ::= "\ud83d"', 'an unpaired surrogate at index 10'],
     ['root ::= root "a" | "b"', 'line 1, column 1: the rule root is left-recursive'],
     ['root ::= a', 'line 1, column 10: the rule a is not defined'],
     ['root ::= "a" root', 'the rule root never ends'],

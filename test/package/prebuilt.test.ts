@@ -164,7 +164,7 @@ describe('the packed package', () => {
           candidates: [
             'backend cuda: chosen: GPU0: Stand-in',
             'backend vulkan: not tried: cuda was chosen',
-            'backend hip: not tried: auto does not use it: name it',
+            'backend hip: not tried: auto never chooses it; name it to use it',
             'backend cpu: not tried: cuda was chosen',
           ],
           places: ['GPU0', 'GPU0', 'GPU0', 'CPU', 'GPU0'],

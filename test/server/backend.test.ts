@@ -37,7 +37,7 @@ describe('the backend of a server', () => {
     expect(told).toEqual([
       expect.stringMatching(/^backend cuda: file missing: the package @lorekeep\/\S+-cuda is not installed/),
       'backend vulkan: chosen: GPU0: Stand-in',
-      'backend hip: not tried: auto does not use it: name it',
+      'backend hip: not tried: auto never chooses it; name it to use it',
       'backend cpu: not tried: vulkan was chosen',
     ]);
     expect(warn).not.toHaveBeenCalled();

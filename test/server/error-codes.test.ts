@@ -252,12 +252,12 @@ const cases: Record<Exclude<ErrorCode, Counted>, Case> = {
   ],
   4010: [
     agentWith({ nodes: [{ ...guard, params: { string_storage: 'bad.txt' } }] }),
-    /^graph\.nodes\[0\]\.params\.string_storage: "bad\.txt": line 1: "\(" is no regular expression: /,
+    /^graph\.nodes\[0\]\.params\.string_storage: "bad\.txt": line 1: "\(" is not a regular expression: /,
     'graph.nodes[0].params.string_storage',
   ],
   4011: [
     agentWith({ nodes: [{ id: 'reply', type: 'canned_response' }] }),
-    /^graph\.nodes\[0\]\.params\.string_storage: .* default_canned_responses_path, .* does not exist$/,
+    /^graph\.nodes\[0\]\.params\.string_storage: .* \(default_canned_responses_path\) does not exist$/,
     'graph.nodes[0].params.string_storage',
   ],
   4012: [
@@ -267,7 +267,7 @@ const cases: Record<Exclude<ErrorCode, Counted>, Case> = {
   ],
   4014: [
     findTooMuch,
-    /^the nodes of one turn may find and reply 1048576 bytes together; ask for fewer hits, or in fewer nodes$/,
+    /^the hits and replies of one turn may have at most 1048576 bytes; ask for fewer hits, or in fewer nodes$/,
   ],
   4015: [
     ({ turn }) => turn('bees', { nodes: [talker({ on_no_knowledge: 'refuse' })] }),

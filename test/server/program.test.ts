@@ -105,7 +105,7 @@ describe('lorekeep serve', () => {
       const wrapper = ['env', 'LOREKEEP_PROT=9100', 'LOREKEEP_KERNELS=abacus'];
       const program = Program.runIn(wrapper, cli, 'serve', '--config', await configFile(), '--port', '0');
       await program.printed(/"level":"warn",.*LOREKEEP_PROT: .*did you mean \\"LOREKEEP_PORT\\"\?/);
-      await program.printed(/"level":"warn",.*LOREKEEP_KERNELS: \\"abacus\\" is none of the kernels/);
+      await program.printed(/"level":"warn",.*LOREKEEP_KERNELS: this processor does not run \\"abacus\\"/);
       await program.printed(/"msg":"listening"/);
       program.child.kill('SIGTERM');
       expect((await program.ended).code).toBe(0);

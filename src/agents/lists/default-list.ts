@@ -54,11 +54,10 @@ export class DefaultList<Item> {
       const { code } = error as NodeJS.ErrnoException;
       const reason = error instanceof LorekeepError ? error.detail.reason : `cannot be read (${code})`;
       const state = code === 'ENOENT' ? 'does not exist' : reason;
-      return fail(
-        4011,
-        `${where}: is missing, and the file of ${this.#field}, which would do instead, ${state}`,
-        { path: where, field: this.#field },
-      );
+      return fail(4011, `${where}: is missing, and the default file (${this.#field}) ${state}`, {
+        path: where,
+        field: this.#field,
+      });
     }
   }
 }

@@ -13,7 +13,7 @@ export interface PatternMatch {
   readonly end: number;
 }
 
-/** `sizes`: instructions of the compiled patterns. `refused`: the first pattern that is no regular expression. */
+/** `sizes`: instructions of the compiled patterns. `refused`: the first pattern that is not a regular expression. */
 export type PatternReply =
   | { kind: 'done'; sizes: number[]; matches: PatternMatch[] }
   | { kind: 'refused'; index: number; reason: string };

@@ -119,7 +119,7 @@ const stopping = () => serverError(1008, 'the server is stopping');
 const shortages: ReadonlySet<unknown> = new Set(['ERR_WORKER_INIT_FAILED', 'ERR_WORKER_OUT_OF_MEMORY']);
 
 function threadError(cause: Error & { code?: unknown }): Error {
-  const message = `the thread of patterns failed: ${cause.message}`;
+  const message = `the pattern thread failed: ${cause.message}`;
   return shortages.has(cause.code)
     ? serverError(5003, message, {}, { cause })
     : new Error(message, { cause });

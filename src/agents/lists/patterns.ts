@@ -81,7 +81,7 @@ function someOf(patterns: readonly Pattern[], begin: number, length: number): re
 
 function refusePattern({ text, line }: TextLine, source: TextSource, reason: string): never {
   const pattern = text.slice(0, 256);
-  refuseFile(source, `line ${line}: ${JSON.stringify(pattern)} is no regular expression: ${reason}`, {
+  refuseFile(source, `line ${line}: ${JSON.stringify(pattern)} is not a regular expression: ${reason}`, {
     line,
     pattern,
   });

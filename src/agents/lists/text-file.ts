@@ -43,7 +43,7 @@ export function parseLines(bytes: Buffer, source: TextSource): TextLine[] {
     .map((line, index) => ({ text: line.trimEnd(), line: index + 1 }))
     .filter((line) => line.text.trim() !== '' && !line.text.startsWith('#'))
     .map(({ text, line }) => ({ text: ownCopy(text), line }));
-  if (lines.length === 0) refuseFile(source, 'no line in it is neither blank nor a comment');
+  if (lines.length === 0) refuseFile(source, 'every line is blank or a comment');
   return lines;
 }
 

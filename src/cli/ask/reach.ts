@@ -16,7 +16,7 @@ export async function reach(
   const giveUp = new AbortController();
   const stopListening = onAbort(signal, () => giveUp.abort(signal.reason));
   const late = setTimeout(() => {
-    const silence = `${place}: nothing greeted within ${greetingMs / 1000} s`;
+    const silence = `${place}: no greeting within ${greetingMs / 1000} s`;
     giveUp.abort(
       new CommandError(
         'UNREACHABLE',

@@ -19,7 +19,7 @@ export function addAsk(program: Command): void {
       '<kb.json>',
       "a path in the server's storage root, or a file here if the server is on this machine",
     )
-    .argument('[question...]', 'without one: a line after the other from the terminal or from stdin')
+    .argument('[question...]', 'without one: each line from the terminal or from stdin')
     .option('--host <name>', 'where the server runs', host, '127.0.0.1')
     .option('--port <n>', "its port (default: the server config's, then 9100)", integer(1, 65_535))
     .option(

@@ -9,7 +9,7 @@ export function addCheck(program: Command): void {
     .argument('<file>', 'knowledge base config, server-config.json, model catalog or records file');
   addModelFlags(command)
     .addOption(
-      new Option('--as <kind>', 'what the file is (default: told by its content)').choices(checkedKinds),
+      new Option('--as <kind>', 'kind of the file (default: told by its content)').choices(checkedKinds),
     )
     .option('--json', 'one JSON result on stdout')
     .addHelpText(

@@ -7,7 +7,7 @@ export function addDoctor(program: Command): void {
   program
     .command('doctor')
     .argument('[file]', "a knowledge base's config: also measures the recall of its searches")
-    .description('Find out what keeps lorekeep from working on this machine, and what to do about it.')
+    .description('Find problems that keep lorekeep from working on this machine, and say how to fix them.')
     .option('--config <path>', 'the server config (default: as for serve)')
     .option('--last-crash [dump]', 'explain the newest crash dump of the server, or this one; checks nothing')
     .option('--symbols <folder>', 'with --last-crash: symbol files of the release that crashed')

@@ -5,7 +5,7 @@ import type { InspectFlags } from '../inspect/inspect.js';
 export function addInspect(program: Command): void {
   program
     .command('inspect')
-    .description('Describe a file: what it is, what it contains and whether it is intact.')
+    .description('Describe a file: its kind, its content and whether it is intact.')
     .argument('<file>', 'knowledge base config, index, text index, hnswlib file or GGUF model')
     .option('--no-verify', 'do not read the whole file to compare checksums')
     .option('--all', 'also list the sections of the files and the checksums stored in them')

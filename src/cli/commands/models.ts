@@ -16,7 +16,7 @@ export function addModels(program: Command): void {
   subcommand('list', 'Print every model with its state, size and licence.').action(
     async (flags: ModelsFlags) => (await run()).listModels(flags),
   );
-  subcommand('show', 'Print what the catalog says of a model, and the state of its files.')
+  subcommand('show', 'Print the catalog entry of a model, and the state of its files.')
     .argument('<name>', 'name in the catalog')
     .action(async (name: string, flags: ModelsFlags) => (await run()).showModel(name, flags));
   subcommand('pull', 'Download a model into models_download_dir and verify it.')

@@ -11,7 +11,7 @@ export function addRun(program: Command): void {
     .description('Generate text with a language model, without a server.')
     .usage('[options] <model.gguf> [prompt]')
     .argument('<model.gguf>', 'a language model')
-    .argument('[prompt...]', 'what to reply to; without one: the text of stdin')
+    .argument('[prompt...]', 'the message to reply to (default: stdin)')
     .option('--system <text>', 'the system text, or @FILE')
     .option('--raw', "the prompt as it is, without the model's chat template")
     .option('--max-tokens <n>', 'most tokens of the reply', integer(1, 1_048_576), 512)

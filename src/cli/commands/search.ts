@@ -11,7 +11,7 @@ export function addSearch(program: Command): void {
     .usage('[options] [kb.json|folder] <text>')
     .argument(
       '<text...>',
-      'what to look for, after a config or an indexed folder (default: what is in this folder)',
+      'the text to search for, after a config or an indexed folder (default: that of this folder)',
     );
   addModelFlags(addRetrievalFlags(command))
     .option('--highlight', 'with --json: also the snippet of each hit, with the matched words')

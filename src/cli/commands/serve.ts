@@ -20,7 +20,7 @@ export async function addServe(program: Command, args: readonly string[]): Promi
     .addHelpText(
       'after',
       '\nEach flag is also an environment variable, named in brackets. A flag beats its variable, which beats the file.' +
-        '\n\nExit status: 0 stopped by a signal, with its parent or for want of sessions, 1 could not start or\nbroke, 2 wrong command line, 128 + signal on a second signal.',
+        '\n\nExit status: 0 stopped by a signal, with its parent or after a time without sessions, 1 could not\nstart or failed, 2 wrong command line, 128 + signal on a second signal.',
     )
     .action(async ({ parentPid }: { parentPid?: number }) => {
       const { serve } = await import('../serve.js');

@@ -11,7 +11,7 @@ export async function checkEmbedding(): Promise<Finding[]> {
   const { measuredSettings } = await import('../../../lib/internal.js');
   const { file, entries } = await measuredSettings();
   if (entries.length === 0)
-    return [ok('embedding', 'nothing is measured yet: the first load of a model does')];
+    return [ok('embedding', 'nothing is measured yet; the first load of a model measures')];
   const models = latestOfEach(entries);
   const shown = models.filter(({ path }) => existsSync(path)).slice(0, mostShown);
   const others = models.length - shown.length;

@@ -66,7 +66,7 @@ function describe(path: string, { at, signal, meaning, address, ...found }: Expl
     ...Object.entries(builds).map(([name, id], i) => `${i === 0 ? 'builds' : '      '}   ${name} ${id}`),
     '',
     named
-      ? 'Callers are read off the stack, and old ones may be among them; minidump_stackwalk is exact.'
+      ? 'Callers are read from the stack and may include old ones; minidump_stackwalk is exact.'
       : 'Functions are named with the symbol files of the release: --symbols FOLDER. See docs/crash-dumps.md.',
   ];
 }

@@ -43,6 +43,6 @@ async function describe(file: string, options: InspectOptions): Promise<Descript
   if (kind === 'knowledge-base') return describeKnowledgeBase(file, options);
   throw new CommandError(
     'UNSUPPORTED',
-    `${file}: is a ${kindNames[kind]}: ${commandName()} check ${shellWord(file)} looks at it`,
+    `${file}: is a ${kindNames[kind]}: ${commandName()} check ${shellWord(file)} checks it`,
   );
 }

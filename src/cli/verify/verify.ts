@@ -64,5 +64,5 @@ async function verified(entry: CatalogEntry, models: CommandModels): Promise<Ver
 }
 
 function unknownModel(name: string, known: readonly string[]): string {
-  return `${JSON.stringify(name)} is no embedding model of the catalog; it has ${known.join(', ')}`;
+  return `${JSON.stringify(name)} is not an embedding model of the catalog; it has ${known.join(', ')}`;
 }

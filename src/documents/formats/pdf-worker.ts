@@ -57,5 +57,5 @@ async function read(bytes: Uint8Array): Promise<void> {
 
 function reasonOf(name: string, message: string): string {
   if (name === 'PasswordException') return 'is protected by a password';
-  return `is not a PDF that can be read: ${message}`;
+  return `is not a readable PDF: ${message}`;
 }

@@ -105,7 +105,7 @@ class PdfRun {
     });
     const onMessage = (reply: PdfReply) => this.#on(reply);
     const onError = (error: Error) => this.stop(crashReason(error));
-    const onExit = () => this.stop('its parser ended');
+    const onExit = () => this.stop('its parser exited');
     worker.on('message', onMessage).on('error', onError).on('exit', onExit);
     worker.ref();
     const watch = setInterval(() => this.#watch(), watchMs);
@@ -144,7 +144,7 @@ class PdfRun {
     } else {
       this.#pages.push(reply.text);
       this.#characters += reply.text.length;
-      if (this.#characters > this.#limits.characters) this.stop('it holds too much text');
+      if (this.#characters > this.#limits.characters) this.stop('it has too much text');
       if (this.#pages.length > this.#limits.pages) this.stop('it has too many pages');
     }
   }

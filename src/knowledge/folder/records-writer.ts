@@ -61,7 +61,7 @@ export class RecordsWriter implements AsyncDisposable {
     for (let at = begin; at < end; ) {
       const buffer = Buffer.allocUnsafe(Math.min(writeBytes, end - at));
       const { bytesRead } = await source.read(buffer, 0, buffer.length, at);
-      if (bytesRead === 0) throw new Error(`${this.#path}: is shorter than its list of files says`);
+      if (bytesRead === 0) throw new Error(`${this.#path}: is shorter than its list of files states`);
       await this.#write(buffer.subarray(0, bytesRead));
       at += bytesRead;
     }

@@ -97,8 +97,8 @@ export async function readRecords(
 
 const noTextReason = (path: string) =>
   formatOf(path) === 'pdf'
-    ? 'holds no text; if its pages are scanned pictures, run OCR on it first'
-    : 'holds no text';
+    ? 'has no text; if its pages are scanned images, run OCR on it first'
+    : 'has no text';
 
 function recordOf(
   { path, mtime }: ScannedFile,

@@ -106,7 +106,7 @@ TEST("errors name the place") {
   check_refused("root ::= (\"a\"", "`)` is missing");
   check_refused("root ::= \"a\"\nroot ::= \"b\"", "line 2, column 1: the rule root is defined twice");
   check_refused("root = \"a\"", "`::=` is expected");
-  check_refused("root ::= \"a\" )", "something after its end");
+  check_refused("root ::= \"a\" )", "text after its end");
   check_refused("root ::= \"\\q\"", "unknown escape \\q");
   check_refused("root ::= [b-a]", "the range of characters is empty");
   check_refused("root ::= []", "no characters");
