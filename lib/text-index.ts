@@ -17,12 +17,12 @@ import type { SaveIndexOptions } from './vector-index.js';
  * (Chinese, Japanese, Thai, Lao, Khmer, Myanmar) and for Korean; marks stay in words; diacritics may be omitted; words
  * match if their first five letters do.
  */
-export type Tokenizer = 'basic' | 'enhanced' | 'multilingual';
+export type Tokenizer = (typeof tokenizers)[number];
+
+const tokenizers = ['basic', 'enhanced', 'multilingual'] as const;
 
 /** The best one measured on English collections: docs/benchmarks. Knowledge base configs and the protocol default to "basic". */
 const defaultTokenizer = 'enhanced';
-
-const tokenizers: readonly Tokenizer[] = ['basic', 'enhanced', 'multilingual'];
 
 export interface TextIndexOptions {
   /** Default "enhanced". */

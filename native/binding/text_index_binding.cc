@@ -141,8 +141,8 @@ Napi::Value wrap_text_index(Napi::Env env, Shared&& index) {
 
 text::Tokenizer tokenizer_argument(const Napi::Value& value) {
   const std::string name = string_argument(value, "tokenizer");
-  for (const text::Tokenizer tokenizer : text::kTokenizers) {
-    if (name == text::tokenizer_name(tokenizer)) return tokenizer;
+  for (const auto& known : text::kTokenizers) {
+    if (name == known.name) return known.tokenizer;
   }
   fail(Code::kInvalidArgument, "tokenizer: unknown tokenizer " + name);
 }

@@ -24,16 +24,14 @@ constexpr std::array<char, 128> kAscii = make_ascii_table();
 }  // namespace
 
 std::string_view tokenizer_name(Tokenizer tokenizer) noexcept {
-  switch (tokenizer) {
-    case Tokenizer::kEnhanced: return "enhanced";
-    case Tokenizer::kMultilingual: return "multilingual";
-    default: return "basic";
-  }
+  const auto* found = std::ranges::find(kTokenizers, tokenizer, &NamedTokenizer::tokenizer);
+  return found == std::end(kTokenizers) ? "unknown" : found->name;
 }
 
 bool is_tokenizer(std::uint32_t number) noexcept {
-  return std::ranges::any_of(kTokenizers,
-                             [number](Tokenizer known) { return number == static_cast<std::uint32_t>(known); });
+  return std::ranges::any_of(
+      kTokenizers, [number](Tokenizer known) { return number == static_cast<std::uint32_t>(known); },
+      &NamedTokenizer::tokenizer);
 }
 
 bool TokenStream::next(std::string_view& token) noexcept {

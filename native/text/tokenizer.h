@@ -27,10 +27,16 @@ constexpr std::uint32_t analysis_revision(Tokenizer tokenizer) noexcept {
   return tokenizer == Tokenizer::kMultilingual ? 3 : 1;
 }
 
-/// Every tokenizer of this program.
-inline constexpr Tokenizer kTokenizers[] = {Tokenizer::kBasic, Tokenizer::kEnhanced, Tokenizer::kMultilingual};
+struct NamedTokenizer {
+  Tokenizer tokenizer;
+  std::string_view name;
+};
 
-/// Returns "basic", "enhanced" or "multilingual".
+/// Every tokenizer of this program.
+inline constexpr NamedTokenizer kTokenizers[] = {
+    {Tokenizer::kBasic, "basic"}, {Tokenizer::kEnhanced, "enhanced"}, {Tokenizer::kMultilingual, "multilingual"}};
+
+/// Returns the name; "unknown" for a number that is no tokenizer of this program.
 std::string_view tokenizer_name(Tokenizer tokenizer) noexcept;
 /// Returns whether `number`, read from a file, is a known tokenizer.
 bool is_tokenizer(std::uint32_t number) noexcept;

@@ -226,8 +226,8 @@ TEST("extended search: a query of words has the scores of a plain search, to the
   Generator generator(lorekeep::test::seed());
   std::vector<std::string> texts;
   for (int i = 0; i < 700; ++i) texts.push_back(generator.text(30) + (i % 3 == 0 ? " 北京大学 naïve houses" : ""));
-  for (const Tokenizer tokenizer : kTokenizers) {
-    const auto index = index_of(texts, tokenizer);
+  for (const auto& known : kTokenizers) {
+    const auto index = index_of(texts, known.tokenizer);
     const SearchedTexts searched{index.get(), text_of(texts), 1};
     for (int round = 0; round < 40; ++round) {
       const std::string query = generator.text(5) + (round % 4 == 0 ? " 北京 house sea sea" : "");

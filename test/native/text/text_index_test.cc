@@ -35,7 +35,7 @@ TEST("hits equal those of the naive scorer, hit for hit and bit for bit, on rand
     const std::size_t vocabulary = 3 + test::below(random, 2000);
     const std::size_t longest = 1 + test::below(random, 40);
     const auto texts = test::random_texts(random, kSizes[test::below(random, std::size(kSizes))], longest, vocabulary);
-    const auto tokenizer = kTokenizers[static_cast<std::size_t>(round) % std::size(kTokenizers)];
+    const auto tokenizer = kTokenizers[static_cast<std::size_t>(round) % std::size(kTokenizers)].tokenizer;
     const NaiveBm25 naive(test::views(texts), tokenizer);
     const auto index = build(texts, tokenizer);
     for (int n = 0; n < 24; ++n) {
@@ -65,7 +65,7 @@ TEST("documents scored one by one get what a search gives them, and 0 where it d
   for (int round = 0; round < 12; ++round) {
     const std::size_t vocabulary = 3 + test::below(random, 300);
     const auto texts = test::random_texts(random, 700, 1 + test::below(random, 40), vocabulary);
-    const auto index = build(texts, kTokenizers[static_cast<std::size_t>(round) % std::size(kTokenizers)]);
+    const auto index = build(texts, kTokenizers[static_cast<std::size_t>(round) % std::size(kTokenizers)].tokenizer);
     std::vector<std::uint32_t> ordinals(texts.size());
     for (std::uint32_t i = 0; i < ordinals.size(); ++i) ordinals[i] = i;
     std::shuffle(ordinals.begin(), ordinals.end(), random);
