@@ -22,7 +22,7 @@ await runScript('generate-docs', async (args) => {
       after = withMarkedPlace(`docs/${file}`, after, name, text);
     if (values.write) writeFileSync(path, after);
     else if (after !== before) {
-      throw new Stop(`docs/${file} is out of date; \`node scripts/generate-docs.mjs --write\` makes it anew`);
+      throw new Stop(`docs/${file} is out of date; \`npm run generate\` writes it`);
     }
   }
   process.stdout.write(`generate-docs: ${values.write ? 'written' : 'current'}\n`);

@@ -32,7 +32,7 @@ await runScript('generate-schemas', async (args) => {
     const path = join(root, name);
     if (values.write) writeFileSync(path, text);
     else if (!existsSync(path) || readFileSync(path, 'utf8') !== text) {
-      throw new Stop(`${name} is out of date; \`node scripts/generate-schemas.mjs --write\` makes it anew`);
+      throw new Stop(`${name} is out of date; \`npm run generate\` writes it`);
     }
   }
   process.stdout.write(`generate-schemas: ${values.write ? 'written' : 'current'}\n`);
