@@ -4,6 +4,7 @@ import { type FileHandle, link, lstat, open, readdir, rename, rm } from 'node:fs
 import { basename, dirname, join } from 'node:path';
 import { LorekeepError } from './errors.js';
 import { makeFolder } from './make-folder.js';
+import { processExists } from './process-exists.js';
 
 /** Opening a pipe without a writer would block a thread forever. Windows has neither the flag nor such pipes. */
 const waitForNobody = constants.O_NONBLOCK ?? 0;
@@ -169,15 +170,7 @@ export async function removeStrays(path: string): Promise<void> {
     const found = name.startsWith(own) ? temporaryEnd.exec(name.slice(own.length)) : null;
     if (found === null) continue;
     const [, writer] = found;
-    if (writer === undefined || !isRunning(Number(writer))) await rm(join(folder, name), { force: true });
-  }
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM'; // another user's
+    if (writer === undefined || !processExists(Number(writer))) await rm(join(folder, name), { force: true });
   }
 }
 

@@ -19,6 +19,7 @@ const doorsOfLib = [
   'lib/make-folder.js',
   'lib/on-abort.js',
   'lib/own-package.js',
+  'lib/process-exists.js',
   'lib/regular-file.js',
 ];
 

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { processExists } from '../../lib/process-exists.js';
 import { UsageError } from './failure.js';
 
 /** Time between two looks at the parent, in ms. */
@@ -14,16 +15,16 @@ export interface ProcessIdentity {
 /** Returns the process that has the pid now; undefined if there is none, or if it has ended and is only not reaped yet. */
 export function findProcess(pid: number): ProcessIdentity | undefined {
   const stat = readStat(pid);
-  if (stat === 'none' || (stat === 'unknown' && !exists(pid))) return undefined;
+  if (stat === 'none' || (stat === 'unknown' && !processExists(pid))) return undefined;
   return stat === 'unknown' ? { pid } : { pid, startTime: stat.startTime };
 }
 
 /** Whether the process runs. Another process with the same pid does not count. */
 export function isRunning({ pid, startTime }: ProcessIdentity): boolean {
-  if (startTime === undefined) return exists(pid);
+  if (startTime === undefined) return processExists(pid);
   const stat = readStat(pid);
   if (stat === 'none') return false;
-  return stat === 'unknown' ? exists(pid) : stat.startTime === startTime;
+  return stat === 'unknown' ? processExists(pid) : stat.startTime === startTime;
 }
 
 /**
@@ -79,18 +80,8 @@ function readStat(pid: number): Stat | 'none' | 'unknown' {
     const name = text.slice(text.indexOf('(') + 1, end);
     return state === 'Z' || state === 'X' ? 'none' : { name, parent: Number(parent), startTime };
   } catch (error) {
-    // Also absent where /proc is not mounted, or hides the processes of others: exists() decides.
+    // Also absent where /proc is not mounted, or hides the processes of others: processExists() decides.
     const { code } = error as NodeJS.ErrnoException;
     return code === 'ESRCH' ? 'none' : 'unknown';
-  }
-}
-
-function exists(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    // A process of another user.
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
 }

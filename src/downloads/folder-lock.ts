@@ -4,6 +4,7 @@ import { link, open, rename, rm, stat, utimes } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { LorekeepError } from '../../lib/errors.js';
+import { processExists } from '../../lib/process-exists.js';
 import { readRegular, removeStrays, temporaryName } from '../../lib/regular-file.js';
 
 /** A holder touches its lock this often; a lock that is older than `staleMs` has no living holder. */
@@ -137,16 +138,7 @@ async function isStale(path: string, seen: string, watch: Watch): Promise<boolea
   const watched = watch.isOver(`${seen} ${facts.mtimeMs}`);
   if (watched && Date.now() - facts.mtimeMs > staleMs) return true;
   const pid = Number(seen.split(' ')[0]);
-  return Number.isSafeInteger(pid) && pid > 0 && !isAlive(pid);
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
-  }
+  return Number.isSafeInteger(pid) && pid > 0 && !processExists(pid);
 }
 
 /** Returns undefined if there is no lock. @throws IO for a file that is no lock of ours */

@@ -1,0 +1,8 @@
+/** Returns whether a process has this pid. */
+export function processExists(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM'; // another user's
+  }
+}
