@@ -7,19 +7,7 @@ import type { Flow } from './flow.js';
 import type { GraphPlan } from './graph.js';
 import { AgentHistory } from './history.js';
 import type { AgentNode, NodeResources } from './node.js';
-import { Turn, type TurnInput, type TurnOutlet } from './turn.js';
-import type { TurnObserver } from './turn-facts.js';
-
-export interface AgentOptions {
-  /** Requested by the client; the other options are the operator's. */
-  enableDiagnostics: boolean;
-  includeInteraction: boolean;
-  includeEngine: boolean;
-  /** Most bytes that the components of one turn may take together. */
-  largestInteraction: number;
-  /** Told of every finished turn. */
-  observe?: TurnObserver | undefined;
-}
+import { type AgentOptions, Turn, type TurnInput, type TurnOutlet } from './turn.js';
 
 /** Resources of an agent. */
 export interface AgentResources extends NodeResources {

@@ -25,18 +25,23 @@ export interface TurnInput {
   dryRun?: boolean | undefined;
 }
 
-export interface TurnOptions extends TurnInput {
+/** Options of an agent's turns. */
+export interface AgentOptions {
+  /** Requested by the client; the other options are the operator's. */
+  enableDiagnostics: boolean;
+  /** Whether diagnostics include the components. */
+  includeInteraction: boolean;
+  /** Whether debug_info includes the engine's diagnostics. */
+  includeEngine: boolean;
+  /** Most bytes that the components of one turn may take together. */
+  largestInteraction: number;
+  /** Receives the facts of every finished turn. */
+  observe?: TurnObserver | undefined;
+}
+
+interface TurnOptions extends TurnInput, AgentOptions {
   /** The agent's history when the turn starts. */
   history: AgentHistory;
-  enableDiagnostics: boolean;
-  /** Whether diagnostics include the components; set by the operator. */
-  includeInteraction: boolean;
-  /** Whether debug_info includes the engine's diagnostics; set by the operator. */
-  includeEngine: boolean;
-  /** Most bytes that all components together may take. */
-  largestInteraction: number;
-  /** Told of every finished turn. */
-  observe?: TurnObserver | undefined;
 }
 
 /** Where a turn's frames go. */

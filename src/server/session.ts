@@ -1,12 +1,12 @@
 import { setMaxListeners } from 'node:events';
-import { Agent, type AgentOptions } from '../agents/agent.js';
+import { Agent } from '../agents/agent.js';
 import { type GraphPlan, isLargeGraph, type NodeTypes, planGraph, planLargeGraph } from '../agents/graph.js';
 import { Interaction } from '../agents/interaction.js';
 import type { NodeLists } from '../agents/lists/node-lists.js';
 import type { PatternShare } from '../agents/lists/pattern-thread.js';
 import type { NodeResources } from '../agents/node.js';
 import { QueryTemplate } from '../agents/query-template.js';
-import type { TurnInput, TurnOutlet } from '../agents/turn.js';
+import type { AgentOptions, TurnInput, TurnOutlet } from '../agents/turn.js';
 import type { LanguageModels } from '../catalog/language-models.js';
 import type { ModelPulls } from '../catalog/model-pulls.js';
 import type { Rerankers } from '../catalog/rerankers.js';
