@@ -83,7 +83,7 @@ class Client:
         self._reader.start()
 
     def create_session(self, storage_data_folder: str = "") -> "Session":
-        """`storage_data_folder`: what this session's paths start at; empty: the server's storage_root."""
+        """`storage_data_folder`: the folder in which this session's paths start; empty: the server's storage_root."""
         given = {"storage_data_folder": storage_data_folder or None, "access_token": self._access_token}
         fields = {name: value for name, value in given.items() if value is not None}
         return Session(self, self.request("CreateSessionRequest", **fields)["session_id"])

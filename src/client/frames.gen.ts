@@ -166,9 +166,9 @@ export interface SearchFields {
     k?: number | undefined;
     /** Weights of the two legs. Default 1 each. */
     weights?: {
-      /** Weight of the dense leg, 0 to 1000. 0 to 1000. */
+      /** Weight of the dense leg. 0 to 1000. */
       dense?: number | undefined;
-      /** Weight of the lexical leg, 0 to 1000. 0 to 1000. */
+      /** Weight of the lexical leg. 0 to 1000. */
       lexical?: number | undefined;
     } | undefined;
     /** Depth of each leg, never less than top_k. Default max(50, 4 top_k). 1 to 10000. */
@@ -176,9 +176,7 @@ export interface SearchFields {
   } | undefined;
   /** Fusion by scores in hybrid mode. */
   scores?: {
-    /**
-     * Share of the dense leg, 0 to 1. Default: the one of the model, which follows each query. 0 to 1.
-     */
+    /** Share of the dense leg. Default: the one of the model, which follows each query. 0 to 1. */
     weight?: number | undefined;
     /** Depth of each leg, never less than top_k. Default max(50, 4 top_k). 1 to 10000. */
     candidates?: number | undefined;
@@ -654,8 +652,8 @@ export interface CancelPullFields {
 /** Fields of a ThrottleReport. */
 export interface ThrottleReportFields {
   /**
-   * How long inference rests after each step, 0 to 1. The level applies until the next report, 10 s of
-   * silence, or the end of the connection. The highest level of all clients applies. 0 to 1.
+   * How long inference rests after each step. The level applies until the next report, 10 s of silence,
+   * or the end of the connection. The highest level of all clients applies. 0 to 1.
    */
   level: number;
 }

@@ -187,7 +187,7 @@ export const requestSchemas = {
       .min(0)
       .max(1)
       .describe(
-        'How long inference rests after each step, 0 to 1. The level applies until the next report, 10 s of silence, or the end of the connection. The highest level of all clients applies.',
+        'How long inference rests after each step. The level applies until the next report, 10 s of silence, or the end of the connection. The highest level of all clients applies.',
       ),
   }),
   VideoMemoryRequest: request('VideoMemoryRequest', {

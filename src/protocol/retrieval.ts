@@ -10,8 +10,8 @@ const fusionSchema = z.strictObject({
   k,
   weights: z
     .strictObject({
-      dense: weight.describe('Weight of the dense leg, 0 to 1000.'),
-      lexical: weight.describe('Weight of the lexical leg, 0 to 1000.'),
+      dense: weight.describe('Weight of the dense leg.'),
+      lexical: weight.describe('Weight of the lexical leg.'),
     })
     .optional()
     .describe('Weights of the two legs. Default 1 each.'),
@@ -20,9 +20,7 @@ const fusionSchema = z.strictObject({
 
 /** Fusion by scores. Absent fields come from the model's catalog entry, else from the defaults. */
 const scoreFusionSchema = z.strictObject({
-  weight: share.describe(
-    'Share of the dense leg, 0 to 1. Default: the one of the model, which follows each query.',
-  ),
+  weight: share.describe('Share of the dense leg. Default: the one of the model, which follows each query.'),
   candidates,
 });
 
