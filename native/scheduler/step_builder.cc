@@ -12,7 +12,7 @@ constexpr std::uint32_t kSmallestChunk = 8;
 /// Chunks are planned for these shares of the time limit at least and at most. Between them, the latest surprise is
 /// kept free: on some machines one step in sixty takes 20 ms longer than expected, on others none.
 constexpr double kLeastPlanned = 0.5;
-constexpr double kMostPlanned = 0.75;
+constexpr double kMostPlanned = 0.7;
 
 class StepBuilder {
  public:
