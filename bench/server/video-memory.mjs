@@ -124,7 +124,7 @@ const situations = {
     await turn('Hello.', undefined, short).ended;
     return [];
   },
-  [`${streams} replies in progress`]: async (round) => {
+  [streams === 1 ? 'a reply in progress' : `${streams} replies in progress`]: async (round) => {
     const turns = Array.from({ length: streams }, (_, n) =>
       turn(`Tell me story ${round}, ${n}.`, 'TurnText'),
     );
