@@ -12,6 +12,7 @@ const modesWithOption: Readonly<Record<string, readonly SearchMode[]>> = {
   scores: ['hybrid'],
   threshold: ['dense', 'hybrid'],
   ef: ['dense', 'hybrid'],
+  vector: ['dense', 'hybrid'],
   lexical: ['lexical', 'hybrid'],
 };
 
@@ -32,4 +33,17 @@ export function refuseIneffective(mode: SearchMode, options: object): void {
   if (first !== undefined) {
     throw LorekeepError.about('INVALID_ARGUMENT', { field: first.option, reason: first.reason });
   }
+}
+
+/** @throws INVALID_ARGUMENT for variables without a filter */
+export function refuseUnusedVariables({
+  filter,
+  variables,
+}: {
+  filter?: unknown;
+  variables?: unknown;
+}): void {
+  if (variables === undefined || filter !== undefined) return;
+  const reason = 'it has no effect without a filter; remove it, or add a filter';
+  throw LorekeepError.about('INVALID_ARGUMENT', { field: 'variables', reason });
 }

@@ -6,7 +6,7 @@ import { storageRequest as at, fusionMethods } from './layout.gen.js';
 import { type LexicalOptions, nativeLexical } from './lexical-options.js';
 import type { NativeLexicalOptions } from './native.js';
 import { type CallOptions, describe } from './native-call.js';
-import { refuseIneffective, type SearchMode, searchModes } from './search-mode.js';
+import { refuseIneffective, refuseUnusedVariables, type SearchMode, searchModes } from './search-mode.js';
 
 export { type SearchMode, searchModes };
 
@@ -36,7 +36,7 @@ export interface FusionOptions {
 export interface StorageSearchOptions extends CallOptions {
   /** Default: "hybrid"; with `vector` alone "dense", with `text` alone "lexical". */
   mode?: SearchMode | undefined;
-  /** The query's embedding; required in dense and hybrid mode. */
+  /** The query's embedding; required in dense and hybrid mode, refused in lexical mode. */
   vector?: Float32Array | undefined;
   /** The query's text; required in lexical and hybrid mode. In dense mode it makes `relevance` better, and finds nothing. */
   text?: string | undefined;
@@ -101,6 +101,7 @@ export function storageRequest(options: StorageSearchOptions, ef: number, dimens
   }
   const mode = choiceArgument('mode', options.mode, defaultMode(options), searchModes);
   refuseIneffective(mode, options);
+  refuseUnusedVariables(options);
   const topK = integerArgument('topK', options.topK, 5, 1, 1000);
   const { rrf, scores, threshold, minScore } = options;
   const fusion = fusionMethod(options);

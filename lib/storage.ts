@@ -21,6 +21,7 @@ import { type RecallMeasurement, readRecall } from './recall-report.js';
 import { RecentFilters } from './recent-filters.js';
 import type { Records } from './records.js';
 import { resultNumbers } from './result-numbers.js';
+import { refuseUnusedVariables } from './search-mode.js';
 import { type LoopTurn, Slices } from './slices.js';
 import {
   convertResult,
@@ -255,7 +256,9 @@ export class Storage extends Handle<NativeStorage> {
     return readRecords(native, ordinals, this.#fields, { signal, turn: nextTurnOfLoop });
   }
 
-  #filter({ filter, variables }: CountOptions): [NativeFilter | undefined, object | undefined] {
+  #filter(options: CountOptions): [NativeFilter | undefined, object | undefined] {
+    refuseUnusedVariables(options);
+    const { filter, variables } = options;
     return filter === undefined ? [undefined, undefined] : [this.keptFilter(filter).handle, variables];
   }
 

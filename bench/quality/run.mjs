@@ -85,7 +85,8 @@ function build({ documents, vectors }, tokenizer) {
 async function search(storage, collection, mode, rrf, topK = depth) {
   const scores = [];
   for (const [i, query] of collection.queries.entries()) {
-    const vector = collection.queryVectors.subarray(i * model.dimension, (i + 1) * model.dimension);
+    const own = collection.queryVectors.subarray(i * model.dimension, (i + 1) * model.dimension);
+    const vector = mode === 'lexical' ? undefined : own;
     const fusion = mode === 'hybrid' ? { rrf } : {};
     const { hits } = await storage.search({ mode, vector, text: query.text, topK, ...fusion });
     const ranked = hits.map(({ id }) => id);

@@ -235,7 +235,7 @@ export class SearchableStorage<Own extends MetadataOf<Own> = Metadata>
     const embedMs = performance.now() - started;
     const unseen = embedded === undefined && given === undefined;
     const fused = unseen ? (legs?.wordsAlone ?? legs?.both) : legs?.both;
-    const vector = given ?? this.#vector(embedded);
+    const vector = mode === 'lexical' ? undefined : (given ?? this.#vector(embedded));
     const calibration = this.relevance[mode];
     const query = { ...options, ...fused, lexical, vector, calibration };
     const result = await this.storage.searchInTurns(query, turn);

@@ -31,14 +31,15 @@ export class InspectedSearch {
     this.options = options;
   }
 
-  /** Options of the search that have no effect in another mode are left out. */
+  /** Options of the search that have no effect in another mode, or without a filter, are left out. */
   run(changes: Partial<InspectedOptions> = {}): Promise<SearchOutcome> {
     const options = { ...this.options, ...changes };
     const without = ineffectiveOptions(options.mode ?? 'hybrid', options).map(({ option }) => [
       option,
       undefined,
     ]);
-    return this.storage.search({ ...options, ...Object.fromEntries(without) });
+    const variables = options.filter === undefined ? undefined : options.variables;
+    return this.storage.search({ ...options, variables, ...Object.fromEntries(without) });
   }
 
   /** The first hits of a leg alone. It may be impossible: a text without words, or longer than the model's context. */

@@ -60,6 +60,11 @@ describe('lorekeep ask', () => {
     expect(none).toMatchObject({ stdout: '', stderr: expect.stringMatching(/^no hits\n/) });
     const dense = await asking(['kb.json', question, '--fuzzy', '--mode', 'dense']);
     expect(dense).toMatchObject({ status: 2, stderr: expect.stringContaining('--fuzzy: it has no effect') });
+    const unused = await asking(['kb.json', question, '--variables', '{"t":1}']);
+    expect(unused).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining('--variables: it has no effect without --filter'),
+    });
   });
 
   it('proves itself with the access token of a flag, of the environment or of the config, which is never an argument', async () => {

@@ -166,11 +166,12 @@ describe('lorekeep search', () => {
     expect(JSON.parse(snippet.stdout).hits[0].snippet).toContainEqual({ text: 'nectar', match: true });
   });
 
-  it('names the lexical flag that is wrong, or has no effect in the mode', async () => {
+  it('names the flag that is wrong, or has no effect', async () => {
     const cases: [string[], string][] = [
       [['--fuzzy', '--mode', 'dense'], '--fuzzy: it has no effect in dense mode'],
       [['--lexical', '{}', '--mode', 'dense'], '--lexical: it has no effect in dense mode'],
       [['--fusion', 'rrf', '--mode', 'lexical'], '--fusion: it has no effect in lexical mode'],
+      [['--variables', '{"t":1}'], '--variables: it has no effect without --filter'],
       [['--boost', 'topic'], 'FIELD=FACTOR is expected'],
       [['--boost', 'topik=2'], '--boost: "topik" is not a field'],
       [['--synonyms', 'one'], 'two words or more are expected'],

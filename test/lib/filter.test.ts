@@ -30,7 +30,13 @@ afterAll(() => storage.close());
 async function found(filter: FilterExpression, variables?: Record<string, unknown>): Promise<string[]> {
   const all: string[][] = [];
   for (const mode of ['dense', 'lexical', 'hybrid'] as const) {
-    const { hits } = await storage.search({ mode, vector, text: 'words', filter, variables });
+    const { hits } = await storage.search({
+      mode,
+      ...(mode !== 'lexical' && { vector }),
+      text: 'words',
+      filter,
+      variables,
+    });
     all.push(hits.map((hit) => hit.id).sort());
   }
   expect(all[1]).toEqual(all[0]);

@@ -178,7 +178,9 @@ describe('a storage', () => {
     await using same = await Storage.build(twins, new Float32Array(10).fill(1), 2);
     const vector = new Float32Array([1, 1]);
     for (const mode of ['dense', 'lexical', 'hybrid'] as const) {
-      expect(ids(await same.search({ mode, vector, text: 'words' }))).toEqual(twins.map((twin) => twin.id));
+      expect(ids(await same.search({ mode, ...(mode !== 'lexical' && { vector }), text: 'words' }))).toEqual(
+        twins.map((twin) => twin.id),
+      );
     }
   });
 
@@ -225,10 +227,24 @@ describe('a storage', () => {
     ['rrf in dense mode', { vector, rrf: { k: 10 } }],
     ['rrf in lexical mode', { text: 'dog', rrf: {} }],
     ['a threshold in lexical mode', { text: 'dog', threshold: 0.5 }],
-    ['ef in lexical mode', { mode: 'lexical' as const, vector, text: 'dog', ef: 100 }],
+    ['ef in lexical mode', { text: 'dog', ef: 100 }],
+    ['a vector in lexical mode', { mode: 'lexical' as const, vector, text: 'dog' }],
   ])('refuses %s, where it has no effect', async (_, options) => {
     const error = await rejection(storage.search(options), 'INVALID_ARGUMENT');
-    expect(error.message).toMatch(/^(rrf|threshold|ef): it has no effect in (dense|lexical) mode/);
+    expect(error.message).toMatch(/^(rrf|threshold|ef|vector): it has no effect in (dense|lexical) mode/);
+  });
+
+  test('refuses variables without a filter', async () => {
+    const variables = { who: 'Bo' };
+    for (const refused of [
+      () => storage.search({ vector, variables }),
+      () => storage.count({ variables }),
+      () => storage.list({ variables }),
+    ]) {
+      const error = await rejection(refused(), 'INVALID_ARGUMENT');
+      expect(error.message).toMatch(/^variables: it has no effect without a filter/);
+      expect(error.detail).toMatchObject({ field: 'variables' });
+    }
   });
 
   test.each([

@@ -18,7 +18,8 @@ serve({
   },
   ask: () =>
     timeModes(set.queries, (mode, i) => {
-      const vector = vectors.subarray(i * set.dimension, (i + 1) * set.dimension);
+      const own = vectors.subarray(i * set.dimension, (i + 1) * set.dimension);
+      const vector = mode === 'lexical' ? undefined : own;
       return storage.search({ mode, topK, vector, text: queries[i] });
     }),
 });

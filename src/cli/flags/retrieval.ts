@@ -74,8 +74,17 @@ export function rerankRequest({ rerank }: RetrievalFlags): { model?: string } | 
   return rerank === true ? {} : { model: rerank };
 }
 
-/** @throws UsageError for a flag without effect in the mode */
-export function requireEffect({ mode, threshold, fusion }: RetrievalFlags): void {
+/** @throws UsageError for a flag without effect in the mode, and for variables without a filter or a graph that uses them */
+export function requireEffect({
+  mode,
+  threshold,
+  fusion,
+  filter,
+  variables,
+  graph,
+}: RetrievalFlags & { graph?: string }): void {
   const [first] = ineffectiveOptions(mode, { threshold, fusion });
   if (first !== undefined) throw new UsageError(`--${first.option}: ${first.reason}`);
+  if (variables !== undefined && filter === undefined && graph === undefined)
+    throw new UsageError('--variables: it has no effect without --filter');
 }
