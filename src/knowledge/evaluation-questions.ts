@@ -14,12 +14,17 @@ export interface EvaluationQuestion {
 }
 
 const gains = z.record(z.string().min(1), z.number().positive());
+/** Most characters of a question, as of a query that the server takes. */
+const longestQuestion = 32_768;
 const lineSchema = z.strictObject({
-  question: z.string().regex(/\S/, 'a text that is not blank is expected'),
-  relevant: z.union([
-    z.array(z.string().min(1)).min(1),
-    gains.refine((value) => Object.keys(value).length > 0),
-  ]),
+  question: z
+    .string()
+    .regex(/\S/, 'a text that is not blank is expected')
+    .max(longestQuestion, `a text of at most ${longestQuestion} characters is expected`),
+  relevant: z.union(
+    [z.array(z.string().min(1)).min(1), gains.refine((value) => Object.keys(value).length > 0)],
+    'a list of ids or an object of gains above 0 is expected',
+  ),
   draft: z.boolean().default(false),
 });
 
@@ -74,7 +79,12 @@ function parseQuestion(line: string, place: string): EvaluationQuestion {
   const pairs = Array.isArray(relevant)
     ? relevant.map((id): [string, number] => [id, 1])
     : Object.entries(relevant);
-  return { question, relevant: new Map(pairs), draft };
+  const gainOf = new Map<string, number>();
+  for (const [id, gain] of pairs) {
+    if (gainOf.has(id)) return refuse(`relevant: ${JSON.stringify(id.slice(0, 128))} is named twice`);
+    gainOf.set(id, gain);
+  }
+  return { question, relevant: gainOf, draft };
 }
 
 export interface DraftSource {
@@ -108,7 +118,12 @@ export function draftQuestions(records: readonly DraftSource[], count: number): 
 
 function titleOf({ metadata }: DraftSource): string | undefined {
   const titles = titleFields.map((field) => metadata?.[field]);
-  return titles.find((title): title is string => typeof title === 'string' && title.trim() !== '')?.trim();
+  return titles
+    .find(
+      (title): title is string =>
+        typeof title === 'string' && title.trim() !== '' && title.length <= longestQuestion,
+    )
+    ?.trim();
 }
 
 /** Undefined for a text that is one sentence: then nothing of the record would be left to be found. */

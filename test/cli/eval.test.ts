@@ -112,6 +112,18 @@ describe('lorekeep eval', () => {
     for (const [content, reason] of [
       [`\n${line}\n`, 'hostile.jsonl:2: relevant: occurs twice'],
       [`{"question": "x", "relevant": ${'['.repeat(100)}${']'.repeat(100)}}`, 'nested deeper than 64 levels'],
+      ['{"question": "x", "relevant": ["a", "b", "a"]}', 'hostile.jsonl:1: relevant: "a" is named twice'],
+      [
+        '\n{"question": "x", "relevant": "a"}',
+        'hostile.jsonl:2: relevant: a list of ids or an object of gains',
+      ],
+      [
+        `{"question": "${'x '.repeat(20_000)}", "relevant": ["a"]}`,
+        'hostile.jsonl:1: question: a text of at most',
+      ],
+      ['{"question": "\0", "relevant": ["a"]}', 'hostile.jsonl:1: not a JSON object'],
+      ['\ufeff\r\n \r\n', 'hostile.jsonl: no questions'],
+      [Buffer.from('\ufeff{}', 'utf16le'), 'is not UTF-8'],
       [Buffer.from('{"question": "\xe9", "relevant": ["a"]}', 'latin1'), 'is not UTF-8'],
     ] as const) {
       writeFileSync(path, content);
