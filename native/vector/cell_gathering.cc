@@ -35,6 +35,8 @@ std::uint64_t bits_from(const std::vector<std::uint64_t>& words, std::size_t bit
 }  // namespace
 
 void CellGathering::add(const RankedCell& cell, const RankedCell* following) {
+  // Without cell order, members are read now; with it, by the scoring of rows that sketches do not rule out.
+  if (in_cell_order_ != nullptr) prefetch_members(cell);
   if (in_cell_order_ == nullptr && following != nullptr) prefetch_members(*following);
   const std::uint32_t begin = cells_.starts()[cell.number];
   const std::uint32_t end = cells_.starts()[cell.number + 1];

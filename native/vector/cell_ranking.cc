@@ -68,21 +68,18 @@ bool CellRanking::may_hold(const RankedCell& cell, float furthest) const noexcep
 }
 
 std::optional<RankedCell> CellRanking::next(float furthest) {
-  while (true) {
-    if (next_ == order_.size()) {
-      order_.resize(passed_over_);
-      next_ = passed_over_ = 0;
-      if (!returned_) return std::nullopt;
-      returned_ = false;  // another pass: the margin may have grown
-      continue;
+  while (next_ > 0 || margin_stddevs_ > ruled_out_to_) {
+    if (next_ == 0) pass_margin_ = margin_stddevs_;
+    while (next_ < order_.size()) {
+      const RankedCell cell = order_[next_++];
+      if (may_hold(cell, furthest)) return cell;
+      order_[passed_over_++] = cell;
     }
-    const RankedCell cell = order_[next_++];
-    if (may_hold(cell, furthest)) {
-      returned_ = true;
-      return cell;
-    }
-    order_[passed_over_++] = cell;
+    order_.resize(passed_over_);
+    next_ = passed_over_ = 0;
+    ruled_out_to_ = pass_margin_;  // the margin may have grown during the pass
   }
+  return std::nullopt;
 }
 
 std::size_t CellRanking::rows_left(float furthest) const noexcept {
@@ -114,7 +111,7 @@ void CellRanking::take_back(const CellRanking& part) {
   margin_stddevs_ = std::max(margin_stddevs_, part.margin_stddevs_);
   order_.insert(order_.end(), part.order_.begin(), part.order_.end());
   next_ = passed_over_ = 0;
-  returned_ = false;
+  ruled_out_to_ = std::min(ruled_out_to_, part.ruled_out_to_);
 }
 
 void CellRanking::expect_lead(float lead_over_centre) noexcept {

@@ -38,7 +38,8 @@ class CellRanking {
   /// Starts with this margin.
   CellRanking(const Cells& cells, const std::vector<RankedCell>& surveyed, float margin_stddevs);
 
-  /// Returns the next cell that may contain a row nearer than `furthest`; nullopt after a whole pass without one.
+  /// Returns the next cell that may contain a row nearer than `furthest`; nullopt if there is none. Precondition:
+  /// `furthest` never grows from call to call.
   std::optional<RankedCell> next(float furthest);
   /// Returns the cell that next() considers next; null at the end of a pass.
   const RankedCell* peek() const noexcept { return next_ < order_.size() ? &order_[next_] : nullptr; }
@@ -67,7 +68,8 @@ class CellRanking {
   std::vector<RankedCell> order_;
   std::size_t next_ = 0;         // in order_
   std::size_t passed_over_ = 0;  // cells skipped in this pass: the first ones of order_
-  bool returned_ = false;        // whether this pass returned a cell
+  float pass_margin_ = 0;        // with which this pass began: it ruled out the skipped cells
+  float ruled_out_to_ = -1;      // the margin with which all cells are ruled out
 };
 
 }  // namespace lorekeep::vector

@@ -175,7 +175,7 @@ std::vector<Scored> HnswIndex::scan_cells(const Task& task, VectorPlan& plan, Se
   CellScan scan(cells);
   for (std::size_t step = 1; scan.advance() || scan.look_beyond(); ++step) {
     if (step != kStepOfChoice) continue;
-    const bool matches_are_near = scan.matches_are_near(task.facts.width);
+    const auto matches_are_near = [&] { return scan.matches_are_near(task.facts.width); };
     const CellStep next = after_cells(task.facts, scan.rows_left(), sketched, matches_are_near);
     if (next == CellStep::kWalk) {
       std::vector<Scored> hits = walk(task, counts);

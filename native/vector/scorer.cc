@@ -126,6 +126,7 @@ void Scorer::prefetch_row(std::uint32_t ordinal) const noexcept {
 void Scorer::stream(std::uint32_t ordinal) const noexcept {
   const std::byte* row = matrix_.row(ordinal);
   for (std::size_t at = 0; at < matrix_.stride(); at += kCacheLine) prefetch_line_to_l2(row + at);
+  if (!matrix_.scale_values().empty()) prefetch_line_to_l2(matrix_.scale_at(ordinal));
   if (matrix_.type() == VectorType::kI10) prefetch_low(ordinal);
 }
 

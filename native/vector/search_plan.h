@@ -84,13 +84,14 @@ enum class CellStep {
 /// that start from it skip nearly as many as one would.
 inline constexpr std::size_t kStepOfChoice = 3;
 
-/// Returns the action of a cell scan with about `rows_left` matching rows left. `matches_are_near`: the cells nearest
-/// to the query contain matching rows; otherwise a walk would be unsound.
-inline CellStep after_cells(const PlanFacts& facts, std::size_t rows_left, bool sketched,
-                            bool matches_are_near) noexcept {
-  if (facts.asked != SearchPath::kAuto || !facts.may_walk || !matches_are_near) return CellStep::kShareRest;
+/// Returns the action of a cell scan with about `rows_left` matching rows left. `matches_are_near()` returns whether
+/// the cells nearest to the query contain matching rows; otherwise a walk would be unsound.
+template <class MatchesAreNear>
+CellStep after_cells(const PlanFacts& facts, std::size_t rows_left, bool sketched, MatchesAreNear&& matches_are_near) {
+  if (facts.asked != SearchPath::kAuto || !facts.may_walk) return CellStep::kShareRest;
   const double cost = (sketched ? kSketchCost : kScanCost) * static_cast<double>(rows_left);
-  return cost > kVisitsPerEf * static_cast<double>(facts.width) ? CellStep::kWalk : CellStep::kShareRest;
+  const bool walk = cost > kVisitsPerEf * static_cast<double>(facts.width) && matches_are_near();
+  return walk ? CellStep::kWalk : CellStep::kShareRest;
 }
 
 /// The least slope of log distance over log rank, as below, at which a walk finds the nearest rows.

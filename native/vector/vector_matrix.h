@@ -58,6 +58,9 @@ class VectorMatrix {
   const std::byte* row(std::size_t ordinal) const noexcept { return rows_ + ordinal * stride_; }
   /// The scale of the codes; i8 and i10 only.
   float scale(std::size_t ordinal) const noexcept { return scales_[ordinal]; }
+  const std::byte* scale_at(std::size_t ordinal) const noexcept {
+    return reinterpret_cast<const std::byte*>(scales_ + ordinal);
+  }
   const std::int8_t* code_row(std::size_t ordinal) const noexcept {
     return reinterpret_cast<const std::int8_t*>(row(ordinal));
   }
