@@ -4,14 +4,18 @@ import type { ServerConfig } from '../config/schema.js';
 import type { OwnFiles } from '../storages/storage-root.js';
 
 /**
- * Returns the server's own files. Those that the config names later, because it was read again, are closed from then on, and
- * those that it named at an earlier request stay closed. `configFile`: where the config is, or would be.
+ * Returns the server's own files. Those that the config has named since the start stay closed when it is read again.
+ * `configFile`: where the config is, or would be.
  */
 export function ownFiles(config: ServerConfig, configFile: string | undefined): OwnFiles {
   const closed = new Set(configFile === undefined ? [] : [configFile]);
+  const remember = () => {
+    for (const path of named(config)) if (path !== '') closed.add(path);
+  };
+  remember();
   return {
+    remember,
     get closed() {
-      for (const path of named(config)) if (path !== '') closed.add(path);
       return [...closed];
     },
     get logs() {

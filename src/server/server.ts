@@ -242,10 +242,11 @@ export class LorekeepServer {
    * @throws StartupError for an access token that cannot be read
    */
   async reload(next: Pick<LoadedConfig, 'config' | 'sources'>): Promise<ConfigChanges> {
-    const { config, gate, log } = this.#services;
+    const { config, folders, gate, log } = this.#services;
     const token = await configuredToken(next.config, log);
     const changes = configChanges(config, this.#sources, next);
     takeOver(changes.taken, next.config, config);
+    folders.ownFilesChanged();
     gate.replace(token);
     setLogLevel(log, config.log_level);
     scheduler.configure(schedulerOptions(config));

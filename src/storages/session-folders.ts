@@ -24,6 +24,11 @@ export class SessionFolders {
     this.root = new StorageRoot(options.storageRoot, options);
   }
 
+  /** To be called when the config names other files of the server: these stay closed, also if no request comes before the next change. */
+  ownFilesChanged(): void {
+    this.#options.own.remember();
+  }
+
   /**
    * Returns the root for a session's own folder; relative paths start at the storage root. The folder may be absent.
    * @throws SessionFolderRefused, equal for folders that exist and folders that do not

@@ -15,13 +15,15 @@ import { fromRoot, leavesRoot } from './path-spelling.js';
 
 /** Absolute paths of the server's own files. No request can open them, under any name. */
 export interface OwnFiles {
+  /** Closes the files that the config names now, besides those that it named before. */
+  remember(): void;
   /** Files, and folders with their content. */
   readonly closed: readonly string[];
   /** Folder of the log files, which are closed even where the folder itself cannot be; "": none. */
   readonly logs: string;
 }
 
-const noOwnFiles: OwnFiles = { closed: [], logs: '' };
+const noOwnFiles: OwnFiles = { remember: () => {}, closed: [], logs: '' };
 
 /** Longest path in characters; no system allows longer ones. */
 const longestPath = 4096;

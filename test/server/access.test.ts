@@ -259,6 +259,19 @@ it('an access token that the config names later is closed from then on', async (
   expect(await refusal(session.createAgent({ graph: canned('token') }))).toMatchObject({ code: 3010 });
 });
 
+it('an access token that the config named between two readings stays closed', async () => {
+  write('between/token', `${secret}-3`);
+  const { server } = await TestServer.start({
+    config: { storage_root: file('between'), access_token_file: file('token') },
+  });
+  const sources = new Map([['access_token_file', 'file']]);
+  for (const access_token_file of [file('between/token'), file('token')])
+    await server.reload({ config: { ...(await serverConfig()), access_token_file }, sources });
+  await using client = await connect({ port: server.port, accessToken: secret });
+  const session = await client.createSession();
+  expect(await refusal(session.createAgent({ graph: canned('token') }))).toMatchObject({ code: 3010 });
+});
+
 async function serverConfig(): Promise<ServerConfig> {
   const { configSchema } = await import('../../src/config/schema.js');
   return configSchema.parse({ port: 0 });
