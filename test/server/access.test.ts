@@ -404,8 +404,8 @@ describe('an access token', () => {
       ['two', /one line/],
       ['separated', /one line/],
       ['paragraphs', /one line/],
-      ['unseen', /cannot be seen/],
-      ['unbroken', /cannot be seen/],
+      ['unseen', /invisible character/],
+      ['unbroken', /invisible character/],
       ['long', /longer than 4096/],
       ['binary', /UTF-8/],
     ];
