@@ -16,9 +16,6 @@ export interface WireFrame {
 
 const knownKinds: ReadonlySet<number> = new Set(Object.values(frameKind));
 
-/** Most bytes of a short frame's payload: it takes some 0.02 ms to parse and to check. */
-const shortPayload = 1024;
-
 /** Bytes of a skipped payload that are kept, because they may name the request. */
 const keptOfSkipped = 4096;
 
@@ -63,15 +60,6 @@ export class FrameDecoder {
   /** Whether a complete payload is being joined: next() should be called again without further input. */
   get joining(): boolean {
     return this.#payload !== undefined && this.#payload.bytes === this.announcedBytes;
-  }
-
-  /** Whether the next frame is complete, in one piece and of at most `shortPayload` bytes. */
-  get holdsShortFrame(): boolean {
-    const first = this.#input[0];
-    if (first === undefined || this.#headerFill > 0) return false;
-    const held = first.length - this.#consumed - headerBytes;
-    if (held < 0) return false;
-    return first.readUInt32BE(this.#consumed + 1) <= Math.min(held, shortPayload);
   }
 
   /** Length of the current payload according to its header; 0 between frames. */

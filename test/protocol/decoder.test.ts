@@ -53,23 +53,6 @@ describe('the frame decoder', () => {
     expect(frames).toEqual(decodeSlowly(sample, limit).frames);
   });
 
-  it('tells whether a short frame is complete, in one piece, before anything of it is taken', () => {
-    const decoder = new FrameDecoder(limit * 1000);
-    const short = encodeFrame({ type: 'Ping', id: 1 }, limit);
-    const long = Buffer.concat([Buffer.from([1, 0, 0, 4, 1]), Buffer.alloc(1025, 32)]);
-    expect(decoder.holdsShortFrame).toBe(false);
-    decoder.push(short.subarray(0, 4));
-    expect(decoder.holdsShortFrame).toBe(false);
-    decoder.push(short.subarray(4));
-    expect(decoder.holdsShortFrame).toBe(false);
-    expect(decoder.next()?.length).toBe(short.length - 5);
-    decoder.push(Buffer.concat([short, long, short]));
-    const held = [];
-    for (let frame: unknown = short; frame !== undefined; frame = decoder.next())
-      held.push(decoder.holdsShortFrame);
-    expect(held).toEqual([true, false, true, false]);
-  });
-
   it('gives the same frames when the stream arrives byte by byte', () => {
     const bytes = [...sample].map((byte) => Buffer.from([byte]));
     expect(decode(bytes)).toEqual(decodeSlowly(sample, limit));
