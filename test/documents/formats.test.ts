@@ -134,7 +134,7 @@ describe('PDF', () => {
 
   test('that is none is refused with its reason, and the next one is read', async () => {
     await using reader = new PdfReader();
-    await expect(reader.read(Buffer.from('no PDF at all'))).rejects.toThrow(/not a PDF/);
+    await expect(reader.read(Buffer.from('no PDF at all'))).rejects.toThrow(/not a readable PDF/);
     const { sections } = await collected(await reader.read(pdfOf([['Fine.']])));
     expect(sections[0]?.blocks[0]?.text).toBe('Fine.');
   });

@@ -61,7 +61,7 @@ async function compare(storage: Storage, records: readonly SlowRecord[], request
   const wanted = slowSearch(records, request);
   const { hits, plan } = await storage.search({
     mode: request.mode,
-    vector: Float32Array.from(direction(request.angle)),
+    vector: request.mode === 'lexical' ? undefined : Float32Array.from(direction(request.angle)),
     text: request.words.join(' '),
     topK: request.topK,
     threshold: request.mode === 'lexical' ? undefined : request.threshold,

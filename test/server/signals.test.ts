@@ -124,7 +124,7 @@ describe.skipIf(process.platform === 'win32')('a running server', () => {
   ])('goes on after SIGHUP with a config %s', async (_, text) => {
     const { program, port, write, reload } = await start('broken', { log_level: 'info' });
     write(text);
-    expect(await reload()).toMatchObject({ level: 'error', msg: expect.stringContaining('goes on') });
+    expect(await reload()).toMatchObject({ level: 'error', msg: expect.stringContaining('the server keeps the one that it has') });
     const client = await connect({ port });
     await client.createSession();
     await client.close();
@@ -144,7 +144,7 @@ describe.skipIf(process.platform === 'win32')('a running server', () => {
     remove();
     expect(await reload()).toMatchObject({
       level: 'error',
-      msg: expect.stringMatching(/goes on.*config file does not exist/),
+      msg: expect.stringMatching(/keeps the one that it has.*config file does not exist/),
     });
     const client = await connect({ port });
     await expect(client.createSession()).rejects.toMatchObject({ code: 2010 });
