@@ -5,15 +5,15 @@ import { expect, it } from 'vitest';
 import { model, start, sum } from './scene.js';
 
 it('a connection that breaks is continued where it stopped', async () => {
-  // What a broken connection has buffered may be lost, so each reply is longer than that.
+  // What a broken connection has buffered may be lost: on a busy machine all of a reply, which is then asked for again.
   const { server, pull, notes } = await start(6_000_000);
   server.cutAfter = 2_000_000;
   const path = await pull();
   expect(readFileSync(path).equals(server.content)).toBe(true);
   expect(server.requests.length).toBeGreaterThan(2);
-  expect(
-    server.requests.slice(1).every(({ range, ifRange }) => range !== undefined && ifRange === '"one"'),
-  ).toBe(true);
+  const continued = server.requests.filter(({ range }) => range !== undefined);
+  expect(continued.length).toBeGreaterThan(0);
+  expect(continued.every(({ ifRange }) => ifRange === '"one"')).toBe(true);
   expect(notes.join()).not.toContain('secret');
 });
 
