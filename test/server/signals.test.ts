@@ -124,7 +124,10 @@ describe.skipIf(process.platform === 'win32')('a running server', () => {
   ])('goes on after SIGHUP with a config %s', async (_, text) => {
     const { program, port, write, reload } = await start('broken', { log_level: 'info' });
     write(text);
-    expect(await reload()).toMatchObject({ level: 'error', msg: expect.stringContaining('the server keeps the one that it has') });
+    expect(await reload()).toMatchObject({
+      level: 'error',
+      msg: expect.stringContaining('the server keeps the one that it has'),
+    });
     const client = await connect({ port });
     await client.createSession();
     await client.close();
