@@ -34,7 +34,7 @@ struct TileProduct {
   std::size_t lanes;  // of the last panel
   int zero_shift;     // the logarithm of what was added to quants, for unpacked weights
   bool go_on;         // from the sums in `out`
-  // What is unpacked next: for each row of this product, request so many bytes of two panels.
+  // The part that is unpacked next. For each of its rows, a tile requests `ahead_bytes` of either panel.
   const std::byte* ahead;
   std::size_t ahead_panel_bytes;
   std::size_t ahead_bytes;
@@ -68,7 +68,7 @@ struct BlockTiles {
     }
 
    private:
-    // Requests this tile's share of what is unpacked next, block by block: many requests at once wait for each other.
+    // Requests this tile's share of the next part, a little at each block: many requests at once delay each other.
     struct Ahead {
       LOREKEEP_INLINE Ahead(const TileProduct& g, std::size_t row)
           : at(g.ahead + row * g.ahead_bytes),
@@ -321,8 +321,8 @@ LOREKEEP_KERNEL void unpack_part(const std::byte* weights, std::size_t first, st
   }
 }
 
-/// Lets the tiles of a part request the next part: of the same panels, else of the next ones. Those of the last part
-/// request the next piece, which another thread may compute.
+/// Makes the tiles of a part request the part after it, of the same panels or of the next ones. The last part's tiles
+/// request the panels behind this product: another thread may multiply them.
 template <class Group>
 void request_next(const TileProduct& g, std::size_t panel, std::size_t first, std::size_t most, TileProduct& part) {
   if (first >= g.count) {
