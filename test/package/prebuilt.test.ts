@@ -167,7 +167,7 @@ describe('the packed package', () => {
             'backend hip: not tried: auto never chooses it; name it to use it',
             'backend cpu: not tried: cuda was chosen',
           ],
-          places: ['GPU0', 'GPU0', 'GPU0', 'CPU', 'GPU0'],
+          places: ['GPU0', 'GPU0', 'CPU', 'GPU0'],
           same: [true, true, true],
           lost: 5011,
           bytesUsed: true,

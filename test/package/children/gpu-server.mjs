@@ -4,6 +4,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
+import { setTimeout } from 'node:timers/promises';
 import { connect } from 'lorekeep/client';
 
 const [path] = process.argv.slice(2);
@@ -35,19 +36,26 @@ const session = await client.createSession();
 const params = { model: 'stories', system: '', on_no_knowledge: 'answer', temperature: 0, max_tokens: 20 };
 const graph = { nodes: [{ id: 'talk', type: 'generate', params }] };
 const places = [];
+const deviceOfModel = async () => (await session.listModels()).models[0].device;
 /** The reply of a new agent, which remembers nothing; the code of its error if it fails. */
-const tell = async () => {
+const reply = async () => {
   const agent = await session.createAgent({ graph });
   const { text, error } = await agent.turn('Once upon a time');
-  places.push((await session.listModels()).models[0].device);
   return error?.code ?? text;
+};
+const tell = async () => {
+  const told = await reply();
+  places.push(await deviceOfModel());
+  return told;
 };
 const taken = () => Number(readFileSync(bytesFile, 'utf8'));
 
 const text = await tell();
 writeFileSync(lostFile, 'status');
-const lost = await tell();
+const lost = await reply();
 rmSync(lostFile);
+// The model leaves the lost device after its requests have failed.
+while ((await deviceOfModel()) !== null) await setTimeout(5);
 const reloaded = await tell();
 const bytesUsed = taken() > 0;
 await client.allowVideoMemory(false);
