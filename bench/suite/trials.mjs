@@ -122,7 +122,7 @@ export const trials = [
     name: 'generation',
     what: 'language models: prefill, decode, four streams, depth, formats, AVX2, a busy neighbour, shared prefixes, beside llama-server and node-llama-cpp',
     program: 'generation/speed.mjs',
-    full: { args: ['--minutes', '14'], minutes: 14, limit: 40 },
+    full: { args: ['--minutes', '16'], minutes: 14, limit: 40 },
     quick: {
       args: [
         ...['--parts', 'speed,agents', '--models', 'SmolLM2-135M Q4_1', '--prompt', '128', '--long', '512'],
