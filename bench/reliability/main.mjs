@@ -1,11 +1,12 @@
 // The reliability campaign: makes trouble of every kind, and counts what went wrong.
 //
-//   node bench/reliability/main.mjs [--kinds kills,files] [--short] [--seed 1] [--count N] [--minutes M] [--publish | --add]
+//   node bench/reliability/main.mjs [--kinds kills,files] [--short] [--seed 1] [--count N] [--minutes M]
+//     [--cases TEXT] [--publish | --add]
 //
 // --count and --minutes bound each kind; 0 is the kind's own (kinds.mjs). --short is what `npm test` runs, in at most two minutes. --publish
 // puts the results into docs/reliability.md, in place of earlier ones of the same kinds; --add adds them to those, for runs in parts with
-// other seeds. `npm run bench -- --only reliability` runs all
-// kinds. The exit status is 1 when anything went wrong. What is tried follows from the seed; when it happens does not.
+// other seeds. `npm run bench -- --only reliability` runs all kinds. --cases, for attacks alone, picks those whose name contains the text,
+// and publishes nothing. The exit status is 1 when anything went wrong. What is tried follows from the seed; when it happens does not.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -15,12 +16,23 @@ import { publish } from './publish.mjs';
 import { campaignTable } from './report.mjs';
 import { runKinds } from './run.mjs';
 
-const options = { kinds: '', short: false, seed: 1, count: 0, minutes: 0, publish: false, add: false };
+const options = {
+  kinds: '',
+  short: false,
+  seed: 1,
+  count: 0,
+  minutes: 0,
+  cases: '',
+  publish: false,
+  add: false,
+};
 
 await runTrial('reliability', options, async ({ kinds, publish: publishing, add, ...values }) => {
   const chosen = kinds === '' ? kindNames : kinds.split(',');
   const unknown = chosen.find((name) => !kindNames.includes(name));
   if (unknown !== undefined) throw new Error(`--kinds ${unknown}: there are ${kindNames.join(', ')}`);
+  if (values.cases !== '' && (kinds !== 'attacks' || publishing || add))
+    throw new Error('--cases: give --kinds attacks with it, and neither --publish nor --add');
   const folder = mkdtempSync(join(tmpdir(), 'lorekeep-reliability-'));
   try {
     const results = await runKinds(chosen, { ...values, folder, say: (line) => console.log(line) });

@@ -5,8 +5,11 @@ import { kinds } from './kinds.mjs';
 
 const absent = { tried: 0, crashes: 0, hangs: 0, outside: 0, starved: 0, problems: [] };
 
-/** @param count, minutes bounds of each kind; 0: its own */
-export async function runKinds(names, { folder, seed, short = false, count = 0, minutes = 0, say }) {
+/** @param count, minutes bounds of each kind; 0: its own. @param cases text in the names of the attacks that run */
+export async function runKinds(
+  names,
+  { folder, seed, short = false, count = 0, minutes = 0, cases = '', say },
+) {
   const results = [];
   for (const { name, what, aim, run, ...bounds } of kinds.filter((kind) => names.includes(kind.name))) {
     const own = short ? bounds.short : bounds.long;
@@ -21,6 +24,7 @@ export async function runKinds(names, { folder, seed, short = false, count = 0, 
       count: count || own.count,
       until: begin + limit,
       short,
+      cases,
       say,
     });
     results.push({

@@ -50,7 +50,10 @@ export class Agent {
     this.#log = log.child({ agent: id });
   }
 
-  /** Opens every node; if one fails, closes those already open. `earlier`: turns to remember. */
+  /**
+   * Opens every node; if one fails or the session ends, closes those already open. `earlier`: turns to remember.
+   * @throws as NodePlan.open()
+   */
   static async open(
     id: string,
     { nodes: plans, flow }: GraphPlan,
@@ -59,12 +62,13 @@ export class Agent {
     log: Log,
     earlier?: History,
   ): Promise<Agent> {
-    const { memory, historyMemory } = resources;
+    const { memory, historyMemory, signal } = resources;
     const nodes: AgentNode[] = [];
     try {
       for (const plan of plans) {
         // Opening a node may compile a filter: let the event loop run in between.
         if (nodes.length > 0) await loopTurn();
+        signal.throwIfAborted();
         nodes.push(await plan.open(resources));
       }
       const turns = Math.max(0, ...plans.map(({ historyTurns = 0 }) => historyTurns));

@@ -23,6 +23,8 @@ export interface NodeResources {
   readonly patterns: PatternShare;
   /** Memory counted for the agent; released with it. */
   readonly memory: Holding;
+  /** Aborted when the session ends: a node that is being opened stops. */
+  readonly signal: AbortSignal;
 }
 
 /** A node's diagnostics of one run, besides its time. */
@@ -56,7 +58,7 @@ export interface NodePlan {
   readonly branch?: { readonly target: string; readonly path: string };
   /** Turns of the agent's history that the node uses. Default: none. */
   readonly historyTurns?: number;
-  /** Opens the node with resources of the session. @throws ServerError that names the param */
+  /** Opens the node with resources of the session. @throws ServerError that names the param; the signal's reason */
   open(resources: NodeResources): Promise<AgentNode>;
 }
 

@@ -81,7 +81,7 @@ export class Session {
   readonly id: string;
   readonly storages: StorageSet;
   readonly pulls: SessionPulls;
-  readonly #resources: Omit<NodeResources, 'memory'>;
+  readonly #resources: Omit<NodeResources, 'memory' | 'signal'>;
   readonly #memory: ClientMemory;
   readonly #nodeTypes: NodeTypes;
   readonly #log: Log;
@@ -234,7 +234,8 @@ export class Session {
     const id = `${this.id}.a${++this.#agentsMade}`;
     const memory = this.#memory.hold('agents');
     memory.add(bytes, 'the agent was not created');
-    const resources = { ...this.#resources, memory, historyMemory: this.#memory.hold('agents') };
+    const { signal } = this;
+    const resources = { ...this.#resources, memory, historyMemory: this.#memory.hold('agents'), signal };
     const agent = await Agent.open(id, plan, resources, options, this.#log, history);
     if (this.signal.aborted) {
       await agent.close();

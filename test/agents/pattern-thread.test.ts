@@ -1,6 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { expect, it, onTestFinished } from 'vitest';
+import type { PatternRequest } from '../../src/agents/lists/pattern-messages.js';
 import { PatternThread } from '../../src/agents/lists/pattern-thread.js';
+import { compilePatterns } from '../../src/agents/lists/patterns.js';
 import { temporaryFolder } from '../helpers/folder.js';
 
 const file = temporaryFolder();
@@ -55,6 +57,24 @@ it('requests wait for each other, clients take turns, and an aborted request is 
       { index: 1, start: 4, end: 5 },
     ],
   });
+});
+
+it('a long list is compiled no further once the session has ended', async () => {
+  const thread = new PatternThread();
+  onTestFinished(() => thread.close());
+  const share = thread.join();
+  const session = new AbortController();
+  let requests = 0;
+  const counting = {
+    run: async (request: PatternRequest, signal?: AbortSignal) => {
+      if (++requests === 2) session.abort(new Error('the session has ended'));
+      return share.run(request, signal);
+    },
+  };
+  const lines = Array.from({ length: 100 }, (_, at) => ({ text: `a${at}`, line: at + 1 }));
+  const compiled = compilePatterns(lines, { file: 'p.txt', where: 'here' }, counting, session.signal);
+  await expect(compiled).rejects.toThrow('the session has ended');
+  expect(requests).toBe(2);
 });
 
 it('a thread that is closed fails the requests that run and that wait, and starts no other', async () => {

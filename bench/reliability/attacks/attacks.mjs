@@ -19,10 +19,11 @@ export const attacks = {
   short: { count: 3, minutes: 0.35 },
   long: { count: attackList.length, minutes: 20 },
   /** `count` is how many of the attacks run, `minutes` how long all of them together. */
-  async run({ folder, seed, count, until, short, say }) {
+  async run({ folder, seed, count, until, short, cases = '', say }) {
     const sample = await new Sample(join(folder, 'kb'), { seed, records: short ? 500 : 5000 }).write();
     await sample.build();
-    const chosen = attackList.slice(0, count);
+    const chosen = attackList.filter(({ name }) => name.includes(cases)).slice(0, count);
+    if (chosen.length === 0) throw new Error(`--cases ${cases}: no attack has that in its name`);
     const ms = Math.min(10_000, ((until - Date.now()) / chosen.length) * 0.3);
     const outcomes = [];
     const end = async (ending) => {

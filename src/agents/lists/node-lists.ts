@@ -34,18 +34,18 @@ export class NodeLists {
     return parseResponses(await readInside(root, source), source);
   }
 
-  /** Returns at least one pattern. Counts those of a file for `memory`. @throws as responses(); ClientMemoryExceeded */
+  /** Returns at least one pattern. Counts those of a file for `memory`. @throws as responses(); ClientMemoryExceeded; the signal's reason */
   async patterns(
     path: string | undefined,
     where: string,
     root: StorageRoot,
-    { memory, thread }: { memory: Holding; thread: PatternShare },
+    { memory, thread, signal }: { memory: Holding; thread: PatternShare; signal: AbortSignal },
   ): Promise<Pattern[]> {
     if (path === undefined) return this.#patterns.load(where);
     const source = { file: path, where };
     const lines = parseLines(await readInside(root, source), source);
     memory.add(linesBytes(lines.map(({ text }) => text)), `${where}: the patterns are not kept`);
-    return compilePatterns(lines, source, thread);
+    return compilePatterns(lines, source, thread, signal);
   }
 }
 

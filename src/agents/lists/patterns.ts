@@ -27,11 +27,12 @@ const compiledAtOnce = 16;
 /** Work of one request to the thread, in instructions x UTF-16 units; a pattern with more is a request of its own. */
 const searchedAtOnce = 1_000_000;
 
-/** Checks patterns by compiling them. @throws InvalidStringStorage with file, line and pattern */
+/** Checks patterns by compiling them. @throws InvalidStringStorage with file, line and pattern; the signal's reason */
 export async function compilePatterns(
   lines: readonly TextLine[],
   source: TextSource,
   thread: PatternShare,
+  signal?: AbortSignal,
 ): Promise<Pattern[]> {
   if (lines.length > maxPatterns) {
     refuseFile(source, `${lines.length} patterns are more than ${maxPatterns}`, { limit: maxPatterns });
@@ -43,7 +44,7 @@ export async function compilePatterns(
   const patterns: Pattern[] = [];
   for (let at = 0; at < lines.length; at += compiledAtOnce) {
     const some = lines.slice(at, at + compiledAtOnce);
-    const reply = await thread.run({ patterns: some.map(({ text }) => text) });
+    const reply = await thread.run({ patterns: some.map(({ text }) => text) }, signal);
     if (reply.kind === 'refused') refusePattern(some[reply.index] as TextLine, source, reply.reason);
     for (const [index, { text, line }] of some.entries())
       patterns.push({ source: text, line, size: reply.sizes[index] as number });

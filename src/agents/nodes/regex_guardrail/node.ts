@@ -26,9 +26,9 @@ export const node: NodeType = {
       id,
       type: schema.type,
       ...(on_match !== undefined && { branch: { target: on_match, path: `${where}.params.on_match` } }),
-      open: async ({ lists, root, memory, patterns: thread }) => {
+      open: async ({ lists, root, memory, patterns: thread, signal }) => {
         const field = `${where}.params.string_storage`;
-        const patterns = await lists.patterns(string_storage, field, root, { memory, thread });
+        const patterns = await lists.patterns(string_storage, field, root, { memory, thread, signal });
         return new RegexGuardrailNode(id, patterns, thread, on_match);
       },
     };
