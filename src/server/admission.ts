@@ -10,7 +10,8 @@ import { ServerMemory } from '../limits/server-memory.js';
 import type { Log } from '../log/log.js';
 import { encodeFrame } from '../protocol/encoder.js';
 import type { ServerError } from '../protocol/errors.js';
-import { Connection, type ConnectionLimits } from './connection.js';
+import { Connection } from './connection.js';
+import type { ConnectionLimits } from './connection-limits.js';
 import type { Services } from './services.js';
 
 /** Longest time for a refused client to close, in ms. */

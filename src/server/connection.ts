@@ -11,7 +11,8 @@ import { type BudgetStatus, protocolVersion, type RequestId, type ServerFrame } 
 import type { JsonParser } from '../protocol/json-parser.js';
 import { leadingId } from '../protocol/leading-id.js';
 import { idOf, objectOf, parseRequest, payloadParser } from '../protocol/request.js';
-import { type DeadlineLimits, Deadlines } from './deadlines.js';
+import { type ConnectionLimits, pace } from './connection-limits.js';
+import { Deadlines } from './deadlines.js';
 import { dispatch } from './dispatch.js';
 import type { HandlerContext } from './handlers.js';
 import type { LoopShare } from './loop-scheduler.js';
@@ -21,37 +22,6 @@ import type { Services } from './services.js';
 import { SessionTable } from './session-table.js';
 import type { ThrottleReports } from './throttle.js';
 import type { VideoMemoryWish } from './video-memory.js';
-
-/** Limits of one client: memory, concurrency and timeouts. */
-export interface ConnectionLimits extends DeadlineLimits {
-  /** Bytes of unread replies above which no further request is accepted. */
-  unsentBytes: number;
-  /** Requests being served at once. */
-  requests: number;
-  /** Searches and turns that produce results at the same time. Results under way are not held back if the client stops reading. */
-  producers: number;
-  /** Longest time for a client to close after its framing was lost, in ms. */
-  farewellMs: number;
-}
-
-export const defaultLimits: ConnectionLimits = {
-  unsentBytes: 1024 * 1024,
-  requests: 64,
-  producers: 16,
-  frameMs: 30_000,
-  stallMs: 60_000,
-  idleMs: 0,
-  farewellMs: 2_000,
-};
-
-/** Requests started before their effects are charged. */
-const requestsPerSlice = 16;
-
-/**
- * Bytes read from the network before their frames are parsed: one read. This way many busy senders do not hold the event loop
- * between two slices of another client.
- */
-const mostAhead = 64 * 1024;
 
 /** Time that the event loop takes to receive and copy a byte, its share of garbage collection included: about a millisecond for 1 MiB. */
 const readMsPerByte = 1e-6;
@@ -89,6 +59,13 @@ export class Connection {
   readonly #afterWriting: (() => void)[] = [];
   /** Time slices for parsing and serving this client's frames and for writing long replies. */
   readonly #share: LoopShare;
+  /** Time slices for taking short frames and for answering pings: these do not wait for the client's other work. */
+  readonly #shortShare: LoopShare;
+  #takesShort = false;
+  /** Requests of short frames that wait for their turn to begin. No long frame is taken before them: requests begin in order. */
+  #beginning = 0;
+  /** Whether the socket is read. */
+  #reading = true;
   #parsing: Parsing | undefined;
   #requests = 0;
   #ended = false;
@@ -116,6 +93,10 @@ export class Connection {
       serve: (isDue) => this.#work(isDue),
       settle: () => this.#flush(),
     });
+    this.#shortShare = services.loop.join({
+      serve: () => this.#takeShortFrames(),
+      settle: () => this.#flush(),
+    });
     this.#outbox = new Outbox(socket, this.#maxFrameBytes, {
       requestTime: () => this.#share.request(),
       written: () => this.#countUnsent(),
@@ -140,7 +121,7 @@ export class Connection {
         this.#memory.close();
         this.#log.debug('disconnected');
         const ended = this.#endSessions(serverError(2002, 'the connection was closed'));
-        resolve(ended.finally(() => this.#share.leave()));
+        resolve(ended.finally(() => this.#leaveLoop()));
       });
     });
     this.#listen();
@@ -194,8 +175,10 @@ export class Connection {
       this.#throttle.heard();
       this.#decoder.push(chunk);
       this.#share.charge(chunk.length * readMsPerByte);
-      if (this.#decoder.waitingBytes >= mostAhead) socket.pause();
-      this.#share.request();
+      if (this.#decoder.waitingBytes >= pace.mostAhead) this.#read(false);
+      const holdsShort = this.#holdsShortFrame;
+      if (holdsShort) this.#shortShare.request();
+      if (!holdsShort || chunk.length > pace.mostOfPing) this.#share.request();
     });
     socket.on('drain', () => {
       this.#deadlines.read();
@@ -214,12 +197,29 @@ export class Connection {
     if (this.#outbox.encode(isDue)) return Number.POSITIVE_INFINITY;
     if (this.#farewell) this.#endSocket();
     this.#gate.admit();
-    let more = true;
-    for (let taken = 0; more && taken < requestsPerSlice && !(taken > 0 && isDue()); taken++)
+    let more = this.#beginning === 0;
+    for (let taken = 0; more && taken < pace.requests && !(taken > 0 && isDue()); taken++)
       more = this.#takeRequest(isDue);
-    const waiting = more ? this.#waitingRequests : 0;
+    const waiting = more || this.#beginning > 0 ? this.#waitingRequests : 0;
     if (waiting === 0) this.#adjustReading();
     return waiting;
+  }
+
+  get #holdsShortFrame(): boolean {
+    return this.#parsing === undefined && this.#waiting === undefined && this.#decoder.holdsShortFrame;
+  }
+
+  /** A slice of short frames: pings are answered, other requests begin in slices of their own. Returns as LoopWork.serve(). */
+  #takeShortFrames(): number {
+    this.#socket.cork();
+    this.#takesShort = true;
+    let taken = 0;
+    while (taken < pace.shortFrames && this.#holdsShortFrame && this.#takeRequest(() => false)) taken++;
+    this.#takesShort = false;
+    if (taken === pace.shortFrames && this.#holdsShortFrame) return this.#waitingRequests;
+    if (this.#decoder.waitingBytes > 0) this.#share.request();
+    else this.#adjustReading();
+    return 0;
   }
 
   /** An estimate, from the bytes that were read. A frame that is not parsed in a slice counts as many. */
@@ -295,10 +295,15 @@ export class Connection {
     if (this.#ended) return;
     this.#countReceived();
     const reading = this.#mayTake() && this.#waiting === undefined && this.#memory.mayRead();
-    if (reading) this.#socket.resume();
-    else this.#socket.pause();
+    this.#read(reading);
     if (reading && this.#decoder.midFrame) this.#deadlines.frameBegun();
     else this.#deadlines.frameEnded();
+  }
+
+  #read(reading: boolean): void {
+    this.#reading = reading;
+    if (reading) this.#socket.resume();
+    else this.#socket.pause();
   }
 
   #countReceived(): void {
@@ -346,7 +351,7 @@ export class Connection {
       .then(() => Promise.allSettled(held))
       .then(() => {
         memory.release();
-        this.#share.request();
+        if (!this.#reading || this.#decoder.waitingBytes > 0) this.#share.request();
       });
   }
 
@@ -368,7 +373,13 @@ export class Connection {
     }
   }
 
-  #answer(object: Record<string, unknown>, held: Promise<void>[]): Promise<object | undefined> {
+  async #answer(object: Record<string, unknown>, held: Promise<void>[]): Promise<object | undefined> {
+    if (this.#takesShort && object.type !== 'Ping') {
+      this.#beginning++;
+      await this.#share.turn();
+      this.#beginning--;
+      if (this.#ended) return undefined;
+    }
     const { debug } = this.#services;
     if (debug !== undefined && object.type === debug.type)
       return debug.serve(object, (session) => void this.#sessions.get(session));
@@ -411,6 +422,11 @@ export class Connection {
 
   #callAfterWriting(): void {
     if (!this.#outbox.busy) for (const callback of this.#afterWriting.splice(0)) callback();
+  }
+
+  #leaveLoop(): void {
+    this.#share.leave();
+    this.#shortShare.leave();
   }
 
   #countUnsent(): void {

@@ -102,8 +102,9 @@ export class LoopScheduler {
   #stopWatching = () => {};
   /** Time used in this turn of the event loop. */
   #spent = 0;
-  /** Processor time when it was last read, with that of the short slices since. */
+  /** Processor time when it was last read, with that of the short slices since, and the time until which that is. */
   #usedBefore = 0;
+  #usedUntil = Number.NEGATIVE_INFINITY;
   #turnEnds = false;
 
   constructor(limits: LoopLimits = defaultLimits, clock: LoopClock = loopClock) {
@@ -165,7 +166,7 @@ export class LoopScheduler {
 
   async #run(): Promise<void> {
     this.#running = true;
-    this.#usedBefore = this.#clock.used();
+    this.#usedIn(this.#clock.now());
     this.#endTurn();
     const { turnMs } = this.#limits;
     while (this.#waiting.size > 0 && this.#spent < turnMs)
@@ -201,8 +202,10 @@ export class LoopScheduler {
     slice.paid = cost;
   }
 
-  /** The processor time of a slice of `ms`. */
-  #usedIn(ms: number): number {
+  /** The processor time since the end of the slice before. */
+  #usedIn(now: number): number {
+    const ms = now - this.#usedUntil;
+    this.#usedUntil = now;
     if (ms <= shortPart * this.#limits.sliceMs) {
       this.#usedBefore += ms;
       return ms;
@@ -225,7 +228,7 @@ export class LoopScheduler {
     work.settle();
     const parts = 1 + waiting + steps.length;
     const ended = now();
-    const slice = { member, began, ended, used: this.#usedIn(ended - began), parts, paid: 0 };
+    const slice = { member, began, ended, used: this.#usedIn(ended), parts, paid: 0 };
     this.#charge(slice);
     if (slice.used > this.#limits.sliceMs && this.#long.push(slice) > mostRemembered) this.#long.shift();
     if (parts > 1) this.#waiting.add(member, ended, parts * lightPart < 1 ? waitingPart : 0);

@@ -53,6 +53,23 @@ describe('the frame decoder', () => {
     expect(frames).toEqual(decodeSlowly(sample, limit).frames);
   });
 
+  it('tells whether a short frame is complete, in one piece, before anything of it is taken', () => {
+    const decoder = new FrameDecoder(limit * 1000);
+    const short = encodeFrame({ type: 'Ping', id: 1 }, limit);
+    const long = Buffer.concat([Buffer.from([1, 0, 0, 4, 1]), Buffer.alloc(1025, 32)]);
+    expect(decoder.holdsShortFrame).toBe(false);
+    decoder.push(short.subarray(0, 4));
+    expect(decoder.holdsShortFrame).toBe(false);
+    decoder.push(short.subarray(4));
+    expect(decoder.holdsShortFrame).toBe(false);
+    expect(decoder.next()?.length).toBe(short.length - 5);
+    decoder.push(Buffer.concat([short, long, short]));
+    const held = [];
+    for (let frame: unknown = short; frame !== undefined; frame = decoder.next())
+      held.push(decoder.holdsShortFrame);
+    expect(held).toEqual([true, false, true, false]);
+  });
+
   it('gives the same frames when the stream arrives byte by byte', () => {
     const bytes = [...sample].map((byte) => Buffer.from([byte]));
     expect(decode(bytes)).toEqual(decodeSlowly(sample, limit));
@@ -173,6 +190,14 @@ describe('the frame decoder', () => {
 });
 
 describe('the frame encoder', () => {
+  it('has no bytes left after clear(), also between two frames of a chunk', () => {
+    const decoder = new FrameDecoder(limit);
+    decoder.push(sample);
+    decoder.next();
+    decoder.clear();
+    expect(decoder).toMatchObject({ waitingBytes: 0, heldBytes: 0, holdsShortFrame: false });
+  });
+
   it('counts bytes, not characters', () => {
     const bytes = encodeFrame({ text: 'ß東' }, limit);
     expect(bytes.readUInt32BE(1)).toBe(bytes.length - 5);

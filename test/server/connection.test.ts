@@ -48,6 +48,22 @@ describe('a connection', () => {
     expect(raw.received.indexOf(pong)).toBeLessThan(raw.received.indexOf(created));
   });
 
+  it('answers a ping before other requests that came with it, which keep their order', async () => {
+    const raw = await (await TestServer.start()).raw();
+    const requests = [1, 2, 3, 4].map((id) => ({ type: 'CreateSessionRequest', id }));
+    raw.send(...requests, { type: 'Ping', id: 5 });
+    await Promise.all([1, 2, 3, 4, 5].map((id) => raw.next(replyTo(id))));
+    const replies = raw.received.flatMap((reply) => ('reply_to' in reply ? [reply.reply_to] : []));
+    expect(replies).toEqual([5, 1, 2, 3, 4]);
+  });
+
+  it('answers what came before bytes that are no frame', async () => {
+    const raw = await (await TestServer.start()).raw();
+    raw.bytes(Buffer.concat([frame({ type: 'CreateSessionRequest', id: 1 }), Buffer.from('GET / HTTP/1.1')]));
+    expect(await raw.next(replyTo(1))).toMatchObject({ type: 'CreateSessionResponse' });
+    expect(await raw.next(replyTo(null as never))).toMatchObject({ code: 1001 });
+  });
+
   it('keeps requests in order where one names what another makes', async () => {
     const raw = await (await TestServer.start()).raw();
     const session_id = await sessionOf(raw);

@@ -7,7 +7,7 @@ import { type Client, type ClientSession, connect, type Graph } from '../../src/
 import { configSchema } from '../../src/config/schema.js';
 import { type Log, silentLog } from '../../src/log/log.js';
 import type { LogTail } from '../../src/monitor/log-tail.js';
-import type { ConnectionLimits } from '../../src/server/connection.js';
+import type { ConnectionLimits } from '../../src/server/connection-limits.js';
 import { LorekeepServer, type ServerOptions } from '../../src/server/server.js';
 import { createTinyModel } from '../helpers/tiny-model/tiny-model.mjs';
 import { contextSize, corpus, dimension } from './corpus.js';
