@@ -2,11 +2,12 @@
 // cancelled prompt; a frame loop beside a throttled generation; retrieval beside generation.
 //
 //   node bench/generation/fairness.mjs [--parts scenes,behind,retrieval,throttle,cancels] [--model "SmolLM2-135M Q4_1"] [--prompt 4000]
-//     [--targets auto,20,40,80,160,0] [--batches 2048,256,64] [--rounds 2] [--cancels 1000] [--frames 600] [--queries 300] [--threads 2]
+//     [--targets auto,20,40,80,160,0] [--batches 2048,256,64] [--rounds 3] [--cancels 1000] [--frames 600] [--queries 300] [--threads 2]
 //     [--minutes 60] [--server PROGRAM] [--peers runtimes,llama-server]
 //
 // 0 is lorekeep without a step target. Contestants take turns, round by round, and medians over the rounds count; of the scenes, contestants
-// other than lorekeep's own runtime play the first round only. After --minutes no further part begins, and those left are named.
+// other than lorekeep's own runtime play the first round only. B also comes alone in each round, with its best setting: "of its time alone" is a
+// ratio within a round. After --minutes no further part begins, and those left are named.
 import { findServer } from '../embedding/llama-server.mjs';
 import { runTrial } from '../harness/trial.mjs';
 import { missingServer } from './contestants.mjs';
@@ -24,7 +25,7 @@ const defaults = {
   prompt: 4000,
   targets: 'auto,20,40,80,160,0',
   batches: '2048,256,64',
-  rounds: 2,
+  rounds: 3,
   cancels: 1000,
   frames: 600,
   queries: 300,

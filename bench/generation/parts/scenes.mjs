@@ -13,8 +13,6 @@ const [lead, follow] = [16, 8];
 const longReply = 1500;
 const shortPrompt = 64;
 const streamed = 48;
-/** Rounds in which B is alone, too: the best of them counts. */
-const aloneRounds = 2;
 /** Rounds of contestants that are not lorekeep's own runtime: each takes a minute and more. */
 const slowRounds = 1;
 /** Limit of A's longest gap: a number of its own steps plus some ms. */
@@ -27,17 +25,19 @@ export async function scenes(options, result) {
   const settings = settingsOf(options);
   const groups = await startGroups(model, settings, options);
   const seen = settings.map(() => []);
-  const alone = new Map();
   const plays = (name, round) => name === own || round < slowRounds;
   for (let round = 0; round < options.rounds; round++) {
-    for (const [group, { name, contestants }] of round < aloneRounds ? groups : []) {
+    const alone = new Map();
+    for (const { name, contestants } of groups.values()) {
       if (!plays(name, round)) continue;
       const found = await contestants.call(name, 'play', { requests: aloneScene(model, options, round) });
-      if (found) alone.set(group, [...(alone.get(group) ?? []), firstTokenMs(found.B)]);
+      if (found)
+        alone.set(name, Math.min(alone.get(name) ?? Number.POSITIVE_INFINITY, firstTokenMs(found.B)));
     }
     for (const [i, setting] of settings.entries()) {
       if (!plays(setting.name, round)) continue;
-      seen[i].push(await playScenes(model, setting, groups.get(setting.group), options, 100 * round + i));
+      const played = await playScenes(model, setting, groups.get(setting.group), options, 100 * round + i);
+      if (played) seen[i].push({ ...played, alone: alone.get(setting.name) });
       console.log(`${setting.name}, ${setting.label}: round ${round + 1} of ${options.rounds}`);
     }
     if (options.late()) break;
@@ -46,13 +46,11 @@ export async function scenes(options, result) {
     contestants.end();
     addAbsent(result, contestants);
   }
-  const rows = settings.flatMap((setting, i) => rowOf(setting, seen[i].filter(Boolean), alone));
+  const rows = settings.flatMap((setting, i) => rowOf(setting, seen[i]));
   result.tables.push(table(rows));
   result.curves.push(curve(rows));
-  result.detail.scenes = { alone: [...alone], rows };
+  result.detail.scenes = { rows, alone: seen.map((rounds) => rounds.map((round) => round.alone)) };
 }
-
-const programOf = (group) => group.replace(/ \d+$/, '');
 
 /** `group` names the process that plays a setting: the program, and its batch size where it is started with one. */
 function settingsOf({ targets, batches, server, peers }) {
@@ -112,13 +110,12 @@ async function playScenes(model, { name, target }, { contestants }, { prompt }, 
   return mix && { stream, mix };
 }
 
-function rowOf({ name, label }, rounds, alone) {
+function rowOf({ name, label }, rounds) {
   if (rounds.length === 0) return [];
   const over = (get) => median(rounds.map(get));
   const step = over(({ stream }) => median(gaps(stream.A)));
   const gap = over(({ mix }) => Math.max(...gapsWhile(mix)));
   const first = over(({ mix }) => firstTokenMs(mix.B));
-  const best = Math.min(...[...alone].flatMap(([group, ms]) => (programOf(group) === name ? ms : [])));
   return [
     {
       name,
@@ -128,7 +125,7 @@ function rowOf({ name, label }, rounds, alone) {
       limit: gap / (mostSteps * step + mostMs),
       p99: over(({ mix }) => quantile(gapsWhile(mix), 0.99)),
       first,
-      ratio: first / best,
+      ratio: over(({ mix, alone }) => firstTokenMs(mix.B) / alone),
       background: over(
         ({ mix }) => mix.C.tokenMs.filter((at) => at > mix.B.startMs && at < mix.B.tokenMs[0]).length,
       ),
@@ -175,7 +172,7 @@ function table(rows) {
       { key: 'limit', label: `of ${mostSteps} steps + ${mostMs} ms`, digits: 2 },
       { key: 'p99', label: "A's p99 gap, ms" },
       { key: 'first', label: "B's first token, ms" },
-      { key: 'ratio', label: "of the program's best alone", digits: 2 },
+      { key: 'ratio', label: 'of its time alone', digits: 2 },
       { key: 'background', label: "C's tokens meanwhile", digits: 0 },
     ],
     rows,
