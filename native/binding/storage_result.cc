@@ -125,7 +125,8 @@ Napi::Array flatten_hits(Napi::Env env, const store::Storage& storage, std::span
   return flattener.rest();
 }
 
-/// Most bytes of texts that are converted at once, in a small part of a millisecond; one text may have more.
+/// Maximum number of bytes of texts that are converted at once, in a small part of a millisecond; one text may have
+/// more.
 constexpr std::size_t kBytesAtOnce = 256 * 1024;
 
 /// Returns where the part of [begin, end) ends that is converted at once.

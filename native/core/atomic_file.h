@@ -11,7 +11,7 @@
 
 namespace lorekeep {
 
-/// Writes a file atomically: readers see the old file or the new one. Bytes go to a temporary name beside the target
+/// Writes a file atomically: readers see the old file or the new one. Bytes go to a temporary name next to the target
 /// (`<name>.<process>-<n>.tmp`); commit() makes them durable and renames. Without commit() the temporary file is
 /// removed; the next writer of the target removes those of killed processes. A writer holds a lock on its temporary
 /// file. The new file has the permissions and the owner of the one that it replaces. destination.h defines which files

@@ -55,7 +55,7 @@ constexpr int kFolderFlags = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
 constexpr int kFileFlags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
 
 constexpr int kMostLinks = 40;  // as in Linux
-/// Most components that may change between being looked at and being opened.
+/// Maximum number of components that may change between check and open.
 constexpr int kMostChanges = 64;
 
 /// Ends a walk.
@@ -112,7 +112,7 @@ struct Place {
   std::string name;
 };
 
-/// Also in other case, which some file systems do not tell apart.
+/// Returns whether a name contains ".log" in any case, because some file systems ignore case.
 bool is_log(std::string_view name) {
   constexpr std::string_view kEnding = ".log";
   const auto same = [](char a, char b) { return (a >= 'A' && a <= 'Z' ? a - 'A' + 'a' : a) == b; };
@@ -322,7 +322,7 @@ class Walk {
     if (inside) target.erase(target.begin(), target.begin() + static_cast<std::ptrdiff_t>(spelled_.size()));
   }
 
-  /// The component changed since it was looked at: looks again.
+  /// The component changed since the check: checks again.
   std::optional<Descriptor> changed(const std::string& name, int code) {
     if (code != ENOENT && code != ELOOP && code != ENOTDIR && code != EMLINK && code != ENXIO) stop_for(code);
     again(name);

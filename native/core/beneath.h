@@ -1,6 +1,6 @@
 // Opens files by untrusted paths without ever leaving a folder. Walks paths component by component and opens each from
 // the descriptor of the previous one. Links are never followed by the system, but read and walked. So nothing outside
-// is looked at, and the opened file is the checked one, however links change meanwhile.
+// is checked, and the opened file is the checked one, however links change meanwhile.
 #pragma once
 
 #include <string>

@@ -9,7 +9,7 @@
 
 namespace lorekeep {
 
-/// Thrown by check() after the deadline. Not a failure: it tells whoever set the deadline that the work takes longer.
+/// Thrown by check() after the deadline. Not a failure: the work takes longer than the deadline's owner allows.
 struct OutOfTime {};
 
 class CancelToken {

@@ -41,11 +41,11 @@ class Destination {
   const std::filesystem::path& target() const noexcept { return target_; }
   /// Throws Error(kInvalidArgument) naming the file unless it may be replaced; Error(kIo) if it cannot be read.
   void check() const;
-  /// Creates a file beside the target, with the permissions and the owner of the file that is there, and opens it for
+  /// Creates a file next to the target, with the permissions and the owner of the file that is there, and opens it for
   /// writing. Returns null with errno (EEXIST) on failure.
   std::FILE* create(const std::filesystem::path& name) const;
   void remove(const std::filesystem::path& name) const noexcept;
-  /// Renames a file beside the target to the target, which it checks again first, and by device and inode up to the
+  /// Renames a file next to the target to the target, which it checks again first, and by device and inode up to the
   /// rename itself. Throws as check(); returns false with errno if the system refuses.
   bool replace_with(const std::filesystem::path& name) const;
   /// Makes the rename durable.

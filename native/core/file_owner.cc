@@ -110,7 +110,7 @@ ReplacementRule replaces_own_kind(const fs::path& target, Magic magic, const Fil
     const auto beginning = std::as_writable_bytes(std::span(&header.magic, 1))
                                .first(static_cast<std::size_t>(std::min<std::uint64_t>(sizeof(magic), file.size())));
     if (!(whole || file.read(0, beginning)) || std::memcmp(&header.magic, &magic, beginning.size()) != 0) {
-      return "holds something else than lorekeep writes there (files of this kind begin with " + shown(magic) + ")";
+      return "is not a file of the kind that lorekeep writes there (such files begin with " + shown(magic) + ")";
     }
     if (!whole || !owner) return "";
     const auto content = read_owner(file, header);

@@ -1,5 +1,5 @@
 // A counting semaphore whose release() never blocks. glibc's pthread_cond_signal does: it waits until threads that were
-// woken before have run, which takes hundreds of milliseconds beside busy processors. libstdc++ 12's
+// woken before have run, which takes hundreds of milliseconds on busy processors. libstdc++ 12's
 // std::counting_semaphore may sleep forever (PR 104928).
 #pragma once
 

@@ -41,7 +41,7 @@ class ThreadPool {
   void submit(std::function<void()> task);
 
   /// Returns whether a thread is idle, so that a task would start at once. Ask before sharing little work, which would
-  /// be useless behind a long task.
+  /// be useless after a long task.
   bool has_idle_thread();
 
   /// Waits at most `limit` until nothing is queued or running, and returns whether this happened. For process exit.

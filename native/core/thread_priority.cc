@@ -29,7 +29,7 @@ void enter_priority(ThreadPriority priority) noexcept {
   const int nicer = background ? kBackgroundNicer : kSearchNicer;
   ::setpriority(PRIO_PROCESS, thread, ::getpriority(PRIO_PROCESS, thread) + nicer);
 #elif defined(__APPLE__)
-  // Searches keep the default class: the next one is that of work which nobody waits for.
+  // Searches keep the default class: the next lower one is for background work.
   if (background) ::pthread_set_qos_class_self_np(QOS_CLASS_UTILITY, 0);
 #elif defined(_WIN32)
   ::SetThreadPriority(::GetCurrentThread(), background ? THREAD_PRIORITY_LOWEST : THREAD_PRIORITY_BELOW_NORMAL);

@@ -30,7 +30,7 @@ class Attention {
   void plan(std::span<const Part> parts);
 
   /// Computes heads side by side: `to` and `queries` are rows x stride. The keys and values of all rows are in the
-  /// cache. `window`: most keys that a row sees; 0: all before it. Returns false if the step is unwanted.
+  /// cache. `window`: maximum number of keys that a row sees; 0: all before it. Returns false if the step is unwanted.
   bool compute(std::size_t layer, std::size_t window, const float* queries, float* to, std::size_t stride);
 
  private:

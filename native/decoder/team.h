@@ -32,14 +32,14 @@ class Team {
   /// Starts the other threads; fewer if the system refuses them. Not during a step.
   void start();
 
-  /// Most threads, the caller included; workers are 0 to size() - 1.
+  /// Maximum number of threads, the caller included; workers are 0 to size() - 1.
   std::size_t size() const noexcept { return helpers_.size() + 1; }
 
   /// Begins a step that at most `threads` compute. `unwanted` (may be empty) is asked by the caller between its
   /// tickets.
   void begin(std::size_t threads, const std::function<bool()>* unwanted) noexcept;
 
-  /// Most threads of the step.
+  /// Maximum number of threads of the step.
   std::size_t limit() const noexcept { return limit_.load(std::memory_order_relaxed); }
 
   /// Calls body(ticket, worker) for each ticket in [0, tickets), on several threads, and waits. Returns false if the

@@ -27,7 +27,7 @@ struct LayerWeights {
   quant::PackedMatrix up;
   quant::PackedMatrix down;
   std::vector<float> post_feed_forward_norm;
-  std::size_t window = 0;  // most tokens that a token sees, itself included; 0: all before it
+  std::size_t window = 0;  // maximum number of tokens that a token sees, itself included; 0: all
   std::size_t rotary = 0;  // of DecoderShape::rotaries
 };
 

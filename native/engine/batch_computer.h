@@ -22,7 +22,7 @@ class BatchComputer {
  public:
   virtual ~BatchComputer() = default;
 
-  /// Most tokens of a batch.
+  /// Maximum number of tokens of a batch.
   virtual std::uint32_t capacity() const noexcept = 0;
 
   /// Fills every sequence's vector with the pooled, not normalised embedding. Precondition: no sequence is empty, and

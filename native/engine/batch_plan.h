@@ -10,9 +10,9 @@
 namespace lorekeep::engine {
 
 struct BatchLimits {
-  /// Most tokens of a batch of several texts. A text with more tokens gets its own batch.
+  /// Maximum number of tokens of a batch of several texts. A text with more tokens gets its own batch.
   std::uint32_t tokens;
-  /// Most texts of a batch, at least 1.
+  /// Maximum number of texts of a batch, at least 1.
   std::uint32_t sequences;
   /// Threads that compute batches. A job with too few tokens for a full batch per thread is cut into smaller batches.
   std::size_t workers;

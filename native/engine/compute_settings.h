@@ -14,7 +14,7 @@ inline constexpr std::string_view kLlamaRuntime = "llama.cpp";
 struct ComputeSettings {
   /// kLlamaRuntime, or the name of an encoder::EncoderKernels set: native/encoder, for BERT models.
   std::string runtime;
-  /// Most tokens of a batch of several texts.
+  /// Maximum number of tokens of a batch of several texts.
   std::uint32_t batch_tokens = 0;
 };
 

@@ -13,7 +13,7 @@
 
 namespace lorekeep::engine {
 
-/// Most texts of a batch.
+/// Maximum number of texts of a batch.
 inline constexpr std::uint32_t kBatchSequences = 64;
 
 struct Runtime {

@@ -9,7 +9,7 @@
 
 namespace lorekeep::lm {
 
-/// Most tokens that a step verifies.
+/// Maximum number of tokens that a step verifies.
 inline constexpr std::size_t kMostDrafts = 15;
 
 class DraftPolicy {

@@ -18,7 +18,7 @@ namespace lorekeep::lm {
 
 class GenerationContext {
  public:
-  /// Most rows with outputs in a step. Memory is reserved for each (a row of the vocabulary).
+  /// Maximum number of rows with outputs in a step. Memory is reserved for each (a row of the vocabulary).
   static constexpr std::uint32_t kMostOutputs = 32;
 
   struct Row {

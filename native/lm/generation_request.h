@@ -32,9 +32,9 @@ std::string_view finish_name(Finish finish) noexcept;
 struct GenerationInput {
   std::vector<Token> prompt;
   scheduler::ConsumerClass consumer_class = scheduler::ConsumerClass::kInteractiveVisible;
-  /// Most tokens of the reply, thinking included. 0: only the prompt is computed.
+  /// Maximum number of tokens of the reply, thinking included. 0: only the prompt is computed.
   std::uint32_t max_tokens = kDefaultMaxTokens;
-  /// Most tokens after thinking. Absent: what thinking leaves of max_tokens.
+  /// Maximum number of tokens after thinking. Absent: what thinking leaves of max_tokens.
   std::optional<std::uint32_t> max_reply_tokens;
   SamplingOptions sampling;
   std::uint64_t seed = 0;

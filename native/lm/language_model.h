@@ -50,13 +50,13 @@ enum class CacheType {
 inline constexpr std::string_view kDecoderRuntime = "decoder";
 
 struct LanguageModelOptions {
-  /// Most tokens of a prompt and its reply. 0: the training context, but at most kDefaultContext. Capped at the
-  /// training context.
+  /// Maximum number of tokens of a prompt and its reply. 0: the training context, but at most kDefaultContext. Capped
+  /// at the training context.
   std::uint32_t context_size = 0;
   /// Cells of the KV cache, shared by all requests; one per token. 0: context_size.
   std::uint32_t kv_cells = 0;
   CacheType cache_type = CacheType::kF16;
-  /// Most tokens of one step.
+  /// Maximum number of tokens of one step.
   std::uint32_t batch_size = kDefaultBatch;
   /// Threads that decode, and threads that process prompts. 0: all that the process may use.
   std::uint32_t threads = 0;

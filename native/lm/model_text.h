@@ -25,7 +25,7 @@ struct RenderedPrompt {
 struct ReplyOptions {
   /// The prompt, if this model's template rendered it; decides whether the reply may think.
   Thinking thinking = Thinking::kDefault;
-  /// Most tokens of thinking. Absent: what leaves max_reply_tokens for the reply, or a quarter of all.
+  /// Maximum number of tokens of thinking. Absent: what leaves max_reply_tokens for the reply, or a quarter of all.
   std::optional<std::uint32_t> thinking_budget;
   std::shared_ptr<const Grammar> grammar;
   std::optional<QuoteRule> quotes;

@@ -41,7 +41,7 @@ class Activations {
   void quantize(std::size_t begin, std::size_t end) noexcept;
   void quantize(std::size_t begin, std::size_t end, const QuantKernels& kernels) noexcept;
 
-  /// Writes what rounding has left of a quantised row, value - scale * quant: inputs() values.
+  /// Writes the rounding errors of a quantised row, value - scale * quant: inputs() values.
   void remainder(std::size_t index, float* to) const noexcept;
 
   std::size_t inputs() const noexcept { return inputs_; }

@@ -37,7 +37,7 @@ constexpr std::size_t kAhead = 4;        // products; as many tiles hold sums
 constexpr std::size_t kPartBlocks = 32;  // unpacked at a time: 20 KiB
 static_assert(kLanes * kStep == kTileBytes && kPartBlocks % kSubBlocks == 0);
 
-/// An unpacked block, with signed quants: what is added to quants is subtracted.
+/// An unpacked block, with signed quants: the offset added to quants is subtracted.
 struct alignas(kLine) SignedBlock {
   Step quants[kSteps];
   float scale[kLanes];

@@ -21,7 +21,7 @@ class PackedMatrix {
   /// `work.cancel`, which is polled per panel. The matrices of a model should share a `memory`.
   static PackedMatrix pack(Format format, std::span<const std::byte> rows, std::size_t outputs, std::size_t inputs,
                            const Work& work, PackedMemory& memory);
-  /// The same, in memory of its own.
+  /// The same, in newly allocated memory.
   static PackedMatrix pack(Format format, std::span<const std::byte> rows, std::size_t outputs, std::size_t inputs,
                            const Work& work);
 

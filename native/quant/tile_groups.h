@@ -1,5 +1,5 @@
-// Reading groups in vectors of an instruction set, for tile_kernels.h, which names what the including file defines.
-// Internal to native/quant.
+// Reading groups in vectors of an instruction set, for tile_kernels.h, which names the definitions that the including
+// file provides. Internal to native/quant.
 
 #include <bit>
 #include <cstddef>
@@ -123,7 +123,7 @@ LOREKEEP_INLINE typename I::template Operand<Group::kMostQuant> operand_of_step(
   }
 }
 
-// Sums of a block start as what the form of the quants adds too much or too little.
+// Sums of a block start with the correction for the offset of the quants.
 template <class Group, class I = Isa>
 LOREKEEP_INLINE Isa::Ints first_sum(const Group& group, std::size_t, std::int32_t negated_sum, int zero_shift) {
   if constexpr (std::is_same_v<Group, SignedGroup>) {

@@ -3,7 +3,7 @@
 //   LOREKEEP_INLINE, LOREKEEP_KERNEL   attributes of functions that use the instructions, inlined or not
 //   Isa                                vectors of 16 lanes, their operations and the sizes of tiles (as in
 //                                      kernels_avx512_vnni.cc)
-// and so gets functions of its own. Included once per such file; lambdas are avoided, because GCC compiles them without
+// and so gets separate functions. Included once per such file; lambdas are avoided, because GCC compiles them without
 // the attributes of their function. Internal to native/quant.
 
 #include <algorithm>
@@ -32,7 +32,7 @@ struct TileProduct {
   std::size_t rows;
   std::size_t panels;
   std::size_t lanes;  // of the last panel
-  int zero_shift;     // the logarithm of what was added to quants, for unpacked weights
+  int zero_shift;     // the logarithm of the offset added to quants, for unpacked weights
   bool go_on;         // from the sums in `out`
   // The part that is unpacked next. For each of its rows, a tile requests `ahead_bytes` of either panel.
   const std::byte* ahead;
@@ -116,8 +116,8 @@ struct BlockTiles {
       }
     }
 
-    // A few rows wait for memory. Panels are adjacent, so what follows the last is read next. Each block requests its
-    // share, because many requests at once wait for each other.
+    // A few rows wait for memory. Panels are adjacent, so the memory after the last is read next. Each block requests
+    // its share, because many requests at once wait for each other.
     LOREKEEP_INLINE static void prefetch(const Group* const (&groups)[kPanels], std::size_t block) {
       if constexpr (kRows <= Isa::kStreamRows) {
 #pragma GCC unroll 64
@@ -322,7 +322,7 @@ LOREKEEP_KERNEL void unpack_part(const std::byte* weights, std::size_t first, st
 }
 
 /// Makes the tiles of a part request the part after it, of the same panels or of the next ones. The last part's tiles
-/// request the panels behind this product: another thread may multiply them.
+/// request the panels after this product: another thread may multiply them.
 template <class Group>
 void request_next(const TileProduct& g, std::size_t panel, std::size_t first, std::size_t most, TileProduct& part) {
   if (first >= g.count) {

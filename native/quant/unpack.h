@@ -21,7 +21,7 @@ struct alignas(kLine) UnpackedSigned {
   float scale[kLanes];
 };
 
-/// Unpacks block `block` of `group`. The slow twin of what the kernels do.
+/// Unpacks block `block` of `group`. The slow twin of the kernels' unpacking.
 template <class Group>
 void unpack(const Group& group, std::size_t block, Unpacked& to) noexcept;
 

@@ -23,9 +23,9 @@ inline constexpr double kPlannedGpuStepMs = 0.65 * kMostGpuStepMs;
 
 /// Limits of a model's batches.
 struct ModelLimits {
-  /// Most tokens of a step.
+  /// Maximum number of tokens of a step.
   std::uint32_t n_batch = 512;
-  /// Most requests that decode in a step.
+  /// Maximum number of requests that decode in a step.
   std::uint32_t max_decodes = 256;
   /// Chunks end at multiples of this position, so that their borders do not depend on other requests; 0: anywhere.
   std::uint32_t chunk_grid = 0;

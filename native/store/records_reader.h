@@ -41,7 +41,7 @@ struct ReadOptions {
   std::size_t longest_record = kLongestRecord;   // bytes of JSON
 };
 
-/// Most issues listed in an error; reading ends at the next issue.
+/// Maximum number of issues listed in an error; reading ends at the next issue.
 inline constexpr std::size_t kListedIssues = 20;
 
 /// Parses record by record: needs memory for the result, a window of four longest records and one record. Throws

@@ -8,7 +8,7 @@
 
 namespace lorekeep::store {
 
-/// Inputs of the relevance of a hit beside its raw scores.
+/// Inputs of the relevance of a hit besides its raw scores.
 struct RelevanceScale {
   Mode mode = Mode::kDense;
   Background background;   // dense, hybrid

@@ -20,7 +20,7 @@
 
 namespace lorekeep::store {
 
-/// Least range of cosines above the background: all records may be equal.
+/// Minimum range of cosines above the background: all records may be equal.
 inline constexpr double kLeastCosineRange = 0.05;
 
 /// Maps raw scores of one query to [0, 1].
@@ -44,8 +44,8 @@ struct FusedByScore {
   float bm25;
 };
 
-/// Returns the weight for one query. It rises if the cosines of the dense leg fall steeply behind the first, and sinks
-/// if they fall slowly: then the model hardly tells the records apart. Learned by tools/fusion/fit.py. Preconditions: 0
+/// Returns the weight for one query. It rises if the cosines of the dense leg fall steeply after the first, and sinks
+/// if they fall slowly: then the model hardly separates the records. Learned by tools/fusion/fit.py. Preconditions: 0
 /// < weight < 1; `dense` is best first.
 double adapted_weight(double weight, std::span<const Scored> dense) noexcept;
 

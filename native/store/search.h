@@ -56,10 +56,10 @@ struct SearchRequest {
   /// for top_k, or the leg's depth if it is larger.
   std::size_t ef = 0;
   Fusion fusion = Fusion::kRrf;
-  RrfOptions rrf;             // `candidates` counts for both fusions
+  RrfOptions rrf;             // `candidates` is used by both fusions
   double dense_weight = 0.5;  // of Fusion::kScores, in [0, 1]; a leg of weight 0 is not run
   bool adapt_weight = false;  // the weight follows the query: score_fusion.h. Not if it is 0 or 1
-  /// Least relevance of a hit, in [0, 1].
+  /// Minimum relevance of a hit, in [0, 1].
   std::optional<double> min_score;
   Calibration calibration;
   const LexicalOptions* lexical = nullptr;  // of the lexical leg; null: words and BM25 of the texts

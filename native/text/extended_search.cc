@@ -12,7 +12,7 @@ namespace {
 constexpr std::size_t kBlocksPerPoll = 64;
 constexpr std::size_t kDocumentsPerPiece = 64;
 
-/// Calls visit(word, token) for every token of kEnhanced: the word in the text, and what stripping leaves of it.
+/// Calls visit(word, token) for every token of kEnhanced: the word in the text, and its stem.
 template <class Visit>
 void for_each_english_word(std::string_view text, Visit&& visit) {
   char token[kMaxTokenBytes];
@@ -23,7 +23,7 @@ void for_each_english_word(std::string_view text, Visit&& visit) {
   });
 }
 
-/// Returns whether a word of the texts counts for a prefix by its stem alone.
+/// Returns whether a word of the texts matches a prefix by its stem alone.
 bool has_stem(const TermUnion& any, std::string_view word, std::string_view stem) {
   return word.starts_with(any.beginning) && std::find(any.stems.begin(), any.stems.end(), stem) != any.stems.end();
 }
@@ -61,7 +61,7 @@ class Phrase {
   }
 
  private:
-  /// Returns whether the word counts for the prefix that ends the phrase.
+  /// Returns whether the word matches the prefix that ends the phrase.
   bool ends(std::string_view word, std::string_view token) const {
     return token.starts_with(clause_.phrase.back()) || has_stem(clause_.unions.back(), word, token) ||
            std::find(other_ends_.begin(), other_ends_.end(), token) != other_ends_.end();
@@ -76,7 +76,7 @@ class Phrase {
 
   const QueryClause& clause_;
   std::vector<std::size_t> shorter_;          // by tokens matched: the next shorter beginning that also ends there
-  std::vector<std::string_view> other_ends_;  // terms that count for the prefix but do not begin so
+  std::vector<std::string_view> other_ends_;  // terms that match the prefix without beginning with it
 };
 
 template <class Visit>

@@ -8,7 +8,7 @@
 
 namespace lorekeep::text {
 
-/// Most clauses of a query. More are an error.
+/// Maximum number of clauses of a query. More are an error.
 inline constexpr std::size_t kMaxClauses = 1024;
 
 /// A part of a query between white space, or between quotes.

@@ -48,7 +48,7 @@ class ScriptReader {
   }
 
  private:
-  /// Separators beside other parts, as in U+2103 (degree Celsius), do not count.
+  /// Separators next to other parts, as in U+2103 (degree Celsius), are ignored.
   static Script script_of(CodePointClass kind) noexcept {
     switch (kind) {
       case CodePointClass::kWord: return Script::kWords;

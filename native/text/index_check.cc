@@ -16,7 +16,7 @@ constexpr std::size_t kBucketParts = 64;
 constexpr std::size_t kMostCheckers = 4;
 constexpr std::uint32_t kUncounted = std::numeric_limits<std::uint32_t>::max();
 
-// Postings of extra tokens do not count for the length of a document.
+// Postings of extra tokens do not add to the length of a document.
 bool has_extra_tokens(const IndexData& data) noexcept {
   return data.tokenizer == Tokenizer::kMultilingual;
 }

@@ -4,7 +4,7 @@
 //   Han, Kana, Bopomofo; Hangul                    overlapping pairs of code points per run
 //   Thai, Lao, Khmer, Myanmar ...                  overlapping pairs of letters with the marks on them
 //
-// A run of one character is a token of its own.
+// A run of one character is a token by itself.
 #pragma once
 
 #include <cstddef>
@@ -27,7 +27,7 @@ class MultilingualScanner {
  public:
   explicit MultilingualScanner(const TokenVisitor& visit) : visit_(visit) {}
 
-  /// Visits all tokens in order. Extra tokens match queries but do not count for a document's length: every single Han,
+  /// Visits all tokens in order. Extra tokens match queries but do not add to a document's length: every single Han,
   /// Kana or Hangul character of a longer run, kBaseFormMark + base form of words with diacritics, kBeginningMark +
   /// beginning of words that have one (word_beginning.h).
   void scan(std::string_view utf8);

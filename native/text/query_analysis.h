@@ -32,7 +32,7 @@ struct QueryOptions {
 struct TermUnion {
   std::vector<std::string> terms;
   float share = 1;      // of bm25_weight()
-  bool binding = true;  // counts for required and excluded clauses
+  bool binding = true;  // applies to required and excluded clauses
   /// For a prefix: words that begin with `beginning` also count if their stem is in `stems`. No stem begins with it.
   std::string beginning = {};
   std::vector<std::string> stems = {};

@@ -1,4 +1,4 @@
-// The file beside a knowledge base that stores its text index: a section file (core/section_file.h) of
+// The sidecar file of a knowledge base that stores its text index: a section file (core/section_file.h) of
 //
 //   magic "LKBM25\0\0", format version 2, fingerprint: chosen by the caller to identify the indexed documents
 //   section 1  header: tokenizer u32, analysis revision u32, documents u32, documents per block u32, terms u64,
@@ -47,7 +47,7 @@ SidecarFacts read_sidecar_facts(const SectionFileReader& file);
 /// Returns "header", "lengths", ...; empty for an unknown id.
 std::string_view sidecar_section_name(std::uint32_t id) noexcept;
 
-/// Writes a temporary file beside `path` and renames it. Throws as SectionFileWriter, Error(kCancelled); grain 16 MiB.
+/// Writes a temporary file next to `path` and renames it. Throws as SectionFileWriter, Error(kCancelled); grain 16 MiB.
 void save_sidecar(const TextIndex& index, const std::filesystem::path& path, std::uint64_t fingerprint,
                   const CancelToken* cancel = nullptr, const FileOwner* owner = nullptr);
 

@@ -18,7 +18,7 @@ namespace lorekeep::text {
 class TextIndex;
 
 struct TextSearchOptions {
-  std::size_t k = 10;                   // most hits
+  std::size_t k = 10;                   // maximum number of hits
   const Bitmap* filter = nullptr;       // candidate ordinals; null: all. Its size is documents()
   const CancelToken* cancel = nullptr;  // grain: 64 blocks of kBlockDocuments documents, or one query term
 };

@@ -76,7 +76,7 @@ bool keeps_half_of_its_links(const EarlierGraph& found, std::uint32_t node) noex
   return links > 0 && kept >= (links + 1) / 2;
 }
 
-/// A row that lost most of its neighbours would be found from few others: it is linked anew.
+/// A row that lost most of its neighbours would be found from few others: it is linked again.
 void drop_lonely(EarlierGraph& found) {
   std::vector<std::uint32_t> lonely;
   for (std::uint32_t row = 0; row < found.earlier_of.size(); ++row) {

@@ -19,8 +19,8 @@ inline constexpr double kMostChangedShare = 0.3;
 /// An earlier graph and where its nodes are among the new rows. Valid as long as the graph.
 struct EarlierGraph {
   GraphView graph;
-  std::vector<std::uint32_t> earlier_of;  // by row: its node in `graph`; kNoNode: to be linked anew
-  std::vector<std::uint32_t> row_of;      // by node of `graph`: its row; kNoNode: gone, or linked anew
+  std::vector<std::uint32_t> earlier_of;  // by row: its node in `graph`; kNoNode: to be linked again
+  std::vector<std::uint32_t> row_of;      // by node of `graph`: its row; kNoNode: gone, or linked again
   std::size_t kept = 0;                   // rows whose links are kept
 };
 

@@ -21,7 +21,7 @@ struct RecallCell {
   TriedFilter filter;
   double share;    // of the rows that the filter keeps
   double recall;   // mean share of the true nearest rows that were found
-  std::size_t ef;  // least width that was tried with a recall of 0.99 or more, if the default's is less; 0: none was
+  std::size_t ef;  // smallest tried width with a recall of 0.99 or more, if the default's is less; 0: none reached it
   bool enough;     // the default's recall is 0.99 or more
 };
 

@@ -25,7 +25,7 @@ constexpr std::string_view type_name(VectorType type) noexcept {
 
 /// Largest dimension of any index. An i8 dot product of this length still fits 32 bits (127 * 127 * 65536 < 2^31).
 inline constexpr std::size_t kMaxDimension = 65536;
-/// Most rows of one index: the search reserves one bit and one value of 32-bit ordinals.
+/// Maximum number of rows of one index: the search reserves one bit and one value of 32-bit ordinals.
 inline constexpr std::size_t kMaxRows = 0x7fffffff;
 
 }  // namespace lorekeep::vector
