@@ -40,7 +40,7 @@ export function integerArgument(
 /** Numbers per vector. */
 export const dimensionArgument = (dimension: number) => integerArgument('dimension', dimension, 0, 1, 65_536);
 
-/** Most hits of an index search. */
+/** Maximum number of hits of an index search. */
 export const hitsArgument = (k: number | undefined) => integerArgument('k', k, 10, 1, 10_000);
 
 /** Selects the addon's default number of candidates. */
@@ -94,7 +94,7 @@ export function booleanArgument(name: string, value: boolean | undefined, fallba
   return value;
 }
 
-/** Whether a value is an object with fields of its own: no array, Map or other kind of object. */
+/** Whether a value is a plain object: no array, Map or other kind of object. */
 export function isPlainObject(value: unknown): value is object {
   if (typeof value !== 'object' || value === null) return false;
   const prototype = Object.getPrototypeOf(value);

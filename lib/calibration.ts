@@ -2,7 +2,7 @@
 export interface Calibration {
   /** -20 to 20, default 0. Above 0: records are relevant more often than estimated. */
   offset?: number | undefined;
-  /** 0.01 to 10, default 1. Below 1: relevance tells the records apart less well than estimated. */
+  /** 0.01 to 10, default 1. Below 1: relevance separates the records less well than estimated. */
   slope?: number | undefined;
 }
 

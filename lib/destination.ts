@@ -23,8 +23,8 @@ export async function checkDestination(
 }
 
 /**
- * Removes temporary files beside `path` left by killed writers, never one whose writer is alive. Resolves to their number.
- * Writers do this for their own files; this function is for files that are not written.
+ * Removes temporary files that killed writers left next to `path`, never one whose writer is alive. Resolves to their number.
+ * Writers do this for the files that they write; this function is for other files.
  */
 export async function removeStrayFiles(path: string): Promise<number> {
   const file = stringArgument('path', path);

@@ -37,7 +37,7 @@ export interface LoadModelOptions extends ProgressOptions {
   placement?: 'ram' | 'vram' | 'auto' | undefined;
 }
 
-/** Most failed texts listed in an error message; `detail.items` holds all of them. */
+/** Maximum number of failed texts listed in an error message; `detail.items` holds all of them. */
 const listedErrors = 3;
 
 /** A GGUF embedding model. Calls may overlap. */
@@ -74,7 +74,7 @@ export class EmbeddingModel extends Handle<NativeEmbeddingModel> {
 
   /**
    * Embeds texts into one row-major Float32Array (texts x dimension, rows of length 1, in input order). A text's
-   * vector does not depend on the texts beside it (cosine >= 0.999).
+   * vector does not depend on the other texts of the call (cosine >= 0.999).
    * @throws TEXT_TOO_LONG or INVALID_ARGUMENT when any text fails; `detail.items` names each with its token count and
    * the limit. Use embedSettled() to keep the others.
    */
@@ -136,7 +136,7 @@ function itemsError(items: readonly ItemError[], name: (index: number) => string
 
 export type BackendInfo = NativeBackendInfo;
 
-/** Returns the compute backends beside the addon, loading them if necessary. @throws UNSUPPORTED if none fits. */
+/** Returns the compute backends next to the addon, loading them if necessary. @throws UNSUPPORTED if none fits. */
 export function backends(): BackendInfo[] {
   try {
     return binding.backends();

@@ -96,7 +96,7 @@ export class EmbeddingRows extends Handle<NativeEmbeddingRows> {
 
   /**
    * Like embed(), with a function that returns a row-major vector per text.
-   * @throws what the function throws; INVALID_ARGUMENT for other numbers of vectors
+   * @throws errors of the function; INVALID_ARGUMENT for other numbers of vectors
    */
   async embedWith(
     records: Records,

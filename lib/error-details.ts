@@ -60,9 +60,9 @@ type Line = {
 
 /** A value that is not as it should be. */
 type Mismatch = {
-  /** What was expected. Of a dimension or a number of records: the number. */
+  /** The expected value. Of a dimension or a number of records: the number. */
   readonly expected?: string | number | undefined;
-  /** What was found instead. */
+  /** The value found instead. */
   readonly found?: string | number | undefined;
 };
 
@@ -118,7 +118,7 @@ export interface ErrorDetailByCode {
       readonly ef?: number | undefined;
       /** Tokens of the text. */
       readonly tokens?: number | undefined;
-      /** Most tokens that the model takes. */
+      /** Maximum number of tokens that the model accepts. */
       readonly limit?: number | undefined;
       /** Files that could not be read. */
       readonly problems?: readonly { readonly path: string; readonly reason: string }[] | undefined;
@@ -171,7 +171,7 @@ export interface ErrorDetailByCode {
     Items & {
       /** Tokens of the text, special tokens included; 0 if it is too long to be counted. */
       readonly tokens: number;
-      /** Most tokens. */
+      /** Maximum number of tokens. */
       readonly limit: number;
       /** Bytes of a text that is too long to be counted. */
       readonly bytes?: number | undefined;
@@ -181,7 +181,7 @@ export interface ErrorDetailByCode {
     Items & {
       /** Tokens of the text that gave no valid vector. */
       readonly tokens?: number | undefined;
-      /** Most tokens that the model takes. */
+      /** Maximum number of tokens that the model accepts. */
       readonly limit?: number | undefined;
     };
   CANCELLED: ErrorFacts;

@@ -5,7 +5,7 @@
  */
 import { setImmediate } from 'node:timers';
 
-/** Most time for searches per turn of the event loop, in nanoseconds; the last search may exceed it. */
+/** Maximum time for searches per turn of the event loop, in nanoseconds; the last search may exceed it. */
 const sharePerTurn = 500_000;
 
 let left = sharePerTurn;

@@ -75,9 +75,9 @@ export interface GenerateRequest {
   prompt?: Prompt | undefined;
   /** Class in the scheduler. Default "interactive_visible". */
   class?: ConsumerClass | undefined;
-  /** Most tokens of the reply, thinking included. Default 1024; the context limits it too. */
+  /** Maximum number of tokens of the reply, thinking included. Default 1024; the context limits it too. */
   maxTokens?: number | undefined;
-  /** Most tokens after thinking. Default: what thinking leaves of maxTokens. */
+  /** Maximum number of tokens after thinking. Default: what thinking leaves of maxTokens. */
   maxReplyTokens?: number | undefined;
   /** How tokens are chosen. */
   sampling?: Sampling | undefined;

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { packageFolder, platform } from './addon-files.js';
 import type { GpuBackend } from './backend-candidate.js';
 
-/** Name of the file beside a plugin that describes it. */
+/** Name of the file next to a plugin that describes it. */
 const pluginFacts = 'lorekeep-plugin.json';
 
 export interface GpuPlugin {
@@ -47,7 +47,7 @@ function folders(backend: GpuBackend): string[] {
   ];
 }
 
-/** Only packages installed beside lorekeep count, not those in the working directory. */
+/** Only packages installed next to lorekeep are used, not those in the working directory. */
 function packageOf(backend: GpuBackend, root: string): string[] {
   try {
     const require = createRequire(join(root, 'package.json'));

@@ -44,7 +44,7 @@ const driverVariables =
 /**
  * Returns whether a plugin works on this machine, by loading it in a child process: a defective driver cannot end this
  * one. Devices and crashes are kept per driver and plugin; `fresh` asks again. A missing library, a missing device and
- * a child that was too slow are not kept: they cost little, and nothing tells when they end.
+ * a child that was too slow are not kept: they cost little, and nothing shows when they end.
  */
 export async function probePlugin(
   plugin: GpuPlugin,

@@ -4,7 +4,7 @@ import { LorekeepError } from './errors.js';
 import { grammarMatches } from './layout.gen.js';
 import { type CallOptions, callNative } from './native-call.js';
 
-/** How a text stands to a grammar: `beginning` may become conforming by more text. */
+/** Whether a text conforms to a grammar; `beginning`: more text may make it conform. */
 export type GrammarMatch = (typeof grammarMatches)[number];
 
 /**

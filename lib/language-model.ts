@@ -42,7 +42,7 @@ const mostContext = 1 << 24;
 const mostBatch = 1 << 16;
 
 export interface LanguageModelOptions extends ProgressOptions {
-  /** Most tokens of a prompt and its reply. Default: what the model was trained on, at most 8192. */
+  /** Maximum number of tokens of a prompt and its reply. Default: the training context, at most 8192. */
   contextSize?: number | undefined;
   /**
    * `ram`: on the CPU; `vram`: on the GPU of useBackend(), or the load fails; `auto` (default): on that GPU if it has
@@ -60,7 +60,7 @@ export interface LanguageModelOptions extends ProgressOptions {
   threads?: number | undefined;
   /** Threads that process prompts. 0 (default): all that the process may use. */
   batchThreads?: number | undefined;
-  /** Most tokens of a step. Default 512. */
+  /** Maximum number of tokens of a step. Default 512. */
   batchSize?: number | undefined;
   /** Cells of the KV cache, one per token, shared by all requests. Default: contextSize. */
   kvCells?: number | undefined;
@@ -69,7 +69,7 @@ export interface LanguageModelOptions extends ProgressOptions {
    * with `f16` only, and all of them with `deterministic`.
    */
   kvCacheType?: (typeof kvCacheTypes)[number] | undefined;
-  /** The same request gives the same text, whatever runs beside it. Slower, except with `decoder`. Default: false. */
+  /** The same request gives the same text, whatever else runs. Slower, except with `decoder`. Default: false. */
   deterministic?: boolean | undefined;
 }
 
@@ -137,7 +137,7 @@ export class LanguageModel extends Handle<NativeLanguageModel> {
 
   /**
    * Returns the memory that load() would take with these options, from the file's header alone. If the first load has
-   * yet to choose a runtime, that of the one that takes more. The process itself and replies on their way come on top.
+   * yet to choose a runtime, that of the one that takes more. The process itself and replies not yet received come on top.
    * Throws as load() does.
    */
   static async estimate(path: string, options: LanguageModelOptions = {}): Promise<MemoryEstimate> {

@@ -21,7 +21,7 @@ export interface LexicalOptions {
   synonyms?: readonly (readonly string[])[] | undefined;
 }
 
-/** Most boosted fields, and most stop words or synonyms. */
+/** Maximum number of boosted fields, and of stop words or synonyms. */
 const mostBoosts = 16;
 const mostWords = 10_000;
 const mostBoost = 1000;

@@ -15,13 +15,13 @@ export interface LoadProblem {
   isDamage?: boolean;
   /** The shared library that is missing. */
   missingLibrary?: string;
-  /** The step that mends it, where neither compiling nor installing again does. */
+  /** The remedy, if neither compiling nor reinstalling helps. */
   remedy?: string;
 }
 
 const isOwnLibrary = /^lib(?:llama|ggml)/;
 
-/** Explains the dynamic linker's message, which is all that the system tells; undefined if the message is unknown. */
+/** Explains the dynamic linker's message, the system's only report; undefined if the message is unknown. */
 export function explainLinkerError(message: string): LoadProblem | undefined {
   const version = /version [`'](GLIBC|GLIBCXX|CXXABI)_([\d.]+)' not found/.exec(message);
   if (version?.[1] === 'GLIBC')
@@ -109,10 +109,10 @@ export function linkerMessage(cause: unknown): string {
 }
 
 function remedy(root: string, isDamage = false): string {
-  if (isCheckout(root)) return 'run `npm run build`; `lorekeep doctor` tells more';
+  if (isCheckout(root)) return 'run `npm run build`; `lorekeep doctor` explains more';
   const compile = `\`${compileCommand(root)}\` compiles it from source, with a C++20 compiler and CMake on PATH`;
   const steps = isDamage ? `install lorekeep again, or: ${compile}` : compile;
-  return `${steps}; \`npx lorekeep doctor\` tells more`;
+  return `${steps}; \`npx lorekeep doctor\` explains more`;
 }
 
 /** Throws if `exports` lacks a name: an addon built from other sources would otherwise fail later, during a call. */
@@ -122,7 +122,7 @@ export function checkExports(exports: object, file: string): void {
   throw LorekeepError.about('UNSUPPORTED', {
     field: 'native addon',
     reason: `${file} is of another build than the JavaScript that loads it: it lacks ${missing.join(', ')}`,
-    remedy: 'run `npm run build` or reinstall the package; `npx lorekeep doctor` tells more',
+    remedy: 'run `npm run build` or reinstall the package; `npx lorekeep doctor` explains more',
     platform,
     tried: [file],
     missing,

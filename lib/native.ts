@@ -60,7 +60,7 @@ export interface NativeBinding {
   setSearchThreads(count: number): void;
   /** Returns free memory to the system, on another thread. */
   releaseFreeMemory(): void;
-  /** Processor time that the calling thread has used, in ms; where the system does not tell, time. Only differences count. */
+  /** Processor time that the calling thread has used, in ms; elapsed time where the system has no such clock. Only differences have a meaning. */
   threadMs(): number;
   /** Number of threads, at most `most`, that the system lets the process start. The command's launcher calls it. */
   startableThreads(most: number): number;

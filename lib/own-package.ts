@@ -18,7 +18,7 @@ export function moduleFolder(url: string | undefined): string {
 
 /**
  * Returns the folder of the package that the module lies in, from lib/ (TypeScript sources under test) and dist/ alike. In
- * an asar archive of Electron that is the folder beside the archive, if the package was unpacked there: C++ opens its files.
+ * an asar archive of Electron that is the folder next to the archive, if the package was unpacked there: C++ opens its files.
  */
 export function packageFolder(url: string | undefined = import.meta.url): string {
   const own = moduleFolder(url);

@@ -1,9 +1,9 @@
 import { halfCharacterIn } from './arguments.js';
 
-/** Most characters of a pattern. */
+/** Maximum number of characters of a pattern. */
 const longest = 1000;
 
-/** Most repetitions in one quantifier. */
+/** Maximum number of repetitions in one quantifier. */
 const mostRepetitions = 1000;
 
 /** Classes by escape. Blanks are those that JSON strings hold unescaped. */

@@ -5,7 +5,7 @@
  */
 export const quotationMarks = '""“”„“„”‟”⹂”«»‹›「」『』｢｣﹁﹂﹃﹄〝〞〝〟＂＂';
 
-/** Single quotation marks, which are apostrophes behind a letter or a digit. */
+/** Single quotation marks, which are apostrophes after a letter or a digit. */
 export const apostrophes = "'’‘‚‛＇";
 
 /** Matches every character of `quotationMarks`. */

@@ -8,7 +8,7 @@ export interface RecallMeasurement {
   share: number;
   /** Mean share of the true nearest records that a search found at the defaults. */
   recall: number;
-  /** Least of the tried `ef` with a recall of 0.99, if the default's is less; absent if none was enough. */
+  /** Smallest tried `ef` with a recall of 0.99, if the default's is less; absent if none reached it. */
   ef?: number;
 }
 

@@ -44,7 +44,7 @@ export interface ReplaceRule {
 }
 
 /**
- * Writes a file beside `path`, creating folders, and renames it into place. The existing file must be absent, empty, or a
+ * Writes a temporary file next to `path`, creating folders, and renames it into place. The existing file must be absent, empty, or a
  * regular file of ours. It is checked first, and again by device and inode just before the rename. The new file has its
  * permissions and owner.
  * @throws system errors; INVALID_ARGUMENT for a file that is not ours; IO for one that others keep replacing
@@ -67,10 +67,10 @@ const groupBits = 0o070;
 export type Write = (text: string) => Promise<unknown>;
 
 /**
- * Writes a file beside `path` and renames it into place, so that readers see the old file or the new one. `check()` runs
+ * Writes a temporary file next to `path` and renames it into place, so that readers see the old file or the new one. `check()` runs
  * just before the rename and may refuse the file that is there by then. `like`: permissions and owner of the new file, as far
  * as this user may set them; nobody else can read it before it has them. Default: the system's.
- * @throws system errors; IO for a file that others keep replacing; what `check()` and `content()` throw
+ * @throws system errors; IO for a file that others keep replacing; errors of `check()` and `content()`
  */
 export async function writeWhole(
   path: string,
@@ -111,7 +111,7 @@ const mostChecks = 20;
 /**
  * Renames a file to a name that is free, or whose file `check()` does not refuse. The check runs just before the rename, and
  * the file must be the same, by device and inode, before and after it: else it is checked again. @throws system errors; IO;
- * what `check()` throws
+ * errors of `check()`
  */
 export async function renameOver(from: string, to: string, check: () => Promise<unknown>): Promise<void> {
   for (let checks = 0; checks < mostChecks; checks++) {
@@ -160,7 +160,7 @@ async function checkOurs(path: string, { isOurs, most }: ReplaceRule): Promise<S
 /** The suffix of temporaryName(); earlier versions added no process. */
 const temporaryEnd = /^\.(?:(\d+)-)?[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\.tmp$/;
 
-/** Returns a name beside `path` for a file of this process, which removeStrays() finds if the process is killed. */
+/** Returns a name in the folder of `path` for a temporary file of this process, which removeStrays() finds if the process is killed. */
 export const temporaryName = (path: string) => `${path}.${process.pid}-${randomUUID()}.tmp`;
 
 /** Removes the temporary files of killed writers of `path`. */

@@ -15,14 +15,14 @@ export interface LoadRerankerOptions extends ProgressOptions {
 }
 
 export interface RankOptions extends CallOptions {
-  /** Most documents in the result. Default: all. */
+  /** Maximum number of documents in the result. Default: all. */
   topK?: number | undefined;
 }
 
 export interface Ranking {
   /** Best first; equal scores in the order of the documents. `score` is comparable within one model only. */
   readonly results: readonly { readonly index: number; readonly score: number }[];
-  /** Indexes of documents whose end did not fit beside the query, ascending. */
+  /** Indexes of documents truncated to fit the context with the query, ascending. */
   readonly truncated: readonly number[];
   /** Tokens computed. */
   readonly tokens: number;

@@ -29,7 +29,7 @@ export interface SchedulerOptions {
   interactiveVisible?: SchedulerClassOptions | undefined;
   /** Replies that are shown or spoken in sentences. */
   interactiveBuffered?: SchedulerClassOptions | undefined;
-  /** Work that nobody waits for. */
+  /** Work without a waiting user. */
   background?: SchedulerClassOptions | undefined;
 }
 

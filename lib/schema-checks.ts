@@ -22,7 +22,7 @@ export const keywordsOf: Readonly<Record<string, readonly string[]>> = {
 
 const types = Object.keys(keywordsOf);
 
-/** Most repetitions that a bound may ask for. */
+/** Maximum number of repetitions that a bound may ask for. */
 const mostRepetitions = 10_000;
 
 export function refuse(pointer: string, problem: string): never {
@@ -31,12 +31,12 @@ export function refuse(pointer: string, problem: string): never {
   throw LorekeepError.about('INVALID_ARGUMENT', { field: 'schema', reason, pointer });
 }
 
-/** Most values of a schema, itself included, most characters of its keys and strings, and deepest nesting of its values. */
+/** Limits of a schema: its values, itself included; the characters of its keys and strings; the nesting of its values. */
 const mostValues = 100_000;
 const mostCharacters = 1_000_000;
 const deepestValue = 256;
 
-/** Refuses a schema whose conversion would take long, before it begins. Looks at no more values than that. */
+/** Refuses a schema whose conversion would take long, before it begins. Visits no more values than the limit. */
 export function checkSize(schema: unknown): void {
   const pending: { value: object; depth: number }[] = [];
   let values = 0;
@@ -56,7 +56,7 @@ export function checkSize(schema: unknown): void {
   }
 }
 
-/** Refuses keywords beside those named and annotations: the grammar could not enforce both. */
+/** Refuses keywords other than those named and annotations: the grammar could not enforce both. */
 export function only(schema: Schema, keywords: readonly string[], at: string): void {
   for (const keyword of Object.keys(schema)) {
     if (keywords.includes(keyword) || annotations.has(keyword)) continue;
@@ -87,10 +87,10 @@ export function hasType(value: unknown, type: string): boolean {
   return typeof value === type;
 }
 
-/** Most alternatives of one oneOf: each is compared with each. */
+/** Maximum number of alternatives of one oneOf: each is compared with each. */
 const mostAlternatives = 256;
 
-/** The properties that tell an alternative from others. */
+/** The properties that distinguish an alternative from others. */
 interface Alternative {
   readonly type: unknown;
   /** As JSON. */
@@ -181,7 +181,7 @@ export function bounds(schema: Schema, low: string, high: string, at: string): [
 
 export const escapePointer = (key: string) => key.slice(0, 128).replaceAll('~', '~0').replaceAll('/', '~1');
 
-/** Most characters of a pointer. */
+/** Maximum number of characters of a pointer. */
 const longestPointer = 4096;
 
 /** Returns the value at a pointer; undefined if there is none, or the pointer is malformed or too long. */

@@ -33,7 +33,7 @@ const knownKeywords: ReadonlySet<string> = new Set([
   ...Object.keys(unenforced),
 ]);
 
-/** Most subschemas of one schema and within each other, constants of all of them, and characters of its grammar. */
+/** Limits of one schema: its subschemas, their nesting, their constants, and the characters of its grammar. */
 const mostSchemas = 5000;
 const mostConstants = 20_000;
 const deepest = 100;
@@ -102,7 +102,7 @@ class Converter {
     return [...own, ...shared.map(([name, body]) => `${name} ::= ${body}`)].join('\n');
   }
 
-  /** Shared rules have names of their own, so that two grammars can be one text. */
+  /** Shared rules have distinct names, so that two grammars can be one text. */
   #shared(name: string): string {
     return `${this.#name}-json-${name}`;
   }

@@ -55,7 +55,7 @@ export class ComputeSettingsCache {
     private readonly version: string,
   ) {}
 
-  /** `kind`: each kind of model has a file of its own. */
+  /** `kind`: each kind of model has a separate file. */
   static ofUser(kind: MeasuredKind = 'embedding'): ComputeSettingsCache {
     const { version } = JSON.parse(readFileSync(join(packageFolder(), 'package.json'), 'utf8')) as {
       version: string;

@@ -6,7 +6,7 @@ import { versionOfPackage } from './own-package.js';
 
 const sourcePackage = '@lorekeep/source';
 
-/** Returns the folder of the source package that is installed beside lorekeep, in any version; undefined if there is none. */
+/** Returns the folder of the source package installed next to lorekeep, in any version; undefined if there is none. */
 function findSourcePackage(root: string): string | undefined {
   try {
     const require = createRequire(join(root, 'package.json'));

@@ -114,7 +114,7 @@ class ResultReader {
     this.#fields = fields;
   }
 
-  /** Converts the next hits. `rest`: their values beside the numbers. */
+  /** Converts the next hits. `rest`: their values other than numbers. */
   read(rest: readonly unknown[]): void {
     this.#rest = rest;
     this.#nextRest = 0;

@@ -58,7 +58,7 @@ export interface StorageSearchOptions extends CallOptions {
   rrf?: FusionOptions | undefined;
   /** Refused if the fusion is "rrf". */
   scores?: ScoreFusionOptions | undefined;
-  /** Least relevance of the hits, 0 to 1: the others are dropped. */
+  /** Minimum relevance of the hits, 0 to 1: the others are dropped. */
   minScore?: number | undefined;
   /** Corrects the hits' relevance, before `minScore`. */
   calibration?: Calibration | undefined;
@@ -144,7 +144,7 @@ function defaultMode({ vector, text }: StorageSearchOptions): SearchMode {
   return vector === undefined && text !== undefined ? 'lexical' : 'hybrid';
 }
 
-/** For models without a weight of their own in the catalog. */
+/** For models without a weight in the catalog. */
 const defaultScoreWeight = 0.6;
 
 /** Returns the fusion that the options name or imply. @throws INVALID_ARGUMENT for options of the other fusion */

@@ -69,7 +69,7 @@ export interface AssembleOptions extends CallOptions {
   ef?: number | undefined;
 }
 
-/** Most hits of a search on this thread: creating their objects takes longer than searching for them. */
+/** Maximum number of hits of a search on this thread: creating their objects takes longer than searching for them. */
 const mostHitsNow = 100;
 
 /** Records with their vectors and words, searched by meaning, by words, or both. Immutable once built. */

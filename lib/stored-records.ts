@@ -29,11 +29,11 @@ export interface CountOptions extends CallOptions {
 export interface ListOptions extends CountOptions {
   /** Number of records to skip. Default 0. */
   offset?: number | undefined;
-  /** Most records to return, 1 to 10,000. Default 100. */
+  /** Maximum number of records to return, 1 to 10,000. Default 100. */
   limit?: number | undefined;
 }
 
-/** Most ids of one call, and most records of one list. */
+/** Maximum number of ids of one call, and of records of one list. */
 const mostRecords = 10_000;
 
 /** Returns the range that a list asks for. @throws INVALID_ARGUMENT */

@@ -183,7 +183,7 @@ export class TextIndex extends Handle<NativeTextIndex> {
   }
 
   /**
-   * Writes the index beside `path` and renames it into place. @throws INVALID_ARGUMENT (`path` is a file that is not a text
+   * Writes the index next to `path` and renames it into place. @throws INVALID_ARGUMENT (`path` is a file that is not a text
    * index), IO, CLOSED, CANCELLED.
    */
   async save(path: string, options: SaveIndexOptions = {}): Promise<void> {

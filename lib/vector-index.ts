@@ -126,11 +126,11 @@ function buildOptions(options: BuildIndexOptions): NativeHnswOptions {
   return { ...hnswOptions(options), earlier: earlier?.handle };
 }
 
-/** Most queries, and hits, per native call: enough to keep all threads busy, few enough to copy without blocking. */
+/** Maximum number of queries, and of hits, per native call: enough to keep all threads busy, few enough to copy without blocking. */
 const queriesPerCall = 256;
 const hitsPerCall = 100_000;
 
-/** Most queries, and hits, of a call that may run on this thread; a larger call is never short enough. */
+/** Maximum number of queries, and of hits, of a call that may run on this thread; a larger call is never short enough. */
 const mostQueriesNow = 16;
 const mostHitsNow = 10_000;
 
@@ -307,7 +307,7 @@ export class VectorIndex extends Handle<NativeVectorIndex> {
   }
 
   /**
-   * Writes the index beside `path` and renames it into place, so that readers see the old file or the new one.
+   * Writes the index next to `path` and renames it into place, so that readers see the old file or the new one.
    * @throws UNSUPPORTED (a flat index has no file), INVALID_ARGUMENT (another number of records, or `path` is a file that is
    * not a lorekeep index), IO, CLOSED, CANCELLED.
    */

@@ -17,7 +17,7 @@ export interface NativeGpuDevice {
 export interface NativeBackendInfo {
   name: string;
   description: string;
-  /** Path of the plugin; empty if the platform cannot tell. */
+  /** Path of the plugin; empty if the platform cannot find it. */
   file: string;
   features: string[];
 }

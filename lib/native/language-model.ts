@@ -152,7 +152,7 @@ export interface NativeGenerationResult {
     longestGapMs: number;
     pausedMs: number;
   };
-  /** Per token: its own, then the most likely ones. Empty unless asked for. */
+  /** Per token: the chosen one, then the most likely ones. Empty unless requested. */
   logprobs: { token: number; logprob: number }[][];
 }
 

@@ -32,7 +32,7 @@ export interface ModelFacts {
   readonly candidates: readonly string[];
   /** The runtime in use: see LoadModelOptions. */
   readonly runtime: string;
-  /** Most tokens in a batch of several texts. */
+  /** Maximum number of tokens in a batch of several texts. */
   readonly batchTokens: number;
   /** Whether this process measured `runtime` and `batchTokens`; else they were given, or read from the cache. */
   readonly measured: boolean;

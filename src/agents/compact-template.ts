@@ -1,6 +1,6 @@
 import Mustache from 'mustache';
 
-/** Effect of one token of a template. A section's own tokens follow it, up to the token `next`. */
+/** Effect of one token of a template. The tokens of a section follow it, up to the token `next`. */
 enum Op {
   text,
   escaped,
@@ -22,7 +22,7 @@ type Show = (value: unknown) => string;
 /** Numbers per token: its op, where its text or name begins and ends in the source, and `next`. */
 const numbersPerToken = 4;
 
-/** Mustache's tokens: type, value, begin, end; of a section also its own tokens. */
+/** Mustache's tokens: type, value, begin, end; a section also has its inner tokens. */
 type MustacheToken = [type: string, value: string, begin: number, end: number, tokens?: MustacheToken[]];
 
 const ops: Readonly<Record<string, Op>> = {
@@ -34,7 +34,7 @@ const ops: Readonly<Record<string, Op>> = {
 };
 
 /**
- * A parsed Mustache template in 8 bytes per token beside its source; Mustache's own arrays take twenty times that.
+ * A parsed Mustache template in 8 bytes per token plus its source; Mustache's own arrays take twenty times that.
  * Renders as Mustache does without partials and functions, which no data from JSON has.
  */
 export class CompactTemplate {
@@ -44,12 +44,12 @@ export class CompactTemplate {
   /** @throws Error with Mustache's own message for a template that cannot be parsed. */
   constructor(source: string) {
     this.#source = source;
-    // A writer of its own: Mustache's default one keeps every template that it ever saw.
+    // A separate writer: Mustache's default one keeps every template that it ever saw.
     const numbers = compact(source, new Mustache.Writer().parse(source) as MustacheToken[]);
     this.#numbers = source.length <= 0xffff ? Uint16Array.from(numbers) : Uint32Array.from(numbers);
   }
 
-  /** Bytes beside the source. */
+  /** Bytes besides the source. */
   get bytes(): number {
     return this.#numbers.byteLength;
   }
@@ -106,7 +106,7 @@ function compact(source: string, tokens: readonly MustacheToken[]): number[] {
       const op = ops[type];
       // Comments, partials and changes of the delimiters render to nothing.
       if (op === undefined) continue;
-      // A text is what stands there; a name stands somewhere behind its tag's beginning.
+      // A text is the source at this place; a name follows somewhere after the start of its tag.
       const from = source.indexOf(value, begin);
       const at = numbers.push(op, from, from + value.length, 0);
       if (inner !== undefined && op !== Op.text) add(inner);

@@ -34,7 +34,7 @@ export interface InteractionOptions {
   dryRun?: boolean | undefined;
 }
 
-/** Most records that the nodes of one turn may find together: several nodes sort and copy them at once. */
+/** Maximum number of records that the nodes of one turn may find together: several nodes sort and copy them at once. */
 export const mostRecords = 10_000;
 
 /** The data of one turn: the user's message, the variables, and the components that nodes have appended. */

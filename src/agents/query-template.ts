@@ -3,7 +3,7 @@ import { fail, serverError } from '../protocol/errors.js';
 import type { Interaction } from './interaction.js';
 import { messageAlone, Template } from './template.js';
 
-/** Most characters of Mustache's message, which may quote the template, that are sent to a client. */
+/** Maximum number of characters of Mustache's message, which may quote the template, that are sent to a client. */
 const longestReason = 200;
 
 /** The `query` of a search: a template whose errors name its place in the request. */
@@ -48,7 +48,7 @@ export class QueryTemplate {
   #refuseBlank(): never {
     const { origin } = this;
     const problem =
-      origin === 'text' ? 'is blank; words to look for are expected' : 'gives an empty query here';
+      origin === 'text' ? 'is blank; a query with words is expected' : 'renders to an empty query';
     fail(this.#invalid, `${origin}: ${problem}`, { path: origin });
   }
 }

@@ -59,7 +59,7 @@ export function shownWithin(budget: RenderingBudget): (value: unknown) => string
 
 function spend(budget: RenderingBudget, units: number): void {
   budget.left -= units;
-  if (budget.left < 0) throw new Error('it renders to more than a query may be');
+  if (budget.left < 0) throw new Error('the result is longer than a query may be');
 }
 
 /** Spends about the length of the value's JSON. Visits no more values than the budget allows. */

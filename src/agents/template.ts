@@ -6,7 +6,7 @@ import { shownWithin, TemplateContext } from './template-context.js';
 /** The template that renders the user's message unchanged. */
 export const messageAlone = '{{text}}';
 
-/** Most characters looked up plus sections entered in one rendering: nested sections over lists multiply. */
+/** Maximum number of characters looked up plus sections entered in one rendering: nested sections over lists multiply. */
 const renderingBudget = 262_144;
 
 /** Bytes of a template without its text and tokens. */

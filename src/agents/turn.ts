@@ -33,7 +33,7 @@ export interface AgentOptions {
   includeInteraction: boolean;
   /** Whether debug_info includes the engine's diagnostics. */
   includeEngine: boolean;
-  /** Most bytes that the components of one turn may take together. */
+  /** Maximum number of bytes that the components of one turn may take together. */
   largestInteraction: number;
   /** Receives the facts of every finished turn. */
   observe?: TurnObserver | undefined;

@@ -39,7 +39,7 @@ export const defaultOptions: CatalogModelsOptions = {
   remedy: 'correct embedding_model, or open another catalog',
 };
 
-/** Most names in a message; `detail` has all of them. */
+/** Maximum number of names in a message; `detail` has all of them. */
 const longestList = 8;
 
 /**

@@ -147,7 +147,7 @@ function clashOf(variants: readonly ModelVariant[]): [number, string] | undefine
   for (const [number, variant] of variants.entries()) {
     for (const [before, earlier] of variants.slice(0, number).entries()) {
       if (variant.name !== undefined && variant.name === earlier.name)
-        return [number, `the name ${JSON.stringify(variant.name)} is also that of variants[${before}]`];
+        return [number, `the name ${JSON.stringify(variant.name)} is already used by variants[${before}]`];
       const differing = differingContent(variant, earlier);
       if (differing !== undefined)
         return [number, `the same file as variants[${before}], with another "${differing}"`];
@@ -166,7 +166,7 @@ function differingContent(one: ModelVariant, other: ModelVariant): string | unde
   });
 }
 
-/** Returns what no variant may say, without its place. */
+/** Returns the defect of a variant, without its place, or undefined. */
 function mistakeIn({ file, url, hf, sha256, parts_sha256: sums }: ModelVariant): string | undefined {
   const places = [file, url, hf].filter((place) => place !== undefined);
   if (places.length !== 1) return 'exactly one of "file", "url" and "hf" is expected';

@@ -29,7 +29,7 @@ export interface LoadOptions {
   threads: number;
   /** Threads that process prompts; 0: all. */
   batchThreads: number;
-  /** Most prompt tokens per step. */
+  /** Maximum number of prompt tokens per step. */
   batchSize: number;
   placement: ModelVariant['placement'];
   /** On a GPU: keeps the KV cache there, too. */
@@ -356,7 +356,7 @@ class SlotTextModel implements TextModel {
 
   get #current(): TextModel {
     const { current } = this.#slot;
-    if (current === undefined) throw new Error(`model ${this.#slot.name}: used without being in use`);
+    if (current === undefined) throw new Error(`model ${this.#slot.name}: used without use()`);
     return current;
   }
 }

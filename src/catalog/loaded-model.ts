@@ -26,7 +26,7 @@ export class LoadedModel {
   /** The model. Precondition: it is in use, and inMemory() has been awaited since. */
   get model(): EmbeddingModel {
     const model = this.#slot?.current ?? this.#native;
-    if (model === undefined) throw new Error(`model ${this.name}: used without being in use`);
+    if (model === undefined) throw new Error(`model ${this.name}: used without use()`);
     return model;
   }
 

@@ -17,7 +17,7 @@ export interface MemoryLease {
   readonly need: MemoryNeed;
   /** On all devices. */
   readonly bytes: number;
-  /** The model is in memory from now on; `actual` replaces what was estimated. */
+  /** The model is in memory from now on; `actual` replaces the estimate. */
   loaded(actual?: MemoryNeed): void;
   /** The model has moved to another device, or left memory to be loaded again. */
   moved(need: MemoryNeed): void;
@@ -90,7 +90,7 @@ interface Claim {
 /**
  * The memory that embedding, generating and reranking models share. A model that needs room waits until the least recently
  * used models have left: those that compute stay, and so do those that were loaded just now. Waiting models take turns;
- * one that fits into what is free passes the others.
+ * one that fits into the free memory passes the others.
  */
 export class ModelMemory {
   readonly #options: ModelMemoryOptions;
@@ -157,7 +157,7 @@ export class ModelMemory {
     });
   }
 
-  /** Grants what fits, and makes room for the first claim that does not. */
+  /** Grants the claims that fit, and makes room for the first one that does not. */
   #pump(): void {
     for (const claim of [...this.#claims]) {
       const refusal = this.#refusal(claim);
@@ -197,7 +197,7 @@ export class ModelMemory {
       this.#timer = setTimeout(() => this.#pump(), Math.max(1, Math.ceil(soonest)));
   }
 
-  /** While a model is being loaded, it is not known what is free. */
+  /** While a model is being loaded, the amount of free memory is not known. */
   #refusal({ model, need }: Claim): ModelTooLargeError | undefined {
     if (this.#evicting || [...this.#entries].some(({ mayLeave }) => mayLeave === Number.POSITIVE_INFINITY))
       return undefined;

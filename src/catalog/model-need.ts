@@ -21,7 +21,7 @@ const weightBytes = (runtime: string) =>
 const onGpu = (device: string, bytes: number): MemoryNeed => ({ [device]: bytes + bytes / 4 });
 
 /**
- * Returns what an embedding model will take at most on a device, from the header of its file: the runtime is known after
+ * Returns the maximum memory of an embedding model on a device, from the header of its file: the runtime is known after
  * the load.
  */
 export async function embeddingNeed(path: string, threads: number, device = 'CPU'): Promise<MemoryNeed> {
@@ -31,7 +31,7 @@ export async function embeddingNeed(path: string, threads: number, device = 'CPU
   return { CPU: weights + vocabulary * bytesPerToken + buffers(threads) };
 }
 
-/** Returns what a loaded embedding model takes. */
+/** Returns the memory of a loaded embedding model. */
 export function embeddingTaken(
   { device, runtime, parameters, sizeBytes }: ModelFacts,
   threads: number,
@@ -41,13 +41,13 @@ export function embeddingTaken(
   return { CPU: weights + buffers(threads) };
 }
 
-/** Returns what a reranker will take, from the header of its file. */
+/** Returns the memory that a reranker will need, from the header of its file. */
 export async function rerankerNeed(path: string, threads: number): Promise<MemoryNeed> {
   const { bytes = 0, vocabulary = 0 } = await modelHeader(path);
   return { CPU: bytes + vocabulary * bytesPerToken + buffers(threads) };
 }
 
-/** Returns what a language model will take on each device, planned by llama.cpp from the header of its file. */
+/** Returns the memory that a language model will need on each device, planned by llama.cpp from the header of its file. */
 export async function languageModelNeed(path: string, options: LanguageModelOptions): Promise<MemoryNeed> {
   const { devices } = await LanguageModel.estimate(path, options);
   return Object.fromEntries(

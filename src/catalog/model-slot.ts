@@ -43,7 +43,7 @@ export class ModelSlot<Model extends SlotModel> {
   #loading: Promise<Model> | undefined;
   #unloading: Promise<void> = Promise.resolve();
   #lease: MemoryLease | undefined;
-  /** What the model was admitted with. */
+  /** The claim with which the model was admitted. */
   #admitted: MemoryNeed = nothing;
   #users = 0;
   readonly #closing = new AbortController();
@@ -90,7 +90,7 @@ export class ModelSlot<Model extends SlotModel> {
     };
   }
 
-  /** Tells the budget what the model takes now: one that has lost its GPU, or had to leave it, is on another device. */
+  /** Updates the model's memory in the budget: one that has lost its GPU, or had to leave it, is on another device. */
   account(): void {
     const [model, lease] = [this.#model, this.#lease];
     if (model === undefined || lease === undefined) return;

@@ -27,8 +27,8 @@ export interface OpenModelOptions {
 }
 
 /**
- * Checks the file of a catalog entry and loads it with `load`; tells the log about both outcomes.
- * @throws ModelLoadError, and what `load` throws besides LorekeepError
+ * Checks the file of a catalog entry and loads it with `load`; logs success and failure.
+ * @throws ModelLoadError, and errors of `load` that are not a LorekeepError
  */
 export async function openModel<Model extends { readonly facts: object; close(): Promise<void> }>(
   { catalog, entry, log, signal, located = catalog.locate(entry) }: OpenModelOptions,
@@ -63,7 +63,7 @@ export async function openModel<Model extends { readonly facts: object; close():
   }
 }
 
-/** Returns what a client may know of an error: ModelLoadError for every LorekeepError. `file`: the catalog's. */
+/** Returns the error that a client may see: a ModelLoadError for every LorekeepError. `file`: the catalog's. */
 export function loadFailure(file: string, model: string, cause: unknown): unknown {
   if (!(cause instanceof LorekeepError) || cause instanceof ModelLoadError) return cause;
   const { code, message: reason } = cause;

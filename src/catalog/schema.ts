@@ -14,7 +14,7 @@ const hasNoControls = (text: string) => !/\p{Cc}/u.test(text);
 
 /** One file of a model. Exactly one of `file`, `url` and `hf` is set. */
 const variantSchema = z.strictObject({
-  name: z.string().min(1).optional().describe('Such as the quantisation, Q8_0.'),
+  name: z.string().min(1).optional().describe('For example the quantisation, Q8_0.'),
   file: path().optional().describe("The model file; a relative path starts at the catalog's folder."),
   url: z
     .string()
@@ -47,7 +47,7 @@ const variantSchema = z.strictObject({
       least_cosine: z.number().min(0).max(1).describe('The cosine that every vector must reach.'),
     })
     .optional()
-    .describe('What `lorekeep verify` compares the model with.'),
+    .describe('Reference for `lorekeep verify`.'),
   size_bytes: z
     .int()
     .min(1)
@@ -66,7 +66,7 @@ const variantSchema = z.strictObject({
     .min(1)
     .max(1000)
     .optional()
-    .describe('What people should know; shown by `lorekeep models show`.'),
+    .describe('A note for people; shown by `lorekeep models show`.'),
   placement: z
     .enum(['ram', 'vram', 'auto'])
     .optional()
@@ -77,7 +77,7 @@ const variantSchema = z.strictObject({
 
 /** One model. Fields for embedding models are ignored on others. */
 const catalogEntrySchema = z.strictObject({
-  name: z.string().min(1).max(128).describe('What knowledge bases and requests call it; unique.'),
+  name: z.string().min(1).max(128).describe('Name for knowledge bases and requests; unique.'),
   model_type: z
     .enum(['embedding', 'llm', 'vad', 'stt', 'reranker'])
     .describe('This version uses embedding models, language models (`llm`) and rerankers.'),
@@ -85,18 +85,15 @@ const catalogEntrySchema = z.strictObject({
     .array(variantSchema)
     .min(1)
     .describe('The first whose file is present and fits into memory is used.'),
-  query_prefix: z
-    .string()
-    .default('')
-    .describe('Put before every query, as the model was trained (e5, bge, nomic).'),
-  document_prefix: z.string().default('').describe('Put before every record.'),
+  query_prefix: z.string().default('').describe('Text before every query, as in training (e5, bge, nomic).'),
+  document_prefix: z.string().default('').describe('Text before every record.'),
   dimension: z
     .int()
     .min(1)
     .optional()
     .describe('Numbers per embedding; a file that gives another number is not this model, and is refused.'),
   license: z.string().min(1).optional().describe('SPDX identifier of the licence of the weights.'),
-  pooling: z.enum(['mean', 'cls', 'last']).optional().describe('Default: what the model file says.'),
+  pooling: z.enum(['mean', 'cls', 'last']).optional().describe('Default: as in the model file.'),
   fusion: modelFusionSchema
     .optional()
     .describe('Fusion of hybrid search that suits the model; a request may say otherwise.'),

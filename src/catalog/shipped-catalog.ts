@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { homeFolder } from '../files/home.js';
 
-/** The package's catalog: the two models that are included, and models whose files users put beside them. */
+/** The package's catalog: the two models that are included, and models whose files users add. */
 export const shippedCatalog = join(homeFolder, 'data', 'models.json');
 
 /** Models with their addresses, which `lorekeep init` puts into a new catalog. */

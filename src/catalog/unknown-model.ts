@@ -2,7 +2,7 @@ import { didYouMean, nearestName } from '../schema/nearest.js';
 import type { Catalog } from './catalog.js';
 import type { CatalogEntry } from './schema.js';
 
-/** Most names in a message; `known` has all of them. */
+/** Maximum number of names in a message; `known` has all of them. */
 const longestList = 8;
 
 /** Types of models that requests name. */

@@ -4,7 +4,7 @@ import type { ServerConfig } from '../config/schema.js';
 import { homeFolder } from '../files/home.js';
 import { didYouMean, nearestName } from '../schema/nearest.js';
 
-/** Says that a server runs without the config file that was named: the nearest file there is, and what holds instead. */
+/** Returns the note for a named config file that does not exist: the nearest existing file, and the defaults in use. */
 export async function absentConfigNote(path: string, config: ServerConfig): Promise<string> {
   const { port, network_access, storage_root, models_catalog_path, logs_dir } = config;
   const settings = {
@@ -17,7 +17,7 @@ export async function absentConfigNote(path: string, config: ServerConfig): Prom
   const shown = Object.entries(settings).map(([name, value]) => `${name} ${value}`);
   const nearest = didYouMean(await nearestPath(path));
   const sentence = nearest === '' ? '; the' : `${nearest} The`;
-  return `${path}: the config file does not exist${sentence} server runs with its defaults: ${shown.join(', ')}`;
+  return `${path}: the config file does not exist${sentence} server uses its defaults: ${shown.join(', ')}`;
 }
 
 /** The existing path that a misspelt one may mean; folders on the way may be misspelt too. */

@@ -76,7 +76,7 @@ export function failureMessage(thrown: unknown): string {
     : thrown instanceof Error
       ? thrown.message
       : String(thrown);
-  const told = isDefect(thrown) ? `a defect of lorekeep: ${message} (LOREKEEP_DEBUG=1 shows where)` : message;
+  const told = isDefect(thrown) ? `a bug in lorekeep: ${message} (LOREKEEP_DEBUG=1 shows where)` : message;
   return told.split('\n').map(printable).join('\n');
 }
 

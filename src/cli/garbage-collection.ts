@@ -2,14 +2,14 @@ import { PerformanceObserver } from 'node:perf_hooks';
 import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
 
 /**
- * Both halves of the space of young objects, in bytes. A collection stops the event loop while it copies what lives, at most one half.
+ * Both halves of the space of young objects, in bytes. A collection stops the event loop while it copies live objects, at most one half.
  * With the 32 MiB that V8 allows, clients that hold 80,000 objects stopped the loop for 23 ms at a time, with 8 MiB for 9 ms, and
  * collections took as long in all; with less they would take longer.
  */
 const mostYoungBytes = 8 * 1024 * 1024;
 
 /**
- * Makes V8 collect young objects on the event loop's thread alone. Helpers would do it faster on idle processors. Beside
+ * Makes V8 collect young objects on the event loop's thread alone. Helpers would be faster on idle processors. Next to
  * searches and builds the collection waits for them: clients that held 500,000 objects stalled the event loop for 90 ms of its
  * own instead of 36 ms on two busy cores.
  */

@@ -23,7 +23,7 @@ function whyTooOld(): string | undefined {
   return `Node.js ${wanted} or newer is needed, and ${process.execPath} is ${found}`;
 }
 
-/** The config file of the server; whether it is right is said when it is loaded in earnest. */
+/** The config file of the server. Its defects are reported when the server loads it. */
 function configFile(args: readonly string[], environment: NodeJS.ProcessEnv): string {
   const at = args.findIndex((arg) => arg === '--config' || arg.startsWith('--config='));
   const flag = args[at]?.slice('--config='.length) || args[at + 1];

@@ -54,7 +54,7 @@ interface Stated<Value> {
   by: 'the catalog' | 'downloads.json';
 }
 
-/** What the files of a variant must be. */
+/** The expected size and checksums of a variant's files. */
 interface Expected {
   /** Of all files together. */
   size: Stated<number> | undefined;
@@ -62,7 +62,7 @@ interface Expected {
   sums: readonly (Stated<string> | undefined)[];
 }
 
-/** Returns what the catalog states; of a download, downloads.json states the rest. */
+/** Returns the values of the catalog; for a download, downloads.json has the rest. */
 async function expectedOf(catalog: Catalog, variant: ModelVariant): Promise<Expected> {
   const recorded = variant.file === undefined ? await catalog.downloads.records(variant).catch(() => []) : [];
   const sizes = recorded.map((record) => record?.size_bytes);

@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs';
 import { processExists } from '../../lib/process-exists.js';
 import { UsageError } from './failure.js';
 
-/** Time between two looks at the parent, in ms. */
+/** Interval of the checks on the parent, in ms. */
 const lookEveryMs = 250;
 
-/** A process by its pid, and by its start time where the system tells it: a pid is used again after its process has ended. */
+/** A process by its pid, and by its start time where the system has it: a pid is used again after its process has ended. */
 export interface ProcessIdentity {
   readonly pid: number;
   /** In clock ticks since boot. Linux only. */

@@ -92,7 +92,7 @@ function withUsage(error: unknown, program: Command | undefined, args: readonly 
   if (/missingArgument|excessArguments/.test(error.code))
     return new UsageError(`${message.replace(/\.$/, '')}; usage: ${names} ${command.usage()}`);
   if (error.code === 'commander.unknownOption' && !message.endsWith('?')) {
-    const text = textCommands.has(command.name()) ? ', and -- before a text lets it begin with -' : '';
+    const text = textCommands.has(command.name()) ? '; put -- before a text that begins with -' : '';
     const hint = meantFlag(message, command) ?? `; ${names} --help lists the flags${text}`;
     return new UsageError(`${message}${hint}`);
   }

@@ -36,7 +36,7 @@ async function reread(running: Reloadable): Promise<void> {
   const { server, flags, file, log } = running;
   try {
     const next = await loadConfig(flags, withConfigHere(flags, process.env));
-    // The defaults would open what the config had closed, such as a server with an access token.
+    // The defaults would open a server that the config had closed, for example with an access token.
     if (file !== undefined && next.file !== file)
       throw new StartupError(`${file}: the config file does not exist`);
     for (const warning of [...next.warnings, ...switchOffAbsent(next.config)]) log.warn(warning);

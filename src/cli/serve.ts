@@ -68,7 +68,7 @@ export async function serve(flags: FlagValues, parentPid?: number): Promise<void
   log.info(writtenFolders(config), 'folders that the server writes to');
   const accessToken = parentPid === undefined || config.access_token_file ? undefined : randomToken();
   const starting = startServer();
-  // Before it listens: whoever sees the server start may stop it at once.
+  // Before it listens: a program that sees the server start may stop it immediately.
   onStopSignal(async (signal) => {
     log.info({ signal }, 'stopping');
     await (await starting).stop();

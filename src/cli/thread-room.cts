@@ -1,4 +1,4 @@
-// Says how many threads the system lets this process start. Node.js aborts without a word if its pool for files gets none.
+// Returns how many threads this process may start. Node.js aborts without a message if its pool for files gets none.
 import fs = require('node:fs');
 import path = require('node:path');
 
@@ -57,13 +57,13 @@ function groupLimits(): Limit[] {
   return limits;
 }
 
-/** Starts threads to count them: what a limit counts cannot be read everywhere. Undefined without the addon. */
+/** Counts threads by starting them, because the use of a limit cannot be read everywhere. Undefined without the addon. */
 function startable(root: string): number | undefined {
   try {
     const addon = require('node-gyp-build')(root) as { startableThreads(most: number): number };
     return addon.startableThreads(enough);
   } catch {
-    return undefined; // Whoever needs the addon says why it does not load.
+    return undefined; // The caller that needs the addon reports why it does not load.
   }
 }
 

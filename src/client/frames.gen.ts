@@ -13,7 +13,7 @@ export interface ContextRecord {
 
 /** A record that a search found. */
 export interface Hit {
-  /** In a search of several storages: the name of its own. */
+  /** In a search of several storages: the storage of the hit. */
   storage?: string | undefined;
   /** The record's id. */
   id: string;
@@ -39,7 +39,7 @@ export interface Hit {
   rerankScore?: number | undefined;
   /** Estimated probability, 0 to 1, that the record is relevant; comparable between queries. */
   relevance?: number | undefined;
-  /** With `highlight`: the part of the text with most words of the query, in pieces. */
+  /** With `highlight`: the part of the text with the most words of the query, in pieces. */
   snippet?: ({
     /** The piece. */
     text: string;
@@ -107,11 +107,11 @@ export interface RetrievalPlan {
   rerank?: {
     /** Catalog name. */
     model: string;
-    /** false: the deadline passed, and the order of the search stands. */
+    /** false: the deadline passed, and the order of the search is used. */
     reranked: boolean;
     /** Hits given to the reranker. */
     documents: number;
-    /** Hits whose end did not fit beside the query. */
+    /** Hits truncated to fit into the context with the query. */
     truncated: number;
     /** Tokens computed. */
     tokens: number;
@@ -176,12 +176,12 @@ export interface SearchFields {
   } | undefined;
   /** Fusion by scores in hybrid mode. */
   scores?: {
-    /** Share of the dense leg. Default: the one of the model, which follows each query. 0 to 1. */
+    /** Share of the dense leg. Default: that of the model, which depends on the query. 0 to 1. */
     weight?: number | undefined;
     /** Depth of each leg, never less than top_k. Default max(50, 4 top_k). 1 to 10000. */
     candidates?: number | undefined;
   } | undefined;
-  /** Least relevance of the hits; the others are dropped. 0 to 1. */
+  /** Minimum relevance of the hits; the others are dropped. 0 to 1. */
   minScore?: number | undefined;
   /**
    * How the lexical leg reads the text: docs/lexical.md. Absent fields come from the knowledge base.
@@ -202,7 +202,7 @@ export interface SearchFields {
     /** Groups of words that count as one. */
     synonyms?: readonly (readonly string[])[] | undefined;
   } | undefined;
-  /** Hits to skip; `offset` and `top_k` together are at most 1000. Default: 0. 0 to 1000. */
+  /** Hits to skip; `offset` plus `top_k` is at most 1000. Default: 0. 0 to 1000. */
   offset?: number | undefined;
   /** Metadata field; each of its values gets at most `group_size` hits: docs/search.md. */
   groupBy?: string | undefined;
@@ -233,7 +233,7 @@ export interface SearchFields {
      * 1000.
      */
     candidates?: number | undefined;
-    /** After this many milliseconds, the order of the search stands. Default: none. 1 to 600000. */
+    /** Milliseconds after which the order of the search is used. Default: none. 1 to 600000. */
     deadlineMs?: number | undefined;
   } | undefined;
   /** Adds `snippet` to the hits. Default: `false`. */
@@ -246,15 +246,15 @@ export interface SearchFields {
 export interface MemoryBudget {
   /** Bytes of connections, sessions, storages, agents and turns. */
   held: number;
-  /** Most bytes of `held`. */
+  /** Limit of `held`, in bytes. */
   heldLimit: number;
   /** Bytes of received data, requests, results and unread replies. */
   passing: number;
-  /** Most bytes of `passing`. */
+  /** Limit of `passing`, in bytes. */
   passingLimit: number;
   /** Bytes of both in V8's heap. */
   heap: number;
-  /** Most bytes of `heap`. */
+  /** Limit of `heap`, in bytes. */
   heapLimit: number;
   /** Bytes by kind. */
   byKind: Record<string, number>;
@@ -350,19 +350,19 @@ export interface GenerateParams {
   /** How knowledge enters the prompt. */
   knowledge?: {
     /**
-     * Where knowledge stands: before the last user message, after the system text, or where `system` and
-     * `prompt` put it. Default: `"before_user"`.
+     * Place of the records: before the last user message, after the system text, or where `system` and
+     * `prompt` put them. Default: `"before_user"`.
      */
     placement?: 'before_user' | 'system' | 'template' | undefined;
     /** Mustache template of one record. Default: its text, and with `cite` `marks` its number. */
     item?: string | undefined;
-    /** Text before the records, a template too. Default: `Context:`. */
+    /** Text before the records; also a template. Default: `Context:`. */
     header?: string | undefined;
-    /** Text behind the records, a template too. */
+    /** Text after the records; also a template. */
     footer?: string | undefined;
     /**
-     * Most tokens of all records together; the lowest-ranked ones are left out. Default: no limit. 1 to
-     * 1048576.
+     * Maximum number of tokens of all records together; the lowest-ranked ones are left out. Default: no
+     * limit. 1 to 1048576.
      */
     maxTokens?: number | undefined;
     /**
@@ -371,13 +371,14 @@ export interface GenerateParams {
      */
     order?: 'rank' | 'reversed' | undefined;
   } | undefined;
-  /** `turns`: most earlier turns in the prompt. */
+  /** `turns`: maximum number of earlier turns in the prompt. */
   history?: {
-    /** Most earlier turns in the prompt. 0 to 10000. Default: `100`. */
+    /** Maximum number of earlier turns in the prompt. 0 to 10000. Default: `100`. */
     turns?: number | undefined;
   } | undefined;
   /**
-   * Most tokens of the reply. Default: 512, or a quarter of the context if that is less. 1 to 1048576.
+   * Maximum number of tokens of the reply. Default: 512, or a quarter of the context if that is less. 1
+   * to 1048576.
    */
   maxTokens?: number | undefined;
   /** Context in tokens, at most the model's. Default: the catalog's, then the config's. 16 to 1048576. */
@@ -388,7 +389,7 @@ export interface GenerateParams {
   topK?: number | undefined;
   /** Share of probability to draw from. Default: 0.95. Above 0 to 1. */
   topP?: number | undefined;
-  /** Least probability, as a share of the likeliest. Default: 0.05. 0 to 1. */
+  /** Minimum probability, as a share of the likeliest. Default: 0.05. 0 to 1. */
   minP?: number | undefined;
   /** Divides the scores of recent tokens. Default: 1. Above 0 to 10. */
   repeatPenalty?: number | undefined;
@@ -403,25 +404,25 @@ export interface GenerateParams {
   /** Texts before which the reply ends. */
   stop?: readonly string[] | undefined;
   /**
-   * Whether a reply that is alone on its model may be sped up by tokens looked up in the prompt. Default:
+   * Whether tokens looked up in the prompt may speed up a reply that has the model to itself. Default:
    * `true`.
    */
   drafts?: boolean | undefined;
-  /** The reply is JSON that this JSON Schema allows. */
+  /** Constrains the reply to JSON that this JSON Schema allows. */
   jsonSchema?: Record<string, unknown> | undefined;
-  /** The reply obeys this GBNF grammar. */
+  /** Constrains the reply to this GBNF grammar. */
   grammar?: string | undefined;
   /**
-   * Whether a model that can think does so before it replies, and for how many tokens at most. Default:
-   * `"off"`.
+   * Whether the model thinks before it replies, and for how many tokens at most; only for models that can
+   * think. Default: `"off"`.
    */
   thinking?: 'off' | 'on' | {
-    /** Most tokens of thinking. 1 to 1048576. */
+    /** Maximum number of tokens of thinking. 1 to 1048576. */
     budget: number;
   } | undefined;
   /**
-   * Class of the scheduler, and how text is sent: per step, per sentence, or at the end. Default:
-   * `"interactive_visible"`.
+   * Class of the scheduler. It also decides how text is sent: per step, per sentence, or at the end.
+   * Default: `"interactive_visible"`.
    */
   class?: 'interactive_visible' | 'interactive_buffered' | 'background' | undefined;
   /** false: text is sent at the end. Default: as the class says. */
@@ -431,7 +432,7 @@ export interface GenerateParams {
    * Default: `"none"`.
    */
   cite?: 'none' | 'marks' | 'verbatim' | undefined;
-  /** Actions of which the reply may ask the client for one, at its end. */
+  /** Actions for the client. A reply may end by asking for one of them. */
   actions?: readonly ({
     /** Name of the action; unique. */
     name: string;
@@ -441,15 +442,17 @@ export interface GenerateParams {
     parameters?: Record<string, unknown> | undefined;
   })[] | undefined;
   /**
-   * If no record is relevant: generate all the same, reply `fallback`, or fail with 4015. Default:
+   * If no record is relevant: generate anyway, reply with `fallback`, or fail with 4015. Default:
    * `"answer"`.
    */
   onNoKnowledge?: 'answer' | 'fallback' | 'refuse' | undefined;
   /** The reply for `on_no_knowledge` `fallback`. */
   fallback?: string | undefined;
-  /** Least relevance of a record for `on_no_knowledge`. Default: 0.5. 0 to 1. */
+  /** Minimum relevance of a record for `on_no_knowledge`. Default: 0.5. 0 to 1. */
   minRelevance?: number | undefined;
-  /** The reply ends with what there is this long after the node has started. 1 to 86400000. */
+  /**
+   * Milliseconds after the start of the node at which the reply ends with the text so far. 1 to 86400000.
+   */
   deadlineMs?: number | undefined;
 }
 
@@ -479,7 +482,7 @@ export interface RerankParams {
   model?: string | undefined;
   /** Maximum number of records that remain. Default: all. 1 to 1000. */
   topK?: number | undefined;
-  /** After this many milliseconds, the order so far stands. Default: none. 1 to 600000. */
+  /** Milliseconds after which the order so far is used. Default: none. 1 to 600000. */
   deadlineMs?: number | undefined;
   /** Mustache template of the text to search for. Default: the user's message. */
   query?: string | undefined;
@@ -491,7 +494,7 @@ export interface RetrieveParams extends SearchFields {
   embeddedStringStorage: string;
   /** Mustache template of the text to search for. Default: the user's message. */
   query?: string | undefined;
-  /** TurnComplete has the hits of this node. Default: `false`. */
+  /** Whether TurnComplete has the hits of this node. Default: `false`. */
   emit?: boolean | undefined;
 }
 
@@ -662,8 +665,8 @@ export interface ThrottleReportFields {
 export interface VideoMemoryFields {
   /**
    * `false`: models leave the GPU, and the reply comes when its memory is free; requests that run there
-   * fail with 5011. It counts until the same client sends `true`, or its connection ends. `true`: models
-   * may use the GPU again.
+   * fail with 5011. This lasts until the same client sends `true` or disconnects. `true`: models may use
+   * the GPU again.
    */
   allowed: boolean;
 }
@@ -785,7 +788,7 @@ export interface ListModelsResponseFrame {
     license?: string | undefined;
     /** Files of the model. */
     variants: ({
-      /** Such as the quantisation. */
+      /** For example the quantisation. */
       name?: string | undefined;
       /** Whether its file is there. */
       state: 'present' | 'absent';
@@ -796,8 +799,8 @@ export interface ListModelsResponseFrame {
       /** Length of the file, or what the catalog states. */
       sizeBytes?: number | undefined;
       /**
-       * Device that it goes to if there is room: `CPU`, or the name of a GPU. Absent if it needs a GPU
-       * and there is none, or is not used.
+       * Device that loads it if there is room: `CPU`, or the name of a GPU. Absent if it needs a GPU that
+       * is absent or not in use.
        */
       device?: string | undefined;
       /**
@@ -874,11 +877,11 @@ export interface StatusResponseFrame {
   replyTo: number | string;
   /** Connections of the server. */
   connections: number;
-  /** Most connections of the server. */
+  /** Maximum number of connections of the server. */
   connectionsLimit: number;
   /** Sessions of this connection. */
   sessions: number;
-  /** Most sessions of one connection. */
+  /** Maximum number of sessions of one connection. */
   sessionsLimit: number;
   /** The highest throttle level of all clients, 0 to 1. */
   throttle: number;
@@ -1031,16 +1034,18 @@ export interface TurnCompleteFrame {
         knowledge: number;
       } | undefined;
       /**
-       * generate: turns that the agent forgot: more than `history.turns`, or than the client's memory
-       * budget holds.
+       * generate: turns that the agent forgot because they exceeded `history.turns` or the client's
+       * memory budget.
        */
       forgottenTurns?: number | undefined;
-      /** generate: numbers of records that do not exist, removed from marks in the reply. */
+      /**
+       * generate: numbers in marks that are not the number of a record; they are removed from the reply.
+       */
       removedMarks?: number | undefined;
       /** generate: relevance of the best record. */
       relevance?: number | undefined;
       /**
-       * generate: whether the system text differs from that of the turn before: it is then computed
+       * generate: whether the system text differs from that of the previous turn, so that it is computed
        * again.
        */
       volatilePrefix?: boolean | undefined;
@@ -1053,12 +1058,13 @@ export interface TurnCompleteFrame {
       /** regex_guardrail: number of patterns that matched. */
       matches?: number | undefined;
       /**
-       * rerank: whether the records were sorted. False: the deadline passed, and the order so far stands.
+       * rerank: whether the records were sorted. False: the deadline passed, and the order so far is
+       * used.
        */
       reranked?: boolean | undefined;
       /** rerank: number of records given to the reranker. */
       documents?: number | undefined;
-      /** rerank: number of records whose end did not fit beside the query. */
+      /** rerank: number of records truncated to fit into the context with the query. */
       truncated?: number | undefined;
       /** rerank: tokens computed. */
       rerankTokens?: number | undefined;
@@ -1174,7 +1180,7 @@ export interface TurnCompleteFrame {
           batches: number;
           /** Embedding the query. */
           embedMs: number;
-          /** The search, with the waiting for a thread. Its parts: */
+          /** The search, including the wait for a thread. Its parts: */
           searchMs: number;
           /** Applying the filter. */
           filterMs: number;

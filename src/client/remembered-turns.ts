@@ -3,7 +3,7 @@ import type { ServerFrames, SessionFields } from './frames.js';
 type History = NonNullable<SessionFields<'CreateAgentRequest'>['history']>;
 type HistoryTurn = History['turns'][number];
 
-/** Most turns kept for an agent that may have to be made again. */
+/** Maximum number of turns kept for an agent that may have to be made again. */
 const mostTurns = 1000;
 
 /** The turns of an agent as its server remembers them, so that they survive the connection. */

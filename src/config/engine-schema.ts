@@ -48,7 +48,7 @@ export const llmEngineSchema = object({
   vram_reserve_mb: integer(0, 1_048_576)
     .default(0)
     .describe(
-      'MiB of video memory that models leave free for other programs, such as a game. A model that does not fit beside them runs on the CPU.',
+      'MiB of video memory that models leave free for other programs, such as a game. A model that does not fit into the rest runs on the CPU.',
     )
     .register(fieldFacts, { extension: true }),
   n_threads: integer(0, 1024)
@@ -65,7 +65,7 @@ export const llmEngineSchema = object({
       ),
     n_batch: integer(1, 65_536)
       .default(512)
-      .describe('Most tokens that a language model computes in one step, on any device.'),
+      .describe('Maximum number of tokens that a language model computes in one step, on any device.'),
     offload_kqv: boolean()
       .default(true)
       .describe('Keeps the KQV buffers of a model on the GPU there, too; `false`: in main memory.'),

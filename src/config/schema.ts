@@ -80,9 +80,7 @@ export const configSchema = object({
     .register(fieldFacts, { extension: true }),
   models_download_max_mb: integer(0, 1_073_741_824)
     .default(0)
-    .describe(
-      'MiB that `models_download_dir` may hold for clients to add to it; 0: as much as the disk has room for.',
-    )
+    .describe('Limit of `models_download_dir` for downloads by clients, in MiB; 0: no limit but the disk.')
     .register(fieldFacts, { extension: true }),
   reranker_idle_timeout: integer(0, longestTimerSeconds)
     .default(600)

@@ -23,7 +23,7 @@ export const otherVariables: Readonly<Record<string, string>> = {
   LOREKEEP_RUNTIME:
     'Runtime of language models in place of the measured one: `llama.cpp` or `decoder` ([inference.md](inference.md#runtimes)).',
   LOREKEEP_SOFTWARE_GPU:
-    '`1`: software rasterisers, such as llvmpipe, count as GPUs ([devices.md](devices.md)).',
+    '`1`: software rasterisers, such as llvmpipe, are used as GPUs ([devices.md](devices.md)).',
   LOREKEEP_STATE: 'Folder of the indexes that `lorekeep index` makes ([indexing.md](indexing.md)).',
   LOREKEEP_TELEMETRY: '`0`: no telemetry ([telemetry.md](telemetry.md)).',
 };

@@ -9,7 +9,7 @@ export interface FoundModel {
   path: string;
 }
 
-/** Least context of a model that can answer from documents, in tokens. */
+/** Minimum context of a model that can answer from documents, in tokens. */
 const leastContext = 2048;
 
 /** The folder of models: LOREKEEP_MODELS, else `shared/models` beside the project. */

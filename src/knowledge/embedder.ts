@@ -24,7 +24,7 @@ export interface Embedder {
   readonly dimension: number;
   /** Identifies the vectors: change it when texts get other ones, so that files with the old ones are built again. */
   readonly fingerprint: string;
-  /** Most texts of one call. Default 256. */
+  /** Maximum number of texts of one call. Default 256. */
   readonly batchSize?: number | undefined;
 }
 

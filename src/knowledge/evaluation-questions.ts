@@ -14,7 +14,7 @@ export interface EvaluationQuestion {
 }
 
 const gains = z.record(z.string().min(1), z.number().positive());
-/** Most characters of a question, as of a query that the server takes. */
+/** Maximum number of characters of a question, as of a query that the server takes. */
 const longestQuestion = 32_768;
 const lineSchema = z.strictObject({
   question: z

@@ -83,7 +83,8 @@ function checkSimilar({ similarTo, mode, ...rest }: ResultOptions & { mode: Sear
   if (typeof similarTo !== 'string') refuse('similarTo', 'the id of a record is expected');
   if (mode !== 'dense') refuse('mode', `a search with similarTo is dense, not ${mode}`);
   const { text, vector, highlight, rerank } = rest as Record<string, unknown>;
-  if (text !== undefined && text !== '') refuse('similarTo', 'it takes the place of text; give one of them');
+  if (text !== undefined && text !== '')
+    refuse('similarTo', 'one of text and similarTo is expected, not both');
   if (vector !== undefined) refuse('similarTo', 'it takes the place of vector; give one of them');
   const withoutText = 'it has no effect with similarTo, which has no text';
   if (highlight) refuse('highlight', withoutText);

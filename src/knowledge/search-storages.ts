@@ -37,7 +37,7 @@ export interface StoragesOutcome {
 
 export type StoragesSearchOptions = Omit<KnowledgeSearchOptions, 'rerank' | 'similarTo' | 'vector'>;
 
-/** Most storages of one search. */
+/** Maximum number of storages of one search. */
 const mostStorages = 16;
 
 /**

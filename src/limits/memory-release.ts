@@ -5,7 +5,7 @@ import { bytesPerMiB } from './bytes.js';
 /** Interval in ms at which the amount of memory allocated and freed is checked. */
 const windowMs = 10_000;
 
-/** Least amount moved since the last release that justifies another. */
+/** Minimum amount moved since the last release that justifies another. */
 const worthwhile = 32 * bytesPerMiB;
 
 /** A window with less than this is quiet; small requests may continue. */

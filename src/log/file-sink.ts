@@ -14,7 +14,7 @@ export interface FlushRules {
   flushEveryMs: number;
 }
 
-/** Most pending UTF-16 units; bounds the memory even without flush rules. */
+/** Maximum number of pending UTF-16 units; bounds the memory even without flush rules. */
 const mostPending = 1024 * 1024;
 
 /**

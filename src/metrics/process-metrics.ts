@@ -94,7 +94,7 @@ function descriptorMetrics(): MetricFamily[] {
         add(readdirSync('/proc/self/fd').length - 1); // without that of this listing
       } catch {}
     }),
-    gauge('process_max_fds', 'Most open file descriptors.', (add) => {
+    gauge('process_max_fds', 'Maximum number of open file descriptors.', (add) => {
       const limit = /^Max open files\s+(\d+)/m.exec(textOf('/proc/self/limits'));
       if (limit !== null) add(Number(limit[1]));
     }),
@@ -106,7 +106,7 @@ function delayMetrics(): MetricFamily[] {
   const delays = monitorEventLoopDelay({ resolution: 10 });
   delays.enable();
   const numbers: [string, string, (of: IntervalHistogram) => number][] = [
-    ['min', 'Least delay of the event loop.', ({ min }) => min],
+    ['min', 'Shortest delay of the event loop.', ({ min }) => min],
     ['max', 'Longest delay of the event loop.', ({ max }) => max],
     ['mean', 'Mean delay of the event loop.', ({ mean }) => mean],
     ['stddev', 'Standard deviation of the delays of the event loop.', ({ stddev }) => stddev],

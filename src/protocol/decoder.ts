@@ -179,7 +179,7 @@ export class FrameDecoder {
     return this.#payload.join(isDue);
   }
 
-  /** Drops what has arrived. Returns the beginning of the payload at its end. */
+  /** Drops the received bytes. At the end of the payload, returns its beginning. */
   #dropPayload(skipped: Skipped): Buffer | undefined {
     while (skipped.toDrop > 0) {
       const piece = this.#take(skipped.toDrop);

@@ -1,6 +1,6 @@
 import type { ErrorDetailsByCode } from './error-details.js';
 
-/** Whose mistake an error is: the client's request, the server's set-up, or a defect of lorekeep's own. */
+/** Cause of an error: the client's request, the server's set-up, or a bug in lorekeep. */
 type Fault = 'client' | 'operator' | 'server';
 
 export interface ErrorRow {
@@ -41,7 +41,8 @@ export const errorTable = {
   1005: {
     name: 'UnsupportedFeature',
     fault: 'client',
-    meaning: 'This server version does not support what the request asks for; `details.feature` names it.',
+    meaning:
+      'This server version does not support a feature that the request uses; `details.feature` names it.',
     remedy: 'Leave the feature out, or use a later version.',
   },
   1006: {
@@ -275,7 +276,7 @@ export const errorTable = {
     name: 'PullFailed',
     fault: 'operator',
     meaning:
-      'A download failed: the network, the disk or the checksum; the message says which. What has arrived is kept for the next attempt unless it is wrong.',
+      'A download failed: the network, the disk or the checksum; the message says which. Received bytes are kept for the next attempt, unless they are wrong.',
     remedy: "Try again; the server's log has the details.",
   },
   5009: {
@@ -287,7 +288,7 @@ export const errorTable = {
   5010: {
     name: 'UnknownModel',
     fault: 'client',
-    meaning: 'The catalog has no model of this name, or nothing of it can be downloaded.',
+    meaning: 'The catalog has no model of this name, or the model has no download.',
     remedy: 'Use a name of ListModelsResponse; `details.nearest` may suggest one.',
   },
   5011: {

@@ -23,7 +23,7 @@ export const requestIdSchema = z.union(
   badId,
 );
 
-/** Most characters of a folder's path: no system opens longer ones. */
+/** Maximum number of characters of a folder's path: no system opens longer ones. */
 const longestFolder = 32_767;
 
 /** Without the value: it may be a secret. */
@@ -63,16 +63,15 @@ function requireText(
     context.addIssue({ code: 'custom', path: [path], message });
   if (name === undefined && names === undefined) issue('name', 'is missing');
   if (name !== undefined && names !== undefined)
-    issue('names', 'it takes the place of name; give one of them');
-  if (names !== undefined && new Set(names).size < names.length)
-    issue('names', 'each storage is expected once');
+    issue('names', 'one of name and names is expected, not both');
+  if (names !== undefined && new Set(names).size < names.length) issue('names', 'a storage is named twice');
   if (names !== undefined && similar_to !== undefined)
-    issue('similar_to', 'a search of several storages has a text');
+    issue('similar_to', 'it cannot be used with names; use text');
   if (names !== undefined && rerank !== undefined)
-    issue('rerank', 'a search of several storages is not reranked');
+    issue('rerank', 'a search of several storages cannot be reranked');
   if (text === undefined && similar_to === undefined) issue('text', 'is missing');
   if (text !== undefined && similar_to !== undefined)
-    issue('similar_to', 'it takes the place of text; give one of them');
+    issue('similar_to', 'one of text and similar_to is expected, not both');
   if (similar_to === undefined) return;
   if (mode !== 'dense') issue('mode', `a search with similar_to is dense, not ${mode}`);
   const withoutText = 'it has no effect with similar_to, which has no text';
@@ -194,7 +193,7 @@ export const requestSchemas = {
     allowed: z
       .boolean()
       .describe(
-        '`false`: models leave the GPU, and the reply comes when its memory is free; requests that run there fail with 5011. It counts until the same client sends `true`, or its connection ends. `true`: models may use the GPU again.',
+        '`false`: models leave the GPU, and the reply comes when its memory is free; requests that run there fail with 5011. This lasts until the same client sends `true` or disconnects. `true`: models may use the GPU again.',
       ),
   }),
   StatusRequest: request('StatusRequest', {}),
@@ -303,11 +302,11 @@ export type TurnDiagnostics = NonNullable<ServerFrames['TurnComplete']['diagnost
 
 const budgetSchema = z.object({
   held: z.int().describe('Bytes of connections, sessions, storages, agents and turns.'),
-  held_limit: z.int().describe('Most bytes of `held`.'),
+  held_limit: z.int().describe('Limit of `held`, in bytes.'),
   passing: z.int().describe('Bytes of received data, requests, results and unread replies.'),
-  passing_limit: z.int().describe('Most bytes of `passing`.'),
+  passing_limit: z.int().describe('Limit of `passing`, in bytes.'),
   heap: z.int().describe("Bytes of both in V8's heap."),
-  heap_limit: z.int().describe('Most bytes of `heap`.'),
+  heap_limit: z.int().describe('Limit of `heap`, in bytes.'),
   by_kind: z.record(z.string(), z.int()).describe('Bytes by kind.'),
 });
 
@@ -315,9 +314,9 @@ export type BudgetStatus = z.output<typeof budgetSchema>;
 
 const statusFields = {
   connections: z.int().describe('Connections of the server.'),
-  connections_limit: z.int().describe('Most connections of the server.'),
+  connections_limit: z.int().describe('Maximum number of connections of the server.'),
   sessions: z.int().describe('Sessions of this connection.'),
-  sessions_limit: z.int().describe('Most sessions of one connection.'),
+  sessions_limit: z.int().describe('Maximum number of sessions of one connection.'),
   throttle: z.number().describe('The highest throttle level of all clients, 0 to 1.'),
   client: budgetSchema.describe("This client's memory budget."),
   server: budgetSchema.describe('The memory budget of all clients together.'),
@@ -333,7 +332,7 @@ const listedModelSchema = z.object({
   variants: z
     .array(
       z.object({
-        name: z.string().optional().describe('Such as the quantisation.'),
+        name: z.string().optional().describe('For example the quantisation.'),
         state: z.enum(['present', 'absent']).describe('Whether its file is there.'),
         downloadable: z.boolean().describe('Whether the catalog has an address.'),
         chosen: z.boolean().describe('Whether the server takes this variant.'),
@@ -342,7 +341,7 @@ const listedModelSchema = z.object({
           .string()
           .optional()
           .describe(
-            'Device that it goes to if there is room: `CPU`, or the name of a GPU. Absent if it needs a GPU and there is none, or is not used.',
+            'Device that loads it if there is room: `CPU`, or the name of a GPU. Absent if it needs a GPU that is absent or not in use.',
           ),
         contradictions: z
           .array(z.string())

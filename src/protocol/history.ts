@@ -4,13 +4,13 @@ import { boundedArray, countValues } from '../schema/bounded.js';
 /** Version of an exported history. */
 export const historyVersion = 1;
 
-/** Most turns of one history. */
+/** Maximum number of turns of one history. */
 const mostHistoryTurns = 10_000;
 
-/** Most values of all turns together: the turns, their fields, and the values in those. */
+/** Maximum number of values of all turns together: the turns, their fields, and the values in those. */
 export const mostHistoryValues = 100_000;
 
-/** Most values of an action's arguments or result. */
+/** Maximum number of values of an action's arguments or result. */
 const mostValues = 1000;
 
 const fewValues = (value: unknown) => countValues(value, mostValues + 1).values <= mostValues + 1;
@@ -38,7 +38,7 @@ const historyTurnSchema = z.strictObject({
 
 type HistoryTurns = z.ZodType<z.output<typeof historyTurnSchema>[], z.input<typeof historyTurnSchema>[]>;
 
-/** Turns of an agent, oldest first: what ExportAgentRequest returns and CreateAgentRequest restores. */
+/** Turns of an agent, oldest first, as ExportAgentRequest returns and CreateAgentRequest restores them. */
 export const historySchema = z.strictObject({
   version: z.literal(historyVersion, `the number ${historyVersion} is expected`),
   // boundedArray() checks the length before the items, and so takes anything as an item.

@@ -53,7 +53,7 @@ const zero = 0x30;
 /** Bytes parsed between two clock reads: a small part of a millisecond, page faults and garbage included. */
 const bytesPerLook = 2048;
 
-/** Bytes with escapes or beyond ASCII that are converted at once, in some 0.2 ms. */
+/** Bytes with escapes or beyond ASCII that are converted in one call, in some 0.2 ms. */
 const bytesPerPiece = 32 * 1024;
 
 /**
@@ -271,7 +271,7 @@ export class JsonParser {
     else this.#placeKey(string);
   }
 
-  /** Converts what takes long at once: bytes with escapes or beyond ASCII. Plain bytes, however many, take little. */
+  /** Converts bytes with escapes or beyond ASCII early, because they take long. Plain ASCII takes little time at any length. */
   #convertPieces(): void {
     const at = this.#at;
     if (this.#isPlain) {

@@ -3,7 +3,7 @@ const firstBlockBytes = 64 * 1024;
 
 const blockBytes = 256 * 1024;
 
-/** Least length of a piece that is kept as it came. Shorter ones are copied: each would hold a whole read for a few bytes. */
+/** Minimum length of a piece that is kept as it came. Shorter ones are copied: each would hold a whole read for a few bytes. */
 const keptBytes = 32 * 1024;
 
 /**
@@ -89,7 +89,7 @@ export class PayloadBlocks {
     for (const block of this.#blocks.splice(0)) giveBack(block);
   }
 
-  /** Whether a piece becomes a block of its own. A block with room is filled first; blocks of that length are used again. */
+  /** Whether a piece becomes a separate block. A block with room is filled first; blocks of that length are used again. */
   #isKept(piece: Buffer): boolean {
     const last = this.#blocks.at(-1);
     const isFull = last === undefined || this.#fill === last.length;

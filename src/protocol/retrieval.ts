@@ -20,7 +20,7 @@ const fusionSchema = z.strictObject({
 
 /** Fusion by scores. Absent fields come from the model's catalog entry, else from the defaults. */
 const scoreFusionSchema = z.strictObject({
-  weight: share.describe('Share of the dense leg. Default: the one of the model, which follows each query.'),
+  weight: share.describe('Share of the dense leg. Default: that of the model, which depends on the query.'),
   candidates,
 });
 
@@ -28,7 +28,7 @@ const scoreFusionSchema = z.strictObject({
 export const staleDescription =
   'If the files of a knowledge base have changed since it was loaded: `wait` for the new ones, or `serve` the loaded ones and mark the results.';
 
-/** Marks what comes from files that have changed since. */
+/** Marks results from files that have changed since. */
 export const staleMark = z
   .literal(true)
   .optional()
@@ -62,7 +62,7 @@ export const retrievalFields = {
     .min(0)
     .max(1)
     .optional()
-    .describe('Least relevance of the hits; the others are dropped.'),
+    .describe('Minimum relevance of the hits; the others are dropped.'),
   lexical: lexicalSchema
     .optional()
     .describe(
@@ -73,7 +73,7 @@ export const retrievalFields = {
     .min(0)
     .max(1000)
     .optional()
-    .describe('Hits to skip; `offset` and `top_k` together are at most 1000. Default: 0.'),
+    .describe('Hits to skip; `offset` plus `top_k` is at most 1000. Default: 0.'),
   group_by: z
     .string()
     .optional()
@@ -122,7 +122,7 @@ export const retrievalFields = {
         .min(1)
         .max(600_000)
         .optional()
-        .describe('After this many milliseconds, the order of the search stands. Default: none.'),
+        .describe('Milliseconds after which the order of the search is used. Default: none.'),
     })
     .optional()
     .describe('Sorts the hits with a reranker: docs/reranking.md.'),
@@ -178,9 +178,9 @@ export const retrievalPlanSchema = z.object({
   rerank: z
     .object({
       model: z.string().describe('Catalog name.'),
-      reranked: z.boolean().describe('false: the deadline passed, and the order of the search stands.'),
+      reranked: z.boolean().describe('false: the deadline passed, and the order of the search is used.'),
       documents: z.int().describe('Hits given to the reranker.'),
-      truncated: z.int().describe('Hits whose end did not fit beside the query.'),
+      truncated: z.int().describe('Hits truncated to fit into the context with the query.'),
       tokens: z.int().describe('Tokens computed.'),
       ms: z.number().describe('Time of the reranker.'),
     })
@@ -197,7 +197,7 @@ const contextRecordSchema = z.object({
 
 /** Fields of a hit, in search replies and knowledge components. */
 export const hitFields = {
-  storage: z.string().optional().describe('In a search of several storages: the name of its own.'),
+  storage: z.string().optional().describe('In a search of several storages: the storage of the hit.'),
   id: z.string().describe("The record's id."),
   text: z.string().describe("The record's text."),
   rank: z.int().describe('Position among the hits, from 1.'),
@@ -224,7 +224,7 @@ export const hitFields = {
       }),
     )
     .optional()
-    .describe('With `highlight`: the part of the text with most words of the query, in pieces.'),
+    .describe('With `highlight`: the part of the text with the most words of the query, in pieces.'),
   context: z
     .object({
       before: z.array(contextRecordSchema).describe('The records before it, in order.'),

@@ -112,7 +112,7 @@ export function anyObject() {
 
 /** Bounds of an array of strings. */
 export interface StringBounds {
-  /** Most strings. */
+  /** Maximum number of strings. */
   readonly most?: number;
   /** Fewest and most characters of each. */
   readonly shortest?: number;

@@ -117,7 +117,7 @@ export interface PullOutlet {
   waitForOutput(signal: AbortSignal): Promise<() => void>;
 }
 
-/** Least time between two progress events of one request, in ms. */
+/** Minimum time between two progress events of one request, in ms. */
 const progressMs = 200;
 
 /** The downloads that one session waits for. */

@@ -29,10 +29,10 @@ import { StorageSet, type StorageSources } from '../storages/storage-set.js';
 import type { WireOutcome } from '../storages/wire.js';
 import { SessionPulls } from './model-requests.js';
 
-/** Most turns of one session that have not ended: each holds its text. */
+/** Maximum number of turns of one session that have not ended: each holds its text. */
 const maxUnfinishedTurns = 1024;
 
-/** Most agents of one session. */
+/** Maximum number of agents of one session. */
 export const maxAgents = 1024;
 
 /** Sources of a session's storages, and resources of its nodes. */

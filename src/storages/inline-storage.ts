@@ -10,7 +10,7 @@ import { inlineStorageBytes } from '../limits/estimates.js';
 import { fail } from '../protocol/errors.js';
 import { noteTexts, sizesOf } from './result-bytes.js';
 
-/** Most strings in one inline storage: all stay in memory, and one request carries them. */
+/** Maximum number of strings in one inline storage: all stay in memory, and one request carries them. */
 const maxInlineStrings = 100_000;
 
 /** The source of a storage made of the request's own strings (Path B). */

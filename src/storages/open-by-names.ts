@@ -38,7 +38,7 @@ async function hasFolder(path: string, make: boolean): Promise<boolean> {
 
 class Outside extends Error {}
 
-/** Most symbolic links in a path, as on Linux. */
+/** Maximum number of symbolic links in a path, as on Linux. */
 const mostLinks = 40;
 
 /** Resolves links; trailing parts of the path may be absent. @throws Outside before it examines anything outside */

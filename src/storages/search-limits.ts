@@ -2,7 +2,7 @@ import type { SearchPlaces } from '../failure/wire-errors.js';
 import { fail } from '../protocol/errors.js';
 import { countValues } from '../schema/bounded.js';
 
-/** Longest query in characters, in every mode: its lexical search takes a few milliseconds of one thread. */
+/** Longest query in characters, in every mode: the lexical search of one takes a few milliseconds of one thread. */
 export const maxQueryLength = 32_768;
 
 /**
@@ -19,7 +19,7 @@ export function checkQueryLength(text: string, path: string): void {
   fail(5002, message, { path, length, limit: maxQueryLength });
 }
 
-/** Values, or thousands of characters, of a filter that takes a part of a millisecond to compile. */
+/** Number of values, or of thousands of characters, up to which a filter compiles in less than a millisecond. */
 const smallFilter = 32;
 
 /** Returns whether the filter takes long to compile. @throws `places.invalid` */

@@ -13,7 +13,7 @@ import type { KnowledgeBaseStorages } from './knowledge-base-storages.js';
 import { checkStorageName, isPath } from './storage-name.js';
 import type { StorageRoot } from './storage-root.js';
 
-/** Most storage names per session. */
+/** Maximum number of storage names per session. */
 export const maxStorages = 1024;
 
 /** Whether a request waits for changed files to be loaded. */

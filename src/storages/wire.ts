@@ -44,7 +44,7 @@ export async function wireOutcome(
   };
 }
 
-/** Returns what reranking did, in protocol form. */
+/** Returns the facts of reranking in protocol form. */
 export function wireRerank(
   used: { model: { name?: string } } | undefined,
   { ms, ...facts }: RerankFacts,

@@ -123,15 +123,13 @@ describe('lorekeep models', () => {
     expect(verified.stdout).toContain('3 files compared, 1 damaged');
     expect(verified.stdout).toMatch(/damaged: its SHA-256 is .*, the catalog says 0+/);
     // Its bytes are as stated, and not those of a model.
-    expect((await run('verify', 'remote')).stdout).toMatch(
-      /1 file compared, 0 damaged, 1 that a load would refuse/,
-    );
+    expect((await run('verify', 'remote')).stdout).toMatch(/1 file compared, 0 damaged, 1 not loadable/);
     const shown = await run('show', 'remote');
     expect(shown.stdout).toContain('license: MIT');
     expect(shown.stdout).toContain('variant Q4_0: present, used');
     expect(shown.stdout).toMatch(/^ {2}SHA-256 [0-9a-f]{64}$/m);
     const removed = await run('remove', 'remote');
-    expect(removed.stdout).toContain('are free again');
+    expect(removed.stdout).toContain('freed');
     expect(existsSync(path)).toBe(false);
     await run('pull', 'remote');
     const parsed = JSON.parse(readFileSync(catalog, 'utf8')) as { models: object[] };
@@ -178,7 +176,7 @@ describe('lorekeep models', () => {
     const { run, catalog } = await start();
     const file = catalog.replace('.json', '.gguf');
     const removed = await run('remove', 'local');
-    expect(removed.stdout).toBe(`left alone, because lorekeep did not download it: ${file}\n`);
+    expect(removed.stdout).toBe(`not removed, because lorekeep did not download it: ${file}\n`);
     expect(existsSync(file)).toBe(true);
     const json = await run('remove', 'local', '--json');
     expect(JSON.parse(json.stdout)).toEqual({ model: 'local', bytes: 0, kept: [file] });

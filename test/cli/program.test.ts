@@ -75,7 +75,7 @@ describe('lorekeep', () => {
       [['--prot', '9100'], 'did you mean --port?'],
       [
         ['search', 'kb.json', '-word'],
-        "'-word'; lorekeep search --help lists the flags, and -- before a text",
+        "'-word'; lorekeep search --help lists the flags; put -- before a text",
       ],
       [['-q'], "unknown option '-q'; lorekeep serve --help lists the flags"],
       [['search', 'kb.json', 'x', '--top-k', '0'], '--top-k: an integer from 1 to 1000 is expected, not "0"'],

@@ -11,7 +11,7 @@ it('a storage searches in every mode while its model is unloaded', async () => {
     name: 'tiny',
     facts: native.facts,
     get model(): EmbeddingModel {
-      if (users === 0) throw new Error('used without being in use');
+      if (users === 0) throw new Error('used without use()');
       return native;
     },
     use() {

@@ -141,7 +141,7 @@ describe('variants of one model', () => {
         { name: 'Q8_0', file: 'a' },
         { name: 'Q8_0', file: 'b' },
       ],
-      'the name "Q8_0" is also that of variants[0]',
+      'the name "Q8_0" is already used by variants[0]',
     ],
     [
       [

@@ -262,7 +262,7 @@ const cases: Record<Exclude<ErrorCode, Counted>, Case> = {
   ],
   4012: [
     ({ turn }) => turn('a'.repeat(200_000), { nodes: [guard] }),
-    /^text: has 200000 characters; the guardrail "guard" looks at 131072 at most$/,
+    /^text: has 200000 characters; the guardrail "guard" checks at most 131072$/,
     'text',
   ],
   4014: [

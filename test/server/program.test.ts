@@ -54,7 +54,7 @@ describe('lorekeep serve', () => {
       await program.printed(/"msg":"listening"/);
       program.child.kill('SIGTERM');
       expect(await program.ended).toEqual({ code: 0, signal: null });
-      const said = `lorekeep: warning: ${named}: the config file does not exist${nearest} server runs with its defaults: port 0, network_access local, storage_root `;
+      const said = `lorekeep: warning: ${named}: the config file does not exist${nearest} server uses its defaults: port 0, network_access local, storage_root `;
       expect(program.stderr).toContain(said);
     }
   });

@@ -80,7 +80,7 @@ describe('the loader', () => {
   test('tells a developer in a checkout to build', () => {
     const place = emptyPackage('checkout');
     writeFileSync(join(place, 'biome.json'), '{}');
-    expect(loadError(place).message).toMatch(/; run `npm run build`; `lorekeep doctor` tells more$/);
+    expect(loadError(place).message).toMatch(/; run `npm run build`; `lorekeep doctor` explains more$/);
   });
 
   test('names the settings of bundlers when its code was copied out of the package', () => {

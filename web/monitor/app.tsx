@@ -9,7 +9,7 @@ import { Log } from './log.js';
 import { Memory } from './memory.js';
 import { Turns } from './turns.js';
 
-/** Most turns kept by a page. */
+/** Maximum number of turns kept by a page. */
 const mostTurns = 20_000;
 const mostSamples = 720;
 const refreshMs = 2000;

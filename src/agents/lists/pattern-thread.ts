@@ -23,7 +23,7 @@ const mostHeapMiB = 256;
 const never = new AbortController().signal;
 
 /**
- * Compiles patterns and searches for them on a thread of its own, a request at a time: a hostile pattern takes seconds and cannot
+ * Compiles patterns and searches for them on a separate thread, one request at a time: a hostile pattern takes seconds and cannot
  * be interrupted, and the event loop does not wait for it. Clients take turns.
  */
 export class PatternThread {

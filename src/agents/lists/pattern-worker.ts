@@ -6,7 +6,7 @@ import type { PatternReply, PatternRequest } from './pattern-messages.js';
 
 /** Instructions of all compiled patterns that are kept: some 50 MiB. */
 const mostInstructions = 150_000;
-/** Counted for a pattern beside its instructions. */
+/** Counted for a pattern in addition to its instructions. */
 const perPattern = 10;
 
 /** Beneath the event loop. Linux alone has priorities of threads. */

@@ -1,7 +1,7 @@
 import type { PatternShare } from './pattern-thread.js';
 import { refuseFile, type TextLine, type TextSource } from './text-file.js';
 
-/** Most patterns in one list, and longest pattern in characters: a search tries every pattern. */
+/** Maximum number of patterns in one list, and of characters in a pattern: a search tries every pattern. */
 const maxPatterns = 1000;
 const maxPatternLength = 1000;
 
@@ -24,7 +24,7 @@ export interface FoundPattern {
 /** Patterns that one request to the thread compiles. */
 const compiledAtOnce = 16;
 
-/** Work of one request to the thread, in instructions x UTF-16 units; a pattern with more is a request of its own. */
+/** Work of one request to the thread, in instructions x UTF-16 units; a pattern with more gets a separate request. */
 const searchedAtOnce = 1_000_000;
 
 /** Checks patterns by compiling them. @throws InvalidStringStorage with file, line and pattern; the signal's reason */

@@ -19,10 +19,10 @@ export function jsonSchemas(): Record<string, string> {
   const schema = {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
     title: `lorekeep protocol, version ${protocolVersion}`,
-    description: 'The JSON object in a frame of kind 1: either a request or what the server sends.',
+    description: 'The JSON object in a frame of kind 1: a request, or a frame from the server.',
     anyOf: [reference('Request'), reference('ServerFrame')],
     $defs: {
-      Request: union('What a client sends. Unknown fields are refused.', Object.keys(requestSchemas)),
+      Request: union('Requests of clients. Unknown fields are refused.', Object.keys(requestSchemas)),
       ServerFrame: union(
         'Frames from the server. Clients ignore fields and frames that they do not know.',
         Object.keys(serverSchemas),

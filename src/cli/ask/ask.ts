@@ -166,7 +166,7 @@ function talker(
 
 /**
  * One question that fails does not end a conversation; a connection that is gone does. Where the questions come from a
- * program, the exit status tells of it.
+ * program, the exit status shows it.
  */
 function goOnAfter(
   error: unknown,

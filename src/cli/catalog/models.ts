@@ -133,12 +133,12 @@ export async function verifyModels(name: string | undefined, flags: ModelsFlags)
     if (flags.json) return printJson({ catalog: catalog.file, damaged, refused, models: listed.map(shown) });
     printTable(listed);
     printRemarks(listed);
-    const others = refused > 0 ? `, ${refused} that a load would refuse` : '';
+    const others = refused > 0 ? `, ${refused} not loadable` : '';
     print(`${counted(checked, 'file')} compared, ${damaged} damaged${others}`);
   });
 }
 
-/** `lorekeep models remove NAME`: removes what was downloaded. Files that people put somewhere stay. */
+/** `lorekeep models remove NAME`: removes the downloads of a model. Files that people added stay. */
 export async function removeModel(name: string, flags: ModelsFlags): Promise<void> {
   await interruptible(async (signal) => {
     const catalog = await openCatalog(flags);
@@ -149,8 +149,8 @@ export async function removeModel(name: string, flags: ModelsFlags): Promise<voi
     const local = variants.filter(({ file }) => file !== undefined).map((variant) => catalog.pathOf(variant));
     const kept = [...new Set(local.filter(({ present }) => present).map(({ path }) => path))];
     if (flags.json) return printJson({ model: name, bytes, kept });
-    if (bytes > 0) print(`${size(bytes)} are free again`);
-    for (const path of kept) print(printable(`left alone, because lorekeep did not download it: ${path}`));
+    if (bytes > 0) print(`${size(bytes)} freed`);
+    for (const path of kept) print(printable(`not removed, because lorekeep did not download it: ${path}`));
     if (bytes === 0 && kept.length === 0) print('nothing was downloaded');
   });
 }

@@ -24,7 +24,7 @@ export async function openCatalog({ catalog, config }: ModelFlags): Promise<Cata
   return loaded;
 }
 
-/** Says where a model can be had that the package's catalog does not offer for download; else an empty text. */
+/** Returns the download command for a model that only the package's catalog does not offer; else an empty text. */
 export function knownElsewhere(catalog: Catalog, name: string): string {
   if (catalog.file !== shippedCatalog) return '';
   const known: { models: { name: string }[] } = JSON.parse(readFileSync(knownModels, 'utf8'));

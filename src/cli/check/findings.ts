@@ -11,7 +11,7 @@ export interface CheckResult {
   findings: Finding[];
   /** A short description of the checked file. */
   facts?: string;
-  /** Facts that the operator should know although nothing is wrong. */
+  /** Facts for the operator that are not mistakes. */
   notes?: string[];
 }
 

@@ -9,7 +9,7 @@ import { addRetrievalFlags } from '../flags/retrieval.js';
 export function addAsk(program: Command): void {
   const graph = new Option(
     '--graph <file>',
-    'an agent answers: its graph, in which the storage is called "kb", and which says how to search',
+    'graph of an agent that answers; it calls the storage "kb" and sets the search options',
   );
   const command = program
     .command('ask')
@@ -19,9 +19,9 @@ export function addAsk(program: Command): void {
       '<kb.json>',
       "a path in the server's storage root, or a file here if the server is on this machine",
     )
-    .argument('[question...]', 'without one: each line from the terminal or from stdin')
-    .option('--host <name>', 'where the server runs', host, '127.0.0.1')
-    .option('--port <n>', "its port (default: the server config's, then 9100)", integer(1, 65_535))
+    .argument('[question...]', 'default: each line of the terminal or of stdin is a question')
+    .option('--host <name>', 'host of the server', host, '127.0.0.1')
+    .option('--port <n>', "port of the server (default: the server config's, then 9100)", integer(1, 65_535))
     .option(
       '--access-token-file <path>',
       "a file with the server's access token (default: LOREKEEP_ACCESS_TOKEN, then the config of a server on this machine)",
@@ -29,7 +29,7 @@ export function addAsk(program: Command): void {
     .addOption(graph);
   const before = command.options.length;
   addRetrievalFlags(command)
-    .option('--generate', 'a language model of the server answers from the hits, with citations')
+    .option('--generate', 'let a language model of the server answer from the hits, with citations')
     .option(
       '--model <name>',
       "the same with this language model (default: the first one of the server's catalog whose file is present)",

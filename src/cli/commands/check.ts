@@ -9,7 +9,9 @@ export function addCheck(program: Command): void {
     .argument('<file>', 'knowledge base config, server-config.json, model catalog or records file');
   addModelFlags(command)
     .addOption(
-      new Option('--as <kind>', 'kind of the file (default: told by its content)').choices(checkedKinds),
+      new Option('--as <kind>', 'kind of the file (default: detected from its content)').choices(
+        checkedKinds,
+      ),
     )
     .option('--json', 'one JSON result on stdout')
     .addHelpText(

@@ -22,7 +22,7 @@ export function addDoctor(program: Command): void {
         const { explainLastCrash } = await import('../doctor/last-crash.js');
         return explainLastCrash({ ...flags, lastCrash });
       }
-      if (symbols !== undefined) throw new UsageError('--symbols: belongs to --last-crash');
+      if (symbols !== undefined) throw new UsageError('--symbols: needs --last-crash');
       const { doctor } = await import('../doctor/doctor.js');
       await doctor(file, flags);
     });

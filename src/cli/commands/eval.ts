@@ -11,8 +11,8 @@ export function addEval(program: Command): void {
     .argument('<kb.json>', 'config of the knowledge base')
     .argument('<questions.jsonl>', 'one {"question": "...", "relevant": ["id", ...]} a line');
   addModelFlags(command)
-    .option('--top-k <n>', 'hits that count, 1 to 1000', integer(1, 1000), 10)
-    .option('--worst <n>', 'worst questions shown', integer(0, 1000), 5)
+    .option('--top-k <n>', 'number of hits to judge, 1 to 1000', integer(1, 1000), 10)
+    .option('--worst <n>', 'number of worst questions to show', integer(0, 1000), 5)
     .option(
       '--draft <n>',
       'write up to n drafted questions to the file first; it must not exist',

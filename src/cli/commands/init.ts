@@ -6,7 +6,7 @@ export function addInit(program: Command): void {
   program
     .command('init')
     .description('Write a folder to start from: server config, model catalog, model, sample knowledge base.')
-    .argument('<folder>', 'made if absent; nothing in it is overwritten')
+    .argument('<folder>', 'created if absent; existing files are never overwritten')
     .option('--json', 'one JSON result on stdout')
     .addHelpText('after', `\n${exitStatusHelp}`)
     .action(async (folder: string, flags: InitFlags) => {

@@ -14,10 +14,10 @@ export function addRun(program: Command): void {
     .argument('[prompt...]', 'the message to reply to (default: stdin)')
     .option('--system <text>', 'the system text, or @FILE')
     .option('--raw', "the prompt as it is, without the model's chat template")
-    .option('--max-tokens <n>', 'most tokens of the reply', integer(1, 1_048_576), 512)
+    .option('--max-tokens <n>', 'maximum number of tokens of the reply', integer(1, 1_048_576), 512)
     .option(
       '--context-size <n>',
-      'context in tokens (default: 8192, at most what the model was trained for)',
+      'context in tokens (default: 8192, or the training context if that is less)',
       integer(16, 1_048_576),
     )
     .option('--temperature <t>', '0: always the likeliest token', number(0, 10))

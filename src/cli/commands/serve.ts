@@ -14,7 +14,7 @@ export async function addServe(program: Command, args: readonly string[]): Promi
   addConfigFlags(command)
     .option(
       '--parent-pid <pid>',
-      'for programs that start the server: prints one JSON line with port and access token, logs to stderr, and ends with the process of this pid',
+      'for programs that start the server: prints one JSON line with port and access token, logs to stderr, and stops when the process with this pid ends',
       integer(1, largestPid),
     )
     .addHelpText(

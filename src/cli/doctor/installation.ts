@@ -60,7 +60,7 @@ function listenOnce(host: string, port: number): Promise<string | undefined> {
   });
 }
 
-/** Whether the folder that storages are looked for in is there, and what clients may read. */
+/** Checks that the storage root exists, and reports the files that clients may read. */
 export function checkAccess(config: ServerConfig): Finding[] {
   const root = config.storage_root || homeFolder;
   const problem = storageRootProblem(root);

@@ -30,7 +30,7 @@ export async function checkModels(
   const limit = new ModelLimit(config.models_cache_max_mb);
   let usable = false;
   const files = await modelFiles(catalog, signal);
-  // Nobody has asked for the models that the package only lists.
+  // The models that the package merely lists may be absent.
   const onlyListed = files.filter(({ state }) => path === shippedCatalog && state === 'absent');
   const remote = files.filter((file) => !isLocal(file));
   for (const file of files.filter(isLocal)) {

@@ -47,18 +47,18 @@ function finding({ filter, share, recall, ef }: RecallMeasurement): Finding {
 /** One remedy for all that is too low. */
 function advice(measured: readonly RecallMeasurement[], efSearch: number | undefined): Finding[] {
   const low = measured.filter(({ recall }) => recall < promised);
-  if (low.length === 0) return [ok('recall', 'nothing needs to be set')];
+  if (low.length === 0) return [ok('recall', 'no change needed')];
   const enough = low.every(({ ef }) => ef !== undefined);
   const widest = Math.max(...low.map(({ ef }) => ef ?? 0));
   const fix = enough
     ? `set hnsw.ef_search to ${widest}`
-    : 'build the index anew with a larger hnsw.m and hnsw.ef_construction';
+    : 'rebuild the index with a larger hnsw.m and hnsw.ef_construction';
   const now = efSearch === undefined ? 'the default ef' : `hnsw.ef_search ${efSearch}`;
   return [
     warning(
       'recall',
       `${now} does not reach ${promised} on these records`,
-      `${fix}; an index file of an older version or of hnswlib becomes calibrated when it is built anew`,
+      `${fix}; an index file of an older version or of hnswlib is calibrated when you rebuild it`,
     ),
   ];
 }

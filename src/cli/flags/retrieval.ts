@@ -31,7 +31,7 @@ export function addRetrievalFlags(command: Command): Command {
         .choices(['dense', 'lexical', 'hybrid'])
         .default('hybrid'),
     )
-    .option('--top-k <n>', 'most hits, 1 to 1000', integer(1, 1000), 5)
+    .option('--top-k <n>', 'maximum number of hits, 1 to 1000', integer(1, 1000), 5)
     .option(
       '--threshold <d>',
       'largest cosine distance of the dense leg, 0 to 2; not with --mode lexical',
@@ -43,7 +43,7 @@ export function addRetrievalFlags(command: Command): Command {
         "of hybrid mode: by ranks or by scores (default: the knowledge base's, else scores)",
       ).choices(['rrf', 'scores']),
     )
-    .option('--min-score <r>', 'least relevance of a hit, 0 to 1', number(0, 1))
+    .option('--min-score <r>', 'minimum relevance of a hit, 0 to 1', number(0, 1))
     .option(
       '--rerank [model]',
       'a reranker sorts the hits: its name (default: the first one of the catalog whose file is present)',

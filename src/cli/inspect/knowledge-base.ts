@@ -24,8 +24,8 @@ export async function describeKnowledgeBase(file: string, options: InspectOption
   for (const [title, where] of Object.entries(made)) {
     if (where !== undefined) files.push({ title, path: where, description: await orAbsent(where, options) });
   }
-  if (index === undefined) facts.push(['index', 'none: built on every opening']);
-  if (words === undefined) facts.push(['text index', 'none: built on every opening']);
+  if (index === undefined) facts.push(['index', 'none: built each time it is opened']);
+  if (words === undefined) facts.push(['text index', 'none: built each time it is opened']);
   const problems = files.flatMap(({ path: where, description }) =>
     description.problems.map((problem) => `${where}: ${problem}`),
   );

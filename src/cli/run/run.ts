@@ -36,12 +36,14 @@ export async function run(file: string, given: string | undefined, flags: RunFla
     const { contextSize, threads, runtime, json } = flags;
     await using model = await LanguageModel.load(resolve(file), { contextSize, threads, runtime, signal });
     if (!model.facts.chatTemplate && !flags.raw)
-      note('lorekeep: the model has no chat template; it continues the prompt as it is (--raw says so)');
+      note(
+        'lorekeep: the model has no chat template; it continues the prompt as it is (--raw hides this note)',
+      );
     const request = requestOf(model, prompt, system, flags);
     const result = await show(model, request, signal, json === true);
     if (json) printJson(shown(result));
     if (flags.stats) note(`${statsLine(result)}; ${model.facts.runtime}`);
-    // The text so far is printed; the status tells of the interruption.
+    // The text so far is printed; the status shows the interruption.
     signal.throwIfAborted();
   });
 }

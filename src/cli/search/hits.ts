@@ -21,7 +21,7 @@ interface HitColumn extends Column {
 
 /** Columns of a hit's text, over as many lines as needed. */
 const textColumns = 160;
-/** If fewer columns remain beside the others, the text goes below them. */
+/** Columns that the text needs next to the others; with fewer it goes below them. */
 const narrowestText = 40;
 const indent = 4;
 /** Columns between two cells. */

@@ -5,7 +5,7 @@ import { counted } from '../terminal/amounts.js';
 const searchedBy = {
   exact: 'every matching vector compared',
   graph: 'graph walked',
-  cells: 'near groups of vectors compared',
+  cells: 'vectors of the nearest cells compared',
 } as const;
 
 /** Describes a search plan in lines for people. */
@@ -45,7 +45,7 @@ export function planLines(
   return lines;
 }
 
-/** Notes that help to judge a result; empty if there are none. */
+/** Notes that help to judge a result. */
 export function planNotes(
   { mode, dense, lexical }: RetrievalPlan,
   tokenizer: string | undefined,

@@ -113,7 +113,7 @@ function matchedWords(hits: readonly StorageHit[]): string {
   return [...new Set(words)].join(' ');
 }
 
-/** Tells the knowledge base from the text. @throws UsageError */
+/** Splits the arguments into knowledge base and text. @throws UsageError */
 function searchArguments(given: readonly string[]): [string | undefined, string] {
   const [first, second] = given as [string, string | undefined];
   if (second === undefined) {

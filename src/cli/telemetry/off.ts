@@ -17,9 +17,7 @@ export async function telemetryOff({ config: path }: TelemetryFlags): Promise<vo
     throw new CommandError('CONFIG_INVALID', `${place}: there is no config file to change; ${instead}`);
   }
   if (config.telemetry.enabled) await disable(file);
-  print(
-    printable(`${file}: telemetry.enabled is false; a running server stops sending when it is restarted`),
-  );
+  print(printable(`${file}: telemetry.enabled is false; a running server stops sending after a restart`));
 }
 
 async function disable(file: string): Promise<void> {

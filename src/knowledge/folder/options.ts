@@ -15,7 +15,7 @@ export interface IndexFolderOptions extends WalkOptions {
   model?: string | undefined;
   /** Columns of CSV files and keys of JSON Lines. */
   mapping?: TableMapping | undefined;
-  /** Most characters of a chunk, with its headings. 200 to 100,000, default 1,200; a chunk also fits the model's context. */
+  /** Maximum number of characters of a chunk, with its headings. 200 to 100,000, default 1,200; a chunk also fits the model's context. */
   chunkSize?: number | undefined;
   /** Folder for the config, the records and the indexes. Default: one for each folder in the user's data folder. */
   output?: string | undefined;

@@ -16,7 +16,7 @@ import { loadedModels } from '../model-requests.js';
 import type { Services } from '../services.js';
 import { waitingWork } from '../waiting-work.js';
 
-/** Most clients and most sessions that a page shows: a server may have many thousands. */
+/** Maximum number of clients, and of sessions, that a page shows: a server may have many thousands. */
 const mostClients = 200;
 const mostSessions = 500;
 

@@ -21,7 +21,7 @@ export function describeActions(actions: GenerateParams['actions']): string {
   ].join('\n');
 }
 
-/** Tells the model what came of an action. `last`: the turn that asked for it. */
+/** Tells the model the result of an action. `last`: the turn that asked for it. */
 export function describeResult(last: HistoryTurn | undefined, result: unknown): string {
   const name = last?.action?.name;
   const shown = typeof result === 'string' ? result : stringifyWithWideIntegers(result);

@@ -2,7 +2,7 @@
 const fence = 3;
 
 /**
- * Follows a Markdown text that arrives in pieces and tells its code from the rest. A run of backticks begins code, and the
+ * Separates code from the rest of a Markdown text that arrives in pieces. A run of backticks begins code, and the
  * next run of the same length ends it. Code of one or two backticks ends with its line at the latest; a block of three or
  * more is also ended by a longer run.
  */

@@ -22,20 +22,20 @@ function* contradictions(params: GenerateParams): Generator<Contradiction> {
   yield* ofKnowledge(params);
   yield* withoutKnowledge(params);
   if (params.prompt !== undefined && params.prompt.trim() === '')
-    yield { path: 'prompt', problem: 'is blank, so that no message would reach the model' };
+    yield { path: 'prompt', problem: 'is blank; the model would get no message' };
   const { stream, context_size, max_tokens, penalty_last_n } = params;
   const penalties = ['repeat_penalty', 'frequency_penalty', 'presence_penalty'] as const;
   if (penalty_last_n !== undefined && penalties.every((name) => params[name] === undefined))
     yield { path: 'penalty_last_n', problem: `has no effect without one of ${penalties.join(', ')}` };
   if (stream === true && params.class === 'background')
-    yield { path: 'stream', problem: 'text of the class background is sent at the end; leave the param out' };
+    yield { path: 'stream', problem: 'the class background sends its text at the end; remove this param' };
   if (context_size !== undefined && max_tokens !== undefined && max_tokens >= context_size) {
     const room = `leaves no room for the prompt in a context_size of ${context_size}`;
     yield { path: 'max_tokens', problem: `${max_tokens} ${room}` };
   }
 }
 
-/** At most one param decides what the reply may be. */
+/** Refuses several params that constrain the reply. */
 function* ofConstraints({
   json_schema,
   grammar,
@@ -45,7 +45,7 @@ function* ofConstraints({
 }: GenerateParams): Generator<Contradiction> {
   const whole = json_schema !== undefined ? 'json_schema' : grammar !== undefined ? 'grammar' : undefined;
   if (json_schema !== undefined && grammar !== undefined)
-    yield { path: 'grammar', problem: 'the reply obeys json_schema or grammar, not both' };
+    yield { path: 'grammar', problem: 'one of json_schema and grammar is expected, not both' };
   if (whole !== undefined && actions !== undefined)
     yield { path: 'actions', problem: `an action has its own form, which ${whole} does not allow` };
   if (whole !== undefined && cite !== 'none')
@@ -73,11 +73,11 @@ function* ofCitations({
   const sign = cite === 'marks' ? /^[[\]]$/ : new RegExp(`^${anyQuotationMark.source}$`);
   const cutting = (stop ?? []).findIndex((text) => sign.test(text));
   if (cutting >= 0) {
-    const problem = `would end the reply at the first citation, which cite ${JSON.stringify(cite)} asks for`;
+    const problem = `would end the reply at the first citation of cite ${JSON.stringify(cite)}`;
     yield { path: `stop[${cutting}]`, problem };
   }
   if (cite !== 'marks') return;
-  const problem = 'has no {{number}}, so that the model could not name a record for cite "marks"';
+  const problem = 'has no {{number}}, which the model needs to cite records with cite "marks"';
   const { item, placement } = knowledge;
   if (placement === 'template') {
     if (![system, prompt].some((text) => mentions(text, 'number')))
@@ -101,7 +101,7 @@ function* withoutKnowledge({
   if (on_no_knowledge === 'answer' && min_relevance !== undefined)
     yield { path: 'min_relevance', problem: 'has no effect with on_no_knowledge "answer"' };
   if (fallback !== undefined && json_schema !== undefined && !isJson(fallback))
-    yield { path: 'fallback', problem: 'is not JSON, which json_schema promises of every reply' };
+    yield { path: 'fallback', problem: 'is not JSON; with json_schema every reply must be JSON' };
 }
 
 function isJson(text: string): boolean {
@@ -121,7 +121,7 @@ function* ofKnowledge({ knowledge, system = '', prompt = '' }: GenerateParams): 
       yield { path: `knowledge.${name}`, problem: 'has no effect with placement "template"' };
   }
   if (mentions(system, 'knowledge') || mentions(prompt, 'knowledge')) return;
-  const problem = 'neither system nor prompt has {{#knowledge}}, so that no record would be in the prompt';
+  const problem = 'neither system nor prompt has {{#knowledge}}, so the prompt would have no records';
   yield { path: 'knowledge.placement', problem };
 }
 

@@ -4,13 +4,13 @@ import type { PromptModel } from './prompt-model.js';
 /** Texts counted between two turns of the client: a call per text takes some microseconds of the event loop. */
 const countedAtOnce = 32;
 
-/** Characters that are counted at once. They take a thread, which searches need, some 20 ms. */
+/** Characters counted in one call. This keeps a thread, which searches need, for some 20 ms. */
 export const longestCounted = 16_384;
 
 /** Tokens by which a text in a prompt and the same text alone may differ. */
 export const borderTokens = 2;
 
-/** Least tokens of a whole slice: hardly any token has more than 256 characters. */
+/** Minimum number of tokens of a whole slice: hardly any token has more than 256 characters. */
 const fewestOfSlice = 64;
 
 /** Returns the tokens that a text has at least in a prompt, if countEach() counts `tokens` alone. */
@@ -62,7 +62,7 @@ async function* counted(
   }
 }
 
-/** Returns where the texts from `begin` on end that are counted at once: one at least. */
+/** Returns the end of the texts from `begin` that are counted in one call: at least one. */
 function endOfGroup(texts: readonly string[], begin: number): number {
   let end = begin;
   let length = 0;

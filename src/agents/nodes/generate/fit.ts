@@ -15,9 +15,9 @@ export interface PromptLimits {
   readonly context: number;
   /** Tokens of the context that are kept for the reply. */
   readonly reserved: number;
-  /** Most tokens of all records together. */
+  /** Maximum number of tokens of all records together. */
   readonly knowledge: number | undefined;
-  /** Most turns of history. */
+  /** Maximum number of turns of history. */
   readonly historyTurns: number;
   readonly thinking: 'on' | 'off';
 }
@@ -159,7 +159,7 @@ export class PromptFitter {
     const kept = leaveOut({ history, knowledge }, least) ?? this.#next(parts);
     if (kept === undefined) {
       const path = `${this.#where}.params.context_size`;
-      const room = `a context of ${context} leaves ${limit} beside the ${reserved} kept for the reply`;
+      const room = `a context of ${context} has room for ${limit} besides the ${reserved} reserved for the reply`;
       const has = `the prompt has ${stopped ? 'at least ' : ''}${tokens} tokens`;
       fail(4016, `${path}: ${has} without history and knowledge, and ${room}`, {
         path,
@@ -206,7 +206,7 @@ function keep({ history, knowledge }: PromptParts, kept: Kept = { history: 0, kn
   };
 }
 
-/** Records or turns whose tokens are counted at once. */
+/** Records or turns whose tokens are counted in one call. */
 const countedAtOnce = 64;
 
 function sum(numbers: readonly number[]): number {

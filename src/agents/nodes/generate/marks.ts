@@ -93,7 +93,7 @@ function blanksBefore(text: string, end: number): number {
   return at;
 }
 
-/** Returns where the part of a text begins that may become a mark with what follows, its blanks included. */
+/** Returns the start of the part of a text that may become a mark with the text that follows, its blanks included. */
 function heldFrom(text: string): number {
   const opening = Math.max(text.lastIndexOf('['), text.lastIndexOf('【'));
   const isOpen = opening >= 0 && text.length - opening <= longestMark && unfinished.test(text.slice(opening));

@@ -22,7 +22,7 @@ import { ReplyStream } from './reply-stream.js';
 import { type GenerateParams, schema, schemaLimits } from './schema.js';
 import { engineParams, planTokens, type TokenPlan } from './settings.js';
 
-/** Least relevance of a record that counts, for `on_no_knowledge`: more likely than not. */
+/** Minimum relevance of a record that counts, for `on_no_knowledge`: more likely than not. */
 const defaultRelevance = 0.5;
 
 /** Replies with text that a language model generates from templates, history and knowledge. */

@@ -11,7 +11,7 @@ import { defaultHeader, defaultPrompt, defaultSystem } from './default-texts.js'
 import { withoutMarks } from './marks.js';
 import type { GenerateParams } from './schema.js';
 
-/** Most characters of Mustache's message, which may quote the template, that are sent to a client. */
+/** Maximum number of characters of Mustache's message, which may quote the template, that are sent to a client. */
 const longestReason = 200;
 
 /** Parts of a prompt. */
@@ -120,7 +120,7 @@ export class PromptBuilder {
   #asked(view: TemplateView, grounded: boolean): string {
     const own = this.#templates.prompt !== undefined;
     const asked = own ? this.#render('prompt', view) : view.written(view.text);
-    if (asked.trim() === '') this.#refuse('prompt', 'gives an empty message here');
+    if (asked.trim() === '') this.#refuse('prompt', 'renders to an empty message');
     return own || !grounded || this.placement !== 'before_user'
       ? asked
       : defaultPrompt(asked, this.#params.cite);

@@ -20,7 +20,7 @@ const mostOdds = Math.log(999);
 /** Records of a storage from which on its size makes no difference: none larger was learned from. */
 const largeStorage = 1200;
 
-/** Least range of cosines above the floor: all records may be equal. */
+/** Minimum range of cosines above the floor: all records may be equal. */
 const leastRange = 0.05;
 
 /** Number of best records that are looked at. */

@@ -8,7 +8,7 @@ import type { NodeSchema } from '../../node-schema.js';
 export const schemaLimits = { values: 5000, characters: 262_144 };
 const jsonSchema = () => smallObject(schemaLimits.values, schemaLimits.characters);
 
-/** Most bytes of a stop text. */
+/** Maximum number of bytes of a stop text. */
 const longestStop = 1024;
 
 /** A Mustache template. */
@@ -19,19 +19,21 @@ const knowledge = z.strictObject({
     .enum(['before_user', 'system', 'template'])
     .default('before_user')
     .describe(
-      'Where knowledge stands: before the last user message, after the system text, or where `system` and `prompt` put it.',
+      'Place of the records: before the last user message, after the system text, or where `system` and `prompt` put them.',
     ),
   item: template()
     .optional()
     .describe('Mustache template of one record. Default: its text, and with `cite` `marks` its number.'),
-  header: template().optional().describe('Text before the records, a template too. Default: `Context:`.'),
-  footer: template().optional().describe('Text behind the records, a template too.'),
+  header: template().optional().describe('Text before the records; also a template. Default: `Context:`.'),
+  footer: template().optional().describe('Text after the records; also a template.'),
   max_tokens: z
     .int()
     .min(1)
     .max(1_048_576)
     .optional()
-    .describe('Most tokens of all records together; the lowest-ranked ones are left out. Default: no limit.'),
+    .describe(
+      'Maximum number of tokens of all records together; the lowest-ranked ones are left out. Default: no limit.',
+    ),
   order: z
     .enum(['rank', 'reversed'])
     .optional()
@@ -107,16 +109,23 @@ export const schema = {
     knowledge: knowledge.prefault({}).describe('How knowledge enters the prompt.'),
     history: z
       .strictObject({
-        turns: z.int().min(0).max(10_000).default(100).describe('Most earlier turns in the prompt.'),
+        turns: z
+          .int()
+          .min(0)
+          .max(10_000)
+          .default(100)
+          .describe('Maximum number of earlier turns in the prompt.'),
       })
       .prefault({})
-      .describe('`turns`: most earlier turns in the prompt.'),
+      .describe('`turns`: maximum number of earlier turns in the prompt.'),
     max_tokens: z
       .int()
       .min(1)
       .max(1_048_576)
       .optional()
-      .describe('Most tokens of the reply. Default: 512, or a quarter of the context if that is less.'),
+      .describe(
+        'Maximum number of tokens of the reply. Default: 512, or a quarter of the context if that is less.',
+      ),
     context_size: z
       .int()
       .min(16)
@@ -141,7 +150,7 @@ export const schema = {
       .min(0)
       .max(1)
       .optional()
-      .describe('Least probability, as a share of the likeliest. Default: 0.05.'),
+      .describe('Minimum probability, as a share of the likeliest. Default: 0.05.'),
     repeat_penalty: z
       .number()
       .gt(0)
@@ -174,25 +183,31 @@ export const schema = {
     drafts: z
       .boolean()
       .default(true)
-      .describe(
-        'Whether a reply that is alone on its model may be sped up by tokens looked up in the prompt.',
-      ),
-    json_schema: jsonSchema().optional().describe('The reply is JSON that this JSON Schema allows.'),
-    grammar: z.string().min(1).max(65_536).optional().describe('The reply obeys this GBNF grammar.'),
+      .describe('Whether tokens looked up in the prompt may speed up a reply that has the model to itself.'),
+    json_schema: jsonSchema()
+      .optional()
+      .describe('Constrains the reply to JSON that this JSON Schema allows.'),
+    grammar: z.string().min(1).max(65_536).optional().describe('Constrains the reply to this GBNF grammar.'),
     thinking: z
       .union(
         [
           z.enum(['off', 'on']),
-          z.strictObject({ budget: z.int().min(1).max(1_048_576).describe('Most tokens of thinking.') }),
+          z.strictObject({
+            budget: z.int().min(1).max(1_048_576).describe('Maximum number of tokens of thinking.'),
+          }),
         ],
         { error: '"off", "on" or {"budget": tokens} is expected' },
       )
       .default('off')
-      .describe('Whether a model that can think does so before it replies, and for how many tokens at most.'),
+      .describe(
+        'Whether the model thinks before it replies, and for how many tokens at most; only for models that can think.',
+      ),
     class: z
       .enum(['interactive_visible', 'interactive_buffered', 'background'])
       .default('interactive_visible')
-      .describe('Class of the scheduler, and how text is sent: per step, per sentence, or at the end.'),
+      .describe(
+        'Class of the scheduler. It also decides how text is sent: per step, per sentence, or at the end.',
+      ),
     stream: z.boolean().optional().describe('false: text is sent at the end. Default: as the class says.'),
     cite: z
       .enum(['none', 'marks', 'verbatim'])
@@ -202,11 +217,11 @@ export const schema = {
       ),
     actions: boundedArray(action, 1, 64, schemaLimits)
       .optional()
-      .describe('Actions of which the reply may ask the client for one, at its end.'),
+      .describe('Actions for the client. A reply may end by asking for one of them.'),
     on_no_knowledge: z
       .enum(['answer', 'fallback', 'refuse'])
       .default('answer')
-      .describe('If no record is relevant: generate all the same, reply `fallback`, or fail with 4015.'),
+      .describe('If no record is relevant: generate anyway, reply with `fallback`, or fail with 4015.'),
     fallback: z
       .string()
       .min(1)
@@ -218,13 +233,13 @@ export const schema = {
       .min(0)
       .max(1)
       .optional()
-      .describe('Least relevance of a record for `on_no_knowledge`. Default: 0.5.'),
+      .describe('Minimum relevance of a record for `on_no_knowledge`. Default: 0.5.'),
     deadline_ms: z
       .int()
       .min(1)
       .max(86_400_000)
       .optional()
-      .describe('The reply ends with what there is this long after the node has started.'),
+      .describe('Milliseconds after the start of the node at which the reply ends with the text so far.'),
   }),
   report: {
     finish: finishSchema.optional().describe('Why the reply ended; absent if nothing was generated.'),
@@ -244,17 +259,19 @@ export const schema = {
       .int()
       .optional()
       .describe(
-        "Turns that the agent forgot: more than `history.turns`, or than the client's memory budget holds.",
+        "Turns that the agent forgot because they exceeded `history.turns` or the client's memory budget.",
       ),
     removed_marks: z
       .int()
       .optional()
-      .describe('Numbers of records that do not exist, removed from marks in the reply.'),
+      .describe('Numbers in marks that are not the number of a record; they are removed from the reply.'),
     relevance: z.number().optional().describe('Relevance of the best record.'),
     volatile_prefix: z
       .boolean()
       .optional()
-      .describe('Whether the system text differs from that of the turn before: it is then computed again.'),
+      .describe(
+        'Whether the system text differs from that of the previous turn, so that it is computed again.',
+      ),
   },
   components: [],
   engine,

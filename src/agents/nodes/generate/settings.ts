@@ -3,16 +3,16 @@ import { fail } from '../../../protocol/errors.js';
 import type { PromptLimits } from './fit.js';
 import type { GenerateParams } from './schema.js';
 
-/** Most tokens of a reply without `max_tokens`, also as a share of the context. */
+/** Maximum number of tokens of a reply without `max_tokens`, also as a share of the context. */
 const defaultReply = { tokens: 512, share: 1 / 4 };
 
-/** Most tokens of thinking without a budget, also as a share of the context. */
+/** Maximum number of tokens of thinking without a budget, also as a share of the context. */
 const defaultThinking = { tokens: 1024, share: 1 / 4 };
 
 /** Tokens of the tags around thinking and of the white space after it. */
 const tagsOfThinking = 16;
 
-/** Least tokens for a prompt. */
+/** Minimum number of tokens for a prompt. */
 const leastPrompt = 8;
 
 /** A node's numbers of tokens. */

@@ -4,7 +4,7 @@ import type { KnowledgeSource } from '../../interaction.js';
 import { type SentenceScorer, sentenceScorers } from './scorer.js';
 import { type Span, sentences } from './sentences.js';
 
-/** Most text that one run examines, in UTF-16 units, best records first. */
+/** Maximum length of the text that one run examines, in UTF-16 units, best records first. */
 export const mostText = 1_048_576;
 
 /** Text examined between two pauses, in UTF-16 units: a few milliseconds. */

@@ -67,7 +67,7 @@ class RegexGuardrailNode implements AgentNode {
 
   #refuseLength(length: number): never {
     const limit = this.#maxLength;
-    const problem = `has ${length} characters; the guardrail ${JSON.stringify(this.id)} looks at ${limit} at most`;
+    const problem = `has ${length} characters; the guardrail ${JSON.stringify(this.id)} checks at most ${limit}`;
     fail(4012, `text: ${problem}`, { path: 'text', node: this.id, length, limit });
   }
 

@@ -31,16 +31,19 @@ export const schema = {
       .min(1)
       .max(600_000)
       .optional()
-      .describe('After this many milliseconds, the order so far stands. Default: none.'),
+      .describe('Milliseconds after which the order so far is used. Default: none.'),
     query: querySchema,
   }),
   report: {
     reranked: z
       .boolean()
       .optional()
-      .describe('Whether the records were sorted. False: the deadline passed, and the order so far stands.'),
+      .describe('Whether the records were sorted. False: the deadline passed, and the order so far is used.'),
     documents: z.int().optional().describe('Number of records given to the reranker.'),
-    truncated: z.int().optional().describe('Number of records whose end did not fit beside the query.'),
+    truncated: z
+      .int()
+      .optional()
+      .describe('Number of records truncated to fit into the context with the query.'),
     rerank_tokens: z.int().optional().describe('Tokens computed.'),
     rerank_ms: z
       .number()

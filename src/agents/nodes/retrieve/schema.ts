@@ -23,7 +23,7 @@ const engine = z.object({
   tokens: z.int().describe('Tokens embedded for this node; 0 in lexical mode.'),
   batches: z.int().describe('Number of batches.'),
   embed_ms: z.number().describe('Embedding the query.'),
-  search_ms: z.number().describe('The search, with the waiting for a thread. Its parts:'),
+  search_ms: z.number().describe('The search, including the wait for a thread. Its parts:'),
   filter_ms: z.number().describe('Applying the filter.'),
   dense_ms: z.number().describe('The leg by meaning. The legs may run at the same time.'),
   lexical_ms: z.number().describe('The leg by words.'),
@@ -40,7 +40,7 @@ export const schema = {
         .describe('Name of a storage, or path of a knowledge base config inside the storage root.'),
       ...retrievalFields,
       query: querySchema,
-      emit: z.boolean().default(false).describe('TurnComplete has the hits of this node.'),
+      emit: z.boolean().default(false).describe('Whether TurnComplete has the hits of this node.'),
     })
     .superRefine(refuseIneffective),
   report: {
