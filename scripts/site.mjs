@@ -1,6 +1,6 @@
 // `npm run site`: the documentation as a static site in site/dist, with search. Needs an npm registry the first time.
 // node scripts/site.mjs [--preview]   with --preview: then serves it on loopback
-import { cpSync, existsSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { npmCommand, run } from './tool/command.mjs';
@@ -20,7 +20,16 @@ await runScript('site', async (args) => {
     });
   }
   rmSync(join(site, 'pages'), { recursive: true, force: true });
-  cpSync(join(root, 'docs'), join(site, 'pages'), { recursive: true });
+  copyPages(join(root, 'docs'), join(site, 'pages'));
   await run(npm, [...first, 'run', 'build'], { cwd: site });
   if (values.preview) await run(npm, [...first, 'run', 'preview'], { cwd: site });
 });
+
+/** Copies a folder of pages without the comments that mark generated parts: the site would show them as text. */
+function copyPages(from, to) {
+  cpSync(from, to, { recursive: true });
+  for (const name of readdirSync(to, { recursive: true }).filter((file) => file.endsWith('.md'))) {
+    const page = join(to, name);
+    writeFileSync(page, readFileSync(page, 'utf8').replace(/^<!-- .* -->\n/gm, ''));
+  }
+}
