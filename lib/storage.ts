@@ -264,7 +264,7 @@ export class Storage extends Handle<NativeStorage> {
 
   /** Returns the best records for a query. @throws INVALID_ARGUMENT, DIMENSION_MISMATCH, CLOSED, CANCELLED. */
   async search(options: StorageSearchOptions): Promise<StorageSearchResult> {
-    const { hits, plan } = await this.searchInTurns(options, nextTurnOfLoop);
+    const { hits, plan } = await this.searchInSlices(options, nextTurnOfLoop);
     return { hits, plan };
   }
 
@@ -272,7 +272,7 @@ export class Storage extends Handle<NativeStorage> {
    * Like search(), with times; but awaits `turn` before each slice of a long result that it converts.
    * @internal For programs that share the event loop among clients.
    */
-  async searchInTurns(options: StorageSearchOptions, turn: LoopTurn): Promise<TimedSearchResult> {
+  async searchInSlices(options: StorageSearchOptions, turn: LoopTurn): Promise<TimedSearchResult> {
     const request = storageRequest(options, this.#ef, this.dimension);
     const { signal, variables } = options;
     const filter = options.filter === undefined ? undefined : this.keptFilter(options.filter);

@@ -8,7 +8,10 @@ export function documentationMap(markdown) {
     const heading = /^## (.+)$/.exec(line);
     if (heading) sections.push({ text: heading[1], items: [] });
     const entry = /^- \[([^\]]+)\]\(([^)]+)\.md\)/.exec(line);
-    if (entry) sections.at(-1).items.push({ text: entry[1].replaceAll('`', ''), link: `/${entry[2].replace(/README$/, '')}` });
+    if (entry)
+      sections
+        .at(-1)
+        .items.push({ text: entry[1].replaceAll('`', ''), link: `/${entry[2].replace(/README$/, '')}` });
   }
   return sections;
 }

@@ -1,4 +1,4 @@
-import { mapInTurns } from '../lifecycle/loop-turn.js';
+import { mapInSlices } from '../lifecycle/loop-turn.js';
 import type { TurnHit } from '../protocol/components.js';
 import type { ServerFrames } from '../protocol/frames.js';
 import { jsonPieces } from '../protocol/json-pieces.js';
@@ -26,7 +26,7 @@ export async function withHits(
   found: readonly Knowledge[],
   limit: number,
 ): Promise<Complete> {
-  const measured = await mapInTurns(found, ({ _type, ...hit }) => ({ hit, bytes: bytesOf(hit) + 1 }));
+  const measured = await mapInSlices(found, ({ _type, ...hit }) => ({ hit, bytes: bytesOf(hit) + 1 }));
   let left = limit - fieldBytes - bytesOf(complete);
   const hits: TurnHit[] = [];
   for (const { hit, bytes } of measured) {

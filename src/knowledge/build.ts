@@ -7,8 +7,8 @@ import { checkDestinations, checkOwnDestination, makeFolderOf } from './destinat
 import { type EmbeddingCounts, embedRecords } from './embeddings.js';
 import { PhaseReport, type PhaseTimes } from './progress.js';
 import { findSource, type OpenKnowledgeBaseOptions, type Source } from './resolve.js';
+import { writeTextIndex } from './text-index.js';
 import { buildVectors, saveVectors } from './vectors.js';
-import { writeWords } from './words.js';
 
 export interface KnowledgeBaseBuild extends EmbeddingCounts {
   records: number;
@@ -36,11 +36,11 @@ export async function buildKnowledgeBase(
 ): Promise<KnowledgeBaseBuild> {
   const source = await findSource(configPath, options);
   const { config, files, signal, onProgress, warnings } = source;
-  const products = [files.embeddings, files.index, files.words].filter((file) => file !== undefined);
+  const products = [files.embeddings, files.index, files.textIndex].filter((file) => file !== undefined);
   if (products.length === 0) throw nothingToBuild(source);
-  await checkDestinations(source, ['words', 'embeddings']);
-  if (files.words !== undefined) makeFolderOf(files.words);
-  await Promise.all([files.index, files.words].map(checkPlace));
+  await checkDestinations(source, ['textIndex', 'embeddings']);
+  if (files.textIndex !== undefined) makeFolderOf(files.textIndex);
+  await Promise.all([files.index, files.textIndex].map(checkPlace));
   await checkOwnDestination(source, 'index');
   await Promise.all(products.map(removeStrayFiles));
   const report = new PhaseReport(onProgress);
@@ -51,8 +51,9 @@ export async function buildKnowledgeBase(
     ({ size }) => size,
   );
   const { vectors, linked, counts } = await writeVectors(records, source, report);
-  const words = files.words !== undefined && (await writeWords(records, files.words, source, report));
-  const written = words ? [...vectors, files.words as string] : vectors;
+  const wroteTexts =
+    files.textIndex !== undefined && (await writeTextIndex(records, files.textIndex, source, report));
+  const written = wroteTexts ? [...vectors, files.textIndex as string] : vectors;
   const { size } = records;
   const { times } = report;
   return { records: size, linked, ...counts, written, indexFile: files.index, times, warnings };

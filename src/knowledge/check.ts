@@ -8,8 +8,8 @@ import { type KnowledgeModel, modelResolver, recordsError, withModel } from './m
 import { checkOptionNames, type OptionNames } from './option-names.js';
 import { besideConfig, type KnowledgeBaseFiles, resolveFiles } from './paths.js';
 import { buildCommandOf, configArgument, findModel, type OpenKnowledgeBaseOptions } from './resolve.js';
+import { reuseTextIndex } from './text-index.js';
 import { isOutdated, openVectors, vectorsWarnings } from './vectors.js';
-import { reuseWords } from './words.js';
 
 export interface KnowledgeBaseFinding {
   /** error: the knowledge base cannot be opened. warning: it can, but something has no effect or takes long. */
@@ -69,7 +69,7 @@ export async function checkKnowledgeBase(
     models && (await found(findings, path, () => findModel({ path, config }, modelResolver(models))));
   const files = await found(findings, path, async () => {
     const resolved = await resolveFiles(config, options.resolvePath ?? besideConfig(path));
-    await checkDestinations({ path, config, files: resolved }, ['words', 'embeddings']);
+    await checkDestinations({ path, config, files: resolved }, ['textIndex', 'embeddings']);
     return resolved;
   });
   const buildCommand = buildCommandOf(path, models);
@@ -137,9 +137,9 @@ async function checkTexts(records: Records, checked: Checked & { model: Knowledg
 }
 
 async function checkWords(records: Records, { config, files, signal, findings }: Checked): Promise<void> {
-  const file = files.words;
+  const file = files.textIndex;
   if (file === undefined) return;
-  const reused = await reuseWords(records, file, { config, files, signal });
+  const reused = await reuseTextIndex(records, file, { config, files, signal });
   if (reused instanceof TextIndex) return reused.close();
   const message = `${file}: the next opening builds the text index: ${reused.reason}`;
   findings.push({ severity: 'warning', code: 'STALE', file, message });

@@ -7,11 +7,11 @@ import type { KnowledgeBaseConfig } from './config-schema.js';
 import type { KnowledgeBaseFiles } from './paths.js';
 
 /** A file of a knowledge base that lorekeep writes. */
-export type WrittenFile = 'index' | 'words' | 'embeddings';
+export type WrittenFile = 'index' | 'textIndex' | 'embeddings';
 
 const kinds: Record<WrittenFile, { kind: WrittenKind; field: keyof KnowledgeBaseConfig }> = {
   index: { kind: 'index', field: 'index_file' },
-  words: { kind: 'text index', field: 'bm25_file' },
+  textIndex: { kind: 'text index', field: 'bm25_file' },
   embeddings: { kind: 'embeddings', field: 'embeddings_file' },
 };
 
@@ -76,7 +76,7 @@ async function checkDistinct({ path, config, files }: Opened): Promise<void> {
   const named = {
     records_file: files.records,
     index_file: files.index,
-    bm25_file: files.words,
+    bm25_file: files.textIndex,
     embeddings_file: files.embeddings,
   };
   for (const [field, target] of Object.entries(named)) {

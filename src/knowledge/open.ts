@@ -6,8 +6,8 @@ import { withModel } from './model.js';
 import { PhaseReport } from './progress.js';
 import { openRecords } from './records.js';
 import { findSource, type OpenKnowledgeBaseOptions, type Source } from './resolve.js';
+import { openTextIndex } from './text-index.js';
 import { buildVectors, isOutdated, openVectors, rebuildVectors, vectorsWarnings } from './vectors.js';
-import { openWords } from './words.js';
 
 /**
  * Opens the knowledge base of a config file (`Own`: the type of its records' metadata, as its `fields` say): reads the records, loads its indexes. Those that were made from other records
@@ -29,7 +29,7 @@ export function openSource(source: Source): Promise<KnowledgeBase> {
 
 async function openFiles(source: Source): Promise<KnowledgeBase> {
   const { config, warnings, model, readOnly, signal, onProgress } = source;
-  await checkDestinations(source, readOnly ? [] : ['words', 'embeddings']);
+  await checkDestinations(source, readOnly ? [] : ['textIndex', 'embeddings']);
   const report = new PhaseReport(onProgress);
   await using records = await report.run(
     'read',
@@ -39,9 +39,9 @@ async function openFiles(source: Source): Promise<KnowledgeBase> {
   );
   const { vectors: found, counts, indexWritten } = await findVectors(records, source, report);
   await using vectors = found;
-  await using words = await openWords(records, source, report);
+  await using textIndex = await openTextIndex(records, source, report);
   const ef = config.hnsw?.ef_search;
-  const storage = await Storage.fromRecords(records, vectors, words, { ef, signal });
+  const storage = await Storage.fromRecords(records, vectors, textIndex, { ef, signal });
   return new KnowledgeBase(storage, model, {
     config,
     warnings,

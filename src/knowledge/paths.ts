@@ -9,7 +9,7 @@ export interface KnowledgeBaseFiles {
   /** Where to write the index; another name of the same file. */
   indexPlace: string | undefined;
   /** Undefined: the text index is in memory only. */
-  words: string | undefined;
+  textIndex: string | undefined;
   /** Undefined: every text is embedded. */
   embeddings: string | undefined;
 }
@@ -76,7 +76,7 @@ export async function resolveFiles(
     records: await resolvePath(records_file, 'records_file', false),
     index: index_file === undefined ? undefined : await resolvePath(index_file, 'index_file', false),
     indexPlace: index_file === undefined ? undefined : await resolvePath(index_file, 'index_file', true),
-    words: bm25_file === undefined ? undefined : await resolvePath(bm25_file, 'bm25_file', true),
+    textIndex: bm25_file === undefined ? undefined : await resolvePath(bm25_file, 'bm25_file', true),
     embeddings:
       embeddings_file === undefined ? undefined : await resolvePath(embeddings_file, 'embeddings_file', true),
   };

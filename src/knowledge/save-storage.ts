@@ -59,7 +59,7 @@ export async function saveStorage(
   };
   await checkConfig(config, written.records_file);
   const folder = dirname(config);
-  const [recordsFile, indexFile, wordsFile] = [
+  const [recordsFile, indexFile, textIndexFile] = [
     written.records_file,
     written.index_file,
     written.bm25_file,
@@ -71,19 +71,19 @@ export async function saveStorage(
     (write) => writeRecords(storage, write, signal),
   );
   await using records = await Records.read(recordsFile, { fields, signal });
-  const [vectors, words] = storage.indexes();
+  const [vectors, texts] = storage.indexes();
   await using index = vectors;
-  await using text = words;
+  await using textIndex = texts;
   const owner = { config, records: recordsFile };
   const fingerprint = embedsTexts(model) ? indexFingerprint(records, model, 'error') : undefined;
   await index.save(indexFile, { fingerprint, records, owner, signal });
-  await text.save(wordsFile, { fingerprint: records.fingerprint, owner, signal });
+  await textIndex.save(textIndexFile, { fingerprint: records.fingerprint, owner, signal });
   await writeChecked(
     config,
     () => checkConfig(config, written.records_file),
     (write) => write(`${JSON.stringify(written, undefined, 2)}\n`),
   );
-  return [config, recordsFile, indexFile, wordsFile];
+  return [config, recordsFile, indexFile, textIndexFile];
 }
 
 /** Refuses to replace a config file that is not one of an earlier save. */

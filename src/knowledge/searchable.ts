@@ -133,14 +133,14 @@ export class SearchableStorage<Own extends MetadataOf<Own> = Metadata>
    * @throws TEXT_TOO_LONG; INVALID_ARGUMENT, also for an unknown option; as Storage.search()
    */
   search(options: KnowledgeSearchOptions): Promise<SearchOutcome<Own>> {
-    return this.searchInTurns(options, nextTurnOfLoop) as Promise<SearchOutcome<Own>>;
+    return this.searchInSlices(options, nextTurnOfLoop) as Promise<SearchOutcome<Own>>;
   }
 
   /**
    * Like search(), but awaits `turn` before each slice of a long result that it converts.
    * @internal For programs that share the event loop among clients.
    */
-  async searchInTurns(options: KnowledgeSearchOptions, turn: LoopTurn): Promise<SearchOutcome> {
+  async searchInSlices(options: KnowledgeSearchOptions, turn: LoopTurn): Promise<SearchOutcome> {
     if (this.#closing !== undefined) {
       throw new LorekeepError('CLOSED', `${this.constructor.name}: used after close()`);
     }
@@ -238,7 +238,7 @@ export class SearchableStorage<Own extends MetadataOf<Own> = Metadata>
     const vector = mode === 'lexical' ? undefined : (given ?? this.#vector(embedded));
     const calibration = this.relevance[mode];
     const query = { ...options, ...fused, lexical, vector, calibration };
-    const result = await this.storage.searchInTurns(query, turn);
+    const result = await this.storage.searchInSlices(query, turn);
     const searchMs = performance.now() - started - embedMs;
     if (embedded === undefined) return { ...result, embedMs, searchMs };
     const { tokens, batches } = embedded;

@@ -1,9 +1,9 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { setImmediate as nextTurnOfLoop } from 'node:timers/promises';
 
-/** One client's way to the event loop. */
+/** One client's turns on the event loop; a slice is the work of one turn. */
 export interface LoopTurns {
-  /** Resolves when the client may use the event loop; what runs until the next `await` of something slow counts as its use. */
+  /** Resolves when the client may use the event loop. The client is charged for the time until the next `await` of slow work. */
   turn(): Promise<void>;
   /** How long the client may work before it waits for its next turn, in ms. */
   readonly sliceMs: number;
@@ -24,19 +24,19 @@ export function loopTurn(): Promise<void> {
   return current.getStore()?.turn() ?? nextTurnOfLoop();
 }
 
-/** Items converted between two looks at the clock, unless the caller says otherwise. */
+/** Items converted between two readings of the clock, by default. */
 const usualGrain = 64;
 
-/** Time in ms that mapInTurns() works outside of requests before it waits for the next turn. */
+/** Time in ms that mapInSlices() works outside of requests before it waits for the next turn. */
 const usualSliceMs = 0.5;
 
 const nextSliceEnd = () => performance.now() + (current.getStore()?.sliceMs ?? usualSliceMs);
 
 /**
- * Like Array.map(), but converts a long list in slices, each in a turn of the client. `grain`: items between two looks at the
- * clock; 1 for items that may take long.
+ * Like Array.map(), but converts a long list in slices, each in a turn of the client. `grain`: items between two readings of
+ * the clock; 1 for items that may take long.
  */
-export async function mapInTurns<From, To>(
+export async function mapInSlices<From, To>(
   items: readonly From[],
   convert: (item: From, index: number) => To,
   grain = usualGrain,

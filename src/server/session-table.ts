@@ -1,6 +1,6 @@
 import type { PatternShare } from '../agents/lists/pattern-thread.js';
 import type { SlotShare } from '../lifecycle/fair-slots.js';
-import { mapInTurns } from '../lifecycle/loop-turn.js';
+import { mapInSlices } from '../lifecycle/loop-turn.js';
 import type { ClientMemory, Holding } from '../limits/client-memory.js';
 import { sessionBytes } from '../limits/estimates.js';
 import type { SessionState } from '../monitor/state.js';
@@ -138,7 +138,7 @@ export class SessionTable {
   /** Ends all sessions, a few in each turn of the event loop, and waits for those already ending. */
   async closeAll(reason: ServerError): Promise<void> {
     this.#closed = reason;
-    await mapInTurns([...this.#sessions.values()], (session) => void this.#end(session, reason), 1);
+    await mapInSlices([...this.#sessions.values()], (session) => void this.#end(session, reason), 1);
     await Promise.all(this.#closing);
   }
 

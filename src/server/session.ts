@@ -12,7 +12,7 @@ import type { ModelPulls } from '../catalog/model-pulls.js';
 import type { Rerankers } from '../catalog/rerankers.js';
 import type { SearchPlaces } from '../failure/wire-errors.js';
 import type { SlotShare } from '../lifecycle/fair-slots.js';
-import { mapInTurns } from '../lifecycle/loop-turn.js';
+import { mapInSlices } from '../lifecycle/loop-turn.js';
 import { PendingWork } from '../lifecycle/pending-work.js';
 import type { Bytes } from '../limits/bytes.js';
 import type { ClientMemory } from '../limits/client-memory.js';
@@ -219,7 +219,7 @@ export class Session {
   async close(reason: ServerError): Promise<void> {
     this.#ending.abort(reason);
     const agents = [...this.#agents.values()];
-    const closing = await mapInTurns(agents, (agent) => this.#pending.track(agent.close()), 1);
+    const closing = await mapInSlices(agents, (agent) => this.#pending.track(agent.close()), 1);
     await Promise.all(closing);
     await this.#pending.settled();
     await this.storages.close();

@@ -84,7 +84,7 @@ export class StorageSearch {
       return { ...search, options: { ...options, text, variables: used, signal, similarTo } };
     });
     const search = ({ storage, options, places }: (typeof searches)[number]) =>
-      inSlot(this.#threads, signal, (turn) => storage.searchInTurns(options, turn)).catch((error) => {
+      inSlot(this.#threads, signal, (turn) => storage.searchInSlices(options, turn)).catch((error) => {
         throw searchError(error, places);
       });
     try {

@@ -1,7 +1,7 @@
 import type { MetadataValue } from '../../lib/index.js';
 import type { RerankFacts, SearchOutcome } from '../knowledge/index.js';
 import type { NamedHit, NamedOutcome } from '../knowledge/search-storages.js';
-import { mapInTurns } from '../lifecycle/loop-turn.js';
+import { mapInSlices } from '../lifecycle/loop-turn.js';
 import { milliseconds } from '../protocol/milliseconds.js';
 import type { Hit, RetrievalPlan } from '../protocol/retrieval.js';
 import type { Reranking } from './search-options.js';
@@ -28,7 +28,7 @@ export async function wireOutcome(
     outcomes.reduce((total, outcome) => total + of(outcome), 0);
   const plans = outcomes.flatMap(({ storage, plan }) => (storage === undefined ? [] : { storage, plan }));
   return {
-    hits: await mapInTurns(hits, wireHit),
+    hits: await mapInSlices(hits, wireHit),
     plan: { ...plan, ...(rerank && { rerank: wireRerank(reranking, rerank) }) },
     ...(plans.length > 0 && { plans }),
     ...(embedding && { embedding }),

@@ -254,7 +254,7 @@ describe('the conversion of a long result', () => {
   it('waits for a turn before each slice, whatever is added to the hits', async () => {
     const search = { text: queries[0] as string, mode: 'hybrid', topK: 500, offset: 0 } as const;
     const turns = (options: Partial<KnowledgeSearchOptions>) =>
-      turnsOf((turn) => storage.searchInTurns({ ...search, ...options }, turn));
+      turnsOf((turn) => storage.searchInSlices({ ...search, ...options }, turn));
     const plain = await turns({});
     expect(plain).toBeGreaterThan(500 / 32);
     expect(await turns({ highlight: true })).toBeGreaterThanOrEqual(plain + 500);
@@ -266,7 +266,7 @@ describe('the conversion of a long result', () => {
     const options = { text: queries[0] as string, mode: 'dense', topK: 500 } as const;
     const searches = ['a', 'b'].map((name) => ({ storage, name, options }));
     const turns = await turnsOf((turn) =>
-      searchNamed(searches, (search) => search.storage.searchInTurns(search.options, turn), turn),
+      searchNamed(searches, (search) => search.storage.searchInSlices(search.options, turn), turn),
     );
     // Each hit of both, and each of the merged ones.
     expect(turns).toBeGreaterThanOrEqual(2 * 500 + 500);

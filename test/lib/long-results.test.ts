@@ -43,7 +43,7 @@ describe('a result of many hits', () => {
     const turns: (() => void)[] = [];
     let found = false;
     const searching = storage
-      .searchInTurns(long, () => new Promise<void>((resolve) => turns.push(resolve)))
+      .searchInSlices(long, () => new Promise<void>((resolve) => turns.push(resolve)))
       .then((result) => {
         found = true;
         return result;
@@ -67,14 +67,14 @@ describe('a result of many hits', () => {
     const controller = new AbortController();
     const reason = new Error('enough');
     const turn = async () => controller.abort(reason);
-    const searching = storage.searchInTurns({ ...long, signal: controller.signal }, turn);
+    const searching = storage.searchInSlices({ ...long, signal: controller.signal }, turn);
     expect(await rejection(searching, 'CANCELLED')).toMatchObject({ name: 'AbortError', cause: reason });
   });
 
   test('is waited for by close()', async () => {
     const own = await Storage.build(records, vectors, dimension, { fields, threads: 1, seed: 1 });
     const turns: (() => void)[] = [];
-    const searching = own.searchInTurns(long, () => new Promise<void>((resolve) => turns.push(resolve)));
+    const searching = own.searchInSlices(long, () => new Promise<void>((resolve) => turns.push(resolve)));
     while (turns.length === 0) await turnOfLoop();
     let closed = false;
     const closing = own.close().then(() => {
@@ -106,7 +106,7 @@ describe('a result of many hits', () => {
       // After a few the library knows that such searches are short, and runs them on this thread.
       for (let time = 0; time < 40; time++) {
         let turns = 0;
-        const { hits } = await own.searchInTurns(options, async () => turns++);
+        const { hits } = await own.searchInSlices(options, async () => turns++);
         expect(turns).toBeGreaterThan(0);
         expect(hits.map(({ ordinal, text }) => text === texts[ordinal])).toEqual([true, true, true]);
       }
@@ -115,7 +115,7 @@ describe('a result of many hits', () => {
 
   test('of few hits asks for no turn', async () => {
     const never = () => Promise.reject(new Error('a turn was asked for'));
-    const { hits } = await storage.searchInTurns({ ...long, topK: 20 }, never);
+    const { hits } = await storage.searchInSlices({ ...long, topK: 20 }, never);
     expect(hits).toHaveLength(20);
   });
 });

@@ -41,15 +41,15 @@ test('the floor of the cosines is their mean over the least quarter of the recor
   const turn = async () => {};
   const vector = new Float32Array([0, 0.6, 0, 0.8]);
   // The cosines are 0, 0.6, 0 and 0.6 * 0.6 + 0.8 * 0.8 = 1.
-  const dense = await storage.searchInTurns({ vector, topK: 2 }, turn);
+  const dense = await storage.searchInSlices({ vector, topK: 2 }, turn);
   expect(dense.cosineFloor).toBeCloseTo(0, 6);
-  const other = await storage.searchInTurns(
+  const other = await storage.searchInSlices(
     { vector: new Float32Array([0.6, 0.6, 0.4, 0.3]), text: 'dog' },
     turn,
   );
   // Normalised, the least of them is the fox's.
   expect(other.cosineFloor).toBeCloseTo(0.6 / Math.hypot(0.6, 0.6, 0.4, 0.3), 5);
-  expect(await storage.searchInTurns({ mode: 'lexical', text: 'dog' }, turn)).not.toHaveProperty(
+  expect(await storage.searchInSlices({ mode: 'lexical', text: 'dog' }, turn)).not.toHaveProperty(
     'cosineFloor',
   );
 });

@@ -146,7 +146,7 @@ function spread(list, count, offset) {
 async function answer(storage, { kind, text, answers }, mode) {
   const vector = mode === 'lexical' ? undefined : vectors.get(text);
   const request = { mode, text, vector, topK, ...(mode === 'hybrid' && { fusion: 'scores' }) };
-  const { hits, cosineFloor } = await storage.searchInTurns(request, async () => {});
+  const { hits, cosineFloor } = await storage.searchInSlices(request, async () => {});
   const scorer = new SentenceScorer({ query: text, storage });
   return {
     kind,

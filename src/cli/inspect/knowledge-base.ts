@@ -9,7 +9,7 @@ import type { Description, Fact } from './facts.js';
 export async function describeKnowledgeBase(file: string, options: InspectOptions): Promise<Description> {
   const path = resolve(file);
   const { config, warnings } = await loadKnowledgeBaseConfig(path);
-  const { records, index, words, embeddings } = await resolveFiles(config, besideConfig(path));
+  const { records, index, textIndex, embeddings } = await resolveFiles(config, besideConfig(path));
   const fields = config.fields?.map(({ name, type }) => `${name}: ${type}`) ?? [];
   const facts: Fact[] = [
     ['kind', 'knowledge base'],
@@ -20,12 +20,12 @@ export async function describeKnowledgeBase(file: string, options: InspectOption
     ...warnings.map((warning): Fact => ['warning', warning]),
   ];
   const files = [{ title: 'records', path: records, description: await describeRecords(records) }];
-  const made = { index, 'text index': words, embeddings };
+  const made = { index, 'text index': textIndex, embeddings };
   for (const [title, where] of Object.entries(made)) {
     if (where !== undefined) files.push({ title, path: where, description: await orAbsent(where, options) });
   }
   if (index === undefined) facts.push(['index', 'none: built each time it is opened']);
-  if (words === undefined) facts.push(['text index', 'none: built each time it is opened']);
+  if (textIndex === undefined) facts.push(['text index', 'none: built each time it is opened']);
   const problems = files.flatMap(({ path: where, description }) =>
     description.problems.map((problem) => `${where}: ${problem}`),
   );

@@ -1,5 +1,5 @@
 import type { ChatMessage } from '../../../catalog/text-model.js';
-import { mapInTurns } from '../../../lifecycle/loop-turn.js';
+import { mapInSlices } from '../../../lifecycle/loop-turn.js';
 import { type Bytes, noBytes, sumOf } from '../../../limits/bytes.js';
 import type { Knowledge } from '../../../protocol/components.js';
 import { fail, serverError } from '../../../protocol/errors.js';
@@ -76,7 +76,7 @@ export class PromptBuilder {
     ]);
     const messages: ChatMessage[] = system === '' ? [] : [{ role: 'system', content: system }];
     const historyStart = messages.length;
-    const turns = await mapInTurns(history, (turn, at) =>
+    const turns = await mapInSlices(history, (turn, at) =>
       this.#turnMessages(turn, history[at - 1], numbered),
     );
     for (const pair of turns) messages.push(...pair);
@@ -100,7 +100,7 @@ export class PromptBuilder {
 
   /** The texts of records, as in the prompt; the first has the number `from`. */
   items(view: TemplateView, records: readonly Knowledge[], from = 1): Promise<string[]> {
-    return mapInTurns(records, (record, index) => this.#item(view, record, from + index), 1);
+    return mapInSlices(records, (record, index) => this.#item(view, record, from + index), 1);
   }
 
   #item(view: TemplateView, record: Knowledge, number: number): string {

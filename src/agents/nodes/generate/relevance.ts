@@ -1,5 +1,5 @@
 import type { Calibration } from '../../../../lib/index.js';
-import { mapInTurns } from '../../../lifecycle/loop-turn.js';
+import { mapInSlices } from '../../../lifecycle/loop-turn.js';
 import type { Knowledge } from '../../../protocol/components.js';
 import type { KnowledgeSource } from '../../interaction.js';
 import { type SentenceScorer, sentenceScorers } from '../quote/scorer.js';
@@ -32,7 +32,7 @@ export async function bestRelevance(
   sources: ReadonlyMap<string, KnowledgeSource>,
 ): Promise<number> {
   const scorers = await sentenceScorers([...sources]);
-  const probabilities = await mapInTurns(
+  const probabilities = await mapInSlices(
     knowledge.slice(0, best),
     (record) => probability(record, sources.get(record.node), scorers.get(record.node)),
     1,

@@ -1,5 +1,5 @@
 import { tokenize } from '../../../../lib/index.js';
-import { mapInTurns } from '../../../lifecycle/loop-turn.js';
+import { mapInSlices } from '../../../lifecycle/loop-turn.js';
 import type { KnowledgeSource } from '../../interaction.js';
 
 /** Returns a scorer for each source, by node. Looking up the words of a long query takes some milliseconds. */
@@ -7,7 +7,7 @@ export async function sentenceScorers(
   sources: readonly (readonly [string, KnowledgeSource])[],
 ): Promise<Map<string, SentenceScorer>> {
   return new Map(
-    await mapInTurns(sources, ([node, source]) => [node, new SentenceScorer(source)] as const, 1),
+    await mapInSlices(sources, ([node, source]) => [node, new SentenceScorer(source)] as const, 1),
   );
 }
 

@@ -1,5 +1,5 @@
 import type { Pin, SearchableStorage } from '../../../knowledge/index.js';
-import { mapInTurns } from '../../../lifecycle/loop-turn.js';
+import { mapInSlices } from '../../../lifecycle/loop-turn.js';
 import { filterBytes } from '../../../limits/estimates.js';
 import type { Knowledge } from '../../../protocol/components.js';
 import { milliseconds } from '../../../protocol/milliseconds.js';
@@ -74,7 +74,7 @@ class RetrieveNode implements AgentNode {
     const { hits, plan, stale, embedMs, searchMs, cosineFloor } = outcome;
     const mark = stale ? ({ stale: true } as const) : {};
     interaction.append(
-      await mapInTurns(
+      await mapInSlices(
         hits,
         (hit): Knowledge => ({ _type: 'knowledge', node: this.id, ...hit, storage, ...mark }),
       ),

@@ -5,29 +5,33 @@ import type { PhaseReport } from './progress.js';
 import type { Source } from './resolve.js';
 import { warnOfTokenizer } from './tokenizer-fit.js';
 
-type WordsSource = Pick<Source, 'path' | 'config' | 'files' | 'readOnly' | 'log' | 'signal'>;
+type TextIndexSource = Pick<Source, 'path' | 'config' | 'files' | 'readOnly' | 'log' | 'signal'>;
 
 /**
  * Returns the text index of the records: from a valid sidecar, otherwise built, and written if the config names a sidecar.
  * An unwritable folder is a warning. @throws INVALID_ARGUMENT if the file is not ours to replace; CANCELLED, OUT_OF_MEMORY
  */
-export async function openWords(
+export async function openTextIndex(
   records: Records,
-  source: WordsSource,
+  source: TextIndexSource,
   report: PhaseReport,
 ): Promise<TextIndex> {
-  const index = await findWords(records, source, report);
+  const index = await findTextIndex(records, source, report);
   warnOfTokenizer(index, source.files.records, source.log);
   return index;
 }
 
-async function findWords(records: Records, source: WordsSource, report: PhaseReport): Promise<TextIndex> {
-  const path = source.files.words;
+async function findTextIndex(
+  records: Records,
+  source: TextIndexSource,
+  report: PhaseReport,
+): Promise<TextIndex> {
+  const path = source.files.textIndex;
   if (path === undefined) return build(records, source, report);
-  const found = await reuseWords(records, path, source);
+  const found = await reuseTextIndex(records, path, source);
   if (found instanceof TextIndex) return found;
   if (source.readOnly) return rebuild(records, path, source, report, found.reason);
-  await checkOwnDestination(source, 'words');
+  await checkOwnDestination(source, 'textIndex');
   const index = await rebuild(records, path, source, report, found.reason);
   try {
     await save(index, records, path, source);
@@ -41,36 +45,41 @@ async function findWords(records: Records, source: WordsSource, report: PhaseRep
   return index;
 }
 
-/** Updates the sidecar. Returns whether it was written. @throws as openWords(); IO if it cannot be written */
-export async function writeWords(
+/** Updates the sidecar. Returns whether it was written. @throws as openTextIndex(); IO if it cannot be written */
+export async function writeTextIndex(
   records: Records,
   path: string,
-  source: WordsSource,
+  source: TextIndexSource,
   report: PhaseReport,
 ): Promise<boolean> {
-  const found = await reuseWords(records, path, source, { complete: true });
+  const found = await reuseTextIndex(records, path, source, { complete: true });
   if (found instanceof TextIndex) {
     warnOfTokenizer(found, source.files.records, source.log);
     await found.close();
     return false;
   }
-  await checkOwnDestination(source, 'words');
+  await checkOwnDestination(source, 'textIndex');
   await using index = await rebuild(records, path, source, report, found.reason);
   warnOfTokenizer(index, source.files.records, source.log);
   await save(index, records, path, source);
   return true;
 }
 
-async function save(index: TextIndex, records: Records, path: string, source: WordsSource): Promise<void> {
+async function save(
+  index: TextIndex,
+  records: Records,
+  path: string,
+  source: TextIndexSource,
+): Promise<void> {
   makeFolderOf(path);
   await index.save(path, { fingerprint: records.fingerprint, owner: ownerOf(source), signal: source.signal });
 }
 
 /** Returns the sidecar's index, or the reason why it cannot be used. @throws CANCELLED, OUT_OF_MEMORY */
-export async function reuseWords(
+export async function reuseTextIndex(
   records: Records,
   path: string,
-  { config, files, signal }: Pick<WordsSource, 'config' | 'files' | 'signal'>,
+  { config, files, signal }: Pick<TextIndexSource, 'config' | 'files' | 'signal'>,
   options: Pick<LoadTextIndexOptions, 'complete'> = {},
 ): Promise<TextIndex | { reason: string }> {
   const [sidecar, source] = await Promise.all([modified(path), modified(files.records)]);
@@ -91,7 +100,11 @@ export async function reuseWords(
   }
 }
 
-function build(records: Records, { config, signal }: WordsSource, report: PhaseReport): Promise<TextIndex> {
+function build(
+  records: Records,
+  { config, signal }: TextIndexSource,
+  report: PhaseReport,
+): Promise<TextIndex> {
   const tokenizer = config.bm25_tokenizer;
   return report.run('words', records.size, () => TextIndex.fromRecords(records, { tokenizer, signal }));
 }
@@ -99,7 +112,7 @@ function build(records: Records, { config, signal }: WordsSource, report: PhaseR
 async function rebuild(
   records: Records,
   path: string,
-  source: WordsSource,
+  source: TextIndexSource,
   report: PhaseReport,
   reason: string,
 ): Promise<TextIndex> {
