@@ -47,6 +47,6 @@ export class ConnectionSlots {
 }
 
 function refusal(whose: string, field: string, limit: number): ServerError {
-  const message = `${whose} has ${limit} connections, the most that it may have (${field}); close one first`;
+  const message = `${whose} has reached its limit of ${limit} connections (${field}); close one first`;
   return serverError(6003, message, { field, limit });
 }

@@ -143,23 +143,15 @@ export class FrameDecoder {
   #checkHeader(): void {
     const kind = this.#header.readUInt8(0);
     if (!knownKinds.has(kind)) {
-      fail(
-        1001,
-        `frame kind ${kind}: 1 (JSON) is expected; the connection is closed because framing is lost`,
-        { kind },
-      );
+      const closed = 'the connection is closed because framing is lost';
+      fail(1001, `frame kind ${kind}: 1 (JSON) is expected; ${closed}`, { kind });
     }
     if (this.#headerFill < headerBytes) return;
     const length = this.#header.readUInt32BE(1);
-    if (length > this.#maxPayloadBytes) {
-      fail(
-        1003,
-        `a frame of ${length} bytes is over the limit of ${this.#maxPayloadBytes}; the connection is closed`,
-        {
-          length,
-          limit: this.#maxPayloadBytes,
-        },
-      );
+    const limit = this.#maxPayloadBytes;
+    if (length > limit) {
+      const message = `a frame of ${length} bytes is over the limit of ${limit}; the connection is closed`;
+      fail(1003, message, { length, limit });
     }
   }
 

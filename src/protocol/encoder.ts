@@ -36,12 +36,7 @@ function stringify(frame: object, limit: number): string {
     // BigInts, or a circle, which fails again.
     if (error instanceof TypeError) return stringifyWithWideIntegers(frame);
     if (!(error instanceof RangeError)) throw error;
-    return fail(
-      1003,
-      `a frame is longer than any text can be, its limit is ${limit} bytes: ask for less at a time`,
-      {
-        limit,
-      },
-    );
+    const problem = 'a frame is longer than any text can be';
+    return fail(1003, `${problem}, its limit is ${limit} bytes: ask for less at a time`, { limit });
   }
 }

@@ -388,7 +388,7 @@ export class JsonParser {
     const limit = what === 'string' ? this.#limits.stringBytes : longestWord;
     const path = this.#path();
     const at = path === '' ? 'payload' : path;
-    fail(1001, `${at}: a ${what} of more than ${limit} bytes, the most that one may have`, { path, limit });
+    fail(1001, `${at}: a ${what} is longer than ${limit} bytes, the limit`, { path, limit });
   }
 
   #refuseByte(): never {

@@ -68,9 +68,7 @@ export class SessionTable {
   #add(root: StorageRoot, folder: string | undefined): Session {
     const { max_sessions_per_connection: limit } = this.#services.config.limits;
     if (this.#sessions.size >= limit) {
-      fail(2003, `the connection has ${limit} sessions, the most that it may have; destroy one first`, {
-        limit,
-      });
+      fail(2003, `the connection has reached its limit of ${limit} sessions; destroy one first`, { limit });
     }
     const memory = this.#memory.hold('sessions');
     memory.add(sessionBytes(folder), 'the session was not created');

@@ -125,7 +125,7 @@ export class Session {
       ? await this.#pending.track(planLargeGraph(graph, types, this.signal))
       : planGraph(graph, types);
     if (this.#agents.size + this.#agentsOpening >= maxAgents) {
-      fail(4013, `the session has ${maxAgents} agents, the most that it may have; destroy one first`, {
+      fail(4013, `the session has reached its limit of ${maxAgents} agents; destroy one first`, {
         limit: maxAgents,
       });
     }
@@ -188,7 +188,7 @@ export class Session {
   startTurn(agentId: string, turn: TurnInput, outlet: TurnOutlet): { id: string; ended: Promise<void> } {
     const agent = this.#agent(agentId);
     if (this.#turns.size >= maxUnfinishedTurns) {
-      const many = `the session has ${maxUnfinishedTurns} unfinished turns, the most that it may have`;
+      const many = `the session has reached its limit of ${maxUnfinishedTurns} unfinished turns`;
       fail(4009, `${many}; wait for a TurnComplete`, { limit: maxUnfinishedTurns });
     }
     const memory = this.#memory.hold('turns');

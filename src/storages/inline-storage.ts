@@ -22,16 +22,10 @@ export interface InlineSource {
 /** Checks a source as far as possible before work begins. @throws InvalidEmbeddedStringStorageData */
 export function checkInlineSource({ strings, embeddingModel }: InlineSource, models: CatalogModels): void {
   if (strings.length === 0) fail(8003, 'strings: at least one string is expected', { path: 'strings' });
-  if (strings.length > maxInlineStrings) {
-    fail(
-      8003,
-      `strings: ${strings.length} are too many; an inline storage takes at most ${maxInlineStrings}`,
-      {
-        path: 'strings',
-        count: strings.length,
-        limit: maxInlineStrings,
-      },
-    );
+  const { length: count } = strings;
+  if (count > maxInlineStrings) {
+    const many = `${count} are too many; an inline storage takes at most ${maxInlineStrings}`;
+    fail(8003, `strings: ${many}`, { path: 'strings', count, limit: maxInlineStrings });
   }
   try {
     checkStrings(strings);

@@ -30,24 +30,11 @@ export function checkFilterSize(
   const path = `${fields}filter`;
   const { values, objects, characters } = filterLimits;
   const counted = countValues(filter, values, characters);
+  const refuse = (problem: string, limit: number) => fail(invalid, `${path}: ${problem}`, { path, limit });
   if (counted.characters > characters)
-    fail(
-      invalid,
-      `${path}: its texts have more than ${characters} characters, the most that a filter may have`,
-      {
-        path,
-        limit: characters,
-      },
-    );
-  if (counted.values > values)
-    fail(invalid, `${path}: it has more than ${values} values, the most that a filter may have`, {
-      path,
-      limit: values,
-    });
+    refuse(`its texts have more than ${characters} characters, the limit of a filter`, characters);
+  if (counted.values > values) refuse(`it has more than ${values} values, the limit of a filter`, values);
   if (counted.objects > objects)
-    fail(invalid, `${path}: it has ${counted.objects} objects, a filter has at most ${objects}`, {
-      path,
-      limit: objects,
-    });
+    refuse(`it has ${counted.objects} objects, a filter has at most ${objects}`, objects);
   return counted.values + counted.characters / 1000 > smallFilter;
 }

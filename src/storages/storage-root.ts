@@ -210,11 +210,8 @@ const shown = (path: string) => JSON.stringify(path.slice(0, 256));
 function refuseOutside({ path, where, details }: Named): never {
   // The client has not sent the paths of a config, and it may not learn absolute ones.
   const told = 'field' in details ? 'the path' : shown(path);
-  fail(
-    3009,
-    `${where}: ${told} is absolute or leaves the storage root; a path inside it is expected`,
-    details,
-  );
+  const problem = `${told} is absolute or leaves the storage root; a path inside it is expected`;
+  fail(3009, `${where}: ${problem}`, details);
 }
 
 function refuseAbsent({ path, where, details, absent }: Named): never {

@@ -111,14 +111,8 @@ export class StorageSet {
       fail(8002, `name: ${taken}; use another name, or destroy that one first`, { path: 'name', name });
     }
     if (this.#named.size >= maxStorages) {
-      fail(
-        8006,
-        `name: the session has ${maxStorages} storages, the most that it may have; destroy one first`,
-        {
-          path: 'name',
-          limit: maxStorages,
-        },
-      );
+      const full = `the session has reached its limit of ${maxStorages} storages`;
+      fail(8006, `name: ${full}; destroy one first`, { path: 'name', limit: maxStorages });
     }
     this.#signal.throwIfAborted();
   }

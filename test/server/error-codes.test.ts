@@ -248,7 +248,7 @@ const cases: Record<Exclude<ErrorCode, Counted>, Case> = {
       raw.send(...Array.from({ length: 1025 }, (_, index) => ({ ...turn, id: `turn ${index}` })));
       return raw.next(({ type }) => type === 'Error');
     },
-    /^the session has 1024 unfinished turns, the most that it may have; wait for a TurnComplete$/,
+    /^the session has reached its limit of 1024 unfinished turns; wait for a TurnComplete$/,
   ],
   4010: [
     agentWith({ nodes: [{ ...guard, params: { string_storage: 'bad.txt' } }] }),

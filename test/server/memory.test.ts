@@ -26,7 +26,7 @@ it('a connection beyond max_connections, or max_connections_per_address, is told
       type: 'Error',
       code: 6003,
       reply_to: null,
-      message: expect.stringContaining(`2 connections, the most that it may have (limits.${field})`),
+      message: expect.stringContaining(`limit of 2 connections (limits.${field})`),
       details: { field: `limits.${field}`, limit: 2 },
     });
     await third.closed;

@@ -57,7 +57,7 @@ describe('a query', () => {
     const session = await sessionWithDocs();
     const search = (filter: unknown) =>
       refusal(session.search({ name: 'docs', text: 'bees', filter: filter as FilterExpression }));
-    const values = 'filter: it has more than 20000 values, the most that a filter may have';
+    const values = 'filter: it has more than 20000 values, the limit of a filter';
     expect(await search(filterOf(30_000))).toMatchObject({ code: 1004, message: values });
     expect(await search(orOf(1001))).toMatchObject({
       code: 1004,
@@ -66,7 +66,7 @@ describe('a query', () => {
     const longText = { '=': ['$kind', 'a'.repeat(4_194_304)] };
     expect(await search(longText)).toMatchObject({
       code: 1004,
-      message: 'filter: its texts have more than 4194304 characters, the most that a filter may have',
+      message: 'filter: its texts have more than 4194304 characters, the limit of a filter',
     });
     const made = session.createAgent({ graph: retrieveGraph({ filter: filterOf(30_000) }) });
     expect(await refusal(made)).toMatchObject({
