@@ -43,7 +43,7 @@ function flagsTable(flags) {
 
 function failuresTable(codes) {
   const rows = Object.entries(codes).map(([code, meaning]) => `| \`${code}\` | ${meaning} |`);
-  const server = '| a number, such as `8003` | the server refused: [errors.md](errors.md) has its number |';
+  const server = '| a number, such as `8003` | the server refused: [errors](errors.md) has its number |';
   return ['| Code | Meaning |', '| --- | --- |', ...rows, server].join('\n');
 }
 

@@ -111,7 +111,7 @@ export interface RetrievalPlan {
     reranked: boolean;
     /** Hits given to the reranker. */
     documents: number;
-    /** Hits truncated to fit into the context with the query. */
+    /** Hits truncated to fit the context. */
     truncated: number;
     /** Tokens computed. */
     tokens: number;
@@ -361,8 +361,8 @@ export interface GenerateParams {
     /** Text after the records; also a template. */
     footer?: string | undefined;
     /**
-     * Maximum number of tokens of all records together; the lowest-ranked ones are left out. Default: no
-     * limit. 1 to 1048576.
+     * Limit of all records together, in tokens; the lowest-ranked ones are left out. Default: none. 1 to
+     * 1048576.
      */
     maxTokens?: number | undefined;
     /**
@@ -371,14 +371,14 @@ export interface GenerateParams {
      */
     order?: 'rank' | 'reversed' | undefined;
   } | undefined;
-  /** `turns`: maximum number of earlier turns in the prompt. */
+  /** `turns`: limit of earlier turns in the prompt. */
   history?: {
-    /** Maximum number of earlier turns in the prompt. 0 to 10000. Default: `100`. */
+    /** Limit of earlier turns in the prompt. 0 to 10000. Default: `100`. */
     turns?: number | undefined;
   } | undefined;
   /**
-   * Maximum number of tokens of the reply. Default: 512, or a quarter of the context if that is less. 1
-   * to 1048576.
+   * Limit of the reply, in tokens. Default: 512, or a quarter of the context if that is less. 1 to
+   * 1048576.
    */
   maxTokens?: number | undefined;
   /** Context in tokens, at most the model's. Default: the catalog's, then the config's. 16 to 1048576. */
@@ -408,20 +408,17 @@ export interface GenerateParams {
    * `true`.
    */
   drafts?: boolean | undefined;
-  /** Constrains the reply to JSON that this JSON Schema allows. */
+  /** Constrains the reply to this JSON Schema. */
   jsonSchema?: Record<string, unknown> | undefined;
   /** Constrains the reply to this GBNF grammar. */
   grammar?: string | undefined;
-  /**
-   * Whether the model thinks before it replies, and for how many tokens at most; only for models that can
-   * think. Default: `"off"`.
-   */
+  /** Whether a model that can think does so first, and for how many tokens at most. Default: `"off"`. */
   thinking?: 'off' | 'on' | {
-    /** Maximum number of tokens of thinking. 1 to 1048576. */
+    /** Limit of thinking, in tokens. 1 to 1048576. */
     budget: number;
   } | undefined;
   /**
-   * Class of the scheduler. It also decides how text is sent: per step, per sentence, or at the end.
+   * Class of the scheduler. It decides whether text is sent per step, per sentence, or at the end.
    * Default: `"interactive_visible"`.
    */
   class?: 'interactive_visible' | 'interactive_buffered' | 'background' | undefined;
@@ -1045,8 +1042,7 @@ export interface TurnCompleteFrame {
       /** generate: relevance of the best record. */
       relevance?: number | undefined;
       /**
-       * generate: whether the system text differs from that of the previous turn, so that it is computed
-       * again.
+       * generate: whether the system text differs from the previous one, so that it is computed again.
        */
       volatilePrefix?: boolean | undefined;
       /** quote: number of sentences scored. */
@@ -1064,7 +1060,7 @@ export interface TurnCompleteFrame {
       reranked?: boolean | undefined;
       /** rerank: number of records given to the reranker. */
       documents?: number | undefined;
-      /** rerank: number of records truncated to fit into the context with the query. */
+      /** rerank: number of records truncated to fit the context. */
       truncated?: number | undefined;
       /** rerank: tokens computed. */
       rerankTokens?: number | undefined;

@@ -94,7 +94,7 @@ function descriptorMetrics(): MetricFamily[] {
         add(readdirSync('/proc/self/fd').length - 1); // without that of this listing
       } catch {}
     }),
-    gauge('process_max_fds', 'Maximum number of open file descriptors.', (add) => {
+    gauge('process_max_fds', 'Limit of open file descriptors.', (add) => {
       const limit = /^Max open files\s+(\d+)/m.exec(textOf('/proc/self/limits'));
       if (limit !== null) add(Number(limit[1]));
     }),

@@ -117,9 +117,7 @@ function sourceFamilies(sources: MetricsSources): MetricFamily[] {
   const gauge = (name: string, help: string, read: MetricFamily['read']) =>
     families.push({ type: 'gauge', name: `lorekeep_${name}`, help, read });
   gauge('connections', 'Open connections.', (add) => add(sources.connections().open));
-  gauge('connections_limit', 'Maximum number of open connections.', (add) =>
-    add(sources.connections().limit),
-  );
+  gauge('connections_limit', 'Limit of open connections.', (add) => add(sources.connections().limit));
   gauge('sessions', 'Open sessions.', (add) => add(sources.sessions()));
   gauge('waiting', 'Work that waits, by queue.', (add) => {
     for (const [queue, length] of Object.entries(sources.waiting())) add(length, { queue });

@@ -180,7 +180,7 @@ export const retrievalPlanSchema = z.object({
       model: z.string().describe('Catalog name.'),
       reranked: z.boolean().describe('false: the deadline passed, and the order of the search is used.'),
       documents: z.int().describe('Hits given to the reranker.'),
-      truncated: z.int().describe('Hits truncated to fit into the context with the query.'),
+      truncated: z.int().describe('Hits truncated to fit the context.'),
       tokens: z.int().describe('Tokens computed.'),
       ms: z.number().describe('Time of the reranker.'),
     })

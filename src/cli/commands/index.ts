@@ -16,11 +16,7 @@ export function addIndex(program: Command): void {
     .option('--no-gitignore', 'index files that .gitignore excludes, too')
     .option('--mapping <json>', 'columns of CSV and JSON Lines: an object, or @FILE (docs/indexing.md)')
     .option('--model <name>', 'embedding model of the catalog (default: all-MiniLM-L6-v2)')
-    .option(
-      '--chunk-size <n>',
-      'maximum length of a record in characters (default: 1200)',
-      integer(200, 100_000),
-    )
+    .option('--chunk-size <n>', 'maximum characters of a record (default: 1200)', integer(200, 100_000))
     .option('--output <folder>', "where to write the knowledge base (default: the user's data folder)");
   addModelFlags(command)
     .option('--json', 'one JSON result on stdout')

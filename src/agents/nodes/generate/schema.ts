@@ -32,7 +32,7 @@ const knowledge = z.strictObject({
     .max(1_048_576)
     .optional()
     .describe(
-      'Maximum number of tokens of all records together; the lowest-ranked ones are left out. Default: no limit.',
+      'Limit of all records together, in tokens; the lowest-ranked ones are left out. Default: none.',
     ),
   order: z
     .enum(['rank', 'reversed'])
@@ -109,23 +109,16 @@ export const schema = {
     knowledge: knowledge.prefault({}).describe('How knowledge enters the prompt.'),
     history: z
       .strictObject({
-        turns: z
-          .int()
-          .min(0)
-          .max(10_000)
-          .default(100)
-          .describe('Maximum number of earlier turns in the prompt.'),
+        turns: z.int().min(0).max(10_000).default(100).describe('Limit of earlier turns in the prompt.'),
       })
       .prefault({})
-      .describe('`turns`: maximum number of earlier turns in the prompt.'),
+      .describe('`turns`: limit of earlier turns in the prompt.'),
     max_tokens: z
       .int()
       .min(1)
       .max(1_048_576)
       .optional()
-      .describe(
-        'Maximum number of tokens of the reply. Default: 512, or a quarter of the context if that is less.',
-      ),
+      .describe('Limit of the reply, in tokens. Default: 512, or a quarter of the context if that is less.'),
     context_size: z
       .int()
       .min(16)
@@ -184,29 +177,23 @@ export const schema = {
       .boolean()
       .default(true)
       .describe('Whether tokens looked up in the prompt may speed up a reply that has the model to itself.'),
-    json_schema: jsonSchema()
-      .optional()
-      .describe('Constrains the reply to JSON that this JSON Schema allows.'),
+    json_schema: jsonSchema().optional().describe('Constrains the reply to this JSON Schema.'),
     grammar: z.string().min(1).max(65_536).optional().describe('Constrains the reply to this GBNF grammar.'),
     thinking: z
       .union(
         [
           z.enum(['off', 'on']),
-          z.strictObject({
-            budget: z.int().min(1).max(1_048_576).describe('Maximum number of tokens of thinking.'),
-          }),
+          z.strictObject({ budget: z.int().min(1).max(1_048_576).describe('Limit of thinking, in tokens.') }),
         ],
         { error: '"off", "on" or {"budget": tokens} is expected' },
       )
       .default('off')
-      .describe(
-        'Whether the model thinks before it replies, and for how many tokens at most; only for models that can think.',
-      ),
+      .describe('Whether a model that can think does so first, and for how many tokens at most.'),
     class: z
       .enum(['interactive_visible', 'interactive_buffered', 'background'])
       .default('interactive_visible')
       .describe(
-        'Class of the scheduler. It also decides how text is sent: per step, per sentence, or at the end.',
+        'Class of the scheduler. It decides whether text is sent per step, per sentence, or at the end.',
       ),
     stream: z.boolean().optional().describe('false: text is sent at the end. Default: as the class says.'),
     cite: z
@@ -269,9 +256,7 @@ export const schema = {
     volatile_prefix: z
       .boolean()
       .optional()
-      .describe(
-        'Whether the system text differs from that of the previous turn, so that it is computed again.',
-      ),
+      .describe('Whether the system text differs from the previous one, so that it is computed again.'),
   },
   components: [],
   engine,

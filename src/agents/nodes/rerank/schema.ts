@@ -40,10 +40,7 @@ export const schema = {
       .optional()
       .describe('Whether the records were sorted. False: the deadline passed, and the order so far is used.'),
     documents: z.int().optional().describe('Number of records given to the reranker.'),
-    truncated: z
-      .int()
-      .optional()
-      .describe('Number of records truncated to fit into the context with the query.'),
+    truncated: z.int().optional().describe('Number of records truncated to fit the context.'),
     rerank_tokens: z.int().optional().describe('Tokens computed.'),
     rerank_ms: z
       .number()
