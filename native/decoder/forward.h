@@ -1,5 +1,5 @@
 // The forward pass: rows of tokens of several sequences in, logits of some of them out. A row's result depends on the
-// tokens of its sequence only, bit for bit, however they were divided into steps and whatever ran beside them.
+// tokens of its sequence only, bit for bit, however they were divided into steps and whatever else ran.
 #pragma once
 
 #include <cstddef>
@@ -39,7 +39,7 @@ class Forward {
 
   /// Computes the rows. The rows of a sequence follow each other, from the sequence's length in the cache on; the cache
   /// has been extended for them. The caller sets the new lengths. Returns false if the step became unwanted (see
-  /// Team::begin()): then only cells behind the lengths have changed.
+  /// Team::begin()): then only cells beyond the lengths have changed.
   bool compute(std::span<const Row> rows);
 
   /// Returns the logits of a row of the last compute(), which had an output. Writable.

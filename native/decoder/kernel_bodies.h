@@ -7,7 +7,7 @@
 //   floats, rounded), store_integers (rounded), no_sums, add_products (of both numbers of a pair), from_sums;
 //   interleave, which pairs the numbers of two rows, over one or two registers, in an order of its own, and in_order,
 //   which returns sums of such pairs to the order of the rows.
-// Explicit fma everywhere: a row's bits must not depend on what the compiler contracts.
+// Explicit fma everywhere: a row's bits must not depend on the compiler's contractions.
 #pragma once
 
 #include <cmath>

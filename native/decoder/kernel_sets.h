@@ -1,4 +1,4 @@
-// The sets behind kernels.h. Internal to native/decoder.
+// The kernel sets of kernels.h. Internal to native/decoder.
 #pragma once
 
 #include "decoder/kernels.h"

@@ -1,5 +1,5 @@
 // The arithmetic of a decoder's forward pass besides its matrices, one set of functions per kind of processor. Within a
-// set, a row's result never depends on the rows computed beside it: each sum has one order, given by positions.
+// set, a row's result never depends on the rows computed with it: each sum has one order, given by positions.
 #pragma once
 
 #include <cstddef>

@@ -60,7 +60,7 @@ class KvCache {
   /// Makes blocks writable for the cells from length() to `length` - 1. Returns false, with nothing changed, if there
   /// are not enough. The length changes with set_length().
   bool extend(std::size_t sequence, std::size_t length);
-  /// Sets the length, and frees the blocks behind it.
+  /// Sets the length, and frees the blocks beyond it.
   void set_length(std::size_t sequence, std::size_t length) noexcept;
   /// Lets an empty sequence share the first cells of another.
   void share(std::size_t from, std::size_t to, std::size_t length);

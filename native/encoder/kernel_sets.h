@@ -1,4 +1,4 @@
-// The sets behind kernels.h. Internal to native/encoder.
+// The kernel sets of kernels.h. Internal to native/encoder.
 #pragma once
 
 #include "core/amx_tiles.h"

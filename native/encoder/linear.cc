@@ -10,7 +10,7 @@ namespace {
 
 // A sparse weight costs about 16 times as much as one in a panel.
 constexpr std::size_t kSparseShare = 32;
-// Rows rounded at a time: 96 of 1,536 values are 288 KiB, which fit the second-level cache beside two panels.
+// Rows rounded at a time: 96 of 1,536 values are 288 KiB, which fit the second-level cache with two panels.
 constexpr std::size_t kRows = 96;
 
 // Bytes of a rounded input: bf16, or 8 bits and its share of a scale.

@@ -30,7 +30,7 @@ namespace {
 constexpr std::uint32_t kOrdinaryTokens = 512;  // of a computer
 constexpr std::uint64_t kBufferShare = 4;       // of the weights: buffers of a batch, roughly
 
-// Tells when what holds it is destroyed.
+// Notifies when its owner is destroyed.
 struct Freed {
   std::promise<void> promise;
   std::shared_future<void> future = promise.get_future().share();

@@ -291,7 +291,7 @@ std::vector<PromptPart> ChatTemplate::render(std::span<const ChatMessage> messag
   if (messages.empty()) fail(Code::kInvalidArgument, "messages is empty");
   std::vector<PromptPart> parts = impl_->execute(messages, options);
   if (options.thinking == Thinking::kOff && options.add_generation_prompt) impl_->close_thinking(parts);
-  // Template text belongs to the message after it, and behind the last message to the last.
+  // Template text belongs to the message after it, and after the last message to the last.
   int last = -1;
   for (const PromptPart& part : parts) last = std::max(last, part.message);
   int next = last;

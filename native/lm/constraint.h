@@ -32,7 +32,7 @@ class TokenConstraint {
 struct QuoteRule {
   /// Pairs of characters: the first opens a quotation, the second closes it. A reply uses one pair.
   std::string marks;
-  /// Single quotation marks: characters that are apostrophes behind a letter or a digit, and stand nowhere else.
+  /// Single quotation marks: characters that are apostrophes after a letter or a digit, and occur nowhere else.
   std::string apostrophes;
   std::vector<std::string> texts;
 };
@@ -42,7 +42,7 @@ inline constexpr std::size_t kMaxQuotedBytes = std::size_t{1} << 20;  // of all 
 /// Throws Error(kInvalidArgument) for marks that are not pairs of characters, too many pairs, and too much text.
 void check_quotes(const QuoteRule& rule);
 
-/// White space after the end of thinking that counts as neither thinking nor reply.
+/// White space after the end of thinking that is neither thinking nor reply.
 inline constexpr std::uint32_t kMaxGapTokens = 8;
 
 struct ReplyRules {

@@ -16,12 +16,12 @@ class DraftPolicy {
  public:
   DraftPolicy();
 
-  /// Returns how many of `available` tokens behind a match of `matched` tokens a step should verify; 0 unless the
+  /// Returns how many of `available` tokens after a match of `matched` tokens a step should verify; 0 unless the
   /// expected gain is more than kLeastGain.
   std::size_t length(std::size_t matched, std::size_t available) noexcept;
   /// Records a step that decoded `rows` rows of one request, and nothing else.
   void learn_step(std::size_t rows, double took_ms) noexcept;
-  /// Records that the first `accepted` of `drafted` tokens behind a match of `matched` tokens were right.
+  /// Records that the first `accepted` of `drafted` tokens after a match of `matched` tokens were right.
   void learn_drafts(std::size_t matched, std::size_t drafted, std::size_t accepted) noexcept;
 
   /// Expected tokens per step of `rows` rows, by its time, against steps of one row.

@@ -72,7 +72,7 @@ class GenerationContext {
  protected:
   GenerationContext() = default;
 
-  /// Computes a few tokens: an unusable model fails at loading. Throws Error(kModelInvalid). Leaves cells behind.
+  /// Computes a few tokens: an unusable model fails at loading. Throws Error(kModelInvalid). Leaves used cells.
   void probe(Token token);
 };
 

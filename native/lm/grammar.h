@@ -31,7 +31,7 @@ class Grammar {
   std::unique_ptr<GrammarProgram> program_;
 };
 
-/// How a text stands to a grammar.
+/// Whether a text conforms to a grammar.
 enum class GrammarMatch { kRefused, kBeginning, kConforms };
 
 /// Throws Error(kInvalidArgument) if the grammar is too ambiguous for the text.

@@ -41,7 +41,7 @@ class GenerationModel {
   const ModelText& text() const noexcept { return text_; }
   const std::shared_ptr<InferenceThread>& shared_thread() const noexcept { return thread_; }
 
-  /// Tokenizes the prompt, prepares what the reply must obey, and hands the request to the inference thread. A call
+  /// Tokenizes the prompt, prepares the reply's constraints, and hands the request to the inference thread. A call
   /// without tokens to generate pins its prompt: see request->pin(). Errors end the request.
   void start(const std::shared_ptr<GenerationRequest>& request, GenerationCall call);
   /// Writes a pinned prefix to a file. Waits for the inference thread. Throws Error(kClosed), and as write_prefix().

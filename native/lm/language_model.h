@@ -68,7 +68,7 @@ struct LanguageModelOptions {
   /// Runtimes measured earlier on this machine. For Content::kShape: of this file only, as its fingerprint is not
   /// known.
   std::vector<engine::KnownSettings> known;
-  /// Same request, same text, whatever runs beside it. Always so with native/decoder; llama.cpp computes one request
+  /// Same request, same text, whatever else runs. Always so with native/decoder; llama.cpp computes one request
   /// per step for it, slower. load() resets it for native/decoder.
   bool deterministic = false;
 

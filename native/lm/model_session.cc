@@ -197,7 +197,7 @@ void ModelSession::refuse(SessionRequest& running) {
       Error(Code::kOutOfMemory,
             "the request needs " + std::to_string(running.limit) + " cells of the KV cache; " + std::to_string(room) +
                 " of " + std::to_string(cache_.cells().capacity()) +
-                " are free beside pinned prefixes. Lower maxTokens, close prefixes, or load with more kvCells",
+                " are not used by pinned prefixes. Lower maxTokens, close prefixes, or load with more kvCells",
             {{"cells", static_cast<std::int64_t>(running.limit)}, {"free", static_cast<std::int64_t>(room)}})));
 }
 
@@ -378,7 +378,7 @@ void ModelSession::sample(SessionRequest& running, std::size_t row, Clock::time_
   running.sample(cache_.context().logits(row), model_->tokens(), now);
 }
 
-// Samples behind each row as long as the draft agrees, as steps of one row would, and forgets the rows behind.
+// Samples after each row as long as the draft agrees, as steps of one row would, and forgets the remaining rows.
 void ModelSession::verify(Part& part, Clock::time_point now) {
   SessionRequest& running = *part.running;
   running.numbers.drafted_tokens += static_cast<std::uint32_t>(part.draft.size());

@@ -1,4 +1,4 @@
-// The text side of a loaded language model: renders and tokenises prompts, and prepares what a reply must obey.
+// The text side of a loaded language model: renders and tokenises prompts, and prepares the constraints of a reply.
 #pragma once
 
 #include <cstdint>

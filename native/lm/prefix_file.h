@@ -27,7 +27,7 @@ struct SavedPrefix {
   std::vector<std::byte> state;
 };
 
-/// Identifies what a state depends on.
+/// Identifies the inputs of a state.
 struct PrefixSource {
   std::uint64_t fingerprint;
   std::string runtime;

@@ -5,7 +5,7 @@
 
 namespace lorekeep::lm {
 
-// Below every node but the root stands at least one entry.
+// Every node but the root has at least one entry below it.
 struct PrefixTree::Node {
   std::vector<Token> edge;  // the tokens from the parent to this node
   Node* parent = nullptr;

@@ -66,11 +66,11 @@ class PromptTokenizer {
   Spellings markers_;
 };
 
-/// Returns the bytes and kinds of all tokens. Control tokens that occur in a tag count as text, so that the text filter
+/// Returns the bytes and kinds of all tokens. Control tokens that occur in a tag are text, so that the text filter
 /// and constraints see the tags.
 std::shared_ptr<const TokenTable> read_token_table(const Tokens& tokens, const ThinkingTags& tags);
 
-/// Returns what is forced when thinking must end: a line feed, the end tag, two line feeds.
+/// Returns the forced tokens when thinking must end: a line feed, the end tag, two line feeds.
 std::vector<Token> end_tag_tokens(const Tokens& tokens, const ThinkingTags& tags);
 
 }  // namespace lorekeep::lm

@@ -20,7 +20,7 @@ inline constexpr std::size_t kShortestMatch = 2;
 inline constexpr std::size_t kLongestMatch = 8;
 
 /// Finds the longest earlier match of the last tokens of `text`, the latest of several, and returns at most `most`
-/// tokens behind it.
+/// tokens after it.
 Lookup look_up(std::span<const Token> text, std::size_t most) noexcept;
 
 }  // namespace lorekeep::lm

@@ -17,7 +17,7 @@ constexpr std::size_t kMaxMarkBytes = 3;
 
 enum class Class { kSpace, kWord, kOther };
 
-/// Letters of scripts that are written without spaces count as words of their own.
+/// Each letter of a script that is written without spaces is a word.
 Class class_of(char32_t c) noexcept {
   if (c <= ' ' || c == 0xA0 || c == 0x3000 || (c >= 0x2000 && c <= 0x200A) || c == 0x2028 || c == 0x2029)
     return Class::kSpace;

@@ -13,7 +13,7 @@
 
 namespace lorekeep::lm {
 
-/// A quotation begins and ends at the border of a word, and where a mark stands in a text. So it can always be
+/// A quotation begins and ends at the border of a word, and where a text has a mark. So it can always be
 /// finished, and has no mark: the marks of a reply open and close in turns, all with the same pair, and no reader can
 /// take other parts of it for quotations.
 class QuoteMachine {

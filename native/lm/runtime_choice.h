@@ -1,4 +1,4 @@
-// Chooses what computes a model by measuring, and remembers it for the process. Internal to native/lm.
+// Chooses the runtime of a model by measuring, and remembers it for the process. Internal to native/lm.
 #pragma once
 
 #include <filesystem>

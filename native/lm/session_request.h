@@ -38,7 +38,7 @@ struct SessionRequest {
   bool decoding() const noexcept { return generated() > 0 && left() == 1; }
   bool expired(Clock::time_point now) const noexcept { return input.deadline && now >= *input.deadline; }
 
-  /// Chooses the next token by the logits behind the last one, which it changes, and adds it to the reply. An error, as
+  /// Chooses the next token by the logits after the last one, which it changes, and adds it to the reply. An error, as
   /// of a grammar that became too ambiguous, ends this request only.
   void sample(std::span<float> logits, const Tokens& vocabulary, Clock::time_point now);
   /// Publishes the numbers and ends the reply.

@@ -98,7 +98,7 @@ void ThreadChoice::learn(std::size_t rows, std::uint32_t threads, double took_ms
   if (tried && level_ != kLevels) judge(kind, level);
 }
 
-// Compares a try with the steps of as many rows just before it: older times were taken in another context, or beside
+// Compares a try with the steps of as many rows just before it: older times were taken in another context, or next to
 // other programs. The context may have changed with the try itself, so that a second one must agree.
 void ThreadChoice::judge(Kind& kind, std::size_t level) noexcept {
   const double usual = kind.costs[level_];

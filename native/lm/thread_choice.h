@@ -1,5 +1,5 @@
 // Decides how many threads compute the steps of llama.cpp. Its threads wait for each other many hundred times per step
-// and spin meanwhile, so that beside other programs, or other threads of this one, many can be slower than one: a
+// and spin meanwhile, so that next to other programs, or other threads of this one, many can be slower than one: a
 // thread that lost its core holds up all. Learns from the steps that ran. Pure.
 #pragma once
 

@@ -1,4 +1,4 @@
-// The sets of kernels behind multiply(), one per kind of processor.
+// The kernel sets of multiply(), one per kind of processor.
 #pragma once
 
 #include <array>

@@ -73,7 +73,7 @@ void Costs::learn(std::uint32_t decodes, const PromptWork& prompts, double took_
     const double expected = decode_ms(decodes) + prompts_.ms(prompts);
     surprise_ms_ = std::max(std::min(took_ms, kOutlier * expected) - expected, kSurpriseKept * surprise_ms_);
   }
-  // Decodes beside prompts may take less than alone, and less than is known: prompts have a share of the step by
+  // Decodes with prompts may take less than alone, and less than is known: prompts have a share of the step by
   // tokens.
   const double share = prompts.tokens / (prompts.tokens + decodes);
   prompts_.learn(prompts, std::max(took_ms - decode_ms(decodes), kLeastShare * share * took_ms));

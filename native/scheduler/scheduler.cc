@@ -14,7 +14,7 @@ namespace {
 constexpr double kTargetSteps = 3;
 constexpr double kTargetMs = 50;
 
-/// Waiting this long counts as a better class.
+/// After this wait a request is treated as one of a better class.
 constexpr double kAdmissionAgeMs = 10'000;
 
 ConsumerClass better(ConsumerClass a, ConsumerClass b) {
@@ -119,7 +119,7 @@ Step Scheduler::shared_step(const std::vector<Candidate>& candidates, Group turn
   };
   for (ClassWork& each : work) {
     std::stable_sort(each.decodes.begin(), each.decodes.end(), least_recent);
-    // Without yielding, the oldest prompt goes on.
+    // Without yielding, the oldest prompt continues.
     if (settings_.prefill_yield_enabled) std::stable_sort(each.prompts.begin(), each.prompts.end(), least_recent);
   }
   const bool prompts_first = stats_.steps % 2 == 1;

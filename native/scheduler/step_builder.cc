@@ -104,7 +104,7 @@ class StepBuilder {
     return tokens <= room_ ? tokens : 0;
   }
 
-  /// At most half a batch, so that decodes find room beside it.
+  /// At most half a batch, so that decodes find room.
   std::uint32_t grid() const { return std::min(plan_.limits.chunk_grid, std::max(plan_.limits.n_batch / 2, 1u)); }
 
   std::uint32_t within_limit(std::uint32_t most, std::uint32_t position) const {

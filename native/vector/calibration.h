@@ -1,7 +1,7 @@
 // Calibration of an index on its own rows when it is built: how wide its searches must be to find 99 % of the nearest.
 //
 // The rules that end an approximate search assume that the graph leads to near rows, that rows are spread evenly around
-// the centres of their cells, and that the errors of sketches are normal. To what extent this holds depends on the
+// the centres of their cells, and that the errors of sketches are normal. How far this holds depends on the
 // vectors, so the margins are measured: by queries near the rows, with held-back filters that are independent of the
 // cells, follow them, or exclude the nearest.
 #pragma once

@@ -55,7 +55,7 @@ export class ClientAgent implements AsyncDisposable, Disposable {
   }
 
   /**
-   * Runs a turn and resolves at its end; `status` tells whether it completed, failed or was cancelled. Aborting cancels
+   * Runs a turn and resolves at its end; `status` says whether it completed, failed or was cancelled. Aborting cancels
    * the turn and rejects with the signal's reason.
    */
   turn(text: string, options: TurnOptions = {}): Promise<ServerFrames['TurnComplete']> {

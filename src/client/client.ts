@@ -80,7 +80,7 @@ export class Client implements AsyncDisposable, Disposable {
   }
 
   /**
-   * Asks the server's inference to rest, 0 (not at all) to 1, so that a program beside it keeps its frame rate. The highest
+   * Asks the server's inference to rest, 0 (not at all) to 1, so that another program keeps its frame rate. The highest
    * level of all clients counts. Report again at least every 10 s: a silent client's level ends, as with its connection.
    */
   async reportThrottle(level: number, { signal }: CallOptions = {}): Promise<void> {

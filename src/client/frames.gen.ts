@@ -342,7 +342,7 @@ export interface GenerateParams {
   /** Mustache template of the system text. Default: one that suits knowledge and `cite`. Empty: none. */
   system?: string | undefined;
   /**
-   * Mustache template of the last user message. Default: the user's message; behind records in the same
+   * Mustache template of the last user message. Default: the user's message; after records in the same
    * message, the lines `Question: {{text}}` and `Answer with a sentence of the context:` (with `cite`:
    * `Answer:`).
    */

@@ -37,7 +37,7 @@ export class ServerProcess {
   /** Resolves when the process has ended. Rejects if it could not be started. */
   readonly ended: Promise<ServerExit>;
 
-  /** @throws Error if the command is not beside this module, as in a bundle */
+  /** @throws Error if the command is not next to this module, as in a bundle */
   constructor(args: readonly string[], env: NodeJS.ProcessEnv) {
     const all = [commandFile(), 'serve', '--parent-pid', String(process.pid), ...args];
     this.#child = spawn(process.execPath, all, {
@@ -83,7 +83,7 @@ function commandFile(): string {
   const url = import.meta.url as string | undefined;
   if (url?.startsWith('file:')) {
     const file = join(dirname(fileURLToPath(url)), '..', 'cli', 'lorekeep.cjs');
-    // Electron: the package beside its asar archive, if it was unpacked there.
+    // Electron: the package next to its asar archive, if it was unpacked there.
     const unpacked = file.replace(/\.asar(?=[\\/])/, '.asar.unpacked');
     if (existsSync(unpacked)) return unpacked;
     if (existsSync(file)) return file;

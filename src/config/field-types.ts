@@ -11,7 +11,7 @@ export interface FieldFacts {
   flag?: string;
   /** The feature that the field belongs to, if this version lacks it: the field is checked but has no effect. */
   later?: string;
-  /** With `later`: values that describe what this version does. */
+  /** With `later`: values that describe the behaviour of this version. */
   holdsFor?: readonly unknown[];
   /** The default in the documentation, if it depends on the machine. */
   computedDefault?: string;

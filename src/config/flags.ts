@@ -37,7 +37,7 @@ export interface Override {
 }
 
 /**
- * Returns the values of flags and environment variables. A flag overrides its variable; an empty variable counts as unset.
+ * Returns the values of flags and environment variables. A flag overrides its variable; an empty variable is ignored.
  * Relative paths start at the working directory.
  * @throws FlagError or, for a variable, StartupError, with its name and the allowed values
  */

@@ -2,7 +2,7 @@ import { valueAt } from '../schema/field-issue.js';
 import { configFields } from './fields.js';
 import type { Override } from './flags.js';
 
-/** Returns, for each field that is not at its default, what set it: "file", or the name of a flag or variable. */
+/** Returns, for each field that is not at its default, its source: "file", or the name of a flag or variable. */
 export function configSources(written: object, overrides: readonly Override[]): Map<string, string> {
   const sources = new Map<string, string>();
   for (const { keys, path } of configFields)

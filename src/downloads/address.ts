@@ -27,7 +27,7 @@ export function addressOf({ url, hf }: Source, environment: Environment): Addres
   return { url: webAddress(url ?? '', JSON.stringify(withoutSecrets(url ?? ''))), token: undefined };
 }
 
-/** Returns what people may read of an address, also of a mistyped one: it may hold a password or a signature. */
+/** Returns an address without password and signature, also a mistyped one. */
 export function withoutSecrets(url: string): string {
   const parsed = URL.canParse(url) ? new URL(url) : undefined;
   if (parsed !== undefined && /^https?:$/.test(parsed.protocol)) return shownAddress(parsed);

@@ -288,7 +288,7 @@ export async function recordLost({ path, signal, record }: RecordLostOptions): P
 
 export type RecordLostOptions = Pick<FetchOptions, 'path' | 'signal' | 'record'>;
 
-/** Under the lock of the folder nobody of ours makes the file: what is there is somebody else's, also a link. */
+/** Under the lock of the folder no lorekeep process makes the file: an existing one belongs to another program, also a link. */
 async function refuseTaken(path: string): Promise<void> {
   const found = await lstat(path).catch(() => undefined);
   if (found === undefined || (found.isFile() && found.size === 0)) return;
@@ -315,7 +315,7 @@ async function digest(
 function refusal(options: FetchOptions, { status, headers, redirects }: Answer): Error {
   if (status === 429 || status === 408 || status >= 500)
     return new Retry(`the server answered ${status}`, retryAfter(String(headers['retry-after'] ?? '')));
-  // A signed address behind a redirect has expired: the first address gives a new one.
+  // The signed address of a redirect has expired: the first address gives a new one.
   if (status === 403 && redirects > 0) return new Retry('the address behind the redirect has expired');
   if (status === 404 || status === 410)
     return failure('NOT_FOUND', options, 'the server does not have the file');

@@ -64,7 +64,7 @@ function isThere(path: string): boolean {
   throw LorekeepError.about('IO', { file: path, reason });
 }
 
-/** Model files downloaded into one folder, and `downloads.json` with what they are. */
+/** Model files downloaded into one folder, and `downloads.json` with their facts. */
 export class ModelDownloads {
   readonly folder: string;
 
@@ -97,7 +97,7 @@ export class ModelDownloads {
     }
   }
 
-  /** Returns what people and clients may read of a system error: it has no path. */
+  /** Returns a system error without paths, for people and clients. */
   #folderError(error: unknown): unknown {
     const { code, syscall } = (error ?? {}) as NodeJS.ErrnoException;
     if (error instanceof LorekeepError || code === undefined || syscall === undefined) return error;
@@ -165,7 +165,7 @@ export class ModelDownloads {
     return true;
   }
 
-  /** Returns what downloads.json says of each file of a variant. @throws as readDownloads() */
+  /** Returns the entries of downloads.json for the files of a variant. @throws as readDownloads() */
   async records(variant: Source): Promise<(DownloadRecord | undefined)[]> {
     const recorded = await readDownloads(this.folder);
     return fileNames(variant).map((name) => (Object.hasOwn(recorded, name) ? recorded[name] : undefined));

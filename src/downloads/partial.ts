@@ -22,7 +22,7 @@ const mostBytes = 64 * 1024;
 /** Follow no link, wait for no pipe. Windows has neither flag. */
 const careful = (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 
-/** `FILE.part` with the bytes so far, and `FILE.part.json` with what they belong to. */
+/** `FILE.part` with the bytes so far, and `FILE.part.json` with their source. */
 export class Partial {
   readonly path: string;
   readonly #file: string;
@@ -53,7 +53,7 @@ export class Partial {
     }
   }
 
-  /** Written before the first byte, so that bytes never stand without it. */
+  /** Written before the first byte, so that bytes never exist without it. */
   async begin(file: FileHandle, state: PartialState): Promise<void> {
     await file.truncate(0);
     const isOurs = (text: string) => parse(text) !== undefined;

@@ -13,7 +13,7 @@ export interface Answer {
   status: number;
   headers: Readonly<Record<string, string | string[] | undefined>>;
   body: Readable;
-  /** SHA-256 of the whole file, as model hubs tell before they redirect. */
+  /** SHA-256 of the whole file, which model hubs send before they redirect. */
   linkedSha256: string | undefined;
   linkedSize: number | undefined;
   /** Number of redirects that led here. */
@@ -23,7 +23,7 @@ export interface Answer {
 /** An error of a connection. */
 export type RequestError = Error & {
   code?: string;
-  /** Host behind a redirect that could not be asked. */
+  /** Host of a redirect that could not be reached. */
   redirectedTo?: string;
 };
 
@@ -50,7 +50,7 @@ function connection() {
 }
 
 /**
- * Follows redirects itself: the token goes to the first origin only, and hubs tell the checksum before they redirect.
+ * Follows redirects itself: the token goes to the first origin only, and hubs send the checksum before they redirect.
  * @throws errors of the connection; IO for a redirect that is not followed
  */
 export async function get(

@@ -25,7 +25,7 @@ export interface KnowledgeBaseBuild extends EmbeddingCounts {
 
 /**
  * Builds the files that opening wants to find: `embeddings_file`, `index_file` and the text index, as far as the config
- * has them. Each is written beside its place and renamed, so that a reader sees the old file or the new one. Each names
+ * has them. Each is written under a temporary name and renamed, so that a reader sees the old file or the new one. Each names
  * its sources, so that a build that is stopped between two of them leaves no file that passes for another's. Temporary files
  * of builds that were killed are removed.
  * @throws as openKnowledgeBase(); INVALID_ARGUMENT when the config names nothing to build, IO when a file cannot be written.
@@ -82,7 +82,7 @@ async function writeEmbeddings(records: Records, source: Source, report: PhaseRe
   return { vectors: written ? [embeddings] : [], counts };
 }
 
-/** Refuses at once what would fail when everything is computed. The folder of the text index is made. @throws IO */
+/** Refuses early a file that could not be written at the end. The folder of the text index is made. @throws IO */
 async function checkPlace(path: string | undefined): Promise<void> {
   if (path === undefined) return;
   const refuse = (what: string) => new LorekeepError('IO', `${path}: ${what}`, { file: path });

@@ -158,7 +158,7 @@ function oddsOf(probability: number): number {
   return Math.log(inside / (1 - inside));
 }
 
-/** Returns the correction that does what `present` and then `further` do, rounded for a config file. */
+/** Returns the correction equal to `present` followed by `further`, rounded for a config file. */
 function composed(further: Fit, { offset = 0, slope = 1 }: Calibration): Fit {
   return {
     offset: inRange('offset', further.offset + further.slope * offset),

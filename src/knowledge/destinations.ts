@@ -70,7 +70,7 @@ async function checkPlace({ path, files }: Opened, file: WrittenFile, owner: Fil
   }
 }
 
-/** Compares by device and inode, so that links, other spellings and linked folders count as the same file. */
+/** Compares by device and inode, so that links, other spellings and linked folders are recognised as the same file. */
 async function checkDistinct({ path, config, files }: Opened): Promise<void> {
   const taken = new Map([[await identityOf(path), 'this config file']]);
   const named = {
@@ -85,7 +85,7 @@ async function checkDistinct({ path, config, files }: Opened): Promise<void> {
     const identity = await identityOf(target);
     const other = taken.get(identity);
     if (other !== undefined) {
-      const shown = spelled === undefined ? 'its default beside index_file' : JSON.stringify(spelled);
+      const shown = spelled === undefined ? 'its default next to index_file' : JSON.stringify(spelled);
       const reason = `${shown} is the same file as ${other}`;
       throw LorekeepError.about('INVALID_ARGUMENT', { file: path, field, reason });
     }

@@ -63,7 +63,7 @@ export class OwnEmbedder implements TextEmbedder {
     this.facts = { fingerprint, dimension, contextSize: 0 };
   }
 
-  /** @throws what the embedder throws; INVALID_ARGUMENT, DIMENSION_MISMATCH for what it returns */
+  /** @throws errors of the embedder; INVALID_ARGUMENT, DIMENSION_MISMATCH for its result */
   async embedSettled(
     texts: readonly string[],
     { signal, onProgress, kind = 'document' }: ProgressOptions & { kind?: EmbedOptions['kind'] } = {},

@@ -94,7 +94,7 @@ async function embedMissing(
   const path = source.files.embeddings;
   if (path !== undefined && !source.readOnly) await checkOwnDestination(source, 'embeddings');
   if (path !== undefined && refusal !== undefined) {
-    source.log.info({ file: path, reason: refusal, texts: missing }, 'embeddings file made anew');
+    source.log.info({ file: path, reason: refusal, texts: missing }, 'embeddings file rebuilt');
   }
   const { config, model, signal } = source;
   const options = { prefix: model.documentPrefix, truncate: config.long_text === 'truncate', signal };

@@ -26,7 +26,7 @@ const formats = Object.entries(isoPatterns).map(([format, pattern]) => ({
   },
 }));
 
-/** JSON Schema of what holds between the keys of a field: the rules that a zod object has only as code. */
+/** JSON Schema of the relations between the keys of a field: the rules that a zod object has only as code. */
 export const fieldConditions = {
   oneOf: [
     { required: ['default'], properties: { default: {} } },

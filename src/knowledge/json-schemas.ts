@@ -1,7 +1,7 @@
 import { jsonSchemaText } from '../schema/json-schema-text.js';
 import { knowledgeBaseSchema, recordsFileSchema } from './config-schema.js';
 
-/** The texts of the files in schemas/, by name: what editors complete configs and records files with. */
+/** The texts of the files in schemas/, by name, with which editors complete configs and records files. */
 export function jsonSchemas(): Record<string, string> {
   return {
     'knowledge-base.schema.json': jsonSchemaText('lorekeep knowledge base', knowledgeBaseSchema),

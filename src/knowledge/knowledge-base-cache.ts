@@ -39,19 +39,19 @@ const known: OptionNames<KnowledgeBaseCacheOptions> = {
 };
 
 export interface CachedOpenOptions {
-  /** Aborting rejects this call; the load goes on while others wait for it. */
+  /** Aborting rejects this call; the load continues while others wait for it. */
   signal?: AbortSignal | undefined;
   /**
-   * If the files have changed since the knowledge base was loaded: "wait" for the new load, or "serve" what was loaded before,
-   * while the new content is loaded in the background. What was loaded before must still be in memory. Default "wait".
+   * If the files have changed since the knowledge base was loaded: "wait" for the new load, or "serve" the loaded one,
+   * while the new content is loaded in the background. The loaded one must still be in memory. Default "wait".
    */
   stale?: 'wait' | 'serve' | undefined;
 }
 
 /**
- * Shares knowledge bases among callers: each is loaded once. A pinned one never changes; after one of its files has changed,
- * the next open() loads the new content beside it, and the old one stays until that has succeeded. Unpinned ones stay for the next open() until `maxBytes` is exceeded; then
- * the least recently used is closed first.
+ * Shares knowledge bases among callers: each is loaded once. A pinned one never changes. After one of its files has changed,
+ * the next open() loads the new content, and the old one stays until that has succeeded. Unpinned ones stay for the next
+ * open() until `maxBytes` is exceeded; then the least recently used is closed first.
  */
 export class KnowledgeBaseCache implements AsyncDisposable, Disposable {
   readonly #models: ModelResolver;

@@ -1,7 +1,7 @@
 import { type RerankOptions, rerankCandidates } from './rerank.js';
 import { type ResultOptions, rankedHits } from './result-options.js';
 
-/** Returns how many hits and records beside them a search holds at most. @throws INVALID_ARGUMENT for wrong `rerank` */
+/** Returns the maximum number of hits and context records that a search holds. @throws INVALID_ARGUMENT for wrong `rerank` */
 export function mostHits(
   options: ResultOptions & { topK: number; rerank: RerankOptions | undefined },
 ): number {

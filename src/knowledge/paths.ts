@@ -15,7 +15,7 @@ export interface KnowledgeBaseFiles {
 }
 
 /**
- * Makes an absolute path of one that a config names in `field`. A server refuses here what leaves its storage root.
+ * Makes an absolute path of one that a config names in `field`. A server refuses paths that leave its storage root here.
  * `written`: the file may be absent, because lorekeep makes it.
  */
 export type PathResolver = (path: string, field: string, written: boolean) => Promise<string>;

@@ -33,7 +33,7 @@ export class PhaseReport {
     phase: KnowledgePhase,
     total: number,
     work: (onFraction: (fraction: number) => void) => Promise<T>,
-    /** How many there were, when only the result tells. */
+    /** Their number, where only the result has it. */
     count: (result: T) => number = () => total,
   ): Promise<T> {
     const started = performance.now();

@@ -10,23 +10,23 @@ export interface RankingModel {
   rank(query: string, documents: readonly string[], options: { signal?: AbortSignal }): Promise<Ranking>;
 }
 
-/** How the hits of a search are sorted anew. */
+/** How the hits of a search are reranked. */
 export interface RerankOptions {
   /** Judges the hits. */
   model: RankingModel;
   /** Hits that the search finds for the model to sort; the best `topK` remain. Default: 4 x topK, at least 20. */
   candidates?: number | undefined;
-  /** After this many milliseconds, the order of the search stands. Default: no deadline. */
+  /** Milliseconds after which the order of the search is used. Default: no deadline. */
   deadlineMs?: number | undefined;
 }
 
 /** The outcome of reranking. */
 export interface RerankFacts {
-  /** False: the deadline passed, and the order before stands. */
+  /** False: the deadline passed, and the earlier order is used. */
   reranked: boolean;
   /** Documents given to the model. */
   documents: number;
-  /** Documents whose end did not fit beside the query. */
+  /** Documents truncated to fit the context. */
   truncated: number;
   /** Tokens computed. */
   tokens: number;

@@ -73,7 +73,7 @@ export async function resolveSource(path: string, resolvePath: PathResolver): Pr
   return { path, config, warnings, files: await resolveFiles(config, resolvePath) };
 }
 
-/** The model that a config names. @throws INVALID_ARGUMENT for an unknown one; what `models` throws */
+/** The model that a config names. @throws INVALID_ARGUMENT for an unknown one; errors of `models` */
 export async function findModel(
   { path: file, config }: Pick<ResolvedSource, 'path' | 'config'>,
   models: ModelResolver,
@@ -85,7 +85,7 @@ export async function findModel(
   throw LorekeepError.about('INVALID_ARGUMENT', { file, field: 'embedding_model', reason });
 }
 
-/** Reads the config and finds what it names. @throws as openKnowledgeBase() for config and model */
+/** Reads the config and finds its files and its model. @throws as openKnowledgeBase() for config and model */
 export async function findSource(configPath: string, options: OpenKnowledgeBaseOptions): Promise<Source> {
   const path = configArgument(configPath);
   checkOptionNames(options ?? {}, known, 'a knowledge base');

@@ -1,7 +1,7 @@
 import type { SearchMode, Storage } from '../../lib/index.js';
 import { integerArgument, refuse } from '../../lib/internal.js';
 
-/** How the hits of a search are chosen from its ranking, and the records shown beside them. */
+/** How the hits of a search are chosen from its ranking, and their context records. */
 export interface ResultOptions {
   /** Hits to skip: the next page begins at `offset + topK`. Default 0. */
   offset?: number | undefined;

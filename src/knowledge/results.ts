@@ -2,7 +2,7 @@ import type { Metadata, MetadataValue, Storage, StoredRecord } from '../../lib/i
 import { type LoopTurn, Slices } from '../../lib/internal.js';
 import { type ResultChoice, rankedHits } from './result-options.js';
 
-/** A record beside a hit. */
+/** A context record of a hit. */
 export interface ContextRecord {
   /** Unique within the storage. */
   id: string;

@@ -26,7 +26,7 @@ export interface SaveStorageOptions {
 const portion = 1000;
 
 /**
- * Writes a storage as a knowledge base that opens without embedding: the config file at `path`, and beside it the records,
+ * Writes a storage as a knowledge base that opens without embedding: the config file at `path`, and next to it the records,
  * the index and the text index. The config is written last. Returns the absolute paths.
  * @throws INVALID_ARGUMENT for a config file that is not of these files; UNSUPPORTED for a flat index; IO, CANCELLED
  */
@@ -115,7 +115,7 @@ async function checkRegular(path: string): Promise<void> {
   throw LorekeepError.about('INVALID_ARGUMENT', { file: path, reason });
 }
 
-/** Writes a file. `check()` runs just before it replaces what is there, and may refuse. @throws IO; as `check()` */
+/** Writes a file. `check()` runs just before the existing file is replaced, and may refuse. @throws IO; as `check()` */
 async function writeChecked(
   path: string,
   check: () => Promise<void>,

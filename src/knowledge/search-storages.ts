@@ -97,7 +97,7 @@ async function addName(hits: NamedHit[], storage: string | undefined, slices: Sl
   });
 }
 
-/** The options of the search in each storage: it ranks what may be among the merged hits. */
+/** The options of the search in each storage: it ranks the candidates of the merged hits. */
 function ofEach({ offset = 0, topK = 5, groupBy, dropDuplicates }: KnowledgeSearchOptions) {
   const longer = groupBy !== undefined || (dropDuplicates !== undefined && dropDuplicates !== false);
   const ranked = longer ? rankedHits : offset + topK;

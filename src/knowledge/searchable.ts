@@ -174,7 +174,7 @@ export class SearchableStorage<Own extends MetadataOf<Own> = Metadata>
     return wanted === undefined ? this.#search(options, turn) : this.#searchAndRerank(options, wanted, turn);
   }
 
-  /** Returns hits chosen from a longer ranking, with the records beside them. */
+  /** Returns hits chosen from a longer ranking, with their context records. */
   async #chosen(options: CheckedSearchOptions, choice: ResultChoice, turn: LoopTurn): Promise<SearchOutcome> {
     const { signal, rerank: wanted, lexical } = options;
     const { offset, topK, similarTo, context } = choice;
@@ -315,7 +315,7 @@ export class SearchableStorage<Own extends MetadataOf<Own> = Metadata>
   }
 
   /**
-   * Writes a knowledge base that opens without embedding: the config file at `path`, and beside it the records, the index
+   * Writes a knowledge base that opens without embedding: the config file at `path`, and next to it the records, the index
    * and the text index. Returns the absolute paths.
    * @throws INVALID_ARGUMENT (a model without a name; a file that is not ours to replace), UNSUPPORTED (a flat index), IO,
    * CANCELLED

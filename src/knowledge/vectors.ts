@@ -122,7 +122,7 @@ export async function vectorsWarnings(
   if (vectorType !== config.vector_type)
     warnings.push(otherwise(`${vectorType} vectors`, `vector_type ${config.vector_type}`));
   const { kind, m, efConstruction } = await inspectFile(file, { verify: false });
-  // An index of hnswlib was built elsewhere, with what its builder chose.
+  // An index of hnswlib was built elsewhere, with other parameters.
   if (kind !== 'index') return warnings;
   const { m: links, ef_construction: width } = config.hnsw ?? hnswDefaults;
   if (m !== links) warnings.push(otherwise(`a graph of m ${m}`, `hnsw.m ${links}`));

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { freemem } from 'node:os';
 import { join } from 'node:path';
 
-/** Where the system tells of memory. */
+/** The system's reports on memory. */
 export interface MemorySources {
   /** Root of the files of control groups and processes. Default: "/". */
   root?: string;
@@ -11,8 +11,8 @@ export interface MemorySources {
 }
 
 /**
- * Returns the bytes that this process can still take without swapping or being killed: what is free on the machine, caches
- * included, and what every control group above the process leaves (versions 1 and 2).
+ * Returns the bytes that this process can still take without swapping or being killed: free memory of the machine, caches
+ * included, within the limits of all control groups of the process (versions 1 and 2).
  */
 export function availableMemory({ root = '/', machine = freemem() }: MemorySources = {}): number {
   const text = (...parts: string[]) => {
@@ -40,7 +40,7 @@ const version1 = {
   cache: 'total_inactive_file',
 };
 
-/** Returns what a control group leaves; caches that the kernel can drop do not count as used. */
+/** Returns the memory that a control group leaves; caches that the kernel can drop are not used memory. */
 function leftIn(read: (name: string) => string, { limit, used, cache }: typeof version2): number {
   const number = (text: string) => (/^\d+\s*$/.test(text) ? Number(text) : undefined);
   const most = number(read(limit));

@@ -34,7 +34,7 @@ export interface AllClients {
   forget(client: ClientMemory): void;
 }
 
-/** The counted memory of one client. All of it counts for the server, too. */
+/** The counted memory of one client. The server's budget includes all of it. */
 export class ClientMemory {
   readonly ledger: Ledger;
   readonly #server: AllClients;

@@ -14,7 +14,7 @@ const noContent: PayloadContent = { values: 0, keys: 0 };
 
 /** Memory of one request, from its first parsed byte until it is released. */
 export interface RequestMemory {
-  /** Counts what its payload holds so far. @throws ClientMemoryExceeded, ServerMemoryExceeded if that does not fit */
+  /** Counts the payload so far. @throws ClientMemoryExceeded, ServerMemoryExceeded if that does not fit */
   parsed(content: PayloadContent): void;
   release(): void;
 }
@@ -28,7 +28,7 @@ export class ConnectionMemory {
   #received = 0;
   #cancelWait: (() => void) | undefined;
 
-  /** `onRoom` is called when the connection should retry what did not fit. */
+  /** `onRoom` is called when the connection should retry a request that did not fit. */
   constructor(client: ClientMemory, onRoom: () => void) {
     this.#client = client;
     this.#onRoom = onRoom;

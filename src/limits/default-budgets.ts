@@ -14,7 +14,7 @@ export interface Budgets {
 
 /**
  * Limits in bytes from the config's numbers. V8's heap has a limit of its own, which Node.js sets at its start, and a process
- * whose heap is full is aborted: a fixed share of it is what clients may fill.
+ * whose heap is full is aborted: clients may fill a fixed share of it.
  */
 export function budgets(
   { max_memory_mb, max_client_memory_mb }: { max_memory_mb: number; max_client_memory_mb: number },

@@ -85,7 +85,7 @@ function jsonSize(value: unknown): { values: number; keys: number; characters: n
   return size;
 }
 
-/** Native bytes per value of a compiled filter, beside its texts. */
+/** Native bytes per value of a compiled filter, besides its texts. */
 const filterValue = 160;
 
 /** A compiled filter, with the two bits per record that it caches. */
@@ -95,14 +95,14 @@ export function filterBytes(expression: unknown, records: number): Bytes {
   return { heap: 2048, native: filterValue * values + 3 * characters + Math.ceil(records / 4) };
 }
 
-/** Bytes of a line of a text file beside its text. */
+/** Bytes of a line of a text file besides its text. */
 const lineHeap = 64;
 
 export function linesBytes(lines: readonly string[]): Bytes {
   return { heap: lines.reduce((sum, line) => sum + lineHeap + textHeap(line), 0), native: 0 };
 }
 
-/** Native bytes per string of an inline storage, beside text and vector: ids, offsets, graph, postings. */
+/** Native bytes per string of an inline storage, besides text and vector: ids, offsets, graph, postings. */
 const stringNative = 512;
 
 /** An inline storage of texts of `bytes` while it is built: vectors and texts exist twice then. */

@@ -1,7 +1,7 @@
 import { availableMemory } from './available-memory.js';
 import { bytesPerMiB } from './bytes.js';
 
-/** Bytes that models leave free: for clients, searches, and what estimates miss. */
+/** Bytes that models leave free: for clients, searches and errors of estimates. */
 const reserveBytes = 64 * bytesPerMiB;
 
 /** Memory that models left is counted as free only after this time: it is returned in the background. */
@@ -15,7 +15,7 @@ export class ModelLimit {
   #last: number | undefined;
   #settled = 0;
 
-  /** `maxMiB`: of the config; 0: what is free. */
+  /** `maxMiB`: of the config; 0: the free memory. */
   constructor(maxMiB: number, available: () => number = availableMemory, now = () => performance.now()) {
     this.#fixed = maxMiB === 0 ? undefined : maxMiB * bytesPerMiB;
     this.#available = available;

@@ -201,7 +201,7 @@ function count(clients: Set<ClientMemory>, client: ClientMemory, total: number):
   else clients.delete(client);
 }
 
-/** Returns what a limit leaves free. */
+/** Returns the free part of a limit. */
 function left(now: MemoryLimits, limit: MemoryLimits): MemoryLimits {
   return { heap: Math.max(0, limit.heap - now.heap), total: Math.max(0, limit.total - now.total) };
 }

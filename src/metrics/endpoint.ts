@@ -13,7 +13,7 @@ export function metricsRoutes(
       const text = await metrics.text();
       response.writeHead(200, { 'content-type': metrics.contentType }).end(text);
     },
-    // Answers while the event loop turns; what computes has its own threads.
+    // Answers while the event loop runs; computations have their own threads.
     'GET /health': (_, response) => sendText(response, 200, 'ok'),
     'GET /ready': (_, response) =>
       isReady() ? sendText(response, 200, 'ready') : sendText(response, 503, 'stopping'),

@@ -1,7 +1,7 @@
 /** Upper bounds of the buckets, in seconds. */
 const bounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 const boundsMs = bounds.map((bound) => bound * 1000);
-/** Places behind the buckets: durations above all bounds, and the sum of all in ms. */
+/** Places after the buckets: durations above all bounds, and the sum of all in ms. */
 const above = bounds.length;
 const sum = above + 1;
 

@@ -51,7 +51,7 @@ export class EventStream {
   }
 
   /**
-   * Sends the journal, then `first` as fast as the reader reads it, and from then on what happens. Returns false if there are too
+   * Sends the journal, then `first` as fast as the reader reads it, and from then on new events. Returns false if there are too
    * many readers; then nothing is sent.
    */
   open(response: ServerResponse, first: Iterable<StreamEvent>): boolean {
@@ -113,7 +113,7 @@ export class EventStream {
     clearInterval(this.#heartbeat);
   }
 
-  /** `texts`: what readers at an entry lack, encoded; most are at the same. */
+  /** `texts`: the encoded rest of the journal from an entry; most readers are at the same entry. */
   #sendJournal(response: ServerResponse, reader: Reader, texts: Map<number, string>): void {
     const { newest } = this.#journal;
     if (reader.entry === newest || reader.waits) return;

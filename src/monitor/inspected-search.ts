@@ -68,7 +68,7 @@ export class InspectedSearch {
     const { mode, rrf, scores, fusion } = this.options;
     const whole = { ...unchosen, minScore: undefined };
     if (mode !== 'hybrid') return (await this.run({ ...whole, topK: deepestRank })).hits;
-    // More candidates would be another search: what both legs have far down can get in front.
+    // More candidates would be another search: records far down in both legs could come first.
     const { candidates } = this;
     const fused =
       fusion === 'scores' ? { scores: { ...scores, candidates } } : { rrf: { ...rrf, candidates } };

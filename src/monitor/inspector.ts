@@ -10,7 +10,7 @@ import { explainRecord } from './record-explanation.js';
 /** Hits of a leg that are shown. */
 const shownHits = 20;
 
-/** The reranker sorts what this search finds, so it is not part of it. */
+/** The reranker is left out: it sorts the hits of this search. */
 const { rerank, ...searchFields } = retrievalFields;
 
 export const inspectionSchema = z

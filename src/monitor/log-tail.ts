@@ -1,6 +1,6 @@
 import { type LogSink, levelNumbers } from '../log/sink.js';
 
-/** Lines that are kept, and warnings and errors that are kept beside them. */
+/** Lines that are kept, and warnings and errors that are kept in addition. */
 const mostLines = 500;
 const longestLine = 4096;
 

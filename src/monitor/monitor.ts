@@ -43,7 +43,7 @@ export interface MonitorOptions {
   holders(id: string, signal: AbortSignal): Promise<readonly string[]>;
 }
 
-/** The monitor: a page, its data, and a stream of what happens. */
+/** The monitor: a page, its data, and a stream of events. */
 export class Monitor {
   readonly #options: MonitorOptions;
   readonly #ring: TurnRing;

@@ -31,14 +31,14 @@ export class Shape {
     this.#token = token;
   }
 
-  /** Returns the place behind a token. It is made by `make`, which may refuse. */
+  /** Returns the place after a token. It is made by `make`, which may refuse. */
   after(token: Token, make: (from: Shape, token: Token) => Shape | undefined): Shape | undefined {
     if (this.#latestToken === token && this.#latest !== undefined) return this.#latest;
     let next = this.#next?.get(token);
     if (next === undefined) {
       next = make(this, token);
       if (next === undefined) return undefined;
-      // Most places have one token behind them and need no map.
+      // Most places have one next token and need no map.
       if (this.#latest !== undefined) {
         this.#next ??= new Map([[this.#latestToken, this.#latest]]);
         this.#next.set(next.#token, next);
@@ -60,7 +60,7 @@ export class Shape {
     return text;
   }
 
-  /** Returns the place behind the first `length` tokens. */
+  /** Returns the place after the first `length` tokens. */
   prefix(length: number): Shape {
     let shape: Shape = this;
     for (let more = this.tokens.length - length; more > 0; more--) shape = shape.#parent as Shape;
@@ -136,7 +136,7 @@ export class Shapes {
   #expected: readonly Token[] = [];
   /** Number of tokens of the value so far that are those of the latest shape. */
   #same = 0;
-  /** The place behind the tokens so far, once they differ from those of the latest shape. Undefined: none. */
+  /** The place after the tokens so far, once they differ from those of the latest shape. Undefined: none. */
   #place: Shape | undefined;
   #differs = false;
 
@@ -161,7 +161,7 @@ export class Shapes {
     return shape;
   }
 
-  /** Returns false if there is no room for the place behind the token. */
+  /** Returns false if there is no room for the place after the token. */
   #next(token: Token): boolean {
     if (!this.#differs) {
       if (this.#expected[this.#same] === token) {

@@ -10,7 +10,7 @@ const localRanges: ReadonlySet<string> = new Set(['loopback', 'private', 'linkLo
 
 /**
  * Whether an address belongs to the local network: loopback, private, link-local or unique-local, or in a subnet of an
- * interface of this machine. An IPv4-mapped IPv6 address counts as the IPv4 address.
+ * interface of this machine. An IPv4-mapped IPv6 address is treated as the IPv4 address.
  */
 export function isLocalAddress(text: string, subnets: Iterable<Subnet> = ownSubnets()): boolean {
   // A link-local address includes the interface: fe80::1%eth0.

@@ -95,7 +95,7 @@ async function listedModel(
   };
 }
 
-/** Returns what the catalog states differently from a file that is there, and the damage of a download. */
+/** Returns the differences between the catalog and a present file, and the damage of a download. */
 async function differences(catalog: Catalog, entry: CatalogEntry, variant: ModelVariant): Promise<string[]> {
   const { path } = catalog.pathOf(variant);
   const texts = (await contradictions(path, entry, variant)).map(({ text }) => text);

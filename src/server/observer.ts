@@ -20,7 +20,7 @@ export interface ServerObserver {
   refused?(code: number): void;
 }
 
-/** Returns one observer that tells all; undefined if there is none, so that observing costs nothing. */
+/** Returns one observer that notifies all; undefined if there is none, so that observing costs nothing. */
 export function allOf(observers: readonly (ServerObserver | undefined)[]): ServerObserver | undefined {
   const present = observers.filter((observer) => observer !== undefined);
   if (present.length === 0) return undefined;

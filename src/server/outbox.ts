@@ -38,7 +38,7 @@ export class Outbox {
     this.#events = events;
   }
 
-  /** Whether a long frame waits to be written, and others behind it. */
+  /** Whether a long frame waits to be written, and others after it. */
   get busy(): boolean {
     return this.#encoding !== undefined || this.#waiting.length > 0;
   }

@@ -16,7 +16,7 @@ export interface TelemetryEvent {
 export const longestText = 8192;
 
 export interface EventSource {
-  /** Chosen anew by every process, so that events of two runs cannot be linked. */
+  /** Chosen by each process, so that events of two runs cannot be linked. */
   readonly distinctId: string;
   readonly version: string;
   readonly includeUserContent: boolean;

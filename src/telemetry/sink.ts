@@ -49,7 +49,7 @@ export class Sink {
   readonly #source: EventSource;
   readonly #onProblem: (message: string) => void;
   readonly #queue: TelemetryEvent[] = [];
-  /** Aborted by close(): what waits is tried at once. */
+  /** Aborted by close(): waiting events are sent immediately. */
   readonly #closes = new AbortController();
   /** Aborted when close() may take no longer. */
   readonly #ending = new AbortController();

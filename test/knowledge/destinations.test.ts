@@ -92,7 +92,7 @@ describe('a file that a config names for writing', () => {
       'the index',
       { index_file: 'x.bm25' },
       () => {},
-      'bm25_file: its default beside index_file is the same file as',
+      'bm25_file: its default next to index_file is the same file as',
     ],
     [
       'each other',

@@ -4,7 +4,7 @@ import type { Section } from '../document.js';
 export const columnTypes = ['string', 'int', 'float', 'bool', 'set<string>'] as const;
 export type ColumnType = (typeof columnTypes)[number];
 
-/** Which columns of a table, or keys of JSON Lines, become what. */
+/** The roles of the columns of a table, or of the keys of JSON Lines. */
 export interface TableMapping {
   /** The text to search; several are joined. Default: the column "text", else all columns that have no other use. */
   text?: string | readonly string[] | undefined;

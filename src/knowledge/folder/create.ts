@@ -37,7 +37,7 @@ export class FolderKnowledgeBase<Own extends MetadataOf<Own> = Metadata> extends
 }
 
 /**
- * Indexes the documents of a folder, or what has changed in it since the last time, and opens the result.
+ * Indexes the documents of a folder, or its changes since the last time, and opens the result.
  * @throws as indexFolder() and openKnowledgeBase()
  */
 export async function createKnowledgeBase<Own extends MetadataOf<Own> = Metadata>(

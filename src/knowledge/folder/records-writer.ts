@@ -10,7 +10,7 @@ const writeBytes = 1024 * 1024;
 
 const ownTemporary = /\.[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\.tmp$/;
 
-/** Writes a records file, a record on each line, beside its place, and then renames it into place. */
+/** Writes a records file, one record per line, under a temporary name, and then renames it into place. */
 export class RecordsWriter implements AsyncDisposable {
   readonly #path: string;
   readonly #temporary: string;

@@ -104,7 +104,7 @@ export const schema = {
       .min(1)
       .optional()
       .describe(
-        "Mustache template of the last user message. Default: the user's message; behind records in the same message, the lines `Question: {{text}}` and `Answer with a sentence of the context:` (with `cite`: `Answer:`).",
+        "Mustache template of the last user message. Default: the user's message; after records in the same message, the lines `Question: {{text}}` and `Answer with a sentence of the context:` (with `cite`: `Answer:`).",
       ),
     knowledge: knowledge.prefault({}).describe('How knowledge enters the prompt.'),
     history: z
