@@ -47,7 +47,7 @@ function folders(backend: GpuBackend): string[] {
   ];
 }
 
-/** Only packages installed next to lorekeep are used, not those in the working directory. */
+/** Only packages installed next to lorekeep are used, not those in the current folder. */
 function packageOf(backend: GpuBackend, root: string): string[] {
   try {
     const require = createRequire(join(root, 'package.json'));

@@ -12,7 +12,7 @@ export interface ReadRecordsOptions extends CallOptions {
 
 /**
  * The records of a JSON file, in native memory. Even gigabytes are read record by record, and texts reach JavaScript only
- * in hits. Storage.fromRecords() makes a storage of them and consumes the content.
+ * in hits. Storage.fromRecords() creates a storage of them and consumes the content.
  */
 export class Records extends Handle<NativeRecords> {
   /**

@@ -38,7 +38,7 @@ export interface Override {
 
 /**
  * Returns the values of flags and environment variables. A flag overrides its variable; an empty variable is ignored.
- * Relative paths start at the working directory.
+ * Relative paths start at the current folder.
  * @throws FlagError or, for a variable, StartupError, with its name and the allowed values
  */
 export function readOverrides(flags: FlagValues, environment: NodeJS.ProcessEnv): Override[] {
