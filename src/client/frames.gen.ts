@@ -796,8 +796,8 @@ export interface ListModelsResponseFrame {
       /** Length of the file, or what the catalog states. */
       sizeBytes?: number | undefined;
       /**
-       * Device that loads it if there is room: `CPU`, or the name of a GPU. Absent if it needs a GPU that
-       * is absent or not in use.
+       * Device that computes it if there is room: `CPU`, or the name of a GPU. Absent if it needs a GPU
+       * that is absent or not in use.
        */
       device?: string | undefined;
       /**

@@ -341,7 +341,7 @@ const listedModelSchema = z.object({
           .string()
           .optional()
           .describe(
-            'Device that loads it if there is room: `CPU`, or the name of a GPU. Absent if it needs a GPU that is absent or not in use.',
+            'Device that computes it if there is room: `CPU`, or the name of a GPU. Absent if it needs a GPU that is absent or not in use.',
           ),
         contradictions: z
           .array(z.string())
