@@ -36,7 +36,6 @@ std::uint64_t bits_from(const std::vector<std::uint64_t>& words, std::size_t bit
 
 void CellGathering::add(const RankedCell& cell, const RankedCell* following) {
   // Without cell order, members are read now; with it, by the scoring of rows that sketches do not rule out.
-  if (in_cell_order_ != nullptr) prefetch_members(cell);
   if (in_cell_order_ == nullptr && following != nullptr) prefetch_members(*following);
   const std::uint32_t begin = cells_.starts()[cell.number];
   const std::uint32_t end = cells_.starts()[cell.number + 1];
@@ -47,7 +46,9 @@ void CellGathering::add(const RankedCell& cell, const RankedCell* following) {
   }
   const std::size_t size = in_cell_order_ != nullptr ? append_in_cell_order(begin, end) : append_matching(begin, end);
   std::fill(centre_distances_.data() + size_, centre_distances_.data() + size, cell.centre_distance);
-  if (size > size_) groups_.push_back({cell.number, size});
+  if (size == size_) return;
+  if (in_cell_order_ != nullptr) prefetch_members(cell);
+  groups_.push_back({cell.number, size});
   size_ = size;
 }
 

@@ -13,28 +13,6 @@ constexpr float kNoStddev = 1e-6f;
 constexpr std::size_t kLeastSurprising = 2;
 constexpr std::size_t kHitsPerSurprising = 8;
 
-// Few rows are picked, so most groups of this many are ruled out by vector instructions.
-constexpr std::size_t kRowsTogether = 16;
-
-/// Writes the numbers of the bounds that do not exceed `furthest`, NaN (from a damaged file) included. Returns their
-/// count.
-std::size_t pick(const float* bounds, std::size_t count, float furthest, std::uint32_t* picked) noexcept {
-  std::size_t size = 0;
-  for (std::size_t begin = 0; begin < count; begin += kRowsTogether) {
-    const std::size_t end = std::min(begin + kRowsTogether, count);
-    if (end == begin + kRowsTogether) {
-      std::int32_t beyond = 0;
-      for (std::size_t i = 0; i < kRowsTogether; ++i) beyond += bounds[begin + i] > furthest ? 1 : 0;
-      if (beyond == kRowsTogether) continue;
-    }
-    for (std::size_t i = begin; i < end; ++i) {
-      picked[size] = static_cast<std::uint32_t>(i);
-      size += bounds[i] > furthest ? 0 : 1;
-    }
-  }
-  return size;
-}
-
 bool contains(const std::vector<std::uint32_t>& sorted, std::uint32_t ordinal) noexcept {
   return std::binary_search(sorted.begin(), sorted.end(), ordinal);
 }
@@ -101,7 +79,7 @@ void CellScoring::estimate(const CellGathering& gathered) {
   visited_ += rows;
   const float furthest = this->furthest();
   picked_.resize(rows);
-  const std::size_t picked = pick(lower_bounds_.data(), rows, furthest, picked_.data());
+  const std::size_t picked = kernels().pick(lower_bounds_.data(), rows, furthest, picked_.data());
   auto group = gathered.groups().begin();
   for (std::size_t at = 0; at < picked; ++at) {
     const std::uint32_t i = picked_[at];

@@ -49,6 +49,10 @@ struct DistanceKernels {
   void (*estimate_sketches)(const SketchTask& task, const std::uint32_t* places, const float* origins,
                             std::size_t count, float* likely, float* nearest) noexcept;
 
+  /// Writes the positions of the bounds that do not exceed `furthest`, ascending, NaN (from a damaged file) included.
+  /// Returns their number. `picked` has room for `count` positions.
+  std::size_t (*pick)(const float* bounds, std::size_t count, float furthest, std::uint32_t* picked) noexcept;
+
   /// Rounds to nearest even; values beyond the largest half become infinity.
   void (*encode_f16)(const float* from, std::uint16_t* to, std::size_t length);
   void (*decode_f16)(const std::uint16_t* from, float* to, std::size_t length);

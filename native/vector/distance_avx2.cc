@@ -164,8 +164,8 @@ LOREKEEP_AVX2 void dot4_i8_avx2(const std::int8_t* query, const std::int8_t* con
 }
 
 const DistanceKernels kAvx2Kernels{
-    "avx2",     dot_f32,   dot4_f32, dot_f16, dot4_f16, dot_i8_avx2, dot4_i8_avx2, dot_ten_bit, estimate_sketches_avx2,
-    encode_f16, decode_f16};
+    "avx2",    dot_f32,    dot4_f32,  dot_f16, dot4_f16, dot_i8_avx2, dot4_i8_avx2, dot_ten_bit, estimate_sketches_avx2,
+    pick_avx2, encode_f16, decode_f16};
 
 }  // namespace lorekeep::vector
 #endif

@@ -61,7 +61,26 @@ void decode_f16(const std::uint16_t* from, float* to, std::size_t length) {
 
 }  // namespace
 
-const DistanceKernels kScalarKernels{"scalar", dot_f32,     dot4_f32, dot_f16,    dot4_f16,  dot_i8,
-                                     dot4_i8,  dot_ten_bit, nullptr,  encode_f16, decode_f16};
+/// Few bounds are near, so most groups are ruled out by vector instructions of the compiler.
+std::size_t pick_scalar(const float* bounds, std::size_t count, float furthest, std::uint32_t* picked) noexcept {
+  constexpr std::size_t kTogether = 16;
+  std::size_t size = 0;
+  for (std::size_t begin = 0; begin < count; begin += kTogether) {
+    const std::size_t end = std::min(begin + kTogether, count);
+    if (end == begin + kTogether) {
+      std::int32_t beyond = 0;
+      for (std::size_t i = 0; i < kTogether; ++i) beyond += bounds[begin + i] > furthest ? 1 : 0;
+      if (beyond == kTogether) continue;
+    }
+    for (std::size_t i = begin; i < end; ++i) {
+      picked[size] = static_cast<std::uint32_t>(i);
+      size += bounds[i] > furthest ? 0 : 1;
+    }
+  }
+  return size;
+}
+
+const DistanceKernels kScalarKernels{"scalar", dot_f32,     dot4_f32, dot_f16,     dot4_f16,   dot_i8,
+                                     dot4_i8,  dot_ten_bit, nullptr,  pick_scalar, encode_f16, decode_f16};
 
 }  // namespace lorekeep::vector

@@ -3,6 +3,7 @@
 #include <immintrin.h>
 
 #include <algorithm>
+#include <bit>
 
 #include "vector/sketch_by_bit.h"
 
@@ -102,6 +103,24 @@ LOREKEEP_AVX2 void estimate_sketches_avx2(const SketchTask& task, const std::uin
     return estimate_in_fours(Estimator<6>(task), task, places, origins, count, likely, nearest);
   }
   estimate_in_fours(Estimator<0>(task), task, places, origins, count, likely, nearest);
+}
+
+LOREKEEP_AVX2 std::size_t pick_avx2(const float* bounds, std::size_t count, float furthest,
+                                    std::uint32_t* picked) noexcept {
+  const __m256 limit = _mm256_set1_ps(furthest);
+  std::size_t size = 0;
+  std::size_t i = 0;
+  for (; i + 8 <= count; i += 8) {
+    auto mask =
+        static_cast<std::uint32_t>(_mm256_movemask_ps(_mm256_cmp_ps(_mm256_loadu_ps(bounds + i), limit, _CMP_NGT_UQ)));
+    for (; mask != 0; mask &= mask - 1) {
+      picked[size++] = static_cast<std::uint32_t>(i) + static_cast<std::uint32_t>(std::countr_zero(mask));
+    }
+  }
+  for (; i < count; ++i) {
+    if (!(bounds[i] > furthest)) picked[size++] = static_cast<std::uint32_t>(i);
+  }
+  return size;
 }
 
 }  // namespace lorekeep::vector

@@ -3,6 +3,7 @@
 #include <immintrin.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 #define LOREKEEP_AVX512 __attribute__((target("avx512f,avx512bw,avx512vl,fma")))
@@ -122,6 +123,23 @@ LOREKEEP_AVX512 void estimate_sketches_avx512(const SketchTask& task, const std:
                                               std::size_t count, float* likely, float* nearest) noexcept {
   if (task.words == 6) return estimate_all<6>(task, places, origins, count, likely, nearest);  // 384 dimensions
   estimate_all<0>(task, places, origins, count, likely, nearest);
+}
+
+LOREKEEP_AVX512 std::size_t pick_avx512(const float* bounds, std::size_t count, float furthest,
+                                        std::uint32_t* picked) noexcept {
+  const __m512 limit = _mm512_set1_ps(furthest);
+  __m512i positions = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+  std::size_t size = 0;
+  for (std::size_t i = 0; i < count; i += 16) {
+    const auto own = static_cast<__mmask16>(count - i >= 16 ? 0xffffu : (1u << (count - i)) - 1);
+    const __mmask16 mask = _mm512_mask_cmp_ps_mask(own, _mm512_maskz_loadu_ps(own, bounds + i), limit, _CMP_NGT_UQ);
+    const auto found = static_cast<std::size_t>(std::popcount(static_cast<std::uint32_t>(mask)));
+    const auto first = static_cast<__mmask16>((1u << found) - 1);
+    _mm512_mask_storeu_epi32(picked + size, first, _mm512_maskz_compress_epi32(mask, positions));
+    size += found;
+    positions = _mm512_add_epi32(positions, _mm512_set1_epi32(16));
+  }
+  return size;
 }
 
 }  // namespace lorekeep::vector

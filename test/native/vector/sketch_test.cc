@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <numeric>
 #include <string_view>
 
@@ -147,6 +148,31 @@ TEST("sketches: every set of kernels adds up the same integers, the largest too"
         set->estimate_sketches(task, places.data(), origins.data(), kRows, found.data(), nearest.data());
         CHECK(found == expected);
         CHECK(nearest == expected);
+      }
+    }
+  }
+}
+
+TEST("sketches: every set of kernels picks the bounds that do not exceed a limit, and NaN") {
+  std::mt19937_64 random(test::seed());
+  constexpr float kLimit = 0.5f;
+  constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+  for (std::size_t count = 0; count <= 70; ++count) {
+    for (const unsigned near_of_64 : {0u, 3u, 32u, 64u}) {
+      std::vector<float> bounds(count);
+      std::vector<std::uint32_t> expected;
+      for (std::size_t i = 0; i < count; ++i) {
+        const bool near = random() % 64 < near_of_64;
+        const float values[] = {near ? kLimit : 0.75f, near ? -1.0f : std::nextafter(kLimit, 1.0f), near ? kNan : 3.0f};
+        bounds[i] = values[random() % 3];
+        if (near) expected.push_back(static_cast<std::uint32_t>(i));
+      }
+      for (const DistanceKernels* set : available_kernels()) {
+        std::vector<std::uint32_t> found(count + 1, 7'000'000u);
+        const std::size_t size = set->pick(bounds.data(), count, kLimit, found.data());
+        CHECK_EQ(found[count], 7'000'000u);  // nothing is written beyond
+        CHECK_EQ(size, expected.size());
+        CHECK(std::equal(expected.begin(), expected.end(), found.begin()));
       }
     }
   }
