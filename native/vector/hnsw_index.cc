@@ -124,7 +124,8 @@ SearchResult HnswIndex::search(std::span<const float> query, const SearchOptions
                         .k = options.k,
                         .width = filtered_ef(size(), plan.matched, ef, options.k),
                         .has_cells = !parts_.cells.empty(),
-                        .may_walk = options.ef != 0 || calibration.walk_factor > 0};
+                        .may_walk = options.ef != 0 || calibration.walk_factor > 0,
+                        .hard = calibration.walk_factor > 1};
   const float breadth = options.ef == 0 ? 1.0f : std::sqrt(static_cast<float>(ef) / static_cast<float>(usual));
   const Task task{query, options, facts, ef, breadth};
   SearchCounts counts;

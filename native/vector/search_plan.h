@@ -19,7 +19,8 @@ inline constexpr double kVisitsPerEf = 17;
 inline constexpr double kScanCost = 0.5;
 /// The same for a row with a sketch (measured: 3 to 6 ns, and 45 for the tenth that is scored on its codes).
 inline constexpr double kSketchCost = 0.12;
-/// With a filter, an exact answer may cost this many times as much as a walk, which may turn out to be unsound.
+/// An exact answer may cost this many times as much as a walk that may miss near rows: one with a filter, or one of a
+/// graph whose calibration asked for a wider walk than usual.
 inline constexpr double kExactWorth = 2;
 
 /// Returns the width of a walk for the k nearest of `matched` rows among `size`, if an unfiltered walk has width `ef`.
@@ -33,9 +34,10 @@ inline std::size_t filtered_ef(std::size_t size, std::size_t matched, std::size_
   return std::max(ef + 1, static_cast<std::size_t>(std::min(width, static_cast<double>(size))));
 }
 
-/// Returns whether scanning `matched` of `size` rows costs less than a walk of that width.
-inline bool scan_is_better(std::size_t size, std::size_t matched, std::size_t width) noexcept {
-  const double worth = matched < size ? kExactWorth : 1;
+/// Returns whether scanning `matched` of `size` rows costs less than a walk of that width. `hard`: walks of this index
+/// miss near rows unless they are wide.
+inline bool scan_is_better(std::size_t size, std::size_t matched, std::size_t width, bool hard = false) noexcept {
+  const double worth = hard || matched < size ? kExactWorth : 1;
   return kScanCost * static_cast<double>(matched) <= worth * kVisitsPerEf * static_cast<double>(width);
 }
 
@@ -53,6 +55,7 @@ struct PlanFacts {
   std::size_t width = 0;  // filtered_ef()
   bool has_cells = false;
   bool may_walk = true;  // walks of this index reach the nearest rows
+  bool hard = false;     // but only wide ones
 };
 
 /// Returns the first path of a search:
@@ -63,7 +66,7 @@ struct PlanFacts {
 inline SearchPath choose_path(const PlanFacts& facts) noexcept {
   if (facts.asked != SearchPath::kAuto) return facts.asked;
   if (scans_cells(facts.has_cells, facts.size, facts.matched)) return SearchPath::kCells;
-  const bool scan = !facts.may_walk || scan_is_better(facts.size, facts.matched, facts.width);
+  const bool scan = !facts.may_walk || scan_is_better(facts.size, facts.matched, facts.width, facts.hard);
   return scan ? SearchPath::kExact : SearchPath::kGraph;
 }
 

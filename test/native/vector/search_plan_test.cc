@@ -45,6 +45,17 @@ TEST("plan: an index whose walks miss near rows scans, unless a walk is asked fo
   CHECK(choose_path(facts) == kGraph);
 }
 
+TEST("plan: a scan may cost twice as much as a walk that must be wide to find near rows") {
+  using enum SearchPath;
+  PlanFacts facts = facts_of(kAuto, 5000, 5000, true);
+  facts.width = 100;
+  CHECK(choose_path(facts) == kGraph);
+  facts.hard = true;
+  CHECK(choose_path(facts) == kExact);
+  facts.width = 70;
+  CHECK(choose_path(facts) == kGraph);
+}
+
 TEST("plan: the path after a walk") {
   using enum SearchPath;
   struct Row {
