@@ -26,10 +26,9 @@ class Report {
     for (const auto& query : queries_) anchor_of_.push_back(nearest_anchor(query));
   }
 
-  RecallCell measure(TriedFilter filter, double share) const {
-    const auto count = static_cast<std::size_t>(share * static_cast<double>(index_.size()));
+  /// `count` rows, a `share` of all, match.
+  RecallCell measure(TriedFilter filter, std::size_t count, double share) const {
     RecallCell cell{filter, share, 1, 0, true};
-    if (count == 0) return cell;
     const std::vector<Bitmap> filters = filters_of(filter, count);
     const std::vector<float> furthest = true_distances(filters);
     cell.recall = recall(filters, furthest, options_.ef);
@@ -130,7 +129,11 @@ std::vector<RecallCell> report_recall(const VectorIndex& index, const RecallOpti
   std::vector<RecallCell> cells;
   if (index.size() == 0) return cells;
   const Report report(index, options);
-  for (const auto& [filter, share] : kCells) cells.push_back(report.measure(filter, share));
+  for (const auto& [filter, share] : kCells) {
+    // A filter that keeps no row of a small index has no recall.
+    const auto kept = static_cast<std::size_t>(share * static_cast<double>(index.size()));
+    if (kept > 0) cells.push_back(report.measure(filter, kept, share));
+  }
   return cells;
 }
 

@@ -8,7 +8,12 @@ import { type Finding, failed, ok, warning } from './finding.js';
 /** Recall that docs/search.md promises. */
 const promised = 0.99;
 
-const named = { none: 'without a filter', random: 'any records', near: 'near records', far: 'far records' };
+const kept = {
+  none: () => 'without a filter',
+  random: (share: string) => `if a filter keeps ${share} of the records at random`,
+  near: (share: string) => `if a filter keeps the nearest ${share} of the records`,
+  far: (share: string) => `if a filter keeps the farthest ${share} of the records`,
+};
 
 /** Measures the recall of a knowledge base on its own records, with and without filters. */
 export async function checkRecall(
@@ -36,8 +41,7 @@ export async function checkRecall(
 }
 
 function finding({ filter, share, recall, ef }: RecallMeasurement): Finding {
-  const where = filter === 'none' ? named.none : `${share * 100} % of the records, ${named[filter]}`;
-  const message = `recall@10 ${recall.toFixed(3)} ${where}`;
+  const message = `recall@10 ${recall.toFixed(3)} ${kept[filter](`${share * 100} %`)}`;
   if (recall >= promised) return ok('recall', message);
   const fix =
     ef === undefined ? 'no width up to 32 times the default is enough' : `${promised} from ef ${ef} on`;
