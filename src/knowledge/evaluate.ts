@@ -87,7 +87,7 @@ interface Answer {
 
 /**
  * Measures how well a storage answers questions whose relevant records are known, for each setting.
- * @throws INVALID_ARGUMENT without questions or settings; as SearchableStorage.search()
+ * @throws INVALID_ARGUMENT without questions or settings; without a record for any relevant id; as SearchableStorage.search()
  */
 export async function evaluate(
   storage: SearchableStorage<object>,
@@ -104,9 +104,10 @@ export async function evaluate(
   const place = settings.findIndex((setting) => isSame(setting, current));
   const all = place < 0 ? [current, ...settings] : settings;
   const unknownIds = await idsWithoutRecord(storage, questions, signal);
+  refuseForeignQuestions(questions, unknownIds);
   const answers: Answer[] = [];
   const at = Math.max(0, place);
-  const context = { topK, all, at, signal };
+  const context = { topK, settings, all, at, signal };
   for (const [index, question] of questions.entries()) {
     answers.push(await answer(storage, question, context).catch((error) => refuse(error, index)));
     onProgress?.(answers.length, questions.length);
@@ -153,12 +154,33 @@ function calibrationsOf(
   return found;
 }
 
+/** Refuses questions without any relevant record in the storage: they belong to other records. */
+function refuseForeignQuestions(
+  questions: readonly EvaluationQuestion[],
+  unknownIds: readonly string[],
+): void {
+  const unknown = new Set(unknownIds);
+  if (questions.some(({ relevant }) => [...relevant.keys()].some((id) => !unknown.has(id)))) return;
+  const [first = ''] = unknownIds;
+  const reason = `no record has any of their relevant ids, such as ${JSON.stringify(first.slice(0, 128))}; are they about other records?`;
+  throw LorekeepError.about('INVALID_ARGUMENT', { field: 'questions', reason });
+}
+
 /** Rethrows an error; one about a question's text names the question. */
 function refuse(error: unknown, index: number): never {
   if (!(error instanceof LorekeepError) || error.detail.field !== 'text') throw error;
   const { reason = error.message, ...facts } = error.detail;
   const named = { ...facts, field: `questions[${index}]`, reason: String(reason) };
   throw LorekeepError.about(error.code, named, { cause: error });
+}
+
+/** Rethrows an error; one about an option of a given setting names the setting. */
+function refuseSetting(error: unknown, index: number): never {
+  if (!(error instanceof LorekeepError) || error.code !== 'INVALID_ARGUMENT' || index < 0) throw error;
+  const { field, reason = error.message, ...facts } = error.detail;
+  if (field === undefined || field === 'text') throw error;
+  const named = { ...facts, field: `settings[${index}].${field}`, reason: String(reason) };
+  throw LorekeepError.about('INVALID_ARGUMENT', named, { cause: error });
 }
 
 async function idsWithoutRecord(
@@ -186,17 +208,29 @@ function isLate({ relevant }: WorstQuestion, topK: number): boolean {
   return best > topK && best <= depth;
 }
 
+interface AnswerContext {
+  topK: number;
+  /** Those that the caller has given. */
+  settings: readonly EvaluationSetting[];
+  /** Those that are measured. */
+  all: readonly EvaluationSetting[];
+  /** The position of the current one. */
+  at: number;
+  signal: AbortSignal | undefined;
+}
+
 async function answer(
   storage: SearchableStorage<object>,
   question: EvaluationQuestion,
-  context: { topK: number; all: readonly EvaluationSetting[]; at: number; signal: AbortSignal | undefined },
+  context: AnswerContext,
 ): Promise<Answer> {
-  const { topK, all, at, signal } = context;
+  const { topK, settings, all, at, signal } = context;
   const measures: Measures[] = [];
   const judged: JudgedHit[][] = [];
   let worst: WorstQuestion | undefined;
   for (const [index, setting] of all.entries()) {
-    const { hits } = await storage.search({ ...setting, text: question.question, topK, signal });
+    const searching = storage.search({ ...setting, text: question.question, topK, signal });
+    const { hits } = await searching.catch((error) => refuseSetting(error, settings.indexOf(setting)));
     measures.push(
       measure(
         hits.map(({ id }) => id),

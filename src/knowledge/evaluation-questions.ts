@@ -35,16 +35,27 @@ const expected =
 const mostBytes = 64 * 1024 * 1024;
 
 /**
- * Reads questions from JSON lines of a regular file. Blank lines are skipped.
+ * Reads questions from JSON lines of a regular file. Blank lines are skipped. Each question occurs once: two lists of
+ * relevant records for one question would contradict each other.
  * @throws NOT_FOUND, IO, CORRUPT (not UTF-8, longer than 64 MiB); INVALID_ARGUMENT naming the line
  */
 export async function readQuestions(path: string): Promise<EvaluationQuestion[]> {
   const text = await readText(path, mostBytes, 'list of questions');
-  const questions = withoutByteOrderMark(text)
-    .split('\n')
-    .flatMap((line, index) => {
-      return line.trim() === '' ? [] : [parseQuestion(line, `${path}:${index + 1}`)];
-    });
+  const questions: EvaluationQuestion[] = [];
+  const lineOf = new Map<string, number>();
+  for (const [index, line] of withoutByteOrderMark(text).split('\n').entries()) {
+    if (line.trim() === '') continue;
+    const place = `${path}:${index + 1}`;
+    const question = parseQuestion(line, place);
+    const asked = question.question.trim();
+    const earlier = lineOf.get(asked);
+    if (earlier !== undefined) {
+      const reason = `the question of line ${earlier} again; name all relevant records in one line`;
+      throw LorekeepError.about('INVALID_ARGUMENT', { file: place, reason });
+    }
+    lineOf.set(asked, index + 1);
+    questions.push(question);
+  }
   if (questions.length === 0) {
     throw LorekeepError.about('INVALID_ARGUMENT', { file: path, reason: `no questions; ${expected}` });
   }

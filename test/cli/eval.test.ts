@@ -24,8 +24,11 @@ describe('lorekeep eval', () => {
       { question: 'how do bees find flowers?', relevant: ['bees'] },
       { question: 'which bear sleeps in winter?', relevant: ['nowhere'] },
     );
-    const { status, stdout } = await lorekeep(['eval', kb, path]);
+    const { status, stdout, stderr } = await lorekeep(['eval', kb, path]);
     expect(status).toBe(0);
+    expect(stderr).toBe(
+      `lorekeep: warning: ${path}: no record has the id "nowhere"; they count as not found\n`,
+    );
     expect(stdout).toMatch(/^2 questions, the first 10 hits of each$/m);
     expect(stdout).toMatch(/^setting +nDCG +recall +MRR +hit rate/m);
     expect(stdout).toMatch(/^hybrid scores \* +0\.500 +0\.500 +0\.500 +0\.500/m);
@@ -104,6 +107,33 @@ describe('lorekeep eval', () => {
     const wrong = await lorekeep(['eval', kb, questions({ question: 'x' })]);
     expect(wrong.status).toBe(1);
     expect(wrong.stderr).toContain('questions.jsonl:1');
+    const unnamed = await lorekeep(['eval', kb, '']);
+    expect(unnamed).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining('the name of the questions file is empty'),
+    });
+  });
+
+  it('refuses questions whose relevant records are all absent', async () => {
+    const path = questions(
+      { question: 'how do bees find flowers?', relevant: ['a1'] },
+      { question: 'ice', relevant: ['a2', 'a3'] },
+    );
+    const { status, stdout, stderr } = await lorekeep(['eval', kb, path]);
+    expect([status, stdout]).toEqual([1, '']);
+    expect(stderr).toContain(`${path}: no record has any of their relevant ids, such as "a1"`);
+  });
+
+  it('reads no file that ends in the middle of a line, and no knowledge base without records', async () => {
+    const path = questions({ question: 'ice', relevant: ['glacier'] }, { question: 'x', relevant: ['bees'] });
+    writeFileSync(path, readFileSync(path).subarray(0, -10));
+    const { status, stderr } = await lorekeep(['eval', kb, path]);
+    expect(status).toBe(1);
+    expect(stderr).toContain('questions.jsonl:2: not a JSON object');
+    const empty = writeSample(long, { index_file: undefined });
+    writeFileSync(long('records.json'), '[]');
+    const none = await lorekeep(['eval', empty, questions({ question: 'ice', relevant: ['glacier'] })]);
+    expect(none).toMatchObject({ status: 1, stdout: '', stderr: expect.stringContaining('records.json') });
   });
 
   it('refuses files that are no questions, by their place', async () => {
@@ -120,6 +150,10 @@ describe('lorekeep eval', () => {
       [
         `{"question": "${'x '.repeat(20_000)}", "relevant": ["a"]}`,
         'hostile.jsonl:1: question: a text of at most',
+      ],
+      [
+        '{"question": "x", "relevant": ["a"]}\n\n{"question": " x", "relevant": ["b"]}',
+        'hostile.jsonl:3: the question of line 1 again; name all relevant records in one line',
       ],
       ['{"question": "\0", "relevant": ["a"]}', 'hostile.jsonl:1: not a JSON object'],
       ['\ufeff\r\n \r\n', 'hostile.jsonl: no questions'],

@@ -36,6 +36,7 @@ const recordsAtOnce = 10_000;
 
 /** `lorekeep eval`: drafts questions if asked to, measures every setting, prints the table, the worst questions and advice. */
 export async function evaluateCommand(given: string, questionsFile: string, flags: EvalFlags): Promise<void> {
+  if (questionsFile === '') throw new UsageError('the name of the questions file is empty');
   const file = await findKnowledgeBase(given);
   await interruptible(async (signal) => {
     const given = flags.draft === undefined ? await questionsOf(questionsFile) : undefined;
@@ -49,11 +50,31 @@ export async function evaluateCommand(given: string, questionsFile: string, flag
     const { topK, worst } = flags;
     const asked = (done: number, total: number) => view.update({ phase: 'questions', done, total });
     const evaluating = evaluate(kb, questions, { topK, worst, signal, onProgress: asked });
-    const evaluation = await evaluating.finally(() => view.stop());
+    const evaluation = await evaluating
+      .finally(() => view.stop())
+      .catch((error) => {
+        throw evaluationFailure(error, questionsFile);
+      });
+    const { unknownIds } = evaluation;
+    if (unknownIds.length > 0) warn(unknownIdsWarning(unknownIds, questionsFile));
     const advice = adviceOf(evaluation, kb.config);
     if (flags.json) return printJson({ ...evaluation, advice });
     for (const line of reportLines(evaluation, advice, new Screen(process.stdout))) print(line);
   });
+}
+
+/** An error about all questions is one about their file. */
+function evaluationFailure(error: unknown, file: string): unknown {
+  if (!(error instanceof LorekeepError) || error.detail.field !== 'questions') return error;
+  return LorekeepError.about(error.code, { file, reason: String(error.detail.reason) }, { cause: error });
+}
+
+const listedIds = 10;
+
+function unknownIdsWarning(ids: readonly string[], questionsFile: string): string {
+  const listed = ids.slice(0, listedIds).map((id) => JSON.stringify(id.slice(0, 128)));
+  const more = ids.length > listedIds ? `, and ${ids.length - listedIds} more` : '';
+  return `${questionsFile}: no record has ${ids.length === 1 ? 'the id' : 'the ids'} ${listed.join(', ')}${more}; they count as not found`;
 }
 
 interface DraftPlaces {
