@@ -40,6 +40,10 @@ export async function search(given: readonly string[], flags: SearchFlags): Prom
   const [name, text] = searchArguments(given);
   if (text.trim() === '') throw new UsageError('the text to look for is empty');
   requireEffect(flags);
+  if (flags.highlight && !flags.json)
+    throw new UsageError(
+      '--highlight: it has no effect without --json; a terminal shows matched words anyway',
+    );
   const lexical = await lexicalRequest(flags);
   const filter = await jsonArgument('--filter', flags.filter);
   const variables = await jsonObjectArgument('--variables', flags.variables);
