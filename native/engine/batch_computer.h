@@ -27,7 +27,7 @@ class BatchComputer {
 
   /// Fills every sequence's vector with the pooled, not normalised embedding. Precondition: no sequence is empty, and
   /// their tokens fit the capacity. Throws Error: kOutOfMemory, kModelInvalid, kInternal; then destroy the computer.
-  /// `cancel` may be null; its grain is one operation of the graph.
+  /// `cancel` may be null; its grain is one operation of the graph, on a GPU one step.
   virtual ComputeStatus compute(std::span<const Sequence> sequences, const CancelToken* cancel) = 0;
 };
 

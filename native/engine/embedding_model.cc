@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <cmath>
 #include <future>
 #include <optional>
@@ -52,8 +51,8 @@ struct EmbeddingModel::Impl {
   std::optional<ThreadPool> helpers;
   std::filesystem::path path;
   LoadOptions options;
-  ggml_backend_dev_t gpu = nullptr;   // null: on the CPU
-  std::atomic<bool> leaving = false;  // others need the GPU
+  ggml_backend_dev_t gpu = nullptr;  // null: on the CPU
+  GpuUse gpu_use;
 
   EmbedResources resources() { return {facts, *vocabulary, *computers, *slots, helpers ? &*helpers : nullptr}; }
 
@@ -187,10 +186,10 @@ Runtime EmbeddingModel::Impl::choose_runtime(std::shared_ptr<const GgufFile> fil
 Runtime EmbeddingModel::Impl::llama_runtime(const CancelToken* cancel, const Progress& progress) {
   std::shared_ptr<llama_model> all = load_llama(path, LlamaContent::kAll, cancel, tensor_progress(progress), gpu);
   take_vocabulary(all);
-  const std::string device = gpu == nullptr ? "" : ggml_backend_dev_name(gpu);
+  gpu_use.device = facts.device;
   return {std::string(kLlamaRuntime),
-          [all, pooling = facts.pooling, device, &leaving = leaving](std::uint32_t capacity) {
-            return std::make_unique<LlamaComputer>(*all, pooling, kBatchSequences, capacity, device, &leaving);
+          [all, pooling = facts.pooling, use = gpu == nullptr ? nullptr : &gpu_use](std::uint32_t capacity) {
+            return std::make_unique<LlamaComputer>(*all, pooling, kBatchSequences, capacity, use);
           }};
 }
 
@@ -258,14 +257,14 @@ std::shared_ptr<EmbeddingModel::Impl> EmbeddingModel::current() const {
 void EmbeddingModel::leave_gpu() {
   std::shared_future<void> freed;
   if (std::shared_ptr<Impl> now = current(); now != nullptr && now->gpu != nullptr) {
-    now->leaving = true;
+    now->gpu_use.leaving = true;
     abandon(now);
   }
   {
     std::lock_guard lock(mutex_);
     if (left_ != nullptr) freed = left_->freed;
   }
-  if (freed.valid()) freed.wait();  // for calls that run, at most one batch each
+  if (freed.valid()) freed.wait();  // for calls that run, at most one step each
 }
 
 // The GPU's memory is free when the last call has left `old`.
@@ -288,7 +287,7 @@ EmbedResult EmbeddingModel::embed(std::span<const std::string_view> texts, const
     } catch (const Error& error) {
       if (error.code() != Code::kDeviceLost) throw;
       abandon(used);
-      if (!used->leaving) throw;
+      if (!used->gpu_use.leaving) throw;
     }
   }
 }

@@ -1,8 +1,8 @@
 #include "engine/llama_computer.h"
 
 #include <algorithm>
+#include <chrono>
 #include <exception>
-#include <utility>
 
 #include "core/error.h"
 #include "engine/abort_guard.h"
@@ -25,11 +25,29 @@ bool is_cancelled(void* cancel) {
   return static_cast<const CancelToken*>(cancel)->cancelled();
 }
 
+// Returns the time that an operation takes on a GPU, in multiplications. An operation without a sum over products waits
+// for memory: an element costs as much as some multiplications.
+double work_of(const ggml_tensor& operation) {
+  constexpr double kElement = 64;
+  const auto elements = static_cast<double>(ggml_nelements(&operation));
+  switch (operation.op) {
+    case GGML_OP_NONE:
+    case GGML_OP_RESHAPE:
+    case GGML_OP_VIEW:
+    case GGML_OP_PERMUTE:
+    case GGML_OP_TRANSPOSE: return 0;
+    case GGML_OP_MUL_MAT:
+    case GGML_OP_MUL_MAT_ID: return elements * static_cast<double>(operation.src[0]->ne[0]);
+    case GGML_OP_FLASH_ATTN_EXT: return 2 * elements * static_cast<double>(operation.src[1]->ne[1]);
+    default: return elements * kElement;
+  }
+}
+
 }  // namespace
 
 LlamaComputer::LlamaComputer(llama_model& model, Pooling pooling, std::uint32_t sequences, std::uint32_t capacity,
-                             std::string gpu, const std::atomic<bool>* leaving)
-    : capacity_(capacity), gpu_(std::move(gpu)), leaving_(leaving) {
+                             GpuUse* gpu)
+    : capacity_(capacity), gpu_(gpu) {
   llama_context_params params = llama_context_default_params();
   // A batch is computed in one piece, because bidirectional attention cannot be split. Nothing is kept between batches,
   // so a decoder's cache is as large as one batch.
@@ -43,8 +61,12 @@ LlamaComputer::LlamaComputer(llama_model& model, Pooling pooling, std::uint32_t 
   params.flash_attn_type = LLAMA_FLASH_ATTN_TYPE_ENABLED;
   params.embeddings = true;
   params.kv_unified = true;
-  params.offload_kqv = !gpu_.empty();
-  params.op_offload = !gpu_.empty();
+  params.offload_kqv = gpu_ != nullptr;
+  params.op_offload = gpu_ != nullptr;
+  if (gpu_ != nullptr) {
+    params.cb_eval = end_step;
+    params.cb_eval_user_data = this;
+  }
   params.no_perf = true;
   const ErrorLines errors;
   const AbortGuard guard;
@@ -55,18 +77,41 @@ LlamaComputer::LlamaComputer(llama_model& model, Pooling pooling, std::uint32_t 
   }
 }
 
+bool LlamaComputer::must_stop() const {
+  return gpu_->leaving || (cancel_ != nullptr && cancel_->cancelled());
+}
+
+// llama.cpp asks whether a step ends after an operation, and says when it has ended. After a stop, it goes on with the
+// first operation of each remaining part of the graph.
+bool LlamaComputer::end_step(ggml_tensor* operation, bool ask, void* computer) {
+  auto& self = *static_cast<LlamaComputer*>(computer);
+  StepBound& steps = self.gpu_->steps;
+  if (ask) return self.stopped_ || steps.ends_after(work_of(*operation));
+  steps.ended(std::chrono::steady_clock::now());
+  self.stopped_ = self.stopped_ || self.must_stop();
+  return !self.stopped_;
+}
+
 // Any other failure of a computation on a GPU is the device's fault: models were probed at loading.
 ComputeStatus LlamaComputer::compute(std::span<const Sequence> sequences, const CancelToken* cancel) {
-  if (gpu_.empty()) return compute_batch(sequences, cancel);
-  if (leaving_ != nullptr && *leaving_) fail(Code::kDeviceLost, gpu_ + " is needed by others", {{"device", gpu_}});
+  if (gpu_ == nullptr) return compute_batch(sequences, cancel);
+  const std::string& device = gpu_->device;
+  if (gpu_->leaving) fail(Code::kDeviceLost, device + " is needed by others", {{"device", device}});
+  cancel_ = cancel;
+  stopped_ = false;
   try {
-    return compute_batch(sequences, cancel);
+    gpu_->steps.begin(std::chrono::steady_clock::now());
+    const ComputeStatus status = compute_batch(sequences, cancel);
+    if (!stopped_) gpu_->steps.ended(std::chrono::steady_clock::now());
+    if (!stopped_ || status == ComputeStatus::kCancelled) return status;
   } catch (const Error& error) {
     if (error.code() == Code::kOutOfMemory) throw;
-    fail(Code::kDeviceLost, gpu_ + " failed: " + error.what(), {{"device", gpu_}});
+    fail(Code::kDeviceLost, device + " failed: " + error.what(), {{"device", device}});
   } catch (const std::exception& error) {
-    fail(Code::kDeviceLost, gpu_ + " failed: " + error.what(), {{"device", gpu_}});
+    fail(Code::kDeviceLost, device + " failed: " + error.what(), {{"device", device}});
   }
+  if (!gpu_->leaving) return ComputeStatus::kCancelled;
+  fail(Code::kDeviceLost, device + " is needed by others", {{"device", device}});
 }
 
 ComputeStatus LlamaComputer::compute_batch(std::span<const Sequence> sequences, const CancelToken* cancel) {
@@ -90,6 +135,7 @@ ComputeStatus LlamaComputer::compute_batch(std::span<const Sequence> sequences, 
     fail(Code::kInternal,
          "embedding: llama.cpp refused a batch (" + std::to_string(status) + "): " + errors.reason("no reason given"));
   }
+  if (stopped_) return ComputeStatus::kDone;  // without vectors
   for (std::size_t s = 0; s < sequences.size(); ++s) {
     const float* vector = llama_get_embeddings_seq(context_.get(), static_cast<llama_seq_id>(s));
     if (vector == nullptr) fail(Code::kModelInvalid, "embedding: the model gave no pooled vector");

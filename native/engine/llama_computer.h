@@ -11,17 +11,25 @@
 #include "engine/llama_load.h"
 #include "engine/llama_rows.h"
 #include "engine/pooling.h"
+#include "engine/step_bound.h"
 #include "llama.h"
 
 namespace lorekeep::engine {
 
+/// The GPU of a model, which one computer uses at a time.
+struct GpuUse {
+  std::string device;
+  std::atomic<bool> leaving = false;  // others need the GPU
+  StepBound steps{};
+};
+
 class LlamaComputer : public BatchComputer {
  public:
-  /// Supports batches of at most `capacity` tokens and `sequences` texts; `model` must outlive it. `gpu`: name of the
-  /// model's device, empty for the CPU. While `leaving` is true, batches fail with Error(kDeviceLost). Throws
-  /// Error(kOutOfMemory) or Error(kModelInvalid).
+  /// Supports batches of at most `capacity` tokens and `sequences` texts; `model` must outlive it. `gpu`: the model's,
+  /// null for the CPU. While `gpu->leaving`, batches fail with Error(kDeviceLost). Throws Error(kOutOfMemory) or
+  /// Error(kModelInvalid).
   LlamaComputer(llama_model& model, Pooling pooling, std::uint32_t sequences, std::uint32_t capacity,
-                std::string gpu = {}, const std::atomic<bool>* leaving = nullptr);
+                GpuUse* gpu = nullptr);
   LlamaComputer(const LlamaComputer&) = delete;
   LlamaComputer& operator=(const LlamaComputer&) = delete;
 
@@ -30,11 +38,14 @@ class LlamaComputer : public BatchComputer {
 
  private:
   ComputeStatus compute_batch(std::span<const Sequence> sequences, const CancelToken* cancel);
+  static bool end_step(ggml_tensor* operation, bool ask, void* computer);
+  bool must_stop() const;
 
   LlamaContextHandle context_;
   std::uint32_t capacity_;
-  std::string gpu_;
-  const std::atomic<bool>* leaving_;
+  GpuUse* gpu_;
+  const CancelToken* cancel_ = nullptr;  // of the batch on the GPU
+  bool stopped_ = false;                 // before the batch on the GPU ended
   LlamaRows rows_;
 };
 

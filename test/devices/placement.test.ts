@@ -7,6 +7,7 @@ import { cosine, runJson } from './run.js';
 
 const folder = temporaryFolder();
 const mini = 'data/models/lorekeep-mini.gguf';
+const miniLm = 'data/models/all-MiniLM-L6-v2.gguf';
 const mebibyte = 1024 * 1024;
 
 interface Bytes {
@@ -107,6 +108,25 @@ it('an embedding model on a GPU gives the vectors of the CPU, and can leave the 
     for (const [row, vector] of found.cpu.entries())
       expect(cosine(vector, other[row] ?? [])).toBeGreaterThan(0.999);
   }
+});
+
+it('a long text on a slow GPU is embedded in steps of less than 500 ms', async () => {
+  interface Found {
+    vectors: [number[], number[]];
+    /** Operations, and ms that the stand-in takes for them. */
+    steps: [number, number][];
+    cancelled: string;
+  }
+  const { vectors, steps, cancelled } = await runJson<Found>('steps.mjs', [miniLm, 'vulkan'], {
+    LOREKEEP_BACKENDS: plugins,
+    LOREKEEP_CACHE: folder('cache'),
+    STAND_IN_SLOWNESS: '0.3',
+    STAND_IN_STEPS: folder('steps'),
+  });
+  expect(steps.reduce((sum, [, ms]) => sum + ms, 0)).toBeGreaterThan(1000);
+  for (const [, ms] of steps) expect(ms).toBeLessThan(500);
+  expect(cosine(...vectors)).toBeGreaterThan(0.999);
+  expect(cancelled).toBe('CANCELLED');
 });
 
 it('an embedding model leaves the GPU without being loaded on the CPU first; the next text loads it', async () => {

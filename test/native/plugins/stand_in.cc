@@ -8,7 +8,10 @@
 //   STAND_IN_LOST         path of a file: while it exists, every computation fails; if it contains "throw", by an
 //   exception
 //   STAND_IN_TELLS        path of a file that is given the allocated bytes whenever they change
+//   STAND_IN_SLOWNESS     ms that a million multiplications take in addition (0)
+//   STAND_IN_STEPS        path of a file to which each computation adds a line: operations, ms of STAND_IN_SLOWNESS
 #include <atomic>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -18,6 +21,7 @@
 #include <new>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "ggml-backend-impl.h"
@@ -107,6 +111,25 @@ ggml_backend_buffer_t type_allocate(ggml_backend_buffer_type_t type, std::size_t
   return ggml_backend_buffer_init(type, functions, memory, size);
 }
 
+// Makes a computation as slow as STAND_IN_SLOWNESS says.
+void slow_down(ggml_cgraph* graph) {
+  static const double ms_per_million = std::stod(setting("STAND_IN_SLOWNESS", "0"));
+  static const std::string place = setting("STAND_IN_STEPS", "");
+  double multiplications = 0;
+  int operations = 0;
+  for (int i = 0; i < ggml_graph_n_nodes(graph); ++i) {
+    const ggml_tensor& node = *ggml_graph_node(graph, i);
+    const bool product = node.op == GGML_OP_MUL_MAT;
+    const bool attention = node.op == GGML_OP_FLASH_ATTN_EXT;
+    if (product || attention) ++operations;
+    if (product) multiplications += static_cast<double>(ggml_nelements(&node) * node.src[0]->ne[0]);
+    if (attention) multiplications += static_cast<double>(2 * ggml_nelements(&node) * node.src[1]->ne[1]);
+  }
+  const double ms = multiplications / 1e6 * ms_per_million;
+  std::this_thread::sleep_for(std::chrono::duration<double, std::milli>(ms));
+  if (!place.empty()) std::ofstream(place, std::ios::app) << operations << ' ' << ms << std::endl;
+}
+
 // Streams
 
 const char* stream_name(ggml_backend_t stream) {
@@ -122,6 +145,7 @@ ggml_status stream_compute(ggml_backend_t stream, ggml_cgraph* graph) {
   const std::string failure = lost();
   if (failure.find("throw") != std::string::npos) throw std::runtime_error("ErrorDeviceLost");
   if (!failure.empty()) return GGML_STATUS_FAILED;
+  slow_down(graph);
   return ggml_backend_graph_compute(static_cast<ggml_backend_t>(stream->context), graph);
 }
 
