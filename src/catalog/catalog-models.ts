@@ -230,6 +230,7 @@ export class CatalogModels implements AsyncDisposable, Disposable {
       if (slot.current === undefined || slot.current.facts.device === 'CPU') return;
       await slot.current.leaveGpu();
       slot.account();
+      await slot.unloadUnused(); // the next text waits for room in main memory
     };
     await Promise.all([...this.#slots].map(leave));
   }

@@ -17,7 +17,7 @@ import { type ModelMemory, onCpu } from './model-memory.js';
 import { languageModelNeed } from './model-need.js';
 import { ModelSlot } from './model-slot.js';
 import { loadFailure, type ModelLog, openModel, refusal, unloadedMessages } from './open-model.js';
-import { PlacedModel, type Placement } from './placed-model.js';
+import { PlacedModel, type PlacedModelOptions, type Placement } from './placed-model.js';
 import type { CatalogEntry, ModelVariant } from './schema.js';
 import type { TextModel } from './text-model.js';
 import { findModel } from './unknown-model.js';
@@ -260,22 +260,25 @@ export class LanguageModels {
     const compute = { threads, batchThreads, batchSize, offloadKqv, runtime, kvCells, kvCacheType };
     const settings = { ...compute, contextSize, placement };
     const catalog = this.#catalog;
-    const slot = new ModelSlot<TextModel>({
+    const needAt = async (wanted: Placement = 'auto') => {
+      const need = await languageModelNeed(located.path, { ...settings, placement: wanted });
+      // The engine moves a model that a GPU cannot hold to the CPU, unless the catalog insists.
+      return wanted === 'vram' ? need : (memory?.placeable(need) ?? need);
+    };
+    const reloads = {
+      room: async (wanted: Placement, signal: AbortSignal) =>
+        slot.room(await needAt(wanted).catch(() => ({})), signal),
+      onMove: () => slot.account(),
+    };
+    const slot: ModelSlot<TextModel> = new ModelSlot<TextModel>({
       name,
       idleMs,
       memory,
       load: (signal) =>
         openModel({ catalog, entry, located, log, signal }, (path) =>
-          this.#load(name, path, { ...settings, signal }, () => slot.account()),
+          this.#load(name, path, { ...settings, signal }, reloads),
         ),
-      need: async () => {
-        const need = await languageModelNeed(located.path, {
-          ...settings,
-          placement: this.#allowed(placement),
-        });
-        // The engine moves a model that a GPU cannot hold to the CPU, unless the catalog insists.
-        return placement === 'vram' ? need : (memory?.placeable(need) ?? need);
-      },
+      need: () => needAt(this.#allowed(placement)),
       taken: (model, need) => {
         if (hasLeft(model)) return {};
         return model.facts.device === 'CPU' ? onCpu(need) : need;
@@ -293,7 +296,12 @@ export class LanguageModels {
   }
 
   /** Loads a file. A model on a GPU may leave it later. */
-  async #load(name: string, path: string, options: LoadOptions, onMove: () => void): Promise<TextModel> {
+  async #load(
+    name: string,
+    path: string,
+    options: LoadOptions,
+    reloads: Pick<PlacedModelOptions, 'room' | 'onMove'>,
+  ): Promise<TextModel> {
     const { load = LanguageModel.load, log } = this.#options;
     const loadAt = (placement: Placement) => load(path, { ...options, placement });
     const { placement = 'auto' } = options;
@@ -302,7 +310,7 @@ export class LanguageModels {
     if (placementNote) log.info({ model: name, reason: placementNote }, 'model is not on the GPU');
     if (device === 'CPU') return model;
     const onClose = () => this.#placed.delete(placed);
-    const placed = new PlacedModel(model, { name, placement, load: loadAt, log, onClose, onMove });
+    const placed = new PlacedModel(model, { name, placement, load: loadAt, log, onClose, ...reloads });
     this.#placed.add(placed);
     return placed;
   }

@@ -19,8 +19,17 @@ export interface MemoryLease {
   readonly bytes: number;
   /** The model is in memory from now on; `actual` replaces the estimate. */
   loaded(actual?: MemoryNeed): void;
-  /** The model has moved to another device, or left memory to be loaded again. */
+  /**
+   * The model has moved to another device, or left memory to be loaded again. Idle models leave if it takes more room than
+   * there is.
+   */
   moved(need: MemoryNeed): void;
+  /**
+   * Waits for room for a model that has left memory and is about to be loaded again. Call the result after the load, and
+   * moved() with what the model takes then.
+   * @throws ModelTooLargeError; the signal's reason
+   */
+  room(need: MemoryNeed, signal?: AbortSignal): Promise<() => void>;
   /** The model's last work has ended. */
   idle(): void;
   /** Idempotent. */
@@ -82,8 +91,8 @@ interface Entry {
 interface Claim {
   readonly model: string;
   readonly need: MemoryNeed;
-  readonly resident: Resident;
-  readonly grant: (lease: MemoryLease) => void;
+  /** Takes the room. */
+  readonly grant: () => void;
   readonly refuse: (error: unknown) => void;
 }
 
@@ -113,7 +122,7 @@ export class ModelMemory {
 
   /** Models that wait for room. */
   get waiting(): number {
-    return this.#claims.length;
+    return this.#claims.filter(({ need }) => Object.values(need).some((bytes) => bytes > 0)).length;
   }
 
   /** Returns the need on the CPU alone if a GPU could not hold its part even without other models. */
@@ -126,12 +135,23 @@ export class ModelMemory {
   }
 
   /** Waits for room for a model. @throws ModelTooLargeError if it does not fit even alone; the signal's reason */
-  admit(
+  async admit(
     model: string,
     need: MemoryNeed,
     resident: Resident,
     signal?: AbortSignal | undefined,
   ): Promise<MemoryLease> {
+    const entry: Entry = { resident, need, lastUsed: 0, mayLeave: Number.POSITIVE_INFINITY };
+    const take = () => {
+      entry.lastUsed = this.#now();
+      this.#entries.add(entry);
+    };
+    await this.#claim(model, need, take, signal);
+    return this.#lease(model, entry);
+  }
+
+  /** Waits until `need` fits, and calls `take` then. */
+  #claim(model: string, need: MemoryNeed, take: () => void, signal?: AbortSignal | undefined): Promise<void> {
     return new Promise((resolve, reject) => {
       signal?.throwIfAborted();
       const settled = onAbort(signal, () => {
@@ -142,10 +162,10 @@ export class ModelMemory {
       const claim: Claim = {
         model,
         need,
-        resident,
-        grant: (lease) => {
+        grant: () => {
           settled();
-          resolve(lease);
+          take();
+          resolve();
         },
         refuse: (error) => {
           settled();
@@ -165,7 +185,7 @@ export class ModelMemory {
       if (refusal === undefined && !fits) continue;
       this.#claims.splice(this.#claims.indexOf(claim), 1);
       if (refusal !== undefined) claim.refuse(refusal);
-      else claim.grant(this.#lease(claim));
+      else claim.grant();
     }
     clearTimeout(this.#timer);
     const [first] = this.#claims;
@@ -232,10 +252,22 @@ export class ModelMemory {
     return sum;
   }
 
-  #lease({ need, resident }: Claim): MemoryLease {
-    const started = this.#now();
-    const entry: Entry = { resident, need, lastUsed: started, mayLeave: Number.POSITIVE_INFINITY };
-    this.#entries.add(entry);
+  /** Unloads idle models until the devices of a model that has moved there hold no more than they may. */
+  #makeLess(model: string, moved: MemoryNeed): void {
+    const nothingMore = Object.fromEntries(Object.keys(moved).map((device) => [device, 0]));
+    if (this.#shortOf(nothingMore) === undefined) return;
+    // Refused where not even nothing fits.
+    this.#claim(model, nothingMore, () => {}).catch(() => {});
+  }
+
+  #lease(model: string, entry: Entry): MemoryLease {
+    let started = entry.lastUsed;
+    const stay = () => {
+      const now = this.#now();
+      entry.lastUsed = now;
+      entry.mayLeave = now + Math.min(longestStayMs, staysPerLoad * (now - started));
+      this.#pump();
+    };
     return {
       get need() {
         return entry.need;
@@ -244,15 +276,23 @@ export class ModelMemory {
         return Object.values(entry.need).reduce((sum, bytes) => sum + bytes, 0);
       },
       loaded: (actual) => {
-        const now = this.#now();
         entry.need = actual ?? entry.need;
-        entry.lastUsed = now;
-        entry.mayLeave = now + Math.min(longestStayMs, staysPerLoad * (now - started));
-        this.#pump();
+        stay();
       },
       moved: (moved) => {
+        if (entry.mayLeave === Number.POSITIVE_INFINITY) return; // being loaded: nobody knows yet
         entry.need = moved;
+        this.#makeLess(model, moved);
         this.#pump();
+      },
+      room: async (need, waiting) => {
+        const take = () => {
+          started = this.#now();
+          entry.need = need;
+          entry.mayLeave = Number.POSITIVE_INFINITY;
+        };
+        await this.#claim(model, need, take, waiting);
+        return stay;
       },
       idle: () => {
         entry.lastUsed = this.#now();

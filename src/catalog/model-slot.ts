@@ -99,6 +99,21 @@ export class ModelSlot<Model extends SlotModel> {
     if ([...devices].some((device) => taken[device] !== lease.need[device])) lease.moved(taken);
   }
 
+  /**
+   * Waits for room for a model that has left memory and loads itself again. Call the result after the load.
+   * @throws ModelTooLargeError; the signal's reason
+   */
+  async room(need: MemoryNeed, signal: AbortSignal): Promise<() => void> {
+    const lease = this.#lease;
+    if (lease === undefined) return () => {};
+    const loaded = await lease.room(need, signal);
+    this.#admitted = need;
+    return () => {
+      loaded();
+      this.account();
+    };
+  }
+
   /** Loads the model if it is not in memory; concurrent callers share one load. */
   async inMemory(): Promise<Model> {
     if (this.#model !== undefined) return this.#model;
@@ -107,6 +122,11 @@ export class ModelSlot<Model extends SlotModel> {
       this.#loading = undefined;
     });
     return this.#loading;
+  }
+
+  /** Unloads the model if nobody computes with it. */
+  unloadUnused(): Promise<void> {
+    return this.#unload('room');
   }
 
   /** Frees the model after its pending work. */

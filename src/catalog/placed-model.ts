@@ -25,6 +25,11 @@ export interface PlacedModelOptions {
   /** The catalog's placement. */
   readonly placement: Placement;
   readonly load: (placement: Placement) => Promise<TextModel>;
+  /**
+   * Waits for room before the model is loaded again; the result is called after the load. Default: does not wait.
+   * @throws ModelTooLargeError; the signal's reason
+   */
+  readonly room?: (placement: Placement, signal: AbortSignal) => Promise<() => void>;
   readonly log: ModelLog;
   readonly onClose?: () => void;
   /** Called when the model has left memory, and when it has been loaded again. */
@@ -43,6 +48,8 @@ export class PlacedModel implements TextModel {
   #closing: Promise<void> = Promise.resolve();
   readonly #lost = new WeakSet<TextModel>();
   #losses = 0;
+  /** Ends the wait for room. */
+  #waiting = new AbortController();
   #gpuAllowed = true;
   /** Whether the model is on the CPU because it had to leave the GPU. */
   #movedAway = false;
@@ -119,6 +126,7 @@ export class PlacedModel implements TextModel {
     this.#gpuAllowed = false;
     if (this.#movedAway) return this.#closing;
     for (const stop of this.#running) stop.abort(new Released());
+    this.#waiting.abort(new Released().error(this.#options.name));
     return this.#drop();
   }
 
@@ -131,6 +139,7 @@ export class PlacedModel implements TextModel {
   async close(): Promise<void> {
     this.#ended = true;
     this.#options.onClose?.();
+    this.#waiting.abort(this.#closed());
     await this.#drop();
   }
 
@@ -159,24 +168,41 @@ export class PlacedModel implements TextModel {
   }
 
   async #reload(): Promise<TextModel> {
-    const { name, log, load, placement } = this.#options;
+    const { name, log, placement } = this.#options;
     this.#movedAway = false;
     await this.#closing;
-    if (this.#ended) throw new LorekeepError('CLOSED', `model ${name}: used after close()`);
+    if (this.#ended) throw this.#closed();
     const wanted = this.#gpuAllowed && this.#losses < mostLosses ? placement : 'ram';
-    const model = await load(wanted).catch((error: unknown) => {
-      if (wanted === 'ram') throw error;
+    this.#waiting = new AbortController();
+    const { signal } = this.#waiting;
+    const model = await this.#loadAt(wanted, signal).catch((error: unknown) => {
+      if (wanted === 'ram' || signal.aborted) throw error;
       this.#losses = mostLosses;
       log.error({ model: name, err: error }, 'model not loaded on the GPU again: it moves to the CPU');
-      return load('ram');
+      return this.#loadAt('ram', signal);
     });
     if (this.#ended) await model.close();
-    this.#movedAway = model.facts.device === 'CPU';
-    this.#facts = model.facts;
-    this.#isInMemory = true;
-    this.#options.onMove?.();
     log.info({ model: name, device: model.facts.device }, 'model loaded again');
     return model;
+  }
+
+  async #loadAt(placement: Placement, signal: AbortSignal): Promise<TextModel> {
+    const { load, room, onMove } = this.#options;
+    const loaded = await room?.(placement, signal);
+    try {
+      const model = await load(placement);
+      this.#movedAway = model.facts.device === 'CPU';
+      this.#facts = model.facts;
+      this.#isInMemory = true;
+      return model;
+    } finally {
+      loaded?.();
+      onMove?.();
+    }
+  }
+
+  #closed(): LorekeepError {
+    return new LorekeepError('CLOSED', `model ${this.#options.name}: used after close()`);
   }
 
   #drop(): Promise<void> {

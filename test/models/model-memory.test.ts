@@ -82,6 +82,39 @@ describe('the memory of models', () => {
     expect(memory.placeable({ CPU: 10, GPU0: 51 })).toEqual({ CPU: 61 });
   });
 
+  test('is made by unloading idle models if a model moves where there is too little', async () => {
+    const left: string[] = [];
+    const memory = new ModelMemory({ limit: () => 50 });
+    const admit = async (name: string, need: Record<string, number>) => {
+      const lease = await memory.admit(name, need, {
+        busy: () => name === 'moving',
+        evict: async () => {
+          left.push(name);
+          lease.release();
+        },
+      });
+      lease.loaded();
+      return lease;
+    };
+    const moving = await admit('moving', { GPU0: 40 });
+    await admit('first', { CPU: 20 });
+    await admit('second', { CPU: 20 });
+    moving.moved({ CPU: 30 });
+    expect(memory.waiting).toBe(0);
+    await vi.advanceTimersByTimeAsync(1);
+    expect([left, memory.used('CPU')]).toEqual([['first'], 50]);
+  });
+
+  test('may be less than nothing when a model moves', async () => {
+    const limit = { bytes: 50 };
+    const memory = new ModelMemory({ limit: () => limit.bytes });
+    const lease = await memory.admit('moving', { GPU0: 40 }, { busy: () => true, evict: async () => {} });
+    lease.loaded();
+    limit.bytes = -1;
+    lease.moved({ CPU: 40 });
+    expect(memory.used('CPU')).toBe(40);
+  });
+
   test('of a GPU is made by unloading models there, not others', async () => {
     const left: string[] = [];
     const memory = new ModelMemory({ limit: (device) => (device === 'CPU' ? 1000 : 50) });

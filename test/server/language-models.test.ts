@@ -156,4 +156,56 @@ describe('language models of a catalog', () => {
     await models.close();
     expect(memory.used('CPU')).toBe(0);
   });
+
+  const leavingFor = async (limit: (need: number) => number) => {
+    const cpu = { limit: Number.POSITIVE_INFINITY };
+    const memory = new ModelMemory({ limit: (device) => (device === 'CPU' ? cpu.limit : undefined) });
+    const load = async (_: string, { placement }: LoadOptions) =>
+      new FakeTextModel({ facts: { contextSize: 64, device: placement === 'ram' ? 'CPU' : 'GPU0' } });
+    const { models } = await languageModels(
+      { memory, load },
+      await writeDecoderModel('real.gguf', { pooling: null }),
+    );
+    const pin = await models.pin('small');
+    const leave = await pin.enter();
+    const need = memory.used('CPU'); // llama.cpp plans for the CPU: no GPU is chosen
+    await models.allowGpu(false);
+    cpu.limit = limit(need);
+    const evicted: string[] = [];
+    const other = await memory.admit(
+      'other',
+      { CPU: need / 2 },
+      {
+        busy: () => false,
+        evict: async () => {
+          evicted.push('other');
+          other.release();
+        },
+      },
+    );
+    other.loaded();
+    const end = async () => {
+      leave();
+      pin.release();
+      await models.close();
+    };
+    return { pin, evicted, memory, need, end };
+  };
+
+  it('that move to the CPU wait until idle models have made room there', async () => {
+    const { pin, evicted, memory, need, end } = await leavingFor((bytes) => 1.2 * bytes);
+    for await (const _ of pin.model.generate({ prompt: 'hello' }));
+    expect([evicted, memory.used('CPU')]).toEqual([['other'], need]);
+    await end();
+  });
+
+  it('that can never fit on the CPU are refused with both numbers', async () => {
+    const { pin, memory, need, end } = await leavingFor((bytes) => bytes / 2);
+    await expect(pin.model.generate({ prompt: 'hello' }).result).rejects.toMatchObject({
+      code: 'OUT_OF_MEMORY',
+      detail: { model: 'small', need, limit: need / 2 },
+    });
+    expect(memory.used('CPU')).toBe(need / 2);
+    await end();
+  });
 });
