@@ -347,7 +347,13 @@ function transient(options: FetchOptions, error: RequestError, stall: StallGuard
   if (code === lengthMismatch) return new Retry(`${whose} answer is not as long as its header says`);
   if (name === 'HTTPParserError') return new Retry(`${whose} answer cannot be read: ${message}`);
   const where = redirectedTo === undefined ? '' : ` to ${redirectedTo}`;
-  return new Retry(`no connection${where}: ${code || message}`);
+  return new Retry(`no connection${where}: ${code === '' ? message : `${code}${proxyHint()}`}`);
+}
+
+/** Names a proxy of the environment: it may be the one that could not be connected. */
+function proxyHint(): string {
+  const name = ['https_proxy', 'HTTPS_PROXY', 'http_proxy', 'HTTP_PROXY'].find((each) => process.env[each]);
+  return name === undefined ? '' : ` (${name} names a proxy)`;
 }
 
 function failure(

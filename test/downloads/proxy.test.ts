@@ -96,6 +96,16 @@ it('a proxy that closes each connection is given up', async () => {
   noFiles(folder);
 });
 
+it('a proxy that cannot be connected is hinted at, not shown', async () => {
+  const { folder, server } = await start(10);
+  const proxy = 'http://user:secret@127.0.0.1:1';
+  const child = pullInChild({ folder, url: `${server.url}/a.gguf` }, { HTTP_PROXY: proxy, NO_PROXY: '' });
+  expect(await child.ended).toBe(1);
+  expect(child.errors()).toContain('no connection: ECONNREFUSED (HTTP_PROXY names a proxy); given up');
+  expect(child.errors()).not.toContain('secret');
+  noFiles(folder);
+});
+
 it('a refusal of a proxy is named, and repeated only if it may go away', async () => {
   const { folder } = await start(10);
   for (const [status, attempts, reason] of [
