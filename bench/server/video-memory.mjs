@@ -64,8 +64,13 @@ const env = standIn
   : {};
 const server = await startServer(
   folder,
-  // An embedding model returns to the GPU only when it is loaded again.
-  { models_catalog_path: catalog, embedding_model_idle_timeout: 1, engines: { llm_engine: { backend } } },
+  {
+    models_catalog_path: catalog,
+    // An embedding model returns to the GPU only when it is loaded again.
+    embedding_model_idle_timeout: 1,
+    // Cells for all replies at a time, also of a model with a small context.
+    engines: { llm_engine: { backend, inference: { kv_cells: Number(values.context) } } },
+  },
   [],
   { env: { ...process.env, ...env } },
 );
