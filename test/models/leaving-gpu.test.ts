@@ -1,0 +1,49 @@
+import { afterEach, expect, it, vi } from 'vitest';
+import { EmbeddingModel } from '../../lib/index.js';
+import { Catalog } from '../../src/catalog/catalog.js';
+import { CatalogModels } from '../../src/catalog/catalog-models.js';
+import { ModelMemory } from '../../src/catalog/model-memory.js';
+import { shippedCatalog } from '../../src/catalog/shipped-catalog.js';
+
+afterEach(() => void vi.restoreAllMocks());
+
+/** The shipped models, which are on a GPU until they leave it. */
+async function modelsOnGpu(memory: ModelMemory) {
+  const load = EmbeddingModel.load;
+  vi.spyOn(EmbeddingModel, 'load').mockImplementation(async (path, options) => {
+    const model = await load(path, { ...options, placement: 'ram' });
+    let device = options?.placement === 'ram' ? 'CPU' : 'GPU0';
+    vi.spyOn(model, 'facts', 'get').mockReturnValue({ ...model.facts, device });
+    vi.spyOn(model, 'leaveGpu').mockImplementation(async () => {
+      device = 'CPU';
+      vi.spyOn(model, 'facts', 'get').mockReturnValue({ ...model.facts, device });
+    });
+    return model;
+  });
+  return new CatalogModels(await Catalog.load(shippedCatalog), { memory });
+}
+
+it('an embedding model that leaves the GPU waits for room in main memory before its next text', async () => {
+  const cpu = { limit: Number.POSITIVE_INFINITY };
+  const memory = new ModelMemory({ limit: (device) => (device === 'CPU' ? cpu.limit : undefined) });
+  await using models = await modelsOnGpu(memory);
+  const model = await models.resolve('lorekeep-mini');
+  expect(memory.used('GPU0')).toBeGreaterThan(0);
+  await models.allowGpu(false);
+  expect([model.isInMemory, memory.used('GPU0'), memory.used('CPU')]).toEqual([false, 0, 0]);
+  cpu.limit = 1;
+  await expect(model.inMemory()).rejects.toMatchObject({ code: 'OUT_OF_MEMORY', detail: { limit: 1 } });
+  cpu.limit = Number.POSITIVE_INFINITY;
+  await model.inMemory();
+  expect([memory.used('GPU0'), memory.used('CPU') > 0]).toEqual([0, true]);
+});
+
+it('an embedding model that leaves the GPU in the middle of a text stays, and counts in main memory', async () => {
+  const memory = new ModelMemory({ limit: () => undefined });
+  await using models = await modelsOnGpu(memory);
+  const model = await models.resolve('lorekeep-mini');
+  const leave = model.use();
+  await models.allowGpu(false);
+  expect([model.isInMemory, memory.used('GPU0'), memory.used('CPU') > 0]).toEqual([true, 0, true]);
+  leave();
+});
