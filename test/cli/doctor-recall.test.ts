@@ -31,13 +31,13 @@ describe('lorekeep doctor KB', () => {
       ok('recall@10 1.000 if a filter keeps 50 % of the records at random'),
       ok('recall@10 1.000 if a filter keeps the nearest 50 % of the records'),
       ok('recall@10 1.000 if a filter keeps the farthest 50 % of the records'),
-      ok('nothing needs to be set'),
+      ok('no change needed'),
     ]);
     const [first] = JSON.parse(readFileSync(inFolder('records.json'), 'utf8')) as object[];
     writeFileSync(inFolder('records.json'), JSON.stringify([first]));
     expect(await recallOf(inFolder('kb.json'))).toEqual([
       ok('recall@10 1.000 without a filter'),
-      ok('nothing needs to be set'),
+      ok('no change needed'),
     ]);
   });
 
