@@ -55,7 +55,7 @@ writeFileSync(lostFile, 'status');
 const lost = await reply();
 rmSync(lostFile);
 // The model leaves the lost device after its requests have failed.
-while ((await deviceOfModel()) !== null) await setTimeout(5);
+while ((await deviceOfModel()) !== undefined) await setTimeout(5);
 const reloaded = await tell();
 const bytesUsed = taken() > 0;
 await client.allowVideoMemory(false);
