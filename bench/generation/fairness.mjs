@@ -6,8 +6,8 @@
 //     [--minutes 60] [--server PROGRAM] [--peers runtimes,llama-server]
 //
 // 0 is lorekeep without a step target. Contestants take turns, round by round, and medians over the rounds count; of the scenes, contestants
-// other than lorekeep's own runtime play the first round only. B also comes alone in each round, with its best setting: "of its time alone" is a
-// ratio within a round. After --minutes no further part begins, and those left are named.
+// other than lorekeep's own runtime play the first round only. B also comes alone in each round, and "of its time alone" is a ratio within a
+// round. After --minutes no further part begins, and those left are named.
 import { findServer } from '../embedding/llama-server.mjs';
 import { runTrial } from '../harness/trial.mjs';
 import { missingServer } from './contestants.mjs';
