@@ -15,8 +15,8 @@ namespace {
 
 // Times that a request is computed again because the cache had no cell for it.
 constexpr int kMostRequeues = 3;
-// A step is aborted for a cancelled prompt that is at least this long, and most of the step.
-constexpr std::size_t kWorthAborting = 32;
+// A step is aborted for cancelled chunks of prompts with at least this many tokens, and most of the step.
+constexpr std::size_t kWorthAborting = 8;
 
 // A model that was probed at loading fails on a GPU because of the GPU.
 std::exception_ptr as_device_loss(std::exception_ptr error, const std::string& device) {

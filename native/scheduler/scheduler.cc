@@ -122,6 +122,10 @@ Step Scheduler::shared_step(const std::vector<Candidate>& candidates, Group turn
     // Without yielding, the oldest prompt continues.
     if (settings_.prefill_yield_enabled) std::stable_sort(each.prompts.begin(), each.prompts.end(), least_recent);
   }
+  const bool decodes = std::any_of(work.begin(), work.end(), [](const auto& each) { return !each.decodes.empty(); });
+  if (model.decodes_lost && decodes) {
+    for (ClassWork& each : work) each.prompts.clear();
+  }
   const bool prompts_first = stats_.steps % 2 == 1;
   std::optional<double> limit_ms = step_limit_ms(candidates);
   const double most = model.limits.most_step_ms;
@@ -190,6 +194,7 @@ void Scheduler::finish(const Step& step, double took_ms, bool aborted) {
   if (model == models_.end() || step.empty()) return;
   PromptWork prompts;
   for (const Prefill& prefill : step.prefills) prompts.add(prefill.tokens, prefill.position);
+  if (!step.decodes.empty()) model->second.decodes_lost = aborted && !step.prefills.empty();
   const bool usual = !aborted && step.draft_rows == 0;
   if (usual) model->second.costs.learn(static_cast<std::uint32_t>(step.decodes.size()), prompts, took_ms);
   charge(step, prompts, model->second.costs, took_ms);

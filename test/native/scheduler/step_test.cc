@@ -215,6 +215,24 @@ TEST("an aborted step teaches nothing and counts no tokens") {
   CHECK_EQ(scheduler.stats().prefill_tokens[0], tokens);
 }
 
+TEST("after an aborted step, replies advance before the next prompt") {
+  const std::vector<Request> requests = {stream(1, kInteractiveVisible), prompt(2, kInteractiveVisible, 4000)};
+  Scheduler scheduler = scheduler_with({});
+  teach(scheduler, 10, 2);
+  for (int i = 0; i < 5; ++i) {
+    const Step mixed = scheduler.plan(requests, 0);
+    CHECK_EQ(mixed.prefills.size(), 1u);
+    scheduler.finish(mixed, 20, true);
+    const Step alone = scheduler.plan(requests, 0);
+    CHECK(alone.decodes == std::vector<RequestId>{1});
+    CHECK(alone.prefills.empty());
+    scheduler.finish(alone, 10);
+  }
+  // Without a reply there is nothing to wait for.
+  scheduler.finish(scheduler.plan(requests, 0), 20, true);
+  CHECK(tokens_of(scheduler.plan(std::vector{requests[1]}, 0), 2) > 0);
+}
+
 TEST("nothing limits a step beside a background stream, or without a stream") {
   for (const Request& first : {stream(1, kBackground), prompt(1, kBackground, 9)}) {
     Scheduler scheduler = scheduler_with({});
