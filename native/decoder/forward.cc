@@ -104,13 +104,15 @@ bool Forward::compute(std::span<const Row> rows) {
   plan(rows);
   if (!embed()) return false;
   for (std::size_t i = 0; i < shape_.layers; ++i) {
-    if (!attend(i) || !feed_forward(i)) return false;
+    if (!attend(i)) return false;
+    if (active_ > 0 && !feed_forward(i)) return false;
   }
   return outputs();
 }
 
 void Forward::plan(std::span<const Row> rows) {
   rows_ = rows;
+  active_ = rows.size();
   parts_.clear();
   output_rows_.clear();
   output_of_row_.assign(rows.size(), 0);
@@ -121,6 +123,22 @@ void Forward::plan(std::span<const Row> rows) {
     if (!rows[i].output) continue;
     output_of_row_[i] = output_rows_.size();
     output_rows_.push_back(i);
+  }
+  attention_.plan(parts_);
+}
+
+// Moves the rows with an output to the front. The others need no more than their keys and values in the last layer.
+void Forward::keep_outputs() {
+  const std::size_t count = output_rows_.size();
+  if (count == active_) return;
+  active_ = count;
+  parts_.clear();
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::size_t row = output_rows_[i];
+    parts_.push_back({rows_[row].sequence, rows_[row].position, i, 1});
+    if (row == i) continue;
+    std::copy_n(embeddings_.at(row), embeddings_.stride, embeddings_.at(i));
+    std::copy_n(query_.at(row), query_.stride, query_.at(i));
   }
   attention_.plan(parts_);
 }
@@ -159,10 +177,12 @@ bool Forward::attend(std::size_t index) {
   const std::array<Product, 3> products{{{&layer.query, &query_}, {&layer.key, &key_}, {&layer.value, &value_}}};
   if (!each_row(rows, norm) || !multiply(rows, products)) return false;
   if (!each_row(rows, [&](std::size_t row) { place(layer, index, row); })) return false;
+  if (index + 1 == shape_.layers) keep_outputs();
+  if (active_ == 0) return true;
   if (!attention_.compute(index, layer.window, query_.data.data(), attended_.data.data(), query_.stride)) return false;
-  inputs_.reset(attended_.data.data(), shape_.query_width(), attended_.stride, rows);
+  inputs_.reset(attended_.data.data(), shape_.query_width(), attended_.stride, active_);
   const std::array<Product, 1> output{{{&layer.output, &added_}}};
-  return each_row(rows, [&](std::size_t row) { inputs_.quantize(row, row + 1); }) && multiply(rows, output);
+  return each_row(active_, [&](std::size_t row) { inputs_.quantize(row, row + 1); }) && multiply(active_, output);
 }
 
 void Forward::rotate(float* head, const LayerWeights& layer, std::size_t row) noexcept {
@@ -197,7 +217,7 @@ void Forward::place(const LayerWeights& layer, std::size_t index, std::size_t ro
 
 bool Forward::feed_forward(std::size_t index) {
   const LayerWeights& layer = weights_->layers[index];
-  const std::size_t rows = rows_.size();
+  const std::size_t rows = active_;
   inputs_.reset(normed_.data.data(), shape_.width, normed_.stride, rows);
   const auto norm = [&](std::size_t row) {
     add_residual(layer.post_attention_norm, row);
@@ -232,9 +252,8 @@ bool Forward::outputs() {
   const std::size_t rows = rounded ? kRowsOfAnOutput * count : count;
   inputs_.reset(normed_.data.data(), shape_.width, normed_.stride, rows);
   for (std::size_t i = 0; i < count; ++i) {
-    const std::size_t row = output_rows_[i];
-    add_residual(weights_->layers.back().post_feed_forward_norm, row);
-    kernels_.rms_norm(embeddings_.at(row), weights_->output_norm.data(), normed_.at(i), shape_.width, shape_.epsilon);
+    add_residual(weights_->layers.back().post_feed_forward_norm, i);
+    kernels_.rms_norm(embeddings_.at(i), weights_->output_norm.data(), normed_.at(i), shape_.width, shape_.epsilon);
     if (!rounded) continue;
     inputs_.quantize(i, i + 1);
     inputs_.remainder(i, normed_.at(count + i));

@@ -62,8 +62,8 @@ class Forward {
 
   void plan(std::span<const Row> rows);
   bool embed();
-  bool layer(std::size_t index);
   bool attend(std::size_t index);
+  void keep_outputs();
   bool feed_forward(std::size_t index);
   bool outputs();
   /// Adds the products of remainders, if inputs were `rounded`, and caps the logits.
@@ -88,7 +88,8 @@ class Forward {
 
   // State of the step.
   std::span<const Row> rows_;
-  std::vector<Part> parts_;
+  std::size_t active_ = 0;   // the first rows of the buffers: all, or those with an output
+  std::vector<Part> parts_;  // of the active rows
   std::vector<std::size_t> output_rows_;
   std::vector<std::size_t> output_of_row_;
 
