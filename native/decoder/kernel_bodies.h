@@ -336,46 +336,58 @@ LOREKEEP_TARGET void weigh_all(const SegmentAttention& task, std::size_t query) 
   for (; dimension < count; dimension += Reg::kLanes) weigh<kRows, 1>(task, query, dimension);
 }
 
-// Turns the scores of a query into weights, from 0 up to `most` keys rounded up to a register.
-LOREKEEP_TARGET void soften(const SegmentAttention& task, std::size_t q, std::size_t count) {
+// Caps the scores of a query, and sets those that it does not see to -infinity. Returns the factor of the scores.
+LOREKEEP_TARGET inline float bound_scores(const SegmentAttention& task, std::size_t q, std::size_t count) {
   float* scores = task.scores + q * kSegmentKeys;
-  std::uint16_t* weights = task.weights + q * kSegmentKeys;
-  const Value lowest = Reg::set(-std::numeric_limits<float>::infinity());
-  float scale = task.query_scales[q] * kLog2E;
+  float factor = task.query_scales[q] * kLog2E;
   if (task.softcap > 0) {
     // tanh(x) = 1 - 2 / (1 + exp(2x))
     const Value one = Reg::set(1.0f);
-    const Value twice = Reg::set(2.0f * scale / task.softcap);
+    const Value twice = Reg::set(2.0f * factor / task.softcap);
     for (std::size_t i = 0; i < count; i += Reg::kLanes) {
       const Value power = power_of_two(Reg::min(Reg::mul(Reg::load(scores + i), twice), Reg::set(126.0f)));
       Reg::store(scores + i, Reg::sub(one, Reg::div(Reg::set(2.0f), Reg::add(one, power))));
     }
-    scale = task.softcap * kLog2E;
+    factor = task.softcap * kLog2E;
   }
-  Value largest = lowest;
-  if (task.begin[q] == 0 && task.end[q] >= count) {
-    for (std::size_t i = 0; i < count; i += Reg::kLanes) largest = Reg::max(largest, Reg::load(scores + i));
-  } else {
-    const Value begin = Reg::set(static_cast<float>(task.begin[q]));
-    const Value end = Reg::set(static_cast<float>(task.end[q]));
-    for (std::size_t i = 0; i < count; i += Reg::kLanes) {
-      const Value key = Reg::add(Reg::set(static_cast<float>(i)), Reg::ordinals());
-      Value value = Reg::less(key, end, Reg::load(scores + i), lowest);
-      value = Reg::less(key, begin, lowest, value);
-      Reg::store(scores + i, value);
-      largest = Reg::max(largest, value);
-    }
+  if (task.begin[q] == 0 && task.end[q] >= count) return factor;
+  const Value lowest = Reg::set(-std::numeric_limits<float>::infinity());
+  const Value begin = Reg::set(static_cast<float>(task.begin[q]));
+  const Value end = Reg::set(static_cast<float>(task.end[q]));
+  for (std::size_t i = 0; i < count; i += Reg::kLanes) {
+    const Value key = Reg::add(Reg::set(static_cast<float>(i)), Reg::ordinals());
+    const Value value = Reg::less(key, end, Reg::load(scores + i), lowest);
+    Reg::store(scores + i, Reg::less(key, begin, lowest, value));
   }
-  const float found = Reg::largest(largest);
-  task.largest[q] = found * scale;
-  const bool none = found == -std::numeric_limits<float>::infinity();
-  const Value below = Reg::set(none ? 0.0f : -found * scale);
-  const Value factor = Reg::set(scale);
+  return factor;
+}
+
+LOREKEEP_TARGET inline float largest_of(const float* scores, std::size_t count) {
+  Value largest = Reg::set(-std::numeric_limits<float>::infinity());
+  for (std::size_t i = 0; i < count; i += Reg::kLanes) largest = Reg::max(largest, Reg::load(scores + i));
+  return Reg::largest(largest);
+}
+
+// Weights become integers. Their unit is the smallest with which neither one of them nor all together are too large.
+LOREKEEP_TARGET inline float unit_of(Value largest, Value all) {
+  constexpr float kNoWeight = 1e-30f;
+  const float of_largest = Reg::largest(largest) / kLargestInteger;
+  const float of_all = Reg::sum(all) / kMostWeights;
+  const float unit = of_largest > of_all ? of_largest : of_all;
+  return unit < kNoWeight ? 0.0f : unit;
+}
+
+// Turns the scores of a query, times `factor` and less its largest, into weights. Sets their sum and their unit.
+LOREKEEP_TARGET inline void exponentiate(const SegmentAttention& task, std::size_t q, std::size_t count, float factor) {
+  float* scores = task.scores + q * kSegmentKeys;
+  const bool none = task.largest[q] == -std::numeric_limits<float>::infinity();
+  const Value below = Reg::set(none ? 0.0f : -task.largest[q]);
+  const Value factors = Reg::set(factor);
   Value sum = Reg::set(0.0f);
   Value all = Reg::set(0.0f);
-  largest = Reg::set(0.0f);
+  Value largest = Reg::set(0.0f);
   for (std::size_t i = 0; i < count; i += Reg::kLanes) {
-    const Value value = power_of_two(Reg::fma(Reg::load(scores + i), factor, below));
+    const Value value = power_of_two(Reg::fma(Reg::load(scores + i), factors, below));
     sum = Reg::add(sum, value);
     const float* scales = value_scales(task.values[i / kBlockKeys], task.head) + i % kBlockKeys;
     const Value weight = Reg::mul(value, Reg::load(scales));
@@ -384,15 +396,28 @@ LOREKEEP_TARGET void soften(const SegmentAttention& task, std::size_t q, std::si
     Reg::store(scores + i, weight);
   }
   task.sum[q] = Reg::sum(sum);
-  // Weights become integers. Their unit is the smallest with which neither one of them nor all together are too large.
-  constexpr float kNoWeight = 1e-30f;
-  const float of_largest = Reg::largest(largest) / kLargestInteger;
-  const float of_all = Reg::sum(all) / kMostWeights;
-  const float unit = of_largest > of_all ? of_largest : of_all;
-  task.weight_units[q] = unit < kNoWeight ? 0.0f : unit;
-  const Value inverse = Reg::set(unit < kNoWeight ? 0.0f : 1.0f / unit);
+  task.weight_units[q] = unit_of(largest, all);
+}
+
+LOREKEEP_TARGET inline void round_weights(const SegmentAttention& task, std::size_t q, std::size_t count) {
+  const float* scores = task.scores + q * kSegmentKeys;
+  std::uint16_t* weights = task.weights + q * kSegmentKeys;
+  const float unit = task.weight_units[q];
+  const Value inverse = Reg::set(unit == 0 ? 0.0f : 1.0f / unit);
   for (std::size_t i = 0; i < count; i += Reg::kLanes)
     Reg::store_integers(weights + i, Reg::mul(Reg::load(scores + i), inverse));
+}
+
+// Turns scores into weights, from 0 up to `most` keys rounded up to a register. All queries take each step before the
+// next one: a query's sums take as long as its step, and only other queries have work meanwhile.
+LOREKEEP_TARGET void soften(const SegmentAttention& task) {
+  const std::size_t count = (task.most + Reg::kLanes - 1) / Reg::kLanes * Reg::kLanes;
+  float factors[kTileQueries];
+  for (std::size_t q = 0; q < task.queries; ++q) factors[q] = bound_scores(task, q, count);
+  for (std::size_t q = 0; q < task.queries; ++q)
+    task.largest[q] = factors[q] * largest_of(task.scores + q * kSegmentKeys, count);
+  for (std::size_t q = 0; q < task.queries; ++q) exponentiate(task, q, count, factors[q]);
+  for (std::size_t q = 0; q < task.queries; ++q) round_weights(task, q, count);
 }
 
 template <std::size_t kRows>
@@ -417,8 +442,7 @@ LOREKEEP_TARGET void attend(const SegmentAttention& task) {
       score_rows<1>(task, q), q += 1;
     }
   }
-  const std::size_t count = (task.most + Reg::kLanes - 1) / Reg::kLanes * Reg::kLanes;
-  for (q = 0; q < queries; ++q) soften(task, q, count);
+  soften(task);
   for (q = 0; q < queries;) {
     const std::size_t left = queries - q;
     if (Reg::kQueries == 12 && left > 6) {

@@ -61,8 +61,8 @@ class Scheduler {
   /// Returns the next step; empty if no request can run. Each id occurs once in `requests`, and each model is set.
   /// Every step that is not empty must be given to finish() before the next plan(), also if it failed or was aborted.
   Step plan(std::span<const Request> requests, double now_ms);
-  /// Charges a step that took this long and, unless it was `aborted`, learns from it. After an aborted step, decodes run
-  /// without prompts once: prompts that are cancelled step by step delay replies, but do not stop them.
+  /// Charges a step that took this long and, unless it was `aborted`, learns from it. After an aborted step, decodes
+  /// run without prompts once: prompts that are cancelled step by step delay replies, but do not stop them.
   void finish(const Step& step, double took_ms, bool aborted = false);
   /// Returns the pause after a step at a throttle level of 0 to 1, in ms.
   double pause_after(const Step& step, double level) const noexcept;
