@@ -1,17 +1,12 @@
-import { resolve } from 'node:path';
-import { Catalog } from '../catalog/catalog.js';
+import type { Catalog } from '../catalog/catalog.js';
 import { CatalogModels } from '../catalog/catalog-models.js';
 import type { LoadedModel } from '../catalog/loaded-model.js';
 import { type CatalogReranker, Rerankers, type RerankersOptions } from '../catalog/rerankers.js';
 import { UnknownModelError } from '../catalog/unknown-model.js';
 import { embeddingOptions, rerankerOptions } from '../config/model-options.js';
-import { orStartupError } from '../config/startup-error.js';
-import { givenFlags } from './catalog/open-catalog.js';
+import { openCatalogAndConfig } from './catalog/open-catalog.js';
 import { UsageError } from './failure.js';
 import type { ModelFlags } from './flags/model.js';
-import { requireFileOfFlag } from './knowledge-base-file.js';
-import { warn } from './output.js';
-import { findConfig } from './server-config.js';
 
 const log = { info() {}, error() {} };
 
@@ -33,33 +28,19 @@ export class CommandModels implements AsyncDisposable {
   }
 
   /** @throws StartupError, UsageError if the config or the catalog is wrong or absent */
-  static async open({ catalog, config }: ModelFlags): Promise<CommandModels> {
-    // A server runs without its config file, but a file named here must exist.
-    if (config !== undefined) await requireFileOfFlag('--config', config, 'a server config');
-    if (catalog !== undefined) await requireFileOfFlag('--catalog', catalog, 'a model catalog');
-    const server = catalog === undefined ? await findConfig(config) : undefined;
-    // For example a misspelt models_catalog_path: the model would come from another catalog.
-    for (const warning of server?.warnings ?? []) warn(warning);
-    const found = server?.config;
-    const file = found?.models_catalog_path ?? resolve(catalog as string);
-    const loaded = await orStartupError(Catalog.load(file, found?.models_download_dir));
-    for (const warning of loaded.warnings) warn(warning);
+  static async open(flags: ModelFlags): Promise<CommandModels> {
+    const { catalog, config } = await openCatalogAndConfig(flags);
     // A command ends before a model could be unloaded.
-    const options = found && { ...embeddingOptions(found), idleMs: 0 };
-    const buildFlags = givenFlags({ catalog, config });
-    loaded.commandFlags = buildFlags;
+    const options = config && { ...embeddingOptions(config), idleMs: 0 };
+    const models = new CatalogModels(catalog, { ...options, remedy, buildFlags: catalog.commandFlags });
     const reranking = {
       defaultContext: 512,
       threads: 0,
-      ...(found && rerankerOptions(found)),
+      ...(config && rerankerOptions(config)),
       idleMs: 0,
       log,
     };
-    return new CommandModels(
-      loaded,
-      new CatalogModels(loaded, { ...options, remedy, buildFlags }),
-      reranking,
-    );
+    return new CommandModels(catalog, models, reranking);
   }
 
   /** For openKnowledgeBase(). @throws LorekeepError that names the catalog */

@@ -2,6 +2,7 @@ import type { Catalog } from '../../catalog/catalog.js';
 import type { Contradiction } from '../../catalog/contradictions.js';
 import { nothingToPull } from '../../catalog/model-pulls.js';
 import type { CatalogEntry, ModelVariant } from '../../catalog/schema.js';
+import type { ServerConfig } from '../../config/schema.js';
 import { withoutSecrets } from '../../downloads/address.js';
 import { exitStatus } from '../exit-status.js';
 import { CommandError } from '../failure.js';
@@ -9,11 +10,10 @@ import type { ModelFlags } from '../flags/model.js';
 import { interruptible } from '../interrupt.js';
 import { type ModelFile, modelFiles } from '../model-files.js';
 import { print, printJson } from '../output.js';
-import { findConfig } from '../server-config.js';
 import { counted, size } from '../terminal/amounts.js';
 import { printable } from '../terminal/printable.js';
 import { tableLines } from '../terminal/table.js';
-import { findEntry, knownElsewhere, openCatalog } from './open-catalog.js';
+import { findEntry, knownElsewhere, openCatalog, openCatalogAndConfig } from './open-catalog.js';
 import { pullView } from './pull-view.js';
 
 export interface ModelsFlags extends ModelFlags {
@@ -48,8 +48,8 @@ interface Inspected extends ListedModel {
 /** `lorekeep models list`: every variant and the state of its file. Checksums are compared by verify. */
 export async function listModels(flags: ModelsFlags): Promise<void> {
   await interruptible(async (signal) => {
-    const catalog = await openCatalog(flags);
-    const listed = await inspected(catalog, catalog.entries, { signal, gpu: await usableGpu(flags) });
+    const { catalog, config } = await openCatalogAndConfig(flags);
+    const listed = await inspected(catalog, catalog.entries, { signal, gpu: await usableGpu(config) });
     if (flags.json) return printJson({ catalog: catalog.file, models: listed.map(shown) });
     printTable(listed);
     printRemarks(listed);
@@ -59,9 +59,9 @@ export async function listModels(flags: ModelsFlags): Promise<void> {
 /** `lorekeep models show NAME`. */
 export async function showModel(name: string, flags: ModelsFlags): Promise<void> {
   await interruptible(async (signal) => {
-    const catalog = await openCatalog(flags);
+    const { catalog, config } = await openCatalogAndConfig(flags);
     const entry = findEntry(catalog, name);
-    const variants = await inspected(catalog, [entry], { signal, gpu: await usableGpu(flags) });
+    const variants = await inspected(catalog, [entry], { signal, gpu: await usableGpu(config) });
     const { reason: chosenBecause } = catalog.locate(entry);
     const differing = variants.flatMap(({ contradictions }) => contradictions);
     if (flags.json)
@@ -121,9 +121,9 @@ export async function pullModel(name: string, flags: ModelsFlags & { variant?: s
 /** `lorekeep models verify [NAME]`: compares sizes, checksums and headers with the catalog. */
 export async function verifyModels(name: string | undefined, flags: ModelsFlags): Promise<void> {
   await interruptible(async (signal) => {
-    const catalog = await openCatalog(flags);
+    const { catalog, config } = await openCatalogAndConfig(flags);
     const entries = name === undefined ? catalog.entries : [findEntry(catalog, name)];
-    const gpu = await usableGpu(flags);
+    const gpu = await usableGpu(config);
     const listed = await inspected(catalog, entries, { signal, gpu, withChecksums: true });
     const damaged = listed.filter(({ state }) => state === 'damaged').length;
     const checked = listed.filter(({ state }) => state === 'present' || state === 'damaged').length;
@@ -193,9 +193,8 @@ async function inspected(
 }
 
 /** Returns the name of the GPU that the server would use, if any. */
-async function usableGpu({ catalog, config }: ModelFlags): Promise<string | undefined> {
-  const backend =
-    catalog === undefined ? (await findConfig(config)).config.engines.llm_engine.backend : 'auto';
+async function usableGpu(config: ServerConfig | undefined): Promise<string | undefined> {
+  const backend = config?.engines.llm_engine.backend ?? 'auto';
   const library = await import('../../../lib/index.js').catch(() => undefined);
   return (await library?.findBackend(backend))?.device?.name;
 }

@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import { Catalog } from '../../catalog/catalog.js';
 import type { CatalogEntry } from '../../catalog/schema.js';
 import { knownModels, shippedCatalog } from '../../catalog/shipped-catalog.js';
+import type { ServerConfig } from '../../config/schema.js';
 import { orStartupError } from '../../config/startup-error.js';
 import { didYouMean, nearestName } from '../../schema/nearest.js';
 import { commandName, shellWord } from '../../schema/shell-word.js';
@@ -13,15 +14,27 @@ import { warn } from '../output.js';
 import { findConfig } from '../server-config.js';
 
 /** Reads the server's catalog, or that of --catalog. @throws StartupError, UsageError */
-export async function openCatalog({ catalog, config }: ModelFlags): Promise<Catalog> {
+export async function openCatalog(flags: ModelFlags): Promise<Catalog> {
+  return (await openCatalogAndConfig(flags)).catalog;
+}
+
+/** The same, with the config of the server unless --catalog is given. */
+export async function openCatalogAndConfig({
+  catalog,
+  config,
+}: ModelFlags): Promise<{ catalog: Catalog; config: ServerConfig | undefined }> {
+  // A server runs without its config file, but a file named here must exist.
   if (config !== undefined) await requireFileOfFlag('--config', config, 'a server config');
   if (catalog !== undefined) await requireFileOfFlag('--catalog', catalog, 'a model catalog');
-  const server = catalog === undefined ? (await findConfig(config)).config : undefined;
+  const found = catalog === undefined ? await findConfig(config) : undefined;
+  // For example a misspelt models_catalog_path: the model would come from another catalog.
+  for (const warning of found?.warnings ?? []) warn(warning);
+  const server = found?.config;
   const file = server?.models_catalog_path ?? resolve(catalog as string);
   const loaded = await orStartupError(Catalog.load(file, server?.models_download_dir));
   for (const warning of loaded.warnings) warn(warning);
   loaded.commandFlags = givenFlags({ catalog, config });
-  return loaded;
+  return { catalog: loaded, config: server };
 }
 
 /** Returns the download command for a model that only the package's catalog does not offer; else an empty text. */

@@ -1,6 +1,4 @@
-import { readFileSync } from 'node:fs';
 import { cpus } from 'node:os';
-import { join } from 'node:path';
 import { whyNotLoadable } from '../../../lib/addon-attempts.js';
 import { LorekeepError } from '../../../lib/errors.js';
 import type { BackendInfo, DistanceKernels } from '../../../lib/index.js';
@@ -10,14 +8,9 @@ import threadRoom from '../thread-room.cjs';
 import { type AddonReport, explainAddon } from './addon.js';
 import { type Finding, failed, ok, warning } from './finding.js';
 
-/** Compares Node's version with the package's requirement. */
+/** Names the version of Node.js. An older one than the package needs runs no command. */
 export function checkNode(): Finding {
-  const { engines } = JSON.parse(readFileSync(join(homeFolder, 'package.json'), 'utf8'));
-  const wanted = String(engines.node).replace(/^>=\s*/, '');
-  const found = process.versions.node;
-  const what = `${found} (${process.platform} ${process.arch})`;
-  if (isAtLeast(found, wanted)) return ok('Node.js', what);
-  return failed('Node.js', what, `install Node.js ${wanted} or newer`);
+  return ok('Node.js', `${process.versions.node} (${process.platform} ${process.arch})`);
 }
 
 /** The addon, the processor, and the backends that the addon finds. Without an addon: why it does not load. */
@@ -83,14 +76,4 @@ function memoryFindings(): Finding[] {
   if (available >= comfortableBytes) return [];
   const shown = `${Math.round(available / 1024 ** 2)} MiB are available`;
   return [warning('memory', shown, 'close other programs, or use small models')];
-}
-
-function isAtLeast(found: string, wanted: string): boolean {
-  const a = found.split('.').map(Number);
-  const b = wanted.split('.').map(Number);
-  for (let part = 0; part < 3; part++) {
-    const difference = (a[part] ?? 0) - (b[part] ?? 0);
-    if (difference !== 0) return difference > 0;
-  }
-  return true;
 }
