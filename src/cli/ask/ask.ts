@@ -1,32 +1,24 @@
-import type { FilterExpression, LexicalOptions, SearchMode, Tokenizer } from '../../../lib/index.js';
+import type { FilterExpression, LexicalOptions, SearchMode } from '../../../lib/index.js';
 import type { ClientAgent, ClientSession, Graph } from '../../client/index.js';
 import { replyToWire } from '../../client/names.js';
 import type { Hit } from '../../protocol/retrieval.js';
-import { exitStatus } from '../exit-status.js';
-import { CommandError, failureReport, UsageError } from '../failure.js';
+import { CommandError, UsageError } from '../failure.js';
 import { lexicalRequest } from '../flags/lexical.js';
 import { type RetrievalFlags, requireEffect, rerankRequest, searchFields } from '../flags/retrieval.js';
 import { interruptible } from '../interrupt.js';
-import { note, print, printFailure, printJsonLine } from '../output.js';
-import { hitLines } from '../search/hits.js';
+import { note, printJsonLine } from '../output.js';
+import { printHits } from '../search/hits.js';
 import { jsonArgument, jsonFile, jsonObjectArgument } from '../search/json-argument.js';
-import { Matcher } from '../search/matches.js';
 import { planNotes } from '../search/plan.js';
-import { findConfig } from '../server-config.js';
 import { counted } from '../terminal/amounts.js';
 import { printable } from '../terminal/printable.js';
-import { Screen } from '../terminal/screen.js';
-import { findAccessToken } from './access-token.js';
 import { answeringGraph, storageName } from './answering-graph.js';
 import { converse } from './conversation.js';
 import { placeOf } from './place.js';
-import { reach } from './reach.js';
+import { reach, type ServerFlags } from './reach.js';
 import { ReplyPrinter, refuseFailure } from './reply-printer.js';
 
-export interface AskFlags extends RetrievalFlags {
-  host: string;
-  port?: number;
-  accessTokenFile?: string;
+export interface AskFlags extends RetrievalFlags, ServerFlags {
   graph?: string;
   generate?: boolean;
   model?: string;
@@ -40,7 +32,7 @@ export async function ask(kb: string, question: string | undefined, given: AskFl
   if (kb === '')
     throw new UsageError('the name of the knowledge base is empty; a path such as kb.json is expected');
   requireEffect(given);
-  const { folder, path, tokenizer, fusion: usual } = await placeOf(kb, given.host);
+  const { folder, path, fusion: usual } = await placeOf(kb, given.host);
   const flags = given.mode === 'hybrid' && usual !== undefined ? { fusion: usual, ...given } : given;
   const lexical = await lexicalRequest(flags);
   const filter = (await jsonArgument('--filter', flags.filter)) as FilterExpression | undefined;
@@ -48,10 +40,7 @@ export async function ask(kb: string, question: string | undefined, given: AskFl
   // The server checks it.
   const graph = await graphOf(flags, filter, lexical);
   await interruptible(async (signal) => {
-    const { host } = flags;
-    const port = flags.port ?? (await findConfig(undefined)).config.port;
-    const accessToken = await findAccessToken(flags.accessTokenFile, host);
-    await using client = await reach({ host, port, accessToken }, signal);
+    await using client = await reach(flags, signal);
     const session = await client.createSession({ storageDataFolder: folder }, { signal });
     const opened = await session
       .createEmbeddedStringStorage({ name: storageName, configPath: path }, { signal })
@@ -60,14 +49,12 @@ export async function ask(kb: string, question: string | undefined, given: AskFl
       });
     const answer =
       graph === undefined
-        ? searcher(session, flags, { filter, lexical, variables, tokenizer, signal })
-        : talker(await session.createAgent({ graph }, { signal }), flags, { variables, tokenizer, signal });
+        ? searcher(session, flags, { filter, lexical, variables, signal })
+        : talker(await session.createAgent({ graph }, { signal }), flags, { variables, signal });
     // Awaited here, while the connection is open.
     if (question !== undefined) return await answer(question);
     if (process.stdin.isTTY) note(`${printable(kb)}: ${counted(opened.recordCount, 'record')}; Ctrl-D ends`);
-    const onFailure = (error: unknown, asked: string) =>
-      goOnAfter(error, asked, { json: flags.json, signal });
-    await converse({ answer, onFailure }, signal);
+    await converse({ answer, json: flags.json }, signal);
   });
 }
 
@@ -87,14 +74,13 @@ interface SearchContext {
   filter: FilterExpression | undefined;
   lexical: LexicalOptions | undefined;
   variables: Record<string, unknown> | undefined;
-  tokenizer: Tokenizer | undefined;
   signal: AbortSignal;
 }
 
 /** Shows the hits. */
 function searcher(session: ClientSession, flags: AskFlags, context: SearchContext): Answer {
   const { mode, json } = flags;
-  const { filter, lexical, variables, tokenizer, signal } = context;
+  const { filter, lexical, variables, signal } = context;
   return async (question) => {
     const found = await session.search(
       {
@@ -102,7 +88,7 @@ function searcher(session: ClientSession, flags: AskFlags, context: SearchContex
         name: storageName,
         text: question,
         lexical,
-        highlight: lexical !== undefined,
+        highlight: json !== true || lexical !== undefined,
         filter,
         variables,
         rerank: rerankRequest(flags),
@@ -111,26 +97,9 @@ function searcher(session: ClientSession, flags: AskFlags, context: SearchContex
     );
     const { hits, plan } = replyToWire('SearchEmbeddedStringStorageResponse', found);
     if (json) return printJsonLine({ question, hits, plan });
-    // With lexical options the server knows which words matched.
-    showHits(lexical === undefined ? question : matchedWords(hits), hits, { mode, tokenizer });
-    for (const each of planNotes(plan, tokenizer, hits.length, flags)) note(`lorekeep: ${each}`);
+    printHits(hits, { mode });
+    for (const each of planNotes(plan, hits.length, flags)) note(`lorekeep: ${each}`);
   };
-}
-
-/** The words that the lexical leg found in the hits. */
-function matchedWords(hits: readonly Hit[]): string {
-  const pieces = hits.flatMap(({ snippet = [] }) => snippet.filter(({ match }) => match));
-  return [...new Set(pieces.map(({ text }) => text))].join(' ');
-}
-
-function showHits(
-  question: string,
-  hits: readonly Hit[],
-  { mode, tokenizer }: { mode: SearchMode; tokenizer: Tokenizer | undefined },
-): void {
-  // Where the tokenizer is not known, at least no English stopword is highlighted.
-  const matcher = new Matcher(question, tokenizer ?? 'enhanced');
-  printHits(hits, { screen: new Screen(process.stdout), mode, matcher, explain: false });
 }
 
 /** Returns the mode of the searches that found the hits. */
@@ -141,16 +110,11 @@ function modeOf(hits: readonly Hit[]): SearchMode {
   return words ? 'hybrid' : 'dense';
 }
 
-function printHits(hits: readonly Hit[], options: Parameters<typeof hitLines>[1]): void {
-  if (hits.length === 0) note('no hits');
-  else for (const line of hitLines(hits, options)) print(line);
-}
-
 /** Shows the agent's reply while it is written, and its citations; of an agent that says nothing, its hits. */
 function talker(
   agent: ClientAgent,
   { json }: AskFlags,
-  { tokenizer, ...options }: Omit<SearchContext, 'filter' | 'lexical'>,
+  options: Omit<SearchContext, 'filter' | 'lexical'>,
 ): Answer {
   return async (question) => {
     const reply = new ReplyPrinter({ silent: json === true });
@@ -158,26 +122,9 @@ function talker(
     refuseFailure(complete);
     const { status, text, citations, hits, finish, action } = replyToWire('TurnComplete', complete);
     if (json) return printJsonLine({ question, status, text, citations, hits, finish, action });
-    if (text === '' && action === undefined && hits !== undefined)
-      showHits(question, hits, { mode: modeOf(hits), tokenizer });
+    if (text === '' && action === undefined && hits !== undefined) printHits(hits, { mode: modeOf(hits) });
     reply.showCitations(complete);
   };
-}
-
-/**
- * One question that fails does not end a conversation; a connection that is gone does. Where the questions come from a
- * program, the exit status shows it.
- */
-function goOnAfter(
-  error: unknown,
-  question: string,
-  { json, signal }: { json: boolean | undefined; signal: AbortSignal },
-): void {
-  signal.throwIfAborted();
-  if ((error as Error).name === 'ConnectionLostError') throw error;
-  printFailure(error);
-  if (json) printJsonLine({ question, ...failureReport(error) });
-  if (!process.stdin.isTTY) process.exitCode = exitStatus.failed;
 }
 
 function openFailure(error: unknown, kb: string): unknown {

@@ -1,18 +1,25 @@
 import { createInterface } from 'node:readline';
 import { onAbort } from '../../../lib/on-abort.js';
+import { exitStatus } from '../exit-status.js';
+import { failureReport } from '../failure.js';
+import { printFailure, printJsonLine } from '../output.js';
 
 export interface Conversation {
   /** Answers a line; false ends the conversation. */
   answer(question: string): Promise<unknown>;
-  /** Called if answer() rejects. If it returns, the next line is answered. */
-  onFailure(error: unknown, question: string): void;
+  /** Whether a failed question is also printed as JSON. */
+  json: boolean | undefined;
   /** Called for Ctrl-C on a terminal; true: it is dealt with. Default: Ctrl-C interrupts the process. */
   onInterrupt?: () => boolean;
 }
 
-/** Answers each line of stdin, with a prompt on a terminal, until the input ends (Ctrl-D). Blank lines are skipped. */
+/**
+ * Answers each line of stdin, with a prompt on a terminal, until the input ends (Ctrl-D). Blank lines are skipped. A question that
+ * fails does not end the conversation; the exit status shows it if the questions come from a program.
+ * @throws ConnectionLostError; the signal's reason
+ */
 export async function converse(
-  { answer, onFailure, onInterrupt = () => false }: Conversation,
+  { answer, json = false, onInterrupt = () => false }: Conversation,
   signal: AbortSignal,
 ): Promise<void> {
   const isTerminal = process.stdin.isTTY === true && process.stdout.isTTY === true;
@@ -32,8 +39,11 @@ export async function converse(
     if (isTerminal) lines.prompt();
     for await (const line of lines) {
       const question = line.trim();
-      const goesOn =
-        question === '' || (await answer(question).catch((error) => onFailure(error, question))) !== false;
+      const fail = (error: Error) => {
+        signal.throwIfAborted();
+        reportFailure(error, question, json);
+      };
+      const goesOn = question === '' || (await answer(question).catch(fail)) !== false;
       signal.throwIfAborted();
       if (!goesOn) return;
       if (isTerminal) lines.prompt();
@@ -44,4 +54,12 @@ export async function converse(
     stopListening();
     lines.close();
   }
+}
+
+/** @throws the error if the connection is lost */
+function reportFailure(error: Error, question: string, json: boolean): void {
+  if (error.name === 'ConnectionLostError') throw error;
+  printFailure(error);
+  if (json) printJsonLine({ question, ...failureReport(error) });
+  if (!process.stdin.isTTY) process.exitCode = exitStatus.failed;
 }

@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { isIP } from 'node:net';
 import { basename, dirname, isAbsolute, resolve } from 'node:path';
-import type { FusionMethod, Tokenizer } from '../../../lib/index.js';
+import type { FusionMethod } from '../../../lib/index.js';
 import { loadKnowledgeBaseConfig } from '../../knowledge/config.js';
 import { indexOf } from '../../knowledge/folder/place.js';
 
@@ -11,8 +11,6 @@ export interface KnowledgeBasePlace {
   folder: string | undefined;
   /** Path of the config file, relative to that folder. */
   path: string;
-  /** The tokenizer of the text index if it is known. It finds the matches to highlight. */
-  tokenizer: Tokenizer | undefined;
   /** How a search on the command line fuses its legs, if the config is known. */
   fusion: FusionMethod | undefined;
 }
@@ -23,22 +21,20 @@ export interface KnowledgeBasePlace {
  */
 export async function placeOf(path: string, host: string): Promise<KnowledgeBasePlace> {
   const here = isLoopback(host) ? await localConfig(path) : undefined;
-  if (here === undefined && !isAbsolute(path)) return { folder: undefined, path, ...unknownConfig };
+  if (here === undefined && !isAbsolute(path)) return { folder: undefined, path, fusion: undefined };
   const file = resolve(here ?? path);
-  const known = here === undefined ? unknownConfig : await configFacts(file);
-  return { folder: dirname(file), path: basename(file), ...known };
+  const fusion = here === undefined ? undefined : await fusionOf(file);
+  return { folder: dirname(file), path: basename(file), fusion };
 }
 
-async function configFacts(file: string): Promise<Pick<KnowledgeBasePlace, 'tokenizer' | 'fusion'>> {
+async function fusionOf(file: string): Promise<FusionMethod | undefined> {
   try {
     const { config } = await loadKnowledgeBaseConfig(file);
-    return { tokenizer: config.bm25_tokenizer, fusion: config.fusion ?? 'scores' };
+    return config.fusion ?? 'scores';
   } catch {
-    return unknownConfig; // The server says what is wrong with it.
+    return undefined; // The server says what is wrong with it.
   }
 }
-
-const unknownConfig = { tokenizer: undefined, fusion: undefined };
 
 /** The file of this machine that a path names: itself, or the knowledge base of a folder that was indexed. */
 async function localConfig(path: string): Promise<string | undefined> {

@@ -3,15 +3,24 @@ import { onAbort } from '../../../lib/on-abort.js';
 import { type Client, connect } from '../../client/index.js';
 import { commandName } from '../../schema/shell-word.js';
 import { CommandError } from '../failure.js';
+import { findConfig } from '../server-config.js';
+import { findAccessToken } from './access-token.js';
 
 /** A lorekeep server sends Hello at once. A program that is silent for this many milliseconds is another one. */
 const greetingMs = 5000;
 
-/** Connects to the server at an address. @throws CommandError that says what listens there instead; the signal's reason */
-export async function reach(
-  { host, port, accessToken }: { host: string; port: number; accessToken: string | undefined },
-  signal: AbortSignal,
-): Promise<Client> {
+/** The flags that name a server. */
+export interface ServerFlags {
+  host: string;
+  port?: number;
+  accessTokenFile?: string;
+}
+
+/** Connects to the server of the flags. @throws CommandError that says what listens there instead; the signal's reason */
+export async function reach(flags: ServerFlags, signal: AbortSignal): Promise<Client> {
+  const { host } = flags;
+  const port = flags.port ?? (await findConfig(undefined)).config.port;
+  const accessToken = await findAccessToken(flags.accessTokenFile, host);
   const place = `${isIPv6(host) ? `[${host}]` : host}:${port}`;
   const giveUp = new AbortController();
   const stopListening = onAbort(signal, () => giveUp.abort(signal.reason));

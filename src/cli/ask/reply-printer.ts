@@ -6,58 +6,77 @@ import { Screen } from '../terminal/screen.js';
 
 type Complete = ServerFrames['TurnComplete'];
 
-/** Prints a reply while it is written. */
-export class ReplyPrinter {
-  readonly #screen = new Screen(process.stdout);
+/** Prints the pieces of a text, thinking dimmed. */
+export class PiecePrinter {
+  readonly screen = new Screen(process.stdout);
   readonly #silent: boolean;
   /** Whether the last printed line is unfinished. */
   #open = false;
-  /** Time of the first piece, as performance.now(). */
-  firstText: number | undefined;
+  #thinks = false;
 
-  constructor({ silent = false }: { silent?: boolean } = {}) {
+  constructor(silent: boolean) {
     this.#silent = silent;
   }
 
-  /** Prints the pieces of a turn, thinking dimmed, and returns its end. */
-  async show(events: AsyncIterable<TurnEvent | Complete>): Promise<Complete> {
-    let last: 'reply' | 'thinking' | undefined;
-    let complete: Complete | undefined;
-    try {
-      for await (const event of events) {
-        if (event.type === 'TurnComplete') complete = event;
-        if (event.type !== 'TurnText') continue;
-        this.firstText ??= performance.now();
-        if (last === 'thinking' && event.kind === 'reply') this.#write('\n');
-        last = event.kind;
-        const text = event.text.split('\n').map(printable).join('\n');
-        this.#write(event.kind === 'thinking' ? this.#screen.dim(text) : text);
-      }
-    } finally {
-      if (this.#open) this.#write('\n');
-    }
-    if (complete === undefined) throw new Error('the turn has no end');
-    const { text, error, action, hits } = complete;
-    if (text === '' && error === undefined && action === undefined && hits === undefined)
-      this.#write('the agent said nothing\n');
-    return complete;
+  add(text: string, isThinking: boolean): void {
+    if (this.#thinks && !isThinking) this.#write('\n');
+    this.#thinks = isThinking;
+    const safe = text.split('\n').map(printable).join('\n');
+    this.#write(isThinking ? this.screen.dim(safe) : safe);
   }
 
-  /** Prints the sources of a reply, its action, and why it was cut. */
-  showCitations({ text, citations = [], action, finish }: Complete): void {
-    for (const line of citationLines(text, citations)) print(this.#screen.dim(line));
-    if (action !== undefined) {
-      const { name, arguments: given } = action;
-      print(this.#screen.dim(printable(`  action ${name} ${JSON.stringify(given)}`)));
-    }
-    if (finish === 'length' || finish === 'context' || finish === 'deadline')
-      print(this.#screen.dim(`  (cut: ${finish})`));
+  /** Ends the last line. */
+  end(): void {
+    if (this.#open) this.#write('\n');
   }
 
   #write(text: string): void {
     if (this.#silent || text === '') return;
     this.#open = !text.endsWith('\n');
     process.stdout.write(text);
+  }
+}
+
+/** Prints a reply while it is written. */
+export class ReplyPrinter {
+  readonly #pieces: PiecePrinter;
+  /** Time of the first piece, as performance.now(). */
+  firstText: number | undefined;
+
+  constructor({ silent = false }: { silent?: boolean } = {}) {
+    this.#pieces = new PiecePrinter(silent);
+  }
+
+  /** Prints the pieces of a turn and returns its end. */
+  async show(events: AsyncIterable<TurnEvent | Complete>): Promise<Complete> {
+    let complete: Complete | undefined;
+    try {
+      for await (const event of events) {
+        if (event.type === 'TurnComplete') complete = event;
+        if (event.type !== 'TurnText') continue;
+        this.firstText ??= performance.now();
+        this.#pieces.add(event.text, event.kind === 'thinking');
+      }
+    } finally {
+      this.#pieces.end();
+    }
+    if (complete === undefined) throw new Error('the turn has no end');
+    const { text, error, action, hits } = complete;
+    if (text === '' && error === undefined && action === undefined && hits === undefined)
+      this.#pieces.add('the agent said nothing\n', false);
+    return complete;
+  }
+
+  /** Prints the sources of a reply, its action, and why it was cut. */
+  showCitations({ text, citations = [], action, finish }: Complete): void {
+    const { screen } = this.#pieces;
+    for (const line of citationLines(text, citations)) print(screen.dim(line));
+    if (action !== undefined) {
+      const { name, arguments: given } = action;
+      print(screen.dim(printable(`  action ${name} ${JSON.stringify(given)}`)));
+    }
+    if (finish === 'length' || finish === 'context' || finish === 'deadline')
+      print(screen.dim(`  (cut: ${finish})`));
   }
 }
 

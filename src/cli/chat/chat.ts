@@ -2,28 +2,22 @@ import { isUtf8 } from 'node:buffer';
 import { constants } from 'node:fs';
 import { onAbort } from '../../../lib/on-abort.js';
 import { readRegularBytes } from '../../../lib/regular-file.js';
-import type { ClientAgent, ClientSession, Graph, ServerFrames } from '../../client/index.js';
+import type { ClientAgent, Graph, ServerFrames } from '../../client/index.js';
 import { replyToWire } from '../../client/names.js';
 import { isJsonWith, replaceOwn } from '../../files/replace-own.js';
 import { checkJsonShape } from '../../schema/json-shape.js';
-import { findAccessToken } from '../ask/access-token.js';
 import { answeringGraph, storageName } from '../ask/answering-graph.js';
 import { converse } from '../ask/conversation.js';
 import { placeOf } from '../ask/place.js';
-import { reach } from '../ask/reach.js';
+import { reach, type ServerFlags } from '../ask/reach.js';
 import { ReplyPrinter, refuseFailure } from '../ask/reply-printer.js';
-import { exitStatus } from '../exit-status.js';
-import { CommandError, failureReport } from '../failure.js';
+import { CommandError } from '../failure.js';
 import { interruptible } from '../interrupt.js';
-import { note, print, printFailure, printJsonLine } from '../output.js';
+import { note, print, printJsonLine } from '../output.js';
 import { jsonFile, textArgument } from '../search/json-argument.js';
-import { findConfig } from '../server-config.js';
 import { ChatStats } from './stats.js';
 
-export interface ChatFlags {
-  host: string;
-  port?: number;
-  accessTokenFile?: string;
+export interface ChatFlags extends ServerFlags {
   graph?: string;
   model?: string;
   system?: string;
@@ -42,15 +36,12 @@ export async function chat(kb: string | undefined, flags: ChatFlags): Promise<vo
   const graph = await graphOf(kb, flags);
   const history = flags.history === undefined ? undefined : await readHistory(flags.history);
   await interruptible(async (signal) => {
-    const { host } = flags;
-    const port = flags.port ?? (await findConfig(undefined)).config.port;
-    const accessToken = await findAccessToken(flags.accessTokenFile, host);
-    await using client = await reach({ host, port, accessToken }, signal);
-    const place = kb === undefined ? undefined : await placeOf(kb, host);
+    await using client = await reach(flags, signal);
+    const place = kb === undefined ? undefined : await placeOf(kb, flags.host);
     const session = await client.createSession({ storageDataFolder: place?.folder }, { signal });
     if (place !== undefined)
       await session.createEmbeddedStringStorage({ name: storageName, configPath: place.path }, { signal });
-    const agent = await createAgent(session, graph, history, signal);
+    const agent = await session.createAgent({ graph, history, enableDiagnostics: false }, { signal });
     const talk = new Talk(agent, flags, signal);
     if (process.stdin.isTTY)
       note('/stats shows tokens and times, /quit or Ctrl-D ends, Ctrl-C cancels a reply');
@@ -64,15 +55,6 @@ async function graphOf(kb: string | undefined, flags: ChatFlags): Promise<Graph>
   const search = { mode: 'hybrid', topK: flags.topK ?? defaultTopK } as const;
   const cite = kb === undefined ? undefined : 'marks';
   return answeringGraph(kb === undefined ? undefined : search, { model: flags.model, system, cite });
-}
-
-function createAgent(
-  session: ClientSession,
-  graph: Graph,
-  history: History | undefined,
-  signal: AbortSignal,
-): Promise<ClientAgent> {
-  return session.createAgent({ graph, history, enableDiagnostics: false }, { signal });
 }
 
 /** No frame has more. */
@@ -122,6 +104,10 @@ class Talk {
     this.#signal = signal;
   }
 
+  get json(): boolean | undefined {
+    return this.#flags.json;
+  }
+
   readonly answer = async (line: string): Promise<boolean> => {
     if (line === '/quit') return false;
     if (line === '/stats') for (const fact of this.#stats.lines()) print(fact);
@@ -133,14 +119,6 @@ class Talk {
     const turn = this.#turn;
     turn?.abort(new CancelledTurn());
     return turn !== undefined;
-  };
-
-  readonly onFailure = (error: unknown, question: string): void => {
-    this.#signal.throwIfAborted();
-    if ((error as Error).name === 'ConnectionLostError') throw error;
-    printFailure(error);
-    if (this.#flags.json) printJsonLine({ question, ...failureReport(error) });
-    if (!process.stdin.isTTY) process.exitCode = exitStatus.failed;
   };
 
   async #ask(text: string): Promise<void> {

@@ -5,12 +5,11 @@ import {
   type GenerationResult,
   LanguageModel,
 } from '../../../lib/index.js';
+import { PiecePrinter } from '../ask/reply-printer.js';
 import { CommandError, UsageError } from '../failure.js';
 import { interruptible } from '../interrupt.js';
 import { note, printJson } from '../output.js';
 import { textArgument } from '../search/json-argument.js';
-import { printable } from '../terminal/printable.js';
-import { Screen } from '../terminal/screen.js';
 
 export interface RunFlags {
   system?: string;
@@ -73,23 +72,11 @@ async function show(
   signal: AbortSignal,
   silent: boolean,
 ): Promise<GenerationResult> {
-  const screen = new Screen(process.stdout);
+  const pieces = new PiecePrinter(silent);
   const generation = model.generate(request, { signal });
   generation.result.catch(() => {});
-  let last = '';
-  const write = (text: string) => {
-    if (silent || text === '') return;
-    last = text;
-    process.stdout.write(text);
-  };
-  let thinking = false;
-  for await (const { kind, text } of generation) {
-    if (thinking && kind === 'text') write('\n');
-    thinking = kind === 'thinking';
-    const safe = text.split('\n').map(printable).join('\n');
-    write(thinking ? screen.dim(safe) : safe);
-  }
-  if (last !== '' && !last.endsWith('\n')) write('\n');
+  for await (const { kind, text } of generation) pieces.add(text, kind === 'thinking');
+  pieces.end();
   return generation.result;
 }
 

@@ -1,16 +1,15 @@
+import type { SnippetPart } from '../../../lib/index.js';
 import type { Hit, RetrievalPlan } from '../../protocol/retrieval.js';
+import { note, print } from '../output.js';
 import { ellipsize } from '../terminal/columns.js';
-import { type Piece, wrapPieces } from '../terminal/pieces.js';
-import { printableJson, printableLine } from '../terminal/printable.js';
-import type { Screen } from '../terminal/screen.js';
+import { wrapPieces } from '../terminal/pieces.js';
+import { printable, printableJson, printableLine } from '../terminal/printable.js';
+import { Screen } from '../terminal/screen.js';
 import { type Column, tableLines, tableWidths } from '../terminal/table.js';
-import type { Matcher } from './matches.js';
-import { snippet } from './snippet.js';
 
-export interface HitTableOptions {
+interface HitTableOptions {
   screen: Screen;
   mode: RetrievalPlan['mode'];
-  matcher: Matcher;
   /** Also shows the ranks in both legs, and the metadata. */
   explain: boolean;
 }
@@ -19,8 +18,8 @@ interface HitColumn extends Column {
   cell(hit: Hit): string;
 }
 
-/** Columns of a hit's text, over as many lines as needed. */
-const textColumns = 160;
+/** Columns of the beginning of a text without a snippet. */
+const beginningColumns = 160;
 /** Columns that the text needs next to the others; with fewer it goes below them. */
 const narrowestText = 40;
 const indent = 4;
@@ -40,8 +39,17 @@ function contextLines(
   );
 }
 
+/** Prints the hits as a table, or that there are none. */
+export function printHits(
+  hits: readonly Hit[],
+  { mode, explain = false }: { mode: HitTableOptions['mode']; explain?: boolean | undefined },
+): void {
+  if (hits.length === 0) note('no hits');
+  else for (const line of hitLines(hits, { screen: new Screen(process.stdout), mode, explain })) print(line);
+}
+
 /** The hits as a table: rank, scores, id, and a snippet around the query's words. */
-export function hitLines(hits: readonly Hit[], options: HitTableOptions): string[] {
+function hitLines(hits: readonly Hit[], options: HitTableOptions): string[] {
   const { screen, explain } = options;
   const layout = hitColumns(
     options,
@@ -120,18 +128,19 @@ function hitColumns({ screen, mode, explain }: HitTableOptions, reranked: boolea
   ];
 }
 
-function textLines(hit: Hit, width: number, { matcher, screen }: HitTableOptions): string[] {
+/** The snippet of a hit, or the beginning of its text. */
+function textLines(hit: Hit, width: number, { screen }: HitTableOptions): string[] {
   // Brackets take two columns, colours take none.
   const extra = screen.colours ? 0 : 2;
-  const lines = Math.max(1, Math.ceil(textColumns / width));
-  // Wrapped lines are rarely full.
-  const room = lines === 1 ? width : Math.floor(lines * width * 0.95);
-  const wrapped = wrapPieces(snippet(hit.text, matcher, Math.min(room, textColumns), extra), width, extra);
-  return wrapped.map((pieces) => pieces.map((piece) => highlighted(piece, screen)).join(''));
+  const parts = hit.snippet ?? [{ text: ellipsize(printableLine(hit.text), beginningColumns), match: false }];
+  const shown = parts.map(({ text, match }) => ({ text: printable(text.replace(/\s+/gu, ' ')), match }));
+  return wrapPieces(shown, width, extra).map((line) =>
+    line.map((part) => highlighted(part, screen)).join(''),
+  );
 }
 
-function highlighted({ text, matched }: Piece, screen: Screen): string {
-  if (!matched) return text;
+function highlighted({ text, match }: SnippetPart, screen: Screen): string {
+  if (!match) return text;
   return screen.colours ? screen.style(['bold', 'yellow'], text) : `[${text}]`;
 }
 

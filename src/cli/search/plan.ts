@@ -48,9 +48,9 @@ export function planLines(
 /** Notes that help to judge a result. */
 export function planNotes(
   { mode, dense, lexical }: RetrievalPlan,
-  tokenizer: string | undefined,
   hits: number,
   { offset = 0, minScore, threshold }: Pick<RetrievalFlags, 'offset' | 'minScore' | 'threshold'>,
+  tokenizer?: string,
 ): string[] {
   const notes: string[] = [];
   if (lexical?.tokens === 0) {

@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs';
-import { type FilterExpression, LorekeepError, type StorageHit, type Tokenizer } from '../../../lib/index.js';
+import { type FilterExpression, LorekeepError } from '../../../lib/index.js';
 import { type KnowledgeBaseConfig, openKnowledgeBase } from '../../knowledge/index.js';
-import type { Hit } from '../../protocol/retrieval.js';
 import { commandName, shellText, shellWord } from '../../schema/shell-word.js';
 import { wireHit, wireRerank } from '../../storages/wire.js';
 import { noView, progressView } from '../build/progress.js';
@@ -14,10 +13,8 @@ import { findKnowledgeBase } from '../knowledge-base-place.js';
 import { CommandModels } from '../models.js';
 import { note, print, printJson, warn } from '../output.js';
 import { printable } from '../terminal/printable.js';
-import { Screen } from '../terminal/screen.js';
-import { hitLines } from './hits.js';
+import { printHits } from './hits.js';
 import { jsonArgument, jsonObjectArgument } from './json-argument.js';
-import { Matcher } from './matches.js';
 import { planLines, planNotes } from './plan.js';
 
 export interface SearchFlags extends RetrievalFlags, ModelFlags {
@@ -64,12 +61,11 @@ export async function search(given: readonly string[], flags: SearchFlags): Prom
     await using kb = await opening.finally(() => view.stop());
     const opened = performance.now();
     if (opened - started > quietMs && isEmbeddedAnew(kb.config)) note(`lorekeep: ${buildAdvice}`);
-    const looksUpWords = flags.mode !== 'dense' && (lexical ?? kb.config.lexical) !== undefined;
     const query = {
       ...searchFields(flags),
       text,
       lexical,
-      highlight: flags.highlight === true || looksUpWords,
+      highlight: flags.highlight === true || flags.json !== true,
       filter: filter as FilterExpression | undefined,
       variables,
       rerank,
@@ -89,10 +85,8 @@ export async function search(given: readonly string[], flags: SearchFlags): Prom
     const plan = facts === undefined ? searched : { ...searched, rerank: wireRerank(rerank, facts) };
     const hits = found.map(wireHit);
     if (flags.json) return printJson({ records: kb.size, hits, plan, times });
-    // With lexical options the engine knows which words matched.
-    const marked = looksUpWords ? matchedWords(found) : text;
-    printHits(hits, marked, flags, kb.config.bm25_tokenizer);
-    for (const each of planNotes(plan, kb.config.bm25_tokenizer, hits.length, flags))
+    printHits(hits, flags);
+    for (const each of planNotes(plan, hits.length, flags, kb.config.bm25_tokenizer))
       note(`lorekeep: ${each}`);
     if (!flags.explain) return;
     print('');
@@ -107,14 +101,6 @@ function refuseWordAsPlace(name: string, text: string): void {
   if (existsSync(name) || name === '' || /[\\/]|\.json$/i.test(name)) return;
   const message = `${name}: the file does not exist; if it is a word of the text, put quotes around the text: ${commandName()} search ${shellText(`${name} ${text}`)}`;
   throw new CommandError('NOT_FOUND', message);
-}
-
-/** The words that the lexical leg found in the hits. */
-function matchedWords(hits: readonly StorageHit[]): string {
-  const words = hits.flatMap(({ text, highlights = [] }) =>
-    highlights.map(([begin, end]) => text.slice(begin, end)),
-  );
-  return [...new Set(words)].join(' ');
 }
 
 /** Splits the arguments into knowledge base and text. @throws UsageError */
@@ -132,25 +118,6 @@ function searchArguments(given: readonly string[]): [string | undefined, string]
   throw new UsageError(
     `put quotes around the text: ${commandName()} search ${isPlace ? `${shellWord(first)} ` : ''}${shellText(text)}`,
   );
-}
-
-function printHits(
-  hits: readonly Hit[],
-  text: string,
-  { mode, explain = false }: SearchFlags,
-  tokenizer: Tokenizer,
-): void {
-  if (hits.length === 0) {
-    note('no hits');
-    return;
-  }
-  const options = {
-    screen: new Screen(process.stdout),
-    mode,
-    matcher: new Matcher(text, tokenizer),
-    explain,
-  };
-  for (const line of hitLines(hits, options)) print(line);
 }
 
 function logNote(facts: object, message: string): void {

@@ -1,15 +1,10 @@
+import type { SnippetPart } from '../../../lib/index.js';
 import { columns, graphemes } from './columns.js';
 
-/** A piece of text, highlighted or not. */
-export interface Piece {
-  text: string;
-  matched: boolean;
-}
-
-/** Wraps pieces at blanks into lines of at most `width` columns. A highlighted piece takes `extra` more columns. */
-export function wrapPieces(pieces: readonly Piece[], width: number, extra: number): Piece[][] {
-  const lines: Piece[][] = [];
-  let line: Piece[] = [];
+/** Wraps the parts of a snippet at blanks into lines of at most `width` columns. A match takes `extra` more columns. */
+export function wrapPieces(pieces: readonly SnippetPart[], width: number, extra: number): SnippetPart[][] {
+  const lines: SnippetPart[][] = [];
+  let line: SnippetPart[] = [];
   let used = 0;
   const next = () => {
     if (line.length > 0) lines.push(line);
@@ -20,7 +15,7 @@ export function wrapPieces(pieces: readonly Piece[], width: number, extra: numbe
     const size = piecesWidth(word, extra);
     if (used > 0 && used + 1 + size > width) next();
     if (used > 0) {
-      line.push({ text: ' ', matched: false });
+      line.push({ text: ' ', match: false });
       used++;
     }
     for (const piece of size <= width ? [word] : [...broken(word, width, extra)]) {
@@ -34,37 +29,37 @@ export function wrapPieces(pieces: readonly Piece[], width: number, extra: numbe
   return lines;
 }
 
-export function piecesWidth(pieces: readonly Piece[], extra: number): number {
-  return pieces.reduce((sum, { text, matched }) => sum + columns(text) + (matched ? extra : 0), 0);
+export function piecesWidth(pieces: readonly SnippetPart[], extra: number): number {
+  return pieces.reduce((sum, { text, match }) => sum + columns(text) + (match ? extra : 0), 0);
 }
 
 /** The words between blanks, each as its pieces. */
-function words(pieces: readonly Piece[]): Piece[][] {
-  const result: Piece[][] = [[]];
-  for (const { text, matched } of pieces) {
+function words(pieces: readonly SnippetPart[]): SnippetPart[][] {
+  const result: SnippetPart[][] = [[]];
+  for (const { text, match } of pieces) {
     text.split(' ').forEach((part, index) => {
       if (index > 0) result.push([]);
-      if (part !== '') result.at(-1)?.push({ text: part, matched });
+      if (part !== '') result.at(-1)?.push({ text: part, match });
     });
   }
   return result.filter((word) => word.length > 0);
 }
 
 /** Splits a word that is longer than a line. */
-function* broken(word: readonly Piece[], width: number, extra: number): Generator<Piece[]> {
-  for (const { text, matched } of word) {
-    const room = width - (matched ? extra : 0);
+function* broken(word: readonly SnippetPart[], width: number, extra: number): Generator<SnippetPart[]> {
+  for (const { text, match } of word) {
+    const room = width - (match ? extra : 0);
     let part = '';
     let used = 0;
     for (const grapheme of graphemes(text)) {
       if (part !== '' && used + grapheme.width > room) {
-        yield [{ text: part, matched }];
+        yield [{ text: part, match }];
         part = '';
         used = 0;
       }
       part += grapheme.text;
       used += grapheme.width;
     }
-    yield [{ text: part, matched }];
+    yield [{ text: part, match }];
   }
 }
