@@ -95,13 +95,25 @@ std::shared_ptr<CancelToken> cancel_argument(const Napi::Value& value) {
   return unwrap_argument<CancelTokenBinding>(value, "cancel")->token();
 }
 
-FilterArgument::FilterArgument(const Napi::Value& value) {
-  if (value.IsUndefined()) return;
+std::vector<std::string> strings_argument(const Napi::Value& value, const char* name) {
+  if (!value.IsArray()) refuse(name, "an array of strings");
+  const auto array = value.As<Napi::Array>();
+  std::vector<std::string> strings;
+  for (std::uint32_t i = 0; i < array.Length(); ++i) strings.push_back(string_argument(array.Get(i), name));
+  return strings;
+}
+
+std::vector<std::uint32_t> ordinals_argument(const Napi::Value& value, const char* name) {
   if (!value.IsTypedArray() || value.As<Napi::TypedArray>().TypedArrayType() != napi_uint32_array) {
-    refuse("filter", "a Uint32Array of ordinals");
+    refuse(name, "a Uint32Array of ordinals");
   }
   const auto array = value.As<Napi::Uint32Array>();
-  ordinals_.assign(array.Data(), array.Data() + array.ElementLength());
+  return {array.Data(), array.Data() + array.ElementLength()};
+}
+
+FilterArgument::FilterArgument(const Napi::Value& value) {
+  if (value.IsUndefined()) return;
+  ordinals_ = ordinals_argument(value, "filter");
   given_ = true;
 }
 

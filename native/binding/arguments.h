@@ -4,6 +4,7 @@
 
 #include <napi.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
@@ -26,6 +27,8 @@ inline constexpr std::uint64_t kMostHits = 10'000;
 inline constexpr std::uint64_t kMostThreads = 1024;
 
 std::string string_argument(const Napi::Value& value, const char* name);
+/// Reads an array of strings.
+std::vector<std::string> strings_argument(const Napi::Value& value, const char* name);
 /// Reads a file name, in UTF-8 on every platform.
 std::filesystem::path path_argument(const Napi::Value& value);
 /// Reads an integer in [min, max].
@@ -60,6 +63,9 @@ Wrapped* unwrap_argument(const Napi::Value& value, const char* name) {
 /// Returns null for undefined.
 std::shared_ptr<CancelToken> cancel_argument(const Napi::Value& value);
 
+/// Copies a Uint32Array of ordinals.
+std::vector<std::uint32_t> ordinals_argument(const Napi::Value& value, const char* name = "ordinals");
+
 /// Ordinals in a Uint32Array. Converted to a bitmap on the worker, because this takes time linear in the records.
 class FilterArgument {
  public:
@@ -72,6 +78,14 @@ class FilterArgument {
   std::vector<std::uint32_t> ordinals_;
   Bitmap bitmap_;
 };
+
+/// Copies numbers to a typed array.
+template <class Array, class T>
+Napi::Value to_js_array(Napi::Env env, const std::vector<T>& values) {
+  auto array = Array::New(env, values.size());
+  std::copy(values.begin(), values.end(), array.Data());
+  return array;
+}
 
 /// Passes the vector's memory to JavaScript. Copies only small arrays, and if external buffers are forbidden.
 Napi::Value to_float32_array(Napi::Env env, std::vector<float>&& values);

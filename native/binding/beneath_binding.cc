@@ -33,12 +33,7 @@ BeneathRequest request_argument(const Napi::Value& value) {
   request.wanted = wanted_argument(text("wanted"));
   request.make_folders = given.Get("makeFolders").ToBoolean();
   request.logs = text("logs");
-  const Napi::Value closed = given.Get("closed");
-  if (!closed.IsArray()) fail(Code::kInvalidArgument, "closed: an array is expected");
-  const auto paths = closed.As<Napi::Array>();
-  for (std::uint32_t index = 0; index < paths.Length(); ++index) {
-    request.closed.push_back(string_argument(paths.Get(index), "closed"));
-  }
+  request.closed = strings_argument(given.Get("closed"), "closed");
   return request;
 }
 

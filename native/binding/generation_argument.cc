@@ -30,14 +30,6 @@ std::vector<lm::Token> tokens_argument(const Napi::Value& value, const char* nam
   return std::vector<lm::Token>(array.Data(), array.Data() + array.ElementLength());
 }
 
-std::vector<std::string> texts_argument(const Napi::Value& value, const char* name) {
-  if (!value.IsArray()) fail(Code::kInvalidArgument, std::string(name) + ": an array of strings is expected");
-  const auto array = value.As<Napi::Array>();
-  std::vector<std::string> texts;
-  for (std::uint32_t i = 0; i < array.Length(); ++i) texts.push_back(string_argument(array.Get(i), name));
-  return texts;
-}
-
 lm::SamplingOptions sampling_argument(const Napi::Object& request) {
   const auto number = [&request](const char* name) { return number_argument(request.Get(name), name); };
   lm::SamplingOptions sampling;
@@ -69,7 +61,7 @@ lm::GenerationInput input_argument(const Napi::Object& request) {
   }
   input.sampling = sampling_argument(request);
   input.seed = integer_argument(request.Get("seed"), "seed", 0, kMostExactInteger);
-  input.text.stops = texts_argument(request.Get("stop"), "stop");
+  input.text.stops = strings_argument(request.Get("stop"), "stop");
   input.drafts = request.Get("drafts").ToBoolean();
   if (!request.Get("logprobs").IsUndefined()) {
     input.log_probabilities =
@@ -107,7 +99,7 @@ lm::ReplyOptions reply_argument(const Napi::Object& request) {
     const Napi::Object quotes = object_argument(request.Get("quotes"), "quotes");
     reply.quotes = {string_argument(quotes.Get("marks"), "quotes.marks"),
                     string_argument(quotes.Get("apostrophes"), "quotes.apostrophes"),
-                    texts_argument(quotes.Get("texts"), "quotes.texts")};
+                    strings_argument(quotes.Get("texts"), "quotes.texts")};
   }
   return reply;
 }

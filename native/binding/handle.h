@@ -4,12 +4,14 @@
 #include <napi.h>
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "binding/environment.h"
+#include "binding/error_translator.h"
 #include "core/error.h"
 
 namespace lorekeep::binding {
@@ -97,6 +99,13 @@ class Handle : public Napi::ObjectWrap<Derived>, public HandleBase {
   }
 
   Napi::Object self() override { return this->Value(); }
+
+  /// A getter of a number of the value: the result of a member function.
+  template <auto kMember>
+  Napi::Value number(const Napi::CallbackInfo& info) {
+    return guarded(info.Env(),
+                   [&] { return Napi::Number::New(info.Env(), static_cast<double>(std::invoke(kMember, peek()))); });
+  }
 
  protected:
   std::shared_ptr<const void> detach(Napi::Env env) noexcept override {

@@ -7,14 +7,6 @@ namespace {
 
 constexpr std::uint64_t kMostBatchTokens = 1 << 20;
 
-std::vector<std::string> names_argument(const Napi::Value& value, const char* name) {
-  if (!value.IsArray()) fail(Code::kInvalidArgument, std::string(name) + ": an array is expected");
-  const auto array = value.As<Napi::Array>();
-  std::vector<std::string> names;
-  for (std::uint32_t i = 0; i < array.Length(); ++i) names.push_back(string_argument(array.Get(i), name));
-  return names;
-}
-
 }  // namespace
 
 std::vector<engine::KnownSettings> known_settings_argument(const Napi::Value& value) {
@@ -25,7 +17,7 @@ std::vector<engine::KnownSettings> known_settings_argument(const Napi::Value& va
     const Napi::Object entry = object_argument(entries.Get(i), "known[]");
     const auto tokens = integer_argument(entry.Get("batchTokens"), "batchTokens", 0, kMostBatchTokens);
     known.push_back({string_argument(entry.Get("fingerprint"), "fingerprint"),
-                     names_argument(entry.Get("candidates"), "candidates"),
+                     strings_argument(entry.Get("candidates"), "candidates"),
                      {string_argument(entry.Get("runtime"), "runtime"), static_cast<std::uint32_t>(tokens)}});
   }
   return known;

@@ -5,31 +5,19 @@
 #include "core/error.h"
 
 namespace lorekeep::binding {
-namespace {
-
-std::vector<std::string> strings(const Napi::Value& value, const char* name) {
-  if (!value.IsArray()) fail(Code::kInvalidArgument, std::string(name) + ": an array of strings is expected");
-  const auto array = value.As<Napi::Array>();
-  std::vector<std::string> all;
-  for (std::uint32_t i = 0; i < array.Length(); ++i) all.push_back(string_argument(array.Get(i), name));
-  return all;
-}
-
-}  // namespace
-
 std::shared_ptr<const store::LexicalOptions> lexical_argument(const Napi::Value& value) {
   if (value.IsUndefined()) return nullptr;
   const Napi::Object given = object_argument(value, "lexical");
   auto options = std::make_shared<store::LexicalOptions>();
   options->query.syntax = given.Get("extended").ToBoolean();
   options->query.fuzziness = given.Get("fuzziness").ToBoolean();
-  options->query.stopwords = strings(given.Get("stopwords"), "lexical.stopwords");
+  options->query.stopwords = strings_argument(given.Get("stopwords"), "lexical.stopwords");
   if (!given.Get("synonyms").IsArray()) fail(Code::kInvalidArgument, "lexical.synonyms: an array is expected");
   const auto groups = given.Get("synonyms").As<Napi::Array>();
   for (std::uint32_t i = 0; i < groups.Length(); ++i) {
-    options->query.synonyms.push_back(strings(groups.Get(i), "lexical.synonyms"));
+    options->query.synonyms.push_back(strings_argument(groups.Get(i), "lexical.synonyms"));
   }
-  const std::vector<std::string> fields = strings(given.Get("boostedFields"), "lexical.boosts");
+  const std::vector<std::string> fields = strings_argument(given.Get("boostedFields"), "lexical.boosts");
   const auto boosts = doubles_argument(given.Get("boosts"), "lexical.boosts");
   if (fields.size() != boosts.size()) fail(Code::kInvalidArgument, "lexical.boosts: a number per field is expected");
   for (std::size_t i = 0; i < fields.size(); ++i) {

@@ -25,13 +25,14 @@ Napi::Value wrap_records(Napi::Env env, std::shared_ptr<store::Records>&& record
 }  // namespace
 
 Napi::Function RecordsBinding::define(Napi::Env env) {
-  return DefineClass(env, kName,
-                     with_handle_members({
-                         InstanceMethod("id", &RecordsBinding::id),
-                         InstanceAccessor("size", &RecordsBinding::size, nullptr),
-                         InstanceAccessor("fingerprint", &RecordsBinding::fingerprint, nullptr),
-                         InstanceAccessor("memoryBytes", &RecordsBinding::memory_bytes, nullptr),
-                     }));
+  return DefineClass(
+      env, kName,
+      with_handle_members({
+          InstanceMethod("id", &RecordsBinding::id),
+          InstanceAccessor("size", &RecordsBinding::number<&store::Records::size>, nullptr),
+          InstanceAccessor("fingerprint", &RecordsBinding::fingerprint, nullptr),
+          InstanceAccessor("memoryBytes", &RecordsBinding::number<&store::Records::memory_bytes>, nullptr),
+      }));
 }
 
 Napi::Value RecordsBinding::id(const Napi::CallbackInfo& info) {
@@ -43,16 +44,8 @@ Napi::Value RecordsBinding::id(const Napi::CallbackInfo& info) {
   });
 }
 
-Napi::Value RecordsBinding::size(const Napi::CallbackInfo& info) {
-  return guarded(info.Env(), [&] { return Napi::Number::New(info.Env(), static_cast<double>(peek().size())); });
-}
-
 Napi::Value RecordsBinding::fingerprint(const Napi::CallbackInfo& info) {
   return guarded(info.Env(), [&] { return Napi::String::New(info.Env(), fingerprint_text(peek().fingerprint)); });
-}
-
-Napi::Value RecordsBinding::memory_bytes(const Napi::CallbackInfo& info) {
-  return guarded(info.Env(), [&] { return Napi::Number::New(info.Env(), static_cast<double>(peek().memory_bytes())); });
 }
 
 Napi::Value read_records(const Napi::CallbackInfo& info) {

@@ -17,9 +17,7 @@ class RecordsBinding final : public Handle<RecordsBinding, store::Records> {
 
  private:
   Napi::Value id(const Napi::CallbackInfo& info);
-  Napi::Value size(const Napi::CallbackInfo& info);
   Napi::Value fingerprint(const Napi::CallbackInfo& info);
-  Napi::Value memory_bytes(const Napi::CallbackInfo& info);
 };
 
 /// readRecords(path, fields, cancel)

@@ -31,26 +31,27 @@ Napi::Value wrap_storage(Napi::Env env, Built&& built) {
 }  // namespace
 
 Napi::Function StorageBinding::define(Napi::Env env) {
-  return DefineClass(env, kName,
-                     with_handle_members({
-                         InstanceMethod("search", &StorageBinding::search),
-                         InstanceMethod("searchNow", &StorageBinding::search_now),
-                         InstanceMethod("highlight", &StorageBinding::highlight),
-                         InstanceMethod("reportRecall", &StorageBinding::report_recall),
-                         InstanceMethod("compileFilter", &StorageBinding::compile_filter),
-                         InstanceMethod("documentFrequency", &StorageBinding::document_frequency),
-                         InstanceMethod("find", &StorageBinding::find),
-                         InstanceMethod("matching", &StorageBinding::matching),
-                         InstanceMethod("records", &StorageBinding::records),
-                         InstanceMethod("rows", &StorageBinding::rows),
-                         InstanceMethod("distinct", &StorageBinding::distinct),
-                         InstanceMethod("indexes", &StorageBinding::indexes),
-                         InstanceAccessor("size", &StorageBinding::size, nullptr),
-                         InstanceAccessor("dimension", &StorageBinding::dimension, nullptr),
-                         InstanceAccessor("memoryBytes", &StorageBinding::memory_bytes, nullptr),
-                         InstanceAccessor("tokenizer", &StorageBinding::tokenizer, nullptr),
-                         InstanceAccessor("fields", &StorageBinding::fields, nullptr),
-                     }));
+  return DefineClass(
+      env, kName,
+      with_handle_members({
+          InstanceMethod("search", &StorageBinding::search),
+          InstanceMethod("searchNow", &StorageBinding::search_now),
+          InstanceMethod("highlight", &StorageBinding::highlight),
+          InstanceMethod("reportRecall", &StorageBinding::report_recall),
+          InstanceMethod("compileFilter", &StorageBinding::compile_filter),
+          InstanceMethod("documentFrequency", &StorageBinding::document_frequency),
+          InstanceMethod("find", &StorageBinding::find),
+          InstanceMethod("matching", &StorageBinding::matching),
+          InstanceMethod("records", &StorageBinding::records),
+          InstanceMethod("rows", &StorageBinding::rows),
+          InstanceMethod("distinct", &StorageBinding::distinct),
+          InstanceMethod("indexes", &StorageBinding::indexes),
+          InstanceAccessor("size", &StorageBinding::number<&store::Storage::size>, nullptr),
+          InstanceAccessor("dimension", &StorageBinding::dimension, nullptr),
+          InstanceAccessor("memoryBytes", &StorageBinding::number<&store::Storage::memory_bytes>, nullptr),
+          InstanceAccessor("tokenizer", &StorageBinding::tokenizer, nullptr),
+          InstanceAccessor("fields", &StorageBinding::fields, nullptr),
+      }));
 }
 
 Napi::Value StorageBinding::search(const Napi::CallbackInfo& info) {
@@ -122,10 +123,8 @@ Napi::Value StorageBinding::highlight(const Napi::CallbackInfo& info) {
           }
           return numbers;
         },
-        [](Napi::Env env, std::vector<std::uint32_t>&& numbers) -> Napi::Value {
-          auto array = Napi::Uint32Array::New(env, numbers.size());
-          std::copy(numbers.begin(), numbers.end(), array.Data());
-          return array;
+        [](Napi::Env env, std::vector<std::uint32_t>&& numbers) {
+          return to_js_array<Napi::Uint32Array>(env, numbers);
         });
   });
 }
@@ -180,17 +179,9 @@ Napi::Value StorageBinding::document_frequency(const Napi::CallbackInfo& info) {
   });
 }
 
-Napi::Value StorageBinding::size(const Napi::CallbackInfo& info) {
-  return guarded(info.Env(), [&] { return Napi::Number::New(info.Env(), static_cast<double>(peek().size())); });
-}
-
 Napi::Value StorageBinding::dimension(const Napi::CallbackInfo& info) {
   return guarded(info.Env(),
                  [&] { return Napi::Number::New(info.Env(), static_cast<double>(peek().vectors()->dimension())); });
-}
-
-Napi::Value StorageBinding::memory_bytes(const Napi::CallbackInfo& info) {
-  return guarded(info.Env(), [&] { return Napi::Number::New(info.Env(), static_cast<double>(peek().memory_bytes())); });
 }
 
 Napi::Value StorageBinding::tokenizer(const Napi::CallbackInfo& info) {

@@ -31,17 +31,12 @@ class StorageBinding final : public Handle<StorageBinding, const store::Storage>
   Napi::Value rows(const Napi::CallbackInfo& info);
   Napi::Value distinct(const Napi::CallbackInfo& info);
   Napi::Value indexes(const Napi::CallbackInfo& info);
-  Napi::Value size(const Napi::CallbackInfo& info);
   Napi::Value dimension(const Napi::CallbackInfo& info);
-  Napi::Value memory_bytes(const Napi::CallbackInfo& info);
   Napi::Value tokenizer(const Napi::CallbackInfo& info);
   Napi::Value fields(const Napi::CallbackInfo& info);
 
   std::shared_ptr<store::StorageTimes> times_ = std::make_shared<store::StorageTimes>();
 };
-
-/// Reads a Uint32Array. Throws Error(kInvalidArgument).
-std::vector<std::uint32_t> ordinals_argument(const Napi::Value& value);
 
 /// buildStorage(ids, texts, rows, dimension, metadata, options, cancel, progress)
 Napi::Value build_storage(const Napi::CallbackInfo& info);

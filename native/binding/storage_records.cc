@@ -25,23 +25,8 @@ Ordinals known_ordinals(const Napi::Value& value, const store::Storage& storage)
   return ordinals;
 }
 
-template <class Array, class T>
-Napi::Value to_js_array(Napi::Env env, const std::vector<T>& values) {
-  auto array = Array::New(env, values.size());
-  std::copy(values.begin(), values.end(), array.Data());
-  return array;
-}
-
 Napi::Value to_js_ordinals(Napi::Env env, Ordinals&& ordinals) {
   return to_js_array<Napi::Uint32Array>(env, ordinals);
-}
-
-std::vector<std::string> ids_argument(const Napi::Value& value) {
-  if (!value.IsArray()) fail(Code::kInvalidArgument, "ids: an array of strings is expected");
-  const auto given = value.As<Napi::Array>();
-  std::vector<std::string> ids;
-  for (std::uint32_t i = 0; i < given.Length(); ++i) ids.push_back(string_argument(given.Get(i), "ids"));
-  return ids;
 }
 
 struct Matching {
@@ -71,20 +56,12 @@ Matching matching_records(const store::Storage& storage, const store::PreparedFi
 
 }  // namespace
 
-std::vector<std::uint32_t> ordinals_argument(const Napi::Value& value) {
-  if (!value.IsTypedArray() || value.As<Napi::TypedArray>().TypedArrayType() != napi_uint32_array) {
-    fail(Code::kInvalidArgument, "ordinals: a Uint32Array is expected");
-  }
-  const auto given = value.As<Napi::Uint32Array>();
-  return {given.Data(), given.Data() + given.ElementLength()};
-}
-
 // find(ids, cancel): the ordinal of each id, -1 for an unknown one.
 Napi::Value StorageBinding::find(const Napi::CallbackInfo& info) {
   return guarded(info.Env(), [&]() -> Napi::Value {
     return promise_task<std::vector<std::int32_t>>(
         info.Env(), {Lane::kQuick, cancel_argument(info[1]), this, {}},
-        [storage = use(), ids = ids_argument(info[0])](const TaskContext&) {
+        [storage = use(), ids = strings_argument(info[0], "ids")](const TaskContext&) {
           std::vector<std::int32_t> ordinals;
           for (const std::string& id : ids) {
             const auto found = storage->find(id);

@@ -44,17 +44,18 @@ Napi::Value to_js_result(Napi::Env env, const text::TextSearchResult& found) {
 }  // namespace
 
 Napi::Function TextIndexBinding::define(Napi::Env env) {
-  return DefineClass(env, kName,
-                     with_handle_members({
-                         InstanceMethod("search", &TextIndexBinding::search),
-                         InstanceMethod("searchNow", &TextIndexBinding::search_now),
-                         InstanceMethod("save", &TextIndexBinding::save),
-                         InstanceMethod("tokenizerFit", &TextIndexBinding::tokenizer_fit),
-                         InstanceAccessor("size", &TextIndexBinding::size, nullptr),
-                         InstanceAccessor("terms", &TextIndexBinding::terms, nullptr),
-                         InstanceAccessor("tokenizer", &TextIndexBinding::tokenizer, nullptr),
-                         InstanceAccessor("memoryBytes", &TextIndexBinding::memory_bytes, nullptr),
-                     }));
+  return DefineClass(
+      env, kName,
+      with_handle_members({
+          InstanceMethod("search", &TextIndexBinding::search),
+          InstanceMethod("searchNow", &TextIndexBinding::search_now),
+          InstanceMethod("save", &TextIndexBinding::save),
+          InstanceMethod("tokenizerFit", &TextIndexBinding::tokenizer_fit),
+          InstanceAccessor("size", &TextIndexBinding::number<&text::TextIndex::documents>, nullptr),
+          InstanceAccessor("terms", &TextIndexBinding::number<&text::TextIndex::terms>, nullptr),
+          InstanceAccessor("tokenizer", &TextIndexBinding::tokenizer, nullptr),
+          InstanceAccessor("memoryBytes", &TextIndexBinding::number<&text::TextIndex::memory_bytes>, nullptr),
+      }));
 }
 
 Napi::Value TextIndexBinding::search(const Napi::CallbackInfo& info) {
@@ -105,14 +106,6 @@ Napi::Value TextIndexBinding::save(const Napi::CallbackInfo& info) {
   });
 }
 
-Napi::Value TextIndexBinding::size(const Napi::CallbackInfo& info) {
-  return guarded(info.Env(), [&] { return Napi::Number::New(info.Env(), peek().documents()); });
-}
-
-Napi::Value TextIndexBinding::terms(const Napi::CallbackInfo& info) {
-  return guarded(info.Env(), [&] { return Napi::Number::New(info.Env(), static_cast<double>(peek().terms())); });
-}
-
 Napi::Value TextIndexBinding::tokenizer(const Napi::CallbackInfo& info) {
   return guarded(info.Env(),
                  [&] { return Napi::String::New(info.Env(), std::string(text::tokenizer_name(peek().tokenizer()))); });
@@ -127,10 +120,6 @@ Napi::Value TextIndexBinding::tokenizer_fit(const Napi::CallbackInfo& info) {
     result.Set("unsuitedWords", Napi::Number::New(info.Env(), static_cast<double>(fit.unsuited_terms) / terms));
     return result;
   });
-}
-
-Napi::Value TextIndexBinding::memory_bytes(const Napi::CallbackInfo& info) {
-  return guarded(info.Env(), [&] { return Napi::Number::New(info.Env(), static_cast<double>(peek().memory_bytes())); });
 }
 
 Napi::Value wrap_text_index(Napi::Env env, Shared&& index) {

@@ -23,11 +23,8 @@ class TextIndexBinding final : public Handle<TextIndexBinding, const text::TextI
   Napi::Value search(const Napi::CallbackInfo& info);
   Napi::Value search_now(const Napi::CallbackInfo& info);
   Napi::Value save(const Napi::CallbackInfo& info);
-  Napi::Value size(const Napi::CallbackInfo& info);
-  Napi::Value terms(const Napi::CallbackInfo& info);
   Napi::Value tokenizer(const Napi::CallbackInfo& info);
   Napi::Value tokenizer_fit(const Napi::CallbackInfo& info);
-  Napi::Value memory_bytes(const Napi::CallbackInfo& info);
 
   // For searches without a filter.
   std::shared_ptr<store::SearchTimes> times_ = std::make_shared<store::SearchTimes>();

@@ -79,18 +79,19 @@ Found run_query(const vector::VectorIndex& index, Query& query, const Work& work
 }  // namespace
 
 Napi::Function VectorIndexBinding::define(Napi::Env env) {
-  return DefineClass(env, kName,
-                     with_handle_members({
-                         InstanceMethod("search", &VectorIndexBinding::search),
-                         InstanceMethod("searchNow", &VectorIndexBinding::search_now),
-                         InstanceMethod("save", &VectorIndexBinding::save),
-                         InstanceAccessor("size", &VectorIndexBinding::size, nullptr),
-                         InstanceAccessor("dimension", &VectorIndexBinding::dimension, nullptr),
-                         InstanceAccessor("kind", &VectorIndexBinding::kind, nullptr),
-                         InstanceAccessor("linked", &VectorIndexBinding::linked, nullptr),
-                         InstanceAccessor("vectorType", &VectorIndexBinding::vector_type, nullptr),
-                         InstanceAccessor("memoryBytes", &VectorIndexBinding::memory_bytes, nullptr),
-                     }));
+  return DefineClass(
+      env, kName,
+      with_handle_members({
+          InstanceMethod("search", &VectorIndexBinding::search),
+          InstanceMethod("searchNow", &VectorIndexBinding::search_now),
+          InstanceMethod("save", &VectorIndexBinding::save),
+          InstanceAccessor("size", &VectorIndexBinding::number<&vector::VectorIndex::size>, nullptr),
+          InstanceAccessor("dimension", &VectorIndexBinding::number<&vector::VectorIndex::dimension>, nullptr),
+          InstanceAccessor("kind", &VectorIndexBinding::kind, nullptr),
+          InstanceAccessor("linked", &VectorIndexBinding::linked, nullptr),
+          InstanceAccessor("vectorType", &VectorIndexBinding::vector_type, nullptr),
+          InstanceAccessor("memoryBytes", &VectorIndexBinding::number<&vector::VectorIndex::memory_bytes>, nullptr),
+      }));
 }
 
 Napi::Value VectorIndexBinding::search(const Napi::CallbackInfo& info) {
@@ -165,14 +166,6 @@ Napi::Value VectorIndexBinding::save(const Napi::CallbackInfo& info) {
   });
 }
 
-Napi::Value VectorIndexBinding::size(const Napi::CallbackInfo& info) {
-  return guarded(info.Env(), [&] { return Napi::Number::New(info.Env(), static_cast<double>(peek().size())); });
-}
-
-Napi::Value VectorIndexBinding::dimension(const Napi::CallbackInfo& info) {
-  return guarded(info.Env(), [&] { return Napi::Number::New(info.Env(), static_cast<double>(peek().dimension())); });
-}
-
 Napi::Value VectorIndexBinding::kind(const Napi::CallbackInfo& info) {
   return guarded(info.Env(), [&] { return Napi::String::New(info.Env(), as_hnsw(peek()) ? "hnsw" : "flat"); });
 }
@@ -182,10 +175,6 @@ Napi::Value VectorIndexBinding::linked(const Napi::CallbackInfo& info) {
     const vector::HnswIndex* hnsw = as_hnsw(peek());
     return Napi::Number::New(info.Env(), hnsw == nullptr ? 0 : static_cast<double>(hnsw->parts().linked));
   });
-}
-
-Napi::Value VectorIndexBinding::memory_bytes(const Napi::CallbackInfo& info) {
-  return guarded(info.Env(), [&] { return Napi::Number::New(info.Env(), static_cast<double>(peek().memory_bytes())); });
 }
 
 Napi::Value VectorIndexBinding::vector_type(const Napi::CallbackInfo& info) {

@@ -25,12 +25,9 @@ class VectorIndexBinding final : public Handle<VectorIndexBinding, const vector:
   Napi::Value search(const Napi::CallbackInfo& info);
   Napi::Value search_now(const Napi::CallbackInfo& info);
   Napi::Value save(const Napi::CallbackInfo& info);
-  Napi::Value size(const Napi::CallbackInfo& info);
-  Napi::Value dimension(const Napi::CallbackInfo& info);
   Napi::Value kind(const Napi::CallbackInfo& info);
   Napi::Value linked(const Napi::CallbackInfo& info);
   Napi::Value vector_type(const Napi::CallbackInfo& info);
-  Napi::Value memory_bytes(const Napi::CallbackInfo& info);
 
   std::shared_ptr<store::SearchTimes> times_ = std::make_shared<store::SearchTimes>();
 };
