@@ -13,6 +13,6 @@ export { type BeneathRequest, type BeneathResult, openBeneath } from './open-ben
 export { anyQuotationMark } from './quotation-marks.js';
 export { literal, schemaGrammar } from './schema-grammar.js';
 export { type ComputeSettings, cacheFolder, measuredSettings } from './settings-cache.js';
-export { type LoopTurn, Slices } from './slices.js';
+export { type NextSlice, Slices } from './slices.js';
 export { fusionMethod } from './storage-request.js';
 export { threadMs } from './thread-time.js';

@@ -1,21 +1,21 @@
 import { AbortError } from './errors.js';
 
 /** Resolves when the caller may hold the event loop again. */
-export type LoopTurn = () => Promise<unknown>;
+export type NextSlice = () => Promise<unknown>;
 
-/** Time in ms that work holds the event loop before it waits for the next turn. */
+/** Time in ms that work holds the event loop before it waits for the next slice. */
 const usualSliceMs = 0.5;
 
-/** Cuts long work on the event loop into slices, each in a turn. */
+/** Cuts long work on the event loop into slices. */
 export class Slices {
-  readonly #turn: LoopTurn;
+  readonly #nextSlice: NextSlice;
   readonly #signal: AbortSignal | undefined;
   readonly #sliceMs: number;
-  /** The first slice begins with a turn. */
+  /** The first slice is waited for, too. */
   #end = 0;
 
-  constructor(turn: LoopTurn, signal: AbortSignal | undefined, sliceMs = usualSliceMs) {
-    this.#turn = turn;
+  constructor(nextSlice: NextSlice, signal: AbortSignal | undefined, sliceMs = usualSliceMs) {
+    this.#nextSlice = nextSlice;
     this.#signal = signal;
     this.#sliceMs = sliceMs;
   }
@@ -25,9 +25,9 @@ export class Slices {
     return performance.now() >= this.#end;
   }
 
-  /** Waits for the next turn. @throws CANCELLED */
+  /** Waits for the next slice. @throws CANCELLED */
   async next(): Promise<void> {
-    await this.#turn();
+    await this.#nextSlice();
     if (this.#signal?.aborted) throw new AbortError(this.#signal.reason);
     this.#end = performance.now() + this.#sliceMs;
   }
@@ -42,5 +42,5 @@ export class Slices {
   }
 }
 
-/** Items that are worth no turn. */
+/** Items that are not worth a wait for the next slice. */
 export const itemsAtOnce = 32;

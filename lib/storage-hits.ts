@@ -5,7 +5,7 @@ import { isoDate } from './iso-date.js';
 import { storageHit as at, storageResult as head } from './layout.gen.js';
 import type { NativeField, NativeHitReader } from './native.js';
 import { searchPathOf } from './result-numbers.js';
-import { itemsAtOnce, type LoopTurn, Slices } from './slices.js';
+import { itemsAtOnce, type NextSlice, Slices } from './slices.js';
 import type { FusionMethod, SearchMode } from './storage-request.js';
 import type { VectorPlan } from './vector-index.js';
 
@@ -238,18 +238,18 @@ export interface Conversion {
   mode: SearchMode;
   fields: readonly NativeField[] | undefined;
   signal: AbortSignal | undefined;
-  turn: LoopTurn;
+  nextSlice: NextSlice;
 }
 
 /** Converts the result of a search on another thread. A long one is converted in slices. @throws CANCELLED */
 export async function convertResult(
   numbers: Float64Array,
   readHits: NativeHitReader,
-  { mode, fields, signal, turn }: Conversion,
+  { mode, fields, signal, nextSlice }: Conversion,
 ): Promise<TimedSearchResult> {
   const count = numbers[head.hits] as number;
   const reader = new ResultReader(numbers, fields);
-  const slices = new Slices(turn, signal);
+  const slices = new Slices(nextSlice, signal);
   try {
     while (reader.hits.length < count) {
       const at = reader.hits.length;

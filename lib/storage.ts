@@ -22,7 +22,7 @@ import { RecentFilters } from './recent-filters.js';
 import type { Records } from './records.js';
 import { resultNumbers } from './result-numbers.js';
 import { refuseUnusedVariables } from './search-mode.js';
-import { type LoopTurn, Slices } from './slices.js';
+import { type NextSlice, Slices } from './slices.js';
 import {
   convertResult,
   resultLength,
@@ -223,9 +223,13 @@ export class Storage extends Handle<NativeStorage> {
     });
   }
 
-  /** @internal Returns records by ordinal. Awaits `turn` before each slice of their conversion. */
-  recordsAt(ordinals: Uint32Array, signal: AbortSignal | undefined, turn: LoopTurn): Promise<StoredRecord[]> {
-    return this.run(signal, (native) => readRecords(native, ordinals, this.#fields, { signal, turn }));
+  /** @internal Returns records by ordinal. Awaits `nextSlice` before each slice of their conversion. */
+  recordsAt(
+    ordinals: Uint32Array,
+    signal: AbortSignal | undefined,
+    nextSlice: NextSlice,
+  ): Promise<StoredRecord[]> {
+    return this.run(signal, (native) => readRecords(native, ordinals, this.#fields, { signal, nextSlice }));
   }
 
   /**
@@ -253,7 +257,7 @@ export class Storage extends Handle<NativeStorage> {
   }
 
   #records(native: NativeStorage, ordinals: Uint32Array, signal: AbortSignal | undefined) {
-    return readRecords(native, ordinals, this.#fields, { signal, turn: nextTurnOfLoop });
+    return readRecords(native, ordinals, this.#fields, { signal, nextSlice: nextTurnOfLoop });
   }
 
   #filter(options: CountOptions): [NativeFilter | undefined, object | undefined] {
@@ -269,10 +273,10 @@ export class Storage extends Handle<NativeStorage> {
   }
 
   /**
-   * Like search(), with times; but awaits `turn` before each slice of a long result that it converts.
+   * Like search(), with times; but awaits `nextSlice` before each slice of a long result that it converts.
    * @internal For programs that share the event loop among clients.
    */
-  async searchInSlices(options: StorageSearchOptions, turn: LoopTurn): Promise<TimedSearchResult> {
+  async searchInSlices(options: StorageSearchOptions, nextSlice: NextSlice): Promise<TimedSearchResult> {
     const request = storageRequest(options, this.#ef, this.dimension);
     const { signal, variables } = options;
     const filter = options.filter === undefined ? undefined : this.keptFilter(options.filter);
@@ -283,9 +287,9 @@ export class Storage extends Handle<NativeStorage> {
       const { mode, vector, text } = request;
       const numbers = requestNumbers(request);
       const found = await native.search(numbers, vector, text, filter?.handle, variables, cancel, lexical);
-      return convertResult(...found, { mode, fields: this.#fields, signal, turn });
+      return convertResult(...found, { mode, fields: this.#fields, signal, nextSlice });
     });
-    if (options.highlight) await this.addHighlights(result.hits, options, turn);
+    if (options.highlight) await this.addHighlights(result.hits, options, nextSlice);
     return result;
   }
 
@@ -298,7 +302,7 @@ export class Storage extends Handle<NativeStorage> {
       highlight,
       signal,
     }: Pick<StorageSearchOptions, 'text' | 'lexical' | 'highlight' | 'signal'>,
-    turn: LoopTurn,
+    nextSlice: NextSlice,
   ): Promise<void> {
     const lexical = nativeLexical(given);
     if (typeof text !== 'string') {
@@ -310,7 +314,7 @@ export class Storage extends Handle<NativeStorage> {
       native.highlight(text, lexical, ordinals, cancel),
     );
     const matches = new MatchReader(numbers);
-    await new Slices(turn, signal).each(hits, (hit) => {
+    await new Slices(nextSlice, signal).each(hits, (hit) => {
       const found = matches.read();
       if (highlight !== 'snippet') hit.highlights = found.map(({ begin, end }) => [begin, end]);
       hit.snippet = snippetOf(hit.text, found);

@@ -4,7 +4,7 @@ import { LorekeepError } from './errors.js';
 import type { Filter, FilterExpression, Metadata } from './filter.js';
 import type { NativeCancelToken, NativeField, NativeStorage } from './native.js';
 import { type CallOptions, describe } from './native-call.js';
-import { type LoopTurn, Slices } from './slices.js';
+import { type NextSlice, Slices } from './slices.js';
 import { convertResult } from './storage-hits.js';
 
 /** A record of a storage. */
@@ -60,12 +60,17 @@ export async function readRecords(
   native: NativeStorage,
   ordinals: Uint32Array,
   fields: readonly NativeField[] | undefined,
-  { signal, turn }: { signal?: AbortSignal | undefined; turn: LoopTurn },
+  { signal, nextSlice }: { signal?: AbortSignal | undefined; nextSlice: NextSlice },
 ): Promise<StoredRecord[]> {
   if (ordinals.length === 0) return [];
-  const { hits } = await convertResult(...native.records(ordinals), { mode: 'dense', fields, signal, turn });
+  const { hits } = await convertResult(...native.records(ordinals), {
+    mode: 'dense',
+    fields,
+    signal,
+    nextSlice,
+  });
   const records: StoredRecord[] = [];
-  await new Slices(turn, signal).each(hits, ({ ordinal, id, text, metadata }) =>
+  await new Slices(nextSlice, signal).each(hits, ({ ordinal, id, text, metadata }) =>
     records.push(metadata === undefined ? { ordinal, id, text } : { ordinal, id, text, metadata }),
   );
   return records;

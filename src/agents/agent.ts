@@ -1,4 +1,4 @@
-import { loopTurn } from '../lifecycle/loop-turn.js';
+import { nextSlice } from '../lifecycle/next-slice.js';
 import { untilAborted } from '../lifecycle/until-aborted.js';
 import type { Holding } from '../limits/client-memory.js';
 import type { Log } from '../log/log.js';
@@ -67,7 +67,7 @@ export class Agent {
     try {
       for (const plan of plans) {
         // Opening a node may compile a filter: let the event loop run in between.
-        if (nodes.length > 0) await loopTurn();
+        if (nodes.length > 0) await nextSlice();
         signal.throwIfAborted();
         nodes.push(await plan.open(resources));
       }

@@ -1,4 +1,4 @@
-import { loopTurn } from '../lifecycle/loop-turn.js';
+import { nextSlice } from '../lifecycle/next-slice.js';
 import { fail } from '../protocol/errors.js';
 import type { Graph } from '../protocol/graph.js';
 import { didYouMean, nearestName } from '../schema/nearest.js';
@@ -48,7 +48,7 @@ export async function planLargeGraph(
   for (;;) {
     const step = steps.next();
     if (step.done) return step.value;
-    await loopTurn();
+    await nextSlice();
     signal.throwIfAborted();
   }
 }

@@ -1,5 +1,5 @@
 import { errorFields, isDefect, toServerError } from '../failure/failure.js';
-import { loopTurn } from '../lifecycle/loop-turn.js';
+import { nextSlice } from '../lifecycle/next-slice.js';
 import type { Bytes } from '../limits/bytes.js';
 import type { Log } from '../log/log.js';
 import type { DryRun } from '../protocol/engine.js';
@@ -155,7 +155,7 @@ export class Turn {
         this.#skipped.push(node.id);
         continue;
       }
-      await loopTurn();
+      await nextSlice();
       this.signal.throwIfAborted();
       const { jump } = await this.#runNode(node);
       walk.hasRun(node.id, jump);

@@ -1,5 +1,5 @@
 import type { Metadata, MetadataValue, Storage, StoredRecord } from '../../lib/index.js';
-import { type LoopTurn, Slices } from '../../lib/internal.js';
+import { type NextSlice, Slices } from '../../lib/internal.js';
 import { type ResultChoice, rankedHits } from './result-options.js';
 
 /** A context record of a hit. */
@@ -73,23 +73,23 @@ export function grouped<Hit extends Pick<Ranked, 'metadata'>>(
 }
 
 /**
- * Adds the records around them to hits. The records of one hit are adjacent and share its value of the field. Awaits `turn`
+ * Adds the records around them to hits. The records of one hit are adjacent and share its value of the field. Awaits `nextSlice`
  * before each slice of the work.
  */
 export async function addContext(
   hits: readonly (Ranked & { context?: HitContext })[],
   { records, field }: NonNullable<ResultChoice['context']>,
   storage: Storage,
-  { signal, turn }: { signal: AbortSignal | undefined; turn: LoopTurn },
+  { signal, nextSlice }: { signal: AbortSignal | undefined; nextSlice: NextSlice },
 ): Promise<void> {
-  const slices = new Slices(turn, signal);
+  const slices = new Slices(nextSlice, signal);
   const around = new Set<number>();
   await slices.each(hits, ({ ordinal }) => {
     const last = Math.min(storage.size - 1, ordinal + records);
     for (let at = Math.max(0, ordinal - records); at <= last; at++) if (at !== ordinal) around.add(at);
   });
   const known = new Map<number, StoredRecord>();
-  const found = await storage.recordsAt(Uint32Array.from(around), signal, turn);
+  const found = await storage.recordsAt(Uint32Array.from(around), signal, nextSlice);
   await slices.each(found, (record) => known.set(record.ordinal, record));
   await slices.each(hits, (hit) => {
     const value = field === undefined ? undefined : hit.metadata?.[field];

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurnOfLoop } from 'node:timers/promises';
 import { LorekeepError } from '../../lib/index.js';
-import { type LoopTurn, Slices } from '../../lib/internal.js';
+import { type NextSlice, Slices } from '../../lib/internal.js';
 import { rankedHits } from './result-options.js';
 import { addContext, grouped, page } from './results.js';
 import type { KnowledgeSearchOptions } from './search-options.js';
@@ -56,20 +56,20 @@ export async function searchStorages(
 }
 
 /**
- * Runs each search by `run`, and merges the hits of several. Awaits `turn` before each slice of that. @throws
+ * Runs each search by `run`, and merges the hits of several. Awaits `nextSlice` before each slice of that. @throws
  * INVALID_ARGUMENT; errors of `run`
  */
 export async function searchNamed<Search extends NamedSearch>(
   searches: readonly Search[],
   run: (search: Search) => Promise<SearchOutcome>,
-  turn: LoopTurn = nextTurnOfLoop,
+  nextSlice: NextSlice = nextTurnOfLoop,
 ): Promise<NamedOutcome> {
   if (searches.length === 0 || searches.length > mostStorages) {
     const reason = `1 to ${mostStorages} storages are expected, not ${searches.length}`;
     throw LorekeepError.about('INVALID_ARGUMENT', { field: 'storages', reason });
   }
   const [first] = searches as [Search];
-  const slices = new Slices(turn, first.options.signal);
+  const slices = new Slices(nextSlice, first.options.signal);
   const found: Found[] = [];
   for (const search of searches) {
     const { storage, name, options } = search;
@@ -80,7 +80,7 @@ export async function searchNamed<Search extends NamedSearch>(
     found.push({ storage, hits, outcome: { ...outcome, storage: name } });
   }
   const hits =
-    found.length === 1 ? (found[0] as Found).hits : await chosen(found, first.options, { slices, turn });
+    found.length === 1 ? (found[0] as Found).hits : await chosen(found, first.options, { slices, nextSlice });
   return { hits, outcomes: found.map(({ outcome }) => outcome) };
 }
 
@@ -122,7 +122,7 @@ async function chosen(
     signal,
     ...options
   }: KnowledgeSearchOptions,
-  { slices, turn }: { slices: Slices; turn: LoopTurn },
+  { slices, nextSlice }: { slices: Slices; nextSlice: NextSlice },
 ): Promise<NamedHit[]> {
   const dropsRepeats = dropDuplicates !== undefined && dropDuplicates !== false;
   const wanted = dropsRepeats || groupBy !== undefined ? Number.POSITIVE_INFINITY : offset + topK;
@@ -138,7 +138,7 @@ async function chosen(
   for (const { storage, outcome } of found) {
     const own = shown.filter((hit) => hit.storage === outcome.storage);
     const context = { records: options.context, field: storage.contextField(options) };
-    await addContext(own, context, storage.storage, { signal, turn });
+    await addContext(own, context, storage.storage, { signal, nextSlice });
   }
   return shown;
 }

@@ -19,7 +19,7 @@ import {
   type StoredRecord,
   type TimedSearchResult,
 } from '../../lib/index.js';
-import { fusionMethod, type LoopTurn, textToEmbed } from '../../lib/internal.js';
+import { fusionMethod, type NextSlice, textToEmbed } from '../../lib/internal.js';
 import { fusionFor, scoreFusionFor, wordsAlone } from '../fusion/model-fusion.js';
 import { PendingWork } from '../lifecycle/pending-work.js';
 import type { Calibrations } from './calibrate.js';
@@ -137,17 +137,17 @@ export class SearchableStorage<Own extends MetadataOf<Own> = Metadata>
   }
 
   /**
-   * Like search(), but awaits `turn` before each slice of a long result that it converts.
+   * Like search(), but awaits `nextSlice` before each slice of a long result that it converts.
    * @internal For programs that share the event loop among clients.
    */
-  async searchInSlices(options: KnowledgeSearchOptions, turn: LoopTurn): Promise<SearchOutcome> {
+  async searchInSlices(options: KnowledgeSearchOptions, nextSlice: NextSlice): Promise<SearchOutcome> {
     if (this.#closing !== undefined) {
       throw new LorekeepError('CLOSED', `${this.constructor.name}: used after close()`);
     }
     const checked = searchOptions(options, this.#defaultMode(options));
     const choice = resultChoice(checked, this.storage);
     return this.#searches.track(
-      choice === undefined ? this.#ranked(checked, turn) : this.#chosen(checked, choice, turn),
+      choice === undefined ? this.#ranked(checked, nextSlice) : this.#chosen(checked, choice, nextSlice),
     );
   }
 
@@ -170,23 +170,32 @@ export class SearchableStorage<Own extends MetadataOf<Own> = Metadata>
   }
 
   /** Returns the best hits. */
-  #ranked({ rerank: wanted, ...options }: CheckedSearchOptions, turn: LoopTurn): Promise<SearchOutcome> {
-    return wanted === undefined ? this.#search(options, turn) : this.#searchAndRerank(options, wanted, turn);
+  #ranked(
+    { rerank: wanted, ...options }: CheckedSearchOptions,
+    nextSlice: NextSlice,
+  ): Promise<SearchOutcome> {
+    return wanted === undefined
+      ? this.#search(options, nextSlice)
+      : this.#searchAndRerank(options, wanted, nextSlice);
   }
 
   /** Returns hits chosen from a longer ranking, with their context records. */
-  async #chosen(options: CheckedSearchOptions, choice: ResultChoice, turn: LoopTurn): Promise<SearchOutcome> {
+  async #chosen(
+    options: CheckedSearchOptions,
+    choice: ResultChoice,
+    nextSlice: NextSlice,
+  ): Promise<SearchOutcome> {
     const { signal, rerank: wanted, lexical } = options;
     const { offset, topK, similarTo, context } = choice;
     const vector = similarTo === undefined ? options.vector : await this.#embeddingOf(similarTo, signal);
     const ranked =
       wanted === undefined ? choice.ranked : rerankCandidates(wanted, Math.min(rankedHits, offset + topK));
-    const found = await this.#ranked({ ...options, vector, topK: ranked, highlight: false }, turn);
+    const found = await this.#ranked({ ...options, vector, topK: ranked, highlight: false }, nextSlice);
     const hits = await chooseHits(found.hits, choice, this.storage, signal);
-    if (context !== undefined) await addContext(hits, context, this.storage, { signal, turn });
+    if (context !== undefined) await addContext(hits, context, this.storage, { signal, nextSlice });
     if (options.highlight) {
       const shown = { ...options, lexical: this.#lexicalOptions({ ...options, lexical }) };
-      await this.storage.addHighlights(hits, shown, turn);
+      await this.storage.addHighlights(hits, shown, nextSlice);
     }
     return { ...found, hits };
   }
@@ -201,11 +210,11 @@ export class SearchableStorage<Own extends MetadataOf<Own> = Metadata>
   async #searchAndRerank(
     options: CheckedSearchOptions,
     wanted: RerankOptions,
-    turn: LoopTurn,
+    nextSlice: NextSlice,
   ): Promise<SearchOutcome> {
     const { text, lexical, signal, topK = defaultTopK } = options;
     const candidates = rerankCandidates(wanted, topK);
-    const found = await this.#search({ ...options, topK: candidates }, turn);
+    const found = await this.#search({ ...options, topK: candidates }, nextSlice);
     const query = textToEmbed(text, this.#lexicalOptions({ ...options, lexical }));
     const { items, facts } = await rerank(wanted, query, found.hits, signal);
     const hits = items.slice(0, topK).map(({ item, score }, index) => ({
@@ -222,7 +231,7 @@ export class SearchableStorage<Own extends MetadataOf<Own> = Metadata>
     return vector === undefined && !embedsTexts(this.model) ? 'lexical' : 'hybrid';
   }
 
-  async #search(options: CheckedSearchOptions, turn: LoopTurn): Promise<SearchOutcome> {
+  async #search(options: CheckedSearchOptions, nextSlice: NextSlice): Promise<SearchOutcome> {
     const started = performance.now();
     const { mode, signal } = options;
     const legs = mode === 'hybrid' ? this.#legs(options) : undefined;
@@ -238,7 +247,7 @@ export class SearchableStorage<Own extends MetadataOf<Own> = Metadata>
     const vector = mode === 'lexical' ? undefined : (given ?? this.#vector(embedded));
     const calibration = this.relevance[mode];
     const query = { ...options, ...fused, lexical, vector, calibration };
-    const result = await this.storage.searchInSlices(query, turn);
+    const result = await this.storage.searchInSlices(query, nextSlice);
     const searchMs = performance.now() - started - embedMs;
     if (embedded === undefined) return { ...result, embedMs, searchMs };
     const { tokens, batches } = embedded;

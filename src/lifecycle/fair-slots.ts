@@ -1,6 +1,6 @@
 import { onAbort } from '../../lib/on-abort.js';
 import { type FairMember, FairQueue } from './fair-queue.js';
-import { loopTurn } from './loop-turn.js';
+import { nextSlice } from './next-slice.js';
 
 interface Member extends FairMember {
   /** In the order in which they asked. */
@@ -12,23 +12,23 @@ interface Member extends FairMember {
 /** A client's way to the slots. */
 export interface SlotShare {
   /**
-   * Resolves when the work may begin, with a function to call when it has ended. Work that has to wait begins in a turn of its
+   * Resolves when the work may begin, with a function to call when it has ended. Work that has to wait begins in a slice of its
    * client. @throws the signal's reason
    */
   enter(signal: AbortSignal): Promise<() => void>;
 }
 
-/** Runs work in a slot up to its first turn of the event loop: the rest needs no thread. @throws the signal's reason */
+/** Runs work in a slot until it waits for a slice: the rest needs no thread. @throws the signal's reason */
 export async function inSlot<T>(
   share: SlotShare,
   signal: AbortSignal,
-  work: (turn: () => Promise<void>) => Promise<T>,
+  work: (nextSlice: () => Promise<void>) => Promise<T>,
 ): Promise<T> {
   const leave = await share.enter(signal);
   try {
     return await work(() => {
       leave();
-      return loopTurn();
+      return nextSlice();
     });
   } finally {
     leave();
@@ -67,8 +67,8 @@ export class FairSlots {
         const { slot, waits } = this.#enter(member, signal);
         const leave = await slot;
         // A slot is often given back while a result is taken. If the next work began at once, results and beginnings
-        // could follow each other without end, outside of any client's turn.
-        if (waits) await loopTurn();
+        // could follow each other without end, outside of any client's slices.
+        if (waits) await nextSlice();
         return leave;
       },
     };

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import { errorFields, isDefect, toServerError } from '../failure/failure.js';
-import { withLoopTurns } from '../lifecycle/loop-turn.js';
+import { withSlices } from '../lifecycle/next-slice.js';
 import type { ClientMemory } from '../limits/client-memory.js';
 import { ConnectionMemory, type RequestMemory } from '../limits/connection-memory.js';
 import type { Log } from '../log/log.js';
@@ -158,7 +158,7 @@ export class Connection {
 
   async #endSessions(reason: ServerError): Promise<void> {
     try {
-      await withLoopTurns(this.#share, () => this.#sessions.closeAll(reason));
+      await withSlices(this.#share, () => this.#sessions.closeAll(reason));
     } catch (error) {
       this.#log.error({ err: error }, 'a session did not close cleanly');
     }
@@ -376,7 +376,7 @@ export class Connection {
   async #answer(object: Record<string, unknown>, held: Promise<void>[]): Promise<object | undefined> {
     if (this.#takesShort && object.type !== 'Ping') {
       this.#beginning++;
-      await this.#share.turn();
+      await this.#share.nextSlice();
       this.#beginning--;
       if (this.#ended) return undefined;
     }
@@ -384,7 +384,7 @@ export class Connection {
     if (debug !== undefined && object.type === debug.type)
       return debug.serve(object, (session) => void this.#sessions.get(session));
     const request = parseRequest(object);
-    return withLoopTurns(this.#share, () => dispatch(this.#context(held), request));
+    return withSlices(this.#share, () => dispatch(this.#context(held), request));
   }
 
   #context(held: Promise<void>[]): HandlerContext {

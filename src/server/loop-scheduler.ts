@@ -1,7 +1,7 @@
 import { AsyncResource } from 'node:async_hooks';
 import { threadMs } from '../../lib/internal.js';
 import { type FairMember, FairQueue } from '../lifecycle/fair-queue.js';
-import type { LoopTurns } from '../lifecycle/loop-turn.js';
+import type { ClientSlices } from '../lifecycle/next-slice.js';
 import { watchCollections } from './collection-pauses.js';
 
 /** Work of one client that is done in slices. */
@@ -57,7 +57,7 @@ const loopClock: LoopClock = {
 };
 
 /** A client's place in the scheduler. */
-export interface LoopShare extends LoopTurns {
+export interface LoopShare extends ClientSlices {
   /** Requests a slice. Further requests before it runs have no effect. */
   request(): void;
   /** Charges time in ms that the event loop has spent for this client outside of its slices. */
@@ -68,7 +68,7 @@ export interface LoopShare extends LoopTurns {
 
 interface Member extends FairMember {
   readonly work: LoopWork;
-  /** Steps of its requests that wait for a turn: one in each slice. */
+  /** Steps of its requests that wait: one in each slice. */
   readonly steps: (() => void)[];
 }
 
@@ -136,7 +136,7 @@ export class LoopScheduler {
       get sliceMs() {
         return sliceMs();
       },
-      turn: () =>
+      nextSlice: () =>
         new Promise((resolve) => {
           if (left) {
             setImmediate(resolve);

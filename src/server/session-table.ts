@@ -1,6 +1,6 @@
 import type { PatternShare } from '../agents/lists/pattern-thread.js';
 import type { SlotShare } from '../lifecycle/fair-slots.js';
-import { mapInSlices } from '../lifecycle/loop-turn.js';
+import { mapInSlices } from '../lifecycle/next-slice.js';
 import type { ClientMemory, Holding } from '../limits/client-memory.js';
 import { sessionBytes } from '../limits/estimates.js';
 import type { SessionState } from '../monitor/state.js';

@@ -12,7 +12,7 @@ import type { ModelPulls } from '../catalog/model-pulls.js';
 import type { Rerankers } from '../catalog/rerankers.js';
 import type { SearchPlaces } from '../failure/wire-errors.js';
 import type { SlotShare } from '../lifecycle/fair-slots.js';
-import { mapInSlices } from '../lifecycle/loop-turn.js';
+import { mapInSlices } from '../lifecycle/next-slice.js';
 import { PendingWork } from '../lifecycle/pending-work.js';
 import type { Bytes } from '../limits/bytes.js';
 import type { ClientMemory } from '../limits/client-memory.js';

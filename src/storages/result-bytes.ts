@@ -1,7 +1,7 @@
 import { Slices } from '../../lib/internal.js';
 import type { SearchableStorage } from '../knowledge/index.js';
 import { mostHits } from '../knowledge/most-hits.js';
-import { loopTurn } from '../lifecycle/loop-turn.js';
+import { nextSlice } from '../lifecycle/next-slice.js';
 import type { Bytes } from '../limits/bytes.js';
 import { hitsBytes } from '../limits/estimates.js';
 import type { CheckedOptions } from './search-options.js';
@@ -15,10 +15,10 @@ export interface TextSizes {
 /** Of inline storages. */
 const known = new WeakMap<SearchableStorage, TextSizes>();
 
-/** Measures texts, in turns of the client. @throws the signal's reason */
+/** Measures texts, in slices of the client. @throws the signal's reason */
 export async function sizesOf(texts: readonly string[], signal: AbortSignal): Promise<TextSizes> {
   const sizes = { longest: 0, all: 0 };
-  await new Slices(loopTurn, signal).each(texts, (text) => {
+  await new Slices(nextSlice, signal).each(texts, (text) => {
     const bytes = Buffer.byteLength(text);
     sizes.longest = Math.max(sizes.longest, bytes);
     sizes.all += bytes;

@@ -3,7 +3,7 @@ import { type SearchPlaces, searchError } from '../failure/wire-errors.js';
 import type { SearchableStorage } from '../knowledge/index.js';
 import { searchNamed } from '../knowledge/search-storages.js';
 import { inSlot, type SlotShare } from '../lifecycle/fair-slots.js';
-import { loopTurn } from '../lifecycle/loop-turn.js';
+import { nextSlice } from '../lifecycle/next-slice.js';
 import { type Bytes, noBytes, sumOf } from '../limits/bytes.js';
 import type { Retrieval } from '../protocol/retrieval.js';
 import { resultBytes } from './result-bytes.js';
@@ -53,7 +53,7 @@ export class StorageSearch {
     for (const searched of storages) {
       const { storage, place } = searched;
       const places = { ...shared, storage: place };
-      if (!known.has(storage) && takesLong) await loopTurn();
+      if (!known.has(storage) && takesLong) await nextSlice();
       try {
         const options = known.get(storage) ?? checkedOptions(retrieval, storage, rerankers);
         known.set(storage, options);
@@ -84,11 +84,11 @@ export class StorageSearch {
       return { ...search, options: { ...options, text, variables: used, signal, similarTo } };
     });
     const search = ({ storage, options, places }: (typeof searches)[number]) =>
-      inSlot(this.#threads, signal, (turn) => storage.searchInSlices(options, turn)).catch((error) => {
+      inSlot(this.#threads, signal, (next) => storage.searchInSlices(options, next)).catch((error) => {
         throw searchError(error, places);
       });
     try {
-      const found = await searchNamed(searches, search, loopTurn);
+      const found = await searchNamed(searches, search, nextSlice);
       const stale = this.#tellsStale && searches.some(({ storage }) => storage.outdated);
       return { ...(await wireOutcome(found, options.rerank)), stale };
     } catch (error) {

@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { FairSlots } from '../../src/lifecycle/fair-slots.js';
-import { withLoopTurns } from '../../src/lifecycle/loop-turn.js';
+import { withSlices } from '../../src/lifecycle/next-slice.js';
 
 const never = new AbortController().signal;
 const turn = () => new Promise(setImmediate);
@@ -33,7 +33,7 @@ describe('slots', () => {
         grant = resolve;
       });
     };
-    const enter = () => withLoopTurns({ turn: turnOfClient, sliceMs: 1 }, () => client.enter(never));
+    const enter = () => withSlices({ nextSlice: turnOfClient, sliceMs: 1 }, () => client.enter(never));
     const leave = await enter();
     expect(turns).toBe(0);
     let begun = false;

@@ -129,7 +129,7 @@ describe('the event loop', () => {
     const idle = { serve: () => 0, settle: () => {} };
     const [heavy, light] = [scheduler.join(idle), scheduler.join(idle)];
     const step = async (share: LoopShare, name: string) => {
-      await share.turn();
+      await share.nextSlice();
       take(0.5);
       order.push(name);
     };
@@ -281,9 +281,9 @@ describe('the event loop', () => {
     const other = busyClient(own, () => {});
     const share = own.scheduler.join({ serve: () => 0, settle: () => {} });
     other.request();
-    const waiting = [share.turn(), share.turn()];
+    const waiting = [share.nextSlice(), share.nextSlice()];
     share.leave();
-    await Promise.all([...waiting, share.turn()]);
+    await Promise.all([...waiting, share.nextSlice()]);
     other.leave();
   });
 

@@ -1,6 +1,6 @@
 import { expect, it, vi } from 'vitest';
 import type { SearchableStorage } from '../../src/knowledge/index.js';
-import { withLoopTurns } from '../../src/lifecycle/loop-turn.js';
+import { withSlices } from '../../src/lifecycle/next-slice.js';
 import { retrievalSchema } from '../../src/protocol/retrieval.js';
 import { type SearchedStorage, type SearchResources, StorageSearch } from '../../src/storages/search.js';
 
@@ -20,7 +20,7 @@ it('compiles a long filter in a turn of the client, and once for a storage of ma
   });
   const filter = { in: [{ knowledge: 'year' }, Array.from({ length: 100 }, (_, n) => n)] };
   const turn = vi.fn(async () => void compiled.push('turn'));
-  await withLoopTurns({ turn, sliceMs: 1 }, () =>
+  await withSlices({ nextSlice: turn, sliceMs: 1 }, () =>
     StorageSearch.prepare(
       named as [SearchedStorage],
       retrievalSchema.parse({ filter }),

@@ -1,4 +1,4 @@
-import { loopTurn } from '../../../lifecycle/loop-turn.js';
+import { nextSlice } from '../../../lifecycle/next-slice.js';
 import type { PromptModel } from './prompt-model.js';
 
 /** Texts counted between two turns of the client: a call per text takes some microseconds of the event loop. */
@@ -55,7 +55,7 @@ async function* counted(
   most: number,
 ): AsyncGenerator<readonly number[]> {
   for (let at = 0; at < texts.length; ) {
-    if (at > 0) await loopTurn();
+    if (at > 0) await nextSlice();
     const some = texts.slice(at, endOfGroup(texts, at));
     at += some.length;
     yield await Promise.all(some.map((text) => count(model, text, most)));

@@ -1,5 +1,5 @@
 import type { ChatMessage } from '../../../catalog/text-model.js';
-import { mapInSlices } from '../../../lifecycle/loop-turn.js';
+import { mapInSlices } from '../../../lifecycle/next-slice.js';
 import { type Bytes, noBytes, sumOf } from '../../../limits/bytes.js';
 import type { Knowledge } from '../../../protocol/components.js';
 import { fail, serverError } from '../../../protocol/errors.js';

@@ -1,4 +1,4 @@
-import { loopTurn } from '../../../lifecycle/loop-turn.js';
+import { nextSlice } from '../../../lifecycle/next-slice.js';
 import type { Knowledge } from '../../../protocol/components.js';
 import type { KnowledgeSource } from '../../interaction.js';
 import { type SentenceScorer, sentenceScorers } from './scorer.js';
@@ -47,7 +47,7 @@ export async function bestSentences(
     for (const { start, end } of scorer === undefined ? [] : sentences(text)) {
       if (looked + end > pauseAt) {
         pauseAt = looked + end + textAtOnce;
-        await loopTurn();
+        await nextSlice();
         signal.throwIfAborted();
       }
       const sentence = text.slice(start, end);

@@ -1,5 +1,5 @@
 import type { Pin, SearchableStorage } from '../../../knowledge/index.js';
-import { mapInSlices } from '../../../lifecycle/loop-turn.js';
+import { mapInSlices } from '../../../lifecycle/next-slice.js';
 import { filterBytes } from '../../../limits/estimates.js';
 import type { Knowledge } from '../../../protocol/components.js';
 import { milliseconds } from '../../../protocol/milliseconds.js';
