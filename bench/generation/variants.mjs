@@ -2,8 +2,8 @@
 // so is the reference of all; Q8_0 and Q4_0 are rounded as ggml does.
 // node bench/generation/variants.mjs MODEL.Q4_1.gguf FOLDER [F32 Q8_0 Q4_0 ...]
 import { basename, join } from 'node:path';
-import { metadataValue, readGguf, tensorTypes, writeGguf } from '../../tools/models/gguf.mjs';
-import { fromHalf, toHalf } from '../../tools/models/half.mjs';
+import { metadataValue, readGguf, tensorTypes, writeGguf } from '../harness/gguf.mjs';
+import { fromHalf, toHalf } from '../harness/half.mjs';
 
 const block = 32;
 const half = block / 2;

@@ -1,6 +1,6 @@
 // ggml's block types for weights: 32 numbers share an F16 scale, and each is scale * code.
 // Format: https://github.com/ggml-org/ggml/blob/master/src/ggml-common.h
-import { fromHalf, toHalf } from './half.mjs';
+import { fromHalf, toHalf } from '../../bench/harness/half.mjs';
 
 const blockSize = 32;
 const half = blockSize / 2;

@@ -2,9 +2,9 @@
 //
 //   node tools/models/quantise.mjs [--from FILE] [--to FILE] [--table TYPE] [--layers TYPE]
 import { parseArgs } from 'node:util';
+import { metadataValue, readGguf, writeGguf } from '../../bench/harness/gguf.mjs';
+import { fromHalf } from '../../bench/harness/half.mjs';
 import { quantise } from './blocks.mjs';
-import { metadataValue, readGguf, writeGguf } from './gguf.mjs';
-import { fromHalf } from './half.mjs';
 
 const name = 'all-MiniLM-L6-v2';
 const mostlyQ8 = 7; // llama.cpp's number of the file type

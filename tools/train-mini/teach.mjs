@@ -3,8 +3,8 @@
 //   node tools/train-mini/teach.mjs MODEL.gguf TEXTS OUT       TEXTS: one text a line
 //   node tools/train-mini/teach.mjs MODEL.gguf --pieces OUT    the teacher's vocabulary, one piece a line
 import { closeSync, openSync, readFileSync, writeFileSync, writeSync } from 'node:fs';
+import { readGguf } from '../../bench/harness/gguf.mjs';
 import { EmbeddingModel } from '../../dist/lib/index.js';
-import { readGguf } from '../models/gguf.mjs';
 
 const textsOfABatch = 4096;
 
