@@ -4,7 +4,8 @@
 //   aim          how many it is meant to try, in all
 //   short, long  {count, minutes}: what it tries by default, and when it ends early
 //   run({folder, seed, count, until, short, say})  gives outcomes:
-//     {case, unit, tried, problems: [text], crashes, hangs, outside, starved, note} or {case, skipped: reason}
+//     {case, unit, tried, problems: [text], crashes, hangs, outside, starved, counts, note} or {case, skipped: reason}
+//     `counts`: further numbers by name, summed when runs are added; `note`: a text about this run alone.
 //     Each crash, hang, read outside and starved client is a problem, too; the others are wrong answers or wrong states.
 import { attacks } from './attacks/attacks.mjs';
 import { escapes } from './escapes/escapes.mjs';

@@ -8,7 +8,7 @@ import { root } from '../harness/cache.mjs';
 import { load, machine, versions } from '../harness/machine.mjs';
 import { markdownTable } from '../harness/table.mjs';
 import { kindNames } from './kinds.mjs';
-import { campaignTable } from './report.mjs';
+import { campaignTable, sums } from './report.mjs';
 
 const file = join(root, 'docs', 'benchmarks', 'reliability.json');
 const page = join(root, 'docs', 'reliability.md');
@@ -30,19 +30,26 @@ export function publish(results, { add = false } = {}) {
   writePage(all);
 }
 
-const summed = ['tried', 'wrong', 'crashes', 'hangs', 'outside', 'starved'];
-
-function sum(earlier, fresh) {
+/** Adds two results of one kind. A note, which is about one run, is left out of a sum. */
+export function sum(earlier, fresh) {
   const outcomes = fresh.outcomes.map((outcome) => {
     const before = earlier.outcomes.find((other) => other.case === outcome.case);
     if (before === undefined) return outcome;
-    const sums = summed.map((key) => [key, before[key] + outcome[key]]);
+    const { note, counts, ...rest } = outcome;
     const problems = [...before.problems, ...outcome.problems].slice(0, shownProblems);
-    return { ...outcome, ...Object.fromEntries(sums), problems };
+    const both = before.counts !== undefined && counts !== undefined;
+    return {
+      ...rest,
+      ...added(before, outcome, sums),
+      problems,
+      ...(both && { counts: added(before.counts, counts, Object.keys(counts)) }),
+    };
   });
   const minutes = Number((earlier.minutes + fresh.minutes).toFixed(1));
   return { ...fresh, outcomes, minutes, seed: `${earlier.seed}, ${fresh.seed}` };
 }
+
+const added = (a, b, keys) => Object.fromEntries(keys.map((key) => [key, (a[key] ?? 0) + b[key]]));
 
 function forPublication({ outcomes, minutes, ...result }, run) {
   const short = outcomes.map(({ problems, ...outcome }) => ({

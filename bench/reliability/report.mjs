@@ -11,7 +11,7 @@ const columns = [
   { key: 'starved', label: 'starved', digits: 0 },
   { key: 'note', label: '' },
 ];
-const sums = ['tried', 'wrong', 'crashes', 'hangs', 'outside', 'starved'];
+export const sums = ['tried', 'wrong', 'crashes', 'hangs', 'outside', 'starved'];
 
 export function campaignTable(results) {
   const rows = results.flatMap(({ kind, outcomes }) => [
@@ -21,9 +21,16 @@ export function campaignTable(results) {
   return { id: 'reliability', title: 'Reliability', columns, rows };
 }
 
-function rowOf(kind, { skipped, note, ...outcome }) {
+/** Numbers by name, such as `12 refused, 3 otherwise`. */
+export function countsText(counts) {
+  return Object.entries(counts)
+    .map(([name, count]) => `${count} ${name}`)
+    .join(', ');
+}
+
+function rowOf(kind, { skipped, counts, note, ...outcome }) {
   if (skipped !== undefined) return { kind, case: outcome.case, note: `left out: ${skipped}` };
-  return { kind, ...outcome, note: note ?? '' };
+  return { kind, ...outcome, note: counts ? countsText(counts) : (note ?? '') };
 }
 
 function total(kind, outcomes) {

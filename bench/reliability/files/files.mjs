@@ -3,6 +3,7 @@
 import { fork } from 'node:child_process';
 import { accessSync, constants, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { countsText } from '../report.mjs';
 import { menderProgram } from './mender.mjs';
 
 const stuckMs = 30_000;
@@ -70,8 +71,13 @@ async function runLoader(task, name, count) {
     from = at + 1;
   }
   const { refused, same, other, mended } = sums;
-  outcome.note = `${refused} refused, ${same} answered as before, ${other} otherwise; ${mended} with mended checksums`;
-  task.say(`${name}: ${outcome.tried} files, ${outcome.note}`);
+  outcome.counts = {
+    refused,
+    'answered as before': same,
+    otherwise: other,
+    'with mended checksums': mended,
+  };
+  task.say(`${name}: ${outcome.tried} files, ${countsText(outcome.counts)}`);
   return outcome;
 }
 

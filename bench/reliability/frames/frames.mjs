@@ -54,7 +54,10 @@ export const frames = {
       starved: seen.starved,
     };
     outcome.crashes = alive ? 0 : 1;
-    outcome.note = `${told.connections} connections, ${seen.requests} rounds of requests beside them`;
+    outcome.counts = {
+      connections: told.connections,
+      'rounds of requests beside them': seen.requests,
+    };
     return [outcome];
   },
 };

@@ -1,0 +1,3 @@
+import type { CampaignResult } from './publish.mjs';
+
+export function campaignTable(results: readonly CampaignResult[]): { rows: { note: string }[] };
