@@ -9,11 +9,11 @@
 import { spawnSync } from 'node:child_process';
 import { resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { parseArgs } from 'node:util';
+import { commandLine } from '../harness/command-line.mjs';
 import { median, Random } from '../harness/numbers.mjs';
 import { terminalTable } from '../harness/table.mjs';
 
-const { values: options } = parseArgs({
+const { values: options } = commandLine({
   options: {
     library: { type: 'string', multiple: true, default: [fileURLToPath(new URL('../..', import.meta.url))] },
     rows: { type: 'string', default: '20000' },

@@ -7,11 +7,11 @@
 // what the machine could do, so texts per processor second times cores is stated too. The best round counts.
 import { availableParallelism, cpus } from 'node:os';
 import { fileURLToPath } from 'node:url';
-import { parseArgs } from 'node:util';
+import { commandLine } from '../harness/command-line.mjs';
 import { EmbeddingModel } from '../lorekeep.mjs';
 import { readPairs } from '../quality/pairs.mjs';
 
-const { values: options } = parseArgs({
+const { values: options } = commandLine({
   options: {
     model: {
       type: 'string',

@@ -13,6 +13,7 @@
 import { spawn } from 'node:child_process';
 import { mkdirSync, rmSync } from 'node:fs';
 import { cached } from '../harness/cache.mjs';
+import { OptionError } from '../harness/command-line.mjs';
 import { Contestants } from '../harness/contestants.mjs';
 import { median } from '../harness/numbers.mjs';
 import { runTrial } from '../harness/trial.mjs';
@@ -52,7 +53,8 @@ await runTrial('embedding', defaults, async (options) => {
       reason: '`npm run setup:llama-server` in bench/ builds it, or LLAMA_SERVER names the program',
     });
   for (const shape of options.shapes.split(',')) {
-    if (!shapes[shape]) throw new Error(`--shapes ${shape}: ${Object.keys(shapes).join(', ')} are there`);
+    if (!shapes[shape])
+      throw new OptionError(`--shapes ${shape}: ${Object.keys(shapes).join(', ')} are there`);
     for (const type of options.types.split(',')) await measureModel(folder, shape, type, options, result);
   }
   rmSync(cached('embedding-settings'), { recursive: true, force: true });

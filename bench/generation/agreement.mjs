@@ -7,10 +7,10 @@
 // llama-quantize makes the files of one F32 file; with `--allow-requantize`, F32 too.
 import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
-import { parseArgs } from 'node:util';
+import { commandLine } from '../harness/command-line.mjs';
 import { LanguageModel } from '../lorekeep.mjs';
 
-const { values, positionals } = parseArgs({
+const { values, positionals } = commandLine({
   allowPositionals: true,
   options: {
     reference: { type: 'string' },

@@ -5,12 +5,13 @@
 //     [--form answer|quote]
 //
 // `answer`: the default prompt of a generate node. `quote`: the same with quotations that are spans of the paragraphs.
-import { parseArgs } from 'node:util';
+
+import { commandLine } from '../harness/command-line.mjs';
 import { LanguageModel, TextIndex } from '../lorekeep.mjs';
 import { collectionsPresent, readCollection } from '../quality/collections.mjs';
 import { languageModel } from './models.mjs';
 
-const { values: options } = parseArgs({
+const { values: options } = commandLine({
   options: {
     questions: { type: 'string', default: '50' },
     tokens: { type: 'string', default: '128' },

@@ -1,4 +1,5 @@
 // A trial that consists of parts. Each part adds tables to one result.
+import { OptionError } from '../harness/command-line.mjs';
 
 /**
  * Runs the parts named in `options.parts`, in that order, until `options.minutes` are over. A part is late as soon as the parts behind it
@@ -11,7 +12,7 @@ export async function runParts(parts, options) {
   const names = options.parts.split(',');
   const unknown = names.find((name) => !parts[name]);
   if (unknown !== undefined)
-    throw new Error(`--parts ${unknown}: there is no such part; there are ${Object.keys(parts)}`);
+    throw new OptionError(`--parts ${unknown}: there is no such part; there are ${Object.keys(parts)}`);
   const end = performance.now() + options.minutes * 60_000;
   for (const [place, name] of names.entries()) {
     if (performance.now() > end) {

@@ -5,11 +5,11 @@
 // Tokens per second; `x` is decoder / llama.cpp, the median over the rounds of one round's ratio, so that a neighbour who takes the
 // processor for a while spoils a round and not the result. variants.mjs makes a model's other formats.
 import { basename } from 'node:path';
-import { parseArgs } from 'node:util';
+import { commandLine } from '../harness/command-line.mjs';
 import { median } from '../harness/numbers.mjs';
 import { LanguageModel } from '../lorekeep.mjs';
 
-const { values, positionals } = parseArgs({
+const { values, positionals } = commandLine({
   allowPositionals: true,
   options: {
     threads: { type: 'string', default: '2' },

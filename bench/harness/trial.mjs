@@ -9,8 +9,8 @@
 //   detail   whatever else was measured
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import { root } from './cache.mjs';
+import { commandLine, OptionError, refuseOption } from './command-line.mjs';
 import { load, machine, versions } from './machine.mjs';
 import { terminalTable } from './table.mjs';
 
@@ -23,19 +23,20 @@ export const resultsFolder = join(root, 'bench', 'results');
 export async function runTrial(name, options, body) {
   const bySuite = process.connected === true;
   if (bySuite) process.on('disconnect', () => process.exit(1));
-  const values = readOptions(name, options);
+  const values = readOptions(options);
   try {
     const result = { leftOut: [], failed: [], tables: [], curves: [], ...(await body(values)) };
     if (bySuite) await new Promise((sent) => process.send({ result }, sent));
     else deliver(name, result);
     process.exit(result.failed.length > 0 ? 1 : 0);
   } catch (error) {
+    if (error instanceof OptionError) refuseOption(error.message);
     process.stderr.write(`${error?.stack ?? error}\n`);
     process.exit(1);
   }
 }
 
-function readOptions(name, options) {
+function readOptions(options) {
   const specs = Object.fromEntries(
     Object.entries(options).map(([key, value]) => [
       key,
@@ -44,23 +45,14 @@ function readOptions(name, options) {
         : { type: 'string', default: String(value) },
     ]),
   );
-  try {
-    const { values } = parseArgs({ options: specs });
-    for (const [key, value] of Object.entries(options)) {
-      if (typeof value !== 'number') continue;
-      const number = Number(values[key]);
-      if (!Number.isFinite(number) || number < 0)
-        throw new Error(`--${key} ${values[key]}: a number is expected`);
-      values[key] = number;
-    }
-    return values;
-  } catch (error) {
-    const known = Object.entries(options).map(
-      ([key, value]) => `--${key} (${value === '' ? 'none' : value})`,
-    );
-    process.stderr.write(`${name}: ${error.message}\nOptions and their defaults: ${known.join(', ')}\n`);
-    process.exit(2);
+  const { values } = commandLine({ options: specs });
+  for (const [key, value] of Object.entries(options)) {
+    if (typeof value !== 'number') continue;
+    const number = Number(values[key]);
+    if (!Number.isFinite(number) || number < 0) refuseOption(`--${key} ${values[key]}: a number is expected`);
+    values[key] = number;
   }
+  return values;
 }
 
 function deliver(name, result) {

@@ -6,6 +6,8 @@
 //
 // A storage of each of the sizes in turn; LanceDB beside the largest alone. Caveat: the legs are measured as searches of their own with the same top_k; inside a hybrid search each leg goes deeper
 // (max(50, 4 top_k) candidates), which its time includes.
+
+import { OptionError } from '../harness/command-line.mjs';
 import { Contestants } from '../harness/contestants.mjs';
 import { modes } from '../harness/modes.mjs';
 import { median, quantile } from '../harness/numbers.mjs';
@@ -27,7 +29,7 @@ const defaults = {
 await runTrial('hybrid', defaults, async (options) => {
   const sizes = options.rows.split(',').map(Number);
   if (!sizes.every((rows) => Number.isInteger(rows) && rows > 0))
-    throw new Error(`--rows ${options.rows}: whole numbers are expected, with commas between them`);
+    throw new OptionError(`--rows ${options.rows}: whole numbers are expected, with commas between them`);
   sizes.sort((a, b) => a - b);
   const sets = sizes.map((rows) => vectorSet('latent', { ...options, rows }));
   const measured = [];

@@ -12,11 +12,11 @@
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import { gunzipSync } from 'node:zlib';
 import { chunksOf } from '../../dist/src/documents/chunks.js';
 import { readMarkdown } from '../../dist/src/documents/formats/markdown.js';
 import { dataFolder } from '../harness/cache.mjs';
+import { commandLine } from '../harness/command-line.mjs';
 import { buildKnowledgeBase, CatalogModels, openKnowledgeBase } from '../lorekeep.mjs';
 import { readCollection } from './collections.mjs';
 import { interval } from './confidence.mjs';
@@ -28,7 +28,7 @@ const sets = { tune: ['cranfield', 'xquad-en'], report: ['cisi', 'scifact', 'doc
 /** Characters of hits that somebody reads, or a prompt takes. */
 const budget = 2000;
 
-const { values: flags } = parseArgs({
+const { values: flags } = commandLine({
   options: {
     set: { type: 'string', default: 'report' },
     sizes: { type: 'string', default: '1200' },

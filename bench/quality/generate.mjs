@@ -11,19 +11,19 @@
 // --prompts: the default export of this module has more prompts by name: messages from paragraphs, best first, and a question.
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { parseArgs } from 'node:util';
 import { gunzipSync } from 'node:zlib';
 import { Interaction } from '../../dist/src/agents/interaction.js';
 import { PromptBuilder } from '../../dist/src/agents/nodes/generate/prompt.js';
 import { schema } from '../../dist/src/agents/nodes/generate/schema.js';
 import { dataFolder, root } from '../harness/cache.mjs';
+import { commandLine } from '../harness/command-line.mjs';
 import { headers as closing, startLlamaServer } from '../harness/llama-server.mjs';
 import { LanguageModel, TextIndex } from '../lorekeep.mjs';
 import { collectionsPresent, readCollection } from './collections.mjs';
 import { interval } from './confidence.mjs';
 import { mean } from './measures.mjs';
 
-const { values: options } = parseArgs({
+const { values: options } = commandLine({
   options: {
     model: { type: 'string' },
     questions: { type: 'string', default: '200' },

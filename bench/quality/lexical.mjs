@@ -3,8 +3,8 @@
 //
 //   node bench/quality/lexical.mjs [--only scifact,xquad-zh] [--engines lorekeep,sqlite] [--json FILE]
 import { writeFileSync } from 'node:fs';
-import { parseArgs } from 'node:util';
 import { dataFolder } from '../harness/cache.mjs';
+import { commandLine } from '../harness/command-line.mjs';
 import { collectionNames, collectionsPresent, readCollection, xquadLanguages } from './collections.mjs';
 import { mean, ndcg, recall } from './measures.mjs';
 
@@ -22,7 +22,7 @@ const configurations = {
   'lancedb simple': ['lancedb', { stem: false, removeStopWords: false }],
 };
 
-const { values: options } = parseArgs({
+const { values: options } = commandLine({
   options: { only: { type: 'string' }, engines: { type: 'string' }, json: { type: 'string' } },
 });
 

@@ -5,14 +5,14 @@
 //   LOREKEEP_DATA=FOLDER node bench/quality/no-knowledge.mjs [--least 0.5] [--models lorekeep-mini,all-MiniLM-L6-v2]
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import { bestRelevance } from '../../dist/src/agents/nodes/generate/relevance.js';
 import { createStorage } from '../../dist/src/knowledge/index.js';
 import { dataFolder, root } from '../harness/cache.mjs';
+import { commandLine } from '../harness/command-line.mjs';
 import { EmbeddingModel } from '../lorekeep.mjs';
 import { collectionsPresent, readCollection } from './collections.mjs';
 
-const { values: options } = parseArgs({
+const { values: options } = commandLine({
   options: {
     least: { type: 'string', default: '0.5' },
     models: { type: 'string', default: 'lorekeep-mini,all-MiniLM-L6-v2' },

@@ -9,14 +9,14 @@
 // --keep: replies are added to this file as lines of JSON. Ends with status 1 if a quotation is wrong.
 import { appendFileSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { parseArgs } from 'node:util';
 import { cached, dataFolder, root } from '../harness/cache.mjs';
+import { commandLine } from '../harness/command-line.mjs';
 import { Random } from '../harness/numbers.mjs';
 import { connect } from '../lorekeep.mjs';
 import { startServer } from '../server/server-process.mjs';
 import { collectionsPresent, readCollection } from './collections.mjs';
 
-const { values: options } = parseArgs({
+const { values: options } = commandLine({
   options: {
     replies: { type: 'string', default: '1000' },
     only: {

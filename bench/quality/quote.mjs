@@ -4,17 +4,17 @@
 //   node bench/quality/quote.mjs [--only en,de,zh] [--tokenizer multilingual]
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import { gunzipSync } from 'node:zlib';
 import { bestSentences } from '../../dist/src/agents/nodes/quote/best-sentences.js';
 import { sentences } from '../../dist/src/agents/nodes/quote/sentences.js';
 import { dataFolder } from '../harness/cache.mjs';
+import { commandLine } from '../harness/command-line.mjs';
 import { TextIndex, tokenize } from '../lorekeep.mjs';
 import { collectionsPresent, readCollection, xquadLanguages } from './collections.mjs';
 
 const hits = 5;
 const counts = [1, 3];
-const { values: options } = parseArgs({
+const { values: options } = commandLine({
   options: { only: { type: 'string' }, tokenizer: { type: 'string' } },
 });
 

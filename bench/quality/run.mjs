@@ -7,9 +7,9 @@
 import { readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { parseArgs } from 'node:util';
 import { fusionFor } from '../../dist/src/knowledge/index.js';
 import { dataFolder } from '../harness/cache.mjs';
+import { commandLine, refuseOption } from '../harness/command-line.mjs';
 import { EmbeddingModel, Storage } from '../lorekeep.mjs';
 import { collectionNames, collectionsPresent, readCollection } from './collections.mjs';
 import { embedFirstWindows } from './embedding.mjs';
@@ -22,7 +22,7 @@ const tokenizers = ['basic', 'enhanced'];
 const tuningCollection = 'scifact-train';
 const tuningHits = 10; // as many as count; the legs are 50 deep then
 
-const { values: options } = parseArgs({
+const { values: options } = commandLine({
   options: {
     model: { type: 'string', default: 'lorekeep-mini' },
     catalog: { type: 'string', default: join(root, 'data', 'models.json') },
@@ -61,7 +61,7 @@ await model.close();
 function catalogEntry() {
   const { models } = JSON.parse(readFileSync(options.catalog, 'utf8'));
   const found = models.find(({ name }) => name === options.model);
-  if (!found) throw new Error(`--model ${options.model}: not in ${options.catalog}`);
+  if (!found) refuseOption(`--model ${options.model}: not in ${options.catalog}`);
   return found;
 }
 

@@ -8,6 +8,7 @@ import { readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { fusionFor, scoreFusionFor } from '../../dist/src/fusion/model-fusion.js';
 import { dataFolder, root } from '../harness/cache.mjs';
+import { refuseOption } from '../harness/command-line.mjs';
 import { runTrial } from '../harness/trial.mjs';
 import { EmbeddingModel, Storage } from '../lorekeep.mjs';
 import { collectionsPresent, readCollection } from './collections.mjs';
@@ -71,7 +72,7 @@ async function measureLexical(collection, results) {
 /** Dense search, and hybrid search beside both tokenizers with the fusion that the library and the catalog choose. */
 async function measureModel(collection, name, results) {
   const entry = JSON.parse(readFileSync(catalogFile, 'utf8')).models.find((one) => one.name === name);
-  if (entry === undefined) throw new Error(`--models ${name}: not in ${catalogFile}`);
+  if (entry === undefined) refuseOption(`--models ${name}: not in ${catalogFile}`);
   const file = resolve(dirname(catalogFile), entry.variants[0].file);
   const model = await EmbeddingModel.load(file, { pooling: entry.pooling });
   const prefixes = { query: entry.query_prefix ?? '', document: entry.document_prefix ?? '' };

@@ -10,6 +10,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { OptionError } from '../harness/command-line.mjs';
 import { runTrial } from '../harness/trial.mjs';
 import { kindNames } from './kinds.mjs';
 import { publish } from './publish.mjs';
@@ -30,9 +31,9 @@ const options = {
 await runTrial('reliability', options, async ({ kinds, publish: publishing, add, ...values }) => {
   const chosen = kinds === '' ? kindNames : kinds.split(',');
   const unknown = chosen.find((name) => !kindNames.includes(name));
-  if (unknown !== undefined) throw new Error(`--kinds ${unknown}: there are ${kindNames.join(', ')}`);
+  if (unknown !== undefined) throw new OptionError(`--kinds ${unknown}: there are ${kindNames.join(', ')}`);
   if (values.cases !== '' && (kinds !== 'attacks' || publishing || add))
-    throw new Error('--cases: give --kinds attacks with it, and neither --publish nor --add');
+    throw new OptionError('--cases: give --kinds attacks with it, and neither --publish nor --add');
   const folder = mkdtempSync(join(tmpdir(), 'lorekeep-reliability-'));
   try {
     const results = await runKinds(chosen, { ...values, folder, say: (line) => console.log(line) });

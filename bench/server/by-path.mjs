@@ -3,12 +3,13 @@
 // both; the ratio of medians is what counts. The server runs in a process of its own.
 //
 //   node bench/server/by-path.mjs [--records 1000] [--rounds 1500]
-import { parseArgs } from 'node:util';
+
+import { commandLine } from '../harness/command-line.mjs';
 import { CatalogModels, connect, KnowledgeBaseCache } from '../lorekeep.mjs';
 import { knowledgeBase } from './knowledge-base.mjs';
 import { percentile, startServer } from './server-process.mjs';
 
-const { values: options } = parseArgs({
+const { values: options } = commandLine({
   options: { records: { type: 'string', default: '1000' }, rounds: { type: 'string', default: '1500' } },
 });
 const modes = ['dense', 'lexical', 'hybrid'];

@@ -7,10 +7,10 @@ import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { parseArgs } from 'node:util';
 import { connect } from '../../dist/src/client/index.js';
+import { commandLine } from '../harness/command-line.mjs';
 
-const { values: options } = parseArgs({
+const { values: options } = commandLine({
   options: { rounds: { type: 'string', default: '5' }, mode: { type: 'string', default: 'hybrid' } },
 });
 const program = fileURLToPath(new URL('../../dist/src/cli/main.js', import.meta.url));

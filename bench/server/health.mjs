@@ -4,14 +4,14 @@
 //   node bench/server/health.mjs [--runtime auto|llama.cpp|decoder] [--tokens 8000] [--prefills 2] [--model "SmolLM2-135M Q4_1"]
 import { writeFileSync } from 'node:fs';
 import { request } from 'node:http';
-import { parseArgs } from 'node:util';
 import { languageModel } from '../generation/models.mjs';
 import { cached } from '../harness/cache.mjs';
+import { commandLine } from '../harness/command-line.mjs';
 import { connect } from '../lorekeep.mjs';
 import { knowledgeBase } from './knowledge-base.mjs';
 import { percentile, startServer, wait } from './server-process.mjs';
 
-const { values } = parseArgs({
+const { values } = commandLine({
   options: {
     runtime: { type: 'string', default: 'auto' },
     tokens: { type: 'string', default: '8000' },

@@ -12,6 +12,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { languageModel } from '../generation/models.mjs';
 import { cached, root } from '../harness/cache.mjs';
+import { OptionError } from '../harness/command-line.mjs';
 import { Random } from '../harness/numbers.mjs';
 import { runTrial } from '../harness/trial.mjs';
 import { knowledgeBase } from './knowledge-base.mjs';
@@ -41,7 +42,7 @@ const defaults = {
 
 await runTrial('soak', defaults, async (options) => {
   if (options.sessions < 2 * options.active)
-    throw new Error('--sessions: at least twice --active is expected');
+    throw new OptionError('--sessions: at least twice --active is expected');
   const { folder, questions } = await knowledgeBase(options.records);
   const catalog = await writeCatalog(options.model);
   const server = await startServer(

@@ -12,14 +12,14 @@
 // time to free memory is in the numbers of a real device only. `--prompt 0` and `--embed 0` leave those situations out.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { parseArgs } from 'node:util';
 import { standInFolder } from '../../test/helpers/stand-in-plugin.mjs';
 import { languageModel } from '../generation/models.mjs';
 import { cached, root } from '../harness/cache.mjs';
+import { commandLine } from '../harness/command-line.mjs';
 import { connect } from '../lorekeep.mjs';
 import { percentile, startServer, wait } from './server-process.mjs';
 
-const { values } = parseArgs({
+const { values } = commandLine({
   options: {
     rounds: { type: 'string', default: '20' },
     streams: { type: 'string', default: '4' },

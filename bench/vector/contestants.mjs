@@ -1,4 +1,6 @@
 // Who takes part in the trials of vectors. "best of usearch" is not known beforehand, so its number types are contestants each.
+import { OptionError } from '../harness/command-line.mjs';
+
 const module = (file) => new URL(`contestants/${file}`, import.meta.url);
 
 const peers = {
@@ -23,7 +25,7 @@ export function peersNamed(names, set) {
     .filter(Boolean)
     .map((name) => {
       const peer = peers[name];
-      if (!peer) throw new Error(`--peers ${name}: ${Object.keys(peers).join(', ')} are there`);
+      if (!peer) throw new OptionError(`--peers ${name}: ${Object.keys(peers).join(', ')} are there`);
       return { ...peer, options: { set, ...peer.options } };
     });
 }

@@ -9,6 +9,8 @@
 // through from its second search on). Latency includes waiting for a core.
 // The peers search with ef 96 or --ef, ours with its default or --ef. A contestant that is slow at a filter answers as many of
 // the queries as there is time for (--seconds per round, 20 at least); recall is over those.
+
+import { OptionError } from '../harness/command-line.mjs';
 import { Contestants } from '../harness/contestants.mjs';
 import { median, quantile } from '../harness/numbers.mjs';
 import { runTrial } from '../harness/trial.mjs';
@@ -40,7 +42,8 @@ await runTrial(
     peers: 'hnswlib,lancedb',
   },
   async (options) => {
-    if (!['clusters', 'latent'].includes(options.set)) throw new Error('--set: clusters, latent are there');
+    if (!['clusters', 'latent'].includes(options.set))
+      throw new OptionError('--set: clusters, latent are there');
     const set = vectorSet(options.set, options);
     const filters = new Filters(set);
     const { columns } = filters;

@@ -4,6 +4,7 @@ import { closeSync, existsSync, openSync, readFileSync, readSync, renameSync, wr
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { cached, dataFolder } from '../harness/cache.mjs';
+import { OptionError } from '../harness/command-line.mjs';
 import { Random } from '../harness/numbers.mjs';
 import { clusterOf, families, generateFamily } from './families.mjs';
 
@@ -20,7 +21,7 @@ const familyNames = Object.keys(families).map((name) => `family-${name}`);
 const setNames = ['clusters', 'latent', 'mnist', 'glove', ...familyNames];
 
 export function vectorSet(name, { rows = 100_000, dimension = 384, queries = 500, seed = 7 } = {}) {
-  if (!setNames.includes(name)) throw new Error(`--set ${name}: ${setNames.join(', ')} are there`);
+  if (!setNames.includes(name)) throw new OptionError(`--set ${name}: ${setNames.join(', ')} are there`);
   if (name === 'mnist') return stored(name, ...mnist());
   if (name === 'glove') return stored(name, ...glove());
   const id = `${name}-${rows}x${dimension}-${queries}-${seed}`;

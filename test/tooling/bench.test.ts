@@ -70,6 +70,18 @@ describe('the command line of npm run bench', () => {
     expect(() => readOptions(args)).toThrow(message);
   });
 
+  test.each([
+    ['generation/speed.mjs', '--parts', 'none', '--parts none: there is no such part'],
+    ['reliability/main.mjs', '--kinds', 'none', '--kinds none: there are kills,'],
+    ['call/cost.mjs', '--none', '', "Unknown option '--none'; the options are --library"],
+  ])('%s names a wrong option in one line', (program, option, value, message) => {
+    const args = [join(bench, program), option, ...(value ? [value] : [])];
+    const { status, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' });
+    expect(stderr).toContain(message);
+    expect(stderr.trimEnd().split('\n')).toHaveLength(1);
+    expect(status).toBe(2);
+  });
+
   test('publishes what is whole: all trials at full size, or what is asked for', async () => {
     const { readOptions } = await import(join(bench, 'suite', 'options.mjs'));
     expect(readOptions([]).publish).toBe(true);

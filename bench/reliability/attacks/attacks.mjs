@@ -4,6 +4,7 @@ import { fork } from 'node:child_process';
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { OptionError } from '../../harness/command-line.mjs';
 import { startServer, wait } from '../../server/server-process.mjs';
 import { Sample } from '../sample.mjs';
 import { attackList } from './list.mjs';
@@ -23,7 +24,7 @@ export const attacks = {
     const sample = await new Sample(join(folder, 'kb'), { seed, records: short ? 500 : 5000 }).write();
     await sample.build();
     const chosen = attackList.filter(({ name }) => name.includes(cases)).slice(0, count);
-    if (chosen.length === 0) throw new Error(`--cases ${cases}: no attack has that in its name`);
+    if (chosen.length === 0) throw new OptionError(`--cases ${cases}: no attack has that in its name`);
     const ms = Math.min(10_000, ((until - Date.now()) / chosen.length) * 0.3);
     const outcomes = [];
     const end = async (ending) => {
