@@ -25,4 +25,20 @@ constexpr std::array<Number, kSize> expand(const std::int32_t (&runs)[kLength]) 
   return table;
 }
 
+/// Returns the table of rows whose columns, one after the other, have these differences from row to row.
+template <class Number, std::size_t kSize, std::size_t kColumns, std::size_t kLength>
+constexpr std::array<Number, kSize> sum_columns(const std::int32_t (&runs)[kLength]) {
+  const auto differences = expand<std::int32_t, kSize>(runs);
+  std::array<Number, kSize> table{};
+  std::size_t next = 0;
+  for (std::size_t column = 0; column < kColumns; ++column) {
+    Number sum = 0;
+    for (std::size_t at = column; at < kSize; at += kColumns) {
+      sum = static_cast<Number>(sum + static_cast<Number>(differences[next++]));
+      table[at] = sum;
+    }
+  }
+  return table;
+}
+
 }  // namespace lorekeep::text

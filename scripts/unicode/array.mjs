@@ -3,10 +3,23 @@ const shortestSeries = 4;
 
 /** The C++ definition of an array of numbers, as expand() of native/text/table_runs.h reads it, in lines of 120 columns. */
 export function array(type, name, values) {
-  const size = `std::array<${type}, ${values.length}>`;
-  const lines = [`constinit const ${size} ${name} = expand<${type}, ${values.length}>({`];
+  return definition(type, name, values.length, `expand<${type}, ${values.length}>`, runsOf(values));
+}
+
+/** The same for rows of numbers, as sum_columns() reads them: numbers of one column are near each other. */
+export function arrayOfRows(type, name, values, columns) {
+  const differences = Array.from({ length: columns }, (_, column) => {
+    const numbers = values.filter((_, at) => at % columns === column);
+    return numbers.map((number, row) => number - (numbers[row - 1] ?? 0));
+  });
+  const expanded = `sum_columns<${type}, ${values.length}, ${columns}>`;
+  return definition(type, name, values.length, expanded, runsOf(differences.flat()));
+}
+
+function definition(type, name, size, expanded, runs) {
+  const lines = [`constinit const std::array<${type}, ${size}> ${name} = ${expanded}({`];
   let line = '   ';
-  for (const number of runsOf(values)) {
+  for (const number of runs) {
     if (line.length + String(number).length + 2 > 120) {
       lines.push(line);
       line = '   ';

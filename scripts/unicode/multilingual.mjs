@@ -1,6 +1,6 @@
 // The tables of the multilingual tokenizer: what each code point becomes (compatibility decomposition and full case
 // folding, composed again), its part in a word, which pairs compose, and which letters are a base with a diacritic.
-import { array, declaration } from './array.mjs';
+import { array, arrayOfRows, declaration } from './array.mjs';
 
 // Must match enum CodePointClass in native/text/multilingual_folding.h.
 const separator = 0;
@@ -225,6 +225,11 @@ function blocksOf(recordOf) {
   return { blockOf, recordNumbers: [...blocks.keys()].flatMap((content) => content.split(',').map(Number)) };
 }
 
+/** `columns`: of a table whose rows are near each other. */
+function definitionOf([type, name, values, , columns]) {
+  return columns === undefined ? array(type, name, values) : arrayOfRows(type, name, values, columns);
+}
+
 function files(origin, { blockOf, recordNumbers, records, expansions, compositions, bases }) {
   if (records.size > 65536 || blockOf.some((block) => block > 65535)) {
     throw new Error('multilingual tables: record or block numbers no longer fit into 16 bits');
@@ -250,19 +255,22 @@ function files(origin, { blockOf, recordNumbers, records, expansions, compositio
       `bits 0-2: class (CodePointClass); bit 3: may compose with what precedes; bit 4: has a base form
 /// bit 5: folds to several code points, then bits 0-4 are in kExpansions
 /// rest:  single folding: folded - own code point; several: first of kExpansions * 32 + their number`,
+      1,
     ],
-    ['std::uint32_t', 'kExpansions', expansions, 'Code point * 32 + its bits 0-4 as above.'],
+    ['std::uint32_t', 'kExpansions', expansions, 'Code point * 32 + its bits 0-4 as above.', 1],
     [
       'std::uint32_t',
       'kCompositions',
       compositions.flat(),
       'Triples, ascending: first code point, second, what they compose to. Hangul is computed.',
+      3,
     ],
     [
       'std::uint32_t',
       'kBases',
       letters.flatMap(([codePoint, [a, b = 0]]) => [codePoint, a, b]),
       'Triples, ascending: letter, its base without diacritics, a second letter of the base or 0.',
+      3,
     ],
   ];
   const declarations = tables.map(
@@ -292,7 +300,7 @@ ${declarations.join('\n')}
 
 namespace lorekeep::text::multilingual {
 
-${tables.map(([type, name, values]) => array(type, name, values)).join('\n')}
+${tables.map(definitionOf).join('\n')}
 }  // namespace lorekeep::text::multilingual
 `,
   };
