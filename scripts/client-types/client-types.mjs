@@ -16,6 +16,7 @@ export async function clientTypes(load) {
   const { hitSchema, retrievalPlanSchema, retrievalSchema } = await load('protocol/retrieval');
   const { citationSchema, turnHitSchema } = await load('protocol/components');
   const { historySchema } = await load('protocol/history');
+  const { droppedSchema } = await load('protocol/engine');
   const declarations = new Declarations({ fields: { filter: 'FilterExpression' } });
   const { before } = hitSchema.shape.context.unwrap().shape;
   declarations.declare('ContextRecord', before.element, 'A record before or after a hit.');
@@ -29,6 +30,7 @@ export async function clientTypes(load) {
   });
   const { client } = serverSchemas.StatusResponse.shape;
   declarations.declare('MemoryBudget', client, 'A memory budget and its use.');
+  declarations.declare('Dropped', droppedSchema, 'Parts that did not fit into a prompt.');
   declarations.declare('History', historySchema, 'Turns of an agent, oldest first.');
   declarations.name(historySchema, 'History', 'input');
   components(declarations, componentSchema);

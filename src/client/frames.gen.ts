@@ -260,6 +260,14 @@ export interface MemoryBudget {
   byKind: Record<string, number>;
 }
 
+/** Parts that did not fit into a prompt. */
+export interface Dropped {
+  /** Oldest turns of the history left out of the prompt. */
+  historyTurns: number;
+  /** Lowest-ranked knowledge left out of the prompt. */
+  knowledge: number;
+}
+
 /** Turns of an agent, oldest first. */
 export interface History {
   version: 1;
@@ -979,12 +987,7 @@ export interface TurnCompleteFrame {
       context: number;
     };
     /** Parts that did not fit into the prompt. */
-    dropped: {
-      /** Oldest turns of the history left out of the prompt. */
-      historyTurns: number;
-      /** Lowest-ranked knowledge left out of the prompt. */
-      knowledge: number;
-    };
+    dropped: Dropped;
     /** Only for agents with `enable_diagnostics`, and with `include_interaction_in_diagnostics`. */
     messages?: ({
       /** Who speaks. */
@@ -1023,13 +1026,8 @@ export interface TurnCompleteFrame {
       historyTurns?: number | undefined;
       /** generate: records in the prompt. */
       knowledgeRecords?: number | undefined;
-      /** generate: parts that did not fit into the prompt: oldest turns, lowest-ranked records. */
-      dropped?: {
-        /** Oldest turns. */
-        historyTurns: number;
-        /** Lowest-ranked records. */
-        knowledge: number;
-      } | undefined;
+      /** generate: parts that did not fit into the prompt. */
+      dropped?: Dropped | undefined;
       /**
        * generate: turns that the agent forgot because they exceeded `history.turns` or the client's
        * memory budget.
@@ -1134,12 +1132,7 @@ export interface TurnCompleteFrame {
           /** The rest of the node's time. */
           otherMs: number;
           /** Parts that did not fit into the prompt. */
-          dropped: {
-            /** Oldest turns of the history left out of the prompt. */
-            historyTurns: number;
-            /** Lowest-ranked knowledge left out of the prompt. */
-            knowledge: number;
-          };
+          dropped: Dropped;
           /** Why the reply ended. */
           finish: 'stop' | 'stop_string' | 'length' | 'context' | 'cancelled' | 'deadline';
           /** Seed of the sampling. */

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { clientTypes } from '../../scripts/client-types/client-types.mjs';
 import * as wire from '../../src/agents/nodes/wire.js';
 import * as components from '../../src/protocol/components.js';
+import * as engine from '../../src/protocol/engine.js';
 import * as history from '../../src/protocol/history.js';
 import * as retrieval from '../../src/protocol/retrieval.js';
 
@@ -16,6 +17,7 @@ const isConstant = /^ +\w+: ('\w+'|\d+|\w+(Fields|Frame));$|^ +[{|]|^ +(kind|_ty
 const modules: Record<string, object> = {
   'agents/nodes/wire': wire,
   'protocol/components': components,
+  'protocol/engine': engine,
   'protocol/history': history,
   'protocol/retrieval': retrieval,
 };

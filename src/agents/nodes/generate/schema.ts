@@ -235,13 +235,7 @@ export const schema = {
     completion_tokens: z.int().optional().describe('Generated tokens, thinking included.'),
     history_turns: z.int().optional().describe('Turns of history in the prompt.'),
     knowledge_records: z.int().optional().describe('Records in the prompt.'),
-    dropped: z
-      .object({
-        history_turns: z.int().describe('Oldest turns.'),
-        knowledge: z.int().describe('Lowest-ranked records.'),
-      })
-      .optional()
-      .describe('Parts that did not fit into the prompt: oldest turns, lowest-ranked records.'),
+    dropped: droppedSchema.optional().describe('Parts that did not fit into the prompt.'),
     forgotten_turns: z
       .int()
       .optional()
