@@ -81,34 +81,26 @@ export class Channel {
       signal,
     }: { onEvent?: ((event: TurnEvent) => void) | undefined; signal?: AbortSignal | undefined },
   ): Promise<ServerFrames['TurnComplete']> {
-    return abortable(signal, (resolve, reject) => {
-      const { sessionId } = fields;
-      const cancel = (turnId: string) => {
-        this.request('CancelTurnRequest', { sessionId, turnId }).catch(() => {});
-      };
+    let stopListening = () => {};
+    const ended = abortable<ServerFrames['TurnComplete']>(signal, (resolve, reject) => {
       const started: Waiting['resolve'] = (frame) => {
+        const { sessionId } = fields;
         const { turnId } = frame as ServerFrames['TurnStarted'];
-        const stopListening = onAbort(signal, () => cancel(turnId));
-        this.#turns.set(turnId, {
-          resolve: (end) => {
-            stopListening();
-            resolve(end as ServerFrames['TurnComplete']);
-          },
-          reject: (error) => {
-            stopListening();
-            reject(error);
-          },
-          onText: onEvent,
-        });
+        const cancel = () => {
+          this.request('CancelTurnRequest', { sessionId, turnId }).catch(() => {});
+        };
+        stopListening = onAbort(signal, cancel);
+        this.#turns.set(turnId, { resolve: resolve as Waiting['resolve'], reject, onText: onEvent });
         onEvent(frame as ServerFrames['TurnStarted']);
-        if (signal?.aborted) cancel(turnId);
+        if (signal?.aborted) cancel();
       };
       this.#send('TurnRequest', fields, { resolve: started, reject });
     });
+    return ended.finally(() => stopListening());
   }
 
   /** Downloads a model. Aborting cancels it, unless another client waits for it. @throws as request() */
-  pull(
+  async pull(
     fields: RequestFields['PullModelRequest'],
     {
       onProgress = () => {},
@@ -116,33 +108,17 @@ export class Channel {
     }: { onProgress?: ((progress: PullProgress) => void) | undefined; signal?: AbortSignal | undefined },
   ): Promise<ServerFrames['PullModelResponse']> {
     const { sessionId, model } = fields;
-    return abortable(signal, (resolve, reject) => {
-      const id = this.#nextId;
-      const cancel = () => {
-        this.request('CancelPullRequest', { sessionId, model }).catch(() => {});
-      };
-      const stopListening = onAbort(signal, cancel);
-      const end = () => {
-        stopListening();
-        this.#pulls.delete(id);
-      };
-      this.#pulls.set(id, onProgress);
-      try {
-        this.#send('PullModelRequest', fields, {
-          resolve: (frame) => {
-            end();
-            resolve(frame as ServerFrames['PullModelResponse']);
-          },
-          reject: (error) => {
-            end();
-            reject(error);
-          },
-        });
-      } catch (error) {
-        end();
-        throw error;
-      }
+    const id = this.#nextId;
+    this.#pulls.set(id, onProgress);
+    const stopListening = onAbort(signal, () => {
+      this.request('CancelPullRequest', { sessionId, model }).catch(() => {});
     });
+    try {
+      return await this.request('PullModelRequest', fields, signal);
+    } finally {
+      stopListening();
+      this.#pulls.delete(id);
+    }
   }
 
   /** Why the connection was lost; undefined while it is open. */

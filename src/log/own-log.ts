@@ -33,14 +33,7 @@ export interface OpenedLog {
 
 /** Opens or creates a log for appending. @throws system errors; an Error for a file that is not a log of ours */
 export function openOwnLog(path: string, isLine: IsLine): OpenedLog {
-  const { O_RDWR, O_APPEND, O_CREAT } = constants;
-  let file: number;
-  try {
-    file = openSync(path, O_RDWR | O_APPEND | O_CREAT | careful, 0o666);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ELOOP') throw notOurs(path, 'a symbolic link');
-    throw error;
-  }
+  const file = openUnlinked(path, constants.O_RDWR | constants.O_APPEND | constants.O_CREAT);
   try {
     return { file, ...checkOwn(file, path, isLine) };
   } catch (error) {
@@ -51,19 +44,23 @@ export function openOwnLog(path: string, isLine: IsLine): OpenedLog {
 
 /** Checks that a file is absent or a log of ours. @throws as openOwnLog() */
 export function checkOwnLog(path: string, isLine: IsLine): void {
-  let file: number;
+  let file: number | undefined;
   try {
-    file = openSync(path, constants.O_RDONLY | careful);
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === 'ENOENT') return;
-    if (code === 'ELOOP') throw notOurs(path, 'a symbolic link');
-    throw error;
-  }
-  try {
+    file = openUnlinked(path, constants.O_RDONLY);
     checkOwn(file, path, isLine);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
   } finally {
-    closeSync(file);
+    if (file !== undefined) closeSync(file);
+  }
+}
+
+function openUnlinked(path: string, flags: number): number {
+  try {
+    return openSync(path, flags | careful, 0o666);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ELOOP') throw notOurs(path, 'a symbolic link');
+    throw error;
   }
 }
 
