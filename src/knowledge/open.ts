@@ -10,8 +10,8 @@ import { openTextIndex } from './text-index.js';
 import { buildVectors, isOutdated, openVectors, rebuildVectors, vectorsWarnings } from './vectors.js';
 
 /**
- * Opens the knowledge base of a config file (`Own`: the type of its records' metadata, as its `fields` say): reads the records, loads its indexes. Those that were made from other records
- * or with another model are built again and written.
+ * Opens the knowledge base of a config file: reads the records and loads the indexes. Indexes that were made from other records or
+ * with another model are built again and written. `Own`: the type of the records' metadata, as the config's `fields` say.
  * @throws LorekeepError with file and reason: NOT_FOUND, IO, CORRUPT, INVALID_ARGUMENT (config, records, or a model that
  * `models` does not know; a file that is not ours to replace), TEXT_TOO_LONG, DIMENSION_MISMATCH or UNSUPPORTED for the index file; CANCELLED.
  */
