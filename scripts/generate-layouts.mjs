@@ -188,13 +188,12 @@ const enumeratorOf = ({ enumerators = {} }, name) =>
 
 const cppCount = ([name, { names }]) => `inline constexpr std::size_t k${capital(name)} = ${names.length};\n`;
 
-const cppChecks = ([, enumeration]) =>
-  enumeration.names
-    .map((name, number) => {
-      const enumerator = `${enumeration.type}::${enumeratorOf(enumeration, name)}`;
-      return `static_assert(static_cast<std::size_t>(${enumerator}) == ${number});\n`;
-    })
-    .join('');
+const cppCheck = ([, enumeration]) => {
+  const enumerators = enumeration.names.map(
+    (name) => `${enumeration.type}::${enumeratorOf(enumeration, name)}`,
+  );
+  return `static_assert(are_numbered({${enumerators.join(', ')}}));\n`;
+};
 
 const cppLayout = ([name, { comment, names }]) =>
   `${wrapped(comment, '/// ')}namespace ${snake(name)} {
@@ -219,11 +218,25 @@ const headers = [...new Set(Object.values(enumerations).map(({ header }) => head
 
 const checks = `// ${origin} Compares the enumerators with their numbers in lib/layout.gen.ts.
 #include <cstddef>
+#include <initializer_list>
 
 ${headers.map((header) => `#include "${header}"\n`).join('')}
 namespace lorekeep::binding {
+namespace {
 
-${Object.entries(enumerations).map(cppChecks).join('\n')}
+/// Returns whether the enumerators have the numbers 0, 1, 2 and so on.
+template <class Enumerator>
+consteval bool are_numbered(std::initializer_list<Enumerator> enumerators) {
+  std::size_t next = 0;
+  for (const Enumerator enumerator : enumerators) {
+    if (static_cast<std::size_t>(enumerator) != next++) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+${Object.entries(enumerations).map(cppCheck).join('')}
 }  // namespace lorekeep::binding
 `;
 

@@ -1,5 +1,6 @@
 // Written by scripts/generate-layouts.mjs. Compares the enumerators with their numbers in lib/layout.gen.ts.
 #include <cstddef>
+#include <initializer_list>
 
 #include "engine/placement.h"
 #include "lm/chat_template.h"
@@ -11,48 +12,30 @@
 #include "vector/vector_index.h"
 
 namespace lorekeep::binding {
+namespace {
 
-static_assert(static_cast<std::size_t>(store::Mode::kDense) == 0);
-static_assert(static_cast<std::size_t>(store::Mode::kLexical) == 1);
-static_assert(static_cast<std::size_t>(store::Mode::kHybrid) == 2);
+/// Returns whether the enumerators have the numbers 0, 1, 2 and so on.
+template <class Enumerator>
+consteval bool are_numbered(std::initializer_list<Enumerator> enumerators) {
+  std::size_t next = 0;
+  for (const Enumerator enumerator : enumerators) {
+    if (static_cast<std::size_t>(enumerator) != next++) return false;
+  }
+  return true;
+}
 
-static_assert(static_cast<std::size_t>(vector::TriedFilter::kNone) == 0);
-static_assert(static_cast<std::size_t>(vector::TriedFilter::kRandom) == 1);
-static_assert(static_cast<std::size_t>(vector::TriedFilter::kNear) == 2);
-static_assert(static_cast<std::size_t>(vector::TriedFilter::kFar) == 3);
+}  // namespace
 
-static_assert(static_cast<std::size_t>(store::Fusion::kRrf) == 0);
-static_assert(static_cast<std::size_t>(store::Fusion::kScores) == 1);
-
-static_assert(static_cast<std::size_t>(vector::SearchPath::kExact) == 0);
-static_assert(static_cast<std::size_t>(vector::SearchPath::kGraph) == 1);
-static_assert(static_cast<std::size_t>(vector::SearchPath::kCells) == 2);
-
-static_assert(static_cast<std::size_t>(engine::Placement::kRam) == 0);
-static_assert(static_cast<std::size_t>(engine::Placement::kVram) == 1);
-static_assert(static_cast<std::size_t>(engine::Placement::kAuto) == 2);
-
-static_assert(static_cast<std::size_t>(lm::Runtime::kAuto) == 0);
-static_assert(static_cast<std::size_t>(lm::Runtime::kLlama) == 1);
-static_assert(static_cast<std::size_t>(lm::Runtime::kDecoder) == 2);
-
-static_assert(static_cast<std::size_t>(lm::CacheType::kF16) == 0);
-static_assert(static_cast<std::size_t>(lm::CacheType::kQ8_0) == 1);
-
-static_assert(static_cast<std::size_t>(lm::Role::kSystem) == 0);
-static_assert(static_cast<std::size_t>(lm::Role::kUser) == 1);
-static_assert(static_cast<std::size_t>(lm::Role::kAssistant) == 2);
-
-static_assert(static_cast<std::size_t>(lm::Thinking::kDefault) == 0);
-static_assert(static_cast<std::size_t>(lm::Thinking::kOn) == 1);
-static_assert(static_cast<std::size_t>(lm::Thinking::kOff) == 2);
-
-static_assert(static_cast<std::size_t>(scheduler::ConsumerClass::kInteractiveVisible) == 0);
-static_assert(static_cast<std::size_t>(scheduler::ConsumerClass::kInteractiveBuffered) == 1);
-static_assert(static_cast<std::size_t>(scheduler::ConsumerClass::kBackground) == 2);
-
-static_assert(static_cast<std::size_t>(lm::GrammarMatch::kRefused) == 0);
-static_assert(static_cast<std::size_t>(lm::GrammarMatch::kBeginning) == 1);
-static_assert(static_cast<std::size_t>(lm::GrammarMatch::kConforms) == 2);
+static_assert(are_numbered({store::Mode::kDense, store::Mode::kLexical, store::Mode::kHybrid}));
+static_assert(are_numbered({vector::TriedFilter::kNone, vector::TriedFilter::kRandom, vector::TriedFilter::kNear, vector::TriedFilter::kFar}));
+static_assert(are_numbered({store::Fusion::kRrf, store::Fusion::kScores}));
+static_assert(are_numbered({vector::SearchPath::kExact, vector::SearchPath::kGraph, vector::SearchPath::kCells}));
+static_assert(are_numbered({engine::Placement::kRam, engine::Placement::kVram, engine::Placement::kAuto}));
+static_assert(are_numbered({lm::Runtime::kAuto, lm::Runtime::kLlama, lm::Runtime::kDecoder}));
+static_assert(are_numbered({lm::CacheType::kF16, lm::CacheType::kQ8_0}));
+static_assert(are_numbered({lm::Role::kSystem, lm::Role::kUser, lm::Role::kAssistant}));
+static_assert(are_numbered({lm::Thinking::kDefault, lm::Thinking::kOn, lm::Thinking::kOff}));
+static_assert(are_numbered({scheduler::ConsumerClass::kInteractiveVisible, scheduler::ConsumerClass::kInteractiveBuffered, scheduler::ConsumerClass::kBackground}));
+static_assert(are_numbered({lm::GrammarMatch::kRefused, lm::GrammarMatch::kBeginning, lm::GrammarMatch::kConforms}));
 
 }  // namespace lorekeep::binding
