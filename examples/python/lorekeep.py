@@ -23,6 +23,7 @@ from typing import Any, Callable, Dict, Iterator, List, Optional
 PROTOCOL = 1
 _JSON = 1
 _HEADER = struct.Struct(">BI")
+_MOST_BYTES = 1 << 30  # the upper bound of max_frame_mb
 
 Frame = Dict[str, Any]
 
@@ -72,7 +73,7 @@ class Client:
         except (OSError, EOFError) as error:
             self._socket.close()
             raise ConnectionLost(f"{host}:{port} does not greet: {error}") from error
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             self._socket.close()
             raise ConnectionLost(f"{host}:{port} does not speak lorekeep's protocol: {error}") from error
         if self.hello.get("type") != "Hello" or self.hello.get("protocol") != PROTOCOL:
@@ -153,8 +154,8 @@ class Client:
     def _receive(self) -> Frame:
         header = self._exactly(_HEADER.size)
         kind, length = _HEADER.unpack(header)
-        if kind != _JSON:
-            raise ValueError(f"a frame of kind {kind}")
+        if kind != _JSON or length > _MOST_BYTES:
+            raise ValueError(f"a frame of kind {kind} and {length} bytes")
         body = self._exactly(length)
         frame = json.loads(body)
         if not isinstance(frame, dict):
@@ -193,16 +194,19 @@ class Client:
         if type == "Error" and reply_to is None:
             self._lose(ConnectionLost(f"{frame['name']}: {frame['message']}"))
             return
-        with self._table:
-            reply = self._replies.pop(reply_to, None)
-            self._pulls.pop(reply_to, None)
-            # Its first event may be the next frame: it must be known before that is read.
-            if type == "TurnStarted":
-                self._turns[frame["turn_id"]] = self._started[frame["turn_id"]] = queue.Queue()
-        if reply is None or not reply.set_running_or_notify_cancel():
-            return
+        # A frame without its fields raises here, before its reply leaves the table: _lose() must find it there.
+        error = None
         if type == "Error":
             error = ServerError(frame["code"], frame["name"], frame["message"], frame.get("details"))
+        with self._table:
+            # Its first event may be the next frame: it must be known before that is read.
+            if type == "TurnStarted" and reply_to in self._replies:
+                self._turns[frame["turn_id"]] = self._started[frame["turn_id"]] = queue.Queue()
+            reply = self._replies.pop(reply_to, None)
+            self._pulls.pop(reply_to, None)
+        if reply is None or not reply.set_running_or_notify_cancel():
+            return
+        if error is not None:
             reply.set_exception(error)
         else:
             reply.set_result(frame)

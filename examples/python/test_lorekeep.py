@@ -1,5 +1,6 @@
 """Tests of lorekeep.py against a running server: python3 test_lorekeep.py PORT MODEL. `npm test` starts the server."""
 
+import json
 import socket
 import struct
 import sys
@@ -187,6 +188,53 @@ class ClientTest(unittest.TestCase):
             threading.Thread(target=answer).start()
             with self.assertRaisesRegex(ConnectionLost, "does not speak"):
                 connect(port=other.getsockname()[1])
+
+    def test_waits_for_no_reply_after_a_frame_without_its_fields(self):
+        hello = {"type": "Hello", "protocol": 1, "server": "lorekeep", "version": "x"}
+        for reply in ({"type": "Error", "reply_to": 1}, {"type": "TurnStarted", "reply_to": 1}, {"reply_to": [1]}):
+            with socket.create_server(("127.0.0.1", 0)) as other:
+                client = connect_to(other, [hello])
+                pending = client.send("Ping")
+                client.peer.sendall(framed(reply))
+                with self.assertRaises(ConnectionLost):
+                    pending.result(20)
+                client.close()
+                client.peer.close()
+
+    def test_refuses_a_greeting_that_is_nested_too_deeply_or_too_long(self):
+        for greeting in (framed_bytes(b"[" * 200_000), struct.pack(">BI", 1, 1 << 31)):
+            with socket.create_server(("127.0.0.1", 0)) as other:
+                with self.assertRaisesRegex(ConnectionLost, "does not speak"):
+                    connect_to(other, greeting)
+
+
+def framed_bytes(payload):
+    return struct.pack(">BI", 1, len(payload)) + payload
+
+
+def framed(frame):
+    return framed_bytes(json.dumps(frame).encode())
+
+
+def connect_to(listener, greeting):
+    """A client of a server that sends these frames or bytes; `peer` is the server's end."""
+    peers = []
+
+    def answer():
+        peer, _ = listener.accept()
+        peers.append(peer)
+        peer.sendall(greeting if isinstance(greeting, bytes) else b"".join(map(framed, greeting)))
+
+    answering = threading.Thread(target=answer)
+    answering.start()
+    try:
+        client = connect(port=listener.getsockname()[1])
+    except ConnectionLost:
+        answering.join()
+        peers[0].close()
+        raise
+    client.peer = peers[0]
+    return client
 
 
 if __name__ == "__main__":

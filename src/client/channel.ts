@@ -99,7 +99,10 @@ export class Channel {
     return ended.finally(() => stopListening());
   }
 
-  /** Downloads a model. Aborting cancels it, unless another client waits for it. @throws as request() */
+  /**
+   * Downloads a model. Aborting cancels it, unless another client waits for it; so does an `onProgress` that throws.
+   * @throws as request(); the error of `onProgress`
+   */
   async pull(
     fields: RequestFields['PullModelRequest'],
     {
@@ -109,12 +112,23 @@ export class Channel {
   ): Promise<ServerFrames['PullModelResponse']> {
     const { sessionId, model } = fields;
     const id = this.#nextId;
-    this.#pulls.set(id, onProgress);
-    const stopListening = onAbort(signal, () => {
+    const cancel = () => {
       this.request('CancelPullRequest', { sessionId, model }).catch(() => {});
+    };
+    const stopListening = onAbort(signal, cancel);
+    const failed = new Promise<never>((_, reject) => {
+      this.#pulls.set(id, (progress) => {
+        try {
+          onProgress(progress);
+        } catch (error) {
+          // Not a defect of the frame: the connection stays.
+          cancel();
+          reject(error);
+        }
+      });
     });
     try {
-      return await this.request('PullModelRequest', fields, signal);
+      return await Promise.race([this.request('PullModelRequest', fields, signal), failed]);
     } finally {
       stopListening();
       this.#pulls.delete(id);

@@ -16,7 +16,8 @@ export function plainMessage(issue: z.core.$ZodRawIssue): string | undefined {
 export function shownValue(value: unknown): string {
   if (Array.isArray(value)) return `an array of ${value.length}`;
   if (typeof value === 'object' && value !== null) return 'an object';
-  if (typeof value === 'bigint') return String(value);
+  // JSON has no infinity, but JSON.parse reads 1e400 as one.
+  if (typeof value === 'bigint' || value === Infinity || value === -Infinity) return String(value);
   const text = JSON.stringify(typeof value === 'string' ? value.slice(0, longestShown) : value) ?? 'nothing';
   return typeof value === 'string' && value.length > longestShown ? `${text}…` : text;
 }

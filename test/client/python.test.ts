@@ -41,7 +41,7 @@ function python(script: string, ...args: string[]): Promise<{ code: number; outp
 it.skipIf(version === undefined)('the Python client passes its tests against the server', async () => {
   const { port } = await TestServer.start({ loadLanguageModel: async () => new FakeTextModel() });
   const { code, output } = await python('test_lorekeep.py', `${port}`, 'tiny');
-  expect(output).toMatch(/Ran 14 tests/);
+  expect(output).toMatch(/Ran 16 tests/);
   expect([code, output]).toEqual([0, expect.stringContaining('OK')]);
 });
 

@@ -11,6 +11,11 @@ import { parseObject } from './parse-object.js';
 const parse = (value: object) => parseRequest(value as Record<string, unknown>);
 const refusedPayload = (payload: Buffer | string) => refused(() => parseObject(Buffer.from(payload)));
 
+it('a number beyond those of JavaScript is called by its name', () => {
+  const report = parseObject(Buffer.from('{"type":"ThrottleReport","id":1,"level":1e400}'));
+  expect(refused(() => parse(report)).message).toBe('level: a number is expected, not Infinity');
+});
+
 it("a client's mistake is refused without the cost of a stack", () => {
   expect(refusedPayload('{').stack).not.toContain('\n');
   expect(serverError(1009, 'a defect').stack).toContain('request.test.ts');

@@ -139,6 +139,23 @@ describe('a pull', () => {
     expect(files.requests).toHaveLength(1);
   });
 
+  it('whose onProgress throws is cancelled and rejects with that error; the connection stays', async () => {
+    const { session, files } = await start();
+    const { reached } = holdBack(files);
+    const failure = new Error('no more disk for the log');
+    const pull = session.pullModel(
+      { model: 'far' },
+      {
+        onProgress: () => {
+          throw failure;
+        },
+      },
+    );
+    await expect(pull).rejects.toBe(failure);
+    await reached;
+    expect((await session.listModels()).pullsAllowed).toBe(true);
+  });
+
   it.each([
     ['lost', 400_000],
     ['gained', 1_000_001],
