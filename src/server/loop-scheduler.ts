@@ -15,7 +15,7 @@ export interface LoopWork {
 export interface LoopLimits {
   /** Longest slice of one client in ms. */
   sliceMs: number;
-  /** Total time of all slices between two polls of sockets and timers, in ms. */
+  /** Total time of all slices between two polls of sockets and timers, in ms. Time charged outside of slices is part of it. */
   turnMs: number;
 }
 
@@ -147,6 +147,8 @@ export class LoopScheduler {
         }),
       charge: (ms) => {
         member.virtual += ms;
+        this.#spent += ms;
+        this.#endTurn();
       },
       leave: () => {
         if (left) return;

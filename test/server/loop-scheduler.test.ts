@@ -276,6 +276,27 @@ describe('the event loop', () => {
     expect(served).toEqual(['light']);
   });
 
+  it('goes on to sockets and timers once reading for clients has taken a turn, and serves them afterwards', async () => {
+    const { scheduler } = scheduled({ sliceMs: 0.2, turnMs: 1 });
+    let slices = 0;
+    const share = scheduler.join({
+      serve: () => {
+        slices++;
+        return 0;
+      },
+      settle: () => {},
+    });
+    share.charge(0.9);
+    share.request();
+    expect(slices).toBe(1);
+    await turnOfLoop();
+    share.charge(1.1);
+    share.request();
+    expect(slices).toBe(1);
+    await turnOfLoop();
+    expect(slices).toBe(2);
+  });
+
   it('leaves no step waiting when its client leaves', async () => {
     const own = scheduled();
     const other = busyClient(own, () => {});
