@@ -208,6 +208,30 @@ export const nodeAttacks = [
     },
   },
   {
+    name: 'generated replies, cancelled or unread, 8 clients',
+    lanes: 8,
+    async lane({ open, alive, pause, lane }) {
+      const peer = await open();
+      const session_id = await peer.session();
+      const graph = graphOf(['generate', { max_tokens: 4000, history: { turns: 0 } }]);
+      const agents = [];
+      for (let id = 0; id < 16 && alive() && !peer.closed; id++)
+        agents.push((await peer.request({ type: 'CreateAgentRequest', id, session_id, graph }))?.agent_id);
+      const turn = (id) => ({
+        ...{ type: 'TurnRequest', id, session_id, agent_id: agents[id % agents.length] },
+        text: `bee ${id}`,
+      });
+      if (lane % 2 === 0) peer.socket.pause();
+      for (let id = 16; alive() && !peer.closed; id++) {
+        if (lane % 2 === 0) await Promise.race([peer.send(turn(id)), pause(200)]);
+        else {
+          const { turn_id } = (await peer.request(turn(id))) ?? {};
+          await peer.request({ type: 'CancelTurnRequest', id: `end ${id}`, session_id, turn_id });
+        }
+      }
+    },
+  },
+  {
     name: 'lists of models, pulls and their ends, throttle and video memory, pipelined, 8 clients',
     lanes: 8,
     async lane({ open, alive }) {

@@ -6,7 +6,8 @@ import { connect } from '../../lorekeep.mjs';
 import { answersOfSession, Sample } from '../sample.mjs';
 import { withServer } from './with-server.mjs';
 
-const names = ['kb.index', 'kb.bm25', 'records.json', 'kb.embeddings', 'tiny.gguf'];
+const generator = 'writer.gguf';
+const names = ['kb.index', 'kb.bm25', 'records.json', 'kb.embeddings', 'tiny.gguf', generator];
 const changes = {
   'truncated to nothing': (path) => truncateSync(path, 0),
   'truncated to half': (path, bytes) => truncateSync(path, Math.floor(bytes.length / 2)),
@@ -55,7 +56,10 @@ const changed = (own, name, what, change, outcomes) =>
       name: 'docs',
       configPath: 'kb.json',
     });
-    const ask = () => answersOfSession(session, 'docs', recordCount, own.questions);
+    const ask =
+      name === generator
+        ? await replies(session)
+        : () => answersOfSession(session, 'docs', recordCount, own.questions);
     const before = await ask();
     change(own.at(name), readFileSync(own.at(name)));
     for (let times = 0; times < 3; times++) {
@@ -70,3 +74,14 @@ const changed = (own, name, what, change, outcomes) =>
     await client.ping();
     await client.close();
   });
+
+/** Returns a function that asks a language model for a reply, always the same one. */
+async function replies(session) {
+  const params = { temperature: 0, max_tokens: 20, history: { turns: 0 } };
+  const agent = await session.createAgent({ graph: { nodes: [{ id: 'reply', type: 'generate', params }] } });
+  return async () => {
+    const { text, error } = await agent.turn('bee');
+    if (error !== undefined) throw Object.assign(new Error(error.message), { code: error.code });
+    return text;
+  };
+}
