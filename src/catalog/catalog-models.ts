@@ -4,6 +4,7 @@ import { didYouMean, nearestName } from '../schema/nearest.js';
 import { shellWord } from '../schema/shell-word.js';
 import { Catalog } from './catalog.js';
 import { expectedDevice } from './expected-device.js';
+import { GpuLoads } from './gpu-loads.js';
 import { LoadedModel } from './loaded-model.js';
 import type { MemoryNeed, ModelMemory } from './model-memory.js';
 import { embeddingNeed, embeddingTaken } from './model-need.js';
@@ -52,7 +53,7 @@ export class CatalogModels implements AsyncDisposable, Disposable {
   readonly #closing = new AbortController();
   readonly #models = new Map<string, Promise<LoadedModel>>();
   readonly #slots = new Set<ModelSlot<EmbeddingModel>>();
-  #gpuAllowed = true;
+  readonly #gpu = new GpuLoads();
   /** Those of #models that have been loaded. */
   readonly #opened = new Map<string, LoadedModel>();
 
@@ -161,6 +162,7 @@ export class CatalogModels implements AsyncDisposable, Disposable {
       name,
       idleMs,
       memory,
+      gpu: this.#gpu,
       load: (signal) => this.#open(entry, signal),
       need: () => this.#need(entry),
       taken: (model) => embeddingTaken(model.facts, this.#options.threads),
@@ -184,7 +186,7 @@ export class CatalogModels implements AsyncDisposable, Disposable {
   async #need(entry: CatalogEntry): Promise<MemoryNeed> {
     const { threads, gpu, memory } = this.#options;
     const { path, variant } = this.#catalog.locate(entry);
-    const allowed = this.#gpuAllowed ? gpu : undefined;
+    const allowed = this.#gpu.allowed ? gpu : undefined;
     const device = await expectedDevice(entry.model_type, variant.placement, path, allowed);
     const need = await embeddingNeed(path, threads, device);
     // The engine moves a model that a GPU cannot hold to the CPU, unless the catalog insists.
@@ -208,7 +210,7 @@ export class CatalogModels implements AsyncDisposable, Disposable {
     signal: AbortSignal,
   ): Promise<EmbeddingModel> {
     const { threads } = this.#options;
-    const placement = this.#gpuAllowed ? variant.placement : 'ram';
+    const placement = this.#gpu.allowed ? variant.placement : 'ram';
     const options = { pooling: entry.pooling, contextSize, threads, placement, signal };
     const model = await EmbeddingModel.load(path, options);
     const { dimension: found } = model.facts;
@@ -224,15 +226,14 @@ export class CatalogModels implements AsyncDisposable, Disposable {
    * memory is free.
    */
   async allowGpu(allowed: boolean): Promise<void> {
-    this.#gpuAllowed = allowed;
-    if (allowed) return;
+    if (allowed) return this.#gpu.allow();
     const leave = async (slot: ModelSlot<EmbeddingModel>) => {
       if (slot.current === undefined || slot.current.facts.device === 'CPU') return;
       await slot.current.leaveGpu();
       slot.account();
       await slot.unloadUnused(); // the next text waits for room in main memory
     };
-    await Promise.all([...this.#slots].map(leave));
+    await Promise.all([this.#gpu.displace(), ...[...this.#slots].map(leave)]);
   }
 
   #unknown(name: string, other: CatalogEntry | undefined): LorekeepError {

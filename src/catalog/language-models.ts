@@ -13,6 +13,7 @@ import {
 } from '../../lib/index.js';
 import { untilAborted } from '../lifecycle/until-aborted.js';
 import type { Catalog, LocatedVariant } from './catalog.js';
+import { GpuLoads } from './gpu-loads.js';
 import { type ModelMemory, onCpu } from './model-memory.js';
 import { languageModelNeed } from './model-need.js';
 import { ModelSlot } from './model-slot.js';
@@ -120,7 +121,7 @@ export class LanguageModels {
   #latestStates: readonly LanguageModelState[] = [];
   /** Loaded models that are on a GPU, or were. */
   readonly #placed = new Set<PlacedModel>();
-  #gpuAllowed = true;
+  readonly #gpu = new GpuLoads();
 
   constructor(catalog: Catalog, options: LanguageModelsOptions) {
     this.#catalog = catalog;
@@ -274,6 +275,7 @@ export class LanguageModels {
       name,
       idleMs,
       memory,
+      gpu: this.#gpu,
       load: (signal) =>
         openModel({ catalog, entry, located, log, signal }, (path) =>
           this.#load(name, path, { ...settings, signal }, reloads),
@@ -303,9 +305,10 @@ export class LanguageModels {
     reloads: Pick<PlacedModelOptions, 'room' | 'onMove'>,
   ): Promise<TextModel> {
     const { load = LanguageModel.load, log } = this.#options;
-    const loadAt = (placement: Placement) => load(path, { ...options, placement });
-    const { placement = 'auto' } = options;
-    const model = await loadAt(this.#allowed(placement));
+    const { placement = 'auto', signal: ends } = options;
+    const loadAt = (placement: Placement, signal: AbortSignal) =>
+      load(path, { ...options, placement, signal });
+    const model = await loadAt(this.#allowed(placement), ends);
     const { device, placementNote } = model.facts;
     if (placementNote) log.info({ model: name, reason: placementNote }, 'model is not on the GPU');
     if (device === 'CPU') return model;
@@ -316,7 +319,7 @@ export class LanguageModels {
   }
 
   #allowed(placement: Placement = 'auto'): Placement {
-    return this.#gpuAllowed ? placement : 'ram';
+    return this.#gpu.allowed ? placement : 'ram';
   }
 
   /**
@@ -324,9 +327,13 @@ export class LanguageModels {
    * GPU fail with DEVICE_LOST.
    */
   async allowGpu(allowed: boolean): Promise<void> {
-    this.#gpuAllowed = allowed;
-    if (allowed) for (const model of this.#placed) model.returnToGpu();
-    else await Promise.all([...this.#placed].map((model) => model.leaveGpu()));
+    if (allowed) {
+      this.#gpu.allow();
+      for (const model of this.#placed) model.returnToGpu();
+    } else {
+      const leaving = [...this.#placed].map((model) => model.leaveGpu());
+      await Promise.all([this.#gpu.displace(), ...leaving]);
+    }
   }
 }
 

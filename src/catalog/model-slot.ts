@@ -1,4 +1,5 @@
 import { IdleTimer } from '../lifecycle/idle-timer.js';
+import type { GpuLoads } from './gpu-loads.js';
 import type { MemoryLease, MemoryNeed, ModelMemory } from './model-memory.js';
 
 /** The need of a file that cannot be read: its load says why. */
@@ -17,6 +18,8 @@ export interface SlotOptions<Model extends SlotModel> {
   readonly load: (signal: AbortSignal) => Promise<Model>;
   /** The budget that the model takes its memory from. Default: none. */
   readonly memory?: ModelMemory | undefined;
+  /** Ends loads that take video memory when others need it. Default: none end. */
+  readonly gpu?: GpuLoads | undefined;
   /** Estimates the model's memory. Called only with `memory`. */
   readonly need?: (() => Promise<MemoryNeed>) | undefined;
   /** Returns the memory that a loaded model takes now. Default: the result of `need`. */
@@ -140,15 +143,26 @@ export class ModelSlot<Model extends SlotModel> {
   }
 
   async #load(): Promise<Model> {
+    const { gpu, refuse } = this.#options;
     const { signal } = this.#closing;
     // It is idle only when it is loaded.
     const letGo = this.#idle.hold();
-    let lease: MemoryLease | undefined;
     try {
       await this.#unloading;
+      return await (gpu?.run(signal, (ends) => this.#admitAndLoad(ends)) ?? this.#admitAndLoad(signal));
+    } catch (error) {
+      throw signal.aborted ? refuse('CLOSED') : error;
+    } finally {
+      letGo();
+    }
+  }
+
+  async #admitAndLoad(signal: AbortSignal): Promise<Model> {
+    let lease: MemoryLease | undefined;
+    try {
       lease = await this.#admit(signal);
       const model = await this.#options.load(signal);
-      await this.#check(model);
+      await this.#check(model, signal);
       this.#admitted = lease?.need ?? nothing;
       lease?.loaded(this.#options.taken?.(model, this.#admitted));
       this.#lease = lease;
@@ -156,9 +170,7 @@ export class ModelSlot<Model extends SlotModel> {
       return model;
     } catch (error) {
       lease?.release();
-      throw signal.aborted ? this.#options.refuse('CLOSED') : error;
-    } finally {
-      letGo();
+      throw error;
     }
   }
 
@@ -172,12 +184,12 @@ export class ModelSlot<Model extends SlotModel> {
     return memory.admit(name, await need().catch(() => nothing), resident, signal);
   }
 
-  async #check(model: Model): Promise<void> {
+  async #check(model: Model, signal: AbortSignal): Promise<void> {
     this.#facts ??= model.facts;
-    const closed = this.#closing.signal.aborted;
-    if (model.facts.fingerprint === this.#facts.fingerprint && !closed) return;
+    const { aborted } = signal;
+    if (model.facts.fingerprint === this.#facts.fingerprint && !aborted) return;
     await model.close();
-    if (closed) throw this.#options.refuse('CLOSED');
+    if (aborted) throw signal.reason;
     this.#options.onChanged();
     throw this.#options.refuse('CHANGED');
   }

@@ -2,6 +2,7 @@ import { LorekeepError } from '../../lib/errors.js';
 import type { Catalog, LocatedVariant } from './catalog.js';
 import { checkModelFile } from './checked-file.js';
 import { contradictions } from './contradictions.js';
+import { Displaced } from './gpu-loads.js';
 import { ModelLoadError, notDownloaded } from './model-load-error.js';
 import { ModelTooLargeError } from './model-memory.js';
 import type { CatalogEntry, ModelVariant } from './schema.js';
@@ -56,6 +57,10 @@ export async function openModel<Model extends { readonly facts: object; close():
     log.info({ ...model, ...facts }, 'model loaded');
     return loaded;
   } catch (error) {
+    if (signal.reason instanceof Displaced) {
+      log.info(model, 'model not loaded on the GPU: others need its memory');
+      throw signal.reason;
+    }
     log.error({ ...model, err: error }, 'model not loaded');
     throw signal.aborted
       ? refusal(catalog.file, entry.name, 'CLOSED')

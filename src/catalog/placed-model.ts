@@ -24,7 +24,7 @@ export interface PlacedModelOptions {
   readonly name: string;
   /** The catalog's placement. */
   readonly placement: Placement;
-  readonly load: (placement: Placement) => Promise<TextModel>;
+  readonly load: (placement: Placement, signal: AbortSignal) => Promise<TextModel>;
   /**
    * Waits for room before the model is loaded again; the result is called after the load. Default: does not wait.
    * @throws ModelTooLargeError; the signal's reason
@@ -48,7 +48,7 @@ export class PlacedModel implements TextModel {
   #closing: Promise<void> = Promise.resolve();
   readonly #lost = new WeakSet<TextModel>();
   #losses = 0;
-  /** Ends the wait for room. */
+  /** Ends the wait for room and the load. */
   #waiting = new AbortController();
   #gpuAllowed = true;
   /** Whether the model is on the CPU because it had to leave the GPU. */
@@ -176,7 +176,8 @@ export class PlacedModel implements TextModel {
     this.#waiting = new AbortController();
     const { signal } = this.#waiting;
     const model = await this.#loadAt(wanted, signal).catch((error: unknown) => {
-      if (wanted === 'ram' || signal.aborted) throw error;
+      signal.throwIfAborted();
+      if (wanted === 'ram') throw error;
       this.#losses = mostLosses;
       log.error({ model: name, err: error }, 'model not loaded on the GPU again: it moves to the CPU');
       return this.#loadAt('ram', signal);
@@ -190,7 +191,7 @@ export class PlacedModel implements TextModel {
     const { load, room, onMove } = this.#options;
     const loaded = await room?.(placement, signal);
     try {
-      const model = await load(placement);
+      const model = await load(placement, signal);
       this.#movedAway = model.facts.device === 'CPU';
       this.#facts = model.facts;
       this.#isInMemory = true;

@@ -47,3 +47,21 @@ it('an embedding model that leaves the GPU in the middle of a text stays, and co
   expect([model.isInMemory, memory.used('GPU0'), memory.used('CPU') > 0]).toEqual([true, 0, true]);
   leave();
 });
+
+it('an embedding model that is being loaded onto the GPU is loaded on the CPU instead', async () => {
+  const memory = new ModelMemory({ limit: () => undefined });
+  await using models = await modelsOnGpu(memory);
+  const load = vi.mocked(EmbeddingModel.load);
+  const usual = load.getMockImplementation();
+  const placements: unknown[] = [];
+  let left: Promise<void> | undefined;
+  load.mockImplementation(async (path, options) => {
+    placements.push(options?.placement);
+    left ??= models.allowGpu(false);
+    return usual?.(path, options) as Promise<EmbeddingModel>;
+  });
+  const model = await models.resolve('lorekeep-mini');
+  await left;
+  expect([placements.length, placements.at(-1)]).toEqual([2, 'ram']);
+  expect([model.isInMemory, memory.used('GPU0'), memory.used('CPU') > 0]).toEqual([true, 0, true]);
+});

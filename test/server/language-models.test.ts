@@ -209,3 +209,53 @@ describe('language models of a catalog', () => {
     await end();
   });
 });
+
+describe('video memory that others need during a load', () => {
+  /** Loads onto the GPU that only an abort ends, except for `ready` first ones. Loads onto the CPU succeed. */
+  function slowGpu(ready: number) {
+    const placements: LoadOptions['placement'][] = [];
+    let started = () => {};
+    const began = new Promise<void>((resolve) => {
+      started = resolve;
+    });
+    const load = async (_path: string, { placement, signal }: LoadOptions) => {
+      placements.push(placement);
+      if (placement === 'ram') return new FakeTextModel({ facts: { device: 'CPU' } });
+      if (placements.length <= ready) return new FakeTextModel({ facts: { device: 'GPU0' } });
+      started();
+      return new Promise<FakeTextModel>((_, reject) => {
+        signal.addEventListener('abort', () => reject(new LorekeepError('CANCELLED', 'aborted')));
+      });
+    };
+    return { load, placements, began };
+  }
+
+  it('ends the load, which runs again on the CPU and is no failure', async () => {
+    const { load, placements, began } = slowGpu(0);
+    const { models, log } = await languageModels({ load });
+    const pinning = models.pin('small');
+    await began;
+    await models.allowGpu(false);
+    const pin = await pinning;
+    expect([placements, pin.model.facts.device]).toEqual([['auto', 'ram'], 'CPU']);
+    expect(log.error).not.toHaveBeenCalled();
+    await models.close();
+  });
+
+  it('ends the load of a model that returns to the GPU, and its request with DEVICE_LOST', async () => {
+    const { load, placements, began } = slowGpu(1);
+    const { models } = await languageModels({ load });
+    const pin = await models.pin('small');
+    const leave = await pin.enter();
+    await models.allowGpu(false);
+    await models.allowGpu(true);
+    const { result } = pin.model.generate({ prompt: 'hello' });
+    await began;
+    await models.allowGpu(false);
+    await expect(result).rejects.toMatchObject({ code: 'DEVICE_LOST' });
+    for await (const _ of pin.model.generate({ prompt: 'hello' }));
+    expect(placements).toEqual(['auto', 'auto', 'ram']);
+    leave();
+    await models.close();
+  });
+});
