@@ -3,6 +3,7 @@ import { onAbort } from '../../lib/on-abort.js';
 import type { ModelDownloads } from '../downloads/model-downloads.js';
 import { untilAborted } from '../lifecycle/until-aborted.js';
 import type { Catalog } from './catalog.js';
+import { contradictions } from './contradictions.js';
 import type { CatalogEntry, ModelVariant } from './schema.js';
 
 export interface ModelPullsOptions {
@@ -79,7 +80,7 @@ export class ModelPulls {
   /** Downloads a variant, or the first that suits this machine. @throws PullError; the reason of `gone` */
   async pull(model: string, variantName: string | undefined, waiter: PullWaiter): Promise<PulledModel> {
     if (this.#stopping) throw new PullError('stopping', 'the server is stopping');
-    const variant = this.#variant(model, variantName);
+    const { entry, variant } = this.#find(model, variantName);
     const { downloads } = this.#catalog;
     const outcome = { variant: variant.name, bytes: variant.size_bytes };
     // A download refuses damaged files.
@@ -95,7 +96,7 @@ export class ModelPulls {
       );
       download = this.#downloads.get(path);
     }
-    download ??= this.#start(model, variant, path);
+    download ??= this.#start(entry, variant, path);
     await this.#wait(download, waiter);
     return { ...outcome, downloaded: true };
   }
@@ -108,21 +109,21 @@ export class ModelPulls {
     await Promise.allSettled(running.map(({ ended }) => ended));
   }
 
-  #variant(model: string, name: string | undefined): ModelVariant {
+  #find(model: string, name: string | undefined): { entry: CatalogEntry; variant: ModelVariant } {
     const entry = this.#catalog.find(model);
     if (entry === undefined) {
       const known = this.#catalog.entries.map((each) => each.name);
       throw new PullError('unknown', `there is no model ${JSON.stringify(model.slice(0, 128))}`, { known });
     }
     const variant = this.#catalog.downloadable(entry, name);
-    if (variant !== undefined) return variant;
+    if (variant !== undefined) return { entry, variant };
     throw new PullError('nothing to pull', nothingToPull(entry, name), { model });
   }
 
-  #start(model: string, variant: ModelVariant, path: string): Download {
+  #start(entry: CatalogEntry, variant: ModelVariant, path: string): Download {
     const stop = new AbortController();
     const listeners: Download['listeners'] = new Set();
-    const ended = this.#run(model, variant, stop, listeners).finally(() => this.#downloads.delete(path));
+    const ended = this.#run(entry, variant, stop, listeners).finally(() => this.#downloads.delete(path));
     ended.catch(() => {});
     const download: Download = { stop, listeners, ended, waiters: 0 };
     this.#downloads.set(path, download);
@@ -130,12 +131,13 @@ export class ModelPulls {
   }
 
   async #run(
-    model: string,
+    entry: CatalogEntry,
     variant: ModelVariant,
     stop: AbortController,
     listeners: Download['listeners'],
   ): Promise<void> {
     const { log, hold, environment } = this.#options;
+    const { name: model } = entry;
     const { signal } = stop;
     const letGo = hold();
     const started = performance.now();
@@ -143,7 +145,7 @@ export class ModelPulls {
     try {
       let allowed = await this.#allowance(variant);
       const totals = new Map<string, number>();
-      await this.#catalog.downloads.pull(variant, {
+      const path = await this.#catalog.downloads.pull(variant, {
         signal,
         // Downloads take turns: by now, others may have used the allowance.
         onTurn: async () => {
@@ -159,6 +161,12 @@ export class ModelPulls {
         onNote: (note) => log.info({ model, note }, 'download'),
       });
       log.info({ model, ms: Math.round(performance.now() - started) }, 'download finished');
+      const differing = await contradictions(path, entry, variant).catch(() => []);
+      if (differing.length > 0)
+        log.warn(
+          { model, contradictions: differing.map(({ text }) => text) },
+          'the download differs from its catalog entry',
+        );
     } catch (error) {
       const failure = pullFailure(signal.aborted ? signal.reason : error);
       log.warn(

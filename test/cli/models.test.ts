@@ -114,15 +114,16 @@ describe('lorekeep models', () => {
     const list = await run('list');
     expect(list.stdout).toMatch(/^remote +llm +Q4_0 +not downloaded +48\.8 KiB +CPU +MIT$/m);
     const pulled = await run('pull', 'remote', '--json');
-    expect(pulled.status, pulled.stderr).toBe(0);
-    const { path } = JSON.parse(pulled.stdout) as { path: string };
+    // Its bytes are as stated, and not those of a model.
+    expect(pulled.status, pulled.stderr).toBe(1);
+    const { path, contradictions } = JSON.parse(pulled.stdout) as { path: string; contradictions: string[] };
+    expect(contradictions).toEqual([expect.stringMatching(/^file: .*GGUF/)]);
     expect(readFileSync(path).equals(server.content)).toBe(true);
     expect((await states()).remote).toBe('present');
     const verified = await run('verify');
     expect(verified.status).toBe(1);
     expect(verified.stdout).toContain('3 files compared, 1 damaged');
     expect(verified.stdout).toMatch(/damaged: its SHA-256 is .*, the catalog says 0+/);
-    // Its bytes are as stated, and not those of a model.
     expect((await run('verify', 'remote')).stdout).toMatch(/1 file compared, 0 damaged, 1 not loadable/);
     const shown = await run('show', 'remote');
     expect(shown.stdout).toContain('license: MIT');
@@ -138,6 +139,24 @@ describe('lorekeep models', () => {
     expect((await run('prune')).stdout).toContain('removed ');
     expect(existsSync(path)).toBe(false);
     expect((await run('prune')).stdout).toContain('nothing to remove');
+  });
+
+  it('names what the catalog says differently than a download', async () => {
+    const server = await FileServer.listen(readFileSync(await tinyBert()));
+    const catalog = inFolder('pulled.json');
+    const entry = (model_type: string) => ({
+      ...{ name: model_type, model_type, license: 'MIT' },
+      variants: [{ url: `${server.url}/${model_type}.gguf` }],
+    });
+    writeFileSync(catalog, JSON.stringify({ version: 1, models: [entry('embedding'), entry('llm')] }));
+    const run = (...args: string[]) => lorekeep(['models', 'pull', ...args, '--catalog', catalog]);
+    const loadable = await run('embedding');
+    expect([loadable.status, loadable.stdout.trim().endsWith('embedding.gguf')]).toEqual([0, true]);
+    const other = await run('llm');
+    expect(other.status).toBe(1);
+    expect(other.stderr).toContain(
+      'contradiction: model_type: the catalog says llm, the file is an embedding model, so it is not loaded\n',
+    );
   });
 
   it('compares a download with downloads.json where the catalog states nothing', async () => {

@@ -9,7 +9,7 @@ import { CommandError } from '../failure.js';
 import type { ModelFlags } from '../flags/model.js';
 import { interruptible } from '../interrupt.js';
 import { type ModelFile, modelFiles } from '../model-files.js';
-import { print, printJson } from '../output.js';
+import { note, print, printJson } from '../output.js';
 import { counted, size } from '../terminal/amounts.js';
 import { printable } from '../terminal/printable.js';
 import { tableLines } from '../terminal/table.js';
@@ -97,11 +97,15 @@ export async function showModel(name: string, flags: ModelsFlags): Promise<void>
   });
 }
 
-/** `lorekeep models pull NAME`: downloads the first variant that can be downloaded, or the named one. */
+/**
+ * `lorekeep models pull NAME`: downloads the first variant that can be downloaded, or the named one. Fails if a load would
+ * refuse the file.
+ */
 export async function pullModel(name: string, flags: ModelsFlags & { variant?: string }): Promise<void> {
   await interruptible(async (signal) => {
     const catalog = await openCatalog(flags);
-    const variant = downloadable(findEntry(catalog, name), flags.variant, catalog);
+    const entry = findEntry(catalog, name);
+    const variant = downloadable(entry, flags.variant, catalog);
     const view = pullView(flags.json === true);
     try {
       const path = await catalog.downloads.pull(variant, {
@@ -109,9 +113,13 @@ export async function pullModel(name: string, flags: ModelsFlags & { variant?: s
         onProgress: (progress) => view.update(progress),
         onNote: (text) => view.note(text),
       });
-      if (flags.json) return printJson({ model: name, path });
       view.stop();
+      const differing = await differences(path, entry, variant);
+      if (differing.some(({ refused }) => refused)) process.exitCode = exitStatus.failed;
+      const contradictions = differing.map(({ text }) => text);
+      if (flags.json) return printJson({ model: name, path, contradictions });
       print(printable(path));
+      for (const text of contradictions) note(printable(`contradiction: ${text}`));
     } finally {
       view.stop();
     }
@@ -179,17 +187,26 @@ async function inspected(
   const files = await modelFiles(catalog, signal, { entries, withChecksums });
   // Nothing can be loaded where the addon does not load, and its reason is in the way of a list of files.
   const devices = await import('../../catalog/expected-device.js').catch(() => undefined);
-  const headers = await import('../../catalog/contradictions.js').catch(() => undefined);
   return Promise.all(
     files.map(async (file) => {
       const { type, variant, state, path } = file;
       const present = state === 'present' ? path : undefined;
       const device = await devices?.expectedDevice(type, variant.placement, present, gpu);
       const entry = catalog.find(file.model) as CatalogEntry;
-      const found = present && (await headers?.contradictions(present, entry, variant));
-      return listedModel(catalog, file, device, found || []);
+      const found = present === undefined ? [] : await differences(present, entry, variant);
+      return listedModel(catalog, file, device, found);
     }),
   );
+}
+
+/** Compares a present file with its catalog entry. Returns nothing where the addon does not load. */
+async function differences(
+  path: string,
+  entry: CatalogEntry,
+  variant: ModelVariant,
+): Promise<Contradiction[]> {
+  const headers = await import('../../catalog/contradictions.js').catch(() => undefined);
+  return (await headers?.contradictions(path, entry, variant)) ?? [];
 }
 
 /** Returns the name of the GPU that the server would use, if any. */
