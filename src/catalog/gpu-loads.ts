@@ -3,7 +3,7 @@ export class Displaced extends Error {
   override readonly name = 'Displaced';
 }
 
-/** Whether models may use the GPU, and the loads that run. */
+/** Whether models may use the GPU, and the loads and unloads that run. */
 export class GpuLoads {
   #allowed = true;
   #displacing = new AbortController();
@@ -29,12 +29,18 @@ export class GpuLoads {
     }
   }
 
+  /** Lets displace() wait for an unload. */
+  unloading(ends: Promise<void>): void {
+    this.#running.add(ends);
+    ends.catch(() => {}).finally(() => this.#running.delete(ends));
+  }
+
   /** Lets later loads use the GPU. */
   allow(): void {
     this.#allowed = true;
   }
 
-  /** Ends the loads that may use the GPU. Resolves when they have ended. */
+  /** Ends the loads that may use the GPU. Resolves when they and the unloads have ended. */
   async displace(): Promise<void> {
     const running = [...this.#running];
     if (this.#allowed) {

@@ -201,6 +201,7 @@ export class ModelSlot<Model extends SlotModel> {
     this.#model = undefined;
     this.#lease = undefined;
     this.#unloading = model.close().finally(() => lease?.release());
+    this.#options.gpu?.unloading(this.#unloading);
     this.#options.onUnloaded(why);
     return this.#unloading;
   }

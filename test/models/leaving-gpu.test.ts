@@ -2,7 +2,9 @@ import { afterEach, expect, it, vi } from 'vitest';
 import { EmbeddingModel } from '../../lib/index.js';
 import { Catalog } from '../../src/catalog/catalog.js';
 import { CatalogModels } from '../../src/catalog/catalog-models.js';
+import { GpuLoads } from '../../src/catalog/gpu-loads.js';
 import { ModelMemory } from '../../src/catalog/model-memory.js';
+import { ModelSlot } from '../../src/catalog/model-slot.js';
 import { shippedCatalog } from '../../src/catalog/shipped-catalog.js';
 
 afterEach(() => void vi.restoreAllMocks());
@@ -64,4 +66,30 @@ it('an embedding model that is being loaded onto the GPU is loaded on the CPU in
   await left;
   expect([placements.length, placements.at(-1)]).toEqual([2, 'ram']);
   expect([model.isInMemory, memory.used('GPU0'), memory.used('CPU') > 0]).toEqual([true, 0, true]);
+});
+
+it('video memory is free when a model that is being unloaded has been freed', async () => {
+  const gpu = new GpuLoads();
+  let finish = () => {};
+  const closed = new Promise<void>((resolve) => {
+    finish = resolve;
+  });
+  const slot = new ModelSlot({
+    name: 'm',
+    gpu,
+    load: async () => ({ facts: { fingerprint: 'f' }, close: () => closed }),
+    refuse: () => new Error('refused'),
+    idleMs: 0,
+    onUnloaded: () => {},
+    onChanged: () => {},
+  });
+  await slot.inMemory();
+  void slot.unloadUnused();
+  const order: string[] = [];
+  const free = gpu.displace().then(() => order.push('free'));
+  await new Promise(setImmediate);
+  order.push('closed');
+  finish();
+  await free;
+  expect(order).toEqual(['closed', 'free']);
 });
