@@ -1,6 +1,7 @@
-// From a client's VideoMemoryRequest to the reply, when no model is on the GPU any more: with an idle model, with replies in
-// progress, in the middle of a long prompt, and while texts are embedded. Says how many requests came in time, that is, within
-// 1 s. The clock is the client's, on loopback.
+// From a client's VideoMemoryRequest to the reply, when no model is on the GPU any more: with an idle model, with one that is
+// being loaded, with replies in progress, in the middle of a long prompt, and while texts are embedded. Says how many requests came in time, that is, within
+// 1 s. The clock is the client's, on loopback. A driver compiles a kernel in the first step that uses it, which no program can
+// end: the first round of each kind of work is shown, and not counted.
 //
 //   node bench/server/video-memory.mjs [--rounds 20] [--streams 4] [--plugin stand-in|vulkan|cuda|hip]
 //                                      [--model "SmolLM2-135M Q4_1"|FILE.gguf] [--prompt 3000] [--embed 500]
@@ -129,6 +130,11 @@ const situations = {
     await turn('Hello.', undefined, short).ended;
     return [];
   },
+  'a model that is being loaded': async () => {
+    const { ended } = turn('Hello.', undefined, short);
+    await wait(20);
+    return [ended];
+  },
   [streams === 1 ? 'a reply in progress' : `${streams} replies in progress`]: async (round) => {
     const turns = Array.from({ length: streams }, (_, n) =>
       turn(`Tell me story ${round}, ${n}.`, 'TurnText'),
@@ -165,8 +171,16 @@ const situations = {
 };
 
 const cells = (...texts) => console.log(`| ${texts.join(' | ')} |`);
-cells('work on the GPU', 'rounds', 'median, ms', 'longest, ms', 'in time', 'replies ended by it');
-cells('---', '---', '---', '---', '---', '---');
+cells(
+  'work on the GPU',
+  'first, ms',
+  'rounds',
+  'median, ms',
+  'longest, ms',
+  'in time',
+  'replies ended by it',
+);
+cells('---', '---', '---', '---', '---', '---', '---');
 let late = 0;
 try {
   for (const [title, start] of Object.entries(situations)) late += await measure(title, start);
@@ -176,11 +190,16 @@ try {
 }
 process.exitCode = late > 0 ? 1 : 0;
 
+async function checkDevices(title) {
+  const left = [...(await devices()).values()].filter((device) => device !== 'CPU');
+  if (left.length > 0) throw new Error(`${title}: a model is still on ${left[0]}`);
+}
+
 /** Prints a row. Returns how many replies came late. */
 async function measure(title, start) {
   const times = [];
   let cut = 0;
-  for (let round = 0; round < rounds; round++) {
+  for (let round = 0; round <= rounds; round++) {
     const running = await start(round);
     const began = performance.now();
     await client.allowVideoMemory(false);
@@ -188,16 +207,17 @@ async function measure(title, start) {
     if (values.verbose) console.error(`${title}, round ${round}: ${times.at(-1).toFixed(0)} ms`);
     const held = standIn ? Number(readFileSync(bytesFile, 'utf8')) : 0;
     if (held > 0) throw new Error(`${title}: ${held} bytes of video memory are still taken`);
-    const left = [...(await devices()).values()].filter((device) => device !== 'CPU');
-    if (left.length > 0) throw new Error(`${title}: a model is still on ${left[0]}`);
+    await checkDevices(title);
     for (const code of await Promise.all(running)) {
       if (code === 5011) cut++;
       else if (code !== undefined) throw new Error(`${title}: the work failed with error ${code}`);
     }
+    await checkDevices(title);
     await client.allowVideoMemory(true);
   }
+  const [first] = times.splice(0, 1);
   const inTime = times.filter((ms) => ms <= limitMs).length;
   const at = (share) => percentile(times, share).toFixed(0);
-  cells(title, rounds, at(0.5), at(1), `${inTime} of ${rounds}`, cut);
+  cells(title, first.toFixed(0), rounds, at(0.5), at(1), `${inTime} of ${rounds}`, cut);
   return rounds - inTime;
 }
