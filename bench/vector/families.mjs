@@ -2,7 +2,7 @@
 //
 // A row is a cluster's centre plus a residual. The families vary, one at a time:
 //
-//   clusters     number of centres
+//   clusters     number of centres; or `of`, the mean number of rows per cluster
 //   overlap      length of a residual relative to that of a centre: 0.4 separate clusters, 1 touching, 2 overlapping
 //   local        dimension of a cluster's own random subspace, in which its residuals lie (with 5 % noise around it)
 //   latent       dimension of one subspace for all centres and residuals; 0: the full space
@@ -21,6 +21,10 @@ export const families = {
   'overlapping-thin': { ...plain, clusters: 400, overlap: 2, local: 5 },
   'few-clusters': { ...plain, clusters: 8, overlap: 1, local: 20 },
   'many-clusters': { ...plain, clusters: 4000, overlap: 1, local: 10 },
+  'clusters-of-2': { ...plain, of: 2, local: 10 },
+  'clusters-of-5': { ...plain, of: 5, local: 10 },
+  'clusters-of-10': { ...plain, of: 10, local: 10 },
+  'clusters-of-30': { ...plain, of: 30, local: 10 },
   'one-cloud': { ...plain, clusters: 1, overlap: 50 },
   latent: { ...plain, latent: 16 },
   decaying: { ...plain, overlap: 1.5, decay: 0.8 },
@@ -30,16 +34,20 @@ export const families = {
   twins: { ...plain, overlap: 1.5, local: 16, twins: 0.6 },
 };
 
+/** Number of clusters of a family with this many rows. */
+export const clustersIn = (name, rows) =>
+  families[name].of ? Math.round(rows / families[name].of) : families[name].clusters;
+
 /** The cluster of row i: a hash, so that it need not be stored. */
 export function clusterOf(row, clusters) {
   return new Random(Math.imul(row + 1, 0x9e3779b1)).integer(clusters);
 }
 
 /** Row-major unit vectors of a family. */
-export function generateFamily(name, { rows, dimension }, random) {
+export function generateFamily(name, { rows, dimension, clusters }, random) {
   const shape = families[name];
   const axes = axesOf(shape, dimension, random);
-  const centres = Array.from({ length: shape.clusters }, () => point(axes, random));
+  const centres = Array.from({ length: clusters }, () => point(axes, random));
   const subspaces = shape.local ? centres.map(() => subspace(shape.local, axes, random)) : undefined;
   const out = new Float32Array(rows * dimension);
   for (let row = 0; row < rows; row++) {
@@ -50,7 +58,7 @@ export function generateFamily(name, { rows, dimension }, random) {
       to.set(out.subarray(from, from + dimension));
       if (copied >= shape.copies) addNoise(to, 0.03, random);
     } else {
-      const cluster = clusterOf(row, shape.clusters);
+      const cluster = clusterOf(row, clusters);
       const residual = subspaces ? within(subspaces[cluster], random) : point(axes, random);
       const length = shape.overlap * tail(shape.tails, random);
       for (let i = 0; i < dimension; i++) to[i] = centres[cluster][i] + length * residual[i];

@@ -6,7 +6,7 @@ import { gunzipSync } from 'node:zlib';
 import { cached, dataFolder } from '../harness/cache.mjs';
 import { OptionError } from '../harness/command-line.mjs';
 import { Random } from '../harness/numbers.mjs';
-import { clusterOf, families, generateFamily } from './families.mjs';
+import { clusterOf, clustersIn, families, generateFamily } from './families.mjs';
 
 /**
  * What there is:
@@ -27,7 +27,7 @@ export function vectorSet(name, { rows = 100_000, dimension = 384, queries = 500
   const id = `${name}-${rows}x${dimension}-${queries}-${seed}`;
   const path = cached('vectors', `${id}.f32`);
   const family = familyNames.includes(name) ? name.slice('family-'.length) : undefined;
-  const clusters = family ? families[family].clusters : Math.max(1, Math.round(rows / 100));
+  const clusters = family ? clustersIn(family, rows) : Math.max(1, Math.round(rows / 100));
   if (!existsSync(path)) {
     const shape = { rows: rows + queries, dimension, clusters, latent: name === 'latent' ? 32 : 0 };
     const random = new Random(seed);

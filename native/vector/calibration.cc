@@ -4,24 +4,31 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <numeric>
+#include <random>
 #include <vector>
 
 #include "vector/cell_ranking.h"
 #include "vector/hnsw_index.h"
 #include "vector/margin_trial.h"
-#include "vector/sample_queries.h"
 #include "vector/search_plan.h"
 #include "vector/sketch.h"
 
 namespace lorekeep::vector {
 namespace {
 
-constexpr std::size_t kQueries = 96;
 constexpr std::size_t kHits = 10;
 
-// The recall that walks must reach, above the promised 0.99: 96 queries estimate it to about 0.002.
-constexpr double kWalkRecall = 0.993;
-constexpr float kWalkFactors[] = {1, 2, 4, 8};
+// A walk is measured on rows of the index that it leaves out: they are distributed as new queries are. A point beside a
+// row is too easy, because the row leads to its own neighbours.
+constexpr std::size_t kHeldOutRows = 256;
+constexpr double kWalkRecall = 0.99;
+constexpr float kWalkFactors[] = {1, 1.5, 2, 3, 4, 6, 8};
+
+// The queries of a scan are rows moved by a part of the difference of two of their nearest rows.
+constexpr std::size_t kQueries = 96;
+constexpr std::size_t kNeighbours = 32;
+constexpr float kStep = 0.5f;
 
 // The recall that a scan of cells must reach under every held-back filter: with the cells' margin alone, and with both.
 constexpr double kCellRecall = 0.9975;
@@ -33,6 +40,7 @@ constexpr float kLeastSketchMargin = 2.1f;
 
 /// Which rows a held-back filter keeps.
 enum class HeldBack {
+  kNone,       // all rows, if searches without a filter scan cells
   kRandom,     // a quarter of the rows
   kFollowing,  // half of the cells
   kOther,      // half of the cells, without those nearest to the query
@@ -66,40 +74,61 @@ class Calibrator {
   }
 
   Calibration calibrate(const Work& work) {
-    queries_ = sample_queries(index_, kQueries, work);
     Calibration calibration;
     const std::size_t width = default_ef(kHits);
     if (!scan_is_better(index_.size(), index_.size(), width)) calibration.walk_factor = walk_factor(work);
+    scans_unfiltered_ = calibration.walk_factor == 0;
     if (!parts_.cells.empty()) measure_margins(work, calibration);
     return calibration;
   }
 
  private:
-  std::size_t count() const noexcept { return queries_.size(); }
-
+  /// Returns the least factor at which walks find the nearest rows of held-out rows; 0 if a scan of all rows costs
+  /// less.
   float walk_factor(const Work& work) const {
-    std::vector<float> furthest(count());
-    parallel_for(work, count(), 1, [&](std::size_t i, std::size_t, std::size_t) {
-      furthest[i] = index_.search(queries_[i], {.k = kHits, .path = SearchPath::kExact}).hits.back().score;
+    std::vector<float> furthest(kHeldOutRows);
+    parallel_for(work, kHeldOutRows, 1, [&](std::size_t i, std::size_t, std::size_t) {
+      furthest[i] = search_without(i, {.k = kHits, .path = SearchPath::kExact}).back().score;
     });
     for (const float factor : kWalkFactors) {
-      std::vector<std::size_t> found(count());
       const auto ef = static_cast<std::size_t>(factor * static_cast<float>(default_ef(kHits)));
-      parallel_for(work, count(), 1, [&](std::size_t i, std::size_t, std::size_t) {
-        const auto hits = index_.search(queries_[i], {.k = kHits, .ef = ef, .path = SearchPath::kGraph}).hits;
-        found[i] = static_cast<std::size_t>(
-            std::count_if(hits.begin(), hits.end(), [&](const Scored& hit) { return hit.score <= furthest[i]; }));
+      if (factor > 1 && kVisitsPerEf * static_cast<double>(ef) > cost_of_scan()) break;
+      std::vector<double> recalls(kHeldOutRows);
+      parallel_for(work, kHeldOutRows, 1, [&](std::size_t i, std::size_t, std::size_t) {
+        const auto hits = search_without(i, {.k = kHits, .ef = ef, .path = SearchPath::kGraph});
+        recalls[i] = static_cast<double>(std::count_if(hits.begin(), hits.end(),
+                                                       [&](const Scored& hit) { return hit.score <= furthest[i]; })) /
+                     static_cast<double>(kHits);
       });
-      std::size_t all = 0;
-      for (const std::size_t one : found) all += one;
-      if (static_cast<double>(all) >= kWalkRecall * static_cast<double>(kHits * count())) return factor;
+      if (lower_bound_of_mean(recalls) >= kWalkRecall) return factor;
     }
     return 0;
   }
 
+  /// Searches for the i-th held-out row.
+  std::vector<Scored> search_without(std::size_t i, SearchOptions options) const {
+    options.without = static_cast<std::uint32_t>(i * index_.size() / kHeldOutRows);
+    return index_.search(index_.row(options.without), options).hits;
+  }
+
+  /// Returns the mean less its standard error. Queries that miss a whole cluster spread more than single missed rows.
+  static double lower_bound_of_mean(const std::vector<double>& values) {
+    const auto count = static_cast<double>(values.size());
+    const double mean = std::accumulate(values.begin(), values.end(), 0.0) / count;
+    double squares = 0;
+    for (const double value : values) squares += (value - mean) * (value - mean);
+    return mean - std::sqrt(squares) / count;
+  }
+
+  /// Returns the cost of a scan of all rows in visits of a walk.
+  double cost_of_scan() const noexcept {
+    const double cost = parts_.sketches.empty() ? kScanCost : kSketchCost;
+    return static_cast<double>(parts_.cells.size()) + cost * static_cast<double>(index_.size());
+  }
+
   void measure_margins(const Work& work, Calibration& calibration) const {
-    std::vector<Trial> trials(count());
-    parallel_for(work, count(), 1, [&](std::size_t i, std::size_t, std::size_t) { trials[i] = trial(queries_[i]); });
+    std::vector<Trial> trials(kQueries);
+    parallel_for(work, kQueries, 1, [&](std::size_t i, std::size_t, std::size_t) { trials[i] = trial(query(i)); });
     calibration.cell_margin = least_margin(kLeastCellMargin, [&](float margin) {
       return least_recall(work, trials, {margin, kMostMargin}) >= kCellRecall;
     });
@@ -150,6 +179,16 @@ class Calibrator {
     return least;
   }
 
+  std::vector<float> query(std::size_t i) const {
+    std::vector<float> query = index_.row(i * index_.size() / kQueries);
+    const auto near = index_.search(query, {.k = kNeighbours, .path = SearchPath::kExact}).hits;
+    std::minstd_rand random(static_cast<unsigned>(i + 1));
+    const auto one = index_.row(near[random() % near.size()].ordinal);
+    const auto other = index_.row(near[random() % near.size()].ordinal);
+    for (std::size_t j = 0; j < query.size(); ++j) query[j] += kStep * (one[j] - other[j]);
+    return query;
+  }
+
   Trial trial(const std::vector<float>& query) const {
     const Scorer codes(parts_.codes.matrix, query);
     const std::vector<RankedCell> cells = survey_cells(parts_.cells, codes, query);
@@ -161,6 +200,7 @@ class Calibrator {
       const RankedCell& cell = cells[cell_of_[ordinal]];
       const bool of_half = hashed(cell.number) % 2 == 0;
       switch (filter) {
+        case HeldBack::kNone: return scans_unfiltered_;
         case HeldBack::kRandom: return hashed(ordinal) % 4 == 0;
         case HeldBack::kFollowing: return of_half;
         case HeldBack::kOther: return of_half && cell.centre_distance > nearest_few;
@@ -221,7 +261,7 @@ class Calibrator {
   const HnswParts& parts_;
   std::vector<std::uint32_t> cell_of_;   // by ordinal
   std::vector<std::uint32_t> place_of_;  // by ordinal
-  std::vector<std::vector<float>> queries_;
+  bool scans_unfiltered_ = false;
 };
 
 }  // namespace

@@ -2,8 +2,8 @@
 //
 // The rules that end an approximate search assume that the graph leads to near rows, that rows are spread evenly around
 // the centres of their cells, and that the errors of sketches are normal. How far this holds depends on the
-// vectors, so the margins are measured: by queries near the rows, with held-back filters that are independent of the
-// cells, follow them, or exclude the nearest.
+// vectors, so the margins are measured: of walks by rows that the walk leaves out, of scans by queries near the rows,
+// with held-back filters that are independent of the cells, follow them, or exclude the nearest.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@ namespace lorekeep::vector {
 class HnswIndex;
 
 struct Calibration {
-  /// Width of a walk in units of default_ef(); 0: no width is worth it, and searches without `ef` scan instead.
+  /// Width of a walk in units of default_ef(); 0: no width is worth it, and searches scan instead (search_plan.h).
   float walk_factor = 1;
   /// Margin for skipping cells, in standard deviations (cell_ranking.h).
   float cell_margin = 3.9f;

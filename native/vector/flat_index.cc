@@ -22,7 +22,8 @@ SearchResult FlatIndex::search(std::span<const float> query, const SearchOptions
   SearchResult result;
   SearchCounts counts;
   result.plan.matched = check_options(options);
-  result.hits = scan({rows_, nullptr, query, options.k, options.filter, options.work}, counts);
+  result.hits = scan({rows_, nullptr, query, hits_with(options), options.filter, options.work}, counts);
+  leave_out(options, result.hits);
   result.plan.visited = counts.visited;
   result.plan.exact = true;
   return result;

@@ -25,7 +25,12 @@ std::vector<Scored> nearest_of(const CandidatePool& pool, std::size_t count) {
 class Walk {
  public:
   Walk(const GraphQuery& query, SearchScratch& scratch, SearchCounts& counts)
-      : graph_(query.graph), scorer_(query.scorer), cancel_(query.cancel), scratch_(scratch), counts_(counts) {
+      : graph_(query.graph),
+        scorer_(query.scorer),
+        without_(query.without),
+        cancel_(query.cancel),
+        scratch_(scratch),
+        counts_(counts) {
     scratch_.visited.reset(graph_.size);
     scratch_.batch.clear();
   }
@@ -39,7 +44,7 @@ class Walk {
         before = best;
         hop();
         for (std::uint32_t next : list(graph_.upper_list(CandidatePool::node_of(best), level), graph_.upper_stride)) {
-          add(next);
+          if (next != without_) add(next);
         }
         score(
             [&](float distance, std::uint32_t node) { best = std::min(best, CandidatePool::key_of(distance, node)); });
@@ -104,6 +109,7 @@ class Walk {
 
   const GraphView& graph_;
   const Scorer& scorer_;
+  const std::uint32_t without_;
   const CancelToken* cancel_;
   SearchScratch& scratch_;
   SearchCounts& counts_;
@@ -116,6 +122,7 @@ std::vector<Scored> search_graph(const GraphQuery& query, SearchScratch& scratch
   Walk walk(query, scratch, counts);
   scratch.pool.reset(std::min(query.ef, query.graph.size));
   walk.take(walk.descend());
+  if (query.without != kNoNode) scratch.visited.insert(query.without);
   return walk.expand_pool(query.end, [&](std::uint32_t node) {
     for (std::uint32_t next : walk.neighbours(node)) walk.take(next);
   });

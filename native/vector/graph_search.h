@@ -23,6 +23,7 @@ struct GraphQuery {
   const Scorer& scorer;
   std::size_t ef;                       // width of the search, at least 1
   const CancelToken* cancel = nullptr;  // polled every 16 hops
+  std::uint32_t without = kNoNode;      // a node that is not visited, unless it is the entry
   WalkEnd* end = nullptr;               // null: end when the nearest `ef` are all expanded
 };
 

@@ -109,12 +109,14 @@ std::vector<float> HnswIndex::row(std::size_t ordinal) const {
   return values;
 }
 
-SearchResult HnswIndex::search(std::span<const float> query, const SearchOptions& options) const {
+SearchResult HnswIndex::search(std::span<const float> query, const SearchOptions& asked) const {
   SearchResult result;
   VectorPlan& plan = result.plan;
-  plan.matched = check_options(options);
+  plan.matched = check_options(asked);
+  SearchOptions options = asked;
+  options.k = hits_with(asked);
   const Calibration& calibration = parts_.calibration;
-  const std::size_t usual = options.usual_ef == 0 ? default_ef(options.k) : std::max(options.usual_ef, options.k);
+  const std::size_t usual = options.usual_ef == 0 ? default_ef(asked.k) : std::max(options.usual_ef, options.k);
   const std::size_t ef =
       options.ef == 0 ? static_cast<std::size_t>(std::max(calibration.walk_factor, 1.0f) * static_cast<float>(usual))
                       : std::max(options.ef, options.k);
@@ -124,8 +126,7 @@ SearchResult HnswIndex::search(std::span<const float> query, const SearchOptions
                         .k = options.k,
                         .width = filtered_ef(size(), plan.matched, ef, options.k),
                         .has_cells = !parts_.cells.empty(),
-                        .may_walk = options.ef != 0 || calibration.walk_factor > 0,
-                        .hard = calibration.walk_factor > 1};
+                        .may_walk = calibration.walk_factor > 0 || (options.ef != 0 && parts_.cells.empty())};
   const float breadth = options.ef == 0 ? 1.0f : std::sqrt(static_cast<float>(ef) / static_cast<float>(usual));
   const Task task{query, options, facts, ef, breadth};
   SearchCounts counts;
@@ -136,6 +137,7 @@ SearchResult HnswIndex::search(std::span<const float> query, const SearchOptions
   }
   if (plan.path == SearchPath::kCells) result.hits = scan_cells(task, plan, counts);
   if (plan.path == SearchPath::kExact) result.hits = scan_all(task, counts);  // also after other paths failed
+  leave_out(asked, result.hits);
   plan.exact = plan.path == SearchPath::kExact;
   plan.visited = counts.visited;
   plan.hops = counts.hops;
@@ -156,7 +158,8 @@ std::vector<Scored> HnswIndex::scan_all(const Task& task, SearchCounts& counts) 
 std::vector<Scored> HnswIndex::scan_cells(const Task& task, VectorPlan& plan, SearchCounts& counts) const {
   const SearchOptions& options = task.options;
   const Scorer codes(parts_.codes.matrix, task.query);
-  const Bitmap* const in_cell_order = options.filter_in_cell_order;
+  const Bitmap all_rows(options.filter == nullptr ? size() : 0, true);
+  const Bitmap* const in_cell_order = options.filter == nullptr ? &all_rows : options.filter_in_cell_order;
   const bool sketched = !parts_.sketches.empty() && SketchQuery::fast();
   const CellQuery cells{
       .cells = parts_.cells,
@@ -169,7 +172,7 @@ std::vector<Scored> HnswIndex::scan_cells(const Task& task, VectorPlan& plan, Se
       .sketch_margin = task.breadth * parts_.calibration.sketch_margin,
       .surprise = kSurprise * parts_.calibration.sketch_margin,
       .code_error = kShareOfCodeError * parts_.codes.distance_error(codes),
-      .filter = *options.filter,
+      .filter = options.filter == nullptr ? all_rows : *options.filter,
       .filter_in_cell_order = in_cell_order != nullptr && in_cell_order->size() > 0 ? in_cell_order : nullptr,
       .matched = plan.matched,
       .work = options.work};
@@ -207,7 +210,7 @@ std::vector<Scored> HnswIndex::walk(const Task& task, SearchCounts& counts) cons
   std::vector<Scored> found;
   {
     const ScratchPool::Lease scratch(scratches_);
-    GraphQuery walk{parts_.graph.view(), scorer, task.facts.width, options.work.cancel};
+    GraphQuery walk{parts_.graph.view(), scorer, task.facts.width, options.work.cancel, options.without};
     std::optional<WalkEnd> end;
     if (filtered) walk.end = &end.emplace(*options.filter, task.facts.matched, options.k, margin_rows);
     found = search_graph(walk, *scratch, counts);

@@ -66,7 +66,7 @@ class HnswIndex final : public VectorIndex {
 
   /// kAuto takes the cheaper path (search_plan.h). A graph search that finds too little, or whose filter matches few
   /// rows near the query, is followed by a scan of cells or of all matching rows; the plan reports this path.
-  SearchResult search(std::span<const float> query, const SearchOptions& options) const override;
+  SearchResult search(std::span<const float> query, const SearchOptions& asked) const override;
   Bitmap to_cell_order(const Bitmap& filter, const CancelToken* cancel) const override;
 
  protected:

@@ -4,8 +4,6 @@
 #include <numeric>
 #include <utility>
 
-#include "vector/sample_queries.h"
-
 namespace lorekeep::vector {
 namespace {
 
@@ -21,27 +19,42 @@ constexpr float kTie = 1e-6f;
 class Report {
  public:
   Report(const VectorIndex& index, const RecallOptions& options)
-      : index_(index), options_(options), queries_(sample_queries(index, options.queries, options.work)) {
+      : index_(index), options_(options), queries_(std::min(options.queries, index.size())) {
     for (std::size_t anchor = 0; anchor < kAnchors; ++anchor) order_by_distance(anchor * index.size() / kAnchors);
-    for (const auto& query : queries_) anchor_of_.push_back(nearest_anchor(query));
+    for (std::size_t i = 0; i < queries_.size(); ++i) {
+      Query& query = queries_[i];
+      query.row = static_cast<std::uint32_t>(i * index.size() / queries_.size());
+      query.vector = index.row(query.row);
+      query.anchor = nearest_anchor(query.vector);
+    }
   }
 
   /// `count` rows, a `share` of all, match.
   RecallCell measure(TriedFilter filter, std::size_t count, double share) const {
     RecallCell cell{filter, share, 1, 0, true};
     const std::vector<Bitmap> filters = filters_of(filter, count);
-    const std::vector<float> furthest = true_distances(filters);
-    cell.recall = recall(filters, furthest, options_.ef);
+    const std::vector<Truth> truths = true_hits(filters);
+    cell.recall = recall(filters, truths, options_.ef);
     cell.enough = cell.recall >= kEnough;
     const std::size_t usual = options_.ef == 0 ? default_ef(options_.k) : options_.ef;
     for (const std::size_t factor : kWider) {
       if (cell.enough || cell.ef != 0 || factor * usual > kMaxEf) break;
-      if (recall(filters, furthest, factor * usual) >= kEnough) cell.ef = factor * usual;
+      if (recall(filters, truths, factor * usual) >= kEnough) cell.ef = factor * usual;
     }
     return cell;
   }
 
  private:
+  struct Query {
+    std::uint32_t row;  // left out of its search
+    std::vector<float> vector;
+    std::size_t anchor;  // the nearest
+  };
+  struct Truth {
+    std::size_t hits;
+    float furthest;
+  };
+
   void order_by_distance(std::size_t anchor) {
     std::vector<std::uint32_t> order(index_.size());
     std::iota(order.begin(), order.end(), 0u);
@@ -84,43 +97,40 @@ class Report {
     return filters;
   }
 
-  SearchOptions search_options(const std::vector<Bitmap>& filters, std::size_t query) const {
-    SearchOptions options{.k = options_.k, .work = options_.work.alone()};
-    if (!filters.empty()) options.filter = &filters[anchor_of_[query]];
-    return options;
+  std::vector<Scored> search(const Query& query, const std::vector<Bitmap>& filters, SearchOptions options) const {
+    options.k = options_.k;
+    options.without = query.row;
+    options.work = options_.work.alone();
+    if (!filters.empty()) options.filter = &filters[query.anchor];
+    return index_.search(query.vector, options).hits;
   }
 
-  /// The distance of each query's last true hit.
-  std::vector<float> true_distances(const std::vector<Bitmap>& filters) const {
-    std::vector<float> furthest(queries_.size());
+  std::vector<Truth> true_hits(const std::vector<Bitmap>& filters) const {
+    std::vector<Truth> truths(queries_.size());
     parallel_for(options_.work, queries_.size(), 1, [&](std::size_t i, std::size_t, std::size_t) {
-      SearchOptions options = search_options(filters, i);
-      options.path = SearchPath::kExact;
-      furthest[i] = index_.search(queries_[i], options).hits.back().score;
+      const auto hits = search(queries_[i], filters, {.path = SearchPath::kExact});
+      truths[i] = {hits.size(), hits.empty() ? 0.0f : hits.back().score};
     });
-    return furthest;
+    return truths;
   }
 
-  double recall(const std::vector<Bitmap>& filters, const std::vector<float>& furthest, std::size_t ef) const {
-    std::vector<double> shares(queries_.size());
+  double recall(const std::vector<Bitmap>& filters, const std::vector<Truth>& truths, std::size_t ef) const {
+    std::vector<double> shares(queries_.size(), 1.0);
     parallel_for(options_.work, queries_.size(), 1, [&](std::size_t i, std::size_t, std::size_t) {
-      SearchOptions options = search_options(filters, i);
-      options.ef = ef;
-      const std::size_t matched = options.filter == nullptr ? index_.size() : options.filter->count();
-      const auto hits = index_.search(queries_[i], options).hits;
-      const auto found =
-          std::count_if(hits.begin(), hits.end(), [&](const Scored& hit) { return hit.score <= furthest[i] + kTie; });
-      shares[i] = static_cast<double>(found) / static_cast<double>(std::min(options_.k, matched));
+      if (truths[i].hits == 0) return;
+      const auto hits = search(queries_[i], filters, {.ef = ef});
+      const auto found = std::count_if(hits.begin(), hits.end(),
+                                       [&](const Scored& hit) { return hit.score <= truths[i].furthest + kTie; });
+      shares[i] = static_cast<double>(found) / static_cast<double>(truths[i].hits);
     });
     return std::accumulate(shares.begin(), shares.end(), 0.0) / static_cast<double>(shares.size());
   }
 
   const VectorIndex& index_;
   const RecallOptions& options_;
-  std::vector<std::vector<float>> queries_;
+  std::vector<Query> queries_;
   std::vector<std::vector<float>> anchors_;
   std::vector<std::vector<std::uint32_t>> orders_;  // of each anchor: all rows, nearest first
-  std::vector<std::size_t> anchor_of_;              // by query
 };
 
 }  // namespace

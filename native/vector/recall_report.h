@@ -1,4 +1,4 @@
-// Measures the recall of an index on queries near its own rows, with and without filters.
+// Measures the recall of an index on its own rows, each left out of its own search, with and without filters.
 #pragma once
 
 #include <cstddef>

@@ -19,8 +19,7 @@ inline constexpr double kVisitsPerEf = 17;
 inline constexpr double kScanCost = 0.5;
 /// The same for a row with a sketch (measured: 3 to 6 ns, and 45 for the tenth that is scored on its codes).
 inline constexpr double kSketchCost = 0.12;
-/// An exact answer may cost this many times as much as a walk that may miss near rows: one with a filter, or one of a
-/// graph whose calibration asked for a wider walk than usual.
+/// An exact answer under a filter may cost this many times as much as a walk, which may miss near rows.
 inline constexpr double kExactWorth = 2;
 
 /// Returns the width of a walk for the k nearest of `matched` rows among `size`, if an unfiltered walk has width `ef`.
@@ -34,10 +33,9 @@ inline std::size_t filtered_ef(std::size_t size, std::size_t matched, std::size_
   return std::max(ef + 1, static_cast<std::size_t>(std::min(width, static_cast<double>(size))));
 }
 
-/// Returns whether scanning `matched` of `size` rows costs less than a walk of that width. `hard`: walks of this index
-/// miss near rows unless they are wide.
-inline bool scan_is_better(std::size_t size, std::size_t matched, std::size_t width, bool hard = false) noexcept {
-  const double worth = hard || matched < size ? kExactWorth : 1;
+/// Returns whether scanning `matched` of `size` rows costs less than a walk of that width.
+inline bool scan_is_better(std::size_t size, std::size_t matched, std::size_t width) noexcept {
+  const double worth = matched < size ? kExactWorth : 1;
   return kScanCost * static_cast<double>(matched) <= worth * kVisitsPerEf * static_cast<double>(width);
 }
 
@@ -55,19 +53,20 @@ struct PlanFacts {
   std::size_t width = 0;  // filtered_ef()
   bool has_cells = false;
   bool may_walk = true;  // walks of this index reach the nearest rows
-  bool hard = false;     // but only wide ones
 };
 
 /// Returns the first path of a search:
 ///   a path was requested   this path
 ///   many rows match        the cells, if there are any
-///   a scan costs less      every matching row; also if walks do not reach the nearest rows
-///   else                   the graph
+///   a scan costs less      every matching row
+///   walks find near rows   the graph
+///   else                   the cells if there are any and not few rows match, else every matching row
 inline SearchPath choose_path(const PlanFacts& facts) noexcept {
   if (facts.asked != SearchPath::kAuto) return facts.asked;
   if (scans_cells(facts.has_cells, facts.size, facts.matched)) return SearchPath::kCells;
-  const bool scan = !facts.may_walk || scan_is_better(facts.size, facts.matched, facts.width, facts.hard);
-  return scan ? SearchPath::kExact : SearchPath::kGraph;
+  if (scan_is_better(facts.size, facts.matched, facts.width)) return SearchPath::kExact;
+  if (facts.may_walk) return SearchPath::kGraph;
+  return facts.has_cells && facts.matched >= kLeastCelledRows ? SearchPath::kCells : SearchPath::kExact;
 }
 
 /// Returns the path for the hits after a walk that found `found` rows: the graph if they are enough, else the cells,

@@ -47,6 +47,12 @@ void VectorIndex::score(std::span<const float> query, std::span<const std::uint3
   scorer.distances(ordinals.data(), ordinals.size(), distances.data());
 }
 
+void VectorIndex::leave_out(const SearchOptions& options, std::vector<Scored>& hits) {
+  if (options.without == kNoRow) return;
+  std::erase_if(hits, [&options](const Scored& hit) { return hit.ordinal == options.without; });
+  hits.resize(std::min(hits.size(), options.k));
+}
+
 std::size_t VectorIndex::check_options(const SearchOptions& options) const {
   if (options.k == 0) fail(Code::kInvalidArgument, "k is 0, but must be at least 1");
   if (options.ef > kMaxEf) {

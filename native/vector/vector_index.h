@@ -22,6 +22,8 @@ enum class SearchPath {
   kAuto,   // only as an option: the index decides
 };
 
+inline constexpr std::uint32_t kNoRow = ~std::uint32_t{0};
+
 struct SearchOptions {
   std::size_t k = 10;                            // at least 1
   std::size_t ef = 0;                            // breadth of the search, at least k; 0: as calibrated for usual_ef
@@ -29,7 +31,8 @@ struct SearchOptions {
   const Bitmap* filter = nullptr;                // candidate rows, size() bits; null: all
   const Bitmap* filter_in_cell_order = nullptr;  // to_cell_order(*filter); optional: null or empty
   SearchPath path = SearchPath::kAuto;
-  Work work = {};  // idle threads share a long scan; cancellation is polled every 16 hops or 1024 rows
+  std::uint32_t without = kNoRow;  // a row that the search leaves out, so that its vector can be a query like any other
+  Work work = {};                  // idle threads share a long scan; cancellation is polled every 16 hops or 1024 rows
 };
 inline constexpr std::size_t kDefaultEf = 96;
 inline constexpr std::size_t kMaxEf = 100000;
@@ -91,6 +94,11 @@ class VectorIndex {
                                         CancelToken::Clock::duration* taken = nullptr) const;
 
  protected:
+  /// Returns the number of hits that a scan needs so that leave_out() leaves k.
+  static std::size_t hits_with(const SearchOptions& options) noexcept {
+    return options.k + (options.without == kNoRow ? 0 : 1);
+  }
+  static void leave_out(const SearchOptions& options, std::vector<Scored>& hits);
   /// Throws as search() for invalid options; returns the number of matching rows.
   std::size_t check_options(const SearchOptions& options) const;
   void check_filter(const Bitmap& filter) const;

@@ -5,6 +5,7 @@
 #include <random>
 
 #include "sample_vectors.h"
+#include "vector/flat_index.h"
 #include "vector/hnsw_index.h"
 #include "vector/recall_report.h"
 
@@ -38,14 +39,80 @@ std::vector<float> thin_clusters(std::size_t rows) {
   return values;
 }
 
-TEST("calibration: an isotropic cloud is scanned by default, and walked if ef is given") {
+/// Returns the recall@10 of searches without a filter for the rows of `data` after the first `rows`.
+double unfiltered_recall(const HnswIndex& index, std::span<const float> data, std::size_t rows, std::size_t ef) {
+  const std::size_t dimension = index.dimension();
+  const std::size_t queries = data.size() / dimension - rows;
+  std::size_t found = 0;
+  for (std::size_t q = 0; q < queries; ++q) {
+    const auto query = data.subspan((rows + q) * dimension, dimension);
+    const auto truth = index.search(query, {.path = SearchPath::kExact}).hits;
+    for (const Scored& hit : index.search(query, {.ef = ef}).hits) found += hit.score <= truth.back().score ? 1 : 0;
+  }
+  return static_cast<double>(found) / static_cast<double>(10 * queries);
+}
+
+TEST("calibration: an isotropic cloud is scanned by cells, and recall rises with ef") {
   constexpr std::size_t kRows = 8000;
-  const auto values = test::normal_values(kRows * kSampleDimension, test::seed());
-  const auto index = HnswIndex::build(values, kSampleDimension, {{.m = 4, .ef_construction = 20}, VectorType::kF32});
+  const auto values = test::normal_values((kRows + kSampleQueries) * kSampleDimension, test::seed());
+  const std::span<const float> all(values);
+  const auto index = HnswIndex::build(all.first(kRows * kSampleDimension), kSampleDimension,
+                                      {{.m = 4, .ef_construction = 20}, VectorType::kF32});
   CHECK_EQ(index->parts().calibration.walk_factor, 0.0f);
-  const auto query = test::normal_values(kSampleDimension, test::seed() + 1);
-  CHECK(index->search(query, {}).plan.exact);
-  CHECK(index->search(query, {.ef = 96}).plan.path == SearchPath::kGraph);
+  for (const std::size_t ef : {0, 48, 192}) {
+    CHECK(index->search(all.first(kSampleDimension), {.ef = ef}).plan.path == SearchPath::kCells);
+  }
+  const double usual = unfiltered_recall(*index, all, kRows, 0);
+  CHECK(usual >= 0.98);
+  CHECK(unfiltered_recall(*index, all, kRows, 24) <= usual);
+  CHECK(unfiltered_recall(*index, all, kRows, 4000) >= usual);
+}
+
+TEST("calibration: recall without a filter is kept on small clusters, which walks may miss as a whole") {
+  constexpr std::size_t kRows = 12000;
+  constexpr std::size_t kQueries = 100;
+  constexpr std::size_t kRowsPerCluster = 7;
+  constexpr std::size_t kLocal = 10;
+  constexpr std::size_t kClusters = kRows / kRowsPerCluster;
+  const auto centres = test::normal_values(kClusters * kSampleDimension, test::seed());
+  const auto axes = test::normal_values(kClusters * kLocal * kSampleDimension, test::seed() + 1);
+  const auto steps = test::normal_values((kRows + kQueries) * kLocal, test::seed() + 2);
+  std::vector<float> values((kRows + kQueries) * kSampleDimension);
+  for (std::size_t row = 0; row < kRows + kQueries; ++row) {
+    const std::size_t cluster = row % kClusters;
+    for (std::size_t j = 0; j < kSampleDimension; ++j) {
+      float& value = values[row * kSampleDimension + j];
+      value = centres[cluster * kSampleDimension + j];
+      for (std::size_t axis = 0; axis < kLocal; ++axis) {
+        value += 0.3f * steps[row * kLocal + axis] * axes[(cluster * kLocal + axis) * kSampleDimension + j];
+      }
+    }
+  }
+  const std::span<const float> all(values);
+  const auto index = HnswIndex::build(all.first(kRows * kSampleDimension), kSampleDimension,
+                                      {{.m = 16, .ef_construction = 100}, VectorType::kF32});
+  CHECK(unfiltered_recall(*index, all, kRows, 0) >= 0.99);
+}
+
+TEST("search: a row that is left out is in no result, and the rest is as without it") {
+  constexpr std::size_t kRows = 5000;
+  const auto values = test::clustered_rows(kRows, kSampleDimension, 50, test::seed());
+  const auto index = HnswIndex::build(values, kSampleDimension, {});
+  const auto flat = FlatIndex::build(values, kSampleDimension, VectorType::kF32);
+  for (std::uint32_t row = 0; row < kRows; row += 100) {
+    const auto query = std::span(values).subspan(row * kSampleDimension, kSampleDimension);
+    auto truth = flat->search(query, {.k = 11}).hits;
+    CHECK_EQ(truth.front().ordinal, row);
+    truth.erase(truth.begin());
+    CHECK(flat->search(query, {.without = row}).hits == truth);
+    CHECK(index->search(query, {.path = SearchPath::kExact, .without = row}).hits == truth);
+    for (const SearchPath path : {SearchPath::kGraph, SearchPath::kCells}) {
+      const auto hits = index->search(query, {.path = path, .without = row}).hits;
+      CHECK_EQ(hits.size(), 10u);
+      CHECK(std::none_of(hits.begin(), hits.end(), [row](const Scored& hit) { return hit.ordinal == row; }));
+      CHECK(test::recall(hits, truth) >= 0.5);
+    }
+  }
 }
 
 TEST("calibration: recall under filters is kept on thin overlapping clusters, and rises with ef in cells") {

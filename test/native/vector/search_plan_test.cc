@@ -36,24 +36,18 @@ TEST("plan: the first path") {
   }
 }
 
-TEST("plan: an index whose walks miss near rows scans, unless a walk is asked for") {
+TEST("plan: an index whose walks miss near rows scans cells if it has any, unless a walk is asked for") {
   using enum SearchPath;
-  PlanFacts facts = facts_of(kAuto, 100000, 100000, true);
-  facts.may_walk = false;
-  CHECK(choose_path(facts) == kExact);
-  facts.asked = kGraph;
-  CHECK(choose_path(facts) == kGraph);
-}
-
-TEST("plan: a scan may cost twice as much as a walk that must be wide to find near rows") {
-  using enum SearchPath;
-  PlanFacts facts = facts_of(kAuto, 5000, 5000, true);
-  facts.width = 100;
-  CHECK(choose_path(facts) == kGraph);
-  facts.hard = true;
-  CHECK(choose_path(facts) == kExact);
-  facts.width = 70;
-  CHECK(choose_path(facts) == kGraph);
+  for (const bool has_cells : {true, false}) {
+    PlanFacts facts = facts_of(kAuto, 100000, 100000, has_cells);
+    facts.may_walk = false;
+    CHECK(choose_path(facts) == (has_cells ? kCells : kExact));
+    facts.asked = kGraph;
+    CHECK(choose_path(facts) == kGraph);
+  }
+  PlanFacts few = facts_of(kAuto, 100000, 2047, true);
+  few.may_walk = false;
+  CHECK(choose_path(few) == kExact);
 }
 
 TEST("plan: the path after a walk") {
