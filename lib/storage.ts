@@ -322,8 +322,9 @@ export class Storage extends Handle<NativeStorage> {
   }
 
   /**
-   * Measures how many of the `k` nearest records a dense search finds at the storage's default `ef`, on queries near its
-   * own records, without a filter and with filters of several kinds. Takes seconds for 100,000 records.
+   * Measures how many of the `k` nearest records a dense search finds at the storage's default `ef`, for some of its
+   * own records, each left out of its own search, without a filter and with filters of several kinds. Takes seconds for
+   * 100,000 records.
    * @throws INVALID_ARGUMENT, CLOSED, CANCELLED.
    */
   async reportRecall(options: CallOptions & { k?: number | undefined } = {}): Promise<RecallMeasurement[]> {

@@ -22,6 +22,8 @@ constexpr std::size_t kHits = 10;
 // A walk is measured on rows of the index that it leaves out: they are distributed as new queries are. A point beside a
 // row is too easy, because the row leads to its own neighbours.
 constexpr std::size_t kHeldOutRows = 256;
+constexpr float kWidening = 1.1f;
+constexpr std::size_t kMostWidenings = 12;
 constexpr double kWalkRecall = 0.99;
 constexpr float kWalkFactors[] = {1, 1.5, 2, 3, 4, 6, 8};
 
@@ -76,38 +78,62 @@ class Calibrator {
   Calibration calibrate(const Work& work) {
     Calibration calibration;
     const std::size_t width = default_ef(kHits);
-    if (!scan_is_better(index_.size(), index_.size(), width)) calibration.walk_factor = walk_factor(work);
+    const bool scans = scan_is_better(index_.size(), index_.size(), width);
+    const auto furthest = scans && parts_.cells.empty() ? std::vector<float>() : true_distances(work);
+    if (!scans) calibration.walk_factor = walk_factor(work, furthest);
     scans_unfiltered_ = calibration.walk_factor == 0;
-    if (!parts_.cells.empty()) measure_margins(work, calibration);
+    if (parts_.cells.empty()) return calibration;
+    measure_margins(work, calibration);
+    widen_margins(work, furthest, calibration);
     return calibration;
   }
 
  private:
   /// Returns the least factor at which walks find the nearest rows of held-out rows; 0 if a scan of all rows costs
   /// less.
-  float walk_factor(const Work& work) const {
-    std::vector<float> furthest(kHeldOutRows);
-    parallel_for(work, kHeldOutRows, 1, [&](std::size_t i, std::size_t, std::size_t) {
-      furthest[i] = search_without(i, {.k = kHits, .path = SearchPath::kExact}).back().score;
-    });
+  float walk_factor(const Work& work, const std::vector<float>& furthest) const {
     for (const float factor : kWalkFactors) {
       const auto ef = static_cast<std::size_t>(factor * static_cast<float>(default_ef(kHits)));
       if (factor > 1 && kVisitsPerEf * static_cast<double>(ef) > cost_of_scan()) break;
-      std::vector<double> recalls(kHeldOutRows);
-      parallel_for(work, kHeldOutRows, 1, [&](std::size_t i, std::size_t, std::size_t) {
-        const auto hits = search_without(i, {.k = kHits, .ef = ef, .path = SearchPath::kGraph});
-        recalls[i] = static_cast<double>(std::count_if(hits.begin(), hits.end(),
-                                                       [&](const Scored& hit) { return hit.score <= furthest[i]; })) /
-                     static_cast<double>(kHits);
-      });
-      if (lower_bound_of_mean(recalls) >= kWalkRecall) return factor;
+      if (held_out_recall(work, furthest, {.k = kHits, .ef = ef, .path = SearchPath::kGraph}) >= kWalkRecall)
+        return factor;
     }
     return 0;
   }
 
-  /// Searches for the i-th held-out row.
-  std::vector<Scored> search_without(std::size_t i, SearchOptions options) const {
-    options.without = static_cast<std::uint32_t>(i * index_.size() / kHeldOutRows);
+  /// Widens margins until scans find the nearest rows of held-out rows. Replays know only the codes of rows.
+  void widen_margins(const Work& work, const std::vector<float>& furthest, Calibration& calibration) const {
+    const SearchOptions options{.k = kHits, .path = SearchPath::kCells, .calibration = &calibration};
+    for (std::size_t i = 0; i < kMostWidenings && held_out_recall(work, furthest, options) < kScanRecall; ++i) {
+      calibration.cell_margin = std::min(calibration.cell_margin * kWidening, kMostMargin);
+      calibration.sketch_margin = std::min(calibration.sketch_margin * kWidening, kMostMargin);
+    }
+  }
+
+  /// Returns the distance of the last true hit of each held-out row.
+  std::vector<float> true_distances(const Work& work) const {
+    std::vector<float> furthest(kHeldOutRows);
+    parallel_for(work, furthest.size(), 1, [&](std::size_t i, std::size_t, std::size_t) {
+      furthest[i] = search_without(i, furthest.size(), {.k = kHits, .path = SearchPath::kExact}).back().score;
+    });
+    return furthest;
+  }
+
+  /// Returns the recall of searches for held-out rows, less its standard error.
+  double held_out_recall(const Work& work, const std::vector<float>& furthest, const SearchOptions& options) const {
+    std::vector<double> recalls(furthest.size());
+    parallel_for(work, recalls.size(), 1, [&](std::size_t i, std::size_t, std::size_t) {
+      const auto hits = search_without(i, recalls.size(), options);
+      const auto found =
+          std::count_if(hits.begin(), hits.end(), [&](const Scored& hit) { return hit.score <= furthest[i]; });
+      recalls[i] = static_cast<double>(found) / static_cast<double>(kHits);
+    });
+    return lower_bound_of_mean(recalls);
+  }
+
+  /// Searches for the i-th of `count` held-out rows.
+  std::vector<Scored> search_without(std::size_t i, std::size_t count, SearchOptions options) const {
+    options.without = static_cast<std::uint32_t>(i * index_.size() / count);
     return index_.search(index_.row(options.without), options).hits;
   }
 

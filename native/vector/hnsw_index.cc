@@ -115,7 +115,7 @@ SearchResult HnswIndex::search(std::span<const float> query, const SearchOptions
   plan.matched = check_options(asked);
   SearchOptions options = asked;
   options.k = hits_with(asked);
-  const Calibration& calibration = parts_.calibration;
+  const Calibration& calibration = asked.calibration != nullptr ? *asked.calibration : parts_.calibration;
   const std::size_t usual = options.usual_ef == 0 ? default_ef(asked.k) : std::max(options.usual_ef, options.k);
   const std::size_t ef =
       options.ef == 0 ? static_cast<std::size_t>(std::max(calibration.walk_factor, 1.0f) * static_cast<float>(usual))
@@ -128,7 +128,7 @@ SearchResult HnswIndex::search(std::span<const float> query, const SearchOptions
                         .has_cells = !parts_.cells.empty(),
                         .may_walk = calibration.walk_factor > 0 || (options.ef != 0 && parts_.cells.empty())};
   const float breadth = options.ef == 0 ? 1.0f : std::sqrt(static_cast<float>(ef) / static_cast<float>(usual));
-  const Task task{query, options, facts, ef, breadth};
+  const Task task{query, options, facts, calibration, ef, breadth};
   SearchCounts counts;
   plan.path = choose_path(facts);
   if (plan.path == SearchPath::kGraph) {
@@ -168,9 +168,9 @@ std::vector<Scored> HnswIndex::scan_cells(const Task& task, VectorPlan& plan, Se
       .codes = codes,
       .query = task.query,
       .k = options.k,
-      .cell_margin = task.breadth * parts_.calibration.cell_margin,
-      .sketch_margin = task.breadth * parts_.calibration.sketch_margin,
-      .surprise = kSurprise * parts_.calibration.sketch_margin,
+      .cell_margin = task.breadth * task.calibration.cell_margin,
+      .sketch_margin = task.breadth * task.calibration.sketch_margin,
+      .surprise = kSurprise * task.calibration.sketch_margin,
       .code_error = kShareOfCodeError * parts_.codes.distance_error(codes),
       .filter = options.filter == nullptr ? all_rows : *options.filter,
       .filter_in_cell_order = in_cell_order != nullptr && in_cell_order->size() > 0 ? in_cell_order : nullptr,

@@ -77,6 +77,7 @@ class HnswIndex final : public VectorIndex {
     std::span<const float> query;
     const SearchOptions& options;
     const PlanFacts facts;
+    const Calibration& calibration;
     const std::size_t ef;  // differs from facts.width if the filter drops rows
     const float breadth;   // factor of the margins of a cell scan
   };

@@ -22,6 +22,7 @@ enum class SearchPath {
   kAuto,   // only as an option: the index decides
 };
 
+struct Calibration;
 inline constexpr std::uint32_t kNoRow = ~std::uint32_t{0};
 
 struct SearchOptions {
@@ -31,6 +32,7 @@ struct SearchOptions {
   const Bitmap* filter = nullptr;                // candidate rows, size() bits; null: all
   const Bitmap* filter_in_cell_order = nullptr;  // to_cell_order(*filter); optional: null or empty
   SearchPath path = SearchPath::kAuto;
+  const Calibration* calibration = nullptr;  // to try in place of the index's own
   std::uint32_t without = kNoRow;  // a row that the search leaves out, so that its vector can be a query like any other
   Work work = {};                  // idle threads share a long scan; cancellation is polled every 16 hops or 1024 rows
 };

@@ -2,6 +2,7 @@
 #include "vector/calibration.h"
 
 #include <algorithm>
+#include <cmath>
 #include <random>
 
 #include "sample_vectors.h"
@@ -40,14 +41,15 @@ std::vector<float> thin_clusters(std::size_t rows) {
 }
 
 /// Returns the recall@10 of searches without a filter for the rows of `data` after the first `rows`.
-double unfiltered_recall(const HnswIndex& index, std::span<const float> data, std::size_t rows, std::size_t ef) {
+double unfiltered_recall(const HnswIndex& index, std::span<const float> data, std::size_t rows,
+                         const SearchOptions& options) {
   const std::size_t dimension = index.dimension();
   const std::size_t queries = data.size() / dimension - rows;
   std::size_t found = 0;
   for (std::size_t q = 0; q < queries; ++q) {
     const auto query = data.subspan((rows + q) * dimension, dimension);
     const auto truth = index.search(query, {.path = SearchPath::kExact}).hits;
-    for (const Scored& hit : index.search(query, {.ef = ef}).hits) found += hit.score <= truth.back().score ? 1 : 0;
+    for (const Scored& hit : index.search(query, options).hits) found += hit.score <= truth.back().score ? 1 : 0;
   }
   return static_cast<double>(found) / static_cast<double>(10 * queries);
 }
@@ -62,10 +64,10 @@ TEST("calibration: an isotropic cloud is scanned by cells, and recall rises with
   for (const std::size_t ef : {0, 48, 192}) {
     CHECK(index->search(all.first(kSampleDimension), {.ef = ef}).plan.path == SearchPath::kCells);
   }
-  const double usual = unfiltered_recall(*index, all, kRows, 0);
+  const double usual = unfiltered_recall(*index, all, kRows, {});
   CHECK(usual >= 0.98);
-  CHECK(unfiltered_recall(*index, all, kRows, 24) <= usual);
-  CHECK(unfiltered_recall(*index, all, kRows, 4000) >= usual);
+  CHECK(unfiltered_recall(*index, all, kRows, {.ef = 24}) <= usual);
+  CHECK(unfiltered_recall(*index, all, kRows, {.ef = 4000}) >= usual);
 }
 
 TEST("calibration: recall without a filter is kept on small clusters, which walks may miss as a whole") {
@@ -91,7 +93,26 @@ TEST("calibration: recall without a filter is kept on small clusters, which walk
   const std::span<const float> all(values);
   const auto index = HnswIndex::build(all.first(kRows * kSampleDimension), kSampleDimension,
                                       {{.m = 16, .ef_construction = 100}, VectorType::kF32});
-  CHECK(unfiltered_recall(*index, all, kRows, 0) >= 0.99);
+  CHECK(unfiltered_recall(*index, all, kRows, {}) >= 0.99);
+}
+
+TEST("calibration: scans by cells find the nearest rows of narrow clusters, which codes tell apart badly") {
+  constexpr std::size_t kRows = 6000;
+  constexpr std::size_t kQueries = 100;
+  constexpr std::size_t kClusters = 30;
+  auto values = test::normal_values((kRows + kQueries + kClusters) * kSampleDimension, test::seed());
+  constexpr std::size_t kEnd = (kRows + kQueries) * kSampleDimension;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    values[i] *= (i < kEnd ? 0.05f : 1.0f) / std::sqrt(static_cast<float>(i % kSampleDimension + 1));
+  }
+  for (std::size_t i = 0; i < kEnd; ++i) {
+    const std::size_t cluster = i / kSampleDimension % kClusters;
+    values[i] += values[kEnd + cluster * kSampleDimension + i % kSampleDimension];
+  }
+  const auto all = std::span<const float>(values).first(kEnd);
+  const auto index = HnswIndex::build(all.first(kRows * kSampleDimension), kSampleDimension,
+                                      {{.m = 8, .ef_construction = 60}, VectorType::kF32});
+  CHECK(unfiltered_recall(*index, all, kRows, {.path = SearchPath::kCells}) >= 0.99);
 }
 
 TEST("search: a row that is left out is in no result, and the rest is as without it") {
