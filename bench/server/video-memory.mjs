@@ -10,7 +10,7 @@
 // `stand-in` (default): the plugin of the tests, which has memory of its own and computes on the processor; the benchmark also
 // checks that it holds no byte. It needs a C++ compiler. Others: a plugin that `npm run build:vulkan` or the like has made; with
 // LOREKEEP_SOFTWARE_GPU=1 llvmpipe will do. On a software rasteriser, steps take as long as the processor needs; a driver's own
-// time to free memory is in the numbers of a real device only. `--prompt 0` and `--embed 0` leave those situations out.
+// time to free memory is in the numbers of a real device only. `--streams 0`, `--prompt 0` and `--embed 0` leave those situations out.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { standInFolder } from '../../test/helpers/stand-in-plugin.mjs';
@@ -135,13 +135,15 @@ const situations = {
     await wait(20);
     return [ended];
   },
-  [streams === 1 ? 'a reply in progress' : `${streams} replies in progress`]: async (round) => {
-    const turns = Array.from({ length: streams }, (_, n) =>
-      turn(`Tell me story ${round}, ${n}.`, 'TurnText'),
-    );
-    await Promise.all(turns.map(({ began }) => began));
-    return turns.map(({ ended }) => ended);
-  },
+  ...(streams > 0 && {
+    [streams === 1 ? 'a reply in progress' : `${streams} replies in progress`]: async (round) => {
+      const turns = Array.from({ length: streams }, (_, n) =>
+        turn(`Tell me story ${round}, ${n}.`, 'TurnText'),
+      );
+      await Promise.all(turns.map(({ began }) => began));
+      return turns.map(({ ended }) => ended);
+    },
+  }),
   ...(promptTokens > 0 && {
     [`a prompt of about ${promptTokens} tokens`]: async (round) => {
       await turn('Hello.', undefined, short).ended;
