@@ -34,7 +34,7 @@ export const changedFiles = {
     const outcomes = { same: 0, refused: 0 };
     const ways = Object.entries(changes);
     for (const [n, name] of names.entries()) {
-      for (const [what, change] of short ? [ways[n]] : ways) {
+      for (const [what, change] of short ? [ways[n % ways.length]] : ways) {
         for (const [other, bytes] of whole) writeFileSync(own.at(other), bytes);
         const seen = await changed(own, name, what, change, outcomes);
         total.tried++;
