@@ -49,7 +49,7 @@ export interface GenerationTiming {
   queuedMs: number;
   /** Computing the prompt, and waiting for other requests meanwhile. */
   prefillMs: number;
-  /** Steps that the prompt took. */
+  /** Steps that the prompt took, the one that a cancel ended included. */
   prefillChunks: number;
   /** From the request to the first token. */
   firstMs: number;

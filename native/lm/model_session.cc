@@ -309,7 +309,11 @@ std::uint32_t ModelSession::threads() const noexcept {
 bool ModelSession::compute(std::span<Part> parts) {
   std::vector<GenerationContext::Row> rows;
   for (Part& part : parts) {
-    const SessionRequest& running = *part.running;
+    SessionRequest& running = *part.running;
+    if (running.generated() == 0) {
+      ++running.numbers.prefill_chunks;
+      running.request->set_numbers(running.numbers);  // so that a cancelled request knows, too
+    }
     for (std::uint32_t i = 0; i < part.tokens; ++i) {
       const std::uint32_t at = running.computed + i;
       const bool output = part.output && i + 1 == part.tokens;
@@ -361,7 +365,6 @@ void ModelSession::advance(Part& part, Clock::time_point now) {
   const bool prompt = running.generated() == 0;
   cache_.extend(running, part.tokens);
   if (prompt) {
-    ++running.numbers.prefill_chunks;
     running.count_prefill(now);
     running.request->set_numbers(running.numbers);
   }

@@ -1,7 +1,7 @@
 // Cancels at random moments of each phase of a request.
 import { setThrottle } from '../../lorekeep.mjs';
 
-const [fewestMs, mostMs] = [1, 20];
+const [fewestMs, mostMs] = [1, 80];
 /** Tokens of a prompt that are not in the cache: more than are computed before the cancel. */
 const freshTokens = 512;
 const replyTokens = 200;
@@ -12,7 +12,8 @@ const between = (low, high) => low + Math.random() * (high - low);
 /**
  * @param long a prompt; requests begin with a random part of it, which is in the cache, so that every depth is met
  * @param other a prompt of the same length; its tokens replace those that must not be cached
- * @returns by phase {acknowledged, ended}: ms from the cancel to the settled result, and to the end of computing
+ * @returns by phase {acknowledged, ended}: ms from the cancel to the settled result, and to the end of computing;
+ *   the second only of requests with a part in a step
  */
 export async function cancels({ model, generate }, { long, other, count, phases }) {
   const kept = await model.prefix(Int32Array.from(long));
@@ -22,9 +23,9 @@ export async function cancels({ model, generate }, { long, other, count, phases 
     found[phase] = { acknowledged: [], ended: [] };
     const finish = await begin(phase, one);
     for (let i = 0; i < count; i++) {
-      const { acknowledged, ended } = await cancelOnce(phase, one, i);
+      const { acknowledged, ended, computed } = await cancelOnce(phase, one, i);
       found[phase].acknowledged.push(acknowledged);
-      found[phase].ended.push(ended);
+      if (computed) found[phase].ended.push(ended);
     }
     await finish();
   }
@@ -70,10 +71,10 @@ async function cancelOnce(phase, { model, generate, long, other }, i) {
   const begun = performance.now();
   generation.cancel();
   // Answered between two steps: as soon as nothing of the request is computed any more.
-  const computed = model.numbers().then(() => performance.now() - begun);
-  const { finish } = await generation.result;
+  const ended = model.numbers().then(() => performance.now() - begun);
+  const { finish, timing } = await generation.result;
   const acknowledged = performance.now() - begun;
   if (finish !== 'cancelled')
     throw new Error(`${phase}: the request ended before its cancel, with ${finish}`);
-  return { acknowledged, ended: await computed };
+  return { acknowledged, ended: await ended, computed: timing.prefillChunks > 0 };
 }

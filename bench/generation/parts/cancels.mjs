@@ -41,9 +41,12 @@ function rowOf(name, phase, { acknowledged, ended }) {
     cancels: acknowledged.length,
     median: median(acknowledged),
     p99: quantile(acknowledged, 0.99),
-    ended: median(ended),
-    endedP99: quantile(ended, 0.99),
-    endedMost: Math.max(...ended),
+    computed: ended.length,
+    ...(ended.length > 0 && {
+      ended: median(ended),
+      endedP99: quantile(ended, 0.99),
+      endedMost: Math.max(...ended),
+    }),
   };
 }
 
@@ -57,6 +60,7 @@ function table(rows) {
       { key: 'cancels', label: 'cancels', digits: 0 },
       { key: 'median', label: 'acknowledged, median ms' },
       { key: 'p99', label: 'p99 ms' },
+      { key: 'computed', label: 'of which computed', digits: 0 },
       { key: 'ended', label: 'computing ended, median ms' },
       { key: 'endedP99', label: 'p99 ms' },
       { key: 'endedMost', label: 'longest ms' },
