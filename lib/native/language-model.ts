@@ -59,6 +59,8 @@ export interface NativeDeviceMemory {
 
 /** The KV cache of a language model, in cells (one per token), and its requests. */
 export interface LanguageModelNumbers {
+  /** When the inference thread read them, between two steps: milliseconds on the clock of `process.hrtime()`. */
+  readonly readAtMs: number;
   readonly cells: number;
   /** Shared cells count once. */
   readonly cellsUsed: number;

@@ -1,6 +1,8 @@
 #include "binding/language_model_binding.h"
 
+#include <chrono>
 #include <string>
+#include <utility>
 
 #include "binding/generation_task.h"
 #include "binding/inference_question.h"
@@ -35,8 +37,16 @@ Napi::Object to_js_facts(Napi::Env env, const lm::GenerationModel& model) {
   return object;
 }
 
-Napi::Object to_js_numbers(Napi::Env env, const lm::SessionNumbers& numbers) {
+struct ReadNumbers {
+  lm::SessionNumbers numbers;
+  std::chrono::steady_clock::time_point at;
+};
+
+Napi::Object to_js_numbers(Napi::Env env, const ReadNumbers& read) {
+  const lm::SessionNumbers& numbers = read.numbers;
   Napi::Object object = Napi::Object::New(env);
+  // Node's process.hrtime() reads the same clock.
+  object.Set("readAtMs", std::chrono::duration<double, std::milli>(read.at.time_since_epoch()).count());
   object.Set("cells", numbers.cells);
   object.Set("cellsUsed", numbers.cells_used);
   object.Set("cellsReserved", numbers.cells_reserved);
@@ -156,9 +166,14 @@ Napi::Value LanguageModelBinding::facts(const Napi::CallbackInfo& info) {
 
 Napi::Value LanguageModelBinding::numbers(const Napi::CallbackInfo& info) {
   return guarded(info.Env(), [&]() -> Napi::Value {
-    return ask_inference<lm::SessionNumbers>(
-        info.Env(), this, [model = use()](auto receive) { model->ask_numbers(std::move(receive)); },
-        [](Napi::Env env, lm::SessionNumbers&& numbers) { return to_js_numbers(env, numbers); });
+    return ask_inference<ReadNumbers>(
+        info.Env(), this,
+        [model = use()](auto receive) {
+          model->ask_numbers([receive = std::move(receive)](const lm::SessionNumbers& numbers) {
+            receive(ReadNumbers{numbers, std::chrono::steady_clock::now()});
+          });
+        },
+        [](Napi::Env env, ReadNumbers&& read) { return to_js_numbers(env, read); });
   });
 }
 

@@ -150,6 +150,14 @@ describe.skipIf(!haveModels(stories))('a small language model', () => {
     expect(await model.numbers()).toMatchObject({ running: 0, queued: 0, cellsReserved: 0 });
   });
 
+  test('numbers tell when they were read, on the clock of the process', async () => {
+    const now = () => Number(process.hrtime.bigint()) / 1e6;
+    const before = now();
+    const { readAtMs } = await model.numbers();
+    expect(readAtMs).toBeGreaterThanOrEqual(before);
+    expect(readAtMs).toBeLessThanOrEqual(now());
+  });
+
   test.each<[string, GenerateRequest]>([
     ['prompt', {}],
     ['prompt', { prompt: '' }],

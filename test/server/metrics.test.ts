@@ -158,6 +158,7 @@ it('labels are escaped, and values that are no numbers have the words of the tex
 
 it('metrics show the KV cache of each loaded language model, and the clients that throttle', async () => {
   const numbers = {
+    readAtMs: 0,
     cells: 4096,
     cellsUsed: 120,
     cellsReserved: 8,

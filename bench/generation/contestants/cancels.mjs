@@ -7,6 +7,8 @@ const freshTokens = 512;
 const replyTokens = 200;
 
 const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+/** Milliseconds on the clock of the model's numbers. */
+const now = () => Number(process.hrtime.bigint()) / 1e6;
 const between = (low, high) => low + Math.random() * (high - low);
 
 /**
@@ -68,12 +70,13 @@ async function cancelOnce(phase, { model, generate, long, other }, i) {
   const generation = generate({ prompt: [...long.slice(0, depth), ...fresh], maxTokens: replyTokens });
   if (replies) await generation[Symbol.asyncIterator]().next();
   await sleep(between(fewestMs, mostMs));
-  const begun = performance.now();
+  const begun = now();
+  // Read between two steps, thus when nothing of the request is computed any more. Asked after the cancel, the question
+  // might miss the end of the step and wait for the next one.
+  const ended = model.numbers().then(({ readAtMs }) => readAtMs - begun);
   generation.cancel();
-  // Answered between two steps: as soon as nothing of the request is computed any more.
-  const ended = model.numbers().then(() => performance.now() - begun);
   const { finish, timing } = await generation.result;
-  const acknowledged = performance.now() - begun;
+  const acknowledged = now() - begun;
   if (finish !== 'cancelled')
     throw new Error(`${phase}: the request ended before its cancel, with ${finish}`);
   return { acknowledged, ended: await ended, computed: timing.prefillChunks > 0 };
