@@ -50,11 +50,11 @@ export const defaultEf = 0;
 export const efArgument = (ef: number | undefined, fallback = defaultEf) =>
   integerArgument('ef', ef, fallback, 1, 100_000);
 
-export const mostThreads = 1024;
+export const maxThreads = 1024;
 
 /** Threads for one call; 0, the default: all that the process may use. */
 export const threadsArgument = (threads: number | undefined) =>
-  integerArgument('threads', threads, 0, 0, mostThreads);
+  integerArgument('threads', threads, 0, 0, maxThreads);
 
 /** Returns a finite number of at least `min` and at most `max`, or the default if the value is undefined. @throws INVALID_ARGUMENT */
 export function numberArgument(

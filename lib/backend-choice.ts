@@ -38,7 +38,7 @@ const rasteriser = /llvmpipe|lavapipe|swiftshader|softpipe|basic render|\bwarp\b
 const automatic: readonly GpuBackend[] =
   process.platform === 'darwin' ? ['metal', 'cuda', 'vulkan'] : ['cuda', 'vulkan'];
 
-const mostReserve = 2 ** 50;
+const maxReserve = 2 ** 50;
 
 interface Considered {
   readonly candidate: BackendCandidate;
@@ -82,7 +82,7 @@ export async function useBackend(
   name: BackendName = 'auto',
   options: UseBackendOptions = {},
 ): Promise<BackendChoice> {
-  const reserve = integerArgument('reserveBytes', options.reserveBytes, 0, 0, mostReserve);
+  const reserve = integerArgument('reserveBytes', options.reserveBytes, 0, 0, maxReserve);
   const choice = await findBackend(name, options);
   const [first] = choice.candidates;
   if (name !== 'auto' && name !== choice.backend)

@@ -128,24 +128,24 @@ const defaults = {
 } as const;
 
 const defaultMaxTokens = 1024;
-const mostTokens = 1 << 24;
-const mostAlternatives = 100;
-const mostPenalty = 100;
+const tokenLimit = 1 << 24;
+const maxAlternatives = 100;
+const maxPenalty = 100;
 
 function samplingArgument(sampling: Sampling = {}) {
   refuseUnknownFields('sampling', sampling, defaults);
   const number = (name: keyof Sampling, min: number, max: number) =>
     numberArgument(`sampling.${name}`, sampling[name], defaults[name], min, max);
   const integer = (name: 'topK' | 'penaltyLastN') =>
-    integerArgument(`sampling.${name}`, sampling[name], defaults[name], 0, mostTokens);
+    integerArgument(`sampling.${name}`, sampling[name], defaults[name], 0, tokenLimit);
   return {
     temperature: number('temperature', 0, 1000),
     topK: integer('topK'),
     topP: number('topP', 0, 1),
     minP: number('minP', 0, 1),
-    repeatPenalty: number('repeatPenalty', 0.01, mostPenalty),
-    frequencyPenalty: number('frequencyPenalty', -mostPenalty, mostPenalty),
-    presencePenalty: number('presencePenalty', -mostPenalty, mostPenalty),
+    repeatPenalty: number('repeatPenalty', 0.01, maxPenalty),
+    frequencyPenalty: number('frequencyPenalty', -maxPenalty, maxPenalty),
+    presencePenalty: number('presencePenalty', -maxPenalty, maxPenalty),
     penaltyLastN: integer('penaltyLastN'),
   };
 }
@@ -193,7 +193,7 @@ function budgetArgument(thinking: GenerateRequest['thinking']) {
   if (typeof thinking !== 'object' || thinking === null)
     return { thinking: thinkingArgument(thinking), thinkingBudget: undefined };
   refuseUnknownFields('thinking', thinking, { budget: true });
-  const budget = integerArgument('thinking.budget', thinking.budget, 0, 0, mostTokens);
+  const budget = integerArgument('thinking.budget', thinking.budget, 0, 0, tokenLimit);
   return { thinking: thinkingArgument('on'), thinkingBudget: budget };
 }
 
@@ -270,18 +270,18 @@ export function nativeRequest(request: GenerateRequest, vocabularySize: number):
     class: consumerClasses.indexOf(
       choiceArgument('class', request.class, 'interactive_visible', consumerClasses),
     ),
-    maxTokens: integerArgument('maxTokens', request.maxTokens, defaultMaxTokens, 1, mostTokens),
+    maxTokens: integerArgument('maxTokens', request.maxTokens, defaultMaxTokens, 1, tokenLimit),
     maxReplyTokens:
       maxReplyTokens === undefined
         ? undefined
-        : integerArgument('maxReplyTokens', maxReplyTokens, 1, 1, mostTokens),
+        : integerArgument('maxReplyTokens', maxReplyTokens, 1, 1, tokenLimit),
     ...samplingArgument(request.sampling),
     seed:
       seed === undefined ? randomInt(2 ** 32) : integerArgument('seed', seed, 0, 0, Number.MAX_SAFE_INTEGER),
     stop: stopArgument(request.stop),
     ...biasArgument(request.logitBias, vocabularySize),
     logprobs:
-      logprobs === undefined ? undefined : integerArgument('logprobs', logprobs, 0, 0, mostAlternatives),
+      logprobs === undefined ? undefined : integerArgument('logprobs', logprobs, 0, 0, maxAlternatives),
     deadlineMs: deadlineMs === undefined ? undefined : numberArgument('deadlineMs', deadlineMs, 0, 0),
     drafts: booleanArgument('drafts', request.drafts, true),
   };

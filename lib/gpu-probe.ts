@@ -19,7 +19,7 @@ export type GpuProbe =
 
 /** A driver that takes longer is unusable. */
 const limitMs = 30_000;
-const mostOutput = 1 << 20;
+const maxOutput = 1 << 20;
 const marker = 'lorekeep-gpu-probe:';
 
 /** Loads the plugin and opens each device, as a model would. */
@@ -97,10 +97,10 @@ function runProbe(file: string, environment: NodeJS.ProcessEnv): Promise<GpuProb
     let output = '';
     let errors = '';
     child.stdout.setEncoding('utf8').on('data', (text: string) => {
-      output = (output + text).slice(-mostOutput);
+      output = (output + text).slice(-maxOutput);
     });
     child.stderr.setEncoding('utf8').on('data', (text: string) => {
-      errors = (errors + text).slice(-mostOutput);
+      errors = (errors + text).slice(-maxOutput);
     });
     child.on('error', ({ message }) =>
       resolve({ outcome: 'failed', reason: `no child process could be started: ${message}`, passing: true }),
@@ -193,13 +193,13 @@ function stamp(path: string): string {
 }
 
 /** Several plugins, and drivers of machines that share a home folder. */
-const mostEntries = 50;
-const mostBytes = 1 << 20;
+const maxEntries = 50;
+const maxBytes = 1 << 20;
 const cacheFile = () => join(cacheFolder(), 'gpu-probes.json');
 
 async function readCache(): Promise<Record<string, GpuProbe>> {
   try {
-    const { probes } = JSON.parse(await readRegular(cacheFile(), mostBytes)) as { probes: object };
+    const { probes } = JSON.parse(await readRegular(cacheFile(), maxBytes)) as { probes: object };
     return Object.fromEntries(Object.entries(probes).filter(([, probe]) => isProbe(probe)));
   } catch {
     return {};
@@ -208,11 +208,11 @@ async function readCache(): Promise<Record<string, GpuProbe>> {
 
 async function writeCache(key: string, probe: GpuProbe): Promise<void> {
   const others = Object.entries(await readCache()).filter(([other]) => other !== key);
-  const probes = Object.fromEntries([...others, [key, probe] as const].slice(-mostEntries));
+  const probes = Object.fromEntries([...others, [key, probe] as const].slice(-maxEntries));
   const text = `${JSON.stringify({ probes }, undefined, 1)}\n`;
   const isOurs = (content: string) => /^\s*\{\s*"probes"\s*:\s*\{/.test(content);
   // If the file cannot be written, the next start probes again.
-  await replaceFile(cacheFile(), text, { isOurs, most: mostBytes }).catch(() => {});
+  await replaceFile(cacheFile(), text, { isOurs, maxBytes }).catch(() => {});
 }
 
 function isProbe(value: unknown): value is GpuProbe {

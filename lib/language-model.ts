@@ -3,7 +3,7 @@ import {
   booleanArgument,
   choiceArgument,
   integerArgument,
-  mostThreads,
+  maxThreads,
   refuseUnknownFields,
   stringArgument,
 } from './arguments.js';
@@ -38,8 +38,8 @@ export type { LanguageModelFacts, LanguageModelNumbers, PrefixPart } from './nat
 
 /** Tokens of the prompt that a measurement computes. */
 const measuredTokens = 128;
-const mostContext = 1 << 24;
-const mostBatch = 1 << 16;
+const maxContext = 1 << 24;
+const maxBatch = 1 << 16;
 
 export interface LanguageModelOptions extends ProgressOptions {
   /** Maximum number of tokens of a prompt and its reply. Default: the training context, at most 8192. */
@@ -91,11 +91,11 @@ const optionFields = {
 function nativeOptions(options: LanguageModelOptions): Omit<NativeLanguageModelOptions, 'known'> {
   refuseUnknownFields('options', options, optionFields);
   return {
-    contextSize: integerArgument('contextSize', options.contextSize, 0, 0, mostContext),
-    kvCells: integerArgument('kvCells', options.kvCells, 0, 0, mostContext),
-    batchSize: integerArgument('batchSize', options.batchSize, 512, 1, mostBatch),
-    threads: integerArgument('threads', options.threads, 0, 0, mostThreads),
-    batchThreads: integerArgument('batchThreads', options.batchThreads, 0, 0, mostThreads),
+    contextSize: integerArgument('contextSize', options.contextSize, 0, 0, maxContext),
+    kvCells: integerArgument('kvCells', options.kvCells, 0, 0, maxContext),
+    batchSize: integerArgument('batchSize', options.batchSize, 512, 1, maxBatch),
+    threads: integerArgument('threads', options.threads, 0, 0, maxThreads),
+    batchThreads: integerArgument('batchThreads', options.batchThreads, 0, 0, maxThreads),
     placement: placements.indexOf(choiceArgument('placement', options.placement, 'auto', placements)),
     runtime: runtimes.indexOf(choiceArgument('runtime', options.runtime, 'auto', runtimes)),
     kvCacheType: kvCacheTypes.indexOf(

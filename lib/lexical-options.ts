@@ -22,9 +22,9 @@ export interface LexicalOptions {
 }
 
 /** Maximum number of boosted fields, and of stop words or synonyms. */
-const mostBoosts = 16;
-const mostWords = 10_000;
-const mostBoost = 1000;
+const maxBoosts = 16;
+const maxWords = 10_000;
+const maxBoost = 1000;
 
 function refuse(field: string, expected: string, found: unknown): never {
   const reason = `${expected} is expected, not ${typeof found === 'number' ? found : describe(found)}`;
@@ -35,7 +35,7 @@ function words(field: string, value: unknown): string[] {
   if (value === undefined) return [];
   if (!Array.isArray(value) || value.some((word) => typeof word !== 'string'))
     refuse(field, 'an array of strings', value);
-  if (value.length > mostWords) refuse(field, `an array of at most ${mostWords} words`, value.length);
+  if (value.length > maxWords) refuse(field, `an array of at most ${maxWords} words`, value.length);
   return value;
 }
 
@@ -44,7 +44,7 @@ function groups(value: unknown): string[][] {
   if (!Array.isArray(value)) refuse('lexical.synonyms', 'an array of arrays of strings', value);
   const all = value.map((group) => words('lexical.synonyms', group ?? null));
   const count = all.reduce((sum, group) => sum + group.length, 0);
-  if (count > mostWords) refuse('lexical.synonyms', `at most ${mostWords} words`, count);
+  if (count > maxWords) refuse('lexical.synonyms', `at most ${maxWords} words`, count);
   return all;
 }
 
@@ -55,11 +55,11 @@ export function nativeLexical(options: LexicalOptions | undefined): NativeLexica
   const syntax = choiceArgument('lexical.querySyntax', options.querySyntax, 'words', querySyntaxes);
   const fuzziness = integerArgument('lexical.fuzziness', options.fuzziness, 0, 0, 1);
   const boosts = Object.entries(options.boosts ?? {});
-  if (boosts.length > mostBoosts)
-    refuse('lexical.boosts', `an object of at most ${mostBoosts} fields`, boosts.length);
+  if (boosts.length > maxBoosts)
+    refuse('lexical.boosts', `an object of at most ${maxBoosts} fields`, boosts.length);
   for (const [field, boost] of boosts) {
-    if (!(typeof boost === 'number' && boost > 0 && boost <= mostBoost)) {
-      refuse(`lexical.boosts.${field}`, `a number above 0, at most ${mostBoost},`, boost);
+    if (!(typeof boost === 'number' && boost > 0 && boost <= maxBoost)) {
+      refuse(`lexical.boosts.${field}`, `a number above 0, at most ${maxBoost},`, boost);
     }
   }
   const stopwords = words('lexical.stopwords', options.stopwords);

@@ -4,7 +4,7 @@ import { halfCharacterIn } from './arguments.js';
 const longest = 1000;
 
 /** Maximum number of repetitions in one quantifier. */
-const mostRepetitions = 1000;
+const maxRepetitions = 1000;
 
 /** Classes by escape. Blanks are those that JSON strings hold unescaped. */
 const escapes: Readonly<Record<string, string>> = { d: '0-9', w: 'A-Za-z0-9_', s: ' ' };
@@ -75,7 +75,7 @@ class Parser {
     if (found === null) return this.#refuse('a quantifier such as {2,5} is expected');
     this.#at += found[0].length;
     const [least, greatest] = [Number(found[1]), Number(found[3] ?? found[1])];
-    if (Math.max(least, greatest) > mostRepetitions) this.#refuse(`more than ${mostRepetitions} repetitions`);
+    if (Math.max(least, greatest) > maxRepetitions) this.#refuse(`more than ${maxRepetitions} repetitions`);
     if (greatest < least) this.#refuse(`{${least},${greatest}} allows nothing`);
     return found[0];
   }

@@ -1,6 +1,6 @@
 import type { Filter, FilterExpression } from './filter.js';
 
-const mostFilters = 16;
+const maxFilters = 16;
 const longestKey = 2000;
 
 /**
@@ -27,7 +27,7 @@ export class RecentFilters {
     const filter = this.#filters.get(key) ?? this.#compile(expression);
     this.#filters.delete(key);
     this.#filters.set(key, filter);
-    if (this.#filters.size > mostFilters) {
+    if (this.#filters.size > maxFilters) {
       const [oldest] = this.#filters.keys();
       this.#filters.delete(oldest as string);
     }

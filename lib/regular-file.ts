@@ -22,15 +22,15 @@ export async function openRegular(path: string, flags = 0): Promise<FileHandle> 
 }
 
 /** Reads the text of a regular file. @throws as readRegularBytes() */
-export async function readRegular(path: string, mostBytes: number, flags = 0): Promise<string> {
-  return (await readRegularBytes(path, mostBytes, flags)).toString('utf8');
+export async function readRegular(path: string, maxBytes: number, flags = 0): Promise<string> {
+  return (await readRegularBytes(path, maxBytes, flags)).toString('utf8');
 }
 
-/** Reads a regular file. @throws as openRegular(), also for more than `mostBytes` */
-export async function readRegularBytes(path: string, mostBytes: number, flags = 0): Promise<Buffer> {
+/** Reads a regular file. @throws as openRegular(), also for more than `maxBytes` */
+export async function readRegularBytes(path: string, maxBytes: number, flags = 0): Promise<Buffer> {
   await using file = await openRegular(path, flags);
   const { size } = await file.stat();
-  if (size > mostBytes) throw refused(path, `is longer than ${mostBytes} bytes`);
+  if (size > maxBytes) throw refused(path, `is longer than ${maxBytes} bytes`);
   return await file.readFile();
 }
 
@@ -40,7 +40,7 @@ const refused = (file: string, reason: string) => LorekeepError.about('INVALID_A
 export interface ReplaceRule {
   isOurs(content: string): boolean;
   /** Largest file in bytes that is read to decide; a larger one is not ours. */
-  most: number;
+  maxBytes: number;
 }
 
 /**
@@ -106,7 +106,7 @@ async function giveAccess(file: FileHandle, { mode, uid, gid }: Access): Promise
 }
 
 /** Checks of a file that others keep replacing. */
-const mostChecks = 20;
+const maxChecks = 20;
 
 /**
  * Renames a file to a name that is free, or whose file `check()` does not refuse. The check runs just before the rename, and
@@ -114,7 +114,7 @@ const mostChecks = 20;
  * errors of `check()`
  */
 export async function renameOver(from: string, to: string, check: () => Promise<unknown>): Promise<void> {
-  for (let checks = 0; checks < mostChecks; checks++) {
+  for (let checks = 0; checks < maxChecks; checks++) {
     const seen = await fileIdentity(to);
     await check();
     if ((await fileIdentity(to)) !== seen) continue;
@@ -138,7 +138,7 @@ async function moveToFreeName(from: string, to: string): Promise<boolean> {
 }
 
 /** Returns the facts of the file, if there is one. @throws INVALID_ARGUMENT for a file that is not ours */
-async function checkOurs(path: string, { isOurs, most }: ReplaceRule): Promise<Stats | undefined> {
+async function checkOurs(path: string, { isOurs, maxBytes }: ReplaceRule): Promise<Stats | undefined> {
   let file: FileHandle;
   try {
     file = await openRegular(path, constants.O_NOFOLLOW ?? 0);
@@ -149,7 +149,7 @@ async function checkOurs(path: string, { isOurs, most }: ReplaceRule): Promise<S
   try {
     const facts = await file.stat();
     const { size } = facts;
-    const ours = size === 0 || (size <= most && isOurs(await file.readFile('utf8')));
+    const ours = size === 0 || (size <= maxBytes && isOurs(await file.readFile('utf8')));
     if (!ours) throw refused(path, 'is not a file that lorekeep wrote, so it is left as it is');
     return facts;
   } finally {

@@ -28,7 +28,7 @@ export interface Ranking {
   readonly tokens: number;
 }
 
-const mostResults = 1_000_000;
+const maxResults = 1_000_000;
 
 /** A GGUF cross-encoder on the CPU, which scores documents for a query. Calls may overlap. */
 export class Reranker extends Handle<NativeReranker> {
@@ -62,7 +62,7 @@ export class Reranker extends Handle<NativeReranker> {
     if (typeof query !== 'string') {
       throw new LorekeepError('INVALID_ARGUMENT', `query: a string is expected, not ${describe(query)}`);
     }
-    const topK = integerArgument('topK', options.topK, mostResults, 1, mostResults);
+    const topK = integerArgument('topK', options.topK, maxResults, 1, maxResults);
     const { signal } = options;
     return this.run(signal, async (native, cancel) => {
       const arena = await toArena(documents, 'documents', signal);

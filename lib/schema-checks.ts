@@ -23,7 +23,7 @@ export const keywordsOf: Readonly<Record<string, readonly string[]>> = {
 const types = Object.keys(keywordsOf);
 
 /** Maximum number of repetitions that a bound may ask for. */
-const mostRepetitions = 10_000;
+const maxRepetitions = 10_000;
 
 export function refuse(pointer: string, problem: string): never {
   const shown = pointer === '' ? 'the schema' : pointer;
@@ -32,8 +32,8 @@ export function refuse(pointer: string, problem: string): never {
 }
 
 /** Limits of a schema: its values, itself included; the characters of its keys and strings; the nesting of its values. */
-const mostValues = 100_000;
-const mostCharacters = 1_000_000;
+const maxValues = 100_000;
+const maxCharacters = 1_000_000;
 const deepestValue = 256;
 
 /** Refuses a schema whose conversion would take long, before it begins. Visits no more values than the limit. */
@@ -43,8 +43,8 @@ export function checkSize(schema: unknown): void {
   let characters = 0;
   const add = (value: unknown, depth: number, key = '') => {
     characters += key.length + (typeof value === 'string' ? value.length : 0);
-    if (++values > mostValues) refuse('', `has more than ${mostValues} values`);
-    if (characters > mostCharacters) refuse('', `has more than ${mostCharacters} characters`);
+    if (++values > maxValues) refuse('', `has more than ${maxValues} values`);
+    if (characters > maxCharacters) refuse('', `has more than ${maxCharacters} characters`);
     if (depth > deepestValue) refuse('', `its values are nested deeper than ${deepestValue}`);
     if (typeof value === 'object' && value !== null) pending.push({ value, depth });
   };
@@ -88,7 +88,7 @@ export function hasType(value: unknown, type: string): boolean {
 }
 
 /** Maximum number of alternatives of one oneOf: each is compared with each. */
-const mostAlternatives = 256;
+const maxAlternatives = 256;
 
 /** The properties that distinguish an alternative from others. */
 interface Alternative {
@@ -101,7 +101,7 @@ interface Alternative {
 
 /** Refuses overlapping alternatives: a grammar cannot enforce that exactly one of them matches. */
 export function refuseOverlap(options: readonly unknown[], at: string): void {
-  if (options.length > mostAlternatives) refuse(at, `more than ${mostAlternatives} alternatives; use anyOf`);
+  if (options.length > maxAlternatives) refuse(at, `more than ${maxAlternatives} alternatives; use anyOf`);
   const alternatives = options.map(alternativeOf);
   for (const [index, one] of alternatives.entries())
     for (const other of alternatives.slice(index + 1))
@@ -170,8 +170,8 @@ export function bounds(schema: Schema, low: string, high: string, at: string): [
     if (value === undefined) return absent;
     if (!Number.isInteger(value) || (value as number) < 0)
       refuse(`${at}/${name}`, 'an integer of at least 0 is expected');
-    if ((value as number) > mostRepetitions)
-      refuse(`${at}/${name}`, `cannot be enforced above ${mostRepetitions}`);
+    if ((value as number) > maxRepetitions)
+      refuse(`${at}/${name}`, `cannot be enforced above ${maxRepetitions}`);
     return value as number;
   };
   const [least, most] = [bound(low, 0), bound(high, Number.POSITIVE_INFINITY)];

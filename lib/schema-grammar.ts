@@ -34,10 +34,10 @@ const knownKeywords: ReadonlySet<string> = new Set([
 ]);
 
 /** Limits of one schema: its subschemas, their nesting, their constants, and the characters of its grammar. */
-const mostSchemas = 5000;
-const mostConstants = 20_000;
+const maxSchemas = 5000;
+const maxConstants = 20_000;
 const deepest = 100;
-const mostCharacters = 1_000_000;
+const maxCharacters = 1_000_000;
 
 const sharedRules = {
   space: '| " " | "\\n"{1,2} [ \\t]{0,20}',
@@ -126,8 +126,7 @@ class Converter {
 
   #add(name: string, body: string): string {
     this.#characters += name.length + body.length;
-    if (this.#characters > mostCharacters)
-      refuse('', `its grammar has more than ${mostCharacters} characters`);
+    if (this.#characters > maxCharacters) refuse('', `its grammar has more than ${maxCharacters} characters`);
     this.#rules.set(name, body);
     return name;
   }
@@ -139,7 +138,7 @@ class Converter {
 
   /** Returns an expression for the values of a schema. */
   #value(schema: unknown, at: string): string {
-    if (++this.#schemas > mostSchemas) refuse(at, `more than ${mostSchemas} schemas`);
+    if (++this.#schemas > maxSchemas) refuse(at, `more than ${maxSchemas} schemas`);
     if (++this.#depth > deepest) refuse(at, `nested deeper than ${deepest}`);
     try {
       return this.#values(schema, at);
@@ -194,7 +193,7 @@ class Converter {
       refuse(`${at}/enum`, 'a non-empty array is expected');
     const all = schema.const === undefined ? (schema.enum as unknown[]) : [schema.const];
     this.#constantsSeen += all.length;
-    if (this.#constantsSeen > mostConstants) refuse(at, `more than ${mostConstants} constants in the schema`);
+    if (this.#constantsSeen > maxConstants) refuse(at, `more than ${maxConstants} constants in the schema`);
     const wanted = schema.type === undefined ? undefined : typesOf(schema, at);
     const texts = all
       .filter((value) => wanted === undefined || wanted.some((type) => hasType(value, type)))

@@ -30,9 +30,9 @@ type Stored = Omit<ComputeSettings, 'candidates' | 'path'> & {
 };
 
 /** Machines may share a home folder; beyond this number the oldest entries are dropped. */
-const mostEntries = 200;
-/** Largest file in bytes: far more than `mostEntries` need. */
-const mostBytes = 4 * 1024 * 1024;
+const maxEntries = 200;
+/** Largest file in bytes: far more than `maxEntries` need. */
+const maxBytes = 4 * 1024 * 1024;
 
 /** Returns the folder for files that can be recreated: LOREKEEP_CACHE, else the platform's cache folder. */
 export function cacheFolder(): string {
@@ -81,7 +81,7 @@ export class ComputeSettingsCache {
     const { fingerprint, candidates, name, path, runtime, batchTokens } = measured;
     const { processor, version } = this;
     const added = { fingerprint, name, path, candidates, runtime, batchTokens, processor, version };
-    await this.write([...others, added].slice(-mostEntries));
+    await this.write([...others, added].slice(-maxEntries));
   }
 
   private isOwn(entry: Stored): boolean {
@@ -90,7 +90,7 @@ export class ComputeSettingsCache {
 
   private async readAll(): Promise<Stored[]> {
     try {
-      const { entries } = JSON.parse(await readRegular(this.file, mostBytes)) as { entries: unknown[] };
+      const { entries } = JSON.parse(await readRegular(this.file, maxBytes)) as { entries: unknown[] };
       return entries.filter(isEntry);
     } catch {
       return [];
@@ -100,7 +100,7 @@ export class ComputeSettingsCache {
   private async write(entries: Stored[]): Promise<void> {
     const text = `${JSON.stringify({ entries }, undefined, 1)}\n`;
     // If the file cannot be written, the next load measures again.
-    await replaceFile(this.file, text, { isOurs: isSettings, most: mostBytes }).catch(() => {});
+    await replaceFile(this.file, text, { isOurs: isSettings, maxBytes }).catch(() => {});
   }
 }
 

@@ -70,7 +70,7 @@ export interface AssembleOptions extends CallOptions {
 }
 
 /** Maximum number of hits of a search on this thread: creating their objects takes longer than searching for them. */
-const mostHitsNow = 100;
+const maxHitsNow = 100;
 
 /** Records with their vectors and words, searched by meaning, by words, or both. Immutable once built. */
 export class Storage extends Handle<NativeStorage> {
@@ -281,7 +281,7 @@ export class Storage extends Handle<NativeStorage> {
     const { signal, variables } = options;
     const filter = options.filter === undefined ? undefined : this.keptFilter(options.filter);
     const { lexical } = request;
-    const short = lexical === undefined && request.topK <= mostHitsNow;
+    const short = lexical === undefined && request.topK <= maxHitsNow;
     const now = short ? () => this.#searchNow(request, filter, variables) : undefined;
     const result = await this.runSearch(signal, now, async (native, cancel) => {
       const { mode, vector, text } = request;

@@ -34,21 +34,21 @@ export interface ListOptions extends CountOptions {
 }
 
 /** Maximum number of ids of one call, and of records of one list. */
-const mostRecords = 10_000;
+const maxRecords = 10_000;
 
 /** Returns the range that a list asks for. @throws INVALID_ARGUMENT */
 export function listRange({ offset, limit }: ListOptions): { begin: number; limit: number } {
   return {
     begin: integerArgument('offset', offset, 0, 0, 2 ** 32 - 1),
-    limit: integerArgument('limit', limit, 100, 1, mostRecords),
+    limit: integerArgument('limit', limit, 100, 1, maxRecords),
   };
 }
 
 /** Checks ids. @throws INVALID_ARGUMENT */
 function idsArgument(ids: readonly string[]): readonly string[] {
   const wrong = Array.isArray(ids) ? ids.find((id) => typeof id !== 'string') : ids;
-  if (Array.isArray(ids) && wrong === undefined && ids.length <= mostRecords) return ids;
-  const reason = Array.isArray(ids) && wrong === undefined ? `at most ${mostRecords} ids` : 'strings';
+  if (Array.isArray(ids) && wrong === undefined && ids.length <= maxRecords) return ids;
+  const reason = Array.isArray(ids) && wrong === undefined ? `at most ${maxRecords} ids` : 'strings';
   throw LorekeepError.about('INVALID_ARGUMENT', {
     field: 'id',
     reason: `${reason} are expected${wrong === undefined ? '' : `, not ${describe(wrong)}`}`,

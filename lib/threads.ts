@@ -1,4 +1,4 @@
-import { integerArgument, mostThreads } from './arguments.js';
+import { integerArgument, maxThreads } from './arguments.js';
 import { binding } from './binding.js';
 import { translateError } from './errors.js';
 
@@ -9,7 +9,7 @@ import { translateError } from './errors.js';
  * @throws INVALID_ARGUMENT: not an integer from 1 to 1024; OUT_OF_MEMORY: the system refuses more threads.
  */
 export function setSearchThreads(count: number): void {
-  const threads = integerArgument('count', count, 1, 1, mostThreads);
+  const threads = integerArgument('count', count, 1, 1, maxThreads);
   try {
     binding.setSearchThreads(threads);
   } catch (error) {

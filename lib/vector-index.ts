@@ -131,8 +131,8 @@ const queriesPerCall = 256;
 const hitsPerCall = 100_000;
 
 /** Maximum number of queries, and of hits, of a call that may run on this thread; a larger call is never short enough. */
-const mostQueriesNow = 16;
-const mostHitsNow = 10_000;
+const maxQueriesNow = 16;
+const maxHitsNow = 10_000;
 
 /** Returns the largest number of values in a result with this many queries and hits per query. */
 const resultLength = (queries: number, hits: number): number =>
@@ -271,7 +271,7 @@ export class VectorIndex extends Handle<NativeVectorIndex> {
   ): Promise<VectorHits[]> {
     const { k, ef } = options;
     const count = queries?.length / this.dimension;
-    const few = Number.isInteger(count) && count > 0 && count <= mostQueriesNow && count * k <= mostHitsNow;
+    const few = Number.isInteger(count) && count > 0 && count <= maxQueriesNow && count * k <= maxHitsNow;
     const short = few && !options.exact && options.filter === undefined;
     const now = short ? () => this.#searchNow(queries, count, k, ef) : undefined;
     return this.runSearch(options.signal, now, (native, cancel) =>

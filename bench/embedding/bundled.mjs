@@ -12,7 +12,7 @@ import { median } from '../harness/numbers.mjs';
 import { readTexts } from '../harness/texts.mjs';
 import { runTrial } from '../harness/trial.mjs';
 import { bestConfigurations } from './configurations.mjs';
-import { leastCosine } from './cosine.mjs';
+import { minCosine } from './cosine.mjs';
 
 const defaults = { models: 'all-MiniLM-L6-v2,lorekeep-mini', titles: 400, passages: 60, rounds: 3, cores: 2 };
 const [titleWords, passageWords] = [10, 110];
@@ -111,6 +111,6 @@ function rowsOf({ name: model, words, count, runtime }, measured) {
       queryMs: median(found.each) * 1e3,
       ratio: name === 'lorekeep' ? undefined : seconds(found) / seconds(own),
       queryRatio: name === 'lorekeep' ? undefined : median(own.each) / median(found.each),
-      cosine: name === 'lorekeep' ? undefined : leastCosine(found.bulk[0].rows, own.bulk[0].rows),
+      cosine: name === 'lorekeep' ? undefined : minCosine(found.bulk[0].rows, own.bulk[0].rows),
     }));
 }

@@ -1,5 +1,5 @@
 /** The least cosine of rows to the rows of the same position, of any lengths but zero. */
-export const leastCosine = (found, expected) => Math.min(...found.map((row, i) => cosine(row, expected[i])));
+export const minCosine = (found, expected) => Math.min(...found.map((row, i) => cosine(row, expected[i])));
 
 function cosine(a, b) {
   let [ab, aa, bb] = [0, 0, 0];

@@ -18,7 +18,7 @@ import { Contestants } from '../harness/contestants.mjs';
 import { median } from '../harness/numbers.mjs';
 import { runTrial } from '../harness/trial.mjs';
 import { bestConfigurations } from './configurations.mjs';
-import { leastCosine } from './cosine.mjs';
+import { minCosine } from './cosine.mjs';
 import { findServer } from './llama-server.mjs';
 import { modelFile, shapes, textsOf } from './models.mjs';
 import { report } from './report.mjs';
@@ -200,7 +200,7 @@ function rowsOf(about, quiet, busy, exact) {
     ...numbers,
     ratio: own && own.perSecond / numbers.perSecond,
     queryRatio: own && own.queryMs / numbers.queryMs,
-    cosine: leastCosine(rows, exact),
+    cosine: minCosine(rows, exact),
     beside: busy ? (busy.get(name)?.perSecond ?? 0) / numbers.perSecond : undefined,
   }));
 }

@@ -7,7 +7,7 @@ import { mkdirSync } from 'node:fs';
 import { cached } from '../harness/cache.mjs';
 import { runTrial } from '../harness/trial.mjs';
 import { EmbeddingModel, LorekeepError } from '../lorekeep.mjs';
-import { leastCosine } from './cosine.mjs';
+import { minCosine } from './cosine.mjs';
 import { modelFile, shapes, textsOf } from './models.mjs';
 
 const shortTokens = 16;
@@ -35,7 +35,7 @@ await runTrial('embedding-runtimes', defaults, async (options) => {
         const texts = textsOf(count, tokens);
         const expected = await vectors(exact, texts);
         for (const [name, model] of models) {
-          const cosine = leastCosine(await vectors(model, texts), expected);
+          const cosine = minCosine(await vectors(model, texts), expected);
           rows.push({ model: `${shape} ${type}`, tokens, name, cosine, seconds: Number.POSITIVE_INFINITY });
         }
         await turns(models, texts, options.rounds, rows.slice(-models.size));

@@ -14,7 +14,7 @@ import { loops } from './loops.mjs';
 
 const warmUpMs = 500;
 const samplesPerSecond = 999;
-const leastShare = 1; // per cent
+const minShare = 1; // per cent
 const widest = 130;
 
 const { name, rows, seconds, keep, loop } = readOptions();
@@ -55,7 +55,7 @@ async function profile() {
 }
 
 function reportOf(file, keys) {
-  const sorted = ['--no-children', '-g', 'none', '--sort', keys, '--percent-limit', leastShare];
+  const sorted = ['--no-children', '-g', 'none', '--sort', keys, '--percent-limit', minShare];
   const { stdout } = spawnSync('perf', ['report', '-i', file, ...sorted].map(String), { encoding: 'utf8' });
   const lines = stdout.split('\n').filter((line) => /^ +\d/.test(line));
   return lines.map((line) => line.trimEnd().slice(0, widest)).join('\n');

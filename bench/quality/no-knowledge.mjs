@@ -20,7 +20,7 @@ const { values: options } = commandLine({
 });
 const sizes = [10, 40, 240];
 /** Storages of a size, and questions of either kind to each. */
-const [mostStorages, questions] = [5, 40];
+const [maxStorages, questions] = [5, 40];
 /** Fits the context of the models. */
 const longestText = 1400;
 
@@ -53,7 +53,7 @@ for (const name of options.models.split(',')) {
 async function judge(model, mode, size) {
   const present = [];
   const missing = [];
-  const count = Math.min(mostStorages, Math.floor(documents.length / size));
+  const count = Math.min(maxStorages, Math.floor(documents.length / size));
   for (let at = 0; at < count; at++) {
     const part = documents.slice(at * size, (at + 1) * size);
     const ids = new Set(part.map(({ id }) => id));

@@ -32,7 +32,7 @@ const { values: options } = commandLine({
 const models = resolve(process.env.LOREKEEP_MODELS ?? join(root, '..', 'shared', 'models'));
 const file = join(models, 'SmolLM2-135M-Instruct.Q4_1.gguf');
 /** Records of a storage; fewer are embedded sooner. */
-const mostRecords = 300;
+const maxRecords = 300;
 /** Characters of a record that fit into the context of the embedding model: of Latin letters, and of others. */
 const longest = { latin: 1200, other: 400 };
 const temperatures = [0.7, 1.5];
@@ -89,7 +89,7 @@ function folder() {
 async function measure(name, replies) {
   const { documents, queries } = readCollection(name);
   const most = /xquad-(?!en|de)/.test(name) ? longest.other : longest.latin;
-  const texts = documents.slice(0, mostRecords).map(({ text }) => text.slice(0, most));
+  const texts = documents.slice(0, maxRecords).map(({ text }) => text.slice(0, most));
   await session.createEmbeddedStringStorage({ name, strings: texts, embeddingModel: 'mini' });
   const row = { name, replies: 0, quoting: 0, quotations: 0, characters: 0, cut: 0, wrong: [] };
   const ask = async () => {

@@ -133,7 +133,7 @@ function report({ minutes, sessions, active, records }, { model }, { timeline, c
     ],
     rows: [
       value('requests', crowd.requests.toLocaleString('en-US')),
-      value('anonymous and swapped memory, most', `${mib(timeline.mostMemory())} MiB`),
+      value('anonymous and swapped memory, most', `${mib(timeline.maxMemory())} MiB`),
       value(
         'the same after a collection, first and last sample',
         `${mib(timeline.held.at(0)?.memory)} -> ${mib(timeline.held.at(-1)?.memory)} MiB`,

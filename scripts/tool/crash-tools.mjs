@@ -11,7 +11,7 @@ import { withTreeLock } from './tree-lock.mjs';
 const tree = join(root, '.cmake', 'crash-tools');
 
 /** More than the symbols of any library have. */
-const mostBytes = 1024 * 1024 * 1024;
+const maxBytes = 1024 * 1024 * 1024;
 
 /** Builds the tools, if necessary, and returns their paths. Linux only. */
 export async function crashTools() {
@@ -33,7 +33,7 @@ export async function crashTools() {
 export function writeSymbols(dumpSyms, file, into) {
   const text = execFileSync(dumpSyms, [file], {
     encoding: 'utf8',
-    maxBuffer: mostBytes,
+    maxBuffer: maxBytes,
     stdio: ['ignore', 'pipe', 'ignore'],
   });
   const [, id, name] = /^MODULE \S+ \S+ (\w+) (.+)/.exec(text);

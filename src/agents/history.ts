@@ -1,7 +1,7 @@
 import type { Holding } from '../limits/client-memory.js';
 import { historyTurnBytes } from '../limits/estimates.js';
 import { fail, ServerError } from '../protocol/errors.js';
-import { type History, type HistoryTurn, historyVersion, mostHistoryValues } from '../protocol/history.js';
+import { type History, type HistoryTurn, historyVersion, maxHistoryValues } from '../protocol/history.js';
 import { countValues } from '../schema/bounded.js';
 
 interface Remembered {
@@ -69,10 +69,10 @@ export class AgentHistory {
     const held = this.#heap;
     while (this.#remembered.length >= this.#most) this.#forget();
     // An exported history can be restored.
-    while (this.#remembered.length > 0 && this.#values + next.values > mostHistoryValues) this.#forget();
+    while (this.#remembered.length > 0 && this.#values + next.values > maxHistoryValues) this.#forget();
     const room = held + this.#room(this.#heap + next.heap - held);
     while (this.#remembered.length > 0 && this.#heap + next.heap > room) this.#forget();
-    const isSmall = next.values <= mostHistoryValues && this.#heap + next.heap <= room;
+    const isSmall = next.values <= maxHistoryValues && this.#heap + next.heap <= room;
     if (isSmall) this.#push(next);
     else this.#forgotten++;
     this.#memory.settle({ heap: this.#heap });
@@ -120,5 +120,5 @@ export class AgentHistory {
 }
 
 function remember(turn: HistoryTurn): Remembered {
-  return { turn, heap: historyTurnBytes(turn).heap, values: countValues(turn, mostHistoryValues).values };
+  return { turn, heap: historyTurnBytes(turn).heap, values: countValues(turn, maxHistoryValues).values };
 }

@@ -35,7 +35,7 @@ export interface InteractionOptions {
 }
 
 /** Maximum number of records that the nodes of one turn may find together: several nodes sort and copy them at once. */
-export const mostRecords = 10_000;
+export const maxRecords = 10_000;
 
 /** The data of one turn: the user's message, the variables, and the components that nodes have appended. */
 export class Interaction {
@@ -118,9 +118,9 @@ export class Interaction {
   /** @throws InteractionTooLarge, then nothing is appended */
   append(components: readonly Component[]): void {
     const records = this.#records + components.filter(isKnowledge).length;
-    if (records > mostRecords) {
-      const most = `the nodes of one turn may find at most ${mostRecords} records`;
-      fail(4014, `${most}; ask for fewer hits, or in fewer nodes`, { limit: mostRecords });
+    if (records > maxRecords) {
+      const most = `the nodes of one turn may find at most ${maxRecords} records`;
+      fail(4014, `${most}; ask for fewer hits, or in fewer nodes`, { limit: maxRecords });
     }
     this.#grow(sizeOf(components));
     this.#records = records;

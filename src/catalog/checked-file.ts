@@ -8,9 +8,9 @@ import { modelBytes, partNames, statedChecksum } from '../files/model-parts.js';
 import type { ModelVariant } from './schema.js';
 
 const name = 'checksums.json';
-const mostEntries = 200;
-/** Largest file in bytes: far more than `mostEntries` need. */
-const mostBytes = 1024 * 1024;
+const maxEntries = 200;
+/** Largest file in bytes: far more than `maxEntries` need. */
+const maxBytes = 1024 * 1024;
 
 /** Checksums by identity of the file. */
 let known: Promise<Map<string, string>> | undefined;
@@ -54,7 +54,7 @@ function contradiction(path: string, reason: string): LorekeepError {
 /** A cache that cannot be read is empty. */
 async function read(): Promise<Map<string, string>> {
   try {
-    const value: unknown = JSON.parse(await readRegular(join(cacheFolder(), name), mostBytes));
+    const value: unknown = JSON.parse(await readRegular(join(cacheFolder(), name), maxBytes));
     const entries = Object.entries(value as object).filter(([, sum]) => /^[0-9a-f]{64}$/.test(String(sum)));
     return new Map(entries);
   } catch {
@@ -65,9 +65,9 @@ async function read(): Promise<Map<string, string>> {
 /** A cache that cannot be written costs a checksum per process. */
 async function remember(all: Map<string, string>, identity: string, sum: string): Promise<void> {
   all.set(identity, sum);
-  for (const oldest of [...all.keys()].slice(0, Math.max(0, all.size - mostEntries))) all.delete(oldest);
+  for (const oldest of [...all.keys()].slice(0, Math.max(0, all.size - maxEntries))) all.delete(oldest);
   const text = `${JSON.stringify(Object.fromEntries(all))}\n`;
-  await replaceFile(join(cacheFolder(), name), text, { isOurs, most: mostBytes }).catch(() => {});
+  await replaceFile(join(cacheFolder(), name), text, { isOurs, maxBytes }).catch(() => {});
 }
 
 /** Returns whether a file begins as remember() writes it; the rest may be damaged. */

@@ -4,7 +4,7 @@ import { describeModel, type ModelDescription } from '../../lib/internal.js';
 import { partNames } from '../files/model-parts.js';
 
 /** Headers kept in memory: a header takes about a kilobyte, and reading one takes as long as its vocabulary is large. */
-const mostHeaders = 200;
+const maxHeaders = 200;
 
 const known = new Map<string, ModelDescription>();
 
@@ -25,8 +25,7 @@ export async function modelHeader(path: string, pooling?: Pooling): Promise<Mode
 
 function remember(key: string, header: ModelDescription): void {
   known.set(key, header);
-  for (const oldest of [...known.keys()].slice(0, Math.max(0, known.size - mostHeaders)))
-    known.delete(oldest);
+  for (const oldest of [...known.keys()].slice(0, Math.max(0, known.size - maxHeaders))) known.delete(oldest);
 }
 
 /** Returns undefined if a file cannot be looked at. */

@@ -7,11 +7,10 @@ import type { MemoryNeed } from './model-memory.js';
 const bytesPerToken = 300;
 const bytesPerThread = 16 * 1024 * 1024;
 /** More threads rarely compute at a time. */
-const mostBuffers = 4;
+const maxBuffers = 4;
 
 /** Threads of a model; 0: all that the process may use. */
-const buffers = (threads: number) =>
-  Math.min(mostBuffers, threads || availableParallelism()) * bytesPerThread;
+const buffers = (threads: number) => Math.min(maxBuffers, threads || availableParallelism()) * bytesPerThread;
 
 /** Bytes of a weight in the encoder's runtimes: docs/embedder.md. llama.cpp computes with the weights of the file. */
 const weightBytes = (runtime: string) =>

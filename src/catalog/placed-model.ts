@@ -18,7 +18,7 @@ import type { TextModel } from './text-model.js';
 export type Placement = NonNullable<ModelVariant['placement']>;
 
 /** After this many failures of its GPU, a model stays on the CPU. */
-const mostLosses = 2;
+const maxLosses = 2;
 
 export interface PlacedModelOptions {
   readonly name: string;
@@ -172,13 +172,13 @@ export class PlacedModel implements TextModel {
     this.#movedAway = false;
     await this.#closing;
     if (this.#ended) throw this.#closed();
-    const wanted = this.#gpuAllowed && this.#losses < mostLosses ? placement : 'ram';
+    const wanted = this.#gpuAllowed && this.#losses < maxLosses ? placement : 'ram';
     this.#waiting = new AbortController();
     const { signal } = this.#waiting;
     const model = await this.#loadAt(wanted, signal).catch((error: unknown) => {
       signal.throwIfAborted();
       if (wanted === 'ram') throw error;
-      this.#losses = mostLosses;
+      this.#losses = maxLosses;
       log.error({ model: name, err: error }, 'model not loaded on the GPU again: it moves to the CPU');
       return this.#loadAt('ram', signal);
     });

@@ -16,7 +16,7 @@ export interface Comparison {
   texts: number;
   /** The first text with other tokens. */
   otherTokens: string | undefined;
-  leastCosine: number;
+  minCosine: number;
 }
 
 /** @throws LorekeepError that names the file */
@@ -31,13 +31,13 @@ export async function readReference(path: string): Promise<Reference> {
 /** Embeds the texts of a reference and compares. A vector of another dimension has the cosine -1. */
 export async function compareWithReference(model: EmbeddingModel, reference: Reference): Promise<Comparison> {
   let otherTokens: string | undefined;
-  let leastCosine = 1;
+  let minCosine = 1;
   for (const { text, tokens, vector } of reference.items) {
     const found = await model.tokens(text);
     if (found.join() !== tokens.join()) otherTokens ??= text;
-    leastCosine = Math.min(leastCosine, cosine(await model.embed(text), vector));
+    minCosine = Math.min(minCosine, cosine(await model.embed(text), vector));
   }
-  return { texts: reference.items.length, otherTokens, leastCosine };
+  return { texts: reference.items.length, otherTokens, minCosine };
 }
 
 function cosine(a: Float32Array, b: readonly number[]): number {

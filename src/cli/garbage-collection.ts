@@ -6,7 +6,7 @@ import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
  * With the 32 MiB that V8 allows, clients that hold 80,000 objects stopped the loop for 23 ms at a time, with 8 MiB for 9 ms, and
  * collections took as long in all; with less they would take longer.
  */
-const mostYoungBytes = 8 * 1024 * 1024;
+const maxYoungBytes = 8 * 1024 * 1024;
 
 /**
  * Makes V8 collect young objects on the event loop's thread alone. Helpers would be faster on idle processors. Next to
@@ -17,11 +17,11 @@ export function collectWithoutHelpers(): void {
   setFlagsFromString('--no-parallel-scavenge');
 }
 
-/** Keeps the space of young objects from growing beyond `mostYoungBytes`. V8 has an option for that only at its start. */
+/** Keeps the space of young objects from growing beyond `maxYoungBytes`. V8 has an option for that only at its start. */
 export function boundYoungSpace(): void {
   let grows = true;
   new PerformanceObserver(() => {
-    const may = youngBytes() < mostYoungBytes;
+    const may = youngBytes() < maxYoungBytes;
     if (may === grows) return;
     grows = may;
     // The factor by which the space grows, also when V8 has made it smaller meanwhile.

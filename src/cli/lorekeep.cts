@@ -7,7 +7,7 @@ import fs = require('node:fs');
 import path = require('node:path');
 import threadRoom = require('./thread-room.cjs');
 
-const mostThreads = 1024;
+const maxThreads = 1024;
 /** Threads of libuv's pool, unless UV_THREADPOOL_SIZE says otherwise. */
 const usualPool = 4;
 const root = path.join(__dirname, '..', '..', '..');
@@ -18,8 +18,8 @@ function whyTooOld(): string | undefined {
   const { engines } = JSON.parse(fs.readFileSync(path.join(root, 'package.json'), 'utf8'));
   const wanted = engines.node.replace('>=', '');
   const [major = 0, minor = 0] = found.split('.').map(Number);
-  const [leastMajor, leastMinor] = wanted.split('.').map(Number);
-  if (major > leastMajor || (major === leastMajor && minor >= leastMinor)) return undefined;
+  const [minMajor, minMinor] = wanted.split('.').map(Number);
+  if (major > minMajor || (major === minMajor && minor >= minMinor)) return undefined;
   return `Node.js ${wanted} or newer is needed, and ${process.execPath} is ${found}`;
 }
 
@@ -36,7 +36,7 @@ function configFile(args: readonly string[], environment: NodeJS.ProcessEnv): st
 function threadCount(file: string): number | undefined {
   try {
     const { thread_count: count } = JSON.parse(fs.readFileSync(file, 'utf8').replace(/^\uFEFF/, ''));
-    return Number.isInteger(count) && count >= 1 && count <= mostThreads ? count : undefined;
+    return Number.isInteger(count) && count >= 1 && count <= maxThreads ? count : undefined;
   } catch {
     return undefined;
   }

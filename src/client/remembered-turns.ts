@@ -4,14 +4,14 @@ type History = NonNullable<SessionFields<'CreateAgentRequest'>['history']>;
 type HistoryTurn = History['turns'][number];
 
 /** Maximum number of turns kept for an agent that may have to be made again. */
-const mostTurns = 1000;
+const maxTurns = 1000;
 
 /** The turns of an agent as its server remembers them, so that they survive the connection. */
 export class RememberedTurns {
   #turns: HistoryTurn[];
 
   constructor(earlier: History | undefined) {
-    this.#turns = [...(earlier?.turns ?? [])].slice(-mostTurns);
+    this.#turns = [...(earlier?.turns ?? [])].slice(-maxTurns);
   }
 
   add(
@@ -24,7 +24,7 @@ export class RememberedTurns {
     if (action !== undefined) turn.action = { name: action.name, arguments: action.arguments };
     if (actionResult !== undefined) turn.actionResult = actionResult;
     this.#turns.push(turn);
-    if (this.#turns.length > mostTurns) this.#turns.shift();
+    if (this.#turns.length > maxTurns) this.#turns.shift();
   }
 
   get history(): History {

@@ -2,7 +2,7 @@ import { closeSync, openSync, readdirSync, readSync, rmSync, statSync } from 'no
 import { join } from 'node:path';
 
 /** Number of crash dumps kept in a folder. */
-export const mostKept = 5;
+export const maxKept = 5;
 
 const ownName = /^crash-\d{8}T\d{6}Z-\d+\.dmp$/;
 const minidumpSignature = 'MDMP';
@@ -29,10 +29,10 @@ export function ownDumps(folder: string): DumpFile[] {
   return dumps.sort((a, b) => b.at.getTime() - a.at.getTime() || (a.path < b.path ? 1 : -1));
 }
 
-/** Deletes the oldest dumps beyond `mostKept`. Returns the one that a further dump replaces; undefined if there is room. */
+/** Deletes the oldest dumps beyond `maxKept`. Returns the one that a further dump replaces; undefined if there is room. */
 export function makeRoom(dumps: readonly DumpFile[]): string | undefined {
-  for (const { path } of dumps.slice(mostKept)) rmSync(path, { force: true });
-  return dumps[mostKept - 1]?.path;
+  for (const { path } of dumps.slice(maxKept)) rmSync(path, { force: true });
+  return dumps[maxKept - 1]?.path;
 }
 
 function namesIn(folder: string): string[] {

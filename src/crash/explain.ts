@@ -40,7 +40,7 @@ const meanings: Record<string, string> = {
 const addressed: ReadonlySet<string> = new Set(['SIGSEGV', 'SIGBUS', 'SIGILL', 'SIGFPE', 'SIGTRAP']);
 
 /** Number of callers listed. */
-const mostCallers = 24;
+const maxCallers = 24;
 
 /** Says in which function a process crashed, and probably on which path it came there. */
 export function explainCrash(dump: Minidump, symbols: Symbols | undefined): Explanation {
@@ -78,7 +78,7 @@ function codePlaces({ modules }: Minidump, thread: DumpThread, symbols: Symbols 
   };
   add(thread.instruction, 0n, true);
   for (const word of thread.stack) {
-    if (found.length > mostCallers) break;
+    if (found.length > maxCallers) break;
     // A return address is the one after the call.
     add(word, 1n, false);
   }

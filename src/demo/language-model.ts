@@ -10,7 +10,7 @@ export interface FoundModel {
 }
 
 /** Minimum context of a model that can answer from documents, in tokens. */
-const leastContext = 2048;
+const minContext = 2048;
 
 /** The folder of models: LOREKEEP_MODELS, else `shared/models` beside the project. */
 export function modelsFolder(projectFolder: string): string {
@@ -39,5 +39,5 @@ async function isLanguageModel(path: string): Promise<boolean> {
   const header = await describeModel(path).catch(() => undefined);
   if (header === undefined || header.poolingType !== undefined || header.architecture === 'bert')
     return false;
-  return (header.contextLength ?? 0) >= leastContext;
+  return (header.contextLength ?? 0) >= minContext;
 }

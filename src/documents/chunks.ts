@@ -59,14 +59,14 @@ function headingsLine(title: string | undefined, { headings }: Section): string 
 }
 
 /** The least body of a chunk under long headings. */
-const leastBody = 200;
+const minBody = 200;
 
 /** A chunk that is this full ends before a block that would have to be split. */
 const fullEnough = 1 / 3;
 
 /** Packs blocks into chunks of similar sizes. Blocks are split only if they must be. */
 function* packed(blocks: readonly Block[], options: ChunkOptions, above: number): Generator<Piece[]> {
-  const room = Math.max(leastBody, options.size - above);
+  const room = Math.max(minBody, options.size - above);
   const total = blocks.reduce((sum, { text }) => sum + text.length, 0);
   // Chunks of one size are better than full ones and a scrap.
   const target = total / Math.max(1, Math.ceil(total / room));

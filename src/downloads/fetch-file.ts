@@ -44,9 +44,9 @@ export interface Fetched {
 }
 
 /** Attempts in a row without a new byte. */
-const mostAttempts = 6;
+const maxAttempts = 6;
 /** Times that bytes are dropped, because the file has changed or cannot be continued. */
-const mostRestarts = 6;
+const maxRestarts = 6;
 const longestRetryMs = 30_000;
 const longestRetryAfterMs = 300_000;
 /** Disk space that stays free. */
@@ -90,7 +90,7 @@ export async function fetchFile(options: FetchOptions): Promise<void> {
       attempts = length > known ? 1 : attempts + 1;
       if (length < known) restarts++;
       known = length;
-      if (attempts >= mostAttempts || restarts >= mostRestarts) {
+      if (attempts >= maxAttempts || restarts >= maxRestarts) {
         await partial.removeIfEmpty();
         throw failure('IO', options, `${error.message}; given up`);
       }

@@ -16,7 +16,7 @@ const watchMs = 3 * beatMs;
 const doubtMs = staleMs / 2;
 const pollMs = 250;
 
-const mostBytes = 256;
+const maxBytes = 256;
 /** Empty: of a machine that lost power. */
 const ownContent = /^(\d+ [\w-]+\n?)?$/;
 
@@ -146,7 +146,7 @@ async function content(path: string): Promise<string | undefined> {
   let text: string | undefined;
   let cause: unknown;
   try {
-    text = await readRegular(path, mostBytes, constants.O_NOFOLLOW ?? 0);
+    text = await readRegular(path, maxBytes, constants.O_NOFOLLOW ?? 0);
   } catch (error) {
     cause = error;
   }

@@ -17,7 +17,7 @@ const stateSchema = z.object({
 export type PartialState = z.output<typeof stateSchema>;
 
 /** Largest file of a state in bytes. */
-const mostBytes = 64 * 1024;
+const maxBytes = 64 * 1024;
 
 /** Follow no link, wait for no pipe. Windows has neither flag. */
 const careful = (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
@@ -58,7 +58,7 @@ export class Partial {
     await file.truncate(0);
     const isOurs = (text: string) => parse(text) !== undefined;
     const text = `${JSON.stringify(state)}\n`;
-    await replaceFile(this.#statePath, text, { isOurs, most: mostBytes }).catch((error: unknown) => {
+    await replaceFile(this.#statePath, text, { isOurs, maxBytes }).catch((error: unknown) => {
       const foreign = error instanceof LorekeepError && error.code === 'INVALID_ARGUMENT';
       throw foreign ? notOurs(this.#statePath) : error;
     });
@@ -90,7 +90,7 @@ export class Partial {
   }
 
   async #state(): Promise<PartialState | undefined> {
-    return parse(await readRegular(this.#statePath, mostBytes, careful).catch(() => ''));
+    return parse(await readRegular(this.#statePath, maxBytes, careful).catch(() => ''));
   }
 }
 

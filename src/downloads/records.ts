@@ -19,14 +19,14 @@ const fileSchema = z.object({ version: z.literal(1), downloads: z.record(z.strin
 export type DownloadRecord = z.output<typeof recordSchema>;
 
 const name = 'downloads.json';
-const mostBytes = 4 * 1024 * 1024;
+const maxBytes = 4 * 1024 * 1024;
 
 /** Returns the completed downloads of a folder, by file name. @throws CORRUPT for a file that is not ours */
 export async function readDownloads(folder: string): Promise<Record<string, DownloadRecord>> {
   const path = join(folder, name);
   let text: string;
   try {
-    text = await readText(path, mostBytes);
+    text = await readText(path, maxBytes);
   } catch (error) {
     if (!(error instanceof LorekeepError)) throw error;
     if (error.code === 'NOT_FOUND') return {};
@@ -59,7 +59,7 @@ export async function changeDownloads(
   change(downloads);
   const text = `${JSON.stringify({ version: 1, downloads }, null, 2)}\n`;
   const isOurs = (found: string) => found.trim() === '' || parse(found) !== undefined;
-  await replaceFile(join(folder, name), text, { isOurs, most: mostBytes });
+  await replaceFile(join(folder, name), text, { isOurs, maxBytes });
   await syncFolder(folder);
 }
 

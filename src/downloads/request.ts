@@ -5,7 +5,7 @@ import { untilAborted } from '../lifecycle/until-aborted.js';
 import { type Address, shownAddress } from './address.js';
 import { ProxyRefusal, tunnels } from './proxy-tunnels.js';
 
-const mostRedirects = 8;
+const maxRedirects = 8;
 const connectMs = 20_000;
 const headersMs = 60_000;
 
@@ -62,7 +62,7 @@ export async function get(
   let url = first;
   let linkedSha256: string | undefined;
   let linkedSize: number | undefined;
-  for (let redirects = 0; redirects <= mostRedirects; redirects++) {
+  for (let redirects = 0; redirects <= maxRedirects; redirects++) {
     const own = url.origin === first.origin && token !== undefined;
     const asked = request(url, {
       dispatcher,
@@ -102,7 +102,7 @@ export async function get(
     if (first.protocol === 'https:' && url.protocol !== 'https:')
       throw refused(first, 'it redirects to an address without encryption');
   }
-  throw refused(first, `it redirects more than ${mostRedirects} times`);
+  throw refused(first, `it redirects more than ${maxRedirects} times`);
 }
 
 const refused = (first: URL, reason: string) =>

@@ -1,13 +1,13 @@
 import { statSync } from 'node:fs';
 
 const firstPart = /-00001-of-(\d{5})\.gguf$/;
-const mostParts = 999;
+const maxParts = 999;
 
 /** Returns the names of all parts of a split GGUF from the first, "x-00001-of-00003.gguf"; of any other file, its own. */
 export function partNames(first: string): string[] {
   const found = firstPart.exec(first);
   const count = Number(found?.[1] ?? 1);
-  if (found === null || count < 1 || count > mostParts) return [first];
+  if (found === null || count < 1 || count > maxParts) return [first];
   const stem = first.slice(0, found.index);
   return Array.from(
     { length: count },

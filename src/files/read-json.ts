@@ -7,8 +7,8 @@ import { readText } from './read-text.js';
  * @throws LorekeepError as readText(); CORRUPT for invalid JSON, INVALID_ARGUMENT for a duplicate key or too deep nesting,
  * with file, line and column in the message
  */
-export async function readJson(path: string, mostBytes?: number): Promise<JsonText> {
-  const json = parse(path, await readText(path, mostBytes));
+export async function readJson(path: string, maxBytes?: number): Promise<JsonText> {
+  const json = parse(path, await readText(path, maxBytes));
   const shape = json.shapeProblem();
   if (shape === undefined) return json;
   throw new LorekeepError('INVALID_ARGUMENT', `${path}${shape.place}: ${shape.what}`, {

@@ -11,12 +11,12 @@ const readOnly = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
 /** The text of a file that people write: a config, a catalog. `what`: its kind, for errors. @throws LorekeepError: NOT_FOUND, IO, CORRUPT (not UTF-8, too long) */
 export async function readText(
   path: string,
-  mostBytes = largestConfigBytes,
+  maxBytes = largestConfigBytes,
   what = 'config file',
 ): Promise<string> {
-  const bytes = await readBytes(path, mostBytes);
-  if (bytes.length > mostBytes) {
-    const reason = `is longer than ${mostBytes} bytes, so it is no ${what}`;
+  const bytes = await readBytes(path, maxBytes);
+  if (bytes.length > maxBytes) {
+    const reason = `is longer than ${maxBytes} bytes, so it is no ${what}`;
     throw LorekeepError.about('CORRUPT', { file: path, reason });
   }
   try {
@@ -26,12 +26,12 @@ export async function readText(
   }
 }
 
-async function readBytes(path: string, mostBytes: number): Promise<Buffer> {
+async function readBytes(path: string, maxBytes: number): Promise<Buffer> {
   try {
     await using file = await open(path, readOnly);
     const found = await file.stat();
     if (!found.isFile() && !found.isDirectory()) throw new Error('not a regular file');
-    return await readConfig(file, mostBytes);
+    return await readConfig(file, maxBytes);
   } catch (cause) {
     const { code, message } = cause as NodeJS.ErrnoException;
     if (code === 'ENOENT') {
@@ -42,10 +42,10 @@ async function readBytes(path: string, mostBytes: number): Promise<Buffer> {
   }
 }
 
-/** The content of an open file, up to one byte more than `mostBytes`: a device or a pipe has no size and may have no end. */
-async function readConfig(file: FileHandle, mostBytes: number): Promise<Buffer> {
+/** The content of an open file, up to one byte more than `maxBytes`: a device or a pipe has no size and may have no end. */
+async function readConfig(file: FileHandle, maxBytes: number): Promise<Buffer> {
   const chunks: Buffer[] = [];
-  for await (const chunk of file.createReadStream({ autoClose: false, end: mostBytes })) {
+  for await (const chunk of file.createReadStream({ autoClose: false, end: maxBytes })) {
     chunks.push(chunk as Buffer);
   }
   return Buffer.concat(chunks);

@@ -2,7 +2,7 @@ import { LorekeepError } from '../../lib/errors.js';
 import { type ReplaceRule, replaceFile } from '../../lib/regular-file.js';
 
 /** Largest file in bytes that is read to decide whether it is ours. */
-const mostBytes = 1024 * 1024 * 1024;
+const maxBytes = 1024 * 1024 * 1024;
 
 /**
  * Writes a file beside its place, which no link leads away from, and renames it. What is there must be absent, empty, or a
@@ -10,7 +10,7 @@ const mostBytes = 1024 * 1024 * 1024;
  */
 export async function replaceOwn(path: string, text: string, isOurs: ReplaceRule['isOurs']): Promise<void> {
   try {
-    await replaceFile(path, text, { isOurs, most: mostBytes });
+    await replaceFile(path, text, { isOurs, maxBytes });
   } catch (cause) {
     if (cause instanceof LorekeepError) throw cause;
     const { code, message } = cause as NodeJS.ErrnoException;

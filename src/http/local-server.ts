@@ -5,7 +5,7 @@ import type { Log } from '../log/log.js';
 import { isLoopback, refusalOf } from './guard.js';
 
 /** Open connections, streams included. A further one takes the place of one that waits for a request. */
-export const mostConnections = 64;
+export const maxConnections = 64;
 /** Longest time to send a request, in ms. */
 const requestMs = 10_000;
 const idleMs = 30_000;
@@ -90,7 +90,7 @@ export class LocalServer {
       socket.destroy();
       return;
     }
-    if (this.#connections.size >= mostConnections) {
+    if (this.#connections.size >= maxConnections) {
       const [longest = socket] = this.#waiting;
       longest.destroy();
       this.#forget(longest);

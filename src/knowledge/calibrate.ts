@@ -29,14 +29,14 @@ interface Sample {
   label: number;
 }
 
-const leastQuestions = 20;
+const minQuestions = 20;
 const folds = 5;
 const bins = 10;
 /** Relevance is kept this far from 0 and 1, whose odds have no logarithm. */
-const leastProbability = 1e-9;
+const minProbability = 1e-9;
 /** Few hits move the offset away from 0 and the slope away from 1 by about these amounts, by chance. */
 const deviation: Fit = { offset: 3, slope: 0.5 };
-const mostSteps = 50;
+const maxSteps = 50;
 const converged = 1e-9;
 
 /**
@@ -55,7 +55,7 @@ export function fitCalibration(
     );
   const all = samples.flat();
   const relevant = all.filter(({ label }) => label === 1).length;
-  if (samples.length < leastQuestions || relevant === 0 || relevant === all.length) return undefined;
+  if (samples.length < minQuestions || relevant === 0 || relevant === all.length) return undefined;
   const unchanged: Fit = { offset: 0, slope: 1 };
   const fits = Array.from({ length: folds }, (_, fold) =>
     fitted(samples.filter((_, index) => index % folds !== fold).flat()),
@@ -95,7 +95,7 @@ function fitted(samples: readonly Sample[]): Fit {
 function descend(samples: readonly Sample[], start: Fit, movesSlope: boolean): Fit {
   let at = start;
   let loss = objective(samples, at);
-  for (let step = 0; step < mostSteps; step++) {
+  for (let step = 0; step < maxSteps; step++) {
     const move = newtonStep(samples, at, movesSlope);
     let next = at;
     let nextLoss = loss;
@@ -154,7 +154,7 @@ const judged = ({ odds, label }: Sample, { offset, slope }: Fit): JudgedHit => (
 const probabilityOf = (odds: number) => 1 / (1 + Math.exp(-odds));
 
 function oddsOf(probability: number): number {
-  const inside = Math.min(1 - leastProbability, Math.max(leastProbability, probability));
+  const inside = Math.min(1 - minProbability, Math.max(minProbability, probability));
   return Math.log(inside / (1 - inside));
 }
 

@@ -2,11 +2,11 @@ import { LorekeepError } from '../../lib/index.js';
 import { readJson } from '../files/read-json.js';
 import { describeIssue, type FieldIssue } from '../schema/field-issue.js';
 import { parseLenient } from '../schema/lenient.js';
-import { listed, mostListed } from '../schema/messages.js';
+import { listed, maxListed } from '../schema/messages.js';
 import { type KnowledgeBaseConfig, knowledgeBaseSchema } from './config-schema.js';
 
 /** Largest config file in bytes. Clients may name any file, and parsing holds the event loop. */
-const mostBytes = 64 * 1024;
+const maxBytes = 64 * 1024;
 
 /** Records are often given in place of the config. */
 const otherFile = '; a knowledge base config names the records as "records_file"';
@@ -23,7 +23,7 @@ export interface LoadedKnowledgeBaseConfig {
  * wrong: the first 20 issues, a line each; `detail` is about the first.
  */
 export async function loadKnowledgeBaseConfig(path: string): Promise<LoadedKnowledgeBaseConfig> {
-  const json = await readJson(path, mostBytes);
+  const json = await readJson(path, maxBytes);
   const parsed = parseLenient(knowledgeBaseSchema, json.value);
   const place = ({ keys }: FieldIssue) => {
     const { line, column } = json.positionOf(keys);
@@ -36,7 +36,7 @@ export async function loadKnowledgeBaseConfig(path: string): Promise<LoadedKnowl
     const { path: field, nearest } = parsed.issue;
     // A missing field may be present under a misspelt name.
     if (parsed.issues.some(({ kind }) => kind === 'missing'))
-      lines.push(...parsed.ignored.slice(0, mostListed).map(line));
+      lines.push(...parsed.ignored.slice(0, maxListed).map(line));
     throw new LorekeepError('INVALID_ARGUMENT', lines.join('\n'), { file: path, path: field, nearest });
   }
   const warnings = parsed.ignored.map(

@@ -41,7 +41,7 @@ export interface TextEmbedder {
 const defaultBatch = 256;
 
 /** Largest dimension of an index. */
-const mostNumbers = 65_536;
+const maxNumbers = 65_536;
 
 /** Presents an embedder as a model. */
 export class OwnEmbedder implements TextEmbedder {
@@ -54,7 +54,7 @@ export class OwnEmbedder implements TextEmbedder {
     const { dimension, fingerprint, batchSize = defaultBatch } = embedder;
     const isCount = (value: unknown, most: number) =>
       Number.isInteger(value) && (value as number) >= 1 && (value as number) <= most;
-    if (!isCount(dimension, mostNumbers)) throw refuse('dimension', `an integer from 1 to ${mostNumbers}`);
+    if (!isCount(dimension, maxNumbers)) throw refuse('dimension', `an integer from 1 to ${maxNumbers}`);
     if (typeof fingerprint !== 'string' || fingerprint === '')
       throw refuse('fingerprint', 'a string that is not empty');
     if (!isCount(batchSize, Number.MAX_SAFE_INTEGER)) throw refuse('batchSize', 'an integer of at least 1');

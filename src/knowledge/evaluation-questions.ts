@@ -32,7 +32,7 @@ const expected =
   'expected {"question": "...", "relevant": ["id", ...]}, or gains above 0 by id: "relevant": {"id": 2, ...}';
 
 /** Longest file of questions, in bytes. */
-const mostBytes = 64 * 1024 * 1024;
+const maxBytes = 64 * 1024 * 1024;
 
 /**
  * Reads questions from JSON lines of a regular file. Blank lines are skipped. Each question occurs once: two lists of
@@ -40,7 +40,7 @@ const mostBytes = 64 * 1024 * 1024;
  * @throws NOT_FOUND, IO, CORRUPT (not UTF-8, longer than 64 MiB); INVALID_ARGUMENT naming the line
  */
 export async function readQuestions(path: string): Promise<EvaluationQuestion[]> {
-  const text = await readText(path, mostBytes, 'list of questions');
+  const text = await readText(path, maxBytes, 'list of questions');
   const questions: EvaluationQuestion[] = [];
   const lineOf = new Map<string, number>();
   for (const [index, line] of withoutByteOrderMark(text).split('\n').entries()) {

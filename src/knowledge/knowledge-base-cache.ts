@@ -29,7 +29,7 @@ export interface KnowledgeBaseCacheOptions {
 }
 
 /** Number of config files that are recognised without being read again. */
-const mostPlaces = 256;
+const maxPlaces = 256;
 
 const known: OptionNames<KnowledgeBaseCacheOptions> = {
   models: true,
@@ -208,7 +208,7 @@ export class KnowledgeBaseCache implements AsyncDisposable, Disposable {
 
   #remember(place: string, identity: FilesIdentity): void {
     this.#places.set(place, identity);
-    if (this.#places.size <= mostPlaces) return;
+    if (this.#places.size <= maxPlaces) return;
     const [oldest] = this.#places.keys();
     this.#places.delete(oldest as string);
     this.#failed.delete(oldest as string);

@@ -36,16 +36,16 @@ export interface RerankFacts {
 
 const known: OptionNames<RerankOptions> = { model: true, candidates: true, deadlineMs: true };
 
-const leastCandidates = 20;
-const mostCandidates = 1000;
+const minCandidates = 20;
+const maxCandidates = 1000;
 
 /** Returns the number of hits to search for. @throws INVALID_ARGUMENT for wrong options */
 export function rerankCandidates(options: RerankOptions, topK: number): number {
   checkOptionNames(options, known, 'a search', 'rerank.');
   const { model, candidates, deadlineMs } = options;
   if (typeof model?.rank !== 'function') refuse('rerank.model', 'a Reranker is expected');
-  const usual = Math.min(mostCandidates, Math.max(leastCandidates, 4 * topK));
-  const wanted = integerArgument('rerank.candidates', candidates, usual, 1, mostCandidates);
+  const usual = Math.min(maxCandidates, Math.max(minCandidates, 4 * topK));
+  const wanted = integerArgument('rerank.candidates', candidates, usual, 1, maxCandidates);
   if (deadlineMs !== undefined && !(deadlineMs > 0))
     refuse('rerank.deadlineMs', 'a number above 0 is expected');
   return Math.max(topK, wanted);

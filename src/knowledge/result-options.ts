@@ -25,7 +25,7 @@ export interface ResultOptions {
 /** Hits that are ranked for a search with `offset`, `groupBy` or `dropDuplicates`. */
 export const rankedHits = 1000;
 
-const mostContext = 10;
+const maxContext = 10;
 const defaultDistance = 0.05;
 
 /** Checked result options. */
@@ -49,7 +49,7 @@ export function resultChoice(
   const { groupBy, groupSize, dropDuplicates = false, context = 0, contextField, similarTo } = options;
   const topK = integerArgument('topK', options.topK, 5, 1, rankedHits);
   const offset = integerArgument('offset', options.offset, 0, 0, rankedHits);
-  integerArgument('context', context, 0, 0, mostContext);
+  integerArgument('context', context, 0, 0, maxContext);
   if (groupBy === undefined && groupSize !== undefined)
     refuse('groupSize', 'it has no effect without a field to group by');
   if (context === 0 && contextField !== undefined)

@@ -38,7 +38,7 @@ export interface StoragesOutcome {
 export type StoragesSearchOptions = Omit<KnowledgeSearchOptions, 'rerank' | 'similarTo' | 'vector'>;
 
 /** Maximum number of storages of one search. */
-const mostStorages = 16;
+const maxStorages = 16;
 
 /**
  * Searches several storages and merges their hits: the next hit is always the one of highest relevance among the best that
@@ -64,8 +64,8 @@ export async function searchNamed<Search extends NamedSearch>(
   run: (search: Search) => Promise<SearchOutcome>,
   nextSlice: NextSlice = nextTurnOfLoop,
 ): Promise<NamedOutcome> {
-  if (searches.length === 0 || searches.length > mostStorages) {
-    const reason = `1 to ${mostStorages} storages are expected, not ${searches.length}`;
+  if (searches.length === 0 || searches.length > maxStorages) {
+    const reason = `1 to ${maxStorages} storages are expected, not ${searches.length}`;
     throw LorekeepError.about('INVALID_ARGUMENT', { field: 'storages', reason });
   }
   const [first] = searches as [Search];

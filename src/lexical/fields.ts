@@ -4,10 +4,10 @@ import { stringArray, stringArrays } from '../schema/bounded.js';
 
 // The limits of lib/lexical-options.ts, which a client cannot import: it has no addon.
 const querySyntaxes = ['words', 'extended'] as const;
-const mostBoosts = 16;
-const mostWords = 10_000;
+const maxBoosts = 16;
+const maxWords = 10_000;
 
-const words = { most: mostWords, shortest: 1, longest: 256 };
+const words = { most: maxWords, shortest: 1, longest: 256 };
 
 /** How the lexical leg reads a query: fields of requests, of the Retrieve node's params and of a knowledge base's config. */
 export const lexicalSchema = z.strictObject({
@@ -25,15 +25,15 @@ export const lexicalSchema = z.strictObject({
     .describe('1: rare words also match words that differ by one edit. Default 0.'),
   boosts: z
     .record(z.string(), z.number().gt(0).max(1000))
-    .refine((boosts) => Object.keys(boosts).length <= mostBoosts, {
-      error: `at most ${mostBoosts} fields are expected`,
+    .refine((boosts) => Object.keys(boosts).length <= maxBoosts, {
+      error: `at most ${maxBoosts} fields are expected`,
     })
     .optional()
     .describe('String fields whose words count too, with the factor of their BM25 score.'),
   stopwords: stringArray(words)
     .optional()
     .describe('Words of queries that are ignored, besides those of the tokenizer.'),
-  synonyms: stringArrays(mostWords, words).optional().describe('Groups of words that count as one.'),
+  synonyms: stringArrays(maxWords, words).optional().describe('Groups of words that count as one.'),
 });
 
 /** Returns options of the library as fields. */

@@ -119,7 +119,7 @@ export class FairSlots {
       held = false;
       const ms = performance.now() - began;
       // A client whose earlier work took as long pays for it.
-      const most = Math.max(mostCharged * Math.max(shortMs, this.#usual), member.longest);
+      const most = Math.max(maxCharged * Math.max(shortMs, this.#usual), member.longest);
       member.virtual += Math.min(ms, most) - expectedMs;
       member.longest = Math.max(ms, forgetting * member.longest);
       this.#usual += Math.min(1, ms / rememberedMs) * (ms - this.#usual);
@@ -142,7 +142,7 @@ const shortPart = 1 / 4;
  * The most that work is charged, in usual times, unless the client's earlier work took longer: other programs may have stopped its
  * thread. Beside eight clients that always ask, one whose work was stopped for a second waited for eight.
  */
-const mostCharged = 4;
+const maxCharged = 4;
 
 /** Held time in ms over which the usual time is averaged. */
 const rememberedMs = 1000;

@@ -5,7 +5,7 @@ import type { MemoryLimits } from './ledger.js';
 /** Part of V8's heap for the server itself and for garbage collection to stay fast. */
 const ownHeap = 48 * bytesPerMiB;
 const heapShare = 0.6;
-const leastHeap = 8 * bytesPerMiB;
+const minHeap = 8 * bytesPerMiB;
 
 export interface Budgets {
   server: MemoryLimits;
@@ -21,7 +21,7 @@ export function budgets(
   heapLimit: number = getHeapStatistics().heap_size_limit,
 ): Budgets {
   const total = max_memory_mb * bytesPerMiB;
-  const heap = Math.min(total, Math.max(leastHeap, (heapLimit - ownHeap) * heapShare));
+  const heap = Math.min(total, Math.max(minHeap, (heapLimit - ownHeap) * heapShare));
   const wanted = max_client_memory_mb === 0 ? total / 2 : max_client_memory_mb * bytesPerMiB;
   const client = Math.min(total, wanted);
   return { server: { heap, total }, client: { heap: Math.min(client, heap / 2), total: client } };

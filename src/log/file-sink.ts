@@ -15,7 +15,7 @@ export interface FlushRules {
 }
 
 /** Maximum number of pending UTF-16 units; bounds the memory even without flush rules. */
-const mostPending = 1024 * 1024;
+const maxPending = 1024 * 1024;
 
 /**
  * Buffers lines in memory until a flush rule applies. Written lines are in the operating system, so a killed process loses
@@ -42,7 +42,7 @@ export class FileSink implements LogSink {
   write(line: string, level: number): void {
     this.#pending.push(line);
     this.#pendingLength += line.length;
-    if (level >= this.#flushLevel || this.#pendingLength >= mostPending) this.flush();
+    if (level >= this.#flushLevel || this.#pendingLength >= maxPending) this.flush();
   }
 
   /** Writes the pending lines. */

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 
 /** Open streams. More are refused with 503. */
-export const mostStreams = 32;
+export const maxStreams = 32;
 /** Unread bytes above which a reader lags, and above which it is disconnected. */
 const laggingBytes = 65_536;
 const stalledBytes = 1024 * 1024;
@@ -55,7 +55,7 @@ export class EventStream {
    * many readers; then nothing is sent.
    */
   open(response: ServerResponse, first: Iterable<StreamEvent>): boolean {
-    if (this.#readers.size >= mostStreams) return false;
+    if (this.#readers.size >= maxStreams) return false;
     response.writeHead(200, { 'content-type': 'text/event-stream' }).flushHeaders();
     response.once('close', () => this.#forget(response));
     response.on('error', () => {});

@@ -7,7 +7,7 @@ import type { LibraryOptions } from '../storages/search-options.js';
 export const deepestRank = 1000;
 
 /** Most `candidates` of a search. */
-const mostCandidates = 10_000;
+const maxCandidates = 10_000;
 
 export type InspectedOptions = LibraryOptions & Pick<KnowledgeSearchOptions, 'text' | 'variables' | 'signal'>;
 
@@ -58,7 +58,7 @@ export class InspectedSearch {
     const { topK, rrf, scores } = this.options;
     const ranked = this.#ranksAll ? deepestRank : topK;
     return Math.min(
-      mostCandidates,
+      maxCandidates,
       Math.max(ranked, rrf?.candidates ?? scores?.candidates ?? Math.max(50, 4 * ranked)),
     );
   }

@@ -3,7 +3,7 @@ import type { KeptTurn } from './turn-record.js';
 
 const gatherMs = 100;
 /** Most turns of a tenth of a second. Most of a page's cost is sending them. */
-export const mostShown = 10;
+export const maxShown = 10;
 
 /** Hands over finished turns ten times a second; of too many at a time the failed and the slowest ones. */
 export class LiveTurns {
@@ -11,7 +11,7 @@ export class LiveTurns {
   /** Those to hand over. */
   readonly #turns: RecentTurn[] = [];
   /** Their ranks side by side: most turns are compared with one number and touch no other turn. */
-  readonly #ranks = new Float64Array(mostShown);
+  readonly #ranks = new Float64Array(maxShown);
   /** Place of the turn that gives way, once there is no room. */
   #least = 0;
   #timer: NodeJS.Timeout | undefined;
@@ -22,7 +22,7 @@ export class LiveTurns {
 
   added(turn: RecentTurn): void {
     this.#timer ??= setTimeout(() => this.flush(), gatherMs).unref();
-    if (this.#turns.length < mostShown) this.#put(this.#turns.length, turn);
+    if (this.#turns.length < maxShown) this.#put(this.#turns.length, turn);
     // Of equal turns the older one gives way.
     else if (turn.rank >= (this.#ranks[this.#least] as number)) this.#put(this.#least, turn);
   }
@@ -37,13 +37,13 @@ export class LiveTurns {
   #put(place: number, turn: RecentTurn): void {
     this.#turns[place] = turn;
     this.#ranks[place] = turn.rank;
-    if (this.#turns.length === mostShown) this.#least = this.#leastPlace();
+    if (this.#turns.length === maxShown) this.#least = this.#minPlace();
   }
 
-  #leastPlace(): number {
+  #minPlace(): number {
     const seq = (place: number) => this.#turns[place]?.seq ?? 0;
     let least = 0;
-    for (let place = 1; place < mostShown; place++) {
+    for (let place = 1; place < maxShown; place++) {
       const [rank, lower] = [this.#ranks[place] as number, this.#ranks[least] as number];
       if (rank < lower || (rank === lower && seq(place) < seq(least))) least = place;
     }

@@ -1,7 +1,7 @@
 import { type LogSink, levelNumbers } from '../log/sink.js';
 
 /** Lines that are kept, and warnings and errors that are kept in addition. */
-const mostLines = 500;
+const maxLines = 500;
 const longestLine = 4096;
 
 /** Lines that follow one another. */
@@ -31,12 +31,12 @@ export interface LogEvent extends KeptLines {
 export class LogTail implements LogSink {
   readonly #lines: string[] = [];
   readonly #severe: NumberedLine[] = [];
-  readonly #leastLevel: number;
+  readonly #minLevel: number;
   #newest = 0;
   #onLine: () => void = () => {};
 
   constructor(keepTrace: boolean) {
-    this.#leastLevel = keepTrace ? levelNumbers.trace : levelNumbers.debug;
+    this.#minLevel = keepTrace ? levelNumbers.trace : levelNumbers.debug;
   }
 
   /** The number of lines so far. */
@@ -62,13 +62,13 @@ export class LogTail implements LogSink {
   }
 
   write(line: string, level: number): void {
-    if (level < this.#leastLevel) return;
+    if (level < this.#minLevel) return;
     const kept = line.slice(0, longestLine).trimEnd();
     this.#lines.push(kept);
-    if (this.#lines.length > mostLines) this.#lines.shift();
+    if (this.#lines.length > maxLines) this.#lines.shift();
     this.#newest++;
     if (level >= levelNumbers.warn) this.#severe.push({ seq: this.#newest, line: kept });
-    if (this.#severe.length > mostLines) this.#severe.shift();
+    if (this.#severe.length > maxLines) this.#severe.shift();
     this.#onLine();
   }
 }

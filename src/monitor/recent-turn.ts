@@ -5,7 +5,7 @@ import type { KeptTurn } from './turn-record.js';
 
 /** Longest text of a kept component and most components of a turn. */
 const longestText = 4096;
-const mostComponents = 100;
+const maxComponents = 100;
 
 /** A turn that has ended a moment ago: references to data that exist anyway. Its record is made when it is asked for. */
 export class RecentTurn implements KeptTurn, NewTurn {
@@ -49,8 +49,8 @@ export class RecentTurn implements KeptTurn, NewTurn {
 }
 
 function keptTexts(components: TurnFacts['components']): KeptTexts {
-  let shortened = components.length > mostComponents;
-  const kept = components.slice(0, mostComponents).map((component) =>
+  let shortened = components.length > maxComponents;
+  const kept = components.slice(0, maxComponents).map((component) =>
     Object.fromEntries(
       Object.entries(component).map(([key, value]) => {
         if (typeof value !== 'string' || value.length <= longestText) return [key, value];

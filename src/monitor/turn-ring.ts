@@ -9,13 +9,13 @@ const recentTurns = 256;
 /** Turns that are put into their blocks together: each for itself finds little of that code in the processor's caches. */
 const gathered = 32;
 /** Places of all shapes of turns together. */
-const mostShapeTokens = 20_000;
+const maxShapeTokens = 20_000;
 
 /** Keeps the latest turns. */
 export class TurnRing {
   readonly #size: number;
   readonly #withComponents: boolean;
-  readonly #shapes = new Shapes(mostShapeTokens);
+  readonly #shapes = new Shapes(maxShapeTokens);
   readonly #recent: RecentTurn[] = [];
   readonly #recentCount: number;
   readonly #blocks: TurnBlock[] = [];

@@ -5,16 +5,16 @@ import { boundedArray, countValues } from '../schema/bounded.js';
 export const historyVersion = 1;
 
 /** Maximum number of turns of one history. */
-const mostHistoryTurns = 10_000;
+const maxHistoryTurns = 10_000;
 
 /** Maximum number of values of all turns together: the turns, their fields, and the values in those. */
-export const mostHistoryValues = 100_000;
+export const maxHistoryValues = 100_000;
 
 /** Maximum number of values of an action's arguments or result. */
-const mostValues = 1000;
+const maxValues = 1000;
 
-const fewValues = (value: unknown) => countValues(value, mostValues + 1).values <= mostValues + 1;
-const tooMany = `at most ${mostValues} values are expected, and it has more`;
+const fewValues = (value: unknown) => countValues(value, maxValues + 1).values <= maxValues + 1;
+const tooMany = `at most ${maxValues} values are expected, and it has more`;
 
 /** An action that a language model asked the client to do. */
 export const actionSchema = z.strictObject({
@@ -42,7 +42,7 @@ type HistoryTurns = z.ZodType<z.output<typeof historyTurnSchema>[], z.input<type
 export const historySchema = z.strictObject({
   version: z.literal(historyVersion, `the number ${historyVersion} is expected`),
   // boundedArray() checks the length before the items, and so takes anything as an item.
-  turns: boundedArray(historyTurnSchema, 0, mostHistoryTurns, { values: mostHistoryValues }).describe(
+  turns: boundedArray(historyTurnSchema, 0, maxHistoryTurns, { values: maxHistoryValues }).describe(
     'The turns, oldest first.',
   ) as unknown as HistoryTurns,
 });

@@ -425,7 +425,7 @@ export class JsonParser {
 const nearIndex = 16;
 
 /** Indexes of an array are below this; larger numbers are names. */
-const mostIndexes = 2 ** 32 - 1;
+const maxIndexes = 2 ** 32 - 1;
 
 /** Returns whether a key is an array index that V8's array of an object with `keys` keys would grow far for. */
 function isFarIndex(key: string, keys: number): boolean {
@@ -433,7 +433,7 @@ function isFarIndex(key: string, keys: number): boolean {
   if (first < zero || first > zero + 9) return false;
   const index = Number(key);
   // V8 keeps other forms, such as "1e3" and "01023", among the named keys.
-  return index > nearIndex + 2 * keys && index < mostIndexes && String(index) === key;
+  return index > nearIndex + 2 * keys && index < maxIndexes && String(index) === key;
 }
 
 /**

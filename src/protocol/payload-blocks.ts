@@ -13,10 +13,10 @@ const keptBytes = 32 * 1024;
 const spareBlocks: Buffer[] = [];
 
 /** The most bytes that wait to be used again, for all clients. */
-const mostSpareBytes = 8 * 1024 * 1024;
+const maxSpareBytes = 8 * 1024 * 1024;
 
 function giveBack(block: Buffer): void {
-  if (block.length === blockBytes && (spareBlocks.length + 1) * blockBytes <= mostSpareBytes)
+  if (block.length === blockBytes && (spareBlocks.length + 1) * blockBytes <= maxSpareBytes)
     spareBlocks.push(block);
 }
 

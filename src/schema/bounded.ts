@@ -74,10 +74,10 @@ interface Counted {
 /** Stops above the limits. */
 function count(
   value: unknown,
-  { values: mostValues, characters: mostCharacters = Number.POSITIVE_INFINITY }: ValueLimits,
+  { values: maxValues, characters: maxCharacters = Number.POSITIVE_INFINITY }: ValueLimits,
 ): Counted {
   const counted = { values: 0, objects: 0, characters: 0 };
-  const isOver = () => counted.values > mostValues || counted.characters > mostCharacters;
+  const isOver = () => counted.values > maxValues || counted.characters > maxCharacters;
   const add = (part: unknown) => {
     counted.values++;
     if (typeof part === 'string') counted.characters += part.length;

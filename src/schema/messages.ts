@@ -23,12 +23,12 @@ export function shownValue(value: unknown): string {
 }
 
 /** Number of mistakes listed in a message. */
-export const mostListed = 20;
+export const maxListed = 20;
 
-/** One line for each of the first `mostListed` items, and one with the number of the rest. */
+/** One line for each of the first `maxListed` items, and one with the number of the rest. */
 export function listed<Item>(items: readonly Item[], line: (item: Item) => string): string[] {
-  const lines = items.slice(0, mostListed).map(line);
-  if (items.length > mostListed) lines.push(`and ${items.length - mostListed} more`);
+  const lines = items.slice(0, maxListed).map(line);
+  if (items.length > maxListed) lines.push(`and ${items.length - maxListed} more`);
   return lines;
 }
 

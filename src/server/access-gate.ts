@@ -8,7 +8,7 @@ export const perAddress: FailureRate = { burst: 10, perSecond: 1 };
 export const ofAll: FailureRate = { burst: 100, perSecond: 10 };
 
 /** Number of remembered addresses that sent the right token; wrong tokens of others do not lock them out. */
-const mostTrusted = 4096;
+const maxTrusted = 4096;
 
 /** Admits clients that know the server's access token. */
 export class AccessGate {
@@ -61,7 +61,7 @@ export class AccessGate {
     this.#trusted.delete(key);
     this.#trusted.add(key);
     const [oldest] = this.#trusted;
-    if (this.#trusted.size > mostTrusted && oldest !== undefined) this.#trusted.delete(oldest);
+    if (this.#trusted.size > maxTrusted && oldest !== undefined) this.#trusted.delete(oldest);
   }
 }
 

@@ -29,10 +29,10 @@ export const pace = {
   /** Short frames taken in one slice, without a look at the clock. */
   shortFrames: 8,
   /** Received bytes that may be a ping alone. More are probably another request, which waits for its own turn from then on. */
-  mostOfPing: 64,
+  pingBytes: 64,
   /**
    * Bytes read from the network before their frames are parsed: one read. This way many busy senders do not hold the event loop
    * between two slices of another client.
    */
-  mostAhead: 64 * 1024,
+  maxAhead: 64 * 1024,
 } as const;

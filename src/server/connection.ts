@@ -175,10 +175,10 @@ export class Connection {
       this.#throttle.heard();
       this.#decoder.push(chunk);
       this.#share.charge(chunk.length * readMsPerByte);
-      if (this.#decoder.waitingBytes >= pace.mostAhead) this.#read(false);
+      if (this.#decoder.waitingBytes >= pace.maxAhead) this.#read(false);
       const holdsShort = this.#holdsShortFrame;
       if (holdsShort) this.#shortShare.request();
-      if (!holdsShort || chunk.length > pace.mostOfPing) this.#share.request();
+      if (!holdsShort || chunk.length > pace.pingBytes) this.#share.request();
     });
     socket.on('drain', () => {
       this.#deadlines.read();

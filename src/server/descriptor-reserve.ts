@@ -4,7 +4,7 @@ import { descriptorLimit } from '../files/descriptor-limit.js';
 import type { ServerError } from '../protocol/errors.js';
 
 /** Number of descriptors reserved for files that requests name. */
-const mostReserved = 32;
+const maxReserved = 32;
 
 /**
  * Reserves file descriptors for files. The system assigns the lowest free number to a new descriptor, so a connection with a
@@ -15,7 +15,7 @@ export class DescriptorReserve {
 
   /** `limit`: the process's limit of descriptors; undefined if the system does not report it. */
   constructor(limit: number | undefined = descriptorLimit()) {
-    this.#first = limit === undefined ? Number.POSITIVE_INFINITY : limit - Math.min(mostReserved, limit / 4);
+    this.#first = limit === undefined ? Number.POSITIVE_INFINITY : limit - Math.min(maxReserved, limit / 4);
   }
 
   /** Returns the reason why a connection cannot be served, or undefined if it can. */

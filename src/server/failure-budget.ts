@@ -12,7 +12,7 @@ interface Budget {
 }
 
 /** Keys that are remembered; the one unused for the longest time is forgotten first. */
-const mostKeys = 4096;
+const maxKeys = 4096;
 
 /** The failures that each key has left: a bucket that fills up again with time. */
 export class FailureBudget {
@@ -37,7 +37,7 @@ export class FailureBudget {
     this.#budgets.delete(key);
     this.#budgets.set(key, { left: left - 1, at });
     const [oldest] = this.#budgets.keys();
-    if (this.#budgets.size > mostKeys && oldest !== undefined) this.#budgets.delete(oldest);
+    if (this.#budgets.size > maxKeys && oldest !== undefined) this.#budgets.delete(oldest);
   }
 
   #budget(key: string): Budget {

@@ -84,7 +84,7 @@ interface Slice {
 }
 
 /** Long slices that are remembered until the garbage collector reports its pauses. */
-const mostRemembered = 64;
+const maxRemembered = 64;
 
 /**
  * Shares the event loop among clients in slices, fairly by time: a light client is served before heavy ones, however many there are, and
@@ -232,7 +232,7 @@ export class LoopScheduler {
     const ended = now();
     const slice = { member, began, ended, used: this.#usedIn(ended), parts, paid: 0 };
     this.#charge(slice);
-    if (slice.used > this.#limits.sliceMs && this.#long.push(slice) > mostRemembered) this.#long.shift();
+    if (slice.used > this.#limits.sliceMs && this.#long.push(slice) > maxRemembered) this.#long.shift();
     if (parts > 1) this.#waiting.add(member, ended, parts * lightPart < 1 ? waitingPart : 0);
     return slice.ended - began;
   }

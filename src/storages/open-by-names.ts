@@ -39,7 +39,7 @@ async function hasFolder(path: string, make: boolean): Promise<boolean> {
 class Outside extends Error {}
 
 /** Maximum number of symbolic links in a path, as on Linux. */
-const mostLinks = 40;
+const maxLinks = 40;
 
 /** Resolves links; trailing parts of the path may be absent. @throws Outside before it examines anything outside */
 async function follow(boundary: string, path: string, links = 0): Promise<string> {
@@ -52,7 +52,7 @@ async function follow(boundary: string, path: string, links = 0): Promise<string
     const rest = parts.slice(index + 1);
     if (found === undefined) return join(next, ...rest);
     if (found.isSymbolicLink()) {
-      if (links === mostLinks) throw Object.assign(new Error('too many links'), { code: 'ELOOP' });
+      if (links === maxLinks) throw Object.assign(new Error('too many links'), { code: 'ELOOP' });
       return follow(boundary, join(resolve(at, await readlink(next)), ...rest), links + 1);
     }
     at = next;

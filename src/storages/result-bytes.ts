@@ -1,6 +1,6 @@
 import { Slices } from '../../lib/internal.js';
 import type { SearchableStorage } from '../knowledge/index.js';
-import { mostHits } from '../knowledge/most-hits.js';
+import { maxHits } from '../knowledge/max-hits.js';
 import { nextSlice } from '../lifecycle/next-slice.js';
 import type { Bytes } from '../limits/bytes.js';
 import { hitsBytes } from '../limits/estimates.js';
@@ -37,7 +37,7 @@ const spread = 4;
 
 /** Returns the most memory that the results of a search in this storage take. */
 export function resultBytes(storage: SearchableStorage, options: CheckedOptions): Bytes {
-  const hits = mostHits(options);
+  const hits = maxHits(options);
   return hitsBytes(hits, textBytes(storage, hits));
 }
 

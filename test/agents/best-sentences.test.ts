@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { bestSentences, mostText } from '../../src/agents/nodes/quote/best-sentences.js';
+import { bestSentences, maxText } from '../../src/agents/nodes/quote/best-sentences.js';
 import type { Knowledge } from '../../src/protocol/components.js';
 
 const found = (text: string, rank = 1): Knowledge => ({
@@ -34,7 +34,7 @@ describe('the best sentences', () => {
     );
     clearImmediate(next);
     expect(best.map(({ text }) => text.slice(0, 9))).toEqual(['A needle.']);
-    expect(turns).toBeGreaterThan(mostText / 100_000);
+    expect(turns).toBeGreaterThan(maxText / 100_000);
   });
 
   it('are given up when the signal aborts, with its reason', async () => {

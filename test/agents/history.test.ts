@@ -3,7 +3,7 @@ import { AgentHistory } from '../../src/agents/history.js';
 import type { Holding } from '../../src/limits/client-memory.js';
 import { historyTurnBytes } from '../../src/limits/estimates.js';
 import { serverError } from '../../src/protocol/errors.js';
-import { type HistoryTurn, historySchema, mostHistoryValues } from '../../src/protocol/history.js';
+import { type HistoryTurn, historySchema, maxHistoryValues } from '../../src/protocol/history.js';
 
 /** A budget of so many bytes, and how often it was asked for more. */
 function budget(limit = Number.POSITIVE_INFINITY) {
@@ -71,7 +71,7 @@ describe('the history of an agent', () => {
 
   it('never keeps a turn of more values than can be imported', () => {
     const history = new AgentHistory(9, budget().holding, [turn(1)]);
-    const given = Array.from({ length: mostHistoryValues }, () => 1);
+    const given = Array.from({ length: maxHistoryValues }, () => 1);
     history.add({ ...turn(2), action: { name: 'count', arguments: given } });
     expect([history.turns.length, history.forgotten]).toEqual([0, 2]);
   });
@@ -100,7 +100,7 @@ describe('the history of an agent', () => {
     const turns = Array.from({ length: 101 }, () => ({ text: 1, reply: '', action_result }));
     const { error } = historySchema.safeParse({ version: 1, turns });
     expect(error?.issues).toMatchObject([
-      { path: ['turns'], message: `at most ${mostHistoryValues} values are expected, and it has more` },
+      { path: ['turns'], message: `at most ${maxHistoryValues} values are expected, and it has more` },
     ]);
   });
 });

@@ -1,7 +1,7 @@
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { dumpName, mostKept } from '../../src/crash/dump-files.js';
+import { dumpName, maxKept } from '../../src/crash/dump-files.js';
 import { temporaryFolder } from '../helpers/folder.js';
 import { dumpsExist, dumpsIn, emptyFolder, runToItsEnd, Walker } from './crash.js';
 
@@ -72,9 +72,9 @@ describe.runIf(dumpsExist)('a crash dump', () => {
     for (const name of Object.keys(secrets)) expect(bytes.includes(name), name).toBe(false);
   });
 
-  it(`is one of at most ${mostKept}: a further one replaces the oldest, and no other file`, async () => {
+  it(`is one of at most ${maxKept}: a further one replaces the oldest, and no other file`, async () => {
     const folder = emptyFolder(inFolder('kept'));
-    const older = Array.from({ length: mostKept + 2 }, (_, i) =>
+    const older = Array.from({ length: maxKept + 2 }, (_, i) =>
       join(folder, dumpName(new Date(i * 1000), i)),
     );
     for (const path of older) writeFileSync(path, 'MDMP and the rest of a dump');
@@ -82,7 +82,7 @@ describe.runIf(dumpsExist)('a crash dump', () => {
     for (const path of foreign) writeFileSync(path, 'MDM');
     const crash = await runToItsEnd('crash.mjs', [folder, 'abort', 'calling']);
     const kept = crash.dumps.filter((path) => !foreign.includes(path));
-    expect(kept).toHaveLength(mostKept);
+    expect(kept).toHaveLength(maxKept);
     expect(kept.filter((path) => !older.includes(path))).toHaveLength(1);
     expect(crash.dumps).toEqual(expect.arrayContaining(foreign));
   });

@@ -18,7 +18,7 @@ import { rejection } from '../helpers/errors.js';
 import { temporaryFolder } from '../helpers/folder.js';
 
 const file = temporaryFolder();
-const rule = { isOurs: (text: string) => text.startsWith('ours'), most: 100 };
+const rule = { isOurs: (text: string) => text.startsWith('ours'), maxBytes: 100 };
 
 describe('replaceFile()', () => {
   test('writes where nothing, an empty file or one of ours is', async () => {

@@ -13,7 +13,7 @@ interface Match {
 }
 
 /** The most that a window can be worth: it begins a little before a match, and each clause counts more than any number of matches. */
-function mostValue(text: string, matches: readonly Match[]): number {
+function maxValue(text: string, matches: readonly Match[]): number {
   const values = matches.map((first, index) => {
     const begin = Math.max(0, Math.min(first.begin - leadIn, text.length - longest));
     const inside: Match[] = [];
@@ -44,7 +44,7 @@ test('a snippet has the part of the text with the most clauses, then matches', (
       const parts = snippetOf(text, matches).filter(({ match }) => match);
       const clauses = new Set(parts.map((part) => part.text[0]));
       // At the end of the text the window has matches before the first one, too.
-      expect(clauses.size * longest + parts.length).toBeGreaterThanOrEqual(mostValue(text, matches));
+      expect(clauses.size * longest + parts.length).toBeGreaterThanOrEqual(maxValue(text, matches));
     }),
     { seed: testSeed, numRuns: 500 },
   );

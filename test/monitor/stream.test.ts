@@ -3,8 +3,8 @@ import { type IncomingMessage, request, type ServerResponse } from 'node:http';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { configSchema } from '../../src/config/schema.js';
 import { isLoopback } from '../../src/http/guard.js';
-import { EventStream, mostStreams } from '../../src/monitor/event-stream.js';
-import { LiveTurns, mostShown } from '../../src/monitor/live-turns.js';
+import { EventStream, maxStreams } from '../../src/monitor/event-stream.js';
+import { LiveTurns, maxShown } from '../../src/monitor/live-turns.js';
 import { LogTail } from '../../src/monitor/log-tail.js';
 import type { TurnRecord } from '../../src/monitor/turn-record.js';
 import { TurnRing } from '../../src/monitor/turn-ring.js';
@@ -108,7 +108,7 @@ it('other web pages and names of an attacker are refused on every path', async (
 
 it('a HEAD request of the stream ends and takes no place of a page', async () => {
   const server = await start();
-  for (let n = 0; n < 2 * mostStreams; n++) {
+  for (let n = 0; n < 2 * maxStreams; n++) {
     const response = await get(server, '/api/stream', {}, { method: 'HEAD' });
     expect([response.statusCode, await text(response)]).toEqual([200, '']);
   }
@@ -256,8 +256,8 @@ it('a page that reads nothing of the kept turns gives up its place, a slow one k
 it('streams beyond the limit are refused, and places of closed ones are free again', async () => {
   const server = await start();
   const streams: IncomingMessage[] = [];
-  for (let n = 0; n < mostStreams; n++) streams.push(await get(server, '/api/stream'));
-  expect(streams.map(({ statusCode }) => statusCode)).toEqual(Array(mostStreams).fill(200));
+  for (let n = 0; n < maxStreams; n++) streams.push(await get(server, '/api/stream'));
+  expect(streams.map(({ statusCode }) => statusCode)).toEqual(Array(maxStreams).fill(200));
   const [first] = streams;
   const refused = await get(server, '/api/stream', { connection: 'keep-alive' });
   expect([refused.statusCode, refused.headers.connection]).toEqual([503, 'close']);
@@ -331,16 +331,16 @@ it('a page gets turns several at a time, in order, and of too many the failed an
   const live = new LiveTurns((turns) => shown.push(turns.map(({ json }) => JSON.parse(json))));
   const add = (fields: object) => live.added(ring.add({ ...facts('t'), ...fields }));
   live.flush();
-  for (let n = 0; n < mostShown; n++) add({});
+  for (let n = 0; n < maxShown; n++) add({});
   expect(shown).toEqual([]);
   vi.advanceTimersToNextTimer();
-  expect(shown.at(-1)?.map(({ seq }) => seq)).toEqual(Array.from({ length: mostShown }, (_, n) => n + 1));
+  expect(shown.at(-1)?.map(({ seq }) => seq)).toEqual(Array.from({ length: maxShown }, (_, n) => n + 1));
   add({ status: 'failed', durationMs: 0 });
   for (let n = 0; n < 1000; n++) add({ durationMs: 1, queuedMs: n });
   live.flush();
   expect(shown.at(-1)?.map(({ queuedMs }) => queuedMs)).toEqual([
     0,
-    ...Array.from({ length: mostShown - 1 }, (_, n) => 1001 - mostShown + n),
+    ...Array.from({ length: maxShown - 1 }, (_, n) => 1001 - maxShown + n),
   ]);
   live.flush();
   expect(shown).toHaveLength(2);
@@ -352,7 +352,7 @@ it(`the turns that a page gets are those that sorting chooses, seed ${testSeed}`
     const shown: number[][] = [];
     const ring = new TurnRing(1, false);
     const live = new LiveTurns((turns) => shown.push(turns.map(({ seq }) => seq)));
-    const added = Array.from({ length: 1 + Math.floor(draw() * 5 * mostShown) }, () => {
+    const added = Array.from({ length: 1 + Math.floor(draw() * 5 * maxShown) }, () => {
       const status = draw() < 0.1 ? 'failed' : 'completed';
       const turn = ring.add({ ...facts('t'), status, durationMs: Math.floor(draw() * 8) });
       live.added(turn);
@@ -362,7 +362,7 @@ it(`the turns that a page gets are those that sorting chooses, seed ${testSeed}`
     const chosen = added.toSorted((a, b) => (a.rank === b.rank ? b.seq - a.seq : b.rank - a.rank));
     expect(shown).toEqual([
       chosen
-        .slice(0, mostShown)
+        .slice(0, maxShown)
         .map(({ seq }) => seq)
         .sort((a, b) => a - b),
     ]);
@@ -376,7 +376,7 @@ it('a page gets a turn that failed before the ring has forgotten it', () => {
   live.added(ring.add({ ...facts('failed'), status: 'failed' }));
   for (let n = 1; n < 5000; n++) live.added(ring.add(facts('t')));
   live.flush();
-  expect(shown[0]).toHaveLength(mostShown);
+  expect(shown[0]).toHaveLength(maxShown);
   expect(shown[0]?.[0]?.turn).toBe('failed');
 });
 

@@ -5,7 +5,7 @@ import { connect, type Socket } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
 import type { Graph } from '../../src/client/index.js';
 import { refusalOf } from '../../src/http/guard.js';
-import { mostConnections } from '../../src/http/local-server.js';
+import { maxConnections } from '../../src/http/local-server.js';
 import { familyText } from '../../src/metrics/metric-family.js';
 import { parseExposition } from '../helpers/exposition.js';
 import { FakeTextModel } from '../helpers/fake-text-model.js';
@@ -233,7 +233,7 @@ it('health answers however many connections say nothing', async () => {
   const server = await start();
   const silent: Socket[] = [];
   let closed = 0;
-  for (let n = 0; n < 3 * mostConnections; n++) {
+  for (let n = 0; n < 3 * maxConnections; n++) {
     const socket = connect(portOf(server), '127.0.0.1');
     onTestFinished(() => void socket.destroy());
     socket.on('close', () => closed++);
@@ -244,7 +244,7 @@ it('health answers however many connections say nothing', async () => {
     silent.push(socket);
   }
   expect(await get(portOf(server), '/health')).toMatchObject({ status: 200 });
-  await expect.poll(() => closed).toBeGreaterThan(2 * mostConnections);
+  await expect.poll(() => closed).toBeGreaterThan(2 * maxConnections);
   expect(silent.at(-1)?.closed).toBe(false);
 });
 

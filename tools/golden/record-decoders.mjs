@@ -23,7 +23,7 @@ const alternatives = 4;
 /** Tokens with log-probabilities. */
 const probed = 6;
 /** A reply is recorded up to the first token whose lead is less: other processors round otherwise. */
-const leastLead = 0.05;
+const minLead = 0.05;
 const context = 256;
 
 await runScript('record-decoders', async (args) => {
@@ -99,7 +99,7 @@ async function reply(url, text) {
     cache_prompt: false,
   });
   const lead = ({ top_logprobs: [first, second] }) => first.logprob - second.logprob;
-  const close = found.findIndex((each) => lead(each) < leastLead);
+  const close = found.findIndex((each) => lead(each) < minLead);
   const kept = close < 0 ? tokens : tokens.slice(0, close);
   const logprobs = found
     .slice(0, Math.min(probed, kept.length))

@@ -16,7 +16,7 @@ const endings = [
   ['ing', 'e'],
 ];
 /** Senses of a word, the most usual ones first, that are looked at. */
-const mostSenses = 3;
+const maxSenses = 3;
 
 /** Returns a function from a text to the same in other words. `folder`: that of data.noun and index.noun. */
 export function otherWords(folder) {
@@ -39,7 +39,7 @@ function readPart(folder, part, senses) {
     const [lemma, , count, pointers] = fields;
     const used = Number(fields[5 + Number(pointers)]);
     if (lemma.includes('_') || (senses.get(lemma)?.used ?? -1) >= used) continue;
-    const offsets = fields.slice(-Number(count)).slice(0, mostSenses);
+    const offsets = fields.slice(-Number(count)).slice(0, maxSenses);
     senses.set(lemma, { used, synonyms: offsets.flatMap((offset) => wordsAt(data, Number(offset))) });
   }
 }

@@ -1,7 +1,7 @@
 // Cancels at random moments of each phase of a request.
 import { setThrottle } from '../../lorekeep.mjs';
 
-const [fewestMs, mostMs] = [1, 80];
+const [fewestMs, maxMs] = [1, 80];
 /** Tokens of a prompt that are not in the cache: more than are computed before the cancel. */
 const freshTokens = 512;
 const replyTokens = 200;
@@ -69,7 +69,7 @@ async function cancelOnce(phase, { model, generate, long, other }, i) {
   const fresh = other.slice(i % 1000, (i % 1000) + (replies ? 1 : freshTokens));
   const generation = generate({ prompt: [...long.slice(0, depth), ...fresh], maxTokens: replyTokens });
   if (replies) await generation[Symbol.asyncIterator]().next();
-  await sleep(between(fewestMs, mostMs));
+  await sleep(between(fewestMs, maxMs));
   const begun = now();
   // Read between two steps, thus when nothing of the request is computed any more. Asked after the cancel, the question
   // might miss the end of the step and wait for the next one.

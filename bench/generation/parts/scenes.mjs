@@ -16,7 +16,7 @@ const streamed = 48;
 /** Rounds of contestants that are not lorekeep's own runtime: each takes a minute and more. */
 const slowRounds = 1;
 /** Limit of A's longest gap: a number of its own steps plus some ms. */
-const [mostSteps, mostMs] = [3, 50];
+const [maxSteps, maxMs] = [3, 50];
 
 /** Adds the table "generation-fairness" and the curve "gap-first-token". */
 export async function scenes(options, result) {
@@ -122,7 +122,7 @@ function rowOf({ name, label }, rounds) {
       setting: label,
       step,
       gap,
-      limit: gap / (mostSteps * step + mostMs),
+      limit: gap / (maxSteps * step + maxMs),
       p99: over(({ mix }) => quantile(gapsWhile(mix), 0.99)),
       first,
       ratio: over(({ mix, alone }) => firstTokenMs(mix.B) / alone),
@@ -169,7 +169,7 @@ function table(rows) {
       { key: 'setting', label: 'setting' },
       { key: 'step', label: "A's step alone, ms" },
       { key: 'gap', label: "A's longest gap, ms" },
-      { key: 'limit', label: `of ${mostSteps} steps + ${mostMs} ms`, digits: 2 },
+      { key: 'limit', label: `of ${maxSteps} steps + ${maxMs} ms`, digits: 2 },
       { key: 'p99', label: "A's p99 gap, ms" },
       { key: 'first', label: "B's first token, ms" },
       { key: 'ratio', label: 'of its time alone', digits: 2 },

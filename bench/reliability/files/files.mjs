@@ -9,7 +9,7 @@ import { menderProgram } from './mender.mjs';
 const stuckMs = 30_000;
 const chunk = 5000;
 /** Number of crashes after which a loader is not tried further. */
-const mostCrashes = 20;
+const maxCrashes = 20;
 
 export const files = {
   name: 'files',
@@ -50,7 +50,7 @@ async function runLoader(task, name, count) {
   const sums = { refused: 0, same: 0, other: 0, mended: 0 };
   // However busy the machine is, every loader is tried.
   const goesOn = (from) => from === 0 || Date.now() < task.until;
-  for (let from = 0; from < count && goesOn(from) && outcome.crashes < mostCrashes; ) {
+  for (let from = 0; from < count && goesOn(from) && outcome.crashes < maxCrashes; ) {
     const to = Math.min(count, from + chunk);
     const { messages, signal, code, hung, printed } = await runWorker(task, name, from, to);
     const [counts] = messages;

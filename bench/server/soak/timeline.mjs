@@ -79,7 +79,7 @@ export class Timeline {
   }
 
   /** The most anonymous and swapped memory of all samples, in KiB. */
-  mostMemory() {
+  maxMemory() {
     return Math.max(...[...this.samples, ...this.held].map(({ memory }) => memory));
   }
 

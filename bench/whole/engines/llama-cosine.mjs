@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { getLlama, LlamaLogLevel } from 'node-llama-cpp';
 import { root } from '../../harness/cache.mjs';
 
-const mostTokens = 500;
+const maxTokens = 500;
 
 /**
  * One context of one thread, which is its fastest: its threads wait for each other in a loop, so two took 7 times the
@@ -20,7 +20,7 @@ async function embedder() {
   const model = await llama.loadModel({ modelPath: join(root, 'data', 'models', 'all-MiniLM-L6-v2.gguf') });
   const context = await model.createEmbeddingContext({ contextSize: 512, batchSize: 512, threads: 1 });
   return async (text) => {
-    const tokens = model.tokenize(text).slice(0, mostTokens);
+    const tokens = model.tokenize(text).slice(0, maxTokens);
     // The vector of no tokens is empty, and a collection may hold empty texts.
     if (tokens.length === 0) return new Float32Array(model.embeddingVectorSize);
     const { vector } = await context.getEmbeddingFor(tokens);

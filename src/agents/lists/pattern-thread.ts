@@ -18,7 +18,7 @@ const workerFile = join(homeFolder, 'dist/src/agents/lists/pattern-worker.js');
 /** An unused thread ends after this, with the patterns that it keeps. */
 const idleMs = 30_000;
 
-const mostHeapMiB = 256;
+const maxHeapMiB = 256;
 
 const never = new AbortController().signal;
 
@@ -34,7 +34,7 @@ export class PatternThread {
   #idle: NodeJS.Timeout | undefined;
   #closed = false;
 
-  constructor({ file = workerFile, heapMiB = mostHeapMiB } = {}) {
+  constructor({ file = workerFile, heapMiB = maxHeapMiB } = {}) {
     this.#file = file;
     this.#heapMiB = heapMiB;
   }

@@ -5,7 +5,7 @@ import { RE2JS, RE2JSSyntaxException } from 're2js';
 import type { PatternReply, PatternRequest } from './pattern-messages.js';
 
 /** Instructions of all compiled patterns that are kept: some 50 MiB. */
-const mostInstructions = 150_000;
+const maxInstructions = 150_000;
 /** Counted for a pattern in addition to its instructions. */
 const perPattern = 10;
 
@@ -61,7 +61,7 @@ function patternOf(source: string): Compiled {
   kept.set(source, compiled);
   instructions += compiled.size + perPattern;
   for (const [oldest, { size }] of kept) {
-    if (instructions <= mostInstructions || kept.size === 1) break;
+    if (instructions <= maxInstructions || kept.size === 1) break;
     kept.delete(oldest);
     instructions -= size + perPattern;
   }

@@ -19,7 +19,7 @@ const titles: Readonly<Record<Phase, string>> = {
 /** Milliseconds between two lines about one phase, without a terminal. */
 const lineEveryMs = 10_000;
 /** Below this share the remaining time is a guess. */
-const leastElapsedMs = 500;
+const minElapsedMs = 500;
 const titleWidth = 14;
 
 /** The unit of a phase. */
@@ -63,12 +63,12 @@ class Pace {
 
   rate(done: number): string {
     const { elapsed } = this;
-    return elapsed < leastElapsedMs ? '' : `${count(Math.round((done / elapsed) * 1000))}/s`;
+    return elapsed < minElapsedMs ? '' : `${count(Math.round((done / elapsed) * 1000))}/s`;
   }
 
   left(done: number, total: number): string {
     const { elapsed } = this;
-    if (elapsed < leastElapsedMs || done === 0 || done >= total) return '';
+    if (elapsed < minElapsedMs || done === 0 || done >= total) return '';
     return `${duration((elapsed / done) * (total - done))} left`;
   }
 }

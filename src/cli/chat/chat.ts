@@ -58,19 +58,17 @@ async function graphOf(kb: string | undefined, flags: ChatFlags): Promise<Graph>
 }
 
 /** No frame has more. */
-const mostHistoryBytes = 256 * 1024 * 1024;
+const maxHistoryBytes = 256 * 1024 * 1024;
 
 /** The conversation of a file that may not exist yet. @throws CommandError */
 async function readHistory(file: string): Promise<History | undefined> {
   // It is written again: no link may lead to another file.
   const flags = constants.O_NOFOLLOW ?? 0;
-  const bytes = await readRegularBytes(file, mostHistoryBytes, flags).catch(
-    (error: NodeJS.ErrnoException) => {
-      if (error.code === 'ENOENT') return undefined;
-      const reason = error.code === 'ELOOP' ? `${file}: is a symbolic link` : error.message;
-      throw new CommandError('IO', `--history: ${reason}`, { cause: error });
-    },
-  );
+  const bytes = await readRegularBytes(file, maxHistoryBytes, flags).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return undefined;
+    const reason = error.code === 'ELOOP' ? `${file}: is a symbolic link` : error.message;
+    throw new CommandError('IO', `--history: ${reason}`, { cause: error });
+  });
   if (bytes === undefined || bytes.length === 0) return undefined;
   const refuse = (reason: string, cause?: unknown): never => {
     throw new CommandError('CORRUPT', `${file}${reason}`, { cause });

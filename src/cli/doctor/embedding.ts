@@ -4,7 +4,7 @@ import { counted } from '../terminal/amounts.js';
 import { type Finding, ok } from './finding.js';
 
 /** Number of models shown: those measured last. */
-const mostShown = 10;
+const maxShown = 10;
 
 /** Shows the runtimes that first loads measured on this machine. Precondition: the addon loads. */
 export async function checkEmbedding(): Promise<Finding[]> {
@@ -13,7 +13,7 @@ export async function checkEmbedding(): Promise<Finding[]> {
   if (entries.length === 0)
     return [ok('embedding', 'nothing is measured yet; the first load of a model measures')];
   const models = latestOfEach(entries);
-  const shown = models.filter(({ path }) => existsSync(path)).slice(0, mostShown);
+  const shown = models.filter(({ path }) => existsSync(path)).slice(0, maxShown);
   const others = models.length - shown.length;
   const rest = others === 0 ? '' : `, with ${counted(others, 'other')} (older, or of files that are gone)`;
   return [
@@ -30,7 +30,7 @@ export async function checkGeneration(): Promise<Finding[]> {
   const { entries } = await measuredSettings('generation');
   return latestOfEach(entries)
     .filter(({ path }) => existsSync(path))
-    .slice(0, mostShown)
+    .slice(0, maxShown)
     .map(({ name, fingerprint, runtime, path }) =>
       ok('generation', `${name} (${fingerprint}): ${runtime} (${path})`),
     );

@@ -20,7 +20,7 @@ export interface LastCrashFlags {
 }
 
 /** Larger files are no dumps of lorekeep, which have some hundred kilobytes. */
-const mostBytes = 64 * 1024 * 1024;
+const maxBytes = 64 * 1024 * 1024;
 
 /** `lorekeep doctor --last-crash`: explains the newest crash dump of the server, or a given one. */
 export async function explainLastCrash(flags: LastCrashFlags): Promise<void> {
@@ -44,7 +44,7 @@ function explain(path: string, symbols: Symbols | undefined): Explanation {
   try {
     const facts = statSync(path);
     if (!facts.isFile()) throw new NotADump('it is not a regular file');
-    if (facts.size > mostBytes) throw new NotADump('it is too large');
+    if (facts.size > maxBytes) throw new NotADump('it is too large');
     return explainCrash(readMinidump(readFileSync(path)), symbols);
   } catch (error) {
     const why =

@@ -8,7 +8,7 @@ const worthwhile = 0.01;
 const notable = 0.1;
 const listedIds = 3;
 /** With fewer, the interval of a difference means little; that of one question is 0. */
-const leastQuestions = 10;
+const minQuestions = 10;
 
 /** Returns advice in sentences, the most useful first. */
 export function adviceOf(evaluation: Evaluation, config: KnowledgeBaseConfig): string[] {
@@ -26,7 +26,7 @@ export function adviceOf(evaluation: Evaluation, config: KnowledgeBaseConfig): s
       `${drafts} of ${counted(questions, 'question')} are drafts: records find their own sentences easily, so these numbers are too good. Replace them with questions that people ask.`,
     );
   if (drafts === 0) advice.push(...calibrationAdvice(evaluation, config));
-  const better = (questions < leastQuestions ? [] : settings)
+  const better = (questions < minQuestions ? [] : settings)
     .filter(({ current, difference: { mean, half } }) => !current && mean >= worthwhile && mean > half)
     .sort((a, b) => b.difference.mean - a.difference.mean)[0];
   if (better !== undefined) advice.push(settingAdvice(better));

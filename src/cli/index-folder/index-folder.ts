@@ -79,8 +79,8 @@ function printIndex(folder: string, index: FolderIndex, ms: number): void {
 }
 
 /** Files named for one reason, and reasons shown. */
-const mostPaths = 5;
-const mostReasons = 20;
+const maxPaths = 5;
+const maxReasons = 20;
 
 /** Lists the files that were left out: one line per reason. */
 function printProblems(problems: readonly FileProblem[]): void {
@@ -88,11 +88,11 @@ function printProblems(problems: readonly FileProblem[]): void {
   const byReason = new Map<string, string[]>();
   for (const { path, reason } of problems) byReason.set(reason, [...(byReason.get(reason) ?? []), path]);
   note(`not indexed: ${counted(new Set(problems.map(({ path }) => path)).size, 'file')}, or parts of them`);
-  for (const [reason, paths] of [...byReason].slice(0, mostReasons)) {
-    const more = paths.length > mostPaths ? ` and ${count(paths.length - mostPaths)} more` : '';
-    const shown = paths.slice(0, mostPaths).map(printableLine).join(', ');
+  for (const [reason, paths] of [...byReason].slice(0, maxReasons)) {
+    const more = paths.length > maxPaths ? ` and ${count(paths.length - maxPaths)} more` : '';
+    const shown = paths.slice(0, maxPaths).map(printableLine).join(', ');
     note(`  ${shown}${more}: ${printableLine(reason)}`);
   }
-  if (byReason.size > mostReasons)
-    note(`  and ${count(byReason.size - mostReasons)} more reasons; --json has all`);
+  if (byReason.size > maxReasons)
+    note(`  and ${count(byReason.size - maxReasons)} more reasons; --json has all`);
 }

@@ -103,12 +103,12 @@ async function readInput(): Promise<string> {
   let bytes = 0;
   for await (const chunk of process.stdin) {
     bytes += (chunk as Buffer).length;
-    if (bytes > mostInput)
-      throw new CommandError('TEXT_TOO_LONG', `stdin: at most ${mostInput} bytes are expected`);
+    if (bytes > maxInput)
+      throw new CommandError('TEXT_TOO_LONG', `stdin: at most ${maxInput} bytes are expected`);
     chunks.push(chunk as Buffer);
   }
   return Buffer.concat(chunks).toString('utf8').trimEnd();
 }
 
 /** Longest prompt from stdin, in bytes. */
-const mostInput = 16 * 1024 * 1024;
+const maxInput = 16 * 1024 * 1024;

@@ -4,7 +4,7 @@ import { parseWithWideIntegers } from '../../schema/wide-integers.js';
 import { UsageError } from '../failure.js';
 
 /** Longest file that a flag may name, in bytes. */
-const mostBytes = 16 * 1024 * 1024;
+const maxBytes = 16 * 1024 * 1024;
 
 /** The value of a flag that is JSON, or `@FILE` for a file of JSON. @throws UsageError */
 export async function jsonArgument(flag: string, given: string | undefined): Promise<unknown> {
@@ -58,7 +58,7 @@ async function read(source: string, file: string): Promise<string> {
   const chunks: Buffer[] = [];
   let length = 0;
   try {
-    for await (const chunk of createReadStream(file, { end: mostBytes })) {
+    for await (const chunk of createReadStream(file, { end: maxBytes })) {
       chunks.push(chunk as Buffer);
       length += (chunk as Buffer).length;
     }
@@ -66,7 +66,7 @@ async function read(source: string, file: string): Promise<string> {
     const { code, message } = error as NodeJS.ErrnoException;
     throw new UsageError(`${source}: ${reasons.get(code) ?? message}`);
   }
-  if (length > mostBytes) throw new UsageError(`${source}: is longer than ${mostBytes} bytes`);
+  if (length > maxBytes) throw new UsageError(`${source}: is longer than ${maxBytes} bytes`);
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(Buffer.concat(chunks));
   } catch {

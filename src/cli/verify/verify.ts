@@ -55,12 +55,12 @@ async function verified(entry: CatalogEntry, models: CommandModels): Promise<Ver
     return { model, ok: true, message: 'loads; the catalog has no reference for it' };
   const { file, least_cosine: required } = reference;
   const expected = await readReference(models.catalog.resolveFile(file));
-  const { texts, otherTokens, leastCosine } = await compareWithReference(loaded.model, expected);
-  const cosines = { least_cosine: leastCosine, required_cosine: required };
-  const same = `the same tokens, cosine ${leastCosine.toFixed(5)} and better; ${required} is required`;
+  const { texts, otherTokens, minCosine } = await compareWithReference(loaded.model, expected);
+  const cosines = { least_cosine: minCosine, required_cosine: required };
+  const same = `the same tokens, cosine ${minCosine.toFixed(5)} and better; ${required} is required`;
   const message =
     otherTokens === undefined ? `${texts} texts: ${same}` : `other tokens for ${JSON.stringify(otherTokens)}`;
-  return { model, ok: otherTokens === undefined && leastCosine >= required, message, ...cosines };
+  return { model, ok: otherTokens === undefined && minCosine >= required, message, ...cosines };
 }
 
 function unknownModel(name: string, known: readonly string[]): string {

@@ -4,7 +4,7 @@ import { readRegular } from '../../../lib/regular-file.js';
 import { PathPatterns } from './path-patterns.js';
 
 /** A longer .gitignore is ignored. */
-const mostBytes = 1024 * 1024;
+const maxBytes = 1024 * 1024;
 
 interface Level {
   /** The folder of the .gitignore file. */
@@ -36,7 +36,7 @@ export class IgnoreRules {
 
   /** Adds the rules of a folder. */
   async enter(folder: string): Promise<IgnoreRules> {
-    const text = await readRegular(join(folder, '.gitignore'), mostBytes).catch(() => '');
+    const text = await readRegular(join(folder, '.gitignore'), maxBytes).catch(() => '');
     if (text === '') return this;
     const patterns = new PathPatterns(text.replace(/^\uFEFF/, '').split('\n'));
     return new IgnoreRules([...this.#levels, { folder, patterns }]);

@@ -7,7 +7,7 @@ import { openRegular } from '../../../lib/regular-file.js';
 import { UnreadableDocument } from '../document.js';
 
 /** Largest file that is read as a whole. Tables are read row by row and have no limit. */
-const mostFileBytes = 64 * 1024 * 1024;
+const maxFileBytes = 64 * 1024 * 1024;
 
 /** Bytes in which a NUL makes a file binary. */
 const headBytes = 8000;
@@ -34,17 +34,17 @@ export function openReason({ code, errno = 0, message, path }: NodeJS.ErrnoExcep
   return `cannot be read: ${getSystemErrorMap().get(errno)?.join(': ') ?? message}`;
 }
 
-/** Reads a file. @throws UnreadableDocument, also for one of more than mostFileBytes */
+/** Reads a file. @throws UnreadableDocument, also for one of more than maxFileBytes */
 export async function readBytes(file: FileHandle): Promise<Buffer> {
   const { size } = await file.stat();
-  if (size > mostFileBytes) throw tooLarge();
+  if (size > maxFileBytes) throw tooLarge();
   try {
     const chunks: Buffer[] = [];
-    for await (const chunk of file.createReadStream({ autoClose: false, end: mostFileBytes })) {
+    for await (const chunk of file.createReadStream({ autoClose: false, end: maxFileBytes })) {
       chunks.push(chunk as Buffer);
     }
     const bytes = Buffer.concat(chunks);
-    if (bytes.length > mostFileBytes) throw tooLarge();
+    if (bytes.length > maxFileBytes) throw tooLarge();
     return bytes;
   } catch (cause) {
     if (cause instanceof UnreadableDocument) throw cause;
@@ -53,7 +53,7 @@ export async function readBytes(file: FileHandle): Promise<Buffer> {
 }
 
 const tooLarge = () =>
-  new UnreadableDocument(`is larger than ${mostFileBytes / 2 ** 20} MiB; split it into several files`);
+  new UnreadableDocument(`is larger than ${maxFileBytes / 2 ** 20} MiB; split it into several files`);
 
 /** The encoding that a byte order mark names, else UTF-8. */
 export function encodingOf([first, second]: Buffer): 'utf-8' | 'utf-16le' | 'utf-16be' {

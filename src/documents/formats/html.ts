@@ -26,7 +26,7 @@ const blocks = new Set(
 );
 
 /** The parser's time grows with the square of the depth. */
-const mostDepth = 2000;
+const maxDepth = 2000;
 
 /** Reads the text of an HTML page: headings, paragraphs, list items, table rows, code. */
 export async function readHtml(text: string): Promise<Document> {
@@ -54,7 +54,7 @@ class HtmlReader {
   #text: string[] = [];
 
   onopentag(name: string): void {
-    if (++this.#depth > mostDepth) throw new UnreadableDocument('its elements are nested too deeply');
+    if (++this.#depth > maxDepth) throw new UnreadableDocument('its elements are nested too deeply');
     if (skipped.has(name)) {
       this.#finishBlock();
       this.#skipped++;

@@ -1,7 +1,7 @@
 import { UnreadableDocument } from '../document.js';
 
 /** Longest row in characters; the file of a longer one is not a table. */
-export const mostRowCharacters = 4 * 1024 * 1024;
+export const maxRowCharacters = 4 * 1024 * 1024;
 
 /** A row and the line of the file on which it begins, from 1. */
 export interface CsvRow {
@@ -84,9 +84,9 @@ export class CsvReader {
 
   #add(part: string): void {
     this.#characters += part.length;
-    if (this.#characters > mostRowCharacters)
+    if (this.#characters > maxRowCharacters)
       throw new UnreadableDocument(
-        `line ${this.#rowLine}: the row has more than ${mostRowCharacters} characters`,
+        `line ${this.#rowLine}: the row has more than ${maxRowCharacters} characters`,
       );
     this.#cell.push(part);
   }
@@ -97,8 +97,8 @@ export class CsvReader {
     this.#state = 'begin';
     // An empty cell takes memory, too.
     this.#characters++;
-    if (this.#cells.length > mostCells)
-      throw new UnreadableDocument(`line ${this.#rowLine}: the row has more than ${mostCells} cells`);
+    if (this.#cells.length > maxCells)
+      throw new UnreadableDocument(`line ${this.#rowLine}: the row has more than ${maxCells} cells`);
   }
 
   #finishRow(rows: CsvRow[]): void {
@@ -114,4 +114,4 @@ export class CsvReader {
   }
 }
 
-const mostCells = 10_000;
+const maxCells = 10_000;

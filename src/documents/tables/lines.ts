@@ -1,4 +1,4 @@
-import { mostRowCharacters } from './csv-rows.js';
+import { maxRowCharacters } from './csv-rows.js';
 
 /** A line and its number, from 1; `text` is undefined if it is too long. */
 export interface Line {
@@ -12,7 +12,7 @@ export async function* linesOf(pieces: AsyncIterable<string>): AsyncGenerator<Li
   let parts: string[] = [];
   let length = 0;
   const take = (): Line => {
-    const line = { number: number++, text: length > mostRowCharacters ? undefined : parts.join('') };
+    const line = { number: number++, text: length > maxRowCharacters ? undefined : parts.join('') };
     parts = [];
     length = 0;
     return line;
@@ -21,12 +21,12 @@ export async function* linesOf(pieces: AsyncIterable<string>): AsyncGenerator<Li
     let begin = 0;
     for (let end = piece.indexOf('\n'); end >= 0; end = piece.indexOf('\n', begin)) {
       length += end - begin;
-      if (length <= mostRowCharacters) parts.push(piece.slice(begin, end));
+      if (length <= maxRowCharacters) parts.push(piece.slice(begin, end));
       begin = end + 1;
       yield take();
     }
     length += piece.length - begin;
-    if (length <= mostRowCharacters) parts.push(piece.slice(begin));
+    if (length <= maxRowCharacters) parts.push(piece.slice(begin));
     else parts = [];
   }
   if (length > 0) yield take();

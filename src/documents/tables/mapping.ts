@@ -22,7 +22,7 @@ export type Row =
   | { line: number; problem: string };
 
 /** Problems of rows that are kept for the report. */
-const mostProblems = 100;
+const maxProblems = 100;
 
 /** Makes sections of rows. Rows that cannot be used are added to `problems`. */
 export async function* rowSections(
@@ -33,7 +33,7 @@ export async function* rowSections(
   const taken = new Set<string>();
   let left = 0;
   const refuse = (line: number, problem: string) => {
-    if (problems.length < mostProblems) problems.push(`line ${line}: ${problem}`);
+    if (problems.length < maxProblems) problems.push(`line ${line}: ${problem}`);
     else left++;
   };
   for await (const row of rows) {

@@ -238,7 +238,7 @@ class FolderIndexing {
 
   async #writeConfig(): Promise<void> {
     const path = join(this.#place, fileNames.config);
-    const present = await readRegular(path, mostConfigBytes).catch(() => '');
+    const present = await readRegular(path, maxConfigBytes).catch(() => '');
     const text = configText(this.#options.model, this.#options.mapping, searchFieldsOf(present));
     if (present !== text) await this.#replace(fileNames.config, text);
   }
@@ -309,7 +309,7 @@ const indexFiles = {
 const searchFields = ['fusion', 'lexical', 'relevance'];
 
 /** More than a config with long lists of synonyms and stop words takes. */
-const mostConfigBytes = 16 * 1024 * 1024;
+const maxConfigBytes = 16 * 1024 * 1024;
 
 function searchFieldsOf(config: string): Record<string, unknown> {
   if (!ours[fileNames.config](config)) return {};

@@ -57,12 +57,12 @@ export async function existingFolder(folder: string): Promise<string> {
 }
 
 /** More than folder.json ever has. */
-const mostFactsBytes = 1024 * 1024;
+const maxFactsBytes = 1024 * 1024;
 
 /** Reads folder.json; undefined if it is absent or not ours. */
 export async function readFacts(place: string): Promise<FolderFacts | undefined> {
   try {
-    const facts = JSON.parse(await readRegular(join(place, fileNames.facts), mostFactsBytes)) as FolderFacts;
+    const facts = JSON.parse(await readRegular(join(place, fileNames.facts), maxFactsBytes)) as FolderFacts;
     return facts.kind === 'lorekeep folder index' && facts.version === 1 ? facts : undefined;
   } catch {
     return undefined;

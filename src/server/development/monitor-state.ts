@@ -17,8 +17,8 @@ import type { Services } from '../services.js';
 import { waitingWork } from '../waiting-work.js';
 
 /** Maximum number of clients, and of sessions, that a page shows: a server may have many thousands. */
-const mostClients = 200;
-const mostSessions = 500;
+const maxClients = 200;
+const maxSessions = 500;
 
 /** The state that the monitor shows, apart from turns and the log. */
 export async function monitorState(
@@ -49,11 +49,11 @@ export async function monitorState(
 }
 
 function clientStates(connections: ReadonlySet<Connection>): ClientState[] {
-  let room = mostSessions;
+  let room = maxSessions;
   return [...connections]
     .map((connection) => ({ connection, memory: connection.budget }))
     .toSorted((a, b) => b.memory.held - a.memory.held)
-    .slice(0, mostClients)
+    .slice(0, maxClients)
     .map(({ connection, memory }): ClientState => {
       const { address, sessionCount } = connection;
       const sessions = connection.sessionStates(room);

@@ -55,7 +55,7 @@ class JoiningModel extends FakeTextModel {
 
 /** Records what it is asked to render and count, and refuses to render long messages. */
 class MeasuredModel extends FakeTextModel {
-  mostMessages = 0;
+  maxMessages = 0;
   counted = 0;
   /** Characters counted, in all and at most at once. */
   characters = 0;
@@ -73,7 +73,7 @@ class MeasuredModel extends FakeTextModel {
   }
 
   override async render(messages: readonly ChatMessage[]) {
-    this.mostMessages = Math.max(this.mostMessages, messages.length);
+    this.maxMessages = Math.max(this.maxMessages, messages.length);
     const length = messages.reduce((sum, { content }) => sum + content.length, 0);
     this.longestRendered = Math.max(this.longestRendered, length);
     if (length > this.longest)
@@ -160,7 +160,7 @@ describe('a prompt that does not fit', () => {
     });
     expect(fitted.parts.knowledge).toHaveLength(2);
     expect(fitted.counted.tokens + 10).toBeGreaterThan(limit);
-    expect(model.mostMessages).toBeLessThan(300);
+    expect(model.maxMessages).toBeLessThan(300);
     expect(model.counted).toBeLessThan(500);
   });
 

@@ -23,9 +23,9 @@ const hasFailed = () => {
 const sample = await new Sample(join(folder, 'kb'), { seed: 1, records: 2000 }).write();
 await sample.build();
 /** Models by many names: each request loads one anew. */
-const mostAttempts = 150;
+const maxAttempts = 150;
 const named = (type, name, file) =>
-  Array.from({ length: mostAttempts }, (_, n) => ({
+  Array.from({ length: maxAttempts }, (_, n) => ({
     name: `${name}${n}`,
     model_type: type,
     variants: [{ file }],

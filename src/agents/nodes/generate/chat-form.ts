@@ -1,6 +1,6 @@
 import { LorekeepError } from '../../../../lib/index.js';
 import type { ChatMessage, GenerateRequest } from '../../../catalog/text-model.js';
-import { countEach, leastTokens, longestCounted } from './count-each.js';
+import { countEach, longestCounted, minTokens } from './count-each.js';
 import type { PromptModel } from './prompt-model.js';
 
 /** A prompt in the form that a model takes, with its tokens counted. */
@@ -58,7 +58,7 @@ async function countStopping(
   most: number,
 ): Promise<CountedPrompt> {
   const messageTokens = await countEach(model, texts, most);
-  const tokens = messageTokens.reduce((sum, count) => sum + leastTokens(count), 0);
+  const tokens = messageTokens.reduce((sum, count) => sum + minTokens(count), 0);
   return { tokens, stopped: true, messageTokens, request: {} };
 }
 

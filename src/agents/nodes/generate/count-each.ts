@@ -14,7 +14,7 @@ export const borderTokens = 2;
 const fewestOfSlice = 64;
 
 /** Returns the tokens that a text has at least in a prompt, if countEach() counts `tokens` alone. */
-export function leastTokens(tokens: number): number {
+export function minTokens(tokens: number): number {
   const borders = 1 + Math.floor(tokens / fewestOfSlice);
   return Math.max(0, tokens - borderTokens * borders);
 }
@@ -43,7 +43,7 @@ export async function countFirst(
   let left = most;
   for await (const some of counted(model, texts, most)) {
     counts.push(...some);
-    left -= some.reduce((sum, tokens) => sum + leastTokens(tokens), 0);
+    left -= some.reduce((sum, tokens) => sum + minTokens(tokens), 0);
     if (left < 0) break;
   }
   return counts;
@@ -76,7 +76,7 @@ function endOfGroup(texts: readonly string[], begin: number): number {
 
 async function count(model: PromptModel, text: string, most: number): Promise<number> {
   let tokens = await model.countTokens(text.slice(0, longestCounted));
-  for (let at = longestCounted; at < text.length && leastTokens(tokens) <= most; at += longestCounted)
+  for (let at = longestCounted; at < text.length && minTokens(tokens) <= most; at += longestCounted)
     tokens += await model.countTokens(text.slice(at, at + longestCounted));
   return tokens;
 }

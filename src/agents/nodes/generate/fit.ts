@@ -4,7 +4,7 @@ import { fail } from '../../../protocol/errors.js';
 import type { HistoryTurn } from '../../../protocol/history.js';
 import type { Interaction } from '../../interaction.js';
 import { type CountedPrompt, countPrompt, usualToken } from './chat-form.js';
-import { borderTokens, countEach, countFirst, leastTokens } from './count-each.js';
+import { borderTokens, countEach, countFirst, minTokens } from './count-each.js';
 import { type Kept, leaveOut, withinBudget } from './overflow.js';
 import type { PromptBuilder, PromptMessages, PromptParts } from './prompt.js';
 import type { PromptModel } from './prompt-model.js';
@@ -118,7 +118,7 @@ export class PromptFitter {
     ];
     if (sum(lengths) <= context * usualToken) return parts;
     const most = context - reserved;
-    const sizes = (await this.#sizes(interaction, parts.knowledge, most)).map(leastTokens);
+    const sizes = (await this.#sizes(interaction, parts.knowledge, most)).map(minTokens);
     const records = withinBudget(sizes, most);
     const turns = records < sizes.length ? 0 : await this.#newestWithin(parts.history, most - sum(sizes));
     return keep(parts, { history: turns, knowledge: records });
@@ -130,7 +130,7 @@ export class PromptFitter {
     for (let turns = 0; turns < history.length; turns += countedAtOnce) {
       const some = history.slice(Math.max(0, history.length - turns - countedAtOnce), history.length - turns);
       const texts = some.toReversed().map(({ text, reply }) => `${text}\n${reply}`);
-      const sizes = (await countFirst(this.#model, texts, left)).map(leastTokens);
+      const sizes = (await countFirst(this.#model, texts, left)).map(minTokens);
       const kept = withinBudget(sizes, left);
       if (kept < sizes.length) return turns + kept;
       left -= sum(sizes);
@@ -192,7 +192,7 @@ export class PromptFitter {
       const texts = items.map((item) => `${item}\n\n`);
       const some = await countFirst(this.#model, texts, left);
       sizes.push(...some);
-      left -= sum(some.map(leastTokens));
+      left -= sum(some.map(minTokens));
     }
     return sizes;
   }

@@ -15,13 +15,13 @@ const byCosine = { constant: -7.69, above: 16.82, words: 2.9, size: -0.45 };
 const byWords = { constant: -1.8, relevance: 1.3, words: 10.5, size: -0.6, largeStorage: 300 };
 
 /** Largest logarithm of the odds of a relevance, and its negative is that of none: those of 0.999 and 0.001. */
-const mostOdds = Math.log(999);
+const maxOdds = Math.log(999);
 
 /** Records of a storage from which on its size makes no difference: none larger was learned from. */
 const largeStorage = 1200;
 
 /** Minimum range of cosines above the floor: all records may be equal. */
-const leastRange = 0.05;
+const minRange = 0.05;
 
 /** Number of best records that are looked at. */
 const best = 10;
@@ -56,7 +56,7 @@ function probability(
     const answers = constant + byWords.relevance * limited(odds) + byWords.words * words;
     return Math.max(estimated, fromOdds(answers + size * sizeUpTo(largeStorage)));
   }
-  const above = Math.min(Math.max((1 - distance - floor) / Math.max(1 - floor, leastRange), 0), 1);
+  const above = Math.min(Math.max((1 - distance - floor) / Math.max(1 - floor, minRange), 0), 1);
   return fromOdds(
     byCosine.constant +
       byCosine.above * above +
@@ -70,7 +70,7 @@ function estimatedOdds(relevance: number, { offset = 0, slope = 1 }: Calibration
   return (Math.log(relevance / (1 - relevance)) - offset) / slope;
 }
 
-const limited = (odds: number) => Math.min(Math.max(odds, -mostOdds), mostOdds);
+const limited = (odds: number) => Math.min(Math.max(odds, -maxOdds), maxOdds);
 
 /** Returns the probability with this logarithm of its odds. */
 function fromOdds(logarithm: number): number {

@@ -13,7 +13,7 @@ const defaultThinking = { tokens: 1024, share: 1 / 4 };
 const tagsOfThinking = 16;
 
 /** Minimum number of tokens for a prompt. */
-const leastPrompt = 8;
+const minPrompt = 8;
 
 /** A node's numbers of tokens. */
 export interface TokenPlan {
@@ -41,7 +41,7 @@ export function planTokens(
   const reply = params.max_tokens ?? usual(defaultReply);
   const budget = thinking === 'off' ? 0 : thinking === 'on' ? usual(defaultThinking) : thinking.budget;
   const reserved = reply + (budget === 0 ? 0 : budget + tagsOfThinking);
-  if (reserved + leastPrompt > context) {
+  if (reserved + minPrompt > context) {
     const path = `${where}.params.${params.max_tokens === undefined ? 'thinking' : 'max_tokens'}`;
     const what = `${reserved} tokens for the reply leave no room for the prompt in a context of ${context}`;
     fail(4003, `${path}: ${what}`, { path, tokens: reserved, context });

@@ -5,7 +5,7 @@ import { type SentenceScorer, sentenceScorers } from './scorer.js';
 import { type Span, sentences } from './sentences.js';
 
 /** Maximum length of the text that one run examines, in UTF-16 units, best records first. */
-export const mostText = 1_048_576;
+export const maxText = 1_048_576;
 
 /** Text examined between two pauses, in UTF-16 units: a few milliseconds. */
 const textAtOnce = 16_384;
@@ -43,7 +43,7 @@ export async function bestSentences(
   let pauseAt = textAtOnce;
   for (const record of [...knowledge].sort((a, b) => a.rank - b.rank)) {
     const scorer = scorers.get(record.node);
-    const text = record.text.slice(0, mostText - looked);
+    const text = record.text.slice(0, maxText - looked);
     for (const { start, end } of scorer === undefined ? [] : sentences(text)) {
       if (looked + end > pauseAt) {
         pauseAt = looked + end + textAtOnce;

@@ -2,7 +2,7 @@ import { type RerankOptions, rerankCandidates } from './rerank.js';
 import { type ResultOptions, rankedHits } from './result-options.js';
 
 /** Returns the maximum number of hits and context records that a search holds. @throws INVALID_ARGUMENT for wrong `rerank` */
-export function mostHits(
+export function maxHits(
   options: ResultOptions & { topK: number; rerank: RerankOptions | undefined },
 ): number {
   const { topK, offset, groupBy, dropDuplicates, context = 0, rerank } = options;
