@@ -253,23 +253,23 @@ class Calibrator {
     std::sort(scored.begin(), end, NearestFirst());
     std::vector<TrialRow> rows;
     std::vector<std::uint32_t> places;
-    std::vector<float> origins;
+    std::vector<float> centre_distances;
     for (std::size_t i = 0; i < ranks.size(); ++i) {
       const Scored& row = scored[ranks[i]];
       const auto weight = static_cast<std::uint32_t>(i + 1 < ranks.size() ? ranks[i + 1] - ranks[i] : 1);
       const RankedCell& cell = cells[cell_of_[row.ordinal]];
       rows.push_back({row.ordinal, weight, row.score, cell.centre_distance, cell.stddev, row.score, 0});
       places.push_back(place_of_[row.ordinal]);
-      origins.push_back(cell.centre_distance);
+      centre_distances.push_back(cell.centre_distance);
     }
     if (parts_.sketches.empty()) return rows;
     std::vector<float> likely(rows.size());
     std::vector<float> one_less(rows.size());
     SketchQuery(parts_.sketches, query)
-        .estimate(places.data(), origins.data(), rows.size(), 1.0f, likely.data(), one_less.data());
+        .estimate(places.data(), centre_distances.data(), rows.size(), 1.0f, likely.data(), one_less.data());
     for (std::size_t i = 0; i < rows.size(); ++i) {
       rows[i].likely = likely[i];
-      rows[i].spread = likely[i] - one_less[i];
+      rows[i].likely_stddev = likely[i] - one_less[i];
     }
     return rows;
   }

@@ -15,7 +15,8 @@ constexpr std::size_t kCellsOfShare = 9;
 constexpr std::size_t kCellsGivenAway = 4;
 
 /// Estimates the standard deviation per radius of a cell from a sample of rows; it depends on the query. It is 1 if all
-/// rows of the sample are at their centres: no row leads by more than its distance from the centre.
+/// rows of the sample are at their centres: no row is nearer than its centre by more than its distance
+/// from it.
 float stddev_per_radius(const Cells& cells, const Scorer& codes, std::span<const float> centre_distances) {
   const auto& [ordinals, numbers] = cells.sample();
   std::vector<float> distances(ordinals.size());
@@ -23,9 +24,9 @@ float stddev_per_radius(const Cells& cells, const Scorer& codes, std::span<const
   double squares = 0;
   double radii = 0;
   for (std::size_t i = 0; i < ordinals.size(); ++i) {
-    const double lead = static_cast<double>(centre_distances[numbers[i]]) - distances[i];
+    const double lead_over_centre = static_cast<double>(centre_distances[numbers[i]]) - distances[i];
     const double radius = cells.radii()[numbers[i]];
-    squares += lead * lead;
+    squares += lead_over_centre * lead_over_centre;
     radii += radius * radius;
   }
   return radii > 0 ? static_cast<float>(std::min(std::sqrt(squares / radii), kMostStddevsPerRadius)) : 1.0f;
@@ -114,7 +115,7 @@ void CellRanking::take_back(const CellRanking& part) {
   ruled_out_to_ = std::min(ruled_out_to_, part.ruled_out_to_);
 }
 
-void CellRanking::expect_lead(float lead_over_centre) noexcept {
+void CellRanking::expect_lead_over_centre(float lead_over_centre) noexcept {
   margin_stddevs_ = std::max(margin_stddevs_, lead_over_centre + kStddevsBeyondFound);
 }
 

@@ -12,12 +12,12 @@
 
 namespace lorekeep::vector {
 
-/// The margin covers the largest lead of a found row and this much more.
+/// The margin covers the largest lead of a found row over its centre, and this many standard deviations more.
 inline constexpr float kStddevsBeyondFound = 0.5f;
 /// Factor of the margin when the graph leads to a row in a skipped cell.
 inline constexpr float kWiderMargin = 1.5f;
 /// A filter is opposed to a query if the nearest of this many cells, one in eight, contain no matching row. The nearest
-/// matching rows then lead the centres of many equally far cells, by more, so the margin has this factor.
+/// matching rows are then nearer than the centres of many equally far cells, by more, so the margin has this factor.
 inline constexpr std::size_t kCellsPerNearOne = 8;
 inline constexpr float kOpposedMargin = 1.25f;
 
@@ -53,7 +53,7 @@ class CellRanking {
   void take_back(const CellRanking& part);
 
   /// Reports that a found row is nearer than its centre by this many standard deviations.
-  void expect_lead(float lead_over_centre) noexcept;
+  void expect_lead_over_centre(float lead_over_centre) noexcept;
   /// Reports that the graph led to a row in a skipped cell.
   void widen() noexcept { margin_stddevs_ *= kWiderMargin; }
   /// Reports that the filter is opposed to the query.

@@ -82,7 +82,7 @@ bool CellScan::look_beyond() {
 }
 
 void CellScan::learn_lead() {
-  if (const auto lead = scoring_->settle()) ranking_->expect_lead(*lead);
+  if (const auto lead_over_centre = scoring_->settle()) ranking_->expect_lead_over_centre(*lead_over_centre);
 }
 
 std::size_t CellScan::rows_left() const noexcept {

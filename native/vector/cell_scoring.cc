@@ -114,11 +114,11 @@ void CellScoring::score(std::span<const Pending> rows) {
   for (std::size_t i = 0; i < rows.size(); ++i) {
     if (distances_[i] > limit() || contains(neighbours_, ordinals_[i])) continue;
     const RankedCell& cell = shared_->cells[rows[i].cell];
-    const float lead = cell.centre_distance - distances_[i];
-    const float spread = (rows[i].likely - rows[i].lower_bound) / query_.sketch_margin;
+    const float lead_over_centre = cell.centre_distance - distances_[i];
+    const float sketch_stddev = (rows[i].likely - rows[i].lower_bound) / query_.sketch_margin;
     keep({{distances_[i], ordinals_[i]},
-          cell.stddev > kNoStddev ? lead / cell.stddev : 0.0f,
-          spread > kNoStddev ? (rows[i].likely - distances_[i]) / spread : 0.0f});
+          cell.stddev > kNoStddev ? lead_over_centre / cell.stddev : 0.0f,
+          sketch_stddev > kNoStddev ? (rows[i].likely - distances_[i]) / sketch_stddev : 0.0f});
   }
 }
 
@@ -179,7 +179,7 @@ bool CellScoring::take_neighbours() {
   missed.erase(std::unique(missed.begin(), missed.end()), missed.end());  // neighbours of several rows
   std::vector<std::uint32_t> taken;
   for (const Scored& row : missed) {
-    keep({row, 0, 0});  // its lead is unknown
+    keep({row, 0, 0});  // its lead over the centre is unknown
     taken.push_back(row.ordinal);
   }
   insert(neighbours_, taken);

@@ -53,7 +53,7 @@ class Cells {
   /// Heap bytes; those of the centres only if they are owned.
   std::size_t heap_bytes() const noexcept;
 
-  /// Some rows, evenly spread over the cells, for estimating the spread of all rows.
+  /// Some rows, evenly spread over the cells, for estimating the standard deviation of all rows.
   struct Sample {
     std::vector<std::uint32_t> ordinals;
     std::vector<std::uint32_t> cells;

@@ -14,7 +14,8 @@ namespace lorekeep::vector {
 /// The largest magnitude in SketchTask::query: sums of six of them fit a byte.
 inline constexpr std::int32_t kLargestOfSketchQuery = 21;
 
-/// A comparison of a query with sketches (sketch.h).
+/// A comparison of a query with sketches (sketch.h): likely = centre distance - base - factor * step * (2 * b - sum),
+/// where b is the sum of the integers whose bit is set; nearest = likely - reach * stddev.
 struct SketchTask {
   const std::int8_t* query;  // 64 * words integers
   const std::byte* rows;     // each: `words` words of bits, then SketchNumbers; `stride` bytes apart
@@ -22,7 +23,7 @@ struct SketchTask {
   std::size_t words;
   std::int32_t sum;  // of the integers
   float step;        // value of one unit of the integers
-  float reach;       // distance = origin - base - factor * step * (2 * sum of the integers whose bit is set - sum)
+  float reach;       // standard deviations, times the query's length
 };
 
 /// Pointers need only the alignment of their type. Lengths are in values, from 0.
@@ -44,9 +45,9 @@ struct DistanceKernels {
   /// arrays are padded, the query with zeros.
   float (*dot_ten_bit)(const float* query, const std::int8_t* codes, const std::uint8_t* low, std::size_t length);
 
-  /// Sets likely[i] to the estimated distance of row places[i], whose cell's centre is at the distance origins[i];
-  /// nearest[i] to the same minus `reach` times the row's spread. Null if scoring codes is faster.
-  void (*estimate_sketches)(const SketchTask& task, const std::uint32_t* places, const float* origins,
+  /// Sets likely[i] to the estimated distance of row places[i], whose cell's centre is at the distance
+  /// centre_distances[i], and nearest[i] to a lower bound. Null if scoring codes is faster.
+  void (*estimate_sketches)(const SketchTask& task, const std::uint32_t* places, const float* centre_distances,
                             std::size_t count, float* likely, float* nearest) noexcept;
 
   /// Writes the positions of the bounds that do not exceed `furthest`, ascending, NaN (from a damaged file) included.

@@ -67,7 +67,7 @@ class Replay {
     for (const std::size_t i : order_) {
       if (scanned_[i] || lower_bound(i) > furthest) continue;
       scanned_[i] = any = true;
-      if (rows_[i].likely - margins_.sketches * rows_[i].spread > furthest) continue;
+      if (rows_[i].likely - margins_.sketches * rows_[i].likely_stddev > furthest) continue;
       found_[i] = true;
       furthest = this->furthest();
     }
@@ -79,8 +79,8 @@ class Replay {
     for (std::size_t i = 0; i < end; ++i) {
       const TrialRow& row = rows_[i];
       if (!found_[i] || row.cell_stddev <= kNoStddev) continue;
-      const float lead = (row.centre_distance - row.distance) / row.cell_stddev;
-      margins_.cells = std::max(margins_.cells, lead + kStddevsBeyondFound);
+      const float lead_over_centre = (row.centre_distance - row.distance) / row.cell_stddev;
+      margins_.cells = std::max(margins_.cells, lead_over_centre + kStddevsBeyondFound);
     }
   }
 

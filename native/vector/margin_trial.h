@@ -16,9 +16,9 @@ struct TrialRow {
   std::uint32_t weight;  // number of rows of about its distance that it stands for
   float distance;        // by codes
   float centre_distance;
-  float cell_stddev;  // RankedCell::stddev
-  float likely;       // estimated by its sketch; the distance, without sketches
-  float spread;       // of this estimate: one standard deviation
+  float cell_stddev;    // RankedCell::stddev
+  float likely;         // estimated by its sketch; the distance, without sketches
+  float likely_stddev;  // of the error of `likely`
 };
 
 /// Returns the ranks of the rows that represent the nearest 2,560 of `rows`: each of the first 40, then fewer
@@ -34,7 +34,8 @@ struct Margins {
 /// the first k have weight 1.
 ///
 /// The replay follows CellScan: rows come by the lower bounds of their cells; the k-th found distance rules cells and
-/// rows out; the margin for cells grows with the leads of found rows, and when the graph leads to a missed row.
+/// rows out; the margin for cells grows with the leads of found rows over their centres, and when the graph leads to a
+/// missed row.
 std::size_t replay_scan(std::span<const TrialRow> rows, std::size_t k, const GraphView& graph, Margins margins);
 
 }  // namespace lorekeep::vector

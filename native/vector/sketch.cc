@@ -126,7 +126,7 @@ void Sketches::encode_residual(std::size_t place, std::span<const float> residua
     // The lost length is spread over all directions except the residual's own.
     const double lost = std::max(0.0, static_cast<double>(width) * factor * factor - squares);
     numbers.factor = static_cast<float>(factor);
-    numbers.spread = static_cast<float>(std::sqrt(lost / static_cast<double>(width - 1)));
+    numbers.stddev = static_cast<float>(std::sqrt(lost / static_cast<double>(width - 1)));
   }
   std::memcpy(to + width / 8, &numbers, sizeof(numbers));
 }
@@ -174,15 +174,15 @@ bool SketchQuery::fast() noexcept {
   return kernels().estimate_sketches != nullptr;
 }
 
-void SketchQuery::estimate(const std::uint32_t* places, const float* origins, std::size_t count, float margin,
+void SketchQuery::estimate(const std::uint32_t* places, const float* centre_distances, std::size_t count, float margin,
                            float* likely, float* nearest) const noexcept {
   SketchTask task = task_;
   task.reach = margin * length_;
   const auto kernel = fast() ? kernels().estimate_sketches : estimate_sketches_plainly;
-  kernel(task, places, origins, count, likely, nearest);
+  kernel(task, places, centre_distances, count, likely, nearest);
 }
 
-void estimate_sketches_plainly(const SketchTask& task, const std::uint32_t* places, const float* origins,
+void estimate_sketches_plainly(const SketchTask& task, const std::uint32_t* places, const float* centre_distances,
                                std::size_t count, float* likely, float* nearest) noexcept {
   for (std::size_t i = 0; i < count; ++i) {
     const std::byte* row = task.rows + places[i] * task.stride;
@@ -195,8 +195,9 @@ void estimate_sketches_plainly(const SketchTask& task, const std::uint32_t* plac
     }
     SketchNumbers numbers;
     std::memcpy(&numbers, row + task.words * sizeof(std::uint64_t), sizeof(numbers));
-    likely[i] = origins[i] - numbers.base - numbers.factor * (static_cast<float>(2 * sum - task.sum) * task.step);
-    nearest[i] = likely[i] - task.reach * numbers.spread;
+    likely[i] =
+        centre_distances[i] - numbers.base - numbers.factor * (static_cast<float>(2 * sum - task.sum) * task.step);
+    nearest[i] = likely[i] - task.reach * numbers.stddev;
   }
 }
 

@@ -28,7 +28,7 @@ struct SketchNumbers {
   float base;  // residual . mean
   float
       factor;  // estimate of residual . x: factor * (sum of the values of the rotated x, each with the residual's sign)
-  float spread;  // standard deviation of that estimate's error, per length of x
+  float stddev;  // standard deviation of that estimate's error, per length of x
 };
 
 /// Returns the bytes from one row to the next: whole cache lines.
@@ -100,10 +100,10 @@ class SketchQuery {
   static bool fast() noexcept;
 
   /// Estimates the distance of the row at each place: likely[i] is the estimate, nearest[i] the estimate minus `margin`
-  /// standard deviations of its error. origins[i] is the distance of the cell's centre (1 - query . centre). Distances
-  /// here are not clamped to [0, 2].
-  void estimate(const std::uint32_t* places, const float* origins, std::size_t count, float margin, float* likely,
-                float* nearest) const noexcept;
+  /// standard deviations of its error. centre_distances[i] is that of the centre of its cell (1 - query . centre).
+  /// Distances here are not clamped to [0, 2].
+  void estimate(const std::uint32_t* places, const float* centre_distances, std::size_t count, float margin,
+                float* likely, float* nearest) const noexcept;
 
  private:
   std::vector<std::int8_t> integers_;  // the rotated query's values
@@ -112,7 +112,7 @@ class SketchQuery {
 };
 
 /// The portable reference for DistanceKernels::estimate_sketches.
-void estimate_sketches_plainly(const SketchTask& task, const std::uint32_t* places, const float* origins,
+void estimate_sketches_plainly(const SketchTask& task, const std::uint32_t* places, const float* centre_distances,
                                std::size_t count, float* likely, float* nearest) noexcept;
 
 }  // namespace lorekeep::vector

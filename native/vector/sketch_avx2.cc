@@ -36,7 +36,7 @@ class Estimator {
     }
   }
 
-  LOREKEEP_AVX2 void operator()(const std::byte* const rows[4], const float* origins, float* likely,
+  LOREKEEP_AVX2 void operator()(const std::byte* const rows[4], const float* centre_distances, float* likely,
                                 float* nearest) const {
     const __m256i front = sums_of(rows[0], rows[1]);
     const __m256i back = sums_of(rows[2], rows[3]);
@@ -47,10 +47,10 @@ class Estimator {
 
     __m128 numbers[4];  // SketchNumbers, and padding
     for (int r = 0; r < 4; ++r) numbers[r] = _mm_castsi128_ps(load16(rows[r] + words() * sizeof(std::uint64_t)));
-    _MM_TRANSPOSE4_PS(numbers[0], numbers[1], numbers[2], numbers[3]);  // bases, factors, spreads
+    _MM_TRANSPOSE4_PS(numbers[0], numbers[1], numbers[2], numbers[3]);  // bases, factors, stddevs
     const __m128 whole = _mm_cvtepi32_ps(_mm_sub_epi32(_mm_slli_epi32(sums, 1), _mm_set1_epi32(excess_)));
     const __m128 dots = _mm_mul_ps(numbers[1], _mm_mul_ps(whole, _mm_set1_ps(task_.step)));
-    const __m128 distances = _mm_sub_ps(_mm_sub_ps(_mm_loadu_ps(origins), numbers[0]), dots);
+    const __m128 distances = _mm_sub_ps(_mm_sub_ps(_mm_loadu_ps(centre_distances), numbers[0]), dots);
     _mm_storeu_ps(likely, distances);
     _mm_storeu_ps(nearest, _mm_fnmadd_ps(_mm_set1_ps(task_.reach), numbers[2], distances));
   }
@@ -97,12 +97,13 @@ class Estimator {
 
 }  // namespace
 
-LOREKEEP_AVX2 void estimate_sketches_avx2(const SketchTask& task, const std::uint32_t* places, const float* origins,
-                                          std::size_t count, float* likely, float* nearest) noexcept {
+LOREKEEP_AVX2 void estimate_sketches_avx2(const SketchTask& task, const std::uint32_t* places,
+                                          const float* centre_distances, std::size_t count, float* likely,
+                                          float* nearest) noexcept {
   if (task.words == 6) {  // 384 dimensions
-    return estimate_in_fours(Estimator<6>(task), task, places, origins, count, likely, nearest);
+    return estimate_in_fours(Estimator<6>(task), task, places, centre_distances, count, likely, nearest);
   }
-  estimate_in_fours(Estimator<0>(task), task, places, origins, count, likely, nearest);
+  estimate_in_fours(Estimator<0>(task), task, places, centre_distances, count, likely, nearest);
 }
 
 LOREKEEP_AVX2 std::size_t pick_avx2(const float* bounds, std::size_t count, float furthest,

@@ -13,7 +13,7 @@ class Estimator {
  public:
   explicit Estimator(const SketchTask& task) : task_(task), query_(task) {}
 
-  void operator()(const std::byte* const rows[4], const float* origins, float* likely, float* nearest) const {
+  void operator()(const std::byte* const rows[4], const float* centre_distances, float* likely, float* nearest) const {
     int32x4_t sums[4];
     float32x4_t numbers[4];  // SketchNumbers, and padding
 #pragma GCC unroll 4
@@ -27,13 +27,13 @@ class Estimator {
     const float32x4x2_t back = vtrnq_f32(numbers[2], numbers[3]);
     const float32x4_t bases = vcombine_f32(vget_low_f32(front.val[0]), vget_low_f32(back.val[0]));
     const float32x4_t factors = vcombine_f32(vget_low_f32(front.val[1]), vget_low_f32(back.val[1]));
-    const float32x4_t spreads = vcombine_f32(vget_high_f32(front.val[0]), vget_high_f32(back.val[0]));
+    const float32x4_t stddevs = vcombine_f32(vget_high_f32(front.val[0]), vget_high_f32(back.val[0]));
 
     const float32x4_t whole = vcvtq_f32_s32(vsubq_s32(vshlq_n_s32(selected, 1), vdupq_n_s32(task_.sum)));
     const float32x4_t dots = vmulq_f32(factors, vmulq_n_f32(whole, task_.step));
-    const float32x4_t distances = vsubq_f32(vsubq_f32(vld1q_f32(origins), bases), dots);
+    const float32x4_t distances = vsubq_f32(vsubq_f32(vld1q_f32(centre_distances), bases), dots);
     vst1q_f32(likely, distances);
-    vst1q_f32(nearest, vfmsq_f32(distances, vdupq_n_f32(task_.reach), spreads));
+    vst1q_f32(nearest, vfmsq_f32(distances, vdupq_n_f32(task_.reach), stddevs));
   }
 
  private:
@@ -72,12 +72,12 @@ class Estimator {
 
 }  // namespace
 
-void estimate_sketches_neon(const SketchTask& task, const std::uint32_t* places, const float* origins,
+void estimate_sketches_neon(const SketchTask& task, const std::uint32_t* places, const float* centre_distances,
                             std::size_t count, float* likely, float* nearest) noexcept {
   if (task.words == 6) {  // 384 dimensions
-    return estimate_in_fours(Estimator<6>(task), task, places, origins, count, likely, nearest);
+    return estimate_in_fours(Estimator<6>(task), task, places, centre_distances, count, likely, nearest);
   }
-  estimate_in_fours(Estimator<0>(task), task, places, origins, count, likely, nearest);
+  estimate_in_fours(Estimator<0>(task), task, places, centre_distances, count, likely, nearest);
 }
 
 }  // namespace lorekeep::vector

@@ -30,12 +30,13 @@ struct Sample {
         sketches(Sketches::encode(rows, cells, {})) {}
 
   /// Distance of the centre of the cell of each place.
-  std::vector<float> origins(std::span<const float> query) const {
+  std::vector<float> centre_distances(std::span<const float> query) const {
     std::vector<float> of_cells(cells.size());
     Scorer(cells.centres(), query).distances_from(0, cells.size(), of_cells.data());
-    std::vector<float> origins;
-    for (std::size_t cell = 0; cell < cells.size(); ++cell) origins.resize(cells.starts()[cell + 1], of_cells[cell]);
-    return origins;
+    std::vector<float> centre_distances;
+    for (std::size_t cell = 0; cell < cells.size(); ++cell)
+      centre_distances.resize(cells.starts()[cell + 1], of_cells[cell]);
+    return centre_distances;
   }
 
   VectorMatrix rows;
@@ -84,16 +85,17 @@ TEST("sketches: every set of kernels estimates what its slow twin does") {
     task.reach = 2.5f;
     std::vector<std::uint32_t> places(kRows);  // in no order, some of them again
     for (auto& place : places) place = static_cast<std::uint32_t>(random() % kRows);
-    std::vector<float> origins(kRows);
-    for (std::size_t i = 0; i < kRows; ++i) origins[i] = 1 + 0.01f * static_cast<float>(i);
+    std::vector<float> centre_distances(kRows);
+    for (std::size_t i = 0; i < kRows; ++i) centre_distances[i] = 1 + 0.01f * static_cast<float>(i);
     std::vector<float> likely(kRows);
     std::vector<float> nearest(kRows);
-    estimate_sketches_plainly(task, places.data(), origins.data(), kRows, likely.data(), nearest.data());
+    estimate_sketches_plainly(task, places.data(), centre_distances.data(), kRows, likely.data(), nearest.data());
     for (const DistanceKernels* set : available_kernels()) {
       if (set->estimate_sketches == nullptr) continue;
       for (std::size_t count = 0; count <= kRows; ++count) {
         const std::vector<std::uint32_t> wanted(places.begin(), places.begin() + static_cast<std::ptrdiff_t>(count));
-        const std::vector<float> own(origins.begin(), origins.begin() + static_cast<std::ptrdiff_t>(count));
+        const std::vector<float> own(centre_distances.begin(),
+                                     centre_distances.begin() + static_cast<std::ptrdiff_t>(count));
         std::vector<float> found(2 * (count + 1), -7.0f);
         set->estimate_sketches(task, wanted.data(), own.data(), count, found.data(), found.data() + count + 1);
         for (std::size_t i = 0; i < count; ++i) {
@@ -128,7 +130,7 @@ TEST("sketches: every set of kernels adds up the same integers, the largest too"
       std::memcpy(row + words * sizeof(std::uint64_t), &numbers, sizeof(numbers));
     }
     const auto places = all_ordinals(kRows);
-    const std::vector<float> origins(kRows);
+    const std::vector<float> centre_distances(kRows);
     std::vector<float> expected(kRows);
     std::vector<float> found(kRows);
     std::vector<float> nearest(kRows);
@@ -140,12 +142,12 @@ TEST("sketches: every set of kernels adds up the same integers, the largest too"
       }
       task.query = query.data();
       task.sum = std::accumulate(query.begin(), query.end(), 0);
-      estimate_sketches_plainly(task, places.data(), origins.data(), kRows, expected.data(), nearest.data());
+      estimate_sketches_plainly(task, places.data(), centre_distances.data(), kRows, expected.data(), nearest.data());
       CHECK_EQ(expected[0], static_cast<float>(task.sum));
       CHECK_EQ(expected[1], static_cast<float>(-task.sum));
       for (const DistanceKernels* set : available_kernels()) {
         if (set->estimate_sketches == nullptr) continue;
-        set->estimate_sketches(task, places.data(), origins.data(), kRows, found.data(), nearest.data());
+        set->estimate_sketches(task, places.data(), centre_distances.data(), kRows, found.data(), nearest.data());
         CHECK(found == expected);
         CHECK(nearest == expected);
       }
@@ -197,7 +199,7 @@ TEST("sketches: estimates are off by as much as they say, for rows around a poin
     for (std::size_t q = 0; q < kQueries; ++q) {
       const auto query = all.subspan((kRows + q) * kDimension, kDimension);
       SketchQuery(sample.sketches, query)
-          .estimate(places.data(), sample.origins(query).data(), kRows, 1, likely.data(), nearest.data());
+          .estimate(places.data(), sample.centre_distances(query).data(), kRows, 1, likely.data(), nearest.data());
       Scorer(sample.rows, query).distances(sample.cells.members().data(), kRows, exact.data());
       for (std::size_t i = 0; i < kRows; ++i) {
         const double error = (exact[i] - likely[i]) / (likely[i] - nearest[i]);
@@ -213,7 +215,7 @@ TEST("sketches: estimates are off by as much as they say, for rows around a poin
   }
 }
 
-TEST("sketches: rows that are all the same, or zero, have no spread and no error") {
+TEST("sketches: rows that are all the same, or zero, have no deviation and no error") {
   for (float value : {0.0f, 1.0f}) {
     const std::vector<float> values(3000 * 192, value);
     const Sample sample(values, 192);
@@ -222,7 +224,7 @@ TEST("sketches: rows that are all the same, or zero, have no spread and no error
     std::vector<float> likely(3000);
     std::vector<float> nearest(3000);
     SketchQuery(sample.sketches, query)
-        .estimate(places.data(), sample.origins(query).data(), 3000, kMargin, likely.data(), nearest.data());
+        .estimate(places.data(), sample.centre_distances(query).data(), 3000, kMargin, likely.data(), nearest.data());
     for (std::size_t i = 0; i < 3000; ++i) {
       CHECK(std::fabs(likely[i] - (1 - value)) < 1e-2f && std::fabs(nearest[i] - (1 - value)) < 1e-2f);
     }
