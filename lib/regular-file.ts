@@ -137,8 +137,8 @@ async function moveToFreeName(from: string, to: string): Promise<boolean> {
   return true;
 }
 
-/** Returns the facts of the file, if there is one. @throws INVALID_ARGUMENT for a file that is not ours */
-async function checkOurs(path: string, { isOurs, maxBytes }: ReplaceRule): Promise<Stats | undefined> {
+/** Returns the facts of the file, if there is one. @throws system errors; INVALID_ARGUMENT for a file that is not ours */
+export async function checkOurs(path: string, { isOurs, maxBytes }: ReplaceRule): Promise<Stats | undefined> {
   let file: FileHandle;
   try {
     file = await openRegular(path, constants.O_NOFOLLOW ?? 0);

@@ -1,9 +1,10 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { constants, existsSync, readFileSync } from 'node:fs';
+import { access } from 'node:fs/promises';
 import { cpus } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { packageFolder } from './addon-files.js';
 import type { NativeKnownSettings } from './native.js';
-import { readRegular, replaceFile } from './regular-file.js';
+import { checkOurs, readRegular, replaceFile } from './regular-file.js';
 import { userHome } from './user-home.js';
 
 /** The fastest measured settings of a model on one machine, and the conditions of the measurement. */
@@ -84,6 +85,19 @@ export class ComputeSettingsCache {
     await this.write([...others, added].slice(-maxEntries));
   }
 
+  /** Returns why no settings can be kept in the file; undefined if they can. */
+  async obstacle(): Promise<Error | undefined> {
+    try {
+      await checkOurs(this.file, replaceable);
+      let folder = resolve(dirname(this.file));
+      while (!existsSync(folder) && folder !== dirname(folder)) folder = dirname(folder);
+      await access(folder, constants.W_OK);
+      return undefined;
+    } catch (error) {
+      return error as Error;
+    }
+  }
+
   private isOwn(entry: Stored): boolean {
     return entry.processor === this.processor && entry.version === this.version;
   }
@@ -100,16 +114,19 @@ export class ComputeSettingsCache {
   private async write(entries: Stored[]): Promise<void> {
     const text = `${JSON.stringify({ entries }, undefined, 1)}\n`;
     // If the file cannot be written, the next load measures again.
-    await replaceFile(this.file, text, { isOurs: isSettings, maxBytes }).catch(() => {});
+    await replaceFile(this.file, text, replaceable).catch(() => {});
   }
 }
 
-/** Returns this version's entries for this machine, oldest first, and the path of their file. Never rejects. */
+/**
+ * Returns this version's entries for this machine, oldest first, the path of their file, and why the next ones will not be
+ * written to it, if they will not. Never rejects.
+ */
 export async function measuredSettings(
   kind: MeasuredKind = 'embedding',
-): Promise<{ file: string; entries: ComputeSettings[] }> {
+): Promise<{ file: string; entries: ComputeSettings[]; obstacle: Error | undefined }> {
   const cache = ComputeSettingsCache.ofUser(kind);
-  return { file: cache.file, entries: await cache.read() };
+  return { file: cache.file, entries: await cache.read(), obstacle: await cache.obstacle() };
 }
 
 /** Returns whether a file begins as any version of this class writes it; the rest may be damaged. */
@@ -117,13 +134,15 @@ function isSettings(content: string): boolean {
   return /^\s*\{\s*"entries"\s*:\s*\[/.test(content);
 }
 
+const replaceable = { isOurs: isSettings, maxBytes };
+
 /** Returns whether both are for the same model and the same candidate runtimes. */
 function isSame(entry: Stored, { fingerprint, candidates }: Measured): boolean {
   return entry.fingerprint === fingerprint && entry.candidates?.join() === candidates.join();
 }
 
 function isComplete(entry: Stored): entry is ComputeSettings {
-  return entry.candidates !== undefined && entry.path !== undefined;
+  return entry.candidates?.includes(entry.runtime) === true && entry.path !== undefined;
 }
 
 function isEntry(value: unknown): value is Stored {

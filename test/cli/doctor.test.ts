@@ -150,6 +150,38 @@ describe('lorekeep doctor', () => {
       expect(lines.slice(1)).toEqual([shown(2), `kept in ${file}`]);
     });
 
+    it('and says that they are not kept where the files are of another program', async () => {
+      const cache = inFolder(`cache-${caches++}`);
+      mkdirSync(cache);
+      for (const kind of ['embedding', 'generation'])
+        writeFileSync(join(cache, `${kind}-settings.json`), '{}');
+      const config = inFolder('quiet-config.json');
+      writeFileSync(config, JSON.stringify({ port: 0, models_catalog_path: 'absent.json' }));
+      const { stdout } = await lorekeep(['doctor', '--config', config], { env: { LOREKEEP_CACHE: cache } });
+      for (const kind of ['embedding', 'generation']) {
+        const file = join(cache, `${kind}-settings.json`);
+        expect(stdout).toContain(`each process measures again: ${file}: is not a file that lorekeep wrote`);
+        expect(stdout).toMatch(new RegExp(`^warning +${kind} +new measurements are not kept`, 'm'));
+      }
+    });
+
+    it('of language models, without runtimes that there are not', async () => {
+      const cache = inFolder(`cache-${caches++}`);
+      mkdirSync(cache);
+      const file = join(cache, 'generation-settings.json');
+      const candidates = ['llama.cpp', 'decoder'];
+      const entries = [
+        { ...entry(1), candidates, runtime: 'decoder' },
+        { ...entry(2), candidates, runtime: 'abacus' },
+      ];
+      writeFileSync(file, JSON.stringify({ entries }));
+      const config = inFolder('quiet-config.json');
+      writeFileSync(config, JSON.stringify({ port: 0, models_catalog_path: 'absent.json' }));
+      const { stdout } = await lorekeep(['doctor', '--config', config], { env: { LOREKEEP_CACHE: cache } });
+      const lines = stdout.split('\n').flatMap((line) => /^ok +generation +(.*)$/.exec(line)?.[1] ?? []);
+      expect(lines).toEqual([`m1 (f1): decoder (${inFolder('m1.gguf')})`, `kept in ${file}`]);
+    });
+
     it('the last ten that are still there, and says how many more there are', async () => {
       const entries = Array.from({ length: 14 }, (_, index) => entry(index));
       rmSync(inFolder('m12.gguf'));

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import type { ComputeSettings } from '../../../lib/internal.js';
 import { counted } from '../terminal/amounts.js';
-import { type Finding, ok } from './finding.js';
+import { type Finding, ok, warning } from './finding.js';
 
 /** Number of models shown: those measured last. */
 const maxShown = 10;
@@ -9,8 +9,8 @@ const maxShown = 10;
 /** Shows the runtimes that first loads measured on this machine. Precondition: the addon loads. */
 export async function checkEmbedding(): Promise<Finding[]> {
   const { measuredSettings } = await import('../../../lib/internal.js');
-  const { file, entries } = await measuredSettings();
-  if (entries.length === 0)
+  const { file, entries, obstacle } = await measuredSettings();
+  if (entries.length === 0 && obstacle === undefined)
     return [ok('embedding', 'nothing is measured yet; the first load of a model measures')];
   const models = latestOfEach(entries);
   const shown = models.filter(({ path }) => existsSync(path)).slice(0, maxShown);
@@ -20,20 +20,32 @@ export async function checkEmbedding(): Promise<Finding[]> {
     ...shown.map(({ name, fingerprint, runtime, batchTokens, path }) =>
       ok('embedding', `${name} (${fingerprint}): ${runtime}, batches of ${batchTokens} tokens (${path})`),
     ),
-    ok('embedding', `kept in ${file}${rest}`),
+    kept('embedding', `${file}${rest}`, obstacle),
   ];
 }
+
+/** `obstacle`: why the file will not be written. */
+const kept = (subject: string, file: string, obstacle: Error | undefined) =>
+  obstacle === undefined
+    ? ok(subject, `kept in ${file}`)
+    : warning(
+        subject,
+        `new measurements are not kept, so each process measures again: ${obstacle.message}`,
+        'free the path, or name another folder with LOREKEEP_CACHE',
+      );
 
 /** Shows the runtimes of language models; nothing if none was measured. Precondition: the addon loads. */
 export async function checkGeneration(): Promise<Finding[]> {
   const { measuredSettings } = await import('../../../lib/internal.js');
-  const { entries } = await measuredSettings('generation');
-  return latestOfEach(entries)
+  const { file, entries, obstacle } = await measuredSettings('generation');
+  const shown = latestOfEach(entries)
     .filter(({ path }) => existsSync(path))
     .slice(0, maxShown)
     .map(({ name, fingerprint, runtime, path }) =>
       ok('generation', `${name} (${fingerprint}): ${runtime} (${path})`),
     );
+  const silent = shown.length === 0 && obstacle === undefined;
+  return silent ? [] : [...shown, kept('generation', file, obstacle)];
 }
 
 /** The newest entry of each model, newest first. Several builds may have measured the same model. */
