@@ -1,6 +1,7 @@
 #include "lm/session_request.h"
 
 #include <algorithm>
+#include <cmath>
 #include <exception>
 #include <string>
 
@@ -16,6 +17,8 @@ void SessionRequest::sample(std::span<float> logits, const Tokens& vocabulary, C
     TokenConstraint* constraint = input.constraint.get();
     const Token token = sampler.sample(logits, constraint);
     if (token == Sampler::kNone) {
+      if (std::any_of(logits.begin(), logits.end(), [](float logit) { return std::isnan(logit); }))
+        fail(Code::kModelInvalid, "the weights of the model give values that are not numbers");
       if (constraint != nullptr && !constraint->may_end()) {
         fail(Code::kInvalidArgument,
              "no token continues the reply as its constraint requires: the vocabulary lacks the "

@@ -3,8 +3,10 @@ import { describe, expect, test } from 'vitest';
 import { LanguageModel, LorekeepError } from '../../lib/index.js';
 import { rejection } from '../helpers/errors.js';
 import { temporaryFolder } from '../helpers/folder.js';
+import { readGgufHeader } from '../helpers/gguf-reader.js';
 import { type TestGguf, writeDecoderModel, writeMambaModel } from '../helpers/models.js';
 import { testSeed } from '../helpers/random.js';
+import { writeTinyDecoder } from '../helpers/tiny-model/tiny-decoder.mjs';
 
 const folder = temporaryFolder();
 const options = { threads: 1, batchThreads: 1, contextSize: 64 };
@@ -24,6 +26,10 @@ async function attempt(path: string): Promise<string> {
     expect(error.message.length).toBeLessThan(2000);
     return error.code;
   }
+}
+
+function never(): never {
+  throw new Error('the model lacks a tensor');
 }
 
 const u32 = (key: string, value: number) => (file: TestGguf) => {
@@ -83,6 +89,30 @@ describe('a broken language model is an error', () => {
     await rejection(LanguageModel.load(await writeMambaModel('no-state.gguf', { edit })), 'MODEL_INVALID');
   });
 });
+
+test.each(['decoder', 'llama.cpp'] as const)(
+  'a token whose weights are not numbers fails its request and no other, with %s',
+  async (runtime) => {
+    const path = folder(`poisoned-${runtime}.gguf`);
+    await writeTinyDecoder('llama', path);
+    const { tensors, data } = readGgufHeader(path);
+    const { shape, offset } = tensors.find(({ name }) => name === 'token_embd.weight') ?? never();
+    const [width] = shape as [number];
+    const token = 100;
+    new Float32Array(data.buffer, data.byteOffset + offset + 4 * token * width, width).fill(Number.NaN);
+    writeFileSync(path, new Uint8Array(data.buffer));
+    const model = await LanguageModel.load(path, { ...options, runtime });
+    const request = { prompt: Int32Array.of(3, 4, 5), maxTokens: 8, seed: 1 };
+    const { text } = await model.generate(request).result;
+    for (const sampling of [{}, { temperature: 0 }]) {
+      const poisoned = model.generate({ ...request, prompt: Int32Array.of(3, token), sampling });
+      const { message } = await rejection(poisoned.result, 'MODEL_INVALID');
+      expect(message).toContain('values that are not numbers');
+    }
+    expect((await model.generate(request).result).text).toBe(text);
+    await model.close();
+  },
+);
 
 test('truncated and mutated files end in an error or a model, never in a crash', async () => {
   const bytes = readFileSync(await writeDecoderModel('to-mutate.gguf', { pooling: null }));
