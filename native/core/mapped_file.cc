@@ -6,6 +6,7 @@
 #include <mutex>
 
 #include "core/error.h"
+#include "core/path_of_utf8.h"
 #include "core/utf8_path.h"
 
 #if defined(_WIN32)
@@ -60,6 +61,7 @@ MappedFile::~MappedFile() {
 }
 
 void MappedFile::check_unchanged() const {}
+void MappedFile::check_same_at_path() const {}
 void MappedFile::forget(std::span<const std::byte>) const noexcept {}
 
 #else
@@ -156,6 +158,15 @@ void MappedFile::check_unchanged() const {
   const char* const what =
       lost ? ": a part of it could not be read: it was truncated or its device failed" : ": it was changed in place";
   fail(Code::kCorrupt, name_ + what + " while it was in use; replace files by renaming, and load it again",
+       {{"path", name_}, {"reason", std::string("changed")}});
+}
+
+void MappedFile::check_same_at_path() const {
+  struct stat mapped{};
+  struct stat found{};
+  if (::fstat(stamp_->file, &mapped) != 0 || ::stat(path_of_utf8(name_).c_str(), &found) != 0) return;
+  if (mapped.st_dev == found.st_dev && mapped.st_ino == found.st_ino) return;
+  fail(Code::kCorrupt, name_ + ": it was replaced by another file while it was read; load it again",
        {{"path", name_}, {"reason", std::string("changed")}});
 }
 

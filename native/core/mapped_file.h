@@ -28,6 +28,9 @@ class MappedFile {
   /// be read: data read from it may be wrong. Takes about 0.3 us. Replacing or removing the file is no change. Once it
   /// has thrown, it always throws.
   void check_unchanged() const;
+  /// Throws Error(kCorrupt) if the path leads to another file by now, for a caller that opened the path again to read
+  /// the rest of the same file. A path that leads nowhere is no error. Windows has no check.
+  void check_same_at_path() const;
   /// Lets the system reclaim the memory of a copied part.
   void forget(std::span<const std::byte> part) const noexcept;
 

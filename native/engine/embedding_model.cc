@@ -94,8 +94,8 @@ void EmbeddingModel::Impl::open(const CancelToken* cancel, const Progress& progr
     file->check_unchanged();
     probe();
   } catch (const Error& error) {
-    // llama.cpp's messages do not name the file.
-    if (error.code() == Code::kCancelled) throw;
+    // llama.cpp's messages do not name the file, as that of a changed file does.
+    if (error.code() == Code::kCancelled || error.code() == Code::kCorrupt) throw;
     file->check_present(error);
     fail_file(error.code(), file->name(), error.what());
   }
@@ -171,6 +171,7 @@ Runtime EmbeddingModel::Impl::choose_runtime(std::shared_ptr<const GgufFile> fil
     facts.settings = *wanted;
     return llama;
   }
+  file->check_unchanged();  // its weights and the tokens of llama.cpp are of one file
   std::vector<MakeRuntime> others;
   for (std::string_view name : encoders)
     others.emplace_back([name, &file, &profile] { return make_encoder_runtime(name, file, profile); });

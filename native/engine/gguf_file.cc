@@ -97,7 +97,10 @@ std::uint64_t GgufFile::size() const noexcept {
 }
 
 void GgufFile::check_unchanged() const {
-  for (const auto& part : parts_) part->file().check_unchanged();
+  for (const auto& part : parts_) {
+    part->file().check_unchanged();
+    part->file().check_same_at_path();
+  }
 }
 
 void GgufFile::check_present(const Error& failure) const {
@@ -107,6 +110,7 @@ void GgufFile::check_present(const Error& failure) const {
     const std::string& name = part->file().name();
     if (std::filesystem::status(path_of_utf8(name), unknown).type() == std::filesystem::file_type::not_found)
       fail_file(Code::kNotFound, name, "the file was removed while it was loaded");
+    part->file().check_same_at_path();
   }
 }
 
@@ -152,9 +156,11 @@ std::optional<std::vector<std::string_view>> GgufFile::strings(std::string_view 
   strings.reserve(static_cast<std::size_t>(value->count));
   auto rest = value->bytes;
   for (std::uint64_t i = 0; i < value->count; ++i) {
-    const auto size = static_cast<std::size_t>(load_number<std::uint64_t>(rest));
-    strings.emplace_back(reinterpret_cast<const char*>(rest.data()) + 8, size);
-    rest = rest.subspan(8 + size);
+    // Checked again, because another program may have written to the file.
+    const std::uint64_t size = rest.size() < 8 ? 0 : load_number<std::uint64_t>(rest);
+    if (rest.size() < 8 || size > rest.size() - 8) refuse("key " + quoted(key) + " was changed while it was read");
+    strings.emplace_back(reinterpret_cast<const char*>(rest.data()) + 8, static_cast<std::size_t>(size));
+    rest = rest.subspan(8 + static_cast<std::size_t>(size));
   }
   return strings;
 }

@@ -28,10 +28,11 @@ class GgufFile {
   const std::vector<std::unique_ptr<const GgufPart>>& parts() const noexcept { return parts_; }
   /// Bytes of all parts.
   std::uint64_t size() const noexcept;
-  /// See MappedFile::check_unchanged(). Call it after reading the file.
+  /// Throws Error(kCorrupt) naming a part that was changed or replaced since it was opened: llama.cpp opens the parts
+  /// again. Call it after both have read the file. See MappedFile::check_unchanged() and check_same_at_path().
   void check_unchanged() const;
-  /// Throws Error(kNotFound) naming a part that was removed since it was opened, if that may be why the load failed:
-  /// llama.cpp opens the parts again.
+  /// Throws Error(kNotFound) or Error(kCorrupt) naming a part that was removed or replaced since it was opened, if that
+  /// may be why the load failed.
   void check_present(const Error& failure) const;
   /// Those of all parts.
   const std::vector<GgufTensor>& tensors() const noexcept { return tensors_; }

@@ -101,8 +101,8 @@ void LanguageModel::Impl::open(const std::filesystem::path& path, Content conten
     if (cancel != nullptr) cancel->check();
     file.check_unchanged();
   } catch (const Error& error) {
-    // llama.cpp's messages do not name the file.
-    if (error.code() == Code::kCancelled) throw;
+    // llama.cpp's messages do not name the file, as that of a changed file does.
+    if (error.code() == Code::kCancelled || error.code() == Code::kCorrupt) throw;
     file.check_present(error);
     fail_file(error.code(), file.name(), error.what());
   } catch (const std::bad_alloc&) {

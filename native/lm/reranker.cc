@@ -82,8 +82,8 @@ void Reranker::Impl::open(const std::filesystem::path& path, const RerankerOptio
     probe.append("a");
     rank("a", probe, nullptr);
   } catch (const Error& error) {
-    // llama.cpp's messages do not name the file.
-    if (error.code() == Code::kCancelled) throw;
+    // llama.cpp's messages do not name the file, as that of a changed file does.
+    if (error.code() == Code::kCancelled || error.code() == Code::kCorrupt) throw;
     file.check_present(error);
     const bool context = error.code() == Code::kTextTooLong;
     fail_file(context ? Code::kInvalidArgument : error.code(), file.name(),

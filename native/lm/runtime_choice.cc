@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <mutex>
 #include <utility>
@@ -108,10 +109,12 @@ class Candidate {
   std::vector<std::vector<float>> distributions_;
 };
 
-// Returns the mean Kullback-Leibler divergence; infinite or NaN if values are not numbers.
+// Returns the mean Kullback-Leibler divergence; infinite or NaN if values are not numbers, or not of one vocabulary.
 double divergence(const std::vector<std::vector<float>>& reference, const std::vector<std::vector<float>>& other) {
   double total = 0;
   for (std::size_t i = 0; i < reference.size(); ++i) {
+    // The file may have been replaced between the loads.
+    if (i >= other.size() || reference[i].size() != other[i].size()) return std::numeric_limits<double>::infinity();
     for (std::size_t token = 0; token < reference[i].size(); ++token) {
       const double probability = std::exp(static_cast<double>(reference[i][token]));
       total += probability * (static_cast<double>(reference[i][token]) - other[i][token]);

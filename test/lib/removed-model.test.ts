@@ -23,9 +23,20 @@ async function removing(): Promise<string | undefined> {
   );
 }
 
-/** Returns the error of a load during which `removed` is removed. */
-async function loadError(library: string, kind: string, file: string, options: object, removed = file) {
-  const env = { ...process.env, LD_PRELOAD: library, LOREKEEP_REMOVED: removed };
+/** Returns the error of a load during which `removed` is removed, or replaced. */
+async function loadError(
+  library: string,
+  kind: string,
+  file: string,
+  options: object,
+  { removed = file, replacement }: { removed?: string; replacement?: string } = {},
+) {
+  const env = {
+    ...process.env,
+    LD_PRELOAD: library,
+    LOREKEEP_REMOVED: removed,
+    ...(replacement && { LOREKEEP_REPLACEMENT: replacement }),
+  };
   const child = join(children, 'load-removed.mjs');
   const { stdout } = await run(process.execPath, [child, kind, file, JSON.stringify(options)], { env });
   return JSON.parse(stdout);
@@ -47,7 +58,7 @@ for (const [kind, options, model] of [
   ['LanguageModel', { runtime: 'decoder' }, () => tinyDecoder({ pooling: null })],
   ['LanguageModel', {}, () => tinyDecoder({ pooling: null })],
   ['Reranker', {}, () => tinyReranker('one-layer')],
-] as const)
+] as const) {
   it(`a file removed while ${kind} loads it is NOT_FOUND, with ${JSON.stringify(options)}`, async (test) => {
     const library = await removing();
     if (library === undefined) return test.skip('removing a file between two openings needs Linux and cc');
@@ -56,11 +67,33 @@ for (const [kind, options, model] of [
     expect(await loadError(library, kind, file, options)).toMatchObject(removal(file));
   });
 
+  // llama.cpp would read the vocabulary of one file, and lorekeep the weights of another.
+  it(`a file replaced while ${kind} loads it is CORRUPT, with ${JSON.stringify(options)}`, async (test) => {
+    const library = await removing();
+    if (library === undefined) return test.skip('replacing a file between two openings needs Linux and cc');
+    const name = `${kind}-${'runtime' in options ? options.runtime : 'any'}`;
+    const [file, replacement] = [folder(`${name}-replaced.gguf`), folder(`${name}-new.gguf`)];
+    copyFileSync(await model(), file);
+    copyFileSync(await other(kind), replacement);
+    expect(await loadError(library, kind, file, options, { replacement })).toMatchObject({
+      code: 'CORRUPT',
+      message: `${file}: it was replaced by another file while it was read; load it again`,
+      detail: { path: file, reason: 'changed' },
+    });
+  });
+}
+
+/** Returns another model of the same kind. */
+function other(kind: string): Promise<string> {
+  if (kind === 'EmbeddingModel') return tinyBert({ seed: 5 });
+  return kind === 'Reranker' ? tinyReranker('two-layer') : tinyDecoder({ pooling: null, seed: 5 });
+}
+
 it('a part of a split model that is removed while it is loaded is named', async (test) => {
   const library = await removing();
   if (library === undefined) return test.skip('removing a file between two openings needs Linux and cc');
   const [first, second] = splitModel(await tinyBert(), folder('parts'), 2) as [string, string];
-  expect(await loadError(library, 'EmbeddingModel', first, { runtime: 'llama.cpp' }, second)).toMatchObject(
-    removal(second),
-  );
+  expect(
+    await loadError(library, 'EmbeddingModel', first, { runtime: 'llama.cpp' }, { removed: second }),
+  ).toMatchObject(removal(second));
 });

@@ -1,5 +1,5 @@
 // Preloaded into a process: the file that LOREKEEP_REMOVED names is removed when llama.cpp opens it, which is its second opening
-// in a load: the first one maps it and does not use fopen().
+// in a load: the first one maps it and does not use fopen(). Where LOREKEEP_REPLACEMENT names a file, it is moved there.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdio.h>
@@ -9,7 +9,14 @@
 
 static FILE* open_after_removal(const char* function, const char* path, const char* mode) {
   const char* removed = getenv("LOREKEEP_REMOVED");
-  if (removed != NULL && strcmp(path, removed) == 0) unlink(path);
+  if (removed != NULL && strcmp(path, removed) == 0) {
+    const char* replacement = getenv("LOREKEEP_REPLACEMENT");
+    if (replacement == NULL) {
+      unlink(path);
+    } else {
+      rename(replacement, path);  // fails from the second time on
+    }
+  }
   FILE* (*real)(const char*, const char*) = (FILE * (*)(const char*, const char*)) dlsym(RTLD_NEXT, function);
   return real(path, mode);
 }
