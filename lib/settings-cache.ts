@@ -13,7 +13,7 @@ export interface ComputeSettings extends NativeKnownSettings {
   name: string;
   /** Path of the model file. */
   path: string;
-  /** Processor name; `version` is that of this package. */
+  /** Processor name, with LOREKEEP_KERNELS if it is set; `version` is that of this package. */
   processor: string;
   version: string;
 }
@@ -61,7 +61,9 @@ export class ComputeSettingsCache {
     const { version } = JSON.parse(readFileSync(join(packageFolder(), 'package.json'), 'utf8')) as {
       version: string;
     };
-    const processor = cpus()[0]?.model.trim() || process.arch;
+    const model = cpus()[0]?.model.trim() || process.arch;
+    const kernels = process.env.LOREKEEP_KERNELS;
+    const processor = kernels ? `${model}, LOREKEEP_KERNELS=${kernels}` : model;
     return new ComputeSettingsCache(join(cacheFolder(), `${kind}-settings.json`), processor, version);
   }
 

@@ -33,14 +33,24 @@ const ofOthers = [/^(BENCH|DATA|RECORDS_MB|TEST_\w+)$/, /^(SERVICE_(HOST|PORT)\w
 
 const known = new Set([...configFlags.map(({ variable }) => variable), ...Object.keys(otherVariables)]);
 
-/** Returns a warning for each unknown variable that starts with `LOREKEEP_`. */
+const runtimes = ['llama.cpp', 'decoder'];
+
+/** Returns a warning for each unknown variable that starts with `LOREKEEP_`, and for an unknown runtime. */
 export function unknownVariables(environment: NodeJS.ProcessEnv): string[] {
-  return Object.entries(environment)
+  const unknown = Object.entries(environment)
     .filter(([name, value]) => value && name.toUpperCase().startsWith(prefix) && !isKnown(name))
     .map(([name]) => {
       const nearest = nearestKnown(name.slice(prefix.length));
       return `${name}: is not a known variable of the environment and has no effect${didYouMean(nearest)}`;
     });
+  const runtime = environment.LOREKEEP_RUNTIME;
+  if (!runtime || runtimes.includes(runtime)) return unknown;
+  const shown = JSON.stringify(runtime.slice(0, longestShown));
+  const meant = didYouMean(nearestName(runtime, runtimes));
+  return [
+    ...unknown,
+    `LOREKEEP_RUNTIME: ${shown} is not one of ${runtimes.join(', ')} and has no effect${meant}`,
+  ];
 }
 
 /** Returns a warning if LOREKEEP_KERNELS names kernels that do not exist or that this processor cannot run. */

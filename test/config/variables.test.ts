@@ -7,7 +7,9 @@ describe('variables of the environment', () => {
     const known = [...configFlags.map(({ variable }) => variable), ...Object.keys(otherVariables)];
     const others = ['DATA', 'TEST_SEED', 'SERVICE_HOST', 'SERVICE_PORT_TCP', 'PORT_9100_TCP_ADDR'];
     const names = [...known, ...others.map((name) => `LOREKEEP_${name}`), 'PORT', 'MY_LOREKEEP_PORT'];
-    expect(unknownVariables(Object.fromEntries(names.map((name) => [name, 'x'])))).toEqual([]);
+    expect(
+      unknownVariables({ ...Object.fromEntries(names.map((name) => [name, 'x'])), LOREKEEP_RUNTIME: '' }),
+    ).toEqual([]);
   });
 
   it.each([
@@ -30,6 +32,16 @@ describe('variables of the environment', () => {
 
   it.skipIf(process.platform === 'win32')('are told from those in lower case', () => {
     expect(unknownVariables({ lorekeep_port: '1' })[0]).toContain('did you mean "LOREKEEP_PORT"?');
+  });
+});
+
+describe('LOREKEEP_RUNTIME', () => {
+  it('that is unknown is a warning', () => {
+    for (const value of ['', 'llama.cpp', 'decoder'])
+      expect(unknownVariables({ LOREKEEP_RUNTIME: value })).toEqual([]);
+    expect(unknownVariables({ LOREKEEP_RUNTIME: 'Decoder' })).toEqual([
+      'LOREKEEP_RUNTIME: "Decoder" is not one of llama.cpp, decoder and has no effect; did you mean "decoder"?',
+    ]);
   });
 });
 

@@ -123,6 +123,20 @@ describe('the settings of a model', () => {
   });
 });
 
+test('what is measured with other kernels is not used without them', async () => {
+  const kernels = process.env.LOREKEEP_KERNELS;
+  const entry = { fingerprint: 'f', candidates: ['x'], name: 'x', path: 'x', runtime: 'x', batchTokens: 64 };
+  try {
+    process.env.LOREKEEP_KERNELS = 'scalar';
+    await ComputeSettingsCache.ofUser().add(entry);
+    expect(await ComputeSettingsCache.ofUser().read()).toMatchObject([entry]);
+    delete process.env.LOREKEEP_KERNELS;
+    expect(await ComputeSettingsCache.ofUser().read()).toEqual([]);
+  } finally {
+    if (kernels !== undefined) process.env.LOREKEEP_KERNELS = kernels;
+  }
+});
+
 describe('the cache file', () => {
   test.each([
     ['no JSON', '{"entries": [{'],
