@@ -1,4 +1,4 @@
-import { refuseUnknownFields } from './arguments.js';
+import { refuse, refuseUnknownFields } from './arguments.js';
 import { binding } from './binding.js';
 import { LorekeepError, translateError } from './errors.js';
 import type { NativeSchedulerSettings, SchedulerStats } from './native.js';
@@ -60,6 +60,7 @@ export const scheduler = {
     for (const name of classNames) refuseUnknownFields(name, options[name] ?? {}, classFields);
     const { stepTargetMs, ...rest } = options;
     const target = stepTargetMs === 'auto' ? undefined : stepTargetMs;
+    if (typeof target === 'string') refuse('stepTargetMs', `'auto' or a number is expected, not "${target}"`);
     call(() => binding.configureScheduler({ ...rest, stepTargetMs: target } as NativeSchedulerSettings));
   },
 

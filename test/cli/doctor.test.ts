@@ -5,6 +5,7 @@ import { cpus } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { temporaryFolder } from '../helpers/folder.js';
+import { writeTinyDecoder } from '../helpers/tiny-model/tiny-decoder.mjs';
 import { TestServer } from '../server/test-server.js';
 import { lorekeep } from './command.js';
 
@@ -72,6 +73,24 @@ describe('lorekeep doctor', () => {
     expect(stdout).toMatch(
       /^warning +model lorekeep-mini +it needs .* of memory, and models may take 1\.00 MiB\n.*models_cache_max_mb/m,
     );
+  });
+
+  it('says what each language model needs, and which the server would refuse', async () => {
+    const variants = [];
+    for (const name of ['llama', 'phi3']) {
+      const file = inFolder(`${name}.gguf`);
+      await writeTinyDecoder(name, file);
+      variants.push({ name, model_type: 'llm', variants: [{ file }] });
+    }
+    const catalog = inFolder('language-models.json');
+    writeFileSync(catalog, JSON.stringify({ version: 1, models: variants }));
+    const engines = { llm_engine: { inference: { runtime: 'decoder' } } };
+    const { of } = await findings({ port: 0, models_catalog_path: catalog, engines });
+    expect(of('model llama')?.message).toMatch(/, needs \d.* of memory, /);
+    expect(of('model phi3')).toMatchObject({
+      status: 'failed',
+      message: expect.stringMatching(/phi3\.gguf: the runtime 'decoder' cannot compute it: .*use 'auto'$/),
+    });
   });
 
   it('names variables of the environment that are probably misspelt', async () => {

@@ -62,6 +62,7 @@ describe('the scheduler of the library', () => {
     ['prefillQuantumTokens', { background: { prefillQuantumTokens: 1.5 } }],
     ['maxPauseMs', { background: { maxPauseMs: -1 } }],
     ['stepTargetMs', { stepTargetMs: Number.POSITIVE_INFINITY }],
+    ["stepTargetMs: 'auto' or a number is expected", { stepTargetMs: 'never' }],
     ['enabled', { enabled: 1 }],
     ['interactiveBuffered', { interactiveBuffered: 3 }],
     ['settings', null],

@@ -37,8 +37,10 @@ export async function checkModels(
     if (onlyListed.includes(file)) continue;
     const embeds = file.type === 'embedding' && file.state === 'present';
     const tried = tryOut && embeds && isUsed(catalog, file);
-    const reason = tried ? await failureOf(file.model, catalog, config, signal) : undefined;
-    const need = tryOut && file.state === 'present' ? await needOf(file, config) : undefined;
+    const planned = tryOut && file.state === 'present' ? await planOf(file, config) : {};
+    const { need } = planned;
+    const refused = isUsed(catalog, file) ? planned.reason : undefined;
+    const reason = tried ? await failureOf(file.model, catalog, config, signal) : refused;
     signal.throwIfAborted();
     usable ||= embeds && reason === undefined;
     findings.push(fileFinding(reason === undefined ? file : { ...file, state: 'damaged', reason }, need));
@@ -114,27 +116,33 @@ async function differences(
     );
 }
 
-/** Returns the bytes that the server would need for a model on all devices; undefined if its header says nothing. */
-async function needOf(
+/**
+ * Returns the bytes that the server would need for a model on all devices, or why it would refuse a language model;
+ * neither if the header says nothing.
+ */
+async function planOf(
   { type, path = '', variant }: ModelFile,
   config: ServerConfig,
-): Promise<number | undefined> {
+): Promise<{ need?: number; reason?: string }> {
   const { embeddingNeed, languageModelNeed, rerankerNeed } = await import('../../catalog/model-need.js');
-  const { threads, ...inference } = { ...languageModelOptions(config), idleMs: 0 };
-  const settings = {
-    ...inference,
-    threads,
-    contextSize: variant.context_size ?? inference.defaultContext,
-    placement: variant.placement,
-  };
+  const { defaultContext, idleMs: _, ...settings } = languageModelOptions(config);
+  const contextSize = variant.context_size ?? defaultContext;
   const need = async () => {
     if (type === 'embedding') return embeddingNeed(path, embeddingOptions(config).threads);
     if (type === 'reranker') return rerankerNeed(path, rerankerOptions(config).threads);
-    return type === 'llm' ? languageModelNeed(path, settings) : undefined;
+    if (type !== 'llm') return undefined;
+    return languageModelNeed(path, { ...settings, contextSize, placement: variant.placement });
   };
-  const found = await need().catch(() => undefined);
-  return found && Object.values(found).reduce((sum, bytes) => sum + bytes, 0);
+  try {
+    const found = await need();
+    return found ? { need: Object.values(found).reduce((sum, bytes) => sum + bytes, 0) } : {};
+  } catch (error) {
+    return type === 'llm' && error instanceof LorekeepError ? { reason: reasonOf(error) } : {};
+  }
 }
+
+/** The subject of the finding is the file already. */
+const reasonOf = ({ detail, message }: LorekeepError) => String(detail.reason ?? message);
 
 /** The server takes the first variant whose file is present. */
 function isUsed(catalog: Catalog, { model, path }: ModelFile): boolean {
@@ -159,7 +167,7 @@ async function failureOf(
   } catch (error) {
     // The outer error names the model and the catalog, as the finding does.
     const { cause, message } = error as Error;
-    return cause instanceof LorekeepError ? String(cause.detail.reason ?? cause.message) : message;
+    return cause instanceof LorekeepError ? reasonOf(cause) : message;
   } finally {
     await models.close();
   }
