@@ -1,5 +1,6 @@
 // Loads truncated and mutated copies of a language model and generates with those that load:
 // node mutated-language-models.mjs MODEL FOLDER SEED COUNT. Sends the seed of each copy before it is loaded, and at the end the number of copies by outcome.
+// Each error of a load names the file, and the model itself, loaded before, keeps generating the same text.
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Random } from '../../../bench/harness/numbers.mjs';
@@ -11,31 +12,38 @@ const source = readFileSync(model);
 const headerBytes = Math.min(21_000, source.length - 8);
 const path = join(folder, `mutated-${process.pid}.gguf`);
 const outcomes = {};
+const runtimes = ['decoder', 'llama.cpp', 'auto'];
+const small = { contextSize: 64, threads: 1, batchThreads: 1, placement: 'ram' };
+const whole = await LanguageModel.load(model, small);
+const reply = async () => {
+  const request = { prompt: 'Once upon a time', maxTokens: 8, sampling: { temperature: 0 } };
+  return (await whole.generate(request).result).text;
+};
+const expected = await reply();
 
 for (let seed = Number(firstSeed); seed < Number(firstSeed) + Number(count); seed++) {
   process.send({ seed });
   writeFileSync(path, mutated(new Random(seed)));
-  const outcome = await outcomeOf();
+  const outcome = await outcomeOf(runtimes[seed % runtimes.length]);
   outcomes[outcome] = (outcomes[outcome] ?? 0) + 1;
+  if (seed % 8 === 0 && (await reply()) !== expected) throw new Error('another model has changed');
 }
 rmSync(path);
+await whole.close();
 process.send({ outcomes }, () => process.exit());
 
-async function outcomeOf() {
+async function outcomeOf(runtime) {
+  let loaded;
   try {
-    const loaded = await LanguageModel.load(path, {
-      contextSize: 64,
-      threads: 1,
-      batchThreads: 1,
-      placement: 'ram',
-    });
-    const { result } = loaded.generate({ prompt: 'Once upon a time', maxTokens: 4 });
-    await result;
-    await loaded.close();
+    loaded = await LanguageModel.load(path, { ...small, runtime });
+    await loaded.generate({ prompt: 'Once upon a time', maxTokens: 4 }).result;
     return 'loaded';
   } catch (error) {
-    if (error instanceof LorekeepError) return error.code;
-    throw error;
+    if (!(error instanceof LorekeepError)) throw error;
+    if (loaded === undefined && !error.message.includes(path)) throw error;
+    return error.code;
+  } finally {
+    await loaded?.close();
   }
 }
 
