@@ -95,8 +95,8 @@ class Hits:
         self.first = np.cumsum(sizes) - sizes
 
 
-def regress(sets):
-    """Logistic regression over pairs of Hits and weight."""
+def regress(sets, least=0):
+    """Logistic regression over pairs of Hits and weight; coefficients but the constant are at least `least`, if it is given."""
     sets = [(hits, weight) for hits, weight in sets if len(hits.y)]
     x = np.concatenate([hits.x for hits, _ in sets])
     y = np.concatenate([hits.y for hits, _ in sets]).astype(float)
@@ -111,7 +111,7 @@ def regress(sets):
         gradient = scaled.T @ (weight * (expit(z) - y)) + 2 * PENALTY * np.r_[0, theta[1:]]
         return float((weight * (np.logaddexp(0, z) - y * z)).sum() + PENALTY * (theta[1:] ** 2).sum()), gradient
 
-    bounds = [(None, None)] + [(0, None)] * (x.shape[1] - 1)  # more of a feature is never less relevant
+    bounds = [(None, None)] + [(least, None)] * (x.shape[1] - 1)  # 0: more of a feature is never less relevant
     found = minimize(loss, np.zeros(x.shape[1]), jac=True, method="L-BFGS-B", bounds=bounds).x
     theta = found / deviation
     theta[0] = found[0] - (found[1:] * mean[1:] / deviation[1:]).sum()
@@ -227,4 +227,5 @@ def main():
         report(models, mode)
 
 
-main()
+if __name__ == "__main__":
+    main()
