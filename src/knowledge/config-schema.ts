@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { calibrationRange } from '../../lib/calibration.js';
 import { lexicalSchema } from '../lexical/fields.js';
+import { didYouMean, nearestName } from '../schema/nearest.js';
 import { wellFormed } from '../schema/well-formed.js';
 import { fieldConditions } from './field-conditions.js';
 import { coerceDefault, expectedDefault, isoPatterns } from './field-default.js';
@@ -70,6 +71,25 @@ function uniqueNames(fields: readonly { name: string }[], context: z.RefinementC
   }
 }
 
+interface Boosting {
+  fields?: readonly { name: string; type: string }[] | undefined;
+  lexical?: z.output<typeof lexicalSchema> | undefined;
+}
+
+/** Boosted fields are string fields: every search with a lexical leg would refuse others. */
+function boostedStrings({ fields = [], lexical }: Boosting, context: z.RefinementCtx): void {
+  for (const name of Object.keys(lexical?.boosts ?? {})) {
+    const type = fields.find((field) => field.name === name)?.type;
+    if (type === 'string') continue;
+    const names = fields.filter((field) => field.type === 'string').map((field) => field.name);
+    const message =
+      type === undefined
+        ? `${JSON.stringify(name)} is not a field of the records${didYouMean(nearestName(name, names))}`
+        : `a field of type string is expected, not ${type}`;
+    context.addIssue({ code: 'custom', path: ['lexical', 'boosts', name], message });
+  }
+}
+
 const file = (what: string) =>
   path().optional().describe(`${what} A relative path starts at this file's folder.`);
 
@@ -113,63 +133,67 @@ const calibrationOf = (mode: string) =>
 export const hnswDefaults = hnswSchema.parse({});
 
 /** The config file of a knowledge base: the one source of its fields, types, defaults, ranges and descriptions. */
-export const knowledgeBaseSchema = z.strictObject({
-  $schema: z.string().optional().describe('For editors.'),
-  version: z.literal(1).default(1),
-  embedding_model: text().describe('Catalog name of the embedding model.'),
-  records_file: path().describe("The records: a JSON array. A relative path starts at this file's folder."),
-  index_file: file(
-    'A built HNSW index, of lorekeep or of hnswlib. Without it the index is built on opening.',
-  ),
-  bm25_file: file(
-    'Where the text index is kept. Default: index_file with the extension .bm25; without either, in memory.',
-  ),
-  bm25_tokenizer: z
-    .enum(['basic', 'enhanced', 'multilingual'])
-    .default('basic')
-    .describe(
-      'How texts become words. enhanced also drops English stopwords and strips suffixes. multilingual is for languages without spaces between words or with marks in them (Chinese, Japanese, Korean, Thai, Hindi, Arabic ...).',
+export const knowledgeBaseSchema = z
+  .strictObject({
+    $schema: z.string().optional().describe('For editors.'),
+    version: z.literal(1).default(1),
+    embedding_model: text().describe('Catalog name of the embedding model.'),
+    records_file: path().describe("The records: a JSON array. A relative path starts at this file's folder."),
+    index_file: file(
+      'A built HNSW index, of lorekeep or of hnswlib. Without it the index is built on opening.',
     ),
-  fields: z
-    .array(fieldSchema)
-    .max(1024)
-    .superRefine(uniqueNames)
-    .optional()
-    .describe("The records' typed metadata."),
-  lexical: lexicalSchema
-    .optional()
-    .describe('How searches with a lexical leg read their text, unless they say otherwise: docs/lexical.md.'),
-  fusion: z
-    .enum(['rrf', 'scores'])
-    .optional()
-    .describe(
-      'How hybrid searches that do not say fuse words and meaning: by ranks, or by normalised scores (docs/fusion.md), which ranks better. Default: rrf in the protocol, scores in the library and on the command line.',
+    bm25_file: file(
+      'Where the text index is kept. Default: index_file with the extension .bm25; without either, in memory.',
     ),
-  relevance: z
-    .strictObject({
-      dense: calibrationOf('dense'),
-      lexical: calibrationOf('lexical'),
-      hybrid: calibrationOf('hybrid'),
-    })
-    .optional()
-    .describe(
-      'Corrects the relevance of hits, as lorekeep eval prints it for questions that you have judged: docs/relevance.md.',
+    bm25_tokenizer: z
+      .enum(['basic', 'enhanced', 'multilingual'])
+      .default('basic')
+      .describe(
+        'How texts become words. enhanced also drops English stopwords and strips suffixes. multilingual is for languages without spaces between words or with marks in them (Chinese, Japanese, Korean, Thai, Hindi, Arabic ...).',
+      ),
+    fields: z
+      .array(fieldSchema)
+      .max(1024)
+      .superRefine(uniqueNames)
+      .optional()
+      .describe("The records' typed metadata."),
+    lexical: lexicalSchema
+      .optional()
+      .describe(
+        'How searches with a lexical leg read their text, unless they say otherwise: docs/lexical.md.',
+      ),
+    fusion: z
+      .enum(['rrf', 'scores'])
+      .optional()
+      .describe(
+        'How hybrid searches that do not say fuse words and meaning: by ranks, or by normalised scores (docs/fusion.md), which ranks better. Default: rrf in the protocol, scores in the library and on the command line.',
+      ),
+    relevance: z
+      .strictObject({
+        dense: calibrationOf('dense'),
+        lexical: calibrationOf('lexical'),
+        hybrid: calibrationOf('hybrid'),
+      })
+      .optional()
+      .describe(
+        'Corrects the relevance of hits, as lorekeep eval prints it for questions that you have judged: docs/relevance.md.',
+      ),
+    hnsw: hnswSchema.optional().describe('How the index is built and searched.'),
+    vector_type: z
+      .enum(['f32', 'f16', 'i8'])
+      .default('f32')
+      .describe('How the index holds vectors: f16 takes a half of the memory, i8 about a quarter.'),
+    embeddings_file: file(
+      'A cache of embeddings that building and opening read and write: only texts that are not in it are embedded.',
     ),
-  hnsw: hnswSchema.optional().describe('How the index is built and searched.'),
-  vector_type: z
-    .enum(['f32', 'f16', 'i8'])
-    .default('f32')
-    .describe('How the index holds vectors: f16 takes a half of the memory, i8 about a quarter.'),
-  embeddings_file: file(
-    'A cache of embeddings that building and opening read and write: only texts that are not in it are embedded.',
-  ),
-  long_text: z
-    .enum(['error', 'truncate'])
-    .default('error')
-    .describe(
-      "What becomes of a text that the model's context does not hold; truncate: its beginning is embedded, the text and its words stay whole.",
-    ),
-});
+    long_text: z
+      .enum(['error', 'truncate'])
+      .default('error')
+      .describe(
+        "What becomes of a text that the model's context does not hold; truncate: its beginning is embedded, the text and its words stay whole.",
+      ),
+  })
+  .superRefine(boostedStrings);
 
 export type KnowledgeBaseConfig = z.output<typeof knowledgeBaseSchema>;
 

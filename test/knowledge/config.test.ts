@@ -129,6 +129,15 @@ describe('the config file', () => {
     [{ relevance: { dense: { slope: 0 } } }, 'relevance.dense.slope'],
     [{ relevance: { lexical: { slope: '1' } } }, 'relevance.lexical.slope'],
     [{ relevance: { dense: null } }, 'relevance.dense'],
+    [
+      { lexical: { boosts: { titel: 2 } }, fields: [{ name: 'title', type: 'string', optional: true }] },
+      'kb.json:1:83: lexical.boosts.titel: "titel" is not a field of the records; did you mean "title"?',
+    ],
+    [{ lexical: { boosts: { title: 2 } } }, 'lexical.boosts.title: "title" is not a field of the records'],
+    [
+      { lexical: { boosts: { year: 2 } }, fields: [{ name: 'year', ...optional }] },
+      'lexical.boosts.year: a field of type string is expected, not int',
+    ],
     [{ fields: [{ name: '\ud800', ...optional }] }, 'fields[0].name: half of a surrogate pair'],
     [
       {

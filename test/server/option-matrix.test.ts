@@ -1,10 +1,14 @@
-// Every option of a search, in every mode, in the library and on the wire: one without effect is refused by its own path.
+// Every option of a search, in every mode, in the library, in configs and on the wire: one without effect is refused, in a config
+// named, by its own path.
+import { writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { EmbeddingModel, type SearchMode, searchModes } from '../../lib/index.js';
+import { loadConfig } from '../../src/config/load.js';
 import {
   createStorage,
   type EvaluationSetting,
   evaluate,
+  openKnowledgeBase,
   searchStorages,
 } from '../../src/knowledge/index.js';
 import { retrievalSchema } from '../../src/protocol/retrieval.js';
@@ -66,6 +70,8 @@ const contradictions: readonly [options: Record<string, unknown>, refused: strin
   [{ rrf: {}, scores: {} }, 'scores'],
 ];
 
+const snake = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+
 const all = cases.flatMap((one) =>
   searchModes.map((mode) => {
     const refused = one.modes.includes(mode) ? undefined : Object.keys(one.options)[0];
@@ -123,9 +129,47 @@ describe('in the library', () => {
   });
 });
 
-describe('on the wire', () => {
-  const snake = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+describe('in a config', () => {
+  const file = temporaryFolder();
+  const inConfig = (value: unknown): unknown =>
+    typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? Object.fromEntries(Object.entries(value).map(([name, inner]) => [snake(name), inConfig(inner)]))
+      : value;
+  const withoutMode = cases.map(({ options }) => ({
+    options: inConfig(options) as Record<string, unknown>,
+    name: snake(Object.keys(options)[0] as string),
+  }));
+  const write = (config: object) => {
+    writeFileSync(file('config.json'), JSON.stringify(config));
+    return file('config.json');
+  };
 
+  it.each([...withoutMode, { options: { mode: 'lexical' }, name: 'mode' }])(
+    'of a knowledge base $options is a default of the modes in which it has an effect, or a warning',
+    async ({ options, name }) => {
+      writeFileSync(
+        file('records.json'),
+        JSON.stringify(strings.map((each, n) => ({ id: `${n}`, text: each }))),
+      );
+      await createTinyModel({ texts: strings, path: file('tiny.gguf'), dimension: 32 });
+      await using model = await EmbeddingModel.load(file('tiny.gguf'));
+      const config = write({ embedding_model: 'tiny', records_file: 'records.json', ...options });
+      await using kb = await openKnowledgeBase(config, { models: async () => ({ model }) });
+      const isDefault = name === 'fusion' || name === 'lexical';
+      expect(kb.warnings).toEqual(
+        isDefault ? [] : [expect.stringMatching(`: ${name}: is not a known field.*; it has no effect$`)],
+      );
+      for (const mode of searchModes) expect((await kb.search({ text, mode })).plan.mode).toBe(mode);
+    },
+  );
+
+  it.each(withoutMode)('of a server $options is a warning', async ({ options, name }) => {
+    const { warnings } = await loadConfig({ '--config': write(options) });
+    expect(warnings).toEqual([expect.stringMatching(`: ${name}: is not a known field.*; it has no effect$`)]);
+  });
+});
+
+describe('on the wire', () => {
   async function sessionWithDocs() {
     const session = await (await TestServer.start({})).session();
     await session.createEmbeddedStringStorage({ name: 'docs', strings, embeddingModel: 'tiny' });
