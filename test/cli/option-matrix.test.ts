@@ -1,6 +1,11 @@
 // The flags of a search, in every mode: `search` and `ask` share them, and refuse one without effect.
 import { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
+import { addBuild } from '../../src/cli/commands/build.js';
+import { addEval } from '../../src/cli/commands/eval.js';
+import { addIndex } from '../../src/cli/commands/index.js';
+import { addInit } from '../../src/cli/commands/init.js';
+import { addServe } from '../../src/cli/commands/serve.js';
 import { UsageError } from '../../src/cli/failure.js';
 import { lexicalRequest } from '../../src/cli/flags/lexical.js';
 import { addRetrievalFlags, type RetrievalFlags, requireEffect } from '../../src/cli/flags/retrieval.js';
@@ -66,6 +71,25 @@ describe('a search from the command line', () => {
     const error = await check().catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(UsageError);
     expect((error as UsageError).message).toContain(`${given[0]}: it has no effect`);
+  });
+
+  it.each([
+    ['index', addIndex],
+    ['init', addInit],
+    ['build', addBuild],
+    ['eval', addEval],
+    ['serve', addServe],
+  ] as const)('lorekeep %s refuses all of these flags', async (name, add) => {
+    for (const [[flag]] of flags) {
+      if (flag === '--top-k' && name === 'eval') continue;
+      const program = new Command().exitOverride().configureOutput({ outputError() {} });
+      await add(program, []);
+      const parsed = program.parseAsync([name, flag as string], { from: 'user' });
+      await expect(parsed).rejects.toMatchObject({
+        code: 'commander.unknownOption',
+        message: expect.stringContaining(`unknown option '${flag}'`),
+      });
+    }
   });
 
   it('is hybrid and has five hits by default, as in the library', () => {

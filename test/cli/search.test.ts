@@ -204,6 +204,23 @@ describe('lorekeep search', () => {
       '{"==":[{"knowledge":"topic"},"none"]}',
     ]);
     expect(filtered.stderr).toContain('no record matches the filter');
+    const none = '{"topic": {"==": "none"}}';
+    const lexical = await lorekeep(['search', kb, 'bees', '--mode', 'lexical', '--filter', none]);
+    expect(lexical.stderr).toMatch(
+      /^no hits\nlorekeep: no record that matches the filter has the query's words\n$/,
+    );
+    const extended = (text: string) => lorekeep(['search', kb, '--extended', '--', text]);
+    expect((await extended('+bees -bees')).stderr).toMatch(
+      /^no hits\nlorekeep: no record has all required words and phrases and none of the excluded ones\n$/,
+    );
+    expect((await extended('+zzz')).stderr).toMatch(
+      /^no hits\nlorekeep: no record holds any of the query's words\n$/,
+    );
+    const excluded = (await extended('-bees')).stderr;
+    expect(excluded).not.toContain('only the meaning was searched');
+    expect(excluded).toContain(
+      'without operators and excluded words no text is left to search for by meaning',
+    );
   });
 
   it('names what is wrong with filters, files and models, and the fix', async () => {

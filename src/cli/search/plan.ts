@@ -45,27 +45,40 @@ export function planLines(
   return lines;
 }
 
+type ResultFlags = Pick<RetrievalFlags, 'offset' | 'minScore' | 'threshold' | 'filter'>;
+
 /** Notes that help to judge a result. */
 export function planNotes(
-  { mode, dense, lexical }: RetrievalPlan,
+  plan: RetrievalPlan,
   hits: number,
-  { offset = 0, minScore, threshold }: Pick<RetrievalFlags, 'offset' | 'minScore' | 'threshold'>,
+  flags: ResultFlags,
   tokenizer?: string,
 ): string[] {
+  const { mode, dense, lexical } = plan;
   const notes: string[] = [];
+  const byMeaning = hits > 0 && mode === 'hybrid' ? '; only the meaning was searched' : '';
   if (lexical?.tokens === 0) {
-    const rest = mode === 'hybrid' ? '; only the meaning was searched' : ', so nothing can be found by words';
+    const rest = byMeaning || ', so nothing can be found by words';
     notes.push(
       `the query has no words under the tokenizer${tokenizer === undefined ? '' : ` "${tokenizer}"`}${rest}`,
     );
-  } else if (lexical?.terms === 0) {
-    const rest = mode === 'hybrid' ? '; only the meaning was searched' : '';
-    notes.push(`no record holds any of the query's words${rest}`);
-  }
-  if (hits > 0) return notes;
-  if (dense?.matched === 0) notes.push('no record matches the filter');
-  else if (offset > 0) notes.push(`there are no more than ${counted(offset, 'hit')}`);
-  else if (minScore !== undefined) notes.push(`no hit has a relevance of ${minScore} or more`);
-  else if (threshold !== undefined) notes.push('no record is within the threshold');
+    if (mode === 'hybrid' && dense === undefined)
+      notes.push('without operators and excluded words no text is left to search for by meaning');
+  } else if (lexical?.terms === 0) notes.push(`no record holds any of the query's words${byMeaning}`);
+  if (hits === 0) notes.push(...whyNone(flags, plan));
   return notes;
+}
+
+/** Why there are no hits, unless the query's words say it. */
+function whyNone(
+  { offset = 0, minScore, threshold, filter }: ResultFlags,
+  { dense, lexical }: RetrievalPlan,
+): string[] {
+  if (dense?.matched === 0) return ['no record matches the filter'];
+  if (offset > 0) return [`there are no more than ${counted(offset, 'hit')}`];
+  if (minScore !== undefined) return [`no hit has a relevance of ${minScore} or more`];
+  if (threshold !== undefined) return ['no record is within the threshold'];
+  if (lexical === undefined || lexical.terms === 0) return [];
+  if (filter !== undefined) return ["no record that matches the filter has the query's words"];
+  return ['no record has all required words and phrases and none of the excluded ones'];
 }
