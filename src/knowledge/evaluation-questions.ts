@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { LorekeepError } from '../../lib/index.js';
 import { readText } from '../files/read-text.js';
+import { fieldIssue } from '../schema/field-issue.js';
 import { checkJsonShape } from '../schema/json-shape.js';
 import { plainMessage } from '../schema/messages.js';
 
@@ -78,14 +79,7 @@ function parseQuestion(line: string, place: string): EvaluationQuestion {
   const problem = checkJsonShape(line);
   if (problem !== undefined) return refuse(problem.what);
   const { success, data, error } = lineSchema.safeParse(value, { error: plainMessage });
-  if (!success) {
-    const [issue] = error.issues;
-    const [field] = issue?.path ?? [];
-    const isAbsent = field !== undefined && !Object.hasOwn(value as object, field);
-    return refuse(
-      `${issue?.path.join('.') || 'the line'}: ${isAbsent ? 'is missing' : (issue?.message ?? 'is wrong')}`,
-    );
-  }
+  if (!success) return refuse(mistakeOf(value, error));
   const { question, relevant, draft } = data;
   const pairs = Array.isArray(relevant)
     ? relevant.map((id): [string, number] => [id, 1])
@@ -96,6 +90,13 @@ function parseQuestion(line: string, place: string): EvaluationQuestion {
     gainOf.set(id, gain);
   }
   return { question, relevant: gainOf, draft };
+}
+
+/** An unknown key comes first: it may be the misspelt name of a missing one. */
+function mistakeOf(value: unknown, error: z.core.$ZodError): string {
+  const issue = error.issues.find(({ code }) => code === 'unrecognized_keys') ?? error.issues[0];
+  const { path, message } = fieldIssue(lineSchema, value, { ...error, issues: [issue] } as z.core.$ZodError);
+  return `${path || 'the line'}: ${message}`;
 }
 
 export interface DraftSource {

@@ -45,6 +45,14 @@ describe('lorekeep eval', () => {
     expect(stdout).toContain('check their ids');
   });
 
+  it('prints an interval of differences from two questions on', async () => {
+    const one = { question: 'how do bees find flowers?', relevant: ['bees'] };
+    const { stdout } = await lorekeep(['eval', kb, questions(one)]);
+    expect(stdout).toMatch(/^lexical .* [+-]0\.\d{3}$/m);
+    const both = await lorekeep(['eval', kb, questions(one, { question: 'honey', relevant: ['honey'] })]);
+    expect(both.stdout).toMatch(/^lexical .* [+-]0\.\d{3} ± 0\.\d{3}$/m);
+  });
+
   it('prints the correction of relevance that the judgments ask for, until the config has it', async () => {
     const ids = ['bees', 'honey', 'glacier', 'wide', 'family'];
     const path = questions(

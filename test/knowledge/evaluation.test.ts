@@ -153,7 +153,8 @@ describe('questions', () => {
     ['{"question": " ", "relevant": ["a"]}', 'question'],
     ['{"question": "x", "relevant": {"a": 0}}', ':1'],
     ['{"question": "x", "relevant": ["a"]}\n{"quest', ':2'],
-    ['{"question": "x", "relevant": ["a"], "answer": 1}', 'answer'],
+    ['{"question": "x", "relevant": ["a"], "answer": 1}', ':1: answer: is not a known field; '],
+    ['{"question": "x", "relevent": ["a"]}', ':1: relevent: is not a known field; did you mean "relevant"?'],
   ])('%j is refused', async (text, culprit) => {
     writeFileSync(file('bad.jsonl'), text);
     await expect(readQuestions(file('bad.jsonl'))).rejects.toThrow(culprit);

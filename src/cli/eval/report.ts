@@ -34,7 +34,10 @@ export function reportLines(evaluation: Evaluation, advice: readonly string[], s
 
 const titles = { ndcg: 'nDCG', recall: 'recall', mrr: 'MRR', hitRate: 'hit rate' };
 
-function table({ settings }: Evaluation, screen: Screen): string[] {
+/** One question has no interval. */
+const interval = (half: number, questions: number) => (questions < 2 ? '' : ` ± ${half.toFixed(3)}`);
+
+function table({ settings, questions }: Evaluation, screen: Screen): string[] {
   const layout: Column[] = [
     { title: 'setting', align: 'left' },
     ...measureNames.map((name): Column => ({ title: titles[name], align: 'right' })),
@@ -43,7 +46,7 @@ function table({ settings }: Evaluation, screen: Screen): string[] {
   const rows = settings.map(({ setting, current, mean, difference }) => [
     `${settingName(setting)}${current ? ' *' : ''}`,
     ...measureNames.map((name) => mean[name].toFixed(3)),
-    current ? '' : `${signed(difference.mean)} ± ${difference.half.toFixed(3)}`,
+    current ? '' : `${signed(difference.mean)}${interval(difference.half, questions)}`,
   ]);
   const [head = '', ...lines] = tableLines(layout, rows);
   return [screen.dim(head), ...lines];
