@@ -109,7 +109,11 @@ export async function evaluate(
   const at = Math.max(0, place);
   const context = { topK, settings, all, at, signal };
   for (const [index, question] of questions.entries()) {
-    answers.push(await answer(storage, question, context).catch((error) => refuse(error, index)));
+    answers.push(
+      await answer(storage, question, context).catch((error) =>
+        refuse(error, question.place ?? `questions[${index}]`),
+      ),
+    );
     onProgress?.(answers.length, questions.length);
   }
   const ndcgOf = (index: number) => answers.map(({ measures }) => measures[index]?.ndcg ?? 0);
@@ -167,10 +171,10 @@ function refuseForeignQuestions(
 }
 
 /** Rethrows an error; one about a question's text names the question. */
-function refuse(error: unknown, index: number): never {
+function refuse(error: unknown, place: string): never {
   if (!(error instanceof LorekeepError) || error.detail.field !== 'text') throw error;
   const { reason = error.message, ...facts } = error.detail;
-  const named = { ...facts, field: `questions[${index}]`, reason: String(reason) };
+  const named = { ...facts, field: place, reason: String(reason) };
   throw LorekeepError.about(error.code, named, { cause: error });
 }
 

@@ -12,6 +12,8 @@ export interface EvaluationQuestion {
   relevant: ReadonlyMap<string, number>;
   /** Made from a record, not asked by anybody. */
   draft: boolean;
+  /** File and line, for messages about the question. */
+  place?: string | undefined;
 }
 
 const gains = z.record(z.string().min(1), z.number().positive());
@@ -89,7 +91,7 @@ function parseQuestion(line: string, place: string): EvaluationQuestion {
     if (gainOf.has(id)) return refuse(`relevant: ${JSON.stringify(id.slice(0, 128))} is named twice`);
     gainOf.set(id, gain);
   }
-  return { question, relevant: gainOf, draft };
+  return { question, relevant: gainOf, draft, place };
 }
 
 /** An unknown key comes first: it may be the misspelt name of a missing one. */

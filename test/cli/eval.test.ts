@@ -88,7 +88,7 @@ describe('lorekeep eval', () => {
     const path = inFolder('drafts.jsonl');
     const { status, stdout } = await lorekeep(['eval', kb, path, '--draft', '3']);
     expect(status).toBe(0);
-    expect(stdout).toContain('are drafts');
+    expect(stdout).toMatch(/^- \d of \d questions? (is a draft|are drafts): /m);
     const lines = readFileSync(path, 'utf8').trimEnd().split('\n');
     expect(lines.length).toBeGreaterThan(0);
     for (const line of lines) expect(JSON.parse(line)).toMatchObject({ draft: true });
@@ -158,6 +158,10 @@ describe('lorekeep eval', () => {
       [
         `{"question": "${'x '.repeat(20_000)}", "relevant": ["a"]}`,
         'hostile.jsonl:1: question: a text of at most',
+      ],
+      [
+        `\n{"question": "${'bees '.repeat(5000)}", "relevant": ["bees"]}`,
+        'hostile.jsonl:2: the text has 5002 tokens, the model takes',
       ],
       [
         '{"question": "x", "relevant": ["a"]}\n\n{"question": " x", "relevant": ["b"]}',

@@ -23,7 +23,7 @@ export function adviceOf(evaluation: Evaluation, config: KnowledgeBaseConfig): s
   }
   if (drafts > 0)
     advice.push(
-      `${drafts} of ${counted(questions, 'question')} are drafts: records find their own sentences easily, so these numbers are too good. Replace them with questions that people ask.`,
+      `${drafts} of ${counted(questions, 'question')} ${drafts === 1 ? 'is a draft' : 'are drafts'}: records find their own sentences easily, so these numbers are too good. Replace them with questions that people ask.`,
     );
   if (drafts === 0) advice.push(...calibrationAdvice(evaluation, config));
   const better = (questions < minQuestions ? [] : settings)
