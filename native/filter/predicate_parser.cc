@@ -87,7 +87,12 @@ std::size_t PredicateParser::add(Node node, const JsonPath& path) {
 
 std::size_t PredicateParser::parse_node(const Value& json, const JsonPath& path, std::size_t depth) {
   const auto* object = json.as<Object>();
-  if (object == nullptr || object->size() != 1) refuse(path.text(), "an object with one operator", describe(json));
+  if (object == nullptr || object->size() != 1) {
+    const bool several = object != nullptr && object->size() > 1;
+    refuse(path.text(),
+           several ? "an object with one operator or field (\"and\" joins several)" : "an object with one operator",
+           describe(json));
+  }
   if (depth > kMaxPredicateDepth) {
     refuse(path.text(), "at most " + std::to_string(kMaxPredicateDepth) + " nested operators", "more");
   }
@@ -202,6 +207,7 @@ Node PredicateParser::membership(const Side& needle, const Side& haystack, const
     return node;
   }
   if (haystack.kind == Side::Kind::kLiteral) {
+    if (needle.kind == Side::Kind::kField) expected_beside(needle);  // refuses a set, which is more helpful
     refuse(haystack.path, "a set<string> field, an array or a variable as haystack", describe(*haystack.value));
   }
   if (needle.kind != Side::Kind::kField) {

@@ -146,16 +146,30 @@ TEST("every mistake in a predicate is refused with its path") {
   }
 }
 
-TEST("a set compared with == is told to use in") {
+std::string refusal_of(const char* predicate) {
   try {
-    Predicate::compile(json(R"({"==": [{"knowledge": "tags"}, "a"]})"), sample_schema());
-    CHECK(false);
+    Predicate::compile(json(predicate), sample_schema());
+    return "";
   } catch (const Error& error) {
-    CHECK_EQ(
-        std::string(error.what()),
-        std::string("filter: $[\"==\"][0].knowledge: expected a field with one value (a set<string> can only be the "
-                    "haystack of \"in\"), found \"tags\", a set<string>"));
+    return error.what();
   }
+}
+
+TEST("a set compared with ==, or as a needle, is told to use in") {
+  const std::string expected =
+      "expected a field with one value (a set<string> can only be the haystack of \"in\"), found \"tags\", a "
+      "set<string>";
+  CHECK_EQ(refusal_of(R"({"==": [{"knowledge": "tags"}, "a"]})"), "filter: $[\"==\"][0].knowledge: " + expected);
+  CHECK_EQ(refusal_of(R"({"tags": {"in": "a"}})"), "filter: $.tags: " + expected);
+  CHECK_EQ(refusal_of(R"({"in": [{"knowledge": "tags"}, "a"]})"), "filter: $.in[0].knowledge: " + expected);
+}
+
+TEST("several fields in one object are told to use and") {
+  CHECK_EQ(refusal_of(R"({"year": {">=": 1}, "lang": {"==": "en"}})"),
+           std::string("filter: $: expected an object with one operator or field (\"and\" joins several), found an "
+                       "object with 2 keys"));
+  CHECK_EQ(refusal_of("{}"),
+           std::string("filter: $: expected an object with one operator, found an object with 0 keys"));
 }
 
 TEST("numbers that are not finite are refused") {
