@@ -76,6 +76,7 @@ describe('lorekeep index', () => {
     for (const [args, message] of [
       [['--mapping', '{"fields": {"a": "b"}}'], /--mapping\.fields\.a: one of string/],
       [['--mapping', '[]'], /--mapping: an object/],
+      [['--include', ''], /--include\[0\]: the pattern is blank/],
       [['--chunk-size', '3'], /chunk-size.*an integer from 200/],
       [['--model', 'none'], /none/],
     ] as const) {

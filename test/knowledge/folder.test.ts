@@ -253,10 +253,26 @@ describe('indexFolder', () => {
     expect(hits.map(({ id }) => id)).toEqual(['a.jsonl#y']);
   });
 
+  test('a mapping without tables is a warning', async () => {
+    const warn = vi.fn();
+    const options = { mapping: { text: 'body' }, log: { info() {}, warn } };
+    write({ 'a.md': 'bees' });
+    await index(options);
+    expect(warn).toHaveBeenCalledExactlyOnceWith(
+      { folder },
+      'mapping: it has no effect: there is no CSV or JSON Lines file',
+    );
+    write({ 'b.csv': 'body\nice\n' });
+    await index(options);
+    expect(warn).toHaveBeenCalledOnce();
+  });
+
   test.each([
     [{ folder: '' }, /folder: a text is expected/],
     [{ inclued: [] }, /inclued: is not an option.*include/],
     [{ include: 'x' }, /include: an array of patterns is expected/],
+    [{ include: ['*.md', ' '] }, /include\[1\]: the pattern is blank/],
+    [{ exclude: [''] }, /exclude\[0\]: the pattern is blank/],
     [{ chunkSize: 10 }, /chunkSize: an integer from 200/],
     [{ mapping: { txt: 'x' } }, /mapping.txt: is not an option.*text/],
     [{ mapping: { fields: { year: 'integer' } } }, /mapping.fields.year: one of string, int/],

@@ -26,3 +26,8 @@ const byEnding: Readonly<Record<string, Format>> = {
 export function formatOf(path: string): Format | undefined {
   return byEnding[extname(path).toLowerCase()];
 }
+
+/** Whether a mapping of columns applies to the files of a format. */
+export function hasColumns(format: Format | undefined): boolean {
+  return format === 'json-lines' || format === 'csv' || format === 'tsv';
+}

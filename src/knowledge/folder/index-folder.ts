@@ -4,6 +4,7 @@ import { EmbeddingModel, inspectFile, LorekeepError } from '../../../lib/index.j
 import { makeFolder } from '../../../lib/make-folder.js';
 import { readRegular } from '../../../lib/regular-file.js';
 import type { Fits } from '../../documents/chunks.js';
+import { formatOf, hasColumns } from '../../documents/formats/formats.js';
 import { DocumentReader } from '../../documents/reader.js';
 import type { TableMapping } from '../../documents/tables/mapping.js';
 import { lockFolder } from '../../downloads/folder-lock.js';
@@ -43,6 +44,8 @@ export interface FolderIndex {
   reused: number;
   problems: FileProblem[];
 }
+
+const mappingWithoutTables = 'mapping: it has no effect: there is no CSV or JSON Lines file';
 
 /** Increased when the same file gives other chunks. */
 const chunkerVersion = 3;
@@ -134,6 +137,8 @@ class FolderIndexing {
     const last =
       before?.settings === settings ? await readManifest(this.#place) : new Map<string, FileEntry>();
     const files = await scan(this.#folder, this.#options, last);
+    if (this.#options.mapping !== undefined && !files.some(({ path }) => hasColumns(formatOf(path))))
+      (this.#options.log ?? noLog).warn({ folder: this.#folder }, mappingWithoutTables);
     const read = files.filter(({ known, problem }) => known === undefined && problem === undefined).length;
     const entries = await this.#report.run('files', files.length, (onFraction) =>
       this.#readFiles(files, last, onFraction),

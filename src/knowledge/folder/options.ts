@@ -59,9 +59,11 @@ export function checkIndexOptions(options: IndexFolderOptions): void {
     if (value !== undefined) requireText(field, value);
   }
   for (const [field, value] of Object.entries({ include, exclude })) {
-    const ok =
-      value === undefined || (Array.isArray(value) && value.every((item) => typeof item === 'string'));
-    if (!ok) refuse(field, 'an array of patterns is expected');
+    if (value === undefined) continue;
+    if (!Array.isArray(value) || value.some((item) => typeof item !== 'string'))
+      refuse(field, 'an array of patterns is expected');
+    const blank = value.findIndex((item) => item.trim() === '');
+    if (blank >= 0) refuse(`${field}[${blank}]`, 'the pattern is blank: it matches nothing');
   }
   booleanArgument('gitignore', gitignore, true);
   integerArgument('chunkSize', chunkSize, chunking.size, 200, 100_000);
