@@ -1,6 +1,7 @@
-import { LorekeepError } from '../../lib/index.js';
+import { LorekeepError, tokenize } from '../../lib/index.js';
 import { readJson } from '../files/read-json.js';
 import { describeIssue, type FieldIssue } from '../schema/field-issue.js';
+import { fieldPath } from '../schema/field-path.js';
 import { parseLenient } from '../schema/lenient.js';
 import { listed, maxListed } from '../schema/messages.js';
 import { type KnowledgeBaseConfig, knowledgeBaseSchema } from './config-schema.js';
@@ -29,13 +30,14 @@ export async function loadKnowledgeBaseConfig(path: string): Promise<LoadedKnowl
     const { line, column } = json.positionOf(keys);
     return `${path}:${line}:${column}`;
   };
-  if (!parsed.ok) {
+  const issues = parsed.ok ? synonymIssues(parsed.value) : parsed.issues;
+  if (!parsed.ok || issues.length > 0) {
     const line = (issue: FieldIssue) =>
       `${place(issue)}: ${describeIssue(issue)}${issue.path === '' ? otherFile : ''}`;
-    const lines = listed(parsed.issues, line);
-    const { path: field, nearest } = parsed.issue;
+    const lines = listed(issues, line);
+    const { path: field, nearest } = issues[0] as FieldIssue;
     // A missing field may be present under a misspelt name.
-    if (parsed.issues.some(({ kind }) => kind === 'missing'))
+    if (issues.some(({ kind }) => kind === 'missing'))
       lines.push(...parsed.ignored.slice(0, maxListed).map(line));
     throw new LorekeepError('INVALID_ARGUMENT', lines.join('\n'), { file: path, path: field, nearest });
   }
@@ -43,4 +45,17 @@ export async function loadKnowledgeBaseConfig(path: string): Promise<LoadedKnowl
     (issue) => `${place(issue)}: ${describeIssue(issue)}; it has no effect`,
   );
   return { config: parsed.value, warnings };
+}
+
+/** Synonyms are single words to the tokenizer: every search with a lexical leg would refuse others. */
+function synonymIssues({ bm25_tokenizer, lexical }: KnowledgeBaseConfig): FieldIssue[] {
+  return (lexical?.synonyms ?? []).flatMap((group, at) =>
+    group.flatMap((synonym, index): FieldIssue[] => {
+      const { length } = tokenize(synonym, bm25_tokenizer);
+      if (length === 1) return [];
+      const keys = ['lexical', 'synonyms', at, index];
+      const message = `a single word is expected; to the tokenizer "${bm25_tokenizer}" ${JSON.stringify(synonym)} is ${length} words`;
+      return [{ kind: 'invalid', path: fieldPath(keys), keys, message }];
+    }),
+  );
 }

@@ -130,6 +130,19 @@ describe('the config file', () => {
     [{ relevance: { lexical: { slope: '1' } } }, 'relevance.lexical.slope'],
     [{ relevance: { dense: null } }, 'relevance.dense'],
     [
+      {
+        bm25_tokenizer: 'enhanced',
+        lexical: {
+          synonyms: [
+            ['lamp', 'light'],
+            ['gull', 'the', 'sea bird'],
+          ],
+        },
+      },
+      'kb.json:1:130: lexical.synonyms[1][1]: a single word is expected; to the tokenizer "enhanced" "the" is 0 words',
+    ],
+    [{ lexical: { synonyms: [['a', 'b c']] } }, 'lexical.synonyms[0][1]: a single word is expected'],
+    [
       { lexical: { boosts: { titel: 2 } }, fields: [{ name: 'title', type: 'string', optional: true }] },
       'kb.json:1:83: lexical.boosts.titel: "titel" is not a field of the records; did you mean "title"?',
     ],
