@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { LorekeepError, type SearchMode, searchModes } from '../../lib/index.js';
 import { type FittedCalibration, fitCalibration } from './calibrate.js';
 import { type Measures, meanMeasures, measure, pairedDifference } from './evaluation-measures.js';
+import { checkEvaluation } from './evaluation-options.js';
 import type { EvaluationQuestion } from './evaluation-questions.js';
 import { type JudgedHit, type RelevanceSummary, summariseRelevance } from './evaluation-relevance.js';
 import { embedsTexts } from './model.js';
@@ -9,7 +10,10 @@ import type { KnowledgeSearchOptions } from './search-options.js';
 import type { SearchableStorage } from './searchable.js';
 
 /** The options of a search that an evaluation compares. */
-export type EvaluationSetting = Pick<KnowledgeSearchOptions, 'mode' | 'fusion' | 'rrf' | 'scores' | 'ef'>;
+export type EvaluationSetting = Pick<
+  KnowledgeSearchOptions,
+  'mode' | 'fusion' | 'rrf' | 'scores' | 'ef' | 'lexical'
+>;
 
 export interface EvaluateOptions {
   /** Hits that count. Default 10. */
@@ -87,20 +91,17 @@ interface Answer {
 
 /**
  * Measures how well a storage answers questions whose relevant records are known, for each setting.
- * @throws INVALID_ARGUMENT without questions or settings; without a record for any relevant id; as SearchableStorage.search()
+ * @throws INVALID_ARGUMENT for wrong options or questions, which it names; without a record for any relevant id; as SearchableStorage.search()
  */
 export async function evaluate(
   storage: SearchableStorage<object>,
   questions: readonly EvaluationQuestion[],
   options: EvaluateOptions = {},
 ): Promise<Evaluation> {
+  checkEvaluation(questions, options);
   const current = currentSetting(storage);
   const usual = current.mode === 'lexical' ? [current] : evaluationSettings;
   const { topK = 10, settings = usual, worst = 5, signal, onProgress } = options;
-  if (questions.length === 0 || settings.length === 0) {
-    const field = questions.length === 0 ? 'questions' : 'settings';
-    throw LorekeepError.about('INVALID_ARGUMENT', { field, reason: 'at least one is expected' });
-  }
   const place = settings.findIndex((setting) => isSame(setting, current));
   const all = place < 0 ? [current, ...settings] : settings;
   const unknownIds = await idsWithoutRecord(storage, questions, signal);

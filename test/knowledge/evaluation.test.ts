@@ -131,6 +131,33 @@ describe('an evaluation', () => {
     const none = { code: 'INVALID_ARGUMENT', detail: { field: 'settings' } };
     await expect(evaluate(storage, [question('x', { 0: 1 })], { settings: [] })).rejects.toMatchObject(none);
   });
+
+  test.each([
+    [{ topk: 3 }, 'topk'],
+    [{ topK: 0 }, 'topK'],
+    [{ worst: -1 }, 'worst'],
+    [{ settings: 'lexical' }, 'settings'],
+    [{ settings: [{ mode: 'lexical' }, null] }, 'settings[1]'],
+    [{ settings: [{ mode: 'lexical', minScore: 0.5 }] }, 'settings[0].minScore'],
+    [{ settings: [{ mode: 'dense', lexical: { fuzziness: 1 } }] }, 'settings[0].lexical'],
+  ])('refuses the options %j by the wrong one', async (options, field) => {
+    const found = evaluate(storage, [question('bees', { 0: 1 })], options as object);
+    await expect(found).rejects.toMatchObject({ code: 'INVALID_ARGUMENT', detail: { field } });
+  });
+
+  test.each([
+    [null, ''],
+    [{ question: 7, relevant: new Map([['0', 1]]) }, ''],
+    [{ question: 'bees', relevant: ['0'] }, '.relevant'],
+    [{ question: 'bees', relevant: new Map() }, '.relevant'],
+    [{ question: 'bees', relevant: new Map([['0', 0]]) }, '.relevant'],
+    [{ question: 'bees', relevant: new Map([['0', Number.NaN]]) }, '.relevant'],
+    [{ question: 'bees', relevant: new Map([[0, 1]]) }, '.relevant'],
+  ])('refuses the question %j by its number', async (wrong, field) => {
+    const found = evaluate(storage, [question('bees', { 0: 1 }), wrong as never]);
+    const detail = { field: `questions[1]${field}` };
+    await expect(found).rejects.toMatchObject({ code: 'INVALID_ARGUMENT', detail });
+  });
 });
 
 describe('questions', () => {
