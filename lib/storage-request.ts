@@ -1,4 +1,11 @@
-import { choiceArgument, efArgument, integerArgument, numberArgument, vectorsArgument } from './arguments.js';
+import {
+  booleanArgument,
+  choiceArgument,
+  efArgument,
+  integerArgument,
+  numberArgument,
+  vectorsArgument,
+} from './arguments.js';
 import { type Calibration, calibrationRange } from './calibration.js';
 import { LorekeepError } from './errors.js';
 import type { Filter, FilterExpression } from './filter.js';
@@ -102,6 +109,7 @@ export function storageRequest(options: StorageSearchOptions, ef: number, dimens
   const mode = choiceArgument('mode', options.mode, defaultMode(options), searchModes);
   refuseIneffective(mode, options);
   refuseUnusedVariables(options);
+  checkHighlight(options.highlight);
   const topK = integerArgument('topK', options.topK, 5, 1, 1000);
   const { rrf, scores, threshold, minScore } = options;
   const fusion = fusionMethod(options);
@@ -121,10 +129,15 @@ export function storageRequest(options: StorageSearchOptions, ef: number, dimens
     lexicalWeight: numberArgument('rrf.weights.lexical', rrf?.weights?.lexical, 1, 0),
     fusion,
     scoreWeight: numberArgument('scores.weight', scores?.weight, defaultScoreWeight, 0, 1),
-    adapt: scores?.adapt ?? scores?.weight === undefined,
+    adapt: booleanArgument('scores.adapt', scores?.adapt, scores?.weight === undefined),
     minScore: minScore === undefined ? undefined : numberArgument('minScore', minScore, 0, 0, 1),
     calibration: calibrationArgument(options.calibration),
   };
+}
+
+/** @throws INVALID_ARGUMENT */
+export function checkHighlight(value: StorageSearchOptions['highlight']): void {
+  if (value !== 'snippet') booleanArgument('highlight', value, false);
 }
 
 function calibrationArgument(given: Calibration | undefined): StorageRequest['calibration'] {

@@ -32,6 +32,7 @@ import {
   type TimedSearchResult,
 } from './storage-hits.js';
 import {
+  checkHighlight,
   requestNumbers,
   type StorageRequest,
   type StorageSearchOptions,
@@ -304,6 +305,7 @@ export class Storage extends Handle<NativeStorage> {
     }: Pick<StorageSearchOptions, 'text' | 'lexical' | 'highlight' | 'signal'>,
     nextSlice: NextSlice,
   ): Promise<void> {
+    checkHighlight(highlight);
     const lexical = nativeLexical(given);
     if (typeof text !== 'string') {
       const reason = "the query's text is needed";

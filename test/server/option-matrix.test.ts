@@ -114,6 +114,11 @@ describe('in the library', () => {
     expect((await rejection(search, 'INVALID_ARGUMENT')).detail).toMatchObject({ field });
   });
 
+  it('highlights are true, false or snippets', async () => {
+    const search = storage.search({ text, highlight: 'yes' as never });
+    expect((await rejection(search, 'INVALID_ARGUMENT')).detail).toMatchObject({ field: 'highlight' });
+  });
+
   it.each([
     [{ mode: 'lexical', fusion: 'rrf' }, 'fusion'],
     [{ mode: 'dense', scores: {} }, 'scores'],
