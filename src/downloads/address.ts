@@ -12,6 +12,8 @@ export interface Source {
 
 export interface Address {
   readonly url: URL;
+  /** Whether the hub of HF_TOKEN and HF_ENDPOINT has the file. */
+  readonly hub: boolean;
   /** Sent to the origin of `url` only. */
   readonly token: string | undefined;
 }
@@ -24,7 +26,8 @@ const hubAddress = 'https://huggingface.co';
 /** Returns the address of a source. @throws INVALID_ARGUMENT */
 export function addressOf({ url, hf }: Source, environment: Environment): Address {
   if (hf !== undefined) return hubFile(hf, environment);
-  return { url: webAddress(url ?? '', JSON.stringify(withoutSecrets(url ?? ''))), token: undefined };
+  const address = webAddress(url ?? '', JSON.stringify(withoutSecrets(url ?? '')));
+  return { url: address, hub: false, token: undefined };
 }
 
 /** Returns an address without password and signature, also a mistyped one. */
@@ -66,7 +69,7 @@ function hubFile(hf: string, { HF_ENDPOINT, HF_TOKEN }: Environment): Address {
     throw refused(
       'the environment variable HF_TOKEN is not a token: it has a space, a line break or another letter',
     );
-  return { url, token };
+  return { url, hub: true, token };
 }
 
 const refused = (reason: string) => new LorekeepError('INVALID_ARGUMENT', reason, { field: 'url', reason });

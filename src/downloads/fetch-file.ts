@@ -154,6 +154,7 @@ async function receive(
       );
     if (answer.status === 206 && resume) {
       const total = continuedTotal(answer, length);
+      if (total < 0) throw await startOver(partial, 'the server sent another part than it was asked for');
       if (total !== state.total || strongEtag(answer) !== state.etag)
         throw await startOver(partial, 'the file has changed on the server');
       await checkSize(options, total, length);
@@ -255,7 +256,7 @@ const isDiskError = (error: unknown) => {
 /** Verifies the whole file and gives it its name. */
 async function finish(options: FetchOptions, partial: Partial, linked: string | undefined): Promise<void> {
   const { path } = options;
-  const { sha256, bytes, magic } = await digest(partial.path, options.signal);
+  const { sha256, bytes, start } = await digest(partial.path, options.signal);
   await options.lock.check();
   const expected = (options.sha256 ?? linked)?.toLowerCase();
   const whose = options.sha256 === undefined ? 'the server' : 'the catalog';
@@ -265,8 +266,9 @@ async function finish(options: FetchOptions, partial: Partial, linked: string | 
   else if (options.sizeBytes !== undefined && bytes !== options.sizeBytes)
     damage = `it has ${bytes} bytes, the catalog says ${options.sizeBytes}`;
   // Without a checksum, at least the first bytes must be those of a model, and not those of a page for people.
-  else if (expected === undefined && /\.gguf$/i.test(path) && magic !== 'GGUF')
+  else if (expected === undefined && /\.gguf$/i.test(path) && !start.startsWith('GGUF'))
     damage = 'it is not a GGUF file';
+  else if (expected === undefined && isPage(start)) damage = 'it is a web page, not a model';
   if (damage !== undefined) {
     await partial.remove();
     throw failure('CORRUPT', options, `${damage}; it was removed`);
@@ -276,6 +278,8 @@ async function finish(options: FetchOptions, partial: Partial, linked: string | 
   await options.record({ sha256, bytes });
   await partial.forget();
 }
+
+const isPage = (start: string) => /^(\xef\xbb\xbf)?\s*<(!doctype|html|\?xml)/i.test(start);
 
 /** Records a complete file if a process was killed before it could. Precondition: the lock of the folder is held. */
 export async function recordLost({ path, signal, record }: RecordLostOptions): Promise<void> {
@@ -296,20 +300,21 @@ async function refuseTaken(path: string): Promise<void> {
   throw LorekeepError.about('IO', { file: path, reason });
 }
 
+/** `start`: the first bytes, one letter each. */
 async function digest(
   path: string,
   signal: AbortSignal,
-): Promise<{ sha256: string; bytes: number; magic: string }> {
+): Promise<{ sha256: string; bytes: number; start: string }> {
   const hash = createHash('sha256');
   let bytes = 0;
-  let magic = '';
+  let start = '';
   const source = createReadStream(path, { highWaterMark: 1024 * 1024 });
   source.on('data', (chunk) => {
-    if (bytes === 0) magic = (chunk as Buffer).toString('latin1', 0, 4);
+    if (bytes === 0) start = (chunk as Buffer).toString('latin1', 0, 64);
     bytes += chunk.length;
   });
   await pipeline(source, hash, { signal });
-  return { sha256: hash.digest('hex'), bytes, magic };
+  return { sha256: hash.digest('hex'), bytes, start };
 }
 
 function refusal(options: FetchOptions, { status, headers, redirects }: Answer): Error {
@@ -319,8 +324,13 @@ function refusal(options: FetchOptions, { status, headers, redirects }: Answer):
   if (status === 403 && redirects > 0) return new Retry('the address behind the redirect has expired');
   if (status === 404 || status === 410)
     return failure('NOT_FOUND', options, 'the server does not have the file');
-  const token = status === 401 || status === 403 ? '; set HF_TOKEN if the model asks for a login' : '';
-  return failure('IO', options, `the server answered ${status}${token}`);
+  const hint = status === 401 || status === 403 ? `; ${loginHint(options.address)}` : '';
+  return failure('IO', options, `the server answered ${status}${hint}`);
+}
+
+function loginHint({ hub, token }: Address): string {
+  if (!hub) return 'HF_TOKEN is sent to an address of hf, not of url';
+  return token === undefined ? 'set HF_TOKEN if the model asks for a login' : 'it does not accept HF_TOKEN';
 }
 
 function retryAfter(header: string): number | undefined {

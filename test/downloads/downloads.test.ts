@@ -12,6 +12,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { addressOf, fileNames } from '../../src/downloads/address.js';
 import { ModelDownloads } from '../../src/downloads/model-downloads.js';
+import { rejection } from '../helpers/errors.js';
 import { temporaryFolder } from '../helpers/folder.js';
 import { pullInChild } from './children.js';
 import { FileServer } from './file-server.js';
@@ -89,8 +90,8 @@ it.each([
 it('refusals are clear errors, and nothing of the address but its path is shown', async () => {
   const cases: [number, RegExp][] = [
     [404, /does not have the file/],
-    [401, /answered 401; set HF_TOKEN/],
-    [403, /answered 403; set HF_TOKEN/],
+    [401, /answered 401; HF_TOKEN is sent to an address of hf, not of url$/],
+    [403, /answered 403; HF_TOKEN is sent/],
     [400, /answered 400/],
   ];
   for (const [status, expected] of cases) {
@@ -103,6 +104,26 @@ it('refusals are clear errors, and nothing of the address but its path is shown'
     expect(String(error)).toMatch(expected);
     expect(String(error)).not.toContain('secret');
     expect(readdirSync(folder).filter((name) => name.endsWith('.gguf'))).toEqual([]);
+  }
+});
+
+it('a hub that refuses the file: the message says whether a token was sent, and does not show it', async () => {
+  for (const [HF_TOKEN, hint] of [
+    [undefined, 'set HF_TOKEN if the model asks for a login'],
+    ['hf_secret', 'it does not accept HF_TOKEN'],
+  ] as const) {
+    const { server, downloads } = await start(1000);
+    server.intercept = (_, response) => {
+      response.writeHead(401).end();
+      return true;
+    };
+    const environment = { HF_ENDPOINT: server.url, HF_TOKEN };
+    const { message } = await rejection(
+      downloads.pull({ hf: 'a/b/c.gguf' }, { signal: never, environment }),
+      'IO',
+    );
+    expect(message).toMatch(new RegExp(`: the server answered 401; ${hint}$`));
+    expect(message).not.toContain('secret');
   }
 });
 
@@ -303,11 +324,20 @@ it('a server that encodes the file although it was asked not to is refused', asy
   await expect(pull()).rejects.toThrow(/encoded \(gzip\)/);
 });
 
-it('a page for people is no model', async () => {
+it('a page for people is no model, whatever its address is called', async () => {
   const { server, folder, pull } = await start(1000);
-  server.content = Buffer.from('<html>Please log in</html>');
-  await expect(pull()).rejects.toThrow(/it is not a GGUF file; it was removed/);
-  expect(readdirSync(folder)).toEqual([]);
+  for (const page of [
+    '<html>Please log in</html>',
+    '\ufeff\n <!DOCTYPE html>',
+    '<?xml version="1.0"?><Error/>',
+  ]) {
+    server.content = Buffer.from(page);
+    await expect(pull()).rejects.toThrow(/it is not a GGUF file; it was removed/);
+    await expect(pull({ url: `${server.url}/download?id=3` })).rejects.toThrow(
+      /\/download: it is a web page, not a model; it was removed/,
+    );
+    expect(readdirSync(folder)).toEqual([]);
+  }
 });
 
 it('a server that tells no length is believed if the catalog tells it', async () => {
