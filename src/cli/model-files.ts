@@ -1,10 +1,10 @@
 import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import type { Catalog } from '../catalog/catalog.js';
-
 import type { CatalogEntry, ModelVariant } from '../catalog/schema.js';
 import { fileChecksum } from '../files/checksum.js';
 import { partNames, statedChecksum } from '../files/model-parts.js';
+import { size as sizeText } from './terminal/amounts.js';
 
 /** One variant of a catalog entry, and the state of its file. */
 export interface ModelFile {
@@ -33,7 +33,7 @@ export async function modelFiles(
       const { path, present } = catalog.pathOf(variant);
       const remote = variant.file === undefined && !present;
       const state = remote
-        ? ({ state: 'remote', verified: false } as const)
+        ? remoteState(catalog, variant)
         : await stateOf(path, await expectedOf(catalog, variant), withChecksums, signal);
       files.push({ model: name, type: model_type, variant, path: remote ? undefined : path, ...state });
     }
@@ -81,6 +81,13 @@ const add = (sum: number | undefined, size: number | undefined) =>
 function stated<Value>(catalog: Value | undefined, recorded: Value | undefined): Stated<Value> | undefined {
   if (catalog !== undefined) return { value: catalog, by: 'the catalog' };
   return recorded === undefined ? undefined : { value: recorded, by: 'downloads.json' };
+}
+
+/** Names the bytes of a download that has not ended. */
+function remoteState(catalog: Catalog, variant: ModelVariant): State {
+  const bytes = catalog.downloads.bytesSoFar(variant);
+  const reason = `${sizeText(bytes)} of it are there so far`;
+  return { state: 'remote', verified: false, ...(bytes > 0 && { reason }) };
 }
 
 type State = Pick<ModelFile, 'state' | 'reason' | 'bytes' | 'verified'>;

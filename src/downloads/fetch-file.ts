@@ -214,7 +214,11 @@ async function checkSize(options: FetchOptions, total: number, there: number): P
   const free = Math.max(0, bavail * bsize - reserveBytes);
   const needed = Math.max(total, roomBytes) - there;
   if (needed > free)
-    throw failure('IO', options, `it needs ${needed} bytes, and the disk has room for ${free}`);
+    throw failure(
+      'IO',
+      options,
+      `it needs ${needed} bytes, and the disk has room for ${free}; ${reserveBytes >> 20} MiB stay free`,
+    );
 }
 
 async function append(

@@ -221,6 +221,16 @@ export class ModelDownloads {
     return removed;
   }
 
+  /** Returns the bytes of a variant's files so far, of complete ones and of parts. */
+  bytesSoFar(variant: Source): number {
+    let bytes = 0;
+    for (const name of fileNames(variant)) {
+      const path = join(this.folder, name);
+      bytes += found(path)?.size ?? found(`${path}.part`)?.size ?? 0;
+    }
+    return bytes;
+  }
+
   /** Returns the bytes of all downloads, finished or not, but those of a variant. */
   async bytesBeside(variant: Source): Promise<number> {
     const names = new Set(fileNames(variant));

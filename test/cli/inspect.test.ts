@@ -68,6 +68,15 @@ describe('lorekeep inspect', () => {
     expect(gguf.sha256).toMatch(/^[0-9a-f]{64}$/);
   });
 
+  it('names a missing part of a split model', async () => {
+    const first = inFolder('one-00001-of-00002.gguf');
+    writeFileSync(first, readFileSync(model));
+    const { status, stdout, stderr } = await lorekeep(['inspect', first]);
+    expect(status, stderr).toBe(1);
+    expect(stdout).toMatch(/^problem +part 2 of 2 is missing: one-00002-of-00002\.gguf$/m);
+    expect(stdout).toMatch(/^sha256 +[0-9a-f]{64}$/m);
+  });
+
   it('says what is damaged, and exits with 1', async () => {
     await builtSample();
     const flipped = damaged('kb.index', (bytes) => {

@@ -112,6 +112,7 @@ describe('lorekeep models', () => {
       remote: 'not downloaded',
     });
     const list = await run('list');
+    expect(list.stdout).not.toContain('so far');
     expect(list.stdout).toMatch(/^remote +llm +Q4_0 +not downloaded +48\.8 KiB +CPU +MIT$/m);
     const pulled = await run('pull', 'remote', '--json');
     // Its bytes are as stated, and not those of a model.
@@ -127,11 +128,15 @@ describe('lorekeep models', () => {
     expect((await run('verify', 'remote')).stdout).toMatch(/1 file compared, 0 damaged, 1 not loadable/);
     const shown = await run('show', 'remote');
     expect(shown.stdout).toContain('license: MIT');
-    expect(shown.stdout).toContain('variant Q4_0: present, used');
+    expect(shown.stdout).toContain('variant Q4_0: present, used, not loadable');
+    expect((await run('list')).stdout).toMatch(/^remote .* present, used, not loadable /m);
     expect(shown.stdout).toMatch(/^ {2}SHA-256 [0-9a-f]{64}$/m);
     const removed = await run('remove', 'remote');
     expect(removed.stdout).toContain('freed');
     expect(existsSync(path)).toBe(false);
+    writeFileSync(`${path}.part`, 'GGUF');
+    expect((await run('list')).stdout).toContain('remote (Q4_0): 4 B of it are there so far');
+    rmSync(`${path}.part`);
     await run('pull', 'remote');
     const parsed = JSON.parse(readFileSync(catalog, 'utf8')) as { models: object[] };
     parsed.models.pop();

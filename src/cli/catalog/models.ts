@@ -79,10 +79,10 @@ export async function showModel(name: string, flags: ModelsFlags): Promise<void>
     for (const [key, value] of Object.entries(stated).filter(([, fact]) => fact !== ''))
       print(`${key}: ${printable(typeof value === 'string' ? value : JSON.stringify(value))}`);
     for (const [index, facts] of variants.entries()) {
-      const { variant, state, used, bytes, device, path, source, reason, note } = facts;
+      const { variant, used, bytes, device, path, source, reason, note } = facts;
       const { sha256, parts_sha256: parts = [] } = entry.variants[index] as ModelVariant;
       print('');
-      print(printable(`variant ${variant ?? '-'}: ${state}${used ? ', used' : ''}`));
+      print(printable(`variant ${variant ?? '-'}: ${stateText(facts)}`));
       if (bytes !== null) print(`  ${size(bytes)}`);
       if (sha256 !== undefined) print(`  SHA-256 ${sha256}`);
       for (const [part, sum] of parts.entries()) print(`  SHA-256 of part ${part + 1}: ${sum}`);
@@ -261,7 +261,10 @@ function printRemarks(listed: readonly ListedModel[]): void {
   }
 }
 
-function printTable(listed: readonly ListedModel[]): void {
+const stateText = ({ state, used, refused }: Inspected) =>
+  [state, ...(used ? ['used'] : []), ...(refused ? ['not loadable'] : [])].join(', ');
+
+function printTable(listed: readonly Inspected[]): void {
   const layout = [
     { title: 'model', align: 'left' },
     { title: 'type', align: 'left' },
@@ -271,14 +274,14 @@ function printTable(listed: readonly ListedModel[]): void {
     { title: 'device', align: 'left' },
     { title: 'licence', align: 'left' },
   ] as const;
-  const rows = listed.map(({ name, type, variant, state, used, bytes, device, license }) => [
-    printable(name),
-    type,
-    printable(variant ?? '-'),
-    used ? `${state}, used` : state,
-    bytes === null ? '-' : size(bytes),
-    device ?? '-',
-    printable(license ?? '-'),
+  const rows = listed.map((one) => [
+    printable(one.name),
+    one.type,
+    printable(one.variant ?? '-'),
+    stateText(one),
+    one.bytes === null ? '-' : size(one.bytes),
+    one.device ?? '-',
+    printable(one.license ?? '-'),
   ]);
   for (const line of tableLines(layout, rows)) print(line.trimEnd());
 }

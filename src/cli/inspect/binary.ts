@@ -1,3 +1,4 @@
+import { basename } from 'node:path';
 import { EmbeddingModel, type FileInspection, inspectFile, LorekeepError } from '../../../lib/index.js';
 import { describeModel as describeHeader } from '../../../lib/internal.js';
 import { fileChecksum } from '../../files/checksum.js';
@@ -124,11 +125,16 @@ export async function describeModel(
   }
   if (verify) {
     const parts = partNames(path);
-    const sums: string[] = [];
-    for (const part of parts) sums.push(await fileChecksum(part, signal));
-    facts.push(
-      ...sums.map((sum, index): Fact => [index === 0 ? 'sha256' : `sha256 of part ${index + 1}`, sum]),
-    );
+    const sums: (string | null)[] = [];
+    for (const [index, part] of parts.entries()) {
+      const sum = await fileChecksum(part, signal).catch((error: NodeJS.ErrnoException) => {
+        if (error.code !== 'ENOENT') throw error;
+        return null;
+      });
+      if (sum === null) problems.push(`part ${index + 1} of ${parts.length} is missing: ${basename(part)}`);
+      else facts.push([index === 0 ? 'sha256' : `sha256 of part ${index + 1}`, sum]);
+      sums.push(sum);
+    }
     Object.assign(data, parts.length === 1 ? { sha256: sums[0] } : { parts_sha256: sums });
   }
   facts.push(...problems.map((problem): Fact => ['problem', problem]));
