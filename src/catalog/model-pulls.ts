@@ -1,6 +1,7 @@
 import { LorekeepError } from '../../lib/errors.js';
 import { onAbort } from '../../lib/on-abort.js';
 import type { ModelDownloads } from '../downloads/model-downloads.js';
+import { loadHttpClient } from '../downloads/request.js';
 import { untilAborted } from '../lifecycle/until-aborted.js';
 import type { Catalog } from './catalog.js';
 import { contradictions } from './contradictions.js';
@@ -70,6 +71,11 @@ export class ModelPulls {
   constructor(catalog: Catalog, options: ModelPullsOptions) {
     this.#catalog = catalog;
     this.#options = options;
+  }
+
+  /** Loads what the first download needs: loading it later would hold the event loop for 60 ms. */
+  prepare(): Promise<void> {
+    return loadHttpClient();
   }
 
   /** Number of downloads under way. */

@@ -29,7 +29,12 @@ export type RequestError = Error & {
 
 let agent: Promise<{ request: typeof import('undici').request; dispatcher: Dispatcher }> | undefined;
 
-/** Honours HTTP_PROXY, HTTPS_PROXY and NO_PROXY. Loaded with the first download. */
+/** Loads the HTTP client, which holds the event loop for about 60 ms. Otherwise the first download loads it. */
+export async function loadHttpClient(): Promise<void> {
+  await import('undici');
+}
+
+/** Honours HTTP_PROXY, HTTPS_PROXY and NO_PROXY. */
 function connection() {
   agent ??= import('undici').then(({ EnvHttpProxyAgent, Pool, request }) => {
     const options = {

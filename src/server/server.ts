@@ -190,6 +190,7 @@ export class LorekeepServer {
       }),
       sessionIdle,
     };
+    if (config.allow_model_pulls) await base.pulls.prepare();
     const connections = new Set<Connection>();
     const debug = config.debug_commands.enabled ? await openDebug(base, connections) : undefined;
     const services: Services = { ...base, debug };
