@@ -118,7 +118,7 @@ async function settled(server, before, ms) {
   }
 }
 
-function judged({ name }, { calm, seen, stall: { stall, own } = {}, alive, ended, memory }) {
+function judged({ name }, { calm, seen, stall: { stall, own, ran } = {}, alive, ended, memory }) {
   const problems = (seen.problems ?? [`the client could not come back: ${seen.failed}`]).map(
     (what) => `beside: ${what}`,
   );
@@ -133,7 +133,7 @@ function judged({ name }, { calm, seen, stall: { stall, own } = {}, alive, ended
   const show = (value) => (value === undefined ? '-' : value.toFixed(value < 10 ? 1 : 0));
   const note =
     `ping p99 ${show(calm.pingP99)} -> ${show(pingP99)} ms (echo ${show(echoP99)}), search p99 ${show(calm.searchP99)} -> ` +
-    `${show(searchP99)} ms, slowest ${show(seen.slowest)} ms, stall ${show(stall)} ms (own ${show(own)}), memory ${mib(memory.before)}, ${mib(memory.peak)}, ${mib(memory.after)} MiB` +
+    `${show(searchP99)} ms, slowest ${show(seen.slowest)} ms, stall ${show(stall)} ms (own ${show(own)}, ran ${show(ran)}), memory ${mib(memory.before)}, ${mib(memory.peak)}, ${mib(memory.after)} MiB` +
     (misses.length > 0 ? `; above target: ${misses.join(', ')}` : '');
   const measured = { calm, seen, stall, own };
   return {
