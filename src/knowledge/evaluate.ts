@@ -2,31 +2,11 @@ import { isDeepStrictEqual } from 'node:util';
 import { LorekeepError, type SearchMode, searchModes } from '../../lib/index.js';
 import { type FittedCalibration, fitCalibration } from './calibrate.js';
 import { type Measures, meanMeasures, measure, pairedDifference } from './evaluation-measures.js';
-import { checkEvaluation } from './evaluation-options.js';
+import { checkEvaluation, type EvaluateOptions, type EvaluationSetting } from './evaluation-options.js';
 import type { EvaluationQuestion } from './evaluation-questions.js';
 import { type JudgedHit, type RelevanceSummary, summariseRelevance } from './evaluation-relevance.js';
 import { embedsTexts } from './model.js';
-import type { KnowledgeSearchOptions } from './search-options.js';
 import type { SearchableStorage } from './searchable.js';
-
-/** The options of a search that an evaluation compares. */
-export type EvaluationSetting = Pick<
-  KnowledgeSearchOptions,
-  'mode' | 'fusion' | 'rrf' | 'scores' | 'ef' | 'lexical'
->;
-
-export interface EvaluateOptions {
-  /** Hits that count. Default 10. */
-  topK?: number | undefined;
-  /** Default: lexical, dense, and hybrid with both fusions and several weights; without a model lexical alone. */
-  settings?: readonly EvaluationSetting[] | undefined;
-  /** Questions listed as the worst. Default 5. */
-  worst?: number | undefined;
-  /** Aborting rejects the call. */
-  signal?: AbortSignal | undefined;
-  /** Called after each question with the number of questions done. */
-  onProgress?: ((done: number, all: number) => void) | undefined;
-}
 
 export interface EvaluatedSetting {
   setting: EvaluationSetting;

@@ -1,7 +1,26 @@
 import { integerArgument, refuse } from '../../lib/internal.js';
-import type { EvaluateOptions, EvaluationSetting } from './evaluate.js';
 import type { EvaluationQuestion } from './evaluation-questions.js';
 import { checkOptionNames, type OptionNames } from './option-names.js';
+import type { KnowledgeSearchOptions } from './search-options.js';
+
+/** The options of a search that an evaluation compares. */
+export type EvaluationSetting = Pick<
+  KnowledgeSearchOptions,
+  'mode' | 'fusion' | 'rrf' | 'scores' | 'ef' | 'lexical'
+>;
+
+export interface EvaluateOptions {
+  /** Hits that count. Default 10. */
+  topK?: number | undefined;
+  /** Default: lexical, dense, and hybrid with both fusions and several weights; without a model lexical alone. */
+  settings?: readonly EvaluationSetting[] | undefined;
+  /** Questions listed as the worst. Default 5. */
+  worst?: number | undefined;
+  /** Aborting rejects the call. */
+  signal?: AbortSignal | undefined;
+  /** Called after each question with the number of questions done. */
+  onProgress?: ((done: number, all: number) => void) | undefined;
+}
 
 const known: OptionNames<EvaluateOptions> = {
   topK: true,

@@ -17,14 +17,13 @@ export type { Embedder, EmbedOptions, TextEmbedder } from './embedder.js';
 export type { EmbeddingCounts } from './embeddings.js';
 export {
   type EvaluatedSetting,
-  type EvaluateOptions,
   type Evaluation,
-  type EvaluationSetting,
   evaluate,
   evaluationSettings,
   type WorstQuestion,
 } from './evaluate.js';
 export { type Measures, measureNames } from './evaluation-measures.js';
+export type { EvaluateOptions, EvaluationSetting } from './evaluation-options.js';
 export {
   type DraftSource,
   draftQuestions,
