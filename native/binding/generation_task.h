@@ -6,7 +6,7 @@
 
 #include "binding/environment.h"
 #include "binding/handle.h"
-#include "lm/inference_thread.h"
+#include "lm/generation_model.h"
 
 namespace lorekeep::binding {
 

@@ -10,6 +10,7 @@
 #include "binding/layout.gen.h"
 #include "binding/model_load.h"
 #include "core/utf8_path.h"
+#include "lm/inference_thread.h"
 #include "lm/memory_estimate.h"
 
 namespace lorekeep::binding {

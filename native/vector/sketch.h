@@ -1,8 +1,8 @@
 // Sketches: one bit per dimension of every row, to rule rows out in a scan. One cache line per row; codes have six.
 //
 // A row's residual from the centre of its cell (cells.h) is rotated at random, so that the error of its signs is
-// isotropic. The sign bits times one factor per row then estimate dot products without bias, with a known spread of the
-// error. After Gao and Long: RaBitQ (SIGMOD 2024).
+// isotropic. The sign bits times one factor per row then estimate dot products without bias, and the standard deviation
+// of the error is known. After Gao and Long: RaBitQ (SIGMOD 2024).
 #pragma once
 
 #include <cstddef>
