@@ -1,4 +1,4 @@
-/** Where the package of this code is, and whether this code still lies in it. */
+/** Finds the package of this code, and whether the code is still in it: a bundler may have moved it. */
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -17,7 +17,7 @@ export function moduleFolder(url: string | undefined): string {
 }
 
 /**
- * Returns the folder of the package that the module lies in, from lib/ (TypeScript sources under test) and dist/ alike. In
+ * Returns the folder of the package that contains the module, from lib/ (TypeScript sources under test) and dist/ alike. In
  * an asar archive of Electron that is the folder next to the archive, if the package was unpacked there: C++ opens its files.
  */
 export function packageFolder(url: string | undefined = import.meta.url): string {

@@ -166,7 +166,7 @@ void AtomicFile::commit() {
 #endif
   if (!destination_.replace_with(temporary_)) refuse("cannot replace");
   temporary_.clear();
-  close();  // releases the lock only after the temporary name is gone, so that nobody sees a stray
+  close();  // releases the lock only after the temporary name is gone, so that no other writer sees a stray
   destination_.flush_folder();
 }
 

@@ -101,7 +101,7 @@ class Forward {
   Rows attended_;
   Rows gate_;
   Rows up_;
-  Rows added_;  // what a block adds to the residual stream
+  Rows added_;  // a block's addition to the residual stream
   Rows logits_;
   std::vector<Rows> cosines_;  // of each rotary
   std::vector<Rows> sines_;

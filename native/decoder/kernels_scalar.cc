@@ -109,7 +109,7 @@ struct Reg {
   template <std::size_t kRegs>
   static void in_order(Value (&)[kRegs]) {}
   static Sums no_sums() { return {}; }
-  // Wraps for cells that no key gave, which nobody sees.
+  // Wraps for cells without a key; their results are not used.
   static Sums add_products(Sums sums, Pairs a, Pairs b) {
     for (std::size_t i = 0; i < kLanes; ++i) {
       const auto first = static_cast<std::uint32_t>(a.at[i][0] * b.at[i][0]);

@@ -24,7 +24,7 @@ using LlamaContextHandle = std::unique_ptr<llama_context, ContextFree>;
 
 enum class LlamaContent {
   kVocabulary,
-  kShape,  // tensors without memory, to estimate what a model needs
+  kShape,  // tensors without memory, to estimate a model's need
   kAll,
 };
 

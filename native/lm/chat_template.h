@@ -44,7 +44,7 @@ struct RenderOptions {
 class ChatTemplate {
  public:
   /// `name` is the model's, for error messages; `bos` and `eos` are the texts of these tokens, or empty. Parses the
-  /// template and renders probes to learn what it supports. Throws Error(kModelInvalid) that names the model and the
+  /// template and renders probes to learn its features. Throws Error(kModelInvalid) that names the model and the
   /// place in the template.
   ChatTemplate(std::string source, std::string bos, std::string eos, std::string name);
   ~ChatTemplate();

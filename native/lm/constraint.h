@@ -51,7 +51,7 @@ struct ReplyRules {
   bool starts_inside = false;
   /// Tokens of thinking after which the end tag is forced. Absent: unlimited. 0: it does not begin to think.
   std::optional<std::uint32_t> thinking_budget;
-  std::vector<Token> end_tag;              // what is forced: tokens of a line feed, the end tag and two line feeds
+  std::vector<Token> end_tag;              // forced tokens: a line feed, the end tag and two line feeds
   std::shared_ptr<const Grammar> grammar;  // of the reply after thinking, or null
   std::optional<QuoteRule> quotes;         // in the reply after thinking; not together with a grammar
 };

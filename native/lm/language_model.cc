@@ -150,8 +150,8 @@ engine::DecoderPlan LanguageModel::Impl::plan_runtime(const engine::GgufFile& fi
   return plan;
 }
 
-// Replaces Runtime::kAuto of a model that both runtimes can compute. Returns what was loaded for a measurement, if
-// anything: its packed weights can be shared while it lives.
+// Replaces Runtime::kAuto of a model that both runtimes can compute. Returns the model that a measurement
+// loaded, or null: its packed weights can be shared while it lives.
 std::shared_ptr<const LanguageModel> LanguageModel::Impl::choose_runtime(const std::filesystem::path& path,
                                                                          Content content, const CancelToken* cancel) {
   if (options.runtime != Runtime::kAuto) return nullptr;

@@ -47,7 +47,7 @@ class LlamaContext final : public GenerationContext {
     void operator()(ggml_threadpool* pool) const noexcept;
   };
 
-  struct Abort;  // what the abort callback asks
+  struct Abort;  // state of the abort callback
 
   void start_threads();
   std::int32_t id_of(std::int32_t sequence) const noexcept;

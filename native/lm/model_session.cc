@@ -325,7 +325,8 @@ bool ModelSession::compute(std::span<Part> parts) {
       rows.push_back({token, at, running.sequence, true});
     }
   }
-  // Polled between two operations: stops if nobody waits for the result, or if most of the work is for nobody.
+  // Polled between two operations: stops if no request waits for the result, or if most of the work is for cancelled
+  // ones.
   const auto unwanted = [parts, total = rows.size(), partial = cache_.partial_reuse()] {
     const Clock::time_point now = Clock::now();
     std::size_t lost = 0;

@@ -42,13 +42,13 @@ constexpr Lexical kLexical{-9.03, 9.74, 3.17, 1.32};
 constexpr Hybrid kHybrid{-6.10, 7.07, 1.19, 1.21, 1.68, 7.81};
 
 /// A record may answer in words other than the query's, so the estimate by cosines counts if it is larger than the one
-/// with words by `lead`. The larger of two is too large by `excess`.
+/// with words by `margin`. The larger of two estimates is biased upwards by `bias`.
 struct OtherWords {
-  double lead;
-  double excess;
+  double margin;
+  double bias;
 
   double larger(double by_cosine, double with_words) const noexcept {
-    return std::max(by_cosine - lead, with_words) - excess;
+    return std::max(by_cosine - margin, with_words) - bias;
   }
 };
 constexpr OtherWords kInDense{0, 0.40};

@@ -56,7 +56,7 @@ class CellScoring {
   struct Candidate {
     Scored row;
     float lead_over_centre;  // in standard deviations of its cell
-    float surprise;          // how much nearer it is than its sketch said, in standard deviations of the sketch
+    float surprise;          // estimated minus scored distance, in standard deviations of the sketch
   };
 
   void estimate(const CellGathering& gathered);

@@ -13,7 +13,7 @@ namespace lorekeep::vector {
 /// A matching row, as a scan sees it.
 struct TrialRow {
   std::uint32_t ordinal;
-  std::uint32_t weight;  // number of rows of about its distance that it stands for
+  std::uint32_t weight;  // number of rows of about its distance that it represents
   float distance;        // by codes
   float centre_distance;
   float cell_stddev;    // RankedCell::stddev

@@ -13,7 +13,7 @@ export interface TurnFacts {
   readonly durationMs: number;
   /** The nodes that ran, in order. */
   readonly nodes: readonly NodeDiagnostics[];
-  /** Returns what the engine did for some of them. Computed by the first call; may be kept, since it holds no text of the turn. */
+  /** Returns the engine's diagnostics of the nodes that have some. Computed by the first call; may be kept, since it holds no text of the turn. */
   engine(): readonly DebugInfo['nodes'][number][];
   /** Number of nodes that were not due. */
   readonly skipped: number;

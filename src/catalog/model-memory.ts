@@ -26,7 +26,7 @@ export interface MemoryLease {
   moved(need: MemoryNeed): void;
   /**
    * Waits for room for a model that has left memory and is about to be loaded again. Call the result after the load, and
-   * moved() with what the model takes then.
+   * moved() with the need of the loaded model.
    * @throws ModelTooLargeError; the signal's reason
    */
   room(need: MemoryNeed, signal?: AbortSignal): Promise<() => void>;

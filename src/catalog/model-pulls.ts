@@ -33,7 +33,7 @@ export interface PulledModel {
 
 /** Who waits for a download. */
 export interface PullWaiter {
-  /** Aborted when nobody waits any more; the download continues. */
+  /** Aborted when no request waits any more; the download continues. */
   gone: AbortSignal;
   /** Aborted to cancel; the download ends with its last waiter. */
   cancelled: AbortSignal;

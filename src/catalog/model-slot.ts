@@ -34,8 +34,8 @@ export interface SlotOptions<Model extends SlotModel> {
 }
 
 /**
- * A model that may leave memory while nobody computes with it, and is loaded again at its next use. Holders keep it from
- * being unloaded for idleness; only users keep it when another model needs the room.
+ * A model that may leave memory while it computes nothing, and is loaded again at its next use. Holders keep it from being
+ * unloaded for idleness; only running computations keep it when another model needs the memory.
  */
 export class ModelSlot<Model extends SlotModel> {
   readonly name: string;

@@ -31,7 +31,7 @@ export type SearchReply<Own = HitMetadata> = Omit<
   })[];
 };
 
-/** Fields of requests but for their session, which is known, by type. */
+/** Fields of requests by type, without the session, which is known. */
 export type SessionFields<Type extends RequestType> = RequestFieldsByType[Type];
 
 /** Fields of requests, by type; their ids are filled in by the client. */

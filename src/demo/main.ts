@@ -14,7 +14,7 @@ import { findLanguageModel, modelsFolder } from './language-model.js';
 import { printStep } from './report.js';
 import { showSession } from './session.js';
 
-/** Characters of a passage: short, so that a hit shows what it says. */
+/** Characters of a passage: short enough to read in a list of hits. */
 const chunkSize = 300;
 
 watchOutput();

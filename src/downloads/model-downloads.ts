@@ -23,7 +23,7 @@ export interface PullProgress {
 export interface PullOptions {
   signal: AbortSignal;
   onProgress?(progress: PullProgress): void;
-  /** Called before anything is downloaded, once no other process downloads into the folder. What it throws ends the download. */
+  /** Called before anything is downloaded, once no other process downloads into the folder. Its errors end the download. */
   onTurn?(): Promise<void>;
   /** Told of waiting and of failed attempts. */
   onNote?(text: string): void;

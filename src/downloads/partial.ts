@@ -74,7 +74,7 @@ export class Partial {
     if (facts?.isFile() && facts.size === 0) await this.remove();
   }
 
-  /** Whether the file has its own name, and nobody has forgotten the part yet. Precondition: there is a file of that name. */
+  /** Whether the file has its final name, and the state of the part still exists. Precondition: there is a file of that name. */
   async isComplete(): Promise<boolean> {
     const part = await fileIdentity(this.path);
     const renamed = part === undefined || part === (await fileIdentity(this.#file));

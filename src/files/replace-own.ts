@@ -5,7 +5,7 @@ import { type ReplaceRule, replaceFile } from '../../lib/regular-file.js';
 const maxBytes = 1024 * 1024 * 1024;
 
 /**
- * Writes a file beside its place, which no link leads away from, and renames it. What is there must be absent, empty, or a
+ * Writes a temporary file next to `path` and renames it. No symbolic link may be at `path`: an existing file must be empty, or a
  * regular file for which `isOurs` holds. @throws INVALID_ARGUMENT for another file, IO
  */
 export async function replaceOwn(path: string, text: string, isOurs: ReplaceRule['isOurs']): Promise<void> {

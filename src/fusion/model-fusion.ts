@@ -40,9 +40,9 @@ interface LegsFusion {
   candidates?: number | undefined;
 }
 
-/** How an embedding model fuses with lexical search, where a search does not say. */
+/** How an embedding model fuses with lexical search, unless the search says otherwise. */
 export interface ModelFusion extends LegsFusion {
-  /** The differences beside a tokenizer. */
+  /** Settings that differ for storages with a tokenizer. */
   byTokenizer?: { readonly [Name in Tokenizer]?: LegsFusion | undefined } | undefined;
 }
 

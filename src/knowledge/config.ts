@@ -20,8 +20,8 @@ export interface LoadedKnowledgeBaseConfig {
 
 /**
  * Reads a knowledge base's config file. A byte order mark is skipped.
- * @throws LorekeepError: NOT_FOUND, IO, CORRUPT (not UTF-8, not JSON, more than 64 KiB), INVALID_ARGUMENT with file, line, field and what is
- * wrong: the first 20 issues, a line each; `detail` is about the first.
+ * @throws LorekeepError: NOT_FOUND, IO, CORRUPT (not UTF-8, not JSON, more than 64 KiB), INVALID_ARGUMENT with file, line, field and
+ * reason: the first 20 issues, a line each; `detail` is about the first.
  */
 export async function loadKnowledgeBaseConfig(path: string): Promise<LoadedKnowledgeBaseConfig> {
   const json = await readJson(path, maxBytes);

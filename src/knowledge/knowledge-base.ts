@@ -41,7 +41,7 @@ export class KnowledgeBase<Own extends MetadataOf<Own> = Metadata> extends Searc
     this.indexWritten = indexWritten;
   }
 
-  /** Whether its files have changed since it was loaded. Known of those that a KnowledgeBaseCache has opened. */
+  /** Whether its files have changed since it was loaded; always false without a KnowledgeBaseCache. */
   override get outdated(): boolean {
     return this.identity?.isCurrent() === false;
   }

@@ -18,7 +18,7 @@ export interface OpenKnowledgeBaseOptions {
   log?: KnowledgeLog | undefined;
   /** Default: relative paths start at the config file's folder. */
   resolvePath?: PathResolver | undefined;
-  /** true: opening writes no file. What a file would have held is computed on every opening. Default: false. */
+  /** true: opening writes no file. Absent indexes and embeddings are computed on every opening. Default: false. */
   readOnly?: boolean | undefined;
   /** Told of each phase's steps, in order; a phase that has nothing to do is skipped. */
   onProgress?: ProgressListener | undefined;

@@ -66,7 +66,7 @@ const knownWeights: OptionNames<NonNullable<FusionOptions['weights']>> = { dense
 
 /**
  * Checks the options of a search.
- * @throws INVALID_ARGUMENT for a name that is none of a search's options, with the nearest; for an option without effect
+ * @throws INVALID_ARGUMENT for an unknown option, with the nearest name; for an option without effect
  * in the mode
  */
 export function searchOptions(

@@ -41,8 +41,7 @@ export type StoragesSearchOptions = Omit<KnowledgeSearchOptions, 'rerank' | 'sim
 const maxStorages = 16;
 
 /**
- * Searches several storages and merges their hits: the next hit is always the one of highest relevance among the best that
- * are left of each storage.
+ * Searches several storages and merges their rankings: the next hit is always the most relevant of the heads.
  * @throws INVALID_ARGUMENT for no storages or more than 16; as SearchableStorage.search()
  */
 export async function searchStorages(
@@ -56,8 +55,8 @@ export async function searchStorages(
 }
 
 /**
- * Runs each search by `run`, and merges the hits of several. Awaits `nextSlice` before each slice of that. @throws
- * INVALID_ARGUMENT; errors of `run`
+ * Runs each search by `run`, and merges the hits of several. Awaits `nextSlice` before each slice of the merge.
+ * @throws INVALID_ARGUMENT; errors of `run`
  */
 export async function searchNamed<Search extends NamedSearch>(
   searches: readonly Search[],

@@ -11,8 +11,8 @@ const everybody = () => true;
 
 /**
  * Clients that wait for a turn, in the order of start-time fair queueing (Goyal, Vin, Cheng 1996). The next turn goes to the client
- * that has paid least. One that has rested comes first, and is ahead of the others by the credit at most: neither longer rest nor use
- * while nobody else waited counts. So a client waits at most until every other one has got as much as its own last turn has cost.
+ * that has paid least. One that has been idle comes first, and is ahead of the others by the credit at most: neither longer idleness
+ * nor use while no other client waited counts. So a client waits at most until every other one has used as much as its own last turn.
  *
  * Among hundreds of clients that is long. Where `interest` is given, waiting counts as a payment of `interest * time`.
  */

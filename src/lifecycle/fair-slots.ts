@@ -148,10 +148,10 @@ const maxCharged = 4;
 const rememberedMs = 1000;
 
 /**
- * What is left of the longest time after each further piece of work: after a long piece, some twenty
- * short ones have to follow.
+ * Factor by which the longest time decays with each further piece of work: a long piece is forgotten after about twenty short
+ * ones.
  */
 const forgetting = 0.9;
 
-/** Assumed of a new client, so that nobody gets a reserved slot for long work by connecting again. */
+/** Assumed time of a new client, so that reconnecting gives no reserved slot for long work. */
 const newcomerMs = 2 * shortMs;

@@ -49,7 +49,7 @@ export function exportBytes(history: number, passing: number): Bytes {
   return { heap: 0, native: Math.min(1.5 * history, passing / 2 - requestBase) };
 }
 
-/** An agent with its nodes' params, but for filters, which nodes compile and drop. */
+/** An agent with its nodes' params, except filters, which nodes compile and drop. */
 export function agentBytes(graph: {
   readonly nodes: readonly { readonly id: string; readonly params: Readonly<Record<string, unknown>> }[];
   readonly edges: readonly (readonly [string, string])[];

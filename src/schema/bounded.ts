@@ -44,7 +44,7 @@ export function countValues(value: unknown, values: number, characters?: number)
   return count(value, { values, characters });
 }
 
-/** An object of at most `values` values at any depth beside itself, passed through. */
+/** An object with at most `values` values at any depth, not counting itself. It is passed through. */
 export function smallObject(values: number, characters?: number) {
   const most = `at most ${values} values${charactersText(characters)}`;
   return anyObject().refine(

@@ -63,7 +63,7 @@ function later(callback: () => void): void {
   setTimeout(callback, collectionMs).unref();
 }
 
-/** Serves a client, if there is a slot and memory for it; otherwise tells it why not and closes. */
+/** Serves a client, if there is a slot and memory for it; otherwise sends the reason and closes the connection. */
 export function admit(socket: Socket, services: Services, limits: ConnectionLimits): Connection | undefined {
   const shortage = services.descriptors.refusal(socket);
   if (shortage !== undefined) return turnAway(socket, shortage, services, 0);

@@ -72,7 +72,7 @@ interface Member extends FairMember {
   readonly steps: (() => void)[];
 }
 
-/** A slice, and what it has cost so far. Times in ms. */
+/** A slice and its cost so far. Times in ms. */
 interface Slice {
   readonly member: Member;
   readonly began: number;

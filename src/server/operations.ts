@@ -13,7 +13,7 @@ import { waitingWork } from './waiting-work.js';
 
 /** Reports to operators: telemetry, metrics and the monitor. The code of disabled parts is not loaded. */
 export class Operations {
-  /** Undefined if nobody listens. */
+  /** Undefined if neither metrics nor the monitor nor telemetry is on. */
   readonly observer: ServerObserver | undefined;
   readonly #options: OperationsOptions;
   readonly #telemetry: Telemetry | undefined;

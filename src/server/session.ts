@@ -138,8 +138,8 @@ export class Session {
   }
 
   /**
-   * Sends the turns that an agent remembers, in the form that another agent takes, once the client reads and there is memory
-   * for them. @throws AgentNotFound; as SearchOutlet
+   * Sends the turns that an agent remembers, for the `history` of another agent, once the client reads and there is memory for
+   * them. @throws AgentNotFound; as SearchOutlet
    */
   exportAgent(id: string, { send, waitForOutput, reserve }: ExportOutlet): Promise<void> {
     const agent = this.#agent(id);

@@ -32,7 +32,7 @@ async function fusionOf(file: string): Promise<FusionMethod | undefined> {
     const { config } = await loadKnowledgeBaseConfig(file);
     return config.fusion ?? 'scores';
   } catch {
-    return undefined; // The server says what is wrong with it.
+    return undefined; // The server reports the defect.
   }
 }
 

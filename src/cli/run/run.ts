@@ -96,7 +96,7 @@ function statsLine({ usage, timing, finish, seed }: GenerationResult): string {
   return parts.join('; ');
 }
 
-/** The whole of stdin. @throws UsageError on a terminal, which would wait for ever */
+/** Reads stdin to its end. @throws UsageError on a terminal, which has no end */
 async function readInput(): Promise<string> {
   if (process.stdin.isTTY) throw new UsageError('a prompt is expected, as an argument or on stdin');
   const chunks: Buffer[] = [];

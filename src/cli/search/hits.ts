@@ -39,7 +39,7 @@ function contextLines(
   );
 }
 
-/** Prints the hits as a table, or that there are none. */
+/** Prints the hits as a table, or a line if there are none. */
 export function printHits(
   hits: readonly Hit[],
   { mode, explain = false }: { mode: HitTableOptions['mode']; explain?: boolean | undefined },

@@ -138,7 +138,7 @@ const flags = [
   ['offset', 'offset'],
 ] as const;
 
-/** The command line says what is wrong with the query, the filter and its variables. */
+/** Returns usage errors for defects of the query, the filter and its variables. */
 function searchFailure(error: unknown): unknown {
   if (!(error instanceof LorekeepError)) return error;
   const { code, detail } = error;

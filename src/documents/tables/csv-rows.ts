@@ -53,7 +53,7 @@ export class CsvReader {
       this.#finishRow(rows);
     } else if (character === this.#separator) this.#finishCell();
     else if (character === '"' && this.#state !== 'plain') {
-      // A quote after a closing one stands for itself.
+      // Two quotes within a quoted cell are one.
       if (this.#state === 'closed') this.#add('"');
       this.#state = 'quoted';
     } else {

@@ -13,7 +13,7 @@ const inside = `[\\d\\s${separators}${dashes}]`;
 /** A range is a mark if it has at most this many records: each becomes a citation. */
 const longestRange = 64;
 
-/** Numbers above this are years and the like, unless there are that many records. */
+/** Larger numbers are no marks but years, for example, unless there are as many records. */
 const highestMissing = 999;
 
 /** The tokens that decide about marks: a mark, a run of backticks, or a line feed. */

@@ -13,7 +13,7 @@ export function engineDiagnostics(
   { plan, times, embedding, embedMs, searchMs }: WireOutcome,
 ): (duration: number) => RetrievalDiagnostics {
   const { name: model = '' } = source;
-  // A model of the catalog may be unloaded, and has its facts nevertheless.
+  // A model of the catalog has its facts even while it is unloaded.
   const facts = source.facts ?? source.model.facts;
   return (duration) => ({
     kind: 'retrieval',
