@@ -1,5 +1,9 @@
 // The Vulkan plugin of `npm run build:vulkan` on this machine's driver, which may be Mesa's llvmpipe. Tolerances:
 // docs/devices.md.
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { type BackendChoice, findBackend, type GpuDevice } from '../../lib/index.js';
 import { temporaryFolder } from '../helpers/folder.js';
@@ -79,6 +83,24 @@ describe.skipIf(!usable || !all)('Vulkan', { timeout: limitMs }, () => {
       expect(found.paused.ms).toBeGreaterThan(0);
     },
   );
+
+  it.skipIf(!haveModels(stories))('frees no buffer twice when replies grow', async (test) => {
+    const library = folder('freed-twice.so');
+    const source = fileURLToPath(new URL('children/freed-twice.c', import.meta.url));
+    const arguments_ = ['-shared', '-fPIC', '-o', library, source, '-ldl', '-pthread'];
+    const compiled = await promisify(execFile)('cc', arguments_).then(
+      () => true,
+      () => false,
+    );
+    if (!compiled) return test.skip('counting freed blocks needs cc');
+    const counts = folder('freed.json');
+    const env = { ...environment, LD_PRELOAD: library, LOREKEEP_FREED: counts };
+    const { device } = await runJson<{ device: GpuDevice }>('grow.mjs', [realModel(stories), 'vulkan'], env);
+    expect(device.name).toMatch(/^Vulkan/);
+    const { blocks, twice } = JSON.parse(readFileSync(counts, 'utf8'));
+    expect(blocks).toBeGreaterThan(0);
+    expect(twice).toBe(0);
+  });
 
   it('embeds as the CPU does: cosine of at least 0.999', async () => {
     interface Vectors {
