@@ -6,7 +6,7 @@ const [path, backend] = process.argv.slice(2);
 const { device } = await useBackend(backend);
 const model = await LanguageModel.load(path, {
   contextSize: 512,
-  kvCells: 1024,
+  kvCells: 2048,
   threads: 1,
   batchThreads: 1,
   placement: 'vram',
@@ -14,8 +14,11 @@ const model = await LanguageModel.load(path, {
 const story = 'One day, a girl named Lily saw a big tree. ';
 for (const [repeats, count] of [
   [1, 1],
-  [24, 1],
-  [18, 2],
+  [1, 4],
+  [20, 1],
+  [1, 2],
+  [18, 4],
+  [1, 1],
 ]) {
   const prompts = Array.from({ length: count }, (_, n) => `${n} ${story.repeat(repeats)}`);
   await Promise.all(prompts.map((prompt) => model.generate({ prompt, maxTokens: 8 }).result));
