@@ -72,10 +72,10 @@ TEST("cell ranking: returns each cell once, skipped ones as soon as the margin r
   };
   CHECK(returns_all(ranking, 1));
   const auto few = std::count(returned.begin(), returned.end(), true);
-  ranking.expect_lead(1 - kStddevsBeyondFound);
+  ranking.expect_lead_over_centre(1 - kStddevsBeyondFound);
   CHECK(returns_all(ranking, 1));
   CHECK(std::count(returned.begin(), returned.end(), true) == few);
-  ranking.expect_lead(2);
+  ranking.expect_lead_over_centre(2);
   CHECK(returns_all(ranking, 2 + kStddevsBeyondFound));
   CHECK(std::count(returned.begin(), returned.end(), true) > few);
 }
@@ -92,7 +92,7 @@ TEST("cell ranking: two parts return the cells of one, and together those of a m
   CellRanking part = whole.split_off();
   while (const auto cell = whole.next(furthest)) ++returned[cell->number];
   while (const auto cell = part.next(furthest)) ++returned[cell->number];
-  part.expect_lead(1.5f);
+  part.expect_lead_over_centre(1.5f);
   whole.take_back(part);
   while (const auto cell = whole.next(furthest)) ++returned[cell->number];
   for (const RankedCell& cell : surveyed) {
