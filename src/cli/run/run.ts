@@ -10,6 +10,7 @@ import { CommandError, UsageError } from '../failure.js';
 import { interruptible } from '../interrupt.js';
 import { note, printJson } from '../output.js';
 import { textArgument } from '../search/json-argument.js';
+import { printable } from '../terminal/printable.js';
 
 export interface RunFlags {
   system?: string;
@@ -33,7 +34,8 @@ export async function run(file: string, given: string | undefined, flags: RunFla
   const system = flags.system === undefined ? undefined : await textArgument('--system', flags.system);
   await interruptible(async (signal) => {
     const { contextSize, threads, runtime, json } = flags;
-    await using model = await LanguageModel.load(resolve(file), { contextSize, threads, runtime, signal });
+    const options = { contextSize, threads, runtime, signal };
+    await using model = await announced(file, LanguageModel.load(resolve(file), options));
     if (!model.facts.chatTemplate && !flags.raw)
       note(
         'lorekeep: the model has no chat template; it continues the prompt as it is (--raw hides this note)',
@@ -45,6 +47,21 @@ export async function run(file: string, given: string | undefined, flags: RunFla
     // The text so far is printed; the status shows the interruption.
     signal.throwIfAborted();
   });
+}
+
+/** Says on a terminal what a load that takes more than a second is about. */
+async function announced(file: string, load: Promise<LanguageModel>): Promise<LanguageModel> {
+  const timer = setTimeout(() => {
+    note(
+      `lorekeep: loading ${printable(file)}; its first load on a machine measures which runtime is faster`,
+    );
+  }, 1000);
+  if (!process.stderr.isTTY) clearTimeout(timer);
+  try {
+    return await load;
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 function requestOf(
