@@ -37,7 +37,7 @@ using Clock = std::chrono::steady_clock;
 constexpr std::size_t kStreamBytes = std::size_t{96} << 20;
 constexpr std::size_t kPackedBytes = 100'000'000;
 constexpr double kSecondsPerCase = 0.8;
-constexpr int kMostRounds = 40;
+constexpr int kMaxRounds = 40;
 
 struct Shape {
   std::size_t outputs;
@@ -241,7 +241,7 @@ void measure(ggml_backend_t backend, Case c, const Work& work, const quant::Quan
   timed(ours, alone);
   timed(theirs, alone);
   double spent = 0;
-  for (int round = 0; round < kMostRounds && (round < 5 || spent < kSecondsPerCase); ++round) {
+  for (int round = 0; round < kMaxRounds && (round < 5 || spent < kSecondsPerCase); ++round) {
     a.add(timed(ours, alone));
     b.add(timed(theirs, alone));
     spent += a.all.back() + b.all.back();

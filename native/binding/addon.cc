@@ -45,10 +45,7 @@ void stop(const Napi::CallbackInfo& info) {
 // setSearchThreads(count)
 void set_search_threads(const Napi::CallbackInfo& info) {
   guarded(info.Env(), [&] {
-    Environment::of(info.Env())
-        .runtime()
-        .lane(Lane::kQuick)
-        .resize(integer_argument(info[0], "count", 1, kMostThreads));
+    Environment::of(info.Env()).runtime().lane(Lane::kQuick).resize(integer_argument(info[0], "count", 1, kMaxThreads));
   });
 }
 
@@ -66,7 +63,7 @@ Napi::Value thread_ms(const Napi::CallbackInfo& info) {
 // startableThreads(most): see core/startable_threads.h.
 Napi::Value startable_threads_now(const Napi::CallbackInfo& info) {
   return guarded(info.Env(), [&]() -> Napi::Value {
-    const std::size_t most = integer_argument(info[0], "most", 1, kMostThreads);
+    const std::size_t most = integer_argument(info[0], "most", 1, kMaxThreads);
     return Napi::Number::New(info.Env(), static_cast<double>(startable_threads(most)));
   });
 }

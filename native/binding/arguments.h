@@ -23,8 +23,8 @@
 namespace lorekeep::binding {
 
 /// The most hits of a call, as in lib/.
-inline constexpr std::uint64_t kMostHits = 10'000;
-inline constexpr std::uint64_t kMostThreads = 1024;
+inline constexpr std::uint64_t kMaxHits = 10'000;
+inline constexpr std::uint64_t kMaxThreads = 1024;
 
 std::string string_argument(const Napi::Value& value, const char* name);
 /// Reads an array of strings.

@@ -8,7 +8,7 @@
 namespace lorekeep::binding {
 namespace {
 
-constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 50;
+constexpr std::uint64_t kMaxBytes = std::uint64_t{1} << 50;
 
 // Kept, so that the choice of a GPU outlives the last model.
 const engine::Backends& held_backends() {
@@ -63,7 +63,7 @@ void try_gpu(const Napi::CallbackInfo& info) {
 void choose_gpu(const Napi::CallbackInfo& info) {
   guarded(info.Env(), [&] {
     held_backends().choose_gpu(string_argument(info[0], "name"),
-                               integer_argument(info[1], "reserveBytes", 0, kMostBytes));
+                               integer_argument(info[1], "reserveBytes", 0, kMaxBytes));
   });
 }
 

@@ -15,7 +15,7 @@ namespace {
 // Calls with up to this many texts, such as a query, run in the quick lane.
 constexpr std::size_t kQuickTexts = 4;
 constexpr std::size_t kQuickBytes = 16 * 1024;
-constexpr std::uint64_t kMostContext = 1 << 20;
+constexpr std::uint64_t kMaxContext = 1 << 20;
 
 Napi::Object to_js_facts(Napi::Env env, const engine::ModelFacts& facts) {
   Napi::Object object = to_js_model_facts(env, facts);
@@ -114,8 +114,8 @@ Napi::Value load_embedding_model(const Napi::CallbackInfo& info) {
     const Napi::Object given = object_argument(info[1], "options");
     engine::LoadOptions load;
     load.context_size =
-        static_cast<std::uint32_t>(integer_argument(given.Get("contextSize"), "contextSize", 0, kMostContext));
-    load.threads = integer_argument(given.Get("threads"), "threads", 0, kMostThreads);
+        static_cast<std::uint32_t>(integer_argument(given.Get("contextSize"), "contextSize", 0, kMaxContext));
+    load.threads = integer_argument(given.Get("threads"), "threads", 0, kMaxThreads);
     load.pooling = pooling_argument(given.Get("pooling"));
     if (!given.Get("runtime").IsUndefined()) load.runtime = string_argument(given.Get("runtime"), "runtime");
     load.known = known_settings_argument(given.Get("known"));

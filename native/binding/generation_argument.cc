@@ -13,9 +13,9 @@
 namespace lorekeep::binding {
 namespace {
 
-constexpr std::uint64_t kMostTokens = 1 << 24;
-constexpr std::uint64_t kMostAlternatives = 100;
-constexpr double kMostSeconds = 1e7;
+constexpr std::uint64_t kMaxTokens = 1 << 24;
+constexpr std::uint64_t kMaxAlternatives = 100;
+constexpr double kMaxSeconds = 1e7;
 
 float number_argument(const Napi::Value& value, const char* name) {
   const double number = value.IsNumber() ? value.As<Napi::Number>().DoubleValue() : std::nan("");
@@ -34,14 +34,14 @@ lm::SamplingOptions sampling_argument(const Napi::Object& request) {
   const auto number = [&request](const char* name) { return number_argument(request.Get(name), name); };
   lm::SamplingOptions sampling;
   sampling.temperature = number("temperature");
-  sampling.top_k = static_cast<std::int32_t>(integer_argument(request.Get("topK"), "topK", 0, kMostTokens));
+  sampling.top_k = static_cast<std::int32_t>(integer_argument(request.Get("topK"), "topK", 0, kMaxTokens));
   sampling.top_p = number("topP");
   sampling.min_p = number("minP");
   sampling.repeat_penalty = number("repeatPenalty");
   sampling.frequency_penalty = number("frequencyPenalty");
   sampling.presence_penalty = number("presencePenalty");
   sampling.penalty_last_n =
-      static_cast<std::int32_t>(integer_argument(request.Get("penaltyLastN"), "penaltyLastN", 0, kMostTokens));
+      static_cast<std::int32_t>(integer_argument(request.Get("penaltyLastN"), "penaltyLastN", 0, kMaxTokens));
   const std::vector<lm::Token> tokens = tokens_argument(request.Get("biasTokens"), "logitBias");
   const std::vector<float> values = floats_argument(request.Get("biasValues"), "logitBias");
   if (tokens.size() != values.size()) fail(Code::kInvalidArgument, "logitBias: one value per token is expected");
@@ -53,22 +53,21 @@ lm::GenerationInput input_argument(const Napi::Object& request) {
   lm::GenerationInput input;
   input.consumer_class =
       enumerator_argument<scheduler::ConsumerClass>(request.Get("class"), "class", layout::kConsumerClasses);
-  input.max_tokens =
-      static_cast<std::uint32_t>(integer_argument(request.Get("maxTokens"), "maxTokens", 0, kMostTokens));
+  input.max_tokens = static_cast<std::uint32_t>(integer_argument(request.Get("maxTokens"), "maxTokens", 0, kMaxTokens));
   if (!request.Get("maxReplyTokens").IsUndefined()) {
     input.max_reply_tokens =
-        static_cast<std::uint32_t>(integer_argument(request.Get("maxReplyTokens"), "maxReplyTokens", 1, kMostTokens));
+        static_cast<std::uint32_t>(integer_argument(request.Get("maxReplyTokens"), "maxReplyTokens", 1, kMaxTokens));
   }
   input.sampling = sampling_argument(request);
-  input.seed = integer_argument(request.Get("seed"), "seed", 0, kMostExactInteger);
+  input.seed = integer_argument(request.Get("seed"), "seed", 0, kMaxExactInteger);
   input.text.stops = strings_argument(request.Get("stop"), "stop");
   input.drafts = request.Get("drafts").ToBoolean();
   if (!request.Get("logprobs").IsUndefined()) {
     input.log_probabilities =
-        static_cast<std::uint32_t>(integer_argument(request.Get("logprobs"), "logprobs", 0, kMostAlternatives));
+        static_cast<std::uint32_t>(integer_argument(request.Get("logprobs"), "logprobs", 0, kMaxAlternatives));
   }
   if (!request.Get("deadlineMs").IsUndefined()) {
-    const double ms = std::min<double>(number_argument(request.Get("deadlineMs"), "deadlineMs"), kMostSeconds * 1000);
+    const double ms = std::min<double>(number_argument(request.Get("deadlineMs"), "deadlineMs"), kMaxSeconds * 1000);
     input.deadline = lm::Clock::now() + std::chrono::duration_cast<lm::Clock::duration>(
                                             std::chrono::duration<double, std::milli>(std::max(0.0, ms)));
   }
@@ -93,7 +92,7 @@ lm::ReplyOptions reply_argument(const Napi::Object& request) {
   reply.thinking = thinking_argument(request.Get("thinking"));
   if (!request.Get("thinkingBudget").IsUndefined()) {
     reply.thinking_budget =
-        static_cast<std::uint32_t>(integer_argument(request.Get("thinkingBudget"), "thinking.budget", 0, kMostTokens));
+        static_cast<std::uint32_t>(integer_argument(request.Get("thinkingBudget"), "thinking.budget", 0, kMaxTokens));
   }
   if (!request.Get("quotes").IsUndefined()) {
     const Napi::Object quotes = object_argument(request.Get("quotes"), "quotes");

@@ -5,7 +5,7 @@
 namespace lorekeep::binding {
 namespace {
 
-constexpr std::uint64_t kMostBatchTokens = 1 << 20;
+constexpr std::uint64_t kMaxBatchTokens = 1 << 20;
 
 }  // namespace
 
@@ -15,7 +15,7 @@ std::vector<engine::KnownSettings> known_settings_argument(const Napi::Value& va
   const auto entries = value.As<Napi::Array>();
   for (std::uint32_t i = 0; i < entries.Length(); ++i) {
     const Napi::Object entry = object_argument(entries.Get(i), "known[]");
-    const auto tokens = integer_argument(entry.Get("batchTokens"), "batchTokens", 0, kMostBatchTokens);
+    const auto tokens = integer_argument(entry.Get("batchTokens"), "batchTokens", 0, kMaxBatchTokens);
     known.push_back({string_argument(entry.Get("fingerprint"), "fingerprint"),
                      strings_argument(entry.Get("candidates"), "candidates"),
                      {string_argument(entry.Get("runtime"), "runtime"), static_cast<std::uint32_t>(tokens)}});

@@ -16,8 +16,8 @@
 namespace lorekeep::binding {
 namespace {
 
-constexpr std::uint64_t kMostContext = 1 << 24;
-constexpr std::uint64_t kMostBatch = 1 << 16;
+constexpr std::uint64_t kMaxContext = 1 << 24;
+constexpr std::uint64_t kMaxBatch = 1 << 16;
 
 Napi::Object to_js_facts(Napi::Env env, const lm::GenerationModel& model) {
   const lm::LanguageModelFacts& facts = model.model().facts();
@@ -102,11 +102,11 @@ lm::LanguageModelOptions options_argument(const Napi::Object& given) {
     return static_cast<std::uint32_t>(integer_argument(given.Get(name), name, 0, most));
   };
   lm::LanguageModelOptions options;
-  options.context_size = number("contextSize", kMostContext);
-  options.kv_cells = number("kvCells", kMostContext);
-  options.batch_size = number("batchSize", kMostBatch);
-  options.threads = number("threads", kMostThreads);
-  options.batch_threads = number("batchThreads", kMostThreads);
+  options.context_size = number("contextSize", kMaxContext);
+  options.kv_cells = number("kvCells", kMaxContext);
+  options.batch_size = number("batchSize", kMaxBatch);
+  options.threads = number("threads", kMaxThreads);
+  options.batch_threads = number("batchThreads", kMaxThreads);
   options.placement = enumerator_argument<lm::Placement>(given.Get("placement"), "placement", layout::kPlacements);
   options.runtime = enumerator_argument<lm::Runtime>(given.Get("runtime"), "runtime", layout::kRuntimes);
   options.cache_type =

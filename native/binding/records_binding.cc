@@ -83,7 +83,7 @@ Napi::Value index_records(const Napi::CallbackInfo& info) {
   return guarded(info.Env(), [&]() -> Napi::Value {
     auto* owner = unwrap_argument<RecordsBinding>(info[0], "records");
     const text::Tokenizer tokenizer = tokenizer_argument(info[1]);
-    const std::size_t threads = integer_argument(info[2], "threads", 0, kMostThreads);
+    const std::size_t threads = integer_argument(info[2], "threads", 0, kMaxThreads);
     TaskOptions options{Lane::kLong, cancel_argument(info[3]), owner, {}};
     auto runtime = Environment::of(info.Env()).shared_runtime();
     using Index = std::shared_ptr<const text::TextIndex>;

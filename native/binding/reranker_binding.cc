@@ -10,7 +10,7 @@ namespace {
 
 // Calls with up to this many bytes of documents, such as a turn's knowledge, run in the quick lane.
 constexpr std::size_t kQuickBytes = 64 * 1024;
-constexpr std::uint64_t kMostContext = 1 << 20;
+constexpr std::uint64_t kMaxContext = 1 << 20;
 
 Napi::Object to_js_facts(Napi::Env env, const lm::RerankerFacts& facts) {
   Napi::Object object = to_js_model_facts(env, facts);
@@ -65,8 +65,8 @@ Napi::Value load_reranker(const Napi::CallbackInfo& info) {
     const Napi::Object given = object_argument(info[1], "options");
     lm::RerankerOptions load;
     load.context_size =
-        static_cast<std::uint32_t>(integer_argument(given.Get("contextSize"), "contextSize", 0, kMostContext));
-    load.threads = integer_argument(given.Get("threads"), "threads", 0, kMostThreads);
+        static_cast<std::uint32_t>(integer_argument(given.Get("contextSize"), "contextSize", 0, kMaxContext));
+    load.threads = integer_argument(given.Get("threads"), "threads", 0, kMaxThreads);
     return load_model<RerankerBinding, lm::Reranker>(
         info, &Environment::Constructors::reranker,
         [load](const LoadContext& context) {

@@ -134,7 +134,7 @@ Napi::Value StorageBinding::report_recall(const Napi::CallbackInfo& info) {
   return guarded(info.Env(), [&]() -> Napi::Value {
     const auto storage = use();
     vector::RecallOptions options;
-    options.k = integer_argument(info[0], "k", 1, kMostHits);
+    options.k = integer_argument(info[0], "k", 1, kMaxHits);
     options.ef = integer_argument(info[1], "ef", 0, vector::kMaxEf);
     const auto runtime = Environment::of(info.Env()).shared_runtime();
     return promise_task<std::vector<vector::RecallCell>>(

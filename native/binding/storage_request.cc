@@ -30,14 +30,14 @@ StorageRequest::StorageRequest(const Napi::CallbackInfo& info, std::shared_ptr<c
   const std::span<const double> numbers = doubles_argument(info[0], "request");
   if (numbers.size() < at::kNumbers) fail(Code::kInvalidArgument, "request: too few numbers");
   request_.mode = static_cast<store::Mode>(whole(numbers[at::kMode], "mode", 0, layout::kSearchModes - 1));
-  request_.top_k = whole(numbers[at::kTopK], "topK", 1, kMostHits);
+  request_.top_k = whole(numbers[at::kTopK], "topK", 1, kMaxHits);
   request_.ef = whole(numbers[at::kEf], "ef", 0, vector::kMaxEf);
   const double threshold = numbers[at::kThreshold];
   if (!std::isnan(threshold)) request_.threshold = static_cast<float>(finite(threshold, "threshold"));
   request_.rrf.k = finite(numbers[at::kRrfK], "rrfK");
   request_.rrf.dense_weight = finite(numbers[at::kDenseWeight], "denseWeight");
   request_.rrf.lexical_weight = finite(numbers[at::kLexicalWeight], "lexicalWeight");
-  request_.rrf.candidates = whole(numbers[at::kCandidates], "candidates", 0, kMostHits);
+  request_.rrf.candidates = whole(numbers[at::kCandidates], "candidates", 0, kMaxHits);
   request_.fusion = static_cast<store::Fusion>(whole(numbers[at::kFusion], "fusion", 0, layout::kFusionMethods - 1));
   request_.dense_weight = finite(numbers[at::kScoreWeight], "scoreWeight");
   request_.adapt_weight = numbers[at::kAdapt] == 1;

@@ -88,7 +88,7 @@ class Flattener {
   /// Returns NaN for a value that is not a double.
   static double as_number(const filter::FieldValue& value) {
     if (const auto* whole = std::get_if<std::int64_t>(&value)) {
-      return *whole < -kMostExactInteger || *whole > kMostExactInteger ? kAbsent : static_cast<double>(*whole);
+      return *whole < -kMaxExactInteger || *whole > kMaxExactInteger ? kAbsent : static_cast<double>(*whole);
     }
     if (const auto* number = std::get_if<double>(&value)) return *number;
     if (const auto* truth = std::get_if<bool>(&value)) return *truth ? 1 : 0;

@@ -61,7 +61,7 @@ Napi::Function TextIndexBinding::define(Napi::Env env) {
 Napi::Value TextIndexBinding::search(const Napi::CallbackInfo& info) {
   return guarded(info.Env(), [&]() -> Napi::Value {
     auto index = use();
-    const std::size_t k = integer_argument(info[1], "k", 1, kMostHits);
+    const std::size_t k = integer_argument(info[1], "k", 1, kMaxHits);
     auto filter = std::make_shared<FilterArgument>(info[2]);
     TaskOptions options{Lane::kQuick, cancel_argument(info[3]), this, {}};
     return promise_task<store::TextSearch>(
@@ -80,7 +80,7 @@ Napi::Value TextIndexBinding::search_now(const Napi::CallbackInfo& info) {
   return guarded(info.Env(), [&]() -> Napi::Value {
     const auto begin = store::SearchClock::now();
     const auto index = use();
-    const std::size_t k = integer_argument(info[1], "k", 1, kMostHits);
+    const std::size_t k = integer_argument(info[1], "k", 1, kMaxHits);
     const std::size_t hits = std::min<std::size_t>(k, index->documents());
     const std::span<double> numbers = result_argument(info[2], result_numbers(hits));
     const auto found = store::search_text_if_short(*index, string_argument(info[0], "query"), k, *times_);
@@ -148,7 +148,7 @@ Napi::Value build_text_index(const Napi::CallbackInfo& info) {
   return guarded(info.Env(), [&]() -> Napi::Value {
     auto texts = std::make_shared<const TextArena>(unwrap_argument<TextArenaBinding>(info[0], "texts")->take());
     const text::Tokenizer tokenizer = tokenizer_argument(info[1]);
-    const std::size_t threads = integer_argument(info[2], "threads", 0, kMostThreads);
+    const std::size_t threads = integer_argument(info[2], "threads", 0, kMaxThreads);
     TaskOptions options{Lane::kLong, cancel_argument(info[3]), nullptr, {}};
     auto runtime = Environment::of(info.Env()).shared_runtime();
     return promise_task<Shared>(

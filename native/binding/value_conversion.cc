@@ -10,7 +10,7 @@
 namespace lorekeep::binding {
 namespace {
 
-constexpr int kMostDepth = 256;
+constexpr int kMaxDepth = 256;
 constexpr double kInt64End = 9223372036854775808.0;  // 2^63
 
 // The name of the converted value in errors, and the longest array in it.
@@ -78,7 +78,7 @@ filter::Value convert_object(const Napi::Object& object, const Bounds& bounds, i
 }
 
 filter::Value convert(const Napi::Value& value, const Bounds& bounds, int depth) {
-  if (depth > kMostDepth) refuse(bounds.name, "nested too deeply, or a cycle");
+  if (depth > kMaxDepth) refuse(bounds.name, "nested too deeply, or a cycle");
   switch (value.Type()) {
     case napi_null: return filter::Value(nullptr);
     case napi_boolean: return filter::Value(value.As<Napi::Boolean>().Value());
@@ -110,7 +110,7 @@ Napi::String to_js_text(Napi::Env env, std::string_view text) {
 
 Napi::Value to_js_value(Napi::Env env, const filter::FieldValue& value) {
   if (const auto* whole = std::get_if<std::int64_t>(&value)) {
-    if (*whole < -kMostExactInteger || *whole > kMostExactInteger) return Napi::BigInt::New(env, *whole);
+    if (*whole < -kMaxExactInteger || *whole > kMaxExactInteger) return Napi::BigInt::New(env, *whole);
     return Napi::Number::New(env, static_cast<double>(*whole));
   }
   if (const auto* number = std::get_if<double>(&value)) return Napi::Number::New(env, *number);

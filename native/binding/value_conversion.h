@@ -16,7 +16,7 @@
 namespace lorekeep::binding {
 
 /// JavaScript numbers cannot represent all larger integers.
-inline constexpr std::int64_t kMostExactInteger = (std::int64_t{1} << 53) - 1;
+inline constexpr std::int64_t kMaxExactInteger = (std::int64_t{1} << 53) - 1;
 
 /// Throws Error(kInvalidArgument) for values that are not JSON (functions, symbols, cycles, nesting deeper than 256),
 /// and for arrays of more than `most_elements`. `name` is the value's name in errors.

@@ -98,7 +98,7 @@ Napi::Value VectorIndexBinding::search(const Napi::CallbackInfo& info) {
   return guarded(info.Env(), [&]() -> Napi::Value {
     auto index = use();
     auto query = std::make_shared<Query>(Query{floats_argument(info[0], "query"), {}, FilterArgument(info[4])});
-    query->options.k = integer_argument(info[1], "k", 1, kMostHits);
+    query->options.k = integer_argument(info[1], "k", 1, kMaxHits);
     query->options.ef = integer_argument(info[2], "ef", 0, vector::kMaxEf);
     if (info[3].ToBoolean()) query->options.path = vector::SearchPath::kExact;
     TaskOptions options{Lane::kQuick, cancel_argument(info[5]), this, {}};
@@ -124,7 +124,7 @@ Napi::Value VectorIndexBinding::search_now(const Napi::CallbackInfo& info) {
     // The search itself refuses a partial query.
     const std::size_t queries = std::max<std::size_t>(1, rows.size() / std::max<std::size_t>(1, index->dimension()));
     vector::SearchOptions options;
-    options.k = integer_argument(info[1], "k", 1, kMostHits);
+    options.k = integer_argument(info[1], "k", 1, kMaxHits);
     options.ef = integer_argument(info[2], "ef", 0, vector::kMaxEf);
     const std::size_t hits = queries * std::min(options.k, index->size());
     const std::span<double> numbers = result_argument(info[3], result_numbers(queries, hits));
@@ -207,9 +207,9 @@ VectorOptions vector_options(const Napi::Object& object) {
   options.hnsw.m = integer_argument(object.Get("m"), "m", vector::kMinM, vector::kMaxM);
   options.hnsw.ef_construction =
       integer_argument(object.Get("efConstruction"), "efConstruction", 1, vector::kMaxEfConstruction);
-  options.hnsw.seed = integer_argument(object.Get("seed"), "seed", 0, kMostExactInteger);
+  options.hnsw.seed = integer_argument(object.Get("seed"), "seed", 0, kMaxExactInteger);
   options.hnsw.type = vector_type_argument(object.Get("vectorType"));
-  options.threads = integer_argument(object.Get("threads"), "threads", 0, kMostThreads);
+  options.threads = integer_argument(object.Get("threads"), "threads", 0, kMaxThreads);
   const Napi::Value earlier = object.Get("earlier");
   if (!earlier.IsUndefined()) options.earlier = unwrap_argument<VectorIndexBinding>(earlier, "earlier")->use();
   return options;

@@ -54,9 +54,9 @@ constexpr int kFolderFlags = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
 #endif
 constexpr int kFileFlags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
 
-constexpr int kMostLinks = 40;  // as in Linux
+constexpr int kMaxLinks = 40;  // as in Linux
 /// Maximum number of components that may change between check and open.
-constexpr int kMostChanges = 64;
+constexpr int kMaxChanges = 64;
 
 /// Ends a walk.
 struct Stop {
@@ -300,7 +300,7 @@ class Walk {
   }
 
   void follow(const std::string& name) {
-    if (++links_ > kMostLinks) throw Stop{Reached::kAbsent};
+    if (++links_ > kMaxLinks) throw Stop{Reached::kAbsent};
     std::array<char, PATH_MAX> target{};
     const ssize_t length = ::readlinkat(at(), name.c_str(), target.data(), target.size());
     if (length < 0) {
@@ -330,7 +330,7 @@ class Walk {
   }
 
   void again(const std::string& name) {
-    if (++changes_ > kMostChanges) throw Stop{Reached::kAbsent};
+    if (++changes_ > kMaxChanges) throw Stop{Reached::kAbsent};
     pending_.push_front(name);
   }
 

@@ -37,8 +37,8 @@ CpuFeatures features_within(std::string_view name, CpuFeatures present) noexcept
 /// Returns features_within() of the environment's LOREKEEP_KERNELS and this CPU. Read once.
 CpuFeatures usable_features() noexcept;
 
-/// The usable sets among at most kMost sets of kernels, in the given order, slowest first. A set has a member `name`.
-template <class Set, std::size_t kMost>
+/// The usable sets among at most kMax sets of kernels, in the given order, slowest first. A set has a member `name`.
+template <class Set, std::size_t kMax>
 class KernelSets {
  public:
   struct Entry {
@@ -60,7 +60,7 @@ class KernelSets {
   }
 
  private:
-  std::array<const Set*, kMost> sets_{};
+  std::array<const Set*, kMax> sets_{};
   std::size_t count_ = 0;
 };
 

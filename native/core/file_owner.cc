@@ -19,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::uint64_t kMostOwnerBytes = 64 * 1024;
+constexpr std::uint64_t kMaxOwnerBytes = 64 * 1024;
 
 fs::path real_folder_of(const fs::path& target) {
   std::error_code error;
@@ -63,7 +63,7 @@ std::optional<std::vector<std::byte>> read_owner(const FoundFile& file, const Se
   if (!read_values(file, sizeof(header), std::span(table))) return std::nullopt;
   if (checksum(std::as_bytes(std::span(table))) != header.table_checksum) return std::nullopt;
   const auto found = std::ranges::find(table, kOwnerSection, &SectionEntry::id);
-  if (found == table.end() || found->size > kMostOwnerBytes) return std::nullopt;
+  if (found == table.end() || found->size > kMaxOwnerBytes) return std::nullopt;
   std::vector<std::byte> content(static_cast<std::size_t>(found->size));
   if (!file.read(found->offset, content) || checksum(content) != found->checksum) return std::nullopt;
   return content;

@@ -92,9 +92,9 @@ std::string repair_utf8(std::string_view text) {
 
 std::string_view utf8_prefix(std::string_view text, std::size_t bytes) noexcept {
   if (text.size() <= bytes) return text;
-  constexpr std::size_t kMostContinuations = 3;
+  constexpr std::size_t kMaxContinuations = 3;
   std::size_t end = bytes;
-  while (end > 0 && bytes - end < kMostContinuations && (static_cast<std::uint8_t>(text[end]) & 0xC0) == 0x80) --end;
+  while (end > 0 && bytes - end < kMaxContinuations && (static_cast<std::uint8_t>(text[end]) & 0xC0) == 0x80) --end;
   return text.substr(0, end);
 }
 

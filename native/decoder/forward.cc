@@ -12,7 +12,7 @@ namespace {
 
 // Rows with fewer numbers together than this are not worth sharing among threads.
 constexpr std::size_t kWorthSharing = 16 << 10;
-constexpr std::size_t kMostProductsAtOnce = 3;
+constexpr std::size_t kMaxProductsAtOnce = 3;
 constexpr std::size_t kRowsOfAnOutput = 2;       // the rounded inputs and their remainders
 constexpr std::size_t kFinishedTogether = 4096;  // capped in some 50 µs; a large vocabulary takes milliseconds
 
@@ -81,7 +81,7 @@ bool Forward::each_row(std::size_t count, const Body& body) {
 }
 
 bool Forward::multiply(std::size_t rows, std::span<const Product> products) {
-  std::array<Pieces, kMostProductsAtOnce> pieces;
+  std::array<Pieces, kMaxProductsAtOnce> pieces;
   std::size_t tickets = 0;
   for (std::size_t i = 0; i < products.size(); ++i) {
     const quant::PackedMatrix& matrix = *products[i].matrix;

@@ -75,7 +75,7 @@ class Forward {
   /// Calls body(row) for `count` rows: alone if they are few, else as tickets.
   template <class Body>
   bool each_row(std::size_t count, const Body& body);
-  /// Multiplies the quantised inputs with matrices, at most kMostProducts.
+  /// Multiplies the quantised inputs with matrices, at most kMaxProducts.
   bool multiply(std::size_t rows, std::span<const Product> products);
   void compute_piece(const Product& product, const Pieces::Piece& piece) noexcept;
 

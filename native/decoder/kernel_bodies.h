@@ -372,7 +372,7 @@ LOREKEEP_TARGET inline float largest_of(const float* scores, std::size_t count) 
 LOREKEEP_TARGET inline float unit_of(Value largest, Value all) {
   constexpr float kNoWeight = 1e-30f;
   const float of_largest = Reg::largest(largest) / kLargestInteger;
-  const float of_all = Reg::sum(all) / kMostWeights;
+  const float of_all = Reg::sum(all) / kMaxWeights;
   const float unit = of_largest > of_all ? of_largest : of_all;
   return unit < kNoWeight ? 0.0f : unit;
 }

@@ -28,7 +28,7 @@ inline const float* key_scales(const std::uint16_t* keys, std::size_t head) noex
 /// A number of a value is at most this, and so are all the integer weights of a query in a segment together: no partial
 /// sum of their products leaves 32 bits. Rounding adds at most half a unit per weight: (262,000 + 128) * 8,191 < 2^31.
 inline constexpr float kLargestValue = 8191;
-inline constexpr float kMostWeights = 262000;
+inline constexpr float kMaxWeights = 262000;
 /// A vector of integers has at most this length. So the product of two has less than 32 bits, and so has every partial
 /// sum of it (Cauchy and Schwarz). Rounding may add half the root of the dimensions.
 inline constexpr float kLongestVector = 46000;

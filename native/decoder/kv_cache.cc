@@ -15,7 +15,7 @@ namespace {
 constexpr std::uint16_t kHalfExponent = 0x7c00;  // all ones: infinite or not a number
 
 constexpr float kLargestHalf = 65504;
-constexpr float kMostQuant = 127;
+constexpr float kMaxQuant = 127;
 constexpr std::size_t kLine = 64;
 
 bool is_finite(std::uint16_t half) noexcept {
@@ -29,13 +29,13 @@ void quantize(const float* from, std::size_t count, std::int8_t* to, std::size_t
     const std::size_t end = std::min(begin + kScaleDimensions, count);
     float largest = 0;
     for (std::size_t i = begin; i < end; ++i) largest = std::max(largest, std::abs(from[i]));  // ignores NaN
-    *scales = half_from_float(std::min(largest, kLargestHalf) / kMostQuant);
+    *scales = half_from_float(std::min(largest, kLargestHalf) / kMaxQuant);
     const float scale = float_from_half(*scales);
     const float inverse = scale == 0 ? 0 : 1 / scale;
     for (std::size_t i = begin; i < end; ++i) {
       const float quant = from[i] * inverse;
-      const bool inside = std::abs(quant) <= kMostQuant;
-      to[i * stride] = static_cast<std::int8_t>(inside ? std::lrint(quant) : quant < 0 ? -kMostQuant : kMostQuant);
+      const bool inside = std::abs(quant) <= kMaxQuant;
+      to[i * stride] = static_cast<std::int8_t>(inside ? std::lrint(quant) : quant < 0 ? -kMaxQuant : kMaxQuant);
     }
   }
 }

@@ -13,9 +13,9 @@ class Pieces {
   Pieces() = default;
   Pieces(std::size_t rows, std::size_t outputs, std::size_t inputs, std::size_t threads) noexcept
       : rows_(rows), outputs_(outputs) {
-    const std::size_t least = std::max(kLeastInputBytes / std::max<std::size_t>(inputs, 1), kLeastRows);
+    const std::size_t least = std::max(kMinInputBytes / std::max<std::size_t>(inputs, 1), kMinRows);
     row_step_ = std::clamp<std::size_t>(rows, 1, least);
-    const std::size_t for_cost = kMostProducts / (std::max<std::size_t>(inputs, 1) * (row_step_ + kRowsOfAStream));
+    const std::size_t for_cost = kMaxProducts / (std::max<std::size_t>(inputs, 1) * (row_step_ + kRowsOfAStream));
     const std::size_t row_pieces = (rows + row_step_ - 1) / row_step_;
     const std::size_t wanted =
         std::max<std::size_t>(1, kPiecesPerThread * threads / std::max<std::size_t>(row_pieces, 1));
@@ -41,10 +41,10 @@ class Pieces {
   }
 
  private:
-  static constexpr std::size_t kOutputs = 32;     // whole panels of the kernels
-  static constexpr std::size_t kLeastRows = 128;  // with half of them, unpacking costs a seventh of the speed
-  static constexpr std::size_t kLeastInputBytes = 512 << 10;  // half of a core's second cache
-  static constexpr std::size_t kMostProducts = 8 << 20;
+  static constexpr std::size_t kOutputs = 32;               // whole panels of the kernels
+  static constexpr std::size_t kMinRows = 128;              // with half of them, unpacking costs a seventh of the speed
+  static constexpr std::size_t kMinInputBytes = 512 << 10;  // half of a core's second cache
+  static constexpr std::size_t kMaxProducts = 8 << 20;
   static constexpr std::size_t kRowsOfAStream = 8;  // reading weights takes as long as multiplying them with this many
   static constexpr std::size_t kPiecesPerThread = 4;
 

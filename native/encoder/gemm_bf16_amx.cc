@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t kSteps = kTileBytes / sizeof(std::uint16_t);  // steps of the sum in one tile of a
 constexpr std::size_t kPanelTile = kSteps * kLanes;                 // values of a panel for these steps
-constexpr std::size_t kMostRowTiles = 2;
+constexpr std::size_t kMaxRowTiles = 2;
 constexpr std::size_t kWide = 4;  // panels per single tile of rows
 
 // Computes kRowTiles x kPanels tiles. Tiles 0 to 3 hold sums; 4, 5 rows of a; 6, 7 panels. Two by two needs as many
@@ -92,7 +92,7 @@ class Block {
 
   // Pads a partial last tile with zeros.
   void last_step(std::size_t whole) const {
-    alignas(64) std::uint16_t a[kMostRowTiles * kTileRowsOfAmx * kSteps] = {};
+    alignas(64) std::uint16_t a[kMaxRowTiles * kTileRowsOfAmx * kSteps] = {};
     alignas(64) std::uint16_t b[kPanels * kPanelTile] = {};
     const std::size_t left = g_.depth - whole;
     for (std::size_t m = 0; m < rows_; ++m) std::copy_n(a_ + m * g_.a_stride + whole, left, a + m * kSteps);
@@ -160,7 +160,7 @@ __attribute__((target("avx512f"))) void add_bias(const Gemm<std::uint16_t>& g) {
 
 void gemm_bf16_amx(const Gemm<std::uint16_t>& gemm) {
   if (gemm.rows == 0) return;
-  constexpr std::size_t kBlock = kMostRowTiles * kTileRowsOfAmx;
+  constexpr std::size_t kBlock = kMaxRowTiles * kTileRowsOfAmx;
   const std::size_t whole = gemm.rows / kBlock * kBlock;
   if (gemm.accumulate && gemm.bias != nullptr) add_bias(gemm);
   const TileScope tiles;

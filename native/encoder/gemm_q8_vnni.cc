@@ -11,8 +11,8 @@
 namespace lorekeep::encoder {
 namespace {
 
-constexpr int kMostRows = 6;  // 12 sums of a block and 12 of all blocks, with 2 panels and a value, of 32 registers
-constexpr int kMostPanels = 2;
+constexpr int kMaxRows = 6;  // 12 sums of a block and 12 of all blocks, with 2 panels and a value, of 32 registers
+constexpr int kMaxPanels = 2;
 constexpr int kSteps = kQ8Block / kQ8Group;
 
 // A step covers four k: the instruction multiplies 64 weights by four inputs, twice the work of a bf16 step. Each block
@@ -83,7 +83,7 @@ LOREKEEP_VNNI inline __m128i quants(__m512 values, __m512 inverse) {
 }  // namespace
 
 void gemm_q8_vnni(const GemmQ8& gemm) {
-  TileLoop<GemmQ8, Q8Tile, kMostRows, kMostPanels>::run(gemm);
+  TileLoop<GemmQ8, Q8Tile, kMaxRows, kMaxPanels>::run(gemm);
 }
 
 LOREKEEP_VNNI void quantize_q8_avx512(const float* from, Q8Input* to, std::size_t blocks) {
@@ -91,10 +91,10 @@ LOREKEEP_VNNI void quantize_q8_avx512(const float* from, Q8Input* to, std::size_
     const __m512 low = _mm512_loadu_ps(from);
     const __m512 high = _mm512_loadu_ps(from + kLanes);
     const float largest = _mm512_reduce_max_ps(_mm512_max_ps(_mm512_abs_ps(low), _mm512_abs_ps(high)));
-    const __m512 inverse = _mm512_set1_ps(largest == 0 ? 0 : kMostQuant / largest);
+    const __m512 inverse = _mm512_set1_ps(largest == 0 ? 0 : kMaxQuant / largest);
     _mm_storeu_si128(reinterpret_cast<__m128i*>(to->quants), quants(low, inverse));
     _mm_storeu_si128(reinterpret_cast<__m128i*>(to->quants + kLanes), quants(high, inverse));
-    to->scale = largest / kMostQuant;
+    to->scale = largest / kMaxQuant;
   }
 }
 

@@ -45,7 +45,7 @@ inline constexpr std::size_t kQ8Block = 32;
 inline constexpr std::size_t kQ8Group = 4;
 
 /// The largest magnitude of a quant, and the offset added to an input's quant.
-inline constexpr float kMostQuant = 127;
+inline constexpr float kMaxQuant = 127;
 inline constexpr std::int32_t kQ8Zero = 128;
 
 /// A block of weights of 16 outputs: weight = scale * quant.
@@ -85,7 +85,7 @@ struct EncoderKernels {
   void (*round_bf16)(const float* from, std::uint16_t* to, std::size_t count);
   /// Null if the processor has no such instruction; so is quantize_q8.
   void (*gemm_q8)(const GemmQ8& gemm);
-  /// The scale of a block is its largest magnitude / kMostQuant. Values are finite.
+  /// The scale of a block is its largest magnitude / kMaxQuant. Values are finite.
   void (*quantize_q8)(const float* from, Q8Input* to, std::size_t blocks);
   /// x / (1 + exp(-2 sqrt(2 / pi) (x + 0.044715 x^3))), the tanh form of GELU (Hendrycks, Gimpel 2016).
   void (*gelu)(float* values, std::size_t count);

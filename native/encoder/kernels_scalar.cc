@@ -59,10 +59,10 @@ void quantize_q8(const float* from, Q8Input* to, std::size_t blocks) {
   for (std::size_t block = 0; block < blocks; ++block, from += kQ8Block, ++to) {
     float largest = 0;
     for (std::size_t k = 0; k < kQ8Block; ++k) largest = std::max(largest, std::abs(from[k]));
-    const float inverse = largest == 0 ? 0 : kMostQuant / largest;
+    const float inverse = largest == 0 ? 0 : kMaxQuant / largest;
     for (std::size_t k = 0; k < kQ8Block; ++k)
       to->quants[k] = static_cast<std::uint8_t>(std::lrint(from[k] * inverse) + kQ8Zero);
-    to->scale = largest / kMostQuant;
+    to->scale = largest / kMaxQuant;
   }
 }
 

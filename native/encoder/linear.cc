@@ -64,14 +64,14 @@ void Linear::pack_q8(std::span<const float> weights) {
       Q8Panel& panel = q8_.data()[n / kLanes * blocks + block];
       float largest = 0;
       for (std::size_t k = 0; k < kQ8Block; ++k) largest = std::max(largest, std::abs(from[k]));
-      const float inverse = largest == 0 ? 0 : kMostQuant / largest;
+      const float inverse = largest == 0 ? 0 : kMaxQuant / largest;
       std::int32_t sum = 0;
       for (std::size_t k = 0; k < kQ8Block; ++k) {
         const auto quant = static_cast<std::int8_t>(std::lrint(from[k] * inverse));
         panel.quants[k / kQ8Group][n % kLanes][k % kQ8Group] = quant;
         sum += quant;
       }
-      panel.scale[n % kLanes] = largest / kMostQuant;
+      panel.scale[n % kLanes] = largest / kMaxQuant;
       panel.offset[n % kLanes] = -kQ8Zero * sum;
     }
   }

@@ -24,9 +24,9 @@ using decoder::LayerWeights;
 using decoder::RotaryStyle;
 using quant::PackedMatrix;
 
-constexpr std::size_t kMostLayers = 512;
-constexpr std::size_t kMostHead = 512;
-constexpr std::size_t kMostWidth = 65536;
+constexpr std::size_t kMaxLayers = 512;
+constexpr std::size_t kMaxHead = 512;
+constexpr std::size_t kMaxWidth = 65536;
 constexpr double kUsualBase = 10000;
 
 /// Why native/decoder cannot compute a file; never leaves this one.
@@ -215,7 +215,7 @@ Positions read_positions(Keys& keys, const Kind& kind, DecoderShape& shape) {
   shape.rotaries.push_back({divisors(positions.angles, base, factor)});
   if (kind.window_pattern == 0) return positions;
   positions.window = keys.integer("attention.sliding_window", 0, 1 << 30).value_or(kind.window);
-  positions.pattern = keys.integer("attention.sliding_window_pattern", 1, kMostLayers).value_or(kind.window_pattern);
+  positions.pattern = keys.integer("attention.sliding_window_pattern", 1, kMaxLayers).value_or(kind.window_pattern);
   const bool same = kind.name == "gemma2";  // gemma3's windows have positions of their own
   const double local_base = keys.number("rope.freq_base_swa", same ? base : kUsualBase, 1, 1e12);
   shape.rotaries.push_back({divisors(positions.angles, local_base, same ? factor : 1)});
@@ -224,17 +224,17 @@ Positions read_positions(Keys& keys, const Kind& kind, DecoderShape& shape) {
 
 DecoderShape read_sizes(Keys& keys, const Kind& kind, std::size_t vocabulary) {
   DecoderShape shape{};
-  shape.layers = keys.required("block_count", 1, kMostLayers);
-  shape.width = keys.required("embedding_length", 1, kMostWidth);
-  shape.hidden = keys.required("feed_forward_length", 1, 16 * kMostWidth);
-  shape.heads = keys.required("attention.head_count", 1, kMostWidth);
+  shape.layers = keys.required("block_count", 1, kMaxLayers);
+  shape.width = keys.required("embedding_length", 1, kMaxWidth);
+  shape.hidden = keys.required("feed_forward_length", 1, 16 * kMaxWidth);
+  shape.heads = keys.required("attention.head_count", 1, kMaxWidth);
   shape.kv_heads = keys.integer("attention.head_count_kv", 1, shape.heads).value_or(shape.heads);
   need(shape.heads % shape.kv_heads == 0, "its key/value heads do not divide its heads");
-  const auto head = keys.integer("attention.key_length", 1, kMostHead);
+  const auto head = keys.integer("attention.key_length", 1, kMaxHead);
   need(head || shape.width % shape.heads == 0, "its heads do not divide its width");
   shape.head = head.value_or(shape.width / shape.heads);
-  need(shape.head >= 2 && shape.head <= kMostHead && shape.head % 2 == 0, "the size of its heads is unusual");
-  need(keys.integer("attention.value_length", 1, kMostHead).value_or(shape.head) == shape.head,
+  need(shape.head >= 2 && shape.head <= kMaxHead && shape.head % 2 == 0, "the size of its heads is unusual");
+  need(keys.integer("attention.value_length", 1, kMaxHead).value_or(shape.head) == shape.head,
        "its keys and values have other sizes");
   shape.vocabulary = vocabulary;
   shape.epsilon = static_cast<float>(keys.number("attention.layer_norm_rms_epsilon", 0, 0, 1));

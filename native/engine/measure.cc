@@ -21,7 +21,7 @@ constexpr std::uint32_t kUsualBatch = 256;
 constexpr int kRounds = 3;
 // A larger batch, or a later runtime of the list, must be faster by this factor, the precision of measurements.
 constexpr double kBetter = 0.95;
-constexpr double kLeastCosine = 0.999;
+constexpr double kMinCosine = 0.999;
 // If the compared batch takes this many seconds, batch sizes are not tried: such models spend their time on weights.
 constexpr double kSlow = 0.05;
 
@@ -103,7 +103,7 @@ Measured measure(Runtime reference, std::span<const MakeRuntime> others, const V
     const std::unique_ptr<Runtime> other = make();
     if (other == nullptr) continue;
     const double seconds = sample.time(*other->make(sample.tokens()), cancel);
-    if (!(least_cosine(expected, sample.vectors(), dimension) >= kLeastCosine)) continue;
+    if (!(least_cosine(expected, sample.vectors(), dimension) >= kMinCosine)) continue;
     if (seconds >= best * kBetter) continue;
     best = seconds;
     chosen = *other;

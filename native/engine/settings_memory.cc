@@ -9,8 +9,8 @@ namespace lorekeep::engine {
 namespace {
 
 // Valid batch sizes, up to the capacity of an ordinary computer. Checked, because settings may come from a file.
-constexpr std::uint32_t kLeastBatch = 16;
-constexpr std::uint32_t kMostBatch = 512;
+constexpr std::uint32_t kMinBatch = 16;
+constexpr std::uint32_t kMaxBatch = 512;
 
 struct Memory {
   std::mutex mutex;
@@ -42,7 +42,7 @@ std::optional<ComputeSettings> find_settings(std::string_view fingerprint, std::
   });
   if (entry == known.end()) return std::nullopt;
   const std::uint32_t tokens = entry->settings.batch_tokens;
-  if (tokens < kLeastBatch || tokens > kMostBatch) return std::nullopt;
+  if (tokens < kMinBatch || tokens > kMaxBatch) return std::nullopt;
   return entry->settings;
 }
 

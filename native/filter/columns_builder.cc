@@ -16,7 +16,7 @@ class DraftDictionary {
   std::uint32_t code(std::string_view text) {
     const auto found = table_.find(texts_, text);
     if (found) return static_cast<std::uint32_t>(*found);
-    if (texts_.size() >= kMost) fail(Code::kUnsupported, "a field has more than 2^32 - 2 distinct texts");
+    if (texts_.size() >= kMax) fail(Code::kUnsupported, "a field has more than 2^32 - 2 distinct texts");
     texts_.append(text);
     table_.enter(texts_, texts_.size() - 1);
     return static_cast<std::uint32_t>(texts_.size() - 1);
@@ -42,7 +42,7 @@ class DraftDictionary {
   }
 
  private:
-  static constexpr std::size_t kMost = Dictionary::kAbsent - 1;  // limit of the table
+  static constexpr std::size_t kMax = Dictionary::kAbsent - 1;  // limit of the table
 
   TextArena texts_;
   TextTable table_;

@@ -12,7 +12,7 @@ namespace lorekeep::filter {
 namespace {
 
 // Lists of integers whose range is at most this are looked up in a bit table, which fits the first-level cache.
-constexpr std::uint64_t kMostTabled = 65'536;
+constexpr std::uint64_t kMaxTabled = 65'536;
 
 /// Calls visit(op) with a function object op(a, b) for the comparison.
 template <class Visit>
@@ -276,7 +276,7 @@ class Evaluator {
     const auto [least, greatest] = std::minmax_element(members.begin(), members.end());
     const auto low = static_cast<std::uint64_t>(*least);
     const std::uint64_t length = static_cast<std::uint64_t>(*greatest) - low;
-    return length < kMostTabled ? scan_tabled(column, members, low, length) : scan_members(column, std::move(members));
+    return length < kMaxTabled ? scan_tabled(column, members, low, length) : scan_members(column, std::move(members));
   }
 
   /// Looks values up in a table: one bit per value from `low` on, one false bit for all others. Any number of members

@@ -26,7 +26,7 @@ struct DecoderContext::Parts {
   explicit Parts(const LanguageModel& model)
       : cache(cache_shape(model.decoder()->shape, model.options().cache_type), model.options().kv_cells, kSequences),
         team(std::max(model.options().threads, model.options().batch_threads), decoder::Team::Start::kLater),
-        forward(model.decoder(), cache, team, model.options().batch_size, kMostOutputs) {}
+        forward(model.decoder(), cache, team, model.options().batch_size, kMaxOutputs) {}
 
   decoder::KvCache cache;
   decoder::Team team;
@@ -45,7 +45,7 @@ std::size_t DecoderContext::cache_bytes(const decoder::DecoderShape& shape,
 
 std::size_t DecoderContext::step_bytes(const decoder::DecoderShape& shape,
                                        const LanguageModelOptions& options) noexcept {
-  return decoder::Forward::bytes(shape, options.batch_size, kMostOutputs);
+  return decoder::Forward::bytes(shape, options.batch_size, kMaxOutputs);
 }
 
 DecoderContext::DecoderContext(std::shared_ptr<const LanguageModel> model)

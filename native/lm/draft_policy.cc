@@ -7,7 +7,7 @@ namespace lorekeep::lm {
 namespace {
 
 // Lengths to choose from: few, so that each is measured soon.
-constexpr std::array<std::size_t, 6> kLengths = {1, 2, 3, 5, 9, kMostDrafts};
+constexpr std::array<std::size_t, 6> kLengths = {1, 2, 3, 5, 9, kMaxDrafts};
 // Weight of the newest measurement of time.
 constexpr double kNewestTime = 0.25;
 // A measurement counts at most as this multiple of the expected time, because the machine may have been busy.
@@ -47,7 +47,7 @@ double DraftPolicy::gain(std::size_t matched, std::size_t rows) const noexcept {
 std::size_t DraftPolicy::length(std::size_t matched, std::size_t available) noexcept {
   if (one_row_ms_ == 0 || available == 0) return 0;
   std::size_t best = 0;
-  double best_gain = kLeastGain;
+  double best_gain = kMinGain;
   for (const std::size_t length : kLengths) {
     if (length > available) break;
     const double expected = gain(matched, length + 1);

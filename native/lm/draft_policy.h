@@ -10,14 +10,14 @@
 namespace lorekeep::lm {
 
 /// Maximum number of tokens that a step verifies.
-inline constexpr std::size_t kMostDrafts = 15;
+inline constexpr std::size_t kMaxDrafts = 15;
 
 class DraftPolicy {
  public:
   DraftPolicy();
 
   /// Returns how many of `available` tokens after a match of `matched` tokens a step should verify; 0 unless the
-  /// expected gain is more than kLeastGain.
+  /// expected gain is more than kMinGain.
   std::size_t length(std::size_t matched, std::size_t available) noexcept;
   /// Records a step that decoded `rows` rows of one request, and nothing else.
   void learn_step(std::size_t rows, double took_ms) noexcept;
@@ -27,7 +27,7 @@ class DraftPolicy {
   /// Expected tokens per step of `rows` rows, by its time, against steps of one row.
   double gain(std::size_t matched, std::size_t rows) const noexcept;
 
-  static constexpr double kLeastGain = 1.05;
+  static constexpr double kMinGain = 1.05;
 
  private:
   struct Acceptance {
@@ -42,7 +42,7 @@ class DraftPolicy {
 
   double one_row_ms_ = 0;  // 0: unknown
   // Time of steps of 2, 3, ... rows as multiples of that of one row; 0: unknown.
-  std::array<double, kMostDrafts + 2> costs_{};
+  std::array<double, kMaxDrafts + 2> costs_{};
   std::array<Acceptance, kLongestMatch + 1> acceptance_;
 };
 

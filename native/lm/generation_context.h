@@ -19,7 +19,7 @@ namespace lorekeep::lm {
 class GenerationContext {
  public:
   /// Maximum number of rows with outputs in a step. Memory is reserved for each (a row of the vocabulary).
-  static constexpr std::uint32_t kMostOutputs = 32;
+  static constexpr std::uint32_t kMaxOutputs = 32;
 
   struct Row {
     Token token;
@@ -49,7 +49,7 @@ class GenerationContext {
   /// Returns how many threads the last step could use.
   virtual std::uint32_t threads() const noexcept = 0;
 
-  /// Computes the rows, at most batch_size(), at most kMostOutputs with an output. The rows of a sequence follow each
+  /// Computes the rows, at most batch_size(), at most kMaxOutputs with an output. The rows of a sequence follow each
   /// other and continue it. `unwanted` (may be empty) is asked between operations on the CPU whether to abort. Throws
   /// Error if the computation fails: the context is then unusable.
   virtual Status decode(std::span<const Row> rows, const std::function<bool()>& unwanted) = 0;

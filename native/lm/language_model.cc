@@ -25,9 +25,9 @@ namespace lorekeep::lm {
 namespace {
 
 constexpr std::uint32_t kDeterministicSequences = 4;  // see llama_context.h
-constexpr std::uint32_t kLeastContext = 32;
+constexpr std::uint32_t kMinContext = 32;
 constexpr std::uint64_t kWorthThreads = 8'000'000;  // parameters
-constexpr std::size_t kLeastTextLimit = std::size_t{1} << 20;
+constexpr std::size_t kMinTextLimit = std::size_t{1} << 20;
 constexpr std::size_t kBytesPerToken = 8;  // more than texts have, on average, in any vocabulary
 
 // Returns null for main memory and the CPU.
@@ -175,7 +175,7 @@ std::shared_ptr<const LanguageModel> LanguageModel::Impl::choose_runtime(const s
 void LanguageModel::Impl::resolve_options(const LanguageProfile& profile) {
   if (options.runtime == Runtime::kDecoder) options.deterministic = false;  // it always is
   const std::uint32_t wanted = options.context_size == 0 ? LanguageModelOptions::kDefaultContext : options.context_size;
-  options.context_size = std::max(kLeastContext, std::min(wanted, profile.training_context));
+  options.context_size = std::max(kMinContext, std::min(wanted, profile.training_context));
   if (options.deterministic) options.kv_cells = options.context_size * kDeterministicSequences;
   if (options.kv_cells == 0) options.kv_cells = options.context_size;
   options.context_size = std::min(options.context_size, options.kv_cells);
@@ -247,7 +247,7 @@ const Tokens& LanguageModel::tokens() const noexcept {
 }
 
 std::size_t LanguageModel::max_text_bytes() const noexcept {
-  return std::max(kLeastTextLimit, kBytesPerToken * impl_->options.context_size);
+  return std::max(kMinTextLimit, kBytesPerToken * impl_->options.context_size);
 }
 
 std::uint32_t LanguageModel::count_tokens(std::string_view text) const {

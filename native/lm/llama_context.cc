@@ -59,7 +59,7 @@ llama_context_params context_params(const LanguageModel& model) {
   params.n_ubatch = options.batch_size;
   // With one unified cache, llama.cpp accepts 256 sequences anyway; a larger number only reserves more memory.
   params.n_seq_max = separate ? static_cast<std::uint32_t>(sequences_of(model)) : 1;
-  params.n_outputs_max = LlamaContext::kMostOutputs;
+  params.n_outputs_max = LlamaContext::kMaxOutputs;
   params.n_threads = 1;
   params.n_threads_batch = 1;
   params.kv_unified = !options.deterministic;

@@ -14,7 +14,7 @@ namespace lorekeep::lm {
 namespace {
 
 // Times that a request is computed again because the cache had no cell for it.
-constexpr int kMostRequeues = 3;
+constexpr int kMaxRequeues = 3;
 // A step is aborted for cancelled chunks of prompts with at least this many tokens, and most of the step.
 constexpr std::size_t kWorthAborting = 8;
 
@@ -53,7 +53,7 @@ ModelSession::~ModelSession() = default;
 scheduler::ModelLimits ModelSession::limits() const noexcept {
   scheduler::ModelLimits limits;
   limits.n_batch = cache_.context().batch_size();
-  limits.max_decodes = GenerationContext::kMostOutputs;
+  limits.max_decodes = GenerationContext::kMaxOutputs;
   limits.chunk_grid = model_->options().deterministic ? SequenceCache::kGrid : 0;
   limits.most_step_ms = model_->on_gpu() ? scheduler::kPlannedGpuStepMs : 0;
   return limits;
@@ -246,7 +246,7 @@ std::vector<ModelSession::Part> ModelSession::parts_of(const scheduler::Step& st
     const std::uint32_t count = std::min({tokens, running->left(), cache_.context().batch_size()});
     const bool output = count == running->left();
     if (count == 0 || rows + count > cache_.context().batch_size()) return;
-    if (output && outputs == GenerationContext::kMostOutputs) return;
+    if (output && outputs == GenerationContext::kMaxOutputs) return;
     outputs += output ? 1 : 0;
     rows += count;
     parts.push_back({running, count, output});
@@ -286,7 +286,7 @@ void ModelSession::suggest(Part& part) {
   const SessionRequest& running = *part.running;
   if (!running.input.drafts || !cache_.partial_reuse() || model_->options().deterministic) return;
   const std::size_t room =
-      std::min<std::size_t>({kMostDrafts, running.limit - running.tokens.size(),
+      std::min<std::size_t>({kMaxDrafts, running.limit - running.tokens.size(),
                              running.input.max_tokens - running.generated() - 1, cache_.context().batch_size() - 1});
   const Lookup found = look_up(running.tokens, room);
   part.matched = found.matched;
@@ -402,7 +402,7 @@ void ModelSession::verify(Part& part, Clock::time_point now) {
 // Queues a request again, to be computed from its first token. Fails it if that happens too often.
 void ModelSession::requeue(SessionRequest& running) {
   cache_.take_away(running);
-  if (++running.requeues <= kMostRequeues) return;
+  if (++running.requeues <= kMaxRequeues) return;
   running.request->fail(std::make_exception_ptr(Error(Code::kInternal, "the KV cache has no cell for the request")));
 }
 

@@ -9,7 +9,7 @@
 namespace lorekeep::lm {
 namespace {
 
-constexpr std::size_t kMostTemplateBytes = 64 * 1024;
+constexpr std::size_t kMaxPairTemplateBytes = 64 * 1024;
 // Messages of a PromptPart. Tokens of no message are then the beginning that the vocabulary adds.
 constexpr int kTemplateMessage = 0;
 constexpr int kQueryMessage = 1;
@@ -46,7 +46,7 @@ PairPrompt::PairPrompt(const Tokens& tokens, std::string rerank_template) : toke
 }
 
 void PairPrompt::read_template(std::string_view text) {
-  if (text.size() > kMostTemplateBytes) fail(Code::kModelInvalid, "the template 'rerank' is too long");
+  if (text.size() > kMaxPairTemplateBytes) fail(Code::kModelInvalid, "the template 'rerank' is too long");
   constexpr std::array<std::pair<std::string_view, Slot>, 2> kSlots{
       {{"{query}", Slot::kQuery}, {"{document}", Slot::kDocument}}};
   std::array<int, 2> found{};

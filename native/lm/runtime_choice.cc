@@ -30,7 +30,7 @@ constexpr double kReplyPerTurn = 96;
 // native/decoder must be faster by this factor, the precision of measurements.
 constexpr double kBetter = 0.95;
 // Of the distributions of the next token, in nats. Rounding differs by less than 0.01 with weights of 4 bits.
-constexpr double kMostDivergence = 0.03;
+constexpr double kMaxDivergence = 0.03;
 
 struct Choice {
   Runtime runtime;
@@ -201,7 +201,7 @@ MeasuredRuntime measure_runtime(const std::filesystem::path& path, const Languag
     llama.reset();
   }
   const std::unique_ptr<Candidate> decoder = load(Runtime::kDecoder);
-  const bool agrees = divergence(expected, decoder->distributions()) <= kMostDivergence;
+  const bool agrees = divergence(expected, decoder->distributions()) <= kMaxDivergence;
   Outcome found = Outcome::kUnsure;
   for (std::size_t i = 0; agrees && i < plan.most_rounds && (i < plan.rounds || found == Outcome::kUnsure); ++i) {
     if (llama) {

@@ -10,19 +10,19 @@ namespace lorekeep::quant {
 struct QuantKernels;
 
 /// The quant of the input of the largest magnitude in its block.
-inline constexpr float kMostActivation = 127;
+inline constexpr float kMaxActivation = 127;
 
 /// 32 inputs of a row: input = scale * quant.
 struct alignas(16) ActivationBlock {
-  std::int8_t quants[32];  // -kMostActivation to kMostActivation
-  float scale;             // the largest magnitude / kMostActivation
+  std::int8_t quants[32];  // -kMaxActivation to kMaxActivation
+  float scale;             // the largest magnitude / kMaxActivation
   float scaled_sum;        // scale * the sum of the quants
   std::int32_t negated_sum;
   std::int32_t negated_first_half;  // minus the sum of the first 16 quants
 
   /// Sets the scale and the sums, given the largest magnitude and the sums of the first 16 quants and of all.
   void set_sums(float largest, std::int32_t first_half, std::int32_t sum) noexcept {
-    scale = largest / kMostActivation;
+    scale = largest / kMaxActivation;
     scaled_sum = scale * static_cast<float>(sum);
     negated_sum = -sum;
     negated_first_half = -first_half;

@@ -39,7 +39,7 @@ struct alignas(kLine) GroupQ8_0 {
   using File = FileQ8_0;
   static constexpr Arithmetic kArithmetic = Arithmetic::kCentred;
   static constexpr int kZero = 128;
-  static constexpr int kMostQuant = 255;
+  static constexpr int kMaxQuant = 255;
   static constexpr std::size_t kBlocks = 2;
   Step quants[kBlocks][kSteps];
   std::uint16_t scale[kBlocks][kLanes];
@@ -48,7 +48,7 @@ struct alignas(kLine) GroupQ4_0 {
   using File = FileQ4_0;
   static constexpr Arithmetic kArithmetic = Arithmetic::kCentred;
   static constexpr int kZero = 8;
-  static constexpr int kMostQuant = 15;
+  static constexpr int kMaxQuant = 15;
   static constexpr std::size_t kBlocks = 2;
   Step low[kBlocks][kSteps / 2];
   std::uint16_t scale[kBlocks][kLanes];
@@ -58,7 +58,7 @@ struct alignas(kLine) GroupIq4Nl {
   using File = FileQ4_0;
   static constexpr Arithmetic kArithmetic = Arithmetic::kCentred;
   static constexpr int kZero = 128;
-  static constexpr int kMostQuant = 255;
+  static constexpr int kMaxQuant = 255;
   static constexpr std::size_t kBlocks = 2;
   Step low[kBlocks][kSteps / 2];
   std::uint16_t scale[kBlocks][kLanes];
@@ -67,7 +67,7 @@ struct alignas(kLine) GroupQ5_0 {
   using File = FileQ5_0;
   static constexpr Arithmetic kArithmetic = Arithmetic::kCentred;
   static constexpr int kZero = 16;
-  static constexpr int kMostQuant = 31;
+  static constexpr int kMaxQuant = 31;
   static constexpr std::size_t kBlocks = 2;
   Step low[kBlocks][kSteps / 2];
   Step high[kBlocks];
@@ -77,7 +77,7 @@ struct alignas(kLine) GroupQ4_1 {
   using File = FileQ4_1;
   static constexpr Arithmetic kArithmetic = Arithmetic::kMinimum;
   static constexpr int kZero = 0;
-  static constexpr int kMostQuant = 15;
+  static constexpr int kMaxQuant = 15;
   static constexpr std::size_t kBlocks = 1;
   Step low[kBlocks][kSteps / 2];
   std::uint16_t scale[kBlocks][kLanes];
@@ -87,7 +87,7 @@ struct alignas(kLine) GroupQ5_1 {
   using File = FileQ5_1;
   static constexpr Arithmetic kArithmetic = Arithmetic::kMinimum;
   static constexpr int kZero = 0;
-  static constexpr int kMostQuant = 31;
+  static constexpr int kMaxQuant = 31;
   static constexpr std::size_t kBlocks = 1;
   Step low[kBlocks][kSteps / 2];
   Step high[kBlocks];
@@ -98,7 +98,7 @@ struct alignas(kLine) GroupQ4_K {
   using File = FileQ4_K;
   static constexpr Arithmetic kArithmetic = Arithmetic::kMinimum;
   static constexpr int kZero = 0;
-  static constexpr int kMostQuant = 15;
+  static constexpr int kMaxQuant = 15;
   static constexpr std::size_t kBlocks = kSubBlocks;
   Step low[kBlocks][kSteps / 2];
   std::uint8_t scale[kBlocks][kLanes];
@@ -110,7 +110,7 @@ struct alignas(kLine) GroupQ5_K {
   using File = FileQ5_K;
   static constexpr Arithmetic kArithmetic = Arithmetic::kMinimum;
   static constexpr int kZero = 0;
-  static constexpr int kMostQuant = 31;
+  static constexpr int kMaxQuant = 31;
   static constexpr std::size_t kBlocks = kSubBlocks;
   Step low[kBlocks][kSteps / 2];
   Step high[kBlocks];
@@ -123,7 +123,7 @@ struct alignas(kLine) GroupQ6_K {
   using File = FileQ6_K;
   static constexpr Arithmetic kArithmetic = Arithmetic::kHalves;
   static constexpr int kZero = 32;
-  static constexpr int kMostQuant = 63;
+  static constexpr int kMaxQuant = 63;
   static constexpr std::size_t kBlocks = kSubBlocks;
   Step low[kBlocks][kSteps / 2];
   Step high[kBlocks][2];

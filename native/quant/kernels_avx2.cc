@@ -29,7 +29,7 @@ struct Isa : Avx2Lanes {
   static constexpr int together(int most) { return most <= 15 ? 8 : most <= 31 ? 4 : most <= 63 ? 2 : 1; }
   static_assert(8 * 2 * 15 * 127 <= 32767 && 4 * 2 * 31 * 127 <= 32767 && 2 * 2 * 63 * 127 <= 32767);
 
-  template <int kMostQuant>
+  template <int kMaxQuant>
   struct Operand {
     Bytes quants;
     LOREKEEP_INLINE Pairs pairs(__m256i values) const {

@@ -25,7 +25,7 @@ struct Isa : Avx512Lanes {
   using Pairs = __m512i;
   static constexpr int together(int most) { return most <= 15 ? 8 : most <= 31 ? 4 : most <= 63 ? 2 : 1; }
 
-  template <int kMostQuant>
+  template <int kMaxQuant>
   struct Operand {
     Bytes quants;
     LOREKEEP_INLINE Pairs pairs(__m512i values) const { return _mm512_maddubs_epi16(quants, values); }

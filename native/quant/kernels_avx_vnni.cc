@@ -22,7 +22,7 @@ struct Isa : Avx2Lanes {
   static constexpr int tile_quant(int) { return 255; }
   static constexpr int together(int) { return 1; }
 
-  template <int kMostQuant>
+  template <int kMaxQuant>
   struct Operand {
     Bytes quants;
     LOREKEEP_INLINE Ints add_products(Ints sum, __m256i values) const {

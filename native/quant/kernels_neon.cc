@@ -34,13 +34,13 @@ struct Isa : NeonLanes {
   }
 
   // SDOT multiplies signed bytes, so larger quants are made signed.
-  template <int kMostQuant>
+  template <int kMaxQuant>
   struct Operand {
     Bytes quants;
     LOREKEEP_INLINE Ints add_products(Ints sum, int8x16_t values) const {
       for (int i = 0; i < 4; ++i) {
         uint8x16_t bytes = quants.v[i];
-        if constexpr (kMostQuant == 255) bytes = veorq_u8(bytes, vdupq_n_u8(0x80));
+        if constexpr (kMaxQuant == 255) bytes = veorq_u8(bytes, vdupq_n_u8(0x80));
         sum.v[i] = vdotq_s32(sum.v[i], vreinterpretq_s8_u8(bytes), values);
       }
       return sum;
@@ -72,7 +72,7 @@ LOREKEEP_KERNEL void quantize_neon(const float* from, ActivationBlock* to, std::
     float32x4_t most = vdupq_n_f32(0);
     for (std::size_t i = 0; i < kBlock; i += 4) most = vmaxq_f32(most, vabsq_f32(vld1q_f32(from + i)));
     const float largest = vmaxvq_f32(most);
-    const float inverse = largest == 0 ? 0 : kMostActivation / largest;
+    const float inverse = largest == 0 ? 0 : kMaxActivation / largest;
     const int8x16_t first = quants(from, inverse);
     const int8x16_t second = quants(from + kLanes, inverse);
     vst1q_s8(to->quants, first);

@@ -14,13 +14,13 @@ void quantize(const float* from, ActivationBlock* to, std::size_t blocks) noexce
   for (std::size_t block = 0; block < blocks; ++block, from += kBlock, ++to) {
     float largest = 0;
     for (std::size_t i = 0; i < kBlock; ++i) largest = std::max(largest, std::abs(from[i]));
-    const float inverse = largest == 0 ? 0 : kMostActivation / largest;
+    const float inverse = largest == 0 ? 0 : kMaxActivation / largest;
     std::int32_t half = 0;
     std::int32_t sum = 0;
     for (std::size_t i = 0; i < kBlock; ++i) {
       const float scaled = from[i] * inverse;
       // Not a number is not converted: C++ does not define the result.
-      to->quants[i] = static_cast<std::int8_t>(std::abs(scaled) <= kMostActivation + 1 ? std::lrint(scaled) : 0);
+      to->quants[i] = static_cast<std::int8_t>(std::abs(scaled) <= kMaxActivation + 1 ? std::lrint(scaled) : 0);
       sum += to->quants[i];
       if (i < kBlock / 2) half = sum;
     }

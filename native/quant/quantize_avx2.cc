@@ -42,7 +42,7 @@ LOREKEEP_AVX2 void quantize_avx2(const float* from, ActivationBlock* to, std::si
       most = _mm256_max_ps(most, _mm256_and_ps(values[i], magnitude));
     }
     const float largest = largest_of(most);
-    const __m256 inverse = _mm256_set1_ps(largest == 0 ? 0 : kMostActivation / largest);
+    const __m256 inverse = _mm256_set1_ps(largest == 0 ? 0 : kMaxActivation / largest);
     const __m128i first = quants(values[0], values[1], inverse);
     const __m128i second = quants(values[2], values[3], inverse);
     _mm_storeu_si128(reinterpret_cast<__m128i*>(to->quants), first);

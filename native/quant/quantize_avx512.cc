@@ -24,7 +24,7 @@ LOREKEEP_AVX512 void quantize_avx512(const float* from, ActivationBlock* to, std
     const __m512 low = _mm512_loadu_ps(from);
     const __m512 high = _mm512_loadu_ps(from + kLanes);
     const float largest = _mm512_reduce_max_ps(_mm512_max_ps(_mm512_abs_ps(low), _mm512_abs_ps(high)));
-    const __m512 inverse = _mm512_set1_ps(largest == 0 ? 0 : kMostActivation / largest);
+    const __m512 inverse = _mm512_set1_ps(largest == 0 ? 0 : kMaxActivation / largest);
     const __m128i first = quants(low, inverse);
     const __m128i second = quants(high, inverse);
     _mm_storeu_si128(reinterpret_cast<__m128i*>(to->quants), first);

@@ -57,7 +57,7 @@ template <Arithmetic kHow, int kLargest>
 struct UnpackedGroup {
   static constexpr Arithmetic kArithmetic = kHow;
   static constexpr std::size_t kBlocks = 1;
-  static constexpr int kMostQuant = kLargest;
+  static constexpr int kMaxQuant = kLargest;
   Unpacked block;
 };
 
@@ -85,7 +85,7 @@ LOREKEEP_INLINE void unpack_block(const Group& group, std::size_t block, Unpacke
 struct SignedGroup {
   static constexpr Arithmetic kArithmetic = Arithmetic::kCentred;
   static constexpr std::size_t kBlocks = 1;
-  static constexpr int kMostQuant = kSigned;
+  static constexpr int kMaxQuant = kSigned;
   UnpackedSigned block;
 };
 
@@ -109,13 +109,13 @@ LOREKEEP_INLINE void unpack_block(const Group& group, std::size_t block, SignedG
 
 /// Groups of unpacked blocks that tiles of many rows multiply.
 template <class Group>
-using TileGroup = std::conditional_t<Isa::kSplitsSigns && Group::kMostQuant == 255, SignedGroup,
-                                     UnpackedGroup<Group::kArithmetic, Isa::tile_quant(Group::kMostQuant)>>;
+using TileGroup = std::conditional_t<Isa::kSplitsSigns && Group::kMaxQuant == 255, SignedGroup,
+                                     UnpackedGroup<Group::kArithmetic, Isa::tile_quant(Group::kMaxQuant)>>;
 
 /// The weights of a step in the form that a set multiplies.
 template <class I, class Group>
-LOREKEEP_INLINE typename I::template Operand<Group::kMostQuant> operand_of_step(const Group& group, std::size_t block,
-                                                                                int step) {
+LOREKEEP_INLINE typename I::template Operand<Group::kMaxQuant> operand_of_step(const Group& group, std::size_t block,
+                                                                               int step) {
   if constexpr (std::is_same_v<Group, SignedGroup>) {
     return {I::load(group.block.magnitudes[step]), I::load(group.block.signs[step])};
   } else {
@@ -128,7 +128,7 @@ template <class Group, class I = Isa>
 LOREKEEP_INLINE Isa::Ints first_sum(const Group& group, std::size_t, std::int32_t negated_sum, int zero_shift) {
   if constexpr (std::is_same_v<Group, SignedGroup>) {
     return I::load_ints(group.block.negatives);
-  } else if constexpr (Group::kArithmetic == Arithmetic::kMinimum || (Isa::kCentresBytes && Group::kMostQuant == 255)) {
+  } else if constexpr (Group::kArithmetic == Arithmetic::kMinimum || (Isa::kCentresBytes && Group::kMaxQuant == 255)) {
     return Isa::no_ints();
   } else if constexpr (requires { Group::kZero; }) {
     return Isa::template shifted<std::countr_zero(static_cast<unsigned>(Group::kZero))>(negated_sum);

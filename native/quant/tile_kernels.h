@@ -139,7 +139,7 @@ struct BlockTiles {
     LOREKEEP_INLINE static void sum_steps(const TileProduct& g, const Group* const (&groups)[kPanels],
                                           std::size_t block, const ActivationBlock* const (&rows)[kRows],
                                           Products& products) {
-      constexpr int kTogether = std::min(I::together(Group::kMostQuant), kEnd - kBegin);
+      constexpr int kTogether = std::min(I::together(Group::kMaxQuant), kEnd - kBegin);
       if constexpr (kTogether == 1) {
         start_products<kBegin, kEnd>(g, groups, block, rows, products);
         add_steps<kBegin, kEnd, I>(groups, block, rows, products);
@@ -162,7 +162,7 @@ struct BlockTiles {
                                           const ActivationBlock* const (&rows)[kRows], Products& products) {
 #pragma GCC unroll 8
       for (int step = kBegin; step < kEnd; ++step) {
-        typename I::template Operand<Group::kMostQuant> weights[kPanels];
+        typename I::template Operand<Group::kMaxQuant> weights[kPanels];
 #pragma GCC unroll 4
         for (int p = 0; p < kPanels; ++p) weights[p] = operand_of_step<I>(*groups[p], block, step);
 #pragma GCC unroll 16
@@ -195,7 +195,7 @@ struct BlockTiles {
                                           typename I::Pairs (&pairs)[kRows][kPanels]) {
 #pragma GCC unroll 8
       for (int step = first; step < first + kTogether; ++step) {
-        typename I::template Operand<Group::kMostQuant> weights[kPanels];
+        typename I::template Operand<Group::kMaxQuant> weights[kPanels];
 #pragma GCC unroll 4
         for (int p = 0; p < kPanels; ++p) weights[p] = operand_of_step<I>(*groups[p], block, step);
 #pragma GCC unroll 16

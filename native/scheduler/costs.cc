@@ -16,7 +16,7 @@ constexpr double kNewest = 0.25;
 constexpr double kSurpriseKept = 0.99;
 
 /// A prompt is charged at least this part of its share, by tokens, of a mixed step.
-constexpr double kLeastShare = 0.75;
+constexpr double kMinShare = 0.75;
 
 std::size_t bucket_of(std::uint32_t tokens, std::size_t buckets) noexcept {
   const auto width = static_cast<std::size_t>(std::bit_width(std::max(tokens, 1u)));
@@ -76,7 +76,7 @@ void Costs::learn(std::uint32_t decodes, const PromptWork& prompts, double took_
   // Decodes with prompts may take less than alone, and less than is known: prompts have a share of the step by
   // tokens.
   const double share = prompts.tokens / (prompts.tokens + decodes);
-  prompts_.learn(prompts, std::max(took_ms - decode_ms(decodes), kLeastShare * share * took_ms));
+  prompts_.learn(prompts, std::max(took_ms - decode_ms(decodes), kMinShare * share * took_ms));
 }
 
 }  // namespace lorekeep::scheduler

@@ -13,7 +13,7 @@ constexpr double kKept = 0.98;
 /// half, noise of a step adds noise to the next one's size.
 constexpr double kDriftGain = 0.25;
 /// Largest factor between the last steps and the fit.
-constexpr double kMostDrift = 8;
+constexpr double kMaxDrift = 8;
 /// Before steps at several depths are known, the time of a token is expected to double at this depth.
 constexpr double kUsualDepth = 8192;
 /// Weight of this expectation, in steps.
@@ -46,7 +46,7 @@ void PromptCost::learn(const PromptWork& work, double took_ms) noexcept {
   if (expected > 0) {
     took_ms = std::min(took_ms, kOutlier * expected);
     drift_ *= std::pow(std::max(took_ms / expected, 1 / kOutlier), kDriftGain);
-    drift_ = std::clamp(drift_, 1 / kMostDrift, kMostDrift);
+    drift_ = std::clamp(drift_, 1 / kMaxDrift, kMaxDrift);
   }
   fit(work.tokens / took_ms, work.depth / took_ms);
 }

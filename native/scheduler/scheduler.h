@@ -17,9 +17,9 @@
 namespace lorekeep::scheduler {
 
 /// Longest step on a GPU, in ms: it cannot draw while it computes.
-inline constexpr double kMostGpuStepMs = 500;
+inline constexpr double kMaxGpuStepMs = 500;
 /// Longest planned step there: single steps take longer than expected, and more so when the number of streams changes.
-inline constexpr double kPlannedGpuStepMs = 0.65 * kMostGpuStepMs;
+inline constexpr double kPlannedGpuStepMs = 0.65 * kMaxGpuStepMs;
 
 /// Limits of a model's batches.
 struct ModelLimits {

@@ -11,8 +11,8 @@ constexpr std::uint32_t kSmallestChunk = 8;
 
 /// Chunks are planned for these shares of the time limit at least and at most. Between them, the latest surprise is
 /// kept free: on some machines one step in sixty takes 20 ms longer than expected, on others none.
-constexpr double kLeastPlanned = 0.5;
-constexpr double kMostPlanned = 0.7;
+constexpr double kMinPlanned = 0.5;
+constexpr double kMaxPlanned = 0.7;
 
 class StepBuilder {
  public:
@@ -110,7 +110,7 @@ class StepBuilder {
   std::uint32_t within_limit(std::uint32_t most, std::uint32_t position) const {
     if (!plan_.limit_ms) return most;
     const double limit = *plan_.limit_ms;
-    const double planned = std::clamp(limit - plan_.costs.surprise_ms(), kLeastPlanned * limit, kMostPlanned * limit);
+    const double planned = std::clamp(limit - plan_.costs.surprise_ms(), kMinPlanned * limit, kMaxPlanned * limit);
     const double left = planned - plan_.costs.decode_ms(static_cast<std::uint32_t>(built_.step.decodes.size()));
     const std::uint32_t tokens = plan_.costs.tokens_within(left, planned_, position, most);
     if (tokens >= std::min(kSmallestChunk, most)) return tokens;

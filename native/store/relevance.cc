@@ -64,7 +64,7 @@ double log_odds(const RelevanceScale& scale, float distance, float bm25) noexcep
   const ScoreScale scores{background.mean, scale.best_cosine, scale.best_bm25};
   const bool has_words = scale.bm25_limit > 0;
   const double cosine = 1.0 - static_cast<double>(distance);
-  const double range = std::max(1 - background.floor, kLeastCosineRange);
+  const double range = std::max(1 - background.floor, kMinCosineRange);
   const double above = (cosine - background.floor) / range;
   // Boosts may lift a score over the limit.
   const double coverage = has_words ? std::min(static_cast<double>(bm25) / scale.bm25_limit, 1.0) : 0;

@@ -141,7 +141,7 @@ class Fuser {
 }  // namespace
 
 double ScoreScale::dense(float distance) const noexcept {
-  const double range = std::max(1 - background, kLeastCosineRange);
+  const double range = std::max(1 - background, kMinCosineRange);
   return std::clamp(1 - (best_cosine - cosine_of(distance)) / range, 0.0, 1.0);
 }
 

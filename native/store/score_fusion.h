@@ -21,7 +21,7 @@
 namespace lorekeep::store {
 
 /// Minimum range of cosines above the background: all records may be equal.
-inline constexpr double kLeastCosineRange = 0.05;
+inline constexpr double kMinCosineRange = 0.05;
 
 /// Maps raw scores of one query to [0, 1].
 struct ScoreScale {

@@ -25,7 +25,7 @@
 namespace lorekeep::store {
 namespace {
 
-constexpr std::size_t kLeastCandidates = 50;
+constexpr std::size_t kMinCandidates = 50;
 constexpr std::size_t kCandidatesPerHit = 4;
 /// Largest difference between the scores of copies of a text.
 constexpr float kSameScore = 1e-5f;
@@ -380,7 +380,7 @@ class Search {
 
 std::size_t leg_depth(const SearchRequest& request) noexcept {
   const std::size_t wanted = request.rrf.candidates;
-  return std::max(request.top_k, wanted != 0 ? wanted : std::max(kLeastCandidates, kCandidatesPerHit * request.top_k));
+  return std::max(request.top_k, wanted != 0 ? wanted : std::max(kMinCandidates, kCandidatesPerHit * request.top_k));
 }
 
 SearchResult Storage::search(const SearchRequest& request) const {

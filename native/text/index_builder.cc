@@ -13,8 +13,8 @@ constexpr std::size_t kParts = std::size_t{1} << kPartBits;
 
 // Small enough that the workers finish together, large enough that few terms repeat across segments.
 constexpr std::size_t kMinSegmentDocuments = 256;
-constexpr std::size_t kMostSegmentDocuments = 16384;
-static_assert(kMostSegmentDocuments <= kMaxSegmentDocuments && kMinSegmentDocuments % kBlockDocuments == 0);
+constexpr std::size_t kMaxBuiltSegmentDocuments = 16384;
+static_assert(kMaxBuiltSegmentDocuments <= kMaxSegmentDocuments && kMinSegmentDocuments % kBlockDocuments == 0);
 
 struct Part {
   std::vector<std::byte> entries;
@@ -90,7 +90,7 @@ std::vector<Segment> build_segments(BuiltIndex& built, const TextOf& text_of, co
   const std::size_t documents = built.lengths.size();
   const std::size_t workers = std::max<std::size_t>(1, options.work.workers);
   const std::size_t share = documents / (workers * 4) / kBlockDocuments * kBlockDocuments;
-  const std::size_t size = std::clamp(share, kMinSegmentDocuments, kMostSegmentDocuments);
+  const std::size_t size = std::clamp(share, kMinSegmentDocuments, kMaxBuiltSegmentDocuments);
   std::vector<Segment> segments((documents + size - 1) / size);
   parallel_for(options.work, segments.size(), 1, [&](std::size_t begin, std::size_t end, std::size_t) {
     for (std::size_t s = begin; s < end; ++s) {

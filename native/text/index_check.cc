@@ -13,7 +13,7 @@ namespace {
 
 // The buckets are checked in parts of equal numbers.
 constexpr std::size_t kBucketParts = 64;
-constexpr std::size_t kMostCheckers = 4;
+constexpr std::size_t kMaxCheckers = 4;
 constexpr std::uint32_t kUncounted = std::numeric_limits<std::uint32_t>::max();
 
 // Postings of extra tokens do not add to the length of a document.
@@ -128,7 +128,7 @@ void check_tables(const IndexData& data, const std::string& name) {
 void check_index(const IndexData& data, const std::string& name, const Work& work) {
   check_tables(data, name);
   const std::uint64_t buckets = data.buckets.size() - 1;
-  std::vector<std::optional<Worker>> used(std::clamp<std::size_t>(work.workers, 1, kMostCheckers));
+  std::vector<std::optional<Worker>> used(std::clamp<std::size_t>(work.workers, 1, kMaxCheckers));
   parallel_for({work.pool, used.size(), work.cancel}, kBucketParts, 1,
                [&](std::size_t begin, std::size_t end, std::size_t number) {
                  if (!used[number]) used[number].emplace(data, name);

@@ -18,7 +18,7 @@ constexpr float kCorrectionOfRare = 0.3f;
 constexpr float kCorrectionOfUnknown = 0.6f;
 
 /// Letters that stripping leaves at least.
-constexpr std::size_t kLeastStem = 2;
+constexpr std::size_t kMinStem = 2;
 
 std::size_t letters(std::string_view word) noexcept {
   return static_cast<std::size_t>(std::count_if(
@@ -169,7 +169,7 @@ class Analysis {
   /// last letter may have changed.
   void add_stems(const std::string& prefix, TermUnion& all) const {
     all.beginning = prefix;
-    for (std::size_t size = kLeastStem; size < prefix.size(); ++size) {
+    for (std::size_t size = kMinStem; size < prefix.size(); ++size) {
       if (!may_begin_english_suffix(std::string_view(prefix).substr(size))) continue;
       for (const std::string_view end : {"", "i", "y"}) {
         std::string stem = prefix.substr(0, size).append(end);
@@ -197,7 +197,7 @@ class Analysis {
   }
 
   void add_corrections(const std::string& word, std::uint32_t documents, QueryClause& clause) {
-    if (letters(word) < kLeastFuzzyLetters || has_digit(word)) return;
+    if (letters(word) < kMinFuzzyLetters || has_digit(word)) return;
     if (documents > indexes_.front()->documents() / kRareShare) return;
     std::set<std::string_view> near;
     for (const TextIndex* index : indexes_) {
@@ -209,7 +209,7 @@ class Analysis {
     std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) {
       return a.first != b.first ? a.first > b.first : a.second < b.second;
     });
-    found.resize(std::min(found.size(), kMostCorrections));
+    found.resize(std::min(found.size(), kMaxCorrections));
     if (found.empty()) return;
     TermUnion& corrections = clause.unions.emplace_back();
     corrections.share = documents > 0 ? kCorrectionOfRare : kCorrectionOfUnknown;

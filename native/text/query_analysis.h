@@ -16,10 +16,10 @@ namespace lorekeep::text {
 class TextIndex;
 
 /// Fuzziness corrects words without digits of at least this many letters, in at most one of kRareShare documents.
-inline constexpr std::size_t kLeastFuzzyLetters = 4;
+inline constexpr std::size_t kMinFuzzyLetters = 4;
 inline constexpr std::uint32_t kRareShare = 10'000;
 /// Corrections of a word: the most frequent ones, ties in byte order.
-inline constexpr std::size_t kMostCorrections = 32;
+inline constexpr std::size_t kMaxCorrections = 32;
 
 struct QueryOptions {
   bool syntax = false;     // operators count (extended_syntax.h); otherwise all text is words

@@ -31,7 +31,7 @@ std::string_view word_beginning(std::string_view base) noexcept {
   at = base.data();
   std::size_t letters = 0;
   for (; at < end && letters < kBeginningLetters; ++letters) decode_utf8(at, end);
-  if (letters < (arabic ? kLeastArabicLetters : kBeginningLetters)) return {};
+  if (letters < (arabic ? kMinArabicLetters : kBeginningLetters)) return {};
   return {base.data(), static_cast<std::size_t>(at - base.data())};
 }
 

@@ -11,7 +11,7 @@ namespace lorekeep::text {
 /// Letters of a beginning. Shorter words have none, except in Arabic script, which omits vowels and has roots of three
 /// letters.
 inline constexpr std::size_t kBeginningLetters = 5;
-inline constexpr std::size_t kLeastArabicLetters = 3;
+inline constexpr std::size_t kMinArabicLetters = 3;
 
 /// Returns the beginning of a word without diacritics (base_form()), after the article and joined particles of an
 /// Arabic word. Empty if the word is too short or begins with a digit.

@@ -23,7 +23,7 @@ constexpr std::size_t kHits = 10;
 // row is too easy, because the row leads to its own neighbours.
 constexpr std::size_t kHeldOutRows = 256;
 constexpr float kWidening = 1.1f;
-constexpr std::size_t kMostWidenings = 12;
+constexpr std::size_t kMaxWidenings = 12;
 constexpr double kWalkRecall = 0.99;
 constexpr float kWalkFactors[] = {1, 1.5, 2, 3, 4, 6, 8};
 
@@ -37,8 +37,8 @@ constexpr double kCellRecall = 0.9975;
 constexpr double kScanRecall = 0.996;
 constexpr float kMarginStride = 1.3f;
 constexpr float kMarginStep = 1.03f;
-constexpr float kLeastCellMargin = 3.0f;
-constexpr float kLeastSketchMargin = 2.1f;
+constexpr float kMinCellMargin = 3.0f;
+constexpr float kMinSketchMargin = 2.1f;
 
 /// Which rows a held-back filter keeps.
 enum class HeldBack {
@@ -104,9 +104,9 @@ class Calibrator {
   /// Widens margins until scans find the nearest rows of held-out rows. Replays know only the codes of rows.
   void widen_margins(const Work& work, const std::vector<float>& furthest, Calibration& calibration) const {
     const SearchOptions options{.k = kHits, .path = SearchPath::kCells, .calibration = &calibration};
-    for (std::size_t i = 0; i < kMostWidenings && held_out_recall(work, furthest, options) < kScanRecall; ++i) {
-      calibration.cell_margin = std::min(calibration.cell_margin * kWidening, kMostMargin);
-      calibration.sketch_margin = std::min(calibration.sketch_margin * kWidening, kMostMargin);
+    for (std::size_t i = 0; i < kMaxWidenings && held_out_recall(work, furthest, options) < kScanRecall; ++i) {
+      calibration.cell_margin = std::min(calibration.cell_margin * kWidening, kMaxMargin);
+      calibration.sketch_margin = std::min(calibration.sketch_margin * kWidening, kMaxMargin);
     }
   }
 
@@ -155,11 +155,10 @@ class Calibrator {
   void measure_margins(const Work& work, Calibration& calibration) const {
     std::vector<Trial> trials(kQueries);
     parallel_for(work, kQueries, 1, [&](std::size_t i, std::size_t, std::size_t) { trials[i] = trial(query(i)); });
-    calibration.cell_margin = least_margin(kLeastCellMargin, [&](float margin) {
-      return least_recall(work, trials, {margin, kMostMargin}) >= kCellRecall;
-    });
+    calibration.cell_margin = least_margin(
+        kMinCellMargin, [&](float margin) { return least_recall(work, trials, {margin, kMaxMargin}) >= kCellRecall; });
     if (parts_.sketches.empty()) return;
-    calibration.sketch_margin = least_margin(kLeastSketchMargin, [&](float margin) {
+    calibration.sketch_margin = least_margin(kMinSketchMargin, [&](float margin) {
       return least_recall(work, trials, {calibration.cell_margin, margin}) >= kScanRecall;
     });
   }
@@ -172,8 +171,8 @@ class Calibrator {
     float enough = least;
     do {
       least = enough;
-      enough = std::min(enough * kMarginStride, kMostMargin);
-    } while (enough < kMostMargin && !suffices(enough));
+      enough = std::min(enough * kMarginStride, kMaxMargin);
+    } while (enough < kMaxMargin && !suffices(enough));
     while (enough > kMarginStep * least) {
       const float middle = std::sqrt(least * enough);
       (suffices(middle) ? enough : least) = middle;

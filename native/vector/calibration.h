@@ -25,8 +25,8 @@ struct Calibration {
   friend bool operator==(const Calibration&, const Calibration&) = default;
 };
 
-inline constexpr float kMostWalkFactor = 64;
-inline constexpr float kMostMargin = 1000;
+inline constexpr float kMaxWalkFactor = 64;
+inline constexpr float kMaxMargin = 1000;
 
 /// Returns the margins with which the index finds the nearest rows of its own queries. Takes about as long as 1,000
 /// exact searches. The result depends on the index only. Grain of cancellation: one query.

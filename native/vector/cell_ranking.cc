@@ -8,7 +8,7 @@ namespace lorekeep::vector {
 namespace {
 
 constexpr std::size_t kBuckets = 256;
-constexpr double kMostStddevsPerRadius = 1e6;  // in a damaged file
+constexpr double kMaxStddevsPerRadius = 1e6;  // in a damaged file
 
 // Another thread takes up to 40 µs to wake, so it gets fewer cells: 4 of 9.
 constexpr std::size_t kCellsOfShare = 9;
@@ -29,7 +29,7 @@ float stddev_per_radius(const Cells& cells, const Scorer& codes, std::span<const
     squares += lead_over_centre * lead_over_centre;
     radii += radius * radius;
   }
-  return radii > 0 ? static_cast<float>(std::min(std::sqrt(squares / radii), kMostStddevsPerRadius)) : 1.0f;
+  return radii > 0 ? static_cast<float>(std::min(std::sqrt(squares / radii), kMaxStddevsPerRadius)) : 1.0f;
 }
 
 }  // namespace

@@ -16,7 +16,7 @@ constexpr std::size_t kRowsAtOnce = 1024;
 // 50 µs of work: waking another thread takes up to 40.
 constexpr std::size_t kRowsWorthSharing = 6000;
 
-constexpr double kLeastShareNear = 0.5;
+constexpr double kMinShareNear = 0.5;
 
 }  // namespace
 
@@ -107,7 +107,7 @@ bool CellScan::matches_are_near(std::size_t rows) const {
     seen += end - begin;
   }
   const double share = static_cast<double>(query_.matched) / static_cast<double>(query_.cells.members().size());
-  return static_cast<double>(matching) >= kLeastShareNear * share * static_cast<double>(seen);
+  return static_cast<double>(matching) >= kMinShareNear * share * static_cast<double>(seen);
 }
 
 std::size_t CellScan::visited() const noexcept {

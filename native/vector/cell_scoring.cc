@@ -10,7 +10,7 @@ namespace {
 constexpr std::size_t kLikeliest = 64;
 constexpr float kFurthest = 3.0f;  // beyond every distance
 constexpr float kNoStddev = 1e-6f;
-constexpr std::size_t kLeastSurprising = 2;
+constexpr std::size_t kMinSurprising = 2;
 constexpr std::size_t kHitsPerSurprising = 8;
 
 bool contains(const std::vector<std::uint32_t>& sorted, std::uint32_t ordinal) noexcept {
@@ -192,7 +192,7 @@ bool CellScoring::sketches_mislead() const noexcept {
   for (const Candidate& found : found_) {
     surprising += found.row.score <= nearest_.worst().score && found.surprise > query_.surprise ? 1 : 0;
   }
-  return surprising > kLeastSurprising + query_.k / kHitsPerSurprising;
+  return surprising > kMinSurprising + query_.k / kHitsPerSurprising;
 }
 
 std::vector<Scored> CellScoring::rows() const {

@@ -13,7 +13,7 @@ namespace {
 
 // Cells per square root of rows. More cells are tighter, but take longer to rank.
 constexpr double kCellsPerRoot = 3;
-constexpr std::size_t kMostCells = 4096;
+constexpr std::size_t kMaxCells = 4096;
 // Rows per cell for learning centres, and for choosing seeds.
 constexpr std::size_t kLearnedRowsPerCell = 16;
 constexpr std::size_t kSeedRowsPerCell = 4;
@@ -26,7 +26,7 @@ constexpr std::size_t kWordsPerPoll = 64;
 
 std::size_t cells_for(std::size_t rows) noexcept {
   const auto wanted = static_cast<std::size_t>(kCellsPerRoot * std::sqrt(static_cast<double>(rows)));
-  return std::clamp<std::size_t>(wanted, 1, std::min(rows, kMostCells));
+  return std::clamp<std::size_t>(wanted, 1, std::min(rows, kMaxCells));
 }
 
 /// Returns `count` evenly spaced ordinals of `rows`.

@@ -15,7 +15,7 @@
 namespace lorekeep::vector {
 
 /// With fewer rows or fewer matching rows, an exact scan of all codes is as fast.
-inline constexpr std::size_t kLeastCelledRows = 2048;
+inline constexpr std::size_t kMinCelledRows = 2048;
 
 class Cells {
  public:

@@ -13,7 +13,7 @@ namespace lorekeep::vector {
 
 /// With fewer dimensions codes are too coarse (in two dimensions they resolve 1/127, more than the difference between
 /// neighbours in a large set) and rows are short anyway. i10 rows always have codes.
-inline constexpr std::size_t kLeastCodedDimension = 64;
+inline constexpr std::size_t kMinCodedDimension = 64;
 
 struct Codes {
   VectorMatrix matrix;  // i8; empty if the index has no codes; a view for i10 rows

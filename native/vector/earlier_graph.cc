@@ -93,7 +93,7 @@ void drop_lonely(EarlierGraph& found) {
 
 std::optional<EarlierGraph> find_earlier(const VectorMatrix& rows, const VectorMatrix& earlier,
                                          const GraphView& graph) {
-  if (rows.size() < kLeastReusedRows || rows.type() != earlier.type() || rows.dimension() != earlier.dimension()) {
+  if (rows.size() < kMinReusedRows || rows.type() != earlier.type() || rows.dimension() != earlier.dimension()) {
     return std::nullopt;
   }
   EarlierGraph found;
@@ -104,7 +104,7 @@ std::optional<EarlierGraph> find_earlier(const VectorMatrix& rows, const VectorM
   drop_lonely(found);
   found.kept = static_cast<std::size_t>(
       std::count_if(found.earlier_of.begin(), found.earlier_of.end(), [](std::uint32_t at) { return at != kNoNode; }));
-  const auto least = [](std::size_t all) { return (1 - kMostChangedShare) * static_cast<double>(all); };
+  const auto least = [](std::size_t all) { return (1 - kMaxChangedShare) * static_cast<double>(all); };
   const auto kept = static_cast<double>(found.kept);
   if (kept < least(rows.size()) || kept < least(earlier.size())) return std::nullopt;
   return found;

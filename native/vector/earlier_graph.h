@@ -12,9 +12,9 @@
 namespace lorekeep::vector {
 
 /// Fewer rows are linked faster than they are compared with earlier ones.
-inline constexpr std::size_t kLeastReusedRows = 1024;
+inline constexpr std::size_t kMinReusedRows = 1024;
 /// The share of rows that may be new, and the share of earlier rows that may be gone. Beyond it little time is saved.
-inline constexpr double kMostChangedShare = 0.3;
+inline constexpr double kMaxChangedShare = 0.3;
 
 /// An earlier graph and where its nodes are among the new rows. Valid as long as the graph.
 struct EarlierGraph {

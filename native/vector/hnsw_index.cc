@@ -66,13 +66,13 @@ std::shared_ptr<const HnswIndex> HnswIndex::build(std::span<const float> rows, s
   HnswParts parts;
   parts.params = params;
   parts.rows = VectorMatrix::encode(rows, dimension, params.type, work);
-  const bool long_enough = params.type != VectorType::kI8 && dimension >= kLeastCodedDimension;
+  const bool long_enough = params.type != VectorType::kI8 && dimension >= kMinCodedDimension;
   if (params.type == VectorType::kI10 || long_enough) {
     parts.codes = encode_codes(parts.rows, work);
   }
-  if (!parts.codes.empty() && parts.rows.size() >= kLeastCelledRows) {
+  if (!parts.codes.empty() && parts.rows.size() >= kMinCelledRows) {
     parts.cells = Cells::build(parts.codes.matrix, work);
-    if (long_enough && dimension >= kLeastSketchedDimension) {
+    if (long_enough && dimension >= kMinSketchedDimension) {
       parts.sketches = Sketches::encode(parts.rows, parts.cells, work);
     }
   }

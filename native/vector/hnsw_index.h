@@ -26,7 +26,7 @@ struct HnswParts {
   HnswParams params;
   VectorMatrix rows;
   Codes codes;        // empty for i8 rows, and for f32 and f16 of few dimensions: searches then score the rows
-  Cells cells;        // of the codes, from kLeastCelledRows rows on, in files from version 5
+  Cells cells;        // of the codes, from kMinCelledRows rows on, in files from version 5
   Sketches sketches;  // with cells, if codes are separate from the rows
   Graph graph;
   Calibration calibration = {};            // in files from version 6

@@ -68,7 +68,7 @@ class Importer {
     parts.graph = read_graph();
     validate_graph(parts.graph.view(), file_.name(), cancel_);
     file_.check_unchanged();
-    if (dimension_ >= kLeastCodedDimension) parts.codes = encode_codes(parts.rows, {.cancel = cancel_});
+    if (dimension_ >= kMinCodedDimension) parts.codes = encode_codes(parts.rows, {.cancel = cancel_});
     return std::make_shared<const HnswIndex>(std::move(parts));
   }
 

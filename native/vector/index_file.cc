@@ -223,8 +223,8 @@ class Loader {
     const auto bytes = sized(kCalibration, sizeof(Calibration));
     file_.verify(kCalibration);
     std::memcpy(&read, bytes.data(), sizeof(read));
-    const bool walks = read.walk_factor == 0 || (read.walk_factor >= 1 && read.walk_factor <= kMostWalkFactor);
-    const auto is_margin = [](float margin) { return margin >= 0 && margin <= kMostMargin; };
+    const bool walks = read.walk_factor == 0 || (read.walk_factor >= 1 && read.walk_factor <= kMaxWalkFactor);
+    const auto is_margin = [](float margin) { return margin >= 0 && margin <= kMaxMargin; };
     if (!walks || !is_margin(read.cell_margin) || !is_margin(read.sketch_margin)) {
       refuse(file_.name(), "its calibration is out of range");
     }

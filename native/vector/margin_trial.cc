@@ -14,7 +14,7 @@ constexpr float kNoStddev = 1e-6f;
 // Ranks are all taken up to this one, then every fourth up to four times as many, and so on.
 constexpr std::size_t kFirstRanks = 40;
 constexpr std::size_t kThinning = 4;
-constexpr std::size_t kMostRanks = 2560;
+constexpr std::size_t kMaxRanks = 2560;
 
 class Replay {
  public:
@@ -122,7 +122,7 @@ std::vector<std::size_t> trial_ranks(std::size_t rows) {
   std::vector<std::size_t> ranks;
   std::size_t step = 1;
   std::size_t end = kFirstRanks;
-  for (std::size_t rank = 0; rank < std::min(rows, kMostRanks); rank += step) {
+  for (std::size_t rank = 0; rank < std::min(rows, kMaxRanks); rank += step) {
     if (rank >= end) {
       step *= kThinning;
       end *= kThinning;

@@ -41,7 +41,7 @@ inline bool scan_is_better(std::size_t size, std::size_t matched, std::size_t wi
 
 /// Returns whether a search with this many matching rows may scan cells.
 inline bool scans_cells(bool has_cells, std::size_t size, std::size_t matched) noexcept {
-  return has_cells && matched >= kLeastCelledRows && matched < size;
+  return has_cells && matched >= kMinCelledRows && matched < size;
 }
 
 /// Facts known before a search starts.
@@ -66,7 +66,7 @@ inline SearchPath choose_path(const PlanFacts& facts) noexcept {
   if (scans_cells(facts.has_cells, facts.size, facts.matched)) return SearchPath::kCells;
   if (scan_is_better(facts.size, facts.matched, facts.width)) return SearchPath::kExact;
   if (facts.may_walk) return SearchPath::kGraph;
-  return facts.has_cells && facts.matched >= kLeastCelledRows ? SearchPath::kCells : SearchPath::kExact;
+  return facts.has_cells && facts.matched >= kMinCelledRows ? SearchPath::kCells : SearchPath::kExact;
 }
 
 /// Returns the path for the hits after a walk that found `found` rows: the graph if they are enough, else the cells,
@@ -97,7 +97,7 @@ CellStep after_cells(const PlanFacts& facts, std::size_t rows_left, bool sketche
 }
 
 /// The least slope of log distance over log rank, as below, at which a walk finds the nearest rows.
-inline constexpr double kLeastContrast = 0.15;
+inline constexpr double kMinContrast = 0.15;
 
 /// Returns whether distances grow from the `rank`-th found row, at distance `wanted`, to the `count`-th, at `last`.
 ///
@@ -108,7 +108,7 @@ inline constexpr double kLeastContrast = 0.15;
 inline bool distances_grow(float wanted, std::size_t rank, float last, std::size_t count) noexcept {
   constexpr float kSame = 1e-6f;
   return std::log(std::max(last, kSame) / std::max(wanted, kSame)) >=
-         static_cast<float>(kLeastContrast * std::log(static_cast<double>(count) / static_cast<double>(rank)));
+         static_cast<float>(kMinContrast * std::log(static_cast<double>(count) / static_cast<double>(rank)));
 }
 
 /// Returns whether a walk that found `found`, nearest first, went far enough beyond its `rank`-th row, the last wanted

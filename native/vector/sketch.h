@@ -21,7 +21,7 @@
 namespace lorekeep::vector {
 
 /// Codes of fewer dimensions fill at most three cache lines, so sketches would save too little.
-inline constexpr std::size_t kLeastSketchedDimension = 192;
+inline constexpr std::size_t kMinSketchedDimension = 192;
 
 /// Stored after the bits of a row. The residual is row - centre; the mean is that of all rows.
 struct SketchNumbers {

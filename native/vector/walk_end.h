@@ -45,11 +45,11 @@ class WalkEnd {
   // The search will be unsound if at most this share of the expected number of rows match near the query, provided that
   // the expected number is large enough to judge.
   static constexpr double kShunnedShare = 0.125;
-  static constexpr double kLeastExpected = 8;
+  static constexpr double kMinExpected = 8;
 
   bool shunned(double members, double expanded) const noexcept {
     const double expected = share_ * expanded;
-    return expected >= kLeastExpected && members <= kShunnedShare * expected;
+    return expected >= kMinExpected && members <= kShunnedShare * expected;
   }
 
   const Bitmap& filter_;

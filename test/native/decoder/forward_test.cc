@@ -212,7 +212,7 @@ TEST("forward: logits of a quantised matrix are as near as inputs of 16 bits mak
 // Every operation asks once before its tickets, and the calling thread after each ticket that it took itself. With
 // several threads the number of tickets is therefore not known, but the number of operations is.
 TEST("forward: a step that is given up anywhere changes nothing") {
-  constexpr int kFewestOperations = 6;
+  constexpr int kMinOperations = 6;
   const auto weights = model(quant::Format::kQ8_0, 64, 96);
   for (const std::size_t threads : {1u, 2u}) {
     Context context(weights, threads);
@@ -235,7 +235,7 @@ TEST("forward: a step that is given up anywhere changes nothing") {
       }
       CHECK(logits(context, 59) == expected);
     }
-    CHECK(given_up >= kFewestOperations);
+    CHECK(given_up >= kMinOperations);
   }
 }
 

@@ -80,7 +80,7 @@ std::vector<Q8Panel> q8_panels(std::size_t count) {
         for (std::int8_t& value : group[lane]) sum += value = static_cast<std::int8_t>(quant(random));
       }
       panels[i].offset[lane] = -kQ8Zero * sum;
-      panels[i].scale[lane] = (scales[i * kLanes + lane] + 2) / kMostQuant;
+      panels[i].scale[lane] = (scales[i * kLanes + lane] + 2) / kMaxQuant;
     }
   }
   return panels;

@@ -5,7 +5,7 @@
 #include "harness.h"
 
 using lorekeep::lm::DraftPolicy;
-using lorekeep::lm::kMostDrafts;
+using lorekeep::lm::kMaxDrafts;
 
 namespace {
 
@@ -29,7 +29,7 @@ Outcome run(DraftPolicy& policy, const Machine& machine, int steps, std::mt19937
   std::size_t drafts = 0;
   std::bernoulli_distribution right(machine.rate);
   for (int step = 0; step < steps; ++step) {
-    const std::size_t length = policy.length(kMatched, kMostDrafts);
+    const std::size_t length = policy.length(kMatched, kMaxDrafts);
     const double took = machine.one_row_ms * (1 + machine.row * static_cast<double>(length));
     std::size_t accepted = 0;
     while (accepted < length && right(random)) ++accepted;
@@ -46,9 +46,9 @@ Outcome run(DraftPolicy& policy, const Machine& machine, int steps, std::mt19937
 
 TEST("nothing is drafted before a step was measured, or without a match") {
   DraftPolicy policy;
-  CHECK_EQ(policy.length(kMatched, kMostDrafts), 0u);
+  CHECK_EQ(policy.length(kMatched, kMaxDrafts), 0u);
   policy.learn_step(1, 10);
-  CHECK(policy.length(kMatched, kMostDrafts) > 0);
+  CHECK(policy.length(kMatched, kMaxDrafts) > 0);
   CHECK_EQ(policy.length(0, 0), 0u);
 }
 
@@ -57,7 +57,7 @@ TEST("where rows are cheap and drafts are right, long ones are drafted") {
   DraftPolicy policy;
   const Outcome outcome = run(policy, {0.05, 0.95}, 1000, random);
   CHECK(outcome.gain > 4);
-  CHECK(policy.length(kMatched, kMostDrafts) >= 9);
+  CHECK(policy.length(kMatched, kMaxDrafts) >= 9);
   CHECK(policy.length(kMatched, 3) <= 3);
 }
 
@@ -82,14 +82,14 @@ TEST("one slow measurement does not end drafts") {
   std::mt19937_64 random(lorekeep::test::seed());
   DraftPolicy policy;
   run(policy, {0.05, 0.9}, 200, random);
-  policy.learn_step(1 + kMostDrafts, 10'000);
-  CHECK(policy.length(kMatched, kMostDrafts) > 0);
+  policy.learn_step(1 + kMaxDrafts, 10'000);
+  CHECK(policy.length(kMatched, kMaxDrafts) > 0);
 }
 
 TEST("the acceptance of short matches does not count for long ones") {
   DraftPolicy policy;
   policy.learn_step(1, 10);
   for (int i = 0; i < 50; ++i) policy.learn_drafts(2, 3, 0);
-  CHECK_EQ(policy.length(2, kMostDrafts), 0u);
-  CHECK(policy.length(8, kMostDrafts) > 0);
+  CHECK_EQ(policy.length(2, kMaxDrafts), 0u);
+  CHECK(policy.length(8, kMaxDrafts) > 0);
 }

@@ -165,7 +165,7 @@ class Naive {
     const std::size_t documents = most_documents_with(token);
     const bool rare =
         documents * kRareShare <= texts_.front().texts.size() && token.find_first_of("0123456789") == std::string::npos;
-    if (!options_.fuzziness || decoded(token).size() < kLeastFuzzyLetters || !rare) return clause;
+    if (!options_.fuzziness || decoded(token).size() < kMinFuzzyLetters || !rare) return clause;
     std::vector<std::pair<std::size_t, std::string>> near;
     for (const std::string& term : vocabulary_) {
       if (naive_one_edit(decoded(token), decoded(term))) near.emplace_back(most_documents_with(term), term);
@@ -174,7 +174,7 @@ class Naive {
       return a.first > b.first || (a.first == b.first && a.second < b.second);
     });
     std::set<std::string> corrections;
-    for (std::size_t i = 0; i < std::min(near.size(), kMostCorrections); ++i) corrections.insert(near[i].second);
+    for (std::size_t i = 0; i < std::min(near.size(), kMaxCorrections); ++i) corrections.insert(near[i].second);
     if (!corrections.empty()) clause.unions.push_back({corrections, documents > 0 ? 0.3 : 0.6});
     return clause;
   }

@@ -46,7 +46,7 @@ TEST("hnsw: high recall with codes and without, and an exact search equals the f
     const auto data = clustered_rows(4050, dimension, 40, test::seed());
     const auto rows = std::span(data).first(4000 * dimension);
     const auto index = HnswIndex::build(rows, dimension, {});
-    CHECK_EQ(index->parts().codes.empty(), dimension < kLeastCodedDimension);
+    CHECK_EQ(index->parts().codes.empty(), dimension < kMinCodedDimension);
     const auto truth = FlatIndex::build(rows, dimension);
     const Recall found = recall_of(*index, *truth, std::span(data).subspan(rows.size()), 64);
     CHECK(found.walk >= 0.98);

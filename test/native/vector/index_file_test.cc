@@ -271,7 +271,7 @@ TEST("index file: header fields beyond their ranges are refused though the check
 }
 
 TEST("index file: cells and sketches are kept, and an older file, without them, is searched and saved without") {
-  constexpr std::size_t kRows = kLeastCelledRows + 100;
+  constexpr std::size_t kRows = kMinCelledRows + 100;
   const Saved saved(200, VectorType::kF32, kRows);
   const auto& made = saved.index->parts();
   const auto loaded = load_index(saved.path).index;
@@ -298,7 +298,7 @@ TEST("index file: cells and sketches are kept, and an older file, without them, 
 }
 
 TEST("index file: cells that do not hold every row once are refused though the checksums are right") {
-  const Saved saved(72, VectorType::kI10, kLeastCelledRows);
+  const Saved saved(72, VectorType::kI10, kMinCelledRows);
   const auto with = [&](std::size_t section, std::size_t offset, auto value) {
     Editor file = saved.edit();
     file.put(section, offset, value);

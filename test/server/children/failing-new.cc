@@ -13,7 +13,7 @@
 
 namespace {
 
-constexpr std::size_t kLeast = 4096;
+constexpr std::size_t kMin = 4096;
 
 std::atomic<long>* counter() {
   static std::atomic<long>* const mapped = [] {
@@ -33,7 +33,7 @@ bool is_addon(void* caller) {
 }
 
 void* allocate(std::size_t bytes, std::size_t alignment, void* caller) {
-  if (bytes >= kLeast && counter() != nullptr && counter()->load() > 0 && is_addon(caller) &&
+  if (bytes >= kMin && counter() != nullptr && counter()->load() > 0 && is_addon(caller) &&
       counter()->fetch_sub(1) == 1) {
     throw std::bad_alloc();
   }
