@@ -484,8 +484,22 @@ LOREKEEP_TARGET void merge(const SegmentResults& into, const SegmentResults& fro
 }
 
 constexpr DecoderKernels kernel_set(const char* name) {
-  return {name,           rms_norm,    add,         scale,       rotate_pairs,  rotate_halves, activate<silu>,
-          activate<gelu>, store_value, store_pairs, expand_keys, expand_values, attend,        merge};
+  return {
+      .name = name,
+      .rms_norm = rms_norm,
+      .add = add,
+      .scale = scale,
+      .rotate_pairs = rotate_pairs,
+      .rotate_halves = rotate_halves,
+      .silu_times = activate<silu>,
+      .gelu_times = activate<gelu>,
+      .store_value = store_value,
+      .store_pairs = store_pairs,
+      .expand_keys = expand_keys,
+      .expand_values = expand_values,
+      .attend = attend,
+      .merge = merge,
+  };
 }
 
 }  // namespace

@@ -80,13 +80,13 @@ struct EncoderKernels {
   Precision precision;
   void (*gemm_f32)(const Gemm<float>& gemm);
   /// bf16: the upper half of an f32. Products are exact, sums are f32. Null if the processor has no such instruction.
-  void (*gemm_bf16)(const Gemm<std::uint16_t>& gemm);
+  void (*gemm_bf16)(const Gemm<std::uint16_t>& gemm) = nullptr;
   /// Rounds to nearest, ties to even. `count` is a multiple of kLanes, as below.
   void (*round_bf16)(const float* from, std::uint16_t* to, std::size_t count);
   /// Null if the processor has no such instruction; so is quantize_q8.
-  void (*gemm_q8)(const GemmQ8& gemm);
+  void (*gemm_q8)(const GemmQ8& gemm) = nullptr;
   /// The scale of a block is its largest magnitude / kMaxQuant. Values are finite.
-  void (*quantize_q8)(const float* from, Q8Input* to, std::size_t blocks);
+  void (*quantize_q8)(const float* from, Q8Input* to, std::size_t blocks) = nullptr;
   /// x / (1 + exp(-2 sqrt(2 / pi) (x + 0.044715 x^3))), the tanh form of GELU (Hendrycks, Gimpel 2016).
   void (*gelu)(float* values, std::size_t count);
   /// (x - mean) / sqrt(variance + epsilon) * weight + bias, in place.

@@ -138,16 +138,15 @@ LOREKEEP_AVX2 void round_bf16(const float* from, std::uint16_t* to, std::size_t 
 
 }  // namespace
 
-const EncoderKernels kAvx2Kernels{"avx2",
-                                  Precision::kF32,
-                                  TileLoop<Gemm<float>, F32Tile, kRowsOfTile, 1>::run,
-                                  nullptr,
-                                  round_bf16,
-                                  nullptr,
-                                  nullptr,
-                                  gelu,
-                                  layer_norm,
-                                  softmax};
+const EncoderKernels kAvx2Kernels{
+    .name = "avx2",
+    .precision = Precision::kF32,
+    .gemm_f32 = TileLoop<Gemm<float>, F32Tile, kRowsOfTile, 1>::run,
+    .round_bf16 = round_bf16,
+    .gelu = gelu,
+    .layer_norm = layer_norm,
+    .softmax = softmax,
+};
 
 }  // namespace lorekeep::encoder
 #endif

@@ -129,16 +129,48 @@ constexpr auto kGemmF32 = TileLoop<Gemm<float>, F32Tile, kTileRows, kTilePanels>
 
 }  // namespace
 
-const EncoderKernels kAvx512Kernels{"avx512", Precision::kF32, kGemmF32, nullptr,    round_bf16,
-                                    nullptr,  nullptr,         gelu,     layer_norm, softmax};
-const EncoderKernels kAvx512Bf16Kernels{"avx512-bf16", Precision::kBf16, kGemmF32, gemm_bf16_avx512, round_bf16,
-                                        nullptr,       nullptr,          gelu,     layer_norm,       softmax};
+const EncoderKernels kAvx512Kernels{
+    .name = "avx512",
+    .precision = Precision::kF32,
+    .gemm_f32 = kGemmF32,
+    .round_bf16 = round_bf16,
+    .gelu = gelu,
+    .layer_norm = layer_norm,
+    .softmax = softmax,
+};
+const EncoderKernels kAvx512Bf16Kernels{
+    .name = "avx512-bf16",
+    .precision = Precision::kBf16,
+    .gemm_f32 = kGemmF32,
+    .gemm_bf16 = gemm_bf16_avx512,
+    .round_bf16 = round_bf16,
+    .gelu = gelu,
+    .layer_norm = layer_norm,
+    .softmax = softmax,
+};
 #if LOREKEEP_AMX
-const EncoderKernels kAmxBf16Kernels{"amx-bf16", Precision::kBf16, kGemmF32, gemm_bf16_amx, round_bf16,
-                                     nullptr,    nullptr,          gelu,     layer_norm,    softmax};
+const EncoderKernels kAmxBf16Kernels{
+    .name = "amx-bf16",
+    .precision = Precision::kBf16,
+    .gemm_f32 = kGemmF32,
+    .gemm_bf16 = gemm_bf16_amx,
+    .round_bf16 = round_bf16,
+    .gelu = gelu,
+    .layer_norm = layer_norm,
+    .softmax = softmax,
+};
 #endif
-const EncoderKernels kAvx512VnniKernels{"avx512-vnni", Precision::kQ8,     kGemmF32, nullptr,    round_bf16,
-                                        gemm_q8_vnni,  quantize_q8_avx512, gelu,     layer_norm, softmax};
+const EncoderKernels kAvx512VnniKernels{
+    .name = "avx512-vnni",
+    .precision = Precision::kQ8,
+    .gemm_f32 = kGemmF32,
+    .round_bf16 = round_bf16,
+    .gemm_q8 = gemm_q8_vnni,
+    .quantize_q8 = quantize_q8_avx512,
+    .gelu = gelu,
+    .layer_norm = layer_norm,
+    .softmax = softmax,
+};
 
 }  // namespace lorekeep::encoder
 #endif

@@ -93,7 +93,17 @@ void softmax(float* row, std::size_t count, float scale) {
 
 }  // namespace
 
-const EncoderKernels kScalarKernels{"scalar", Precision::kF32, gemm_f32, gemm_bf16,  round_bf16,
-                                    gemm_q8,  quantize_q8,     gelu,     layer_norm, softmax};
+const EncoderKernels kScalarKernels{
+    .name = "scalar",
+    .precision = Precision::kF32,
+    .gemm_f32 = gemm_f32,
+    .gemm_bf16 = gemm_bf16,
+    .round_bf16 = round_bf16,
+    .gemm_q8 = gemm_q8,
+    .quantize_q8 = quantize_q8,
+    .gelu = gelu,
+    .layer_norm = layer_norm,
+    .softmax = softmax,
+};
 
 }  // namespace lorekeep::encoder

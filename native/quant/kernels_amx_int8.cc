@@ -219,7 +219,11 @@ constexpr decltype(QuantKernels::multiply) all_formats(std::index_sequence<kForm
 
 }  // namespace
 
-const QuantKernels kAmxInt8Kernels{"amx-int8", quantize_avx512, all_formats(std::make_index_sequence<kFormats>())};
+const QuantKernels kAmxInt8Kernels{
+    .name = "amx-int8",
+    .quantize = quantize_avx512,
+    .multiply = all_formats(std::make_index_sequence<kFormats>()),
+};
 
 bool amx_int8_product_is_right() noexcept {
   constexpr std::size_t kTrialRows = kRows + 3;

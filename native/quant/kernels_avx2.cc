@@ -112,7 +112,11 @@ struct Isa::Operand<255> {
 
 namespace lorekeep::quant {
 
-const QuantKernels kAvx2Kernels{"avx2", quantize_avx2, kMultiply};
+const QuantKernels kAvx2Kernels{
+    .name = "avx2",
+    .quantize = quantize_avx2,
+    .multiply = kMultiply,
+};
 
 }  // namespace lorekeep::quant
 #endif

@@ -81,7 +81,11 @@ struct Isa::Operand<255> {
 
 namespace lorekeep::quant {
 
-const QuantKernels kAvx512Kernels{"avx512", quantize_avx512, kMultiply};
+const QuantKernels kAvx512Kernels{
+    .name = "avx512",
+    .quantize = quantize_avx512,
+    .multiply = kMultiply,
+};
 
 }  // namespace lorekeep::quant
 #endif

@@ -38,7 +38,11 @@ struct Isa : Avx512Lanes {
 
 namespace lorekeep::quant {
 
-const QuantKernels kAvx512VnniKernels{"avx512-vnni", quantize_avx512, kMultiply};
+const QuantKernels kAvx512VnniKernels{
+    .name = "avx512-vnni",
+    .quantize = quantize_avx512,
+    .multiply = kMultiply,
+};
 
 }  // namespace lorekeep::quant
 #endif

@@ -39,7 +39,11 @@ struct Isa : Avx2Lanes {
 
 namespace lorekeep::quant {
 
-const QuantKernels kAvxVnniKernels{"avx-vnni", quantize_avx2, kMultiply};
+const QuantKernels kAvxVnniKernels{
+    .name = "avx-vnni",
+    .quantize = quantize_avx2,
+    .multiply = kMultiply,
+};
 
 }  // namespace lorekeep::quant
 #endif

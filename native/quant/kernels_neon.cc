@@ -84,7 +84,11 @@ LOREKEEP_KERNEL void quantize_neon(const float* from, ActivationBlock* to, std::
 
 }  // namespace
 
-const QuantKernels kNeonKernels{"neon", quantize_neon, kMultiply};
+const QuantKernels kNeonKernels{
+    .name = "neon",
+    .quantize = quantize_neon,
+    .multiply = kMultiply,
+};
 
 }  // namespace lorekeep::quant
 #endif

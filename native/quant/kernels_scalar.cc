@@ -111,10 +111,12 @@ void multiply_bf16(const Product& g) noexcept {
 
 }  // namespace
 
-const QuantKernels kScalarKernels{"scalar",
-                                  quantize,
-                                  {multiply_f32, multiply_f16, multiply_bf16, multiply<GroupQ8_0>, multiply<GroupQ4_0>,
-                                   multiply<GroupQ4_1>, multiply<GroupQ5_0>, multiply<GroupQ5_1>, multiply<GroupQ4_K>,
-                                   multiply<GroupQ5_K>, multiply<GroupQ6_K>, multiply<GroupIq4Nl>}};
+const QuantKernels kScalarKernels{
+    .name = "scalar",
+    .quantize = quantize,
+    .multiply = {multiply_f32, multiply_f16, multiply_bf16, multiply<GroupQ8_0>, multiply<GroupQ4_0>,
+                 multiply<GroupQ4_1>, multiply<GroupQ5_0>, multiply<GroupQ5_1>, multiply<GroupQ4_K>,
+                 multiply<GroupQ5_K>, multiply<GroupQ6_K>, multiply<GroupIq4Nl>},
+};
 
 }  // namespace lorekeep::quant

@@ -48,7 +48,7 @@ struct DistanceKernels {
   /// Sets likely[i] to the estimated distance of row places[i], whose cell's centre is at the distance
   /// centre_distances[i], and nearest[i] to a lower bound. Null if scoring codes is faster.
   void (*estimate_sketches)(const SketchTask& task, const std::uint32_t* places, const float* centre_distances,
-                            std::size_t count, float* likely, float* nearest) noexcept;
+                            std::size_t count, float* likely, float* nearest) noexcept = nullptr;
 
   /// Writes the positions of the bounds that do not exceed `furthest`, ascending, NaN (from a damaged file) included.
   /// Returns their number. `picked` has room for `count` positions.

@@ -164,8 +164,19 @@ LOREKEEP_AVX2 void dot4_i8_avx2(const std::int8_t* query, const std::int8_t* con
 }
 
 const DistanceKernels kAvx2Kernels{
-    "avx2",    dot_f32,    dot4_f32,  dot_f16, dot4_f16, dot_i8_avx2, dot4_i8_avx2, dot_ten_bit, estimate_sketches_avx2,
-    pick_avx2, encode_f16, decode_f16};
+    .name = "avx2",
+    .dot_f32 = dot_f32,
+    .dot4_f32 = dot4_f32,
+    .dot_f16 = dot_f16,
+    .dot4_f16 = dot4_f16,
+    .dot_i8 = dot_i8_avx2,
+    .dot4_i8 = dot4_i8_avx2,
+    .dot_ten_bit = dot_ten_bit,
+    .estimate_sketches = estimate_sketches_avx2,
+    .pick = pick_avx2,
+    .encode_f16 = encode_f16,
+    .decode_f16 = decode_f16,
+};
 
 }  // namespace lorekeep::vector
 #endif

@@ -149,13 +149,34 @@ LOREKEEP_AVX512 void decode_f16(const std::uint16_t* from, float* to, std::size_
 
 }  // namespace
 
-const DistanceKernels kAvx512Kernels{"avx512",     dot_f32,     dot4_f32,
-                                     dot_f16,      dot4_f16,    dot_i8_avx2,
-                                     dot4_i8_avx2, dot_ten_bit, estimate_sketches_avx512,
-                                     pick_avx512,  encode_f16,  decode_f16};
+const DistanceKernels kAvx512Kernels{
+    .name = "avx512",
+    .dot_f32 = dot_f32,
+    .dot4_f32 = dot4_f32,
+    .dot_f16 = dot_f16,
+    .dot4_f16 = dot4_f16,
+    .dot_i8 = dot_i8_avx2,
+    .dot4_i8 = dot4_i8_avx2,
+    .dot_ten_bit = dot_ten_bit,
+    .estimate_sketches = estimate_sketches_avx512,
+    .pick = pick_avx512,
+    .encode_f16 = encode_f16,
+    .decode_f16 = decode_f16,
+};
 const DistanceKernels kAvx512VnniKernels{
-    "avx512vnni", dot_f32,    dot4_f32,  dot_f16, dot4_f16, dot_i8, dot4_i8, dot_ten_bit, estimate_sketches_avx512,
-    pick_avx512,  encode_f16, decode_f16};
+    .name = "avx512vnni",
+    .dot_f32 = dot_f32,
+    .dot4_f32 = dot4_f32,
+    .dot_f16 = dot_f16,
+    .dot4_f16 = dot4_f16,
+    .dot_i8 = dot_i8,
+    .dot4_i8 = dot4_i8,
+    .dot_ten_bit = dot_ten_bit,
+    .estimate_sketches = estimate_sketches_avx512,
+    .pick = pick_avx512,
+    .encode_f16 = encode_f16,
+    .decode_f16 = decode_f16,
+};
 
 }  // namespace lorekeep::vector
 #endif

@@ -133,8 +133,19 @@ void decode_f16(const std::uint16_t* from, float* to, std::size_t length) {
 }  // namespace
 
 const DistanceKernels kNeonKernels{
-    "neon",      dot_f32,    dot4_f32,  dot_f16, dot4_f16, dot_i8, dot4_i8, dot_ten_bit, estimate_sketches_neon,
-    pick_scalar, encode_f16, decode_f16};
+    .name = "neon",
+    .dot_f32 = dot_f32,
+    .dot4_f32 = dot4_f32,
+    .dot_f16 = dot_f16,
+    .dot4_f16 = dot4_f16,
+    .dot_i8 = dot_i8,
+    .dot4_i8 = dot4_i8,
+    .dot_ten_bit = dot_ten_bit,
+    .estimate_sketches = estimate_sketches_neon,
+    .pick = pick_scalar,
+    .encode_f16 = encode_f16,
+    .decode_f16 = decode_f16,
+};
 
 }  // namespace lorekeep::vector
 #endif

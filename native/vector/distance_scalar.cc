@@ -80,7 +80,18 @@ std::size_t pick_scalar(const float* bounds, std::size_t count, float furthest, 
   return size;
 }
 
-const DistanceKernels kScalarKernels{"scalar", dot_f32,     dot4_f32, dot_f16,     dot4_f16,   dot_i8,
-                                     dot4_i8,  dot_ten_bit, nullptr,  pick_scalar, encode_f16, decode_f16};
+const DistanceKernels kScalarKernels{
+    .name = "scalar",
+    .dot_f32 = dot_f32,
+    .dot4_f32 = dot4_f32,
+    .dot_f16 = dot_f16,
+    .dot4_f16 = dot4_f16,
+    .dot_i8 = dot_i8,
+    .dot4_i8 = dot4_i8,
+    .dot_ten_bit = dot_ten_bit,
+    .pick = pick_scalar,
+    .encode_f16 = encode_f16,
+    .decode_f16 = decode_f16,
+};
 
 }  // namespace lorekeep::vector
