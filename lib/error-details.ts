@@ -66,6 +66,12 @@ type Mismatch = {
   readonly found?: string | number | undefined;
 };
 
+/** An error about several mistakes, each on a line of the message. The other facts are about the first. */
+type Several = {
+  /** Their number; of a records file, reading stops after 20, and one more counts for the rest. */
+  readonly mistakes?: number | undefined;
+};
+
 /** Why an index or a cache does not fit the records. */
 type Stale = {
   /** The part that differs: `"fingerprint"`, `"records"`, ... */
@@ -91,6 +97,7 @@ export interface ErrorDetailByCode {
     Items &
     Line &
     Mismatch &
+    Several &
     Stale & {
       /** Place in the filter, the schema of fields or the config. */
       readonly path?: string | undefined;
@@ -128,7 +135,8 @@ export interface ErrorDetailByCode {
   CORRUPT: ErrorFacts &
     Item &
     Line &
-    Mismatch & {
+    Mismatch &
+    Several & {
       /** Path of a mapped file that was changed while it was open. */
       readonly path?: string | undefined;
       /** Version of the file's format. */
@@ -168,7 +176,8 @@ export interface ErrorDetailByCode {
     };
   TEXT_TOO_LONG: ErrorFacts &
     Item &
-    Items & {
+    Items &
+    Several & {
       /** Tokens of the text, special tokens included; 0 if it is too long to be counted. */
       readonly tokens: number;
       /** Maximum number of tokens. */
@@ -178,7 +187,8 @@ export interface ErrorDetailByCode {
     };
   MODEL_INVALID: ErrorFacts &
     Item &
-    Items & {
+    Items &
+    Several & {
       /** Tokens of the text that gave no valid vector. */
       readonly tokens?: number | undefined;
       /** Maximum number of tokens that the model accepts. */

@@ -50,7 +50,11 @@ class IssueList {
     details_.emplace_back("found", issue.found);
   }
 
-  [[noreturn]] void raise() const { fail(code_, message_, details_); }
+  [[noreturn]] void raise() const {
+    Details details = details_;
+    details.emplace_back("mistakes", static_cast<std::int64_t>(count_));
+    fail(code_, message_, std::move(details));
+  }
 
  private:
   std::string file_;

@@ -1,4 +1,4 @@
-import { Command, CommanderError } from 'commander';
+import { Command, CommanderError, InvalidArgumentError } from 'commander';
 import { packageVersion } from '../files/home.js';
 import { shownValue } from '../schema/messages.js';
 import { didYouMean, nearestName } from '../schema/nearest.js';
@@ -39,7 +39,7 @@ async function createProgram(args: readonly string[]): Promise<Command> {
     .description('A local agent server that keeps what agents know, and the tools of its knowledge bases.')
     .usage('[command] [options]')
     .version(packageVersion)
-    .showSuggestionAfterError(true)
+    .showSuggestionAfterError(false)
     .exitOverride()
     // Errors arrive as CommanderError and are printed in one place.
     .configureOutput({ outputError: () => {} })
@@ -62,6 +62,7 @@ async function createProgram(args: readonly string[]): Promise<Command> {
     addVerify,
   ])
     add(program);
+  nameFlagsInErrors(program);
   return program;
 }
 
@@ -88,13 +89,13 @@ function wantsJson(args: readonly string[]): boolean {
 function withUsage(error: unknown, program: Command | undefined, args: readonly string[]): unknown {
   if (!(error instanceof CommanderError) || program === undefined) return error;
   const { command, names } = commandOf(program, args);
-  const message = usageMessage(error.message);
-  if (/missingArgument|excessArguments/.test(error.code))
-    return new UsageError(`${message.replace(/\.$/, '')}; usage: ${names} ${command.usage()}`);
-  if (error.code === 'commander.unknownOption' && !message.endsWith('?')) {
+  if (error.code === 'commander.missingArgument' || error.code === 'commander.excessArguments')
+    return new UsageError(`${messageOf(error).replace(/\.$/, '')}; usage: ${names} ${command.usage()}`);
+  if (error.code === 'commander.unknownOption') {
+    const flag = command.parseOptions([...args]).unknown[0] ?? '';
     const text = textCommands.has(command.name()) ? '; put -- before a text that begins with -' : '';
-    const hint = meantFlag(message, command) ?? `; ${names} --help lists the flags${text}`;
-    return new UsageError(`${message}${hint}`);
+    const hint = meantFlag(flag, command) ?? `; ${names} --help lists the flags${text}`;
+    return new UsageError(`unknown option '${flag}'${hint}`);
   }
   return error;
 }
@@ -115,10 +116,10 @@ function commandOf(program: Command, args: readonly string[]): { command: Comman
   return { command, names };
 }
 
-/** The hint for flags that commander finds nothing near to: `-json`, `--topK`, `--conf`. */
-function meantFlag(message: string, command: Command): string | undefined {
-  const given = /'-+([^'=]+)/.exec(message)?.[1];
-  if (given === undefined || given.length < 2) return undefined;
+/** The hint for an unknown flag: `-json`, `--topK`, `--conf=x`. */
+function meantFlag(flag: string, command: Command): string | undefined {
+  const [given = ''] = flag.replace(/^-+/, '').split('=');
+  if (given.length < 2) return undefined;
   const wanted = given.replace(/(?<=[a-z])(?=[A-Z])|_/g, '-').toLowerCase();
   const flags = command.createHelp().visibleOptions(command);
   const known = flags.flatMap(({ long }) => (long ? [long.slice(2)] : []));
@@ -132,29 +133,31 @@ function report(error: unknown, json: boolean): number {
     // commander has printed the help or the version.
     if (error.exitCode === 0) return exitStatus.done;
     if (error.code === 'commander.help') return exitStatus.usage;
-    return report(new UsageError(usageMessage(error.message)), json);
+    return report(new UsageError(messageOf(error)), json);
   }
   printFailure(error);
   if (json) printJson(failureReport(error));
   return failureStatus(error);
 }
 
-/** Returns commander's `error: unknown option '--tp'\n(Did you mean --top-k?)` as one line. */
-function usageMessage(message: string): string {
-  const text = message
-    .replace(/^error: /, '')
-    .replace(/\n\(Did you mean (.*)\?\)$/s, '; did you mean $1?')
-    .replaceAll('\n', ' ');
-  return invalidValue(text) ?? text;
-}
+/** Commander begins its messages with `error: `, as printFailure() does. */
+const messageOf = ({ message }: CommanderError) => message.replace(/^error: /, '');
 
-/** Returns commander's `option '--top-k <n>' argument '0' is invalid. REASON` as a message names a field's value. */
-function invalidValue(message: string): string | undefined {
-  const match = /^option '(?:.*, )?(--[^ ']+)[^']*' argument '(.*)' is invalid\. (.*)$/.exec(message);
-  if (match === null) return undefined;
-  const [flag, value, reason] = match.slice(1) as [string, string, string];
-  const choices = /^Allowed choices are (.*)\.$/.exec(reason)?.[1];
-  const expected = choices === undefined ? reason : `one of ${choices} is expected`;
-  const nearest = didYouMean(nearestName(value, choices?.split(', ') ?? []));
-  return `${flag}: ${expected}, not ${shownValue(value)}${nearest}`;
+/** Has the parsers of a command's options name flag, expectation and value, as other errors about values do. */
+function nameFlagsInErrors(command: Command): void {
+  for (const option of command.options) {
+    const { parseArg, argChoices } = option;
+    if (parseArg === undefined) continue;
+    option.argParser((value, previous) => {
+      try {
+        return parseArg(value, previous);
+      } catch (error) {
+        if (!(error instanceof InvalidArgumentError)) throw error;
+        const expected = argChoices ? `one of ${argChoices.join(', ')} is expected` : error.message;
+        const nearest = didYouMean(nearestName(value, argChoices ?? []));
+        throw new UsageError(`${option.long}: ${expected}, not ${shownValue(value)}${nearest}`);
+      }
+    });
+  }
+  for (const each of command.commands) nameFlagsInErrors(each);
 }

@@ -1,4 +1,4 @@
-import { Records, TextIndex } from '../../lib/index.js';
+import { type LorekeepError, Records, TextIndex } from '../../lib/index.js';
 import { loadKnowledgeBaseConfig } from './config.js';
 import type { KnowledgeBaseConfig } from './config-schema.js';
 import { checkDestinations } from './destinations.js';
@@ -18,8 +18,10 @@ export interface KnowledgeBaseFinding {
   code: string;
   /** Absolute path of the file. */
   file: string;
-  /** Names file, place and expectation; several lines for records. */
+  /** Names file, place and expectation, in a line for each mistake. */
   message: string;
+  /** Number of mistakes if there may be several; 21 of records stand for more than 20. */
+  mistakes?: number | undefined;
 }
 
 export interface KnowledgeBaseCheck {
@@ -132,8 +134,7 @@ async function checkTexts(records: Records, checked: Checked & { model: Knowledg
     embedRows(rows, records, native, { prefix, truncate, signal }),
   );
   if (errors.length === 0) return;
-  const { code, message } = recordsError(records, files.records, errors);
-  findings.push({ severity: 'error', code, file: files.records, message });
+  findings.push(findingOf(recordsError(records, files.records, errors), files.records));
 }
 
 async function checkWords(records: Records, { config, files, signal, findings }: Checked): Promise<void> {
@@ -155,9 +156,12 @@ async function found<T>(
     return await look();
   } catch (error) {
     if (!isFileError(error)) throw error;
-    const { code, message, detail } = error;
-    const named = typeof detail.file === 'string' ? detail.file : file;
-    findings.push({ severity: 'error', code, file: named, message });
+    findings.push(findingOf(error, file));
     return undefined;
   }
+}
+
+function findingOf({ code, message, detail }: LorekeepError, file: string): KnowledgeBaseFinding {
+  const { mistakes } = detail as { mistakes?: number };
+  return { severity: 'error', code, file: detail.file ?? file, message, mistakes };
 }

@@ -39,7 +39,8 @@ export async function loadKnowledgeBaseConfig(path: string): Promise<LoadedKnowl
     // A missing field may be present under a misspelt name.
     if (issues.some(({ kind }) => kind === 'missing'))
       lines.push(...parsed.ignored.slice(0, maxListed).map(line));
-    throw new LorekeepError('INVALID_ARGUMENT', lines.join('\n'), { file: path, path: field, nearest });
+    const detail = { file: path, path: field, nearest, mistakes: issues.length };
+    throw new LorekeepError('INVALID_ARGUMENT', lines.join('\n'), detail);
   }
   const warnings = parsed.ignored.map(
     (issue) => `${place(issue)}: ${describeIssue(issue)}; it has no effect`,

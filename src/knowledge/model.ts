@@ -146,7 +146,7 @@ export function recordsError(records: Records, file: string, errors: readonly It
     ({ index, message }) => `record ${index} (${JSON.stringify(records.idOf(index))}): ${message}`,
   );
   const { index, tokens, limit } = first;
-  const detail = { file, record: index, id: records.idOf(index), tokens, limit };
+  const detail = { file, record: index, id: records.idOf(index), tokens, limit, mistakes: errors.length };
   return new LorekeepError(first.code, `${file}: ${lines.join('\n')}`, detail);
 }
 

@@ -63,6 +63,8 @@ describe('lorekeep check', () => {
     expect(stdout.match(/record \d+/g)?.length).toBeGreaterThanOrEqual(15);
     expect(stdout).toMatch(/text/);
     expect(stdout).toMatch(/^kb\.json: knowledge base: 15 errors, 0 warnings\n$/m);
+    const { stdout: json } = await lorekeep(['check', '--json', kb]);
+    expect(JSON.parse(json).findings[0].mistakes).toBe(15);
     file('records.json', [...records, ...records]);
     const more = await lorekeep(['check', kb]);
     expect(more.stdout).toMatch(

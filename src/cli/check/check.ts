@@ -1,4 +1,5 @@
 import { basename } from 'node:path';
+import { maxListed } from '../../schema/messages.js';
 import { exitStatus } from '../exit-status.js';
 import { interruptible } from '../interrupt.js';
 import { requireFile } from '../knowledge-base-file.js';
@@ -36,17 +37,14 @@ export async function check(file: string, flags: CheckFlags): Promise<void> {
   });
 }
 
-/** A message about a file has a line for each mistake, and may end with `and 3 more`, or `and more`. */
+/** Long lists are counted up to the number that their message lists. */
 function errorCount(errors: readonly Finding[]): string {
-  let sum = 0;
-  let atLeast = '';
-  for (const { message } of errors) {
-    const lines = message.split('\n');
-    const more = /^and (\d+ )?more$/.exec(lines.at(-1) ?? '');
-    if (more !== null && more[1] === undefined) atLeast = 'more than ';
-    sum += more === null ? lines.length : lines.length - 1 + Number(more[1] ?? 0);
-  }
-  return `${atLeast}${counted(sum, 'error')}`;
+  const numbers = errors.map(({ mistakes = 1 }) => mistakes);
+  if (numbers.some((mistakes) => mistakes > maxListed)) return `more than ${counted(maxListed, 'error')}`;
+  return counted(
+    numbers.reduce((sum, mistakes) => sum + mistakes, 0),
+    'error',
+  );
 }
 
 function printFindings(findings: readonly Finding[], most: number, style: (text: string) => string): void {

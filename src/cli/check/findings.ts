@@ -1,8 +1,12 @@
+import { LorekeepError } from '../../../lib/index.js';
+
 /** A mistake, or a probable one. */
 export interface Finding {
   severity: 'error' | 'warning';
   /** A complete sentence that names the file, the place and the expected value. */
   message: string;
+  /** Number of mistakes that the message lists, if not one. */
+  mistakes?: number | undefined;
   code?: string;
   file?: string;
 }
@@ -15,7 +19,6 @@ export interface CheckResult {
   notes?: string[];
 }
 
-const errorFinding = (message: string): Finding => ({ severity: 'error', message });
 export const warningFinding = (message: string): Finding => ({ severity: 'warning', message });
 
 /** The result, or undefined after a finding. @throws errors for which `isFinding` is false */
@@ -28,7 +31,9 @@ export async function findingOf<T>(
     return await look();
   } catch (error) {
     if (!isFinding(error)) throw error;
-    findings.push(errorFinding(error.message));
+    const mistakes =
+      error instanceof LorekeepError ? (error.detail as { mistakes?: number }).mistakes : undefined;
+    findings.push({ severity: 'error', message: error.message, mistakes });
     return undefined;
   }
 }
