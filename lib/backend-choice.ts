@@ -8,8 +8,8 @@ import {
 } from './backend-candidate.js';
 import { binding } from './binding.js';
 import { LorekeepError, translateError } from './errors.js';
-import { findPlugin, pluginPackage } from './gpu-plugin.js';
-import { type GpuProbe, probePlugin } from './gpu-probe.js';
+import { findPlugin, type GpuPlugin, pluginPackage } from './gpu-plugin.js';
+import { probePlugin } from './gpu-probe.js';
 
 export interface BackendChoice {
   readonly backend: GpuBackend | 'cpu';
@@ -130,19 +130,27 @@ async function consider(backend: GpuBackend, options: UseBackendOptions): Promis
     const { reason } = probe;
     return { candidate: { ...base, file, state: failures[probe.outcome], reason }, device: undefined };
   }
-  return choose({ ...base, file }, probe, options);
+  const hides = backend === 'vulkan' && probe.devices.length === 0;
+  const devices = hides ? await hiddenDevices(plugin, options) : probe.devices;
+  return choose({ ...base, file }, devices, options);
+}
+
+/** Returns the software rasterisers that the Vulkan plugin ignores unless they count as GPUs. */
+async function hiddenDevices(plugin: GpuPlugin, options: UseBackendOptions): Promise<readonly GpuDevice[]> {
+  if (countsSoftware(options) || process.env[visibleDevices] !== undefined) return [];
+  const environment = { ...process.env, ...namedDevice };
+  const probe = await probePlugin(plugin, { fresh: options.fresh === true, environment });
+  return probe.outcome === 'loaded' ? probe.devices.filter(isSoftware) : [];
 }
 
 const failures = { version: 'other version', library: 'library missing', failed: 'failed' } as const;
 
 function choose(
   base: Pick<BackendCandidate, 'backend' | 'file'>,
-  { devices }: Extract<GpuProbe, { outcome: 'loaded' }>,
+  devices: readonly GpuDevice[],
   options: UseBackendOptions,
 ): Considered {
-  const usable = devices.filter(
-    ({ description }) => countsSoftware(options) || !rasteriser.test(description),
-  );
+  const usable = devices.filter((device) => countsSoftware(options) || !isSoftware(device));
   const [device] = usable;
   const told = (state: CandidateState, reason: string) => ({ ...base, state, reason, devices });
   if (device !== undefined)
@@ -162,10 +170,15 @@ function countsSoftware({ software }: UseBackendOptions): boolean {
   return software ?? process.env.LOREKEEP_SOFTWARE_GPU === '1';
 }
 
+const isSoftware = ({ description }: GpuDevice) => rasteriser.test(description);
+
 /** ggml's Vulkan plugin ignores rasterisers unless devices are named. */
+const visibleDevices = 'GGML_VK_VISIBLE_DEVICES';
+const namedDevice = { [visibleDevices]: '0' };
+
 function rasteriserVariables(options: UseBackendOptions): Record<string, string> {
-  if (!countsSoftware(options) || process.env.GGML_VK_VISIBLE_DEVICES !== undefined) return {};
-  return { GGML_VK_VISIBLE_DEVICES: '0' };
+  if (!countsSoftware(options) || process.env[visibleDevices] !== undefined) return {};
+  return namedDevice;
 }
 
 function passedOver(backend: GpuBackend | 'cpu', reason: string): BackendCandidate {

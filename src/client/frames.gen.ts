@@ -813,6 +813,10 @@ export interface ListModelsResponseFrame {
        * become shorter or longer.
        */
       contradictions?: string[] | undefined;
+      /**
+       * Why the file cannot be used: its damage, or why a load refuses it. Checksums are not compared.
+       */
+      unusable?: string | undefined;
     })[];
     /** Why the chosen variant was chosen. */
     chosenBecause: string;

@@ -349,6 +349,12 @@ const listedModelSchema = z.object({
           .describe(
             'One sentence per fact that the catalog and the file state differently, and on a download that has become shorter or longer.',
           ),
+        unusable: z
+          .string()
+          .optional()
+          .describe(
+            'Why the file cannot be used: its damage, or why a load refuses it. Checksums are not compared.',
+          ),
       }),
     )
     .describe('Files of the model.'),

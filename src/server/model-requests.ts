@@ -1,5 +1,5 @@
 import type { Catalog } from '../catalog/catalog.js';
-import { contradictions } from '../catalog/contradictions.js';
+import { type Contradiction, contradictions } from '../catalog/contradictions.js';
 import { expectedDevice } from '../catalog/expected-device.js';
 import { type ModelPulls, PullError, type PullFacts } from '../catalog/model-pulls.js';
 import type { CatalogEntry, ModelVariant } from '../catalog/schema.js';
@@ -74,6 +74,7 @@ async function listedModel(
         const place = present ? path : undefined;
         const device = await expectedDevice(entry.model_type, variant.placement, place, gpu);
         const differing = present ? await differences(catalog, entry, variant) : [];
+        const unusable = differing.find(({ refused }) => refused)?.text;
         return {
           ...(variant.name !== undefined && { name: variant.name }),
           state: present ? ('present' as const) : ('absent' as const),
@@ -81,7 +82,8 @@ async function listedModel(
           chosen: variant === chosen,
           ...(bytes !== undefined && { size_bytes: bytes }),
           ...(device !== undefined && { device }),
-          ...(differing.length > 0 && { contradictions: differing }),
+          ...(differing.length > 0 && { contradictions: differing.map(({ text }) => text) }),
+          ...(unusable !== undefined && { unusable }),
         };
       }),
     ),
@@ -95,13 +97,26 @@ async function listedModel(
   };
 }
 
-/** Returns the differences between the catalog and a present file, and the damage of a download. */
-async function differences(catalog: Catalog, entry: CatalogEntry, variant: ModelVariant): Promise<string[]> {
+/** Returns the differences between the catalog and a present file, and its damage: another length than is stated. */
+async function differences(
+  catalog: Catalog,
+  entry: CatalogEntry,
+  variant: ModelVariant,
+): Promise<readonly Contradiction[]> {
   const { path } = catalog.pathOf(variant);
-  const texts = (await contradictions(path, entry, variant)).map(({ text }) => text);
-  const damage =
-    variant.file === undefined ? await catalog.downloads.damage(variant).catch(() => undefined) : undefined;
-  return damage === undefined ? texts : [`file: ${damage.reason}`, ...texts];
+  const differing = await contradictions(path, entry, variant);
+  const reason =
+    variant.file === undefined
+      ? (await catalog.downloads.damage(variant).catch(() => undefined))?.reason
+      : lengthMismatch(path, variant);
+  return reason === undefined ? differing : [{ text: `file: ${reason}`, refused: true }, ...differing];
+}
+
+function lengthMismatch(path: string, { size_bytes: stated }: ModelVariant): string | undefined {
+  const bytes = modelBytes(path);
+  return stated === undefined || bytes === undefined || bytes === stated
+    ? undefined
+    : `it has ${bytes} bytes, the catalog says ${stated}`;
 }
 
 /** A client's wait for a download. */

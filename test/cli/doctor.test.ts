@@ -5,6 +5,7 @@ import { cpus } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { temporaryFolder } from '../helpers/folder.js';
+import { tinyBert } from '../helpers/models.js';
 import { writeTinyDecoder } from '../helpers/tiny-model/tiny-decoder.mjs';
 import { TestServer } from '../server/test-server.js';
 import { lorekeep } from './command.js';
@@ -18,14 +19,17 @@ interface Finding {
   fix?: string;
 }
 
-async function findings(
-  config: object,
-): Promise<{ status: number | null; of: (subject: string) => Finding | undefined }> {
+async function findings(config: object): Promise<{
+  status: number | null;
+  of: (subject: string) => Finding | undefined;
+  allOf: (subject: string) => Finding[];
+}> {
   const path = inFolder('server-config.json');
   writeFileSync(path, JSON.stringify(config));
   const { status, stdout } = await lorekeep(['doctor', '--config', path, '--json']);
   const { findings: all } = JSON.parse(stdout) as { findings: Finding[] };
-  return { status, of: (name) => all.find(({ subject }) => subject === name) };
+  const allOf = (name: string) => all.filter(({ subject }) => subject === name);
+  return { status, of: (name) => allOf(name)[0], allOf };
 }
 
 async function listen(): Promise<number> {
@@ -260,6 +264,15 @@ describe('lorekeep doctor', () => {
     expect(of('model m')?.message).toContain(
       `its SHA-256 is ${createHash('sha256').update(bytes).digest('hex')}`,
     );
+  });
+
+  it('calls a file that cannot be loaded failed, and not ok as well', async () => {
+    const variants = [{ file: await tinyBert() }];
+    const models = [{ name: 'm', model_type: 'reranker', variants }];
+    writeFileSync(inFolder('models.json'), JSON.stringify({ version: 1, models }));
+    const { allOf } = await findings({ port: 0, models_catalog_path: 'models.json', logs_dir: '' });
+    const message = expect.stringMatching(/: model_type: the catalog says reranker, .* so it is not loaded$/);
+    expect(allOf('model m')).toEqual([expect.objectContaining({ status: 'failed', message })]);
   });
 
   it('warns of a storage root that is not there', async () => {

@@ -89,7 +89,15 @@ describe('lorekeep models', () => {
       expect(shown.stdout).toContain(`reranker: contradiction: ${context}\n`);
       expect(shown.status).toBe(command === 'list' ? 0 : 1);
       const json = await lorekeep(['models', command, '--catalog', catalog, '--json']);
-      const { models: listed } = JSON.parse(json.stdout) as { models: { contradictions: string[] }[] };
+      const { models: listed } = JSON.parse(json.stdout) as {
+        models: { contradictions: string[]; unusable: string | null }[];
+      };
+      expect(listed.map(({ unusable }) => unusable)).toEqual([
+        'dimension: the catalog says 32, the file 64',
+        llm,
+        null,
+        embedder,
+      ]);
       expect(listed.map(({ contradictions }) => contradictions).slice(1)).toEqual([
         [llm],
         [context],
@@ -119,6 +127,7 @@ describe('lorekeep models', () => {
     expect(pulled.status, pulled.stderr).toBe(1);
     const { path, contradictions } = JSON.parse(pulled.stdout) as { path: string; contradictions: string[] };
     expect(contradictions).toEqual([expect.stringMatching(/^file: .*GGUF/)]);
+    expect(JSON.parse(pulled.stdout).unusable).toBe(contradictions[0]);
     expect(readFileSync(path).equals(server.content)).toBe(true);
     expect((await states()).remote).toBe('present');
     const verified = await run('verify');

@@ -54,6 +54,12 @@ describe('auto', () => {
   it.each([
     ['no device', { STAND_IN_DEVICES: '0' }, /loaded and found no device/],
     ['software only', { STAND_IN_DESCRIPTION: 'llvmpipe (LLVM 15.0.6, 256 bits)' }, /computes on the CPU/],
+    [
+      'software only',
+      { STAND_IN_DESCRIPTION: 'llvmpipe (LLVM 15.0.6, 256 bits)', STAND_IN_HIDDEN: '1' },
+      /^llvmpipe .* computes on the CPU; set LOREKEEP_SOFTWARE_GPU=1 to use it$/,
+    ],
+    ['no device', { STAND_IN_HIDDEN: '1' }, /loaded and found no device/],
     ['failed', { STAND_IN_FAILS: 'load' }, /crashed \(SIGABRT\) in a child process/],
     ['failed', { STAND_IN_FAILS: 'open' }, /GPU0 cannot be opened/],
   ])('says %s of a plugin with %o, and takes the CPU', async (state, environment, reason) => {

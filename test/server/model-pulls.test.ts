@@ -175,6 +175,7 @@ describe('a pull', () => {
       expect(error.message).not.toContain(folder);
       const [listed] = (await session.listModels()).models.filter(({ name }) => name === 'far');
       expect(listed?.variants[0]?.contradictions?.[0]).toBe(`file: ${lengths}`);
+      expect(listed?.variants[0]?.unusable).toBe(`file: ${lengths}`);
       expect([files.requests.length, readFileSync(path).length]).toEqual([1, length]);
     },
   );

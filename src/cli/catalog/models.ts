@@ -38,11 +38,8 @@ export interface ListedModel {
   note: string | null;
   /** One sentence per fact that the catalog and the file state differently. */
   contradictions: string[];
-}
-
-/** The same, and whether a load refuses the file. */
-interface Inspected extends ListedModel {
-  refused: boolean;
+  /** Why the file cannot be used: its damage, or why a load refuses it. Only `verify` compares checksums. */
+  unusable: string | null;
 }
 
 /** `lorekeep models list`: every variant and the state of its file. Checksums are compared by verify. */
@@ -50,7 +47,7 @@ export async function listModels(flags: ModelsFlags): Promise<void> {
   await interruptible(async (signal) => {
     const { catalog, config } = await openCatalogAndConfig(flags);
     const listed = await inspected(catalog, catalog.entries, { signal, gpu: await usableGpu(config) });
-    if (flags.json) return printJson({ catalog: catalog.file, models: listed.map(shown) });
+    if (flags.json) return printJson({ catalog: catalog.file, models: listed });
     printTable(listed);
     printRemarks(listed);
   });
@@ -71,7 +68,7 @@ export async function showModel(name: string, flags: ModelsFlags): Promise<void>
           ...more,
           ...(url && { url: withoutSecrets(url) }),
         })),
-        files: variants.map(shown),
+        files: variants,
         chosen_because: chosenBecause,
         contradictions: differing,
       });
@@ -115,9 +112,10 @@ export async function pullModel(name: string, flags: ModelsFlags & { variant?: s
       });
       view.stop();
       const differing = await differences(path, entry, variant);
-      if (differing.some(({ refused }) => refused)) process.exitCode = exitStatus.failed;
+      const unusable = refusalOf(differing);
+      if (unusable !== null) process.exitCode = exitStatus.failed;
       const contradictions = differing.map(({ text }) => text);
-      if (flags.json) return printJson({ model: name, path, contradictions });
+      if (flags.json) return printJson({ model: name, path, contradictions, unusable });
       print(printable(path));
       for (const text of contradictions) note(printable(`contradiction: ${text}`));
     } finally {
@@ -134,11 +132,12 @@ export async function verifyModels(name: string | undefined, flags: ModelsFlags)
     const gpu = await usableGpu(config);
     const listed = await inspected(catalog, entries, { signal, gpu, withChecksums: true });
     const damaged = listed.filter(({ state }) => state === 'damaged').length;
-    const checked = listed.filter(({ state }) => state === 'present' || state === 'damaged').length;
-    const refused = listed.filter((one) => one.refused).length;
+    const present = listed.filter(({ state }) => state === 'present');
+    const checked = present.length + damaged;
+    const refused = present.filter(({ unusable }) => unusable !== null).length;
     const failed = damaged + refused > 0 || (name !== undefined && checked === 0);
     if (failed) process.exitCode = exitStatus.failed;
-    if (flags.json) return printJson({ catalog: catalog.file, damaged, refused, models: listed.map(shown) });
+    if (flags.json) return printJson({ catalog: catalog.file, damaged, refused, models: listed });
     printTable(listed);
     printRemarks(listed);
     const others = refused > 0 ? `, ${refused} not loadable` : '';
@@ -183,7 +182,7 @@ async function inspected(
     gpu,
     withChecksums = false,
   }: { signal: AbortSignal; gpu: string | undefined; withChecksums?: boolean },
-): Promise<Inspected[]> {
+): Promise<ListedModel[]> {
   const files = await modelFiles(catalog, signal, { entries, withChecksums });
   // Nothing can be loaded where the addon does not load, and its reason is in the way of a list of files.
   const devices = await import('../../catalog/expected-device.js').catch(() => undefined);
@@ -223,15 +222,16 @@ const states = {
   damaged: 'damaged',
 } as const;
 
-/** Without the facts that are for commands only. */
-const shown = ({ refused: _, ...listed }: Inspected): ListedModel => listed;
+/** Returns why a load refuses a file with these contradictions, or null. */
+const refusalOf = (differing: readonly Contradiction[]) =>
+  differing.find(({ refused }) => refused)?.text ?? null;
 
 function listedModel(
   catalog: Catalog,
   file: ModelFile,
   device: string | undefined,
   differing: readonly Contradiction[],
-): Inspected {
+): ListedModel {
   const { model, type, variant, state, path, bytes, reason } = file;
   const entry = catalog.find(model) as CatalogEntry;
   return {
@@ -248,7 +248,7 @@ function listedModel(
     reason: reason ?? null,
     note: variant.note ?? null,
     contradictions: differing.map(({ text }) => text),
-    refused: differing.some((one) => one.refused),
+    unusable: state === 'damaged' ? (reason ?? null) : refusalOf(differing),
   };
 }
 
@@ -261,10 +261,12 @@ function printRemarks(listed: readonly ListedModel[]): void {
   }
 }
 
-const stateText = ({ state, used, refused }: Inspected) =>
-  [state, ...(used ? ['used'] : []), ...(refused ? ['not loadable'] : [])].join(', ');
+const stateText = ({ state, used, unusable }: ListedModel) => {
+  const refused = state === 'present' && unusable !== null;
+  return [state, ...(used ? ['used'] : []), ...(refused ? ['not loadable'] : [])].join(', ');
+};
 
-function printTable(listed: readonly Inspected[]): void {
+function printTable(listed: readonly ListedModel[]): void {
   const layout = [
     { title: 'model', align: 'left' },
     { title: 'type', align: 'left' },

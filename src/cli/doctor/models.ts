@@ -1,5 +1,6 @@
 import { LorekeepError } from '../../../lib/errors.js';
 import { Catalog } from '../../catalog/catalog.js';
+import type { Contradiction } from '../../catalog/contradictions.js';
 import { pullCommand } from '../../catalog/pull-command.js';
 import { shippedCatalog } from '../../catalog/shipped-catalog.js';
 import { embeddingOptions, languageModelOptions, rerankerOptions } from '../../config/model-options.js';
@@ -39,12 +40,16 @@ export async function checkModels(
     const tried = tryOut && embeds && isUsed(catalog, file);
     const planned = tryOut && file.state === 'present' ? await planOf(file, config) : {};
     const { need } = planned;
-    const refused = isUsed(catalog, file) ? planned.reason : undefined;
-    const reason = tried ? await failureOf(file.model, catalog, config, signal) : refused;
+    const differing = tryOut && file.state === 'present' ? await differences(catalog, file) : [];
+    const refusal = isUsed(catalog, file) ? planned.reason : undefined;
+    const failure = tried ? await failureOf(file.model, catalog, config, signal) : refusal;
     signal.throwIfAborted();
+    const refused = differing.find((one) => one.refused)?.text.replace(/^file: /, '');
+    const reason = failure ?? refused;
     usable ||= embeds && reason === undefined;
     findings.push(fileFinding(reason === undefined ? file : { ...file, state: 'damaged', reason }, need));
-    if (tryOut && file.state === 'present') findings.push(...(await differences(catalog, file, reason)));
+    for (const { text } of differing.filter((one) => !one.refused))
+      findings.push(warning(`model ${file.model}`, text, 'correct the catalog'));
     const room = limit.bytes(0, true);
     if (need !== undefined && need > room)
       findings.push(
@@ -97,23 +102,14 @@ function fileFinding(
   }
 }
 
-/** Names the facts that the catalog and the file state differently. `told`: why a load failed, if one did. */
+/** Returns the facts that the catalog and a present file state differently. */
 async function differences(
   catalog: Catalog,
   { model, path = '', variant }: ModelFile,
-  told: string | undefined,
-): Promise<Finding[]> {
+): Promise<readonly Contradiction[]> {
   const { contradictions } = await import('../../catalog/contradictions.js');
   const entry = catalog.find(model);
-  const found = entry === undefined ? [] : await contradictions(path, entry, variant);
-  const subject = `model ${model}`;
-  return found
-    .filter(({ text }) => told === undefined || text !== `file: ${told}`)
-    .map(({ text, refused }) =>
-      refused
-        ? failed(subject, `${path}: ${text}`, 'put the right file there, or correct the catalog')
-        : warning(subject, text, 'correct the catalog'),
-    );
+  return entry === undefined ? [] : contradictions(path, entry, variant);
 }
 
 /**

@@ -1,6 +1,7 @@
 // A GPU plugin for tests: its device has memory of its own and computes on the CPU. So the choice of a backend, the
 // placement of models, and the loss of a device can be tested without a GPU. Environment variables, read at loading:
 //   STAND_IN_DEVICES      number of devices (1)
+//   STAND_IN_HIDDEN       "1": without GGML_VK_VISIBLE_DEVICES it has no device, as ggml's Vulkan plugin on rasterisers
 //   STAND_IN_DESCRIPTION  of the devices ("Stand-in")
 //   STAND_IN_MEMORY       bytes of a device (8 GiB)
 //   STAND_IN_FAILS        "load": the process ends; "open": devices cannot be opened
@@ -252,7 +253,8 @@ ggml_backend_reg* registry() {
 
 EXPORT ggml_backend_reg_t ggml_backend_init() {
   if (setting("STAND_IN_FAILS", "") == "load") std::abort();
-  const int count = std::stoi(setting("STAND_IN_DEVICES", "1"));
+  const bool hidden = setting("STAND_IN_HIDDEN", "") == "1" && std::getenv("GGML_VK_VISIBLE_DEVICES") == nullptr;
+  const int count = hidden ? 0 : std::stoi(setting("STAND_IN_DEVICES", "1"));
   for (int i = 0; i < count; ++i) {
     auto* made = new Device{"GPU" + std::to_string(i), setting("STAND_IN_DESCRIPTION", "Stand-in"), {}, {}};
     made->device = {device_functions(), registry(), made};
