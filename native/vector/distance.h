@@ -15,7 +15,7 @@ namespace lorekeep::vector {
 inline constexpr std::int32_t kLargestOfSketchQuery = 21;
 
 /// A comparison of a query with sketches (sketch.h): likely = centre distance - base - factor * step * (2 * b - sum),
-/// where b is the sum of the integers whose bit is set; nearest = likely - reach * stddev.
+/// where b is the sum of the integers whose bit is set; lower bound = likely - reach * stddev.
 struct SketchTask {
   const std::int8_t* query;  // 64 * words integers
   const std::byte* rows;     // each: `words` words of bits, then SketchNumbers; `stride` bytes apart
@@ -46,9 +46,9 @@ struct DistanceKernels {
   float (*dot_ten_bit)(const float* query, const std::int8_t* codes, const std::uint8_t* low, std::size_t length);
 
   /// Sets likely[i] to the estimated distance of row places[i], whose cell's centre is at the distance
-  /// centre_distances[i], and nearest[i] to a lower bound. Null if scoring codes is faster.
+  /// centre_distances[i], and lower_bounds[i] to a lower bound. Null if scoring codes is faster.
   void (*estimate_sketches)(const SketchTask& task, const std::uint32_t* places, const float* centre_distances,
-                            std::size_t count, float* likely, float* nearest) noexcept = nullptr;
+                            std::size_t count, float* likely, float* lower_bounds) noexcept = nullptr;
 
   /// Writes the positions of the bounds that do not exceed `furthest`, ascending, NaN (from a damaged file) included.
   /// Returns their number. `picked` has room for `count` positions.

@@ -30,10 +30,10 @@ std::size_t pick_scalar(const float* bounds, std::size_t count, float furthest, 
 std::size_t pick_avx2(const float* bounds, std::size_t count, float furthest, std::uint32_t* picked) noexcept;
 std::size_t pick_avx512(const float* bounds, std::size_t count, float furthest, std::uint32_t* picked) noexcept;
 void estimate_sketches_avx2(const SketchTask& task, const std::uint32_t* places, const float* centre_distances,
-                            std::size_t count, float* likely, float* nearest) noexcept;
+                            std::size_t count, float* likely, float* lower_bounds) noexcept;
 void estimate_sketches_neon(const SketchTask& task, const std::uint32_t* places, const float* centre_distances,
-                            std::size_t count, float* likely, float* nearest) noexcept;
+                            std::size_t count, float* likely, float* lower_bounds) noexcept;
 void estimate_sketches_avx512(const SketchTask& task, const std::uint32_t* places, const float* centre_distances,
-                              std::size_t count, float* likely, float* nearest) noexcept;
+                              std::size_t count, float* likely, float* lower_bounds) noexcept;
 
 }  // namespace lorekeep::vector

@@ -175,15 +175,15 @@ bool SketchQuery::fast() noexcept {
 }
 
 void SketchQuery::estimate(const std::uint32_t* places, const float* centre_distances, std::size_t count, float margin,
-                           float* likely, float* nearest) const noexcept {
+                           float* likely, float* lower_bounds) const noexcept {
   SketchTask task = task_;
   task.reach = margin * length_;
   const auto kernel = fast() ? kernels().estimate_sketches : estimate_sketches_plainly;
-  kernel(task, places, centre_distances, count, likely, nearest);
+  kernel(task, places, centre_distances, count, likely, lower_bounds);
 }
 
 void estimate_sketches_plainly(const SketchTask& task, const std::uint32_t* places, const float* centre_distances,
-                               std::size_t count, float* likely, float* nearest) noexcept {
+                               std::size_t count, float* likely, float* lower_bounds) noexcept {
   for (std::size_t i = 0; i < count; ++i) {
     const std::byte* row = task.rows + places[i] * task.stride;
     std::int32_t sum = 0;
@@ -197,7 +197,7 @@ void estimate_sketches_plainly(const SketchTask& task, const std::uint32_t* plac
     std::memcpy(&numbers, row + task.words * sizeof(std::uint64_t), sizeof(numbers));
     likely[i] =
         centre_distances[i] - numbers.base - numbers.factor * (static_cast<float>(2 * sum - task.sum) * task.step);
-    nearest[i] = likely[i] - task.reach * numbers.stddev;
+    lower_bounds[i] = likely[i] - task.reach * numbers.stddev;
   }
 }
 

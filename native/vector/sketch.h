@@ -99,11 +99,11 @@ class SketchQuery {
   /// Returns whether this CPU has a kernel; without one a scan of codes is faster.
   static bool fast() noexcept;
 
-  /// Estimates the distance of the row at each place: likely[i] is the estimate, nearest[i] the estimate minus `margin`
-  /// standard deviations of its error. centre_distances[i] is that of the centre of its cell (1 - query . centre).
-  /// Distances here are not clamped to [0, 2].
+  /// Estimates the distance of the row at each place: likely[i] is the estimate, lower_bounds[i] the estimate minus
+  /// `margin` standard deviations of its error. centre_distances[i] is that of the centre of its cell (1 - query .
+  /// centre). Distances here are not clamped to [0, 2].
   void estimate(const std::uint32_t* places, const float* centre_distances, std::size_t count, float margin,
-                float* likely, float* nearest) const noexcept;
+                float* likely, float* lower_bounds) const noexcept;
 
  private:
   std::vector<std::int8_t> integers_;  // the rotated query's values
@@ -113,6 +113,6 @@ class SketchQuery {
 
 /// The portable reference for DistanceKernels::estimate_sketches.
 void estimate_sketches_plainly(const SketchTask& task, const std::uint32_t* places, const float* centre_distances,
-                               std::size_t count, float* likely, float* nearest) noexcept;
+                               std::size_t count, float* likely, float* lower_bounds) noexcept;
 
 }  // namespace lorekeep::vector

@@ -37,7 +37,7 @@ class Estimator {
   }
 
   LOREKEEP_AVX2 void operator()(const std::byte* const rows[4], const float* centre_distances, float* likely,
-                                float* nearest) const {
+                                float* lower_bounds) const {
     const __m256i front = sums_of(rows[0], rows[1]);
     const __m256i back = sums_of(rows[2], rows[3]);
     const __m256i evens_and_odds =
@@ -52,7 +52,7 @@ class Estimator {
     const __m128 dots = _mm_mul_ps(numbers[1], _mm_mul_ps(whole, _mm_set1_ps(task_.step)));
     const __m128 distances = _mm_sub_ps(_mm_sub_ps(_mm_loadu_ps(centre_distances), numbers[0]), dots);
     _mm_storeu_ps(likely, distances);
-    _mm_storeu_ps(nearest, _mm_fnmadd_ps(_mm_set1_ps(task_.reach), numbers[2], distances));
+    _mm_storeu_ps(lower_bounds, _mm_fnmadd_ps(_mm_set1_ps(task_.reach), numbers[2], distances));
   }
 
  private:
@@ -99,11 +99,11 @@ class Estimator {
 
 LOREKEEP_AVX2 void estimate_sketches_avx2(const SketchTask& task, const std::uint32_t* places,
                                           const float* centre_distances, std::size_t count, float* likely,
-                                          float* nearest) noexcept {
+                                          float* lower_bounds) noexcept {
   if (task.words == 6) {  // 384 dimensions
-    return estimate_in_fours(Estimator<6>(task), task, places, centre_distances, count, likely, nearest);
+    return estimate_in_fours(Estimator<6>(task), task, places, centre_distances, count, likely, lower_bounds);
   }
-  estimate_in_fours(Estimator<0>(task), task, places, centre_distances, count, likely, nearest);
+  estimate_in_fours(Estimator<0>(task), task, places, centre_distances, count, likely, lower_bounds);
 }
 
 LOREKEEP_AVX2 std::size_t pick_avx2(const float* bounds, std::size_t count, float furthest,

@@ -71,7 +71,7 @@ class Estimator {
 
   /// Estimates four rows; `own` selects the rows whose centre_distances are read and results stored.
   LOREKEEP_AVX512 void estimate(const std::byte* const at[4], __mmask8 own, const float* centre_distances,
-                                float* likely, float* nearest) const {
+                                float* likely, float* lower_bounds) const {
     __m512i sums[4];
     __m128 numbers[4];
 #pragma GCC unroll 4
@@ -88,7 +88,7 @@ class Estimator {
     const __m128 dots = _mm_mul_ps(numbers[1], _mm_mul_ps(whole, _mm_set1_ps(task_.step)));
     const __m128 distances = _mm_sub_ps(_mm_sub_ps(_mm_maskz_loadu_ps(own, centre_distances), numbers[0]), dots);
     _mm_mask_storeu_ps(likely, own, distances);
-    _mm_mask_storeu_ps(nearest, own, _mm_fnmadd_ps(_mm_set1_ps(task_.reach), numbers[2], distances));
+    _mm_mask_storeu_ps(lower_bounds, own, _mm_fnmadd_ps(_mm_set1_ps(task_.reach), numbers[2], distances));
   }
 
  private:
@@ -101,7 +101,7 @@ class Estimator {
 
 template <std::size_t kWords>
 LOREKEEP_AVX512 void estimate_all(const SketchTask& task, const std::uint32_t* places, const float* centre_distances,
-                                  std::size_t count, float* likely, float* nearest) {
+                                  std::size_t count, float* likely, float* lower_bounds) {
   const Estimator<kWords> estimator(task);
   const auto row = [rows = task.rows, stride = task.stride](std::size_t place) { return rows + place * stride; };
   std::size_t i = 0;
@@ -109,22 +109,23 @@ LOREKEEP_AVX512 void estimate_all(const SketchTask& task, const std::uint32_t* p
     const std::size_t ahead = std::min(i + kRowsAhead, count - 4);
     for (std::size_t r = 0; r < 4; ++r) __builtin_prefetch(row(places[ahead + r]));
     const std::byte* const at[4] = {row(places[i]), row(places[i + 1]), row(places[i + 2]), row(places[i + 3])};
-    estimator.estimate(at, 0xf, centre_distances + i, likely + i, nearest + i);
+    estimator.estimate(at, 0xf, centre_distances + i, likely + i, lower_bounds + i);
   }
   if (i == count) return;
   const std::byte* const last = row(places[count - 1]);
   const std::byte* const at[4] = {row(places[i]), row(places[std::min(i + 1, count - 1)]), last, last};
-  estimator.estimate(at, static_cast<__mmask8>((1u << (count - i)) - 1), centre_distances + i, likely + i, nearest + i);
+  estimator.estimate(at, static_cast<__mmask8>((1u << (count - i)) - 1), centre_distances + i, likely + i,
+                     lower_bounds + i);
 }
 
 }  // namespace
 
 LOREKEEP_AVX512 void estimate_sketches_avx512(const SketchTask& task, const std::uint32_t* places,
                                               const float* centre_distances, std::size_t count, float* likely,
-                                              float* nearest) noexcept {
+                                              float* lower_bounds) noexcept {
   if (task.words == 6)
-    return estimate_all<6>(task, places, centre_distances, count, likely, nearest);  // 384 dimensions
-  estimate_all<0>(task, places, centre_distances, count, likely, nearest);
+    return estimate_all<6>(task, places, centre_distances, count, likely, lower_bounds);  // 384 dimensions
+  estimate_all<0>(task, places, centre_distances, count, likely, lower_bounds);
 }
 
 LOREKEEP_AVX512 std::size_t pick_avx512(const float* bounds, std::size_t count, float furthest,

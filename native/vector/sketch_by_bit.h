@@ -46,11 +46,11 @@ constexpr std::size_t sketch_groups(std::size_t words) noexcept {
 }
 
 /// Implements DistanceKernels::estimate_sketches with an `estimator` of four rows: estimator(rows, centre_distances,
-/// likely, nearest). Inlined into its caller, to use the caller's instruction set.
+/// likely, lower_bounds). Inlined into its caller, to use the caller's instruction set.
 template <class Estimator>
 [[gnu::always_inline]] inline void estimate_in_fours(const Estimator& estimator, const SketchTask& task,
                                                      const std::uint32_t* places, const float* centre_distances,
-                                                     std::size_t count, float* likely, float* nearest) noexcept {
+                                                     std::size_t count, float* likely, float* lower_bounds) noexcept {
   // Rows to prefetch ahead: a row takes 5 ns and may come from memory.
   constexpr std::size_t kRowsAhead = 24;
   const auto row = [rows = task.rows, stride = task.stride](std::size_t place) { return rows + place * stride; };
@@ -59,16 +59,17 @@ template <class Estimator>
     const std::size_t ahead = std::min(i + kRowsAhead, count - 4);
     for (std::size_t r = 0; r < 4; ++r) __builtin_prefetch(row(places[ahead + r]));
     const std::byte* const rows[4] = {row(places[i]), row(places[i + 1]), row(places[i + 2]), row(places[i + 3])};
-    estimator(rows, centre_distances + i, likely + i, nearest + i);
+    estimator(rows, centre_distances + i, likely + i, lower_bounds + i);
   }
   if (i == count) return;
   const std::byte* rows[4];
-  float results[3][4] = {};  // centre_distances, likely, nearest: the caller's arrays may have fewer than four left
+  float results[3][4] =
+      {};  // centre_distances, likely, lower bounds: the caller's arrays may have fewer than four left
   for (std::size_t r = 0; r < 4; ++r) rows[r] = row(places[std::min(i + r, count - 1)]);
   std::copy(centre_distances + i, centre_distances + count, results[0]);
   estimator(rows, results[0], results[1], results[2]);
   std::copy(results[1], results[1] + (count - i), likely + i);
-  std::copy(results[2], results[2] + (count - i), nearest + i);
+  std::copy(results[2], results[2] + (count - i), lower_bounds + i);
 }
 
 }  // namespace lorekeep::vector

@@ -13,7 +13,8 @@ class Estimator {
  public:
   explicit Estimator(const SketchTask& task) : task_(task), query_(task) {}
 
-  void operator()(const std::byte* const rows[4], const float* centre_distances, float* likely, float* nearest) const {
+  void operator()(const std::byte* const rows[4], const float* centre_distances, float* likely,
+                  float* lower_bounds) const {
     int32x4_t sums[4];
     float32x4_t numbers[4];  // SketchNumbers, and padding
 #pragma GCC unroll 4
@@ -33,7 +34,7 @@ class Estimator {
     const float32x4_t dots = vmulq_f32(factors, vmulq_n_f32(whole, task_.step));
     const float32x4_t distances = vsubq_f32(vsubq_f32(vld1q_f32(centre_distances), bases), dots);
     vst1q_f32(likely, distances);
-    vst1q_f32(nearest, vfmsq_f32(distances, vdupq_n_f32(task_.reach), stddevs));
+    vst1q_f32(lower_bounds, vfmsq_f32(distances, vdupq_n_f32(task_.reach), stddevs));
   }
 
  private:
@@ -73,11 +74,11 @@ class Estimator {
 }  // namespace
 
 void estimate_sketches_neon(const SketchTask& task, const std::uint32_t* places, const float* centre_distances,
-                            std::size_t count, float* likely, float* nearest) noexcept {
+                            std::size_t count, float* likely, float* lower_bounds) noexcept {
   if (task.words == 6) {  // 384 dimensions
-    return estimate_in_fours(Estimator<6>(task), task, places, centre_distances, count, likely, nearest);
+    return estimate_in_fours(Estimator<6>(task), task, places, centre_distances, count, likely, lower_bounds);
   }
-  estimate_in_fours(Estimator<0>(task), task, places, centre_distances, count, likely, nearest);
+  estimate_in_fours(Estimator<0>(task), task, places, centre_distances, count, likely, lower_bounds);
 }
 
 }  // namespace lorekeep::vector
