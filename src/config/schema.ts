@@ -82,6 +82,12 @@ export const configSchema = object({
     .default(0)
     .describe('Limit of `models_download_dir` for downloads by clients, in MiB; 0: no limit but the disk.')
     .register(fieldFacts, { extension: true }),
+  models_download_min_speed: integer(0, 1_073_741_824)
+    .default(1024)
+    .describe(
+      'Bytes per second. A server that sends less for 30 s is treated as broken; after six such attempts in a row the download ends with an error. 0: any speed will do.',
+    )
+    .register(fieldFacts, { extension: true }),
   reranker_idle_timeout: integer(0, longestTimerSeconds)
     .default(600)
     .describe('Seconds until an unused reranker is unloaded; 0: never.')

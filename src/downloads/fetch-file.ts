@@ -32,8 +32,10 @@ export interface FetchOptions {
   onProgress?(done: number, total: number): void;
   /** Told why an attempt failed, and after how many ms the next begins. */
   onRetry?(reason: string, pauseMs: number): void;
-  /** Longest silence of a server in ms. */
+  /** Longest silence of a server in ms; the time over which its speed is measured. */
   stallMs?: number;
+  /** Bytes per second below which a server counts as broken; 0: any speed will do. */
+  minSpeed: number;
   /** First delay before another attempt, in ms; doubled up to 30 s. */
   retryMs?: number;
 }
@@ -43,7 +45,7 @@ export interface Fetched {
   bytes: number;
 }
 
-/** Attempts in a row without a new byte. */
+/** Attempts in a row without a new byte, or with fewer than `minSpeed` allows for. */
 const maxAttempts = 6;
 /** Times that bytes are dropped, because the file has changed or cannot be continued. */
 const maxRestarts = 6;
@@ -78,6 +80,7 @@ export async function fetchFile(options: FetchOptions): Promise<void> {
   let attempts = 0;
   let restarts = 0;
   let known = -1;
+  let since = performance.now();
   for (;;) {
     try {
       return await attempt(options, partial);
@@ -87,9 +90,12 @@ export async function fetchFile(options: FetchOptions): Promise<void> {
       options.signal.throwIfAborted();
       if (!(error instanceof Retry)) throw error;
       const length = await partialLength(options, partial);
-      attempts = length > known ? 1 : attempts + 1;
+      const now = performance.now();
+      const enough = Math.max(1, (options.minSpeed * (now - since)) / 1000);
+      attempts = known >= 0 && length - known < enough ? attempts + 1 : 1;
       if (length < known) restarts++;
       known = length;
+      since = now;
       if (attempts >= maxAttempts || restarts >= maxRestarts) {
         await partial.removeIfEmpty();
         throw failure('IO', options, `${error.message}; given up`);
@@ -116,7 +122,7 @@ async function attempt(options: FetchOptions, partial: Partial): Promise<void> {
   let linked = state?.sha256;
   try {
     if (state === undefined || length < state.total) {
-      const stall = new StallGuard(options.stallMs ?? 30_000, signal);
+      const stall = new StallGuard(options.stallMs ?? 30_000, options.minSpeed, signal);
       try {
         linked = await receive(options, partial, opened, stall);
       } finally {
@@ -235,7 +241,7 @@ async function append(
   try {
     for await (const chunk of body) {
       const bytes = chunk as Buffer;
-      stall.moved();
+      stall.moved(bytes.length);
       if (done + bytes.length > total) throw new Retry('the server sent more than it announced');
       await options.lock.check();
       await file.appendFile(bytes);
@@ -346,7 +352,7 @@ function retryAfter(header: string): number | undefined {
 
 /** Errors of certificates and redirects are not repeated: they do not go away. */
 function transient(options: FetchOptions, error: RequestError, stall: StallGuard): Error {
-  if (stall.stalled) return new Retry('the server sent nothing for a while');
+  if (stall.reason !== undefined) return new Retry(stall.reason);
   if (error instanceof LorekeepError) return error;
   if (error instanceof ProxyRefusal) {
     if (error.status >= 500 || error.status === 429) return new Retry(error.message);
@@ -378,31 +384,54 @@ function failure(
   return new LorekeepError(code, `${shownAddress(address.url)}: ${reason}`, { reason });
 }
 
-/** Aborts a request whose server is silent. */
+/** Aborts a request whose server is silent, or slower than `minSpeed` for `stallMs`. */
 class StallGuard {
   readonly signal: AbortSignal;
-  stalled = false;
-  readonly #timer: NodeJS.Timeout;
+  /** Why the request was aborted. */
+  reason: string | undefined;
+  readonly #stop = new AbortController();
+  readonly #stallMs: number;
+  readonly #minSpeed: number;
+  readonly #silence: NodeJS.Timeout;
+  /** From the first byte on. */
+  #slowness: NodeJS.Timeout | undefined;
   readonly #unlink: () => void;
+  /** Since #slowness last fired. */
+  #bytes = 0;
 
-  constructor(stallMs: number, signal: AbortSignal) {
-    const stop = new AbortController();
-    this.signal = stop.signal;
-    const end = () => stop.abort(signal.reason);
+  constructor(stallMs: number, minSpeed: number, signal: AbortSignal) {
+    this.#stallMs = stallMs;
+    this.#minSpeed = minSpeed;
+    this.signal = this.#stop.signal;
+    const end = () => this.#stop.abort(signal.reason);
     this.#unlink = onAbort(signal, end);
     if (signal.aborted) end();
-    this.#timer = setTimeout(() => {
-      this.stalled = true;
-      stop.abort();
-    }, stallMs);
+    this.#silence = setTimeout(() => this.#abort('the server sent nothing for a while'), stallMs);
   }
 
-  moved(): void {
-    this.#timer.refresh();
+  moved(bytes: number): void {
+    this.#silence.refresh();
+    this.#slowness ??= setInterval(() => this.#checkSpeed(), this.#stallMs);
+    this.#bytes += bytes;
   }
 
   end(): void {
-    clearTimeout(this.#timer);
+    clearTimeout(this.#silence);
+    clearInterval(this.#slowness);
     this.#unlink();
+  }
+
+  #checkSpeed(): void {
+    const seconds = this.#stallMs / 1000;
+    if (this.#bytes < this.#minSpeed * seconds)
+      this.#abort(
+        `the server sent ${this.#bytes} bytes in ${seconds} s, less than ${this.#minSpeed} per second`,
+      );
+    this.#bytes = 0;
+  }
+
+  #abort(reason: string): void {
+    this.reason ??= reason;
+    this.#stop.abort();
   }
 }

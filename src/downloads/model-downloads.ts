@@ -67,6 +67,8 @@ function isThere(path: string): boolean {
 /** Model files downloaded into one folder, and `downloads.json` with their facts. */
 export class ModelDownloads {
   readonly folder: string;
+  /** Bytes per second below which a server counts as broken; 0: any speed will do. Default: `models_download_min_speed`. */
+  minSpeed = 1024;
 
   constructor(folder: string) {
     this.folder = folder;
@@ -154,6 +156,7 @@ export class ModelDownloads {
       signal,
       lock,
       record,
+      minSpeed: this.minSpeed,
       onProgress: (done, total) => options.onProgress?.({ file: name, done, total }),
       onRetry: (reason, pauseMs) => {
         const when = pauseMs < longPauseMs ? '' : ` in ${Math.round(pauseMs / 1000)} s`;

@@ -108,6 +108,7 @@ export class LorekeepServer {
     const catalog = await orStartupError(
       Catalog.load(config.models_catalog_path, config.models_download_dir),
     );
+    catalog.downloads.minSpeed = config.models_download_min_speed;
     for (const warning of catalog.warnings) log.warn(warning);
     const storageRoot = config.storage_root || homeFolder;
     reportAccess(config, storageRoot, log, accessToken);

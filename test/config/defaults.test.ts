@@ -89,6 +89,7 @@ const extensions = {
   embedding_model_idle_timeout: 600,
   allow_model_pulls: false,
   models_download_max_mb: 0,
+  models_download_min_speed: 1024,
   reranker_idle_timeout: 600,
   models_cache_max_mb: 0,
   language_model_idle_timeout: 600,

@@ -162,6 +162,61 @@ it('the first part of a split model is refused if the disk has no room for all',
   expect(readdirSync(folder)).toEqual([]);
 });
 
+/** Answers each request for a file with `pace` bytes at a time, `pauseMs` between them. */
+function trickle(server: FileServer, pace: number, pauseMs: number): void {
+  server.intercept = (request, response) => {
+    const from = Number(/^bytes=(\d+)-$/.exec(request.headers.range ?? '')?.[1] ?? 0);
+    const { length } = server.content;
+    response.writeHead(from > 0 ? 206 : 200, {
+      'content-length': length - from,
+      etag: server.etag,
+      ...(from > 0 && { 'content-range': `bytes ${from}-${length - 1}/${length}` }),
+    });
+    let sent = from;
+    const timer = setInterval(() => {
+      response.write(server.content.subarray(sent, sent + pace));
+      sent += pace;
+    }, pauseMs);
+    response.on('close', () => clearInterval(timer));
+    return true;
+  };
+}
+
+it('a server that sends a byte at a time is given up, and the folder is free', async () => {
+  const { server, folder, downloads, pull, notes } = await start();
+  trickle(server, 1, 5);
+  await expect(pull({}, { stallMs: 300 })).rejects.toMatchObject({
+    code: 'IO',
+    detail: { reason: expect.stringMatching(/; given up$/) },
+  });
+  expect(notes.join()).toMatch(
+    /the server sent \d+ bytes in 0\.3 s, less than 1024 per second; trying again/,
+  );
+  expect([server.requests.length, notes.length]).toEqual([6, 5]);
+  // Each attempt continued where the last one stopped.
+  expect(server.requests.at(-1)?.range).toMatch(/^bytes=[1-9]/);
+  expect(readdirSync(folder).filter((name) => name.endsWith('.lock'))).toEqual([]);
+  server.intercept = () => false;
+  expect(
+    readFileSync(await downloads.pull({ url: `${server.url}/other.gguf` }, { signal: never })).length,
+  ).toBe(300_000);
+});
+
+it('a server that ends each connection after a byte is given up, too', async () => {
+  const { server, pull } = await start();
+  server.cutAfter = 1;
+  await expect(pull({}, { retryMs: 2 })).rejects.toThrow(/given up/);
+  expect(server.requests.length).toBeLessThan(100);
+});
+
+it('minSpeed 0 accepts any speed', async () => {
+  const { server, downloads, pull } = await start(400);
+  downloads.minSpeed = 0;
+  trickle(server, 4, 5);
+  expect(readFileSync(await pull({}, { stallMs: 400 })).equals(server.content)).toBe(true);
+  expect(server.requests).toHaveLength(1);
+});
+
 it('a server that goes silent is given up and asked again', async () => {
   const { server, pull, notes } = await start();
   server.intercept = (_, response, index) => {
