@@ -20,17 +20,103 @@ bool is_bracketed(std::string_view text) noexcept {
 
 }  // namespace
 
-/// Text between two control tokens, and which message each byte belongs to.
-struct PromptTokenizer::Text {
-  std::string bytes;
-  std::vector<std::pair<std::size_t, int>> messages;  // from this offset on
-  std::vector<std::size_t> cuts;                      // offsets that no token may span
-
-  void append(std::string_view more, int message) {
-    if (more.empty()) return;
-    if (messages.empty() || messages.back().second != message) messages.emplace_back(bytes.size(), message);
-    bytes += more;
+/// Writes the tokens of a prompt, and counts them by message. Collects the text between two control tokens.
+class PromptTokenizer::Writer {
+ public:
+  Writer(const PromptTokenizer& tokenizer, int messages) : tokenizer_(tokenizer) {
+    prompt_.message_tokens.assign(static_cast<std::size_t>(messages), 0);
   }
+
+  /// Adds text of a user or a document, in which control tokens and markers are text.
+  void add_input(std::string_view rest, int message) {
+    for (std::size_t i = 0; i < rest.size();) {
+      if (tokenizer_.markers_.at(rest.substr(i)) == nullptr) {
+        ++i;
+        continue;
+      }
+      append(rest.substr(0, i + 1), message);
+      cuts_.push_back(bytes_.size());
+      rest.remove_prefix(i + 1);
+      i = 0;
+    }
+    append(rest, message);
+  }
+
+  /// Adds text of the template, with its control tokens.
+  void add_template(std::string_view rest, int message) {
+    for (std::size_t i = 0; i < rest.size();) {
+      const Control* const control = tokenizer_.controls_.at(rest.substr(i));
+      if (control == nullptr) {
+        ++i;
+        continue;
+      }
+      append(rest.substr(0, i), message);
+      flush(control->strips_left);
+      prompt_.tokens.push_back(control->token);
+      count(message);
+      strips_ = control->strips_right;
+      rest.remove_prefix(i + control->text.size());
+      i = 0;
+    }
+    append(rest, message);
+  }
+
+  Prompt finish() && {
+    flush(false);
+    const std::size_t before = prompt_.tokens.size();
+    tokenizer_.tokens_.add_begin(prompt_.tokens);
+    prompt_.other += static_cast<std::uint32_t>(prompt_.tokens.size() - before);
+    return std::move(prompt_);
+  }
+
+ private:
+  void append(std::string_view more, int message) {
+    if (strips_ && bytes_.empty()) {
+      while (!more.empty() && is_space(more.front())) more.remove_prefix(1);
+    }
+    if (more.empty()) return;
+    strips_ = false;
+    if (messages_.empty() || messages_.back().second != message) messages_.emplace_back(bytes_.size(), message);
+    bytes_ += more;
+  }
+
+  /// Tokenizes the collected text. A token belongs to the message of its first byte; tokens that contain other bytes
+  /// than the text (an added space) move that by a byte or two.
+  void flush(bool strip_right_end) {
+    while (strip_right_end && !bytes_.empty() && is_space(bytes_.back())) bytes_.pop_back();
+    cuts_.push_back(bytes_.size());
+    std::size_t run = 0;
+    std::string piece;
+    std::size_t begin = 0;
+    for (const std::size_t cut : cuts_) {
+      if (cut <= begin) continue;
+      std::size_t at = begin;
+      for (const Token token :
+           tokenizer_.tokens_.tokenize(std::string_view(bytes_).substr(begin, cut - begin), false)) {
+        prompt_.tokens.push_back(token);
+        while (run + 1 < messages_.size() && messages_[run + 1].first <= at) ++run;
+        count(messages_[run].second);
+        piece.clear();
+        tokenizer_.tokens_.append_piece(token, piece);
+        at += piece.size();
+      }
+      begin = cut;
+    }
+    bytes_.clear();
+    messages_.clear();
+    cuts_.clear();
+  }
+
+  void count(int message) {
+    ++(message < 0 ? prompt_.other : prompt_.message_tokens[static_cast<std::size_t>(message)]);
+  }
+
+  const PromptTokenizer& tokenizer_;
+  Prompt prompt_;
+  std::string bytes_;
+  std::vector<std::pair<std::size_t, int>> messages_;  // from this offset on
+  std::vector<std::size_t> cuts_;                      // offsets that no token may span
+  bool strips_ = false;                                // the last control token takes the white space after it
 };
 
 PromptTokenizer::PromptTokenizer(const Tokens& tokens) : tokens_(tokens) {
@@ -71,86 +157,17 @@ const PromptTokenizer::Control* PromptTokenizer::Spellings::at(std::string_view 
 }
 
 Prompt PromptTokenizer::tokenize(std::span<const PromptPart> parts) const {
-  Prompt prompt;
   int last = -1;
   for (const PromptPart& part : parts) last = std::max(last, part.message);
-  prompt.message_tokens.assign(static_cast<std::size_t>(last + 1), 0);
-  const auto count = [&](int message) {
-    ++(message < 0 ? prompt.other : prompt.message_tokens[static_cast<std::size_t>(message)]);
-  };
-
-  Text text;
-  bool strips = false;  // the last control token takes the white space after it
-  const auto flush = [&](bool strip_right_end) {
-    while (strip_right_end && !text.bytes.empty() && is_space(text.bytes.back())) text.bytes.pop_back();
-    if (!text.bytes.empty()) {
-      // A token belongs to the message of its first byte; tokens that hold other bytes than the text (an added space)
-      // move that by a byte or two.
-      std::size_t at = 0;
-      std::size_t run = 0;
-      std::string piece;
-      text.cuts.push_back(text.bytes.size());
-      std::size_t begin = 0;
-      for (const std::size_t cut : text.cuts) {
-        for (const Token token : tokens_.tokenize(std::string_view(text.bytes).substr(begin, cut - begin), false)) {
-          prompt.tokens.push_back(token);
-          while (run + 1 < text.messages.size() && text.messages[run + 1].first <= at) ++run;
-          count(text.messages[run].second);
-          piece.clear();
-          tokens_.append_piece(token, piece);
-          at += piece.size();
-        }
-        begin = at = cut;
-      }
-    }
-    text = Text();
-  };
-  const auto append = [&](std::string_view more, int message) {
-    if (strips && text.bytes.empty()) {
-      while (!more.empty() && is_space(more.front())) more.remove_prefix(1);
-    }
-    if (more.empty()) return;
-    strips = false;
-    text.append(more, message);
-  };
+  Writer writer(*this, last + 1);
   for (const PromptPart& part : parts) {
-    std::string_view rest = part.text;
     if (part.input) {
-      for (std::size_t i = 0; i < rest.size();) {
-        if (markers_.at(rest.substr(i)) == nullptr) {
-          ++i;
-          continue;
-        }
-        append(rest.substr(0, i + 1), part.message);
-        text.cuts.push_back(text.bytes.size());
-        rest.remove_prefix(i + 1);
-        i = 0;
-      }
-      append(rest, part.message);
-      continue;
+      writer.add_input(part.text, part.message);
+    } else {
+      writer.add_template(part.text, part.message);
     }
-    std::size_t plain = 0;
-    while (plain < rest.size()) {
-      const Control* const control = controls_.at(rest.substr(plain));
-      if (control == nullptr) {
-        ++plain;
-        continue;
-      }
-      append(rest.substr(0, plain), part.message);
-      flush(control->strips_left);
-      prompt.tokens.push_back(control->token);
-      count(part.message);
-      strips = control->strips_right;
-      rest.remove_prefix(plain + control->text.size());
-      plain = 0;
-    }
-    append(rest, part.message);
   }
-  flush(false);
-  const std::size_t before = prompt.tokens.size();
-  tokens_.add_begin(prompt.tokens);
-  prompt.other += static_cast<std::uint32_t>(prompt.tokens.size() - before);
-  return prompt;
+  return std::move(writer).finish();
 }
 
 std::shared_ptr<const TokenTable> read_token_table(const Tokens& tokens, const ThinkingTags& tags) {

@@ -49,7 +49,7 @@ class PromptTokenizer {
   const std::vector<Control>& markers() const noexcept { return markers_.all; }
 
  private:
-  struct Text;
+  class Writer;
   /// Finds the longest of some spellings that a text begins with.
   struct Spellings {
     std::vector<Control> all;

@@ -85,14 +85,6 @@ template void unpack(const GroupQ5_K&, std::size_t, Unpacked&) noexcept;
 template void unpack(const GroupQ6_K&, std::size_t, Unpacked&) noexcept;
 template void unpack(const GroupIq4Nl&, std::size_t, Unpacked&) noexcept;
 
-int quant_zero(Format format) noexcept {
-  return with_group(format, []<class Group>() { return Group::kZero; });
-}
-
-Arithmetic arithmetic_of(Format format) noexcept {
-  return with_group(format, []<class Group>() { return Group::kArithmetic; });
-}
-
 std::size_t panel_bytes(Format format, std::size_t inputs) noexcept {
   if (is_float(format)) return (inputs * kLanes * block_bytes(format) + kLine - 1) / kLine * kLine;
   return with_group(format, [inputs]<class Group>() {

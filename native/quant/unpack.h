@@ -25,10 +25,6 @@ struct alignas(kLine) UnpackedSigned {
 template <class Group>
 void unpack(const Group& group, std::size_t block, Unpacked& to) noexcept;
 
-/// The amount that a format adds to quants when unpacked.
-int quant_zero(Format format) noexcept;
-Arithmetic arithmetic_of(Format format) noexcept;
-
 /// Bytes of a panel, a multiple of the cache line.
 std::size_t panel_bytes(Format format, std::size_t inputs) noexcept;
 
