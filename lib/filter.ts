@@ -17,7 +17,7 @@ export interface FieldDefinition {
   /** Type of its values. A record with another one is refused. */
   type: 'int' | 'float' | 'string' | 'bool' | 'set<string>';
   /**
-   * Of an int field: its values are dates. "date": days since 1970-01-01, also written "2024-05-31"; "date-time":
+   * For an int field whose values are dates. "date": days since 1970-01-01, also written "2024-05-31"; "date-time":
    * milliseconds since 1970 in UTC, also written "2024-05-31T12:00:00Z". Hits have the written form.
    */
   format?: 'date' | 'date-time' | undefined;

@@ -89,7 +89,7 @@ export interface GenerateRequest {
   schema?: object | undefined;
   /** A GBNF grammar (llama.cpp) that the reply conforms to, after thinking. */
   grammar?: string | undefined;
-  /** Whatever the reply has between quotation marks is a span of one of the texts. Of schema, grammar and quotes, one. */
+  /** Makes every quotation in the reply a span of one of the texts. Cannot be combined with a schema or a grammar. */
   quotes?: { texts: readonly string[] } | undefined;
   /** Added to the logits of tokens; -Infinity excludes a token. */
   logitBias?: Readonly<Record<number, number>> | undefined;

@@ -65,7 +65,7 @@ export interface StoragePlan {
 export interface FusionPlan {
   /** By ranks, or by scores. */
   method: FusionMethod;
-  /** Of this query, together 1; only of the fusion by scores. */
+  /** The weights of this query, together 1; only in a fusion by scores. */
   weights?: { dense: number; lexical: number };
 }
 

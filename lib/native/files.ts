@@ -3,7 +3,7 @@ export interface NativeModelDescription {
   tensors: number;
   /** Numbers in all tensors. */
   parameters?: number;
-  /** Of the file, or of all parts of a split model. */
+  /** Size of the file, or of all parts of a split model. */
   bytes?: number;
   /** Files of a split model; absent for a single file. */
   parts?: number;

@@ -81,7 +81,7 @@ export interface LanguageModelNumbers {
 export interface PrefixPart {
   /** Number of parts before it in the prompts. */
   readonly depth: number;
-  /** Of this part alone. */
+  /** Tokens of this part alone. */
   readonly tokens: number;
   /** Requests under way whose prompt ends with it. */
   readonly running: number;
@@ -104,7 +104,7 @@ export interface NativeGenerationRequest {
   /** Plain text, or tokens; undefined with messages. */
   prompt: string | Int32Array | undefined;
   messages: readonly NativeMessage[] | undefined;
-  /** Of a rendered prompt. */
+  /** The parts of a rendered prompt. */
   parts: readonly { text: string; input: boolean }[] | undefined;
   /** Index into thinkingModes. */
   thinking: number;

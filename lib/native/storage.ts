@@ -4,7 +4,7 @@ import type { NativeTextIndex, NativeVectorIndex } from './indexes.js';
 export interface NativeField {
   name: string;
   type: 'int' | 'float' | 'string' | 'bool' | 'set<string>';
-  /** Of int fields that have one. */
+  /** The format of an int field, if it has one. */
   format?: 'date' | 'date-time';
 }
 
@@ -63,7 +63,7 @@ export interface NativeStorage extends NativeHandle {
     variables: object | undefined,
     numbers: Float64Array,
   ): unknown[] | undefined;
-  /** Of each record: the number of matching words in its text, then begin, end (UTF-16) and clause of each. */
+  /** Returns for each record the number of matching words in its text, then begin, end (UTF-16) and clause of each word. */
   highlight(
     text: string,
     lexical: NativeLexicalOptions | undefined,

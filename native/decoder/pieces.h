@@ -48,7 +48,7 @@ class Pieces {
   static constexpr std::size_t kRowsOfAStream = 8;  // reading weights takes as long as multiplying them with this many
   static constexpr std::size_t kPiecesPerThread = 4;
 
-  /// Of the sizes up to `most`, in kOutputs, the largest with which threads of equal speed finish first. Not for a few
+  /// Returns the largest size up to `most`, in kOutputs, with which threads of equal speed finish first. Not for a few
   /// rows: there, reading long pieces saves more.
   std::size_t balanced(std::size_t most, std::size_t row_pieces, std::size_t threads) const noexcept {
     const std::size_t units = count(outputs_, kOutputs);

@@ -29,7 +29,8 @@ constexpr double kPromptPerTurn = 512;
 constexpr double kReplyPerTurn = 96;
 // native/decoder must be faster by this factor, the precision of measurements.
 constexpr double kBetter = 0.95;
-// Of the distributions of the next token, in nats. Rounding differs by less than 0.01 with weights of 4 bits.
+// Largest divergence of two distributions of the next token, in nats. Rounding differs by less than 0.01 with weights
+// of 4 bits.
 constexpr double kMaxDivergence = 0.03;
 
 struct Choice {

@@ -10,7 +10,7 @@ namespace lorekeep::quant {
 namespace {
 
 struct Isa : Avx2Lanes {
-  // Of 16 registers, 8 hold the sums of a block, 4 weights and 1 a value. The sums of all blocks are in memory.
+  // 8 of 16 registers hold the sums of a block, 4 weights, and 1 a value. The sums of all blocks are in memory.
   static constexpr int kRows = 4;
   static constexpr int kPanels = 1;
   static constexpr int kFloatRows = 5;

@@ -10,7 +10,7 @@
 
 namespace lorekeep::store {
 
-/// Of the cosines of a query and sampled records.
+/// Statistics of the cosines between a query and sampled records.
 struct Background {
   double mean = 0;
   double floor = 0;  // mean of the least quarter: records of other subjects, even if most are about the query's

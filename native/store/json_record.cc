@@ -120,7 +120,7 @@ class RecordFields {
     }
     const filter::Value parsed = to_value(value);
     auto coerced = filter::coerce(parsed, field);
-    // Of the doubles that such integers become, only -2^63 would be accepted as an int.
+    // Among the doubles that such integers become, only -2^63 would be accepted as an int.
     const auto* real = rounded_ && field.type == filter::FieldType::kInt ? parsed.as<double>() : nullptr;
     if (coerced && (real == nullptr || *real > -0x1p63)) {
       record_.values.emplace_back(position, std::move(*coerced));

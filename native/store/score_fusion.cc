@@ -7,7 +7,7 @@
 namespace lorekeep::store {
 namespace {
 
-/// For adapted_weight(): the share of the range of the first 50 cosines by which the tenth lies below the first.
+/// Used by adapted_weight(): the distance of the tenth cosine from the first, as a share of the range of the first 50.
 constexpr std::size_t kTenth = 9;
 constexpr std::size_t kFiftieth = 49;
 constexpr double kUsualFall = 0.66;  // mean over the training queries

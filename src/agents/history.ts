@@ -19,7 +19,7 @@ export class AgentHistory {
   readonly #most: number;
   readonly #memory: Holding;
   readonly #remembered: Remembered[] = [];
-  /** Of all remembered turns. */
+  /** Bytes of all remembered turns. */
   #heap = 0;
   #values = 0;
   #forgotten = 0;

@@ -42,7 +42,7 @@ export class Interaction {
   readonly text: string;
   readonly variables: Readonly<Record<string, unknown>>;
   readonly components: Component[];
-  /** By id of the node that found the knowledge. */
+  /** Keyed by the id of the node that found the knowledge. */
   readonly sources: Map<string, KnowledgeSource> = new Map();
   /** Ids of the nodes whose knowledge the client asked for. */
   readonly emitting: Set<string> = new Set();

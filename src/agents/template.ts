@@ -37,7 +37,7 @@ export class Template {
     return this.#parsed === undefined ? interaction.text : this.renderView(interactionView(interaction));
   }
 
-  /** As render(), with a view that was made before. */
+  /** Like render(), with an existing view. */
   renderView(view: TemplateView): string {
     if (this.#parsed === undefined) return view.written(view.text);
     const budget = { left: renderingBudget, perSection: this.#length };

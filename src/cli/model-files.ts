@@ -56,9 +56,9 @@ interface Stated<Value> {
 
 /** The expected size and checksums of a variant's files. */
 interface Expected {
-  /** Of all files together. */
+  /** Bytes of all files together. */
   size: Stated<number> | undefined;
-  /** Of each file. */
+  /** Checksum of each file. */
   sums: readonly (Stated<string> | undefined)[];
 }
 

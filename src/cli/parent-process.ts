@@ -58,7 +58,7 @@ export function watchParent(pid: number, onEnd: () => void): void {
 }
 
 interface Stat {
-  /** Of the program: at most 15 characters. */
+  /** Name of the program, at most 15 characters. */
   name: string;
   parent: number;
   startTime: string;

@@ -30,7 +30,7 @@ export class ClientAgent implements AsyncDisposable, Disposable {
   readonly #session: AgentSession;
   readonly #fields: SessionFields<'CreateAgentRequest'>;
   readonly #forget: () => void;
-  /** Of an agent that remembers them, and whose connection is replaced when it is lost. */
+  /** Kept for an agent with history whose lost connection is replaced. */
   readonly #turns: RememberedTurns | undefined;
   #id: string;
 

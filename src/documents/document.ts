@@ -15,9 +15,9 @@ export interface Section {
   anchor: string;
   /** Counted from 1. */
   page?: number;
-  /** Of a row: its title, in place of the document's. */
+  /** Title of a row, in place of the document's. */
   title?: string;
-  /** Of a row: the values of mapped columns. */
+  /** Values of a row's mapped columns. */
   metadata?: Readonly<Record<string, unknown>>;
   blocks: readonly Block[];
 }

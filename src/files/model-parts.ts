@@ -36,9 +36,9 @@ function sizeOf(path: string): number | undefined {
 
 /** Size and checksums of a model file that a catalog states. */
 export interface StatedContent {
-  /** Of the file; of a split model, of its first part. */
+  /** Checksum of the file; for a split model, of its first part. */
   sha256?: string | undefined;
-  /** Of each part of a split model. */
+  /** Checksum of each part of a split model. */
   parts_sha256?: readonly string[] | undefined;
 }
 

@@ -5,7 +5,7 @@ import ipaddr from 'ipaddr.js';
 /** Returns the reason to refuse a request, or undefined. The address of the socket is checked apart, by isLoopback(). */
 export function refusalOf({ headers, headersDistinct }: IncomingMessage): string | undefined {
   const { host, origin, 'sec-fetch-site': site } = headers;
-  // Of several, Node.js shows the first.
+  // Node.js shows only the first of several.
   if (!isOwnHost(host) || headersDistinct.host?.length !== 1)
     return 'the Host header names another server; use an IP address or localhost';
   if (origin !== undefined && origin !== `http://${host}`) return 'requests of other web pages are refused';

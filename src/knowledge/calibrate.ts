@@ -14,7 +14,7 @@ export interface FittedCalibration {
   error: number;
   /** The error with corrections fitted to other questions. */
   corrected: number;
-  /** By how much those corrections lower the log loss of a hit: the mean over the questions, and half of its 95 % interval. */
+  /** Reduction of the log loss of a hit by those corrections: the mean over the questions, and half of its 95 % interval. */
   gain: { mean: number; half: number };
 }
 

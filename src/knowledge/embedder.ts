@@ -114,7 +114,7 @@ function joined(vectors: readonly (Float32Array | readonly number[])[], dimensio
   return rows;
 }
 
-/** For storages of vectors that were made elsewhere: it knows the dimension and cannot embed. */
+/** For storages of given vectors: knows the dimension and cannot embed. */
 export class NoEmbedder implements TextEmbedder {
   readonly dimension: number;
   readonly facts: TextEmbedder['facts'];

@@ -34,7 +34,7 @@ export interface Evaluation {
   drafts: number;
   topK: number;
   settings: EvaluatedSetting[];
-  /** Of the first topK hits of the current setting. */
+  /** Relevance of the first topK hits of the current setting. */
   relevance: RelevanceSummary;
   /** Corrections of relevance that the judgments ask for, by mode; not of modes without a setting or with few judged hits. */
   calibrations: { [Mode in SearchMode]?: FittedCalibration };

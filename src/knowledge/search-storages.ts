@@ -16,7 +16,7 @@ export interface NamedSearch {
 
 export type NamedHit = SearchHit & { storage?: string };
 
-/** As StoragesOutcome. */
+/** Like StoragesOutcome, with optional names. */
 export interface NamedOutcome {
   hits: NamedHit[];
   outcomes: (Omit<SearchOutcome, 'hits'> & { storage?: string | undefined })[];

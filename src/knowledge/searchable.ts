@@ -54,7 +54,7 @@ export interface SearchOutcome<Own = Metadata> extends Omit<TimedSearchResult, '
   embedding?: { tokens: number; batches: number };
 }
 
-/** As of Storage.search(). */
+/** The default of Storage.search(). */
 const defaultTopK = 5;
 
 /** A storage of texts with the model that embeds queries for it. `Own`: the type of its records' metadata. */

@@ -11,7 +11,7 @@ export interface MetricFamily {
   read(add: AddSample): void | Promise<void>;
 }
 
-/** Of the text format of Prometheus, version 0.0.4. */
+/** Content type of the text format of Prometheus, version 0.0.4. */
 export const contentType = 'text/plain; version=0.0.4; charset=utf-8';
 
 /** Returns a metric in the text format of Prometheus. `help` is one line. */

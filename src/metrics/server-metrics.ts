@@ -51,7 +51,7 @@ export class ServerMetrics {
     'type',
   );
   readonly #turns = new Tally('turns_total', 'Finished turns by status and error code (0: none).', 'status');
-  /** By error code. */
+  /** Counts by error code. */
   readonly #refused = new Map<number, number>();
   readonly #requestSeconds: LatencyHistogram;
   readonly #nodeSeconds: LatencyHistogram;

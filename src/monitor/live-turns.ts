@@ -23,7 +23,7 @@ export class LiveTurns {
   added(turn: RecentTurn): void {
     this.#timer ??= setTimeout(() => this.flush(), gatherMs).unref();
     if (this.#turns.length < maxShown) this.#put(this.#turns.length, turn);
-    // Of equal turns the older one gives way.
+    // The older one of equal turns is replaced.
     else if (turn.rank >= (this.#ranks[this.#least] as number)) this.#put(this.#least, turn);
   }
 

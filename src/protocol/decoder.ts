@@ -8,7 +8,7 @@ export const frameKind = { json: 1, binary: 2 } as const;
 
 export interface WireFrame {
   kind: number;
-  /** Of a skipped frame, its beginning. */
+  /** The content; for a skipped frame, its beginning. */
   payload: Buffer;
   /** Bytes of the payload as sent. */
   length: number;

@@ -15,9 +15,9 @@ type Limit = {
 };
 
 type Filter = {
-  /** Of a filter: the place inside it. */
+  /** Place inside a filter. */
   readonly filter_path?: string | undefined;
-  /** Of a filter: the expected value. */
+  /** Value that the filter expects. */
   readonly expected?: string | undefined;
 };
 

@@ -359,7 +359,7 @@ export class JsonParser {
       return JSON.parse(token);
     } catch {
       const begin = this.#stringBegin < 0 ? this.#at : this.#stringBegin - 1;
-      // Of a long string, `token` is a piece.
+      // `token` may be a piece of a long string.
       const end = Math.min(this.#at + 1, begin + 4 * longestShown);
       const shown = this.#stringBegin < 0 ? token : this.#text.toString('utf8', begin, end);
       fail(

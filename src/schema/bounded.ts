@@ -4,7 +4,7 @@ import { shownValue } from './messages.js';
 /** The most that a value may have at any depth, itself included. */
 export interface ValueLimits {
   readonly values: number;
-  /** Of strings and keys. */
+  /** Maximum length of strings and keys. */
   readonly characters?: number | undefined;
 }
 

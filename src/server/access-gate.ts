@@ -7,7 +7,7 @@ import { FailureBudget, type FailureRate } from './failure-budget.js';
 export const perAddress: FailureRate = { burst: 10, perSecond: 1 };
 export const ofAll: FailureRate = { burst: 100, perSecond: 10 };
 
-/** Number of remembered addresses that sent the right token; wrong tokens of others do not lock them out. */
+/** Number of remembered addresses that sent the right token: others' wrong tokens do not lock them out. */
 const maxTrusted = 4096;
 
 /** Admits clients that know the server's access token. */
@@ -18,7 +18,7 @@ export class AccessGate {
   readonly #allFailures: FailureBudget;
   readonly #trusted = new Set<string>();
 
-  /** Without `token` it is `spare`; without both every client is admitted. `now`: a clock in ms. */
+  /** `spare` is used if there is no `token`; without either, every client is admitted. `now`: a clock in ms. */
   constructor(token: string | undefined, now: () => number = () => performance.now(), spare?: string) {
     this.#spare = spare;
     this.replace(token);
@@ -26,7 +26,7 @@ export class AccessGate {
     this.#allFailures = new FailureBudget(ofAll, now);
   }
 
-  /** Wants another token from now on; without one, the spare token. Sessions stay open. */
+  /** Replaces the token, by the spare one if it is undefined. Sessions stay open. */
   replace(token = this.#spare): void {
     this.#token = token === undefined ? undefined : digest(token);
   }

@@ -46,7 +46,7 @@ function giveBack(log: Log): void {
   const before = process.memoryUsage.rss();
   startCollection();
   later(() => {
-    // Memory freed by finalizers, and pages that the first collection has emptied.
+    // Returns memory that finalizers freed, and pages that the first collection emptied.
     startCollection();
     later(() => {
       releaseFreeMemory();
@@ -96,7 +96,7 @@ function turnAway(
   log.warn({ client: socket.remoteAddress, code }, 'a client was turned away');
   observer?.refused?.(code);
   socket.on('error', () => {});
-  // Whatever it sends is not read, so that it costs nothing.
+  // Its data is not read, so that it costs nothing.
   socket.end(encodeFrame({ type: 'Error', reply_to: null, code, name, message, details }, longestFarewell));
   if (waitMs === 0) {
     socket.destroySoon();

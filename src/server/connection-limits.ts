@@ -22,16 +22,16 @@ export const defaultLimits: ConnectionLimits = {
   farewellMs: 2_000,
 };
 
-/** How much is taken from one client before others have their turn. */
+/** Work taken from one client before others have their turn. */
 export const pace = {
   /** Requests started in one slice before their effects are charged. */
   requests: 16,
   /** Short frames taken in one slice, without a look at the clock. */
   shortFrames: 8,
-  /** Received bytes that may be a ping alone. More are probably another request, which waits for its own turn from then on. */
+  /** Longest data taken for a ping. Longer data is probably another request, which waits for a slice of its own. */
   pingBytes: 64,
   /**
-   * Bytes read from the network before their frames are parsed: one read. This way many busy senders do not hold the event loop
+   * Bytes read from the network before their frames are parsed: one read, so that many busy senders do not hold the event loop
    * between two slices of another client.
    */
   maxAhead: 64 * 1024,

@@ -222,7 +222,7 @@ export class Connection {
     return 0;
   }
 
-  /** An estimate, from the bytes that were read. A frame that is not parsed in a slice counts as many. */
+  /** Returns an estimate from the bytes read. A frame that needs more than a slice counts as infinitely many. */
   get #waitingRequests(): number {
     if (this.#parsing !== undefined || this.#decoder.joining) return Number.POSITIVE_INFINITY;
     return Math.ceil(this.#decoder.waitingBytes / bytesPerRequest);
@@ -414,7 +414,7 @@ export class Connection {
     this.#outbox.send(frame);
   }
 
-  /** Calls back when no long reply waits to be written: until then its results are held. */
+  /** Calls back when no long reply waits to be written. Until then the memory of its results counts. */
   #whenWritten(callback: () => void): void {
     this.#afterWriting.push(callback);
     this.#callAfterWriting();
@@ -440,7 +440,7 @@ export class Connection {
     this.#socket.destroy();
   }
 
-  /** Closes a silent connection, unless it has a session. */
+  /** Closes a silent connection without a session. */
   #dropSilent(): boolean {
     if (this.#sessions.size > 0 || this.#requests > 0) return true;
     const { idleMs } = this.#limits;

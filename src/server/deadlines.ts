@@ -1,20 +1,20 @@
-/** Longest times in ms that a client may take. */
+/** Time limits of a client, in ms. */
 export interface DeadlineLimits {
-  /** From the first byte of a frame to the last, while the server reads. */
+  /** From the first byte of a frame to its last, while the server reads. */
   readonly frameMs: number;
-  /** To read everything above `unsentBytes`, before the client is dropped. */
+  /** For reading the replies above `unsentBytes`; then the client is dropped. */
   readonly stallMs: number;
   /** Silence of a connection without a session; 0: unlimited. */
   readonly idleMs: number;
 }
 
-/** Called when a client is late. */
+/** Called when a client exceeds a limit. */
 export interface DeadlineEvents {
-  /** It has not read its replies. */
+  /** The client has not read its replies. */
   stalled(): void;
-  /** It has not finished a frame. */
+  /** The client has not finished a frame. */
   unfinished(): void;
-  /** It was silent. Returns whether it may stay silent for another period. */
+  /** The client was silent. Returns whether it may be silent for another period. */
   silent(): boolean;
 }
 
@@ -37,7 +37,7 @@ export class Deadlines {
     this.#idle?.refresh();
   }
 
-  /** Replies that the client has not read are too long. Meanwhile only replies under way are added. */
+  /** The client's unread replies exceed the limit. From now on only replies under way are added. */
   unread(): void {
     this.#stall ??= setTimeout(() => this.#events.stalled(), this.#limits.stallMs);
   }
@@ -60,7 +60,7 @@ export class Deadlines {
     }, this.#limits.frameMs);
   }
 
-  /** No frame is unfinished, or the server does not read: there is no limit between frames. */
+  /** No frame is unfinished, or the server does not read. There is no limit between frames. */
   frameEnded(): void {
     clearTimeout(this.#frame);
     this.#frame = undefined;

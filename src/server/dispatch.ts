@@ -6,7 +6,7 @@ import { type HandlerContext, handlers } from './handlers.js';
 
 type Request = Requests[RequestType];
 
-/** A reply or an error without the request's id. Undefined if the handler has replied itself. */
+/** A reply or an error without the request's id; undefined if the handler has sent it. */
 type Answer = object | undefined;
 
 /**
@@ -22,7 +22,7 @@ export function dispatch(context: HandlerContext, request: Request): Promise<Ans
     try {
       if (activity.stopping && !endsSomething.has(request.type))
         throw serverError(1008, 'the server is stopping');
-      // Async, so that a handler that throws at once is not answered before earlier requests.
+      // Awaited, so that the error of a handler that throws at once is not sent before earlier replies.
       const handler = async () =>
         (handlers[request.type] as (context: HandlerContext, request: Request) => unknown)(context, request);
       return (await handler()) as Answer;

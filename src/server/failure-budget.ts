@@ -1,20 +1,20 @@
 export interface FailureRate {
-  /** Failures at once. */
+  /** Largest burst of failures. */
   burst: number;
-  /** Failures per second after that. */
+  /** Refill, in failures per second. */
   perSecond: number;
 }
 
 interface Budget {
   left: number;
-  /** When that was so, in ms. */
+  /** Time of the last change, in ms. */
   at: number;
 }
 
-/** Keys that are remembered; the one unused for the longest time is forgotten first. */
+/** Maximum number of keys; the least recently used one is dropped first. */
 const maxKeys = 4096;
 
-/** The failures that each key has left: a bucket that fills up again with time. */
+/** Limits the failures of each key: a token bucket. */
 export class FailureBudget {
   readonly #rate: FailureRate;
   readonly #now: () => number;

@@ -9,7 +9,7 @@ import type { SessionTable } from './session-table.js';
 import type { ThrottleReports } from './throttle.js';
 import type { VideoMemoryWish } from './video-memory.js';
 
-/** The connection of a request, as its handler sees it. */
+/** The connection of a request, for its handler. */
 export interface HandlerContext {
   /** Its address, for the log. */
   readonly client: string;
@@ -21,15 +21,15 @@ export interface HandlerContext {
   readonly memory: Ledger;
   /** Sends an event, or a reply that must go out before the handler returns. */
   send(frame: ServerFrame): void;
-  /** Waits until the client can be sent more; the result is called when all is sent. @throws the signal's reason */
+  /** Waits until more may be sent to the client. Call the result once all is sent. @throws the signal's reason */
   waitForOutput(signal: AbortSignal): Promise<() => void>;
-  /** Counts memory for results, once there is room for it; the result gives it back. @throws ClientMemoryExceeded, ServerMemoryExceeded; the signal's reason */
+  /** Reserves memory for results, and waits for it if necessary; the result releases it. @throws ClientMemoryExceeded, ServerMemoryExceeded; the signal's reason */
   reserve(bytes: Bytes, signal: AbortSignal): Promise<() => void>;
-  /** Counts the request's memory until then, although it is answered before. */
+  /** Keeps the request's memory counted until the promise settles, even if it is answered before. */
   holdRequest(until: Promise<void>): void;
 }
 
-/** A reply without the id that it answers, or undefined when the handler has sent it itself. */
+/** A reply without the request's id; undefined if the handler has sent it. */
 type Reply<Type extends RequestType> = Omit<ServerFrames[Replies[Type]], 'reply_to'> | undefined;
 
 type Handler<Type extends RequestType> = (

@@ -6,7 +6,7 @@ import { watchCollections } from './collection-pauses.js';
 
 /** Work of one client that is done in slices. */
 export interface LoopWork {
-  /** Works until nothing is left or until `isDue()`. Returns about how many requests wait, 0 if there is nothing to do. Never throws. */
+  /** Works until nothing is left or `isDue()`. Returns the approximate number of waiting requests; 0 if there is nothing to do. Never throws. */
   serve(isDue: () => boolean): number;
   /** Called after each slice, once its promise callbacks have run. */
   settle(): void;

@@ -325,7 +325,7 @@ async function openDebug(
   return openDebugChannel(services, connections);
 }
 
-/** Of several threads, one is kept for clients with short searches, which do not wait for the end of long ones. */
+/** Reserves one of several threads for clients with short searches, so that these do not wait for long ones. */
 function searchSlots(threads: number): FairSlots {
   const reserved = Math.min(1, threads - 1);
   return new FairSlots(threads - reserved, reserved);

@@ -15,7 +15,7 @@ export class SessionTable {
   readonly #address: string;
   readonly #sessions = new Map<string, Session>();
   readonly #memory: ClientMemory;
-  /** Of native threads. */
+  /** The client's shares of native threads. */
   readonly #shares: { threads: SlotShare; builders: SlotShare; patterns: PatternShare };
   readonly #holds = new Map<Session, () => void>();
   /** Sessions without an id that are still closing. */

@@ -12,7 +12,7 @@ export interface TextSizes {
   all: number;
 }
 
-/** Of inline storages. */
+/** Text sizes of inline storages. */
 const known = new WeakMap<SearchableStorage, TextSizes>();
 
 /** Measures texts, in slices of the client. @throws the signal's reason */

@@ -12,9 +12,9 @@ export interface WireOutcome
   hits: Hit[];
   /** Whether the request wants to know that a storage's files have changed, and they have. */
   stale: boolean;
-  /** Of the first storage, as are `embedding` and `cosineFloor`. */
+  /** The plan in the first storage; so are `embedding` and `cosineFloor`. */
   plan: RetrievalPlan;
-  /** Of each storage, if they are named. */
+  /** The plan in each storage, if they are named. */
   plans?: { storage: string; plan: RetrievalPlan }[];
 }
 

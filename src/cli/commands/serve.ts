@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { integer } from '../arguments.js';
 
-/** Of any system. */
+/** Largest process id of any system. */
 const largestPid = 2 ** 31 - 1;
 
 /** Adds the command. Its flags come from the config's schema, which is slow to load, so they are added only if `args` may need them. */

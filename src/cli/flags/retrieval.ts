@@ -21,7 +21,7 @@ export interface RetrievalFlags extends LexicalFlags {
   variables?: string;
 }
 
-/** Of near duplicates, as in the library. */
+/** Largest distance of near duplicates, as in the library. */
 const defaultDistance = 0.05;
 
 export function addRetrievalFlags(command: Command): Command {

@@ -1,4 +1,4 @@
-/** Backticks from which on they fence a block of code, over several lines. */
+/** Minimum number of backticks that fence a block of code over several lines. */
 const fence = 3;
 
 /**

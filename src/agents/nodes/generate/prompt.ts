@@ -11,7 +11,7 @@ import { defaultHeader, defaultPrompt, defaultSystem } from './default-texts.js'
 import { withoutMarks } from './marks.js';
 import type { GenerateParams } from './schema.js';
 
-/** Maximum number of characters of Mustache's message, which may quote the template, that are sent to a client. */
+/** Longest message of Mustache that is sent to a client, in characters; it may quote the template. */
 const longestReason = 200;
 
 /** Parts of a prompt. */
@@ -93,7 +93,7 @@ export class PromptBuilder {
     return interactionView(interaction, numbered, (text) => this.#plain(text, numbered));
   }
 
-  /** Returns a text that comes from outside as the prompt has it. With `cite` "marks", only the node numbers records. */
+  /** Returns the form of an outside text in the prompt. With `cite` "marks" its own marks are changed: only the node numbers records. */
   #plain(text: string, { length }: readonly Knowledge[]): string {
     return this.#params.cite === 'marks' ? withoutMarks(text, length, 'parentheses') : text;
   }
@@ -127,8 +127,8 @@ export class PromptBuilder {
   }
 
   /**
-   * Returns the two messages of a turn. `before`: the turn before it, whose action it may have the result of. Marks of its
-   * reply numbered other records.
+   * Returns the two messages of a turn. `before` is the previous turn: this turn may have the result of its action. Marks in
+   * the reply refer to records of another prompt.
    */
   #turnMessages(
     { text, reply, action, action_result }: HistoryTurn,
@@ -179,7 +179,7 @@ export class PromptBuilder {
   }
 }
 
-/** Small models find a record best next to the message. Numbered ones keep their order: the best is [1]. */
+/** Small models use the record next to the message most. Numbered records keep their order: the best is [1]. */
 function defaultOrder({ cite, knowledge }: GenerateParams): 'rank' | 'reversed' {
   return knowledge.placement === 'before_user' && cite !== 'marks' ? 'reversed' : 'rank';
 }

@@ -3,9 +3,9 @@ import type { Knowledge } from '../../../protocol/components.js';
 import type { OwnCitation } from '../../interaction.js';
 
 /**
- * Returns the citations of a reply whose quotations are spans of the records, which come best first: one for each quotation,
- * of the best record that has it. The marks of such a reply open and close quotations in turns. A reply that was cut may end
- * within one.
+ * Returns one citation per quotation of a reply whose quotations are spans of the records: of the best record that contains
+ * it. `records` are sorted best first. Marks open and close quotations alternately. A truncated reply may end within a
+ * quotation.
  */
 export function quotations(reply: string, records: readonly Knowledge[]): OwnCitation[] {
   const citations: OwnCitation[] = [];

@@ -5,25 +5,25 @@ import type { KnowledgeSource } from '../../interaction.js';
 import { type SentenceScorer, sentenceScorers } from '../quote/scorer.js';
 
 /**
- * Coefficients of logistic regressions, whether a record answers, by tools/no-knowledge/fit.py: docs/relevance.md. `above`: of
- * the cosine on a scale from the query's floor to 1; `words`: of the share of the query's weighted words in the record;
- * `relevance`: of the logarithm of its odds; `size`: of the logarithm of the number of records, because the best of many is
- * near, or shares words, by chance.
+ * Coefficients of a logistic regression for whether a record answers, fitted by tools/no-knowledge/fit.py (docs/relevance.md).
+ * The inputs: `above`, the cosine on a scale from the query's floor to 1; `words`, the share of the query's weighted words in
+ * the record; `relevance`, the logarithm of its odds; `size`, the logarithm of the number of records, because the best of many
+ * records is near, or shares words, by chance.
  */
 const byCosine = { constant: -7.69, above: 16.82, words: 2.9, size: -0.45 };
-/** Of lexical searches, with their own number of records. */
+/** Coefficients for lexical searches. */
 const byWords = { constant: -1.8, relevance: 1.3, words: 10.5, size: -0.6, largeStorage: 300 };
 
-/** Largest logarithm of the odds of a relevance, and its negative is that of none: those of 0.999 and 0.001. */
+/** Bounds of the logarithm of the odds of a relevance: those of 0.999 and, negated, of 0.001. */
 const maxOdds = Math.log(999);
 
-/** Records of a storage from which on its size makes no difference: none larger was learned from. */
+/** Larger storages count as this many records: the regression saw none that were larger. */
 const largeStorage = 1200;
 
 /** Minimum range of cosines above the floor: all records may be equal. */
 const minRange = 0.05;
 
-/** Number of best records that are looked at. */
+/** Number of best records considered. */
 const best = 10;
 
 /** Returns the probability, 0 to 1, that the best record answers: by its cosine and its words, or else by its relevance. */
@@ -65,7 +65,7 @@ function probability(
   );
 }
 
-/** Returns the logarithm of the odds of a relevance before its correction: the coefficients are for that. */
+/** Returns the logarithm of the odds of a relevance before its correction, to which the coefficients apply. */
 function estimatedOdds(relevance: number, { offset = 0, slope = 1 }: Calibration = {}): number {
   return (Math.log(relevance / (1 - relevance)) - offset) / slope;
 }

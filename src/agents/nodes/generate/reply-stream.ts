@@ -15,7 +15,7 @@ export interface ReplyOutcome {
   readonly removedMarks: number;
 }
 
-/** Passes a model's text to the client: without its action and the marks of records that do not exist, at a pace. */
+/** Passes a model's text to the client at the pace of the class, without actions and without marks of unknown records. */
 export class ReplyStream {
   readonly #writer: ReplyWriter;
   readonly #best: readonly Knowledge[];

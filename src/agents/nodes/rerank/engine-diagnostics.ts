@@ -2,7 +2,7 @@ import type { RerankFacts } from '../../../knowledge/rerank.js';
 import { milliseconds } from '../../../protocol/milliseconds.js';
 import type { RerankDiagnostics } from './schema.js';
 
-/** Returns a function that gives the cost of one rerank that took `duration` ms with everything around it. */
+/** Returns a function that reports the cost of one reranking; its argument is the node's duration in ms. */
 export function engineDiagnostics(
   model: string,
   { documents, tokens, ms }: RerankFacts,

@@ -7,7 +7,7 @@ import type { RetrievalDiagnostics } from './schema.js';
 /** The compute backend of this process; read once, after a model has been loaded. */
 let backend: string | undefined;
 
-/** Returns a function that gives the cost of one search that took `duration` ms with everything around it. It holds no hits. */
+/** Returns a function that reports the cost of one search; its argument is the node's duration in ms. It keeps no hits in memory. */
 export function engineDiagnostics(
   source: KnowledgeModel,
   { plan, times, embedding, embedMs, searchMs }: WireOutcome,
