@@ -27,6 +27,13 @@ namespace {
 
 }  // namespace
 
+void MappedFile::check_same_at_path() const {
+  const auto found = file_id(path_of_utf8(name_));
+  if (!found || !id_ || *found == *id_) return;
+  fail(Code::kCorrupt, name_ + ": it was replaced by another file while it was read; load it again",
+       {{"path", name_}, {"reason", std::string("changed")}});
+}
+
 #if defined(_WIN32)
 
 MappedFile::MappedFile(const std::filesystem::path& path) : name_(utf8_path(path)) {
@@ -42,6 +49,7 @@ MappedFile::MappedFile(const std::filesystem::path& path) : name_(utf8_path(path
     CloseHandle(file);
     refuse(name_, "cannot read its size", false, "system error");
   }
+  id_ = file_id_of_handle(file);
   size_ = static_cast<std::size_t>(size.QuadPart);
   if (size_ > 0) {
     HANDLE mapping = CreateFileMappingW(file, nullptr, PAGE_READONLY, 0, 0, nullptr);
@@ -61,7 +69,6 @@ MappedFile::~MappedFile() {
 }
 
 void MappedFile::check_unchanged() const {}
-void MappedFile::check_same_at_path() const {}
 void MappedFile::forget(std::span<const std::byte>) const noexcept {}
 
 #else
@@ -133,6 +140,7 @@ MappedFile::MappedFile(const std::filesystem::path& path) : name_(utf8_path(path
   if (::fstat(file, &info) != 0) refuse(name_, "cannot open", false, std::strerror(errno));
   if (!S_ISREG(info.st_mode)) refuse(name_, "cannot open", false, "not a regular file");
   stamp_->facts = facts_of(info);
+  id_ = FileId{static_cast<std::uint64_t>(info.st_dev), static_cast<std::uint64_t>(info.st_ino)};
   if (info.st_size == 0) return;
   void* address = ::mmap(nullptr, static_cast<std::size_t>(info.st_size), PROT_READ, MAP_SHARED, file, 0);
   if (address == MAP_FAILED) refuse(name_, "cannot map", false, std::strerror(errno));
@@ -158,15 +166,6 @@ void MappedFile::check_unchanged() const {
   const char* const what =
       lost ? ": a part of it could not be read: it was truncated or its device failed" : ": it was changed in place";
   fail(Code::kCorrupt, name_ + what + " while it was in use; replace files by renaming, and load it again",
-       {{"path", name_}, {"reason", std::string("changed")}});
-}
-
-void MappedFile::check_same_at_path() const {
-  struct stat mapped{};
-  struct stat found{};
-  if (::fstat(stamp_->file, &mapped) != 0 || ::stat(path_of_utf8(name_).c_str(), &found) != 0) return;
-  if (mapped.st_dev == found.st_dev && mapped.st_ino == found.st_ino) return;
-  fail(Code::kCorrupt, name_ + ": it was replaced by another file while it was read; load it again",
        {{"path", name_}, {"reason", std::string("changed")}});
 }
 

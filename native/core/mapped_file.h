@@ -3,9 +3,11 @@
 #include <cstddef>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 
+#include "core/file_id.h"
 #include "core/mapping_guard.h"
 
 namespace lorekeep {
@@ -29,7 +31,7 @@ class MappedFile {
   /// has thrown, it always throws.
   void check_unchanged() const;
   /// Throws Error(kCorrupt) if the path leads to another file by now, for a caller that opened the path again to read
-  /// the rest of the same file. A path that leads nowhere is no error. Windows has no check.
+  /// the rest of the same file. A path that leads nowhere is no error.
   void check_same_at_path() const;
   /// Lets the system reclaim the memory of a copied part.
   void forget(std::span<const std::byte> part) const noexcept;
@@ -40,6 +42,7 @@ class MappedFile {
   std::string name_;
   const std::byte* data_ = nullptr;
   std::size_t size_ = 0;
+  std::optional<FileId> id_;
   std::unique_ptr<Stamp> stamp_;  // null on Windows, which refuses writes to a mapped file
   std::unique_ptr<MappingGuard> guard_;
 };

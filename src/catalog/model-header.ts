@@ -32,10 +32,10 @@ function remember(key: string, header: ModelDescription): void {
 async function identityOf(path: string): Promise<string | undefined> {
   const identities: string[] = [];
   for (const part of partNames(path)) {
-    const found = await stat(part).catch(() => undefined);
+    const found = await stat(part, { bigint: true }).catch(() => undefined);
     if (found === undefined) return undefined;
-    const { dev, ino, size, mtimeMs, ctimeMs } = found;
-    identities.push([part, dev, ino, size, mtimeMs, ctimeMs].join(':'));
+    const { dev, ino, size, mtimeNs, ctimeNs } = found;
+    identities.push([part, dev, ino, size, mtimeNs, ctimeNs].join(':'));
   }
   return identities.join(' ');
 }

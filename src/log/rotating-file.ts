@@ -120,9 +120,9 @@ export class RotatingFile {
 
   #reopen(): void {
     if (this.#descriptor !== undefined) {
-      const there = statSync(this.path, { throwIfNoEntry: false });
-      if (there?.ino === fstatSync(this.#descriptor).ino) {
-        this.#bytes = there.size;
+      const there = statSync(this.path, { throwIfNoEntry: false, bigint: true });
+      if (there?.ino === fstatSync(this.#descriptor, { bigint: true }).ino) {
+        this.#bytes = Number(there.size);
         return;
       }
       this.close();

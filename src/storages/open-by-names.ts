@@ -1,4 +1,4 @@
-import { close, constants, fstat, open } from 'node:fs';
+import { type BigIntStats, close, constants, fstatSync, open } from 'node:fs';
 import { lstat, readlink, realpath, stat } from 'node:fs/promises';
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { promisify } from 'node:util';
@@ -64,8 +64,9 @@ async function openChecked(boundary: string, path: string): Promise<number> {
   const flags = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
   const descriptor = await promisify(open)(path, flags);
   try {
-    const [opened, named] = [await promisify(fstat)(descriptor), await stat(path)];
-    if (!isWithin(boundary, await realpath(path)) || opened.ino !== named.ino) throw new Outside();
+    const opened = identityOf(fstatSync(descriptor, { bigint: true }));
+    const named = identityOf(await stat(path, { bigint: true }));
+    if (!isWithin(boundary, await realpath(path)) || opened !== named) throw new Outside();
     return descriptor;
   } catch (error) {
     await promisify(close)(descriptor);
@@ -76,13 +77,21 @@ async function openChecked(boundary: string, path: string): Promise<number> {
 async function isClosed(path: string, { closed, logs }: BeneathRequest): Promise<boolean> {
   if (logs !== '' && /\.log/i.test(path) && dirname(path) === (await realpath(logs).catch(() => logs)))
     return true;
-  const found = await stat(path).catch(() => undefined);
+  const found = await identityAt(path);
   for (const each of closed) {
     const real = await realpath(each).catch(() => each);
-    const same = found !== undefined && (await stat(each).catch(() => undefined))?.ino === found.ino;
+    const same = found !== undefined && (await identityAt(each)) === found;
     if (same || isWithin(real, path)) return true;
   }
   return false;
+}
+
+/** Inodes of Windows do not fit into a number. */
+const identityOf = ({ dev, ino }: BigIntStats) => `${dev}:${ino}`;
+
+async function identityAt(path: string): Promise<string | undefined> {
+  const found = await stat(path, { bigint: true }).catch(() => undefined);
+  return found && identityOf(found);
 }
 
 function ignoreAbsence(error: unknown): undefined {

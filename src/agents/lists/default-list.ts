@@ -24,8 +24,8 @@ export class DefaultList<Item> {
   async load(where: string): Promise<Item[]> {
     const file = await this.#open(where);
     try {
-      const { dev, ino, size, mtimeMs } = await file.stat();
-      const identity = [dev, ino, size, mtimeMs].join(':');
+      const { dev, ino, size, mtimeNs } = await file.stat({ bigint: true });
+      const identity = [dev, ino, size, mtimeNs].join(':');
       if (this.#kept?.identity !== identity) this.#keep(identity, this.#read(file, where));
       return await (this.#kept as { items: Promise<Item[]> }).items;
     } finally {

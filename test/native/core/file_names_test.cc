@@ -6,6 +6,7 @@
 
 #include "core/atomic_file.h"
 #include "core/error.h"
+#include "core/file_id.h"
 #include "core/mapped_file.h"
 #include "core/utf8_path.h"
 #include "harness.h"
@@ -50,6 +51,35 @@ TEST("files are written, mapped and replaced under names of any script") {
   CHECK(mapped.bytes()[1] == std::byte{'n'});
   CHECK_EQ(mapped.name(), name_of(path));
   mapped.check_unchanged();
+}
+
+TEST("a mapped file that is replaced by a rename is noticed, and one that is removed is not an error") {
+  const test::ScratchFolder folder;
+  const fs::path path = strange(folder) / u8"модель.gguf";
+  test::write_file(path, std::array<std::uint8_t, 1>{7});
+  const MappedFile mapped(path);
+  mapped.check_same_at_path();
+  const fs::path moved = folder.path() / "moved";
+  fs::rename(path, moved);
+  mapped.check_same_at_path();  // nothing is there
+  test::write_file(path, std::array<std::uint8_t, 1>{7});
+  CHECK(file_id(path) != file_id(moved));
+  CHECK_FAILS(Code::kCorrupt, mapped.check_same_at_path());
+  fs::remove(path);
+  fs::rename(moved, path);
+  mapped.check_same_at_path();
+}
+
+TEST("a file has one identity under all of its names, and a path that leads nowhere has none") {
+  const test::ScratchFolder folder;
+  const fs::path path = strange(folder) / u8"é.gguf";
+  test::write_file(path, std::array<std::uint8_t, 1>{7});
+  const fs::path linked = folder.path() / "linked";
+  fs::create_hard_link(path, linked);
+  CHECK(file_id(path).has_value());
+  CHECK(file_id(path) == file_id(linked));
+  CHECK(file_id(path) != file_id(folder.path()));
+  CHECK(!file_id(folder.path() / "absent").has_value());
 }
 
 TEST("what killed writers left under such names is removed") {
