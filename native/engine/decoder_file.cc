@@ -32,10 +32,15 @@ constexpr double kUsualBase = 10000;
 /// Why native/decoder cannot compute a file; never leaves this one.
 struct Unsuited {
   std::string reason;
+  bool damaged = false;  // llama.cpp will not compute it either
 };
 
 void need(bool condition, const std::string& reason) {
   if (!condition) throw Unsuited{reason};
+}
+
+void need_whole(bool condition, const std::string& reason) {
+  if (!condition) throw Unsuited{reason, true};
 }
 
 /// Traits of an architecture.
@@ -140,7 +145,8 @@ class Tensors {
     const auto format = quant::format_of_type(tensor.type->id);
     need(format.has_value(), "the tensor '" + name + "' is " + std::string(tensor.type->name));
     need(inputs % quant::block_values(*format) == 0, "the tensor '" + name + "' has an odd width");
-    need(tensor.bytes.size() == outputs * quant::row_bytes(*format, inputs), "the tensor '" + name + "' is truncated");
+    need_whole(tensor.bytes.size() == outputs * quant::row_bytes(*format, inputs),
+               "the tensor '" + name + "' is truncated");
     bytes_ += tensor.bytes.size();
     return work_ == nullptr ? PackedMatrix()
                             : PackedMatrix::pack(*format, tensor.bytes, outputs, inputs, *work_, memory_);
@@ -151,8 +157,8 @@ class Tensors {
          "the tensor '" + name + "' is not F32");
     std::vector<float> found(size);
     std::memcpy(found.data(), tensor.bytes.data(), tensor.bytes.size());
-    need(std::all_of(found.begin(), found.end(), [](float value) { return std::isfinite(value); }),
-         "the tensor '" + name + "' has values that are not numbers");
+    need_whole(std::all_of(found.begin(), found.end(), [](float value) { return std::isfinite(value); }),
+               "the tensor '" + name + "' has values that are not numbers");
     return found;
   }
   bool has(const std::string& name) const { return file_.tensor(name) != nullptr; }
@@ -166,9 +172,9 @@ class Tensors {
  private:
   const GgufTensor& find(const std::string& name, std::size_t inputs, std::size_t outputs) {
     const GgufTensor* tensor = file_.tensor(name);
-    need(tensor != nullptr, "the tensor '" + name + "' is missing");
-    need(tensor->shape == std::array<std::uint64_t, 4>{inputs, outputs, 1, 1},
-         "the tensor '" + name + "' has an unexpected shape");
+    need_whole(tensor != nullptr, "the tensor '" + name + "' is missing");
+    need_whole(tensor->shape == std::array<std::uint64_t, 4>{inputs, outputs, 1, 1},
+               "the tensor '" + name + "' has an unexpected shape");
     used_.insert(tensor->name);
     return *tensor;
   }
@@ -335,6 +341,7 @@ DecoderPlan plan_decoder(const GgufFile& file) {
     plan.shape = read(file, nullptr, plan.weight_bytes).shape;
   } catch (const Unsuited& unsuited) {
     plan.obstacle = unsuited.reason;
+    plan.damaged = unsuited.damaged;
   } catch (const Error& error) {
     plan.obstacle = error.what();  // a key of another type
   }

@@ -18,6 +18,8 @@ struct DecoderPlan {
   std::uint64_t weight_bytes = 0;  // of the packed matrices, about
   /// Why native/decoder cannot compute the file; empty: it can. Then llama.cpp computes or refuses it.
   std::string obstacle;
+  /// Whether the obstacle is probably damage, such as a missing tensor.
+  bool damaged = false;
 
   bool suited() const noexcept { return obstacle.empty(); }
 };

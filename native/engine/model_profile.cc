@@ -5,6 +5,7 @@
 #include <cinttypes>
 #include <cstdio>
 #include <string_view>
+#include <vector>
 
 #include "core/checksum.h"
 #include "core/error.h"
@@ -38,12 +39,12 @@ constexpr std::string_view kTokenizers[] = {"bert", "llama", "gpt2", "t5"};
 constexpr std::string_view kRopeScalings[] = {"none", "linear", "yarn", "longrope"};
 
 const Architecture& find_architecture(const GgufFile& file) {
-  std::string known;
+  std::vector<std::string_view> known;
   for (const Architecture& architecture : kArchitectures) {
     if (architecture.name == architecture_of(file)) return architecture;
-    add_name(known, architecture.name);
+    known.push_back(architecture.name);
   }
-  refuse_architecture(file, "are not embedded", known, "are");
+  refuse_architecture(file, "give no embeddings", known, "docs/embedding.md");
 }
 
 struct Parameters : GgufKeys {
@@ -183,11 +184,8 @@ ModelProfile profile_model(const GgufFile& file, std::optional<Pooling> pooling)
 
 ModelProfile profile_reranker(const GgufFile& file) {
   const std::string_view name = architecture_of(file);
-  if (std::find(std::begin(kRerankers), std::end(kRerankers), name) == std::end(kRerankers)) {
-    std::string known;
-    for (std::string_view one : kRerankers) add_name(known, one);
-    refuse_architecture(file, "do not rerank", known, "do");
-  }
+  if (std::find(std::begin(kRerankers), std::end(kRerankers), name) == std::end(kRerankers))
+    refuse_architecture(file, "do not rerank", kRerankers, "docs/reranking.md");
   const Parameters parameters(file, find_architecture(file));
   const ModelProfile profile = profile_of(parameters, Pooling::kRank);
   check_head(parameters, profile.dimension);

@@ -14,6 +14,8 @@ namespace lorekeep::engine {
 namespace {
 
 constexpr std::uint64_t kMaxTokens = 1 << 22;
+constexpr std::size_t kMostShown = 16;  // architectures in a message
+constexpr std::size_t kAlike = 3;       // letters with which a family's names begin
 
 }  // namespace
 
@@ -74,12 +76,22 @@ std::string_view architecture_of(const GgufFile& file) {
   return *name;
 }
 
-void refuse_architecture(const GgufFile& file, std::string_view cannot, const std::string& known,
-                         std::string_view can) {
+void refuse_architecture(const GgufFile& file, std::string_view cannot, std::span<const std::string_view> known,
+                         std::string_view page) {
   const std::string found(architecture_of(file).substr(0, 64));
+  const bool all = known.size() <= kMostShown;
+  std::string shown;
+  std::size_t count = 0;
+  for (const std::string_view name : known) {
+    if (count == kMostShown || (!all && !name.starts_with(found.substr(0, kAlike)))) continue;
+    add_name(shown, name);
+    ++count;
+  }
+  const std::string others =
+      count == known.size() ? "" : (count == 0 ? "" : " and ") + std::to_string(known.size() - count) + " others";
   fail_file(Code::kUnsupported, file.name(),
-            "models of the architecture '" + found + "' " + std::string(cannot) + "; those of " + known + " " +
-                std::string(can),
+            "models of the architecture '" + found + "' " + std::string(cannot) + "; those of " + shown + others +
+                " do (" + std::string(page) + ")",
             {{"architecture", found}});
 }
 

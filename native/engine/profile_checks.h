@@ -47,9 +47,10 @@ class GgufKeys {
 
 /// Returns general.architecture.
 std::string_view architecture_of(const GgufFile& file);
-/// Throws Error(kUnsupported): "models of the architecture 'x' <cannot>; those of <known> <can>".
-[[noreturn]] void refuse_architecture(const GgufFile& file, std::string_view cannot, const std::string& known,
-                                      std::string_view can);
+/// Throws Error(kUnsupported): "models of the architecture 'x' <cannot>; those of <known> do". Of a long list, the
+/// names that begin like x, and the page that has all.
+[[noreturn]] void refuse_architecture(const GgufFile& file, std::string_view cannot,
+                                      std::span<const std::string_view> known, std::string_view page);
 /// Appends a name to a list.
 void add_name(std::string& list, std::string_view name);
 

@@ -145,7 +145,8 @@ engine::DecoderPlan LanguageModel::Impl::plan_runtime(const engine::GgufFile& fi
     plan.obstacle = "it is placed on a GPU";
   }
   if (forced && !plan.suited())
-    fail(Code::kUnsupported, "the runtime 'decoder' cannot compute it: " + plan.obstacle + "; use 'auto'");
+    fail(Code::kUnsupported, "the runtime 'decoder' cannot compute it: " + plan.obstacle +
+                                 (plan.damaged ? "; the file is damaged, or not of its architecture" : "; use 'auto'"));
   if (!plan.suited()) options.runtime = Runtime::kLlama;
   return plan;
 }

@@ -4,6 +4,7 @@
 #include <limits>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include "engine/profile_checks.h"
 
@@ -91,12 +92,12 @@ constexpr Architecture kArchitectures[] = {
 constexpr std::string_view kTokenizers[] = {"llama", "gpt2", "t5", "rwkv", "plamo2"};
 
 const Architecture& find_architecture(const engine::GgufFile& file) {
-  std::string known;
+  std::vector<std::string_view> known;
   for (const Architecture& architecture : kArchitectures) {
     if (architecture.name == engine::architecture_of(file)) return architecture;
-    engine::add_name(known, architecture.name);
+    known.push_back(architecture.name);
   }
-  engine::refuse_architecture(file, "do not generate text", known, "do");
+  engine::refuse_architecture(file, "do not generate text", known, "docs/generation.md");
 }
 
 void check_attention(const GgufKeys& sizes, const Architecture& architecture, std::uint64_t dimension) {

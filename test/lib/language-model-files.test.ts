@@ -84,6 +84,36 @@ describe('a broken language model is an error', () => {
     expect(error.message).toContain('.gguf');
   });
 
+  const architecture = (value: string) => (file: TestGguf) =>
+    file.set('general.architecture', { type: 'string', value });
+
+  test.each([
+    [
+      'qwen9',
+      "'qwen9' do not generate text; those of qwen, qwen2, qwen2moe, qwen3, qwen35, qwen3moe, qwen3next and ",
+    ],
+    ['nothing', "'nothing' do not generate text; those of "],
+  ])('of the architecture %s, in a message that names similar ones and the page', async (name, text) => {
+    const edit = architecture(name);
+    const path = await writeDecoderModel(`${name}.gguf`, { pooling: null, edit });
+    const { message } = await rejection(LanguageModel.load(path, options), 'UNSUPPORTED');
+    expect(message).toContain(text);
+    expect(message).toMatch(/\d\d others do \(docs\/generation\.md\)$/);
+    expect(message.length - path.length).toBeLessThan(200);
+  });
+
+  test('whose damage the forced runtime finds, which is named without a runtime to try', async () => {
+    const edit = (file: TestGguf) =>
+      file.replaced.set('blk.0.ffn_up.weight', { shape: [64], type: 'F32', data: new Float32Array(64) });
+    const path = await writeDecoderModel('damaged.gguf', { pooling: null, edit });
+    const load = LanguageModel.load(path, { ...options, runtime: 'decoder' });
+    const { message } = await rejection(load, 'UNSUPPORTED');
+    expect(message).toMatch(
+      /the tensor 'blk\.0\.ffn_up\.weight' has an unexpected shape; the file is damaged, or not of its/,
+    );
+    expect(message).not.toContain("'auto'");
+  });
+
   test('a recurrent model without a state', async () => {
     const edit = u32('mamba.ssm.state_size', 0);
     await rejection(LanguageModel.load(await writeMambaModel('no-state.gguf', { edit })), 'MODEL_INVALID');

@@ -37,6 +37,16 @@ describe('the documentation', () => {
       ).toBe(true);
   });
 
+  it('lists the architectures of language models', () => {
+    const source = read('native', 'lm', 'language_profile.cc');
+    const [, table = ''] = /kArchitectures\[\] = \{(.*?)\n\};/s.exec(source) ?? [];
+    const known = [...table.matchAll(/\{"([^"]+)"/g)].map(([, name]) => name);
+    const [, section = ''] = /## Architectures\n(.*?)\n## /s.exec(read('docs', 'generation.md')) ?? [];
+    const listed = [...section.matchAll(/`([a-z0-9_-]+)`[,.]/g)].map(([, name]) => name);
+    expect(listed.sort()).toEqual(known.sort());
+    expect(known.length).toBeGreaterThan(50);
+  });
+
   it('shows the examples as they are', () => {
     expect(read('README.md')).toContain(read('examples', 'quickstart.mjs').trimEnd());
     expect(read('docs', 'demo.md')).toContain(read('examples', 'search.mjs').trimEnd());
