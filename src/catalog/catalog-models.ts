@@ -65,9 +65,16 @@ export class CatalogModels implements AsyncDisposable, Disposable {
 
   /**
    * Reads a catalog without loading models. Default: the package's catalog, which has `all-MiniLM-L6-v2` and `lorekeep-mini`.
-   * @throws LorekeepError: NOT_FOUND, IO, CORRUPT, INVALID_ARGUMENT with file, line, entry and expected value
+   * @throws LorekeepError: NOT_FOUND, IO, CORRUPT, INVALID_ARGUMENT with file, line, entry and expected value, or for
+   * anything but a path
    */
   static async open(file: string = shippedCatalog): Promise<CatalogModels> {
+    if (typeof file !== 'string' || file === '' || file.includes('\0')) {
+      const reason = 'the path of a model catalog is expected';
+      const remedy = "leave it out for the package's catalog";
+      const message = `file: ${reason} (${remedy})`;
+      throw new LorekeepError('INVALID_ARGUMENT', message, { field: 'file', reason, remedy });
+    }
     const catalog = await Catalog.load(resolve(file));
     const buildFlags = file === shippedCatalog ? undefined : `--catalog ${shellWord(catalog.file)}`;
     return new CatalogModels(catalog, { buildFlags });

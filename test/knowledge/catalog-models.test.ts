@@ -91,6 +91,15 @@ describe('the models of a catalog', () => {
     expect(error.detail).toMatchObject({ file: file('models.json'), reason: expect.any(String) });
   });
 
+  test.each([5, null, { file: 'models.json' }, '', 'a\0b'])(
+    'are refused for %j in place of a path',
+    async (path) => {
+      const { detail } = await rejection(CatalogModels.open(path as never), 'INVALID_ARGUMENT');
+      const reason = 'the path of a model catalog is expected';
+      expect(detail).toEqual({ field: 'file', reason, remedy: "leave it out for the package's catalog" });
+    },
+  );
+
   test('are embedded as by a server without a config', () => {
     const { defaultContext, threads } = embeddingOptions(configSchema.parse({}));
     expect(defaultOptions).toMatchObject({ defaultContext, threads });
