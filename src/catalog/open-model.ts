@@ -71,10 +71,11 @@ export async function openModel<Model extends { readonly facts: object; close():
 /** Returns the error that a client may see: a ModelLoadError for every LorekeepError. `file`: the catalog's. */
 export function loadFailure(file: string, model: string, cause: unknown): unknown {
   if (!(cause instanceof LorekeepError) || cause instanceof ModelLoadError) return cause;
-  const { code, message: reason } = cause;
-  // The message of a model that never fits has both numbers and no path.
-  const told =
-    cause instanceof ModelTooLargeError ? reason : `cannot be loaded (${code}); the server's log says why`;
+  const { code, message } = cause;
+  // The reason of a model that never fits has both numbers and no path.
+  const tooLarge = cause instanceof ModelTooLargeError ? String(cause.detail.reason) : undefined;
+  const reason = tooLarge ?? message;
+  const told = tooLarge ?? `cannot be loaded (${code}); the server's log says why`;
   return new ModelLoadError(code, { model, file, reason, told }, { cause });
 }
 

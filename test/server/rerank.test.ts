@@ -178,7 +178,7 @@ describe('rerankers in memory', () => {
     );
     expect(error).toMatchObject({
       code: 5003,
-      message: expect.stringMatching(/it needs \d+ MiB of memory, and models may take 1 MiB/),
+      message: expect.stringMatching(/^model "tiny": it needs \d+ MiB of memory, and models may take 1 MiB$/),
     });
     const nodes = [{ id: 'say', type: 'rerank' }] as const;
     const agent = await session.createAgent({ graph: { nodes: [...nodes] } });
