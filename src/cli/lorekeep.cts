@@ -8,6 +8,8 @@ import path = require('node:path');
 import threadRoom = require('./thread-room.cjs');
 
 const maxThreads = 1024;
+/** As in files/read-text.ts. */
+const largestConfigBytes = 4 * 1024 * 1024;
 /** Threads of libuv's pool, unless UV_THREADPOOL_SIZE says otherwise. */
 const usualPool = 4;
 const root = path.join(__dirname, '..', '..', '..');
@@ -32,10 +34,23 @@ function configFile(args: readonly string[], environment: NodeJS.ProcessEnv): st
   return named || (fs.existsSync(shipped) ? shipped : 'server-config.json');
 }
 
+/** The text of a regular file. Opening a pipe that nobody writes to would wait for ever, and a device may have no end. */
+function regularText(file: string): string {
+  const { O_RDONLY, O_NONBLOCK } = fs.constants;
+  const opened = fs.openSync(file, O_RDONLY | (O_NONBLOCK || 0));
+  try {
+    const found = fs.fstatSync(opened);
+    if (!found.isFile() || found.size > largestConfigBytes) throw new Error('no config');
+    return fs.readFileSync(opened, 'utf8');
+  } finally {
+    fs.closeSync(opened);
+  }
+}
+
 /** `thread_count` of a config file; undefined where it is absent or no number of threads. */
 function threadCount(file: string): number | undefined {
   try {
-    const { thread_count: count } = JSON.parse(fs.readFileSync(file, 'utf8').replace(/^\uFEFF/, ''));
+    const { thread_count: count } = JSON.parse(regularText(file).replace(/^\uFEFF/, ''));
     return Number.isInteger(count) && count >= 1 && count <= maxThreads ? count : undefined;
   } catch {
     return undefined;

@@ -191,6 +191,24 @@ describe('lorekeep', () => {
     }
   });
 
+  it.skipIf(process.platform === 'win32')(
+    'starts no server with a pipe or a device as its config',
+    async () => {
+      const pipe = inFolder('config-pipe');
+      execFileSync('mkfifo', [pipe]);
+      const command = join(dirname(program), 'lorekeep.cjs');
+      for (const config of [pipe, '/dev/zero']) {
+        const { status, stderr } = spawnSync(process.execPath, [command, 'serve', '--config', config], {
+          encoding: 'utf8',
+          timeout: 30_000,
+          killSignal: 'SIGKILL',
+        });
+        expect(stderr).toBe(`lorekeep: ${config}: cannot be read: not a regular file\n`);
+        expect(status).toBe(2);
+      }
+    },
+  );
+
   it('ends quietly when nobody reads at all', async () => {
     const child = spawn(process.execPath, [program, '--help']);
     let stderr = '';

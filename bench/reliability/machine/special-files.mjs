@@ -7,7 +7,7 @@ import { connect } from '../../lorekeep.mjs';
 import { Sample } from '../sample.mjs';
 import { withServer } from './with-server.mjs';
 
-const program = join(root, 'dist', 'src', 'cli', 'main.js');
+const program = join(root, 'dist', 'src', 'cli', 'lorekeep.cjs');
 const patienceMs = 10_000;
 const kinds = {
   pipe: (path) => spawnSync('mkfifo', [path]),
