@@ -26,7 +26,9 @@ async function nearestPath(path: string): Promise<string | undefined> {
   if (parent === path) return undefined;
   const isThere = await readdir(parent).catch(() => undefined);
   const folder = isThere === undefined ? await nearestPath(parent) : parent;
-  const names = isThere ?? (await readdir(folder ?? '').catch(() => []));
-  const name = names.includes(basename(path)) ? basename(path) : nearestName(basename(path), names);
+  const own = basename(path);
+  // In its own folder, the name is that of a link to nothing.
+  const names = isThere?.filter((name) => name !== own) ?? (await readdir(folder ?? '').catch(() => []));
+  const name = names.includes(own) ? own : nearestName(own, names);
   return name === undefined || folder === undefined ? undefined : join(folder, name);
 }

@@ -47,8 +47,11 @@ export async function readAccessToken(path: string, what: string): Promise<Acces
     refuse('has more than one line, or a control character; one line is expected');
   if (unseen.test(token)) refuse('has an invisible character, such as a no-break space');
   const warnings: string[] = [];
-  if (process.platform !== 'win32' && (facts.mode & 0o044) !== 0)
-    warnings.push(`${what}: ${path}: other users may read the access token; chmod 600 keeps it from them`);
+  const others = process.platform === 'win32' ? 0 : facts.mode & 0o066;
+  if (others !== 0) {
+    const may = (others & 0o044) === 0 ? 'replace' : 'read';
+    warnings.push(`${what}: ${path}: other users may ${may} the access token; chmod 600 keeps it from them`);
+  }
   if (token.length < shortestGood)
     warnings.push(
       `${what}: ${path}: the access token is shorter than ${shortestGood} characters; it can be guessed`,

@@ -1,4 +1,5 @@
 import type { ServerConfig } from './schema.js';
+import { rootFolderProblem } from './storage-root-problem.js';
 
 /** The config fields about access. */
 export type AccessConfig = Pick<
@@ -38,6 +39,12 @@ export function accessNotes(
       message,
       remedy: 'set session_folders to "storage_root" or to a list',
     };
+  for (const folder of typeof folders === 'string' ? [] : folders) {
+    const problem = rootFolderProblem(folder);
+    if (problem === undefined) continue;
+    const remedy = 'correct the path, or make the folder';
+    notes.push({ field: 'session_folders', message: `${folder} ${problem}`, remedy });
+  }
   if (network && !secret)
     notes.push({
       field: 'access_token_file',

@@ -4,11 +4,12 @@ const kernelFolder = /^\/(proc|sys|dev)(\/|$)/;
 
 /** Returns why the storage root is unusable, as a sentence without its path; undefined if it is a folder. */
 export function storageRootProblem(folder: string): string | undefined {
-  const what = wrongWith(folder);
+  const what = rootFolderProblem(folder);
   return what && `${what}: no knowledge base is found`;
 }
 
-function wrongWith(folder: string): string | undefined {
+/** Returns why no session can read in a folder, likewise. */
+export function rootFolderProblem(folder: string): string | undefined {
   try {
     if (!statSync(folder).isDirectory()) return 'is a file';
     return kernelFolder.test(realpathSync(folder))

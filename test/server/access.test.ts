@@ -157,6 +157,14 @@ describe('folders of sessions', () => {
     expect(await said(safe)).toMatchObject(
       [{ level: 'info', msg: /with the access token.*root$/ }].map(like),
     );
+    const list = { session_folders: [file('listed'), file('gone'), '/proc'] };
+    expect(await said(list)).toMatchObject(
+      [
+        { level: 'info', msg: /this machine.*listed/ },
+        { level: 'warn', msg: /^session_folders: \S*gone does not exist; correct the path/ },
+        { level: 'warn', msg: /^session_folders: \/proc is in .*which no client may open/ },
+      ].map(like),
+    );
     for (const [storage_root, msg] of [
       [file('root/kb.json'), /kb\.json is a file/],
       [file('gone'), /gone does not exist/],
@@ -389,6 +397,10 @@ describe('an access token', () => {
     const { token, warnings } = await readAccessToken(file('short'), 'field');
     expect([token, warnings.length]).toEqual(['secret', 2]);
     expect(warnings.join()).not.toContain('"secret"');
+    chmodSync(file('token'), 0o602);
+    const { warnings: writable } = await readAccessToken(file('token'), 'field');
+    chmodSync(file('token'), 0o600);
+    expect(writable).toEqual([expect.stringMatching(/other users may replace the access token; chmod 600/)]);
     write('empty', ' \n\t');
     write('two', 'one\ntwo');
     write('long', 'x'.repeat(4097));

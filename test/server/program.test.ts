@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { connect } from '../../src/client/index.js';
@@ -45,7 +45,9 @@ describe('lorekeep serve', () => {
 
   it('runs with defaults without the config file that was named, and says on stderr which, and the nearest name', async () => {
     await configFile();
+    symlinkSync('gone', inFolder('linked.json'));
     for (const [name, nearest] of [
+      ['linked.json', '; the'],
       ['server-confg.json', `; did you mean ${JSON.stringify(inFolder('server-config.json'))}? The`],
       ['nothing-like-it', '; the'],
     ] as const) {
