@@ -143,7 +143,11 @@ MappedFile::MappedFile(const std::filesystem::path& path) : name_(utf8_path(path
   id_ = FileId{static_cast<std::uint64_t>(info.st_dev), static_cast<std::uint64_t>(info.st_ino)};
   if (info.st_size == 0) return;
   void* address = ::mmap(nullptr, static_cast<std::size_t>(info.st_size), PROT_READ, MAP_SHARED, file, 0);
-  if (address == MAP_FAILED) refuse(name_, "cannot map", false, std::strerror(errno));
+  if (address == MAP_FAILED) {
+    const int code = errno;
+    fail_file(code == ENOMEM ? Code::kOutOfMemory : Code::kIo, name_, std::string("cannot map: ") + std::strerror(code),
+              {{"errno", std::int64_t{code}}});
+  }
   data_ = static_cast<const std::byte*>(address);
   size_ = static_cast<std::size_t>(info.st_size);
   try {

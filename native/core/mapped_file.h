@@ -18,7 +18,7 @@ namespace lorekeep {
 /// leaves mappings unchanged.
 class MappedFile {
  public:
-  /// Throws Error(kNotFound) or Error(kIo), naming the path. An empty file maps to an empty span.
+  /// Throws Error(kNotFound), Error(kIo) or Error(kOutOfMemory), naming the path. An empty file maps to an empty span.
   explicit MappedFile(const std::filesystem::path& path);
   ~MappedFile();
   MappedFile(const MappedFile&) = delete;
