@@ -38,6 +38,11 @@ export function warn(text: string): void {
   note(`lorekeep: warning: ${printable(text)}`);
 }
 
+/** Prints a warning of a library call, with its cause. */
+export function warnWithCause({ err }: { err?: unknown }, message: string): void {
+  warn(err === undefined ? message : `${message}: ${failureMessage(err)}`);
+}
+
 export function printFailure(thrown: unknown): void {
   note(`lorekeep: ${failureMessage(thrown)}`);
 }

@@ -34,6 +34,15 @@ describe('lorekeep build', () => {
     expect(JSON.parse(stdout)).toMatchObject({ records: 6, indexFile: inFolder('kb.index'), warnings: [] });
   });
 
+  it('says why a cache of it was not written', async () => {
+    const kb = writeSample(inFolder, { embeddings_file: 'records.json/kb.embeddings' });
+    const { status, stderr } = await lorekeep(['build', kb]);
+    expect(status).toBe(0);
+    expect(stderr).toMatch(
+      /^lorekeep: warning: embeddings file not written: the texts are embedded again next time: .*kb\.embeddings: .*records\.json/m,
+    );
+  });
+
   it('says what is missing when there is nothing to build, or nothing to build from', async () => {
     const kb = writeSample(inFolder, { index_file: undefined });
     expect((await lorekeep(['build', kb])).stderr).toContain('index_file: is missing');

@@ -3,7 +3,7 @@ import type { ModelFlags } from '../flags/model.js';
 import { interruptible } from '../interrupt.js';
 import { requireKnowledgeBaseFile } from '../knowledge-base-file.js';
 import { CommandModels } from '../models.js';
-import { print, printJson, warn } from '../output.js';
+import { print, printJson, warnWithCause } from '../output.js';
 import { count, counted, duration } from '../terminal/amounts.js';
 import { printable } from '../terminal/printable.js';
 import { noView, progressView } from './progress.js';
@@ -19,7 +19,7 @@ export async function build(file: string, flags: BuildFlags): Promise<void> {
     const started = performance.now();
     await using models = await CommandModels.open(flags);
     const view = flags.json && !process.stderr.isTTY ? noView : progressView(process.stderr);
-    const log = { info() {}, warn: (_: object, message: string) => warn(message) };
+    const log = { info() {}, warn: warnWithCause };
     try {
       const onProgress = view.update.bind(view);
       const built = await buildKnowledgeBase(file, { models, signal, log, onProgress });

@@ -15,7 +15,7 @@ import type { ModelFlags } from '../flags/model.js';
 import { interruptible } from '../interrupt.js';
 import { findKnowledgeBase } from '../knowledge-base-place.js';
 import { CommandModels } from '../models.js';
-import { note, print, printJson, warn } from '../output.js';
+import { note, print, printJson, warn, warnWithCause } from '../output.js';
 import { counted } from '../terminal/amounts.js';
 import { printable } from '../terminal/printable.js';
 import { Screen } from '../terminal/screen.js';
@@ -42,7 +42,7 @@ export async function evaluateCommand(given: string, questionsFile: string, flag
     const given = flags.draft === undefined ? await questionsOf(questionsFile) : undefined;
     await using models = await CommandModels.open(flags);
     const view = flags.json && !process.stderr.isTTY ? noView : progressView(process.stderr, quietMs);
-    const log = { info: () => {}, warn: (_: object, message: string) => warn(message) };
+    const log = { info: () => {}, warn: warnWithCause };
     const onProgress = view.update.bind(view);
     const opening = openKnowledgeBase(file, { models, signal, log, onProgress });
     await using kb = await opening.finally(() => view.stop());

@@ -5,7 +5,7 @@ import { UsageError } from '../failure.js';
 import type { ModelFlags } from '../flags/model.js';
 import { interruptible } from '../interrupt.js';
 import { CommandModels } from '../models.js';
-import { note, print, printJson, warn } from '../output.js';
+import { note, print, printJson, warnWithCause } from '../output.js';
 import { jsonObjectArgument } from '../search/json-argument.js';
 import { count, counted, duration } from '../terminal/amounts.js';
 import { printableLine } from '../terminal/printable.js';
@@ -32,7 +32,7 @@ export async function indexCommand(folder: string, flags: IndexFlags): Promise<v
     const started = performance.now();
     await using models = await CommandModels.open(flags);
     const view = flags.json && !process.stderr.isTTY ? noView : progressView(process.stderr, quietMs);
-    const log = { info() {}, warn: (_: object, message: string) => warn(message) };
+    const log = { info() {}, warn: warnWithCause };
     const { include, exclude, gitignore, model, chunkSize, output } = flags;
     const options = { folder, include, exclude, gitignore, mapping, model, chunkSize, output };
     const onProgress = view.update.bind(view);

@@ -11,7 +11,7 @@ import { type RetrievalFlags, requireEffect, rerankRequest, searchFields } from 
 import { interruptible } from '../interrupt.js';
 import { findKnowledgeBase } from '../knowledge-base-place.js';
 import { CommandModels } from '../models.js';
-import { note, print, printJson, warn } from '../output.js';
+import { note, print, printJson, warnWithCause } from '../output.js';
 import { printable } from '../terminal/printable.js';
 import { printHits } from './hits.js';
 import { jsonArgument, jsonObjectArgument } from './json-argument.js';
@@ -51,7 +51,7 @@ export async function search(given: readonly string[], flags: SearchFlags): Prom
     await using models = await CommandModels.open(flags);
     const log = {
       info: flags.explain ? logNote : () => {},
-      warn: (_: object, message: string) => warn(message),
+      warn: warnWithCause,
     };
     const view = flags.json && !process.stderr.isTTY ? noView : progressView(process.stderr, quietMs);
     const onProgress = view.update.bind(view);
