@@ -8,6 +8,7 @@ import {
   searchModes,
 } from '../../lib/index.js';
 import { refuseIneffective } from '../../lib/search-mode.js';
+import { checkHighlight } from '../../lib/storage-request.js';
 import { checkOptionNames, type OptionNames } from './option-names.js';
 import type { RerankOptions } from './rerank.js';
 import type { ResultOptions } from './result-options.js';
@@ -82,6 +83,7 @@ export function searchOptions(
   if (typeof options.text !== 'string') {
     throw new LorekeepError('INVALID_ARGUMENT', "text: the query's text is expected", { field: 'text' });
   }
+  checkHighlight(options.highlight);
   const mode = options.mode ?? defaultMode;
   if (searchModes.includes(mode)) refuseIneffective(mode, options);
   return { ...options, mode };

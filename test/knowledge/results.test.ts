@@ -302,6 +302,10 @@ it('options of results that cannot work are refused by name', async () => {
   expect(await refused({ text: '', similarTo: 'absent' })).toBe('similarTo');
   expect(await refused({ text: '', similarTo: 'r1', mode: 'lexical' })).toBe('mode');
   expect(await refused({ text: '', similarTo: 'r1', highlight: true })).toBe('highlight');
+  for (const highlight of [0, '', null, 'all'] as unknown as boolean[]) {
+    for (const options of [{}, { offset: 0 }, { groupBy: 'path' }, { text: '', similarTo: 'r1' }])
+      expect(await refused({ ...options, highlight })).toBe('highlight');
+  }
   const rerank = { model: { rank: () => expect.fail('there is no query to rank by') } };
   expect(await refused({ text: '', similarTo: 'r1', rerank })).toBe('rerank');
 });
