@@ -3,6 +3,11 @@
 
 #include "decoder/kernels.h"
 
+#if defined(__GNUC__)
+// A set that lacks a function does not compile.
+#pragma GCC diagnostic error "-Wmissing-field-initializers"
+#endif
+
 #if defined(__x86_64__) && defined(__GNUC__)
 #define LOREKEEP_X86_DECODER 1
 #else

@@ -4,6 +4,11 @@
 #include "core/amx_tiles.h"
 #include "encoder/kernels.h"
 
+#if defined(__GNUC__)
+// A set that lacks a function does not compile.
+#pragma GCC diagnostic error "-Wmissing-field-initializers"
+#endif
+
 #if defined(__x86_64__) && defined(__GNUC__)
 #define LOREKEEP_X86_ENCODER 1
 #else

@@ -5,6 +5,11 @@
 
 #include "vector/distance.h"
 
+#if defined(__GNUC__)
+// A set that lacks a function does not compile.
+#pragma GCC diagnostic error "-Wmissing-field-initializers"
+#endif
+
 #if (defined(__x86_64__) || defined(__i386__)) && defined(__GNUC__)
 #define LOREKEEP_X86_KERNELS 1
 #else
