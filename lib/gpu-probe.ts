@@ -109,6 +109,9 @@ function runProbe(file: string, environment: NodeJS.ProcessEnv): Promise<GpuProb
   });
 }
 
+/** Signals of the time limit and of those who end this process and its children: Ctrl+C, a closed terminal, a service manager. */
+const endedFromOutside = new Set(['SIGKILL', 'SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT']);
+
 function readAnswer(output: string, errors: string, code: number | null, signal: string | null): GpuProbe {
   const line = output.split('\n').find((each) => each.startsWith(marker));
   if (line === undefined) {
@@ -116,7 +119,7 @@ function readAnswer(output: string, errors: string, code: number | null, signal:
     const end =
       signal === 'SIGKILL' ? `did not answer in ${limitMs / 1000} s` : `crashed (${signal ?? code})`;
     const reason = `the plugin ${end} in a child process${last && `: ${last}`}`;
-    return { outcome: 'failed', reason, passing: signal === 'SIGKILL' };
+    return { outcome: 'failed', reason, passing: endedFromOutside.has(signal ?? '') };
   }
   const { devices, error } = JSON.parse(line.slice(marker.length)) as {
     devices?: NativeGpuDevice[];

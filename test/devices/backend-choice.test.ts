@@ -111,7 +111,8 @@ describe('a plugin', () => {
     const environment = { LOREKEEP_BACKENDS: plugins, LOREKEEP_CACHE: folder('own cache') };
     const state = async (more: NodeJS.ProcessEnv) =>
       (await choose('vulkan', { ...environment, ...more })).candidates[0]?.state;
-    // What may end at any time is not kept: a device that is missing, a library that is missing.
+    // What may end at any time is not kept: a device that is missing, a library that is missing, Ctrl+C during the try.
+    expect(await state({ STAND_IN_FAILS: 'signal' })).toBe('failed');
     expect(await state({ STAND_IN_DEVICES: '0' })).toBe('no device');
     expect(await state({ STAND_IN_FAILS: 'load' })).toBe('failed');
     // The stand-in's own variables are not those of a driver: the old answer holds.

@@ -4,15 +4,15 @@
 //   STAND_IN_HIDDEN       "1": without GGML_VK_VISIBLE_DEVICES it has no device, as ggml's Vulkan plugin on rasterisers
 //   STAND_IN_DESCRIPTION  of the devices ("Stand-in")
 //   STAND_IN_MEMORY       bytes of a device (8 GiB)
-//   STAND_IN_FAILS        "load": the process ends; "open": devices cannot be opened
-//   STAND_IN_CPU          "1": the device says that it is a CPU
-//   STAND_IN_LOST         path of a file: while it exists, every computation fails; if it contains "throw", by an
-//   exception
-//   STAND_IN_TELLS        path of a file that is given the allocated bytes whenever they change
-//   STAND_IN_SLOWNESS     ms that a million multiplications take in addition (0)
-//   STAND_IN_STEPS        path of a file to which each computation adds a line: operations, ms of STAND_IN_SLOWNESS
+//   STAND_IN_FAILS        "load": the process crashes; "signal": it is ended as by Ctrl+C; "open": devices cannot be
+//   opened STAND_IN_CPU          "1": the device says that it is a CPU STAND_IN_LOST         path of a file: while it
+//   exists, every computation fails; if it contains "throw", by an exception STAND_IN_TELLS        path of a file that
+//   is given the allocated bytes whenever they change STAND_IN_SLOWNESS     ms that a million multiplications take in
+//   addition (0) STAND_IN_STEPS        path of a file to which each computation adds a line: operations, ms of
+//   STAND_IN_SLOWNESS
 #include <atomic>
 #include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -253,6 +253,7 @@ ggml_backend_reg* registry() {
 
 EXPORT ggml_backend_reg_t ggml_backend_init() {
   if (setting("STAND_IN_FAILS", "") == "load") std::abort();
+  if (setting("STAND_IN_FAILS", "") == "signal") std::raise(SIGINT);
   const bool hidden = setting("STAND_IN_HIDDEN", "") == "1" && std::getenv("GGML_VK_VISIBLE_DEVICES") == nullptr;
   const int count = hidden ? 0 : std::stoi(setting("STAND_IN_DEVICES", "1"));
   for (int i = 0; i < count; ++i) {
