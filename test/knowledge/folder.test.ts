@@ -1,5 +1,5 @@
 /** Indexing a folder: what is read, what is kept, and what survives. */
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import {
   chmodSync,
   existsSync,
@@ -44,6 +44,19 @@ beforeEach(() => {
   folder = file(`docs-${trial++}`);
   mkdirSync(folder);
 });
+
+/** A module that kills its process once a new file has the name KILL_AFTER_LINK. */
+const killAfterLink = `
+import promises from 'node:fs/promises';
+import { basename } from 'node:path';
+import { syncBuiltinESMExports } from 'node:module';
+const { link } = promises;
+promises.link = async (from, to) => {
+  await link(from, to);
+  if (basename(to) === process.env.KILL_AFTER_LINK) process.kill(process.pid, 'SIGKILL');
+};
+syncBuiltinESMExports();
+`;
 
 /** Writes files that were last changed long ago. */
 function write(files: Readonly<Record<string, string | Buffer>>) {
@@ -297,6 +310,34 @@ describe('indexFolder', () => {
     rmSync(join(output, 'kb.json'));
     expect((await index({ output })).config).toBe(join(output, 'kb.json'));
     expect(await index({ output })).toMatchObject({ embedded: 0 });
+  });
+
+  test.each(['kb.index', 'kb.bm25', 'kb.embeddings'])(
+    'a %s of somebody else keeps a first run from writing anything',
+    async (name) => {
+      write({ 'a.md': 'bees' });
+      const output = file(`output-${trial}`);
+      mkdirSync(output);
+      writeFileSync(join(output, name), 'mine');
+      await expect(index({ output })).rejects.toThrow(`${name}: output: exists and was not made by indexing`);
+      expect(readdirSync(output)).toEqual([name]);
+      expect(readFileSync(join(output, name), 'utf8')).toBe('mine');
+    },
+  );
+
+  test('a first run that was killed once any of its files was there is begun again', async () => {
+    write({ 'a.md': '# Bees\n\nbees dance' });
+    const preload = file('kill-after-link.mjs');
+    writeFileSync(preload, killAfterLink);
+    const program = ['--import', preload, 'dist/src/cli/main.js', 'index', folder];
+    for (const [last, name] of ['folder.json', 'records.json', 'files.jsonl', 'kb.json'].entries()) {
+      const output = file(`killed-${last}`);
+      const env = { ...process.env, KILL_AFTER_LINK: name };
+      const { signal } = spawnSync(process.execPath, [...program, '--output', output], { env });
+      expect(signal, name).toBe('SIGKILL');
+      expect(readdirSync(output)).toContain(name);
+      expect((await index({ output })).records, name).toBe(1);
+    }
   });
 
   test('two processes that index one folder do not disturb each other', async () => {

@@ -99,7 +99,7 @@ async function preparePlace(place: string, mode: number | undefined): Promise<vo
     throw LorekeepError.about('IO', { file: place, reason }, { cause });
   }
   if ((await readFacts(place)) !== undefined) return;
-  for (const name of Object.values(fileNames)) {
+  for (const name of [...Object.values(fileNames), ...Object.values(indexFiles)]) {
     const file = join(place, name);
     // A link counts, wherever it leads.
     if ((await lstat(file).catch(() => undefined)) === undefined) continue;
@@ -141,7 +141,7 @@ class FolderIndexing {
       (this.#options.log ?? noLog).warn({ folder: this.#folder }, mappingWithoutTables);
     const read = files.filter(({ known, problem }) => known === undefined && problem === undefined).length;
     const entries = await this.#report.run('files', files.length, (onFraction) =>
-      this.#readFiles(files, last, onFraction),
+      this.#readFiles(files, last, before === undefined, onFraction),
     );
     const problems = problemsOf(files, entries);
     const records = entries.reduce((sum, entry) => sum + entry.records, 0);
@@ -177,10 +177,14 @@ class FolderIndexing {
     ]);
   }
 
-  /** Returns the entries of this run. The records file and the manifest are written only if they change. */
+  /**
+   * Returns the entries of this run. The records file and the manifest are written only if they change. `isFirst`: the place
+   * has no facts yet.
+   */
   async #readFiles(
     files: readonly ScannedFile[],
     last: ReadonlyMap<string, FileEntry>,
+    isFirst: boolean,
     onFraction: (fraction: number) => void,
   ): Promise<FileEntry[]> {
     const readable = files.filter(({ problem }) => problem === undefined);
@@ -198,6 +202,8 @@ class FolderIndexing {
         onFraction((at + 1) / files.length);
       }
       if (entries.every(({ records }) => records === 0)) return entries;
+      // Without facts, the next run would take the files of a killed one for another program's.
+      if (isFirst) await this.#writeFacts(this.#facts('', { files: 0, records: 0 }));
       await writer.finish();
       await this.#replace(fileNames.manifest, manifestText((await identityOf(path)) as string, entries));
       return entries;
@@ -255,15 +261,7 @@ class FolderIndexing {
     counts: { files: number; records: number },
   ): Promise<Pick<KnowledgeBaseBuild, 'embedded' | 'reused'>> {
     const records = (await identityOf(join(this.#place, fileNames.records))) as string;
-    const facts: FolderFacts = {
-      kind: 'lorekeep folder index',
-      version: 1,
-      folder: this.#folder,
-      settings,
-      indexedAt: new Date().toISOString(),
-      ...counts,
-      built: null,
-    };
+    const facts = this.#facts(settings, counts);
     if (before?.built === records && before.settings === settings && (await this.#hasIndex())) {
       await this.#writeFacts({ ...facts, built: records });
       return { embedded: 0, reused: counts.records };
@@ -285,6 +283,19 @@ class FolderIndexing {
       if (refusal !== undefined || sections.some(({ checksum }) => checksum === 'wrong')) return false;
     }
     return true;
+  }
+
+  /** Those of an index that is not built. */
+  #facts(settings: string, counts: { files: number; records: number }): FolderFacts {
+    return {
+      kind: 'lorekeep folder index',
+      version: 1,
+      folder: this.#folder,
+      settings,
+      indexedAt: new Date().toISOString(),
+      ...counts,
+      built: null,
+    };
   }
 
   #writeFacts(facts: FolderFacts): Promise<void> {

@@ -82,6 +82,8 @@ async function indexedFolders(): Promise<IndexedFolder[]> {
     names.map(async (name) => {
       const place = join(indexesFolder(), name);
       const facts = await readFacts(place);
+      // The first run has not finished.
+      if (facts?.records === 0) return undefined;
       return facts && { ...facts, config: join(place, fileNames.config) };
     }),
   );
