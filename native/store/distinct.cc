@@ -5,6 +5,12 @@
 #include "vector/distance.h"
 
 namespace lorekeep::store {
+namespace {
+
+// Largest rounding error of a distance between rows that were computed from equal texts.
+constexpr float kRounding = 1e-6f;
+
+}  // namespace
 
 std::vector<std::uint32_t> distinct(const Storage& storage, std::span<const std::uint32_t> ordinals, float distance,
                                     std::size_t most, const CancelToken* cancel) {
@@ -15,7 +21,9 @@ std::vector<std::uint32_t> distinct(const Storage& storage, std::span<const std:
     if (cancel != nullptr) cancel->check();
     std::vector<float> row = storage.vectors()->row(ordinals[i]);
     const auto repeats = [&](const std::vector<float>& earlier) {
-      return vector::cosine_distance(vector::kernels().dot_f32(row.data(), earlier.data(), dimension)) <= distance;
+      if (row == earlier) return true;  // rows of f16 are not quite of length 1
+      const float dot = vector::kernels().dot_f32(row.data(), earlier.data(), dimension);
+      return vector::cosine_distance(dot) <= distance + kRounding;
     };
     if (std::any_of(kept.begin(), kept.end(), repeats)) continue;
     positions.push_back(i);

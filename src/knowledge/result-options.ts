@@ -46,7 +46,7 @@ export function resultChoice(
   options: ResultOptions & { topK?: number | undefined; mode: SearchMode },
   storage: Storage,
 ): ResultChoice | undefined {
-  const { groupBy, groupSize, dropDuplicates = false, context = 0, contextField, similarTo } = options;
+  const { groupBy, groupSize, context = 0, contextField, similarTo } = options;
   const topK = integerArgument('topK', options.topK, 5, 1, rankedHits);
   const offset = integerArgument('offset', options.offset, 0, 0, rankedHits);
   integerArgument('context', context, 0, 0, maxContext);
@@ -60,9 +60,7 @@ export function resultChoice(
       `the skipped and the wanted hits are at most ${rankedHits} together, and these are ${offset + topK}`,
     );
   if (similarTo !== undefined) checkSimilar(options);
-  const distance = dropDuplicates === true ? defaultDistance : dropDuplicates || undefined;
-  if (distance !== undefined && !(typeof distance === 'number' && distance >= 0 && distance <= 2))
-    refuse('dropDuplicates', 'true, false or a cosine distance from 0 to 2 is expected');
+  const distance = duplicateDistance(options.dropDuplicates);
   const group = groupBy === undefined ? undefined : groupOf(groupBy, groupSize, storage);
   const whole = options.offset !== undefined || group !== undefined || distance !== undefined;
   if (!whole && similarTo === undefined && context === 0) return undefined;
@@ -77,6 +75,14 @@ export function resultChoice(
     context: context === 0 ? undefined : { records: context, field },
     similarTo,
   };
+}
+
+/** The distance up to which a hit is a duplicate; undefined if duplicates are kept. 0 drops equal embeddings. */
+function duplicateDistance(dropDuplicates: boolean | number | undefined): number | undefined {
+  if (dropDuplicates === undefined || dropDuplicates === false) return undefined;
+  if (dropDuplicates === true) return defaultDistance;
+  if (typeof dropDuplicates === 'number' && dropDuplicates >= 0 && dropDuplicates <= 2) return dropDuplicates;
+  return refuse('dropDuplicates', 'true, false or a cosine distance from 0 to 2 is expected');
 }
 
 function checkSimilar({ similarTo, mode, ...rest }: ResultOptions & { mode: SearchMode }): void {

@@ -125,6 +125,14 @@ describe.each(modes)('in %s mode, a page of results', (mode) => {
     }
   });
 
+  it('has no hit of an equal embedding with dropDuplicates 0', async () => {
+    for (const text of queries.slice(5)) {
+      const distinct = await slowDistinct(await ranking({ text, mode }), 1e-6);
+      const { hits } = await storage.search({ text, mode, topK: 100, dropDuplicates: 0 });
+      expect(ids(hits)).toEqual(ids(distinct.slice(0, 100)));
+    }
+  });
+
   it('has the records around each hit, as far as they are of the same document', async () => {
     const text = queries[0] as string;
     for (const [context, contextField] of [
@@ -294,7 +302,8 @@ it('options of results that cannot work are refused by name', async () => {
   expect(await refused({ groupBy: 'absent' })).toBe('groupBy');
   expect(await refused({ groupSize: 2 })).toBe('groupSize');
   expect(await refused({ groupBy: 'path', groupSize: 0 })).toBe('groupSize');
-  expect(await refused({ dropDuplicates: 3 })).toBe('dropDuplicates');
+  for (const dropDuplicates of [3, -1, NaN, '', null] as number[])
+    expect(await refused({ dropDuplicates })).toBe('dropDuplicates');
   expect(await refused({ context: 11 })).toBe('context');
   expect(await refused({ contextField: 'path' })).toBe('contextField');
   expect(await refused({ context: 1, contextField: 'absent' })).toBe('contextField');
