@@ -22,7 +22,7 @@ import {
 } from './generation.js';
 import { messagesArgument, thinkingArgument } from './generation-request.js';
 import { Handle } from './handle.js';
-import { kvCacheTypes, placements, runtimes } from './layout.gen.js';
+import { prefixPart as at, kvCacheTypes, placements, runtimes } from './layout.gen.js';
 import type {
   LanguageModelFacts,
   LanguageModelNumbers,
@@ -168,12 +168,16 @@ export class LanguageModel extends Handle<NativeLanguageModel> {
   async prefixes(): Promise<PrefixPart[]> {
     const numbers = await this.run(undefined, (native) => native.prefixes());
     const parts: PrefixPart[] = [];
-    for (let at = 0; at < numbers.length; at += 6) {
-      const [depth = 0, tokens = 0, running = 0, kept = 0, pinned = 0, idleMs = 0] = numbers.subarray(
-        at,
-        at + 6,
-      );
-      parts.push({ depth, tokens, running, kept, pinned, idleMs });
+    for (let part = 0; part < numbers.length; part += at.numbers) {
+      const number = (position: number) => numbers[part + position] as number;
+      parts.push({
+        depth: number(at.depth),
+        tokens: number(at.tokens),
+        running: number(at.running),
+        kept: number(at.kept),
+        pinned: number(at.pinned),
+        idleMs: number(at.idleMs),
+      });
     }
     return parts;
   }

@@ -120,9 +120,8 @@ export const recallCell = {
   filter: 0,
   share: 1,
   recall: 2,
-  enough: 3,
-  ef: 4,
-  numbers: 5,
+  ef: 3,
+  numbers: 4,
 } as const;
 
 // A hit of a vector or text index. value: distance or score.
@@ -130,6 +129,17 @@ export const indexHit = {
   ordinal: 0,
   value: 1,
   numbers: 2,
+} as const;
+
+// A part of the tree of prefixes in a KV cache; idleMs is in ms.
+export const prefixPart = {
+  depth: 0,
+  tokens: 1,
+  running: 2,
+  kept: 3,
+  pinned: 4,
+  idleMs: 5,
+  numbers: 6,
 } as const;
 
 // A match in a text, in UTF-16 code units. Of each text the number of its matches precedes them.

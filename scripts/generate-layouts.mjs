@@ -155,11 +155,15 @@ const layouts = {
   },
   RecallCell: {
     comment: 'One measurement of recall. ef: a width that suffices if the default does not; 0: none.',
-    names: ['filter', 'share', 'recall', 'enough', 'ef'],
+    names: ['filter', 'share', 'recall', 'ef'],
   },
   IndexHit: {
     comment: 'A hit of a vector or text index. value: distance or score.',
     names: ['ordinal', 'value'],
+  },
+  PrefixPart: {
+    comment: 'A part of the tree of prefixes in a KV cache; idleMs is in ms.',
+    names: ['depth', 'tokens', 'running', 'kept', 'pinned', 'idleMs'],
   },
   Highlight: {
     comment: 'A match in a text, in UTF-16 code units. Of each text the number of its matches precedes them.',

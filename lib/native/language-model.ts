@@ -168,7 +168,7 @@ export interface NativeLanguageModel extends NativeHandle {
   readonly facts: LanguageModelFacts;
   countTokens(text: string): Promise<number>;
   numbers(): Promise<LanguageModelNumbers>;
-  /** The six numbers of each PrefixPart, in the order of its fields. */
+  /** A PrefixPart of layout.gen.ts for each part. */
   prefixes(): Promise<Float64Array>;
   /** All pieces come before the promise settles. cancel() settles it with the text so far. */
   generate(

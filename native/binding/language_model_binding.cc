@@ -60,15 +60,18 @@ Napi::Object to_js_numbers(Napi::Env env, const ReadNumbers& read) {
   return object;
 }
 
-// Six numbers per part: see PrefixPart.
 Napi::Float64Array to_js_prefixes(Napi::Env env, const lm::PrefixParts& parts) {
-  constexpr std::size_t kNumbers = 6;
-  Napi::Float64Array numbers = Napi::Float64Array::New(env, parts.size() * kNumbers);
-  std::size_t at = 0;
+  namespace at = layout::prefix_part;
+  Napi::Float64Array numbers = Napi::Float64Array::New(env, parts.size() * at::kNumbers);
+  double* to = numbers.Data();
   for (const lm::PrefixPart& part : parts) {
-    for (const std::uint32_t count : {part.depth, part.tokens, part.running, part.kept, part.pinned})
-      numbers[at++] = count;
-    numbers[at++] = part.idle_ms;
+    to[at::kDepth] = part.depth;
+    to[at::kTokens] = part.tokens;
+    to[at::kRunning] = part.running;
+    to[at::kKept] = part.kept;
+    to[at::kPinned] = part.pinned;
+    to[at::kIdleMs] = part.idle_ms;
+    to += at::kNumbers;
   }
   return numbers;
 }

@@ -53,13 +53,18 @@ enum : std::size_t { kHeld, kHits, kScored, kNumbers };
 
 /// One measurement of recall. ef: a width that suffices if the default does not; 0: none.
 namespace recall_cell {
-enum : std::size_t { kFilter, kShare, kRecall, kEnough, kEf, kNumbers };
+enum : std::size_t { kFilter, kShare, kRecall, kEf, kNumbers };
 }  // namespace recall_cell
 
 /// A hit of a vector or text index. value: distance or score.
 namespace index_hit {
 enum : std::size_t { kOrdinal, kValue, kNumbers };
 }  // namespace index_hit
+
+/// A part of the tree of prefixes in a KV cache; idleMs is in ms.
+namespace prefix_part {
+enum : std::size_t { kDepth, kTokens, kRunning, kKept, kPinned, kIdleMs, kNumbers };
+}  // namespace prefix_part
 
 /// A match in a text, in UTF-16 code units. Of each text the number of its matches precedes them.
 namespace highlight {

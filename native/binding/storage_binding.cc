@@ -151,7 +151,6 @@ Napi::Value StorageBinding::report_recall(const Napi::CallbackInfo& info) {
             to[at::kFilter] = static_cast<double>(cells[i].filter);
             to[at::kShare] = cells[i].share;
             to[at::kRecall] = cells[i].recall;
-            to[at::kEnough] = cells[i].enough ? 1 : 0;
             to[at::kEf] = static_cast<double>(cells[i].ef);
           }
           return numbers;
