@@ -40,30 +40,16 @@ export async function serve(flags: FlagValues, parentPid?: number): Promise<void
   if (parent !== undefined) watchParent(parent, () => stopOrphan());
   const useLog = logOtherSignals();
   const useServer = onReloadSignal();
-  const { config, file, place, sources, warnings, withoutEffect } = await loadConfig(
-    flags,
-    withConfigHere(flags, process.env),
-  );
-  const absent = switchOffAbsent(config);
-  if (configPath(flags, process.env) !== undefined && file === undefined)
-    warn(await absentConfigNote(place, config));
+  const loaded = await loadServerConfig(flags);
+  const { config, file } = loaded;
   const logTail = config.monitor.enabled ? await openLogTail(config) : undefined;
-  const {
-    log,
-    fileLog,
-    file: logFile,
-  } = openLog(
-    config,
-    logTail === undefined ? [] : [logTail],
-    new ConsoleSink(parentPid === undefined ? 'stdout' : 'stderr'),
-  );
+  const terminal = new ConsoleSink(parentPid === undefined ? 'stdout' : 'stderr');
+  const { log, fileLog, file: logFile } = openLog(config, logTail === undefined ? [] : [logTail], terminal);
   useLog(log);
   logDefects(log);
   startCrashDumps(config, log);
-  for (const warning of [...warnings, ...absent, ...unknownVariables(process.env)]) log.warn(warning);
   const kernels = unknownKernels(process.env, distanceKernels());
-  if (kernels !== undefined) log.warn(kernels);
-  if (withoutEffect !== undefined) log.warn(withoutEffect);
+  for (const warning of [...loaded.warnings, ...(kernels === undefined ? [] : [kernels])]) log.warn(warning);
   log.info({ pid: process.pid, config: file ?? 'built-in defaults', logFile }, 'starting');
   log.info(writtenFolders(config), 'folders that the server writes to');
   const accessToken = parentPid === undefined || config.access_token_file ? undefined : randomToken();
@@ -88,8 +74,8 @@ export async function serve(flags: FlagValues, parentPid?: number): Promise<void
       boundYoungSpace();
       return await LorekeepServer.start({
         config,
-        configFile: place,
-        configSources: sources,
+        configFile: loaded.place,
+        configSources: loaded.sources,
         log,
         logTail,
         accessToken,
@@ -105,6 +91,18 @@ export async function serve(flags: FlagValues, parentPid?: number): Promise<void
     log.info({ seconds: config.idle_shutdown_timeout }, 'stopping: no session for this long');
     exitAfter(server.stop());
   }
+}
+
+/** Loads the config, with the warnings about it and about variables. @throws StartupError */
+async function loadServerConfig(flags: FlagValues) {
+  const loaded = await loadConfig(flags, withConfigHere(flags, process.env));
+  const { config, file, place, withoutEffect } = loaded;
+  const absent = switchOffAbsent(config);
+  if (configPath(flags, process.env) !== undefined && file === undefined)
+    warn(await absentConfigNote(place, config));
+  const warnings = [...loaded.warnings, ...absent, ...unknownVariables(process.env)];
+  if (withoutEffect !== undefined) warnings.push(withoutEffect);
+  return { ...loaded, warnings };
 }
 
 /** One JSON line for the program that started the server. `token` is absent if the config names a file with one. */

@@ -50,21 +50,34 @@ export async function checkModels(
     findings.push(fileFinding(reason === undefined ? file : { ...file, state: 'damaged', reason }, need));
     for (const { text } of differing.filter((one) => !one.refused))
       findings.push(warning(`model ${file.model}`, text, 'correct the catalog'));
-    const room = limit.bytes(0, true);
-    if (need !== undefined && need > room)
-      findings.push(
-        warning(
-          `model ${file.model}`,
-          `it needs ${size(need)} of memory, and models may take ${size(room)}`,
-          'use a smaller variant, raise models_cache_max_mb, or free memory',
-        ),
-      );
+    if (need !== undefined) findings.push(...memoryWarnings(file.model, need, limit));
   }
   if (!usable) {
     const far = remote.find(({ type }) => type === 'embedding');
     const fix = far === undefined ? 'put one where the catalog says' : pullCommand(catalog, far.model);
     findings.push(failed('models', 'there is no embedding model to work with', fix));
   }
+  findings.push(...otherModels(catalog, onlyListed, remote));
+  const warnings = catalog.warnings.map((text) => warning('catalog', text, 'remove the key'));
+  const room = ok('memory of models', `${size(limit.bytes(0, true))} for all loaded models together`);
+  return [ok('catalog', path), ...warnings, ...findings, room];
+}
+
+function memoryWarnings(model: string, need: number, limit: ModelLimit): Finding[] {
+  const room = limit.bytes(0, true);
+  if (need <= room) return [];
+  const fix = 'use a smaller variant, raise models_cache_max_mb, or free memory';
+  return [
+    warning(`model ${model}`, `it needs ${size(need)} of memory, and models may take ${size(room)}`, fix),
+  ];
+}
+
+function otherModels(
+  catalog: Catalog,
+  onlyListed: readonly ModelFile[],
+  remote: readonly ModelFile[],
+): Finding[] {
+  const findings: Finding[] = [];
   if (onlyListed.length > 0) {
     const names = onlyListed.map(({ model }) => model).join(', ');
     findings.push(ok('other models', `known to the catalog, without files here: ${names}`));
@@ -74,9 +87,7 @@ export async function checkModels(
     const command = pullCommand(catalog, names[0] as string);
     findings.push(ok('other models', `can be downloaded (${command}): ${names.join(', ')}`));
   }
-  const warnings = catalog.warnings.map((text) => warning('catalog', text, 'remove the key'));
-  const room = ok('memory of models', `${size(limit.bytes(0, true))} for all loaded models together`);
-  return [ok('catalog', path), ...warnings, ...findings, room];
+  return findings;
 }
 
 type LocalFile = ModelFile & { state: Exclude<ModelFile['state'], 'remote'> };
