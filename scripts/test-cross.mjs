@@ -15,7 +15,7 @@ import { withTreeLock } from './tool/tree-lock.mjs';
 import { vendor } from './vendor/vendor.mjs';
 
 /** Seconds for one test. */
-const limit = '600';
+const limit = '1800';
 
 /** Toolchain file, the tests that are known to run (default: all), the Debian package of each program, and definitions. */
 const platforms = {
