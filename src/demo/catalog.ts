@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { replaceFile } from './folder.js';
+import { isJsonWith, replaceOwn } from '../files/replace-own.js';
 import type { FoundModel } from './language-model.js';
 
 interface CatalogFile {
@@ -25,6 +25,11 @@ export async function writeCatalog(
   }));
   const talker = { name: model.name, model_type: 'llm', variants: [{ file: model.path, context_size }] };
   const path = join(folder, 'models.json');
-  await replaceFile(path, JSON.stringify({ version, models: [...here, talker] }, undefined, 2));
+  const text = JSON.stringify({ version, models: [...here, talker] }, undefined, 2);
+  await replaceOwn(
+    path,
+    text,
+    isJsonWith((found) => found.version === version && Array.isArray(found.models)),
+  );
   return path;
 }

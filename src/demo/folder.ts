@@ -1,23 +1,27 @@
-import { mkdir } from 'node:fs/promises';
+import { lstat, mkdir } from 'node:fs/promises';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
-import { writeWhole } from '../../lib/regular-file.js';
+import { StartupError } from '../config/startup-error.js';
+import { replaceOwn } from '../files/replace-own.js';
 
-/** Makes a folder in the project's cache, or in the temporary folder if the cache cannot be written. */
+/** Makes a folder in the project's cache, or in the temporary folder if the cache cannot be written. @throws StartupError */
 export async function demoFolder(projectFolder: string): Promise<string> {
   const folder = join(projectFolder, '.cache', 'demo');
   try {
     await mkdir(folder, { recursive: true });
-    await replaceFile(join(folder, '.writable'), '');
+    await replaceOwn(join(folder, '.writable'), '', () => false);
     return folder;
   } catch {
-    const elsewhere = join(tmpdir(), `lorekeep-demo-${userInfo().username}`);
-    await mkdir(elsewhere, { recursive: true });
-    return elsewhere;
+    return ownFolder(join(tmpdir(), `lorekeep-demo-${userInfo().username}`));
   }
 }
 
-/** Writes a file by rename, so that two programs at once leave a whole file. */
-export async function replaceFile(path: string, content: string): Promise<void> {
-  await writeWhole(path, (write) => write(content));
+/** Makes a folder under a name that other users of this machine could have taken before. */
+export async function ownFolder(folder: string): Promise<string> {
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  const found = await lstat(folder);
+  const isOwn = process.getuid === undefined || found.uid === process.getuid();
+  if (!isOwn || !found.isDirectory())
+    throw new StartupError(`${folder}: is a link, or belongs to another user; remove it`);
+  return folder;
 }
