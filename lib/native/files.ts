@@ -81,7 +81,7 @@ export interface NativeBeneathRequest {
 }
 
 export interface NativeBeneathResult {
-  reached: 'opened' | 'outside' | 'no folder' | 'absent' | 'closed' | 'forbidden';
+  reached: 'opened' | 'outside' | 'no folder' | 'absent' | 'closed' | 'forbidden' | 'unmade';
   /** Real path of the enclosing folder; `path` is that of the opened file, relative to it. */
   folder: string;
   name: string;

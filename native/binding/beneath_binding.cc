@@ -19,7 +19,8 @@ Wanted wanted_argument(const std::string& name) {
 }
 
 const char* name_of(Reached reached) {
-  constexpr std::array<const char*, 6> kNames{"opened", "outside", "no folder", "absent", "closed", "forbidden"};
+  constexpr std::array<const char*, 7> kNames{"opened", "outside",   "no folder", "absent",
+                                              "closed", "forbidden", "unmade"};
   return kNames[static_cast<std::size_t>(reached)];
 }
 

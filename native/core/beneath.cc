@@ -70,9 +70,7 @@ struct Stop {
     case ENOENT:
     case ENOTDIR:
     case ENAMETOOLONG:
-    case ELOOP:
-    case EROFS:  // the folder cannot be created
-      throw Stop{Reached::kAbsent};
+    case ELOOP: throw Stop{Reached::kAbsent};
     default: fail(Code::kIo, std::string("cannot open: ") + std::strerror(code), {{"errno", std::int64_t{code}}});
   }
 }
@@ -260,7 +258,10 @@ class Walk {
     if (last) return place(name);
     if (!make_folders_) throw Stop{Reached::kAbsent};
     if (closed_.has(here().identity, name)) throw Stop{Reached::kClosed};
-    if (::mkdirat(at(), name.c_str(), 0777) != 0 && errno != EEXIST) stop_for(errno);
+    if (::mkdirat(at(), name.c_str(), 0777) != 0 && errno != EEXIST) {
+      if (errno == EACCES || errno == EPERM || errno == EROFS) throw Stop{Reached::kUnmade};
+      stop_for(errno);
+    }
     again(name);
     return {};
   }

@@ -61,6 +61,7 @@ enum class Reached {
   kAbsent,     // also: a path too long, a loop of links, another kind of file
   kClosed,     // in `closed`, or in a kernel file system such as /proc
   kForbidden,  // permission denied by the system
+  kUnmade,     // the folder of a kPlace is absent and the system does not let it be created
 };
 
 struct BeneathResult {

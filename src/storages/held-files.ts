@@ -1,5 +1,5 @@
 import { close, existsSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 
 /** Folder of the process's open files on Linux; absent elsewhere. */
@@ -28,8 +28,9 @@ export class HeldFiles {
 
   /** Returns a name that cannot be opened, for a file in an absent folder. */
   nowhere(path: string): string {
-    const name = join(openFiles, 'none', String(this.#shown.size), basename(path));
+    const name = join(openFiles, `none-${this.#shown.size}`, basename(path));
     this.#shown.set(name, path);
+    this.#shown.set(dirname(name), dirname(path));
     return name;
   }
 

@@ -102,7 +102,9 @@ export class StorageRoot {
         if (written && this.#readOnly && error.code === inConfig.absent) return undefined;
         throw error;
       });
-      if (result === undefined) return held.nowhere(join(dirname(realPath(found)), file));
+      // Its writer fails, and a storage opens without its caches.
+      if (result === undefined || result.reached === 'unmade')
+        return held.nowhere(join(dirname(realPath(found)), file));
       return written
         ? held.place(result.descriptor, realPath(result))
         : held.file(result.descriptor, realPath(result));
@@ -160,6 +162,7 @@ export class StorageRoot {
     });
     switch (result.reached) {
       case 'opened':
+      case 'unmade':
         return result;
       case 'outside':
         return refuseOutside(named);

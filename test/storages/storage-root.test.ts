@@ -1,6 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { makeFolder } from '../../lib/make-folder.js';
 import { StorageRoot } from '../../src/storages/storage-root.js';
 import { temporaryFolder } from '../helpers/folder.js';
 
@@ -116,6 +118,23 @@ describe.runIf(linux)('a config and what it names', () => {
     });
     await files.close();
   });
+
+  it.skipIf(process.platform === 'win32')(
+    'are written nowhere when their folder is absent and cannot be made',
+    async () => {
+      mkdirSync(file('root/sealed'));
+      chmodSync(file('root/sealed'), 0o555);
+      await asNobody(async () => {
+        const files = await root.openConfig('kb/kb.json', 'config_path');
+        const words = await files.resolvePath('../sealed/new/kb.bm25', 'bm25_file', true);
+        expect(files.shown(`${words} in ${dirname(words)}`)).toBe(
+          `${file('root/sealed/new/kb.bm25')} in ${file('root/sealed/new')}`,
+        );
+        expect(() => makeFolder(dirname(words))).toThrow('mkdir');
+        await files.close();
+      });
+    },
+  );
 
   it('are refused with the field when the server may not read what it names', async () => {
     chmodSync(file('root/kb/records.json'), 0);
