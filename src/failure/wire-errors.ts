@@ -21,7 +21,9 @@ export function libraryError(thrown: unknown): ServerError | undefined {
       return serverError(8003, `a file ${changedInPlace}`, {}, { cause: error });
     if (code === 'DEVICE_LOST') return serverError(5011, message, {}, { cause: error });
     if (code !== 'OUT_OF_MEMORY') return undefined;
-    const shown = hidePaths(message, detail, []);
+    // The message has the reason, which may name paths of this machine.
+    const { reason, ...facts } = detail;
+    const shown = hidePaths(message, facts, []);
     return serverError(5003, shown.message, shown.facts, { cause: error });
   }
   const { model, told, why: reason } = error;

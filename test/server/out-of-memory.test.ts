@@ -3,6 +3,8 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
+import { LorekeepError } from '../../lib/index.js';
+import { toServerError } from '../../src/failure/failure.js';
 import { temporaryFolder } from '../helpers/folder.js';
 import { tinyReranker } from '../helpers/rerankers.js';
 
@@ -21,6 +23,19 @@ async function failingNew(): Promise<string | undefined> {
     () => undefined,
   );
 }
+
+it('an error about a file that memory has no room to map shows no path of this machine', () => {
+  const cause = '/srv/models/m.gguf: cannot map: Cannot allocate memory';
+  for (const error of [
+    LorekeepError.about('OUT_OF_MEMORY', { file: '/srv/models/m.gguf', reason: 'cannot map' }),
+    LorekeepError.about('OUT_OF_MEMORY', { file: '/srv/models.json', model: 'm', reason: cause }),
+  ]) {
+    const { code, message, details } = toServerError(error);
+    expect(code).toBe(5003);
+    expect(message).toContain('m.gguf: cannot map');
+    expect(JSON.stringify([message, details])).not.toContain('/srv');
+  }
+});
 
 it('a request whose memory cannot be allocated is 5003, whichever allocation fails, and the server goes on', async (test) => {
   const library = await failingNew();
