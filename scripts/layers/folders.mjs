@@ -12,7 +12,7 @@ export const folders = {
   protocol: ['schema', 'fusion', 'lexical'],
   limits: ['protocol'],
   config: ['schema', 'files', 'limits/default-cache-bytes', 'limits/default-memory'],
-  log: ['files', 'config'],
+  log: ['lifecycle', 'files', 'config'],
   crash: ['files', 'config', 'log'],
   downloads: ['lifecycle', 'files'],
   catalog: ['schema', 'lifecycle', 'fusion', 'files', 'downloads'],

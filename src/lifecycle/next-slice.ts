@@ -1,19 +1,9 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
 import { setImmediate as nextTurnOfLoop } from 'node:timers/promises';
+import { type ClientSlices, withWorkContext, workContext } from './work-context.js';
 
-/** One client's slices of the event loop. */
-export interface ClientSlices {
-  /** Resolves when the client may use the event loop. The client is charged for the time until the next `await` of slow work. */
-  nextSlice(): Promise<void>;
-  /** How long the client may work before it waits for its next slice, in ms. */
-  readonly sliceMs: number;
-}
-
-const current = new AsyncLocalStorage<ClientSlices>();
-
-/** Runs the work of a client's request: nextSlice() in it waits for that client's next slice. */
+/** Runs the work of a client: nextSlice() in it waits for that client's next slice. */
 export function withSlices<T>(slices: ClientSlices, work: () => T): T {
-  return current.run(slices, work);
+  return withWorkContext({ ...workContext(), slices }, work);
 }
 
 /**
@@ -21,7 +11,7 @@ export function withSlices<T>(slices: ClientSlices, work: () => T): T {
  * whose request this is. Outside of requests: in the next turn of the event loop.
  */
 export function nextSlice(): Promise<void> {
-  return current.getStore()?.nextSlice() ?? nextTurnOfLoop();
+  return workContext()?.slices?.nextSlice() ?? nextTurnOfLoop();
 }
 
 /** Items converted between two readings of the clock, by default. */
@@ -30,7 +20,7 @@ const usualGrain = 64;
 /** Time in ms of a slice of mapInSlices() outside of requests. */
 const usualSliceMs = 0.5;
 
-const nextSliceEnd = () => performance.now() + (current.getStore()?.sliceMs ?? usualSliceMs);
+const nextSliceEnd = () => performance.now() + (workContext()?.slices?.sliceMs ?? usualSliceMs);
 
 /**
  * Like Array.map(), but converts a long list in slices of the client. `grain`: items between two readings of

@@ -77,13 +77,13 @@ export class ClientMemory {
     };
   }
 
-  /** A number of native bytes that goes up and down: received or unsent ones. */
-  gauge(kind: PassingKind): (now: number) => void {
-    let last = 0;
-    return (now) => {
-      if (now === last) return;
-      this.#move(kind, { heap: 0, native: now - last });
-      last = now;
+  /** Returns a function that sets bytes which go up and down: those of a request, received or unsent ones. */
+  gauge(kind: PassingKind): (native: number, heap?: number) => void {
+    let last = noBytes;
+    return (native, heap = 0) => {
+      if (native === last.native && heap === last.heap) return;
+      this.#move(kind, { heap: heap - last.heap, native: native - last.native });
+      last = { heap, native };
     };
   }
 
@@ -110,12 +110,12 @@ export class ClientMemory {
     return excess(passingNow, bytes, passing) === undefined && this.#server.fits(this, bytes);
   }
 
-  /** Returns why a request can never fit, even after waiting; undefined if it can. */
-  tooLarge(bytes: Bytes, what: string): ServerError | undefined {
+  /** Returns why a request can never fit, even after waiting; undefined if it can. `what` returns the beginning of the sentence. */
+  tooLarge(bytes: Bytes, what: () => string): ServerError | undefined {
     const client = excess(noBytesNow, bytes, this.ledger.passing);
-    if (client !== undefined) return budgetError('client', what, client);
+    if (client !== undefined) return budgetError('client', what(), client);
     const server = excess(noBytesNow, bytes, this.#server.ledger.passing);
-    return server && budgetError('server', what, server);
+    return server && budgetError('server', what(), server);
   }
 
   /** Calls back once, when there may be room again. The result cancels it. */
@@ -128,7 +128,7 @@ export class ClientMemory {
    * wait for, so every wait ends. @throws as tooLarge(), also after waiting in vain; the signal's reason
    */
   async reserve(kind: PassingKind, bytes: Bytes, what: string, signal: AbortSignal): Promise<() => void> {
-    const never = this.tooLarge(bytes, what);
+    const never = this.tooLarge(bytes, () => what);
     if (never !== undefined) throw never;
     const late = performance.now() + patience * this.#server.waitMs;
     while (!this.fits(bytes)) {

@@ -43,6 +43,7 @@ export class ConnectionMemory {
 
   /** Sets the number of received, unparsed bytes. */
   received(bytes: number): void {
+    if (bytes === this.#received) return;
     this.#received = bytes;
     this.#setReceived(bytes);
   }
@@ -59,10 +60,8 @@ export class ConnectionMemory {
 
   /** Returns why a frame of this length can never be served; undefined if it can. */
   refusal(payloadBytes: number): ServerError | undefined {
-    return this.#client.tooLarge(
-      requestBytes(payloadBytes, noContent),
-      `a frame of ${payloadBytes} bytes was not accepted`,
-    );
+    const bytes = requestBytes(payloadBytes, noContent);
+    return this.#client.tooLarge(bytes, () => `a frame of ${payloadBytes} bytes was not accepted`);
   }
 
   /** Reserves memory for the request in a frame; undefined if it does not fit now, and `onRoom` is called later. */
@@ -104,22 +103,19 @@ export class ConnectionMemory {
   }
 
   #request(payloadBytes: number): RequestMemory {
-    const releases = [this.#client.pass('requests', requestBytes(payloadBytes, noContent))];
-    let counted = 0;
+    const setRequest = this.#client.gauge('requests');
+    const { heap, native } = requestBytes(payloadBytes, noContent);
+    setRequest(native, heap);
     return {
       parsed: (content) => {
         const refusal = this.#client.tooLarge(
           requestBytes(payloadBytes, content),
-          `a frame of ${payloadBytes} bytes with ${content.values} values was not accepted`,
+          () => `a frame of ${payloadBytes} bytes with ${content.values} values was not accepted`,
         );
         if (refusal !== undefined) throw refusal;
-        const heap = contentHeap(content);
-        releases.push(this.#client.pass('requests', { heap: heap - counted, native: 0 }));
-        counted = heap;
+        setRequest(native, heap + contentHeap(content));
       },
-      release: () => {
-        for (const release of releases.splice(0)) release();
-      },
+      release: () => setRequest(0),
     };
   }
 

@@ -1,20 +1,14 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
+import { type LogFields, withWorkContext, workContext } from '../lifecycle/work-context.js';
 
 /** Identifies the work in progress; every log line carries it. */
-export interface LogContext {
-  client?: string | undefined;
-  session?: string | undefined;
-  agent?: string | undefined;
-  turn?: string | undefined;
-}
-
-const current = new AsyncLocalStorage<LogContext>();
+export type LogContext = LogFields;
 
 /** Runs `work`, including its asynchronous continuations, with `context` added. */
 export function withLogContext<T>(context: LogContext, work: () => T): T {
-  return current.run({ ...current.getStore(), ...context }, work);
+  const outer = workContext();
+  return withWorkContext({ ...outer, log: { ...outer?.log, ...context } }, work);
 }
 
 export function logContext(): LogContext {
-  return current.getStore() ?? {};
+  return workContext()?.log ?? {};
 }

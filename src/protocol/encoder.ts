@@ -8,7 +8,7 @@ export function encodeFrame(frame: object, maxPayloadBytes: number): Buffer {
   const length = Buffer.byteLength(text);
   if (length > maxPayloadBytes) refuseLength(length, maxPayloadBytes);
   const buffer = Buffer.allocUnsafe(headerBytes + length);
-  frameHeader(frameKind.json, length).copy(buffer);
+  writeHeader(buffer, frameKind.json, length);
   buffer.write(text, headerBytes);
   return buffer;
 }
@@ -16,9 +16,13 @@ export function encodeFrame(frame: object, maxPayloadBytes: number): Buffer {
 /** Returns the header for a payload. */
 export function frameHeader(kind: number, length: number): Buffer {
   const header = Buffer.allocUnsafe(headerBytes);
-  header.writeUInt8(kind, 0);
-  header.writeUInt32BE(length, 1);
+  writeHeader(header, kind, length);
   return header;
+}
+
+function writeHeader(buffer: Buffer, kind: number, length: number): void {
+  buffer.writeUInt8(kind, 0);
+  buffer.writeUInt32BE(length, 1);
 }
 
 /** @throws FrameTooLarge for a payload of at least `length` bytes */

@@ -76,6 +76,7 @@ export class Connection {
   readonly #throttle: ThrottleReports;
   readonly #videoMemory: VideoMemoryWish;
   readonly #deadlines: Deadlines;
+  readonly #context: Omit<HandlerContext, 'holdRequest'>;
   /** Resolves when the socket is closed and all sessions have released their resources. */
   readonly closed: Promise<void>;
 
@@ -109,6 +110,7 @@ export class Connection {
       unfinished: () => this.#dropUnfinished(),
       silent: () => this.#dropSilent(),
     });
+    this.#context = this.#handlerContext();
     this.closed = new Promise((resolve) => {
       socket.once('close', () => {
         this.#ended = true;
@@ -281,7 +283,8 @@ export class Connection {
   #nextFrame(isDue: () => boolean): WireFrame | undefined {
     try {
       const frame = this.#decoder.next(isDue);
-      if (this.#memory.refusal(this.#decoder.announcedBytes) === undefined) return frame;
+      if (frame !== undefined || this.#memory.refusal(this.#decoder.announcedBytes) === undefined)
+        return frame;
       this.#decoder.skip();
       return this.#decoder.next(isDue);
     } catch (error) {
@@ -301,6 +304,7 @@ export class Connection {
   }
 
   #read(reading: boolean): void {
+    if (reading === this.#reading) return;
     this.#reading = reading;
     if (reading) this.#socket.resume();
     else this.#socket.pause();
@@ -337,57 +341,65 @@ export class Connection {
     this.#parsing = undefined;
     this.#memory.grown();
     if (this.#ended) memory.release();
-    else this.#begin(parsing, failure);
+    else void this.#serve(parsing, failure);
   }
 
-  /** Serves a request. Its memory counts until it is answered and nothing refers to it. */
-  #begin({ frame: { payload }, parser, memory }: Parsing, failure: unknown): void {
+  /**
+   * Answers one request. Its memory counts until then and until nothing refers to it. Never rejects: a handler that throws ends
+   * only its own request.
+   */
+  async #serve({ frame: { payload }, parser, memory }: Parsing, failure: unknown): Promise<void> {
     const held: Promise<void>[] = [];
-    const served = this.#serve(payload, parser, failure, held).then(() => {
-      this.#requests--;
-      if (held.length > 0) this.#share.request();
-    });
-    void served
-      .then(() => Promise.allSettled(held))
-      .then(() => {
-        memory.release();
-        if (!this.#reading || this.#decoder.waitingBytes > 0) this.#share.request();
-      });
-  }
-
-  /** Answers one request. Never rejects: a handler that throws ends only its own request. */
-  async #serve(payload: Buffer, parser: JsonParser, failure: unknown, held: Promise<void>[]): Promise<void> {
-    let replyTo: RequestId | null = null;
+    let object: Record<string, unknown> | undefined;
     try {
       if (failure !== undefined) throw failure;
-      const object = objectOf(parser);
-      replyTo = idOf(object);
-      const answer = await this.#answer(object, held);
-      if (answer !== undefined) this.#send({ ...answer, reply_to: replyTo } as ServerFrame);
+      object = objectOf(parser);
+      if (!this.#takesShort || object.type === 'Ping' || (await this.#begin())) {
+        const answer = await this.#answer(object, held);
+        if (answer !== undefined) this.#send(answer as ServerFrame);
+      }
     } catch (thrown) {
-      const error = toServerError(thrown);
-      if (isDefect(error)) this.#log.error({ err: thrown }, 'request failed');
-      else this.#log.debug({ code: error.code }, 'request refused');
-      this.#services.observer?.invalid?.(error.code);
-      this.#refuse(error, replyTo ?? leadingId(payload));
+      this.#failed(thrown, (object && idOf(object)) ?? leadingId(payload));
     }
+    this.#requests--;
+    if (held.length > 0) {
+      this.#share.request();
+      await Promise.allSettled(held);
+    }
+    memory.release();
+    if (!this.#reading || this.#decoder.waitingBytes > 0) this.#share.request();
+  }
+
+  /** Waits for a slice in which the request of a short frame begins. Returns false if the connection has ended. */
+  async #begin(): Promise<boolean> {
+    this.#beginning++;
+    await this.#share.nextSlice();
+    this.#beginning--;
+    return !this.#ended;
   }
 
   async #answer(object: Record<string, unknown>, held: Promise<void>[]): Promise<object | undefined> {
-    if (this.#takesShort && object.type !== 'Ping') {
-      this.#beginning++;
-      await this.#share.nextSlice();
-      this.#beginning--;
-      if (this.#ended) return undefined;
-    }
     const { debug } = this.#services;
-    if (debug !== undefined && object.type === debug.type)
-      return debug.serve(object, (session) => void this.#sessions.get(session));
+    if (debug !== undefined && object.type === debug.type) {
+      const answer = await debug.serve(object, (session) => void this.#sessions.get(session));
+      return { ...answer, reply_to: idOf(object) };
+    }
     const request = parseRequest(object);
-    return withSlices(this.#share, () => dispatch(this.#context(held), request));
+    const context = { ...this.#context, holdRequest: (until: Promise<void>) => void held.push(until) };
+    const answer = await dispatch(context, request, this.#share);
+    return answer && { ...answer, reply_to: request.id };
   }
 
-  #context(held: Promise<void>[]): HandlerContext {
+  #failed(thrown: unknown, replyTo: RequestId | null): void {
+    const error = toServerError(thrown);
+    if (isDefect(error)) this.#log.error({ err: thrown }, 'request failed');
+    else this.#log.debug({ code: error.code }, 'request refused');
+    this.#services.observer?.invalid?.(error.code);
+    this.#refuse(error, replyTo);
+  }
+
+  /** What handlers see of this connection, the same in every request. */
+  #handlerContext(): Omit<HandlerContext, 'holdRequest'> {
     return {
       client: this.#client,
       services: this.#services,
@@ -401,7 +413,6 @@ export class Connection {
         const giveBack = await this.#memory.reserve(bytes, signal);
         return () => this.#whenWritten(giveBack);
       },
-      holdRequest: (until) => held.push(until),
     };
   }
 
@@ -431,7 +442,8 @@ export class Connection {
 
   #countUnsent(): void {
     this.#callAfterWriting();
-    this.#memory.unsent(this.#socket.writableLength);
+    // What a slice writes is counted at its end: most of it goes out then.
+    if (this.#socket.writableCorked === 0) this.#memory.unsent(this.#socket.writableLength);
     if (this.#isUnread()) this.#deadlines.unread();
   }
 

@@ -25,6 +25,8 @@ export class Deadlines {
   #stall: NodeJS.Timeout | undefined;
   #frame: NodeJS.Timeout | undefined;
   #idle: NodeJS.Timeout | undefined;
+  /** When the client sent something last. */
+  #heardAt = 0;
 
   constructor(limits: DeadlineLimits, events: DeadlineEvents) {
     this.#limits = limits;
@@ -34,7 +36,7 @@ export class Deadlines {
 
   /** The client sent something. */
   heard(): void {
-    this.#idle?.refresh();
+    if (this.#idle !== undefined) this.#heardAt = performance.now();
   }
 
   /** The client's unread replies exceed the limit. From now on only replies under way are added. */
@@ -75,8 +77,15 @@ export class Deadlines {
   #watchSilence(): void {
     const { idleMs } = this.#limits;
     if (idleMs === 0) return;
-    this.#idle = setTimeout(() => {
-      if (this.#events.silent()) this.#watchSilence();
-    }, idleMs);
+    this.#heardAt = performance.now();
+    const watch = (ms: number) => {
+      this.#idle = setTimeout(() => {
+        // One timer per period instead of one per received chunk.
+        const left = this.#heardAt + idleMs - performance.now();
+        if (left > 0) watch(Math.ceil(left));
+        else if (this.#events.silent()) this.#watchSilence();
+      }, ms);
+    };
+    watch(idleMs);
   }
 }

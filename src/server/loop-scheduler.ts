@@ -1,7 +1,7 @@
 import { AsyncResource } from 'node:async_hooks';
 import { threadMs } from '../../lib/internal.js';
 import { type FairMember, FairQueue } from '../lifecycle/fair-queue.js';
-import type { ClientSlices } from '../lifecycle/next-slice.js';
+import type { ClientSlices } from '../lifecycle/work-context.js';
 import { watchCollections } from './collection-pauses.js';
 
 /** Work of one client that is done in slices. */
@@ -113,7 +113,7 @@ export class LoopScheduler {
     // rounds before a client that has worked all the time.
     this.#waiting = new FairQueue(lightPart * limits.sliceMs);
     this.#clock = clock;
-    this.#start = AsyncResource.bind(() => void this.#run());
+    this.#start = AsyncResource.bind(() => this.#run());
   }
 
   /** Clients that wait for a slice. */
@@ -166,14 +166,19 @@ export class LoopScheduler {
     return Math.max(shortestPart * sliceMs, Math.min(sliceMs, turnMs / (1 + this.#waiting.size)));
   }
 
-  async #run(): Promise<void> {
+  #run(): void {
     this.#running = true;
-    this.#usedIn(this.#clock.now());
+    const now = this.#clock.now();
+    this.#usedIn(now);
     this.#endTurn();
-    const { turnMs } = this.#limits;
-    while (this.#waiting.size > 0 && this.#spent < turnMs)
-      this.#spent += await this.#slice(this.#waiting.take(this.#clock.now()) as Member);
-    this.#running = false;
+    this.#next(now);
+  }
+
+  /** Runs the next slice, if there is one and time for it. */
+  #next(now: number): void {
+    const member = this.#spent < this.#limits.turnMs ? this.#waiting.take(now) : undefined;
+    if (member === undefined) this.#running = false;
+    else this.#slice(member, now);
   }
 
   /** Resets the time after the event loop has polled sockets and timers. */
@@ -218,29 +223,31 @@ export class LoopScheduler {
     return used;
   }
 
-  /** Runs one slice of a client. Returns its duration, replies included. */
-  async #slice(member: Member): Promise<number> {
+  /** Runs one slice of a client, replies included, and then the next one. */
+  #slice(member: Member, began: number): void {
     const { work, steps } = member;
     const { now } = this.#clock;
-    const began = now();
     const due = began + this.#sliceMs;
     steps.shift()?.();
     const waiting = work.serve(() => now() >= due);
-    await promiseCallbacksRun();
-    work.settle();
-    const parts = 1 + waiting + steps.length;
-    const ended = now();
-    const slice = { member, began, ended, used: this.#usedIn(ended), parts, paid: 0 };
-    this.#charge(slice);
-    if (slice.used > this.#limits.sliceMs && this.#long.push(slice) > maxRemembered) this.#long.shift();
-    if (parts > 1) this.#waiting.add(member, ended, parts * lightPart < 1 ? waitingPart : 0);
-    return slice.ended - began;
+    afterPromiseCallbacks(() => {
+      work.settle();
+      const parts = 1 + waiting + steps.length;
+      const ended = now();
+      const slice = { member, began, ended, used: this.#usedIn(ended), parts, paid: 0 };
+      this.#charge(slice);
+      if (slice.used > this.#limits.sliceMs && this.#long.push(slice) > maxRemembered) this.#long.shift();
+      if (parts > 1) this.#waiting.add(member, ended, parts * lightPart < 1 ? waitingPart : 0);
+      this.#spent += ended - began;
+      this.#next(ended);
+    });
   }
 }
 
-/** Resolves when no promise callback is pending. */
-async function promiseCallbacksRun(): Promise<void> {
+const resolved = Promise.resolve();
+
+/** Calls back when no promise callback is pending. */
+function afterPromiseCallbacks(callback: () => void): void {
   // From a promise callback, the next tick runs after all other callbacks.
-  await undefined;
-  await new Promise<void>((resolve) => process.nextTick(resolve));
+  void resolved.then(() => process.nextTick(callback));
 }
