@@ -14,5 +14,5 @@ export { anyQuotationMark } from './quotation-marks.js';
 export { literal, schemaGrammar } from './schema-grammar.js';
 export { type ComputeSettings, cacheFolder, measuredSettings } from './settings-cache.js';
 export { type NextSlice, Slices } from './slices.js';
-export { fusionMethod } from './storage-request.js';
+export { checkHighlight, fusionMethod } from './storage-request.js';
 export { threadMs } from './thread-time.js';

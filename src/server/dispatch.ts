@@ -10,8 +10,9 @@ type Request = Requests[RequestType];
 type Answer = object | undefined;
 
 /**
- * Runs the handler of a request in slices of its client. Its log lines name the client, session, agent and turn. A defect is logged here with its
- * stack and ends only this request. A stopping server accepts only requests that end something. Never rejects.
+ * Runs the handler of a request in slices of its client. Its log lines name the client, session, agent and turn. A defect
+ * is logged here with its stack and ends only this request. A stopping server accepts only requests that end something.
+ * Never rejects.
  */
 export function dispatch(context: HandlerContext, request: Request, slices: ClientSlices): Promise<Answer> {
   return withWorkContext({ slices, log: logFields(context, request) }, () => answer(context, request));
