@@ -104,6 +104,19 @@ it('lorekeep telemetry says what is sent and switches it off, and keeps the rest
   expect(absent.stderr).toContain('LOREKEEP_TELEMETRY=0');
 });
 
+it('telemetry off changes a config only', async () => {
+  const catalog = inFolder('models.json');
+  writeFileSync(catalog, '{"models": []}');
+  const refused = await lorekeep(['telemetry', 'off', '--config', catalog]);
+  expect(refused.status).toBe(1);
+  expect(refused.stderr).toContain('sets no field of a server config');
+  expect(readFileSync(catalog, 'utf8')).toBe('{"models": []}');
+  const empty = inFolder('empty.json');
+  writeFileSync(empty, '{}');
+  expect((await lorekeep(['telemetry', 'off', '--config', empty])).status).toBe(0);
+  expect(JSON.parse(readFileSync(empty, 'utf8'))).toEqual({ telemetry: { enabled: false } });
+});
+
 it('DO_NOT_TRACK is the reason that status gives', async () => {
   const { stdout } = await lorekeep(['telemetry', 'status'], { env: { DO_NOT_TRACK: '1' } });
   expect(stdout).toContain('telemetry is off: the environment sets DO_NOT_TRACK');
