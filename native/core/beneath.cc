@@ -117,13 +117,20 @@ bool is_log(std::string_view name) {
   return std::search(name.begin(), name.end(), kEnding.begin(), kEnding.end(), same) != name.end();
 }
 
-/// The closed files, resolved at the moment of one walk.
+/// The closed files, resolved at the moment of one walk. The paths must outlive it.
 class ClosedFiles {
  public:
-  ClosedFiles(const std::vector<std::string>& paths, const std::string& logs) : logs_(logs) {
+  ClosedFiles(const std::vector<std::string>& paths, const std::string& logs) : paths_(paths), logs_(logs) {
+    resolve();
+  }
+
+  /// Looks the paths up again, once a folder on the way to one may have been made.
+  void resolve() {
+    files_.clear();
+    places_.clear();
     for (const std::string_view path : kKernelFolders) add(std::string(path));
-    for (const std::string& path : paths) add(path);
-    if (!logs.empty()) logs_folder_ = identity_at(logs);
+    for (const std::string& path : paths_) add(path);
+    if (!logs_.empty()) logs_folder_ = identity_at(logs_);
   }
 
   bool has(const struct stat& info) const {
@@ -160,6 +167,7 @@ class ClosedFiles {
     return false;
   }
 
+  const std::vector<std::string>& paths_;
   const std::string& logs_;
   std::optional<Identity> logs_folder_;
   std::vector<Identity> files_;
@@ -184,7 +192,7 @@ struct stat opened(int descriptor) {
 class Walk {
  public:
   /// `real`: the folder's absolute path without links; `spelled`: another path to it that links may use, or "".
-  Walk(Folder boundary, const std::string& real, const std::string& spelled, const ClosedFiles& closed)
+  Walk(Folder boundary, const std::string& real, const std::string& spelled, ClosedFiles& closed)
       : closed_(closed), real_(split(real)), spelled_(split(spelled)) {
     folders_.push_back(std::move(boundary));
   }
@@ -262,6 +270,7 @@ class Walk {
       if (errno == EACCES || errno == EPERM || errno == EROFS) throw Stop{Reached::kUnmade};
       stop_for(errno);
     }
+    closed_.resolve();
     again(name);
     return {};
   }
@@ -341,7 +350,7 @@ class Walk {
     return copy;
   }
 
-  const ClosedFiles& closed_;
+  ClosedFiles& closed_;
   const Parts real_;
   const Parts spelled_;
   std::vector<Folder> folders_;  // from the boundary to the current folder
@@ -380,7 +389,7 @@ std::string under(const std::string& folder, const std::string& name) {
 }
 
 /// Opens the folder that the path may not leave, and sets `real` to its real path. Throws Stop.
-Folder open_folder(const BeneathRequest& request, const ClosedFiles& closed, std::string& real) {
+Folder open_folder(const BeneathRequest& request, ClosedFiles& closed, std::string& real) {
   Folder root = open_root(request.root, real);
   if (split(request.folder).empty()) return root;
   Walk walk(std::move(root), real, request.root, closed);
@@ -400,7 +409,7 @@ Folder open_folder(const BeneathRequest& request, const ClosedFiles& closed, std
 
 BeneathResult open_beneath(const BeneathRequest& request) {
   BeneathResult result;
-  const ClosedFiles closed(request.closed, request.logs);
+  ClosedFiles closed(request.closed, request.logs);
   try {
     if (request.path.find('\0') != std::string::npos) throw Stop{Reached::kAbsent};
     Walk walk(open_folder(request, closed, result.folder), result.folder, under(request.root, request.folder), closed);

@@ -178,6 +178,19 @@ describe.runIf(posix).each([
     expect((await open(unmade)).reached).toBe('absent');
     expect(existsSync(file('root/not'))).toBe(false);
   });
+
+  it('leads to no place of a closed file, whose folder was absent, too', async () => {
+    plant(true);
+    for (const closed of [file('root/later/downloads.json'), file('root/later/deep/token')]) {
+      const path = closed.slice(root().length + 1);
+      const wanted = { ...request(path), wanted: 'place', closed: [closed] } as const;
+      expect((await open(wanted)).reached, path).toBe('closed');
+      const beside = await open({ ...wanted, path: `${path}.bm25` });
+      if (beside.descriptor >= 0) closeSync(beside.descriptor);
+      expect(beside.reached).toBe('opened');
+      rmSync(file('root/later'), { recursive: true });
+    }
+  });
 });
 
 describe.runIf(process.platform === 'linux')('a root that holds everything', () => {
