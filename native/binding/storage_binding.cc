@@ -64,8 +64,7 @@ Napi::Value StorageBinding::search(const Napi::CallbackInfo& info) {
           return store::timed([&] { return request->storage().search(request->request(runtime->work(task.cancel))); });
         },
         [request, times = times_](Napi::Env env, Found&& found) {
-          const store::SearchCost cost = request->cost(*times);
-          if (!request->extended()) cost.learnt->learn(found.taken, cost.size);
+          request->cost(*times).learn(found.taken);
           request->learn(found.result);
           return readable_result(env, request->shared_storage(), std::move(found.result));
         });

@@ -29,8 +29,6 @@ class StorageRequest {
   store::SearchCost cost(store::StorageTimes& times) const noexcept {
     return store::cost_of(request_, times, compiled_.get());
   }
-  /// Whether the time of the search does not predict other searches.
-  bool extended() const noexcept { return lexical_ != nullptr; }
   /// JavaScript thread, after the search.
   void learn(const store::SearchResult& result) const;
 

@@ -38,14 +38,15 @@ void SearchTimes::learn(SearchClock::duration taken, double size) noexcept {
 }
 
 SearchCost cost_of(const SearchRequest& request, StorageTimes& storage, CompiledFilter* filter) noexcept {
+  const bool extended = request.lexical != nullptr;
   if (filter == nullptr) {
     SearchTimes& times = storage.unfiltered.of(request.mode);
-    return {&times, &times, unfiltered_size(request)};
+    return {&times, extended ? nullptr : &times, unfiltered_size(request)};
   }
   SearchTimes& first = storage.first_uses.of(request.mode);
   SearchTimes& own = filter->times(request.mode);
   const bool evaluates = filter->first_use(*request.filter);
-  return {evaluates || !own.seen() ? &first : &own, evaluates ? &first : &own, 1};
+  return {evaluates || !own.seen() ? &first : &own, extended ? nullptr : evaluates ? &first : &own, 1};
 }
 
 double walk_size(std::size_t ef, std::size_t hits) noexcept {

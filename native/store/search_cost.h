@@ -58,8 +58,12 @@ struct StorageTimes {
 /// The times that predict the cost of one search and that learn from it.
 struct SearchCost {
   const SearchTimes* expected;
-  SearchTimes* learnt;  // may be `expected`
+  SearchTimes* learnt;  // may be `expected`; null: the time of this search predicts no other
   double size;          // in the unit of both
+
+  void learn(SearchClock::duration taken) const noexcept {
+    if (learnt != nullptr) learnt->learn(taken, size);
+  }
 };
 
 class CompiledFilter;
@@ -95,10 +99,10 @@ auto search_if_short(ShortSearch bound, const SearchCost& cost, Search&& search)
   const CancelToken cancel(begin + bound.held);
   try {
     auto result = search(cancel);
-    cost.learnt->learn(SearchClock::now() - begin, cost.size);
+    cost.learn(SearchClock::now() - begin);
     return result;
   } catch (const OutOfTime&) {
-    cost.learnt->learn(SearchClock::now() - begin, cost.size);
+    cost.learn(SearchClock::now() - begin);
     return std::nullopt;
   }
 }

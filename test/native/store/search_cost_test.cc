@@ -2,6 +2,7 @@
 
 #include "harness.h"
 #include "sample_storage.h"
+#include "store/lexical_options.h"
 #include "store/prepared_filter.h"
 #include "store/text_search.h"
 
@@ -73,6 +74,11 @@ TEST("cost: searches without a filter grow with width, hits and text") {
     SearchRequest wider = request_of(mode);
     wider.ef = 500;
     CHECK_EQ(cost_of(wider, times, nullptr).size > cost.size, mode != Mode::kLexical);
+    // Fuzzy words, phrases and boosts take longer than the words of other searches.
+    const LexicalOptions options;
+    SearchRequest extended = request_of(mode);
+    extended.lexical = &options;
+    CHECK(cost_of(extended, times, nullptr).learnt == nullptr);
   }
   CHECK_EQ(walk_size(0, 5), walk_size(vector::kDefaultEf, 5));
   CHECK_EQ(walk_size(0, 1000), walk_size(2000, 5));
