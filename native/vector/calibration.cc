@@ -21,7 +21,9 @@ constexpr std::size_t kHits = 10;
 
 // A walk is measured on rows of the index that it leaves out: they are distributed as new queries are. A point beside a
 // row is too easy, because the row leads to its own neighbours.
-constexpr std::size_t kHeldOutRows = 256;
+constexpr std::size_t kHeldOutRows = 512;
+// A recall counts less this many standard errors: with several widths and margins tried, chance would pass one of them.
+constexpr double kStandardErrors = 2;
 constexpr float kWidening = 1.1f;
 constexpr std::size_t kMaxWidenings = 12;
 constexpr double kWalkRecall = 0.99;
@@ -119,7 +121,7 @@ class Calibrator {
     return furthest;
   }
 
-  /// Returns the recall of searches for held-out rows, less its standard error.
+  /// Returns the recall of searches for held-out rows, less kStandardErrors.
   double held_out_recall(const Work& work, const std::vector<float>& furthest, const SearchOptions& options) const {
     std::vector<double> recalls(furthest.size());
     parallel_for(work, recalls.size(), 1, [&](std::size_t i, std::size_t, std::size_t) {
@@ -137,13 +139,13 @@ class Calibrator {
     return index_.search(index_.row(options.without), options).hits;
   }
 
-  /// Returns the mean less its standard error. Queries that miss a whole cluster spread more than single missed rows.
+  /// Returns the mean less kStandardErrors. Queries that miss a whole cluster spread more than single missed rows.
   static double lower_bound_of_mean(const std::vector<double>& values) {
     const auto count = static_cast<double>(values.size());
     const double mean = std::accumulate(values.begin(), values.end(), 0.0) / count;
     double squares = 0;
     for (const double value : values) squares += (value - mean) * (value - mean);
-    return mean - std::sqrt(squares) / count;
+    return mean - kStandardErrors * std::sqrt(squares) / count;
   }
 
   /// Returns the cost of a scan of all rows in visits of a walk.
