@@ -20,15 +20,16 @@ struct Value {
   using Data = std::variant<std::nullptr_t, bool, std::int64_t, double, std::string, Array, Object>;
   Data data;
 
-  Value() : data(nullptr) {}
-  Value(std::nullptr_t) : data(nullptr) {}
-  Value(bool value) : data(value) {}
-  Value(int value) : data(std::int64_t{value}) {}
-  Value(std::int64_t value) : data(value) {}
-  Value(double value) : data(value) {}
-  Value(const char* value) : data(std::string(value)) {}
-  Value(std::string_view value) : data(std::string(value)) {}
-  Value(std::string value) : data(std::move(value)) {}
+  // Defined below: libc++ needs the whole Member to make one.
+  Value();
+  Value(std::nullptr_t);
+  Value(bool value);
+  Value(int value);
+  Value(std::int64_t value);
+  Value(double value);
+  Value(const char* value);
+  Value(std::string_view value);
+  Value(std::string value);
   Value(Array value);
   Value(Object value);
 
@@ -44,6 +45,15 @@ struct Member {
   Value value;
 };
 
+inline Value::Value() : data(nullptr) {}
+inline Value::Value(std::nullptr_t) : data(nullptr) {}
+inline Value::Value(bool value) : data(value) {}
+inline Value::Value(int value) : data(std::int64_t{value}) {}
+inline Value::Value(std::int64_t value) : data(value) {}
+inline Value::Value(double value) : data(value) {}
+inline Value::Value(const char* value) : data(std::string(value)) {}
+inline Value::Value(std::string_view value) : data(std::string(value)) {}
+inline Value::Value(std::string value) : data(std::move(value)) {}
 inline Value::Value(Array value) : data(std::move(value)) {}
 inline Value::Value(Object value) : data(std::move(value)) {}
 
