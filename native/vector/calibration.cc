@@ -37,6 +37,9 @@ constexpr float kStep = 0.5f;
 // The recall that a scan of cells must reach under every held-back filter: with the cells' margin alone, and with both.
 constexpr double kCellRecall = 0.9975;
 constexpr double kScanRecall = 0.996;
+// The recall of the same scans for rows that they leave out: the least that the margins guarantee.
+constexpr std::size_t kLeftOutTrials = 192;
+constexpr double kLeftOutRecall = 0.9925;
 constexpr float kMarginStride = 1.3f;
 constexpr float kMarginStep = 1.03f;
 constexpr float kMinCellMargin = 3.0f;
@@ -86,6 +89,7 @@ class Calibrator {
     scans_unfiltered_ = calibration.walk_factor == 0;
     if (parts_.cells.empty()) return calibration;
     measure_margins(work, calibration);
+    widen_for_left_out_rows(work, calibration);
     widen_margins(work, furthest, calibration);
     return calibration;
   }
@@ -103,13 +107,31 @@ class Calibrator {
     return 0;
   }
 
+  /// Widens margins until replayed scans find the nearest rows of rows that they leave out, under every held-back
+  /// filter. Such rows are farther from their nearest rows than queries between those.
+  void widen_for_left_out_rows(const Work& work, Calibration& calibration) const {
+    std::vector<Trial> trials(std::min(kLeftOutTrials, index_.size()));
+    parallel_for(work, trials.size(), 1, [&](std::size_t i, std::size_t, std::size_t) {
+      const auto row = static_cast<std::uint32_t>(i * index_.size() / trials.size());
+      trials[i] = trial(index_.row(row), row);
+    });
+    const auto recall = [&] {
+      const float sketches = parts_.sketches.empty() ? kMaxMargin : calibration.sketch_margin;
+      return least_recall(work, trials, {calibration.cell_margin, sketches});
+    };
+    for (std::size_t i = 0; i < kMaxWidenings && recall() < kLeftOutRecall; ++i) widen(calibration);
+  }
+
+  static void widen(Calibration& calibration) {
+    calibration.cell_margin = std::min(calibration.cell_margin * kWidening, kMaxMargin);
+    calibration.sketch_margin = std::min(calibration.sketch_margin * kWidening, kMaxMargin);
+  }
+
   /// Widens margins until scans find the nearest rows of held-out rows. Replays know only the codes of rows.
   void widen_margins(const Work& work, const std::vector<float>& furthest, Calibration& calibration) const {
     const SearchOptions options{.k = kHits, .path = SearchPath::kCells, .calibration = &calibration};
-    for (std::size_t i = 0; i < kMaxWidenings && held_out_recall(work, furthest, options) < kScanRecall; ++i) {
-      calibration.cell_margin = std::min(calibration.cell_margin * kWidening, kMaxMargin);
-      calibration.sketch_margin = std::min(calibration.sketch_margin * kWidening, kMaxMargin);
-    }
+    for (std::size_t i = 0; i < kMaxWidenings && held_out_recall(work, furthest, options) < kScanRecall; ++i)
+      widen(calibration);
   }
 
   /// Returns the distance of the last true hit of each held-out row.
@@ -216,7 +238,8 @@ class Calibrator {
     return query;
   }
 
-  Trial trial(const std::vector<float>& query) const {
+  /// Returns the trials of a query, in which one row does not match; kNoNode: all may.
+  Trial trial(const std::vector<float>& query, std::uint32_t left_out = kNoNode) const {
     const Scorer codes(parts_.codes.matrix, query);
     const std::vector<RankedCell> cells = survey_cells(parts_.cells, codes, query);
     std::vector<float> distances(index_.size());
@@ -238,7 +261,7 @@ class Calibrator {
     for (std::size_t filter = 0; filter < trial.size(); ++filter) {
       std::vector<Scored> rows;
       for (std::uint32_t i = 0; i < distances.size(); ++i) {
-        if (keeps(static_cast<HeldBack>(filter), i)) rows.push_back({distances[i], i});
+        if (i != left_out && keeps(static_cast<HeldBack>(filter), i)) rows.push_back({distances[i], i});
       }
       if (rows.size() >= kHits) trial[filter] = trial_rows(query, cells, rows);
     }

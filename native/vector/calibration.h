@@ -28,7 +28,7 @@ struct Calibration {
 inline constexpr float kMaxWalkFactor = 64;
 inline constexpr float kMaxMargin = 1000;
 
-/// Returns the margins with which the index finds the nearest rows of its own queries. Takes about as long as 1,300
+/// Returns the margins with which the index finds the nearest rows of its own queries. Takes about as long as 1,500
 /// exact searches. The result depends on the index only. Grain of cancellation: one query.
 Calibration calibrate(const HnswIndex& index, const Work& work);
 
