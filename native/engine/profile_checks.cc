@@ -14,7 +14,7 @@ namespace lorekeep::engine {
 namespace {
 
 constexpr std::uint64_t kMaxTokens = 1 << 22;
-constexpr std::size_t kMostShown = 16;  // architectures in a message
+constexpr std::size_t kMaxShown = 16;  // architectures in a message
 constexpr std::size_t kAlike = 3;       // letters with which a family's names begin
 
 }  // namespace
@@ -79,11 +79,11 @@ std::string_view architecture_of(const GgufFile& file) {
 void refuse_architecture(const GgufFile& file, std::string_view cannot, std::span<const std::string_view> known,
                          std::string_view page) {
   const std::string found(architecture_of(file).substr(0, 64));
-  const bool all = known.size() <= kMostShown;
+  const bool all = known.size() <= kMaxShown;
   std::string shown;
   std::size_t count = 0;
   for (const std::string_view name : known) {
-    if (count == kMostShown || (!all && !name.starts_with(found.substr(0, kAlike)))) continue;
+    if (count == kMaxShown || (!all && !name.starts_with(found.substr(0, kAlike)))) continue;
     add_name(shown, name);
     ++count;
   }
