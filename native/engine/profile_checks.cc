@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::uint64_t kMaxTokens = 1 << 22;
 constexpr std::size_t kMaxShown = 16;  // architectures in a message
-constexpr std::size_t kAlike = 3;       // letters with which a family's names begin
+constexpr std::size_t kAlike = 3;      // letters with which a family's names begin
 
 }  // namespace
 
