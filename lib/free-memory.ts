@@ -1,9 +1,12 @@
+import { setImmediate as nextTurnOfLoop } from 'node:timers/promises';
 import { binding } from './binding.js';
 
 /**
- * Returns memory freed by native code and buffers to the system, on another thread; the C library would keep it.
+ * Returns memory freed by native code and buffers to the system; the C library would keep it. Works in steps of half a millisecond
+ * or so, and ends on another thread.
  * @internal
  */
-export function releaseFreeMemory(): void {
+export async function releaseFreeMemory(): Promise<void> {
+  while (binding.releaseFreePages()) await nextTurnOfLoop();
   binding.releaseFreeMemory();
 }

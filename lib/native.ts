@@ -58,7 +58,9 @@ export interface NativeBinding {
   stop(processEnds: boolean): void;
   /** An integer >= 1. */
   setSearchThreads(count: number): void;
-  /** Returns free memory to the system, on another thread. */
+  /** Returns some free memory of the main thread to the system. False: none is left. */
+  releaseFreePages(): boolean;
+  /** Returns free memory to the system, on another thread. Allocations may wait for it. */
   releaseFreeMemory(): void;
   /** Processor time that the calling thread has used, in ms; elapsed time where the system has no such clock. Only differences have a meaning. */
   threadMs(): number;
@@ -238,6 +240,7 @@ export interface NativeBinding {
 export const nativeExports = [
   'stop',
   'setSearchThreads',
+  'releaseFreePages',
   'releaseFreeMemory',
   'threadMs',
   'startableThreads',

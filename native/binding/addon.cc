@@ -49,6 +49,19 @@ void set_search_threads(const Napi::CallbackInfo& info) {
   });
 }
 
+// releaseFreePages(): a step of FreePages (core/free_memory.h) of half a millisecond or so. Returns false after the
+// last one.
+Napi::Value release_free_pages(const Napi::CallbackInfo& info) {
+  constexpr std::size_t kStepBytes = 8 << 20;
+  return guarded(info.Env(), [&]() -> Napi::Value {
+    std::unique_ptr<FreePages>& pages = Environment::of(info.Env()).free_pages;
+    if (!pages) pages = std::make_unique<FreePages>();
+    const bool more = pages->release(kStepBytes);
+    if (!more) pages.reset();
+    return Napi::Boolean::New(info.Env(), more);
+  });
+}
+
 // releaseFreeMemory(): on a pool thread; returns at once.
 void release_free_memory_later(const Napi::CallbackInfo& info) {
   guarded(info.Env(), [&] { Environment::of(info.Env()).runtime().compute().submit([] { release_free_memory(); }); });
@@ -96,6 +109,7 @@ Napi::Object start(Napi::Env env, Napi::Object exports) {
   };
   exports.Set("stop", Napi::Function::New(env, stop, "stop"));
   exports.Set("setSearchThreads", Napi::Function::New(env, set_search_threads, "setSearchThreads"));
+  exports.Set("releaseFreePages", Napi::Function::New(env, release_free_pages, "releaseFreePages"));
   exports.Set("releaseFreeMemory", Napi::Function::New(env, release_free_memory_later, "releaseFreeMemory"));
   function("threadMs", thread_ms);
   function("startableThreads", startable_threads_now);

@@ -15,6 +15,7 @@
 #include "binding/runtime.h"
 #include "core/alternate_stack.h"
 #include "core/cancel_token.h"
+#include "core/free_memory.h"
 
 namespace lorekeep::binding {
 
@@ -83,6 +84,8 @@ class Environment {
     Napi::FunctionReference cancel_token, text_arena, row_buffer, metadata_buffer, vector_index, text_index,
         embedding_model, reranker, language_model, prefix, storage, filter, records, embedding_rows;
   } constructors;
+
+  std::unique_ptr<FreePages> free_pages;  // while steps of it are left
 
  private:
   static napi_threadsafe_function wake_up(Napi::Env env, Environment* self);

@@ -48,8 +48,8 @@ function giveBack(log: Log): void {
   later(() => {
     // Returns memory that finalizers freed, and pages that the first collection emptied.
     startCollection();
-    later(() => {
-      releaseFreeMemory();
+    later(async () => {
+      await releaseFreeMemory();
       const after = process.memoryUsage.rss();
       log.debug(
         { before: inMiB(before), collected: inMiB(after) },

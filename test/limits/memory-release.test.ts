@@ -59,5 +59,5 @@ it('garbage is really collected, and the C library asked to give back its memory
   expect(collected).toBe('array');
   expect(registry).toBeDefined();
   expect((globalThis as { gc?: unknown }).gc).toBeUndefined();
-  releaseFreeMemory();
+  await releaseFreeMemory();
 });

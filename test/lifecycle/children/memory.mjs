@@ -17,7 +17,7 @@ const patienceMs = 30_000;
 const residentAtLast = async (wanted) => {
   const end = performance.now() + patienceMs;
   for (;;) {
-    releaseFreeMemory();
+    await releaseFreeMemory();
     await settle();
     const now = resident();
     if (now <= wanted || performance.now() > end) return now;
