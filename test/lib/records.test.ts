@@ -79,6 +79,7 @@ describe('records of a file', () => {
       field: 'text',
       expected: 'a string that is not blank',
       found: 'nothing',
+      mistakes: 2,
     });
   });
 

@@ -98,6 +98,7 @@ const effects: Record<string, Effect | Elsewhere> = {
     },
   },
   allow_model_pulls: { value: true, elsewhere: 'test/server/model-pulls.test.ts' },
+  models_download_min_speed: { value: 7, elsewhere: 'test/server/model-pulls.test.ts' },
   models_download_max_mb: { value: 7, elsewhere: 'test/server/model-pulls.test.ts' },
   reranker_idle_timeout: { value: 1, elsewhere: 'test/server/rerank.test.ts' },
   models_cache_max_mb: { value: 512, elsewhere: 'test/server/rerank.test.ts' },

@@ -11,6 +11,7 @@ import {
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import type { PullProgress } from '../../src/client/index.js';
+import { ModelDownloads } from '../../src/downloads/model-downloads.js';
 import type { ServerFrames } from '../../src/protocol/frames.js';
 import { FileServer } from '../downloads/file-server.js';
 import { refusal } from '../helpers/errors.js';
@@ -279,6 +280,14 @@ describe('a pull', () => {
     expect(error.message).not.toContain(slow.folder);
     expect(downloaded(slow.folder)).toEqual([]);
     expect((await session.listModels()).pullsAllowed).toBe(true);
+  });
+
+  it('have the minimum speed of models_download_min_speed', async () => {
+    const pull = vi.spyOn(ModelDownloads.prototype, 'pull');
+    const { session } = await start({ models_download_min_speed: 7 });
+    expect(await session.pullModel({ model: 'far' })).toMatchObject({ downloaded: true });
+    expect(pull.mock.contexts).toMatchObject([{ minSpeed: 7 }]);
+    pull.mockRestore();
   });
 
   it.each([
