@@ -10,7 +10,9 @@ it.skipIf(header.glibcVersionRuntime === undefined)(
       execArgv: ['--expose-gc'],
     });
     expect(code, output).toBe(0);
-    const [{ before, full, after, steps, kept }] = messages as [Record<'before' | 'full' | 'after' | 'steps' | 'kept', number>];
+    const [{ before, full, after, steps, kept }] = messages as [
+      Record<'before' | 'full' | 'after' | 'steps' | 'kept', number>,
+    ];
     expect(kept).toBe(4000);
     expect(full - before).toBeGreaterThan(200);
     expect(steps).toBeGreaterThan(10);
