@@ -25,14 +25,22 @@ export async function checkModelFile(
   variant: Pick<ModelVariant, 'size_bytes' | 'sha256' | 'parts_sha256'>,
   signal?: AbortSignal,
 ): Promise<void> {
-  const { size_bytes: stated } = variant;
-  const bytes = stated === undefined ? undefined : modelBytes(path);
-  if (bytes !== undefined && bytes !== stated)
-    throw contradiction(path, `it has ${bytes} bytes, the catalog says ${stated}`);
+  const length = lengthMismatch(path, variant);
+  if (length !== undefined) throw contradiction(path, length);
   for (const [index, part] of partNames(path).entries()) {
     const sha256 = statedChecksum(variant, index);
     if (sha256 !== undefined) await compareChecksum(part, sha256, signal);
   }
+}
+
+/** Returns how the length of a model file differs from the catalog's; undefined if it does not, or if the file is absent. */
+export function lengthMismatch(
+  path: string,
+  { size_bytes: stated }: Pick<ModelVariant, 'size_bytes'>,
+): string | undefined {
+  const bytes = stated === undefined ? undefined : modelBytes(path);
+  if (bytes === undefined || bytes === stated) return undefined;
+  return `it has ${bytes} bytes, the catalog says ${stated}`;
 }
 
 async function compareChecksum(path: string, sha256: string, signal: AbortSignal | undefined): Promise<void> {

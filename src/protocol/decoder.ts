@@ -130,13 +130,6 @@ export class FrameDecoder {
   }
 
   #fillHeader(): boolean {
-    const first = this.#input[0];
-    if (this.#headerFill === 0 && first !== undefined && first.length - this.#consumed > headerBytes) {
-      first.copy(this.#header, 0, this.#consumed, this.#consumed + headerBytes);
-      this.#consumed += headerBytes;
-      this.#headerFill = headerBytes;
-      this.#checkHeader();
-    }
     while (this.#headerFill < headerBytes) {
       const piece = this.#take(headerBytes - this.#headerFill);
       if (piece === undefined) return false;

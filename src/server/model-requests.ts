@@ -1,4 +1,5 @@
 import type { Catalog } from '../catalog/catalog.js';
+import { lengthMismatch } from '../catalog/checked-file.js';
 import { type Contradiction, contradictions } from '../catalog/contradictions.js';
 import { expectedDevice } from '../catalog/expected-device.js';
 import { type ModelPulls, PullError, type PullFacts } from '../catalog/model-pulls.js';
@@ -110,13 +111,6 @@ async function differences(
       ? (await catalog.downloads.damage(variant).catch(() => undefined))?.reason
       : lengthMismatch(path, variant);
   return reason === undefined ? differing : [{ text: `file: ${reason}`, refused: true }, ...differing];
-}
-
-function lengthMismatch(path: string, { size_bytes: stated }: ModelVariant): string | undefined {
-  const bytes = modelBytes(path);
-  return stated === undefined || bytes === undefined || bytes === stated
-    ? undefined
-    : `it has ${bytes} bytes, the catalog says ${stated}`;
 }
 
 /** A client's wait for a download. */

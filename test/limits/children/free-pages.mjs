@@ -1,5 +1,5 @@
-// Needs --expose-gc. Fills the heap of the C library, frees all but small pieces in between, and releases what is free in steps, without the
-// last one, which works on another thread. Reports resident memory in MiB, and the number of steps.
+// Needs --expose-gc. Fills the heap of the C library, frees everything but small pieces in between, and releases free memory in steps.
+// releaseFreeMemory(), which works on another thread, is not called. Reports resident memory in MiB, and the number of steps.
 import { binding } from '../../../dist/lib/binding.js';
 
 const resident = () => process.memoryUsage().rss / 2 ** 20;
