@@ -6,7 +6,7 @@ export type BeneathRequest = NativeBeneathRequest;
 export type BeneathResult = NativeBeneathResult;
 
 /**
- * Opens a file by an untrusted path that must stay inside a folder (native/core/beneath.h).
+ * Opens a file by an untrusted path that must stay inside a folder (native/core/files/beneath.h).
  * @throws IO if the system fails; UNSUPPORTED on Windows
  * @internal
  */

@@ -25,8 +25,8 @@
 #include <thread>
 #include <vector>
 
-#include "core/thread_pool.h"
-#include "core/work.h"
+#include "core/threads/thread_pool.h"
+#include "core/threads/work.h"
 #include "quant/multiply.h"
 
 namespace {

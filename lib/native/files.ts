@@ -69,7 +69,7 @@ export interface FileInspection {
   sections: FileSection[];
 }
 
-/** See native/core/beneath.h. */
+/** See native/core/files/beneath.h. */
 export interface NativeBeneathRequest {
   root: string;
   folder: string;

@@ -25,9 +25,9 @@
 #include "binding/storage_binding.h"
 #include "binding/text_index_binding.h"
 #include "binding/vector_index_binding.h"
-#include "core/free_memory.h"
-#include "core/startable_threads.h"
-#include "core/thread_clock.h"
+#include "core/system/free_memory.h"
+#include "core/system/startable_threads.h"
+#include "core/system/thread_clock.h"
 #include "lm/inference_thread.h"
 
 namespace lorekeep::binding {
@@ -49,8 +49,8 @@ void set_search_threads(const Napi::CallbackInfo& info) {
   });
 }
 
-// releaseFreePages(): a step of FreePages (core/free_memory.h) of half a millisecond or so. Returns false after the
-// last one.
+// releaseFreePages(): a step of FreePages (core/system/free_memory.h) of half a millisecond or so. Returns false after
+// the last one.
 Napi::Value release_free_pages(const Napi::CallbackInfo& info) {
   constexpr std::size_t kStepBytes = 8 << 20;
   return guarded(info.Env(), [&]() -> Napi::Value {
@@ -67,13 +67,13 @@ void release_free_memory_later(const Napi::CallbackInfo& info) {
   guarded(info.Env(), [&] { Environment::of(info.Env()).runtime().compute().submit([] { release_free_memory(); }); });
 }
 
-// threadMs(): see core/thread_clock.h.
+// threadMs(): see core/system/thread_clock.h.
 Napi::Value thread_ms(const Napi::CallbackInfo& info) {
   constexpr double kMsPerSecond = 1000;
   return Napi::Number::New(info.Env(), kMsPerSecond * thread_seconds());
 }
 
-// startableThreads(most): see core/startable_threads.h.
+// startableThreads(most): see core/system/startable_threads.h.
 Napi::Value startable_threads_now(const Napi::CallbackInfo& info) {
   return guarded(info.Env(), [&]() -> Napi::Value {
     const std::size_t most = integer_argument(info[0], "most", 1, kMaxThreads);

@@ -1,9 +1,9 @@
 #include "binding/addon_folder.h"
 
-#include "core/error.h"
+#include "core/values/error.h"
 
 #if defined(_WIN32)
-#include "core/windows_api.h"
+#include "core/system/windows_api.h"
 #else
 #include <dlfcn.h>
 #endif

@@ -15,10 +15,10 @@
 #include <vector>
 
 #include "binding/promise_task.h"
-#include "core/bitmap.h"
-#include "core/cancel_token.h"
-#include "core/error.h"
-#include "core/file_owner.h"
+#include "core/files/file_owner.h"
+#include "core/threads/cancel_token.h"
+#include "core/values/bitmap.h"
+#include "core/values/error.h"
 
 namespace lorekeep::binding {
 

@@ -6,7 +6,7 @@
 
 #include "binding/arguments.h"
 #include "binding/promise_task.h"
-#include "core/beneath.h"
+#include "core/files/beneath.h"
 
 namespace lorekeep::binding {
 namespace {

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/text_arena.h"
+#include "core/values/text_arena.h"
 
 namespace lorekeep::binding {
 

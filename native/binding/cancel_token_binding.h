@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "core/cancel_token.h"
+#include "core/threads/cancel_token.h"
 
 namespace lorekeep::binding {
 

@@ -2,7 +2,7 @@
 
 #include "binding/arguments.h"
 #include "binding/promise_task.h"
-#include "core/atomic_file.h"
+#include "core/files/atomic_file.h"
 #include "store/file_description.h"
 
 namespace lorekeep::binding {

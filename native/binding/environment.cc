@@ -1,6 +1,6 @@
 #include "binding/environment.h"
 
-#include "core/error.h"
+#include "core/values/error.h"
 
 namespace lorekeep::binding {
 

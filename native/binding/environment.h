@@ -13,9 +13,9 @@
 #include <vector>
 
 #include "binding/runtime.h"
-#include "core/alternate_stack.h"
-#include "core/cancel_token.h"
-#include "core/free_memory.h"
+#include "core/system/alternate_stack.h"
+#include "core/system/free_memory.h"
+#include "core/threads/cancel_token.h"
 
 namespace lorekeep::binding {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <system_error>
 
-#include "core/error.h"
+#include "core/values/error.h"
 
 namespace lorekeep::binding {
 namespace {

@@ -12,7 +12,7 @@
 
 #include "binding/environment.h"
 #include "binding/error_translator.h"
-#include "core/error.h"
+#include "core/values/error.h"
 
 namespace lorekeep::binding {
 

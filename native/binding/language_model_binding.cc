@@ -9,7 +9,7 @@
 #include "binding/known_settings.h"
 #include "binding/layout.gen.h"
 #include "binding/model_load.h"
-#include "core/utf8_path.h"
+#include "core/files/utf8_path.h"
 #include "lm/inference_thread.h"
 #include "lm/memory_estimate.h"
 

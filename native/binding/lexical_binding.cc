@@ -2,7 +2,7 @@
 
 #include "binding/arguments.h"
 #include "binding/error_translator.h"
-#include "core/error.h"
+#include "core/values/error.h"
 
 namespace lorekeep::binding {
 std::shared_ptr<const store::LexicalOptions> lexical_argument(const Napi::Value& value) {

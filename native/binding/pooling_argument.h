@@ -6,7 +6,7 @@
 #include <string>
 
 #include "binding/arguments.h"
-#include "core/error.h"
+#include "core/values/error.h"
 #include "engine/pooling.h"
 
 namespace lorekeep::binding {

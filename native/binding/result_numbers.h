@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <span>
 
-#include "core/top_k.h"
+#include "core/values/top_k.h"
 #include "store/search_cost.h"
 
 namespace lorekeep::binding {

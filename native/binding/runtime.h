@@ -2,7 +2,7 @@
 
 #include <memory>
 
-#include "core/work.h"
+#include "core/threads/work.h"
 
 namespace lorekeep::binding {
 

@@ -6,7 +6,7 @@
 
 #include "binding/handle.h"
 #include "binding/promise_task.h"
-#include "core/text_arena.h"
+#include "core/values/text_arena.h"
 #include "store/search_cost.h"
 #include "text/text_index.h"
 

@@ -9,7 +9,7 @@
 #include "binding/records_binding.h"
 #include "binding/result_numbers.h"
 #include "binding/value_conversion.h"
-#include "core/utf8_path.h"
+#include "core/files/utf8_path.h"
 #include "store/indexed_records.h"
 #include "vector/distance.h"
 #include "vector/flat_index.h"

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "core/buffer.h"
+#include "core/values/buffer.h"
 #include "decoder/kernels.h"
 #include "decoder/kv_cache.h"
 #include "decoder/shape.h"

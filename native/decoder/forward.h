@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include "core/buffer.h"
+#include "core/values/buffer.h"
 #include "decoder/attention.h"
 #include "decoder/kernels.h"
 #include "decoder/kv_cache.h"

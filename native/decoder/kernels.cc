@@ -1,6 +1,6 @@
 #include "decoder/kernels.h"
 
-#include "core/cpu.h"
+#include "core/cpu/cpu.h"
 #include "decoder/kernel_sets.h"
 
 namespace lorekeep::decoder {

@@ -123,7 +123,7 @@ struct DecoderKernels {
   void (*merge)(const SegmentResults& into, const SegmentResults& from, std::size_t queries, std::size_t width);
 };
 
-/// Returns the sets within usable_features() (core/cpu.h), slowest first; always includes "scalar", the reference.
+/// Returns the sets within usable_features() (core/cpu/cpu.h), slowest first; always includes "scalar", the reference.
 std::span<const DecoderKernels* const> available_kernels() noexcept;
 
 }  // namespace lorekeep::decoder

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "core/half.h"
+#include "core/cpu/half.h"
 #include "decoder/kernel_sets.h"
 
 #define LOREKEEP_TARGET

@@ -7,7 +7,7 @@
 #include <limits>
 #include <new>
 
-#include "core/half.h"
+#include "core/cpu/half.h"
 
 namespace lorekeep::decoder {
 namespace {

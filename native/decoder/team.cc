@@ -5,7 +5,7 @@
 #include <system_error>
 #include <utility>
 
-#include "core/cpu.h"
+#include "core/cpu/cpu.h"
 
 namespace lorekeep::decoder {
 namespace {

@@ -13,7 +13,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "core/semaphore.h"
+#include "core/threads/semaphore.h"
 #include "decoder/thread_place.h"
 
 namespace lorekeep::decoder {

@@ -12,8 +12,8 @@
 #include <span>
 #include <vector>
 
-#include "core/buffer.h"
-#include "core/cancel_token.h"
+#include "core/threads/cancel_token.h"
+#include "core/values/buffer.h"
 #include "encoder/kernels.h"
 #include "encoder/linear.h"
 

@@ -7,9 +7,9 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "core/amx_permission.h"
-#include "core/bf16.h"
-#include "core/cpu.h"
+#include "core/cpu/amx_permission.h"
+#include "core/cpu/bf16.h"
+#include "core/cpu/cpu.h"
 
 namespace lorekeep::encoder {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <cstring>
 
-#include "core/tile_loop.h"
+#include "core/cpu/tile_loop.h"
 
 #define LOREKEEP_AVX512_BF16 __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512bf16")))
 

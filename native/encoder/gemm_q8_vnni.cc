@@ -4,7 +4,7 @@
 
 #include <cstring>
 
-#include "core/tile_loop.h"
+#include "core/cpu/tile_loop.h"
 
 #define LOREKEEP_VNNI __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")))
 

@@ -1,7 +1,7 @@
 // The kernel sets of kernels.h. Internal to native/encoder.
 #pragma once
 
-#include "core/amx_tiles.h"
+#include "core/cpu/amx_tiles.h"
 #include "encoder/kernels.h"
 
 #if defined(__GNUC__)

@@ -1,6 +1,6 @@
 #include "encoder/kernels.h"
 
-#include "core/cpu.h"
+#include "core/cpu/cpu.h"
 #include "encoder/kernel_sets.h"
 
 namespace lorekeep::encoder {

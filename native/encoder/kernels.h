@@ -95,7 +95,7 @@ struct EncoderKernels {
   void (*softmax)(float* row, std::size_t count, float scale);
 };
 
-/// Returns the sets within usable_features() (core/cpu.h), slowest first; always includes "scalar", the reference.
+/// Returns the sets within usable_features() (core/cpu/cpu.h), slowest first; always includes "scalar", the reference.
 std::span<const EncoderKernels* const> available_kernels() noexcept;
 /// Returns the available set with this name, or null.
 const EncoderKernels* kernels_named(std::string_view name) noexcept;

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/tile_loop.h"
+#include "core/cpu/tile_loop.h"
 
 #define LOREKEEP_AVX2 __attribute__((target("avx2,fma")))
 

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/bf16.h"
+#include "core/cpu/bf16.h"
 #include "encoder/kernel_sets.h"
 
 namespace lorekeep::encoder {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/bf16.h"
+#include "core/cpu/bf16.h"
 
 namespace lorekeep::encoder {
 namespace {

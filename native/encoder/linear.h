@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "core/buffer.h"
+#include "core/values/buffer.h"
 #include "encoder/kernels.h"
 
 namespace lorekeep::encoder {

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/error.h"
+#include "core/values/error.h"
 #include "ggml.h"
 
 namespace lorekeep::engine {

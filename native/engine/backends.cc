@@ -5,8 +5,8 @@
 #include <mutex>
 #include <system_error>
 
-#include "core/error.h"
-#include "core/utf8_path.h"
+#include "core/files/utf8_path.h"
+#include "core/values/error.h"
 #include "engine/abort_guard.h"
 #include "engine/llama_log.h"
 #include "ggml-backend.h"
@@ -14,7 +14,7 @@
 #include "llama.h"
 
 #if defined(_WIN32)
-#include "core/windows_api.h"
+#include "core/system/windows_api.h"
 #else
 #include <dlfcn.h>
 #endif

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <span>
 
-#include "core/cancel_token.h"
+#include "core/threads/cancel_token.h"
 
 namespace lorekeep::engine {
 

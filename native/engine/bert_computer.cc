@@ -2,7 +2,7 @@
 
 #include <new>
 
-#include "core/error.h"
+#include "core/values/error.h"
 
 namespace lorekeep::engine {
 namespace {

@@ -8,7 +8,7 @@
 #include <set>
 #include <utility>
 
-#include "core/cancel_token.h"
+#include "core/threads/cancel_token.h"
 #include "scheduler/control.h"
 
 namespace lorekeep::engine {

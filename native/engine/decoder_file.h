@@ -6,7 +6,7 @@
 #include <memory>
 #include <string>
 
-#include "core/work.h"
+#include "core/threads/work.h"
 #include "decoder/weights.h"
 #include "engine/gguf_file.h"
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-#include "core/utf8.h"
+#include "core/values/utf8.h"
 #include "engine/runtimes.h"
 
 namespace lorekeep::engine {

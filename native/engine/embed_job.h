@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/work.h"
+#include "core/threads/work.h"
 #include "engine/batch_plan.h"
 #include "engine/compute_slots.h"
 #include "engine/computer_pool.h"

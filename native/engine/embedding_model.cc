@@ -7,8 +7,8 @@
 #include <optional>
 #include <utility>
 
-#include "core/thread_pool.h"
-#include "core/utf8_path.h"
+#include "core/files/utf8_path.h"
+#include "core/threads/thread_pool.h"
 #include "engine/compute_slots.h"
 #include "engine/computer_pool.h"
 #include "engine/embed_job.h"

@@ -13,9 +13,9 @@
 #include <string_view>
 #include <vector>
 
-#include "core/cancel_token.h"
-#include "core/error.h"
-#include "core/text_arena.h"
+#include "core/threads/cancel_token.h"
+#include "core/values/error.h"
+#include "core/values/text_arena.h"
 #include "engine/backends.h"
 #include "engine/compute_settings.h"
 #include "engine/placement.h"

@@ -1,6 +1,6 @@
 #include "engine/gguf_description.h"
 
-#include "core/utf8.h"
+#include "core/values/utf8.h"
 
 namespace lorekeep::engine {
 namespace {

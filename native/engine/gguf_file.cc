@@ -5,9 +5,9 @@
 #include <cstdio>
 #include <system_error>
 
-#include "core/error.h"
-#include "core/path_of_utf8.h"
-#include "core/utf8_path.h"
+#include "core/files/path_of_utf8.h"
+#include "core/files/utf8_path.h"
+#include "core/values/error.h"
 
 namespace lorekeep::engine {
 namespace {

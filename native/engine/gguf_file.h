@@ -11,7 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "core/error.h"
+#include "core/values/error.h"
 #include "engine/gguf_part.h"
 
 namespace lorekeep::engine {

@@ -4,7 +4,7 @@
 #include <bit>
 #include <cstring>
 
-#include "core/error.h"
+#include "core/values/error.h"
 
 namespace lorekeep::engine {
 namespace {

@@ -16,7 +16,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "core/mapped_file.h"
+#include "core/files/mapped_file.h"
 
 namespace lorekeep::engine {
 

@@ -4,7 +4,7 @@
 #include <chrono>
 #include <exception>
 
-#include "core/error.h"
+#include "core/values/error.h"
 #include "engine/abort_guard.h"
 #include "engine/llama_log.h"
 

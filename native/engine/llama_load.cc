@@ -3,8 +3,8 @@
 #include <array>
 #include <exception>
 
-#include "core/error.h"
-#include "core/utf8_path.h"
+#include "core/files/utf8_path.h"
+#include "core/values/error.h"
 #include "engine/abort_guard.h"
 #include "engine/llama_log.h"
 

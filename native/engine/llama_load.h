@@ -5,7 +5,7 @@
 #include <functional>
 #include <memory>
 
-#include "core/cancel_token.h"
+#include "core/threads/cancel_token.h"
 #include "llama.h"
 
 namespace lorekeep::engine {

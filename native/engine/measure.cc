@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "core/error.h"
-#include "core/thread_clock.h"
+#include "core/system/thread_clock.h"
+#include "core/values/error.h"
 
 namespace lorekeep::engine {
 namespace {

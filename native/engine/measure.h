@@ -5,7 +5,7 @@
 #include <memory>
 #include <span>
 
-#include "core/cancel_token.h"
+#include "core/threads/cancel_token.h"
 #include "engine/compute_settings.h"
 #include "engine/runtimes.h"
 #include "engine/vocabulary.h"

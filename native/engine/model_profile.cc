@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "core/checksum.h"
-#include "core/error.h"
+#include "core/values/checksum.h"
+#include "core/values/error.h"
 #include "engine/profile_checks.h"
 
 namespace lorekeep::engine {

@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-#include "core/cancel_token.h"
+#include "core/threads/cancel_token.h"
 #include "engine/gguf_file.h"
 #include "engine/pooling.h"
 

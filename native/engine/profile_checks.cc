@@ -6,9 +6,9 @@
 #include <unordered_set>
 #include <utility>
 
-#include "core/error.h"
-#include "core/path_of_utf8.h"
-#include "core/utf8_path.h"
+#include "core/files/path_of_utf8.h"
+#include "core/files/utf8_path.h"
+#include "core/values/error.h"
 
 namespace lorekeep::engine {
 namespace {

@@ -4,8 +4,8 @@
 #include <limits>
 #include <string>
 
-#include "core/error.h"
-#include "core/utf8.h"
+#include "core/values/error.h"
+#include "core/values/utf8.h"
 #include "engine/abort_guard.h"
 
 namespace lorekeep::engine {

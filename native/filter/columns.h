@@ -11,9 +11,9 @@
 #include <variant>
 #include <vector>
 
-#include "core/bitmap.h"
-#include "core/text_arena.h"
-#include "core/values.h"
+#include "core/values/bitmap.h"
+#include "core/values/text_arena.h"
+#include "core/values/values.h"
 #include "filter/schema.h"
 
 namespace lorekeep::filter {

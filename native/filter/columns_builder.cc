@@ -4,8 +4,8 @@
 #include <cmath>
 #include <numeric>
 
-#include "core/error.h"
-#include "core/text_table.h"
+#include "core/values/error.h"
+#include "core/values/text_table.h"
 
 namespace lorekeep::filter {
 namespace {

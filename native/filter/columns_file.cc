@@ -6,8 +6,8 @@
 #include <limits>
 #include <utility>
 
-#include "core/bytes.h"
-#include "core/error.h"
+#include "core/values/bytes.h"
+#include "core/values/error.h"
 
 namespace lorekeep::filter {
 namespace {

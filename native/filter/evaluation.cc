@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/error.h"
+#include "core/values/error.h"
 #include "filter/interval.h"
 #include "filter/interval_scan.h"
 #include "filter/row_scan.h"

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "core/bitmap.h"
-#include "core/cancel_token.h"
+#include "core/threads/cancel_token.h"
+#include "core/values/bitmap.h"
 #include "filter/columns.h"
 #include "filter/predicate.h"
 

@@ -1,6 +1,6 @@
 #include "filter/interval_scan.h"
 
-#include "core/cpu.h"
+#include "core/cpu/cpu.h"
 #include "filter/row_scan.h"
 
 #if defined(__x86_64__) && defined(__GNUC__)

@@ -5,7 +5,7 @@
 #include <optional>
 #include <utility>
 
-#include "core/error.h"
+#include "core/values/error.h"
 #include "filter/nearest_name.h"
 
 namespace lorekeep::filter {

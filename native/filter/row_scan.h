@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <cstring>
 
-#include "core/bitmap.h"
-#include "core/cancel_token.h"
+#include "core/threads/cancel_token.h"
+#include "core/values/bitmap.h"
 
 namespace lorekeep::filter {
 

@@ -4,7 +4,7 @@
 #include <array>
 #include <cmath>
 
-#include "core/error.h"
+#include "core/values/error.h"
 
 namespace lorekeep::filter {
 namespace {

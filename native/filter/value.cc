@@ -2,7 +2,7 @@
 
 #include <charconv>
 
-#include "core/utf8.h"
+#include "core/values/utf8.h"
 
 namespace lorekeep::filter {
 namespace {

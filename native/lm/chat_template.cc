@@ -7,8 +7,8 @@
 #include <optional>
 #include <utility>
 
-#include "core/error.h"
-#include "core/utf8.h"
+#include "core/values/error.h"
+#include "core/values/utf8.h"
 #include "jinja/lexer.h"
 #include "jinja/parser.h"
 #include "jinja/runtime.h"

@@ -4,7 +4,7 @@
 #include <limits>
 #include <utility>
 
-#include "core/error.h"
+#include "core/values/error.h"
 #include "lm/byte_constraint.h"
 #include "lm/grammar_machine.h"
 #include "lm/quote_machine.h"

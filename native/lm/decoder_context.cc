@@ -4,7 +4,7 @@
 #include <new>
 #include <utility>
 
-#include "core/error.h"
+#include "core/values/error.h"
 #include "lm/tokens.h"
 
 namespace lorekeep::lm {

@@ -3,7 +3,7 @@
 #include <string>
 #include <utility>
 
-#include "core/error.h"
+#include "core/values/error.h"
 #include "lm/generation_context.h"
 #include "lm/inference_thread.h"
 #include "lm/model_session.h"

@@ -3,7 +3,7 @@
 #include <string>
 #include <utility>
 
-#include "core/error.h"
+#include "core/values/error.h"
 #include "lm/grammar_rules.h"
 
 namespace lorekeep::lm {

@@ -1,7 +1,7 @@
 #include <cstdint>
 #include <utility>
 
-#include "core/error.h"
+#include "core/values/error.h"
 #include "lm/grammar.h"
 #include "lm/grammar_rules.h"
 

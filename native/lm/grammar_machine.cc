@@ -4,7 +4,7 @@
 #include <unordered_set>
 #include <utility>
 
-#include "core/error.h"
+#include "core/values/error.h"
 
 namespace lorekeep::lm {
 

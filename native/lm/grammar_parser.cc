@@ -2,8 +2,8 @@
 #include <map>
 #include <utility>
 
-#include "core/error.h"
-#include "core/utf8.h"
+#include "core/values/error.h"
+#include "core/values/utf8.h"
 #include "lm/grammar_rules.h"
 
 namespace lorekeep::lm {

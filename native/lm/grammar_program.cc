@@ -1,6 +1,6 @@
 #include "lm/grammar_program.h"
 
-#include "core/utf8.h"
+#include "core/values/utf8.h"
 
 namespace lorekeep::lm {
 

@@ -4,7 +4,7 @@
 #include <optional>
 #include <utility>
 
-#include "core/alternate_stack.h"
+#include "core/system/alternate_stack.h"
 #include "lm/model_session.h"
 
 namespace lorekeep::lm {

@@ -7,8 +7,8 @@
 #include <optional>
 #include <utility>
 
-#include "core/error.h"
-#include "core/thread_pool.h"
+#include "core/threads/thread_pool.h"
+#include "core/values/error.h"
 #include "engine/compute_settings.h"
 #include "engine/decoder_file.h"
 #include "engine/gguf_file.h"

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/cancel_token.h"
+#include "core/threads/cancel_token.h"
 #include "engine/backends.h"
 #include "engine/compute_settings.h"
 #include "engine/placement.h"

@@ -7,8 +7,8 @@
 #include <string>
 #include <utility>
 
-#include "core/error.h"
-#include "core/startable_threads.h"
+#include "core/system/startable_threads.h"
+#include "core/values/error.h"
 #include "engine/abort_guard.h"
 #include "engine/llama_log.h"
 #include "ggml-backend.h"

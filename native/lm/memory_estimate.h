@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "core/cancel_token.h"
+#include "core/threads/cancel_token.h"
 #include "lm/language_model.h"
 
 namespace lorekeep::lm {

@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-#include "core/error.h"
+#include "core/values/error.h"
 #include "lm/prompt_lookup.h"
 #include "lm/session_request.h"
 #include "scheduler/shared_prefix.h"

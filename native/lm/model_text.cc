@@ -5,7 +5,7 @@
 #include <mutex>
 #include <utility>
 
-#include "core/error.h"
+#include "core/values/error.h"
 #include "llama.h"
 #include "lm/prompt.h"
 #include "lm/tokens.h"

@@ -3,7 +3,7 @@
 #include <string>
 #include <variant>
 
-#include "core/error.h"
+#include "core/values/error.h"
 #include "engine/model_profile.h"
 #include "lm/language_profile.h"
 

@@ -2,8 +2,8 @@
 
 #include <string_view>
 
-#include "core/error.h"
-#include "core/section_file.h"
+#include "core/files/section_file.h"
+#include "core/values/error.h"
 
 namespace lorekeep::lm {
 namespace {

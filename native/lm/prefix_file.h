@@ -1,4 +1,4 @@
-// A saved prefix, a section file (core/section_file.h): tokens and their state in the KV cache of one model.
+// A saved prefix, a section file (core/files/section_file.h): tokens and their state in the KV cache of one model.
 //
 //   section  content
 //         1  how the state was made: model options and the version of llama.cpp, as text
@@ -13,8 +13,8 @@
 #include <string>
 #include <vector>
 
-#include "core/cancel_token.h"
-#include "core/section_table.h"
+#include "core/files/section_table.h"
+#include "core/threads/cancel_token.h"
 #include "lm/token.h"
 
 namespace lorekeep::lm {

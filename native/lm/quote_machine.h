@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/utf8.h"
+#include "core/values/utf8.h"
 #include "lm/constraint.h"
 
 namespace lorekeep::lm {

@@ -7,9 +7,9 @@
 #include <span>
 #include <utility>
 
-#include "core/error.h"
-#include "core/utf8.h"
-#include "core/work.h"
+#include "core/threads/work.h"
+#include "core/values/error.h"
+#include "core/values/utf8.h"
 #include "engine/compute_slots.h"
 #include "engine/computer_pool.h"
 #include "engine/embedding_model.h"

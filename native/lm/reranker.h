@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include "core/cancel_token.h"
-#include "core/text_arena.h"
+#include "core/threads/cancel_token.h"
+#include "core/values/text_arena.h"
 #include "engine/backends.h"
 
 namespace lorekeep::lm {

@@ -7,7 +7,7 @@
 #include <mutex>
 #include <utility>
 
-#include "core/thread_clock.h"
+#include "core/system/thread_clock.h"
 #include "lm/generation_context.h"
 
 namespace lorekeep::lm {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "core/cancel_token.h"
+#include "core/threads/cancel_token.h"
 #include "engine/backends.h"
 #include "engine/compute_settings.h"
 #include "lm/language_model.h"

@@ -5,7 +5,7 @@
 #include <exception>
 #include <string>
 
-#include "core/error.h"
+#include "core/values/error.h"
 #include "lm/tokens.h"
 
 namespace lorekeep::lm {

@@ -4,7 +4,7 @@
 #include <mutex>
 #include <utility>
 
-#include "core/thread_pool.h"
+#include "core/threads/thread_pool.h"
 
 namespace lorekeep::lm {
 namespace {

@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-#include "core/cancel_token.h"
+#include "core/threads/cancel_token.h"
 #include "engine/decoder_file.h"
 
 namespace lorekeep::lm {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/error.h"
-#include "core/utf8.h"
+#include "core/values/error.h"
+#include "core/values/utf8.h"
 
 namespace lorekeep::lm {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "core/error.h"
+#include "core/values/error.h"
 
 namespace lorekeep::lm {
 

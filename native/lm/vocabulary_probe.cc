@@ -2,8 +2,8 @@
 
 #include <utility>
 
-#include "core/error.h"
-#include "core/utf8_path.h"
+#include "core/files/utf8_path.h"
+#include "core/values/error.h"
 #include "engine/abort_guard.h"
 #include "llama.h"
 #include "lm/prompt.h"

@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "core/buffer.h"
+#include "core/values/buffer.h"
 
 namespace lorekeep::quant {
 

@@ -1,7 +1,7 @@
 // The kernel sets of kernels.h. Internal to native/quant.
 #pragma once
 
-#include "core/amx_tiles.h"
+#include "core/cpu/amx_tiles.h"
 #include "quant/kernels.h"
 
 #if defined(__GNUC__)

@@ -5,8 +5,8 @@
 #include <limits>
 #include <vector>
 
-#include "core/cpu.h"
-#include "core/thread_clock.h"
+#include "core/cpu/cpu.h"
+#include "core/system/thread_clock.h"
 #include "quant/kernel_sets.h"
 #include "quant/multiply.h"
 

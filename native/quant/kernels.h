@@ -34,7 +34,7 @@ struct QuantKernels {
   std::array<void (*)(const Product& product) noexcept, kFormats> multiply;
 };
 
-/// Returns the sets within usable_features() (core/cpu.h), slowest first; always includes "scalar", the reference.
+/// Returns the sets within usable_features() (core/cpu/cpu.h), slowest first; always includes "scalar", the reference.
 /// All sets compute the same bits.
 std::span<const QuantKernels* const> available_kernels() noexcept;
 /// Returns the available set with this name, or null.

@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "core/amx_permission.h"
-#include "core/cpu.h"
+#include "core/cpu/amx_permission.h"
+#include "core/cpu/cpu.h"
 #include "quant/avx512_lanes.h"
 
 namespace lorekeep::quant {

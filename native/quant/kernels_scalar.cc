@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/bf16.h"
-#include "core/half.h"
+#include "core/cpu/bf16.h"
+#include "core/cpu/half.h"
 #include "quant/kernel_sets.h"
 #include "quant/unpack.h"
 

@@ -4,7 +4,7 @@
 #include <memory>
 #include <span>
 
-#include "core/work.h"
+#include "core/threads/work.h"
 #include "quant/format.h"
 #include "quant/packed_memory.h"
 

@@ -3,12 +3,12 @@
 #include <cstddef>
 #include <memory>
 
-#include "core/buffer.h"
+#include "core/values/buffer.h"
 
 namespace lorekeep::quant {
 
-/// Memory for the matrices of one model, in chunks large enough for huge pages (core/buffer.h). The unused end of a
-/// chunk is never touched. A chunk lives as long as memory taken from it. Not thread-safe.
+/// Memory for the matrices of one model, in chunks large enough for huge pages (core/values/buffer.h). The unused end
+/// of a chunk is never touched. A chunk lives as long as memory taken from it. Not thread-safe.
 class PackedMemory {
  public:
   /// Chunks have at least `chunk` bytes.

@@ -11,7 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "core/tile_loop.h"
+#include "core/cpu/tile_loop.h"
 #include "quant/kernels.h"
 #include "quant/tile_groups.h"
 

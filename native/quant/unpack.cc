@@ -2,8 +2,8 @@
 
 #include <type_traits>
 
-#include "core/bf16.h"
-#include "core/half.h"
+#include "core/cpu/bf16.h"
+#include "core/cpu/half.h"
 
 namespace lorekeep::quant {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/error.h"
+#include "core/values/error.h"
 #include "scheduler/shares.h"
 
 namespace lorekeep::scheduler {

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "core/cancel_token.h"
+#include "core/threads/cancel_token.h"
 #include "store/storage.h"
 
 namespace lorekeep::store {

@@ -4,7 +4,7 @@
 #include <numeric>
 #include <utility>
 
-#include "core/error.h"
+#include "core/values/error.h"
 
 namespace lorekeep::store {
 namespace {

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "core/cancel_token.h"
-#include "core/checksum.h"
+#include "core/threads/cancel_token.h"
+#include "core/values/checksum.h"
 #include "store/embeddings_file.h"
 #include "store/records_reader.h"
 

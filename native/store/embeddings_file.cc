@@ -4,7 +4,7 @@
 #include <cmath>
 #include <string>
 
-#include "core/error.h"
+#include "core/values/error.h"
 
 namespace lorekeep::store {
 namespace {

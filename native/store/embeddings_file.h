@@ -1,4 +1,4 @@
-// The cache of embeddings, a section file (core/section_file.h): the vectors of texts under one model.
+// The cache of embeddings, a section file (core/files/section_file.h): the vectors of texts under one model.
 //
 //   section  content
 //         1  header: key u64 u64, dimension u32, zero u32, rows u64
@@ -17,9 +17,9 @@
 #include <string_view>
 #include <vector>
 
-#include "core/cancel_token.h"
-#include "core/checksum.h"
-#include "core/section_file.h"
+#include "core/files/section_file.h"
+#include "core/threads/cancel_token.h"
+#include "core/values/checksum.h"
 
 namespace lorekeep::store {
 

@@ -2,7 +2,7 @@
 
 #include <variant>
 
-#include "core/error.h"
+#include "core/values/error.h"
 #include "filter/nearest_name.h"
 #include "filter/value.h"
 

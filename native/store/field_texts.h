@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/work.h"
+#include "core/threads/work.h"
 #include "filter/columns.h"
 #include "text/text_index.h"
 

@@ -4,8 +4,8 @@
 #include <cstring>
 #include <string_view>
 
-#include "core/mapped_file.h"
-#include "core/section_file.h"
+#include "core/files/mapped_file.h"
+#include "core/files/section_file.h"
 #include "store/embeddings_file.h"
 #include "store/indexed_records.h"
 #include "text/sidecar_file.h"

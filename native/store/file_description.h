@@ -9,8 +9,8 @@
 #include <variant>
 #include <vector>
 
-#include "core/cancel_token.h"
-#include "core/file_owner.h"
+#include "core/files/file_owner.h"
+#include "core/threads/cancel_token.h"
 
 namespace lorekeep::store {
 

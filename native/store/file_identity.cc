@@ -8,9 +8,9 @@
 #include <string>
 #include <system_error>
 
-#include "core/checksum.h"
-#include "core/error.h"
-#include "core/utf8_path.h"
+#include "core/files/utf8_path.h"
+#include "core/values/checksum.h"
+#include "core/values/error.h"
 
 namespace lorekeep::store {
 namespace {

@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <string>
 
-#include "core/cancel_token.h"
+#include "core/threads/cancel_token.h"
 
 namespace lorekeep::store {
 

@@ -4,8 +4,8 @@
 #include <cstring>
 #include <span>
 
-#include "core/error.h"
-#include "core/utf8_path.h"
+#include "core/files/utf8_path.h"
+#include "core/values/error.h"
 
 namespace lorekeep::store {
 namespace {

@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/checksum.h"
+#include "core/values/checksum.h"
 #include "store/file_identity.h"
 
 namespace lorekeep::store {

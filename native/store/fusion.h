@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "core/top_k.h"
+#include "core/values/top_k.h"
 #include "store/search.h"
 
 namespace lorekeep::store {

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "core/error.h"
+#include "core/values/error.h"
 #include "filter/columns_file.h"
 #include "vector/index_file.h"
 

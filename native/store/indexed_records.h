@@ -7,8 +7,8 @@
 #include <string>
 #include <string_view>
 
-#include "core/section_file.h"
-#include "core/work.h"
+#include "core/files/section_file.h"
+#include "core/threads/work.h"
 #include "store/records_reader.h"
 #include "vector/hnsw_index.h"
 

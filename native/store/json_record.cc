@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/error.h"
+#include "core/values/error.h"
 #include "store/file_window.h"
 #include "store/json_culprit.h"
 #include "store/json_wide_integers.h"

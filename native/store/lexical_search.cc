@@ -1,6 +1,6 @@
 #include "store/lexical_search.h"
 
-#include "core/error.h"
+#include "core/values/error.h"
 
 namespace lorekeep::store {
 

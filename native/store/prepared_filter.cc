@@ -1,6 +1,6 @@
 #include "store/prepared_filter.h"
 
-#include "core/error.h"
+#include "core/values/error.h"
 #include "filter/evaluation.h"
 #include "store/storage.h"
 

@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "core/bitmap.h"
-#include "core/cancel_token.h"
+#include "core/threads/cancel_token.h"
+#include "core/values/bitmap.h"
 #include "filter/predicate.h"
 #include "store/search_cost.h"
 

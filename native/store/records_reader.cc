@@ -5,9 +5,9 @@
 #include <span>
 #include <vector>
 
-#include "core/checksum.h"
-#include "core/error.h"
-#include "core/text_table.h"
+#include "core/values/checksum.h"
+#include "core/values/error.h"
+#include "core/values/text_table.h"
 #include "filter/columns_builder.h"
 #include "store/json_array_scanner.h"
 #include "store/json_record.h"

@@ -7,9 +7,9 @@
 #include <filesystem>
 #include <memory>
 
-#include "core/cancel_token.h"
-#include "core/mapped_file.h"
-#include "core/text_arena.h"
+#include "core/files/mapped_file.h"
+#include "core/threads/cancel_token.h"
+#include "core/values/text_arena.h"
 #include "filter/columns.h"
 #include "store/file_identity.h"
 

@@ -16,7 +16,7 @@
 #include <span>
 #include <vector>
 
-#include "core/top_k.h"
+#include "core/values/top_k.h"
 
 namespace lorekeep::store {
 

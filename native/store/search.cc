@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "core/error.h"
+#include "core/values/error.h"
 #include "store/fusion.h"
 #include "store/lexical_search.h"
 #include "store/prepared_filter.h"

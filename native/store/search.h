@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/work.h"
+#include "core/threads/work.h"
 #include "vector/vector_index.h"
 
 namespace lorekeep::store {

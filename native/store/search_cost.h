@@ -8,7 +8,7 @@
 #include <optional>
 #include <utility>
 
-#include "core/cancel_token.h"
+#include "core/threads/cancel_token.h"
 #include "store/search.h"
 
 namespace lorekeep::store {

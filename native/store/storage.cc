@@ -2,8 +2,8 @@
 
 #include <string>
 
-#include "core/error.h"
-#include "core/text_table.h"
+#include "core/values/error.h"
+#include "core/values/text_table.h"
 
 namespace lorekeep::store {
 namespace {

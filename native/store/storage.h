@@ -7,9 +7,9 @@
 #include <optional>
 #include <string_view>
 
-#include "core/mapped_file.h"
-#include "core/text_arena.h"
-#include "core/text_table.h"
+#include "core/files/mapped_file.h"
+#include "core/values/text_arena.h"
+#include "core/values/text_table.h"
 #include "filter/columns.h"
 #include "store/background.h"
 #include "store/field_texts.h"

@@ -9,9 +9,9 @@
 #include <span>
 #include <vector>
 
-#include "core/bitmap.h"
-#include "core/cancel_token.h"
-#include "core/top_k.h"
+#include "core/threads/cancel_token.h"
+#include "core/values/bitmap.h"
+#include "core/values/top_k.h"
 #include "text/index_data.h"
 #include "text/query_term_postings.h"
 

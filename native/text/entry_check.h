@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include "core/cancel_token.h"
-#include "core/error.h"
+#include "core/threads/cancel_token.h"
+#include "core/values/error.h"
 #include "text/index_data.h"
 
 namespace lorekeep::text {

@@ -12,9 +12,9 @@
 #include <string_view>
 #include <vector>
 
-#include "core/bitmap.h"
-#include "core/top_k.h"
-#include "core/work.h"
+#include "core/threads/work.h"
+#include "core/values/bitmap.h"
+#include "core/values/top_k.h"
 #include "text/query_analysis.h"
 #include "text/text_index.h"
 #include "text/text_query.h"

@@ -1,7 +1,7 @@
 #include "text/extended_syntax.h"
 
-#include "core/error.h"
-#include "core/utf8.h"
+#include "core/values/error.h"
+#include "core/values/utf8.h"
 
 namespace lorekeep::text {
 namespace {

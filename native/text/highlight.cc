@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/utf8.h"
+#include "core/values/utf8.h"
 #include "text/casefold.h"
 #include "text/english.h"
 #include "text/text_index.h"

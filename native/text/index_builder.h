@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/work.h"
+#include "core/threads/work.h"
 #include "text/index_data.h"
 #include "text/segment.h"
 

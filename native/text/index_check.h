@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "core/cancel_token.h"
-#include "core/work.h"
+#include "core/threads/cancel_token.h"
+#include "core/threads/work.h"
 #include "text/index_data.h"
 
 namespace lorekeep::text {

@@ -7,7 +7,7 @@
 #include <span>
 #include <string_view>
 
-#include "core/checksum.h"
+#include "core/values/checksum.h"
 #include "text/bm25.h"
 #include "text/postings.h"
 #include "text/tokenizer.h"

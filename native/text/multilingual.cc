@@ -1,6 +1,6 @@
 #include "text/multilingual.h"
 
-#include "core/utf8.h"
+#include "core/values/utf8.h"
 #include "text/word_beginning.h"
 
 namespace lorekeep::text {

@@ -2,7 +2,7 @@
 
 #include <span>
 
-#include "core/utf8.h"
+#include "core/values/utf8.h"
 
 namespace lorekeep::text {
 namespace {

@@ -5,7 +5,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "core/error.h"
+#include "core/values/error.h"
 #include "text/english.h"
 #include "text/query_weights.h"
 #include "text/text_index.h"

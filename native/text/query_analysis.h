@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/cancel_token.h"
+#include "core/threads/cancel_token.h"
 #include "text/extended_syntax.h"
 
 namespace lorekeep::text {

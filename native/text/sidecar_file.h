@@ -1,4 +1,4 @@
-// The sidecar file of a knowledge base that stores its text index: a section file (core/section_file.h) of
+// The sidecar file of a knowledge base that stores its text index: a section file (core/files/section_file.h) of
 //
 //   magic "LKBM25\0\0", format version 2, fingerprint: chosen by the caller to identify the indexed documents
 //   section 1  header: tokenizer u32, analysis revision u32, documents u32, documents per block u32, terms u64,
@@ -14,8 +14,8 @@
 #include <string>
 #include <string_view>
 
-#include "core/cancel_token.h"
-#include "core/section_file.h"
+#include "core/files/section_file.h"
+#include "core/threads/cancel_token.h"
 #include "text/text_index.h"
 
 namespace lorekeep::text {

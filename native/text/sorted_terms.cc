@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string>
 
-#include "core/utf8.h"
+#include "core/values/utf8.h"
 #include "text/multilingual.h"
 #include "text/one_edit.h"
 #include "text/text_index.h"

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/cancel_token.h"
+#include "core/threads/cancel_token.h"
 
 namespace lorekeep::text {
 

@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include "core/cancel_token.h"
-#include "core/top_k.h"
+#include "core/threads/cancel_token.h"
+#include "core/values/top_k.h"
 #include "text/index_builder.h"
 #include "text/index_check.h"
 #include "text/index_data.h"

@@ -8,9 +8,9 @@
 #include <string_view>
 #include <vector>
 
-#include "core/bitmap.h"
-#include "core/cancel_token.h"
-#include "core/top_k.h"
+#include "core/threads/cancel_token.h"
+#include "core/values/bitmap.h"
+#include "core/values/top_k.h"
 #include "text/query_term_postings.h"
 
 namespace lorekeep::text {

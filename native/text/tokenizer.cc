@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "core/utf8.h"
+#include "core/values/utf8.h"
 #include "text/english.h"
 
 namespace lorekeep::text {

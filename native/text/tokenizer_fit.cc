@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/utf8.h"
+#include "core/values/utf8.h"
 #include "text/multilingual_folding.h"
 
 namespace lorekeep::text {

@@ -1,6 +1,6 @@
 #include "text/word_beginning.h"
 
-#include "core/utf8.h"
+#include "core/values/utf8.h"
 
 namespace lorekeep::text {
 namespace {

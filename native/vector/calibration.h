@@ -8,7 +8,7 @@
 
 #include <cstddef>
 
-#include "core/work.h"
+#include "core/threads/work.h"
 
 namespace lorekeep::vector {
 

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "core/bitmap.h"
+#include "core/values/bitmap.h"
 #include "vector/cell_ranking.h"
 #include "vector/cells.h"
 

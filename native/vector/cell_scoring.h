@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "core/top_k.h"
+#include "core/values/top_k.h"
 #include "vector/cell_gathering.h"
 #include "vector/cell_scan.h"
 #include "vector/sketch.h"

@@ -5,7 +5,7 @@
 #include <numeric>
 #include <string>
 
-#include "core/error.h"
+#include "core/values/error.h"
 #include "vector/scorer.h"
 
 namespace lorekeep::vector {

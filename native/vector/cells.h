@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "core/bitmap.h"
-#include "core/work.h"
+#include "core/threads/work.h"
+#include "core/values/bitmap.h"
 #include "vector/vector_matrix.h"
 
 namespace lorekeep::vector {

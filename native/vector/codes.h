@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <span>
 
-#include "core/work.h"
+#include "core/threads/work.h"
 #include "vector/scorer.h"
 #include "vector/vector_matrix.h"
 

@@ -1,6 +1,6 @@
 #include "vector/distance.h"
 
-#include "core/cpu.h"
+#include "core/cpu/cpu.h"
 #include "vector/distance_sets.h"
 
 namespace lorekeep::vector {

@@ -2,7 +2,7 @@
 #if LOREKEEP_X86_KERNELS
 #include <immintrin.h>
 
-#include "core/half.h"
+#include "core/cpu/half.h"
 #include "vector/ten_bit.h"
 
 #define LOREKEEP_AVX2 __attribute__((target("avx2,fma,f16c")))

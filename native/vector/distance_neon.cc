@@ -2,7 +2,7 @@
 #if LOREKEEP_NEON_KERNELS
 #include <arm_neon.h>
 
-#include "core/half.h"
+#include "core/cpu/half.h"
 #include "vector/ten_bit.h"
 
 namespace lorekeep::vector {

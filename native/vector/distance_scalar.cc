@@ -1,5 +1,5 @@
 // The portable set: the reference for tests, and the fallback for other CPUs.
-#include "core/half.h"
+#include "core/cpu/half.h"
 #include "vector/distance_sets.h"
 #include "vector/ten_bit.h"
 

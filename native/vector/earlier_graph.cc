@@ -4,7 +4,7 @@
 #include <cstring>
 #include <utility>
 
-#include "core/checksum.h"
+#include "core/values/checksum.h"
 #include "vector/ten_bit.h"
 
 namespace lorekeep::vector {

@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "core/work.h"
+#include "core/threads/work.h"
 #include "vector/graph.h"
 #include "vector/vector_matrix.h"
 

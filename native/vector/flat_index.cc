@@ -1,6 +1,6 @@
 #include "vector/flat_index.h"
 
-#include "core/error.h"
+#include "core/values/error.h"
 #include "vector/scan.h"
 
 namespace lorekeep::vector {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string>
 
-#include "core/error.h"
+#include "core/values/error.h"
 #include "vector/vector_type.h"
 
 namespace lorekeep::vector {

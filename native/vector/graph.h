@@ -7,8 +7,8 @@
 #include <span>
 #include <string_view>
 
-#include "core/buffer.h"
-#include "core/cancel_token.h"
+#include "core/threads/cancel_token.h"
+#include "core/values/buffer.h"
 
 namespace lorekeep::vector {
 

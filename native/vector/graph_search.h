@@ -4,8 +4,8 @@
 #include <cstddef>
 #include <vector>
 
-#include "core/cancel_token.h"
-#include "core/top_k.h"
+#include "core/threads/cancel_token.h"
+#include "core/values/top_k.h"
 #include "vector/graph.h"
 #include "vector/scorer.h"
 #include "vector/search_scratch.h"

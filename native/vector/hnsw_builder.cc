@@ -18,7 +18,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/error.h"
+#include "core/values/error.h"
 #include "hnswlib.h"
 #include "vector/scorer.h"
 #include "vector/search_scratch.h"

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <functional>
 
-#include "core/work.h"
+#include "core/threads/work.h"
 #include "vector/earlier_graph.h"
 #include "vector/graph.h"
 #include "vector/vector_matrix.h"

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <optional>
 
-#include "core/error.h"
+#include "core/values/error.h"
 #include "vector/cell_scan.h"
 #include "vector/graph_search.h"
 #include "vector/scan.h"

@@ -2,7 +2,7 @@
 
 #include <memory>
 
-#include "core/mapped_file.h"
+#include "core/files/mapped_file.h"
 #include "vector/calibration.h"
 #include "vector/codes.h"
 #include "vector/graph.h"

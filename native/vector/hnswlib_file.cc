@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "core/bytes.h"
-#include "core/error.h"
-#include "core/mapped_file.h"
+#include "core/files/mapped_file.h"
+#include "core/values/bytes.h"
+#include "core/values/error.h"
 
 namespace lorekeep::vector {
 namespace {

@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <memory>
 
-#include "core/cancel_token.h"
+#include "core/threads/cancel_token.h"
 #include "vector/hnsw_index.h"
 
 namespace lorekeep::vector {

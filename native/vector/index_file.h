@@ -1,4 +1,5 @@
-// The file of an HNSW index: a checked section file (core/section_file.h), mapped and used in place. See docs/files.md.
+// The file of an HNSW index: a checked section file (core/files/section_file.h), mapped and used in place. See
+// docs/files.md.
 #pragma once
 
 #include <cstdint>
@@ -7,8 +8,8 @@
 #include <optional>
 #include <string_view>
 
-#include "core/section_file.h"
-#include "core/work.h"
+#include "core/files/section_file.h"
+#include "core/threads/work.h"
 #include "vector/hnsw_index.h"
 
 namespace lorekeep::vector {

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "core/work.h"
+#include "core/threads/work.h"
 #include "vector/vector_index.h"
 
 namespace lorekeep::vector {

@@ -5,9 +5,9 @@
 #include <span>
 #include <vector>
 
-#include "core/bitmap.h"
-#include "core/top_k.h"
-#include "core/work.h"
+#include "core/threads/work.h"
+#include "core/values/bitmap.h"
+#include "core/values/top_k.h"
 #include "vector/codes.h"
 #include "vector/graph_search.h"
 #include "vector/vector_matrix.h"

@@ -11,8 +11,8 @@
 #include <span>
 #include <vector>
 
-#include "core/buffer.h"
-#include "core/work.h"
+#include "core/threads/work.h"
+#include "core/values/buffer.h"
 #include "vector/cells.h"
 #include "vector/distance.h"
 #include "vector/ten_bit.h"

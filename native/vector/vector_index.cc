@@ -3,7 +3,7 @@
 #include <atomic>
 #include <string>
 
-#include "core/error.h"
+#include "core/values/error.h"
 #include "vector/scorer.h"
 
 namespace lorekeep::vector {

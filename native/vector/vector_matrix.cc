@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "core/error.h"
-#include "core/half.h"
+#include "core/cpu/half.h"
+#include "core/values/error.h"
 #include "vector/distance.h"
 
 namespace lorekeep::vector {

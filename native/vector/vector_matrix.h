@@ -7,8 +7,8 @@
 #include <span>
 #include <string_view>
 
-#include "core/buffer.h"
-#include "core/work.h"
+#include "core/threads/work.h"
+#include "core/values/buffer.h"
 #include "vector/ten_bit.h"
 #include "vector/vector_type.h"
 

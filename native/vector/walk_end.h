@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "core/bitmap.h"
+#include "core/values/bitmap.h"
 #include "vector/candidate_pool.h"
 #include "vector/search_plan.h"
 

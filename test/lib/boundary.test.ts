@@ -15,7 +15,7 @@ test('the addon exports exactly what lib/native.ts says, and that of development
 });
 
 test('every error code of the core has a public meaning, and the other way round', () => {
-  const source = readFileSync(root('native/core/error.cc'), 'utf8');
+  const source = readFileSync(root('native/core/values/error.cc'), 'utf8');
   const native = [...source.matchAll(/return "([A-Z_]+)";/g)].map((match) => match[1]);
   expect(native.length).toBeGreaterThan(10);
   expect([...new Set(native)].sort()).toEqual(Object.keys(errorCodes).sort());

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "core/bf16.h"
+#include "core/cpu/bf16.h"
 
 namespace lorekeep::test {
 namespace {

@@ -3,7 +3,7 @@
 // on the hardware. Linux on x86-64.
 #pragma once
 
-#include "core/amx_tiles.h"
+#include "core/cpu/amx_tiles.h"
 #if LOREKEEP_AMX
 #include <signal.h>
 

@@ -17,7 +17,7 @@
 #include <random>
 #include <vector>
 
-#include "core/checksum.h"
+#include "core/values/checksum.h"
 #include "harness.h"
 
 /// The entry point that libFuzzer calls too. Returns 0; anything wrong ends the program.
@@ -116,7 +116,8 @@ inline void fuzz(const FuzzPlan& plan) {
   }
 }
 
-/// Recomputes size and checksums of a section file (core/section_file.h) as far as its own numbers stay within it.
+/// Recomputes size and checksums of a section file (core/files/section_file.h) as far as its own numbers stay within
+/// it.
 inline void repair_section_file(Bytes& file) {
   constexpr std::size_t kHeader = 48;
   constexpr std::size_t kEntry = 32;

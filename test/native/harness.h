@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "core/error.h"
+#include "core/values/error.h"
 
 namespace lorekeep::test {
 

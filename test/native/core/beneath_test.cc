@@ -1,4 +1,4 @@
-#include "core/beneath.h"
+#include "core/files/beneath.h"
 
 #include "harness.h"
 #include "scratch_folder.h"
@@ -12,7 +12,7 @@
 #include <string>
 #include <thread>
 
-#include "core/kernel_files.h"
+#include "core/system/kernel_files.h"
 
 namespace lorekeep {
 namespace {

@@ -1,4 +1,4 @@
-#include "core/bitmap.h"
+#include "core/values/bitmap.h"
 
 #include <random>
 #include <set>

@@ -1,4 +1,4 @@
-#include "core/cpu_quota.h"
+#include "core/system/cpu_quota.h"
 
 #include <filesystem>
 #include <fstream>

@@ -7,7 +7,7 @@
 #include <iterator>
 #include <string>
 
-#include "core/section_file.h"
+#include "core/files/section_file.h"
 #include "harness.h"
 #include "scratch_folder.h"
 

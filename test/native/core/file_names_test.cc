@@ -4,11 +4,11 @@
 #include <filesystem>
 #include <string>
 
-#include "core/atomic_file.h"
-#include "core/error.h"
-#include "core/file_id.h"
-#include "core/mapped_file.h"
-#include "core/utf8_path.h"
+#include "core/files/atomic_file.h"
+#include "core/files/file_id.h"
+#include "core/files/mapped_file.h"
+#include "core/files/utf8_path.h"
+#include "core/values/error.h"
 #include "harness.h"
 #include "scratch_folder.h"
 

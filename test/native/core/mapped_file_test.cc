@@ -6,8 +6,8 @@
 #include <system_error>
 #include <vector>
 
-#include "core/error.h"
-#include "core/mapped_file.h"
+#include "core/files/mapped_file.h"
+#include "core/values/error.h"
 #include "harness.h"
 #include "scratch_folder.h"
 

@@ -1,4 +1,4 @@
-#include "core/section_file.h"
+#include "core/files/section_file.h"
 
 #include <array>
 #include <csignal>
@@ -9,8 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/checksum.h"
-#include "core/utf8_path.h"
+#include "core/files/utf8_path.h"
+#include "core/values/checksum.h"
 #include "harness.h"
 #include "scratch_folder.h"
 

@@ -1,4 +1,4 @@
-#include "core/text_table.h"
+#include "core/values/text_table.h"
 
 #include <map>
 #include <string>

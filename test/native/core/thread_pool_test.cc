@@ -1,4 +1,4 @@
-#include "core/work.h"
+#include "core/threads/work.h"
 
 #include <algorithm>
 #include <atomic>

@@ -1,4 +1,4 @@
-#include "core/top_k.h"
+#include "core/values/top_k.h"
 
 #include <random>
 

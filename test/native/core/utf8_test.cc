@@ -1,4 +1,4 @@
-#include "core/utf8.h"
+#include "core/values/utf8.h"
 
 #include <string>
 #include <vector>

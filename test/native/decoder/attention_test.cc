@@ -7,7 +7,7 @@
 #include <random>
 #include <vector>
 
-#include "core/half.h"
+#include "core/cpu/half.h"
 #include "harness.h"
 
 namespace lorekeep::decoder {

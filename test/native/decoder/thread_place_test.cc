@@ -2,7 +2,7 @@
 
 #include <thread>
 
-#include "core/semaphore.h"
+#include "core/threads/semaphore.h"
 #include "harness.h"
 
 #if defined(__linux__)

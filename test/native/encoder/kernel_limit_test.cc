@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/cpu.h"
+#include "core/cpu/cpu.h"
 #include "decoder/kernels.h"
 #include "encoder/kernels.h"
 #include "filter/interval_scan.h"

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/bf16.h"
+#include "core/cpu/bf16.h"
 #include "encoder/kernel_sets.h"
 #include "harness.h"
 #include "products.h"

@@ -7,7 +7,7 @@
 #include <random>
 #include <vector>
 
-#include "core/bf16.h"
+#include "core/cpu/bf16.h"
 #include "encoder/kernels.h"
 
 namespace lorekeep::test {

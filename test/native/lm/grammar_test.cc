@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "core/utf8.h"
+#include "core/values/utf8.h"
 #include "harness.h"
 #include "lm/grammar_machine.h"
 

@@ -3,8 +3,8 @@
 #include <cstring>
 #include <random>
 
-#include "core/bf16.h"
-#include "core/half.h"
+#include "core/cpu/bf16.h"
+#include "core/cpu/half.h"
 #include "harness.h"
 
 namespace lorekeep::quant::test {

@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <cstring>
 
-#include "core/bf16.h"
-#include "core/half.h"
+#include "core/cpu/bf16.h"
+#include "core/cpu/half.h"
 #include "quant/file_blocks.h"
 
 namespace lorekeep::quant {

@@ -1,6 +1,6 @@
 #include <thread>
 
-#include "core/thread_pool.h"
+#include "core/threads/thread_pool.h"
 #include "harness.h"
 #include "sample_texts.h"
 #include "scratch_folder.h"

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <random>
 
-#include "core/error.h"
+#include "core/values/error.h"
 #include "harness.h"
 #include "naive_extended.h"
 #include "text/highlight.h"

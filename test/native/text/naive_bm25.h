@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include "core/bitmap.h"
-#include "core/top_k.h"
+#include "core/values/bitmap.h"
+#include "core/values/top_k.h"
 #include "text/tokenizer.h"
 
 namespace lorekeep::text {

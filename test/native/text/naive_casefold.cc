@@ -1,6 +1,6 @@
 #include "naive_casefold.h"
 
-#include "core/utf8.h"
+#include "core/values/utf8.h"
 #include "text/casefold.h"
 
 namespace lorekeep::text {

@@ -12,7 +12,7 @@ inline bool is_letter_or_number(char32_t code_point) noexcept {
   return (unicode_record(code_point) & 4) != 0;
 }
 
-/// Returns the full case folding of a text. Ill-formed UTF-8 becomes U+FFFD (see core/utf8.h).
+/// Returns the full case folding of a text. Ill-formed UTF-8 becomes U+FFFD (see core/values/utf8.h).
 std::string casefold(std::string_view utf8);
 
 }  // namespace lorekeep::text

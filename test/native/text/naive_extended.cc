@@ -4,7 +4,7 @@
 #include <cmath>
 #include <set>
 
-#include "core/utf8.h"
+#include "core/values/utf8.h"
 #include "text/bm25.h"
 
 namespace lorekeep::text::test {

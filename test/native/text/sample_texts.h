@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/bitmap.h"
+#include "core/values/bitmap.h"
 #include "harness.h"
 
 namespace lorekeep::test {

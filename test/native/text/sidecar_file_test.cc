@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-#include "core/checksum.h"
+#include "core/values/checksum.h"
 #include "fuzz_driver.h"
 #include "harness.h"
 #include "sample_texts.h"

@@ -3,7 +3,7 @@
 #include <string>
 #include <utility>
 
-#include "core/utf8.h"
+#include "core/values/utf8.h"
 #include "harness.h"
 #include "naive_casefold.h"
 #include "sample_texts.h"

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <numeric>
 
-#include "core/error.h"
+#include "core/values/error.h"
 #include "sample_vectors.h"
 #include "vector/flat_index.h"
 #include "vector/hnsw_index.h"

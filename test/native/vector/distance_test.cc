@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/half.h"
+#include "core/cpu/half.h"
 #include "harness.h"
 #include "vector/vector_type.h"
 

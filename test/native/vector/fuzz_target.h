@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "core/error.h"
+#include "core/values/error.h"
 #include "sample_vectors.h"
 #include "vector/hnsw_index.h"
 

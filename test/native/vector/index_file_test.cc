@@ -2,7 +2,7 @@
 
 #include <limits>
 
-#include "core/checksum.h"
+#include "core/values/checksum.h"
 #include "sample_vectors.h"
 #include "vector/flat_index.h"
 

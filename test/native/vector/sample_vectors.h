@@ -13,8 +13,8 @@
 #include <string>
 #include <vector>
 
-#include "core/bitmap.h"
-#include "core/top_k.h"
+#include "core/values/bitmap.h"
+#include "core/values/top_k.h"
 #include "harness.h"
 
 #if defined(_WIN32)
