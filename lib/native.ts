@@ -142,7 +142,7 @@ export interface NativeBinding {
   ): Promise<NativeDeviceMemory[]>;
   /** Index into grammarMatches. */
   matchGrammar(grammar: string, text: string): Promise<number>;
-  /** See native/lm/vocabulary_probe.h. */
+  /** See native/lm/prompt/vocabulary_probe.h. */
   probeVocabulary(
     path: string,
     parts: readonly { text: string; input: boolean }[],

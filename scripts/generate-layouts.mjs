@@ -45,27 +45,27 @@ const enumerations = {
   runtimes: {
     comment: 'Runtimes of a language model by number.',
     type: 'lm::Runtime',
-    header: 'lm/language_model.h',
+    header: 'lm/model/language_model.h',
     names: ['auto', 'llama.cpp', 'decoder'],
     enumerators: { 'llama.cpp': 'kLlama' },
   },
   kvCacheTypes: {
     comment: 'Number formats of a KV cache by number.',
     type: 'lm::CacheType',
-    header: 'lm/language_model.h',
+    header: 'lm/model/language_model.h',
     names: ['f16', 'q8_0'],
     enumerators: { q8_0: 'kQ8_0' },
   },
   roles: {
     comment: 'Roles of chat messages by number.',
     type: 'lm::Role',
-    header: 'lm/chat_template.h',
+    header: 'lm/prompt/chat_template.h',
     names: ['system', 'user', 'assistant'],
   },
   thinkingModes: {
     comment: "Settings of a model's switch for thinking by number.",
     type: 'lm::Thinking',
-    header: 'lm/chat_template.h',
+    header: 'lm/prompt/chat_template.h',
     names: ['default', 'on', 'off'],
   },
   consumerClasses: {
@@ -77,7 +77,7 @@ const enumerations = {
   grammarMatches: {
     comment: 'Results of matching a text with a grammar by number.',
     type: 'lm::GrammarMatch',
-    header: 'lm/grammar.h',
+    header: 'lm/grammar/grammar.h',
     names: ['refused', 'beginning', 'conforms'],
   },
 };

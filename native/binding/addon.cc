@@ -28,7 +28,7 @@
 #include "core/system/free_memory.h"
 #include "core/system/startable_threads.h"
 #include "core/system/thread_clock.h"
-#include "lm/inference_thread.h"
+#include "lm/session/inference_thread.h"
 
 namespace lorekeep::binding {
 namespace {

@@ -7,7 +7,7 @@
 #include "binding/environment.h"
 #include "binding/error_translator.h"
 #include "crash/forced_crash.h"
-#include "lm/inference_thread.h"
+#include "lm/session/inference_thread.h"
 
 namespace lorekeep::binding {
 namespace {

@@ -9,7 +9,7 @@
 #include "binding/promise_task.h"
 #include "engine/gguf_description.h"
 #include "engine/gguf_file.h"
-#include "lm/model_uses.h"
+#include "lm/model/model_uses.h"
 #include "store/file_description.h"
 
 namespace lorekeep::binding {

@@ -6,7 +6,7 @@
 
 #include <vector>
 
-#include "lm/generation_call.h"
+#include "lm/session/generation_call.h"
 
 namespace lorekeep::binding {
 

@@ -10,7 +10,7 @@
 #include "binding/generation_argument.h"
 #include "binding/promise_task.h"
 #include "binding/value_conversion.h"
-#include "lm/inference_thread.h"
+#include "lm/session/inference_thread.h"
 
 namespace lorekeep::binding {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "binding/environment.h"
 #include "binding/handle.h"
-#include "lm/generation_model.h"
+#include "lm/session/generation_model.h"
 
 namespace lorekeep::binding {
 

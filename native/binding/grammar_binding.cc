@@ -9,8 +9,8 @@
 #include "binding/promise_task.h"
 #include "binding/value_conversion.h"
 #include "engine/backends.h"
-#include "lm/grammar.h"
-#include "lm/vocabulary_probe.h"
+#include "lm/grammar/grammar.h"
+#include "lm/prompt/vocabulary_probe.h"
 
 namespace lorekeep::binding {
 namespace {

@@ -10,8 +10,8 @@
 #include "binding/layout.gen.h"
 #include "binding/model_load.h"
 #include "core/files/utf8_path.h"
-#include "lm/inference_thread.h"
-#include "lm/memory_estimate.h"
+#include "lm/model/memory_estimate.h"
+#include "lm/session/inference_thread.h"
 
 namespace lorekeep::binding {
 namespace {

@@ -3,7 +3,7 @@
 #include <napi.h>
 
 #include "binding/handle.h"
-#include "lm/generation_model.h"
+#include "lm/session/generation_model.h"
 
 namespace lorekeep::binding {
 

@@ -3,9 +3,9 @@
 #include <initializer_list>
 
 #include "engine/placement.h"
-#include "lm/chat_template.h"
-#include "lm/grammar.h"
-#include "lm/language_model.h"
+#include "lm/grammar/grammar.h"
+#include "lm/model/language_model.h"
+#include "lm/prompt/chat_template.h"
 #include "scheduler/consumer_class.h"
 #include "store/search.h"
 #include "vector/recall_report.h"

@@ -3,7 +3,7 @@
 #include <napi.h>
 
 #include "binding/handle.h"
-#include "lm/reranker.h"
+#include "lm/rerank/reranker.h"
 
 namespace lorekeep::binding {
 

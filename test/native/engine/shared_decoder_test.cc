@@ -1,5 +1,5 @@
 // One copy of the packed weights of a file, for as long as a model has it.
-#include "lm/shared_decoder.h"
+#include "lm/model/shared_decoder.h"
 
 #include "gguf_bytes.h"
 #include "harness.h"

@@ -1,4 +1,4 @@
-#include "lm/cell_ledger.h"
+#include "lm/session/cell_ledger.h"
 
 #include <map>
 #include <random>

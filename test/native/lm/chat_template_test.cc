@@ -1,4 +1,4 @@
-#include "lm/chat_template.h"
+#include "lm/prompt/chat_template.h"
 
 #include <filesystem>
 #include <fstream>

@@ -1,4 +1,4 @@
-#include "lm/constraint.h"
+#include "lm/grammar/constraint.h"
 
 #include <algorithm>
 #include <cmath>

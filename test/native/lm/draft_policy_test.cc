@@ -1,4 +1,4 @@
-#include "lm/draft_policy.h"
+#include "lm/sampling/draft_policy.h"
 
 #include <random>
 

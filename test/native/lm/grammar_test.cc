@@ -1,4 +1,4 @@
-#include "lm/grammar.h"
+#include "lm/grammar/grammar.h"
 
 #include <chrono>
 #include <random>
@@ -7,7 +7,7 @@
 
 #include "core/values/utf8.h"
 #include "harness.h"
-#include "lm/grammar_machine.h"
+#include "lm/grammar/grammar_machine.h"
 
 namespace lorekeep::lm {
 namespace {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "harness.h"
-#include "lm/chat_template.h"
+#include "lm/prompt/chat_template.h"
 
 namespace lorekeep::lm {
 namespace {

@@ -1,4 +1,4 @@
-#include "lm/prefix_tree.h"
+#include "lm/session/prefix_tree.h"
 
 #include <algorithm>
 #include <map>

@@ -1,4 +1,4 @@
-#include "lm/prompt_lookup.h"
+#include "lm/sampling/prompt_lookup.h"
 
 #include <algorithm>
 #include <random>

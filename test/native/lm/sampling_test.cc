@@ -1,5 +1,5 @@
 // Draws against the formula, which is written out here once more: penalties, top_k, top_p, min_p, temperature.
-#include "lm/sampling.h"
+#include "lm/sampling/sampling.h"
 
 #include <algorithm>
 #include <cmath>
@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "harness.h"
-#include "lm/constraint.h"
+#include "lm/grammar/constraint.h"
 
 using lorekeep::lm::LogProbability;
 using lorekeep::lm::Sampler;

@@ -1,4 +1,4 @@
-#include "lm/text_filter.h"
+#include "lm/text/text_filter.h"
 
 #include <algorithm>
 #include <random>

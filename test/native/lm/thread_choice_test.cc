@@ -1,4 +1,4 @@
-#include "lm/thread_choice.h"
+#include "lm/model/thread_choice.h"
 
 #include <algorithm>
 

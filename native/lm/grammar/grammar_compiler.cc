@@ -1,0 +1,198 @@
+#include <cstdint>
+#include <utility>
+
+#include "core/values/error.h"
+#include "lm/grammar/grammar.h"
+#include "lm/grammar/grammar_rules.h"
+
+namespace lorekeep::lm {
+namespace {
+
+using Kind = GrammarState::Kind;
+using Part = GrammarPart;
+
+class RuleCompiler {
+ public:
+  RuleCompiler(std::string_view text, const std::vector<GrammarRule>& rules, GrammarProgram& program)
+      : text_(text), rules_(rules), program_(program) {}
+
+  void compile() {
+    program_.states.push_back({Kind::kEnd, 0, 0});
+    bool has_root = false;
+    for (std::size_t i = 0; i < rules_.size(); ++i) {
+      const GrammarRule& rule = rules_[i];
+      if (!rule.body) refuse(rule, "is not defined");
+      if (rule.name == "root") {
+        program_.root = static_cast<std::uint32_t>(i);
+        has_root = true;
+      }
+      program_.rules.push_back(part(*rule.body, GrammarProgram::kEnd));
+    }
+    if (!has_root) fail(Code::kInvalidArgument, "grammar: the rule root is missing");
+    check_ends();
+    check_left_recursion();
+  }
+
+ private:
+  [[noreturn]] void refuse(const GrammarRule& rule, const std::string& reason) const {
+    refuse_grammar(text_, rule.mentioned, "the rule " + rule.name + " " + reason);
+  }
+
+  std::uint32_t add(Kind kind, std::uint32_t operand, std::uint32_t next) {
+    if (program_.states.size() >= kMaxGrammarStates) {
+      fail(Code::kInvalidArgument, "grammar: it has more than " + std::to_string(kMaxGrammarStates) +
+                                       " states after repetitions; use smaller bounds");
+    }
+    program_.states.push_back({kind, operand, next});
+    return static_cast<std::uint32_t>(program_.states.size() - 1);
+  }
+
+  std::uint32_t part(const Part& p, std::uint32_t next) {
+    switch (p.type) {
+      case Part::Type::kSet: return add(Kind::kSet, p.index, next);
+      case Part::Type::kRule: return add(Kind::kCall, p.index, next);
+      case Part::Type::kSequence:
+        for (std::size_t i = p.parts.size(); i-- > 0;) next = part(p.parts[i], next);
+        return next;
+      case Part::Type::kChoice: {
+        std::uint32_t first = part(p.parts.back(), next);
+        for (std::size_t i = p.parts.size() - 1; i-- > 0;) first = add(Kind::kSplit, first, part(p.parts[i], next));
+        return first;
+      }
+      case Part::Type::kRepeat: return repeat(p, next);
+    }
+    return next;
+  }
+
+  std::uint32_t repeat(const Part& p, std::uint32_t next) {
+    const Part& body = p.parts[0];
+    std::uint32_t first = next;
+    if (!p.most) {
+      first = add(Kind::kSplit, next, 0);
+      program_.states[first].next = part(body, first);
+    } else {
+      for (std::uint32_t i = p.least; i < *p.most; ++i) first = add(Kind::kSplit, next, part(body, first));
+    }
+    for (std::uint32_t i = 0; i < p.least; ++i) {
+      const std::uint32_t before = first;
+      first = part(body, first);
+      if (first == before) break;  // an empty body
+    }
+    return first;
+  }
+
+  /// Calls `visit` for the states reachable from a rule's first state without passing one where `stops` returns true.
+  template <class Stops, class Visit>
+  void walk(std::uint32_t rule, Stops stops, Visit visit) {
+    seen_.resize(program_.states.size(), 0);
+    ++round_;
+    std::vector<std::uint32_t> open{program_.rules[rule]};
+    while (!open.empty()) {
+      const std::uint32_t at = open.back();
+      open.pop_back();
+      if (std::exchange(seen_[at], round_) == round_) continue;
+      const GrammarState& state = program_.states[at];
+      visit(at, state);
+      if (state.kind == Kind::kEnd || stops(state)) continue;
+      open.push_back(state.next);
+      if (state.kind == Kind::kSplit) open.push_back(state.operand);
+    }
+  }
+
+  /// Marks the rules for which `passes` lets a walk reach the end, until nothing changes. A worklist over the callers
+  /// of a rule keeps this near linear.
+  template <class Blocks>
+  std::vector<bool> rules_that_reach_end(Blocks blocks) {
+    std::vector<std::vector<std::uint32_t>> callers(rules_.size());
+    for (std::uint32_t rule = 0; rule < rules_.size(); ++rule) {
+      walk(
+          rule, [](const GrammarState&) { return false; },
+          [&](std::uint32_t, const GrammarState& state) {
+            if (state.kind == Kind::kCall) callers[state.operand].push_back(rule);
+          });
+    }
+    std::vector<bool> reach(rules_.size(), false);
+    std::vector<std::uint32_t> open(rules_.size());
+    for (std::uint32_t i = 0; i < open.size(); ++i) open[i] = i;
+    std::uint64_t work = 0;
+    while (!open.empty()) {
+      const std::uint32_t rule = open.back();
+      open.pop_back();
+      if (reach[rule]) continue;
+      bool ends = false;
+      walk(
+          rule, [&](const GrammarState& state) { return blocks(state, reach); },
+          [&](std::uint32_t, const GrammarState& state) {
+            ends = ends || state.kind == Kind::kEnd;
+            ++work;
+          });
+      if (work > kMaxWork) fail(Code::kInvalidArgument, "grammar: its rules refer to each other in too many ways");
+      if (!ends) continue;
+      reach[rule] = true;
+      for (const std::uint32_t caller : callers[rule]) {
+        if (!reach[caller]) open.push_back(caller);
+      }
+    }
+    return reach;
+  }
+
+  void check_ends() {
+    const std::vector<bool> ends = rules_that_reach_end([](const GrammarState& state, const std::vector<bool>& reach) {
+      return state.kind == Kind::kCall && !reach[state.operand];
+    });
+    for (std::size_t i = 0; i < rules_.size(); ++i) {
+      if (!ends[i]) refuse(rules_[i], "never ends");
+    }
+  }
+
+  /// A rule must not reach itself without a character in between: it would be called for ever.
+  void check_left_recursion() {
+    const std::vector<bool> empty = rules_that_reach_end([](const GrammarState& state, const std::vector<bool>& reach) {
+      return state.kind == Kind::kSet || (state.kind == Kind::kCall && !reach[state.operand]);
+    });
+    std::vector<std::vector<std::uint32_t>> first(rules_.size());
+    for (std::uint32_t rule = 0; rule < rules_.size(); ++rule) {
+      walk(
+          rule,
+          [&](const GrammarState& state) {
+            return state.kind == Kind::kSet || (state.kind == Kind::kCall && !empty[state.operand]);
+          },
+          [&](std::uint32_t, const GrammarState& state) {
+            if (state.kind == Kind::kCall) first[rule].push_back(state.operand);
+          });
+    }
+    // Depth-first search for a cycle, without recursion: rules may be chained by thousands.
+    std::vector<std::uint8_t> colour(rules_.size(), 0);
+    for (std::uint32_t start = 0; start < rules_.size(); ++start) {
+      std::vector<std::pair<std::uint32_t, std::size_t>> way;
+      if (colour[start] == 0) way.emplace_back(start, 0), colour[start] = 1;
+      while (!way.empty()) {
+        auto& [rule, next] = way.back();
+        if (next == first[rule].size()) {
+          colour[rule] = 2;
+          way.pop_back();
+          continue;
+        }
+        const std::uint32_t callee = first[rule][next++];
+        if (colour[callee] == 1) refuse(rules_[callee], "is left-recursive; write it with a repetition");
+        if (colour[callee] == 0) colour[callee] = 1, way.emplace_back(callee, 0);
+      }
+    }
+  }
+
+  static constexpr std::uint64_t kMaxWork = 20'000'000;
+
+  std::string_view text_;
+  const std::vector<GrammarRule>& rules_;
+  GrammarProgram& program_;
+  std::vector<std::uint32_t> seen_;
+  std::uint32_t round_ = 0;
+};
+
+}  // namespace
+
+void compile_rules(std::string_view text, const std::vector<GrammarRule>& rules, GrammarProgram& program) {
+  RuleCompiler(text, rules, program).compile();
+}
+
+}  // namespace lorekeep::lm

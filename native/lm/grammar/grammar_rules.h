@@ -1,0 +1,41 @@
+// The rules of a grammar as they are written. Internal to native/lm.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lm/grammar/grammar_program.h"
+
+namespace lorekeep::lm {
+
+/// A part of a rule. Parts are kept as a tree, because repetitions compile them more than once.
+struct GrammarPart {
+  enum class Type { kSet, kRule, kSequence, kChoice, kRepeat } type;
+  std::uint32_t index = 0;  // of the set or the rule
+  std::uint32_t least = 0;
+  std::optional<std::uint32_t> most = {};
+  std::vector<GrammarPart> parts = {};
+};
+
+struct GrammarRule {
+  std::string name;
+  std::optional<GrammarPart> body;  // nullopt: never defined
+  std::size_t mentioned;            // offset in the text
+};
+
+/// Reads the rules and adds their character sets to the program. Throws Error(kInvalidArgument) that names line and
+/// column.
+std::vector<GrammarRule> parse_rules(std::string_view text, GrammarProgram& program);
+
+/// Adds the states of the rules to the program. Throws Error(kInvalidArgument): an undefined rule, left recursion, a
+/// rule that never ends, too many states.
+void compile_rules(std::string_view text, const std::vector<GrammarRule>& rules, GrammarProgram& program);
+
+/// Throws Error(kInvalidArgument) with the line and the column of an offset.
+[[noreturn]] void refuse_grammar(std::string_view text, std::size_t at, const std::string& reason);
+
+}  // namespace lorekeep::lm

@@ -1,0 +1,221 @@
+#include "lm/model/runtime_choice.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <mutex>
+#include <utility>
+
+#include "core/system/thread_clock.h"
+#include "lm/model/generation_context.h"
+
+namespace lorekeep::lm {
+namespace {
+
+/// A measurement, which computes the same tokens in every round.
+struct Plan {
+  std::uint32_t prompt;
+  std::uint32_t reply;  // less than the least context
+  std::size_t rounds;
+  std::size_t most_rounds;  // if the first ones disagree
+};
+constexpr Plan kUsualPlan{64, 12, 3, 6};
+// A large model is slow, and may not fit into memory twice: its runtimes are loaded one after the other.
+constexpr Plan kLargePlan{16, 4, 2, 2};
+constexpr std::uint64_t kLargeFile = std::uint64_t{1} << 30;  // bytes
+// The usual work of an agent's turn: some hundred tokens of a prompt that is mostly in the cache, and a reply.
+constexpr double kPromptPerTurn = 512;
+constexpr double kReplyPerTurn = 96;
+// native/decoder must be faster by this factor, the precision of measurements.
+constexpr double kBetter = 0.95;
+// Largest divergence of two distributions of the next token, in nats. Rounding differs by less than 0.01 with weights
+// of 4 bits.
+constexpr double kMaxDivergence = 0.03;
+
+struct Choice {
+  Runtime runtime;
+  bool sure;  // all rounds agreed
+};
+
+struct Memory {
+  std::mutex mutex;
+  std::map<std::string, Choice> measured;
+};
+
+Memory& memory() {
+  static auto* found = new Memory;  // leaked: statics of other files may own models
+  return *found;
+}
+
+/// A runtime that computes the same tokens in every round.
+class Candidate {
+ public:
+  Candidate(std::shared_ptr<const LanguageModel> model, const Plan& plan, const CancelToken* cancel)
+      : vocabulary_(model->facts().vocabulary_size),
+        prompt_(std::min(plan.prompt, model->options().context_size - plan.reply)),
+        reply_(plan.reply),
+        cancel_(cancel),
+        context_(GenerationContext::make(std::move(model))) {
+    round();  // allocates
+  }
+
+  void add_round() { seconds_.push_back(round()); }
+  /// Seconds of a turn, by each round.
+  const std::vector<double>& seconds() const noexcept { return seconds_; }
+  /// Log-probabilities of every output of a round.
+  const std::vector<std::vector<float>>& distributions() const noexcept { return distributions_; }
+  std::shared_ptr<const LanguageModel> model() const { return context_->shared_model(); }
+
+ private:
+  double round() {
+    context_->remove(0, -1);
+    distributions_.clear();
+    std::vector<GenerationContext::Row> rows;
+    for (std::uint32_t i = 0; i < prompt_; ++i) rows.push_back(row(i, i + 1 == prompt_));
+    const double prompt = timed(rows) / prompt_;
+    double reply = 0;
+    for (std::uint32_t i = 0; i < reply_; ++i) reply += timed({row(prompt_ + i, true)});
+    return kPromptPerTurn * prompt + kReplyPerTurn * reply / reply_;
+  }
+
+  // Pseudo-random tokens, always the same.
+  GenerationContext::Row row(std::uint32_t position, bool output) const noexcept {
+    std::uint32_t state = position * 2654435761u + 12345u;
+    state = state * 1664525u + 1013904223u;  // Numerical Recipes
+    return {static_cast<Token>((state >> 8) % vocabulary_), static_cast<std::int32_t>(position), 0, output};
+  }
+
+  double timed(const std::vector<GenerationContext::Row>& rows) {
+    if (cancel_ != nullptr) cancel_->check();
+    const double begin = thread_seconds();
+    context_->decode(rows, {});
+    const double seconds = thread_seconds() - begin;
+    const std::span<float> logits = context_->logits(rows.size() - 1);
+    const float top = *std::max_element(logits.begin(), logits.end());
+    double sum = 0;
+    for (const float logit : logits) sum += std::exp(static_cast<double>(logit) - top);
+    const auto shift = static_cast<float>(top + std::log(sum));
+    std::vector<float>& found = distributions_.emplace_back(logits.begin(), logits.end());
+    for (float& value : found) value -= shift;
+    return seconds;
+  }
+
+  std::uint32_t vocabulary_;
+  std::uint32_t prompt_;
+  std::uint32_t reply_;
+  const CancelToken* cancel_;
+  std::unique_ptr<GenerationContext> context_;
+  std::vector<double> seconds_;
+  std::vector<std::vector<float>> distributions_;
+};
+
+// Returns the mean Kullback-Leibler divergence; infinite or NaN if values are not numbers, or not of one vocabulary.
+double divergence(const std::vector<std::vector<float>>& reference, const std::vector<std::vector<float>>& other) {
+  double total = 0;
+  for (std::size_t i = 0; i < reference.size(); ++i) {
+    // The file may have been replaced between the loads.
+    if (i >= other.size() || reference[i].size() != other[i].size()) return std::numeric_limits<double>::infinity();
+    for (std::size_t token = 0; token < reference[i].size(); ++token) {
+      const double probability = std::exp(static_cast<double>(reference[i][token]));
+      total += probability * (static_cast<double>(reference[i][token]) - other[i][token]);
+    }
+  }
+  return total / static_cast<double>(reference.size());
+}
+
+// Whether native/decoder is faster in every round, in none, or in some.
+enum class Outcome { kFaster, kNotFaster, kUnsure };
+
+Outcome outcome(const std::vector<double>& llama, const std::vector<double>& decoder) {
+  std::size_t wins = 0;
+  for (std::size_t i = 0; i < llama.size(); ++i) wins += decoder[i] < kBetter * llama[i] ? 1 : 0;
+  if (wins == 0) return Outcome::kNotFaster;
+  return wins == llama.size() ? Outcome::kFaster : Outcome::kUnsure;
+}
+
+Runtime runtime_of(const engine::KnownSettings& entry) {
+  return entry.settings.runtime == kDecoderRuntime ? Runtime::kDecoder : Runtime::kLlama;
+}
+
+double least(const std::vector<double>& seconds) {
+  return *std::min_element(seconds.begin(), seconds.end());
+}
+
+}  // namespace
+
+std::vector<std::string> runtime_candidates() {
+  return {std::string(engine::kLlamaRuntime), std::string(kDecoderRuntime)};
+}
+
+std::optional<Runtime> known_runtime(const std::string& fingerprint, std::span<const engine::KnownSettings> known) {
+  {
+    std::lock_guard lock(memory().mutex);
+    const auto found = memory().measured.find(fingerprint);
+    if (found != memory().measured.end()) return found->second.runtime;
+  }
+  for (const engine::KnownSettings& entry : known) {
+    if (entry.fingerprint != fingerprint || entry.candidates != runtime_candidates()) continue;
+    return runtime_of(entry);
+  }
+  return std::nullopt;
+}
+
+std::optional<Runtime> likely_runtime(std::span<const engine::KnownSettings> known) {
+  std::optional<Runtime> found;
+  for (const engine::KnownSettings& entry : known) {
+    if (entry.candidates == runtime_candidates()) found = runtime_of(entry);
+  }
+  return found;
+}
+
+bool runtime_measured(const std::string& fingerprint) {
+  std::lock_guard lock(memory().mutex);
+  const auto found = memory().measured.find(fingerprint);
+  return found != memory().measured.end() && found->second.sure;
+}
+
+MeasuredRuntime measure_runtime(const std::filesystem::path& path, const LanguageModelOptions& options,
+                                const std::string& fingerprint, std::shared_ptr<const engine::Backends> backends,
+                                const CancelToken* cancel) {
+  std::error_code ignored;  // the caller has read the file
+  const bool large = std::filesystem::file_size(path, ignored) > kLargeFile;
+  const Plan& plan = large ? kLargePlan : kUsualPlan;
+  const auto load = [&](Runtime runtime) {
+    LanguageModelOptions small = options;
+    small.runtime = runtime;
+    small.placement = Placement::kRam;
+    small.deterministic = false;
+    small.context_size = plan.prompt + plan.reply;
+    small.kv_cells = 0;
+    small.batch_size = plan.prompt;
+    small.threads = 1;
+    small.batch_threads = 1;
+    return std::make_unique<Candidate>(LanguageModel::load(path, small, backends, cancel), plan, cancel);
+  };
+  std::unique_ptr<Candidate> llama = load(Runtime::kLlama);
+  const auto expected = llama->distributions();
+  std::vector<double> before;
+  if (large) {
+    for (std::size_t i = 0; i < plan.rounds; ++i) llama->add_round();
+    before = llama->seconds();
+    llama.reset();
+  }
+  const std::unique_ptr<Candidate> decoder = load(Runtime::kDecoder);
+  const bool agrees = divergence(expected, decoder->distributions()) <= kMaxDivergence;
+  Outcome found = Outcome::kUnsure;
+  for (std::size_t i = 0; agrees && i < plan.most_rounds && (i < plan.rounds || found == Outcome::kUnsure); ++i) {
+    if (llama) {
+      llama->add_round();
+      before = llama->seconds();
+    }
+    decoder->add_round();
+    if (before.size() == decoder->seconds().size()) found = outcome(before, decoder->seconds());
+  }
+  const bool faster = agrees && least(decoder->seconds()) < kBetter * least(before);
+  const Choice choice{faster ? Runtime::kDecoder : Runtime::kLlama, !agrees || found != Outcome::kUnsure};
+  std::lock_guard lock(memory().mutex);
+  return {memory().measured.emplace(fingerprint, choice).first->second.runtime, decoder->model()};
+}
+
+}  // namespace lorekeep::lm

@@ -1,0 +1,217 @@
+#include "lm/session/inference_thread.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "core/system/alternate_stack.h"
+#include "lm/session/model_session.h"
+
+namespace lorekeep::lm {
+namespace {
+
+std::mutex& current_mutex() {
+  static auto* mutex = new std::mutex;  // leaked: other threads may use it while the process ends
+  return *mutex;
+}
+
+std::weak_ptr<InferenceThread>& current() {
+  static auto* thread = new std::weak_ptr<InferenceThread>;
+  return *thread;
+}
+
+double since(Clock::time_point begin) {
+  return std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
+}
+
+}  // namespace
+
+std::shared_ptr<InferenceThread> InferenceThread::acquire() {
+  std::lock_guard lock(current_mutex());
+  std::shared_ptr<InferenceThread> thread = current().lock();
+  if (!thread) {
+    thread = std::make_shared<InferenceThread>();
+    current() = thread;
+  }
+  return thread;
+}
+
+void InferenceThread::stop_current() {
+  std::shared_ptr<InferenceThread> thread;
+  {
+    std::lock_guard lock(current_mutex());
+    thread = current().lock();
+  }
+  if (thread) thread->stop();
+}
+
+InferenceThread::InferenceThread() : thread_([this] { run(); }) {}
+
+InferenceThread::~InferenceThread() {
+  stop();
+}
+
+void InferenceThread::stop() {
+  static std::mutex joining;  // two callers must not join at once
+  {
+    std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  wake_.notify_one();
+  std::lock_guard lock(joining);
+  if (thread_.joinable()) thread_.join();
+}
+
+bool InferenceThread::post(Command command, int urgency) {
+  {
+    std::lock_guard lock(mutex_);
+    if (stopping_) return false;
+    inbox_.push_back(std::move(command));
+    most_urgent_ = std::min(most_urgent_, urgency);
+  }
+  wake_.notify_one();
+  return true;
+}
+
+bool InferenceThread::call(const Command& command) {
+  auto done = std::make_shared<std::promise<bool>>();
+  std::future<bool> ran = done->get_future();
+  // A dropped command drops the promise.
+  const bool posted = post([command, done = std::move(done)] {
+    command();
+    done->set_value(true);
+  });
+  if (!posted) return false;
+  try {
+    return ran.get();
+  } catch (const std::future_error&) {
+    return false;
+  }
+}
+
+void InferenceThread::run() {
+  const AlternateStack stack;
+  while (drain()) {
+    reap();
+    step();
+    if (!worked_) sleep();
+  }
+  for (const auto& session : sessions_) session->cancel_all();
+  sessions_.clear();
+  publish_active({});
+  std::lock_guard lock(mutex_);
+  inbox_.clear();
+}
+
+// Returns false if the thread must end.
+bool InferenceThread::drain() {
+  std::vector<Command> commands;
+  {
+    std::lock_guard lock(mutex_);
+    if (stopping_) return false;
+    commands.swap(inbox_);
+    most_urgent_ = kPatient;
+  }
+  for (const Command& command : commands) command();
+  return true;
+}
+
+void InferenceThread::reap() {
+  const Clock::time_point now = Clock::now();
+  for (const auto& session : sessions_) session->reap(now);
+}
+
+void InferenceThread::step() {
+  worked_ = false;
+  const scheduler::Control& control = scheduler::Control::of_process();
+  if (settings_version_ != control.version()) {
+    settings_version_ = control.version();
+    scheduler_.configure(control.settings());
+  }
+  std::vector<scheduler::Request> states;
+  for (const auto& session : sessions_) {
+    admit(*session);
+    session->collect(states, epoch_, ModelSession::Which::kAll);
+  }
+  publish_active(states);
+  if (states.empty()) return;
+  scheduler::Step step = scheduler_.plan(states, since(epoch_));
+  if (step.empty()) return;
+  worked_ = true;
+  ModelSession& computed = *session(step.model);
+  const double level = control.throttle();
+  computed.throttle(scheduler_.settings(), level);
+  const Clock::time_point begin = Clock::now();
+  const bool complete = computed.run(step, states.size() == 1);
+  scheduler_.finish(step, since(begin), !complete);
+  report_.threads = computed.threads();
+  if (level > 0) pause(scheduler_.pause_after(step, level), step);
+  publish();
+}
+
+void InferenceThread::publish_active(const std::vector<scheduler::Request>& states) {
+  scheduler::PerClass<bool> active{};
+  for (const scheduler::Request& state : states) active[scheduler::index_of(state.consumer_class)] = true;
+  scheduler::Control::of_process().set_active(active);
+}
+
+// Admits queued requests of one model, best first, until one does not fit.
+void InferenceThread::admit(ModelSession& session) {
+  for (;;) {
+    std::vector<scheduler::Request> states;
+    session.collect(states, epoch_, ModelSession::Which::kAdmissible);
+    const std::optional<std::size_t> next = scheduler_.next_to_admit(states, since(epoch_));
+    if (!next) return;
+    const scheduler::RequestId id = states[*next].id;
+    if (!session.admit(id, Clock::now()) && session.lacks_room(id)) return;
+  }
+}
+
+// Waits for the inbox or the next deadline.
+void InferenceThread::sleep() {
+  publish();
+  std::optional<Clock::time_point> deadline;
+  for (const auto& session : sessions_) {
+    const auto next = session->next_deadline();
+    if (next && (!deadline || *next < *deadline)) deadline = next;
+  }
+  std::unique_lock lock(mutex_);
+  const auto woken = [this] { return stopping_ || !inbox_.empty(); };
+  if (deadline) {
+    wake_.wait_until(lock, *deadline, woken);
+  } else {
+    wake_.wait(lock, woken);
+  }
+}
+
+// Ends early for a cancelled request, and for one of a better class than those in the step.
+void InferenceThread::pause(double ms, const scheduler::Step& step) {
+  const Clock::time_point begin = Clock::now();
+  const scheduler::PerClass<bool> classes = step.classes();
+  const auto best = static_cast<int>(std::find(classes.begin(), classes.end(), true) - classes.begin());
+  {
+    std::unique_lock lock(mutex_);
+    wake_.wait_for(lock, std::chrono::duration<double, std::milli>(ms),
+                   [this, best] { return stopping_ || most_urgent_ < best; });
+  }
+  const double took = since(begin);
+  for (const auto& session : sessions_) session->count_pause(took);
+  ++report_.pauses;
+  report_.paused_ms += took;
+}
+
+void InferenceThread::publish() {
+  report_.stats = scheduler_.stats();
+  report_.running = {};
+  report_.queued = {};
+  for (const auto& session : sessions_) session->count_requests(report_);
+  scheduler::Control::of_process().publish(report_);
+}
+
+ModelSession* InferenceThread::session(scheduler::ModelId id) {
+  const auto found =
+      std::find_if(sessions_.begin(), sessions_.end(), [id](const auto& one) { return one->id() == id; });
+  return found == sessions_.end() ? nullptr : found->get();
+}
+
+}  // namespace lorekeep::lm
