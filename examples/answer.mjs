@@ -3,7 +3,8 @@
 import { readFile } from 'node:fs/promises';
 import { LanguageModel, TextIndex } from 'lorekeep';
 
-const file = process.argv[3] ?? new URL('docs/protocol.md', import.meta.resolve('lorekeep/package.json'));
+const file =
+  process.argv[3] ?? new URL('docs/reference/protocol.md', import.meta.resolve('lorekeep/package.json'));
 const question = process.argv[4] ?? 'Which replies may come in any order?';
 const paragraphs = (await readFile(file, 'utf8')).split(/\n\s*\n/).filter((text) => /^[A-Z].{40}/.test(text));
 

@@ -120,7 +120,7 @@ async function consider(backend: GpuBackend, options: UseBackendOptions): Promis
   const base = { backend, file: undefined, devices: [] };
   const plugin = findPlugin(backend);
   if (plugin === undefined) {
-    const reason = `the package ${pluginPackage(backend)} is not installed (docs/devices.md)`;
+    const reason = `the package ${pluginPackage(backend)} is not installed (docs/guides/devices.md)`;
     return { candidate: { ...base, state: 'file missing', reason }, device: undefined };
   }
   const { file } = plugin;

@@ -29,7 +29,7 @@ export class AnyLorekeepError extends Error {
 /** The error of every function of the library. Comparing `code` narrows `detail`; show `message`. */
 export type LorekeepError = {
   [Code in ErrorCode]: Error & {
-    /** Kind of the error: docs/api.md. */
+    /** Kind of the error: docs/reference/api.md. */
     readonly code: Code;
     /** The facts of the message, for programs. */
     readonly detail: ErrorDetailByCode[Code];

@@ -64,7 +64,7 @@ type Only<Operator extends keyof Operators> = { [Key in Operator]: Operators[Key
 /** Conditions by field: all must hold. */
 type FieldFilter = { [Key in keyof Operators]?: never } & { [field: string]: FieldConditions | undefined };
 
-/** Restricts a search to matching records. docs/filters.md describes the grammar. */
+/** Restricts a search to matching records. docs/reference/filters.md describes the grammar. */
 export type FilterExpression =
   | { [Operator in keyof Operators]: Only<Operator> }[keyof Operators]
   | FieldFilter;

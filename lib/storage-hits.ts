@@ -34,7 +34,7 @@ export interface StorageHit<Own = Metadata> {
   denseScore?: number;
   /** The normalised lexical score, likewise. */
   lexicalScore?: number;
-  /** Estimated probability, 0 to 1, that the record is relevant; comparable between queries (docs/relevance.md). */
+  /** Estimated probability, 0 to 1, that the record is relevant; comparable between queries (docs/concepts/relevance.md). */
   relevance: number;
   /** With `highlight`: the words of the query in `text`, as [begin, end) in UTF-16 code units. */
   highlights?: [number, number][];
@@ -91,7 +91,7 @@ export interface StorageSearchResult {
 export interface TimedSearchResult extends StorageSearchResult {
   /** Time of each step. */
   times: SearchTimes;
-  /** Cosine of the query and records of other subjects (docs/relevance.md); absent in lexical mode and without hits. */
+  /** Cosine of the query and records of other subjects (docs/concepts/relevance.md); absent in lexical mode and without hits. */
   cosineFloor?: number;
 }
 

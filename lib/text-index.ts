@@ -21,7 +21,7 @@ export type Tokenizer = (typeof tokenizers)[number];
 
 const tokenizers = ['basic', 'enhanced', 'multilingual'] as const;
 
-/** The best one measured on English collections: docs/benchmarks. Knowledge base configs and the protocol default to "basic". */
+/** The best one measured on English collections: docs/measurements. Knowledge base configs and the protocol default to "basic". */
 const defaultTokenizer = 'enhanced';
 
 export interface TextIndexOptions {

@@ -36,6 +36,6 @@ async function generatedPlaces() {
   return {
     ...(await configurationPlaces(load)),
     ...(await protocolPlaces(load)),
-    'architecture.md': { layers: foldersTable() },
+    'internals/architecture.md': { layers: foldersTable() },
   };
 }

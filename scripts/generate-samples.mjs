@@ -37,20 +37,22 @@ await runScript('generate-samples', async (args) => {
 });
 
 async function allSamples(folder) {
-  const exchange = unfenced('docs/protocol.md', 'sample of an exchange');
-  const turns = unfenced('docs/agents.md', 'sample of turns');
-  const ready = unfenced('docs/embedding-in-a-product.md', 'sample of the first line');
-  const [graph] = /(?<=```json\n).*?(?=```)/s.exec(read('docs/agents.md'));
+  const exchange = unfenced('docs/reference/protocol.md', 'sample of an exchange');
+  const turns = unfenced('docs/reference/agents.md', 'sample of turns');
+  const ready = unfenced('docs/guides/embedding-in-a-product.md', 'sample of the first line');
+  const [graph] = /(?<=```json\n).*?(?=```)/s.exec(read('docs/reference/agents.md'));
   return {
     'README.md': await example(folder, 'quickstart.mjs'),
-    'docs/cli.md': fenceAll(await commandLineSamples(folder)),
-    'docs/demo.md': await example(folder, 'search.mjs'),
-    'docs/protocol.md': { 'sample of an exchange': fence(await protocolSample(folder, exchange)) },
-    'docs/agents.md': { 'sample of turns': fence(await agentSample(folder, graph, turns)) },
-    'docs/errors.md': { 'sample of an error': fence(await errorSample(folder), 'json') },
-    'docs/filters.md': { 'sample of errors': fence(await filterSample()) },
-    'docs/configuration.md': { 'sample of an error': fence(await configurationSample(folder)) },
-    'docs/embedding-in-a-product.md': { 'sample of the first line': fence(await readySample(folder, ready)) },
+    'docs/reference/cli.md': fenceAll(await commandLineSamples(folder)),
+    'docs/guides/demo.md': await example(folder, 'search.mjs'),
+    'docs/reference/protocol.md': { 'sample of an exchange': fence(await protocolSample(folder, exchange)) },
+    'docs/reference/agents.md': { 'sample of turns': fence(await agentSample(folder, graph, turns)) },
+    'docs/reference/errors.md': { 'sample of an error': fence(await errorSample(folder), 'json') },
+    'docs/reference/filters.md': { 'sample of errors': fence(await filterSample()) },
+    'docs/reference/configuration.md': { 'sample of an error': fence(await configurationSample(folder)) },
+    'docs/guides/embedding-in-a-product.md': {
+      'sample of the first line': fence(await readySample(folder, ready)),
+    },
   };
 }
 

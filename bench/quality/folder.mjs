@@ -123,7 +123,9 @@ function grouped(paragraphs, pathOf) {
 }
 
 function docs() {
-  const names = readdirSync(join(project, 'docs')).filter((name) => name.endsWith('.md'));
+  const names = readdirSync(join(project, 'docs'), { recursive: true }).filter((name) =>
+    name.endsWith('.md'),
+  );
   const files = names.map((path) => ({ path, text: readFileSync(join(project, 'docs', path), 'utf8') }));
   const questions = readFileSync(join(import.meta.dirname, 'docs-questions.jsonl'), 'utf8')
     .trimEnd()

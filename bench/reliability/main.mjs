@@ -4,7 +4,7 @@
 //     [--cases TEXT] [--publish | --add]
 //
 // --count and --minutes bound each kind; 0 is the kind's own (kinds.mjs). --short is what `npm test` runs, in at most two minutes. --publish
-// puts the results into docs/reliability.md, in place of earlier ones of the same kinds; --add adds them to those, for runs in parts with
+// puts the results into docs/measurements/reliability.md, in place of earlier ones of the same kinds; --add adds them to those, for runs in parts with
 // other seeds. `npm run bench -- --only reliability` runs all kinds. --cases, for attacks alone, picks those whose name contains the text,
 // and publishes nothing. The exit status is 1 when anything went wrong. What is tried follows from the seed; when it happens does not.
 import { mkdtempSync, rmSync } from 'node:fs';

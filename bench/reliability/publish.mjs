@@ -1,4 +1,4 @@
-// Puts results where people read them: docs/benchmarks/reliability.json, by kind the newest, and the tables of docs/reliability.md.
+// Puts results where people read them: docs/measurements/reliability.json, by kind the newest, and the tables of docs/measurements/reliability.md.
 //
 //   node bench/reliability/publish.mjs      the page again, from the file
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
@@ -10,8 +10,8 @@ import { markdownTable } from '../harness/table.mjs';
 import { kindNames } from './kinds.mjs';
 import { campaignTable, sums } from './report.mjs';
 
-const file = join(root, 'docs', 'benchmarks', 'reliability.json');
-const page = join(root, 'docs', 'reliability.md');
+const file = join(root, 'docs', 'measurements', 'reliability.json');
+const page = join(root, 'docs', 'measurements', 'reliability.md');
 const shownProblems = 3;
 
 /** @param add whether the results are added to those of the same kind that are there, from other seeds */

@@ -77,7 +77,7 @@ async function runAll(options) {
   if (options.publish) written.push(...publish(records));
   for (const path of written) console.log(`wrote ${relative(root, path)}`);
   if (!options.publish)
-    console.log('docs/benchmarks/ is left as it is: a full run of all trials, or --publish, writes it');
+    console.log('docs/measurements/ is left as it is: a full run of all trials, or --publish, writes it');
   return records.every(({ status }) => status === 'ok') ? 0 : 1;
 }
 

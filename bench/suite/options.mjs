@@ -6,7 +6,7 @@ export const usage = `npm run bench -- [--quick] [--only NAME,...] [--publish] [
 
   --quick    small sizes: everything in under five minutes
   --only     these trials alone, in the suite's order; "reliability" runs only when it is named
-  --publish  put the results into docs/benchmarks/, bench/README.md and README.md, which a full run of all trials does anyway
+  --publish  put the results into docs/measurements/, bench/README.md and README.md, which a full run of all trials does anyway
   --verbose  what each trial says on the way
   --list     the trials, and how long they take
 `;

@@ -1,4 +1,4 @@
-// Puts results where people read them: docs/benchmarks/results.json (by trial, the newest of each), the curves beside it as SVG, and the
+// Puts results where people read them: docs/measurements/results.json (by trial, the newest of each), the curves beside it as SVG, and the
 // tables between the lines `<!-- begin NAME -->` and `<!-- end NAME -->` of the pages below, where `chart-NAME` is a curve. No number there
 // is typed by hand.
 //
@@ -14,13 +14,13 @@ import { comparison } from '../whole/comparison.mjs';
 import { runLines } from './run-lines.mjs';
 import { trialNames } from './trials.mjs';
 
-const pages = ['docs/benchmarks/README.md', 'bench/README.md', 'README.md'];
+const pages = ['docs/measurements/README.md', 'bench/README.md', 'README.md'];
 const absent = 'Not measured yet.';
 const significant = 5;
 
 /** The campaign of reliability has a page and a publication of its own. @param records of trials that ran; those that gave no result leave the published ones as they are. @returns paths written */
 export function publish(records, at = root) {
-  const folder = join(at, 'docs', 'benchmarks');
+  const folder = join(at, 'docs', 'measurements');
   const file = join(folder, 'results.json');
   const known = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')).trials : [];
   const fresh = records.filter(({ name, tables }) => tables && name !== 'reliability').map(forPublication);

@@ -180,7 +180,7 @@ export const trials = [
   },
   {
     name: 'reliability',
-    what: 'kills, damaged files, hostile frames and attacks: docs/reliability.md',
+    what: 'kills, damaged files, hostile frames and attacks: docs/measurements/reliability.md',
     program: 'reliability/main.mjs',
     onRequest: true,
     full: { args: ['--publish'], minutes: 100, limit: 180 },

@@ -8,7 +8,7 @@
         for hit in session.search("notes", "what do bees do?", mode="hybrid")["hits"]:
             print(hit["rank"], hit["id"], hit["text"])
 
-Every request waits for its own reply, so that threads can share a client. Field names are the protocol's (docs/protocol.md).
+Every request waits for its own reply, so that threads can share a client. Field names are the protocol's (docs/reference/protocol.md).
 """
 
 import itertools
@@ -29,7 +29,7 @@ Frame = Dict[str, Any]
 
 
 class ServerError(Exception):
-    """What the server refused a request with: docs/errors.md lists the codes."""
+    """What the server refused a request with: docs/reference/errors.md lists the codes."""
 
     def __init__(self, code: int, name: str, message: str, details: Optional[Frame] = None):
         super().__init__(f"{name} ({code}): {message}")

@@ -3,7 +3,7 @@
 //   Predicate::bind(variables)         once per search: presence and types of variables
 //   evaluate(bound, columns)           once per search (filter/evaluation.h)
 //
-// The grammar is JSON with one operator per object (docs/filters.md):
+// The grammar is JSON with one operator per object (docs/reference/filters.md):
 //   {"and": [p, ...]}  {"or": [p, ...]}  {"not": p}
 //   {"==": [a, b]}  !=  <  <=  >  >=     a, b: {"knowledge": "field"}, {"variable": "name"} or a literal
 //   {"in": [needle, haystack]}           haystack: a set<string> field, an array of literals or a variable

@@ -10,7 +10,7 @@ namespace lorekeep::scheduler {
 
 namespace {
 
-/// The default step target: readers perceive such a stream as even (docs/inference.md).
+/// The default step target: readers perceive such a stream as even (docs/internals/inference.md).
 constexpr double kTargetSteps = 3;
 constexpr double kTargetMs = 50;
 

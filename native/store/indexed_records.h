@@ -1,4 +1,5 @@
-// An index file that also contains its records, so that opening a storage need not parse them. See docs/files.md.
+// An index file that also contains its records, so that opening a storage need not parse them. See
+// docs/internals/files.md.
 #pragma once
 
 #include <cstdint>

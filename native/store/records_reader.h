@@ -1,5 +1,5 @@
 // The records file of a knowledge base: a JSON array of {"id": string, "text": string, "metadata"?: object}. See
-// docs/knowledge-base-files.md for the handling of errors.
+// docs/reference/knowledge-base-files.md for the handling of errors.
 #pragma once
 
 #include <cstddef>

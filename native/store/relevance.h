@@ -1,4 +1,4 @@
-// Calibrated relevance of hits, comparable between queries. See docs/relevance.md.
+// Calibrated relevance of hits, comparable between queries. See docs/concepts/relevance.md.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // The file of an HNSW index: a checked section file (core/files/section_file.h), mapped and used in place. See
-// docs/files.md.
+// docs/internals/files.md.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// The generated places of docs/configuration.md and docs/cli.md.
+// The generated places of docs/reference/configuration.md and docs/reference/cli.md.
 import { join } from 'node:path';
 import { z } from 'zod';
 import { root } from '../tool/project.mjs';
@@ -12,7 +12,7 @@ export async function configurationPlaces(load) {
   const { commandFailures } = await load('cli/failure-codes.js');
   const { errorCodes } = await import(join(root, 'dist', 'lib', 'error-details.js'));
   return {
-    'configuration.md': {
+    'reference/configuration.md': {
       fields: fieldsTable(configFields, configFlags, isReread),
       flags: flagsTable(configFlags),
       variables: table(
@@ -20,7 +20,7 @@ export async function configurationPlaces(load) {
         Object.entries(otherVariables).map(([name, meaning]) => [`\`${name}\``, meaning]),
       ),
     },
-    'cli.md': { failures: failuresTable({ ...commandFailures, ...errorCodes }) },
+    'reference/cli.md': { failures: failuresTable({ ...commandFailures, ...errorCodes }) },
   };
 }
 

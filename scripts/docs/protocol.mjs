@@ -1,4 +1,4 @@
-// The generated places of docs/protocol.md, docs/errors.md and docs/agents.md.
+// The generated places of docs/reference/protocol.md, docs/reference/errors.md and docs/reference/agents.md.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { root } from '../tool/project.mjs';
@@ -13,13 +13,13 @@ export async function protocolPlaces(load) {
   const { hitSchema, retrievalPlanSchema } = await load('protocol/retrieval.js');
   const { componentSchema, nodeParams, serverSchemas } = await load('agents/nodes/wire.js');
   return {
-    'errors.md': { errors: errorsTable(errorTable) },
-    'protocol.md': {
+    'reference/errors.md': { errors: errorsTable(errorTable) },
+    'reference/protocol.md': {
       requests: frames(requestSchemas, ['type', 'id']),
       replies: frames(serverSchemas, ['type', 'reply_to']),
       hits: fieldsTable(hitSchema),
     },
-    'agents.md': {
+    'reference/agents.md': {
       components: components(componentSchema),
       nodes: nodes(nodeParams),
       diagnostics: diagnostics(serverSchemas.TurnComplete, retrievalPlanSchema),

@@ -1,4 +1,4 @@
-// The output of the commands of docs/cli.md and of other pages.
+// The output of the commands of docs/reference/cli.md and of other pages.
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 
@@ -6,7 +6,7 @@ const searchCommand =
   'search knowledge/harbour/kb.json "who lights the lamp at night?" --config server-config.json --top-k 2';
 const buildCommand = 'build knowledge/harbour/kb.json --config server-config.json';
 
-/** The notes of docs/get-started.md. */
+/** The notes of docs/guides/get-started.md. */
 const notes = {
   'bees.txt':
     'Bees see ultraviolet light, and find flowers by patterns that we cannot see.\n\nA bee that has found nectar dances in the hive: angle and length of the dance tell where.\n',

@@ -1,4 +1,4 @@
-// The error messages of docs/filters.md.
+// The error messages of docs/reference/filters.md.
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { root } from '../tool/project.mjs';

@@ -1,4 +1,4 @@
-// Frames of a server: the exchanges of docs/protocol.md and docs/agents.md, an error, and the line of --parent-pid.
+// Frames of a server: the exchanges of docs/reference/protocol.md and docs/reference/agents.md, an error, and the line of --parent-pid.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { Exchange, transcript } from './exchange.mjs';
@@ -12,12 +12,12 @@ const inline = {
   embedding_model: 'lorekeep-mini',
 };
 
-/** The exchange of docs/protocol.md, which is shown whole. */
+/** The exchange of docs/reference/protocol.md, which is shown whole. */
 export function protocolSample(folder, block) {
   return conversation(folder, (exchange) => transcript(exchange, block));
 }
 
-/** Two turns of the agent of docs/agents.md: `graph` is the graph that the page shows above them. */
+/** Two turns of the agent of docs/reference/agents.md: `graph` is the graph that the page shows above them. */
 export function agentSample(folder, graph, block) {
   folder.write('replies/found.txt', 'That is what I know.\n');
   return conversation(folder, async (exchange) => {
@@ -29,7 +29,7 @@ export function agentSample(folder, graph, block) {
   });
 }
 
-/** A text that is too long, in docs/errors.md. */
+/** A text that is too long, in docs/reference/errors.md. */
 export function errorSample(folder) {
   return conversation(folder, async (exchange) => {
     await exchange.receive(1);

@@ -1,4 +1,4 @@
-/** Exit statuses. Scripts rely on the numbers (docs/cli.md). */
+/** Exit statuses. Scripts rely on the numbers (docs/reference/cli.md). */
 export const exitStatus = {
   done: 0,
   /** The command failed, or the checked file has a mistake. */

@@ -57,7 +57,7 @@ export class Interrupted extends CommandError {
   }
 }
 
-/** A failure as `--json` prints it; docs/cli.md lists the codes. */
+/** A failure as `--json` prints it; docs/reference/cli.md lists the codes. */
 export interface FailureReport {
   error: { code: string; message: string; detail?: unknown };
 }

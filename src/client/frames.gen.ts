@@ -156,8 +156,8 @@ export interface SearchFields {
    */
   threshold?: number | undefined;
   /**
-   * Fusion of the legs in hybrid mode: by ranks, or by normalised scores (docs/fusion.md). Default: the
-   * knowledge base's, else rrf. Refused in other modes, as are `rrf` and `scores`.
+   * Fusion of the legs in hybrid mode: by ranks, or by normalised scores (docs/concepts/fusion.md).
+   * Default: the knowledge base's, else rrf. Refused in other modes, as are `rrf` and `scores`.
    */
   fusion?: 'rrf' | 'scores' | undefined;
   /** Rank fusion in hybrid mode. */
@@ -184,8 +184,8 @@ export interface SearchFields {
   /** Minimum relevance of the hits; the others are dropped. 0 to 1. */
   minScore?: number | undefined;
   /**
-   * How the lexical leg reads the text: docs/lexical.md. Absent fields come from the knowledge base.
-   * Refused in dense mode.
+   * How the lexical leg reads the text: docs/concepts/lexical.md. Absent fields come from the knowledge
+   * base. Refused in dense mode.
    */
   lexical?: {
     /**
@@ -204,7 +204,7 @@ export interface SearchFields {
   } | undefined;
   /** Hits to skip; `offset` plus `top_k` is at most 1000. Default: 0. 0 to 1000. */
   offset?: number | undefined;
-  /** Metadata field; each of its values gets at most `group_size` hits: docs/search.md. */
+  /** Metadata field; each of its values gets at most `group_size` hits: docs/concepts/search.md. */
   groupBy?: string | undefined;
   /** Hits per value of `group_by`. Default: 1. 1 to 1000. */
   groupSize?: number | undefined;
@@ -224,7 +224,7 @@ export interface SearchFields {
    * `serve` the loaded ones and mark the results. Default: `"wait"`.
    */
   stale?: 'wait' | 'serve' | undefined;
-  /** Sorts the hits with a reranker: docs/reranking.md. */
+  /** Sorts the hits with a reranker: docs/concepts/reranking.md. */
   rerank?: {
     /** Catalog name of the reranker. Default: the first one of the catalog whose file is present. */
     model?: string | undefined;
@@ -238,7 +238,7 @@ export interface SearchFields {
   } | undefined;
   /** Adds `snippet` to the hits. Default: `false`. */
   highlight?: boolean | undefined;
-  /** Predicate over the metadata: docs/filters.md. */
+  /** Predicate over the metadata: docs/reference/filters.md. */
   filter?: FilterExpression | undefined;
 }
 
@@ -579,7 +579,7 @@ export interface DestroyEmbeddedStringStorageFields {
 export interface SearchEmbeddedStringStorageFields extends SearchFields {
   /** Name of a storage, or path of a knowledge base config; required without `names`. */
   name?: string | undefined;
-  /** Several storages, 1 to 16, whose hits are merged by relevance: docs/search.md. */
+  /** Several storages, 1 to 16, whose hits are merged by relevance: docs/concepts/search.md. */
   names?: readonly string[] | undefined;
   /** Text to search for; required without `similar_to`. */
   text?: string | undefined;
@@ -595,7 +595,7 @@ export interface SearchEmbeddedStringStorageFields extends SearchFields {
 
 /** Fields of a CreateAgentRequest. */
 export interface CreateAgentFields {
-  /** Nodes and edges: docs/agents.md. */
+  /** Nodes and edges: docs/reference/agents.md. */
   graph: Graph;
   /** Adds diagnostics to TurnComplete. Default: `false`. */
   enableDiagnostics?: boolean | undefined;
@@ -747,7 +747,7 @@ export interface SearchEmbeddedStringStorageResponseFrame {
   replyTo: number | string;
   /** The hits, best first. */
   hits: Hit[];
-  /** How the search ran: docs/search.md. */
+  /** How the search ran: docs/concepts/search.md. */
   plan: RetrievalPlan;
   /** With `names`: the plan of each storage; `plan` is the first. */
   plans?: ({
@@ -1196,7 +1196,7 @@ export interface ErrorFrame {
   type: 'Error';
   /** null when the request had no id that could be read. */
   replyTo: number | string | null;
-  /** Error code: docs/errors.md. */
+  /** Error code: docs/reference/errors.md. */
   code: number;
   /** The code's name. */
   name: string;

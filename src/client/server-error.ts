@@ -4,7 +4,7 @@ import { ServerError as AnyServerError, type ErrorCode, type errorTable } from '
 /** The error of a refused request. Comparing `code` narrows `details`. A newer server may send other codes. */
 export type ServerError = {
   [Code in ErrorCode]: Error & {
-    /** Error code: docs/errors.md. */
+    /** Error code: docs/reference/errors.md. */
     readonly code: Code;
     /** The code's name. */
     readonly name: (typeof errorTable)[Code]['name'];

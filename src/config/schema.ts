@@ -75,7 +75,7 @@ export const configSchema = object({
   allow_model_pulls: boolean()
     .default(false)
     .describe(
-      'true: clients may have models of the catalog downloaded (PullModelRequest). Everybody who may create a session may then use the disk and the network: docs/downloads.md.',
+      'true: clients may have models of the catalog downloaded (PullModelRequest). Everybody who may create a session may then use the disk and the network: docs/guides/downloads.md.',
     )
     .register(fieldFacts, { extension: true }),
   models_download_max_mb: integer(0, 1_073_741_824)
@@ -95,7 +95,7 @@ export const configSchema = object({
   models_cache_max_mb: integer(0, 1_073_741_824)
     .default(0)
     .describe(
-      'MiB of memory that loaded models may take together: docs/operations.md, "Memory of models". 0: what is free, control groups included, less 64 MiB.',
+      'MiB of memory that loaded models may take together: docs/guides/operations.md, "Memory of models". 0: what is free, control groups included, less 64 MiB.',
     )
     .register(fieldFacts, { extension: true }),
   language_model_idle_timeout: integer(0, longestTimerSeconds)
@@ -181,7 +181,7 @@ export const configSchema = object({
     .register(fieldFacts, { extension: true }),
   max_memory_mb: integer(1, 1_073_741_824)
     .default(() => defaultMemoryMiB())
-    .describe('Memory budget of all clients together, in MiB: docs/operations.md, "Memory".')
+    .describe('Memory budget of all clients together, in MiB: docs/guides/operations.md, "Memory".')
     .register(fieldFacts, {
       computedDefault: 'half of the available memory beyond 128 MiB',
       extension: true,

@@ -11,21 +11,22 @@ const prefix = 'LOREKEEP_';
 export const otherVariables: Readonly<Record<string, string>> = {
   DO_NOT_TRACK: 'Any value but `0`, or anything but `1`, `true`, `on` and `yes`: no telemetry.',
   LOREKEEP_ACCESS_TOKEN: '`lorekeep ask`: the access token of the server.',
-  LOREKEEP_BACKENDS: 'Folder with GPU plugins, searched first ([devices](devices.md)).',
-  LOREKEEP_CACHE: 'Cache folder of settings measured on this machine ([embedder](embedder.md#runtimes)).',
+  LOREKEEP_BACKENDS: 'Folder with GPU plugins, searched first ([devices](../guides/devices.md)).',
+  LOREKEEP_CACHE:
+    'Cache folder of settings measured on this machine ([embedder](../internals/embedder.md#runtimes)).',
   LOREKEEP_CPU_PLUGIN: "The engine's CPU plugin: a file name next to the addon, or a path.",
   LOREKEEP_CPU_VARIANTS:
-    'CPU variants compiled by `npm install` without a prebuild: `native` or `all` ([building](building.md)).',
+    'CPU variants compiled by `npm install` without a prebuild: `native` or `all` ([building](../internals/building.md)).',
   LOREKEEP_DEBUG: '`1`: a failed command prints the stack trace.',
   LOREKEEP_JOBS: 'Number of parallel compilations when building from source.',
-  LOREKEEP_KERNELS: 'Most capable instruction set to use ([vector index](vector-index.md)).',
-  LOREKEEP_MODELS: 'Folder in which `npm start` looks for a language model ([demo](demo.md)).',
+  LOREKEEP_KERNELS: 'Most capable instruction set to use ([vector index](../internals/vector-index.md)).',
+  LOREKEEP_MODELS: 'Folder in which `npm start` looks for a language model.',
   LOREKEEP_RUNTIME:
-    'Runtime of language models in place of the measured one: `llama.cpp` or `decoder` ([inference](inference.md#runtimes)).',
+    'Runtime of language models in place of the measured one: `llama.cpp` or `decoder` ([inference](../internals/inference.md#runtimes)).',
   LOREKEEP_SOFTWARE_GPU:
-    '`1`: software rasterisers, such as llvmpipe, are used as GPUs ([devices](devices.md)).',
-  LOREKEEP_STATE: 'Folder of the indexes that `lorekeep index` makes ([indexing](indexing.md)).',
-  LOREKEEP_TELEMETRY: '`0`: no telemetry ([telemetry](telemetry.md)).',
+    '`1`: software rasterisers, such as llvmpipe, are used as GPUs ([devices](../guides/devices.md)).',
+  LOREKEEP_STATE: 'Folder of the indexes that `lorekeep index` makes ([indexing](../guides/indexing.md)).',
+  LOREKEEP_TELEMETRY: '`0`: no telemetry ([telemetry](../guides/telemetry.md)).',
 };
 
 /** Variables of tests and benchmarks, and those that Kubernetes sets for a service named lorekeep. */

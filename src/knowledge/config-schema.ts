@@ -160,13 +160,13 @@ export const knowledgeBaseSchema = z
     lexical: lexicalSchema
       .optional()
       .describe(
-        'How searches with a lexical leg read their text, unless they say otherwise: docs/lexical.md.',
+        'How searches with a lexical leg read their text, unless they say otherwise: docs/concepts/lexical.md.',
       ),
     fusion: z
       .enum(['rrf', 'scores'])
       .optional()
       .describe(
-        'How hybrid searches that do not say fuse words and meaning: by ranks, or by normalised scores (docs/fusion.md), which ranks better. Default: rrf in the protocol, scores in the library and on the command line.',
+        'How hybrid searches that do not say fuse words and meaning: by ranks, or by normalised scores (docs/concepts/fusion.md), which ranks better. Default: rrf in the protocol, scores in the library and on the command line.',
       ),
     relevance: z
       .strictObject({
@@ -176,7 +176,7 @@ export const knowledgeBaseSchema = z
       })
       .optional()
       .describe(
-        'Corrects the relevance of hits, as lorekeep eval prints it for questions that you have judged: docs/relevance.md.',
+        'Corrects the relevance of hits, as lorekeep eval prints it for questions that you have judged: docs/concepts/relevance.md.',
       ),
     hnsw: hnswSchema.optional().describe('How the index is built and searched.'),
     vector_type: z

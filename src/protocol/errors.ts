@@ -22,7 +22,7 @@ export const errorTable = {
     name: 'UnknownFrameType',
     fault: 'client',
     meaning: '`type` is missing or unknown to this protocol version.',
-    remedy: 'Use a type from docs/protocol.md; `details.nearest` may suggest one.',
+    remedy: 'Use a type from docs/reference/protocol.md; `details.nearest` may suggest one.',
   },
   1003: {
     name: 'FrameTooLarge',
@@ -378,7 +378,7 @@ export type ErrorCode = keyof typeof errorTable;
 /** An error of a turn or a request, by `code`. */
 export type ErrorFields = {
   [Code in ErrorCode]: {
-    /** Error code: docs/errors.md. */
+    /** Error code: docs/reference/errors.md. */
     code: Code;
     /** The code's name. */
     name: (typeof errorTable)[Code]['name'];

@@ -124,7 +124,7 @@ export const requestSchemas = {
       .describe('Name of a storage, or path of a knowledge base config; required without `names`.'),
     names: boundedArray(z.string(), 1, 16)
       .optional()
-      .describe('Several storages, 1 to 16, whose hits are merged by relevance: docs/search.md.'),
+      .describe('Several storages, 1 to 16, whose hits are merged by relevance: docs/concepts/search.md.'),
     text: z.string().min(1).optional().describe('Text to search for; required without `similar_to`.'),
     similar_to: z
       .string()
@@ -141,7 +141,7 @@ export const requestSchemas = {
     .superRefine(requireText),
   CreateAgentRequest: request('CreateAgentRequest', {
     session_id,
-    graph: graphSchema.describe('Nodes and edges: docs/agents.md.'),
+    graph: graphSchema.describe('Nodes and edges: docs/reference/agents.md.'),
     enable_diagnostics: z.boolean().default(false).describe('Adds diagnostics to TurnComplete.'),
     history: historySchema
       .optional()
@@ -214,7 +214,7 @@ export type RequestFields = {
 };
 
 const errorFields = {
-  code: z.int().describe('Error code: docs/errors.md.'),
+  code: z.int().describe('Error code: docs/reference/errors.md.'),
   name: z.string().describe("The code's name."),
   message: z.string().describe('Names the field and the fix.'),
   details: z.record(z.string(), z.unknown()).describe('The same facts for programs.'),
@@ -386,7 +386,7 @@ export const serverSchemas = {
   }),
   SearchEmbeddedStringStorageResponse: reply('SearchEmbeddedStringStorageResponse', {
     hits: z.array(hitSchema).describe('The hits, best first.'),
-    plan: retrievalPlanSchema.describe('How the search ran: docs/search.md.'),
+    plan: retrievalPlanSchema.describe('How the search ran: docs/concepts/search.md.'),
     plans: z
       .array(
         z.object({

@@ -5,7 +5,7 @@ export const nodeIdSchema = z.string().min(1).max(128);
 
 const nodeSchema = z.strictObject({
   id: nodeIdSchema.describe('Unique within the graph.'),
-  type: z.string().max(128).describe('Type of the node: docs/agents.md.'),
+  type: z.string().max(128).describe('Type of the node: docs/reference/agents.md.'),
   params: anyObject().default({}).describe("Params of the node's type; checked with the graph."),
 });
 
@@ -30,7 +30,7 @@ export type GraphInput = {
 /** The user's message. */
 export const defaultQuery = '{{text}}';
 
-/** A Mustache template over the interaction (docs/agents.md). */
+/** A Mustache template over the interaction (docs/reference/agents.md). */
 export const querySchema = z
   .string()
   .min(1)

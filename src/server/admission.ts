@@ -41,7 +41,7 @@ export function serverMemory(config: ServerConfig, log: Log): ServerMemory {
 /** Longest time for an incremental collection and its finalizers, in ms. */
 const collectionMs = 3000;
 
-/** Returns free memory to the system. Most of the collection is incremental; its end pauses the event loop (docs/operations.md). */
+/** Returns free memory to the system. Most of the collection is incremental; its end pauses the event loop (docs/guides/operations.md). */
 function giveBack(log: Log): void {
   const before = process.memoryUsage.rss();
   startCollection();

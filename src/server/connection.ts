@@ -40,7 +40,7 @@ interface Parsing {
 
 /**
  * One client. Requests are accepted one by one and only while the client keeps up, so that its memory is bounded
- * (docs/protocol.md, "Limits"): `unsentBytes` of replies plus the results of `producers` searches and turns, `requests`
+ * (docs/reference/protocol.md, "Limits"): `unsentBytes` of replies plus the results of `producers` searches and turns, `requests`
  * requests, and its memory budget for received bytes and unfinished turns.
  */
 export class Connection {

@@ -15,12 +15,13 @@ describe('lorekeep', () => {
     for (const name of commands) expect(stdout).toMatch(new RegExp(`^  ${name} `, 'm'));
     expect(stdout).toMatch(/Exit status: 0 done/);
     const helps = await Promise.all(commands.map((name) => lorekeep([name, '--help'])));
-    const documentation = readFileSync(join(import.meta.dirname, '../../docs/cli.md'), 'utf8');
+    const documentation = readFileSync(join(import.meta.dirname, '../../docs/reference/cli.md'), 'utf8');
     for (const [index, help] of helps.entries()) {
       expect(help.status).toBe(0);
-      // The flags of serve are those of the config, and docs/configuration.md is made from it.
+      // The flags of serve are those of the config, and docs/reference/configuration.md is made from it.
       for (const [flag] of index === 0 ? [] : help.stdout.matchAll(/(?<=^ {2}|, )--[\w-]+/gm)) {
-        if (flag !== '--help') expect(documentation, `docs/cli.md: ${commands[index]}`).toContain(flag);
+        if (flag !== '--help')
+          expect(documentation, `docs/reference/cli.md: ${commands[index]}`).toContain(flag);
       }
       expect(help.stdout).toContain(`Usage: lorekeep ${commands[index]}`);
       expect(help.stdout, commands[index]).toContain('Exit status');

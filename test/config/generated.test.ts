@@ -10,12 +10,12 @@ const read = (...names: string[]) => readFileSync(join(project, ...names), 'utf8
 
 describe('what is made from the config schema', () => {
   it('documents every field', () => {
-    const page = read('docs', 'configuration.md');
+    const page = read('docs', 'reference/configuration.md');
     for (const { path } of configFields) expect(page).toContain(`| \`${path}\` |`);
   });
 
   it('has examples that are right', () => {
-    const examples = ['configuration.md', 'operations.md'].flatMap((page) =>
+    const examples = ['reference/configuration.md', 'guides/operations.md'].flatMap((page) =>
       [...read('docs', page).matchAll(/```json\n(.*?)```/gs)].map(([, text = '']) => ({ page, text })),
     );
     expect(examples.length).toBeGreaterThan(0);

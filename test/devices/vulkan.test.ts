@@ -1,5 +1,5 @@
 // The Vulkan plugin of `npm run build:vulkan` on this machine's driver, which may be Mesa's llvmpipe. Tolerances:
-// docs/devices.md.
+// docs/guides/devices.md.
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';

@@ -64,7 +64,9 @@ test('the versions that are named are those that are tested and documented', () 
     readFileSync(join(project, 'package.json'), 'utf8'),
   );
   const named = Object.entries(optionalPackages).map(([name, version]) => `${name}@${version}`);
-  expect(readFileSync(join(project, 'docs/indexing.md'), 'utf8')).toContain(`npm install ${named.join(' ')}`);
+  expect(readFileSync(join(project, 'docs/guides/indexing.md'), 'utf8')).toContain(
+    `npm install ${named.join(' ')}`,
+  );
   expect(devDependencies).toMatchObject(optionalPackages);
   // Beside them, the sources for platforms without a prebuild.
   expect(Object.keys(peerDependencies).filter((name) => !name.startsWith('@lorekeep/'))).toEqual(optional);

@@ -25,7 +25,7 @@ it('five lines search a knowledge base without a server, as the guide shows them
   expect(stdout.split('\n')[0]).toBe('bees: Honey bees dance to tell where flowers bloom.');
   const lines = readFileSync(example, 'utf8').trimEnd();
   expect(lines.split('\n').filter((line) => line !== '')).toHaveLength(5);
-  expect(readFileSync(join(root, 'docs/knowledge-bases.md'), 'utf8')).toContain(lines);
+  expect(readFileSync(join(root, 'docs/guides/knowledge-bases.md'), 'utf8')).toContain(lines);
 });
 
 it.skipIf(process.platform === 'win32')('an example runs in a project that it was copied to', async () => {

@@ -34,48 +34,51 @@ beforeAll(() => {
   chmodSync(join(folder, 'bin/npx'), 0o755);
 });
 
-describe.skipIf(process.platform === 'win32')('docs/get-started.md and docs/knowledge-bases.md', () => {
-  test('lead from a folder of text files to a search that prints what the page shows', () => {
-    const [notes, index, build] = blocks('get-started.md', 'sh');
-    shell(notes as string);
-    expect(shell(index as string)).toMatch(/^notes: 2 records of 2 files .*^1 .*bees\.txt/ms);
-    const [records, search] = blocks('get-started.md', 'js');
-    save('records.mjs', records);
-    save('search.mjs', search);
-    save('kb.json', blocks('get-started.md', 'json')[0]);
-    expect(shell(build as string)).toContain('bees.txt#0');
-    expect(shell('node search.mjs')).toBe(blocks('get-started.md', '')[0]);
-  });
-
-  test('serve the knowledge base to an agent that answers', async () => {
-    shell('npx lorekeep init server');
-    const config = join(folder, 'server/server-config.json');
-    const settings = JSON.parse(readFileSync(config, 'utf8')) as object;
-    writeFileSync(config, JSON.stringify({ ...settings, storage_root: folder, port: 0 }));
-    const server = Program.run('dist/src/cli/main.js', 'serve', '--config', config);
-    const [, port] = await server.printed(/"port":(\d+)/);
-    const agent = blocks('get-started.md', 'js')[2] as string;
-    save('agent.mjs', agent.replace('connect()', `connect({ port: ${port} })`));
-    expect(shell('node agent.mjs')).toMatch(/[Bb]ee.*\.\n$/);
-  });
-
-  test('have scripts that run', () => {
-    // The first is an example with arguments: example.test.ts runs it.
-    const [, ...others] = blocks('knowledge-bases.md', 'js');
-    expect(others).toHaveLength(4);
-    const printed = others.map((text) => {
-      save('other.mjs', text);
-      return shell('node other.mjs');
+describe.skipIf(process.platform === 'win32')(
+  'docs/guides/get-started.md and docs/guides/knowledge-bases.md',
+  () => {
+    test('lead from a folder of text files to a search that prints what the page shows', () => {
+      const [notes, index, build] = blocks('guides/get-started.md', 'sh');
+      shell(notes as string);
+      expect(shell(index as string)).toMatch(/^notes: 2 records of 2 files .*^1 .*bees\.txt/ms);
+      const [records, search] = blocks('guides/get-started.md', 'js');
+      save('records.mjs', records);
+      save('search.mjs', search);
+      save('kb.json', blocks('guides/get-started.md', 'json')[0]);
+      expect(shell(build as string)).toContain('bees.txt#0');
+      expect(shell('node search.mjs')).toBe(blocks('guides/get-started.md', '')[0]);
     });
-    expect(printed).toEqual(['', 'Bees dance.\n', '2\n', expect.stringMatching(/^4\n.*OnDemand/s)]);
-  });
 
-  test('agree with the example of a knowledge base', () => {
-    const printed = shell(
-      'node node_modules/lorekeep/examples/knowledge-base.mjs notes "how do bees find flowers?"',
-    );
-    expect(printed).toMatch(
-      /^2 records of 2 files, \d+ texts embedded, in .*\n1\. [\d.]+ bees\.txt: Bees see/,
-    );
-  });
-});
+    test('serve the knowledge base to an agent that answers', async () => {
+      shell('npx lorekeep init server');
+      const config = join(folder, 'server/server-config.json');
+      const settings = JSON.parse(readFileSync(config, 'utf8')) as object;
+      writeFileSync(config, JSON.stringify({ ...settings, storage_root: folder, port: 0 }));
+      const server = Program.run('dist/src/cli/main.js', 'serve', '--config', config);
+      const [, port] = await server.printed(/"port":(\d+)/);
+      const agent = blocks('guides/get-started.md', 'js')[2] as string;
+      save('agent.mjs', agent.replace('connect()', `connect({ port: ${port} })`));
+      expect(shell('node agent.mjs')).toMatch(/[Bb]ee.*\.\n$/);
+    });
+
+    test('have scripts that run', () => {
+      // The first is an example with arguments: example.test.ts runs it.
+      const [, ...others] = blocks('guides/knowledge-bases.md', 'js');
+      expect(others).toHaveLength(4);
+      const printed = others.map((text) => {
+        save('other.mjs', text);
+        return shell('node other.mjs');
+      });
+      expect(printed).toEqual(['', 'Bees dance.\n', '2\n', expect.stringMatching(/^4\n.*OnDemand/s)]);
+    });
+
+    test('agree with the example of a knowledge base', () => {
+      const printed = shell(
+        'node node_modules/lorekeep/examples/knowledge-base.mjs notes "how do bees find flowers?"',
+      );
+      expect(printed).toMatch(
+        /^2 records of 2 files, \d+ texts embedded, in .*\n1\. [\d.]+ bees\.txt: Bees see/,
+      );
+    });
+  },
+);

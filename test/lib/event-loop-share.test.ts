@@ -2,7 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { Storage, TextIndex, VectorIndex } from '../../lib/index.js';
 
-/** What searches may hold the event loop between two turns of it, in nanoseconds, as docs/api.md says. */
+/** What searches may hold the event loop between two turns of it, in nanoseconds, as docs/reference/api.md says. */
 const share = 500_000;
 
 let shared: typeof import('../../lib/event-loop-share.js');

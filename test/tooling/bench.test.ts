@@ -105,7 +105,7 @@ describe('results', () => {
     JSON.parse(readFileSync(join(import.meta.dirname, 'bench-sample.json'), 'utf8')).trials;
 
   async function publish(trials: unknown[], page: string) {
-    const path = join(folder, 'docs', 'benchmarks', 'README.md');
+    const path = join(folder, 'docs', 'measurements', 'README.md');
     mkdirSync(dirname(path), { recursive: true });
     writeFileSync(path, page);
     const module = await import(join(bench, 'suite', 'publish.mjs'));
@@ -132,7 +132,7 @@ describe('results', () => {
 
   test('become curves: well-formed SVG with each series drawn and named', async () => {
     await publish(sample(), '');
-    const chart = readFileSync(join(folder, 'docs', 'benchmarks', 'recall-qps.svg'), 'utf8');
+    const chart = readFileSync(join(folder, 'docs', 'measurements', 'recall-qps.svg'), 'utf8');
     const { DOMParser } = await import('linkedom');
     const svg = new DOMParser().parseFromString(chart, 'image/svg+xml');
     const texts = [...svg.querySelectorAll('text')].map((text) => text.textContent);
@@ -176,9 +176,9 @@ describe('results', () => {
   });
 
   test('the pages of this repository have a place for every published table', () => {
-    const published = join(root, 'docs', 'benchmarks', 'results.json');
+    const published = join(root, 'docs', 'measurements', 'results.json');
     const { trials } = existsSync(published) ? JSON.parse(readFileSync(published, 'utf8')) : { trials: [] };
-    const page = readFileSync(join(root, 'docs', 'benchmarks', 'README.md'), 'utf8');
+    const page = readFileSync(join(root, 'docs', 'measurements', 'README.md'), 'utf8');
     for (const { tables } of trials) {
       for (const { id } of tables) expect(page).toContain(`<!-- begin ${id} -->`);
     }

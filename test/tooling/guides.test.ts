@@ -26,7 +26,9 @@ for (const [place, code] of JSON.parse(require('node:fs').readFileSync(0, 'utf8'
 }`;
 
 it('every block of JavaScript in the pages can be pasted into a module', () => {
-  const pages = readdirSync(join(root, 'docs')).filter((name) => name.endsWith('.md'));
+  const pages = readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' }).filter((name) =>
+    name.endsWith('.md'),
+  );
   const blocks = ['README.md', ...pages.map((name) => `docs/${name}`)].flatMap(blocksOf);
   expect(blocks.length).toBeGreaterThan(15);
   const flags = ['--experimental-vm-modules', '--no-warnings', '-e', script];

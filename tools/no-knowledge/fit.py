@@ -2,7 +2,7 @@
 
     python tools/no-knowledge/fit.py FILES         FILES: of dump.mjs, one for each model
 
-Prints the coefficients for src/agents/nodes/generate/relevance.ts, and tables for docs/benchmarks/search.md: of searches with cosines.
+Prints the coefficients for src/agents/nodes/generate/relevance.ts, and tables for docs/measurements/search.md: of searches with cosines.
 Lexical ones keep KEPT: what is learned here for them ("lexical") ranks less well. The best hit of a question counts, so the regression is repeated with the hits that
 its last coefficients call best. Every model, collection, size and mode weighs the same.
 """

@@ -14,7 +14,10 @@ export function addIndex(program: Command): void {
     .option('--include <pattern...>', 'files to index, such as "*.md" (default: every known ending)')
     .option('--exclude <pattern...>', 'files and folders to leave out, such as "drafts/"')
     .option('--no-gitignore', 'index files that .gitignore excludes, too')
-    .option('--mapping <json>', 'columns of CSV and JSON Lines: an object, or @FILE (docs/indexing.md)')
+    .option(
+      '--mapping <json>',
+      'columns of CSV and JSON Lines: an object, or @FILE (docs/guides/indexing.md)',
+    )
     .option('--model <name>', 'embedding model of the catalog (default: all-MiniLM-L6-v2)')
     .option('--chunk-size <n>', 'maximum characters of a record (default: 1200)', integer(200, 100_000))
     .option('--output <folder>', "where to write the knowledge base (default: the user's data folder)");

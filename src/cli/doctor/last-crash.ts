@@ -67,7 +67,7 @@ function describe(path: string, { at, signal, meaning, address, ...found }: Expl
     '',
     named
       ? 'Callers are read from the stack and may include old ones; minidump_stackwalk is exact.'
-      : 'Functions are named with the symbol files of the release: --symbols FOLDER. See docs/crash-dumps.md.',
+      : 'Functions are named with the symbol files of the release: --symbols FOLDER. See docs/guides/crash-dumps.md.',
   ];
 }
 

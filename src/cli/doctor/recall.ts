@@ -5,7 +5,7 @@ import { requireKnowledgeBaseFile } from '../knowledge-base-file.js';
 import { CommandModels } from '../models.js';
 import { type Finding, failed, ok, warning } from './finding.js';
 
-/** Recall that docs/search.md promises. */
+/** Recall that docs/concepts/search.md promises. */
 const promised = 0.99;
 
 const kept = {

@@ -56,7 +56,7 @@ export function addRetrievalFlags(command: Command): Command {
       number(0, 2),
     )
     .option('--context <n>', 'also show this many records before and after each hit, 0 to 10', integer(0, 10))
-    .option('--filter <json>', 'a predicate that records must match (docs/filters.md), or @FILE')
+    .option('--filter <json>', 'a predicate that records must match (docs/reference/filters.md), or @FILE')
     .option('--variables <json>', "values of the filter's variables: an object, or @FILE");
   return addLexicalFlags(added);
 }

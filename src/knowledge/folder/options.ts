@@ -27,7 +27,7 @@ export interface IndexFolderOptions extends WalkOptions {
 
 export const defaultModel = 'all-MiniLM-L6-v2';
 
-/** Chosen on collections that are not the reported ones: docs/indexing.md. */
+/** Chosen on collections that are not the reported ones: docs/guides/indexing.md. */
 export const chunking = { size: 1200, overlap: 0 } as const;
 
 const known: OptionNames<IndexFolderOptions> = {

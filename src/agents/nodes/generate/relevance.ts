@@ -5,7 +5,7 @@ import type { KnowledgeSource } from '../../interaction.js';
 import { type SentenceScorer, sentenceScorers } from '../quote/scorer.js';
 
 /**
- * Coefficients of a logistic regression for whether a record answers, fitted by tools/no-knowledge/fit.py (docs/relevance.md).
+ * Coefficients of a logistic regression for whether a record answers, fitted by tools/no-knowledge/fit.py (docs/concepts/relevance.md).
  * The inputs: `above`, the cosine on a scale from the query's floor to 1; `words`, the share of the query's weighted words in
  * the record; `relevance`, the logarithm of its odds; `size`, the logarithm of the number of records, because the best of many
  * records is near, or shares words, by chance.
