@@ -12,7 +12,7 @@ const forDevelopment = [
   /^dist\/lib\/forced-crash\./,
   /^prebuilds\/[^/]+\/[^/]+\.node$/,
   /^(docs|examples)\//,
-  /^(CONTRIBUTING|UPGRADING|CHANGELOG)\.md$/,
+  /^(CONTRIBUTING|CHANGELOG)\.md$/,
 ];
 
 /** Whether a file of the package is in an edition. */
