@@ -27,8 +27,8 @@ export async function crashTools() {
 }
 
 /**
- * Writes the symbol file of a library that is not stripped to `into`/NAME/ID/NAME.sym, where minidump_stackwalk and
- * `lorekeep doctor --last-crash` look. NAME is the library's own (SONAME), as in dumps, whatever the file is called.
+ * Writes the symbol file of a library that is not stripped to `into`/NAME/ID/NAME.sym, where minidump_stackwalk
+ * looks. NAME is the library's own (SONAME), as in dumps, whatever the file is called.
  */
 export function writeSymbols(dumpSyms, file, into) {
   const text = execFileSync(dumpSyms, [file], {

@@ -114,10 +114,6 @@ describe('lorekeep without its addon', () => {
       );
     }
   });
-
-  it('explains crash dumps all the same', () => {
-    expect(run(['doctor', '--last-crash']).stderr).not.toContain('native addon');
-  });
 });
 
 describe('lorekeep with an addon that does not load', () => {

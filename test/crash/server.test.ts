@@ -1,12 +1,11 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { dumpFolder } from '../../src/crash/dump-folder.js';
 import { homeFolder } from '../../src/files/home.js';
 import { lorekeep } from '../cli/command.js';
 import { temporaryFolder } from '../helpers/folder.js';
 import { Program } from '../server/program.js';
-import { dumpsExist, dumpsIn, runToItsEnd, Walker } from './crash.js';
+import { dumpsExist, dumpsIn } from './crash.js';
 
 const inFolder = temporaryFolder();
 
@@ -32,6 +31,8 @@ describe.runIf(dumpsExist)('a server that crashes', () => {
     const second = await start('told', config);
     const [line] = await second.printed(/.*an earlier run crashed.*/);
     expect(JSON.parse(line)).toMatchObject({ level: 'warn', dump });
+    const path = inFolder('told', 'server-config.json');
+    expect((await lorekeep(['doctor', '--config', path])).stdout).toContain(`an earlier run crashed: ${dump}`);
     await second.printed(/"msg":"listening"/);
     second.child.kill('SIGTERM');
     expect(await second.ended).toEqual({ code: 0, signal: null });
@@ -59,52 +60,4 @@ it('dumps go to crash_dump.dir, else to logs_dir, else to the folder of the pack
     '/logs',
     homeFolder,
   ]);
-});
-
-describe.runIf(dumpsExist)('lorekeep doctor --last-crash', () => {
-  it('names signal, function and callers of the newest dump, with the symbols of the release', async () => {
-    const walker = await Walker.create(inFolder('symbols'));
-    mkdirSync(inFolder('explained', 'logs'), { recursive: true });
-    const config = inFolder('explained', 'server-config.json');
-    writeFileSync(config, JSON.stringify({ logs_dir: 'logs' }));
-    const logs = inFolder('explained', 'logs');
-    const { dumps } = await runToItsEnd('crash.mjs', [logs, 'segmentation-fault', 'pool']);
-    const flags = ['doctor', '--last-crash', '--config', config];
-    const { stdout: checked } = await lorekeep(['doctor', '--config', config]);
-    expect(checked).toContain(`an earlier run crashed: ${dumps[0]}`);
-    // Not those of `npm run prebuild`, which this checkout may have.
-    mkdirSync(inFolder('no-symbols'));
-    const plain = await lorekeep([...flags, '--symbols', inFolder('no-symbols')]);
-    expect(plain.stdout).toContain(dumps[0]);
-    expect(plain.stdout).toMatch(/^signal +SIGSEGV at 0x0: /m);
-    expect(plain.stdout).toMatch(/^place +lorekeep(\.\w+)?\.node \+ 0x[0-9a-f]+$/m);
-    const { stdout } = await lorekeep([...flags, '--symbols', walker.symbols, '--json']);
-    const explained = JSON.parse(stdout) as { place: object; callers: { function?: string }[] };
-    expect(explained).toMatchObject({ dump: dumps[0], signal: 'SIGSEGV', address: '0x0' });
-    expect(JSON.stringify([explained.place, ...explained.callers])).toContain('lorekeep::crash::');
-    expect(JSON.stringify(explained.callers)).toContain('lorekeep::ThreadPool::run');
-  }, 900_000);
-
-  it('says that there is none, and refuses what is no dump or a part of one', async () => {
-    mkdirSync(inFolder('none'), { recursive: true });
-    const config = inFolder('none', 'server-config.json');
-    writeFileSync(config, JSON.stringify({ logs_dir: 'logs' }));
-    const none = await lorekeep(['doctor', '--last-crash', '--config', config]);
-    expect(none).toMatchObject({ status: 0, stdout: `no crash dump in ${inFolder('none', 'logs')}\n` });
-    mkdirSync(inFolder('parts'), { recursive: true });
-    const { dumps } = await runToItsEnd('crash.mjs', [inFolder('parts'), 'abort', 'calling']);
-    const whole = readFileSync(dumps[0] as string);
-    const lengths = [0, 3, 4, 20, 31, 100, 1000, 5000, Math.floor(whole.length / 2)];
-    for (const length of lengths) {
-      const part = join(inFolder('parts'), 'part.dmp');
-      writeFileSync(part, whole.subarray(0, length));
-      const { status, stderr } = await lorekeep(['doctor', '--last-crash', part]);
-      expect({ status, length, stderr }).toMatchObject({
-        status: 1,
-        stderr: expect.stringContaining('is not a crash dump: it is'),
-      });
-    }
-    const absent = await lorekeep(['doctor', '--last-crash', inFolder('absent.dmp')]);
-    expect(absent).toMatchObject({ status: 1, stderr: expect.stringContaining('ENOENT') });
-  });
 });

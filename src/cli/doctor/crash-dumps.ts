@@ -1,7 +1,6 @@
 import type { ServerConfig } from '../../config/schema.js';
 import { ownDumps } from '../../crash/dump-files.js';
 import { dumpFolder } from '../../crash/dump-folder.js';
-import { commandName } from '../../schema/shell-word.js';
 import { type Finding, warning } from './finding.js';
 import { checkWritable } from './installation.js';
 
@@ -14,7 +13,7 @@ export async function checkCrashDumps(config: ServerConfig): Promise<Finding[]> 
     warning(
       'crash',
       `an earlier run crashed: ${last.path}`,
-      `${commandName()} doctor --last-crash explains it; delete the file afterwards`,
+      'read it with minidump_stackwalk (docs/guides/crash-dumps.md), and delete it afterwards',
     );
   return [
     ...(enabled && dir !== '' ? [await checkWritable('crash_dump.dir', dir)] : []),
