@@ -46,7 +46,6 @@ export const folders = {
     ...['catalog', 'knowledge', 'storages', 'client', 'telemetry', 'monitor', 'server', 'crash'],
     'limits/model-limit',
   ],
-  demo: ['files', 'config', 'log', 'knowledge', 'client', 'server', 'cli'],
 };
 
 /** The folder of the table that a path below src/ belongs to: the longest that it begins with. */

@@ -4,11 +4,11 @@ export const editions = ['development', 'production'];
 const local = [/^data\/server-config/, /^data\/\.app-data\//, /^data\/\.models\//, /^sbom\.cdx\.json$/];
 
 /**
- * In the development edition only: the monitor, debug commands, forced crashes, the demonstration, samples and documentation.
+ * In the development edition only: the monitor, debug commands, forced crashes, samples and documentation.
  * The addons that can crash on request are left out, too: pack.mjs puts others in their place.
  */
 const forDevelopment = [
-  /^dist\/src\/(monitor|debug|demo|server\/development)\//,
+  /^dist\/src\/(monitor|debug|server\/development)\//,
   /^dist\/lib\/forced-crash\./,
   /^prebuilds\/[^/]+\/[^/]+\.node$/,
   /^(docs|examples)\//,

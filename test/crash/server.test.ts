@@ -32,7 +32,9 @@ describe.runIf(dumpsExist)('a server that crashes', () => {
     const [line] = await second.printed(/.*an earlier run crashed.*/);
     expect(JSON.parse(line)).toMatchObject({ level: 'warn', dump });
     const path = inFolder('told', 'server-config.json');
-    expect((await lorekeep(['doctor', '--config', path])).stdout).toContain(`an earlier run crashed: ${dump}`);
+    expect((await lorekeep(['doctor', '--config', path])).stdout).toContain(
+      `an earlier run crashed: ${dump}`,
+    );
     await second.printed(/"msg":"listening"/);
     second.child.kill('SIGTERM');
     expect(await second.ended).toEqual({ code: 0, signal: null });

@@ -52,7 +52,7 @@ const file = (edition: Edition, path: string) => readFileSync(folder(edition, 'p
 
 describe('the package', () => {
   test('of production has no monitor, no debug commands, no samples; that of development has them', () => {
-    for (const part of ['dist/src/monitor', 'dist/src/debug', 'dist/src/demo', 'examples', 'docs']) {
+    for (const part of ['dist/src/monitor', 'dist/src/debug', 'examples', 'docs']) {
       expect(paths.development, part).toContain(part);
       expect(paths.production.filter((path) => path.startsWith(part))).toEqual([]);
     }
