@@ -53,7 +53,7 @@ const zero = 0x30;
 /** Bytes parsed between two clock reads: a small part of a millisecond, page faults and garbage included. */
 const bytesPerLook = 2048;
 
-/** Bytes with escapes or beyond ASCII that are converted in one call, in some 0.2 ms. */
+/** Bytes of a string that are converted in one call, in some 0.2 ms if they have escapes or are beyond ASCII. */
 const bytesPerPiece = 32 * 1024;
 
 /**
@@ -77,13 +77,10 @@ export class JsonParser {
   /** The converted pieces of that string, and where the next one begins. */
   #converted = '';
   #pieceBegin = 0;
-  /** Whether the next piece has escapes, and where the last one begins. */
-  #hasEscape = false;
-  #escapeBegin = 0;
+  /** Where the last escape begins. */
+  #escapeBegin = -1;
   /** Bitwise or of the next piece's bytes: above 0x7f if any is not ASCII. */
   #union = 0;
-  /** End of the ASCII without escapes with which the next piece begins. */
-  #plainEnd = 0;
 
   constructor(text: Buffer, limits: JsonLimits, isExact: IsExact = () => false) {
     this.#text = text;
@@ -232,8 +229,6 @@ export class JsonParser {
     this.#stringBegin = this.#at;
     this.#converted = '';
     this.#pieceBegin = this.#at;
-    this.#plainEnd = this.#at;
-    this.#hasEscape = false;
     this.#union = 0;
   }
 
@@ -248,20 +243,18 @@ export class JsonParser {
       if (byte < 0x20) {
         fail(1001, `payload: not valid JSON: a control character that is not escaped at byte ${at}`);
       }
-      if (byte === backslash) {
-        this.#hasEscape = true;
-        this.#escapeBegin = at;
-        at++;
-      }
+      if (byte === backslash) this.#escapeBegin = at++;
       union |= byte;
     }
     this.#union = union;
     this.#at = at;
     const bytes = at - this.#stringBegin;
     if (bytes > this.#limits.stringBytes) this.#refuseLength('string');
-    this.#convertPieces();
     // An escape at the end may have moved past `until`, and past the text.
-    if (at >= until) return;
+    if (at >= until) {
+      if (at - this.#pieceBegin >= bytesPerPiece && at < text.length) this.#convertTo(this.#pieceEnd());
+      return;
+    }
     this.#convertTo(at);
     const string = this.#converted;
     this.#converted = '';
@@ -271,28 +264,13 @@ export class JsonParser {
     else this.#placeKey(string);
   }
 
-  /** Converts bytes with escapes or beyond ASCII early, because they take long. Plain ASCII takes little time at any length. */
-  #convertPieces(): void {
+  get #hasEscape(): boolean {
+    return this.#escapeBegin >= this.#pieceBegin;
+  }
+
+  /** Returns the last position up to #at that is in no escape and in no character. */
+  #pieceEnd(): number {
     const at = this.#at;
-    if (this.#isPlain) {
-      this.#plainEnd = at;
-      return;
-    }
-    if (this.#plainEnd - this.#pieceBegin >= bytesPerPiece) this.#convertPlain();
-    if (at - this.#pieceBegin < bytesPerPiece || at >= this.#text.length) return;
-    const end = this.#pieceEnd(at);
-    this.#convertTo(end);
-    this.#hasEscape = this.#escapeBegin >= end;
-    this.#union = end < at ? 0xff : 0;
-    this.#plainEnd = end;
-  }
-
-  get #isPlain(): boolean {
-    return this.#union < 0x80 && !this.#hasEscape;
-  }
-
-  /** Returns the last position up to `at` that is in no escape and in no character. */
-  #pieceEnd(at: number): number {
     const begin = this.#escapeBegin;
     if (this.#hasEscape && at < begin + longestEscape && this.#text[begin + 1] === letterU) return begin;
     let end = at;
@@ -300,16 +278,11 @@ export class JsonParser {
     return end;
   }
 
-  /** Converts the plain beginning of the piece. */
-  #convertPlain(): void {
-    this.#converted += this.#text.toString('latin1', this.#pieceBegin, this.#plainEnd);
-    this.#pieceBegin = this.#plainEnd;
-  }
-
-  /** Converts the piece up to `end`. */
+  /** Converts the piece up to `end`. The next one begins there. */
   #convertTo(end: number): void {
     this.#converted += this.#piece(this.#pieceBegin, end);
     this.#pieceBegin = end;
+    this.#union = end < this.#at ? 0xff : 0;
   }
 
   #piece(begin: number, end: number): string {
@@ -392,24 +365,13 @@ export class JsonParser {
   }
 
   #refuseByte(): never {
-    if (!isUtf8(this.#text.subarray(this.#at, this.#at + 1)) && !this.#beginsCharacter())
-      fail(1001, 'payload: not valid UTF-8');
-    if (this.#at === 0 && this.#text.subarray(0, 3).equals(byteOrderMark))
+    const rest = this.#text.toString('utf8', this.#at, this.#at + longestCharacter);
+    const shown = String.fromCodePoint(rest.codePointAt(0) ?? 0);
+    if (shown === '\ufffd') fail(1001, 'payload: not valid UTF-8');
+    if (this.#at === 0 && shown === '\ufeff')
       fail(1001, 'payload: not valid JSON: it begins with a byte order mark');
-    fail(
-      1001,
-      `payload: not valid JSON: ${expectations[this.#expect]} is expected at byte ${this.#at}, not ${this.#shownByte()}`,
-    );
-  }
-
-  #shownByte(): string {
-    const rest = this.#text.toString('utf8', this.#at, this.#at + 4);
-    return JSON.stringify(String.fromCodePoint(rest.codePointAt(0) ?? 0));
-  }
-
-  /** Returns whether a multi-byte character is complete here. */
-  #beginsCharacter(): boolean {
-    return [2, 3, 4].some((bytes) => isUtf8(this.#text.subarray(this.#at, this.#at + bytes)));
+    const found = `at byte ${this.#at}, not ${JSON.stringify(shown)}`;
+    fail(1001, `payload: not valid JSON: ${expectations[this.#expect]} is expected ${found}`);
   }
 
   #refuseEnd(): never {
@@ -459,8 +421,6 @@ const isContinuation = (byte: number) => (byte & 0xc0) === 0x80;
 
 /** Longest number or literal; JSON.parse rounds longer numbers anyway. */
 const longestWord = 1024;
-
-const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf]);
 
 const expectations: Readonly<Record<Expect, string>> = {
   [Expect.value]: 'a value',
