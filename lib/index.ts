@@ -1,15 +1,32 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 /** The typed library for embedding, indexing and searching. The server in src/ uses this and lib/internal.ts. */
-export type { BackendCandidate, CandidateState, GpuDevice } from './backend-candidate.js';
+
+export {
+  type ErrorCode,
+  type ErrorDetail,
+  type ErrorDetailByCode,
+  type ErrorFacts,
+  errorCodes,
+} from './boundary/error-details.js';
+export { AbortError, LorekeepError } from './boundary/errors.js';
+export type { CallOptions, ProgressOptions } from './boundary/native-call.js';
+export type { BackendCandidate, CandidateState, GpuDevice } from './devices/backend-candidate.js';
 export {
   type BackendChoice,
   type BackendName,
   findBackend,
   type UseBackendOptions,
   useBackend,
-} from './backend-choice.js';
-export type { Calibration } from './calibration.js';
-export { type DistanceKernels, distanceKernels } from './distance-kernels.js';
+} from './devices/backend-choice.js';
+export {
+  type SchedulerClassOptions,
+  type SchedulerClassStats,
+  type SchedulerOptions,
+  type SchedulerStats,
+  scheduler,
+  setThrottle,
+} from './devices/scheduler.js';
+export { setSearchThreads } from './devices/threads.js';
 export {
   type BackendInfo,
   backends,
@@ -19,24 +36,14 @@ export {
   type LoadModelOptions,
   type ModelFacts,
   type Pooling,
-} from './embedding-model.js';
+} from './embedding/embedding-model.js';
 export {
-  type ErrorCode,
-  type ErrorDetail,
-  type ErrorDetailByCode,
-  type ErrorFacts,
-  errorCodes,
-} from './error-details.js';
-export { AbortError, LorekeepError } from './errors.js';
-export {
-  type FieldDefinition,
-  Filter,
-  type FilterExpression,
-  type FilterOperand,
-  type Metadata,
-  type MetadataOf,
-  type MetadataValue,
-} from './filter.js';
+  type LoadRerankerOptions,
+  type Ranking,
+  type RankOptions,
+  Reranker,
+  type RerankerFacts,
+} from './embedding/reranker.js';
 export type {
   ChatMessage,
   ConsumerClass,
@@ -52,14 +59,7 @@ export type {
   Sampling,
   TokenLogprobs,
   Usage,
-} from './generation.js';
-export type { SnippetPart } from './highlights.js';
-export {
-  type FileInspection,
-  type FileSection,
-  type InspectFileOptions,
-  inspectFile,
-} from './inspect-file.js';
+} from './generation/generation.js';
 export {
   LanguageModel,
   type LanguageModelFacts,
@@ -67,28 +67,30 @@ export {
   type LanguageModelOptions,
   type MemoryEstimate,
   type PrefixPart,
-} from './language-model.js';
-export type { LexicalOptions, QuerySyntax } from './lexical-options.js';
-export type { CallOptions, ProgressOptions } from './native-call.js';
-export { Prefix } from './prefix.js';
-export type { RecallMeasurement } from './recall-report.js';
-export { type ReadRecordsOptions, Records } from './records.js';
+} from './generation/language-model.js';
+export { Prefix } from './generation/prefix.js';
+export type { Calibration } from './search/calibration.js';
+export { type DistanceKernels, distanceKernels } from './search/distance-kernels.js';
 export {
-  type LoadRerankerOptions,
-  type Ranking,
-  type RankOptions,
-  Reranker,
-  type RerankerFacts,
-} from './reranker.js';
+  type FieldDefinition,
+  Filter,
+  type FilterExpression,
+  type FilterOperand,
+  type Metadata,
+  type MetadataOf,
+  type MetadataValue,
+} from './search/filter.js';
+export type { SnippetPart } from './search/highlights.js';
 export {
-  type SchedulerClassOptions,
-  type SchedulerClassStats,
-  type SchedulerOptions,
-  type SchedulerStats,
-  scheduler,
-  setThrottle,
-} from './scheduler.js';
-export { type AssembleOptions, Storage, type StorageOptions, type StorageRecord } from './storage.js';
+  type FileInspection,
+  type FileSection,
+  type InspectFileOptions,
+  inspectFile,
+} from './search/inspect-file.js';
+export type { LexicalOptions, QuerySyntax } from './search/lexical-options.js';
+export type { RecallMeasurement } from './search/recall-report.js';
+export { type ReadRecordsOptions, Records } from './search/records.js';
+export { type AssembleOptions, Storage, type StorageOptions, type StorageRecord } from './search/storage.js';
 export type {
   LexicalPlan,
   SearchTimes,
@@ -96,7 +98,7 @@ export type {
   StoragePlan,
   StorageSearchResult,
   TimedSearchResult,
-} from './storage-hits.js';
+} from './search/storage-hits.js';
 export {
   type FusionMethod,
   type FusionOptions,
@@ -104,8 +106,8 @@ export {
   type SearchMode,
   type StorageSearchOptions,
   searchModes,
-} from './storage-request.js';
-export type { CountOptions, ListOptions, StoredRecord } from './stored-records.js';
+} from './search/storage-request.js';
+export type { CountOptions, ListOptions, StoredRecord } from './search/stored-records.js';
 export {
   type LoadTextIndexOptions,
   type TextHits,
@@ -115,8 +117,7 @@ export {
   type Tokenizer,
   type TokenizerFit,
   tokenize,
-} from './text-index.js';
-export { setSearchThreads } from './threads.js';
+} from './search/text-index.js';
 export {
   type BuildIndexOptions,
   type HnswOptions,
@@ -127,4 +128,4 @@ export {
   type VectorPlan,
   type VectorSearchOptions,
   type VectorType,
-} from './vector-index.js';
+} from './search/vector-index.js';

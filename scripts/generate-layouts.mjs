@@ -1,4 +1,4 @@
-// Writes native/binding/layout.gen.{h,cc} and lib/layout.gen.ts: where each number lies in the arrays that cross between C++
+// Writes native/binding/layout.gen.{h,cc} and lib/boundary/layout.gen.ts: where each number lies in the arrays that cross between C++
 // and TypeScript, and the numbers of enumerators. The compiler checks layout.gen.cc. Change the tables below, then run
 //
 //   node scripts/generate-layouts.mjs           writes the files
@@ -220,7 +220,7 @@ ${Object.entries(layouts).map(cppLayout).join('\n')}
 
 const headers = [...new Set(Object.values(enumerations).map(({ header }) => header))].sort();
 
-const checks = `// ${origin} Compares the enumerators with their numbers in lib/layout.gen.ts.
+const checks = `// ${origin} Compares the enumerators with their numbers in lib/boundary/layout.gen.ts.
 #include <cstddef>
 #include <initializer_list>
 
@@ -261,7 +261,7 @@ ${[...Object.entries(enumerations).map(tsEnumeration), ...Object.entries(layouts
 const files = [
   [join(root, 'native', 'binding', 'layout.gen.h'), header],
   [join(root, 'native', 'binding', 'layout.gen.cc'), checks],
-  [join(root, 'lib', 'layout.gen.ts'), module],
+  [join(root, 'lib', 'boundary', 'layout.gen.ts'), module],
 ];
 for (const [file, content] of files) {
   if (!process.argv.includes('--check')) {

@@ -17,8 +17,8 @@ await runScript('generate-schemas', async (args) => {
   if (!existsSync(dist)) throw new Stop('dist/ is not there: run `npm run build` first');
   const { jsonSchemas } = await import(join(dist, 'knowledge', 'json-schemas.js'));
   const { configJsonSchema } = await import(join(dist, 'config', 'json-schema.js'));
-  const { catalogJsonSchema } = await import(join(dist, 'catalog', 'schema.js'));
-  const protocol = await import(join(dist, 'agents', 'nodes', 'json-schemas.js'));
+  const { catalogJsonSchema } = await import(join(dist, 'models', 'schema.js'));
+  const protocol = await import(join(dist, 'agents', 'wire', 'json-schemas.js'));
   const { text: clientFrames, undescribed } = await clientTypes((name) => import(join(dist, `${name}.js`)));
   if (undescribed.length > 0) throw new Stop(`fields without describe(): ${undescribed.join(', ')}`);
   const texts = {

@@ -6,7 +6,7 @@
 //   node bench/quality/table.mjs [--collections scifact,cisi] [--models lorekeep-mini]
 import { readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { fusionFor, scoreFusionFor } from '../../dist/src/fusion/model-fusion.js';
+import { fusionFor, scoreFusionFor } from '../../dist/src/search/model-fusion.js';
 import { dataFolder, root } from '../harness/cache.mjs';
 import { refuseOption } from '../harness/command-line.mjs';
 import { runTrial } from '../harness/trial.mjs';

@@ -1,4 +1,4 @@
-// The export list: lib/native.ts describes each name, and test/lib/boundary.test.ts compares the two.
+// The export list: lib/boundary/native.ts describes each name, and test/lib/boundary.test.ts compares the two.
 #include <napi.h>
 
 #include "binding/arguments.h"

@@ -33,7 +33,7 @@ std::vector<std::string> strings_argument(const Napi::Value& value, const char* 
 std::filesystem::path path_argument(const Napi::Value& value);
 /// Reads an integer in [min, max].
 std::uint64_t integer_argument(const Napi::Value& value, const char* name, std::uint64_t min, std::uint64_t max);
-/// Reads an enumerator by its number in lib/layout.gen.ts. `count`: of layout.gen.h.
+/// Reads an enumerator by its number in lib/boundary/layout.gen.ts. `count`: of layout.gen.h.
 template <class Enumeration>
 Enumeration enumerator_argument(const Napi::Value& value, const char* name, std::size_t count) {
   return static_cast<Enumeration>(integer_argument(value, name, 0, count - 1));

@@ -1,4 +1,4 @@
-// Parses requests to language models, as lib/generation-request.ts makes them. All functions throw
+// Parses requests to language models, as lib/generation/generation-request.ts makes them. All functions throw
 // Error(kInvalidArgument).
 #pragma once
 

@@ -25,7 +25,7 @@ class PrefixHolder {
   const std::shared_ptr<lm::PinnedPrefix> prefix;
 };
 
-/// A prefix: `save(path, cancel)`, `tokens`. Described in lib/native.ts.
+/// A prefix: `save(path, cancel)`, `tokens`. Described in lib/boundary/native.ts.
 class PrefixBinding final : public Handle<PrefixBinding, PrefixHolder> {
  public:
   static constexpr const char* kName = "Prefix";

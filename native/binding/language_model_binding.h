@@ -7,7 +7,7 @@
 
 namespace lorekeep::binding {
 
-/// A language model: `generate`, `countTokens`, `tokenize`, `facts`, `numbers`. Described in lib/native.ts.
+/// A language model: `generate`, `countTokens`, `tokenize`, `facts`, `numbers`. Described in lib/boundary/native.ts.
 class LanguageModelBinding final : public Handle<LanguageModelBinding, lm::GenerationModel> {
  public:
   static constexpr const char* kName = "LanguageModel";

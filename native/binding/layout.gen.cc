@@ -1,4 +1,4 @@
-// Written by scripts/generate-layouts.mjs. Compares the enumerators with their numbers in lib/layout.gen.ts.
+// Written by scripts/generate-layouts.mjs. Compares the enumerators with their numbers in lib/boundary/layout.gen.ts.
 #include <cstddef>
 #include <initializer_list>
 

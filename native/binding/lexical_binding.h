@@ -8,7 +8,7 @@
 
 namespace lorekeep::binding {
 
-/// Reads {syntax, fuzziness, boosts, stopwords, synonyms} of lib/native.ts; null for undefined. Throws
+/// Reads {syntax, fuzziness, boosts, stopwords, synonyms} of lib/boundary/native.ts; null for undefined. Throws
 /// Error(kInvalidArgument).
 std::shared_ptr<const store::LexicalOptions> lexical_argument(const Napi::Value& value);
 

@@ -1,5 +1,5 @@
 // Results of searches as numbers (layout.gen.h). A search on the JavaScript thread writes them into memory provided by
-// lib/result-numbers.ts.
+// lib/search/result-numbers.ts.
 #pragma once
 
 #include <napi.h>

@@ -1,5 +1,5 @@
-// Reads the request of a storage search from lib/storage-request.ts. Its numbers are in one Float64Array, because
-// reading an object's properties one by one costs more than a short search.
+// Reads the request of a storage search from lib/search/storage-request.ts. Its numbers are in one Float64Array,
+// because reading an object's properties one by one costs more than a short search.
 #pragma once
 
 #include <napi.h>

@@ -146,7 +146,7 @@ class HitReader {
   HitReader(std::shared_ptr<const store::Storage> storage, std::vector<store::Hit> hits)
       : storage_(std::move(storage)), hits_(std::move(hits)) {}
 
-  /// See NativeHitReader in lib/native.ts.
+  /// See NativeHitReader in lib/boundary/native.ts.
   Napi::Value call(const Napi::CallbackInfo& info) {
     return guarded(info.Env(), [&]() -> Napi::Value {
       if (info.Length() == 0) {

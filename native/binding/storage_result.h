@@ -1,5 +1,6 @@
 // The result of a storage search for JavaScript: numbers in one Float64Array (layout.gen.h), everything else in one
-// array. Creating objects property by property here takes several µs per hit, so lib/storage-hits.ts creates them.
+// array. Creating objects property by property here takes several µs per hit, so lib/search/storage-hits.ts creates
+// them.
 #pragma once
 
 #include <napi.h>
@@ -23,8 +24,9 @@ bool converts_at_once(const store::Storage& storage, const store::SearchResult& 
 Napi::Array flatten(Napi::Env env, const store::Storage& storage, const store::SearchResult& found,
                     std::span<double> numbers);
 
-/// Returns [numbers, readHits]. Only the head of the numbers is written: readHits (NativeHitReader in lib/native.ts)
-/// converts the hits in parts, a long text alone, so that a long result does not hold the event loop.
+/// Returns [numbers, readHits]. Only the head of the numbers is written: readHits (NativeHitReader in
+/// lib/boundary/native.ts) converts the hits in parts, a long text alone, so that a long result does not hold the event
+/// loop.
 Napi::Value readable_result(Napi::Env env, std::shared_ptr<const store::Storage> storage, store::SearchResult&& found);
 
 }  // namespace lorekeep::binding

@@ -17,7 +17,7 @@ export function requireBackend(name) {
 export const pluginFile = (backend) =>
   process.platform === 'win32' ? `ggml-${backend}.dll` : `libggml-${backend}.so`;
 
-/** Where lib/gpu-plugin.ts finds what this checkout has built. */
+/** Where lib/devices/gpu-plugin.ts finds what this checkout has built. */
 export const stageOf = (backend) => join(root, 'build', 'backends', backend);
 
 /** Refuses a plugin of CUDA or HIP that was compiled without graphs: decoding would take far longer. */

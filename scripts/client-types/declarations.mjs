@@ -150,7 +150,7 @@ const listOf = (item, as) => {
 const propertyName = (name) => (/^[A-Za-z_$][\w$]*$/.test(name) ? name : JSON.stringify(name));
 const literal = (value) => (typeof value === 'string' ? `'${value}'` : String(value));
 
-/** Schemas of any object, of arrays of strings, and of arrays of those: src/schema/bounded.ts. */
+/** Schemas of any object, of arrays of strings, and of arrays of those: src/base/schema/bounded.ts. */
 function customType(schema) {
   const { type, items } = schema.meta?.() ?? {};
   if (type === 'object') return 'Record<string, unknown>';

@@ -10,7 +10,7 @@ export async function configurationPlaces(load) {
   const { isReread } = await load('config/reread.js');
   const { otherVariables } = await load('config/variables.js');
   const { commandFailures } = await load('cli/failure-codes.js');
-  const { errorCodes } = await import(join(root, 'dist', 'lib', 'error-details.js'));
+  const { errorCodes } = await import(join(root, 'dist', 'lib', 'boundary', 'error-details.js'));
   return {
     'reference/configuration.md': {
       fields: fieldsTable(configFields, configFlags, isReread),

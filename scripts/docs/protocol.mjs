@@ -11,7 +11,7 @@ export async function protocolPlaces(load) {
   const { errorTable } = await load('protocol/errors.js');
   const { requestSchemas } = await load('protocol/frames.js');
   const { hitSchema, retrievalPlanSchema } = await load('protocol/retrieval.js');
-  const { componentSchema, nodeParams, serverSchemas } = await load('agents/nodes/wire.js');
+  const { componentSchema, nodeParams, serverSchemas } = await load('agents/wire/frames.js');
   return {
     'reference/errors.md': { errors: errorsTable(errorTable) },
     'reference/protocol.md': {

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { root } from '../tool/project.mjs';
 
 // generate-docs.mjs says so if dist/ is not there.
-const { documentItems } = await import(join(root, 'dist/src/schema/bounded.js')).catch(() => ({}));
+const { documentItems } = await import(join(root, 'dist/src/base/schema/bounded.js')).catch(() => ({}));
 
 /** The fields of a schema, but for those in `left`. */
 export function fieldsTable(schema, left = []) {

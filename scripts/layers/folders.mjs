@@ -1,50 +1,30 @@
 /**
- * The folders of src/, lowest first, and what each may import beside itself. Everything named stands further up in this
- * list, so no import leads back. A name is a folder, or a file without its ending.
+ * The folders of src/, lowest first, and the folders that each may import beside itself. Each of these is further up in
+ * this list, so no import leads back.
  */
 export const folders = {
-  schema: [],
-  lifecycle: [],
-  fusion: [],
-  lexical: ['schema'],
-  files: ['schema'],
-  documents: ['files'],
-  protocol: ['schema', 'fusion', 'lexical'],
-  limits: ['protocol'],
-  config: ['schema', 'files', 'limits/default-cache-bytes', 'limits/default-memory'],
-  log: ['lifecycle', 'files', 'config'],
-  crash: ['files', 'config', 'log'],
-  downloads: ['lifecycle', 'files'],
-  catalog: ['schema', 'lifecycle', 'fusion', 'files', 'downloads'],
-  knowledge: [
-    ...['schema', 'lifecycle', 'fusion', 'lexical', 'files', 'documents', 'catalog'],
-    'downloads/folder-lock',
-    'limits/default-cache-bytes',
-  ],
-  failure: ['protocol', 'catalog', 'knowledge'],
-  storages: [
-    ...['schema', 'lifecycle', 'lexical', 'files', 'protocol', 'limits', 'log', 'catalog', 'knowledge'],
-    'failure',
-  ],
-  agents: ['schema', 'lifecycle', 'files', 'protocol', 'limits', 'log', 'catalog', 'failure', 'storages'],
-  'agents/nodes': [
-    ...['schema', 'lifecycle', 'protocol', 'limits', 'catalog', 'knowledge', 'failure', 'storages', 'agents'],
-  ],
-  telemetry: ['config', 'log', 'agents'],
-  debug: ['schema', 'protocol', 'log'],
-  http: ['config', 'log'],
-  metrics: ['config', 'log', 'http', 'agents'],
-  monitor: ['schema', 'files', 'config', 'log', 'protocol', 'http', 'knowledge', 'storages', 'agents'],
-  client: ['lifecycle', 'protocol', 'agents/nodes/wire'],
+  base: [],
+  search: ['base'],
+  documents: ['base'],
+  protocol: ['base', 'search'],
+  fairness: ['base', 'protocol'],
+  config: ['base'],
+  log: ['base', 'config'],
+  models: ['base', 'search'],
+  knowledge: ['base', 'search', 'documents', 'models'],
+  storages: ['base', 'search', 'protocol', 'fairness', 'log', 'models', 'knowledge'],
+  agents: ['base', 'protocol', 'fairness', 'log', 'models', 'storages'],
+  'agents/nodes': ['base', 'protocol', 'fairness', 'models', 'knowledge', 'storages', 'agents'],
+  'agents/wire': ['base', 'protocol', 'agents', 'agents/nodes'],
+  operations: ['base', 'protocol', 'config', 'log', 'knowledge', 'storages', 'agents'],
+  client: ['protocol', 'agents/wire'],
   server: [
-    ...['schema', 'lifecycle', 'files', 'protocol', 'limits', 'config', 'log', 'catalog', 'knowledge'],
-    ...['failure', 'storages', 'agents', 'agents/nodes', 'telemetry', 'http', 'metrics', 'monitor'],
-    'debug',
+    ...['base', 'protocol', 'fairness', 'config', 'log', 'models', 'knowledge', 'storages', 'agents'],
+    ...['agents/nodes', 'operations'],
   ],
   cli: [
-    ...['schema', 'lifecycle', 'lexical', 'files', 'documents', 'protocol', 'config', 'log', 'downloads'],
-    ...['catalog', 'knowledge', 'storages', 'client', 'telemetry', 'monitor', 'server', 'crash'],
-    'limits/model-limit',
+    ...['base', 'search', 'protocol', 'config', 'log', 'models', 'knowledge', 'storages', 'operations'],
+    ...['client', 'server'],
   ],
 };
 
@@ -61,13 +41,12 @@ export function wrongFolder(from, to) {
   const unknown = [from, to].find((path) => folderOf(path) === undefined);
   if (unknown !== undefined) return `src/${unknown} is in no folder that scripts/layers/folders.mjs knows`;
   if (source === target) return undefined;
-  const file = to.replace(/\.\w+$/, '');
-  if (folders[source].some((allowed) => allowed === target || allowed === file)) return undefined;
+  if (folders[source].includes(target)) return undefined;
   const list = folders[source].length > 0 ? `${folders[source].join(', ')} and itself` : 'itself';
   return `src/${source} may import ${list}, and this is src/${to}`;
 }
 
-/** The table of docs/internals/architecture.md. */
+/** The table of docs/architecture.md. */
 export function foldersTable() {
   const rows = Object.entries(folders).map(
     ([folder, allowed]) => `| ${folder} | ${allowed.join(', ') || 'nothing else of src/'} |`,

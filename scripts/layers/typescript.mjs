@@ -10,17 +10,17 @@ const packagesOfLib = ['node-gyp-build'];
 const doorsOfLib = [
   'lib/index.js',
   'lib/internal.js',
-  'lib/errors.js',
-  'lib/forced-crash.js',
-  'lib/calibration.js',
-  'lib/search-mode.js',
-  'lib/addon-attempts.js',
-  'lib/user-home.js',
-  'lib/make-folder.js',
-  'lib/on-abort.js',
-  'lib/own-package.js',
-  'lib/process-exists.js',
-  'lib/regular-file.js',
+  'lib/boundary/errors.js',
+  'lib/os/forced-crash.js',
+  'lib/search/calibration.js',
+  'lib/search/search-mode.js',
+  'lib/boundary/addon-attempts.js',
+  'lib/os/user-home.js',
+  'lib/os/make-folder.js',
+  'lib/boundary/on-abort.js',
+  'lib/boundary/own-package.js',
+  'lib/os/process-exists.js',
+  'lib/os/regular-file.js',
 ];
 
 // import ... from 'x', export ... from 'x', import 'x', import('x'), require('x'); specifiers may follow on a later line.

@@ -8,8 +8,8 @@ const local = [/^data\/server-config/, /^data\/\.app-data\//, /^data\/\.models\/
  * The addons that can crash on request are left out, too: pack.mjs puts others in their place.
  */
 const forDevelopment = [
-  /^dist\/src\/(monitor|debug|server\/development)\//,
-  /^dist\/lib\/forced-crash\./,
+  /^dist\/src\/(operations\/(monitor|debug)|server\/development)\//,
+  /^dist\/lib\/os\/forced-crash\./,
   /^prebuilds\/[^/]+\/[^/]+\.node$/,
   /^(docs|examples)\//,
   /^(CONTRIBUTING|CHANGELOG)\.md$/,

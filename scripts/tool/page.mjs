@@ -4,12 +4,12 @@ import { bundledPackages, packagesOf } from './bundled.mjs';
 import { root } from './project.mjs';
 import { Stop } from './stop.mjs';
 
-/** Bundles web/monitor into dist/src/monitor/page. A package that contains no sources of it keeps the page that it has. */
+/** Bundles web/monitor into dist/src/operations/monitor/page. A package that contains no sources of it keeps the page that it has. */
 export async function buildPage() {
   const from = join(root, 'web', 'monitor');
   if (!existsSync(from)) return 'no sources';
   const { build } = await import('esbuild');
-  const into = join(root, 'dist', 'src', 'monitor', 'page');
+  const into = join(root, 'dist', 'src', 'operations', 'monitor', 'page');
   mkdirSync(into, { recursive: true });
   const { metafile } = await build({
     entryPoints: [join(from, 'app.tsx')],

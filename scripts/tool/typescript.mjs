@@ -30,7 +30,7 @@ function removeOrphans(dist) {
     // The monitor's page is bundled, see page.mjs.
     if (
       !output ||
-      entry.startsWith(join('src', 'monitor', 'page')) ||
+      entry.startsWith(join('src', 'operations', 'monitor', 'page')) ||
       existsSync(join(root, `${output[1]}.ts`))
     )
       continue;

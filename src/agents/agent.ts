@@ -1,6 +1,6 @@
-import { nextSlice } from '../lifecycle/next-slice.js';
-import { untilAborted } from '../lifecycle/until-aborted.js';
-import type { Holding } from '../limits/client-memory.js';
+import { nextSlice } from '../base/waiting/next-slice.js';
+import { untilAborted } from '../base/waiting/until-aborted.js';
+import type { Holding } from '../fairness/client-memory.js';
 import type { Log } from '../log/log.js';
 import type { History } from '../protocol/history.js';
 import type { Flow } from './flow.js';

@@ -1,7 +1,7 @@
-import { nextSlice } from '../lifecycle/next-slice.js';
+import { didYouMean, nearestName } from '../base/schema/nearest.js';
+import { nextSlice } from '../base/waiting/next-slice.js';
 import { fail } from '../protocol/errors.js';
 import type { Graph } from '../protocol/graph.js';
-import { didYouMean, nearestName } from '../schema/nearest.js';
 import { Flow } from './flow.js';
 import type { NodePlan, NodeType } from './node.js';
 

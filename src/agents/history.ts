@@ -1,8 +1,8 @@
-import type { Holding } from '../limits/client-memory.js';
-import { historyTurnBytes } from '../limits/estimates.js';
+import { countValues } from '../base/schema/bounded.js';
+import type { Holding } from '../fairness/client-memory.js';
+import { historyTurnBytes } from '../fairness/estimates.js';
 import { fail, ServerError } from '../protocol/errors.js';
 import { type History, type HistoryTurn, historyVersion, maxHistoryValues } from '../protocol/history.js';
-import { countValues } from '../schema/bounded.js';
 
 interface Remembered {
   readonly turn: HistoryTurn;

@@ -1,5 +1,5 @@
 import type { Calibration, Storage } from '../../lib/index.js';
-import type { Bytes } from '../limits/bytes.js';
+import type { Bytes } from '../fairness/bytes.js';
 import type { Citation } from '../protocol/components.js';
 import type { DryRun, Finish, Usage } from '../protocol/engine.js';
 import { fail } from '../protocol/errors.js';

@@ -1,7 +1,7 @@
-import type { LanguageModels } from '../catalog/language-models.js';
-import type { Rerankers } from '../catalog/rerankers.js';
-import type { SlotShare } from '../lifecycle/fair-slots.js';
-import type { Holding } from '../limits/client-memory.js';
+import type { Holding } from '../fairness/client-memory.js';
+import type { SlotShare } from '../fairness/fair-slots.js';
+import type { LanguageModels } from '../models/language-models.js';
+import type { Rerankers } from '../models/rerankers.js';
 import type { EngineDiagnostics } from '../protocol/engine.js';
 import type { StorageRoot } from '../storages/storage-root.js';
 import type { StorageSet } from '../storages/storage-set.js';

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
+import { fieldIssue } from '../base/schema/field-issue.js';
+import { plainMessage } from '../base/schema/messages.js';
 import { fail } from '../protocol/errors.js';
-import { fieldIssue } from '../schema/field-issue.js';
-import { plainMessage } from '../schema/messages.js';
 
 /** Returns the params of one node, with defaults. @throws UnknownParam, InvalidParam with the path in the graph */
 export function parseParams<Schema extends z.ZodType>(

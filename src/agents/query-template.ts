@@ -1,4 +1,4 @@
-import type { Bytes } from '../limits/bytes.js';
+import type { Bytes } from '../fairness/bytes.js';
 import { fail, serverError } from '../protocol/errors.js';
 import type { Interaction } from './interaction.js';
 import { messageAlone, Template } from './template.js';

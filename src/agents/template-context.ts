@@ -1,4 +1,4 @@
-import { stringifyWithWideIntegers } from '../schema/wide-integers.js';
+import { stringifyWithWideIntegers } from '../base/schema/wide-integers.js';
 import type { LookupContext } from './compact-template.js';
 
 /** Remaining budget of one rendering: characters looked up, values, and sections entered. */

@@ -1,4 +1,4 @@
-import type { Bytes } from '../limits/bytes.js';
+import type { Bytes } from '../fairness/bytes.js';
 import { CompactTemplate } from './compact-template.js';
 import type { Interaction } from './interaction.js';
 import { shownWithin, TemplateContext } from './template-context.js';

@@ -1,4 +1,4 @@
-import { mapInSlices } from '../lifecycle/next-slice.js';
+import { mapInSlices } from '../base/waiting/next-slice.js';
 import type { TurnHit } from '../protocol/components.js';
 import type { ServerFrames } from '../protocol/frames.js';
 import { jsonPieces } from '../protocol/json-pieces.js';

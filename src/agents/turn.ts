@@ -1,10 +1,10 @@
-import { errorFields, isDefect, toServerError } from '../failure/failure.js';
-import { nextSlice } from '../lifecycle/next-slice.js';
-import type { Bytes } from '../limits/bytes.js';
+import { nextSlice } from '../base/waiting/next-slice.js';
+import type { Bytes } from '../fairness/bytes.js';
 import type { Log } from '../log/log.js';
 import type { DryRun } from '../protocol/engine.js';
 import type { NodeDiagnostics, ServerFrames, TurnDiagnostics } from '../protocol/frames.js';
 import { milliseconds } from '../protocol/milliseconds.js';
+import { errorFields, isDefect, toServerError } from '../storages/failure.js';
 import { EngineReports } from './engine-reports.js';
 import type { Flow } from './flow.js';
 import type { AgentHistory } from './history.js';

@@ -1,8 +1,8 @@
 import { readdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { homeFolder } from '../base/files/home.js';
+import { didYouMean, nearestName } from '../base/schema/nearest.js';
 import type { ServerConfig } from '../config/schema.js';
-import { homeFolder } from '../files/home.js';
-import { didYouMean, nearestName } from '../schema/nearest.js';
 
 /** Returns the note for a named config file that does not exist: the nearest existing file, and the defaults in use. */
 export async function absentConfigNote(path: string, config: ServerConfig): Promise<string> {

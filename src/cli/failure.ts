@@ -1,5 +1,5 @@
+import { shellText } from '../base/schema/shell-word.js';
 import { FlagError, StartupError } from '../config/startup-error.js';
-import { shellText } from '../schema/shell-word.js';
 import { exitStatus, interruptedStatus } from './exit-status.js';
 import type { FailureCode } from './failure-codes.js';
 import { printable } from './terminal/printable.js';

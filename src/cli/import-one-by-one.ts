@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { descriptorLimit } from '../files/descriptor-limit.js';
+import { descriptorLimit } from '../base/machine/descriptor-limit.js';
 
 /** With more descriptors than this, Node.js may open as many modules at once as it likes. */
 const enough = 256;

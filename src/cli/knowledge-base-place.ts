@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { join, relative } from 'node:path';
+import { commandName, shellWord } from '../base/schema/shell-word.js';
 import { type IndexedFolder, indexesFor, indexOf } from '../knowledge/folder/place.js';
-import { commandName, shellWord } from '../schema/shell-word.js';
 import { CommandError, UsageError } from './failure.js';
 import { requireKnowledgeBaseFile } from './knowledge-base-file.js';
 import { note } from './output.js';

@@ -1,9 +1,9 @@
 import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
-import type { Catalog } from '../catalog/catalog.js';
-import type { CatalogEntry, ModelVariant } from '../catalog/schema.js';
-import { fileChecksum } from '../files/checksum.js';
-import { partNames, statedChecksum } from '../files/model-parts.js';
+import { fileChecksum } from '../base/files/checksum.js';
+import { partNames, statedChecksum } from '../base/files/model-parts.js';
+import type { Catalog } from '../models/catalog.js';
+import type { CatalogEntry, ModelVariant } from '../models/schema.js';
 import { size as sizeText } from './terminal/amounts.js';
 
 /** One variant of a catalog entry, and the state of its file. */

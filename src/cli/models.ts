@@ -1,9 +1,9 @@
-import type { Catalog } from '../catalog/catalog.js';
-import { CatalogModels } from '../catalog/catalog-models.js';
-import type { LoadedModel } from '../catalog/loaded-model.js';
-import { type CatalogReranker, Rerankers, type RerankersOptions } from '../catalog/rerankers.js';
-import { UnknownModelError } from '../catalog/unknown-model.js';
 import { embeddingOptions, rerankerOptions } from '../config/model-options.js';
+import type { Catalog } from '../models/catalog.js';
+import { CatalogModels } from '../models/catalog-models.js';
+import type { LoadedModel } from '../models/loaded-model.js';
+import { type CatalogReranker, Rerankers, type RerankersOptions } from '../models/rerankers.js';
+import { UnknownModelError } from '../models/unknown-model.js';
 import { openCatalogAndConfig } from './catalog/open-catalog.js';
 import { UsageError } from './failure.js';
 import type { ModelFlags } from './flags/model.js';

@@ -1,7 +1,7 @@
 import { Command, CommanderError, InvalidArgumentError } from 'commander';
-import { packageVersion } from '../files/home.js';
-import { shownValue } from '../schema/messages.js';
-import { didYouMean, nearestName } from '../schema/nearest.js';
+import { packageVersion } from '../base/files/home.js';
+import { shownValue } from '../base/schema/messages.js';
+import { didYouMean, nearestName } from '../base/schema/nearest.js';
 import { addAsk } from './commands/ask.js';
 import { addBuild } from './commands/build.js';
 import { addChat } from './commands/chat.js';

@@ -1,17 +1,17 @@
 import { randomBytes } from 'node:crypto';
 import { distanceKernels } from '../../lib/index.js';
+import { homeFolder, packageVersion } from '../base/files/home.js';
 import { switchOffAbsent } from '../config/edition.js';
 import { configPath, type FlagValues } from '../config/flags.js';
 import { loadConfig } from '../config/load.js';
 import type { ServerConfig } from '../config/schema.js';
 import { unknownKernels, unknownVariables } from '../config/variables.js';
-import { startCrashDumps } from '../crash/crash-dumps.js';
-import { dumpFolder } from '../crash/dump-folder.js';
-import { homeFolder, packageVersion } from '../files/home.js';
 import { ConsoleSink } from '../log/console-sink.js';
 import type { Log } from '../log/log.js';
 import { openLog } from '../log/open.js';
-import type { LogTail } from '../monitor/log-tail.js';
+import { startCrashDumps } from '../operations/crash/crash-dumps.js';
+import { dumpFolder } from '../operations/crash/dump-folder.js';
+import type { LogTail } from '../operations/monitor/log-tail.js';
 import { protocolVersion } from '../protocol/frames.js';
 import { LorekeepServer } from '../server/server.js';
 import { absentConfigNote } from './absent-config.js';
@@ -119,7 +119,7 @@ function printReady({ port }: LorekeepServer, { access_token_file }: ServerConfi
 const randomToken = () => randomBytes(32).toString('base64url');
 
 async function openLogTail({ include_interaction_in_diagnostics }: ServerConfig): Promise<LogTail> {
-  const { LogTail } = await import('../monitor/log-tail.js');
+  const { LogTail } = await import('../operations/monitor/log-tail.js');
   return new LogTail(include_interaction_in_diagnostics);
 }
 

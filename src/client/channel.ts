@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
-import { onAbort } from '../../lib/on-abort.js';
-import type { ServerFrame } from '../agents/nodes/wire.js';
+import { onAbort } from '../../lib/boundary/on-abort.js';
+import type { ServerFrame } from '../agents/wire/frames.js';
 import { FrameDecoder } from '../protocol/decoder.js';
 import { encodeFrame } from '../protocol/encoder.js';
 import { ServerError } from '../protocol/errors.js';

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { requestSchemas, serverSchemas } from '../agents/nodes/wire.js';
+import { requestSchemas, serverSchemas } from '../agents/wire/frames.js';
 import type { RequestType } from '../protocol/frames.js';
 
 /** A protocol name in camelCase: `top_k` becomes `topK`, `_type` stays. */

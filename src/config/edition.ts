@@ -1,4 +1,4 @@
-import { isProduction } from '../files/home.js';
+import { isProduction } from '../base/files/home.js';
 import type { ServerConfig } from './schema.js';
 
 /** Switches off the features that this edition of the package lacks. Returns one sentence per feature. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { shownValue } from '../schema/messages.js';
+import { shownValue } from '../base/schema/messages.js';
 
 /** Facts about a field besides its type, default, range and description. */
 export interface FieldFacts {

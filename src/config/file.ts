@@ -1,8 +1,8 @@
-import { LorekeepError } from '../../lib/errors.js';
-import { readText } from '../files/read-text.js';
-import { describeIssue, type FieldIssue, lowerFirst, valueAt } from '../schema/field-issue.js';
-import { JsonSyntaxError, JsonText, type TextPosition } from '../schema/json-text.js';
-import { parseLenient } from '../schema/lenient.js';
+import { LorekeepError } from '../../lib/boundary/errors.js';
+import { readText } from '../base/files/read-text.js';
+import { describeIssue, type FieldIssue, lowerFirst, valueAt } from '../base/schema/field-issue.js';
+import { JsonSyntaxError, JsonText, type TextPosition } from '../base/schema/json-text.js';
+import { parseLenient } from '../base/schema/lenient.js';
 import { configFields } from './fields.js';
 import { configSchema, type ServerConfig } from './schema.js';
 import { orStartupError } from './startup-error.js';

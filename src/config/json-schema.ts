@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { jsonSchemaText } from '../schema/json-schema-text.js';
+import { jsonSchemaText } from '../base/schema/json-schema-text.js';
 import { fieldFacts } from './field-types.js';
 import { configSchema } from './schema.js';
 

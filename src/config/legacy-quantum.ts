@@ -1,4 +1,4 @@
-import { valueAt } from '../schema/field-issue.js';
+import { valueAt } from '../base/schema/field-issue.js';
 import type { ServerConfig } from './schema.js';
 
 const place = ['engines', 'llm_engine', 'inference', 'scheduler'];

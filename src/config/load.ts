@@ -1,6 +1,6 @@
 import { dirname, join, resolve } from 'node:path';
-import { homeFolder } from '../files/home.js';
-import { valueAt } from '../schema/field-issue.js';
+import { homeFolder } from '../base/files/home.js';
+import { valueAt } from '../base/schema/field-issue.js';
 import { sessionFolders } from './access.js';
 import { configFields, setValue } from './fields.js';
 import { parseConfig, readTextFile } from './file.js';

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { valueAt } from '../schema/field-issue.js';
+import { valueAt } from '../base/schema/field-issue.js';
 import { type ConfigField, configFields, setValue } from './fields.js';
 import type { LoadedConfig } from './load.js';
 import type { ServerConfig } from './schema.js';

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
-import { defaultCacheBytes } from '../limits/default-cache-bytes.js';
-import { defaultMemoryMiB } from '../limits/default-memory.js';
+import { defaultCacheBytes } from '../base/machine/default-cache-bytes.js';
+import { defaultMemoryMiB } from '../base/machine/default-memory.js';
 import { crashDumpSchema, debugCommandsSchema } from './crash-schema.js';
 import { llmEngineSchema } from './engine-schema.js';
 import {

@@ -1,4 +1,4 @@
-import { valueAt } from '../schema/field-issue.js';
+import { valueAt } from '../base/schema/field-issue.js';
 import { configFields } from './fields.js';
 import type { Override } from './flags.js';
 

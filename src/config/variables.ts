@@ -1,5 +1,5 @@
 import type { DistanceKernels } from '../../lib/index.js';
-import { didYouMean, nearestName } from '../schema/nearest.js';
+import { didYouMean, nearestName } from '../base/schema/nearest.js';
 import { configFlags } from './flags.js';
 
 /** Number of characters of a value shown in a message. */

@@ -1,5 +1,5 @@
-import { calibrationRange } from '../../lib/calibration.js';
 import type { Calibration, SearchMode } from '../../lib/index.js';
+import { calibrationRange } from '../../lib/search/calibration.js';
 import { pairedDifference } from './evaluation-measures.js';
 import type { JudgedHit } from './evaluation-relevance.js';
 

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { calibrationRange } from '../../lib/calibration.js';
-import { lexicalSchema } from '../lexical/fields.js';
-import { didYouMean, nearestName } from '../schema/nearest.js';
-import { wellFormed } from '../schema/well-formed.js';
+import { calibrationRange } from '../../lib/search/calibration.js';
+import { didYouMean, nearestName } from '../base/schema/nearest.js';
+import { wellFormed } from '../base/schema/well-formed.js';
+import { lexicalSchema } from '../search/lexical-fields.js';
 import { fieldConditions } from './field-conditions.js';
 import { coerceDefault, expectedDefault, isoPatterns } from './field-default.js';
 

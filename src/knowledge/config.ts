@@ -1,9 +1,9 @@
 import { LorekeepError, tokenize } from '../../lib/index.js';
-import { readJson } from '../files/read-json.js';
-import { describeIssue, type FieldIssue } from '../schema/field-issue.js';
-import { fieldPath } from '../schema/field-path.js';
-import { parseLenient } from '../schema/lenient.js';
-import { listed, maxListed } from '../schema/messages.js';
+import { readJson } from '../base/files/read-json.js';
+import { describeIssue, type FieldIssue } from '../base/schema/field-issue.js';
+import { fieldPath } from '../base/schema/field-path.js';
+import { parseLenient } from '../base/schema/lenient.js';
+import { listed, maxListed } from '../base/schema/messages.js';
 import { type KnowledgeBaseConfig, knowledgeBaseSchema } from './config-schema.js';
 
 /** Largest config file in bytes. Clients may name any file, and parsing holds the event loop. */

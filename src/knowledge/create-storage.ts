@@ -10,7 +10,7 @@ import {
   type StorageRecord,
   type Tokenizer,
 } from '../../lib/index.js';
-import { listed } from '../schema/messages.js';
+import { listed } from '../base/schema/messages.js';
 import { NoEmbedder, type TextEmbedder } from './embedder.js';
 import { factsOf, type GivenModel, type KnowledgeModel, knowledgeModel, withModel } from './model.js';
 import { checkOptionNames, type OptionNames } from './option-names.js';

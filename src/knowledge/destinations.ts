@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { LorekeepError } from '../../lib/index.js';
 import { checkDestination, type FileOwner, type WrittenKind } from '../../lib/internal.js';
-import { makeFolder } from '../../lib/make-folder.js';
+import { makeFolder } from '../../lib/os/make-folder.js';
 import type { KnowledgeBaseConfig } from './config-schema.js';
 import type { KnowledgeBaseFiles } from './paths.js';
 

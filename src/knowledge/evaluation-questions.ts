@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { LorekeepError } from '../../lib/index.js';
-import { readText } from '../files/read-text.js';
-import { fieldIssue } from '../schema/field-issue.js';
-import { checkJsonShape } from '../schema/json-shape.js';
-import { plainMessage } from '../schema/messages.js';
+import { readText } from '../base/files/read-text.js';
+import { fieldIssue } from '../base/schema/field-issue.js';
+import { checkJsonShape } from '../base/schema/json-shape.js';
+import { plainMessage } from '../base/schema/messages.js';
 
 /** A question with the records that answer it. */
 export interface EvaluationQuestion {

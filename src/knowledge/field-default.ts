@@ -1,5 +1,5 @@
 import type { FieldDefinition } from '../../lib/index.js';
-import { wellFormed } from '../schema/well-formed.js';
+import { wellFormed } from '../base/schema/well-formed.js';
 
 type FieldType = FieldDefinition['type'];
 

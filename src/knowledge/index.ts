@@ -1,8 +1,9 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 /** `lorekeep/knowledge-base`: opens knowledge bases from files. The server uses the same code. */
-export { CatalogModels } from '../catalog/catalog-models.js';
+
 export type { ColumnType, TableMapping } from '../documents/tables/mapping.js';
-export { fusionFor, type ModelFusion } from '../fusion/model-fusion.js';
+export { CatalogModels } from '../models/catalog-models.js';
+export { fusionFor, type ModelFusion } from '../search/model-fusion.js';
 export { buildKnowledgeBase, type KnowledgeBaseBuild } from './build.js';
 export type { Calibrations, FittedCalibration } from './calibrate.js';
 export {

@@ -1,4 +1,4 @@
-import { jsonSchemaText } from '../schema/json-schema-text.js';
+import { jsonSchemaText } from '../base/schema/json-schema-text.js';
 import { knowledgeBaseSchema, recordsFileSchema } from './config-schema.js';
 
 /** The texts of the files in schemas/, by name, with which editors complete configs and records files. */

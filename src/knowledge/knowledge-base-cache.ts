@@ -1,6 +1,6 @@
 import { LorekeepError } from '../../lib/index.js';
-import { PendingWork } from '../lifecycle/pending-work.js';
-import { defaultCacheBytes } from '../limits/default-cache-bytes.js';
+import { defaultCacheBytes } from '../base/machine/default-cache-bytes.js';
+import { PendingWork } from '../base/waiting/pending-work.js';
 import { isFileError } from './file-error.js';
 import { type FilesIdentity, identifySource } from './identity.js';
 import type { KnowledgeBase } from './knowledge-base.js';

@@ -1,5 +1,5 @@
 import type { FieldDefinition, Metadata, MetadataOf, Storage } from '../../lib/index.js';
-import { lexicalOptions } from '../lexical/fields.js';
+import { lexicalOptions } from '../search/lexical-fields.js';
 import type { KnowledgeBaseConfig } from './config-schema.js';
 import type { EmbeddingCounts } from './embeddings.js';
 import type { FilesIdentity } from './identity.js';

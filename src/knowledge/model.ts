@@ -6,8 +6,8 @@ import {
   LorekeepError,
   type Records,
 } from '../../lib/index.js';
-import type { ModelFusion } from '../fusion/model-fusion.js';
-import { listed } from '../schema/messages.js';
+import { listed } from '../base/schema/messages.js';
+import type { ModelFusion } from '../search/model-fusion.js';
 import { type Embedder, isEmbedder, NoEmbedder, OwnEmbedder, type TextEmbedder } from './embedder.js';
 
 /** An embedding model with its prefixes and fusion weights. */

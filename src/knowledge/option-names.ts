@@ -1,5 +1,5 @@
 import { LorekeepError } from '../../lib/index.js';
-import { didYouMean, nearestName } from '../schema/nearest.js';
+import { didYouMean, nearestName } from '../base/schema/nearest.js';
 
 /** All names of an options type: an object literal of this type cannot miss one. */
 export type OptionNames<T> = Record<keyof T, true>;

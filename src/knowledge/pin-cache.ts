@@ -1,5 +1,5 @@
-import { PendingWork } from '../lifecycle/pending-work.js';
-import { untilAborted } from '../lifecycle/until-aborted.js';
+import { PendingWork } from '../base/waiting/pending-work.js';
+import { untilAborted } from '../base/waiting/until-aborted.js';
 import { type Holdable, Holders, type Pin } from './pin.js';
 
 /** A cached value: it has a size in bytes and is closed once no request can get it. */

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { LorekeepError } from '../../lib/index.js';
-import { commandName, shellWord } from '../schema/shell-word.js';
+import { commandName, shellWord } from '../base/schema/shell-word.js';
 import { loadKnowledgeBaseConfig } from './config.js';
 import type { KnowledgeBaseConfig } from './config-schema.js';
 import { type KnowledgeLog, noLog } from './log.js';

@@ -7,10 +7,10 @@ import {
   type Storage,
   type StoredRecord,
 } from '../../lib/index.js';
-import { makeFolder } from '../../lib/make-folder.js';
-import { readRegular, type Write, writeWhole } from '../../lib/regular-file.js';
-import { largestConfigBytes } from '../files/read-text.js';
-import { lexicalFields } from '../lexical/fields.js';
+import { makeFolder } from '../../lib/os/make-folder.js';
+import { readRegular, type Write, writeWhole } from '../../lib/os/regular-file.js';
+import { largestConfigBytes } from '../base/files/read-text.js';
+import { lexicalFields } from '../search/lexical-fields.js';
 import { embedsTexts, indexFingerprint, type KnowledgeModel } from './model.js';
 import { checkOwnRecords } from './own-records.js';
 import type { SearchDefaults } from './search-defaults.js';

@@ -8,7 +8,7 @@ import {
   searchModes,
 } from '../../lib/index.js';
 import { checkHighlight } from '../../lib/internal.js';
-import { refuseIneffective } from '../../lib/search-mode.js';
+import { refuseIneffective } from '../../lib/search/search-mode.js';
 import { checkOptionNames, type OptionNames } from './option-names.js';
 import type { RerankOptions } from './rerank.js';
 import type { ResultOptions } from './result-options.js';

@@ -20,8 +20,8 @@ import {
   type TimedSearchResult,
 } from '../../lib/index.js';
 import { fusionMethod, type NextSlice, textToEmbed } from '../../lib/internal.js';
-import { fusionFor, scoreFusionFor, wordsAlone } from '../fusion/model-fusion.js';
-import { PendingWork } from '../lifecycle/pending-work.js';
+import { PendingWork } from '../base/waiting/pending-work.js';
+import { fusionFor, scoreFusionFor, wordsAlone } from '../search/model-fusion.js';
 import type { Calibrations } from './calibrate.js';
 import type { EmbeddingCounts } from './embeddings.js';
 import { embedQuery, embedsTexts, isUnseenText, type KnowledgeModel } from './model.js';

@@ -1,4 +1,4 @@
-import { type LogFields, withWorkContext, workContext } from '../lifecycle/work-context.js';
+import { type LogFields, withWorkContext, workContext } from '../base/waiting/work-context.js';
 
 /** Identifies the work in progress; every log line carries it. */
 export type LogContext = LogFields;

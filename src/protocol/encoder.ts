@@ -1,4 +1,4 @@
-import { stringifyWithWideIntegers } from '../schema/wide-integers.js';
+import { stringifyWithWideIntegers } from '../base/schema/wide-integers.js';
 import { frameKind, headerBytes } from './decoder.js';
 import { fail } from './errors.js';
 

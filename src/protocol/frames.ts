@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { boundedArray, smallObject, stringArray } from '../schema/bounded.js';
+import { boundedArray, smallObject, stringArray } from '../base/schema/bounded.js';
 import { anyComponentSchema, citationSchema, turnHitSchema } from './components.js';
 import { dryRunSchema, engineDiagnosticsSchema, finishSchema, usageSchema } from './engine.js';
 import { defaultQuery, type GraphInput, graphSchema, querySchema } from './graph.js';

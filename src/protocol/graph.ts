@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { anyObject, boundedArray } from '../schema/bounded.js';
+import { anyObject, boundedArray } from '../base/schema/bounded.js';
 
 export const nodeIdSchema = z.string().min(1).max(128);
 

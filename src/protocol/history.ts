@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { boundedArray, countValues } from '../schema/bounded.js';
+import { boundedArray, countValues } from '../base/schema/bounded.js';
 
 /** Version of an exported history. */
 export const historyVersion = 1;

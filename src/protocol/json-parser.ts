@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
-import { fieldPath } from '../schema/field-path.js';
-import { wideIntegerOf } from '../schema/wide-integers.js';
+import { fieldPath } from '../base/schema/field-path.js';
+import { wideIntegerOf } from '../base/schema/wide-integers.js';
 import { fail } from './errors.js';
 
 /** Limits on a parsed JSON text, independent of its length. */

@@ -1,6 +1,6 @@
-import { describeIssue, fieldIssue } from '../schema/field-issue.js';
-import { plainMessage } from '../schema/messages.js';
-import { didYouMean, nearestName } from '../schema/nearest.js';
+import { describeIssue, fieldIssue } from '../base/schema/field-issue.js';
+import { plainMessage } from '../base/schema/messages.js';
+import { didYouMean, nearestName } from '../base/schema/nearest.js';
 import { fail } from './errors.js';
 import {
   type RequestId,

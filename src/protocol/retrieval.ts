@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { ineffectiveOptions } from '../../lib/search-mode.js';
-import { fusionFields } from '../fusion/fields.js';
-import { lexicalSchema } from '../lexical/fields.js';
+import { ineffectiveOptions } from '../../lib/search/search-mode.js';
+import { fusionFields } from '../search/fusion-fields.js';
+import { lexicalSchema } from '../search/lexical-fields.js';
 
 const { weight, k, candidates, share } = fusionFields;
 

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
-import { outOfDescriptors } from '../failure/failure.js';
-import { descriptorLimit } from '../files/descriptor-limit.js';
+import { descriptorLimit } from '../base/machine/descriptor-limit.js';
 import type { ServerError } from '../protocol/errors.js';
+import { outOfDescriptors } from '../storages/failure.js';
 
 /** Number of descriptors reserved for files that requests name. */
 const maxReserved = 32;

@@ -1,7 +1,7 @@
-import { errorFields, isDefect, toServerError } from '../failure/failure.js';
-import { type ClientSlices, type LogFields, withWorkContext } from '../lifecycle/work-context.js';
+import { type ClientSlices, type LogFields, withWorkContext } from '../base/waiting/work-context.js';
 import { serverError } from '../protocol/errors.js';
 import type { RequestId, Requests, RequestType } from '../protocol/frames.js';
+import { errorFields, isDefect, toServerError } from '../storages/failure.js';
 import { type HandlerContext, handlers } from './handlers.js';
 
 type Request = Requests[RequestType];

@@ -1,5 +1,5 @@
-import type { Bytes } from '../limits/bytes.js';
-import type { Ledger } from '../limits/ledger.js';
+import type { Bytes } from '../fairness/bytes.js';
+import type { Ledger } from '../fairness/ledger.js';
 import { fail, serverError } from '../protocol/errors.js';
 import type { Replies, Requests, RequestType, ServerFrame, ServerFrames } from '../protocol/frames.js';
 import type { StorageFacts, StorageSet } from '../storages/storage-set.js';

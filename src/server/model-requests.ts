@@ -1,13 +1,13 @@
-import type { Catalog } from '../catalog/catalog.js';
-import { lengthMismatch } from '../catalog/checked-file.js';
-import { type Contradiction, contradictions } from '../catalog/contradictions.js';
-import { expectedDevice } from '../catalog/expected-device.js';
-import { type ModelPulls, PullError, type PullFacts } from '../catalog/model-pulls.js';
-import type { CatalogEntry, ModelVariant } from '../catalog/schema.js';
-import { modelBytes } from '../files/model-parts.js';
+import { modelBytes } from '../base/files/model-parts.js';
+import { nearestName } from '../base/schema/nearest.js';
+import type { Catalog } from '../models/catalog.js';
+import { lengthMismatch } from '../models/checked-file.js';
+import { type Contradiction, contradictions } from '../models/contradictions.js';
+import { expectedDevice } from '../models/expected-device.js';
+import { type ModelPulls, PullError, type PullFacts } from '../models/model-pulls.js';
+import type { CatalogEntry, ModelVariant } from '../models/schema.js';
 import { type ServerError, serverError } from '../protocol/errors.js';
 import type { RequestId, ServerFrames } from '../protocol/frames.js';
-import { nearestName } from '../schema/nearest.js';
 import type { Services } from './services.js';
 
 type Listed = ServerFrames['ListModelsResponse'];

@@ -1,6 +1,6 @@
 import type { ServerConfig } from '../config/schema.js';
 import type { Log } from '../log/log.js';
-import type { LogTail } from '../monitor/log-tail.js';
+import type { LogTail } from '../operations/monitor/log-tail.js';
 
 export interface OperationsOptions {
   config: ServerConfig;

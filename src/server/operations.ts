@@ -1,10 +1,10 @@
 import { scheduler } from '../../lib/index.js';
-import { packageVersion } from '../files/home.js';
-import type { LocalServer } from '../http/local-server.js';
-import { metricsRoutes, openMetrics } from '../metrics/endpoint.js';
-import type { ServerMetrics } from '../metrics/server-metrics.js';
-import type { Monitor } from '../monitor/monitor.js';
-import { Telemetry } from '../telemetry/telemetry.js';
+import { packageVersion } from '../base/files/home.js';
+import type { LocalServer } from '../operations/http/local-server.js';
+import { metricsRoutes, openMetrics } from '../operations/metrics/endpoint.js';
+import type { ServerMetrics } from '../operations/metrics/server-metrics.js';
+import type { Monitor } from '../operations/monitor/monitor.js';
+import { Telemetry } from '../operations/telemetry/telemetry.js';
 import type { Connection } from './connection.js';
 import { allOf, type ServerObserver } from './observer.js';
 import type { OperationsOptions } from './operations-options.js';
@@ -43,7 +43,7 @@ export class Operations {
   static async create(options: OperationsOptions): Promise<Operations> {
     const { metrics, monitor } = options.config;
     if (!metrics.enabled && !monitor.enabled) return new Operations(options, undefined);
-    const { ServerMetrics } = await import('../metrics/server-metrics.js');
+    const { ServerMetrics } = await import('../operations/metrics/server-metrics.js');
     return new Operations(options, ServerMetrics);
   }
 

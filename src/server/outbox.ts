@@ -1,9 +1,9 @@
 import type { Socket } from 'node:net';
-import { errorFields, toServerError } from '../failure/failure.js';
 import { frameKind } from '../protocol/decoder.js';
 import { encodeFrame, frameHeader, refuseLength } from '../protocol/encoder.js';
 import type { ServerFrame } from '../protocol/frames.js';
 import { isLong, jsonPieces } from '../protocol/json-pieces.js';
+import { errorFields, toServerError } from '../storages/failure.js';
 
 /** Characters converted to bytes at once. */
 const bufferedLength = 64 * 1024;

@@ -1,9 +1,9 @@
 import type { PatternShare } from '../agents/lists/pattern-thread.js';
-import type { SlotShare } from '../lifecycle/fair-slots.js';
-import { mapInSlices } from '../lifecycle/next-slice.js';
-import type { ClientMemory, Holding } from '../limits/client-memory.js';
-import { sessionBytes } from '../limits/estimates.js';
-import type { SessionState } from '../monitor/state.js';
+import { mapInSlices } from '../base/waiting/next-slice.js';
+import type { ClientMemory, Holding } from '../fairness/client-memory.js';
+import { sessionBytes } from '../fairness/estimates.js';
+import type { SlotShare } from '../fairness/fair-slots.js';
+import type { SessionState } from '../operations/monitor/state.js';
 import { fail, type ServerError } from '../protocol/errors.js';
 import type { StorageRoot } from '../storages/storage-root.js';
 import type { Services } from './services.js';

@@ -1,14 +1,14 @@
-import type { CatalogModels } from '../catalog/catalog-models.js';
-import type { LoadedModel } from '../catalog/loaded-model.js';
-import { inlineError } from '../failure/wire-errors.js';
+import type { Holding } from '../fairness/client-memory.js';
+import { inlineStorageBytes } from '../fairness/estimates.js';
+import type { SlotShare } from '../fairness/fair-slots.js';
 import { checkStrings, createStorage } from '../knowledge/create-storage.js';
 import { Holders, type Pin } from '../knowledge/pin.js';
 import type { SearchableStorage } from '../knowledge/searchable.js';
-import type { SlotShare } from '../lifecycle/fair-slots.js';
-import type { Holding } from '../limits/client-memory.js';
-import { inlineStorageBytes } from '../limits/estimates.js';
+import type { CatalogModels } from '../models/catalog-models.js';
+import type { LoadedModel } from '../models/loaded-model.js';
 import { fail } from '../protocol/errors.js';
 import { noteTexts, sizesOf } from './result-bytes.js';
+import { inlineError } from './wire-errors.js';
 
 /** Maximum number of strings in one inline storage: all stay in memory, and one request carries them. */
 const maxInlineStrings = 100_000;

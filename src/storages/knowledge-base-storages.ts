@@ -1,9 +1,9 @@
 import { LorekeepError } from '../../lib/index.js';
-import type { CatalogModels } from '../catalog/catalog-models.js';
-import { configError } from '../failure/wire-errors.js';
 import { KnowledgeBaseCache, type Pin, type SearchableStorage } from '../knowledge/index.js';
 import type { Log } from '../log/log.js';
+import type { CatalogModels } from '../models/catalog-models.js';
 import type { StorageRoot } from './storage-root.js';
+import { configError } from './wire-errors.js';
 
 export interface KnowledgeBaseStoragesOptions {
   models: CatalogModels;

@@ -3,7 +3,7 @@ import { lstat, readlink, realpath, stat } from 'node:fs/promises';
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { promisify } from 'node:util';
 import type { BeneathRequest, BeneathResult } from '../../lib/internal.js';
-import { makeFolder } from '../../lib/make-folder.js';
+import { makeFolder } from '../../lib/os/make-folder.js';
 
 type Reached = BeneathResult['reached'];
 

@@ -1,9 +1,9 @@
 import { Slices } from '../../lib/internal.js';
+import { nextSlice } from '../base/waiting/next-slice.js';
+import type { Bytes } from '../fairness/bytes.js';
+import { hitsBytes } from '../fairness/estimates.js';
 import type { SearchableStorage } from '../knowledge/index.js';
 import { maxHits } from '../knowledge/max-hits.js';
-import { nextSlice } from '../lifecycle/next-slice.js';
-import type { Bytes } from '../limits/bytes.js';
-import { hitsBytes } from '../limits/estimates.js';
 import type { CheckedOptions } from './search-options.js';
 
 /** Bytes of the longest of some texts, and of all. */

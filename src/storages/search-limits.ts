@@ -1,6 +1,6 @@
-import type { SearchPlaces } from '../failure/wire-errors.js';
+import { countValues } from '../base/schema/bounded.js';
 import { fail } from '../protocol/errors.js';
-import { countValues } from '../schema/bounded.js';
+import type { SearchPlaces } from './wire-errors.js';
 
 /** Longest query in characters, in every mode: the lexical search of one takes a few milliseconds of one thread. */
 export const maxQueryLength = 32_768;

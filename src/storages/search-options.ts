@@ -1,8 +1,8 @@
 import type { Filter, FilterExpression, FusionMethod } from '../../lib/index.js';
-import type { CatalogReranker, Rerankers } from '../catalog/rerankers.js';
 import type { KnowledgeSearchOptions, RerankOptions, SearchableStorage } from '../knowledge/index.js';
-import { lexicalOptions } from '../lexical/fields.js';
+import type { CatalogReranker, Rerankers } from '../models/rerankers.js';
 import type { Retrieval } from '../protocol/retrieval.js';
+import { lexicalOptions } from '../search/lexical-fields.js';
 
 /** The options of a search that do not change from text to text. */
 export type LibraryOptions = Omit<KnowledgeSearchOptions, 'text' | 'rerank'> & { topK: number };

@@ -1,15 +1,15 @@
-import type { Rerankers } from '../catalog/rerankers.js';
-import { type SearchPlaces, searchError } from '../failure/wire-errors.js';
+import { nextSlice } from '../base/waiting/next-slice.js';
+import { type Bytes, noBytes, sumOf } from '../fairness/bytes.js';
+import { inSlot, type SlotShare } from '../fairness/fair-slots.js';
 import type { SearchableStorage } from '../knowledge/index.js';
 import { searchNamed } from '../knowledge/search-storages.js';
-import { inSlot, type SlotShare } from '../lifecycle/fair-slots.js';
-import { nextSlice } from '../lifecycle/next-slice.js';
-import { type Bytes, noBytes, sumOf } from '../limits/bytes.js';
+import type { Rerankers } from '../models/rerankers.js';
 import type { Retrieval } from '../protocol/retrieval.js';
 import { resultBytes } from './result-bytes.js';
 import { checkFilterSize, checkQueryLength } from './search-limits.js';
 import { type CheckedOptions, checkedOptions, usedVariables } from './search-options.js';
 import { type WireOutcome, wireOutcome } from './wire.js';
+import { type SearchPlaces, searchError } from './wire-errors.js';
 
 /** Resources that a client's searches share. */
 export interface SearchResources {

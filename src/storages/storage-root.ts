@@ -4,12 +4,12 @@ import { dirname, join, posix } from 'node:path';
 import { promisify } from 'node:util';
 import { LorekeepError } from '../../lib/index.js';
 import { type BeneathRequest, type BeneathResult, openBeneath } from '../../lib/internal.js';
-import { isOutOfDescriptors } from '../failure/failure.js';
-import { hidePaths } from '../failure/hide-paths.js';
 import type { ConfigFiles, ConfigPlace } from '../knowledge/index.js';
 import type { ErrorDetailsOf } from '../protocol/error-details.js';
 import { fail, serverError } from '../protocol/errors.js';
+import { isOutOfDescriptors } from './failure.js';
 import { HeldFiles } from './held-files.js';
+import { hidePaths } from './hide-paths.js';
 import { openByNames } from './open-by-names.js';
 import { fromRoot, leavesRoot } from './path-spelling.js';
 

@@ -1,7 +1,7 @@
 import type { MetadataValue } from '../../lib/index.js';
+import { mapInSlices } from '../base/waiting/next-slice.js';
 import type { RerankFacts, SearchOutcome } from '../knowledge/index.js';
 import type { NamedHit, NamedOutcome } from '../knowledge/search-storages.js';
-import { mapInSlices } from '../lifecycle/next-slice.js';
 import { milliseconds } from '../protocol/milliseconds.js';
 import type { Hit, RetrievalPlan } from '../protocol/retrieval.js';
 import type { Reranking } from './search-options.js';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { AgentHistory } from '../../src/agents/history.js';
-import type { Holding } from '../../src/limits/client-memory.js';
-import { historyTurnBytes } from '../../src/limits/estimates.js';
+import type { Holding } from '../../src/fairness/client-memory.js';
+import { historyTurnBytes } from '../../src/fairness/estimates.js';
 import { serverError } from '../../src/protocol/errors.js';
 import { type HistoryTurn, historySchema, maxHistoryValues } from '../../src/protocol/history.js';
 

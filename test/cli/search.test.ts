@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import stringWidth from 'string-width';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { homeFolder } from '../../src/files/home.js';
+import { homeFolder } from '../../src/base/files/home.js';
 import { temporaryFolder } from '../helpers/folder.js';
 import { tinyReranker } from '../helpers/rerankers.js';
 import { lorekeep, noTerminal, onTerminal } from './command.js';

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { clientTypes } from '../../scripts/client-types/client-types.mjs';
-import * as wire from '../../src/agents/nodes/wire.js';
+import * as wire from '../../src/agents/wire/frames.js';
 import * as components from '../../src/protocol/components.js';
 import * as engine from '../../src/protocol/engine.js';
 import * as history from '../../src/protocol/history.js';
@@ -15,7 +15,7 @@ const isField = /^ +\w+\??: /;
 const isConstant = /^ +\w+: ('\w+'|\d+|\w+(Fields|Frame));$|^ +[{|]|^ +(kind|_type|type|node|id): /;
 
 const modules: Record<string, object> = {
-  'agents/nodes/wire': wire,
+  'agents/wire/frames': wire,
   'protocol/components': components,
   'protocol/engine': engine,
   'protocol/history': history,

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { homeFolder } from '../../src/base/files/home.js';
+import { valueAt } from '../../src/base/schema/field-issue.js';
 import { configFields } from '../../src/config/fields.js';
 import { loadConfig } from '../../src/config/load.js';
-import { homeFolder } from '../../src/files/home.js';
-import { valueAt } from '../../src/schema/field-issue.js';
 
 const home = (path: string) => join(homeFolder, path);
 

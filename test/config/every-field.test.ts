@@ -1,10 +1,10 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { valueAt } from '../../src/base/schema/field-issue.js';
 import { checkServerConfig } from '../../src/config/check.js';
 import { configFields, setValue } from '../../src/config/fields.js';
 import { loadConfig } from '../../src/config/load.js';
-import { valueAt } from '../../src/schema/field-issue.js';
 import { temporaryFolder } from '../helpers/folder.js';
 import { type FieldSchema, type ObjectSchema, refusedValues } from '../helpers/schema-mutations.js';
 

@@ -1,11 +1,11 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { valueAt } from '../../src/base/schema/field-issue.js';
 import { checkServerConfig } from '../../src/config/check.js';
 import { configFields, setValue } from '../../src/config/fields.js';
 import { loadConfig } from '../../src/config/load.js';
 import { StartupError } from '../../src/config/startup-error.js';
-import { valueAt } from '../../src/schema/field-issue.js';
 import { temporaryFolder } from '../helpers/folder.js';
 
 const inFolder = temporaryFolder();

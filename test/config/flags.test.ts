@@ -1,9 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { valueAt } from '../../src/base/schema/field-issue.js';
 import { configFlags } from '../../src/config/flags.js';
 import { loadConfig } from '../../src/config/load.js';
-import { valueAt } from '../../src/schema/field-issue.js';
 import { temporaryFolder } from '../helpers/folder.js';
 
 const inFolder = temporaryFolder();

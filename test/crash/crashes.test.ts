@@ -1,7 +1,7 @@
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { dumpName, maxKept } from '../../src/crash/dump-files.js';
+import { dumpName, maxKept } from '../../src/operations/crash/dump-files.js';
 import { temporaryFolder } from '../helpers/folder.js';
 import { dumpsExist, dumpsIn, emptyFolder, runToItsEnd, Walker } from './crash.js';
 

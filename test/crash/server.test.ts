@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { dumpFolder } from '../../src/crash/dump-folder.js';
-import { homeFolder } from '../../src/files/home.js';
+import { homeFolder } from '../../src/base/files/home.js';
+import { dumpFolder } from '../../src/operations/crash/dump-folder.js';
 import { lorekeep } from '../cli/command.js';
 import { temporaryFolder } from '../helpers/folder.js';
 import { Program } from '../server/program.js';

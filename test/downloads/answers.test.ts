@@ -4,7 +4,7 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSy
 import { type AddressInfo, createServer } from 'node:net';
 import { basename, join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { ModelDownloads } from '../../src/downloads/model-downloads.js';
+import { ModelDownloads } from '../../src/models/downloads/model-downloads.js';
 import { rejection } from '../helpers/errors.js';
 import { temporaryFolder } from '../helpers/folder.js';
 import { pullBesideIntruder } from './children.js';

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 
-const module = join(import.meta.dirname, '../../dist/src/downloads/model-downloads.js');
+const module = join(import.meta.dirname, '../../dist/src/models/downloads/model-downloads.js');
 
 const script = `
 const { ModelDownloads } = await import(${JSON.stringify(module)});

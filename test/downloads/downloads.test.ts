@@ -10,8 +10,8 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { addressOf, fileNames } from '../../src/downloads/address.js';
-import { ModelDownloads } from '../../src/downloads/model-downloads.js';
+import { addressOf, fileNames } from '../../src/models/downloads/address.js';
+import { ModelDownloads } from '../../src/models/downloads/model-downloads.js';
 import { rejection } from '../helpers/errors.js';
 import { temporaryFolder } from '../helpers/folder.js';
 import { pullInChild } from './children.js';

@@ -3,7 +3,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { ModelDownloads } from '../../src/downloads/model-downloads.js';
+import { ModelDownloads } from '../../src/models/downloads/model-downloads.js';
 import { temporaryFolder } from '../helpers/folder.js';
 import { pullInChild, pullKilledBefore } from './children.js';
 import { FileServer } from './file-server.js';

@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync
 import type { ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { lockFolder } from '../../src/downloads/folder-lock.js';
+import { lockFolder } from '../../src/base/files/folder-lock.js';
 import { temporaryFolder } from '../helpers/folder.js';
 import { leapingClock, never, start } from './scene.js';
 

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished, vi } from 'vitest';
-import { ModelDownloads, type PullOptions } from '../../src/downloads/model-downloads.js';
+import { ModelDownloads, type PullOptions } from '../../src/models/downloads/model-downloads.js';
 import { FileServer } from './file-server.js';
 
 /** A file that begins as a model does. */

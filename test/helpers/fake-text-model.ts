@@ -5,7 +5,7 @@ import type {
   GenerationResult,
   Piece,
   TextModel,
-} from '../../src/catalog/text-model.js';
+} from '../../src/models/text-model.js';
 
 /** What a fake model generates: pieces of text, or pieces of either kind. */
 export type Script = readonly (string | Piece)[];

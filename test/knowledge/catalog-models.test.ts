@@ -1,9 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { defaultOptions } from '../../src/catalog/catalog-models.js';
 import { embeddingOptions } from '../../src/config/model-options.js';
 import { configSchema } from '../../src/config/schema.js';
 import { CatalogModels, KnowledgeBaseCache, openKnowledgeBase } from '../../src/knowledge/index.js';
+import { defaultOptions } from '../../src/models/catalog-models.js';
 import { rejection } from '../helpers/errors.js';
 import { temporaryFolder } from '../helpers/folder.js';
 

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { defaultCacheBytes } from '../../src/base/machine/default-cache-bytes.js';
 import { configSchema } from '../../src/config/schema.js';
-import { defaultCacheBytes } from '../../src/limits/default-cache-bytes.js';
 
 afterEach(() => void vi.restoreAllMocks());
 

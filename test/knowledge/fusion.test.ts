@@ -2,8 +2,8 @@
 import { writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { EmbeddingModel } from '../../lib/index.js';
-import { fusionFor, modelFusion, modelFusionSchema } from '../../src/fusion/model-fusion.js';
 import { type ModelFusion, openKnowledgeBase } from '../../src/knowledge/index.js';
+import { fusionFor, modelFusion, modelFusionSchema } from '../../src/search/model-fusion.js';
 import { temporaryFolder } from '../helpers/folder.js';
 import { createTinyModel } from '../helpers/tiny-model/tiny-model.mjs';
 

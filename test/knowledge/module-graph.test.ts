@@ -33,7 +33,7 @@ const ofServer = [
 test('a script that opens knowledge bases loads neither the server nor its config nor its protocol', () => {
   const files = reachable('src/knowledge/index.ts');
   expect(files).toEqual(
-    expect.arrayContaining(['src/knowledge/open.ts', 'src/catalog/catalog.ts', 'lib/storage.ts']),
+    expect.arrayContaining(['src/knowledge/open.ts', 'src/models/catalog.ts', 'lib/search/storage.ts']),
   );
   expect(files.filter((file) => ofServer.includes(file.split('/')[1] as string))).toEqual([]);
 });

@@ -2,15 +2,15 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { inspect } from 'node:util';
 import { expect, test } from 'vitest';
-import { binding } from '../../lib/binding.js';
-import { errorCodes } from '../../lib/error-details.js';
+import { binding } from '../../lib/boundary/binding.js';
+import { errorCodes } from '../../lib/boundary/error-details.js';
+import { nativeExports } from '../../lib/boundary/native.js';
 import * as library from '../../lib/index.js';
 import * as internal from '../../lib/internal.js';
-import { nativeExports } from '../../lib/native.js';
 
 const root = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url));
 
-test('the addon exports exactly what lib/native.ts says, and that of development forced crashes, too', () => {
+test('the addon exports exactly what lib/boundary/native.ts says, and that of development forced crashes, too', () => {
   expect(Object.keys(binding).sort()).toEqual([...nativeExports, 'forceCrash'].sort());
 });
 
@@ -32,7 +32,7 @@ test('nothing but lib/ imports the addon', () => {
   );
   expect(sources.length).toBeGreaterThan(5);
   for (const name of sources) {
-    expect(readFileSync(root(`src/${name}`), 'utf8'), name).not.toMatch(/lib\/(binding|native)/);
+    expect(readFileSync(root(`src/${name}`), 'utf8'), name).not.toMatch(/lib\/boundary\/(binding|native)/);
   }
 });
 

@@ -5,10 +5,10 @@ import { Storage, TextIndex, VectorIndex } from '../../lib/index.js';
 /** What searches may hold the event loop between two turns of it, in nanoseconds, as docs/reference/api.md says. */
 const share = 500_000;
 
-let shared: typeof import('../../lib/event-loop-share.js');
+let shared: typeof import('../../lib/boundary/event-loop-share.js');
 beforeEach(async () => {
   vi.resetModules(); // a share that nobody has used any of
-  shared = await import('../../lib/event-loop-share.js');
+  shared = await import('../../lib/boundary/event-loop-share.js');
 });
 afterEach(() => turn());
 

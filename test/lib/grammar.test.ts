@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { schemaGrammar } from '../../lib/generation/schema-grammar.js';
 import { checkGrammar, matchGrammar } from '../../lib/internal.js';
-import { schemaGrammar } from '../../lib/schema-grammar.js';
 import { Gbnf } from '../helpers/gbnf.js';
 import { random, testSeed } from '../helpers/random.js';
 

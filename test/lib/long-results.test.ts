@@ -1,7 +1,7 @@
 import { setImmediate as turnOfLoop } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { NativeHitReader, NativeStorage } from '../../lib/boundary/native.js';
 import { Storage, type StorageSearchOptions } from '../../lib/index.js';
-import type { NativeHitReader, NativeStorage } from '../../lib/native.js';
 import { rejection } from '../helpers/errors.js';
 import { random } from '../helpers/random.js';
 

@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, test } from 'vitest';
-import { binding } from '../../lib/binding.js';
+import { binding } from '../../lib/boundary/binding.js';
 import { random, testSeed } from '../helpers/random.js';
 
 /** Vocabularies of llama.cpp's collection, without weights. scripts/vendor.mjs brings them for tests. */

@@ -3,8 +3,8 @@
  * minutes of one core.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { apostrophes, quotationMarks } from '../../lib/generation/quotation-marks.js';
 import { LanguageModel } from '../../lib/index.js';
-import { apostrophes, quotationMarks } from '../../lib/quotation-marks.js';
 import { quotations } from '../../src/agents/nodes/generate/quotations.js';
 import type { Knowledge } from '../../src/protocol/components.js';
 import { repetitions, testSeed } from '../helpers/random.js';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import type { Filter, FilterExpression } from '../../lib/filter.js';
 import { Storage } from '../../lib/index.js';
-import { RecentFilters } from '../../lib/recent-filters.js';
+import type { Filter, FilterExpression } from '../../lib/search/filter.js';
+import { RecentFilters } from '../../lib/search/recent-filters.js';
 
 /** Counts what is compiled; a "filter" is the number of its compilation. */
 function counting() {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { integerRange } from '../../lib/boundary/integer-range.js';
+import { schemaGrammar } from '../../lib/generation/schema-grammar.js';
 import type { LorekeepError } from '../../lib/index.js';
-import { integerRange } from '../../lib/integer-range.js';
-import { schemaGrammar } from '../../lib/schema-grammar.js';
 import { Gbnf } from '../helpers/gbnf.js';
 import { random, testSeed } from '../helpers/random.js';
 

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { NativeStorage, NativeTextIndex, NativeVectorIndex } from '../../lib/boundary/native.js';
 import {
   Storage,
   type StorageHit,
@@ -6,7 +7,6 @@ import {
   TextIndex,
   VectorIndex,
 } from '../../lib/index.js';
-import type { NativeStorage, NativeTextIndex, NativeVectorIndex } from '../../lib/native.js';
 import { rejection } from '../helpers/errors.js';
 import { random } from '../helpers/random.js';
 

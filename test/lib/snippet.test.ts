@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { snippetOf } from '../../lib/highlights.js';
+import { snippetOf } from '../../lib/search/highlights.js';
 import { testSeed } from '../helpers/random.js';
 
 const longest = 240;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type FairMember, FairQueue } from '../../src/lifecycle/fair-queue.js';
+import { type FairMember, FairQueue } from '../../src/fairness/fair-queue.js';
 
 interface Named extends FairMember {
   readonly name: string;

@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { FairSlots } from '../../src/lifecycle/fair-slots.js';
-import { withSlices } from '../../src/lifecycle/next-slice.js';
+import { withSlices } from '../../src/base/waiting/next-slice.js';
+import { FairSlots } from '../../src/fairness/fair-slots.js';
 
 const never = new AbortController().signal;
 const turn = () => new Promise(setImmediate);

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { IdleTimer } from '../../src/lifecycle/idle-timer.js';
+import { IdleTimer } from '../../src/base/waiting/idle-timer.js';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());

@@ -1,8 +1,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { availableMemory } from '../../src/limits/available-memory.js';
-import { ModelLimit } from '../../src/limits/model-limit.js';
+import { availableMemory } from '../../src/base/machine/available-memory.js';
+import { ModelLimit } from '../../src/base/machine/model-limit.js';
 import { temporaryFolder } from '../helpers/folder.js';
 
 const file = temporaryFolder();

@@ -1,8 +1,8 @@
 import { setTimeout } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { releaseFreeMemory } from '../../lib/internal.js';
-import { bytesPerMiB as MiB } from '../../src/limits/bytes.js';
-import { MemoryRelease, startCollection } from '../../src/limits/memory-release.js';
+import { bytesPerMiB as MiB } from '../../src/base/machine/mebibytes.js';
+import { MemoryRelease, startCollection } from '../../src/fairness/memory-release.js';
 
 let release: ReturnType<typeof vi.fn<() => void>>;
 let memory: MemoryRelease;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { processMemory } from '../../src/limits/process-memory.js';
+import { processMemory } from '../../src/base/machine/process-memory.js';
 
 const gibibyte = 2 ** 30;
 const machine = 64 * gibibyte;

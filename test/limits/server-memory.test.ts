@@ -1,10 +1,10 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { bytesPerMiB as MiB } from '../../src/limits/bytes.js';
-import type { ClientMemory, Holding } from '../../src/limits/client-memory.js';
-import { budgets } from '../../src/limits/default-budgets.js';
-import { defaultMemoryMiB } from '../../src/limits/default-memory.js';
-import { ServerMemory } from '../../src/limits/server-memory.js';
+import { defaultMemoryMiB } from '../../src/base/machine/default-memory.js';
+import { bytesPerMiB as MiB } from '../../src/base/machine/mebibytes.js';
+import type { ClientMemory, Holding } from '../../src/fairness/client-memory.js';
+import { budgets } from '../../src/fairness/default-budgets.js';
+import { ServerMemory } from '../../src/fairness/server-memory.js';
 import { ServerError } from '../../src/protocol/errors.js';
 
 const limits = { server: { heap: 30, total: 60 }, client: { heap: 15, total: 30 } };

@@ -2,9 +2,9 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { EmbeddingModel, type LorekeepError, type Pooling } from '../../lib/index.js';
-import { LoadedModel } from '../../src/catalog/loaded-model.js';
-import { type CatalogEntry, catalogSchema } from '../../src/catalog/schema.js';
 import { embedQuery } from '../../src/knowledge/model.js';
+import { LoadedModel } from '../../src/models/loaded-model.js';
+import { type CatalogEntry, catalogSchema } from '../../src/models/schema.js';
 import { rejection } from '../helpers/errors.js';
 import { readGguf } from '../helpers/gguf-reader.js';
 import { randomNumbers, type TestGguf, tinyBert, tinyDecoder, writeBertModel } from '../helpers/models.js';

@@ -1,8 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { EmbeddingModel, LanguageModel, Reranker } from '../../lib/index.js';
-import { contradictions } from '../../src/catalog/contradictions.js';
-import { type CatalogEntry, catalogSchema } from '../../src/catalog/schema.js';
+import { contradictions } from '../../src/models/contradictions.js';
+import { type CatalogEntry, catalogSchema } from '../../src/models/schema.js';
 import { temporaryFolder } from '../helpers/folder.js';
 import { tinyBert, tinyDecoder, writeBertModel, writeDecoderModel } from '../helpers/models.js';
 import { tinyReranker } from '../helpers/rerankers.js';

@@ -1,11 +1,11 @@
 import { afterEach, expect, it, vi } from 'vitest';
 import { EmbeddingModel } from '../../lib/index.js';
-import { Catalog } from '../../src/catalog/catalog.js';
-import { CatalogModels } from '../../src/catalog/catalog-models.js';
-import { GpuLoads } from '../../src/catalog/gpu-loads.js';
-import { ModelMemory } from '../../src/catalog/model-memory.js';
-import { ModelSlot } from '../../src/catalog/model-slot.js';
-import { shippedCatalog } from '../../src/catalog/shipped-catalog.js';
+import { Catalog } from '../../src/models/catalog.js';
+import { CatalogModels } from '../../src/models/catalog-models.js';
+import { GpuLoads } from '../../src/models/gpu-loads.js';
+import { ModelMemory } from '../../src/models/model-memory.js';
+import { ModelSlot } from '../../src/models/model-slot.js';
+import { shippedCatalog } from '../../src/models/shipped-catalog.js';
 
 afterEach(() => void vi.restoreAllMocks());
 

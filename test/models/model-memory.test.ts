@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { ModelMemory, ModelTooLargeError } from '../../src/catalog/model-memory.js';
-import { ModelSlot } from '../../src/catalog/model-slot.js';
+import { ModelMemory, ModelTooLargeError } from '../../src/models/model-memory.js';
+import { ModelSlot } from '../../src/models/model-slot.js';
 
 const loadMs = 100;
 const workMs = 10;

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { TurnRecord } from '../../src/monitor/turn-record.js';
+import type { TurnRecord } from '../../src/operations/monitor/turn-record.js';
 import { barsOf } from '../../web/monitor/bars.js';
 
 const turn = (queuedMs: number, nodes: [type: string, ms: number, engine: object][]) =>

@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import type { Inspection } from '../../src/monitor/inspector.js';
+import type { Inspection } from '../../src/operations/monitor/inspector.js';
 import { temporaryFolder } from '../helpers/folder.js';
 import { corpus } from '../server/corpus.js';
 import { TestServer } from '../server/test-server.js';

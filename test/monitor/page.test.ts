@@ -4,7 +4,7 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Graph } from '../../src/client/index.js';
 import { createLog } from '../../src/log/log.js';
-import { LogTail } from '../../src/monitor/log-tail.js';
+import { LogTail } from '../../src/operations/monitor/log-tail.js';
 import { FakeTextModel } from '../helpers/fake-text-model.js';
 import { temporaryFolder } from '../helpers/folder.js';
 import { corpus } from '../server/corpus.js';

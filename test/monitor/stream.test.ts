@@ -2,12 +2,12 @@ import { EventEmitter, once } from 'node:events';
 import { type IncomingMessage, request, type ServerResponse } from 'node:http';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { configSchema } from '../../src/config/schema.js';
-import { isLoopback } from '../../src/http/guard.js';
-import { EventStream, maxStreams } from '../../src/monitor/event-stream.js';
-import { LiveTurns, maxShown } from '../../src/monitor/live-turns.js';
-import { LogTail } from '../../src/monitor/log-tail.js';
-import type { TurnRecord } from '../../src/monitor/turn-record.js';
-import { TurnRing } from '../../src/monitor/turn-ring.js';
+import { isLoopback } from '../../src/operations/http/guard.js';
+import { EventStream, maxStreams } from '../../src/operations/monitor/event-stream.js';
+import { LiveTurns, maxShown } from '../../src/operations/monitor/live-turns.js';
+import { LogTail } from '../../src/operations/monitor/log-tail.js';
+import type { TurnRecord } from '../../src/operations/monitor/turn-record.js';
+import { TurnRing } from '../../src/operations/monitor/turn-ring.js';
 import { random, testSeed } from '../helpers/random.js';
 import { TestServer } from '../server/test-server.js';
 

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import type { TurnFacts } from '../../src/agents/turn-facts.js';
-import { Shapes } from '../../src/monitor/shape.js';
-import type { KeptTurn, TurnRecord } from '../../src/monitor/turn-record.js';
-import { TurnRing } from '../../src/monitor/turn-ring.js';
+import { Shapes } from '../../src/operations/monitor/shape.js';
+import type { KeptTurn, TurnRecord } from '../../src/operations/monitor/turn-record.js';
+import { TurnRing } from '../../src/operations/monitor/turn-ring.js';
 import { random, testSeed } from '../helpers/random.js';
 
 const facts: TurnFacts = {

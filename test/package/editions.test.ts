@@ -52,11 +52,11 @@ const file = (edition: Edition, path: string) => readFileSync(folder(edition, 'p
 
 describe('the package', () => {
   test('of production has no monitor, no debug commands, no samples; that of development has them', () => {
-    for (const part of ['dist/src/monitor', 'dist/src/debug', 'examples', 'docs']) {
+    for (const part of ['dist/src/operations/monitor', 'dist/src/operations/debug', 'examples', 'docs']) {
       expect(paths.development, part).toContain(part);
       expect(paths.production.filter((path) => path.startsWith(part))).toEqual([]);
     }
-    for (const part of ['dist/src/server/development', 'dist/lib/forced-crash.js']) {
+    for (const part of ['dist/src/server/development', 'dist/lib/os/forced-crash.js']) {
       expect(paths.development, part).toContain(part);
       expect(paths.production, part).not.toContain(part);
     }

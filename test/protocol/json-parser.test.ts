@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { keyHeap, valueHeap } from '../../src/limits/estimates.js';
+import { keyHeap, valueHeap } from '../../src/fairness/estimates.js';
 import { type JsonLimits, JsonParser } from '../../src/protocol/json-parser.js';
 import { refused } from '../helpers/errors.js';
 import { testSeed } from '../helpers/random.js';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { jsonSchemas } from '../../src/agents/nodes/json-schemas.js';
+import { jsonSchemas } from '../../src/agents/wire/json-schemas.js';
 import { requestSchemas, serverSchemas } from '../../src/protocol/frames.js';
 
 const text = jsonSchemas()['protocol.schema.json'] ?? '';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { nearestName } from '../../src/schema/nearest.js';
+import { nearestName } from '../../src/base/schema/nearest.js';
 import { random, testSeed } from '../helpers/random.js';
 
 /** The whole table of distances, swaps of neighbours included. */

@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest';
-import { jsonArgument } from '../../src/cli/search/json-argument.js';
-import { parseRequest, payloadParser } from '../../src/protocol/request.js';
 import {
   parseWithWideIntegers,
   stringifyWithWideIntegers,
   wideIntegerOf,
-} from '../../src/schema/wide-integers.js';
+} from '../../src/base/schema/wide-integers.js';
+import { jsonArgument } from '../../src/cli/search/json-argument.js';
+import { parseRequest, payloadParser } from '../../src/protocol/request.js';
 import { refused } from '../helpers/errors.js';
 
 const beyond = 9007199254740993n; // 2^53 + 1

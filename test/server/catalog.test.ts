@@ -3,12 +3,12 @@ import { existsSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSy
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { LorekeepError } from '../../lib/index.js';
-import { Catalog } from '../../src/catalog/catalog.js';
-import { checkModelFile } from '../../src/catalog/checked-file.js';
-import { openModel } from '../../src/catalog/open-model.js';
-import { type CatalogEntry, catalogJsonSchema } from '../../src/catalog/schema.js';
-import { findModel } from '../../src/catalog/unknown-model.js';
 import { configSchema } from '../../src/config/schema.js';
+import { Catalog } from '../../src/models/catalog.js';
+import { checkModelFile } from '../../src/models/checked-file.js';
+import { openModel } from '../../src/models/open-model.js';
+import { type CatalogEntry, catalogJsonSchema } from '../../src/models/schema.js';
+import { findModel } from '../../src/models/unknown-model.js';
 import { temporaryFolder } from '../helpers/folder.js';
 
 const inFolder = temporaryFolder();

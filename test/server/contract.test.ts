@@ -1,9 +1,9 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
-import { CatalogModels } from '../../src/catalog/catalog-models.js';
 import { buildKnowledgeBase } from '../../src/knowledge/index.js';
 import { createLog } from '../../src/log/log.js';
+import { CatalogModels } from '../../src/models/catalog-models.js';
 import { refusal } from '../helpers/errors.js';
 import { temporaryFolder } from '../helpers/folder.js';
 import { createTinyModel } from '../helpers/tiny-model/tiny-model.mjs';

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { jsonSchemas } from '../../src/agents/nodes/json-schemas.js';
-import { nodeParams } from '../../src/agents/nodes/wire.js';
+import { nodeParams } from '../../src/agents/wire/frames.js';
+import { jsonSchemas } from '../../src/agents/wire/json-schemas.js';
 import { requestSchemas, type ServerFrames } from '../../src/protocol/frames.js';
 import { type ObjectSchema, refusedValues } from '../helpers/schema-mutations.js';
 import { strings } from './corpus.js';

@@ -2,9 +2,9 @@ import { mkdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from 
 import { dirname } from 'node:path';
 import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { type FilterExpression, Storage } from '../../lib/index.js';
-import { Catalog } from '../../src/catalog/catalog.js';
-import { CatalogModels } from '../../src/catalog/catalog-models.js';
 import { silentLog } from '../../src/log/log.js';
+import { Catalog } from '../../src/models/catalog.js';
+import { CatalogModels } from '../../src/models/catalog-models.js';
 import { KnowledgeBaseStorages } from '../../src/storages/knowledge-base-storages.js';
 import { StorageRoot } from '../../src/storages/storage-root.js';
 import { refusal } from '../helpers/errors.js';

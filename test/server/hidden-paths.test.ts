@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { expect, it } from 'vitest';
-import type { ServerFrame } from '../../src/agents/nodes/wire.js';
+import type { ServerFrame } from '../../src/agents/wire/frames.js';
 import { connect } from '../../src/client/index.js';
 import type { ServerConfig } from '../../src/config/schema.js';
 import { temporaryFolder } from '../helpers/folder.js';

@@ -1,9 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { describe, expect, it, vi } from 'vitest';
 import { LorekeepError } from '../../lib/index.js';
-import { Catalog } from '../../src/catalog/catalog.js';
-import { LanguageModels, type LoadOptions } from '../../src/catalog/language-models.js';
-import { ModelMemory } from '../../src/catalog/model-memory.js';
+import { Catalog } from '../../src/models/catalog.js';
+import { LanguageModels, type LoadOptions } from '../../src/models/language-models.js';
+import { ModelMemory } from '../../src/models/model-memory.js';
 import { FakeTextModel } from '../helpers/fake-text-model.js';
 import { temporaryFolder } from '../helpers/folder.js';
 import { writeDecoderModel } from '../helpers/models.js';

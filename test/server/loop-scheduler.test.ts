@@ -4,7 +4,7 @@ import {
   type LoopLimits,
   LoopScheduler,
   type LoopShare,
-} from '../../src/server/loop-scheduler.js';
+} from '../../src/fairness/loop-scheduler.js';
 
 const turnOfLoop = () => new Promise(setImmediate);
 

@@ -11,7 +11,7 @@ import {
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import type { PullProgress } from '../../src/client/index.js';
-import { ModelDownloads } from '../../src/downloads/model-downloads.js';
+import { ModelDownloads } from '../../src/models/downloads/model-downloads.js';
 import type { ServerFrames } from '../../src/protocol/frames.js';
 import { FileServer } from '../downloads/file-server.js';
 import { refusal } from '../helpers/errors.js';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
 import { LorekeepError } from '../../lib/index.js';
-import { toServerError } from '../../src/failure/failure.js';
+import { toServerError } from '../../src/storages/failure.js';
 import { temporaryFolder } from '../helpers/folder.js';
 import { tinyReranker } from '../helpers/rerankers.js';
 

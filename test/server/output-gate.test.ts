@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { OutputGate } from '../../src/server/output-gate.js';
+import { OutputGate } from '../../src/fairness/output-gate.js';
 
 const never = new AbortController().signal;
 

@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { LorekeepError } from '../../lib/index.js';
-import { PlacedModel, type Placement } from '../../src/catalog/placed-model.js';
-import type { TextModel } from '../../src/catalog/text-model.js';
+import { PlacedModel, type Placement } from '../../src/models/placed-model.js';
+import type { TextModel } from '../../src/models/text-model.js';
 import { FakeTextModel } from '../helpers/fake-text-model.js';
 
 const gate = () => {

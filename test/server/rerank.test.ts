@@ -1,12 +1,12 @@
 import { writeFileSync } from 'node:fs';
 import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { Reranker } from '../../lib/index.js';
-import { Catalog } from '../../src/catalog/catalog.js';
-import { Rerankers } from '../../src/catalog/rerankers.js';
 import type { Graph, ServerFrames } from '../../src/client/index.js';
 import { rerankerOptions } from '../../src/config/model-options.js';
 import { configSchema } from '../../src/config/schema.js';
 import { CatalogModels, createStorage } from '../../src/knowledge/index.js';
+import { Catalog } from '../../src/models/catalog.js';
+import { Rerankers } from '../../src/models/rerankers.js';
 import { refusal } from '../helpers/errors.js';
 import { temporaryFolder } from '../helpers/folder.js';
 import { tinyReranker } from '../helpers/rerankers.js';

@@ -6,7 +6,7 @@ import type { z } from 'zod';
 import { type Client, type ClientSession, connect, type Graph } from '../../src/client/index.js';
 import { configSchema } from '../../src/config/schema.js';
 import { type Log, silentLog } from '../../src/log/log.js';
-import type { LogTail } from '../../src/monitor/log-tail.js';
+import type { LogTail } from '../../src/operations/monitor/log-tail.js';
 import type { ConnectionLimits } from '../../src/server/connection-limits.js';
 import { LorekeepServer, type ServerOptions } from '../../src/server/server.js';
 import { createTinyModel } from '../helpers/tiny-model/tiny-model.mjs';

@@ -1,6 +1,6 @@
 import { expect, it, vi } from 'vitest';
+import { withSlices } from '../../src/base/waiting/next-slice.js';
 import type { SearchableStorage } from '../../src/knowledge/index.js';
-import { withSlices } from '../../src/lifecycle/next-slice.js';
 import { retrievalSchema } from '../../src/protocol/retrieval.js';
 import { type SearchedStorage, type SearchResources, StorageSearch } from '../../src/storages/search.js';
 

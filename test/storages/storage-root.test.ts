@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { makeFolder } from '../../lib/make-folder.js';
+import { makeFolder } from '../../lib/os/make-folder.js';
 import { StorageRoot } from '../../src/storages/storage-root.js';
 import { temporaryFolder } from '../helpers/folder.js';
 

@@ -1,9 +1,9 @@
 import { createServer } from 'node:net';
 import { PostHog } from 'posthog-node';
 import { expect, it } from 'vitest';
-import type { SinkConfig } from '../../src/telemetry/consent.js';
-import { newEventSource, turnEvent } from '../../src/telemetry/events.js';
-import { repeatDelayMs, Sink } from '../../src/telemetry/sink.js';
+import type { SinkConfig } from '../../src/operations/telemetry/consent.js';
+import { newEventSource, turnEvent } from '../../src/operations/telemetry/events.js';
+import { repeatDelayMs, Sink } from '../../src/operations/telemetry/sink.js';
 import { type Batch, Ingest } from './ingest.js';
 
 const source = newEventSource('0.0.0', false);

@@ -2,7 +2,7 @@ import { chmodSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { configSchema } from '../../src/config/schema.js';
 import { silentLog } from '../../src/log/log.js';
-import { Telemetry } from '../../src/telemetry/telemetry.js';
+import { Telemetry } from '../../src/operations/telemetry/telemetry.js';
 import { lorekeep } from '../cli/command.js';
 import { temporaryFolder } from '../helpers/folder.js';
 import { TestServer } from '../server/test-server.js';

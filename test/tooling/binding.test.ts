@@ -2,7 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { checkExports, explainLinkerError } from '../../lib/load-failure.js';
+import { checkExports, explainLinkerError } from '../../lib/boundary/load-failure.js';
 import { temporaryFolder } from '../helpers/folder.js';
 
 const root = join(import.meta.dirname, '..', '..');
@@ -12,7 +12,8 @@ const platform = `${process.platform}-${process.arch}`;
 /** A package of that name in which the compiled loader lies where it would, and no addon. */
 function emptyPackage(name: string): string {
   const place = folder(name);
-  mkdirSync(join(place, 'dist', 'lib'), { recursive: true });
+  const boundary = join('dist', 'lib', 'boundary');
+  mkdirSync(join(place, boundary), { recursive: true });
   const files = [
     'addon-files',
     'binding',
@@ -24,7 +25,7 @@ function emptyPackage(name: string): string {
     'source-package',
   ];
   for (const file of [...files, 'whole-library'].map((name) => `${name}.js`)) {
-    cpSync(join(root, 'dist', 'lib', file), join(place, 'dist', 'lib', file));
+    cpSync(join(root, boundary, file), join(place, boundary, file));
   }
   writeFileSync(
     join(place, 'package.json'),
@@ -46,7 +47,7 @@ function loadError(
   place: string,
   env: Record<string, string> = {},
 ): { code: string; message: string; detail: object } {
-  const script = `import(${JSON.stringify(join(place, 'dist', 'lib', 'binding.js'))}).then(
+  const script = `import(${JSON.stringify(join(place, 'dist', 'lib', 'boundary', 'binding.js'))}).then(
     () => console.log('{"code":"LOADED"}'),
     ({ code, message, detail }) => console.log(JSON.stringify({ code, message, detail })));`;
   const { stdout, stderr } = spawnSync(process.execPath, ['--eval', script], {

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 const root = join(import.meta.dirname, '..', '..');
 
 /** Errors of dlopen() and of commander have no parts but their messages. */
-const allowed = ['lib/load-failure.ts', 'src/cli/program.ts'];
+const allowed = ['lib/boundary/load-failure.ts', 'src/cli/program.ts'];
 
 const recognises = [
   /\bmessage\??\.(?:includes|startsWith|endsWith|match|matchAll|search|replace|replaceAll|indexOf)\(/,

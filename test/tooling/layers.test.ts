@@ -35,7 +35,7 @@ describe('the layer check', () => {
     );
     write('src/protocol/x.ts', "import { y } from './y.js';\n");
     write('src/agents/nodes/echo/node.ts', "import type { AgentNode } from '../../node.js';\n");
-    write('src/client/client.ts', "import type { ServerFrames } from '../agents/nodes/wire.js';\n");
+    write('src/client/client.ts', "import type { ServerFrames } from '../agents/wire/frames.js';\n");
     write('native/core/error.h', '#include <string>\n');
     write('native/text/bm25.cc', '#include "text/bm25.h"\n#include "core/error.h"\n');
     write('native/store/storage.cc', '#include "vector/index.h"\n#include "filter/predicate.h"\n');
@@ -52,7 +52,7 @@ describe('the layer check', () => {
     write('lib/b.ts', "export * from '../test/helper.js';\nconst x = await import('zod');\n");
     write(
       'src/server/c.ts',
-      "import { x } from '../../lib/binding.js';\nimport {\n  y,\n} from 'left-pad';\n",
+      "import { x } from '../../lib/boundary/binding.js';\nimport {\n  y,\n} from 'left-pad';\n",
     );
     write(
       'src/server/d.ts',
@@ -78,7 +78,7 @@ describe('the layer check', () => {
     write('src/agents/b.ts', "import { quote } from './nodes/quote/index.js';\n");
     write('src/client/c.ts', "import { loadNodeTypes } from '../agents/nodes/load.js';\n");
     write('src/knowledge/d.ts', "import type { Frame } from '../protocol/frames.js';\n");
-    write('src/knowledge/e.ts', "const ledger = await import('../limits/ledger.js');\n");
+    write('src/knowledge/e.ts', "const ledger = await import('../fairness/ledger.js');\n");
     write('src/odd/f.ts', "import { a } from '../protocol/a.js';\n");
     write('src/g.ts', "import { a } from './protocol/a.js';\n");
     const { status, lines } = check(7);
@@ -92,7 +92,7 @@ describe('the layer check', () => {
       'src/protocol/a.ts:1:',
     ]);
     expect(lines.find((line) => line.startsWith('src/knowledge/e'))).toContain(
-      'src/knowledge may import schema, lifecycle, fusion, lexical, files, documents, catalog, downloads/folder-lock, limits/default-cache-bytes and itself, and this is src/limits/ledger.js',
+      'src/knowledge may import base, search, documents, models and itself, and this is src/fairness/ledger.js',
     );
     expect(status).toBe(1);
   });
@@ -118,14 +118,14 @@ describe('the layer check', () => {
   });
 
   test('names a way around, of types and headers too', () => {
-    write('src/schema/a.ts', "import { b } from './b.js';\n");
-    write('src/schema/b.ts', "import {\n  type C,\n} from './c.js';\n");
-    write('src/schema/c.ts', "// from './a.js'\nimport type { B } from './b.js';\n");
+    write('src/base/a.ts', "import { b } from './b.js';\n");
+    write('src/base/b.ts', "import {\n  type C,\n} from './c.js';\n");
+    write('src/base/c.ts', "// from './a.js'\nimport type { B } from './b.js';\n");
     write('native/core/a.h', '#include "core/b.h"\n');
     write('native/core/b.h', '#include "core/a.h"\n');
     const { status, lines, stderr } = check(5);
     expect(lines).toEqual([
-      'src/schema/b.ts: comes back to itself: src/schema/b.ts -> src/schema/c.ts -> src/schema/b.ts',
+      'src/base/b.ts: comes back to itself: src/base/b.ts -> src/base/c.ts -> src/base/b.ts',
       'native/core/a.h: comes back to itself: native/core/a.h -> native/core/b.h -> native/core/a.h',
     ]);
     expect(stderr).toBe('check-layers: 2 includes or imports point the wrong way');

@@ -2,7 +2,7 @@
  * What the types of `lorekeep/client` allow. The compiler checks this file with the tests: a line below @ts-expect-error
  * that compiles is an error, too. Nothing here runs.
  */
-import type * as wire from '../../src/agents/nodes/wire.js';
+import type * as wire from '../../src/agents/wire/frames.js';
 import {
   type ClientSession,
   type ConnectionLostError,

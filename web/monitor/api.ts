@@ -1,7 +1,7 @@
-import type { Inspection } from '../../src/monitor/inspector.js';
-import type { LogEvent } from '../../src/monitor/log-tail.js';
-import type { MemorySample, MonitorState } from '../../src/monitor/state.js';
-import type { TurnRecord, TurnsEvent } from '../../src/monitor/turn-record.js';
+import type { Inspection } from '../../src/operations/monitor/inspector.js';
+import type { LogEvent } from '../../src/operations/monitor/log-tail.js';
+import type { MemorySample, MonitorState } from '../../src/operations/monitor/state.js';
+import type { TurnRecord, TurnsEvent } from '../../src/operations/monitor/turn-record.js';
 
 export type { Inspection, MemorySample, MonitorState, TurnRecord };
 

@@ -1,4 +1,4 @@
-import type { TurnRecord } from '../../src/monitor/turn-record.js';
+import type { TurnRecord } from '../../src/operations/monitor/turn-record.js';
 
 export interface Bar {
   label: string;

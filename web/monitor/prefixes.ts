@@ -1,4 +1,4 @@
-import type { LanguageModelState } from '../../src/monitor/state.js';
+import type { LanguageModelState } from '../../src/operations/monitor/state.js';
 
 export type Part = NonNullable<LanguageModelState['prefixes']>[number];
 

@@ -8,10 +8,10 @@
 //   check(answer)    for other files: what is wrong with an answer, or undefined
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ComputeSettingsCache } from '../../../dist/lib/settings-cache.js';
-import { Catalog } from '../../../dist/src/catalog/catalog.js';
+import { ComputeSettingsCache } from '../../../dist/lib/devices/settings-cache.js';
 import { loadConfig } from '../../../dist/src/config/load.js';
 import { StartupError } from '../../../dist/src/config/startup-error.js';
+import { Catalog } from '../../../dist/src/models/catalog.js';
 import { ServerError } from '../../../dist/src/protocol/errors.js';
 import { root } from '../../harness/cache.mjs';
 import {

@@ -1,9 +1,9 @@
 // Several servers in one process, for bench/server/monitor.mjs: their configs, by name, are the argument.
 
-import { threadMs } from '../../../dist/lib/thread-time.js';
+import { threadMs } from '../../../dist/lib/boundary/thread-time.js';
 import { configSchema } from '../../../dist/src/config/schema.js';
 import { createLog } from '../../../dist/src/log/log.js';
-import { LogTail } from '../../../dist/src/monitor/log-tail.js';
+import { LogTail } from '../../../dist/src/operations/monitor/log-tail.js';
 import { LorekeepServer } from '../../../dist/src/server/server.js';
 
 process.on('disconnect', () => process.exit(0));

@@ -1,9 +1,9 @@
 import type { FileHandle } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { LorekeepError } from '../../../lib/index.js';
-import { openRegular } from '../../../lib/regular-file.js';
-import { isOutOfDescriptors } from '../../failure/failure.js';
+import { openRegular } from '../../../lib/os/regular-file.js';
 import { fail } from '../../protocol/errors.js';
+import { isOutOfDescriptors } from '../../storages/failure.js';
 import { readOpen, type TextSource } from './text-file.js';
 
 /** A default list of the server, read at its first use and again when its file has changed. */

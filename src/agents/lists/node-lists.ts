@@ -1,5 +1,5 @@
-import type { Holding } from '../../limits/client-memory.js';
-import { linesBytes } from '../../limits/estimates.js';
+import type { Holding } from '../../fairness/client-memory.js';
+import { linesBytes } from '../../fairness/estimates.js';
 import type { StorageRoot } from '../../storages/storage-root.js';
 import { DefaultList } from './default-list.js';
 import type { PatternShare } from './pattern-thread.js';

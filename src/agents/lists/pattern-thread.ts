@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import { homeFolder } from '../../files/home.js';
-import { FairSlots } from '../../lifecycle/fair-slots.js';
-import { untilAborted } from '../../lifecycle/until-aborted.js';
+import { homeFolder } from '../../base/files/home.js';
+import { untilAborted } from '../../base/waiting/until-aborted.js';
+import { FairSlots } from '../../fairness/fair-slots.js';
 import { serverError } from '../../protocol/errors.js';
 import type { PatternReply, PatternRequest } from './pattern-messages.js';
 

@@ -1,7 +1,7 @@
 import { isIPv6 } from 'node:net';
-import { onAbort } from '../../../lib/on-abort.js';
+import { onAbort } from '../../../lib/boundary/on-abort.js';
+import { commandName } from '../../base/schema/shell-word.js';
 import { type Client, connect } from '../../client/index.js';
-import { commandName } from '../../schema/shell-word.js';
 import { CommandError } from '../failure.js';
 import { findConfig } from '../server-config.js';
 import { findAccessToken } from './access-token.js';

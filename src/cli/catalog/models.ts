@@ -1,9 +1,9 @@
-import type { Catalog } from '../../catalog/catalog.js';
-import type { Contradiction } from '../../catalog/contradictions.js';
-import { nothingToPull } from '../../catalog/model-pulls.js';
-import type { CatalogEntry, ModelVariant } from '../../catalog/schema.js';
 import type { ServerConfig } from '../../config/schema.js';
-import { withoutSecrets } from '../../downloads/address.js';
+import type { Catalog } from '../../models/catalog.js';
+import type { Contradiction } from '../../models/contradictions.js';
+import { withoutSecrets } from '../../models/downloads/address.js';
+import { nothingToPull } from '../../models/model-pulls.js';
+import type { CatalogEntry, ModelVariant } from '../../models/schema.js';
 import { exitStatus } from '../exit-status.js';
 import { CommandError } from '../failure.js';
 import type { ModelFlags } from '../flags/model.js';
@@ -185,7 +185,7 @@ async function inspected(
 ): Promise<ListedModel[]> {
   const files = await modelFiles(catalog, signal, { entries, withChecksums });
   // Nothing can be loaded where the addon does not load, and its reason is in the way of a list of files.
-  const devices = await import('../../catalog/expected-device.js').catch(() => undefined);
+  const devices = await import('../../models/expected-device.js').catch(() => undefined);
   return Promise.all(
     files.map(async (file) => {
       const { type, variant, state, path } = file;
@@ -204,7 +204,7 @@ async function differences(
   entry: CatalogEntry,
   variant: ModelVariant,
 ): Promise<Contradiction[]> {
-  const headers = await import('../../catalog/contradictions.js').catch(() => undefined);
+  const headers = await import('../../models/contradictions.js').catch(() => undefined);
   return (await headers?.contradictions(path, entry, variant)) ?? [];
 }
 

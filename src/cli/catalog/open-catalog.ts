@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { Catalog } from '../../catalog/catalog.js';
-import type { CatalogEntry } from '../../catalog/schema.js';
-import { knownModels, shippedCatalog } from '../../catalog/shipped-catalog.js';
+import { didYouMean, nearestName } from '../../base/schema/nearest.js';
+import { commandName, shellWord } from '../../base/schema/shell-word.js';
 import type { ServerConfig } from '../../config/schema.js';
 import { orStartupError } from '../../config/startup-error.js';
-import { didYouMean, nearestName } from '../../schema/nearest.js';
-import { commandName, shellWord } from '../../schema/shell-word.js';
+import { Catalog } from '../../models/catalog.js';
+import type { CatalogEntry } from '../../models/schema.js';
+import { knownModels, shippedCatalog } from '../../models/shipped-catalog.js';
 import { UsageError } from '../failure.js';
 import type { ModelFlags } from '../flags/model.js';
 import { requireFileOfFlag } from '../knowledge-base-file.js';

@@ -1,5 +1,5 @@
 import cliProgress from 'cli-progress';
-import type { PullProgress } from '../../downloads/model-downloads.js';
+import type { PullProgress } from '../../models/downloads/model-downloads.js';
 import { note } from '../output.js';
 import { size } from '../terminal/amounts.js';
 import { printable } from '../terminal/printable.js';

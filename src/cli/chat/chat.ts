@@ -1,11 +1,11 @@
 import { isUtf8 } from 'node:buffer';
 import { constants } from 'node:fs';
-import { onAbort } from '../../../lib/on-abort.js';
-import { readRegularBytes } from '../../../lib/regular-file.js';
+import { onAbort } from '../../../lib/boundary/on-abort.js';
+import { readRegularBytes } from '../../../lib/os/regular-file.js';
+import { isJsonWith, replaceOwn } from '../../base/files/replace-own.js';
+import { checkJsonShape } from '../../base/schema/json-shape.js';
 import type { ClientAgent, Graph, ServerFrames } from '../../client/index.js';
 import { replyToWire } from '../../client/names.js';
-import { isJsonWith, replaceOwn } from '../../files/replace-own.js';
-import { checkJsonShape } from '../../schema/json-shape.js';
 import { answeringGraph, storageName } from '../ask/answering-graph.js';
 import { converse } from '../ask/conversation.js';
 import { placeOf } from '../ask/place.js';

@@ -1,5 +1,5 @@
 import { basename } from 'node:path';
-import { maxListed } from '../../schema/messages.js';
+import { maxListed } from '../../base/schema/messages.js';
 import { exitStatus } from '../exit-status.js';
 import { interruptible } from '../interrupt.js';
 import { requireFile } from '../knowledge-base-file.js';

@@ -1,8 +1,8 @@
+import { readHead } from '../../base/files/read-head.js';
+import { JsonSyntaxError, JsonText } from '../../base/schema/json-text.js';
 import { configFields } from '../../config/fields.js';
 import { readTextFile } from '../../config/file.js';
-import { readHead } from '../../files/read-head.js';
 import { knowledgeBaseSchema } from '../../knowledge/config-schema.js';
-import { JsonSyntaxError, JsonText } from '../../schema/json-text.js';
 import { CommandError } from '../failure.js';
 import type { CheckedKind } from './flags.js';
 

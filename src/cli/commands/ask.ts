@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import { commandName, shellWord } from '../../schema/shell-word.js';
+import { commandName, shellWord } from '../../base/schema/shell-word.js';
 import { host, integer } from '../arguments.js';
 import type { AskFlags } from '../ask/ask.js';
 import { exitStatusHelp } from '../exit-status.js';

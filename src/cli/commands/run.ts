@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import { commandName, shellWord } from '../../schema/shell-word.js';
+import { commandName, shellWord } from '../../base/schema/shell-word.js';
 import { integer, number } from '../arguments.js';
 import { exitStatusHelp } from '../exit-status.js';
 import { oneText } from '../failure.js';

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { type AddonAttempts, attemptAddon } from '../../../lib/addon-attempts.js';
+import { type AddonAttempts, attemptAddon } from '../../../lib/boundary/addon-attempts.js';
 import { type Finding, failed, ok, warning } from './finding.js';
 
 /** The facts about an addon that does not load, for programs. */

@@ -1,6 +1,6 @@
 import type { ServerConfig } from '../../config/schema.js';
-import { ownDumps } from '../../crash/dump-files.js';
-import { dumpFolder } from '../../crash/dump-folder.js';
+import { ownDumps } from '../../operations/crash/dump-files.js';
+import { dumpFolder } from '../../operations/crash/dump-folder.js';
 import { type Finding, warning } from './finding.js';
 import { checkWritable } from './installation.js';
 

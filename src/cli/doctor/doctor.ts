@@ -1,6 +1,6 @@
+import { commandName } from '../../base/schema/shell-word.js';
 import { FlagError } from '../../config/startup-error.js';
 import { unknownVariables } from '../../config/variables.js';
-import { commandName } from '../../schema/shell-word.js';
 import { givenFlags } from '../catalog/open-catalog.js';
 import { exitStatus } from '../exit-status.js';
 import { failureMessage, isOfAbsentFolder } from '../failure.js';

@@ -2,10 +2,10 @@ import { constants } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { dirname } from 'node:path';
+import { homeFolder } from '../../base/files/home.js';
 import { accessNotes } from '../../config/access.js';
 import type { ServerConfig } from '../../config/schema.js';
 import { storageRootProblem } from '../../config/storage-root-problem.js';
-import { homeFolder } from '../../files/home.js';
 import { hostsOf, isAddressMissing } from '../../server/listener.js';
 import { type Finding, failed, ok, warning } from './finding.js';
 

@@ -1,9 +1,9 @@
 import { cpus } from 'node:os';
-import { whyNotLoadable } from '../../../lib/addon-attempts.js';
-import { LorekeepError } from '../../../lib/errors.js';
+import { whyNotLoadable } from '../../../lib/boundary/addon-attempts.js';
+import { LorekeepError } from '../../../lib/boundary/errors.js';
 import type { BackendInfo, DistanceKernels } from '../../../lib/index.js';
+import { homeFolder } from '../../base/files/home.js';
 import { unknownKernels } from '../../config/variables.js';
-import { homeFolder } from '../../files/home.js';
 import threadRoom from '../thread-room.cjs';
 import { type AddonReport, explainAddon } from './addon.js';
 import { type Finding, failed, ok, warning } from './finding.js';

@@ -1,11 +1,11 @@
-import { LorekeepError } from '../../../lib/errors.js';
-import { Catalog } from '../../catalog/catalog.js';
-import type { Contradiction } from '../../catalog/contradictions.js';
-import { pullCommand } from '../../catalog/pull-command.js';
-import { shippedCatalog } from '../../catalog/shipped-catalog.js';
+import { LorekeepError } from '../../../lib/boundary/errors.js';
+import { ModelLimit } from '../../base/machine/model-limit.js';
 import { embeddingOptions, languageModelOptions, rerankerOptions } from '../../config/model-options.js';
 import type { ServerConfig } from '../../config/schema.js';
-import { ModelLimit } from '../../limits/model-limit.js';
+import { Catalog } from '../../models/catalog.js';
+import type { Contradiction } from '../../models/contradictions.js';
+import { pullCommand } from '../../models/pull-command.js';
+import { shippedCatalog } from '../../models/shipped-catalog.js';
 import { type ModelFile, modelFiles } from '../model-files.js';
 import { size } from '../terminal/amounts.js';
 import { type Finding, failed, ok, warning } from './finding.js';
@@ -118,7 +118,7 @@ async function differences(
   catalog: Catalog,
   { model, path = '', variant }: ModelFile,
 ): Promise<readonly Contradiction[]> {
-  const { contradictions } = await import('../../catalog/contradictions.js');
+  const { contradictions } = await import('../../models/contradictions.js');
   const entry = catalog.find(model);
   return entry === undefined ? [] : contradictions(path, entry, variant);
 }
@@ -131,7 +131,7 @@ async function planOf(
   { type, path = '', variant }: ModelFile,
   config: ServerConfig,
 ): Promise<{ need?: number; reason?: string }> {
-  const { embeddingNeed, languageModelNeed, rerankerNeed } = await import('../../catalog/model-need.js');
+  const { embeddingNeed, languageModelNeed, rerankerNeed } = await import('../../models/model-need.js');
   const { defaultContext, idleMs: _, ...settings } = languageModelOptions(config);
   const contextSize = variant.context_size ?? defaultContext;
   const need = async () => {
@@ -165,7 +165,7 @@ async function failureOf(
   signal: AbortSignal,
 ): Promise<string | undefined> {
   // These need the addon.
-  const { CatalogModels } = await import('../../catalog/catalog-models.js');
+  const { CatalogModels } = await import('../../models/catalog-models.js');
   const { embedQuery } = await import('../../knowledge/model.js');
   const models = new CatalogModels(catalog, { ...embeddingOptions(config), idleMs: 0 });
   try {

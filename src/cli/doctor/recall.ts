@@ -1,6 +1,6 @@
 import type { RecallMeasurement } from '../../../lib/index.js';
+import { commandName, shellWord } from '../../base/schema/shell-word.js';
 import { openKnowledgeBase } from '../../knowledge/index.js';
-import { commandName, shellWord } from '../../schema/shell-word.js';
 import { requireKnowledgeBaseFile } from '../knowledge-base-file.js';
 import { CommandModels } from '../models.js';
 import { type Finding, failed, ok, warning } from './finding.js';

@@ -44,8 +44,8 @@ export async function lexicalRequest(
     ...(groups && { synonyms: groups }),
   };
   // Imported when used: flags are defined before the command is known, and zod is large.
-  const { lexicalOptions, lexicalSchema } = await import('../../lexical/fields.js');
-  const { plainMessage } = await import('../../schema/messages.js');
+  const { lexicalOptions, lexicalSchema } = await import('../../search/lexical-fields.js');
+  const { plainMessage } = await import('../../base/schema/messages.js');
   const parsed = lexicalSchema.safeParse(fields, { error: plainMessage });
   if (parsed.success) return lexicalOptions(parsed.data);
   const [issue] = parsed.error.issues;

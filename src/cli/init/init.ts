@@ -1,10 +1,10 @@
 import { lstat, readFile, stat } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
-import { Catalog } from '../../catalog/catalog.js';
-import { knownModels } from '../../catalog/shipped-catalog.js';
-import { fileChecksum } from '../../files/checksum.js';
-import { homeFolder } from '../../files/home.js';
-import { shellWord } from '../../schema/shell-word.js';
+import { fileChecksum } from '../../base/files/checksum.js';
+import { homeFolder } from '../../base/files/home.js';
+import { shellWord } from '../../base/schema/shell-word.js';
+import { Catalog } from '../../models/catalog.js';
+import { knownModels } from '../../models/shipped-catalog.js';
 import { CommandError, UsageError } from '../failure.js';
 import { interruptible } from '../interrupt.js';
 import { print, printJson } from '../output.js';

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { basename, delimiter, join } from 'node:path';
-import { commandName, shellWord } from '../../schema/shell-word.js';
+import { commandName, shellWord } from '../../base/schema/shell-word.js';
 
 /** The command that started this program. Suggested commands use it, so that they work in any folder. */
 export function invocation(): string {

@@ -1,8 +1,8 @@
 import { basename } from 'node:path';
 import { EmbeddingModel, type FileInspection, inspectFile, LorekeepError } from '../../../lib/index.js';
 import { describeModel as describeHeader } from '../../../lib/internal.js';
-import { fileChecksum } from '../../files/checksum.js';
-import { partNames } from '../../files/model-parts.js';
+import { fileChecksum } from '../../base/files/checksum.js';
+import { partNames } from '../../base/files/model-parts.js';
 import { count, size } from '../terminal/amounts.js';
 import type { Description, Fact } from './facts.js';
 

@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises';
-import { modelBytes } from '../../files/model-parts.js';
-import { readHead } from '../../files/read-head.js';
-import { commandName, shellWord } from '../../schema/shell-word.js';
+import { modelBytes } from '../../base/files/model-parts.js';
+import { readHead } from '../../base/files/read-head.js';
+import { commandName, shellWord } from '../../base/schema/shell-word.js';
 import { kindNames, kindOf } from '../check/kind.js';
 import { exitStatus } from '../exit-status.js';
 import { CommandError } from '../failure.js';

@@ -1,6 +1,6 @@
 import { createReadStream } from 'node:fs';
-import { checkJsonShape } from '../../schema/json-shape.js';
-import { parseWithWideIntegers } from '../../schema/wide-integers.js';
+import { checkJsonShape } from '../../base/schema/json-shape.js';
+import { parseWithWideIntegers } from '../../base/schema/wide-integers.js';
 import { UsageError } from '../failure.js';
 
 /** Longest file that a flag may name, in bytes. */

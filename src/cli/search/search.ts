@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { type FilterExpression, LorekeepError } from '../../../lib/index.js';
+import { commandName, shellText, shellWord } from '../../base/schema/shell-word.js';
 import { type KnowledgeBaseConfig, openKnowledgeBase } from '../../knowledge/index.js';
-import { commandName, shellText, shellWord } from '../../schema/shell-word.js';
 import { wireHit, wireRerank } from '../../storages/wire.js';
 import { noView, progressView } from '../build/progress.js';
 import { CommandError, UsageError } from '../failure.js';

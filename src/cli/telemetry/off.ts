@@ -1,8 +1,8 @@
 import { open, realpath, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { applyEdits, modify, parse } from 'jsonc-parser';
-import { writeWhole } from '../../../lib/regular-file.js';
-import { readText } from '../../files/read-text.js';
+import { writeWhole } from '../../../lib/os/regular-file.js';
+import { readText } from '../../base/files/read-text.js';
 import { CommandError } from '../failure.js';
 import { print } from '../output.js';
 import { findConfig } from '../server-config.js';

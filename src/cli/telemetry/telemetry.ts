@@ -1,7 +1,7 @@
-import { packageVersion } from '../../files/home.js';
-import { batchUrl, type SinkConfig, whyDisabled, whySilent } from '../../telemetry/consent.js';
-import { newEventSource, turnEvent } from '../../telemetry/events.js';
-import { batchPayload } from '../../telemetry/sink.js';
+import { packageVersion } from '../../base/files/home.js';
+import { batchUrl, type SinkConfig, whyDisabled, whySilent } from '../../operations/telemetry/consent.js';
+import { newEventSource, turnEvent } from '../../operations/telemetry/events.js';
+import { batchPayload } from '../../operations/telemetry/sink.js';
 import { note, print, printJson } from '../output.js';
 import { findConfig } from '../server-config.js';
 import { printable } from '../terminal/printable.js';

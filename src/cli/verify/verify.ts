@@ -1,5 +1,5 @@
-import { compareWithReference, readReference } from '../../catalog/reference.js';
-import type { CatalogEntry } from '../../catalog/schema.js';
+import { compareWithReference, readReference } from '../../models/reference.js';
+import type { CatalogEntry } from '../../models/schema.js';
 import { exitStatus } from '../exit-status.js';
 import { CommandError, UsageError } from '../failure.js';
 import type { ModelFlags } from '../flags/model.js';

@@ -2,8 +2,8 @@ import { isUtf8 } from 'node:buffer';
 import { constants } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { getSystemErrorMap } from 'node:util';
-import { LorekeepError } from '../../../lib/errors.js';
-import { openRegular } from '../../../lib/regular-file.js';
+import { LorekeepError } from '../../../lib/boundary/errors.js';
+import { openRegular } from '../../../lib/os/regular-file.js';
 import { UnreadableDocument } from '../document.js';
 
 /** Largest file that is read as a whole. Tables are read row by row and have no limit. */

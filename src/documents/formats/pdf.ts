@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import { onAbort } from '../../../lib/on-abort.js';
-import { homeFolder } from '../../files/home.js';
+import { onAbort } from '../../../lib/boundary/on-abort.js';
+import { homeFolder } from '../../base/files/home.js';
 import { type Document, UnreadableDocument } from '../document.js';
 import type { PdfReply, PdfRequest } from './pdf-messages.js';
 import { readPages } from './text.js';

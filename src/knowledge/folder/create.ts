@@ -1,5 +1,5 @@
 import type { Metadata, MetadataOf, Storage } from '../../../lib/index.js';
-import { CatalogModels } from '../../catalog/catalog-models.js';
+import { CatalogModels } from '../../models/catalog-models.js';
 import { KnowledgeBase, type KnowledgeBaseFacts } from '../knowledge-base.js';
 import type { KnowledgeModel, ModelSource } from '../model.js';
 import { openKnowledgeBase } from '../open.js';

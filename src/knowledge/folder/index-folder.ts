@@ -1,14 +1,14 @@
 import { lstat, open } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { EmbeddingModel, inspectFile, LorekeepError } from '../../../lib/index.js';
-import { makeFolder } from '../../../lib/make-folder.js';
-import { readRegular } from '../../../lib/regular-file.js';
+import { makeFolder } from '../../../lib/os/make-folder.js';
+import { readRegular } from '../../../lib/os/regular-file.js';
+import { lockFolder } from '../../base/files/folder-lock.js';
+import { isJsonWith, replaceOwn } from '../../base/files/replace-own.js';
 import type { Fits } from '../../documents/chunks.js';
 import { formatOf, hasColumns } from '../../documents/formats/formats.js';
 import { DocumentReader } from '../../documents/reader.js';
 import type { TableMapping } from '../../documents/tables/mapping.js';
-import { lockFolder } from '../../downloads/folder-lock.js';
-import { isJsonWith, replaceOwn } from '../../files/replace-own.js';
 import { buildKnowledgeBase, type KnowledgeBaseBuild } from '../build.js';
 import { noLog } from '../log.js';
 import { factsOf, type KnowledgeModel, modelResolver, withModel } from '../model.js';

@@ -1,7 +1,7 @@
 import { lstat, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { readRegular } from '../../../lib/regular-file.js';
-import { isJsonWith } from '../../files/replace-own.js';
+import { readRegular } from '../../../lib/os/regular-file.js';
+import { isJsonWith } from '../../base/files/replace-own.js';
 import { fileNames } from './place.js';
 
 /** A file that was read, as the manifest records it. */

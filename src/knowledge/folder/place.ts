@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { readdir, realpath, stat } from 'node:fs/promises';
 import { basename, join, relative, resolve, sep } from 'node:path';
 import { LorekeepError } from '../../../lib/index.js';
-import { readRegular } from '../../../lib/regular-file.js';
-import { dataFolder } from '../../files/data-folder.js';
+import { readRegular } from '../../../lib/os/regular-file.js';
+import { dataFolder } from '../../base/files/data-folder.js';
 
 /** The files of an index of a folder, within its own folder. */
 export const fileNames = {

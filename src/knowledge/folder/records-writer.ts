@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { type FileHandle, open, readdir, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { LorekeepError } from '../../../lib/index.js';
-import { renameOver } from '../../../lib/regular-file.js';
+import { renameOver } from '../../../lib/os/regular-file.js';
 import { checkOwnRecords } from '../own-records.js';
 
 /** Bytes that are collected before they are written. */

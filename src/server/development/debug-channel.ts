@@ -1,5 +1,5 @@
 import { scheduler } from '../../../lib/index.js';
-import { DebugChannel } from '../../debug/channel.js';
+import { DebugChannel } from '../../operations/debug/channel.js';
 import type { Connection } from '../connection.js';
 import type { Services } from '../services.js';
 

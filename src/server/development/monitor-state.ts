@@ -1,7 +1,8 @@
 import { scheduler } from '../../../lib/index.js';
+import { bytesPerMiB } from '../../base/machine/mebibytes.js';
+import { valueAt } from '../../base/schema/field-issue.js';
 import { configFields } from '../../config/fields.js';
 import type { ServerConfig } from '../../config/schema.js';
-import { bytesPerMiB } from '../../limits/bytes.js';
 import type {
   BackendState,
   ClientState,
@@ -9,8 +10,7 @@ import type {
   MemorySample,
   ModelState,
   MonitorState,
-} from '../../monitor/state.js';
-import { valueAt } from '../../schema/field-issue.js';
+} from '../../operations/monitor/state.js';
 import type { Connection } from '../connection.js';
 import { loadedModels } from '../model-requests.js';
 import type { Services } from '../services.js';

@@ -1,5 +1,5 @@
-import type { Route } from '../../http/local-server.js';
-import { Monitor } from '../../monitor/monitor.js';
+import type { Route } from '../../operations/http/local-server.js';
+import { Monitor } from '../../operations/monitor/monitor.js';
 import type { Connection } from '../connection.js';
 import type { OperationsOptions } from '../operations-options.js';
 import type { Services } from '../services.js';

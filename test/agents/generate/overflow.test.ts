@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { LorekeepError } from '../../../lib/index.js';
 import { leaveOut, withinBudget } from '../../../src/agents/nodes/generate/overflow.js';
-import type { ChatMessage } from '../../../src/catalog/text-model.js';
+import type { ChatMessage } from '../../../src/models/text-model.js';
 import { FakeTextModel } from '../../helpers/fake-text-model.js';
 import { fittedWith, recordsOf, turnsOf } from './fitting.js';
 

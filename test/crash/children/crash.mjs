@@ -1,9 +1,9 @@
 // argv: folder of the dumps, kind of the crash, thread. Crashes as the server would, with texts of a user in memory.
 import { once } from 'node:events';
 import { isMainThread, Worker, workerData } from 'node:worker_threads';
-import { forcedCrash } from '../../../dist/lib/forced-crash.js';
 import { TextIndex } from '../../../dist/lib/index.js';
-import { startCrashDumps } from '../../../dist/src/crash/crash-dumps.js';
+import { forcedCrash } from '../../../dist/lib/os/forced-crash.js';
+import { startCrashDumps } from '../../../dist/src/operations/crash/crash-dumps.js';
 
 const log = { warn: (...args) => console.log('warn', JSON.stringify(args)) };
 const [folder, kind, thread] = isMainThread ? process.argv.slice(2) : workerData;

@@ -1,5 +1,5 @@
 // argv: folder of the dumps. 20,000 WebAssembly loads out of bounds, with the crash handler in place.
-import { startCrashDumps } from '../../../dist/src/crash/crash-dumps.js';
+import { startCrashDumps } from '../../../dist/src/operations/crash/crash-dumps.js';
 
 startCrashDumps({ crash_dump: { enabled: true, dir: process.argv[2] }, logs_dir: '' }, console);
 // (module (memory 1) (func (export "load") (param i32) (result i32) local.get 0 i32.load))

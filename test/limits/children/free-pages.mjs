@@ -1,6 +1,6 @@
 // Needs --expose-gc. Fills the heap of the C library, frees everything but small pieces in between, and releases free memory in steps.
 // releaseFreeMemory(), which works on another thread, is not called. Reports resident memory in MiB, and the number of steps.
-import { binding } from '../../../dist/lib/binding.js';
+import { binding } from '../../../dist/lib/boundary/binding.js';
 
 const resident = () => process.memoryUsage().rss / 2 ** 20;
 const before = resident();

@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto';
-import { linesBytes } from '../../../limits/estimates.js';
+import { linesBytes } from '../../../fairness/estimates.js';
 import type { Interaction } from '../../interaction.js';
 import type { AgentNode, NodeOutcome, NodePlan, NodeType } from '../../node.js';
 import { parseParams } from '../../params.js';

@@ -1,5 +1,5 @@
+import { stringifyWithWideIntegers } from '../../../base/schema/wide-integers.js';
 import type { Action, HistoryTurn } from '../../../protocol/history.js';
-import { stringifyWithWideIntegers } from '../../../schema/wide-integers.js';
 import type { GenerateParams } from './schema.js';
 
 /** How a reply writes an action: `{"action": "open_door", "arguments": {"door": "north"}}`. */

@@ -1,5 +1,5 @@
+import { parseWithWideIntegers } from '../../../base/schema/wide-integers.js';
 import type { Action } from '../../../protocol/history.js';
-import { parseWithWideIntegers } from '../../../schema/wide-integers.js';
 
 /** First character of an action. The text of a reply never contains it. */
 const opener = '{';

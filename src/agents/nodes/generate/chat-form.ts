@@ -1,5 +1,5 @@
 import { LorekeepError } from '../../../../lib/index.js';
-import type { ChatMessage, GenerateRequest } from '../../../catalog/text-model.js';
+import type { ChatMessage, GenerateRequest } from '../../../models/text-model.js';
 import { countEach, longestCounted, minTokens } from './count-each.js';
 import type { PromptModel } from './prompt-model.js';
 

@@ -1,6 +1,6 @@
 import { LorekeepError } from '../../../../lib/index.js';
 import { literal, matchGrammar, schemaGrammar } from '../../../../lib/internal.js';
-import type { TextModel } from '../../../catalog/text-model.js';
+import type { TextModel } from '../../../models/text-model.js';
 import { fail, serverError } from '../../../protocol/errors.js';
 import type { GenerateParams } from './schema.js';
 

@@ -1,4 +1,4 @@
-import { nextSlice } from '../../../lifecycle/next-slice.js';
+import { nextSlice } from '../../../base/waiting/next-slice.js';
 import type { PromptModel } from './prompt-model.js';
 
 /** Texts counted between two turns of the client: a call per text takes some microseconds of the event loop. */

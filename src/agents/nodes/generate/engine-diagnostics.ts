@@ -1,5 +1,5 @@
-import type { LanguageModelPin } from '../../../catalog/language-models.js';
-import type { GenerationResult } from '../../../catalog/text-model.js';
+import type { LanguageModelPin } from '../../../models/language-models.js';
+import type { GenerationResult } from '../../../models/text-model.js';
 import type { Dropped } from '../../../protocol/engine.js';
 import { milliseconds } from '../../../protocol/milliseconds.js';
 import type { GenerateParams, GenerationDiagnostics } from './schema.js';

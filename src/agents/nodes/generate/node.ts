@@ -1,11 +1,11 @@
-import type { LanguageModelPin } from '../../../catalog/language-models.js';
-import type { GenerateRequest, GenerationResult } from '../../../catalog/text-model.js';
-import { unknownModel } from '../../../failure/wire-errors.js';
-import type { SlotShare } from '../../../lifecycle/fair-slots.js';
-import { textHeap } from '../../../limits/estimates.js';
+import { countValues } from '../../../base/schema/bounded.js';
+import { textHeap } from '../../../fairness/estimates.js';
+import type { SlotShare } from '../../../fairness/fair-slots.js';
+import type { LanguageModelPin } from '../../../models/language-models.js';
+import type { GenerateRequest, GenerationResult } from '../../../models/text-model.js';
 import type { Knowledge } from '../../../protocol/components.js';
 import { fail } from '../../../protocol/errors.js';
-import { countValues } from '../../../schema/bounded.js';
+import { unknownModel } from '../../../storages/wire-errors.js';
 import type { Interaction } from '../../interaction.js';
 import type { AgentNode, NodeOutcome, NodePlan, NodeResources, NodeType } from '../../node.js';
 import { parseParams } from '../../params.js';

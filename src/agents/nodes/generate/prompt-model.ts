@@ -1,6 +1,6 @@
 import type { RenderedPrompt, RenderOptions } from '../../../../lib/index.js';
-import type { ChatMessage, TextModel } from '../../../catalog/text-model.js';
-import { inSlot, type SlotShare } from '../../../lifecycle/fair-slots.js';
+import { inSlot, type SlotShare } from '../../../fairness/fair-slots.js';
+import type { ChatMessage, TextModel } from '../../../models/text-model.js';
 
 /** The part of a TextModel that builds prompts. */
 export type PromptModel = Pick<TextModel, 'facts' | 'countTokens' | 'render'>;

@@ -1,6 +1,6 @@
-import type { ChatMessage } from '../../../catalog/text-model.js';
-import { mapInSlices } from '../../../lifecycle/next-slice.js';
-import { type Bytes, noBytes, sumOf } from '../../../limits/bytes.js';
+import { mapInSlices } from '../../../base/waiting/next-slice.js';
+import { type Bytes, noBytes, sumOf } from '../../../fairness/bytes.js';
+import type { ChatMessage } from '../../../models/text-model.js';
 import type { Knowledge } from '../../../protocol/components.js';
 import { fail, serverError } from '../../../protocol/errors.js';
 import type { HistoryTurn } from '../../../protocol/history.js';

@@ -1,5 +1,5 @@
 import type { Calibration } from '../../../../lib/index.js';
-import { mapInSlices } from '../../../lifecycle/next-slice.js';
+import { mapInSlices } from '../../../base/waiting/next-slice.js';
 import type { Knowledge } from '../../../protocol/components.js';
 import type { KnowledgeSource } from '../../interaction.js';
 import { type SentenceScorer, sentenceScorers } from '../quote/scorer.js';

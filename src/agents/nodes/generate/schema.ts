@@ -1,7 +1,7 @@
 import { z } from 'zod';
+import { boundedArray, smallObject } from '../../../base/schema/bounded.js';
+import { wellFormed } from '../../../base/schema/well-formed.js';
 import { droppedSchema, finishSchema } from '../../../protocol/engine.js';
-import { boundedArray, smallObject } from '../../../schema/bounded.js';
-import { wellFormed } from '../../../schema/well-formed.js';
 import type { NodeSchema } from '../../node-schema.js';
 
 /** Limits of a node's JSON Schemas: converting them to a grammar takes some milliseconds. */

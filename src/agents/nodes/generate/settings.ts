@@ -1,4 +1,4 @@
-import type { GenerateRequest, TextModel } from '../../../catalog/text-model.js';
+import type { GenerateRequest, TextModel } from '../../../models/text-model.js';
 import { fail } from '../../../protocol/errors.js';
 import type { PromptLimits } from './fit.js';
 import type { GenerateParams } from './schema.js';

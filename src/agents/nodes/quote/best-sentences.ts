@@ -1,4 +1,4 @@
-import { nextSlice } from '../../../lifecycle/next-slice.js';
+import { nextSlice } from '../../../base/waiting/next-slice.js';
 import type { Knowledge } from '../../../protocol/components.js';
 import type { KnowledgeSource } from '../../interaction.js';
 import { type SentenceScorer, sentenceScorers } from './scorer.js';

@@ -1,5 +1,5 @@
 import { tokenize } from '../../../../lib/index.js';
-import { mapInSlices } from '../../../lifecycle/next-slice.js';
+import { mapInSlices } from '../../../base/waiting/next-slice.js';
 import type { KnowledgeSource } from '../../interaction.js';
 
 /** Returns a scorer for each source, by node. Looking up the words of a long query takes some milliseconds. */

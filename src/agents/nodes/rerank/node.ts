@@ -1,9 +1,9 @@
 import { LorekeepError } from '../../../../lib/index.js';
-import type { CatalogReranker } from '../../../catalog/rerankers.js';
-import { unknownModel } from '../../../failure/wire-errors.js';
 import { rerank } from '../../../knowledge/rerank.js';
+import type { CatalogReranker } from '../../../models/rerankers.js';
 import { serverError } from '../../../protocol/errors.js';
 import { milliseconds } from '../../../protocol/milliseconds.js';
+import { unknownModel } from '../../../storages/wire-errors.js';
 import type { Interaction } from '../../interaction.js';
 import type { AgentNode, NodeOutcome, NodePlan, NodeType } from '../../node.js';
 import { parseParams } from '../../params.js';

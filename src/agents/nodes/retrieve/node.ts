@@ -1,6 +1,6 @@
+import { mapInSlices } from '../../../base/waiting/next-slice.js';
+import { filterBytes } from '../../../fairness/estimates.js';
 import type { Pin, SearchableStorage } from '../../../knowledge/index.js';
-import { mapInSlices } from '../../../lifecycle/next-slice.js';
-import { filterBytes } from '../../../limits/estimates.js';
 import type { Knowledge } from '../../../protocol/components.js';
 import { milliseconds } from '../../../protocol/milliseconds.js';
 import { StorageSearch } from '../../../storages/search.js';

@@ -1,0 +1,247 @@
+import { AbortError, translateError } from '../boundary/errors.js';
+import type { NativeGenerationResult, NativeLanguageModel } from '../boundary/native.js';
+import { signalArgument } from '../boundary/native-call.js';
+import { onAbort } from '../boundary/on-abort.js';
+import { type GenerateRequest, nativeRequest } from './generation-request.js';
+import { Prefix } from './prefix.js';
+
+export type {
+  ChatMessage,
+  ConsumerClass,
+  GenerateRequest,
+  Prompt,
+  RenderedPrompt,
+  RenderOptions,
+  Sampling,
+} from './generation-request.js';
+
+/** A part of a reply. The pieces concatenate to the result's `text` and `thinking`; none ends inside a character. */
+export interface Piece {
+  /** Part of the reply, or of the thinking before it. */
+  kind: 'text' | 'thinking';
+  /** Text since the piece before. */
+  text: string;
+}
+
+/** Numbers of tokens. */
+export interface Usage {
+  /** Tokens of the prompt. */
+  prompt: number;
+  /** Tokens of the prompt that were in the KV cache, and not computed. */
+  cached: number;
+  /** The other tokens of the prompt, or those of them that were computed before a deadline or a cancel. */
+  computed: number;
+  /** Tokens generated, thinking included. */
+  completion: number;
+}
+
+/** Guesses of prompt lookup. */
+export interface DraftCounts {
+  /** Tokens that were suggested. */
+  drafted: number;
+  /** Those that the model agreed with. */
+  accepted: number;
+}
+
+/** Milliseconds, except prefillChunks. */
+export interface GenerationTiming {
+  /** From the request to the first step. */
+  queuedMs: number;
+  /** Computing the prompt, and waiting for other requests meanwhile. */
+  prefillMs: number;
+  /** Steps that the prompt took, the one that a cancel ended included. */
+  prefillChunks: number;
+  /** From the request to the first token. */
+  firstMs: number;
+  /** From the first token to the last. */
+  decodeMs: number;
+  /** Longest time between two tokens. */
+  longestGapMs: number;
+  /** Pauses of the throttle. */
+  pausedMs: number;
+}
+
+/**
+ * `stop`: the model ended its reply; `stop_string`; `length`: maxTokens; `context`: the context is full; `cancelled`;
+ * `deadline`.
+ */
+export type Finish = 'stop' | 'stop_string' | 'length' | 'context' | 'cancelled' | 'deadline';
+
+/** Natural logarithms. */
+export interface TokenLogprobs {
+  /** The chosen token. */
+  token: number;
+  /** Its log-probability. */
+  logprob: number;
+  /** Most likely first. */
+  top: readonly { token: number; logprob: number }[];
+}
+
+export interface GenerationResult {
+  /** The reply, without thinking. */
+  text: string;
+  /** The text before the reply that the model marks as thinking. */
+  thinking: string;
+  /** Why the generation ended. */
+  finish: Finish;
+  /** Numbers of tokens. */
+  usage: Usage;
+  /** Tokens that were guessed and checked together. */
+  drafts: DraftCounts;
+  /** Times of the phases. */
+  timing: GenerationTiming;
+  /** Seed in use. */
+  seed: number;
+  /** Tokens of the reply, without the one that ended it. */
+  tokens: Int32Array;
+  /** One per token, if asked for. */
+  logprobs: readonly TokenLogprobs[] | undefined;
+}
+
+/**
+ * A reply on its way. Iterate over its pieces, or await `result`. Leaving the iteration early cancels. A cancelled
+ * generation resolves with the text so far; a failed one rejects both.
+ */
+export interface Generation extends AsyncIterable<Piece> {
+  /** Resolves at the end; rejects if the generation fails. */
+  readonly result: Promise<GenerationResult>;
+  /** Settles the result at once; the computation ends within one operation. */
+  cancel(): void;
+}
+
+function toResult(native: NativeGenerationResult, logprobs: boolean): GenerationResult {
+  const { promptTokens, cachedTokens, computedTokens, draftedTokens, acceptedTokens, ...timing } =
+    native.numbers;
+  return {
+    text: native.text,
+    thinking: native.thinking,
+    finish: native.finish as Finish,
+    usage: {
+      prompt: promptTokens,
+      cached: cachedTokens,
+      computed: computedTokens,
+      completion: native.tokens.length,
+    },
+    drafts: { drafted: draftedTokens, accepted: acceptedTokens },
+    timing,
+    seed: native.seed,
+    tokens: native.tokens,
+    logprobs: logprobs
+      ? native.logprobs.map(([own, ...top]) => ({ ...(own as { token: number; logprob: number }), top }))
+      : undefined,
+  };
+}
+
+/** The pieces of one generation, between the addon, which pushes, and one reader, who pulls. */
+class PieceQueue implements AsyncIterator<Piece> {
+  readonly #cancel: () => void;
+  readonly #pieces: Piece[] = [];
+  #end: { error?: unknown } | undefined;
+  #waiting: (() => void)[] = [];
+
+  constructor(cancel: () => void) {
+    this.#cancel = cancel;
+  }
+
+  push(piece: Piece): void {
+    const last = this.#pieces.at(-1);
+    // A reader who is behind gets larger pieces.
+    if (last?.kind === piece.kind) last.text += piece.text;
+    else this.#pieces.push(piece);
+    this.#wake();
+  }
+
+  end(end: { error?: unknown }): void {
+    this.#end ??= end;
+    this.#wake();
+  }
+
+  async next(): Promise<IteratorResult<Piece>> {
+    for (;;) {
+      const piece = this.#pieces.shift();
+      if (piece !== undefined) return { done: false, value: piece };
+      if (this.#end !== undefined) {
+        if ('error' in this.#end) throw this.#end.error;
+        return { done: true, value: undefined };
+      }
+      await new Promise<void>((resolve) => {
+        this.#waiting.push(resolve);
+      });
+    }
+  }
+
+  async return(): Promise<IteratorResult<Piece>> {
+    this.#cancel();
+    return { done: true, value: undefined };
+  }
+
+  #wake(): void {
+    for (const resolve of this.#waiting.splice(0)) resolve();
+  }
+}
+
+type Run<T> = (call: (native: NativeLanguageModel) => Promise<T>) => Promise<T>;
+
+/** Computes a prompt without a reply. */
+export async function startPrefix(
+  request: Pick<GenerateRequest, 'prompt' | 'class'>,
+  signal: AbortSignal | undefined,
+  vocabularySize: number,
+  run: Run<Prefix>,
+): Promise<Prefix> {
+  signalArgument(signal);
+  if (signal?.aborted) throw new AbortError(signal.reason);
+  const native = { ...nativeRequest(request, vocabularySize), maxTokens: 0 };
+  return run(async (model) => {
+    const [promise, stop] = model.prefix(native, () => {});
+    const stopListening = onAbort(signal, stop);
+    try {
+      return new Prefix(await promise, model);
+    } catch (error) {
+      throw signal?.aborted ? new AbortError(signal.reason) : translateError(error);
+    } finally {
+      stopListening();
+    }
+  });
+}
+
+/** Starts a generation. `run` calls the addon and makes close() wait for the promise. @throws INVALID_ARGUMENT */
+export function startGeneration(
+  request: GenerateRequest,
+  signal: AbortSignal | undefined,
+  vocabularySize: number,
+  run: Run<GenerationResult>,
+): Generation {
+  signalArgument(signal);
+  const native = nativeRequest(request, vocabularySize);
+  const { prefix, logprobs } = request;
+  let cancelNative: (() => void) | undefined;
+  let cancelled = false;
+  const cancel = () => {
+    cancelled = true;
+    cancelNative?.();
+  };
+  const queue = new PieceQueue(cancel);
+  const result = run(async (model) => {
+    if (signal?.aborted) throw new AbortError(signal.reason);
+    prefix?.requireOpen(model);
+    const [promise, stop] = model.generate(native, (text, thinking) =>
+      queue.push({ kind: thinking ? 'thinking' : 'text', text }),
+    );
+    cancelNative = stop;
+    if (cancelled) stop();
+    const stopListening = onAbort(signal, cancel);
+    try {
+      return toResult(await promise, logprobs !== undefined);
+    } catch (error) {
+      throw translateError(error);
+    } finally {
+      stopListening();
+    }
+  });
+  result.then(
+    () => queue.end({}),
+    (error: unknown) => queue.end({ error }),
+  );
+  return { result, cancel, [Symbol.asyncIterator]: () => queue };
+}

@@ -1,0 +1,30 @@
+import { LorekeepError } from '../../../lib/boundary/errors.js';
+import { JsonSyntaxError, JsonText } from '../schema/json-text.js';
+import { readText } from './read-text.js';
+
+/**
+ * Reads a hand-written JSON file whose value is safe for recursive code.
+ * @throws LorekeepError as readText(); CORRUPT for invalid JSON, INVALID_ARGUMENT for a duplicate key or too deep nesting,
+ * with file, line and column in the message
+ */
+export async function readJson(path: string, maxBytes?: number): Promise<JsonText> {
+  const json = parse(path, await readText(path, maxBytes));
+  const shape = json.shapeProblem();
+  if (shape === undefined) return json;
+  throw new LorekeepError('INVALID_ARGUMENT', `${path}${shape.place}: ${shape.what}`, {
+    file: path,
+    reason: shape.what,
+  });
+}
+
+function parse(path: string, text: string): JsonText {
+  try {
+    return new JsonText(text);
+  } catch (cause) {
+    if (!(cause instanceof JsonSyntaxError)) throw cause;
+    const { line, column } = cause.position;
+    const reason = `not valid JSON: ${cause.message}`;
+    const message = `${path}:${line}:${column}: ${reason}`;
+    throw new LorekeepError('CORRUPT', message, { file: path, line, reason }, { cause });
+  }
+}

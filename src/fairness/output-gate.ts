@@ -1,0 +1,60 @@
+import { onAbort } from '../../lib/boundary/on-abort.js';
+
+interface Waiter {
+  admit(): void;
+}
+
+/**
+ * Starts work with large results only while the client reads its replies: at most `producers` at a time, and none while
+ * `blocked()`. Waiting work is admitted in order.
+ */
+export class OutputGate {
+  readonly #producers: number;
+  readonly #blocked: () => boolean;
+  readonly #waiting = new Set<Waiter>();
+  #producing = 0;
+
+  constructor(producers: number, blocked: () => boolean) {
+    this.#producers = producers;
+    this.#blocked = blocked;
+  }
+
+  /** Resolves with a function to call when the results are sent. @throws the signal's reason */
+  enter(signal: AbortSignal): Promise<() => void> {
+    return new Promise((resolve, reject) => {
+      signal.throwIfAborted();
+      const stopListening = onAbort(signal, () => {
+        this.#waiting.delete(waiter);
+        reject(signal.reason);
+      });
+      const waiter: Waiter = {
+        admit: () => {
+          stopListening();
+          resolve(this.#place());
+        },
+      };
+      this.#waiting.add(waiter);
+      this.admit();
+    });
+  }
+
+  /** Call this when `blocked()` may have become false. */
+  admit(): void {
+    for (const waiter of this.#waiting) {
+      if (this.#producing >= this.#producers || this.#blocked()) return;
+      this.#waiting.delete(waiter);
+      this.#producing++;
+      waiter.admit();
+    }
+  }
+
+  #place(): () => void {
+    let held = true;
+    return () => {
+      if (!held) return;
+      held = false;
+      this.#producing--;
+      this.admit();
+    };
+  }
+}

@@ -1,0 +1,18 @@
+import type { Log } from '../../log/log.js';
+
+/** The parts of a server that debug commands show and change. */
+export interface DebugTarget {
+  readonly log: Log;
+  /** Counts and settings of the inference scheduler. */
+  scheduler(): unknown;
+  /** Loaded language models: cells, kept prefixes, requests. */
+  languageModels(): Promise<unknown>;
+  /** File storages with state, pins and bytes. */
+  storages(): unknown;
+  /** Memory that is held for clients, by client and kind, and its limits. */
+  budgets(): unknown;
+  /** Closes the storages that nobody pins. Returns their number. */
+  evict(): Promise<number>;
+  /** Sets a throttle level until the next call, beside those of clients. */
+  throttle(level: number): void;
+}

@@ -1,0 +1,185 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import { StartupError } from '../../config/startup-error.js';
+import type { Log } from '../../log/log.js';
+import { isLoopback, refusalOf } from './guard.js';
+
+/** Open connections, streams included. A further one takes the place of one that waits for a request. */
+export const maxConnections = 64;
+/** Longest time to send a request, in ms. */
+const requestMs = 10_000;
+const idleMs = 30_000;
+
+export type Route = (request: IncomingMessage, response: ServerResponse, url: URL) => void | Promise<void>;
+
+export interface LocalServerOptions {
+  /** Its name in messages: "monitor". */
+  name: string;
+  bind: string;
+  /** 0: any free port. */
+  port: number;
+  allowRemote: boolean;
+  /** By "GET /path". */
+  routes: Readonly<Record<string, Route>>;
+  /** Serves GET requests that no route takes. */
+  otherwise?: Route;
+  log: Log;
+}
+
+/**
+ * A small HTTP server for the people who run lorekeep. Remote clients, requests of other web pages and names that DNS may
+ * have been made to lie about are refused.
+ */
+export class LocalServer {
+  readonly #options: LocalServerOptions;
+  readonly #server: Server;
+  /** Connections, and those of them without a request under way, the longest waiting first. */
+  readonly #connections = new Set<Socket>();
+  readonly #waiting = new Set<Socket>();
+
+  private constructor(options: LocalServerOptions) {
+    this.#options = options;
+    this.#server = createServer(
+      {
+        requestTimeout: requestMs,
+        headersTimeout: requestMs,
+        keepAliveTimeout: idleMs,
+        maxHeaderSize: 16_384,
+      },
+      (request, response) => void this.#serve(request, response),
+    );
+    this.#server.on('connection', (socket) => this.#welcome(socket));
+    this.#server.on('clientError', (_, socket) => socket.destroy());
+  }
+
+  /** @throws StartupError if it cannot listen */
+  static async open(options: LocalServerOptions): Promise<LocalServer> {
+    const server = new LocalServer(options);
+    const { name, bind, port } = options;
+    await new Promise<void>((resolve, reject) => {
+      server.#server.once('error', (error: NodeJS.ErrnoException) => {
+        const reason = error.code === 'EADDRINUSE' ? 'another program listens there' : error.message;
+        reject(new StartupError(`${name}.port: ${bind}:${port} cannot be opened: ${reason}`));
+      });
+      server.#server.listen(port, bind, resolve);
+    });
+    server.#server.removeAllListeners('error').on('error', (err) => options.log.error({ err }, name));
+    return server;
+  }
+
+  get port(): number {
+    return (this.#server.address() as AddressInfo).port;
+  }
+
+  /** The address, with a slash at its end. */
+  get url(): string {
+    const { bind } = this.#options;
+    return `http://${bind.includes(':') ? `[${bind}]` : bind}:${this.port}/`;
+  }
+
+  /** Ends every connection, streams included. */
+  async close(): Promise<void> {
+    const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
+    this.#server.closeAllConnections();
+    await closed;
+  }
+
+  /** Silent connections must not keep a health check out. */
+  #welcome(socket: Socket): void {
+    if (!this.#options.allowRemote && !isLoopback(socket.remoteAddress)) {
+      socket.destroy();
+      return;
+    }
+    if (this.#connections.size >= maxConnections) {
+      const [longest = socket] = this.#waiting;
+      longest.destroy();
+      this.#forget(longest);
+      if (longest === socket) return;
+    }
+    this.#connections.add(socket);
+    this.#waiting.add(socket);
+    socket.once('close', () => this.#forget(socket));
+  }
+
+  #forget(socket: Socket): void {
+    this.#connections.delete(socket);
+    this.#waiting.delete(socket);
+  }
+
+  #occupy(socket: Socket, response: ServerResponse): void {
+    this.#waiting.delete(socket);
+    response.once('close', () => {
+      if (this.#connections.has(socket)) this.#waiting.add(socket);
+    });
+  }
+
+  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { socket } = request;
+    // Replies to pipelined requests would wait in memory, any number of them. Nobody but an attacker sends such requests.
+    if (!this.#waiting.has(socket)) return void socket.destroy();
+    this.#occupy(socket, response);
+    setSecurityHeaders(response);
+    const refusal = refusalOf(request);
+    if (refusal !== undefined) return sendText(response, 403, refusal);
+    const url = parsed(request.url);
+    if (url === undefined) return sendText(response, 400, 'the address is not valid');
+    const method = request.method === 'HEAD' ? 'GET' : request.method;
+    const { routes, otherwise, log, name } = this.#options;
+    const key = `${method} ${url.pathname}`;
+    const route = Object.hasOwn(routes, key) ? routes[key] : method === 'GET' ? otherwise : undefined;
+    if (route === undefined) return sendText(response, 404, 'there is no such page');
+    try {
+      await route(request, response, url);
+    } catch (err) {
+      if (response.destroyed) return; // the client has gone
+      log.error({ err }, `${name}: a request failed`);
+      if (!response.headersSent) sendText(response, 500, 'the request failed; the log says why');
+      else response.destroy();
+    }
+  }
+}
+
+/** Only a path names a page: an address with a host, which `//` begins, too, would name one of another server. */
+function parsed(path = ''): URL | undefined {
+  if (!/^\/(?!\/)/.test(path)) return undefined;
+  const address = `http://localhost${path}`;
+  return URL.canParse(address) ? new URL(address) : undefined;
+}
+
+function setSecurityHeaders(response: ServerResponse): void {
+  const policy =
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:";
+  response.setHeader(
+    'content-security-policy',
+    `${policy}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
+  );
+  response.setHeader('x-content-type-options', 'nosniff');
+  response.setHeader('x-frame-options', 'DENY');
+  response.setHeader('referrer-policy', 'no-referrer');
+  response.setHeader('cross-origin-opener-policy', 'same-origin');
+  response.setHeader('cross-origin-resource-policy', 'same-origin');
+  response.setHeader('cache-control', 'no-store');
+}
+
+/** Returns a body; undefined if it is longer than `most` bytes. It is read to its end in any case, so that a reply arrives. */
+export async function readBody(request: IncomingMessage, most: number): Promise<string | undefined> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of request) {
+    length += (chunk as Buffer).length;
+    if (length <= most) chunks.push(chunk as Buffer);
+  }
+  return length > most ? undefined : Buffer.concat(chunks).toString('utf8');
+}
+
+/** The connection of a refused request is closed: it would keep its place from others. */
+export function sendText(response: ServerResponse, status: number, text: string): void {
+  if (status >= 400) response.setHeader('connection', 'close');
+  response.writeHead(status, { 'content-type': 'text/plain; charset=utf-8' }).end(`${text}\n`);
+}
+
+/** BigInts, as integers of metadata beyond 2^53 are, become decimal strings. */
+export function sendJson(response: ServerResponse, value: unknown, status = 200): void {
+  const text = JSON.stringify(value, (_, item: unknown) => (typeof item === 'bigint' ? String(item) : item));
+  response.writeHead(status, { 'content-type': 'application/json' }).end(`${text}\n`);
+}

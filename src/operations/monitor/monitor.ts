@@ -1,0 +1,221 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { TurnFacts } from '../../agents/turn-facts.js';
+import { fieldIssue } from '../../base/schema/field-issue.js';
+import { checkJsonShape } from '../../base/schema/json-shape.js';
+import { plainMessage } from '../../base/schema/messages.js';
+import { parseWithWideIntegers } from '../../base/schema/wide-integers.js';
+import type { ServerConfig } from '../../config/schema.js';
+import type { Pin, SearchableStorage } from '../../knowledge/index.js';
+import type { Log } from '../../log/log.js';
+import { LocalServer, type Route, readBody, sendJson, sendText } from '../http/local-server.js';
+import { type Asset, readAssets } from './assets.js';
+import { EventStream, type StreamEvent } from './event-stream.js';
+import { inspect, inspectionSchema } from './inspector.js';
+import { LiveTurns } from './live-turns.js';
+import type { LogEvent, LogTail } from './log-tail.js';
+import type { MemorySample, MonitorState } from './state.js';
+import type { KeptTurn } from './turn-record.js';
+import { TurnRing } from './turn-ring.js';
+
+/** Memory samples that a page gets when it opens. */
+const keptSamples = 720;
+/** Turns that a page gets when it opens; it keeps as many. */
+const replayedTurns = 20_000;
+/** Turns of one event of those. */
+const turnsPerEvent = 20;
+const longestBody = 262_144;
+/** Lines of the log are sent so often, several at a time. */
+const linesMs = 100;
+
+export interface MonitorOptions {
+  config: ServerConfig['monitor'];
+  /** Whether texts of users may be shown. */
+  userContent: boolean;
+  log: Log;
+  logTail: LogTail | undefined;
+  /** `/metrics`, `/health` and `/ready`. */
+  routes: Readonly<Record<string, Route>>;
+  state(): Promise<MonitorState>;
+  sample(): MemorySample;
+  /** Pins a loaded storage by the name that state() gives. */
+  pin(storage: string): Promise<Pin<SearchableStorage>>;
+  /** Names of the loaded storages with a record of this id. */
+  holders(id: string, signal: AbortSignal): Promise<readonly string[]>;
+}
+
+/** The monitor: a page, its data, and a stream of events. */
+export class Monitor {
+  readonly #options: MonitorOptions;
+  readonly #ring: TurnRing;
+  readonly #stream: EventStream;
+  readonly #live: LiveTurns;
+  /** Tells a page that reconnects whether it is still the same server. */
+  readonly #instance = `${Date.now().toString(36)}${process.pid.toString(36)}`;
+  readonly #samples: MemorySample[] = [];
+  readonly #assets: ReadonlyMap<string, Asset>;
+  #server: LocalServer | undefined;
+  #ticks: NodeJS.Timeout | undefined;
+  #lines: NodeJS.Timeout | undefined;
+
+  private constructor(options: MonitorOptions, assets: ReadonlyMap<string, Asset>) {
+    this.#options = options;
+    this.#assets = assets;
+    this.#ring = new TurnRing(options.config.turn_ring_size, options.userContent);
+    this.#live = new LiveTurns((turns) => this.#stream.send(this.#turnsEvent(turns)));
+    const { logTail } = options;
+    this.#stream = new EventStream({
+      get newest() {
+        return logTail?.newest ?? 0;
+      },
+      after: (seq) => this.#logEvent(seq),
+    });
+  }
+
+  /** @throws StartupError if it cannot listen */
+  static async open(options: MonitorOptions): Promise<Monitor> {
+    const monitor = new Monitor(options, await readAssets());
+    await monitor.#listen();
+    return monitor;
+  }
+
+  get port(): number {
+    return this.#server?.port ?? 0;
+  }
+
+  turn(facts: TurnFacts): void {
+    const turn = this.#ring.add(facts);
+    if (this.#stream.readers > 0) this.#live.added(turn);
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#ticks);
+    clearTimeout(this.#lines);
+    this.#stream.close();
+    await this.#server?.close();
+  }
+
+  async #listen(): Promise<void> {
+    const { config, log, logTail, routes } = this.#options;
+    const { bind, port, allow_remote, memory_tick_interval_ms: tickMs } = config;
+    this.#server = await LocalServer.open({
+      name: 'monitor',
+      bind,
+      port,
+      allowRemote: allow_remote,
+      log,
+      routes: { ...routes, ...this.#routes() },
+      otherwise: (_, response, url) => this.#sendAsset(response, url.pathname),
+    });
+    if (tickMs > 0) this.#ticks = setInterval(() => this.#tick(), tickMs).unref();
+    logTail?.follow(() => this.#sendLinesSoon());
+    log.info({ url: this.#server.url }, 'monitor');
+  }
+
+  #routes(): Record<string, Route> {
+    return {
+      'GET /api/state': async (_, response) => sendJson(response, await this.#options.state()),
+      'GET /api/memory': (_, response) => {
+        this.#tick();
+        sendJson(response, this.#samples);
+      },
+      'GET /api/stream': (request, response) => this.#openStream(request, response),
+      'POST /api/search': (request, response) => this.#search(request, response),
+    };
+  }
+
+  #sendLinesSoon(): void {
+    if (this.#stream.readers === 0) return;
+    this.#lines ??= setTimeout(() => {
+      this.#lines = undefined;
+      this.#stream.sendJournal();
+    }, linesMs).unref();
+  }
+
+  #tick(): void {
+    const sample = this.#options.sample();
+    this.#samples.push(sample);
+    if (this.#samples.length > keptSamples) this.#samples.shift();
+    this.#stream.send({ name: 'memory', json: JSON.stringify(sample), replaceable: true });
+  }
+
+  #openStream(request: IncomingMessage, response: ServerResponse): void {
+    if (request.method === 'HEAD') return void response.end();
+    this.#live.flush();
+    const [instance, seq] = String(request.headers['last-event-id'] ?? '').split('-');
+    const known = instance === this.#instance && /^\d{1,15}$/.test(seq ?? '') ? Number(seq) : undefined;
+    if (!this.#stream.open(response, this.#missed(known))) sendText(response, 503, 'too many pages are open');
+  }
+
+  /** Yields the turns that a page lacks and that are still kept. */
+  *#missed(known: number | undefined): Generator<StreamEvent> {
+    let seen = Math.max(known ?? 0, this.#ring.newest - replayedTurns);
+    yield { ...this.#turnsEvent([]), id: this.#eventId(seen) };
+    for (;;) {
+      const turns = this.#ring.after(seen, turnsPerEvent);
+      const latest = turns.at(-1);
+      if (latest === undefined) return;
+      seen = latest.seq;
+      yield this.#turnsEvent(turns);
+    }
+  }
+
+  /** Its data is a TurnsEvent. */
+  #turnsEvent(turns: readonly KeptTurn[]): StreamEvent {
+    const latest = turns.at(-1);
+    const json = `{"instance":"${this.#instance}","turns":[${turns.map(({ json }) => json).join()}]}`;
+    return { name: 'turns', json, ...(latest && { id: this.#eventId(latest.seq) }) };
+  }
+
+  #logEvent(seq: number): StreamEvent {
+    const kept = this.#options.logTail?.after(seq) ?? { seq: 1, lines: [] };
+    const data: LogEvent = { instance: this.#instance, ...kept };
+    return { name: 'log', json: JSON.stringify(data) };
+  }
+
+  #eventId(seq: number): string {
+    return `${this.#instance}-${seq}`;
+  }
+
+  async #search(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    // A form of another page could send any other type without asking first.
+    if (request.headers['content-type']?.split(';')[0] !== 'application/json')
+      return sendText(response, 415, 'content-type: application/json is expected');
+    const body = await readBody(request, longestBody);
+    if (body === undefined)
+      return sendJson(response, { error: `the search is longer than ${longestBody} bytes` }, 413);
+    const problem = checkJsonShape(body);
+    if (problem !== undefined)
+      return sendJson(response, { error: `the body${problem.place}: ${problem.what}` }, 400);
+    const value = parsedJson(body);
+    const parsed = inspectionSchema.safeParse(value, { error: plainMessage });
+    if (!parsed.success) {
+      const { path, message } = fieldIssue(inspectionSchema, value, parsed.error);
+      return sendJson(response, { error: `${path || 'the body'}: ${message}` }, 400);
+    }
+    const gone = new AbortController();
+    response.once('close', () => gone.abort());
+    try {
+      const { pin: pinned, holders } = this.#options;
+      await using pin = await pinned(parsed.data.storage);
+      const others = (id: string) => holders(id, gone.signal);
+      sendJson(response, await inspect(pin.value, parsed.data, gone.signal, others));
+    } catch (error) {
+      if (!gone.signal.aborted) sendJson(response, { error: (error as Error).message }, 400);
+    }
+  }
+
+  #sendAsset(response: ServerResponse, path: string): void {
+    const asset = this.#assets.get(path);
+    if (asset === undefined) sendText(response, 404, 'there is no such page');
+    else response.writeHead(200, { 'content-type': asset.type }).end(asset.content);
+  }
+}
+
+/** Returns the JSON value of a text; undefined if it is none. */
+function parsedJson(text: string): unknown {
+  try {
+    return parseWithWideIntegers(text);
+  } catch {
+    return undefined;
+  }
+}

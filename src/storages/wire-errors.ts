@@ -1,0 +1,141 @@
+import { type ErrorCode as LibraryCode, LorekeepError } from '../../lib/index.js';
+import { AnyLorekeepError, translateError } from '../../lib/internal.js';
+import { isFileError } from '../knowledge/file-error.js';
+import { ModelLoadError } from '../models/model-load-error.js';
+import { UnknownModelError } from '../models/unknown-model.js';
+import { type ErrorCode, type ServerError, serverError } from '../protocol/errors.js';
+import { hidePaths } from './hide-paths.js';
+
+/**
+ * The only place that converts library errors to protocol errors. The functions return errors they do not know unchanged.
+ */
+
+/** Converts errors that mean the same in every request; undefined for others. */
+export function libraryError(thrown: unknown): ServerError | undefined {
+  // A RangeError of JavaScript is a defect here.
+  const error = thrown instanceof RangeError ? thrown : translateError(thrown);
+  if (!(error instanceof LorekeepError)) return undefined;
+  const { code, message, detail } = error;
+  if (!(error instanceof ModelLoadError)) {
+    if (code === 'CORRUPT' && detail.reason === 'changed')
+      return serverError(8003, `a file ${changedInPlace}`, {}, { cause: error });
+    if (code === 'DEVICE_LOST') return serverError(5011, message, {}, { cause: error });
+    if (code !== 'OUT_OF_MEMORY') return undefined;
+    // The message has the reason, which may name paths of this machine.
+    const { reason, ...facts } = detail;
+    const shown = hidePaths(message, facts, []);
+    return serverError(5003, shown.message, shown.facts, { cause: error });
+  }
+  const { model, told, why: reason } = error;
+  if (code === 'CLOSED') return serverError(1008, 'the server is stopping', {}, { cause: error });
+  if (code === 'OUT_OF_MEMORY') return serverError(5003, told, { model }, { cause: error });
+  return serverError(5001, told, { model, reason }, { cause: error });
+}
+
+const changedInPlace =
+  'of the storage was changed in place while it was in use; load the storage again, and replace files by renaming';
+
+/** The places of a search's parts in the request, and the code for an invalid filter or fusion. */
+export interface SearchPlaces {
+  /** The field that names the storage, and its value. */
+  readonly storage: { readonly where: string; readonly value: string };
+  /** The field that the query comes from. */
+  readonly text: string;
+  /** Prefix of the paths of the other fields. */
+  readonly fields: string;
+  readonly invalid: 1004 | 4003;
+}
+
+/** Converts the error of a search. */
+export function searchError(error: unknown, places: SearchPlaces): unknown {
+  if (!(error instanceof AnyLorekeepError))
+    return unknownModel(error, `${places.fields}rerank.model`, places.invalid);
+  const { field, reason, path, ...facts } = error.detail;
+  if (error.code === 'CORRUPT' && reason === 'changed') {
+    const { where, value } = places.storage;
+    const storage = value.slice(0, 256);
+    const message = `${where}: ${JSON.stringify(storage)}: a file ${changedInPlace}`;
+    return serverError(8003, message, { path: where, storage }, { cause: error });
+  }
+  const told = (code: ErrorCode, where: string, details: object) =>
+    serverError(code, `${where}: ${reason}`, { ...details, path: where }, { cause: error });
+  if (field === 'text') {
+    const code = textCodes[error.code];
+    return code === undefined ? error : told(code, places.text, facts);
+  }
+  const [option, ...inside] = String(field).split('.');
+  const name = searchFields[option as string];
+  if (name === undefined) return error;
+  const where = `${places.fields}${[name, ...inside].join('.')}`;
+  return told(places.invalid, where, path === undefined ? facts : { ...facts, filter_path: String(path) });
+}
+
+/** Fields of requests by the option of the library that they become. */
+const searchFields: Readonly<Record<string, string>> = {
+  filter: 'filter',
+  rrf: 'rrf',
+  scores: 'scores',
+  lexical: 'lexical',
+  offset: 'offset',
+  groupBy: 'group_by',
+  groupSize: 'group_size',
+  dropDuplicates: 'drop_duplicates',
+  context: 'context',
+  contextField: 'context_field',
+  similarTo: 'similar_to',
+  highlight: 'highlight',
+};
+
+const textCodes: Readonly<Partial<Record<LibraryCode, ErrorCode>>> = {
+  TEXT_TOO_LONG: 5002,
+  INVALID_ARGUMENT: 5004,
+  MODEL_INVALID: 5005,
+};
+
+/** Converts the error of a name that the catalog does not have. */
+export function unknownModel(error: unknown, path: string, code: SearchPlaces['invalid']): unknown {
+  if (!(error instanceof UnknownModelError)) return error;
+  const { message, known, nearest } = error;
+  return serverError(code, `${path}: ${message}`, { path, known, nearest }, { cause: error });
+}
+
+/** Converts an error about an inline storage's strings or model name. */
+export function inlineError(error: unknown): unknown {
+  if (!(error instanceof LorekeepError) || error instanceof ModelLoadError) return error;
+  const { field: path, reason, file, remedy, ...facts } = error.detail;
+  if (path === undefined || error.code === 'MODEL_INVALID') return error;
+  const details = { ...facts, path: String(path) };
+  return serverError(8003, `${path}: ${reason}`, details, { cause: error });
+}
+
+/** The facts about a name that the catalog does not have. */
+interface UnknownModel {
+  field?: string;
+  reason?: string;
+  known?: readonly string[];
+  nearest?: string;
+}
+
+/** Converts an error about a config or the files that it names: one code, without paths outside the root. */
+export async function configError(
+  error: unknown,
+  { path: file, where }: { path: string; where: string },
+  hide: (message: string, facts: object) => Promise<{ message: string; facts: object }>,
+): Promise<unknown> {
+  if (!isFileError(error) || error instanceof ModelLoadError) return error;
+  const { detail } = error;
+  if (detail.field === 'embedding_model') {
+    const { field, reason, known, nearest } = detail as UnknownModel;
+    const message = `${where}: ${JSON.stringify(file)}: ${field}: ${reason}`;
+    return serverError(8003, message, { known, nearest, path: where, file, field }, { cause: error });
+  }
+  const { reason, remedy, ...facts } = detail;
+  // The command names paths of the server.
+  const elsewhere = {
+    ...detail,
+    remedy: 'build it again on the server: its log has the command',
+  };
+  const { message } = remedy === undefined ? error : AnyLorekeepError.about(error.code, elsewhere);
+  const shown = await hide(message, facts);
+  return serverError(8003, `${where}: ${shown.message}`, { ...shown.facts, path: where }, { cause: error });
+}
