@@ -1,4 +1,4 @@
-// The demonstration of `npm start`: indexes docs/, serves it, and shows a client at work (docs/guides/demo.md). `--port N`;
+// The demonstration of `npm start`: indexes docs/, serves it, and shows a client at work (docs/internals/building.md). `--port N`;
 // `--once` ends it after the last answer.
 import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';

@@ -39,18 +39,17 @@ await runScript('generate-samples', async (args) => {
 async function allSamples(folder) {
   const exchange = unfenced('docs/reference/protocol.md', 'sample of an exchange');
   const turns = unfenced('docs/reference/agents.md', 'sample of turns');
-  const ready = unfenced('docs/guides/embedding-in-a-product.md', 'sample of the first line');
+  const ready = unfenced('docs/guides/shipping.md', 'sample of the first line');
   const [graph] = /(?<=```json\n).*?(?=```)/s.exec(read('docs/reference/agents.md'));
   return {
     'README.md': await example(folder, 'quickstart.mjs'),
     'docs/reference/cli.md': fenceAll(await commandLineSamples(folder)),
-    'docs/guides/demo.md': await example(folder, 'search.mjs'),
     'docs/reference/protocol.md': { 'sample of an exchange': fence(await protocolSample(folder, exchange)) },
     'docs/reference/agents.md': { 'sample of turns': fence(await agentSample(folder, graph, turns)) },
     'docs/reference/errors.md': { 'sample of an error': fence(await errorSample(folder), 'json') },
     'docs/reference/filters.md': { 'sample of errors': fence(await filterSample()) },
     'docs/reference/configuration.md': { 'sample of an error': fence(await configurationSample(folder)) },
-    'docs/guides/embedding-in-a-product.md': {
+    'docs/guides/shipping.md': {
       'sample of the first line': fence(await readySample(folder, ready)),
     },
   };

@@ -1,5 +1,5 @@
 // An edition of the package: node scripts/pack.mjs [--edition development|production] [--without-models] [--to FOLDER]
-// development is what is published; production is what products embed. docs/guides/editions.md says what is in each.
+// development is what is published; production is what products embed. docs/guides/shipping.md says what is in each.
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';

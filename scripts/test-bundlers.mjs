@@ -1,5 +1,5 @@
 // `npm run test:bundlers [-- TOOL ...]`: makes the program of a user with each tool, from the packed package and the newest tools of
-// the npm registry, and runs it. Needs a prebuild (`npm run prebuild`). Prints a line per try; docs/guides/bundlers.md has the settings.
+// the npm registry, and runs it. Needs a prebuild (`npm run prebuild`). Prints a line per try; docs/guides/shipping.md has the settings.
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-// Puts results where people read them: docs/measurements/reliability.json, by kind the newest, and the tables of docs/measurements/reliability.md.
+// Puts results where people read them: docs/measurements/reliability.json, by kind the newest, and the summary in docs/measurements/reliability.md.
 //
 //   node bench/reliability/publish.mjs      the page again, from the file
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
@@ -8,7 +8,7 @@ import { root } from '../harness/cache.mjs';
 import { load, machine, versions } from '../harness/machine.mjs';
 import { markdownTable } from '../harness/table.mjs';
 import { kindNames } from './kinds.mjs';
-import { campaignTable, sums } from './report.mjs';
+import { summaryTable, sums } from './report.mjs';
 
 const file = join(root, 'docs', 'measurements', 'reliability.json');
 const page = join(root, 'docs', 'measurements', 'reliability.md');
@@ -61,7 +61,7 @@ function forPublication({ outcomes, minutes, ...result }, run) {
 
 function writePage(results) {
   const text = readFileSync(page, 'utf8');
-  const content = `${markdownTable(campaignTable(results))}\n\n${results.map(lineOf).join('\n')}`;
+  const content = `${markdownTable(summaryTable(results))}\n\n${results.map(lineOf).join('\n')}`;
   const place = /<!-- begin campaign -->[\s\S]*<!-- end campaign -->/;
   writeFileSync(
     page,

@@ -21,6 +21,30 @@ export function campaignTable(results) {
   return { id: 'reliability', title: 'Reliability', columns, rows };
 }
 
+/** One row per kind: the sums of its cases, and the worst times that the well-behaved client saw beside attacks. */
+export function summaryTable(results) {
+  const rows = results.map(({ kind, outcomes }) => ({
+    ...total(kind, outcomes),
+    case: outcomes.length,
+    note: worstTimes(outcomes),
+  }));
+  const named = columns.map((column) =>
+    column.key === 'case' ? { ...column, label: 'cases', digits: 0 } : column,
+  );
+  return { id: 'reliability', title: 'Reliability', columns: named, rows };
+}
+
+function worstTimes(outcomes) {
+  const measured = outcomes.flatMap((outcome) => (outcome.measured ? [outcome.measured] : []));
+  if (measured.length === 0) return '';
+  const worst = (value) => Math.max(...measured.map(value)).toFixed(0);
+  const missed = outcomes.filter(({ misses }) => misses?.length > 0).length;
+  return (
+    `at worst ping p99 ${worst(({ seen }) => seen.pingP99)} ms, search p99 ${worst(({ seen }) => seen.searchP99)} ms, ` +
+    `own stall ${worst(({ own }) => own)} ms; ${missed} above target`
+  );
+}
+
 /** Numbers by name, such as `12 refused, 3 otherwise`. */
 export function countsText(counts) {
   return Object.entries(counts)

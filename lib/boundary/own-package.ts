@@ -42,7 +42,7 @@ export function archiveError(folder: string, cause?: unknown): LorekeepError | u
       field: 'native addon',
       reason: `${folder} is in an asar archive, from which no native library can be loaded`,
       remedy:
-        'unpack it (electron-builder: `"asarUnpack": ["**/node_modules/lorekeep/**", "**/node_modules/@lorekeep/**"]`); docs/guides/bundlers.md of the package has every setting',
+        'unpack it (electron-builder: `"asarUnpack": ["**/node_modules/lorekeep/**", "**/node_modules/@lorekeep/**"]`); docs/guides/shipping.md of the package has every setting',
     },
     { cause },
   );
@@ -69,7 +69,7 @@ export function bundledError(place: string, cause?: unknown): LorekeepError {
       field: 'native addon',
       reason: `lorekeep runs from ${place}, outside its package: a bundler has copied its JavaScript without its files`,
       remedy:
-        'keep it out of the bundle (esbuild: `--external:lorekeep`; webpack: `externals`; vite: `ssr.external`) and ship node_modules/lorekeep; docs/guides/bundlers.md of the package has every setting',
+        'keep it out of the bundle (esbuild: `--external:lorekeep`; webpack: `externals`; vite: `ssr.external`) and ship node_modules/lorekeep; docs/guides/shipping.md of the package has every setting',
     },
     { cause },
   );

@@ -17,7 +17,7 @@ import { refuseIneffective, refuseUnusedVariables, type SearchMode, searchModes 
 
 export { type SearchMode, searchModes };
 
-/** How a hybrid search fuses its legs: by reciprocal ranks, or by normalised scores (docs/concepts/fusion.md). */
+/** How a hybrid search fuses its legs: by reciprocal ranks, or by normalised scores (docs/concepts/search.md). */
 export type FusionMethod = (typeof fusionMethods)[number];
 
 /** Fusion by scores: score = weight * dense score + (1 - weight) * lexical score, both normalised to [0, 1]. */

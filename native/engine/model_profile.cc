@@ -44,7 +44,7 @@ const Architecture& find_architecture(const GgufFile& file) {
     if (architecture.name == architecture_of(file)) return architecture;
     known.push_back(architecture.name);
   }
-  refuse_architecture(file, "give no embeddings", known, "docs/reference/embedding.md");
+  refuse_architecture(file, "give no embeddings", known, "docs/internals/embedding.md");
 }
 
 struct Parameters : GgufKeys {
@@ -185,7 +185,7 @@ ModelProfile profile_model(const GgufFile& file, std::optional<Pooling> pooling)
 ModelProfile profile_reranker(const GgufFile& file) {
   const std::string_view name = architecture_of(file);
   if (std::find(std::begin(kRerankers), std::end(kRerankers), name) == std::end(kRerankers))
-    refuse_architecture(file, "do not rerank", kRerankers, "docs/concepts/reranking.md");
+    refuse_architecture(file, "do not rerank", kRerankers, "docs/concepts/relevance.md");
   const Parameters parameters(file, find_architecture(file));
   const ModelProfile profile = profile_of(parameters, Pooling::kRank);
   check_head(parameters, profile.dimension);

@@ -1,4 +1,4 @@
-// Columns as bytes of a file, for use in place when mapped. The layout is in docs/internals/files.md.
+// Columns as bytes of a file, for use in place when mapped. The layout is in docs/internals/file-formats.md.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // An index file that also contains its records, so that opening a storage need not parse them. See
-// docs/internals/files.md.
+// docs/internals/file-formats.md.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Fusion of the two legs of a hybrid search by normalised scores. See docs/concepts/fusion.md.
+// Fusion of the two legs of a hybrid search by normalised scores. See docs/concepts/search.md.
 //
 //   dense   = 1 - (best cosine - cosine) / (1 - background)     in [0, 1]
 //   lexical = BM25 score / best BM25 score                      in [0, 1]

@@ -1,5 +1,5 @@
 // The file of an HNSW index: a checked section file (core/files/section_file.h), mapped and used in place. See
-// docs/internals/files.md.
+// docs/internals/file-formats.md.
 #pragma once
 
 #include <cstdint>

@@ -156,7 +156,7 @@ export interface SearchFields {
    */
   threshold?: number | undefined;
   /**
-   * Fusion of the legs in hybrid mode: by ranks, or by normalised scores (docs/concepts/fusion.md).
+   * Fusion of the legs in hybrid mode: by ranks, or by normalised scores (docs/concepts/search.md).
    * Default: the knowledge base's, else rrf. Refused in other modes, as are `rrf` and `scores`.
    */
   fusion?: 'rrf' | 'scores' | undefined;
@@ -184,8 +184,8 @@ export interface SearchFields {
   /** Minimum relevance of the hits; the others are dropped. 0 to 1. */
   minScore?: number | undefined;
   /**
-   * How the lexical leg reads the text: docs/concepts/lexical.md. Absent fields come from the knowledge
-   * base. Refused in dense mode.
+   * How the lexical leg reads the text: docs/concepts/lexical-search.md. Absent fields come from the
+   * knowledge base. Refused in dense mode.
    */
   lexical?: {
     /**
@@ -224,7 +224,7 @@ export interface SearchFields {
    * `serve` the loaded ones and mark the results. Default: `"wait"`.
    */
   stale?: 'wait' | 'serve' | undefined;
-  /** Sorts the hits with a reranker: docs/concepts/reranking.md. */
+  /** Sorts the hits with a reranker: docs/concepts/relevance.md. */
   rerank?: {
     /** Catalog name of the reranker. Default: the first one of the catalog whose file is present. */
     model?: string | undefined;

@@ -76,7 +76,7 @@ function commandFile(): string {
   const sea = process.getBuiltinModule?.('node:sea') as { isSea(): boolean } | undefined;
   if (sea?.isSea()) {
     throw new Error(
-      'startServer: this program is a single executable without a Node.js to run the server; ship one, and run `node node_modules/lorekeep/dist/src/cli/lorekeep.cjs serve --parent-pid PID` (docs/guides/bundlers.md)',
+      'startServer: this program is a single executable without a Node.js to run the server; ship one, and run `node node_modules/lorekeep/dist/src/cli/lorekeep.cjs serve --parent-pid PID` (docs/guides/shipping.md)',
     );
   }
   // Bundlers that emit CommonJS leave import.meta.url undefined.
@@ -89,7 +89,7 @@ function commandFile(): string {
     if (existsSync(file)) return file;
   }
   throw new Error(
-    'startServer: lorekeep/client was bundled or copied without its package, so there is no server to start; keep lorekeep out of the bundle (docs/guides/bundlers.md)',
+    'startServer: lorekeep/client was bundled or copied without its package, so there is no server to start; keep lorekeep out of the bundle (docs/guides/shipping.md)',
   );
 }
 

@@ -11,6 +11,6 @@ export const crashDumpSchema = object({
 export const debugCommandsSchema = object({
   enabled: boolean()
     .default(false)
-    .describe('Serves DebugCommandRequest: docs/guides/debug-commands.md. Not in the production edition.')
+    .describe('Serves DebugCommandRequest: docs/guides/diagnostics.md. Not in the production edition.')
     .register(fieldFacts, { flag: '--enable-debug-commands' }),
 }).prefault({});

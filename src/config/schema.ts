@@ -75,7 +75,7 @@ export const configSchema = object({
   allow_model_pulls: boolean()
     .default(false)
     .describe(
-      'true: clients may have models of the catalog downloaded (PullModelRequest). Everybody who may create a session may then use the disk and the network: docs/guides/downloads.md.',
+      'true: clients may have models of the catalog downloaded (PullModelRequest). Everybody who may create a session may then use the disk and the network: docs/guides/models.md.',
     )
     .register(fieldFacts, { extension: true }),
   models_download_max_mb: integer(0, 1_073_741_824)

@@ -13,7 +13,7 @@ export const otherVariables: Readonly<Record<string, string>> = {
   LOREKEEP_ACCESS_TOKEN: '`lorekeep ask`: the access token of the server.',
   LOREKEEP_BACKENDS: 'Folder with GPU plugins, searched first ([devices](../guides/devices.md)).',
   LOREKEEP_CACHE:
-    'Cache folder of settings measured on this machine ([embedder](../internals/embedder.md#runtimes)).',
+    'Cache folder of settings measured on this machine ([embedder](../internals/embedding.md#runtimes)).',
   LOREKEEP_CPU_PLUGIN: "The engine's CPU plugin: a file name next to the addon, or a path.",
   LOREKEEP_CPU_VARIANTS:
     'CPU variants compiled by `npm install` without a prebuild: `native` or `all` ([building](../internals/building.md)).',
@@ -26,7 +26,7 @@ export const otherVariables: Readonly<Record<string, string>> = {
   LOREKEEP_SOFTWARE_GPU:
     '`1`: software rasterisers, such as llvmpipe, are used as GPUs ([devices](../guides/devices.md)).',
   LOREKEEP_STATE: 'Folder of the indexes that `lorekeep index` makes ([indexing](../guides/indexing.md)).',
-  LOREKEEP_TELEMETRY: '`0`: no telemetry ([telemetry](../guides/telemetry.md)).',
+  LOREKEEP_TELEMETRY: '`0`: no telemetry ([telemetry](../guides/diagnostics.md#telemetry)).',
 };
 
 /** Variables of tests and benchmarks, and those that Kubernetes sets for a service named lorekeep. */

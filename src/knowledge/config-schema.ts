@@ -160,13 +160,13 @@ export const knowledgeBaseSchema = z
     lexical: lexicalSchema
       .optional()
       .describe(
-        'How searches with a lexical leg read their text, unless they say otherwise: docs/concepts/lexical.md.',
+        'How searches with a lexical leg read their text, unless they say otherwise: docs/concepts/lexical-search.md.',
       ),
     fusion: z
       .enum(['rrf', 'scores'])
       .optional()
       .describe(
-        'How hybrid searches that do not say fuse words and meaning: by ranks, or by normalised scores (docs/concepts/fusion.md), which ranks better. Default: rrf in the protocol, scores in the library and on the command line.',
+        'How hybrid searches that do not say fuse words and meaning: by ranks, or by normalised scores (docs/concepts/search.md), which ranks better. Default: rrf in the protocol, scores in the library and on the command line.',
       ),
     relevance: z
       .strictObject({

@@ -20,7 +20,7 @@ export interface KnowledgeSearchOptions
   text: string;
   /** Default "hybrid"; "lexical" for a storage without a model, unless `vector` is given. */
   mode?: SearchMode | undefined;
-  /** Sorts the hits with a reranker: docs/concepts/reranking.md. */
+  /** Sorts the hits with a reranker: docs/concepts/relevance.md. */
   rerank?: RerankOptions | undefined;
 }
 

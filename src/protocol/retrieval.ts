@@ -53,7 +53,7 @@ export const retrievalFields = {
     .enum(['rrf', 'scores'])
     .optional()
     .describe(
-      "Fusion of the legs in hybrid mode: by ranks, or by normalised scores (docs/concepts/fusion.md). Default: the knowledge base's, else rrf. Refused in other modes, as are `rrf` and `scores`.",
+      "Fusion of the legs in hybrid mode: by ranks, or by normalised scores (docs/concepts/search.md). Default: the knowledge base's, else rrf. Refused in other modes, as are `rrf` and `scores`.",
     ),
   rrf: fusionSchema.optional().describe('Rank fusion in hybrid mode.'),
   scores: scoreFusionSchema.optional().describe('Fusion by scores in hybrid mode.'),
@@ -66,7 +66,7 @@ export const retrievalFields = {
   lexical: lexicalSchema
     .optional()
     .describe(
-      'How the lexical leg reads the text: docs/concepts/lexical.md. Absent fields come from the knowledge base. Refused in dense mode.',
+      'How the lexical leg reads the text: docs/concepts/lexical-search.md. Absent fields come from the knowledge base. Refused in dense mode.',
     ),
   offset: z
     .int()
@@ -125,7 +125,7 @@ export const retrievalFields = {
         .describe('Milliseconds after which the order of the search is used. Default: none.'),
     })
     .optional()
-    .describe('Sorts the hits with a reranker: docs/concepts/reranking.md.'),
+    .describe('Sorts the hits with a reranker: docs/concepts/relevance.md.'),
   highlight: z.boolean().default(false).describe('Adds `snippet` to the hits.'),
   filter: z.unknown().optional().describe('Predicate over the metadata: docs/reference/filters.md.'),
 };

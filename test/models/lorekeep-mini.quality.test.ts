@@ -20,7 +20,7 @@ interface Row {
 
 /**
  * Least nDCG@10 of dense search; none of the collections was trained on. Where exact words decide (scifact), a bag of
- * 504 numbers that knows synonyms is weaker than one that does not: docs/reference/lorekeep-mini.md.
+ * 504 numbers that knows synonyms is weaker than one that does not: docs/reference/model-cards.md.
  */
 const dense: [string, number][] = [
   ['scifact', 0.48],

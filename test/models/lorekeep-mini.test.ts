@@ -127,7 +127,7 @@ describe('questions as users type them find their answer first', () => {
     expect(pairs.length).toBeGreaterThanOrEqual(200);
   });
 
-  // A little below what the model reaches; see docs/reference/lorekeep-mini.md.
+  // A little below what the model reaches; see docs/reference/model-cards.md.
   test.each([
     ['morphology', 0.9],
     ['synonym', 0.5],

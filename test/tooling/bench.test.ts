@@ -105,7 +105,7 @@ describe('results', () => {
     JSON.parse(readFileSync(join(import.meta.dirname, 'bench-sample.json'), 'utf8')).trials;
 
   async function publish(trials: unknown[], page: string) {
-    const path = join(folder, 'docs', 'measurements', 'README.md');
+    const path = join(folder, 'docs', 'measurements', 'results.md');
     mkdirSync(dirname(path), { recursive: true });
     writeFileSync(path, page);
     const module = await import(join(bench, 'suite', 'publish.mjs'));
@@ -178,7 +178,7 @@ describe('results', () => {
   test('the pages of this repository have a place for every published table', () => {
     const published = join(root, 'docs', 'measurements', 'results.json');
     const { trials } = existsSync(published) ? JSON.parse(readFileSync(published, 'utf8')) : { trials: [] };
-    const page = readFileSync(join(root, 'docs', 'measurements', 'README.md'), 'utf8');
+    const page = readFileSync(join(root, 'docs', 'measurements', 'results.md'), 'utf8');
     for (const { tables } of trials) {
       for (const { id } of tables) expect(page).toContain(`<!-- begin ${id} -->`);
     }

@@ -25,7 +25,7 @@ export interface NativeModelDescription {
 }
 
 export interface FileSection {
-  /** Number of the section within its kind of file; see docs/internals/files.md. */
+  /** Number of the section within its kind of file; see docs/internals/file-formats.md. */
   id: number;
   /** Empty for a section unknown to this version of lorekeep. */
   name: string;

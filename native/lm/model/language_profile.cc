@@ -97,7 +97,7 @@ const Architecture& find_architecture(const engine::GgufFile& file) {
     if (architecture.name == engine::architecture_of(file)) return architecture;
     known.push_back(architecture.name);
   }
-  engine::refuse_architecture(file, "do not generate text", known, "docs/guides/generation.md");
+  engine::refuse_architecture(file, "do not generate text", known, "docs/guides/language-models.md");
 }
 
 void check_attention(const GgufKeys& sizes, const Architecture& architecture, std::uint64_t dimension) {

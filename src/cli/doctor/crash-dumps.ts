@@ -13,7 +13,7 @@ export async function checkCrashDumps(config: ServerConfig): Promise<Finding[]> 
     warning(
       'crash',
       `an earlier run crashed: ${last.path}`,
-      'read it with minidump_stackwalk (docs/guides/crash-dumps.md), and delete it afterwards',
+      'read it with minidump_stackwalk (docs/guides/diagnostics.md), and delete it afterwards',
     );
   return [
     ...(enabled && dir !== '' ? [await checkWritable('crash_dump.dir', dir)] : []),

@@ -3,7 +3,7 @@ import type { LexicalOptions } from '../../../lib/index.js';
 import { UsageError } from '../failure.js';
 import { jsonObjectArgument } from '../search/json-argument.js';
 
-/** The flags that say how the lexical leg reads the query: docs/concepts/lexical.md. */
+/** The flags that say how the lexical leg reads the query: docs/concepts/lexical-search.md. */
 export interface LexicalFlags {
   extended?: boolean;
   fuzzy?: boolean;
@@ -20,7 +20,7 @@ export function addLexicalFlags(command: Command): Command {
     .option('--boost <field=factor...>', 'metadata fields whose words count, such as title=2', boost)
     .option('--stop-words <word...>', 'words of the query that are ignored')
     .option('--synonyms <a,b...>', 'words that count as one; several groups may follow', synonyms)
-    .option('--lexical <json>', 'all of these as an object (docs/concepts/lexical.md), or @FILE');
+    .option('--lexical <json>', 'all of these as an object (docs/concepts/lexical-search.md), or @FILE');
 }
 
 /** The options that the flags ask for, undefined if there are none. Single flags come before --lexical. @throws UsageError */

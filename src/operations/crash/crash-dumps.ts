@@ -17,7 +17,7 @@ export function startCrashDumps(config: CrashConfig, log: Log): void {
   if (last !== undefined)
     log.warn(
       { dump: last.path, at: last.at.toISOString() },
-      'an earlier run crashed: minidump_stackwalk reads its dump (docs/guides/crash-dumps.md); delete the dump to end this message',
+      'an earlier run crashed: minidump_stackwalk reads its dump (docs/guides/diagnostics.md); delete the dump to end this message',
     );
   if (!config.crash_dump.enabled) return;
   const problem = whyNotWritable(folder);
