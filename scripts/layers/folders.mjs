@@ -46,7 +46,7 @@ export function wrongFolder(from, to) {
   return `src/${source} may import ${list}, and this is src/${to}`;
 }
 
-/** The table of docs/architecture.md. */
+/** The table of docs/internals/architecture.md. */
 export function foldersTable() {
   const rows = Object.entries(folders).map(
     ([folder, allowed]) => `| ${folder} | ${allowed.join(', ') || 'nothing else of src/'} |`,
