@@ -9,6 +9,26 @@ import { readText } from './formats/text.js';
 import { rowSections, type TableMapping } from './tables/mapping.js';
 import { csvRows, jsonLines } from './tables/rows.js';
 
+/** What the readers of one DocumentReader share. */
+interface Reading {
+  readonly mapping: TableMapping;
+  readonly pdf: PdfReader;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** Reads an open file. @throws UnreadableDocument, also while sections are read; the signal's reason */
+type Reader = (file: FileHandle, reading: Reading) => Document | Promise<Document>;
+
+const readers = {
+  markdown: ofText(decodeText, readMarkdown),
+  html: ofText(decodeHtml, readHtml),
+  text: ofText(decodeText, readText),
+  pdf: async (file, { pdf, signal }) => pdf.read(await readBytes(file), signal),
+  'json-lines': ofRows(jsonLines),
+  csv: ofRows((file) => csvRows(file)),
+  tsv: ofRows((file) => csvRows(file, '\t')),
+} satisfies Record<Format, Reader>;
+
 /** Reads files of every format. */
 export class DocumentReader implements AsyncDisposable {
   readonly #mapping: TableMapping;
@@ -25,7 +45,8 @@ export class DocumentReader implements AsyncDisposable {
   async read<T>(path: string, use: (document: Document) => Promise<T>, signal?: AbortSignal): Promise<T> {
     const file = await openDocument(path);
     try {
-      return await use(await this.#document(file, formatOf(path) ?? 'text', signal));
+      const reader: Reader = readers[formatOf(path) ?? 'text'];
+      return await use(await reader(file, { mapping: this.#mapping, pdf: this.#pdf, signal }));
     } finally {
       await file.close();
     }
@@ -34,21 +55,22 @@ export class DocumentReader implements AsyncDisposable {
   [Symbol.asyncDispose](): Promise<void> {
     return this.#pdf.close();
   }
+}
 
-  async #document(file: FileHandle, format: Format, signal: AbortSignal | undefined): Promise<Document> {
-    if (format === 'json-lines') return this.#table(jsonLines(file));
-    if (format === 'csv' || format === 'tsv')
-      return this.#table(csvRows(file, format === 'csv' ? undefined : '\t'));
-    const bytes = await readBytes(file);
-    if (format === 'pdf') return this.#pdf.read(bytes, signal);
-    const text = format === 'html' ? decodeHtml(bytes) : decodeText(bytes);
+function ofText(
+  decode: (bytes: Buffer) => string,
+  read: (text: string) => Document | Promise<Document>,
+): Reader {
+  return async (file) => {
+    const text = decode(await readBytes(file));
     if (text.trim() === '') throw new UnreadableDocument('is empty');
-    if (format === 'html') return readHtml(text);
-    return format === 'markdown' ? readMarkdown(text) : readText(text);
-  }
+    return read(text);
+  };
+}
 
-  #table(rows: Parameters<typeof rowSections>[0]): Document {
+function ofRows(rowsOf: (file: FileHandle) => Parameters<typeof rowSections>[0]): Reader {
+  return (file, { mapping }) => {
     const problems: string[] = [];
-    return { sections: rowSections(rows, this.#mapping, problems), problems };
-  }
+    return { sections: rowSections(rowsOf(file), mapping, problems), problems };
+  };
 }

@@ -6,7 +6,7 @@ import { readRegular } from '../../../lib/os/regular-file.js';
 import { lockFolder } from '../../base/files/folder-lock.js';
 import { isJsonWith, replaceOwn } from '../../base/files/replace-own.js';
 import type { Fits } from '../../documents/chunks.js';
-import { formatOf, hasColumns } from '../../documents/formats/formats.js';
+import { hasColumns } from '../../documents/formats/formats.js';
 import { DocumentReader } from '../../documents/reader.js';
 import type { TableMapping } from '../../documents/tables/mapping.js';
 import { buildKnowledgeBase, type KnowledgeBaseBuild } from '../build.js';
@@ -137,7 +137,7 @@ class FolderIndexing {
     const last =
       before?.settings === settings ? await readManifest(this.#place) : new Map<string, FileEntry>();
     const files = await scan(this.#folder, this.#options, last);
-    if (this.#options.mapping !== undefined && !files.some(({ path }) => hasColumns(formatOf(path))))
+    if (this.#options.mapping !== undefined && !files.some(({ path }) => hasColumns(path)))
       (this.#options.log ?? noLog).warn({ folder: this.#folder }, mappingWithoutTables);
     const read = files.filter(({ known, problem }) => known === undefined && problem === undefined).length;
     const entries = await this.#report.run('files', files.length, (onFraction) =>

@@ -3,7 +3,7 @@ import { type Chunk, type ChunkOptions, chunksOf, type Fits } from '../../docume
 import { UnreadableDocument } from '../../documents/document.js';
 import { openReason } from '../../documents/files/read-file.js';
 import { type WalkOptions, walk } from '../../documents/files/walk.js';
-import { formatOf } from '../../documents/formats/formats.js';
+import { noTextReason } from '../../documents/formats/formats.js';
 import type { DocumentReader } from '../../documents/reader.js';
 import { type FileEntry, stampOf } from './manifest.js';
 import type { RecordsWriter } from './records-writer.js';
@@ -94,11 +94,6 @@ export async function readRecords(
     ...(missing !== undefined && { retry: true }),
   };
 }
-
-const noTextReason = (path: string) =>
-  formatOf(path) === 'pdf'
-    ? 'has no text; if its pages are scanned images, run OCR on it first'
-    : 'has no text';
 
 function recordOf(
   { path, mtime }: ScannedFile,
