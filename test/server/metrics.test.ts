@@ -2,11 +2,13 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import { connect, type Socket } from 'node:net';
+import { createHistogram } from 'node:perf_hooks';
 import { expect, it, onTestFinished } from 'vitest';
 import type { Graph } from '../../src/client/index.js';
 import { refusalOf } from '../../src/operations/http/guard.js';
 import { maxConnections } from '../../src/operations/http/local-server.js';
-import { familyText } from '../../src/operations/metrics/metric-family.js';
+import { familyText, type MetricFamily } from '../../src/operations/metrics/metric-family.js';
+import { EventLoopDelays } from '../../src/operations/metrics/process-metrics.js';
 import { parseExposition } from '../helpers/exposition.js';
 import { FakeTextModel } from '../helpers/fake-text-model.js';
 import { retrieveGraph, TestServer } from './test-server.js';
@@ -312,3 +314,23 @@ it('names that DNS may lie about and requests of other web pages are refused', a
   for (const headers of taken) expect((await get(port, '/health', headers)).status).toBe(200);
   expect(refusalOf({ headers: {} } as never)).toMatch(/Host/);
 });
+
+it('the delays of one scrape are of the same time, in whatever order they are read', async () => {
+  const histogram = createHistogram();
+  const delays = new EventLoopDelays(histogram);
+  for (const seconds of [1, 2, 3]) histogram.record(seconds * 1e9);
+  const taken = delays.take();
+  expect(await sampleIn(taken, 'max')).toBeCloseTo(3, 1);
+  expect(await sampleIn(taken, 'min')).toBeCloseTo(1, 1);
+  expect(await sampleIn(delays.take(), 'max')).toBe(0);
+});
+
+async function sampleIn(gauges: readonly MetricFamily[], name: string): Promise<number | undefined> {
+  let found: number | undefined;
+  await gauges
+    .find((gauge) => gauge.name === `nodejs_eventloop_lag_${name}_seconds`)
+    ?.read((value) => {
+      found = value;
+    });
+  return found;
+}

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import {
-  type IntervalHistogram,
+  type Histogram,
   constants as kinds,
   monitorEventLoopDelay,
   type PerformanceEntry,
@@ -14,13 +14,7 @@ import type { MetricFamily } from './metric-family.js';
 
 /** Metrics of this process. Files of Linux that do not exist elsewhere give no sample. */
 export function processMetrics(): MetricFamily[] {
-  return [
-    ...cpuMetrics(),
-    ...memoryMetrics(),
-    ...descriptorMetrics(),
-    ...delayMetrics(),
-    ...runtimeMetrics(),
-  ];
+  return [...cpuMetrics(), ...memoryMetrics(), ...descriptorMetrics(), ...runtimeMetrics()];
 }
 
 function cpuMetrics(): MetricFamily[] {
@@ -101,35 +95,50 @@ function descriptorMetrics(): MetricFamily[] {
   ];
 }
 
-/** Delay of the event loop since the last scrape. */
-function delayMetrics(): MetricFamily[] {
+/** The delays of the event loop. */
+export class EventLoopDelays {
+  readonly #delays: Histogram;
+
+  /** `delays`: in nanoseconds. */
+  constructor(delays = measuredDelays()) {
+    this.#delays = delays;
+  }
+
+  /** Returns the delays since the last call, and those of now. */
+  take(): MetricFamily[] {
+    const delays = this.#delays;
+    const numbers: [name: string, help: string, nanoseconds: number][] = [
+      ['min', 'Shortest delay of the event loop.', delays.min],
+      ['max', 'Longest delay of the event loop.', delays.max],
+      ['mean', 'Mean delay of the event loop.', delays.mean],
+      ['stddev', 'Standard deviation of the delays of the event loop.', delays.stddev],
+      ...[50, 90, 99].map((rank): [string, string, number] => [
+        `p${rank}`,
+        `Percentile ${rank} of the delays of the event loop.`,
+        delays.percentile(rank),
+      ]),
+    ];
+    const { count } = delays;
+    delays.reset();
+    return [
+      gauge('nodejs_eventloop_lag_seconds', 'Time that a callback waits for its turn now.', async (add) => {
+        const asked = performance.now();
+        await new Promise((resolve) => setImmediate(resolve));
+        add((performance.now() - asked) / 1000);
+      }),
+      ...numbers.map(([name, help, nanoseconds]) =>
+        gauge(`nodejs_eventloop_lag_${name}_seconds`, help, (add) =>
+          add(count === 0 ? 0 : nanoseconds / 1e9),
+        ),
+      ),
+    ];
+  }
+}
+
+function measuredDelays(): Histogram {
   const delays = monitorEventLoopDelay({ resolution: 10 });
   delays.enable();
-  const numbers: [string, string, (of: IntervalHistogram) => number][] = [
-    ['min', 'Shortest delay of the event loop.', ({ min }) => min],
-    ['max', 'Longest delay of the event loop.', ({ max }) => max],
-    ['mean', 'Mean delay of the event loop.', ({ mean }) => mean],
-    ['stddev', 'Standard deviation of the delays of the event loop.', ({ stddev }) => stddev],
-    ...[50, 90, 99].map((rank): [string, string, (of: IntervalHistogram) => number] => [
-      `p${rank}`,
-      `Percentile ${rank} of the delays of the event loop.`,
-      (of) => of.percentile(rank),
-    ]),
-  ];
-  const last = numbers.length - 1;
-  return [
-    gauge('nodejs_eventloop_lag_seconds', 'Time that a callback waits for its turn now.', async (add) => {
-      const asked = performance.now();
-      await new Promise((resolve) => setImmediate(resolve));
-      add((performance.now() - asked) / 1000);
-    }),
-    ...numbers.map(([name, help, read], index) =>
-      gauge(`nodejs_eventloop_lag_${name}_seconds`, help, (add) => {
-        add(delays.count === 0 ? 0 : read(delays) / 1e9);
-        if (index === last) delays.reset();
-      }),
-    ),
-  ];
+  return delays;
 }
 
 function runtimeMetrics(): MetricFamily[] {

@@ -2,7 +2,7 @@ import type { TurnFacts } from '../../agents/turn-facts.js';
 import { type InferenceSources, modelFamilies, schedulerFamilies } from './inference-metrics.js';
 import { LatencyHistogram, type LatencySeries } from './latency-histogram.js';
 import { type AddSample, contentType, familyText, type MetricFamily } from './metric-family.js';
-import { collectionSeconds, processMetrics } from './process-metrics.js';
+import { collectionSeconds, EventLoopDelays, processMetrics } from './process-metrics.js';
 
 /** Sources of the gauges, read when they are scraped. */
 export interface MetricsSources extends InferenceSources {
@@ -44,6 +44,7 @@ class Tally implements MetricFamily {
 /** The metrics of one server, in the text format of Prometheus. */
 export class ServerMetrics {
   readonly #families: readonly MetricFamily[];
+  readonly #delays = new EventLoopDelays();
   readonly #histograms: LatencyHistogram[] = [collectionSeconds()];
   readonly #requests = new Tally(
     'requests_total',
@@ -85,7 +86,7 @@ export class ServerMetrics {
   }
 
   async text(): Promise<string> {
-    const families = await Promise.all(this.#families.map(familyText));
+    const families = await Promise.all([...this.#families, ...this.#delays.take()].map(familyText));
     return [...families, ...this.#histograms.map((histogram) => histogram.text())].join('\n');
   }
 
