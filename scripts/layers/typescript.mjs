@@ -21,6 +21,8 @@ const doorsOfLib = [
   'lib/boundary/own-package.js',
   'lib/os/process-exists.js',
   'lib/os/regular-file.js',
+  'lib/os/file-stamp.js',
+  'lib/os/system-reason.js',
 ];
 
 // import ... from 'x', export ... from 'x', import 'x', import('x'), require('x'); specifiers may follow on a later line.

@@ -1,11 +1,10 @@
 import { realpathSync, statSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { LorekeepError } from '../../lib/index.js';
+import { exact, type FileFacts, fileStamp, isUnchanged } from '../../lib/os/file-stamp.js';
+import { systemReason } from '../../lib/os/system-reason.js';
 import { type ConfigFiles, sourcePaths } from './paths.js';
 import { type ResolvedSource, resolveSource } from './resolve.js';
-
-/** The facts of a file that differ once it is replaced or changed. */
-type FoundFile = Readonly<Record<'dev' | 'ino' | 'size' | 'mtimeNs' | 'ctimeNs', bigint>>;
 
 /** A resolved config and the identity of its files. */
 export interface IdentifiedSource {
@@ -27,21 +26,16 @@ export async function identifySource({
   return { source, identity: new FilesIdentity(sourcePaths(name, source.config), [own, ...named], links) };
 }
 
-/**
- * Identity of the files that an opening read: device, inode, size and times of change of the config and of the files that it names. Files that
- * opening makes are not among them.
- */
+/** Identity of the files that an opening read: the stamps of the config and of the files that it names. Files that opening makes are not among them. */
 export class FilesIdentity {
   /** The same for two openings exactly when they read the same files. */
   readonly key: string;
-  readonly #files: readonly (readonly [path: string, found: FoundFile])[];
+  readonly #files: readonly (readonly [path: string, found: FileFacts])[];
   readonly #links: ReadonlyMap<string, string>;
 
   /** `found`: the files that the paths led to. */
-  constructor(paths: readonly string[], found: readonly FoundFile[], links: ReadonlyMap<string, string>) {
-    this.key = found
-      .map(({ dev, ino, size, mtimeNs, ctimeNs }) => [dev, ino, size, mtimeNs, ctimeNs].join(':'))
-      .join(' ');
+  constructor(paths: readonly string[], found: readonly FileFacts[], links: ReadonlyMap<string, string>) {
+    this.key = found.map(fileStamp).join(' ');
     this.#files = found.map((each, index) => [paths[index] as string, each]);
     this.#links = links;
   }
@@ -54,7 +48,7 @@ export class FilesIdentity {
     const found = this.#files.map(([, stats]) => stats);
     // The index is the last one: see sourcePaths().
     const path = this.#files.at(-1)?.[0] as string;
-    found[found.length - 1] = statSync(path, precise);
+    found[found.length - 1] = statSync(path, exact);
     return new FilesIdentity(
       this.#files.map(([name]) => name),
       found,
@@ -69,29 +63,24 @@ export class FilesIdentity {
   isCurrent(): boolean {
     try {
       for (const [path, real] of this.#links) if (realpathSync.native(path) !== real) return false;
-      return this.#files.every(([path, found]) => isSame(statSync(path, precise), found));
+      return this.#files.every(([path, found]) => isUnchanged(statSync(path, exact), found));
     } catch {
       return false;
     }
   }
 }
 
-const precise = { bigint: true } as const;
-
-const isSame = (a: FoundFile, b: FoundFile) =>
-  a.ino === b.ino &&
-  a.mtimeNs === b.mtimeNs &&
-  a.ctimeNs === b.ctimeNs &&
-  a.size === b.size &&
-  a.dev === b.dev;
-
-async function found(path: string): Promise<FoundFile> {
+async function found(path: string): Promise<FileFacts> {
   try {
-    return await stat(path, precise);
+    return await stat(path, exact);
   } catch (cause) {
-    const { code, message } = cause as NodeJS.ErrnoException;
+    const { code } = cause as NodeJS.ErrnoException;
     if (code === 'ENOENT' || code === 'ENOTDIR')
       throw LorekeepError.about('NOT_FOUND', { file: path, reason: 'the file does not exist' }, { cause });
-    throw LorekeepError.about('IO', { file: path, reason: `cannot be read: ${message}` }, { cause });
+    throw LorekeepError.about(
+      'IO',
+      { file: path, reason: `cannot be read: ${systemReason(cause)}` },
+      { cause },
+    );
   }
 }

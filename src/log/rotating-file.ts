@@ -1,5 +1,6 @@
 import { closeSync, fstatSync, ftruncateSync, renameSync, rmSync, statSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
+import { exact, fileId } from '../../lib/os/file-stamp.js';
 import { checkOwnLog, type IsLine, isLogLine, openOwnLog } from './own-log.js';
 
 export interface Rotation {
@@ -120,8 +121,8 @@ export class RotatingFile {
 
   #reopen(): void {
     if (this.#descriptor !== undefined) {
-      const there = statSync(this.path, { throwIfNoEntry: false, bigint: true });
-      if (there?.ino === fstatSync(this.#descriptor, { bigint: true }).ino) {
+      const there = statSync(this.path, { throwIfNoEntry: false, ...exact });
+      if (there !== undefined && fileId(there) === fileId(fstatSync(this.#descriptor, exact))) {
         this.#bytes = Number(there.size);
         return;
       }

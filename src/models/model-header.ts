@@ -1,6 +1,6 @@
-import { stat } from 'node:fs/promises';
 import type { Pooling } from '../../lib/index.js';
 import { describeModel, type ModelDescription } from '../../lib/internal.js';
+import { factsAt, fileStamp } from '../../lib/os/file-stamp.js';
 import { partNames } from '../base/files/model-parts.js';
 
 /** Headers kept in memory: a header takes about a kilobyte, and reading one takes as long as its vocabulary is large. */
@@ -9,17 +9,17 @@ const maxHeaders = 200;
 const known = new Map<string, ModelDescription>();
 
 /**
- * Returns the header of a GGUF model. It is read once per file: device, inode, size and times tell whether the file is the same.
+ * Returns the header of a GGUF model. It is read once per content: the stamps of its parts tell whether it has changed.
  * @throws as describeModel()
  */
 export async function modelHeader(path: string, pooling?: Pooling): Promise<ModelDescription> {
-  const identity = await identityOf(path);
-  const key = identity && `${pooling ?? ''} ${identity}`;
+  const stamp = await stampOf(path);
+  const key = stamp && `${pooling ?? ''} ${stamp}`;
   const kept = key && known.get(key);
   if (kept) return kept;
   const header = await describeModel(path, { pooling });
-  // A file that was changed meanwhile has another identity now.
-  if (key && identity === (await identityOf(path))) remember(key, header);
+  // A file that was changed meanwhile has another stamp now.
+  if (key && stamp === (await stampOf(path))) remember(key, header);
   return header;
 }
 
@@ -29,13 +29,12 @@ function remember(key: string, header: ModelDescription): void {
 }
 
 /** Returns undefined if a file cannot be looked at. */
-async function identityOf(path: string): Promise<string | undefined> {
-  const identities: string[] = [];
+async function stampOf(path: string): Promise<string | undefined> {
+  const stamps: string[] = [];
   for (const part of partNames(path)) {
-    const found = await stat(part, { bigint: true }).catch(() => undefined);
+    const found = await factsAt(part);
     if (found === undefined) return undefined;
-    const { dev, ino, size, mtimeNs, ctimeNs } = found;
-    identities.push([part, dev, ino, size, mtimeNs, ctimeNs].join(':'));
+    stamps.push(`${part}:${fileStamp(found)}`);
   }
-  return identities.join(' ');
+  return stamps.join(' ');
 }

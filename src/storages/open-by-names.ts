@@ -1,8 +1,9 @@
-import { type BigIntStats, close, constants, fstatSync, open } from 'node:fs';
+import { close, constants, fstatSync, open } from 'node:fs';
 import { lstat, readlink, realpath, stat } from 'node:fs/promises';
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { promisify } from 'node:util';
 import type { BeneathRequest, BeneathResult } from '../../lib/internal.js';
+import { exact, fileId, fileIdAt } from '../../lib/os/file-stamp.js';
 import { makeFolder } from '../../lib/os/make-folder.js';
 
 type Reached = BeneathResult['reached'];
@@ -64,8 +65,8 @@ async function openChecked(boundary: string, path: string): Promise<number> {
   const flags = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
   const descriptor = await promisify(open)(path, flags);
   try {
-    const opened = identityOf(fstatSync(descriptor, { bigint: true }));
-    const named = identityOf(await stat(path, { bigint: true }));
+    const opened = fileId(fstatSync(descriptor, exact));
+    const named = fileId(await stat(path, exact));
     if (!isWithin(boundary, await realpath(path)) || opened !== named) throw new Outside();
     return descriptor;
   } catch (error) {
@@ -77,21 +78,13 @@ async function openChecked(boundary: string, path: string): Promise<number> {
 async function isClosed(path: string, { closed, logs }: BeneathRequest): Promise<boolean> {
   if (logs !== '' && /\.log/i.test(path) && dirname(path) === (await realpath(logs).catch(() => logs)))
     return true;
-  const found = await identityAt(path);
+  const found = await fileIdAt(path);
   for (const each of closed) {
     const real = await realpath(each).catch(() => each);
-    const same = found !== undefined && (await identityAt(each)) === found;
+    const same = found !== undefined && (await fileIdAt(each)) === found;
     if (same || isWithin(real, path)) return true;
   }
   return false;
-}
-
-/** Inodes of Windows do not fit into a number. */
-const identityOf = ({ dev, ino }: BigIntStats) => `${dev}:${ino}`;
-
-async function identityAt(path: string): Promise<string | undefined> {
-  const found = await stat(path, { bigint: true }).catch(() => undefined);
-  return found && identityOf(found);
 }
 
 function ignoreAbsence(error: unknown): undefined {

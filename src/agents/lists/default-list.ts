@@ -1,6 +1,7 @@
 import type { FileHandle } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { LorekeepError } from '../../../lib/index.js';
+import { exact, fileStamp } from '../../../lib/os/file-stamp.js';
 import { openRegular } from '../../../lib/os/regular-file.js';
 import { fail } from '../../protocol/errors.js';
 import { isOutOfDescriptors } from '../../storages/failure.js';
@@ -11,7 +12,7 @@ export class DefaultList<Item> {
   readonly #field: string;
   readonly #path: string;
   readonly #parse: (bytes: Buffer, source: TextSource) => Promise<Item[]>;
-  #kept: { identity: string; items: Promise<Item[]> } | undefined;
+  #kept: { stamp: string; items: Promise<Item[]> } | undefined;
 
   /** `field`: the config field that names the file `path`. */
   constructor(field: string, path: string, parse: (bytes: Buffer, source: TextSource) => Promise<Item[]>) {
@@ -24,17 +25,16 @@ export class DefaultList<Item> {
   async load(where: string): Promise<Item[]> {
     const file = await this.#open(where);
     try {
-      const { dev, ino, size, mtimeNs } = await file.stat({ bigint: true });
-      const identity = [dev, ino, size, mtimeNs].join(':');
-      if (this.#kept?.identity !== identity) this.#keep(identity, this.#read(file, where));
+      const stamp = fileStamp(await file.stat(exact));
+      if (this.#kept?.stamp !== stamp) this.#keep(stamp, this.#read(file, where));
       return await (this.#kept as { items: Promise<Item[]> }).items;
     } finally {
       await file.close();
     }
   }
 
-  #keep(identity: string, items: Promise<Item[]>): void {
-    const kept = { identity, items };
+  #keep(stamp: string, items: Promise<Item[]>): void {
+    const kept = { stamp, items };
     this.#kept = kept;
     items.catch(() => {
       if (this.#kept === kept) this.#kept = undefined;

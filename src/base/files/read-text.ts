@@ -1,6 +1,7 @@
 import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
-import { LorekeepError } from '../../../lib/boundary/errors.js';
+import { systemReason } from '../../../lib/os/system-reason.js';
+import { LorekeepError } from '../../protocol/errors.js';
 
 /** Largest config file in bytes. A larger file is not a config. */
 export const largestConfigBytes = 4 * 1024 * 1024;
@@ -27,17 +28,20 @@ export async function readText(
 }
 
 async function readBytes(path: string, maxBytes: number): Promise<Buffer> {
+  const unreadable = (reason: string) => `cannot be read: ${reason}`;
   try {
     await using file = await open(path, readOnly);
     const found = await file.stat();
-    if (!found.isFile() && !found.isDirectory()) throw new Error('not a regular file');
+    if (!found.isFile() && !found.isDirectory())
+      throw LorekeepError.about('IO', { file: path, reason: unreadable('not a regular file') });
     return await readConfig(file, maxBytes);
   } catch (cause) {
-    const { code, message } = cause as NodeJS.ErrnoException;
+    if (cause instanceof LorekeepError) throw cause;
+    const { code } = cause as NodeJS.ErrnoException;
     if (code === 'ENOENT') {
       throw LorekeepError.about('NOT_FOUND', { file: path, reason: 'the file does not exist' }, { cause });
     }
-    const reason = code === 'EISDIR' ? 'is a folder; a file is expected' : `cannot be read: ${message}`;
+    const reason = code === 'EISDIR' ? 'is a folder; a file is expected' : unreadable(systemReason(cause));
     throw LorekeepError.about('IO', { file: path, reason }, { cause });
   }
 }

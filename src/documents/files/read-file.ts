@@ -1,9 +1,9 @@
 import { isUtf8 } from 'node:buffer';
 import { constants } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
-import { getSystemErrorMap } from 'node:util';
 import { LorekeepError } from '../../../lib/boundary/errors.js';
 import { openRegular } from '../../../lib/os/regular-file.js';
+import { systemReason } from '../../../lib/os/system-reason.js';
 import { UnreadableDocument } from '../document.js';
 
 /** Largest file that is read as a whole. Tables are read row by row and have no limit. */
@@ -26,12 +26,13 @@ export async function openDocument(path: string): Promise<FileHandle> {
 }
 
 /** Why a path cannot be opened or listed, without the path. */
-export function openReason({ code, errno = 0, message, path }: NodeJS.ErrnoException): string {
+export function openReason(error: NodeJS.ErrnoException): string {
+  const { code, path } = error;
   // Node.js reads such a name with this character in it, and then finds no file of that name.
   if (code === 'ENOENT' && path?.includes('\uFFFD')) return 'its name is not UTF-8; rename it';
   if (code === 'ELOOP') return 'is a symbolic link; links are not followed';
   if (code === 'EACCES' || code === 'EPERM') return 'cannot be read: permission denied';
-  return `cannot be read: ${getSystemErrorMap().get(errno)?.join(': ') ?? message}`;
+  return `cannot be read: ${systemReason(error)}`;
 }
 
 /** Reads a file. @throws UnreadableDocument, also for one of more than maxFileBytes */
@@ -48,7 +49,7 @@ export async function readBytes(file: FileHandle): Promise<Buffer> {
     return bytes;
   } catch (cause) {
     if (cause instanceof UnreadableDocument) throw cause;
-    throw new UnreadableDocument(`cannot be read: ${(cause as Error).message}`, { cause });
+    throw new UnreadableDocument(`cannot be read: ${systemReason(cause)}`, { cause });
   }
 }
 
