@@ -8,7 +8,8 @@ import { addonFile, binding } from '../boundary/binding.js';
 import { explainLinkerError } from '../boundary/load-failure.js';
 import type { NativeGpuDevice } from '../boundary/native.js';
 import { isSingleExecutable } from '../boundary/own-package.js';
-import { readRegular, replaceFile } from '../os/regular-file.js';
+import { replaceFile } from '../os/own-file.js';
+import { readRegular } from '../os/regular-file.js';
 import type { GpuPlugin } from './gpu-plugin.js';
 import { cacheFolder } from './settings-cache.js';
 

@@ -4,7 +4,8 @@ import { cpus } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { packageFolder } from '../boundary/addon-files.js';
 import type { NativeKnownSettings } from '../boundary/native.js';
-import { checkOurs, readRegular, replaceFile } from '../os/regular-file.js';
+import { checkOurs, replaceFile } from '../os/own-file.js';
+import { readRegular } from '../os/regular-file.js';
 import { userHome } from '../os/user-home.js';
 
 /** The fastest measured settings of a model on one machine, and the conditions of the measurement. */

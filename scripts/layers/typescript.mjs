@@ -22,6 +22,7 @@ const doorsOfLib = [
   'lib/os/process-exists.js',
   'lib/os/regular-file.js',
   'lib/os/file-stamp.js',
+  'lib/os/own-file.js',
   'lib/os/system-reason.js',
 ];
 

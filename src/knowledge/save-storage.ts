@@ -8,7 +8,9 @@ import {
   type StoredRecord,
 } from '../../lib/index.js';
 import { makeFolder } from '../../lib/os/make-folder.js';
-import { readRegular, type Write, writeWhole } from '../../lib/os/regular-file.js';
+import { writeWhole } from '../../lib/os/own-file.js';
+import { readRegular } from '../../lib/os/regular-file.js';
+import { systemReason } from '../../lib/os/system-reason.js';
 import { largestConfigBytes } from '../base/files/read-text.js';
 import { lexicalFields } from '../search/lexical-fields.js';
 import { embedsTexts, indexFingerprint, type KnowledgeModel } from './model.js';
@@ -65,7 +67,7 @@ export async function saveStorage(
     written.bm25_file,
   ].map((name) => join(folder, name)) as [string, string, string];
   makeFolder(folder);
-  await writeChecked(
+  await writeWhole(
     recordsFile,
     () => checkOwnRecords(recordsFile),
     (write) => writeRecords(storage, write, signal),
@@ -78,10 +80,10 @@ export async function saveStorage(
   const fingerprint = embedsTexts(model) ? indexFingerprint(records, model, 'error') : undefined;
   await index.save(indexFile, { fingerprint, records, owner, signal });
   await textIndex.save(textIndexFile, { fingerprint: records.fingerprint, owner, signal });
-  await writeChecked(
+  await writeWhole(
     config,
     () => checkConfig(config, written.records_file),
-    (write) => write(`${JSON.stringify(written, undefined, 2)}\n`),
+    `${JSON.stringify(written, undefined, 2)}\n`,
   );
   return [config, recordsFile, indexFile, textIndexFile];
 }
@@ -93,7 +95,11 @@ async function checkConfig(config: string, recordsFile: string): Promise<void> {
   const text = await readRegular(config, largestConfigBytes).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined;
     if (error instanceof LorekeepError) throw error;
-    throw LorekeepError.about('IO', { file: config, reason: error.message }, { cause: error });
+    throw LorekeepError.about(
+      'IO',
+      { file: config, reason: `cannot be read: ${systemReason(error)}` },
+      { cause: error },
+    );
   });
   if (text === undefined) return;
   let found: unknown;
@@ -115,21 +121,11 @@ async function checkRegular(path: string): Promise<void> {
   throw LorekeepError.about('INVALID_ARGUMENT', { file: path, reason });
 }
 
-/** Writes a file. `check()` runs just before the existing file is replaced, and may refuse. @throws IO; as `check()` */
-async function writeChecked(
-  path: string,
-  check: () => Promise<void>,
-  content: (write: Write) => Promise<unknown>,
+async function writeRecords(
+  storage: Storage,
+  write: (text: string) => Promise<void>,
+  signal: AbortSignal | undefined,
 ): Promise<void> {
-  const like = await lstat(path).catch(() => undefined);
-  await writeWhole(path, content, { check, like }).catch((cause: NodeJS.ErrnoException) => {
-    if (cause instanceof LorekeepError || cause.code === undefined) throw cause;
-    const reason = `cannot be written: ${cause.message}`;
-    throw LorekeepError.about('IO', { file: path, reason }, { cause });
-  });
-}
-
-async function writeRecords(storage: Storage, write: Write, signal: AbortSignal | undefined): Promise<void> {
   let before = '[\n';
   for (let offset = 0; offset < storage.size; offset += portion) {
     const records = await storage.list({ offset, limit: portion, signal });

@@ -1,8 +1,9 @@
-import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { LorekeepError } from '../../lib/index.js';
 import { cacheFolder } from '../../lib/internal.js';
-import { readRegular, replaceFile } from '../../lib/os/regular-file.js';
+import { factsAt, fileStamp } from '../../lib/os/file-stamp.js';
+import { replaceFile } from '../../lib/os/own-file.js';
+import { readRegular } from '../../lib/os/regular-file.js';
 import { fileChecksum } from '../base/files/checksum.js';
 import { modelBytes, partNames, statedChecksum } from '../base/files/model-parts.js';
 import type { ModelVariant } from './schema.js';
@@ -12,12 +13,12 @@ const maxEntries = 200;
 /** Largest file in bytes: far more than `maxEntries` need. */
 const maxBytes = 1024 * 1024;
 
-/** Checksums by identity of the file. */
+/** Checksums by the stamp of the file. */
 let known: Promise<Map<string, string>> | undefined;
 
 /**
- * Compares a model file, all of its parts, with the size and the checksums of the catalog. A file is hashed once: device, inode, size and times
- * tell whether it is still the same, in later processes, too.
+ * Compares a model file, all of its parts, with the size and the checksums of the catalog. A file is hashed once, also
+ * by later processes: its stamp tells whether it has changed.
  * @throws CORRUPT with both values; IO if the file cannot be read. An absent file passes: its loader names it
  */
 export async function checkModelFile(
@@ -44,14 +45,13 @@ export function lengthMismatch(
 }
 
 async function compareChecksum(path: string, sha256: string, signal: AbortSignal | undefined): Promise<void> {
-  const facts = await stat(path, { bigint: true }).catch(() => undefined);
+  const facts = await factsAt(path);
   if (facts === undefined || !facts.isFile()) return;
-  const { dev, ino, size, mtimeNs, ctimeNs } = facts;
-  const identity = [dev, ino, size, mtimeNs, ctimeNs].join(':');
+  const stamp = fileStamp(facts);
   known ??= read();
   const sums = await known;
-  const sum = sums.get(identity) ?? (await fileChecksum(path, signal));
-  if (!sums.has(identity)) await remember(sums, identity, sum);
+  const sum = sums.get(stamp) ?? (await fileChecksum(path, signal));
+  if (!sums.has(stamp)) await remember(sums, stamp, sum);
   if (sum !== sha256) throw contradiction(path, `its SHA-256 is ${sum}, the catalog says ${sha256}`);
 }
 
@@ -71,8 +71,8 @@ async function read(): Promise<Map<string, string>> {
 }
 
 /** A cache that cannot be written costs a checksum per process. */
-async function remember(all: Map<string, string>, identity: string, sum: string): Promise<void> {
-  all.set(identity, sum);
+async function remember(all: Map<string, string>, stamp: string, sum: string): Promise<void> {
+  all.set(stamp, sum);
   for (const oldest of [...all.keys()].slice(0, Math.max(0, all.size - maxEntries))) all.delete(oldest);
   const text = `${JSON.stringify(Object.fromEntries(all))}\n`;
   await replaceFile(join(cacheFolder(), name), text, { isOurs, maxBytes }).catch(() => {});

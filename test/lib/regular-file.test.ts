@@ -10,9 +10,10 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { ComputeSettingsCache } from '../../lib/devices/settings-cache.js';
+import { ComputeSettingsCache, ComputeSettingsCache } from '../../lib/devices/settings-cache.js';
 import { EmbeddingModel, inspectFile, Records, TextIndex, VectorIndex } from '../../lib/index.js';
-import { readRegular, renameOver, replaceFile } from '../../lib/os/regular-file.js';
+import { renameOver, replaceFile } from '../../lib/os/own-file.js';
+import { readRegular } from '../../lib/os/regular-file.js';
 import { loadKnowledgeBaseConfig } from '../../src/knowledge/config.js';
 import { rejection } from '../helpers/errors.js';
 import { temporaryFolder } from '../helpers/folder.js';

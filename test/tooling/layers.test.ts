@@ -48,7 +48,7 @@ describe('the layer check', () => {
   });
 
   test('names each line of TypeScript that points the wrong way', () => {
-    write('lib/a.ts', "\nimport { Server } from '../../src/server/server.js';\nimport pino from 'pino';\n");
+    write('lib/a.ts', "\nimport { Server } from '../src/server.js';\nimport pino from 'pino';\n");
     write('lib/b.ts', "export * from '../test/helper.js';\nconst x = await import('zod');\n");
     write(
       'src/server/c.ts',
@@ -74,11 +74,11 @@ describe('the layer check', () => {
   });
 
   test('names each import that goes up within src, and each folder that it does not know', () => {
-    write('src/protocol/a.ts', "import { Server } from '../../src/server/server.js';\n");
+    write('src/protocol/a.ts', "import { Server } from '../server/server.js';\n");
     write('src/agents/b.ts', "import { quote } from './nodes/quote/index.js';\n");
     write('src/client/c.ts', "import { loadNodeTypes } from '../agents/nodes/load.js';\n");
     write('src/knowledge/d.ts', "import type { Frame } from '../protocol/frames.js';\n");
-    write('src/knowledge/e.ts', "const ledger = await import('../../src/fairness/ledger.js');\n");
+    write('src/knowledge/e.ts', "const ledger = await import('../fairness/ledger.js');\n");
     write('src/odd/f.ts', "import { a } from '../protocol/a.js';\n");
     write('src/g.ts', "import { a } from './protocol/a.js';\n");
     const { status, lines } = check(7);

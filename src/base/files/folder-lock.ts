@@ -4,8 +4,10 @@ import { link, open, rename, rm, stat, utimes } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { LorekeepError } from '../../../lib/boundary/errors.js';
+import { removeStrays, temporaryName } from '../../../lib/os/own-file.js';
 import { processExists } from '../../../lib/os/process-exists.js';
-import { readRegular, removeStrays, temporaryName } from '../../../lib/os/regular-file.js';
+import { readRegular } from '../../../lib/os/regular-file.js';
+import { systemReason } from '../../../lib/os/system-reason.js';
 
 /** A holder touches its lock this often; a lock that is older than `staleMs` has no living holder. */
 const beatMs = 2000;
@@ -113,7 +115,7 @@ async function create(path: string, own: string): Promise<boolean> {
 }
 
 const cannotWrite = (file: string, cause: Error) =>
-  LorekeepError.about('IO', { file, reason: `cannot be written: ${cause.message}` }, { cause });
+  LorekeepError.about('IO', { file, reason: `cannot be written: ${systemReason(cause)}` }, { cause });
 
 /** Removes the lock of a process that has ended. Returns whether the lock may be free now. */
 async function takeStale(path: string, watch: Watch): Promise<boolean> {

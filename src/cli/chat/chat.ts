@@ -1,8 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 import { constants } from 'node:fs';
 import { onAbort } from '../../../lib/boundary/on-abort.js';
+import { isJsonWith, replaceFile } from '../../../lib/os/own-file.js';
 import { readRegularBytes } from '../../../lib/os/regular-file.js';
-import { isJsonWith, replaceOwn } from '../../base/files/replace-own.js';
 import { checkJsonShape } from '../../base/schema/json-shape.js';
 import type { ClientAgent, Graph, ServerFrames } from '../../client/index.js';
 import { replyToWire } from '../../client/names.js';
@@ -153,11 +153,8 @@ class Talk {
     const { history: file } = this.#flags;
     if (file === undefined) return;
     const history = await this.#agent.export({ signal: this.#signal });
-    await replaceOwn(
-      file,
-      `${JSON.stringify(history, null, 2)}\n`,
-      isJsonWith(({ version, turns }) => typeof version === 'number' && Array.isArray(turns)),
-    );
+    const isOurs = isJsonWith(({ version, turns }) => typeof version === 'number' && Array.isArray(turns));
+    await replaceFile(file, `${JSON.stringify(history, null, 2)}\n`, { isOurs });
   }
 }
 

@@ -1,7 +1,6 @@
-import { open, realpath, stat } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { realpath } from 'node:fs/promises';
 import { applyEdits, modify, parse } from 'jsonc-parser';
-import { writeWhole } from '../../../lib/os/regular-file.js';
+import { writeWhole } from '../../../lib/os/own-file.js';
 import { readText } from '../../base/files/read-text.js';
 import { CommandError } from '../failure.js';
 import { print } from '../output.js';
@@ -34,13 +33,5 @@ async function disable(file: string, isConfig: boolean): Promise<void> {
     throw new CommandError('IO', `${file}: was changed meanwhile, so it is left as it is; try again`);
   };
   // A link stays a link.
-  await replaceFile(await realpath(file), edited, checkUnchanged);
-}
-
-/** Replaces a file in one step; a reader sees the old text or the new one. */
-async function replaceFile(file: string, text: string, check: () => Promise<void>): Promise<void> {
-  await writeWhole(file, (write) => write(text), { check, like: await stat(file) });
-  const folder = await open(dirname(file), 'r').catch(() => undefined);
-  await folder?.sync().catch(() => {});
-  await folder?.close();
+  await writeWhole(await realpath(file), checkUnchanged, edited);
 }

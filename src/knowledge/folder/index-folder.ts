@@ -2,9 +2,10 @@ import { lstat, open } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { EmbeddingModel, inspectFile, LorekeepError } from '../../../lib/index.js';
 import { makeFolder } from '../../../lib/os/make-folder.js';
+import { isJsonWith, replaceFile } from '../../../lib/os/own-file.js';
 import { readRegular } from '../../../lib/os/regular-file.js';
+import { systemReason } from '../../../lib/os/system-reason.js';
 import { lockFolder } from '../../base/files/folder-lock.js';
-import { isJsonWith, replaceOwn } from '../../base/files/replace-own.js';
 import type { Fits } from '../../documents/chunks.js';
 import { hasColumns } from '../../documents/formats/formats.js';
 import { DocumentReader } from '../../documents/reader.js';
@@ -13,7 +14,7 @@ import { buildKnowledgeBase, type KnowledgeBaseBuild } from '../build.js';
 import { noLog } from '../log.js';
 import { factsOf, type KnowledgeModel, modelResolver, withModel } from '../model.js';
 import { noProgress, PhaseReport } from '../progress.js';
-import { type FileEntry, identityOf, isManifest, manifestText, readManifest } from './manifest.js';
+import { type FileEntry, isManifest, manifestText, readManifest, stampAt } from './manifest.js';
 import { checkIndexOptions, chunking, defaultModel, type IndexFolderOptions, ownFields } from './options.js';
 import { existingFolder, type FolderFacts, fileNames, placeOf, readFacts } from './place.js';
 import { RecordsWriter } from './records-writer.js';
@@ -91,11 +92,11 @@ async function preparePlace(place: string, mode: number | undefined): Promise<vo
   try {
     makeFolder(place, mode);
   } catch (cause) {
-    const { code, message } = cause as NodeJS.ErrnoException;
+    const { code } = cause as NodeJS.ErrnoException;
     const isFile = code === 'EEXIST' || code === 'ENOTDIR';
     const reason = isFile
       ? 'is a file, or in one; a folder is expected'
-      : `the folder cannot be made: ${message}; choose another one by \`output\` (--output) or LOREKEEP_STATE`;
+      : `the folder cannot be made: ${systemReason(cause)}; choose another one by \`output\` (--output) or LOREKEEP_STATE`;
     throw LorekeepError.about('IO', { file: place, reason }, { cause });
   }
   if ((await readFacts(place)) !== undefined) return;
@@ -205,7 +206,7 @@ class FolderIndexing {
       // Without facts, the next run would take the files of a killed one for another program's.
       if (isFirst) await this.#writeFacts(this.#facts('', { files: 0, records: 0 }));
       await writer.finish();
-      await this.#replace(fileNames.manifest, manifestText((await identityOf(path)) as string, entries));
+      await this.#replace(fileNames.manifest, manifestText((await stampAt(path)) as string, entries));
       return entries;
     } finally {
       await source?.close();
@@ -260,7 +261,7 @@ class FolderIndexing {
     before: FolderFacts | undefined,
     counts: { files: number; records: number },
   ): Promise<Pick<KnowledgeBaseBuild, 'embedded' | 'reused'>> {
-    const records = (await identityOf(join(this.#place, fileNames.records))) as string;
+    const records = (await stampAt(join(this.#place, fileNames.records))) as string;
     const facts = this.#facts(settings, counts);
     if (before?.built === records && before.settings === settings && (await this.#hasIndex())) {
       await this.#writeFacts({ ...facts, built: records });
@@ -278,7 +279,7 @@ class FolderIndexing {
   async #hasIndex(): Promise<boolean> {
     for (const name of [indexFiles.index_file, indexFiles.bm25_file]) {
       const path = join(this.#place, name);
-      if ((await identityOf(path)) === undefined) return false;
+      if ((await stampAt(path)) === undefined) return false;
       const { refusal, sections } = await inspectFile(path, { signal: this.#options.signal });
       if (refusal !== undefined || sections.some(({ checksum }) => checksum === 'wrong')) return false;
     }
@@ -304,7 +305,7 @@ class FolderIndexing {
 
   /** Writes a file of the index in place of an earlier one. The lock keeps other writers away. */
   #replace(name: keyof typeof ours, text: string): Promise<void> {
-    return replaceOwn(join(this.#place, name), text, ours[name]);
+    return replaceFile(join(this.#place, name), text, { isOurs: ours[name] });
   }
 }
 

@@ -1,7 +1,8 @@
-import { lstat, stat } from 'node:fs/promises';
+import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { exact, factsAt, lastingStamp } from '../../../lib/os/file-stamp.js';
+import { isJsonWith } from '../../../lib/os/own-file.js';
 import { readRegular } from '../../../lib/os/regular-file.js';
-import { isJsonWith } from '../../base/files/replace-own.js';
 import { fileNames } from './place.js';
 
 /** A file that was read, as the manifest records it. */
@@ -27,7 +28,7 @@ export async function readManifest(place: string): Promise<Map<string, FileEntry
       .trimEnd()
       .split('\n');
     const { records } = JSON.parse(lines[0] as string) as { records: string };
-    if (records !== (await identityOf(join(place, fileNames.records)))) return new Map();
+    if (records !== (await stampAt(join(place, fileNames.records)))) return new Map();
     const entries = lines.slice(1).map((line) => JSON.parse(line) as FileEntry);
     return new Map(entries.map((entry) => [entry.path, entry]));
   } catch {
@@ -36,8 +37,8 @@ export async function readManifest(place: string): Promise<Map<string, FileEntry
 }
 
 /** The text of the manifest for a records file. */
-export function manifestText(recordsIdentity: string, entries: readonly FileEntry[]): string {
-  const lines = [{ records: recordsIdentity }, ...entries].map((line) => JSON.stringify(line));
+export function manifestText(recordsStamp: string, entries: readonly FileEntry[]): string {
+  const lines = [{ records: recordsStamp }, ...entries].map((line) => JSON.stringify(line));
   return `${lines.join('\n')}\n`;
 }
 
@@ -51,10 +52,10 @@ const longestFirst = 256;
 
 const beginsManifest = isJsonWith((line) => Object.keys(line).join() === 'records');
 
-/** Identifies one content of a file that is only ever replaced; undefined if it is absent. */
-export async function identityOf(path: string): Promise<string | undefined> {
-  const found = await stat(path, { bigint: true }).catch(() => undefined);
-  return found && `${found.ino}:${found.size}:${found.mtimeNs}`;
+/** Returns the stamp of a file of the index; undefined if it is absent. */
+export async function stampAt(path: string): Promise<string | undefined> {
+  const found = await factsAt(path);
+  return found && lastingStamp(found);
 }
 
 /** Ticks of the clocks of file systems: those that keep whole seconds may have ticks of two. */
@@ -62,13 +63,14 @@ const fineTickNs = 50_000_000n;
 const coarseTickNs = 2_000_000_000n;
 
 /**
- * Returns a stamp that differs whenever the file's content may differ, and the time of its last change in milliseconds.
+ * Returns the stamp of a document and the time of its last change in milliseconds.
  * @throws system errors
  */
 export async function stampOf(path: string): Promise<{ stamp: string; mtime: number; isFresh: boolean }> {
-  const { size, mtimeNs, ctimeNs, ino } = await lstat(path, { bigint: true });
+  const facts = await lstat(path, exact);
+  const { mtimeNs, ctimeNs } = facts;
   const tickNs = ctimeNs % 1_000_000_000n === 0n ? coarseTickNs : fineTickNs;
   // It may change again within the same tick.
   const isFresh = BigInt(Date.now()) * 1_000_000n - ctimeNs < tickNs;
-  return { stamp: `${ino}:${size}:${mtimeNs}:${ctimeNs}`, mtime: Number(mtimeNs / 1_000_000n), isFresh };
+  return { stamp: lastingStamp(facts), mtime: Number(mtimeNs / 1_000_000n), isFresh };
 }

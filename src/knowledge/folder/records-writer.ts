@@ -1,41 +1,27 @@
-import { randomUUID } from 'node:crypto';
-import { type FileHandle, open, readdir, rm } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
-import { LorekeepError } from '../../../lib/index.js';
-import { renameOver } from '../../../lib/os/regular-file.js';
+import type { FileHandle } from 'node:fs/promises';
+import { OwnFile } from '../../../lib/os/own-file.js';
 import { checkOwnRecords } from '../own-records.js';
 
 /** Bytes that are collected before they are written. */
 const writeBytes = 1024 * 1024;
 
-const ownTemporary = /\.[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\.tmp$/;
-
-/** Writes a records file, one record per line, under a temporary name, and then renames it into place. */
+/** Writes a records file, one record per line. */
 export class RecordsWriter implements AsyncDisposable {
   readonly #path: string;
-  readonly #temporary: string;
-  readonly #file: FileHandle;
+  readonly #file: OwnFile;
   #pending: Buffer[] = [];
   #pendingBytes = 0;
   #position = 0;
   #isFirst = true;
-  #isOpen = true;
 
-  private constructor(path: string, temporary: string, file: FileHandle) {
+  private constructor(path: string, file: OwnFile) {
     this.#path = path;
-    this.#temporary = temporary;
     this.#file = file;
   }
 
-  /** @throws system errors. Temporary files of killed writers are removed; the caller holds the folder's lock. */
+  /** @throws IO; INVALID_ARGUMENT for a file that is not ours */
   static async open(path: string): Promise<RecordsWriter> {
-    await checkOwnRecords(path);
-    for (const name of await readdir(dirname(path))) {
-      if (name.startsWith(`${basename(path)}.`) && ownTemporary.test(name))
-        await rm(join(dirname(path), name));
-    }
-    const temporary = `${path}.${randomUUID()}.tmp`;
-    const writer = new RecordsWriter(path, temporary, await open(temporary, 'wx'));
+    const writer = new RecordsWriter(path, await OwnFile.open(path, () => checkOwnRecords(path)));
     await writer.#write(Buffer.from('['));
     return writer;
   }
@@ -71,22 +57,12 @@ export class RecordsWriter implements AsyncDisposable {
   async finish(): Promise<void> {
     await this.#write(Buffer.from('\n]\n'));
     await this.#flush();
-    await this.#file.sync();
-    await this.#file.close();
-    this.#isOpen = false;
-    try {
-      await renameOver(this.#temporary, this.#path, () => checkOwnRecords(this.#path));
-    } catch (error) {
-      await rm(this.#temporary, { force: true });
-      throw error;
-    }
+    await this.#file.commit();
   }
 
   /** Removes an unfinished file. */
-  async [Symbol.asyncDispose](): Promise<void> {
-    if (!this.#isOpen) return;
-    await this.#file.close();
-    await rm(this.#temporary, { force: true });
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#file[Symbol.asyncDispose]();
   }
 
   async #separate(): Promise<void> {
@@ -105,14 +81,6 @@ export class RecordsWriter implements AsyncDisposable {
     const all = Buffer.concat(this.#pending);
     this.#pending = [];
     this.#pendingBytes = 0;
-    try {
-      for (let at = 0; at < all.length; ) {
-        const { bytesWritten } = await this.#file.write(all, at, all.length - at);
-        at += bytesWritten;
-      }
-    } catch (cause) {
-      const reason = `cannot be written: ${(cause as Error).message}`;
-      throw LorekeepError.about('IO', { file: this.#path, reason }, { cause });
-    }
+    await this.#file.write(all);
   }
 }

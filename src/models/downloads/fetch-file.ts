@@ -7,12 +7,12 @@ import { pipeline } from 'node:stream/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { LorekeepError } from '../../../lib/boundary/errors.js';
 import { onAbort } from '../../../lib/boundary/on-abort.js';
-import { renameOver } from '../../../lib/os/regular-file.js';
+import { renameOver, syncFolder } from '../../../lib/os/own-file.js';
+import { systemReason } from '../../../lib/os/system-reason.js';
 import type { FolderLock } from '../../base/files/folder-lock.js';
 import { type Address, shownAddress } from './address.js';
 import { Partial, type PartialState } from './partial.js';
 import { ProxyRefusal } from './proxy-tunnels.js';
-import { syncFolder } from './records.js';
 import { type Answer, get, type RequestError } from './request.js';
 
 export interface FetchOptions {
@@ -251,7 +251,7 @@ async function append(
   } catch (error) {
     signal.throwIfAborted();
     if (isDiskError(error))
-      throw failure('IO', options, `its part cannot be written: ${(error as Error).message}`);
+      throw failure('IO', options, `its part cannot be written: ${systemReason(error)}`);
     const ended = [lengthMismatch, closed].includes((error as RequestError).code ?? '') && done < total;
     if (!ended) throw error instanceof Retry ? error : transient(options, error as RequestError, stall);
   }

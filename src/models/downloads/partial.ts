@@ -3,7 +3,9 @@ import { type FileHandle, lstat, open, rm } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { z } from 'zod';
 import { LorekeepError } from '../../../lib/boundary/errors.js';
-import { fileIdentity, readRegular, replaceFile } from '../../../lib/os/regular-file.js';
+import { nameIdAt } from '../../../lib/os/file-stamp.js';
+import { replaceFile } from '../../../lib/os/own-file.js';
+import { readRegular } from '../../../lib/os/regular-file.js';
 
 const stateSchema = z.object({
   url: z.string(),
@@ -76,16 +78,16 @@ export class Partial {
 
   /** Whether the file has its final name, and the state of the part still exists. Precondition: there is a file of that name. */
   async isComplete(): Promise<boolean> {
-    const part = await fileIdentity(this.path);
-    const renamed = part === undefined || part === (await fileIdentity(this.#file));
+    const part = await nameIdAt(this.path);
+    const renamed = part === undefined || part === (await nameIdAt(this.#file));
     return renamed && (await this.#state()) !== undefined;
   }
 
   /** After the file has its own name and is recorded. A state file that is not ours stays. */
   async forget(): Promise<void> {
     // A process that was killed between the two steps of a rename leaves one file with both names.
-    const part = await fileIdentity(this.path);
-    if (part !== undefined && part === (await fileIdentity(this.#file))) await rm(this.path, { force: true });
+    const part = await nameIdAt(this.path);
+    if (part !== undefined && part === (await nameIdAt(this.#file))) await rm(this.path, { force: true });
     if ((await this.#state()) !== undefined) await rm(this.#statePath, { force: true });
   }
 

@@ -1,8 +1,7 @@
-import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { LorekeepError } from '../../../lib/boundary/errors.js';
-import { replaceFile } from '../../../lib/os/regular-file.js';
+import { replaceFile } from '../../../lib/os/own-file.js';
 import { readText } from '../../base/files/read-text.js';
 
 const recordSchema = z.object({
@@ -60,12 +59,4 @@ export async function changeDownloads(
   const text = `${JSON.stringify({ version: 1, downloads }, null, 2)}\n`;
   const isOurs = (found: string) => found.trim() === '' || parse(found) !== undefined;
   await replaceFile(join(folder, name), text, { isOurs, maxBytes });
-  await syncFolder(folder);
-}
-
-/** Makes renames in a folder durable, where the system can. */
-export async function syncFolder(folder: string): Promise<void> {
-  const handle = await open(folder, 'r').catch(() => undefined);
-  await handle?.sync().catch(() => {});
-  await handle?.close();
 }
