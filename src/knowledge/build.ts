@@ -3,6 +3,7 @@ import { access, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { LorekeepError, Records } from '../../lib/index.js';
 import { removeStrayFiles } from '../../lib/internal.js';
+import { systemReason } from '../../lib/os/system-reason.js';
 import { checkDestinations, checkOwnDestination, makeFolderOf } from './destinations.js';
 import { type EmbeddingCounts, embedRecords } from './embeddings.js';
 import { PhaseReport, type PhaseTimes } from './progress.js';
@@ -85,18 +86,19 @@ async function writeEmbeddings(records: Records, source: Source, report: PhaseRe
 /** Refuses early a file that could not be written at the end. The folder of the text index is made. @throws IO */
 async function checkPlace(path: string | undefined): Promise<void> {
   if (path === undefined) return;
-  const refuse = (what: string) => new LorekeepError('IO', `${path}: ${what}`, { file: path });
+  const refuse = (why: string) =>
+    LorekeepError.about('IO', { file: path, reason: `cannot be written: ${why}` });
   const folder = dirname(path);
   const found = await stat(folder).catch(() => undefined);
-  if (!found?.isDirectory()) throw refuse(`cannot be written: there is no folder ${folder}`);
+  if (!found?.isDirectory()) throw refuse('its folder does not exist');
   await access(folder, constants.W_OK).catch((cause: Error) => {
-    throw refuse(`cannot be written in the folder ${folder}: ${cause.message}`);
+    throw refuse(`${systemReason(cause)} in its folder`);
   });
   const target = await stat(path).catch(() => undefined);
-  if (target?.isDirectory()) throw refuse('cannot be written: it is a folder');
+  if (target?.isDirectory()) throw refuse('it is a folder');
 }
 
 function nothingToBuild({ path }: Source): LorekeepError {
-  const message = `${path}: index_file: is missing; it says where to build (embeddings_file and bm25_file are built, too)`;
-  return new LorekeepError('INVALID_ARGUMENT', message, { file: path, path: 'index_file' });
+  const reason = 'is missing; it says where to build (embeddings_file and bm25_file are built, too)';
+  return LorekeepError.about('INVALID_ARGUMENT', { file: path, field: 'index_file', reason });
 }

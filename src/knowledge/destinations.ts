@@ -1,18 +1,39 @@
-import { stat } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { LorekeepError } from '../../lib/index.js';
 import { checkDestination, type FileOwner, type WrittenKind } from '../../lib/internal.js';
+import { fileIdAt } from '../../lib/os/file-stamp.js';
 import { makeFolder } from '../../lib/os/make-folder.js';
+import { systemReason } from '../../lib/os/system-reason.js';
 import type { KnowledgeBaseConfig } from './config-schema.js';
+import type { KnowledgeLog } from './log.js';
 import type { KnowledgeBaseFiles } from './paths.js';
 
 /** A file of a knowledge base that lorekeep writes. */
 export type WrittenFile = 'index' | 'textIndex' | 'embeddings';
 
-const kinds: Record<WrittenFile, { kind: WrittenKind; field: keyof KnowledgeBaseConfig }> = {
-  index: { kind: 'index', field: 'index_file' },
-  textIndex: { kind: 'text index', field: 'bm25_file' },
-  embeddings: { kind: 'embeddings', field: 'embeddings_file' },
+interface WrittenFacts {
+  kind: WrittenKind;
+  field: keyof KnowledgeBaseConfig;
+  /** The warning if the file cannot be written. */
+  unwritten: string;
+}
+
+const kinds: Record<WrittenFile, WrittenFacts> = {
+  index: {
+    kind: 'index',
+    field: 'index_file',
+    unwritten: 'index not written: it is built again on every opening',
+  },
+  textIndex: {
+    kind: 'text index',
+    field: 'bm25_file',
+    unwritten: 'text index not written: it is built again on every opening',
+  },
+  embeddings: {
+    kind: 'embeddings',
+    field: 'embeddings_file',
+    unwritten: 'embeddings file not written: the texts are embedded again next time',
+  },
 };
 
 interface Opened {
@@ -51,12 +72,39 @@ export function makeFolderOf(path: string): void {
   try {
     makeFolder(folder);
   } catch (cause) {
-    const reason = `the folder ${folder} cannot be made: ${(cause as Error).message}`;
+    const reason = `its folder cannot be made: ${systemReason(cause)}`;
     throw LorekeepError.about('IO', { file: path, reason, folder }, { cause });
   }
 }
 
-async function checkPlace({ path, files }: Opened, file: WrittenFile, owner: FileOwner | undefined) {
+type CacheSource = Pick<Opened, 'files'> & { readOnly: boolean; log: KnowledgeLog };
+
+/**
+ * Writes a file that only saves time, unless the source is read-only; one that cannot be written is a warning. Returns whether it was
+ * written. @throws errors of `write()` but IO
+ */
+export async function writeCache(
+  { files, readOnly, log }: CacheSource,
+  file: WrittenFile,
+  write: (path: string) => Promise<unknown>,
+): Promise<boolean> {
+  const path = file === 'index' ? files.indexPlace : files[file];
+  if (path === undefined || readOnly) return false;
+  try {
+    await write(path);
+    return true;
+  } catch (error) {
+    if (!(error instanceof LorekeepError) || error.code !== 'IO') throw error;
+    log.warn({ file: files[file], err: error }, kinds[file].unwritten);
+    return false;
+  }
+}
+
+/** A file as the config spells it. */
+const spelling = (config: KnowledgeBaseConfig, field: keyof KnowledgeBaseConfig) =>
+  config[field] === undefined ? 'its default next to index_file' : JSON.stringify(config[field]);
+
+async function checkPlace({ path, config, files }: Opened, file: WrittenFile, owner: FileOwner | undefined) {
   const target = file === 'index' ? files.indexPlace : files[file];
   if (target === undefined) return;
   const { kind, field } = kinds[file];
@@ -66,7 +114,9 @@ async function checkPlace({ path, files }: Opened, file: WrittenFile, owner: Fil
     if (!(cause instanceof LorekeepError)) throw cause;
     // An unreadable file is reported by its writer.
     if (cause.code === 'IO') return;
-    throw LorekeepError.about(cause.code, { file: path, field, reason: cause.message }, { cause });
+    const { reason = '', remedy } = cause.detail;
+    const facts = { file: path, field, reason: `${spelling(config, field)}: ${reason}`, remedy };
+    throw LorekeepError.about(cause.code, facts, { cause });
   }
 }
 
@@ -79,32 +129,21 @@ async function checkDistinct({ path, config, files }: Opened): Promise<void> {
     bm25_file: files.textIndex,
     embeddings_file: files.embeddings,
   };
-  for (const [field, target] of Object.entries(named)) {
+  for (const [name, target] of Object.entries(named)) {
     if (target === undefined) continue;
-    const spelled = config[field as keyof typeof named];
+    const field = name as keyof typeof named;
     const identity = await identityOf(target);
     const other = taken.get(identity);
     if (other !== undefined) {
-      const shown = spelled === undefined ? 'its default next to index_file' : JSON.stringify(spelled);
-      const reason = `${shown} is the same file as ${other}`;
+      const reason = `${spelling(config, field)} is the same file as ${other}`;
       throw LorekeepError.about('INVALID_ARGUMENT', { file: path, field, reason });
     }
-    taken.set(identity, spelled === undefined ? field : `${field} ${JSON.stringify(spelled)}`);
+    taken.set(identity, config[field] === undefined ? field : `${field} ${JSON.stringify(config[field])}`);
   }
 }
 
-/** Device and inode; for an absent file those of its folder, and its name. */
+/** The id of a file; for an absent one that of its folder, and its name. */
 async function identityOf(path: string): Promise<string> {
-  const found = await identity(path);
-  if (found !== undefined) return found;
-  return `${(await identity(dirname(path))) ?? dirname(path)}/${basename(path)}`;
-}
-
-async function identity(path: string): Promise<string | undefined> {
-  try {
-    const { dev, ino } = await stat(path, { bigint: true });
-    return `${dev}:${ino}`;
-  } catch {
-    return undefined;
-  }
+  const folder = dirname(path);
+  return (await fileIdAt(path)) ?? `${(await fileIdAt(folder)) ?? folder}/${basename(path)}`;
 }

@@ -1,6 +1,7 @@
-import { EmbeddingModel, type ItemError, LorekeepError, type Records } from '../../lib/index.js';
+import { EmbeddingModel, type ItemError, type Records } from '../../lib/index.js';
 import { EmbeddingRows, type EmbedRowsOptions } from '../../lib/internal.js';
-import { checkOwnDestination, makeFolderOf, ownerOf } from './destinations.js';
+import { closeIfFailed } from '../base/waiting/close-if-failed.js';
+import { checkOwnDestination, makeFolderOf, ownerOf, writeCache } from './destinations.js';
 import type { TextEmbedder } from './embedder.js';
 import { embeddingsKey, factsOf, recordsError, withModel } from './model.js';
 import type { PhaseReport } from './progress.js';
@@ -35,7 +36,7 @@ export async function embedRecords(
   report: PhaseReport,
 ): Promise<EmbeddedRecords> {
   const rows = await matchEmbeddings(records, source);
-  try {
+  return closeIfFailed(rows, async () => {
     const { texts, errors, written } = await embedMissing(rows, records, source, report);
     if (errors.length > 0) throw recordsError(records, source.files.records, errors);
     const { reused, truncated } = rows;
@@ -44,10 +45,7 @@ export async function embedRecords(
       source.log.warn(facts, `only the beginning of ${truncated} records is embedded: they are too long`);
     }
     return { rows, embedded: texts, reused, truncated, written };
-  } catch (error) {
-    await rows.close();
-    throw error;
-  }
+  });
 }
 
 /** Returns the cached embeddings. `rows.refusal` is the reason if the cache cannot be used. @throws CANCELLED, OUT_OF_MEMORY */
@@ -99,30 +97,21 @@ async function embedMissing(
   const { config, model, signal } = source;
   const options = { prefix: model.documentPrefix, truncate: config.long_text === 'truncate', signal };
   try {
-    const checkpoint = () => save(rows, path, source);
+    const checkpoint = () => save(rows, source);
     const embedded = await report.run('embed', missing, (onProgress) =>
       withModel(model, (native) => embedRows(rows, records, native, { ...options, checkpoint, onProgress })),
     );
-    return { ...embedded, written: await save(rows, path, source) };
+    return { ...embedded, written: await save(rows, source) };
   } catch (error) {
-    if (rows.missing < missing) await save(rows, path, source);
+    if (rows.missing < missing) await save(rows, source);
     throw error;
   }
 }
 
 /** Writes the file and returns whether it did. The signal does not stop it: computed embeddings are kept. */
-async function save(rows: EmbeddingRows, path: string | undefined, source: EmbedSource): Promise<boolean> {
-  if (path === undefined || source.readOnly) return false;
-  try {
+function save(rows: EmbeddingRows, source: EmbedSource): Promise<boolean> {
+  return writeCache(source, 'embeddings', async (path) => {
     makeFolderOf(path);
     await rows.save(path, { owner: ownerOf(source) });
-    return true;
-  } catch (error) {
-    if (!(error instanceof LorekeepError) || error.code !== 'IO') throw error;
-    source.log.warn(
-      { file: path, err: error },
-      'embeddings file not written: the texts are embedded again next time',
-    );
-    return false;
-  }
+  });
 }

@@ -1,6 +1,7 @@
-import { stat } from 'node:fs/promises';
 import { type LoadTextIndexOptions, LorekeepError, type Records, TextIndex } from '../../lib/index.js';
-import { checkOwnDestination, makeFolderOf, ownerOf } from './destinations.js';
+import { factsAt } from '../../lib/os/file-stamp.js';
+import { closeIfFailed } from '../base/waiting/close-if-failed.js';
+import { checkOwnDestination, makeFolderOf, ownerOf, writeCache } from './destinations.js';
 import type { PhaseReport } from './progress.js';
 import type { Source } from './resolve.js';
 import { warnOfTokenizer } from './tokenizer-fit.js';
@@ -33,15 +34,9 @@ async function findTextIndex(
   if (source.readOnly) return rebuild(records, path, source, report, found.reason);
   await checkOwnDestination(source, 'textIndex');
   const index = await rebuild(records, path, source, report, found.reason);
-  try {
-    await save(index, records, path, source);
-  } catch (error) {
-    if (!(error instanceof LorekeepError) || error.code !== 'IO') {
-      await index.close();
-      throw error;
-    }
-    source.log.warn({ file: path, err: error }, 'text index not written: it is built again on every opening');
-  }
+  await closeIfFailed(index, () =>
+    writeCache(source, 'textIndex', (path) => save(index, records, path, source)),
+  );
   return index;
 }
 
@@ -82,9 +77,10 @@ export async function reuseTextIndex(
   { config, files, signal }: Pick<TextIndexSource, 'config' | 'files' | 'signal'>,
   options: Pick<LoadTextIndexOptions, 'complete'> = {},
 ): Promise<TextIndex | { reason: string }> {
-  const [sidecar, source] = await Promise.all([modified(path), modified(files.records)]);
+  const [sidecar, source] = await Promise.all([factsAt(path), factsAt(files.records)]);
   if (sidecar === undefined) return { reason: 'there is none' };
-  if (source !== undefined && source > sidecar) return { reason: 'the records file is newer' };
+  if (source !== undefined && source.mtimeNs > sidecar.mtimeNs)
+    return { reason: 'the records file is newer' };
   const expected = {
     tokenizer: config.bm25_tokenizer,
     documents: records.size,
@@ -96,7 +92,7 @@ export async function reuseTextIndex(
     if (!(error instanceof LorekeepError) || error.code === 'CANCELLED' || error.code === 'OUT_OF_MEMORY') {
       throw error;
     }
-    return { reason: error.message };
+    return { reason: error.detail.reason ?? error.message };
   }
 }
 
@@ -120,13 +116,4 @@ async function rebuild(
   const ms = report.times.words;
   source.log.info({ file: path, records: source.files.records, reason, ms }, 'text index built');
   return index;
-}
-
-/** Modification time in nanoseconds since 1970, or undefined if the file cannot be read. */
-async function modified(path: string): Promise<bigint | undefined> {
-  try {
-    return (await stat(path, { bigint: true })).mtimeNs;
-  } catch {
-    return undefined;
-  }
 }

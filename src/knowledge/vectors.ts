@@ -1,6 +1,7 @@
 import { inspectFile, LorekeepError, type Records, VectorIndex } from '../../lib/index.js';
+import { closeIfFailed } from '../base/waiting/close-if-failed.js';
 import { hnswDefaults } from './config-schema.js';
-import { checkOwnDestination, ownerOf } from './destinations.js';
+import { checkOwnDestination, ownerOf, writeCache } from './destinations.js';
 import { type EmbeddedRecords, type EmbeddingCounts, embedRecords } from './embeddings.js';
 import { withIndexRemedy } from './index-error.js';
 import { factsOf, indexFingerprint } from './model.js';
@@ -62,22 +63,12 @@ export async function rebuildVectors(
   source: Source,
   report: PhaseReport,
 ): Promise<{ vectors: VectorIndex; counts: EmbeddingCounts; indexWritten: boolean }> {
-  const { readOnly, log, files } = source;
-  if (!readOnly) await checkOwnDestination(source, 'index');
+  if (!source.readOnly) await checkOwnDestination(source, 'index');
   const { vectors, embedded, reused, truncated } = await buildVectors(records, source, report);
-  const counts = { embedded, reused, truncated };
-  if (readOnly) return { vectors, counts, indexWritten: false };
-  try {
-    await saveVectors(vectors, records, source);
-    return { vectors, counts, indexWritten: true };
-  } catch (error) {
-    if (error instanceof LorekeepError && error.code === 'IO') {
-      log.warn({ file: files.index, err: error }, 'index not written: it is built again on every opening');
-      return { vectors, counts, indexWritten: false };
-    }
-    await vectors.close();
-    throw error;
-  }
+  const indexWritten = await closeIfFailed(vectors, () =>
+    writeCache(source, 'index', () => saveVectors(vectors, records, source)),
+  );
+  return { vectors, counts: { embedded, reused, truncated }, indexWritten };
 }
 
 /** Writes the index file with its records. @throws IO, CANCELLED; INVALID_ARGUMENT if the file is not ours to replace */

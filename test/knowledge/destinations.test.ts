@@ -183,7 +183,7 @@ describe('files of two knowledge bases', () => {
     const before = readFileSync(place(shared[field]));
     const { message } = await rejection(openKnowledgeBase(place('two.json'), { models }), 'INVALID_ARGUMENT');
     expect(message).toContain(
-      `${place('two.json')}: ${field}: ${place(shared[field])}: it belongs to the knowledge base one.json`,
+      `${place('two.json')}: ${field}: ${JSON.stringify(shared[field])}: it belongs to the knowledge base one.json`,
     );
     expect(readFileSync(place(shared[field]))).toEqual(before);
     expect(await open(place('one.json'))).toEqual(['one0']);

@@ -10,7 +10,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { ComputeSettingsCache, ComputeSettingsCache } from '../../lib/devices/settings-cache.js';
+import { ComputeSettingsCache } from '../../lib/devices/settings-cache.js';
 import { EmbeddingModel, inspectFile, Records, TextIndex, VectorIndex } from '../../lib/index.js';
 import { renameOver, replaceFile } from '../../lib/os/own-file.js';
 import { readRegular } from '../../lib/os/regular-file.js';
