@@ -1,7 +1,10 @@
-/** Internals for the server in src/. Not exported by the package; may change at any time. */
+/**
+ * The whole library with its internals, for src/. Not exported by the package; may change at any time. Importing it loads the
+ * addon; lib/basics.ts does not.
+ */
 export { booleanArgument, integerArgument, refuse } from './boundary/arguments.js';
 export { addonFile } from './boundary/binding.js';
-export { AnyLorekeepError, translateError } from './boundary/errors.js';
+export { translateError } from './boundary/errors.js';
 export { type NextSlice, Slices } from './boundary/slices.js';
 export { threadMs } from './boundary/thread-time.js';
 export { type ComputeSettings, cacheFolder, measuredSettings } from './devices/settings-cache.js';
@@ -13,7 +16,8 @@ export {
 export { checkGrammar, type GrammarMatch, matchGrammar } from './generation/grammar.js';
 export { anyQuotationMark } from './generation/quotation-marks.js';
 export { literal, schemaGrammar } from './generation/schema-grammar.js';
-export { installCrashHandler } from './os/crash.js';
+export * from './index.js';
+export { type CrashKind, type CrashThread, forcedCrash, installCrashHandler } from './os/crash.js';
 export { checkDestination, type FileOwner, removeStrayFiles, type WrittenKind } from './os/destination.js';
 export { releaseFreeMemory } from './os/free-memory.js';
 export { type BeneathRequest, type BeneathResult, openBeneath } from './os/open-beneath.js';

@@ -6,25 +6,8 @@ export const typeScriptFolders = ['lib', 'src'];
 /** Packages that lib/ may import besides Node itself: scripts that use the library should pull in nothing of the server's. */
 const packagesOfLib = ['node-gyp-build'];
 
-/** Files of lib/ that src/ may import: the public ones, those for src/ alone, and those that do not load the addon. */
-const doorsOfLib = [
-  'lib/index.js',
-  'lib/internal.js',
-  'lib/boundary/errors.js',
-  'lib/os/forced-crash.js',
-  'lib/search/calibration.js',
-  'lib/search/search-mode.js',
-  'lib/boundary/addon-attempts.js',
-  'lib/os/user-home.js',
-  'lib/os/make-folder.js',
-  'lib/boundary/on-abort.js',
-  'lib/boundary/own-package.js',
-  'lib/os/process-exists.js',
-  'lib/os/regular-file.js',
-  'lib/os/file-stamp.js',
-  'lib/os/own-file.js',
-  'lib/os/system-reason.js',
-];
+/** Files of lib/ that src/ may import: the whole library, which loads the addon, and the parts that do not load it. */
+const doorsOfLib = ['lib/internal.js', 'lib/basics.js'];
 
 // import ... from 'x', export ... from 'x', import 'x', import('x'), require('x'); specifiers may follow on a later line.
 const specifier = /(?:\bfrom\s+|\bimport\s+|\bimport\s*\(\s*|\brequire\s*\(\s*)(['"])([^'"]+)\1/g;
@@ -72,7 +55,7 @@ function fromSrc(file, target, packages) {
   if (target.startsWith('node:')) return undefined;
   if (!target.startsWith('.')) {
     if (packagesOfLib.includes(packageName(target)))
-      return `src reaches the addon through lib/index only, and this is '${target}'`;
+      return `src reaches the addon through lib/internal only, and this is '${target}'`;
     return packages.includes(packageName(target))
       ? undefined
       : `'${target}' is not among the dependencies of package.json`;

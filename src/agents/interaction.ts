@@ -1,4 +1,4 @@
-import type { Calibration, Storage } from '../../lib/index.js';
+import type { Calibration, Storage } from '../../lib/internal.js';
 import type { Bytes } from '../fairness/bytes.js';
 import type { Citation } from '../protocol/components.js';
 import type { DryRun, Finish, Usage } from '../protocol/engine.js';

@@ -1,4 +1,4 @@
-import type { ErrorCode } from '../../lib/index.js';
+import type { ErrorCode } from '../../lib/internal.js';
 
 /** Codes of the command line's own failures. Others are the library's codes and a server's error numbers. */
 export const commandFailures = {

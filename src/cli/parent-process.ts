@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { processExists } from '../../lib/os/process-exists.js';
+import { processExists } from '../../lib/basics.js';
 import { UsageError } from './failure.js';
 
 /** Interval of the checks on the parent, in ms. */

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { distanceKernels } from '../../lib/index.js';
+import { distanceKernels } from '../../lib/internal.js';
 import { homeFolder, packageVersion } from '../base/files/home.js';
 import { switchOffAbsent } from '../config/edition.js';
 import { configPath, type FlagValues } from '../config/flags.js';

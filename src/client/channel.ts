@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import { onAbort } from '../../lib/boundary/on-abort.js';
+import { onAbort } from '../../lib/basics.js';
 import type { ServerFrame } from '../agents/wire/frames.js';
 import { FrameDecoder } from '../protocol/decoder.js';
 import { encodeFrame } from '../protocol/encoder.js';

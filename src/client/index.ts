@@ -1,6 +1,6 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 /** `lorekeep/client`: talks to a lorekeep server over TCP. Field names are the protocol's in camelCase (docs/reference/client.md). */
-export type { FilterExpression } from '../../lib/index.js';
+export type { FilterExpression } from '../../lib/internal.js';
 export { ClientAgent, type TurnOptions } from './agent.js';
 export type { PullProgress, TurnEvent } from './channel.js';
 export { ConnectionLostError } from './channel.js';

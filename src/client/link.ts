@@ -1,6 +1,6 @@
 import { connect as openSocket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
-import { onAbort } from '../../lib/boundary/on-abort.js';
+import { onAbort } from '../../lib/basics.js';
 import { protocolVersion, serverSchemas } from '../protocol/frames.js';
 import { abortable, Channel, ConnectionLostError } from './channel.js';
 import type { ServerFrames } from './frames.js';

@@ -1,4 +1,4 @@
-import type { MetadataOf } from '../../lib/index.js';
+import type { MetadataOf } from '../../lib/internal.js';
 import { ServerError } from '../protocol/errors.js';
 import type { RequestType } from '../protocol/frames.js';
 import { type AgentSession, ClientAgent } from './agent.js';

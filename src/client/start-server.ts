@@ -1,4 +1,4 @@
-import { onAbort } from '../../lib/boundary/on-abort.js';
+import { onAbort } from '../../lib/basics.js';
 import { type ReadyLine, type ServerExit, ServerProcess } from './server-process.js';
 
 export interface StartServerOptions {

@@ -1,4 +1,4 @@
-import { onAbort } from '../../lib/boundary/on-abort.js';
+import { onAbort } from '../../lib/basics.js';
 import type { TurnEvent } from './channel.js';
 import type { ServerFrames } from './frames.js';
 

@@ -1,4 +1,4 @@
-import { LorekeepError } from '../../lib/boundary/errors.js';
+import { LorekeepError } from '../../lib/basics.js';
 import { readText } from '../base/files/read-text.js';
 import { describeIssue, type FieldIssue, lowerFirst, valueAt } from '../base/schema/field-issue.js';
 import { JsonSyntaxError, JsonText, type TextPosition } from '../base/schema/json-text.js';

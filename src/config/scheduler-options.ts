@@ -1,4 +1,4 @@
-import type { SchedulerOptions } from '../../lib/index.js';
+import type { SchedulerOptions } from '../../lib/internal.js';
 import type { ServerConfig } from './schema.js';
 
 type SchedulerConfig = ServerConfig['engines']['llm_engine']['inference']['scheduler'];

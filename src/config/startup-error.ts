@@ -1,4 +1,4 @@
-import { LorekeepError } from '../../lib/boundary/errors.js';
+import { LorekeepError } from '../../lib/basics.js';
 
 /** The server cannot start. The message is one line for the user; the process exits with a non-zero status. */
 export class StartupError extends Error {

@@ -1,4 +1,4 @@
-import type { DistanceKernels } from '../../lib/index.js';
+import type { DistanceKernels } from '../../lib/internal.js';
 import { didYouMean, nearestName } from '../base/schema/nearest.js';
 import { configFlags } from './flags.js';
 

@@ -1,4 +1,4 @@
-import { onAbort } from '../../lib/boundary/on-abort.js';
+import { onAbort } from '../../lib/basics.js';
 import type { ServerError } from '../protocol/errors.js';
 import { type BudgetOwner, budgetError, type Excess } from './budget-error.js';
 import { type Bytes, type HeldKind, type MemoryKind, noBytes, type PassingKind } from './bytes.js';

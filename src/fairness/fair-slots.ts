@@ -1,4 +1,4 @@
-import { onAbort } from '../../lib/boundary/on-abort.js';
+import { onAbort } from '../../lib/basics.js';
 import { nextSlice } from '../base/waiting/next-slice.js';
 import { type FairMember, FairQueue } from './fair-queue.js';
 

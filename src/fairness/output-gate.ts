@@ -1,4 +1,4 @@
-import { onAbort } from '../../lib/boundary/on-abort.js';
+import { onAbort } from '../../lib/basics.js';
 
 interface Waiter {
   admit(): void;

@@ -1,9 +1,8 @@
 import { constants } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { LorekeepError, Records } from '../../lib/index.js';
-import { removeStrayFiles } from '../../lib/internal.js';
-import { systemReason } from '../../lib/os/system-reason.js';
+import { systemReason } from '../../lib/basics.js';
+import { LorekeepError, Records, removeStrayFiles } from '../../lib/internal.js';
 import { checkDestinations, checkOwnDestination, makeFolderOf } from './destinations.js';
 import { type EmbeddingCounts, embedRecords } from './embeddings.js';
 import { PhaseReport, type PhaseTimes } from './progress.js';

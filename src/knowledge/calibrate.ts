@@ -1,5 +1,5 @@
-import type { Calibration, SearchMode } from '../../lib/index.js';
-import { calibrationRange } from '../../lib/search/calibration.js';
+import { calibrationRange } from '../../lib/basics.js';
+import type { Calibration, SearchMode } from '../../lib/internal.js';
 import { pairedDifference } from './evaluation-measures.js';
 import type { JudgedHit } from './evaluation-relevance.js';
 

@@ -1,4 +1,4 @@
-import { type LorekeepError, Records, TextIndex } from '../../lib/index.js';
+import { type LorekeepError, Records, TextIndex } from '../../lib/internal.js';
 import { loadKnowledgeBaseConfig } from './config.js';
 import type { KnowledgeBaseConfig } from './config-schema.js';
 import { checkDestinations } from './destinations.js';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { calibrationRange } from '../../lib/search/calibration.js';
+import { calibrationRange } from '../../lib/basics.js';
 import { didYouMean, nearestName } from '../base/schema/nearest.js';
 import { wellFormed } from '../base/schema/well-formed.js';
 import { lexicalSchema } from '../search/lexical-fields.js';

@@ -1,4 +1,4 @@
-import { LorekeepError, tokenize } from '../../lib/index.js';
+import { LorekeepError, tokenize } from '../../lib/internal.js';
 import { readJson } from '../base/files/read-json.js';
 import { describeIssue, type FieldIssue } from '../base/schema/field-issue.js';
 import { fieldPath } from '../base/schema/field-path.js';

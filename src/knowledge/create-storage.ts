@@ -9,7 +9,7 @@ import {
   Storage,
   type StorageRecord,
   type Tokenizer,
-} from '../../lib/index.js';
+} from '../../lib/internal.js';
 import { listed } from '../base/schema/messages.js';
 import { NoEmbedder, type TextEmbedder } from './embedder.js';
 import { factsOf, type GivenModel, type KnowledgeModel, knowledgeModel, withModel } from './model.js';

@@ -1,9 +1,6 @@
 import { basename, dirname } from 'node:path';
-import { LorekeepError } from '../../lib/index.js';
-import { checkDestination, type FileOwner, type WrittenKind } from '../../lib/internal.js';
-import { fileIdAt } from '../../lib/os/file-stamp.js';
-import { makeFolder } from '../../lib/os/make-folder.js';
-import { systemReason } from '../../lib/os/system-reason.js';
+import { fileIdAt, makeFolder, systemReason } from '../../lib/basics.js';
+import { checkDestination, type FileOwner, LorekeepError, type WrittenKind } from '../../lib/internal.js';
 import type { KnowledgeBaseConfig } from './config-schema.js';
 import type { KnowledgeLog } from './log.js';
 import type { KnowledgeBaseFiles } from './paths.js';

@@ -4,7 +4,7 @@ import {
   LorekeepError,
   type ModelFacts,
   type ProgressOptions,
-} from '../../lib/index.js';
+} from '../../lib/internal.js';
 
 export interface EmbedOptions {
   /** Kind of the texts: some models embed queries and documents differently. */

@@ -1,5 +1,10 @@
-import { EmbeddingModel, type ItemError, type Records } from '../../lib/index.js';
-import { EmbeddingRows, type EmbedRowsOptions } from '../../lib/internal.js';
+import {
+  EmbeddingModel,
+  EmbeddingRows,
+  type EmbedRowsOptions,
+  type ItemError,
+  type Records,
+} from '../../lib/internal.js';
 import { closeIfFailed } from '../base/waiting/close-if-failed.js';
 import { checkOwnDestination, makeFolderOf, ownerOf, writeCache } from './destinations.js';
 import type { TextEmbedder } from './embedder.js';

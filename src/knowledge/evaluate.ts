@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { LorekeepError, type SearchMode, searchModes } from '../../lib/index.js';
+import { LorekeepError, type SearchMode, searchModes } from '../../lib/internal.js';
 import { type FittedCalibration, fitCalibration } from './calibrate.js';
 import { type Measures, meanMeasures, measure, pairedDifference } from './evaluation-measures.js';
 import { checkEvaluation, type EvaluateOptions, type EvaluationSetting } from './evaluation-options.js';

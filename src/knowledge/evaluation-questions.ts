@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { LorekeepError } from '../../lib/index.js';
+import { LorekeepError } from '../../lib/internal.js';
 import { readText } from '../base/files/read-text.js';
 import { fieldIssue } from '../base/schema/field-issue.js';
 import { checkJsonShape } from '../base/schema/json-shape.js';

@@ -1,4 +1,4 @@
-import type { FieldDefinition } from '../../lib/index.js';
+import type { FieldDefinition } from '../../lib/internal.js';
 import { wellFormed } from '../base/schema/well-formed.js';
 
 type FieldType = FieldDefinition['type'];

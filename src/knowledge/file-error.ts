@@ -1,4 +1,4 @@
-import { type ErrorCode, LorekeepError } from '../../lib/index.js';
+import { type ErrorCode, LorekeepError } from '../../lib/internal.js';
 import { isOutOfDescriptors } from './out-of-descriptors.js';
 
 const notTheFiles: ReadonlySet<ErrorCode> = new Set(['CANCELLED', 'CLOSED', 'OUT_OF_MEMORY', 'INTERNAL']);

@@ -1,8 +1,7 @@
 import { realpathSync, statSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
-import { LorekeepError } from '../../lib/index.js';
-import { exact, type FileFacts, fileStamp, isUnchanged } from '../../lib/os/file-stamp.js';
-import { systemReason } from '../../lib/os/system-reason.js';
+import { exact, type FileFacts, fileStamp, isUnchanged, systemReason } from '../../lib/basics.js';
+import { LorekeepError } from '../../lib/internal.js';
 import { type ConfigFiles, sourcePaths } from './paths.js';
 import { type ResolvedSource, resolveSource } from './resolve.js';
 

@@ -1,4 +1,4 @@
-import { type ErrorCode, LorekeepError } from '../../lib/index.js';
+import { type ErrorCode, LorekeepError } from '../../lib/internal.js';
 
 /** Codes of errors that a rebuilt index file repairs. */
 const curable: ReadonlySet<ErrorCode> = new Set([

@@ -1,4 +1,4 @@
-import { LorekeepError } from '../../lib/index.js';
+import { LorekeepError } from '../../lib/internal.js';
 import { defaultCacheBytes } from '../base/machine/default-cache-bytes.js';
 import { PendingWork } from '../base/waiting/pending-work.js';
 import { isFileError } from './file-error.js';

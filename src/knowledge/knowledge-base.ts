@@ -1,4 +1,4 @@
-import type { FieldDefinition, Metadata, MetadataOf, Storage } from '../../lib/index.js';
+import type { FieldDefinition, Metadata, MetadataOf, Storage } from '../../lib/internal.js';
 import { lexicalOptions } from '../search/lexical-fields.js';
 import type { KnowledgeBaseConfig } from './config-schema.js';
 import type { EmbeddingCounts } from './embeddings.js';

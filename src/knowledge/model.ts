@@ -5,7 +5,7 @@ import {
   type ItemError,
   LorekeepError,
   type Records,
-} from '../../lib/index.js';
+} from '../../lib/internal.js';
 import { listed } from '../base/schema/messages.js';
 import type { ModelFusion } from '../search/model-fusion.js';
 import { type Embedder, isEmbedder, NoEmbedder, OwnEmbedder, type TextEmbedder } from './embedder.js';

@@ -1,4 +1,10 @@
-import { type Metadata, type MetadataOf, type Records, Storage, type VectorIndex } from '../../lib/index.js';
+import {
+  type Metadata,
+  type MetadataOf,
+  type Records,
+  Storage,
+  type VectorIndex,
+} from '../../lib/internal.js';
 import { checkDestinations } from './destinations.js';
 import type { EmbeddingCounts } from './embeddings.js';
 import { KnowledgeBase } from './knowledge-base.js';

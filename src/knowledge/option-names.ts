@@ -1,4 +1,4 @@
-import { LorekeepError } from '../../lib/index.js';
+import { LorekeepError } from '../../lib/internal.js';
 import { didYouMean, nearestName } from '../base/schema/nearest.js';
 
 /** All names of an options type: an object literal of this type cannot miss one. */

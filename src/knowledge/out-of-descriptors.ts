@@ -1,5 +1,5 @@
 import { constants } from 'node:os';
-import { AnyLorekeepError } from '../../lib/boundary/errors.js';
+import { AnyLorekeepError } from '../../lib/basics.js';
 
 const names: ReadonlySet<unknown> = new Set(['EMFILE', 'ENFILE']);
 const { EMFILE, ENFILE } = constants.errno;

@@ -1,6 +1,6 @@
 import { lstat } from 'node:fs/promises';
-import { LorekeepError } from '../../lib/index.js';
-import { openRegular } from '../../lib/os/regular-file.js';
+import { openRegular } from '../../lib/basics.js';
+import { LorekeepError } from '../../lib/internal.js';
 
 /** How a records file that lorekeep writes begins and ends. */
 const [beginning, end] = ['[\n{"id":', '\n]\n'];

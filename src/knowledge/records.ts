@@ -1,4 +1,4 @@
-import { Records } from '../../lib/index.js';
+import { Records } from '../../lib/internal.js';
 import { withIndexRemedy } from './index-error.js';
 import type { Source } from './resolve.js';
 

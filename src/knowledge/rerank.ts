@@ -1,6 +1,5 @@
-import { onAbort } from '../../lib/boundary/on-abort.js';
-import { LorekeepError, type Ranking } from '../../lib/index.js';
-import { integerArgument, refuse } from '../../lib/internal.js';
+import { onAbort } from '../../lib/basics.js';
+import { integerArgument, LorekeepError, type Ranking, refuse } from '../../lib/internal.js';
 import { checkOptionNames, type OptionNames } from './option-names.js';
 
 /** A model that scores documents for a query, such as the library's Reranker. */

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { LorekeepError } from '../../lib/index.js';
+import { LorekeepError } from '../../lib/internal.js';
 import { commandName, shellWord } from '../base/schema/shell-word.js';
 import { loadKnowledgeBaseConfig } from './config.js';
 import type { KnowledgeBaseConfig } from './config-schema.js';

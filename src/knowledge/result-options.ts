@@ -1,5 +1,4 @@
-import type { SearchMode, Storage } from '../../lib/index.js';
-import { integerArgument, refuse } from '../../lib/internal.js';
+import { integerArgument, refuse, type SearchMode, type Storage } from '../../lib/internal.js';
 
 /** How the hits of a search are chosen from its ranking, and their context records. */
 export interface ResultOptions {

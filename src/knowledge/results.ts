@@ -1,5 +1,11 @@
-import type { Metadata, MetadataValue, Storage, StoredRecord } from '../../lib/index.js';
-import { type NextSlice, Slices } from '../../lib/internal.js';
+import {
+  type Metadata,
+  type MetadataValue,
+  type NextSlice,
+  Slices,
+  type Storage,
+  type StoredRecord,
+} from '../../lib/internal.js';
 import { type ResultChoice, rankedHits } from './result-options.js';
 
 /** A context record of a hit. */

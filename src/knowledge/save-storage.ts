@@ -1,16 +1,13 @@
 import { lstat } from 'node:fs/promises';
 import { basename, dirname, extname, join, resolve } from 'node:path';
+import { makeFolder, readRegular, systemReason, writeWhole } from '../../lib/basics.js';
 import {
   LorekeepError,
   type MetadataValue,
   Records,
   type Storage,
   type StoredRecord,
-} from '../../lib/index.js';
-import { makeFolder } from '../../lib/os/make-folder.js';
-import { writeWhole } from '../../lib/os/own-file.js';
-import { readRegular } from '../../lib/os/regular-file.js';
-import { systemReason } from '../../lib/os/system-reason.js';
+} from '../../lib/internal.js';
 import { largestConfigBytes } from '../base/files/read-text.js';
 import { lexicalFields } from '../search/lexical-fields.js';
 import { embedsTexts, indexFingerprint, type KnowledgeModel } from './model.js';

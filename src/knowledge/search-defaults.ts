@@ -1,4 +1,4 @@
-import type { FieldDefinition, FusionMethod, LexicalOptions } from '../../lib/index.js';
+import type { FieldDefinition, FusionMethod, LexicalOptions } from '../../lib/internal.js';
 import type { Calibrations } from './calibrate.js';
 
 /** Defaults of the options of the same name. */

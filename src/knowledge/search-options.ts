@@ -1,4 +1,6 @@
+import { refuseIneffective } from '../../lib/basics.js';
 import {
+  checkHighlight,
   type FusionOptions,
   type LexicalOptions,
   LorekeepError,
@@ -6,9 +8,7 @@ import {
   type SearchMode,
   type StorageSearchOptions,
   searchModes,
-} from '../../lib/index.js';
-import { checkHighlight } from '../../lib/internal.js';
-import { refuseIneffective } from '../../lib/search/search-mode.js';
+} from '../../lib/internal.js';
 import { checkOptionNames, type OptionNames } from './option-names.js';
 import type { RerankOptions } from './rerank.js';
 import type { ResultOptions } from './result-options.js';

@@ -7,19 +7,21 @@ import {
   type FilterExpression,
   type FusionMethod,
   type FusionOptions,
+  fusionMethod,
   type LexicalOptions,
   type ListOptions,
   LorekeepError,
   type Metadata,
   type MetadataOf,
+  type NextSlice,
   type SearchMode,
   type Storage,
   type StorageHit,
   type StorageSearchOptions,
   type StoredRecord,
   type TimedSearchResult,
-} from '../../lib/index.js';
-import { fusionMethod, type NextSlice, textToEmbed } from '../../lib/internal.js';
+  textToEmbed,
+} from '../../lib/internal.js';
 import { PendingWork } from '../base/waiting/pending-work.js';
 import { fusionFor, scoreFusionFor, wordsAlone } from '../search/model-fusion.js';
 import type { Calibrations } from './calibrate.js';

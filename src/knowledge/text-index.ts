@@ -1,5 +1,5 @@
-import { type LoadTextIndexOptions, LorekeepError, type Records, TextIndex } from '../../lib/index.js';
-import { factsAt } from '../../lib/os/file-stamp.js';
+import { factsAt } from '../../lib/basics.js';
+import { type LoadTextIndexOptions, LorekeepError, type Records, TextIndex } from '../../lib/internal.js';
 import { closeIfFailed } from '../base/waiting/close-if-failed.js';
 import { checkOwnDestination, makeFolderOf, ownerOf, writeCache } from './destinations.js';
 import type { PhaseReport } from './progress.js';

@@ -1,4 +1,4 @@
-import type { TextIndex } from '../../lib/index.js';
+import type { TextIndex } from '../../lib/internal.js';
 import type { KnowledgeLog } from './log.js';
 
 /** Share of badly tokenized texts from which on the log warns. */

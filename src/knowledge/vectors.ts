@@ -1,4 +1,4 @@
-import { inspectFile, LorekeepError, type Records, VectorIndex } from '../../lib/index.js';
+import { inspectFile, LorekeepError, type Records, VectorIndex } from '../../lib/internal.js';
 import { closeIfFailed } from '../base/waiting/close-if-failed.js';
 import { hnswDefaults } from './config-schema.js';
 import { checkOwnDestination, ownerOf, writeCache } from './destinations.js';

@@ -1,4 +1,4 @@
-import { LorekeepError } from '../../lib/index.js';
+import { LorekeepError } from '../../lib/internal.js';
 
 /** The fields of a thrown value in the log. */
 export interface ErrorFields {

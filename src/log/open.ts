@@ -1,4 +1,4 @@
-import { makeFolder } from '../../lib/os/make-folder.js';
+import { makeFolder } from '../../lib/basics.js';
 import type { ServerConfig } from '../config/schema.js';
 import { ConsoleSink } from './console-sink.js';
 import { FileSink } from './file-sink.js';

@@ -1,6 +1,6 @@
 import { closeSync, fstatSync, ftruncateSync, renameSync, rmSync, statSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { exact, fileId } from '../../lib/os/file-stamp.js';
+import { exact, fileId } from '../../lib/basics.js';
 import { checkOwnLog, type IsLine, isLogLine, openOwnLog } from './own-log.js';
 
 export interface Rotation {

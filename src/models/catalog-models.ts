@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { EmbeddingModel, LorekeepError } from '../../lib/index.js';
+import { EmbeddingModel, LorekeepError } from '../../lib/internal.js';
 import { didYouMean, nearestName } from '../base/schema/nearest.js';
 import { shellWord } from '../base/schema/shell-word.js';
 import { Catalog } from './catalog.js';

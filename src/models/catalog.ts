@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { LorekeepError } from '../../lib/boundary/errors.js';
+import { LorekeepError } from '../../lib/basics.js';
 import { modelBytes, partNames } from '../base/files/model-parts.js';
 import { readJson } from '../base/files/read-json.js';
 import { describeIssue } from '../base/schema/field-issue.js';

@@ -1,9 +1,6 @@
 import { join } from 'node:path';
-import { LorekeepError } from '../../lib/index.js';
-import { cacheFolder } from '../../lib/internal.js';
-import { factsAt, fileStamp } from '../../lib/os/file-stamp.js';
-import { replaceFile } from '../../lib/os/own-file.js';
-import { readRegular } from '../../lib/os/regular-file.js';
+import { factsAt, fileStamp, readRegular, replaceFile } from '../../lib/basics.js';
+import { cacheFolder, LorekeepError } from '../../lib/internal.js';
 import { fileChecksum } from '../base/files/checksum.js';
 import { modelBytes, partNames, statedChecksum } from '../base/files/model-parts.js';
 import type { ModelVariant } from './schema.js';

@@ -1,4 +1,4 @@
-import { LorekeepError } from '../../lib/boundary/errors.js';
+import { LorekeepError } from '../../lib/basics.js';
 import type { ModelDescription } from '../../lib/internal.js';
 import { kindNames, kindOfHeader, kindOfSpeechFile, poolings } from './file-kind.js';
 import { modelHeader } from './model-header.js';

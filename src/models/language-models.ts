@@ -10,7 +10,7 @@ import {
   type PrefixPart,
   type RenderedPrompt,
   type RenderOptions,
-} from '../../lib/index.js';
+} from '../../lib/internal.js';
 import { untilAborted } from '../base/waiting/until-aborted.js';
 import type { Catalog, LocatedVariant } from './catalog.js';
 import { GpuLoads } from './gpu-loads.js';

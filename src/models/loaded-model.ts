@@ -1,4 +1,4 @@
-import type { EmbeddingModel, ModelFacts } from '../../lib/index.js';
+import type { EmbeddingModel, ModelFacts } from '../../lib/internal.js';
 import { type ModelFusion, modelFusion } from '../search/model-fusion.js';
 import type { ModelSlot } from './model-slot.js';
 import type { CatalogEntry } from './schema.js';

@@ -1,6 +1,5 @@
-import type { Pooling } from '../../lib/index.js';
-import { describeModel, type ModelDescription } from '../../lib/internal.js';
-import { factsAt, fileStamp } from '../../lib/os/file-stamp.js';
+import { factsAt, fileStamp } from '../../lib/basics.js';
+import { describeModel, type ModelDescription, type Pooling } from '../../lib/internal.js';
 import { partNames } from '../base/files/model-parts.js';
 
 /** Headers kept in memory: a header takes about a kilobyte, and reading one takes as long as its vocabulary is large. */

@@ -1,5 +1,5 @@
-import { AnyLorekeepError } from '../../lib/boundary/errors.js';
-import type { ErrorCode } from '../../lib/index.js';
+import { AnyLorekeepError } from '../../lib/basics.js';
+import type { ErrorCode } from '../../lib/internal.js';
 import { shellText } from '../base/schema/shell-word.js';
 import type { Catalog } from './catalog.js';
 import { pullCommand } from './pull-command.js';

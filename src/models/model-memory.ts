@@ -1,5 +1,4 @@
-import { AnyLorekeepError } from '../../lib/boundary/errors.js';
-import { onAbort } from '../../lib/boundary/on-abort.js';
+import { AnyLorekeepError, onAbort } from '../../lib/basics.js';
 
 /** Bytes by device: `CPU`, or the name of a GPU. */
 export type MemoryNeed = Readonly<Record<string, number>>;

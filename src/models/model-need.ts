@@ -1,5 +1,5 @@
 import { availableParallelism } from 'node:os';
-import { LanguageModel, type LanguageModelOptions, type ModelFacts } from '../../lib/index.js';
+import { LanguageModel, type LanguageModelOptions, type ModelFacts } from '../../lib/internal.js';
 import { modelHeader } from './model-header.js';
 import type { MemoryNeed } from './model-memory.js';
 

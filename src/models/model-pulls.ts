@@ -1,5 +1,4 @@
-import { LorekeepError } from '../../lib/boundary/errors.js';
-import { onAbort } from '../../lib/boundary/on-abort.js';
+import { LorekeepError, onAbort } from '../../lib/basics.js';
 import { untilAborted } from '../base/waiting/until-aborted.js';
 import type { Catalog } from './catalog.js';
 import { contradictions } from './contradictions.js';

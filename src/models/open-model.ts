@@ -1,4 +1,4 @@
-import { LorekeepError } from '../../lib/boundary/errors.js';
+import { LorekeepError } from '../../lib/basics.js';
 import type { Catalog, LocatedVariant } from './catalog.js';
 import { checkModelFile } from './checked-file.js';
 import { contradictions } from './contradictions.js';

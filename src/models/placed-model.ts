@@ -1,4 +1,4 @@
-import { onAbort } from '../../lib/boundary/on-abort.js';
+import { onAbort } from '../../lib/basics.js';
 import {
   type ChatMessage,
   type GenerateRequest,
@@ -10,7 +10,7 @@ import {
   type PrefixPart,
   type RenderedPrompt,
   type RenderOptions,
-} from '../../lib/index.js';
+} from '../../lib/internal.js';
 import type { ModelLog } from './open-model.js';
 import type { ModelVariant } from './schema.js';
 import type { TextModel } from './text-model.js';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { LorekeepError } from '../../lib/boundary/errors.js';
-import type { EmbeddingModel } from '../../lib/index.js';
+import { LorekeepError } from '../../lib/basics.js';
+import type { EmbeddingModel } from '../../lib/internal.js';
 import { readJson } from '../base/files/read-json.js';
 
 const referenceSchema = z.object({

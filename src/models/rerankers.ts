@@ -1,4 +1,4 @@
-import { type Ranking, Reranker } from '../../lib/index.js';
+import { type Ranking, Reranker } from '../../lib/internal.js';
 import { untilAborted } from '../base/waiting/until-aborted.js';
 import type { Catalog } from './catalog.js';
 import type { ModelMemory } from './model-memory.js';

@@ -8,7 +8,7 @@ import type {
   PrefixPart,
   RenderedPrompt,
   RenderOptions,
-} from '../../lib/index.js';
+} from '../../lib/internal.js';
 
 export type {
   ChatMessage,
@@ -16,7 +16,7 @@ export type {
   Generation,
   GenerationResult,
   Piece,
-} from '../../lib/index.js';
+} from '../../lib/internal.js';
 
 /** The part of the library's LanguageModel that agents use. */
 export interface TextModel extends Pick<LanguageModel, 'countTokens' | 'close'> {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ineffectiveOptions } from '../../lib/search/search-mode.js';
+import { ineffectiveOptions } from '../../lib/basics.js';
 import { fusionFields } from '../search/fusion-fields.js';
 import { lexicalSchema } from '../search/lexical-fields.js';
 

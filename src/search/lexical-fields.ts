@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { LexicalOptions } from '../../lib/index.js';
+import type { LexicalOptions } from '../../lib/internal.js';
 import { stringArray, stringArrays } from '../base/schema/bounded.js';
 
 // The limits of lib/search/lexical-options.ts, which a client cannot import: it has no addon.

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { FusionOptions, ScoreFusionOptions, Tokenizer } from '../../lib/index.js';
+import type { FusionOptions, ScoreFusionOptions, Tokenizer } from '../../lib/internal.js';
 import { fusionFields } from './fusion-fields.js';
 
 const { weight, k, candidates, share } = fusionFields;

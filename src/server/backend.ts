@@ -1,4 +1,4 @@
-import { type BackendCandidate, type BackendChoice, LorekeepError, useBackend } from '../../lib/index.js';
+import { type BackendCandidate, type BackendChoice, LorekeepError, useBackend } from '../../lib/internal.js';
 import type { ServerConfig } from '../config/schema.js';
 import { FlagError } from '../config/startup-error.js';
 import type { Log } from '../log/log.js';

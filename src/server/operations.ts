@@ -1,4 +1,4 @@
-import { scheduler } from '../../lib/index.js';
+import { scheduler } from '../../lib/internal.js';
 import { packageVersion } from '../base/files/home.js';
 import type { LocalServer } from '../operations/http/local-server.js';
 import { metricsRoutes, openMetrics } from '../operations/metrics/endpoint.js';

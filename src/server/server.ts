@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import type { Socket } from 'node:net';
-import { type BackendChoice, scheduler, setSearchThreads, setThrottle } from '../../lib/index.js';
+import { type BackendChoice, scheduler, setSearchThreads, setThrottle } from '../../lib/internal.js';
 import { NodeLists } from '../agents/lists/node-lists.js';
 import { PatternThread } from '../agents/lists/pattern-thread.js';
 import { loadNodeTypes } from '../agents/nodes/load.js';

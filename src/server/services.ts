@@ -1,4 +1,4 @@
-import type { BackendChoice } from '../../lib/index.js';
+import type { BackendChoice } from '../../lib/internal.js';
 import type { NodeTypes } from '../agents/graph.js';
 import type { NodeLists } from '../agents/lists/node-lists.js';
 import type { PatternThread } from '../agents/lists/pattern-thread.js';

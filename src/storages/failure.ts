@@ -1,4 +1,4 @@
-import { AbortError } from '../../lib/index.js';
+import { AbortError } from '../../lib/internal.js';
 import { isOutOfDescriptors } from '../knowledge/out-of-descriptors.js';
 import { ServerError, serverError } from '../protocol/errors.js';
 import { libraryError } from './wire-errors.js';

@@ -1,4 +1,4 @@
-import { LorekeepError } from '../../lib/index.js';
+import { LorekeepError } from '../../lib/internal.js';
 import { KnowledgeBaseCache, type Pin, type SearchableStorage } from '../knowledge/index.js';
 import type { Log } from '../log/log.js';
 import type { CatalogModels } from '../models/catalog-models.js';

@@ -2,9 +2,8 @@ import { close, constants, fstatSync, open } from 'node:fs';
 import { lstat, readlink, realpath, stat } from 'node:fs/promises';
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { promisify } from 'node:util';
+import { exact, fileId, fileIdAt, makeFolder } from '../../lib/basics.js';
 import type { BeneathRequest, BeneathResult } from '../../lib/internal.js';
-import { exact, fileId, fileIdAt } from '../../lib/os/file-stamp.js';
-import { makeFolder } from '../../lib/os/make-folder.js';
 
 type Reached = BeneathResult['reached'];
 

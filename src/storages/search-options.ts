@@ -1,4 +1,4 @@
-import type { Filter, FilterExpression, FusionMethod } from '../../lib/index.js';
+import type { Filter, FilterExpression, FusionMethod } from '../../lib/internal.js';
 import type { KnowledgeSearchOptions, RerankOptions, SearchableStorage } from '../knowledge/index.js';
 import type { CatalogReranker, Rerankers } from '../models/rerankers.js';
 import type { Retrieval } from '../protocol/retrieval.js';

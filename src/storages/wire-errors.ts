@@ -1,5 +1,5 @@
-import { type ErrorCode as LibraryCode, LorekeepError } from '../../lib/index.js';
-import { AnyLorekeepError, translateError } from '../../lib/internal.js';
+import { AnyLorekeepError, LorekeepError } from '../../lib/basics.js';
+import { type ErrorCode as LibraryCode, translateError } from '../../lib/internal.js';
 import { isFileError } from '../knowledge/file-error.js';
 import { ModelLoadError } from '../models/model-load-error.js';
 import { UnknownModelError } from '../models/unknown-model.js';

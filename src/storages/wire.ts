@@ -1,4 +1,4 @@
-import type { MetadataValue } from '../../lib/index.js';
+import type { MetadataValue } from '../../lib/internal.js';
 import { mapInSlices } from '../base/waiting/next-slice.js';
 import type { RerankFacts, SearchOutcome } from '../knowledge/index.js';
 import type { NamedHit, NamedOutcome } from '../knowledge/search-storages.js';

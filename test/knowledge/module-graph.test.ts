@@ -1,34 +1,8 @@
 /** What scripts load together with `lorekeep/knowledge-base`: nothing of the server. */
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
-// @ts-expect-error: a script without types
-import { importedFiles } from '../../scripts/layers/typescript.mjs';
+import { reachable } from '../helpers/module-graph.js';
 
-const project = join(import.meta.dirname, '../..');
-
-/** Every file that a file imports, directly or not, for a type alone too. */
-function reachable(entry: string): string[] {
-  const found = new Set([entry]);
-  for (const file of found) {
-    const lines = readFileSync(join(project, file), 'utf8').split('\n');
-    for (const imported of importedFiles(file, lines) as string[]) found.add(imported);
-  }
-  return [...found];
-}
-
-const ofServer = [
-  'agents',
-  'cli',
-  'client',
-  'config',
-  'failure',
-  'log',
-  'protocol',
-  'server',
-  'session',
-  'storages',
-];
+const ofServer = ['agents', 'cli', 'client', 'config', 'log', 'operations', 'protocol', 'server', 'storages'];
 
 test('a script that opens knowledge bases loads neither the server nor its config nor its protocol', () => {
   const files = reachable('src/knowledge/index.ts');
@@ -41,6 +15,6 @@ test('a script that opens knowledge bases loads neither the server nor its confi
 test('the schema of the server config loads nothing that is configured by it', () => {
   const files = reachable('src/config/schema.ts');
   expect(files).toContain('src/config/engine-schema.ts');
-  const users = [...ofServer, 'knowledge', 'catalog'].filter((folder) => folder !== 'config');
+  const users = [...ofServer, 'knowledge', 'models'].filter((folder) => folder !== 'config');
   expect(files.filter((file) => users.includes(file.split('/')[1] as string))).toEqual([]);
 });

@@ -7,6 +7,7 @@ import { errorCodes } from '../../lib/boundary/error-details.js';
 import { nativeExports } from '../../lib/boundary/native.js';
 import * as library from '../../lib/index.js';
 import * as internal from '../../lib/internal.js';
+import { reachable } from '../helpers/module-graph.js';
 
 const root = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url));
 
@@ -36,12 +37,14 @@ test('nothing but lib/ imports the addon', () => {
   }
 });
 
-test('what is for src/ alone is not public too', () => {
-  const both = Object.keys(internal).filter((name) => name in library);
-  expect(both).toEqual([]);
-  expect(Object.keys(internal).length).toBeGreaterThan(3);
+test('src/ has two doors: the whole library with its internals, and what does not load the addon', () => {
+  expect(Object.keys(library).filter((name) => !(name in internal))).toEqual([]);
+  expect(Object.keys(internal).length).toBeGreaterThan(Object.keys(library).length + 3);
+  const loaded = reachable('lib/basics.ts');
+  expect(loaded).toContain('lib/os/regular-file.ts');
+  expect(loaded).not.toContain('lib/boundary/binding.ts');
   const { exports } = JSON.parse(readFileSync(root('package.json'), 'utf8'));
-  expect(JSON.stringify(exports)).not.toMatch(/internal|\*/);
+  expect(JSON.stringify(exports)).not.toMatch(/internal|basics|\*/);
 });
 
 test('the public interface is this', () => {

@@ -1,8 +1,7 @@
 import type { FileHandle } from 'node:fs/promises';
 import { basename } from 'node:path';
-import { LorekeepError } from '../../../lib/index.js';
-import { exact, fileStamp } from '../../../lib/os/file-stamp.js';
-import { openRegular } from '../../../lib/os/regular-file.js';
+import { exact, fileStamp, openRegular } from '../../../lib/basics.js';
+import { LorekeepError } from '../../../lib/internal.js';
 import { fail } from '../../protocol/errors.js';
 import { isOutOfDescriptors } from '../../storages/failure.js';
 import { readOpen, type TextSource } from './text-file.js';

@@ -1,5 +1,5 @@
 import { isAbsolute, join, resolve } from 'node:path';
-import { userHome } from '../../../lib/os/user-home.js';
+import { userHome } from '../../../lib/basics.js';
 
 /** Returns the folder for files that the user made and cannot get again: LOREKEEP_STATE, else that of the platform. */
 export function dataFolder(environment: NodeJS.ProcessEnv = process.env): string {

@@ -3,11 +3,14 @@ import { constants } from 'node:fs';
 import { link, open, rename, rm, stat, utimes } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { LorekeepError } from '../../../lib/boundary/errors.js';
-import { removeStrays, temporaryName } from '../../../lib/os/own-file.js';
-import { processExists } from '../../../lib/os/process-exists.js';
-import { readRegular } from '../../../lib/os/regular-file.js';
-import { systemReason } from '../../../lib/os/system-reason.js';
+import {
+  LorekeepError,
+  processExists,
+  readRegular,
+  removeStrays,
+  systemReason,
+  temporaryName,
+} from '../../../lib/basics.js';
 
 /** A holder touches its lock this often; a lock that is older than `staleMs` has no living holder. */
 const beatMs = 2000;

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { bundledError, packageFolder, versionOfPackage } from '../../../lib/boundary/own-package.js';
+import { bundledError, packageFolder, versionOfPackage } from '../../../lib/basics.js';
 
 /** The folder of the installed package, at which built-in default paths start. */
 export const homeFolder = packageFolder(import.meta.url);

@@ -1,4 +1,4 @@
-import { openRegular } from '../../../lib/os/regular-file.js';
+import { openRegular } from '../../../lib/basics.js';
 
 /** Reads the first bytes of a file as text. */
 export async function readHead(path: string, bytes: number): Promise<string> {

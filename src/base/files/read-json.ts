@@ -1,4 +1,4 @@
-import { LorekeepError } from '../../../lib/boundary/errors.js';
+import { LorekeepError } from '../../../lib/basics.js';
 import { JsonSyntaxError, JsonText } from '../schema/json-text.js';
 import { readText } from './read-text.js';
 

@@ -1,7 +1,6 @@
 import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
-import { LorekeepError } from '../../../lib/boundary/errors.js';
-import { systemReason } from '../../../lib/os/system-reason.js';
+import { LorekeepError, systemReason } from '../../../lib/basics.js';
 
 /** Largest config file in bytes. A larger file is not a config. */
 export const largestConfigBytes = 4 * 1024 * 1024;

@@ -1,4 +1,4 @@
-import { onAbort } from '../../../lib/boundary/on-abort.js';
+import { onAbort } from '../../../lib/basics.js';
 
 /**
  * Waits for a shared promise. Rejects with the signal's reason as soon as the signal is aborted; the shared work

@@ -1,4 +1,4 @@
-import type { FilterExpression, LexicalOptions, SearchMode } from '../../../lib/index.js';
+import type { FilterExpression, LexicalOptions, SearchMode } from '../../../lib/internal.js';
 import type { ClientAgent, ClientSession, Graph } from '../../client/index.js';
 import { replyToWire } from '../../client/names.js';
 import type { Hit } from '../../protocol/retrieval.js';

@@ -1,5 +1,5 @@
 import { createInterface } from 'node:readline';
-import { onAbort } from '../../../lib/boundary/on-abort.js';
+import { onAbort } from '../../../lib/basics.js';
 import { exitStatus } from '../exit-status.js';
 import { failureReport } from '../failure.js';
 import { printFailure, printJsonLine } from '../output.js';

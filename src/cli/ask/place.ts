@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { isIP } from 'node:net';
 import { basename, dirname, isAbsolute, resolve } from 'node:path';
-import type { FusionMethod } from '../../../lib/index.js';
+import type { FusionMethod } from '../../../lib/internal.js';
 import { loadKnowledgeBaseConfig } from '../../knowledge/config.js';
 import { indexOf } from '../../knowledge/folder/place.js';
 

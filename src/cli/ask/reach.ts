@@ -1,5 +1,5 @@
 import { isIPv6 } from 'node:net';
-import { onAbort } from '../../../lib/boundary/on-abort.js';
+import { onAbort } from '../../../lib/basics.js';
 import { commandName } from '../../base/schema/shell-word.js';
 import { type Client, connect } from '../../client/index.js';
 import { CommandError } from '../failure.js';

@@ -211,7 +211,7 @@ async function differences(
 /** Returns the name of the GPU that the server would use, if any. */
 async function usableGpu(config: ServerConfig | undefined): Promise<string | undefined> {
   const backend = config?.engines.llm_engine.backend ?? 'auto';
-  const library = await import('../../../lib/index.js').catch(() => undefined);
+  const library = await import('../../../lib/internal.js').catch(() => undefined);
   return (await library?.findBackend(backend))?.device?.name;
 }
 

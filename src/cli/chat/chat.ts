@@ -1,8 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { constants } from 'node:fs';
-import { onAbort } from '../../../lib/boundary/on-abort.js';
-import { isJsonWith, replaceFile } from '../../../lib/os/own-file.js';
-import { readRegularBytes } from '../../../lib/os/regular-file.js';
+import { isJsonWith, onAbort, readRegularBytes, replaceFile } from '../../../lib/basics.js';
 import { checkJsonShape } from '../../base/schema/json-shape.js';
 import type { ClientAgent, Graph, ServerFrames } from '../../client/index.js';
 import { replyToWire } from '../../client/names.js';

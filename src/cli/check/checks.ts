@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { Records } from '../../../lib/index.js';
+import { Records } from '../../../lib/internal.js';
 import { homeFolder } from '../../base/files/home.js';
 import { commandName } from '../../base/schema/shell-word.js';
 import { accessNotes } from '../../config/access.js';

@@ -1,4 +1,4 @@
-import { LorekeepError } from '../../../lib/index.js';
+import { LorekeepError } from '../../../lib/internal.js';
 
 /** A mistake, or a probable one. */
 export interface Finding {

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { type AddonAttempts, attemptAddon } from '../../../lib/boundary/addon-attempts.js';
+import { type AddonAttempts, addonAttempts } from '../../../lib/basics.js';
 import { type Finding, failed, ok, warning } from './finding.js';
 
 /** The facts about an addon that does not load, for programs. */
@@ -18,8 +18,8 @@ export interface AddonReport {
 }
 
 /** Explains why the addon does not load. `reason`: the loader's. */
-export function explainAddon(reason: string): { findings: Finding[]; report: AddonReport } {
-  const found = attemptAddon();
+export async function explainAddon(reason: string): Promise<{ findings: Finding[]; report: AddonReport }> {
+  const found = (await addonAttempts()).attemptAddon();
   const libc = libcName();
   const compiler = versionOf(compilers());
   const cmake = versionOf(['cmake']);

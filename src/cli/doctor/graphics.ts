@@ -1,10 +1,10 @@
-import type { BackendCandidate, BackendName } from '../../../lib/index.js';
+import type { BackendCandidate, BackendName } from '../../../lib/internal.js';
 import type { ServerConfig } from '../../config/schema.js';
 import { type Finding, ok, warning } from './finding.js';
 
 /** Loads each GPU plugin that the config allows in a child process, and explains every candidate. */
 export async function checkGraphics({ engines }: ServerConfig): Promise<Finding[]> {
-  const { findBackend } = await import('../../../lib/index.js');
+  const { findBackend } = await import('../../../lib/internal.js');
   const { backend } = engines.llm_engine;
   const { candidates } = await findBackend(backend, { fresh: true });
   return candidates.map((candidate) => describe(candidate, backend));

@@ -1,7 +1,6 @@
 import { cpus } from 'node:os';
-import { whyNotLoadable } from '../../../lib/boundary/addon-attempts.js';
-import { LorekeepError } from '../../../lib/boundary/errors.js';
-import type { BackendInfo, DistanceKernels } from '../../../lib/index.js';
+import { addonAttempts, LorekeepError } from '../../../lib/basics.js';
+import type { BackendInfo, DistanceKernels } from '../../../lib/internal.js';
 import { homeFolder } from '../../base/files/home.js';
 import { unknownKernels } from '../../config/variables.js';
 import threadRoom from '../thread-room.cjs';
@@ -18,11 +17,10 @@ export async function checkAddon(): Promise<{ findings: Finding[]; report?: Addo
   const room = threadRoom(homeFolder);
   // Loading a defective library can end the process, so a child process tries first. Where few threads may be started it
   // would get none, and counting them has loaded the addon.
-  const refusal = room === undefined ? whyNotLoadable() : undefined;
+  const refusal = room === undefined ? (await addonAttempts()).whyNotLoadable() : undefined;
   if (refusal !== undefined) return explainAddon(refusal);
   try {
-    const { backends, distanceKernels } = await import('../../../lib/index.js');
-    const { addonFile } = await import('../../../lib/internal.js');
+    const { addonFile, backends, distanceKernels } = await import('../../../lib/internal.js');
     const findings = [
       ok('addon', addonFile),
       ...checkBackends(backends()),

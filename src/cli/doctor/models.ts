@@ -1,4 +1,4 @@
-import { LorekeepError } from '../../../lib/boundary/errors.js';
+import { LorekeepError } from '../../../lib/basics.js';
 import { ModelLimit } from '../../base/machine/model-limit.js';
 import { embeddingOptions, languageModelOptions, rerankerOptions } from '../../config/model-options.js';
 import type { ServerConfig } from '../../config/schema.js';

@@ -1,4 +1,4 @@
-import type { RecallMeasurement } from '../../../lib/index.js';
+import type { RecallMeasurement } from '../../../lib/internal.js';
 import { commandName, shellWord } from '../../base/schema/shell-word.js';
 import { openKnowledgeBase } from '../../knowledge/index.js';
 import { requireKnowledgeBaseFile } from '../knowledge-base-file.js';

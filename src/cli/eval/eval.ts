@@ -1,5 +1,5 @@
 import { open, rm } from 'node:fs/promises';
-import { LorekeepError, type StoredRecord } from '../../../lib/index.js';
+import { LorekeepError, type StoredRecord } from '../../../lib/internal.js';
 import {
   draftQuestions,
   type EvaluationQuestion,

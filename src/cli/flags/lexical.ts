@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import type { LexicalOptions } from '../../../lib/index.js';
+import type { LexicalOptions } from '../../../lib/internal.js';
 import { UsageError } from '../failure.js';
 import { jsonObjectArgument } from '../search/json-argument.js';
 

@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import { ineffectiveOptions } from '../../../lib/search/search-mode.js';
+import { ineffectiveOptions } from '../../../lib/basics.js';
 import { integer, number } from '../arguments.js';
 import { UsageError } from '../failure.js';
 import { addLexicalFlags, type LexicalFlags } from './lexical.js';

@@ -1,4 +1,4 @@
-import { LorekeepError } from '../../../lib/index.js';
+import { LorekeepError } from '../../../lib/internal.js';
 import { type FileProblem, type FolderIndex, indexFolder, type TableMapping } from '../../knowledge/index.js';
 import { noView, progressView } from '../build/progress.js';
 import { UsageError } from '../failure.js';

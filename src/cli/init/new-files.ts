@@ -1,7 +1,7 @@
 import { constants } from 'node:fs';
 import { copyFile, rm, rmdir, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { makeFolder } from '../../../lib/os/make-folder.js';
+import { makeFolder } from '../../../lib/basics.js';
 
 /** Creates files in a folder without overwriting any: all or none. */
 export class NewFiles {

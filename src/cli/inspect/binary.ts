@@ -1,6 +1,11 @@
 import { basename } from 'node:path';
-import { EmbeddingModel, type FileInspection, inspectFile, LorekeepError } from '../../../lib/index.js';
-import { describeModel as describeHeader } from '../../../lib/internal.js';
+import {
+  describeModel as describeHeader,
+  EmbeddingModel,
+  type FileInspection,
+  inspectFile,
+  LorekeepError,
+} from '../../../lib/internal.js';
 import { fileChecksum } from '../../base/files/checksum.js';
 import { partNames } from '../../base/files/model-parts.js';
 import { count, size } from '../terminal/amounts.js';

@@ -4,7 +4,7 @@ import {
   type GenerateRequest,
   type GenerationResult,
   LanguageModel,
-} from '../../../lib/index.js';
+} from '../../../lib/internal.js';
 import { PiecePrinter } from '../ask/reply-printer.js';
 import { CommandError, UsageError } from '../failure.js';
 import { interruptible } from '../interrupt.js';

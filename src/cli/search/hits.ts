@@ -1,4 +1,4 @@
-import type { SnippetPart } from '../../../lib/index.js';
+import type { SnippetPart } from '../../../lib/internal.js';
 import type { Hit, RetrievalPlan } from '../../protocol/retrieval.js';
 import { note, print } from '../output.js';
 import { ellipsize } from '../terminal/columns.js';

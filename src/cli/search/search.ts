@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { type FilterExpression, LorekeepError } from '../../../lib/index.js';
+import { type FilterExpression, LorekeepError } from '../../../lib/internal.js';
 import { commandName, shellText, shellWord } from '../../base/schema/shell-word.js';
 import { type KnowledgeBaseConfig, openKnowledgeBase } from '../../knowledge/index.js';
 import { wireHit, wireRerank } from '../../storages/wire.js';

@@ -1,6 +1,6 @@
 import { realpath } from 'node:fs/promises';
 import { applyEdits, modify, parse } from 'jsonc-parser';
-import { writeWhole } from '../../../lib/os/own-file.js';
+import { writeWhole } from '../../../lib/basics.js';
 import { readText } from '../../base/files/read-text.js';
 import { CommandError } from '../failure.js';
 import { print } from '../output.js';

@@ -1,4 +1,4 @@
-import type { SnippetPart } from '../../../lib/index.js';
+import type { SnippetPart } from '../../../lib/internal.js';
 import { columns, graphemes } from './columns.js';
 
 /** Wraps the parts of a snippet at blanks into lines of at most `width` columns. A match takes `extra` more columns. */

@@ -1,6 +1,6 @@
 import { lstat } from 'node:fs/promises';
 import { dirname, join, sep } from 'node:path';
-import { readRegular } from '../../../lib/os/regular-file.js';
+import { readRegular } from '../../../lib/basics.js';
 import { PathPatterns } from './path-patterns.js';
 
 /** A longer .gitignore is ignored. */

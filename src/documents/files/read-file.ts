@@ -1,9 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { constants } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
-import { LorekeepError } from '../../../lib/boundary/errors.js';
-import { openRegular } from '../../../lib/os/regular-file.js';
-import { systemReason } from '../../../lib/os/system-reason.js';
+import { LorekeepError, openRegular, systemReason } from '../../../lib/basics.js';
 import { UnreadableDocument } from '../document.js';
 
 /** Largest file that is read as a whole. Tables are read row by row and have no limit. */

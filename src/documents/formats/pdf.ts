@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import { onAbort } from '../../../lib/boundary/on-abort.js';
+import { onAbort } from '../../../lib/basics.js';
 import { homeFolder } from '../../base/files/home.js';
 import { type Document, UnreadableDocument } from '../document.js';
 import type { PdfReply, PdfRequest } from './pdf-messages.js';

@@ -1,4 +1,4 @@
-import type { Metadata, MetadataOf, Storage } from '../../../lib/index.js';
+import type { Metadata, MetadataOf, Storage } from '../../../lib/internal.js';
 import { CatalogModels } from '../../models/catalog-models.js';
 import { KnowledgeBase, type KnowledgeBaseFacts } from '../knowledge-base.js';
 import type { KnowledgeModel, ModelSource } from '../model.js';

@@ -1,10 +1,7 @@
 import { lstat, open } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { EmbeddingModel, inspectFile, LorekeepError } from '../../../lib/index.js';
-import { makeFolder } from '../../../lib/os/make-folder.js';
-import { isJsonWith, replaceFile } from '../../../lib/os/own-file.js';
-import { readRegular } from '../../../lib/os/regular-file.js';
-import { systemReason } from '../../../lib/os/system-reason.js';
+import { isJsonWith, makeFolder, readRegular, replaceFile, systemReason } from '../../../lib/basics.js';
+import { EmbeddingModel, inspectFile, LorekeepError } from '../../../lib/internal.js';
 import { lockFolder } from '../../base/files/folder-lock.js';
 import type { Fits } from '../../documents/chunks.js';
 import { hasColumns } from '../../documents/formats/formats.js';

@@ -1,8 +1,6 @@
 import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { exact, factsAt, lastingStamp } from '../../../lib/os/file-stamp.js';
-import { isJsonWith } from '../../../lib/os/own-file.js';
-import { readRegular } from '../../../lib/os/regular-file.js';
+import { exact, factsAt, isJsonWith, lastingStamp, readRegular } from '../../../lib/basics.js';
 import { fileNames } from './place.js';
 
 /** A file that was read, as the manifest records it. */

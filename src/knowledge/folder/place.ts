@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { readdir, realpath, stat } from 'node:fs/promises';
 import { basename, join, relative, resolve, sep } from 'node:path';
-import { LorekeepError } from '../../../lib/index.js';
-import { readRegular } from '../../../lib/os/regular-file.js';
+import { readRegular } from '../../../lib/basics.js';
+import { LorekeepError } from '../../../lib/internal.js';
 import { dataFolder } from '../../base/files/data-folder.js';
 
 /** The files of an index of a folder, within its own folder. */

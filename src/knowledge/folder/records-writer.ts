@@ -1,5 +1,5 @@
 import type { FileHandle } from 'node:fs/promises';
-import { OwnFile } from '../../../lib/os/own-file.js';
+import { OwnFile } from '../../../lib/basics.js';
 import { checkOwnRecords } from '../own-records.js';
 
 /** Bytes that are collected before they are written. */

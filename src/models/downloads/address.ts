@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { LorekeepError } from '../../../lib/boundary/errors.js';
+import { LorekeepError } from '../../../lib/basics.js';
 import { partNames, statedChecksum } from '../../base/files/model-parts.js';
 
 /** Where a file of a model can be had: `url`, or `hf` as "user/repository/path/file.gguf#revision". */

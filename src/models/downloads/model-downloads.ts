@@ -1,8 +1,7 @@
 import { existsSync, type Stats, statSync } from 'node:fs';
 import { readdir, rm, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { LorekeepError } from '../../../lib/boundary/errors.js';
-import { makeFolder } from '../../../lib/os/make-folder.js';
+import { LorekeepError, makeFolder } from '../../../lib/basics.js';
 import { type FolderLock, lockFolder } from '../../base/files/folder-lock.js';
 import { addressOf, type Environment, fileNames, partSources, type Source, shownAddress } from './address.js';
 import { type Fetched, fetchFile, recordLost } from './fetch-file.js';

@@ -2,10 +2,7 @@ import { constants } from 'node:fs';
 import { type FileHandle, lstat, open, rm } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { z } from 'zod';
-import { LorekeepError } from '../../../lib/boundary/errors.js';
-import { nameIdAt } from '../../../lib/os/file-stamp.js';
-import { replaceFile } from '../../../lib/os/own-file.js';
-import { readRegular } from '../../../lib/os/regular-file.js';
+import { LorekeepError, nameIdAt, readRegular, replaceFile } from '../../../lib/basics.js';
 
 const stateSchema = z.object({
   url: z.string(),

@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import { z } from 'zod';
-import { LorekeepError } from '../../../lib/boundary/errors.js';
-import { replaceFile } from '../../../lib/os/own-file.js';
+import { LorekeepError, replaceFile } from '../../../lib/basics.js';
 import { readText } from '../../base/files/read-text.js';
 
 const recordSchema = z.object({

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
-import { LorekeepError } from '../../../lib/boundary/errors.js';
+import { LorekeepError } from '../../../lib/basics.js';
 import { untilAborted } from '../../base/waiting/until-aborted.js';
 import { type Address, shownAddress } from './address.js';
 import { ProxyRefusal, tunnels } from './proxy-tunnels.js';

@@ -1,7 +1,7 @@
 import { accessSync, constants } from 'node:fs';
 import { join } from 'node:path';
+import { makeFolder } from '../../../lib/basics.js';
 import { installCrashHandler } from '../../../lib/internal.js';
-import { makeFolder } from '../../../lib/os/make-folder.js';
 import type { Log } from '../../log/log.js';
 import { dumpName, makeRoom, ownDumps } from './dump-files.js';
 import { type CrashConfig, dumpFolder } from './dump-folder.js';

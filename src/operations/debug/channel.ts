@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type CrashKind, type CrashThread, forcedCrash } from '../../../lib/os/forced-crash.js';
+import { type CrashKind, type CrashThread, forcedCrash } from '../../../lib/internal.js';
 import { describeIssue, fieldIssue } from '../../base/schema/field-issue.js';
 import { plainMessage } from '../../base/schema/messages.js';
 import { didYouMean, nearestName } from '../../base/schema/nearest.js';

@@ -1,4 +1,4 @@
-import type { LanguageModelNumbers, SchedulerClassStats, SchedulerStats } from '../../../lib/index.js';
+import type { LanguageModelNumbers, SchedulerClassStats, SchedulerStats } from '../../../lib/internal.js';
 import type { MetricFamily } from './metric-family.js';
 
 /** Sources of the metrics of language models. */

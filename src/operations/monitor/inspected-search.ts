@@ -1,5 +1,5 @@
-import { LorekeepError, type StorageHit } from '../../../lib/index.js';
-import { ineffectiveOptions } from '../../../lib/search/search-mode.js';
+import { ineffectiveOptions } from '../../../lib/basics.js';
+import { LorekeepError, type StorageHit } from '../../../lib/internal.js';
 import type { KnowledgeSearchOptions, SearchableStorage, SearchOutcome } from '../../knowledge/index.js';
 import type { LibraryOptions } from '../../storages/search-options.js';
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { StorageHit } from '../../../lib/index.js';
+import type { StorageHit } from '../../../lib/internal.js';
 import { textPrefix } from '../../agents/text-prefix.js';
 import type { SearchableStorage, SearchOutcome } from '../../knowledge/index.js';
 import { refuseIneffective, retrievalFields } from '../../protocol/retrieval.js';

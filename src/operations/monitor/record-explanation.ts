@@ -1,4 +1,4 @@
-import type { StorageHit } from '../../../lib/index.js';
+import type { StorageHit } from '../../../lib/internal.js';
 import { textPrefix } from '../../agents/text-prefix.js';
 import { stringifyWithWideIntegers } from '../../base/schema/wide-integers.js';
 import type { SearchOutcome } from '../../knowledge/index.js';

@@ -1,4 +1,4 @@
-import type { LanguageModelNumbers, PrefixPart, SchedulerStats } from '../../../lib/index.js';
+import type { LanguageModelNumbers, PrefixPart, SchedulerStats } from '../../../lib/internal.js';
 import type { EntryFacts } from '../../knowledge/index.js';
 import type { BudgetStatus } from '../../protocol/frames.js';
 

@@ -1,4 +1,4 @@
-import { scheduler } from '../../../lib/index.js';
+import { scheduler } from '../../../lib/internal.js';
 import { DebugChannel } from '../../operations/debug/channel.js';
 import type { Connection } from '../connection.js';
 import type { Services } from '../services.js';

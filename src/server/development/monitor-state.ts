@@ -1,4 +1,4 @@
-import { scheduler } from '../../../lib/index.js';
+import { scheduler } from '../../../lib/internal.js';
 import { bytesPerMiB } from '../../base/machine/mebibytes.js';
 import { valueAt } from '../../base/schema/field-issue.js';
 import { configFields } from '../../config/fields.js';

@@ -1,4 +1,4 @@
-import { LorekeepError } from '../../../../lib/index.js';
+import { LorekeepError } from '../../../../lib/internal.js';
 import type { ChatMessage, GenerateRequest } from '../../../models/text-model.js';
 import { countEach, longestCounted, minTokens } from './count-each.js';
 import type { PromptModel } from './prompt-model.js';

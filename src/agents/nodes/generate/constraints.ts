@@ -1,5 +1,4 @@
-import { LorekeepError } from '../../../../lib/index.js';
-import { literal, matchGrammar, schemaGrammar } from '../../../../lib/internal.js';
+import { LorekeepError, literal, matchGrammar, schemaGrammar } from '../../../../lib/internal.js';
 import type { TextModel } from '../../../models/text-model.js';
 import { fail, serverError } from '../../../protocol/errors.js';
 import type { GenerateParams } from './schema.js';

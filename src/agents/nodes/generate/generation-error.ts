@@ -1,4 +1,4 @@
-import { AbortError, LorekeepError } from '../../../../lib/index.js';
+import { AbortError, LorekeepError } from '../../../../lib/internal.js';
 import { serverError } from '../../../protocol/errors.js';
 
 /** The params behind the fields of a request to the engine. */

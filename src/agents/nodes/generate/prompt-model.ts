@@ -1,4 +1,4 @@
-import type { RenderedPrompt, RenderOptions } from '../../../../lib/index.js';
+import type { RenderedPrompt, RenderOptions } from '../../../../lib/internal.js';
 import { inSlot, type SlotShare } from '../../../fairness/fair-slots.js';
 import type { ChatMessage, TextModel } from '../../../models/text-model.js';
 

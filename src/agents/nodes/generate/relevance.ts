@@ -1,4 +1,4 @@
-import type { Calibration } from '../../../../lib/index.js';
+import type { Calibration } from '../../../../lib/internal.js';
 import { mapInSlices } from '../../../base/waiting/next-slice.js';
 import type { Knowledge } from '../../../protocol/components.js';
 import type { KnowledgeSource } from '../../interaction.js';

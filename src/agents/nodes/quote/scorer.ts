@@ -1,4 +1,4 @@
-import { tokenize } from '../../../../lib/index.js';
+import { tokenize } from '../../../../lib/internal.js';
 import { mapInSlices } from '../../../base/waiting/next-slice.js';
 import type { KnowledgeSource } from '../../interaction.js';
 

@@ -1,4 +1,4 @@
-import { LorekeepError } from '../../../../lib/index.js';
+import { LorekeepError } from '../../../../lib/internal.js';
 import { rerank } from '../../../knowledge/rerank.js';
 import type { CatalogReranker } from '../../../models/rerankers.js';
 import { serverError } from '../../../protocol/errors.js';

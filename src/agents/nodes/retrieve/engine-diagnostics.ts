@@ -1,4 +1,4 @@
-import { backends } from '../../../../lib/index.js';
+import { backends } from '../../../../lib/internal.js';
 import type { KnowledgeModel } from '../../../knowledge/index.js';
 import { milliseconds } from '../../../protocol/milliseconds.js';
 import type { WireOutcome } from '../../../storages/wire.js';

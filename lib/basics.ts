@@ -1,0 +1,17 @@
+/** The parts of lib/ that do not load the addon, for src/: a command starts at once, and runs where the addon does not load. */
+export type { AddonAttempts } from './boundary/addon-attempts.js';
+export { AnyLorekeepError, LorekeepError } from './boundary/errors.js';
+export { onAbort } from './boundary/on-abort.js';
+export { bundledError, packageFolder, versionOfPackage } from './boundary/own-package.js';
+export * from './os/file-stamp.js';
+export { makeFolder } from './os/make-folder.js';
+export * from './os/own-file.js';
+export { processExists } from './os/process-exists.js';
+export * from './os/regular-file.js';
+export { systemReason } from './os/system-reason.js';
+export { userHome } from './os/user-home.js';
+export { calibrationRange } from './search/calibration.js';
+export { ineffectiveOptions, refuseIneffective } from './search/search-mode.js';
+
+/** Imports the code that tries the files of the addon: only `doctor` needs it. */
+export const addonAttempts = () => import('./boundary/addon-attempts.js');
