@@ -12,7 +12,7 @@ import type { ServerError } from '../protocol/errors.js';
 import { toServerError } from '../storages/failure.js';
 import { Connection } from './connection.js';
 import type { ConnectionLimits } from './connection-limits.js';
-import type { Services } from './services.js';
+import type { ReportServices, Services } from './services.js';
 
 /** Longest time for a refused client to close, in ms. */
 const farewellMs = 2000;
@@ -90,7 +90,7 @@ export function admit(socket: Socket, services: Services, limits: ConnectionLimi
 function turnAway(
   socket: Socket,
   { code, name, message, details }: ServerError,
-  { log, observer }: Services,
+  { log, observer }: Pick<ReportServices, 'log' | 'observer'>,
   waitMs = farewellMs,
 ): undefined {
   log.warn({ client: socket.remoteAddress, code }, 'a client was turned away');

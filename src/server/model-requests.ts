@@ -8,7 +8,7 @@ import { type ModelPulls, PullError, type PullFacts } from '../models/model-pull
 import type { CatalogEntry, ModelVariant } from '../models/schema.js';
 import { type ServerError, serverError } from '../protocol/errors.js';
 import type { RequestId, ServerFrames } from '../protocol/frames.js';
-import type { Services } from './services.js';
+import type { ModelServices, ReportServices } from './services.js';
 
 type Listed = ServerFrames['ListModelsResponse'];
 
@@ -21,7 +21,7 @@ export interface LoadedFacts {
 }
 
 /** Returns the models that are in memory. */
-export function loadedModels({ models, languageModels, rerankers }: Services): LoadedFacts[] {
+export function loadedModels({ models, languageModels, rerankers }: ModelServices): LoadedFacts[] {
   const embedding = models.entries().flatMap(({ loaded }) =>
     loaded?.isInMemory === true
       ? [
@@ -39,7 +39,9 @@ export function loadedModels({ models, languageModels, rerankers }: Services): L
 }
 
 /** Returns the models of the catalog, without paths. */
-export async function listModels(services: Services): Promise<Omit<Listed, 'reply_to'>> {
+export async function listModels(
+  services: ModelServices & Pick<ReportServices, 'config'>,
+): Promise<Omit<Listed, 'reply_to'>> {
   const loaded = new Map(loadedModels(services).map((each) => [each.name, each]));
   const { catalog, modelMemory, config, backend } = services;
   const models = catalog.entries.map((entry) =>

@@ -1,56 +1,34 @@
-import { existsSync } from 'node:fs';
 import type { Socket } from 'node:net';
-import { type BackendChoice, scheduler, setSearchThreads, setThrottle } from '../../lib/internal.js';
-import { NodeLists } from '../agents/lists/node-lists.js';
-import { PatternThread } from '../agents/lists/pattern-thread.js';
-import { loadNodeTypes } from '../agents/nodes/load.js';
+import { scheduler } from '../../lib/internal.js';
 import { homeFolder, packageVersion } from '../base/files/home.js';
-import { ModelLimit } from '../base/machine/model-limit.js';
-import { shellWord } from '../base/schema/shell-word.js';
-import { Activity } from '../base/waiting/activity.js';
 import { IdleTimer } from '../base/waiting/idle-timer.js';
-import { accessNotes, sessionFolders } from '../config/access.js';
-import { readAccessToken } from '../config/access-token.js';
+import { accessNotes } from '../config/access.js';
 import type { LoadedConfig } from '../config/load.js';
-import { embeddingOptions, languageModelOptions, rerankerOptions } from '../config/model-options.js';
 import { type ConfigChanges, configChanges, takeOver } from '../config/reread.js';
 import { schedulerOptions } from '../config/scheduler-options.js';
 import type { ServerConfig } from '../config/schema.js';
-import { orStartupError } from '../config/startup-error.js';
 import { storageRootProblem } from '../config/storage-root-problem.js';
-import { ConnectionSlots } from '../fairness/connection-slots.js';
-import { FairSlots } from '../fairness/fair-slots.js';
 import type { Ledger } from '../fairness/ledger.js';
-import { LoopScheduler } from '../fairness/loop-scheduler.js';
 import type { EntryFacts } from '../knowledge/index.js';
 import { type Log, setLogLevel } from '../log/log.js';
-import { Catalog } from '../models/catalog.js';
-import { CatalogModels } from '../models/catalog-models.js';
-import { LanguageModels, type LanguageModelsOptions } from '../models/language-models.js';
-import { ModelMemory } from '../models/model-memory.js';
-import { ModelPulls } from '../models/model-pulls.js';
-import { Rerankers } from '../models/rerankers.js';
+import type { LanguageModelsOptions } from '../models/language-models.js';
 import type { DebugChannel } from '../operations/debug/channel.js';
 import type { LogTail } from '../operations/monitor/log-tail.js';
 import { serverError } from '../protocol/errors.js';
-import { KnowledgeBaseStorages } from '../storages/knowledge-base-storages.js';
-import { SessionFolders } from '../storages/session-folders.js';
-import { AccessGate } from './access-gate.js';
-import { admit, serverMemory } from './admission.js';
-import { chooseBackend } from './backend.js';
+import { admit } from './admission.js';
+import {
+  composeConnections,
+  composeModels,
+  composeSessions,
+  configuredToken,
+  connectionLimits,
+} from './compose.js';
 import type { Connection } from './connection.js';
-import { type ConnectionLimits, defaultLimits } from './connection-limits.js';
-import { DescriptorReserve } from './descriptor-reserve.js';
+import type { ConnectionLimits } from './connection-limits.js';
 import { Listener } from './listener.js';
 import type { ServerObserver } from './observer.js';
 import { Operations } from './operations.js';
-import { ownFiles } from './own-files.js';
 import type { Services } from './services.js';
-import { Throttle } from './throttle.js';
-import { VideoMemory } from './video-memory.js';
-
-/** Number of inline storages embedded at a time; each uses several threads. */
-const buildersAtOnce = 2;
 
 export interface ServerOptions {
   config: ServerConfig;
@@ -94,114 +72,33 @@ export class LorekeepServer {
   }
 
   /** Resolves when clients can connect. @throws StartupError for a busy port, or a missing or invalid catalog or access token */
-  static async start({
-    config,
-    configFile,
-    log,
-    limits,
-    configSources = new Map(),
-    logTail,
-    accessToken,
-    onIdle = () => {},
-    loadLanguageModel,
-  }: ServerOptions): Promise<LorekeepServer> {
-    const catalog = await orStartupError(
-      Catalog.load(config.models_catalog_path, config.models_download_dir),
-    );
-    catalog.downloads.minSpeed = config.models_download_min_speed;
-    for (const warning of catalog.warnings) log.warn(warning);
+  static async start(options: ServerOptions): Promise<LorekeepServer> {
+    const { config, log, limits, configSources = new Map() } = options;
     const storageRoot = config.storage_root || homeFolder;
-    reportAccess(config, storageRoot, log, accessToken);
-    setSearchThreads(config.thread_count);
-    scheduler.configure(schedulerOptions(config));
-    log.info({ threads: config.thread_count }, 'search threads');
-    const backend = await chooseBackend(config, configSources, log);
-    const buildFlags =
-      configFile !== undefined && existsSync(configFile) ? `--config ${shellWord(configFile)}` : undefined;
-    catalog.commandFlags = buildFlags;
-    const limit = new ModelLimit(config.models_cache_max_mb);
-    const modelMemory = new ModelMemory({
-      limit: (device, loaded, quiet) =>
-        device === 'CPU' ? limit.bytes(loaded, quiet) : gpuBytes(backend, device, config),
-    });
-    const shared = { log, memory: modelMemory };
-    const models = new CatalogModels(catalog, {
-      ...embeddingOptions(config),
-      ...shared,
-      gpu: backend.device?.name,
-      buildFlags,
-    });
+    const sessionIdle = new IdleTimer(config.idle_shutdown_timeout * 1000, options.onIdle ?? (() => {}));
+    const models = await composeModels({ ...options, configSources, hold: () => sessionIdle.hold() });
+    reportAccess(config, storageRoot, log, options.accessToken);
     const sources = new Map(configSources);
-    const operations = await Operations.create({ config, configSources: sources, log, logTail });
-    catalog.room = () => modelMemory.use.find(({ device }) => device === 'CPU')?.limit;
-    const sessionIdle = new IdleTimer(config.idle_shutdown_timeout * 1000, onIdle);
-    let sessions = 0;
-    const languageModels = new LanguageModels(catalog, {
-      ...languageModelOptions(config),
-      ...shared,
-      load: loadLanguageModel,
-    });
-    const patterns = new PatternThread();
-    const base: Omit<Services, 'debug'> = {
+    const operations = await Operations.create({
       config,
-      models,
-      languageModels,
-      backend,
-      catalog,
-      pulls: new ModelPulls(catalog, {
-        maxBytes: config.models_download_max_mb * 1024 * 1024,
-        log,
-        hold: () => sessionIdle.hold(),
-      }),
-      rerankers: new Rerankers(catalog, { ...rerankerOptions(config), ...shared }),
-      modelMemory,
-      files: new KnowledgeBaseStorages({
-        models,
-        log,
-        maxBytes: config.storage_cache_max_mb * 1024 * 1024,
-        readOnly: config.read_only_storages,
-      }),
-      lists: new NodeLists(config, patterns.join()),
-      patterns,
-      nodeTypes: await loadNodeTypes(),
-      folders: new SessionFolders({
-        storageRoot,
-        open: sessionFolders(config),
-        own: ownFiles(config, configFile),
-        readOnly: config.read_only_storages,
-      }),
-      gate: new AccessGate(await configuredToken(config, log), undefined, accessToken),
+      configSources: sources,
+      log,
+      logTail: options.logTail,
+    });
+    const base = {
+      ...models,
+      ...(await composeSessions({ ...options, storageRoot, sessionIdle, models: models.models })),
+      ...composeConnections(config, log),
+      config,
       log,
       version: packageVersion,
-      nextSessionId: () => `s${++sessions}`,
-      descriptors: new DescriptorReserve(),
-      loop: new LoopScheduler(),
-      searchThreads: searchSlots(config.thread_count),
-      builders: new FairSlots(buildersAtOnce),
-      activity: new Activity(),
-      memory: serverMemory(config, log),
-      slots: new ConnectionSlots(config.limits),
       observer: operations.observer,
-      throttle: new Throttle(setThrottle),
-      videoMemory: new VideoMemory(async (allowed) => {
-        await Promise.all([languageModels.allowGpu(allowed), models.allowGpu(allowed)]);
-        log.info(
-          allowed ? 'models may use the GPU again' : 'models have left the GPU: a client needs its memory',
-        );
-      }),
-      sessionIdle,
     };
-    if (config.allow_model_pulls) await base.pulls.prepare();
     const connections = new Set<Connection>();
     const debug = config.debug_commands.enabled ? await openDebug(base, connections) : undefined;
     const services: Services = { ...base, debug };
     const accept = (socket: Socket) => {
-      const {
-        frame_timeout_ms: frameMs,
-        unread_timeout_ms: stallMs,
-        idle_connection_timeout_ms: idleMs,
-      } = config.limits;
-      const connection = admit(socket, services, { ...defaultLimits, frameMs, stallMs, idleMs, ...limits });
+      const connection = admit(socket, services, { ...connectionLimits(config), ...limits });
       if (connection === undefined) return;
       connections.add(connection);
       void connection.closed.finally(() => connections.delete(connection));
@@ -215,7 +112,7 @@ export class LorekeepServer {
       await operations.close();
       throw error;
     }
-    log.info({ ...listener.address, access, embeddingModels: models.presentNames }, 'listening');
+    log.info({ ...listener.address, access, embeddingModels: models.models.presentNames }, 'listening');
     return new LorekeepServer(services, listener, connections, operations, sources);
   }
 
@@ -323,26 +220,6 @@ async function openDebug(
 ): Promise<DebugChannel> {
   const { openDebugChannel } = await import('./development/debug-channel.js');
   return openDebugChannel(services, connections);
-}
-
-/** Reserves one of several threads for clients with short searches, so that these do not wait for long ones. */
-function searchSlots(threads: number): FairSlots {
-  const reserved = Math.min(1, threads - 1);
-  return new FairSlots(threads - reserved, reserved);
-}
-
-/** Returns the memory of the GPU that models may take: the free memory when it was found, less the reserve. */
-function gpuBytes({ device }: BackendChoice, name: string, { engines }: ServerConfig): number | undefined {
-  if (device === undefined || device.name !== name) return undefined;
-  return Math.max(0, device.freeBytes - engines.llm_engine.vram_reserve_mb * 1024 * 1024);
-}
-
-/** @throws StartupError */
-async function configuredToken({ access_token_file }: ServerConfig, log: Log): Promise<string | undefined> {
-  if (access_token_file === '') return undefined;
-  const { token, warnings } = await readAccessToken(access_token_file, 'access_token_file');
-  for (const warning of warnings) log.warn(warning);
-  return token;
 }
 
 /** Logs which access is open to whom, and warns of probable mistakes. */

@@ -25,50 +25,65 @@ import type { ServerObserver } from './observer.js';
 import type { Throttle } from './throttle.js';
 import type { VideoMemory } from './video-memory.js';
 
-/** Shared parts of a running server, created by the composition root. */
-export interface Services {
-  readonly config: ServerConfig;
+/** The models, for requests about them and for the monitor. */
+export interface ModelServices {
+  readonly catalog: Catalog;
   readonly models: CatalogModels;
   readonly languageModels: LanguageModels;
   readonly rerankers: Rerankers;
-  readonly catalog: Catalog;
   readonly pulls: ModelPulls;
   /** The budget of all models. */
   readonly modelMemory: ModelMemory;
-  readonly files: KnowledgeBaseStorages;
-  readonly lists: NodeLists;
-  /** Searches for the patterns of guardrails. */
-  readonly patterns: PatternThread;
-  readonly nodeTypes: NodeTypes;
-  readonly folders: SessionFolders;
-  readonly gate: AccessGate;
-  readonly log: Log;
-  /** The server's version, as in Hello. */
-  readonly version: string;
-  /** Session ids are unique within a server, so that log lines are unambiguous. */
-  nextSessionId(): string;
-  readonly descriptors: DescriptorReserve;
-  /** Shares the event loop among connections. */
-  readonly loop: LoopScheduler;
-  /** One slot per search thread, shared by connections. */
-  readonly searchThreads: FairSlots;
-  /** One slot per storage that may be built at a time, shared by connections. */
-  readonly builders: FairSlots;
-  /** Requests and turns under way. */
-  readonly activity: Activity;
-  /** Memory that the server holds for clients. */
-  readonly memory: ServerMemory;
-  readonly slots: ConnectionSlots;
-  /** Serves debug commands; undefined unless they are enabled. */
-  readonly debug: DebugChannel | undefined;
-  /** Receives events; undefined if nobody listens. */
-  readonly observer: ServerObserver | undefined;
-  /** How much clients want the inference to rest. */
-  readonly throttle: Throttle;
   /** The GPU, if any, and why no other. */
   readonly backend: BackendChoice;
   /** Whether models may use the GPU. */
   readonly videoMemory: VideoMemory;
+}
+
+/** What sessions share, beside the models: files, node types, access, and slots of native threads. */
+export interface SessionServices {
+  readonly files: KnowledgeBaseStorages;
+  readonly folders: SessionFolders;
+  readonly lists: NodeLists;
+  /** Searches for the patterns of guardrails. */
+  readonly patterns: PatternThread;
+  readonly nodeTypes: NodeTypes;
+  readonly gate: AccessGate;
+  /** Session ids are unique within a server, so that log lines are unambiguous. */
+  nextSessionId(): string;
   /** Held by every session. */
   readonly sessionIdle: IdleTimer;
+  /** One slot per search thread, shared by connections. */
+  readonly searchThreads: FairSlots;
+  /** One slot per storage that may be built at a time, shared by connections. */
+  readonly builders: FairSlots;
 }
+
+/** What connections share: their number, memory, the event loop, and the throttle. */
+export interface ConnectionServices {
+  readonly slots: ConnectionSlots;
+  readonly descriptors: DescriptorReserve;
+  /** Memory that the server holds for clients. */
+  readonly memory: ServerMemory;
+  /** Shares the event loop among connections. */
+  readonly loop: LoopScheduler;
+  /** Requests and turns under way. */
+  readonly activity: Activity;
+  /** How much clients want the inference to rest. */
+  readonly throttle: Throttle;
+}
+
+/** The config and those who report about the server. */
+export interface ReportServices {
+  readonly config: ServerConfig;
+  readonly log: Log;
+  /** The server's version, as in Hello. */
+  readonly version: string;
+  /** Receives events; undefined if nobody listens. */
+  readonly observer: ServerObserver | undefined;
+  /** Serves debug commands; undefined unless they are enabled. */
+  readonly debug: DebugChannel | undefined;
+}
+
+/** Shared parts of a running server, created by the composition root. A consumer takes the parts that it uses. */
+export interface Services extends ModelServices, SessionServices, ConnectionServices, ReportServices {}

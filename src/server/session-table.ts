@@ -6,12 +6,14 @@ import type { SlotShare } from '../fairness/fair-slots.js';
 import type { SessionState } from '../operations/monitor/state.js';
 import { fail, type ServerError } from '../protocol/errors.js';
 import type { StorageRoot } from '../storages/storage-root.js';
-import type { Services } from './services.js';
+import type { ModelServices, ReportServices, SessionServices } from './services.js';
 import { Session } from './session.js';
+
+type TableServices = ModelServices & SessionServices & Pick<ReportServices, 'config' | 'log'>;
 
 /** The sessions of one connection. No other connection can name them, and they end with it. */
 export class SessionTable {
-  readonly #services: Services;
+  readonly #services: TableServices;
   readonly #address: string;
   readonly #sessions = new Map<string, Session>();
   readonly #memory: ClientMemory;
@@ -26,7 +28,7 @@ export class SessionTable {
   #closed: ServerError | undefined;
 
   /** `address`: of the client. */
-  constructor(services: Services, memory: ClientMemory, address: string) {
+  constructor(services: TableServices, memory: ClientMemory, address: string) {
     this.#services = services;
     this.#address = address;
     this.#memory = memory;

@@ -13,7 +13,7 @@ import type {
 } from '../../operations/monitor/state.js';
 import type { Connection } from '../connection.js';
 import { loadedModels } from '../model-requests.js';
-import type { Services } from '../services.js';
+import type { ModelServices, Services } from '../services.js';
 import { waitingWork } from '../waiting-work.js';
 
 /** Maximum number of clients, and of sessions, that a page shows: a server may have many thousands. */
@@ -62,7 +62,11 @@ function clientStates(connections: ReadonlySet<Connection>): ClientState[] {
     });
 }
 
-export function memorySample({ memory, files, modelMemory }: Services): MemorySample {
+export function memorySample({
+  memory,
+  files,
+  modelMemory,
+}: Pick<Services, 'memory' | 'files' | 'modelMemory'>): MemorySample {
   const { rss, heapUsed, external } = process.memoryUsage();
   const { heldNow, passingNow } = memory.ledger;
   return {
@@ -76,7 +80,7 @@ export function memorySample({ memory, files, modelMemory }: Services): MemorySa
   };
 }
 
-function modelStates(services: Services): ModelState[] {
+function modelStates(services: ModelServices): ModelState[] {
   const dimensions = new Map(
     services.models.entries().map(({ entry, loaded }) => [entry.name, loaded?.dimension]),
   );
@@ -95,7 +99,7 @@ function modelStates(services: Services): ModelState[] {
   });
 }
 
-function backendStates({ backend: { backend, device, candidates } }: Services): BackendState[] {
+function backendStates({ backend: { backend, device, candidates } }: ModelServices): BackendState[] {
   return candidates.map(({ backend: name, state, reason }) => ({
     name,
     state,

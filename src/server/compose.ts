@@ -1,0 +1,185 @@
+/** The parts of a server, made in the order of their dependencies. */
+import { existsSync } from 'node:fs';
+import { type BackendChoice, scheduler, setSearchThreads, setThrottle } from '../../lib/internal.js';
+import { NodeLists } from '../agents/lists/node-lists.js';
+import { PatternThread } from '../agents/lists/pattern-thread.js';
+import { loadNodeTypes } from '../agents/nodes/load.js';
+import { ModelLimit } from '../base/machine/model-limit.js';
+import { shellWord } from '../base/schema/shell-word.js';
+import { Activity } from '../base/waiting/activity.js';
+import type { IdleTimer } from '../base/waiting/idle-timer.js';
+import { sessionFolders } from '../config/access.js';
+import { readAccessToken } from '../config/access-token.js';
+import { embeddingOptions, languageModelOptions, rerankerOptions } from '../config/model-options.js';
+import { schedulerOptions } from '../config/scheduler-options.js';
+import type { ServerConfig } from '../config/schema.js';
+import { orStartupError } from '../config/startup-error.js';
+import { ConnectionSlots } from '../fairness/connection-slots.js';
+import { FairSlots } from '../fairness/fair-slots.js';
+import { LoopScheduler } from '../fairness/loop-scheduler.js';
+import type { Log } from '../log/log.js';
+import { Catalog } from '../models/catalog.js';
+import { CatalogModels } from '../models/catalog-models.js';
+import { LanguageModels, type LanguageModelsOptions } from '../models/language-models.js';
+import { ModelMemory } from '../models/model-memory.js';
+import { ModelPulls } from '../models/model-pulls.js';
+import { Rerankers } from '../models/rerankers.js';
+import { KnowledgeBaseStorages } from '../storages/knowledge-base-storages.js';
+import { SessionFolders } from '../storages/session-folders.js';
+import { AccessGate } from './access-gate.js';
+import { serverMemory } from './admission.js';
+import { chooseBackend } from './backend.js';
+import { type ConnectionLimits, defaultLimits } from './connection-limits.js';
+import { DescriptorReserve } from './descriptor-reserve.js';
+import { ownFiles } from './own-files.js';
+import type { ConnectionServices, ModelServices, SessionServices } from './services.js';
+import { Throttle } from './throttle.js';
+import { VideoMemory } from './video-memory.js';
+
+/** Number of inline storages embedded at a time; each uses several threads. */
+const buildersAtOnce = 2;
+
+interface ModelsOptions {
+  config: ServerConfig;
+  configFile?: string | undefined;
+  configSources: ReadonlyMap<string, string>;
+  log: Log;
+  /** Keeps the server from stopping for lack of sessions while a download runs. */
+  hold: () => () => void;
+  loadLanguageModel?: LanguageModelsOptions['load'];
+}
+
+/** Reads the catalog, chooses the device, and makes the owners of models. @throws StartupError for a catalog that is missing or invalid */
+export async function composeModels(options: ModelsOptions): Promise<ModelServices> {
+  const { config, configFile, log } = options;
+  const catalog = await orStartupError(Catalog.load(config.models_catalog_path, config.models_download_dir));
+  catalog.downloads.minSpeed = config.models_download_min_speed;
+  for (const warning of catalog.warnings) log.warn(warning);
+  setSearchThreads(config.thread_count);
+  scheduler.configure(schedulerOptions(config));
+  log.info({ threads: config.thread_count }, 'search threads');
+  const backend = await chooseBackend(config, options.configSources, log);
+  const buildFlags =
+    configFile !== undefined && existsSync(configFile) ? `--config ${shellWord(configFile)}` : undefined;
+  catalog.commandFlags = buildFlags;
+  const limit = new ModelLimit(config.models_cache_max_mb);
+  const modelMemory = new ModelMemory({
+    limit: (device, loaded, quiet) =>
+      device === 'CPU' ? limit.bytes(loaded, quiet) : gpuBytes(backend, device, config),
+  });
+  catalog.room = () => modelMemory.use.find(({ device }) => device === 'CPU')?.limit;
+  const shared = { log, memory: modelMemory };
+  const models = new CatalogModels(catalog, {
+    ...embeddingOptions(config),
+    ...shared,
+    gpu: backend.device?.name,
+    buildFlags,
+  });
+  const languageModels = new LanguageModels(catalog, {
+    ...languageModelOptions(config),
+    ...shared,
+    load: options.loadLanguageModel,
+  });
+  const maxBytes = config.models_download_max_mb * 1024 * 1024;
+  const pulls = new ModelPulls(catalog, { maxBytes, log, hold: options.hold });
+  if (config.allow_model_pulls) await pulls.prepare();
+  return {
+    catalog,
+    models,
+    languageModels,
+    rerankers: new Rerankers(catalog, { ...rerankerOptions(config), ...shared }),
+    pulls,
+    modelMemory,
+    backend,
+    videoMemory: new VideoMemory(async (allowed) => {
+      await Promise.all([languageModels.allowGpu(allowed), models.allowGpu(allowed)]);
+      log.info(
+        allowed ? 'models may use the GPU again' : 'models have left the GPU: a client needs its memory',
+      );
+    }),
+  };
+}
+
+/** Returns the memory of the GPU that models may take: the free memory when it was found, less the reserve. */
+function gpuBytes({ device }: BackendChoice, name: string, { engines }: ServerConfig): number | undefined {
+  if (device === undefined || device.name !== name) return undefined;
+  return Math.max(0, device.freeBytes - engines.llm_engine.vram_reserve_mb * 1024 * 1024);
+}
+
+interface SessionsOptions {
+  config: ServerConfig;
+  configFile?: string | undefined;
+  log: Log;
+  accessToken?: string | undefined;
+  storageRoot: string;
+  sessionIdle: IdleTimer;
+  models: CatalogModels;
+}
+
+/** Makes what sessions share. @throws StartupError for an access token that cannot be read */
+export async function composeSessions(options: SessionsOptions): Promise<SessionServices> {
+  const { config, log, models } = options;
+  const patterns = new PatternThread();
+  let sessions = 0;
+  return {
+    files: new KnowledgeBaseStorages({
+      models,
+      log,
+      maxBytes: config.storage_cache_max_mb * 1024 * 1024,
+      readOnly: config.read_only_storages,
+    }),
+    folders: new SessionFolders({
+      storageRoot: options.storageRoot,
+      open: sessionFolders(config),
+      own: ownFiles(config, options.configFile),
+      readOnly: config.read_only_storages,
+    }),
+    lists: new NodeLists(config, patterns.join()),
+    patterns,
+    nodeTypes: await loadNodeTypes(),
+    gate: new AccessGate(await configuredToken(config, log), undefined, options.accessToken),
+    nextSessionId: () => `s${++sessions}`,
+    sessionIdle: options.sessionIdle,
+    searchThreads: searchSlots(config.thread_count),
+    builders: new FairSlots(buildersAtOnce),
+  };
+}
+
+/** Reserves one of several threads for clients with short searches, so that these do not wait for long ones. */
+function searchSlots(threads: number): FairSlots {
+  const reserved = Math.min(1, threads - 1);
+  return new FairSlots(threads - reserved, reserved);
+}
+
+/** Returns the token of `access_token_file`; undefined if the config names none. @throws StartupError */
+export async function configuredToken(
+  { access_token_file }: ServerConfig,
+  log: Log,
+): Promise<string | undefined> {
+  if (access_token_file === '') return undefined;
+  const { token, warnings } = await readAccessToken(access_token_file, 'access_token_file');
+  for (const warning of warnings) log.warn(warning);
+  return token;
+}
+
+/** Makes what connections share. */
+export function composeConnections(config: ServerConfig, log: Log): ConnectionServices {
+  return {
+    slots: new ConnectionSlots(config.limits),
+    descriptors: new DescriptorReserve(),
+    memory: serverMemory(config, log),
+    loop: new LoopScheduler(),
+    activity: new Activity(),
+    throttle: new Throttle(setThrottle),
+  };
+}
+
+/** The limits of a connection that the config has now: a reload may change them. */
+export function connectionLimits({ limits }: ServerConfig): ConnectionLimits {
+  const {
+    frame_timeout_ms: frameMs,
+    unread_timeout_ms: stallMs,
+    idle_connection_timeout_ms: idleMs,
+  } = limits;
+  return { ...defaultLimits, frameMs, stallMs, idleMs };
+}
