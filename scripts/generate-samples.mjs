@@ -17,7 +17,7 @@ import { root } from './tool/project.mjs';
 import { sourceFiles } from './tool/sources.mjs';
 import { runScript, Stop } from './tool/stop.mjs';
 
-// Neither the settings of a developer nor those of npx may decide what a page shows.
+// Neither a developer's settings nor npx's may change a page.
 for (const name of Object.keys(process.env)) if (/^(LOREKEEP_|npm_)/.test(name)) delete process.env[name];
 
 await runScript('generate-samples', async (args) => {

@@ -31,7 +31,7 @@ await runScript('pack', async (args) => {
     await stage(edition, withoutModels, folder);
     if (!existsSync(join(folder, 'prebuilds')))
       process.stderr.write(
-        'pack: there are no prebuilds, so the package has no addon: `npm run prebuild` makes that of this platform\n',
+        'pack: there are no prebuilds, so the package has no addon: `npm run prebuild` makes the addon of this platform\n',
       );
     mkdirSync(to, { recursive: true });
     const name = (await packFolder(folder, ['--pack-destination', to])).trim().split('\n').at(-1);

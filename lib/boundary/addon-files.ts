@@ -10,7 +10,7 @@ export const platform = `${process.platform}-${process.arch}`;
 
 /**
  * Returns the folder whose build/Release or prebuilds/ holds the addon to load. A build in the package itself comes first,
- * then that of the source package, which was compiled for this machine, then the prebuild.
+ * then the source package's addon, which was compiled for this machine, then the prebuild.
  */
 export function addonFolder(root: string): string {
   const { LOREKEEP_PREBUILD, PREBUILDS_ONLY } = process.env;

@@ -8,7 +8,7 @@ export const errorCodes = {
   IO: 'the operating system refused a read or a write',
   CORRUPT: "a file's content contradicts itself or its checksum",
   UNSUPPORTED: 'well-formed, but not supported by this version',
-  DIMENSION_MISMATCH: 'the dimension of a vector or a file differs from that of the index or the model',
+  DIMENSION_MISMATCH: 'a vector or a file has another dimension than the index or the model',
   TEXT_TOO_LONG: "a text has more tokens than the model's context; `detail` has `tokens` and `limit`",
   MODEL_INVALID: 'a model file cannot be used; `message` gives the reason',
   CANCELLED: "the caller's AbortSignal was aborted; `cause` is its reason",

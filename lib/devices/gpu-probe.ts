@@ -110,7 +110,7 @@ function runProbe(file: string, environment: NodeJS.ProcessEnv): Promise<GpuProb
   });
 }
 
-/** Signals of the time limit and of those who end this process and its children: Ctrl+C, a closed terminal, a service manager. */
+/** Signals of the time limit, and signals that end this process and its children: Ctrl+C, a closed terminal, a service manager. */
 const endedFromOutside = new Set(['SIGKILL', 'SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT']);
 
 function readAnswer(output: string, errors: string, code: number | null, signal: string | null): GpuProbe {

@@ -14,7 +14,7 @@ export interface ComputeSettings extends NativeKnownSettings {
   name: string;
   /** Path of the model file. */
   path: string;
-  /** Processor name, with LOREKEEP_KERNELS if it is set; `version` is that of this package. */
+  /** Processor name, with LOREKEEP_KERNELS if it is set; `version` is this package's version. */
   processor: string;
   version: string;
 }
@@ -122,8 +122,8 @@ export class ComputeSettingsCache {
 }
 
 /**
- * Returns this version's entries for this machine, oldest first, the path of their file, and why the next ones will not be
- * written to it, if they will not. Never rejects.
+ * Returns this version's entries for this machine, oldest first; the path of their file; and, if new entries cannot be
+ * written there, the reason. Never rejects.
  */
 export async function measuredSettings(
   kind: MeasuredKind = 'embedding',

@@ -79,7 +79,7 @@ export class EmbeddingRows extends Handle<NativeEmbeddingRows> {
   /**
    * Embeds every text without an embedding. If aborted, keeps the finished embeddings.
    * @returns the number of texts embedded, and the errors of the others; `index` is the record's position.
-   * @throws INVALID_ARGUMENT (records or dimension differ from those of match()), CLOSED, CANCELLED, OUT_OF_MEMORY
+   * @throws INVALID_ARGUMENT (other records or another dimension than in match()), CLOSED, CANCELLED, OUT_OF_MEMORY
    */
   async embed(
     records: Records,

@@ -59,7 +59,7 @@ export class Reranker extends Handle<NativeReranker> {
   }
 
   /**
-   * Scores every document for the query and sorts them. The scores are those of llama-server's `/rerank`; a document's does
+   * Scores every document for the query and sorts them. The scores equal the scores of llama-server's `/rerank`; a document's does
    * not depend on the others.
    * @throws INVALID_ARGUMENT (an empty query), TEXT_TOO_LONG (a query that leaves no room for a document), MODEL_INVALID
    * (scores that are not numbers), CANCELLED

@@ -61,7 +61,7 @@ export interface Sampling {
   frequencyPenalty?: number | undefined;
   /** Subtracted from the logit of tokens that occurred. Default 0; -100 to 100. */
   presencePenalty?: number | undefined;
-  /** Latest tokens that penalties look at, those of the prompt included. Default 64. */
+  /** Latest tokens that penalties look at, prompt tokens included. Default 64. */
   penaltyLastN?: number | undefined;
 }
 

@@ -29,7 +29,7 @@ export interface Usage {
   prompt: number;
   /** Tokens of the prompt that were in the KV cache, and not computed. */
   cached: number;
-  /** The other tokens of the prompt, or those of them that were computed before a deadline or a cancel. */
+  /** The other tokens of the prompt; after a deadline or a cancel, the ones computed so far. */
   computed: number;
   /** Tokens generated, thinking included. */
   completion: number;
@@ -49,7 +49,7 @@ export interface GenerationTiming {
   queuedMs: number;
   /** Computing the prompt, and waiting for other requests meanwhile. */
   prefillMs: number;
-  /** Steps that the prompt took, the one that a cancel ended included. */
+  /** Steps that the prompt took, a cancelled step included. */
   prefillChunks: number;
   /** From the request to the first token. */
   firstMs: number;
@@ -92,7 +92,7 @@ export interface GenerationResult {
   timing: GenerationTiming;
   /** Seed in use. */
   seed: number;
-  /** Tokens of the reply, without the one that ended it. */
+  /** Tokens of the reply, without its end token. */
   tokens: Int32Array;
   /** One per token, if asked for. */
   logprobs: readonly TokenLogprobs[] | undefined;

@@ -137,7 +137,7 @@ export class LanguageModel extends Handle<NativeLanguageModel> {
 
   /**
    * Returns the memory that load() would take with these options, from the file's header alone. If the first load has
-   * yet to choose a runtime, that of the one that takes more. The process itself and replies not yet received come on top.
+   * yet to choose a runtime, the need of the larger runtime. The process itself and replies not yet received come on top.
    * Throws as load() does.
    */
   static async estimate(path: string, options: LanguageModelOptions = {}): Promise<MemoryEstimate> {
@@ -162,7 +162,7 @@ export class LanguageModel extends Handle<NativeLanguageModel> {
   }
 
   /**
-   * Returns the tree of the prefixes in the KV cache, after the step that is running now: parts before those that follow them.
+   * Returns the tree of the prefixes in the KV cache, after the step that is running now: each part before the parts that continue it.
    * Texts are not in it.
    */
   async prefixes(): Promise<PrefixPart[]> {

@@ -6,7 +6,7 @@ const longest = 1000;
 /** Maximum number of repetitions in one quantifier. */
 const maxRepetitions = 1000;
 
-/** Classes by escape. Blanks are those that JSON strings hold unescaped. */
+/** Classes by escape. Blanks are the ones that JSON strings may hold unescaped. */
 const escapes: Readonly<Record<string, string>> = { d: '0-9', w: 'A-Za-z0-9_', s: ' ' };
 
 /**

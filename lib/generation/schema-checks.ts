@@ -64,7 +64,7 @@ export function only(schema: Schema, keywords: readonly string[], at: string): v
   }
 }
 
-/** The types that a schema allows, without number where integer is meant. Default: those of its keywords, else all. */
+/** The types that a schema allows, without number where integer is meant. Default: the types of its keywords, else all. */
 export function typesOf(schema: Schema, at: string): string[] {
   const { type } = schema;
   if (type === undefined) {

@@ -42,7 +42,7 @@ const maxCharacters = 1_000_000;
 const sharedRules = {
   space: '| " " | "\\n"{1,2} [ \\t]{0,20}',
   char: '[^"\\\\\\x00-\\x1f\\x7f] | "\\\\" (["\\\\/bfnrt] | "u" [0-9a-fA-F]{4})',
-  // Without \u: two of those may be one character.
+  // Without \u: two such escapes may be one character.
   character: '[^"\\\\\\x00-\\x1f\\x7f] | "\\\\" ["\\\\/bfnrt]',
   string: '"\\"" char* "\\""',
   boolean: '"true" | "false"',

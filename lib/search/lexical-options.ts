@@ -15,7 +15,7 @@ export interface LexicalOptions {
   fuzziness?: number | undefined;
   /** String fields whose words count too, with the factor of their BM25 score, above 0 up to 1000. */
   boosts?: Readonly<Record<string, number>> | undefined;
-  /** Words of queries that are ignored, besides those that the tokenizer drops. */
+  /** Words of queries that are ignored, besides the tokenizer's stopwords. */
   stopwords?: readonly string[] | undefined;
   /** Groups of words that count as one. */
   synonyms?: readonly (readonly string[])[] | undefined;

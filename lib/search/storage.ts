@@ -204,7 +204,7 @@ export class Storage extends Handle<NativeStorage> {
     return this.run(signal, async (native, cancel) => (await findOrdinals(native, [id], cancel)).length > 0);
   }
 
-  /** Returns records in their order, or those that match a filter. @throws as get() */
+  /** Returns all records in their order, or the records that match a filter. @throws as get() */
   async list(options: ListOptions = {}): Promise<StoredRecord[]> {
     const { signal } = options;
     const { begin, limit } = listRange(options);
@@ -214,7 +214,7 @@ export class Storage extends Handle<NativeStorage> {
     });
   }
 
-  /** Returns the number of records, or of those that match a filter. @throws as get() */
+  /** Counts all records, or the records that match a filter. @throws as get() */
   async count(options: CountOptions = {}): Promise<number> {
     return this.run(
       options.signal,

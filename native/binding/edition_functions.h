@@ -4,7 +4,7 @@
 
 namespace lorekeep::binding {
 
-// Adds the functions that only this edition of the addon has: those of development crash the process on request.
+// Adds the functions of this edition of the addon: the development edition can crash the process on request.
 void add_edition_functions(Napi::Env env, Napi::Object exports);
 
 }  // namespace lorekeep::binding

@@ -73,7 +73,7 @@ Napi::Value EmbeddingRowsBinding::embed_next(const Napi::CallbackInfo& info) {
     const std::string prefix = string_argument(given.Get("prefix"), "prefix");
     const auto long_text = given.Get("truncate").ToBoolean() ? engine::LongText::kTruncate : engine::LongText::kRefuse;
     if (records->size() != rows->size() || model->facts().dimension != rows->dimension()) {
-      fail(Code::kInvalidArgument, "embedNext: the records or the model's dimension are not those of the first call");
+      fail(Code::kInvalidArgument, "embedNext: the records or the model's dimension differ from the first call");
     }
     TaskOptions options{Lane::kLong, cancel_argument(info[3]), this, progress_argument(info[4])};
     return promise_task<Embedded>(
@@ -97,7 +97,7 @@ Napi::Value EmbeddingRowsBinding::next_texts(const Napi::CallbackInfo& info) {
     const auto rows = use();
     const auto records = unwrap_argument<RecordsBinding>(info[0], "records")->use();
     if (records->size() != rows->size()) {
-      fail(Code::kInvalidArgument, "nextTexts: the records are not those of the first call");
+      fail(Code::kInvalidArgument, "nextTexts: the records differ from the first call");
     }
     const std::size_t bytes = integer_argument(info[1], "bytes", 1, std::uint64_t{1} << 40);
     const store::EmbeddingPortion portion = rows->next_portion(*records, bytes);

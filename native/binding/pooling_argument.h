@@ -11,7 +11,7 @@
 
 namespace lorekeep::binding {
 
-/// Reads "mean", "cls" or "last"; undefined: that of the file.
+/// Reads "mean", "cls" or "last"; undefined: the file's pooling.
 inline std::optional<engine::Pooling> pooling_argument(const Napi::Value& value) {
   if (value.IsUndefined()) return std::nullopt;
   const std::string name = string_argument(value, "pooling");

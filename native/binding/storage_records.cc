@@ -99,7 +99,7 @@ Napi::Value StorageBinding::matching(const Napi::CallbackInfo& info) {
   });
 }
 
-// records(ordinals): numbers and a reader, as those of a search.
+// records(ordinals): numbers and a reader, as search() returns them.
 Napi::Value StorageBinding::records(const Napi::CallbackInfo& info) {
   return guarded(info.Env(), [&]() -> Napi::Value {
     const auto storage = use();

@@ -128,7 +128,7 @@ target_include_directories(lorekeep_llama_cpp SYSTEM INTERFACE
   "${LOREKEEP_VENDOR}/llama.cpp/include" "${LOREKEEP_VENDOR}/llama.cpp/ggml/include")
 target_link_libraries(lorekeep_llama_cpp INTERFACE llama ggml ggml-base)
 
-# Writes the addon beside the libraries, where it finds them, and that of the production edition into production/.
+# Writes the addon beside the libraries, where it finds them, and the production edition's addon into production/.
 # Deferred until the including folder has defined them.
 function(lorekeep_finish_addon)
   set_target_properties(lorekeep PROPERTIES

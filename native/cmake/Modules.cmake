@@ -1,4 +1,4 @@
-# One static library per folder under native/. A module sees only its own headers and those of its dependencies: each
+# One static library per folder under native/. A module sees only its own headers and its dependencies' headers: each
 # module has an include root that contains only a link to its folder. So `#include "vector/..."` inside native/text is a
 # compile error. (If links are not permitted, as on some Windows systems, native/ is the root and only
 # scripts/check-layers.mjs enforces the rule.)

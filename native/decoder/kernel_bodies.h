@@ -194,7 +194,7 @@ LOREKEEP_TARGET float store_pairs(const float* from, std::uint16_t* to, std::siz
   return scale;
 }
 
-// The length of a key is at most that of one whose quants are all the largest.
+// A key is at most as long as a key whose quants are all the largest.
 LOREKEEP_TARGET void expand_keys(const std::int8_t* quants, const std::uint16_t* scales, std::uint16_t* to,
                                  std::size_t head) {
   constexpr float kLargestQuant = 128.0f;
@@ -336,7 +336,7 @@ LOREKEEP_TARGET void weigh_all(const SegmentAttention& task, std::size_t query) 
   for (; dimension < count; dimension += Reg::kLanes) weigh<kRows, 1>(task, query, dimension);
 }
 
-// Caps the scores of a query, and sets those that it does not see to -infinity. Returns the factor of the scores.
+// Caps the scores of a query, and sets scores of unseen keys to -infinity. Returns the factor of the scores.
 LOREKEEP_TARGET inline float bound_scores(const SegmentAttention& task, std::size_t q, std::size_t count) {
   float* scores = task.scores + q * kSegmentKeys;
   float factor = task.query_scales[q] * kLog2E;

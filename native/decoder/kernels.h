@@ -118,8 +118,8 @@ struct DecoderKernels {
   /// Writes a block of values of 8 bits as one of 16, in the same order.
   void (*expand_values)(const std::int8_t* quants, const std::uint16_t* scales, std::uint16_t* to, std::size_t head);
   void (*attend)(const SegmentAttention& task);
-  /// Adds the results of a later segment to those of earlier ones. Rows of `weighted` have `width` values, a multiple
-  /// of kLanes.
+  /// Adds the results of a later segment to the results of earlier ones. Rows of `weighted` have `width` values, a
+  /// multiple of kLanes.
   void (*merge)(const SegmentResults& into, const SegmentResults& from, std::size_t queries, std::size_t width);
 };
 

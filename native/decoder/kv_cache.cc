@@ -192,7 +192,7 @@ std::size_t KvCache::state_bytes(std::size_t length) const noexcept {
   return length * (shape_.block_numbers() / kBlockKeys) * sizeof(std::uint16_t);
 }
 
-// The last block may have cells of another sequence after those of this one: they are left out.
+// The last block may end with cells of another sequence, which are left out.
 std::vector<std::byte> KvCache::save(std::size_t sequence) const {
   const Sequence& found = sequences_[sequence];
   std::vector<std::byte> state(state_bytes(found.length));

@@ -1,7 +1,7 @@
-// Threads that compute the operations of a step together. An operation is a number of tickets; whoever is free takes
-// the next one, so that a thread that lost its core holds up at most the ticket it has. A thread that finds no ticket
-// spins for a moment, then sleeps: the next operation usually begins within microseconds, and waking takes 40. A thread
-// that lost its core to another program, with the last ticket in hand, gets the core of the caller, which waits for it.
+// Threads that compute the operations of a step together. An operation is a number of tickets. A free thread takes the
+// next one, so that a thread without a core delays at most its own ticket. A thread that finds no ticket spins for a
+// moment, then sleeps: the next operation usually begins within microseconds, and waking takes 40. If another program
+// took the core of the thread with the last ticket, the caller, which only waits, lends its core to that thread.
 #pragma once
 
 #include <atomic>

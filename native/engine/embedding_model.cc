@@ -94,7 +94,7 @@ void EmbeddingModel::Impl::open(const CancelToken* cancel, const Progress& progr
     file->check_unchanged();
     probe();
   } catch (const Error& error) {
-    // llama.cpp's messages do not name the file, as that of a changed file does.
+    // llama.cpp's messages do not name the file; our message about a changed file does.
     if (error.code() == Code::kCancelled || error.code() == Code::kCorrupt) throw;
     file->check_present(error);
     fail_file(error.code(), file->name(), error.what());

@@ -108,7 +108,7 @@ class EmbeddingModel {
   /// The reference stays valid for the life of the model.
   const ModelFacts& facts() const;
 
-  /// Embeds the texts and reports those that failed. Ill-formed UTF-8 is read as U+FFFD. A text's vector does not
+  /// Embeds the texts and reports the failed ones. Ill-formed UTF-8 is read as U+FFFD. A text's vector does not
   /// depend on the other texts (cosine >= 0.999). Throws Error(kCancelled), Error(kOutOfMemory), Error(kDeviceLost):
   /// the next call computes on the CPU, and throws as load() if it cannot. Grain of cancellation: one operation of a
   /// batch's graph, or one batch on a GPU.

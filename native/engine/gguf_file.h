@@ -23,7 +23,7 @@ class GgufFile {
   /// Error(kModelInvalid) naming the defect.
   explicit GgufFile(const std::filesystem::path& path);
 
-  /// Name of the file; of a split model, that of the first part.
+  /// Name of the file; of a split model, the first part's name.
   const std::string& name() const noexcept { return parts_.front()->file().name(); }
   const std::vector<std::unique_ptr<const GgufPart>>& parts() const noexcept { return parts_; }
   /// Bytes of all parts.

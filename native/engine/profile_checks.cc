@@ -90,7 +90,7 @@ void refuse_architecture(const GgufFile& file, std::string_view cannot, std::spa
   const std::string others =
       count == known.size() ? "" : (count == 0 ? "" : " and ") + std::to_string(known.size() - count) + " others";
   fail_file(Code::kUnsupported, file.name(),
-            "models of the architecture '" + found + "' " + std::string(cannot) + "; those of " + shown + others +
+            "models of the architecture '" + found + "' " + std::string(cannot) + "; models of " + shown + others +
                 " do (" + std::string(page) + ")",
             {{"architecture", found}});
 }

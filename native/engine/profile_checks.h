@@ -47,7 +47,7 @@ class GgufKeys {
 
 /// Returns general.architecture.
 std::string_view architecture_of(const GgufFile& file);
-/// Throws Error(kUnsupported): "models of the architecture 'x' <cannot>; those of <known> do". Of a long list, the
+/// Throws Error(kUnsupported): "models of the architecture 'x' <cannot>; models of <known> do". Of a long list, the
 /// names that begin like x, and the page that has all.
 [[noreturn]] void refuse_architecture(const GgufFile& file, std::string_view cannot,
                                       std::span<const std::string_view> known, std::string_view page);

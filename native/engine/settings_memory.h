@@ -10,8 +10,8 @@
 
 namespace lorekeep::engine {
 
-/// Returns settings measured by this process, else those of `known` measured with the same candidates. Thread-safe, as
-/// are all functions below.
+/// Returns settings measured by this process, else settings of `known` measured with the same candidates. Thread-safe,
+/// as are all functions below.
 std::optional<ComputeSettings> find_settings(std::string_view fingerprint, std::span<const std::string> candidates,
                                              std::span<const KnownSettings> known);
 

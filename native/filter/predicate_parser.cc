@@ -29,7 +29,7 @@ const std::vector<std::string>& operator_names() {
   return names;
 }
 
-/// Operators with two operands, and those of {"field": {operator: operand}}, which has "exists" too.
+/// Operators with two operands, and the operators of {"field": {operator: operand}}, which include "exists".
 bool is_binary(std::string_view name) {
   const auto& names = operator_names();
   return std::find(names.begin() + kLogicalOperators, names.end() - 1, name) != names.end() - 1;

@@ -38,7 +38,7 @@ class PredicateParser {
   std::size_t parse_conditions(const Member& member, const JsonPath& path, std::size_t depth);
   std::size_t parse_condition(const Side& field, const Member& condition, const JsonPath& path);
 
-  // Operators with two operands: `path` is that of the operator.
+  // Operators with two operands: `path` is the operator's path.
   Node operation(const std::string& op, const Side& left, const Side& right, const JsonPath& path);
   Node comparison(Comparison comparison, const Side& left, const Side& right, const JsonPath& path);
   Node membership(const Side& needle, const Side& haystack, const JsonPath& path);

@@ -46,7 +46,7 @@ class Activations {
 
   std::size_t inputs() const noexcept { return inputs_; }
   std::size_t rows() const noexcept { return count_; }
-  /// Blocks per row, with those of zeros that fill the last group of a panel.
+  /// Blocks per row, including blocks of zeros that fill the last group of a panel.
   std::size_t blocks() const noexcept { return blocks_; }
   const ActivationBlock* row(std::size_t index) const noexcept { return quantized_.data() + index * blocks_stride_; }
   /// Blocks from a row to the next, at least blocks().

@@ -61,7 +61,7 @@ struct FileQ6_K {
 static_assert(sizeof(FileQ8_0) == 34 && sizeof(FileQ4_0) == 18 && sizeof(FileQ4_1) == 20 && sizeof(FileQ5_0) == 22 &&
               sizeof(FileQ5_1) == 24 && sizeof(FileQ4_K) == 144 && sizeof(FileQ5_K) == 176 && sizeof(FileQ6_K) == 210);
 
-// quants_of() writes the quants of a block in order, as unsigned numbers; those of Q8_0 have 128 added.
+// quants_of() writes the quants of a block in order, as unsigned numbers; Q8_0 adds 128.
 
 inline void quants_of_low(const std::uint8_t* low, std::uint8_t* to) noexcept {
   for (int i = 0; i < 16; ++i) {

@@ -1,4 +1,4 @@
-// The storage formats of matrices in GGUF files. Formats, type numbers and the meaning of each field are those of ggml
+// The storage formats of matrices in GGUF files. Formats, type numbers and the meaning of each field are ggml's
 // (ggml/include/ggml.h, ggml/src/ggml-common.h).
 #pragma once
 

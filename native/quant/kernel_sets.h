@@ -38,7 +38,8 @@ void quantize_avx512(const float* from, ActivationBlock* to, std::size_t blocks)
 /// Configures the tiles of the calling thread, and restores them afterwards. Fewer than 16 rows are left to
 /// kAvx512VnniKernels.
 extern const QuantKernels kAmxInt8Kernels;
-/// Returns whether a product of two tiles of rows, the second partial, and two panels is that of kScalarKernels.
+/// Returns whether a product of two tiles of rows, the second partial, and two panels equals the product of
+/// kScalarKernels.
 bool amx_int8_product_is_right() noexcept;
 /// Returns amx_permitted() of this trial, determined once.
 bool amx_int8_permitted() noexcept;

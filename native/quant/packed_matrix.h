@@ -31,7 +31,7 @@ class PackedMatrix {
   /// Memory of the packed weights.
   std::size_t bytes() const noexcept { return bytes_; }
 
-  /// Writes the `inputs` weights of one output, exactly those of the file's row.
+  /// Writes the `inputs` weights of one output, exactly as in the file's row.
   void row(std::size_t output, float* to) const noexcept;
 
   /// The weights of outputs 16 index to 16 index + 15.

@@ -1,4 +1,4 @@
-// Who consumes a reply, best class first. The names are those of the config file.
+// Who consumes a reply, best class first. The names are the config file's.
 #pragma once
 
 #include <array>

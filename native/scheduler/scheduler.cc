@@ -206,7 +206,7 @@ void Scheduler::charge(const Step& step, const PromptWork& prompts, const Costs&
   std::uint32_t decodes = 0;
   const double each_prompt_token = prompts.tokens == 0 ? 0 : costs.prefill_ms(prompts) / prompts.tokens;
   for (std::size_t i = 0; i < kConsumerClasses; ++i) {
-    // A class pays the time that its decodes add to those of better classes.
+    // A class pays the time that its decodes add to the decodes of better classes.
     const double before = costs.decode_ms(decodes);
     decodes += step.decode_tokens[i];
     part[i] = std::max(costs.decode_ms(decodes) - before, 0.0) + step.prefill_tokens[i] * each_prompt_token;

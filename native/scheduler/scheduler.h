@@ -82,13 +82,13 @@ class Scheduler {
   /// A request and its relation to the others.
   struct Candidate {
     const Request* request;
-    ConsumerClass consumer_class;  // a leader has the best class of those that wait for it
+    ConsumerClass consumer_class;  // a leader has the best class of the requests that wait for it
     bool held;                     // waits for a leader
 
     bool ready() const noexcept { return request->admitted && !held; }
   };
   struct Service {
-    std::uint64_t step = 0;  // the last one that served the request
+    std::uint64_t step = 0;  // the last step that served the request
     double at_ms = 0;
     bool seen = false;
   };

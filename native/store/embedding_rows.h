@@ -1,4 +1,4 @@
-// Collects the embeddings of records: takes over those of a cache file, and hands out each other text once.
+// Collects the embeddings of records: takes embeddings from a cache file, and hands out each other text once.
 #pragma once
 
 #include <cstddef>
@@ -38,7 +38,7 @@ class EmbeddingRows {
   /// Returns the next texts without an embedding, as many as fit `bytes`, but at least one if any are left.
   EmbeddingPortion next_portion(const Records& records, std::size_t bytes);
   /// Stores the embeddings of a portion: row i of `vectors` (dimension() each) is of record ordinals[i]. `truncated`,
-  /// `failed`: ascending positions in `ordinals` of truncated texts, and of those that have no embedding.
+  /// `failed`: ascending positions in `ordinals` of truncated texts and of texts without an embedding.
   void fill(std::span<const std::uint32_t> ordinals, std::span<const float> vectors,
             std::span<const std::uint32_t> truncated = {}, std::span<const std::uint32_t> failed = {});
 

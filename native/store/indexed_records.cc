@@ -139,7 +139,7 @@ void save_indexed_records(const vector::HnswIndex& index, const Records& records
 
 IndexedRecords open_indexed_records(const std::filesystem::path& index_file, const std::filesystem::path& records_file,
                                     const IndexedRecordsOptions& options) {
-  if (!vector::is_index_file(index_file)) return {{}, "the index file is not one that lorekeep has built"};
+  if (!vector::is_index_file(index_file)) return {{}, "the index file was not built by lorekeep"};
   const SectionFileReader file(index_file, vector::kIndexMagic, vector::kOldestIndexVersion, vector::kIndexVersion);
   if (!has_records(file)) return {{}, "the index file does not carry the records"};
   const Origin origin = read_origin(file);

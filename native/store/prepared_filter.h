@@ -30,7 +30,7 @@ struct PreparedFilter {
 };
 
 /// Returns the known matching rows, or evaluates the predicate. Throws Error(kCancelled); Error(kInvalidArgument) if
-/// the known rows are of another storage. Grain of cancellation: that of filter::evaluate().
+/// the known rows are of another storage. Grain of cancellation: as filter::evaluate().
 std::shared_ptr<const MatchingRows> matching_rows(const PreparedFilter& filter, const Storage& storage,
                                                   const CancelToken* cancel);
 
@@ -46,7 +46,7 @@ class CompiledFilter {
   /// Call after a search with `used`. From the second search on, caches the matching rows of a filter without
   /// variables, at two bits per record.
   void learn(const std::shared_ptr<const Storage>& storage, const PreparedFilter& used, const SearchResult& result);
-  /// The times of searches, except those that evaluated the predicate for the first time.
+  /// The times of searches, except searches that evaluated the predicate for the first time.
   SearchTimes& times(Mode mode) noexcept { return times_.of(mode); }
   /// Returns whether a search with `prepared` evaluates rows that later searches will find cached.
   bool first_use(const PreparedFilter& prepared) const noexcept {

@@ -47,7 +47,7 @@ inline constexpr std::size_t kListedIssues = 20;
 /// Parses record by record: needs memory for the result, a window of four longest records and one record. Throws
 /// Error(kNotFound), kIo (also if the file changes meanwhile); Error(kCorrupt) if the file is not a JSON array,
 /// Error(kInvalidArgument) for invalid records. The message has a line per issue (file:line, record, field, expected,
-/// found); the details are those of the first. Error(kUnsupported) for more records than a storage holds; kCancelled.
+/// found); the details describe the first. Error(kUnsupported) for more records than a storage holds; kCancelled.
 Records read_records(const std::filesystem::path& path, const ReadOptions& options);
 
 }  // namespace lorekeep::store

@@ -184,7 +184,7 @@ class Search {
     return *text_query_;
   }
 
-  /// Makes text_query() that of the words without operators and excluded clauses.
+  /// Reduces text_query() to the words without operators and excluded clauses.
   void read_plain_text() {
     text_query_.emplace(*storage_.text_index(), text::plain_text(request_.text), request_.work.cancel);
   }
@@ -243,7 +243,7 @@ class Search {
     complete(&Hit::bm25_score, &Search::score_words);
   }
 
-  /// Returns the first score of a leg that is not that of its best records, or `none`.
+  /// Returns the first score of a leg that differs from its best score, or `none`.
   static float first_other(std::span<const Scored> leg, float none) noexcept {
     for (const Scored& found : leg) {
       if (std::fabs(found.score - leg.front().score) > kSameScore) return found.score;

@@ -108,7 +108,7 @@ struct StoragePlan {
   std::size_t lexical_terms = 0;   // distinct tokens that occur in any record; 0: the leg found nothing
   std::size_t lexical_scored = 0;  // records scored
 
-  std::optional<double> dense_weight;  // of Fusion::kScores; that of the lexical leg is 1 - dense_weight
+  std::optional<double> dense_weight;  // of Fusion::kScores; the lexical leg's weight is 1 - dense_weight
 };
 
 /// Milliseconds of the parts of a search. The legs of a hybrid search may run at the same time.

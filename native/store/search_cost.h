@@ -33,7 +33,7 @@ class SearchTimes {
   /// Returns whether a search of this size is expected to be short; false before the first learn().
   bool expect(ShortSearch bound, double size) const noexcept;
   bool seen() const noexcept { return seen_; }
-  /// Updates the mean of about the last eight searches, so that one that lost its processor has little effect.
+  /// Updates the mean of about the last eight searches, so that a search that lost its processor has little effect.
   void learn(SearchClock::duration taken, double size) noexcept;
 
  private:

@@ -58,7 +58,7 @@ class Storage {
 
   /// Returns `top_k` hits; fewer only if fewer records match (in lexical mode: match and contain a word of the query)
   /// or because of `threshold`. Throws Error(kInvalidArgument) naming the invalid field, Error(kDimensionMismatch) for
-  /// a query of another dimension, Error(kCancelled). Grain of cancellation: that of the legs, and between them.
+  /// a query of another dimension, Error(kCancelled). Grain of cancellation: as in the legs, and between them.
   SearchResult search(const SearchRequest& request) const;
 
   /// Throws Error(kCorrupt) if a mapped file of the storage was changed in place: data read before the call may be

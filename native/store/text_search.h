@@ -18,7 +18,7 @@ struct TextSearch {
 /// Thread-safe. Throws as text::TextIndex::search().
 TextSearch search_text(const text::TextIndex& index, std::string_view query, const text::TextSearchOptions& options);
 
-/// The same without a filter, as search_if_short(). `times` are those of searches without a filter.
+/// The same without a filter, as search_if_short(). `times`: of searches without a filter.
 std::optional<text::TextSearchResult> search_text_if_short(const text::TextIndex& index, std::string_view query,
                                                            std::size_t k, SearchTimes& times);
 

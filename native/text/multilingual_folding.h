@@ -20,7 +20,7 @@ constexpr bool is_arabic(char32_t code_point) noexcept {
   return code_point >= 0x0600 && code_point <= 0x06FF;
 }
 
-/// A code point's part in a word. The numbers are those of the generated tables.
+/// A code point's part in a word. The generated tables use these numbers.
 enum class CodePointClass : std::uint8_t {
   kSeparator = 0,
   kWord = 1,         // a letter, number or mark of a script that puts spaces between words

@@ -187,7 +187,7 @@ class Calibrator {
     });
   }
 
-  /// Returns a margin from `least` on that suffices, at most kMarginStep times larger than one that does not. Larger
+  /// Returns a margin from `least` on that suffices, at most kMarginStep times larger than an insufficient one. Larger
   /// margins suffice too, except for accidents.
   template <class Suffices>
   static float least_margin(float least, Suffices&& suffices) {

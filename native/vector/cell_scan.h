@@ -27,7 +27,7 @@ struct CellQuery {
   float cell_margin;                   // for skipping cells, in standard deviations (calibration.h)
   float sketch_margin;                 // for ruling out rows, in standard deviations of their sketches
   float surprise;                      // standard deviations by which a row nearer than its sketch says is a surprise
-  float code_error;                    // largest difference between a distance and that of the codes
+  float code_error;                    // largest difference between a distance and the codes' distance
   const Bitmap& filter;                // of cells.members().size() bits
   const Bitmap* filter_in_cell_order;  // Cells::to_cell_order(); null: unknown
   std::size_t matched;                 // members of the filter

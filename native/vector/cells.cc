@@ -36,7 +36,7 @@ std::vector<std::uint32_t> evenly(std::size_t rows, std::size_t count) {
   return taken;
 }
 
-/// The rows of each cell: those of cell i are the range [starts[i], starts[i + 1]) of `rows`.
+/// The rows of each cell: cell i has the range [starts[i], starts[i + 1]) of `rows`.
 struct Groups {
   std::vector<std::uint32_t> starts;
   std::vector<std::uint32_t> rows;

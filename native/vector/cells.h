@@ -50,7 +50,7 @@ class Cells {
     return memory_.centres.bytes() + memory_.starts.size_bytes() + memory_.members.size_bytes() +
            memory_.radii.size_bytes();
   }
-  /// Heap bytes; those of the centres only if they are owned.
+  /// Heap bytes; centres count only if they are owned.
   std::size_t heap_bytes() const noexcept;
 
   /// Some rows, evenly spread over the cells, for estimating the standard deviation of all rows.

@@ -21,7 +21,7 @@ struct Codes {
 
   bool empty() const noexcept { return matrix.size() == 0; }
 
-  /// Returns the largest difference between a distance from `query` (a scorer of the codes) and that of the codes:
+  /// Returns the largest difference between a distance from `query` (a scorer of the codes) and the codes' distance:
   /// |q r - q' r'| <= |q - q'| |r| + |q'| |r - r'|, and the rounding of f32 sums.
   float distance_error(const Scorer& query) const noexcept {
     const float rounding = 1e-6f + 1.2e-7f * static_cast<float>(matrix.dimension());

@@ -59,7 +59,8 @@ struct DistanceKernels {
   void (*decode_f16)(const std::uint16_t* from, float* to, std::size_t length);
 };
 
-/// Returns the fastest set within usable_features() (core/cpu/cpu.h): that of LOREKEEP_KERNELS if the CPU supports it.
+/// Returns the fastest set within usable_features() (core/cpu/cpu.h): the set of LOREKEEP_KERNELS if the CPU supports
+/// it.
 const DistanceKernels& kernels() noexcept;
 
 /// Returns the sets that this CPU supports, slowest ("scalar") first.

@@ -190,7 +190,7 @@ class Builder : Workbench {
     write_list(ordinal, level, neighbours);
   }
 
-  /// Adds up to `count` of the others: first those that are nearer to the row than to its neighbours, as hnswlib
+  /// Adds up to `count` of the others: first rows that are nearer to the row than to its neighbours, as hnswlib
   /// chooses, then the nearest.
   void replace(std::uint32_t ordinal, std::size_t count, std::vector<std::uint32_t>& neighbours,
                std::vector<std::uint32_t>& others) const {

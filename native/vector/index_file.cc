@@ -185,7 +185,7 @@ class Loader {
     return Cells::view(std::move(memory), file_.name());
   }
 
-  /// Returns the sketches. Ignores those of version 4, which are not by cell.
+  /// Returns the sketches. Ignores sketches of version 4, which are not by cell.
   Sketches sketches() const {
     if (file_.version() < kCellVersion) return {};
     const bool present = (header_.flags & kHasSketches) != 0 && header_.count > 0;

@@ -20,7 +20,7 @@ inline constexpr Magic kIndexMagic{{'L', 'K', 'H', 'N', 'S', 'W', '\0', '\0'}};
 /// ignored. All are readable.
 inline constexpr std::uint32_t kIndexVersion = 6;
 inline constexpr std::uint32_t kOldestIndexVersion = 1;
-/// The index's own sections have the ids 1 to kIndexSections; those of other modules begin at kFirstOtherSection.
+/// The index's own sections have the ids 1 to kIndexSections; sections of other modules begin at kFirstOtherSection.
 inline constexpr std::uint32_t kIndexSections = 17;
 inline constexpr std::uint32_t kFirstOtherSection = 32;
 

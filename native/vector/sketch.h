@@ -23,7 +23,7 @@ namespace lorekeep::vector {
 /// Codes of fewer dimensions fill at most three cache lines, so sketches would save too little.
 inline constexpr std::size_t kMinSketchedDimension = 192;
 
-/// Stored after the bits of a row. The residual is row - centre; the mean is that of all rows.
+/// Stored after the bits of a row. The residual is row - centre; the mean is over all rows.
 struct SketchNumbers {
   float base;  // residual . mean
   float
@@ -100,7 +100,7 @@ class SketchQuery {
   static bool fast() noexcept;
 
   /// Estimates the distance of the row at each place: likely[i] is the estimate, lower_bounds[i] the estimate minus
-  /// `margin` standard deviations of its error. centre_distances[i] is that of the centre of its cell (1 - query .
+  /// `margin` standard deviations of its error. centre_distances[i] is the distance of its cell's centre (1 - query .
   /// centre). Distances here are not clamped to [0, 2].
   void estimate(const std::uint32_t* places, const float* centre_distances, std::size_t count, float margin,
                 float* likely, float* lower_bounds) const noexcept;

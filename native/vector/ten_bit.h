@@ -8,8 +8,8 @@
 
 namespace lorekeep::vector {
 
-/// Values whose low bits share 16 bytes: byte j has those of the values j, 16 + j, 32 + j and 48 + j, lowest bits
-/// first, so that vector registers unpack them with shifts only.
+/// Values whose low bits share 16 bytes: byte j has the low bits of the values j, 16 + j, 32 + j and 48 + j, lowest
+/// bits first, so that vector registers unpack them with shifts only.
 inline constexpr std::size_t kTenBitGroup = 64;
 
 constexpr std::size_t whole_groups(std::size_t dimension) noexcept {

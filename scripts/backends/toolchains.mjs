@@ -30,7 +30,7 @@ async function vulkan() {
   return {};
 }
 
-/** GPU_TARGETS (gfx1100;gfx1030...) selects processors; default: those of ROCm's CMake. */
+/** GPU_TARGETS (gfx1100;gfx1030...) selects processors; default: the choice of ROCm's CMake. */
 async function hip() {
   const compiler = process.env.HIPCXX ?? firstProgram(['amdclang++', 'clang++-21', 'clang++-19', 'clang++']);
   if (compiler === undefined)

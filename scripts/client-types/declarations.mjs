@@ -17,7 +17,7 @@ export class Declarations {
   /** Places of fields without a description. */
   undescribed = [];
 
-  /** `fields`: by name of a field, a type in place of that of its schema. */
+  /** `fields`: by name of a field, a type that replaces its schema's. */
   constructor({ fields = {} } = {}) {
     this.#fields = fields;
   }
@@ -150,7 +150,7 @@ const listOf = (item, as) => {
 const propertyName = (name) => (/^[A-Za-z_$][\w$]*$/.test(name) ? name : JSON.stringify(name));
 const literal = (value) => (typeof value === 'string' ? `'${value}'` : String(value));
 
-/** Schemas of any object, of arrays of strings, and of arrays of those: src/base/schema/bounded.ts. */
+/** Schemas of any object, of arrays of strings, and of arrays of such arrays: src/base/schema/bounded.ts. */
 function customType(schema) {
   const { type, items } = schema.meta?.() ?? {};
   if (type === 'object') return 'Record<string, unknown>';

@@ -47,7 +47,7 @@ function components({ options }) {
 }
 
 /**
- * The page of each type's folder, with the table of its params where the page says `<!-- params -->`, and that of one
+ * The page of each type's folder, with the table of its params where the page says `<!-- params -->`, and the table of one
  * param's fields where it says `<!-- params NAME -->`.
  */
 function nodes(params) {

@@ -1,6 +1,6 @@
 /**
  * A way around that imports make: its files in turn, the first one again at the end. Undefined where there is none.
- * `imports` has for each file those that it imports.
+ * `imports`: the imported files of each file.
  */
 export function findCycle(imports) {
   const done = new Set();

@@ -1,11 +1,11 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, posix } from 'node:path';
 
-/** Whether a path is that of type declarations. */
+/** Whether a path names type declarations. */
 export const isDeclaration = (path) => /\.d\.c?ts$/.test(path);
 
 /**
- * Returns the paths of the declarations that users of the package can reach: those that `exports` names and what they
+ * Returns the paths of the declarations that users of the package can reach: the declarations that `exports` names and what they
  * import. The others describe internals, and take 1.6 MB on a disk with blocks of 4 KiB.
  */
 export function reachableDeclarations(root, { exports }) {

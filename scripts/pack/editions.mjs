@@ -42,7 +42,7 @@ const productionConfig = {
   include_engine_diagnostics: false,
 };
 
-/** The files that an edition has beside those of the checkout, by path. */
+/** The files that an edition has besides the checkout's, by path. */
 export function editionFiles(edition) {
   const text = (config) => `${JSON.stringify(config, null, 2)}\n`;
   return edition === 'production'

@@ -38,7 +38,7 @@ export function sbom(edition, models) {
   return `${JSON.stringify(document, null, 2)}\n`;
 }
 
-/** `bundled`: those that the package itself contains. */
+/** `bundled`: packages inside this package. */
 function npmPackages(bundled) {
   const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'));
   const components = Object.entries(packages)

@@ -24,7 +24,7 @@ const files = [
   '!native/vendor/llama.cpp/ggml/src/ggml-cpu/arch/{loongarch,powerpc,riscv,s390,wasm}',
 ];
 
-/** package.json of the source package. Its version is that of lorekeep: JavaScript and addon belong together. */
+/** package.json of the source package. It has lorekeep's version: JavaScript and addon belong together. */
 export function sourceManifest() {
   const { version, license, engines, binary, devDependencies } = packageJson();
   const { 'cmake-js': cmakeJs, 'node-addon-api': nodeAddonApi } = devDependencies;

@@ -40,7 +40,7 @@ export function errorSample(folder) {
   });
 }
 
-/** The first line of `lorekeep serve --parent-pid`; port, token and pid are those of the page. */
+/** The first line of `lorekeep serve --parent-pid`; port, token and pid are the page's. */
 export async function readySample(folder, block) {
   const config = folder.write('ready.json', { logs_dir: '' });
   const args = ['serve', '--port', '0', '--parent-pid', String(process.pid), '--config', config];

@@ -75,7 +75,7 @@ function styled(text, { fill, weight }) {
   return `<tspan${colour}${weight === undefined ? '' : ` font-weight="${weight}"`}>${text}</tspan>`;
 }
 
-/** Renderers join spaces, but not those that forbid a break. */
+/** Renderers join spaces, but not no-break spaces. */
 function escaped(text) {
   return text
     .replaceAll('&', '&amp;')

@@ -55,7 +55,7 @@ async function testNames(tree, label) {
   return tests.map((test) => test.name);
 }
 
-/** Of `names` those that contain a filter, or all without one. Each filter must be part of one of `known`. */
+/** Returns the `names` that contain a filter, or all names without one. Each filter must be part of one of `known`. */
 export function selectNames(names, filters, known) {
   const unknown = filters.find((filter) => !known.some((name) => name.includes(filter)));
   if (unknown !== undefined) {

@@ -7,7 +7,7 @@ export const sha256Of = (file) => createHash('sha256').update(readFileSync(file)
 /** Writes SHA256SUMS for all files of a folder, as sha256sum prints and checks them. */
 export function writeChecksums(folder) {
   const list = join(folder, 'SHA256SUMS');
-  rmSync(list, { force: true }); // it may be a link to that of another folder
+  rmSync(list, { force: true }); // it may be a link to another folder's list
   const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) =>
     entry.isFile(),
   );

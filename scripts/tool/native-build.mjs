@@ -37,7 +37,7 @@ export const buildProductionAddon = (variants) =>
     ['lorekeep_production'],
   );
 
-/** The addon of the production edition, which lies in a folder beside that of development: the first of `files`. */
+/** The addon of the production edition, in a folder beside the development edition's: the first of `files`. */
 export const productionAddon = ([addon]) => join(dirname(addon), 'production', basename(addon));
 
 /**

@@ -12,7 +12,7 @@ export const releaseTree = join(root, '.cmake', 'release');
 /** The folder that the loader looks at first. */
 export const stageFolder = join(root, 'build', 'Release');
 export const prebuildsFolder = join(root, 'prebuilds');
-/** Folder of the production edition's addon below that of a prebuild. */
+/** Folder of the production edition's addon inside a prebuild's folder. */
 export const productionFolder = 'production';
 /** Symbol files of the libraries in prebuildsFolder. Not part of the package. */
 export const symbolsFolder = join(root, 'symbols');

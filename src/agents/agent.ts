@@ -22,7 +22,7 @@ interface AgentParts {
   history: AgentHistory;
 }
 
-/** A graph with its opened nodes. Its turns run one after another, concurrently with those of other agents. */
+/** A graph with its opened nodes. Its turns run one after another; agents run concurrently. */
 export class Agent {
   readonly id: string;
   readonly #nodes: readonly AgentNode[];
@@ -112,7 +112,7 @@ export class Agent {
     const turn = new Turn(id, { ...input, history: this.#history, ...this.#options }, outlet, this.#log);
     const ended = this.#take(turn, outlet);
     this.#turns.set(id, { turn, ended });
-    // Drop the result: it would keep those of all earlier turns alive.
+    // Drop the result: it would keep the results of all earlier turns alive.
     this.#tail = Promise.allSettled([this.#tail, ended]).then(() => {});
     return ended;
   }

@@ -54,7 +54,7 @@ export class CompactTemplate {
     return this.#numbers.byteLength;
   }
 
-  /** `show` makes the text of a `{{value}}`, `raw` that of a `{{{value}}}`. */
+  /** `show` makes the text of a `{{value}}`, `raw` the text of a `{{{value}}}`. */
   render(context: LookupContext, show: Show, raw: Show = String): string {
     return this.#renderTokens(0, this.#numbers.length / numbersPerToken, context, { show, raw });
   }

@@ -150,7 +150,7 @@ export class Interaction {
     writer.end(citations);
   }
 
-  /** Starts a node's reply that is written in pieces. The reply of one node ends before that of another starts. */
+  /** Starts a node's reply that is written in pieces. One node's reply ends before another node's starts. */
   startReply(node: string): ReplyWriter {
     const separator = this.#replyText === '' ? '' : '\n';
     return new ReplyWriter(node, separator, this.#replyText.length, {

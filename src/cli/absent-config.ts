@@ -27,7 +27,7 @@ async function nearestPath(path: string): Promise<string | undefined> {
   const isThere = await readdir(parent).catch(() => undefined);
   const folder = isThere === undefined ? await nearestPath(parent) : parent;
   const own = basename(path);
-  // In its own folder, the name is that of a link to nothing.
+  // In its own folder, the name belongs to a link to nothing.
   const names = isThere?.filter((name) => name !== own) ?? (await readdir(folder ?? '').catch(() => []));
   const name = names.includes(own) ? own : nearestName(own, names);
   return name === undefined || folder === undefined ? undefined : join(folder, name);

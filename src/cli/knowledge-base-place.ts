@@ -12,7 +12,7 @@ const fileHere = 'kb.json';
 
 /**
  * Returns the config of a knowledge base. `given` is its path, or a folder that was indexed or has a kb.json; without it, kb.json
- * in the current folder, or the latest index of the current folder, of the nearest one above, and of those below.
+ * in the current folder, or the latest index of the current folder, of the nearest folder above, and of the folders below.
  * @throws UsageError, CommandError
  */
 export async function findKnowledgeBase(given: string | undefined): Promise<string> {

@@ -45,6 +45,6 @@ async function reread(running: Reloadable): Promise<void> {
     log.info({ changed: taken.map(({ path }) => path), needRestart }, 'config reread');
   } catch (error) {
     const { message } = error as Error;
-    log.error(`config not reread; the server keeps the one that it has: ${message}`);
+    log.error(`config not reread; the server keeps its config: ${message}`);
   }
 }

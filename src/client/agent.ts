@@ -11,7 +11,7 @@ export interface TurnOptions extends CallOptions {
   variables?: Record<string, unknown> | undefined;
   /** Result of the action that the turn before asked for. */
   actionResult?: unknown;
-  /** TurnComplete has the hits of all `retrieve` nodes, not only of those with `emit`. Default false. */
+  /** TurnComplete has the hits of all `retrieve` nodes, not only of nodes with `emit`. Default false. */
   hits?: boolean | undefined;
   /** Report the prompts of `generate` nodes instead of generating. */
   dryRun?: boolean | undefined;

@@ -6,9 +6,9 @@ export interface StartServerOptions {
   args?: readonly string[] | undefined;
   /** Path of the config file, as `--config`. Default: as for `lorekeep serve`. */
   config?: string | undefined;
-  /** Environment variables besides those of this process; undefined removes one. */
+  /** Environment variables in addition to this process's; undefined removes one. */
   env?: NodeJS.ProcessEnv | undefined;
-  /** Aborting stops a server that does not listen yet. It has no effect on one that listens: use close(). */
+  /** Aborting stops a server that does not listen yet. A listening server needs close(). */
   signal?: AbortSignal | undefined;
   /** Time until the server listens, in ms. Default 30,000. */
   timeoutMs?: number | undefined;

@@ -4,7 +4,7 @@ import type { ServerConfig } from './schema.js';
 const place = ['engines', 'llm_engine', 'inference', 'scheduler'];
 const classes = ['interactive_visible', 'interactive_buffered', 'background'] as const;
 
-/** Makes the legacy chunk size that of every class, if the file sets it and has no block of a class. */
+/** Applies the legacy chunk size to every class, if the file sets it and has no block of a class. */
 export function applyLegacyQuantum(config: ServerConfig, written: object): void {
   const isWritten = (field: string) => valueAt(written, [...place, field]) !== undefined;
   if (!isWritten('prefill_quantum_tokens') || classes.some(isWritten)) return;

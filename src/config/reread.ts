@@ -33,7 +33,7 @@ export interface ConfigChanges {
 }
 
 /**
- * Compares a running config with one that was loaded again. `sources` of both decide whether a field is set: defaults
+ * Compares a running config with a reloaded config. `sources` of both decide whether a field is set: defaults
  * that depend on the machine's state are no changes.
  */
 export function configChanges(

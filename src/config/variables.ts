@@ -29,7 +29,7 @@ export const otherVariables: Readonly<Record<string, string>> = {
   LOREKEEP_TELEMETRY: '`0`: no telemetry ([telemetry](../guides/diagnostics.md#telemetry)).',
 };
 
-/** Variables of tests and benchmarks, and those that Kubernetes sets for a service named lorekeep. */
+/** Variables of tests and benchmarks, and variables that Kubernetes sets for a service named lorekeep. */
 const ofOthers = [/^(BENCH|DATA|RECORDS_MB|TEST_\w+)$/, /^(SERVICE_(HOST|PORT)\w*|PORT_\d+_(TCP|UDP)\w*)$/];
 
 const known = new Set([...configFlags.map(({ variable }) => variable), ...Object.keys(otherVariables)]);

@@ -77,7 +77,7 @@ export class ClientMemory {
     };
   }
 
-  /** Returns a function that sets bytes which go up and down: those of a request, received or unsent ones. */
+  /** Returns a function that sets a changing number of bytes: of a request, received, or unsent. */
   gauge(kind: PassingKind): (native: number, heap?: number) => void {
     let last = noBytes;
     return (native, heap = 0) => {

@@ -47,7 +47,7 @@ export class FairQueue<Member extends FairMember> {
     this.#waiting.delete(member);
   }
 
-  /** Removes the member whose turn it is, of those that `may` have it; of equals, the one that has waited longest. */
+  /** Removes the member whose turn it is, among members that `may` run; among equals, the longest waiting one. */
   take(time = 0, may: (member: Member) => boolean = everybody): Member | undefined {
     let first: Member | undefined;
     let least = Number.POSITIVE_INFINITY;

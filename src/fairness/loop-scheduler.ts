@@ -102,7 +102,7 @@ export class LoopScheduler {
   #stopWatching = () => {};
   /** Time used in this turn of the event loop. */
   #spent = 0;
-  /** Processor time when it was last read, with that of the short slices since, and the time until which that is. */
+  /** Processor time at the last reading plus the short slices since, and the time at which it was valid. */
   #usedBefore = 0;
   #usedUntil = Number.NEGATIVE_INFINITY;
   #turnEnds = false;

@@ -14,7 +14,7 @@ export interface KnowledgeBaseBuild extends EmbeddingCounts {
   records: number;
   /** Records that were linked into the index; the others kept the links of the index before. */
   linked: number;
-  /** Absolute paths of the files that were written, without those that were up to date. */
+  /** Absolute paths of the files that were written; current files are left out. */
   written: string[];
   /** Absolute path of the index; undefined when the config names none. */
   indexFile: string | undefined;
@@ -24,10 +24,9 @@ export interface KnowledgeBaseBuild extends EmbeddingCounts {
 }
 
 /**
- * Builds the files that opening wants to find: `embeddings_file`, `index_file` and the text index, as far as the config
- * has them. Each is written under a temporary name and renamed, so that a reader sees the old file or the new one. Each names
- * its sources, so that a build that is stopped between two of them leaves no file that passes for another's. Temporary files
- * of builds that were killed are removed.
+ * Builds the files that the config names: `embeddings_file`, `index_file` and the text index. Each is written under a
+ * temporary name and renamed, so that a reader sees the old file or the new one. Each identifies its sources, so that a
+ * reader detects files of different builds after a kill. Temporary files of killed builds are removed.
  * @throws as openKnowledgeBase(); INVALID_ARGUMENT when the config names nothing to build, IO when a file cannot be written.
  */
 export async function buildKnowledgeBase(

@@ -54,7 +54,7 @@ const known: OptionNames<CreateStorageOptions> = {
 /**
  * Makes a storage in memory: embeds every text, unless `vectors` has its embedding, and indexes it. Nothing is written to
  * disk; see SearchableStorage.save(). `Own`: the type of the records' metadata.
- * @throws LorekeepError: INVALID_ARGUMENT (no texts, an empty one, one that is no string; named by position; an id twice;
+ * @throws LorekeepError: INVALID_ARGUMENT (no texts; an empty text or a value that is no string, named by position; an id twice;
  * metadata that does not fit the fields), TEXT_TOO_LONG, DIMENSION_MISMATCH, OUT_OF_MEMORY, CANCELLED.
  */
 export async function createStorage<Own extends MetadataOf<Own> = Metadata>(
@@ -168,7 +168,7 @@ function inPieces(model: TextEmbedder, turn: () => Promise<() => void>) {
 /** Returns whether a text is more than blanks. Does not look at those after the first other character. */
 const isWritten = (text: string) => /\S/.test(text);
 
-/** @throws INVALID_ARGUMENT for no strings, and for one that is empty or no string, by position */
+/** @throws INVALID_ARGUMENT for no strings, and for an empty string or another value, by position */
 export function checkStrings(strings: readonly unknown[]): void {
   if (!Array.isArray(strings) || strings.length === 0) {
     const reason = 'an array of at least one string is expected';

@@ -77,7 +77,7 @@ export function makeFolderOf(path: string): void {
 type CacheSource = Pick<Opened, 'files'> & { readOnly: boolean; log: KnowledgeLog };
 
 /**
- * Writes a file that only saves time, unless the source is read-only; one that cannot be written is a warning. Returns whether it was
+ * Writes a file that only saves time, unless the source is read-only. A failure is a warning. Returns whether it was
  * written. @throws errors of `write()` but IO
  */
 export async function writeCache(
@@ -139,7 +139,7 @@ async function checkDistinct({ path, config, files }: Opened): Promise<void> {
   }
 }
 
-/** The id of a file; for an absent one that of its folder, and its name. */
+/** The id of a file; of an absent file, its folder's id and its name. */
 async function identityOf(path: string): Promise<string> {
   const folder = dirname(path);
   return (await fileIdAt(path)) ?? `${(await fileIdAt(folder)) ?? folder}/${basename(path)}`;

@@ -13,7 +13,7 @@ export interface EvaluatedSetting {
   /** Whether searches without options use it. */
   current: boolean;
   mean: Measures;
-  /** nDCG less that of the current setting: the mean over the questions, and half of its 95 % interval. */
+  /** nDCG minus the current setting's: the mean over the questions, and half of its 95 % interval. */
   difference: { mean: number; half: number };
 }
 

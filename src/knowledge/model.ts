@@ -15,7 +15,7 @@ export interface KnowledgeModel {
   /** Catalog name, for diagnostics. */
   readonly name?: string;
   readonly model: TextEmbedder;
-  /** Facts that are known even while the model is unloaded. Default: those of `model`. */
+  /** Facts that are known even while the model is unloaded. Default: from `model`. */
   readonly facts?: TextEmbedder['facts'];
   /** Default: nothing. */
   readonly queryPrefix?: string | undefined;

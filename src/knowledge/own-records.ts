@@ -5,7 +5,7 @@ import { LorekeepError } from '../../lib/internal.js';
 /** How a records file that lorekeep writes begins and ends. */
 const [beginning, end] = ['[\n{"id":', '\n]\n'];
 
-/** Checks that a records file may be replaced. @throws INVALID_ARGUMENT unless it is absent, empty, or one that lorekeep wrote */
+/** Checks that a records file may be replaced. @throws INVALID_ARGUMENT unless it is absent, empty, or written by lorekeep */
 export async function checkOwnRecords(path: string): Promise<void> {
   const found = await lstat(path).catch(() => undefined);
   if (found === undefined || (found.isFile() && found.size === 0)) return;

@@ -15,7 +15,7 @@ export interface KnowledgeBaseFiles {
 }
 
 /**
- * Makes an absolute path of one that a config names in `field`. A server refuses paths that leave its storage root here.
+ * Makes the path that a config names in `field` absolute. A server refuses paths that leave its storage root here.
  * `written`: the file may be absent, because lorekeep makes it.
  */
 export type PathResolver = (path: string, field: string, written: boolean) => Promise<string>;
@@ -82,7 +82,7 @@ export async function resolveFiles(
   };
 }
 
-/** Where the files lie whose change makes an opened knowledge base outdated; those that opening makes are not among them. */
+/** Paths of the files whose change makes an opened knowledge base outdated, without files that opening itself makes. */
 export function sourcePaths(configPath: string, { records_file, index_file }: KnowledgeBaseConfig): string[] {
   const named = index_file === undefined ? [records_file] : [records_file, index_file];
   return [configPath, ...named.map((path) => resolve(dirname(configPath), path))];

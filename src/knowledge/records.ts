@@ -3,7 +3,7 @@ import { withIndexRemedy } from './index-error.js';
 import type { Source } from './resolve.js';
 
 /**
- * The records that the index file carries, as long as they are those of the records file; else the records file is read,
+ * The records that the index file carries, as long as they match the records file; else the records file is read,
  * and the log says why. @throws as openKnowledgeBase() for records, and for an index file that is absent or damaged
  */
 export async function openRecords({ buildCommand, config, files, log, signal }: Source): Promise<Records> {

@@ -9,7 +9,7 @@ export interface ResultOptions {
   /** Hits per value of `groupBy`. Default 1. */
   groupSize?: number | undefined;
   /**
-   * Drops each hit whose embedding is at most this far (cosine distance) from that of a better one. true: 0.05. Default:
+   * Drops each hit whose embedding is at most this cosine distance from a better hit's. true: 0.05. Default:
    * false.
    */
   dropDuplicates?: boolean | number | undefined;

@@ -37,7 +37,7 @@ import { type CheckedSearchOptions, type KnowledgeSearchOptions, searchOptions }
 
 /** A hit; with `rerank`, ranked by the reranker. */
 export interface SearchHit<Own = Metadata> extends StorageHit<Own> {
-  /** Score of the reranker, which orders the hits; `score` stays that of the search. */
+  /** Score of the reranker, which orders the hits; `score` stays the score of the search. */
   rerankScore?: number;
   /** With `context`: the records around it. */
   context?: HitContext;
@@ -315,12 +315,12 @@ export class SearchableStorage<Own extends MetadataOf<Own> = Metadata>
     return this.storage.has(id, options);
   }
 
-  /** Returns records in their order, or those that match a filter; 100 of them by default. @throws as get() */
+  /** Returns records in their order, all or the ones that match a filter; by default the first 100. @throws as get() */
   list(options?: ListOptions): Promise<StoredRecord<Own>[]> {
     return this.storage.list(options) as Promise<StoredRecord<Own>[]>;
   }
 
-  /** Returns the number of records, or of those that match a filter. @throws as get() */
+  /** Counts all records, or the records that match a filter. @throws as get() */
   count(options?: CountOptions): Promise<number> {
     return this.storage.count(options);
   }

@@ -55,7 +55,7 @@ export function isOutdated(error: unknown): error is LorekeepError {
 }
 
 /**
- * Builds an index file again that is outdated, and writes it; one that cannot be written is a warning.
+ * Rebuilds an outdated index file and writes it. A failure to write is a warning.
  * @throws INVALID_ARGUMENT if the file belongs to another knowledge base; as openKnowledgeBase()
  */
 export async function rebuildVectors(

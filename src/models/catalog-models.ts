@@ -31,7 +31,7 @@ export interface CatalogModelsOptions {
   buildFlags?: string | undefined;
 }
 
-/** The same values as those of a server without a config file. */
+/** The values of a server without a config file. */
 export const defaultOptions: CatalogModelsOptions = {
   defaultContext: 512,
   threads: 0,

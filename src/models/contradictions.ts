@@ -61,7 +61,7 @@ function differences(
   const kind = kindOfHeader(file);
   const unused = type === 'vad' || type === 'stt';
   const refusal = unused ? undefined : used.refusals[type];
-  // A decoder whose file names no pooling embeds with that of the catalog.
+  // A decoder whose file names no pooling embeds with the catalog's.
   const madeUsable = type === 'embedding' && kind === 'llm' && refusal === undefined;
   if (kind !== undefined && kind !== type && !madeUsable)
     found.push(otherType(type, kind, refusal !== undefined));

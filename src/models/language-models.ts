@@ -72,7 +72,7 @@ export interface LanguageModelState {
   contextSize: number;
   /** Undefined for a runtime that has no cells. */
   numbers?: LanguageModelNumbers | undefined;
-  /** Parts before those that follow them. */
+  /** Each part before the parts that continue it. */
   prefixes?: PrefixPart[] | undefined;
 }
 
@@ -146,7 +146,7 @@ export class LanguageModels {
   }
 
   /**
-   * Loads a model, or shares one that is loaded with a context of that size or more. `contextSize`: default that of the
+   * Loads a model, or shares a loaded model with a context of that size or more. `contextSize`: default that of the
    * catalog, else `defaultContext`; at most the model's own. After a failed load, the next call tries again.
    * @throws UnknownModelError, ModelLoadError
    */

@@ -37,7 +37,7 @@ export interface MemoryLease {
 
 export interface ModelMemoryOptions {
   /**
-   * Returns the bytes that all models may take on a device; undefined: unlimited. `loaded`: bytes of those in memory;
+   * Returns the bytes that all models may take on a device; undefined: unlimited. `loaded`: bytes of the models in memory;
    * `quiet`: whether no model is being loaded or unloaded.
    */
   limit(device: string, loaded: number, quiet: boolean): number | undefined;
@@ -97,8 +97,8 @@ interface Claim {
 
 /**
  * The memory that embedding, generating and reranking models share. A model that needs room waits until the least recently
- * used models have left: those that compute stay, and so do those that were loaded just now. Waiting models take turns;
- * one that fits into the free memory passes the others.
+ * used models have left. Computing models stay, and so do models that were loaded just now. Waiting models take turns;
+ * a model that fits into the free memory passes the others.
  */
 export class ModelMemory {
   readonly #options: ModelMemoryOptions;
@@ -176,7 +176,7 @@ export class ModelMemory {
     });
   }
 
-  /** Grants the claims that fit, and makes room for the first one that does not. */
+  /** Grants the claims that fit, and makes room for the first claim that does not. */
   #pump(): void {
     for (const claim of [...this.#claims]) {
       const refusal = this.#refusal(claim);

@@ -93,7 +93,7 @@ export class ModelSlot<Model extends SlotModel> {
     };
   }
 
-  /** Updates the model's memory in the budget: one that has lost its GPU, or had to leave it, is on another device. */
+  /** Updates the model's memory in the budget: after losing or leaving a GPU it is on another device. */
   account(): void {
     const [model, lease] = [this.#model, this.#lease];
     if (model === undefined || lease === undefined) return;

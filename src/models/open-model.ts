@@ -23,7 +23,7 @@ export interface OpenModelOptions {
   entry: CatalogEntry;
   log: ModelLog;
   signal: AbortSignal;
-  /** Default: the one that the catalog chooses. */
+  /** Default: the catalog's choice. */
   located?: LocatedVariant;
 }
 

@@ -415,7 +415,7 @@ export class ServerError extends Error {
   }
 }
 
-/** The details that a code needs; those of a code without required ones may be left out. */
+/** The details of a code; optional if the code requires none. */
 type DetailsArgument<Code extends ErrorCode> =
   Partial<ErrorDetailsByCode[Code]> extends ErrorDetailsByCode[Code]
     ? [details?: ErrorDetailsByCode[Code], options?: ErrorOptions]
@@ -432,7 +432,7 @@ export function serverError<Code extends ErrorCode>(
 }
 
 /**
- * Makes an error without a stack: nobody reads that of a client's mistake, and it takes a sixth of
+ * Makes an error without a stack: nobody reads the stack of a client's mistake, and it takes a sixth of
  * the time of a refusal.
  */
 function withoutStack(make: () => ServerError): ServerError {

@@ -158,7 +158,7 @@ export const requestSchemas = {
     hits: z
       .boolean()
       .default(false)
-      .describe('TurnComplete has the hits of all `retrieve` nodes, not only of those with `emit`.'),
+      .describe('TurnComplete has the hits of all `retrieve` nodes, not only of nodes with `emit`.'),
     dry_run: z
       .boolean()
       .default(false)
@@ -273,7 +273,7 @@ export function turnCompleteSchema<
       .array(turnHitSchema)
       .optional()
       .describe(
-        'The hits of the `retrieve` nodes that ran, in their order: of all with `hits` in the TurnRequest, else of those with `emit`; absent if none is asked for.',
+        'Hits of the `retrieve` nodes that ran, in their order: of all nodes with `hits` in the TurnRequest, else of nodes with `emit`. Absent if none is asked for.',
       ),
     hits_omitted: z
       .int()

@@ -17,7 +17,7 @@ export interface JsonLimits {
 
 /**
  * Whether an integer of 64 bits beyond 2^53 becomes a BigInt rather than a rounded number. `keys`: of the objects and arrays
- * around it, outermost first; those of arrays are empty.
+ * around it, outermost first; empty for arrays.
  */
 export type IsExact = (keys: readonly string[]) => boolean;
 

@@ -20,7 +20,7 @@ const fusionSchema = z.strictObject({
 
 /** Fusion by scores. Absent fields come from the model's catalog entry, else from the defaults. */
 const scoreFusionSchema = z.strictObject({
-  weight: share.describe('Share of the dense leg. Default: that of the model, which depends on the query.'),
+  weight: share.describe("Share of the dense leg. Default: the model's share, which depends on the query."),
   candidates,
 });
 
@@ -85,7 +85,7 @@ export const retrievalFields = {
     .max(2)
     .optional()
     .describe(
-      'Drops each hit whose embedding is at most this cosine distance from that of a better one; 0.05 suits most models. Default: none is dropped.',
+      "Drops each hit whose embedding is at most this cosine distance from a better hit's; 0.05 suits most models. Default: none is dropped.",
     ),
   context: z
     .int()

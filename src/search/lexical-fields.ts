@@ -32,7 +32,7 @@ export const lexicalSchema = z.strictObject({
     .describe('String fields whose words count too, with the factor of their BM25 score.'),
   stopwords: stringArray(words)
     .optional()
-    .describe('Words of queries that are ignored, besides those of the tokenizer.'),
+    .describe("Words of queries that are ignored, besides the tokenizer's stopwords."),
   synonyms: stringArrays(maxWords, words).optional().describe('Groups of words that count as one.'),
 });
 

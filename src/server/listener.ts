@@ -16,7 +16,7 @@ const loopback = '127.0.0.1';
 /** All interfaces, with IPv6 and IPv4; without IPv6, with IPv4 only. */
 const everywhere = ['::', '0.0.0.0'] as const;
 
-/** Addresses to listen on; the first one that this machine has is used. */
+/** Addresses to listen on; the first address that this machine has is used. */
 export const hostsOf = (access: ServerConfig['network_access']): readonly string[] =>
   access === 'local' ? [loopback] : everywhere;
 

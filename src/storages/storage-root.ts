@@ -14,7 +14,7 @@ import { fromRoot, leavesRoot } from './path-spelling.js';
 
 /** Absolute paths of the server's own files. No request can open them, under any name. */
 export interface OwnFiles {
-  /** Closes the files that the config names now, besides those that it named before. */
+  /** Forbids the files that the config names now, in addition to the files that it named before. */
   remember(): void;
   /** Files, and folders with their content. */
   readonly closed: readonly string[];
@@ -56,7 +56,7 @@ export class StorageRoot {
 
   /**
    * Reads a file that a request names, through the descriptor that was checked.
-   * @throws StorageOutsideRoot for an absolute path, or one that leaves the root by `..` or by a symbolic link, existing or
+   * @throws StorageOutsideRoot for an absolute path, or a path that leaves the root by `..` or by a symbolic link, existing or
    * not; StorageFileNotFound, also for files closed to clients; InvalidStringStorage if the system denies access; the result
    * of `tooLarge()`, called with the size, above `maxBytes`
    */

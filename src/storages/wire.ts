@@ -6,7 +6,7 @@ import { milliseconds } from '../protocol/milliseconds.js';
 import type { Hit, RetrievalPlan } from '../protocol/retrieval.js';
 import type { Reranking } from './search-options.js';
 
-/** The outcome of a search in protocol form. Times are those of all storages together. */
+/** The outcome of a search in protocol form. Times are sums over all storages. */
 export interface WireOutcome
   extends Pick<SearchOutcome, 'embedMs' | 'searchMs' | 'times' | 'embedding' | 'cosineFloor'> {
   hits: Hit[];

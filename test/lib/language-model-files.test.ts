@@ -90,9 +90,9 @@ describe('a broken language model is an error', () => {
   test.each([
     [
       'qwen9',
-      "'qwen9' do not generate text; those of qwen, qwen2, qwen2moe, qwen3, qwen35, qwen3moe, qwen3next and ",
+      "'qwen9' do not generate text; models of qwen, qwen2, qwen2moe, qwen3, qwen35, qwen3moe, qwen3next and ",
     ],
-    ['nothing', "'nothing' do not generate text; those of "],
+    ['nothing', "'nothing' do not generate text; models of "],
   ])('of the architecture %s, in a message that names similar ones and the page', async (name, text) => {
     const edit = architecture(name);
     const path = await writeDecoderModel(`${name}.gguf`, { pooling: null, edit });

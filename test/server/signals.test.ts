@@ -126,7 +126,7 @@ describe.skipIf(process.platform === 'win32')('a running server', () => {
     write(text);
     expect(await reload()).toMatchObject({
       level: 'error',
-      msg: expect.stringContaining('the server keeps the one that it has'),
+      msg: expect.stringContaining('the server keeps its config'),
     });
     const client = await connect({ port });
     await client.createSession();
@@ -147,7 +147,7 @@ describe.skipIf(process.platform === 'win32')('a running server', () => {
     remove();
     expect(await reload()).toMatchObject({
       level: 'error',
-      msg: expect.stringMatching(/keeps the one that it has.*config file does not exist/),
+      msg: expect.stringMatching(/keeps its config.*config file does not exist/),
     });
     const client = await connect({ port });
     await expect(client.createSession()).rejects.toMatchObject({ code: 2010 });

@@ -63,7 +63,7 @@ export interface FileInspection {
   recordsFileBytes?: number;
   /** XXH3-64 of the records file's content, 16 hexadecimal digits. */
   recordsFileChecksum?: string;
-  /** Records.fingerprint of those records. */
+  /** Records.fingerprint of the records. */
   textsFingerprint?: string;
   /** Empty if the file has no sections or a damaged section table. */
   sections: FileSection[];
@@ -82,7 +82,7 @@ export interface NativeBeneathRequest {
 
 export interface NativeBeneathResult {
   reached: 'opened' | 'outside' | 'no folder' | 'absent' | 'closed' | 'forbidden' | 'unmade';
-  /** Real path of the enclosing folder; `path` is that of the opened file, relative to it. */
+  /** Real path of the enclosing folder; `path` is the opened file, relative to it. */
   folder: string;
   name: string;
   /** The caller must close it; -1 unless `reached` is "opened". */

@@ -70,7 +70,7 @@ export interface LanguageModelNumbers {
   readonly queued: number;
   /** Sequences that no request uses, and that later prompts may share. */
   readonly keptPrefixes: number;
-  /** Tokens of all prompts, and those among them that were not computed. */
+  /** Tokens of all prompts, and how many of them were not computed. */
   readonly promptTokens: number;
   readonly cachedTokens: number;
   /** Times that a request gave its cells to one of a better class, to continue later. */

@@ -1,4 +1,4 @@
-# Compiles for musl with a cross compiler such as that of musl.cc or Alpine's. LOREKEEP_MUSL names its prefix:
+# Compiles for musl with a cross compiler, such as musl.cc's or Alpine's. LOREKEEP_MUSL names its prefix:
 # x86_64-linux-musl. `npm run test:musl` brings Zig's compiler. (Debian's musl-tools has a C compiler only.)
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR x86_64)

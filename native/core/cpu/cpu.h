@@ -30,8 +30,8 @@ inline constexpr CpuFeatures kAmxInt8 = 256;  // as kAmxBf16
 CpuFeatures cpu_features() noexcept;
 
 /// Returns the features of `present` that kernels may use if LOREKEEP_KERNELS is `name`: "scalar", "avx2", "avx512",
-/// "avx512vnni" and "neon" exclude everything beyond themselves. An unknown name, or one that needs a feature outside
-/// `present`, excludes nothing.
+/// "avx512vnni" and "neon" exclude everything beyond themselves. An unknown name, or a name that needs a feature
+/// outside `present`, excludes nothing.
 CpuFeatures features_within(std::string_view name, CpuFeatures present) noexcept;
 
 /// Returns features_within() of the environment's LOREKEEP_KERNELS and this CPU. Read once.

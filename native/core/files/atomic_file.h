@@ -13,9 +13,9 @@ namespace lorekeep {
 
 /// Writes a file atomically: readers see the old file or the new one. Bytes go to a temporary name next to the target
 /// (`<name>.<process>-<n>.tmp`); commit() makes them durable and renames. Without commit() the temporary file is
-/// removed; the next writer of the target removes those of killed processes. A writer holds a lock on its temporary
-/// file. The new file has the permissions and the owner of the one that it replaces. destination.h defines which files
-/// may be replaced.
+/// removed; the next writer of the target removes temporary files of killed processes. A writer holds a lock on its
+/// temporary file. The new file has the permissions and the owner of the file that it replaces. destination.h defines
+/// which files may be replaced.
 class AtomicFile {
  public:
   /// Throws Error(kIo) naming the path if the folder cannot be written, Error(kInvalidArgument) if destination.h

@@ -150,7 +150,7 @@ class OpenedFile final : public FoundFile {
 constexpr mode_t kPermissionBits = 0777;
 constexpr mode_t kOwnerBits = 0700;
 constexpr mode_t kGroupBits = 0070;
-constexpr mode_t kUsualPermissions = 0666;  // less those of the umask
+constexpr mode_t kUsualPermissions = 0666;  // less the umask's
 
 /// Gives an open file the permissions and the owner of another, as far as this user may set them. Only root may change
 /// the owner, and not every file system has permissions.

@@ -13,9 +13,9 @@
 
 namespace lorekeep::lm {
 
-/// A quotation begins and ends at the border of a word, and where a text has a mark. So it can always be
-/// finished, and has no mark: the marks of a reply open and close in turns, all with the same pair, and no reader can
-/// take other parts of it for quotations.
+/// A quotation begins and ends at the border of a word, or where its source has a mark, so it can always be finished.
+/// It contains no mark itself. All marks of a reply are of one pair and alternate, so a reader can tell quotations from
+/// the rest of the reply.
 class QuoteMachine {
  public:
   struct State {

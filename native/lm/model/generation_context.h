@@ -43,8 +43,8 @@ class GenerationContext {
   virtual std::int32_t sequences() const noexcept = 0;
   virtual std::uint32_t batch_size() const noexcept = 0;
 
-  /// Sets how many threads compute the steps that follow: those of the options, or fewer. A deterministic context of
-  /// llama.cpp keeps all.
+  /// Sets how many threads compute the steps that follow: as many as the options say, or fewer. A deterministic context
+  /// of llama.cpp keeps all.
   virtual void use_threads(std::uint32_t threads, std::uint32_t batch_threads) noexcept = 0;
   /// Returns how many threads the last step could use.
   virtual std::uint32_t threads() const noexcept = 0;

@@ -101,7 +101,7 @@ void LanguageModel::Impl::open(const std::filesystem::path& path, Content conten
     if (cancel != nullptr) cancel->check();
     file.check_unchanged();
   } catch (const Error& error) {
-    // llama.cpp's messages do not name the file, as that of a changed file does.
+    // llama.cpp's messages do not name the file; our message about a changed file does.
     if (error.code() == Code::kCancelled || error.code() == Code::kCorrupt) throw;
     file.check_present(error);
     fail_file(error.code(), file.name(), error.what());

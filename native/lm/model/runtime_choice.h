@@ -18,8 +18,8 @@ namespace lorekeep::lm {
 /// Names of the runtimes that can compute a model that native/decoder can.
 std::vector<std::string> runtime_candidates();
 
-/// Returns the runtime measured by this process for the file with this fingerprint, else that of `known` measured among
-/// the same candidates. Thread-safe, as the functions below.
+/// Returns the runtime measured by this process for the file with this fingerprint, else the runtime of `known`
+/// measured among the same candidates. Thread-safe, as the functions below.
 std::optional<Runtime> known_runtime(const std::string& fingerprint, std::span<const engine::KnownSettings> known);
 
 /// Returns the runtime of the newest entry measured among the same candidates. For estimates: `known` is of one path.

@@ -9,8 +9,8 @@
 
 namespace lorekeep::lm {
 
-/// Returns the weights of the file with this fingerprint: those of a model that is still loaded, else packs them on
-/// several threads. Precondition: `plan` is that of `file`, and suited. Throws bad_alloc, Error(kCancelled).
+/// Returns the weights of the file with this fingerprint: shared with a loaded model, else packed on
+/// several threads. Precondition: `plan` was made for `file`, and suits it. Throws bad_alloc, Error(kCancelled).
 std::shared_ptr<const decoder::DecoderWeights> shared_decoder(const std::string& fingerprint,
                                                               const engine::GgufFile& file,
                                                               const engine::DecoderPlan& plan,

@@ -32,7 +32,7 @@ class PromptTokenizer {
   PromptTokenizer& operator=(const PromptTokenizer&) = delete;
 
   /// Gives the tokens that llama.cpp gives for the joined text, as long as no input spells a control token or a marker
-  /// (a user-defined token such as <think> or [INST]); those that it spells stay plain text. The beginning-of-text
+  /// (a user-defined token such as <think> or [INST]); tokens that it spells stay plain text. The beginning-of-text
   /// token is added if the vocabulary wants it and the prompt does not begin with it. Throws as Tokens::tokenize()
   /// does.
   Prompt tokenize(std::span<const PromptPart> parts) const;

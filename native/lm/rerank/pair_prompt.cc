@@ -107,7 +107,7 @@ std::vector<Token> PairPrompt::render(std::string_view query, std::string_view d
   return std::move(prompt.tokens);
 }
 
-// Tokens at the document's ends may join those of the template, so that a truncated document is rendered again and
+// Tokens at the document's ends may merge with the template's, so that a truncated document is rendered again and
 // counted.
 Pair PairPrompt::rendered_pair(const Query& query, std::string_view document, std::uint32_t limit) const {
   Pair pair{render(query.text, document), false};

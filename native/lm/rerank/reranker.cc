@@ -82,7 +82,7 @@ void Reranker::Impl::open(const std::filesystem::path& path, const RerankerOptio
     probe.append("a");
     rank("a", probe, nullptr);
   } catch (const Error& error) {
-    // llama.cpp's messages do not name the file, as that of a changed file does.
+    // llama.cpp's messages do not name the file; our message about a changed file does.
     if (error.code() == Code::kCancelled || error.code() == Code::kCorrupt) throw;
     file.check_present(error);
     const bool context = error.code() == Code::kTextTooLong;

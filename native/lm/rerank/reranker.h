@@ -58,8 +58,8 @@ class Reranker {
 
   const RerankerFacts& facts() const noexcept;
 
-  /// Scores are those of llama-server's /rerank: the first output of the classification head. A score does not depend
-  /// on the other documents. The end of a document that does not fit with the query is truncated. Throws Error:
+  /// Scores equal the scores of llama-server's /rerank: the first output of the classification head. A score does not
+  /// depend on the other documents. The end of a document that does not fit with the query is truncated. Throws Error:
   /// kInvalidArgument (an empty query), kTextTooLong (a query that leaves no room), kModelInvalid (scores that are not
   /// numbers), kOutOfMemory, kCancelled. Grain of cancellation: one operation of a batch's graph.
   RankResult rank(std::string_view query, const TextArena& documents, const CancelToken* cancel = nullptr);

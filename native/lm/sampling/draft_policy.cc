@@ -88,7 +88,7 @@ void DraftPolicy::learn_step(std::size_t rows, double took_ms) noexcept {
 
 void DraftPolicy::learn_drafts(std::size_t matched, std::size_t drafted, std::size_t accepted) noexcept {
   Acceptance& one = acceptance_[std::min(matched, kLongestMatch)];
-  // A refused token ends the test of those after it.
+  // A refused token ends the test of the tokens after it.
   const std::size_t tested = std::min(drafted, accepted + 1);
   for (std::size_t i = 0; i < tested; ++i) {
     one.accepted = one.accepted * kKeptByTest + (i < accepted ? 1 : 0);

@@ -41,7 +41,7 @@ class DraftPolicy {
   void forget() noexcept;
 
   double one_row_ms_ = 0;  // 0: unknown
-  // Time of steps of 2, 3, ... rows as multiples of that of one row; 0: unknown.
+  // Time of steps of 2, 3, ... rows as multiples of a one-row step; 0: unknown.
   std::array<double, kMaxDrafts + 2> costs_{};
   std::array<Acceptance, kLongestMatch + 1> acceptance_;
 };

@@ -24,7 +24,7 @@ struct SamplingOptions {
   float repeat_penalty = 1.0f;                  // 1: none
   float frequency_penalty = 0.0f;               // 0: none
   float presence_penalty = 0.0f;                // 0: none
-  std::int32_t penalty_last_n = 64;             // tokens, those of the prompt included
+  std::int32_t penalty_last_n = 64;             // tokens, prompt tokens included
   std::vector<std::pair<Token, float>> biases;  // added to the logits; -infinity excludes a token
 };
 
@@ -37,7 +37,7 @@ class Sampler {
  public:
   Sampler(SamplingOptions options, std::uint64_t seed);
 
-  /// Returns the next token; accept() must follow. Changes the logits. With a constraint, the token is one that it
+  /// Returns the next token; accept() must follow. Changes the logits. With a constraint, the token is a token that it
   /// allows; kNone if it allows none.
   Token sample(std::span<float> logits, TokenConstraint* constraint = nullptr);
   /// Records a token of the prompt or of the reply for the penalties.
@@ -66,7 +66,7 @@ class Sampler {
   double total_ = 0;                                // of exp(logit - greatest) over the candidates before top_p
 };
 
-/// Returns the log-probability of `token`, then those of the `count` most likely tokens, of the unchanged logits.
+/// Returns the log-probability of `token`, then of the `count` most likely tokens, from the unchanged logits.
 std::vector<LogProbability> log_probabilities(std::span<const float> logits, Token token, std::size_t count);
 
 }  // namespace lorekeep::lm

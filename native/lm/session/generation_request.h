@@ -58,7 +58,7 @@ struct GenerationNumbers {
   std::uint32_t computed_tokens = 0;  // of the prompt: all others, unless it ended before its first token
   std::uint32_t prefill_chunks = 0;
   std::uint32_t drafted_tokens = 0;
-  std::uint32_t accepted_tokens = 0;  // of those drafted
+  std::uint32_t accepted_tokens = 0;  // of the drafted tokens
   double queued_ms = 0;
   double prefill_ms = 0;
   double first_ms = 0;  // from the request to its first token

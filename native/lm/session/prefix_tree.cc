@@ -10,7 +10,7 @@ struct PrefixTree::Node {
   std::vector<Token> edge;  // the tokens from the parent to this node
   Node* parent = nullptr;
   std::map<Token, std::unique_ptr<Node>> children;  // by the first token of their edges
-  std::set<Entry> entries;                          // those that end here
+  std::set<Entry> entries;                          // entries that end here
 
   const Node* child(Token token) const {
     const auto found = children.find(token);

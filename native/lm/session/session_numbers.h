@@ -24,8 +24,8 @@ struct PrefixPart {
   std::uint32_t tokens = 0;   // of this part alone
   std::uint32_t running = 0;  // requests under way whose prompt ends here
   std::uint32_t kept = 0;     // sequences without a request that end here
-  std::uint32_t pinned = 0;   // those of them that must stay
-  double idle_ms = 0;         // since the last use of one that ends here
+  std::uint32_t pinned = 0;   // of these, entries that must stay
+  double idle_ms = 0;         // since the last use of a sequence that ends here
 };
 
 /// Parents come before their children.

@@ -34,7 +34,7 @@ export class NodeLists {
     return parseResponses(await readInside(root, source), source);
   }
 
-  /** Returns at least one pattern. Counts those of a file for `memory`. @throws as responses(); ClientMemoryExceeded; the signal's reason */
+  /** Returns at least one pattern. Counts the patterns of a file for `memory`. @throws as responses(); ClientMemoryExceeded; the signal's reason */
   async patterns(
     path: string | undefined,
     where: string,

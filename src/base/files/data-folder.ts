@@ -1,7 +1,7 @@
 import { isAbsolute, join, resolve } from 'node:path';
 import { userHome } from '../../../lib/basics.js';
 
-/** Returns the folder for files that the user made and cannot get again: LOREKEEP_STATE, else that of the platform. */
+/** Returns the folder for files that the user made and cannot get again: LOREKEEP_STATE, else the platform's. */
 export function dataFolder(environment: NodeJS.ProcessEnv = process.env): string {
   const { LOREKEEP_STATE, XDG_DATA_HOME, LOCALAPPDATA } = environment;
   if (LOREKEEP_STATE) return resolve(LOREKEEP_STATE);

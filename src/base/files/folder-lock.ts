@@ -15,7 +15,7 @@ import {
 /** A holder touches its lock this often; a lock that is older than `staleMs` has no living holder. */
 const beatMs = 2000;
 const staleMs = 20_000;
-/** Watched for so long by the one that waits: clocks jump when a machine wakes, and the holder needs time for its next touch. */
+/** Time that a waiting process watches a lock: clocks jump when a machine wakes, and the holder needs time for its next touch. */
 const watchMs = 3 * beatMs;
 /** A holder that has not touched its lock for so long was stopped, and looks whether it is still its own. */
 const doubtMs = staleMs / 2;

@@ -13,7 +13,7 @@ import { requireFileOfFlag } from '../knowledge-base-file.js';
 import { warn } from '../output.js';
 import { findConfig } from '../server-config.js';
 
-/** Reads the server's catalog, or that of --catalog. @throws StartupError, UsageError */
+/** Reads the catalog of --catalog, else the server's. @throws StartupError, UsageError */
 export async function openCatalog(flags: ModelFlags): Promise<Catalog> {
   return (await openCatalogAndConfig(flags)).catalog;
 }

@@ -11,7 +11,7 @@ export function addSearch(program: Command): void {
     .usage('[options] [kb.json|folder] <text>')
     .argument(
       '<text...>',
-      'the text to search for, after a config or an indexed folder (default: that of this folder)',
+      'the text to search for, after a config or an indexed folder (default: the knowledge base of this folder)',
     );
   addModelFlags(addRetrievalFlags(command))
     .option('--highlight', 'with --json: also the snippet of each hit, with the matched words')

@@ -7,7 +7,7 @@ const worthwhile = 0.01;
 /** A share of questions worth a sentence. */
 const notable = 0.1;
 const listedIds = 3;
-/** With fewer, the interval of a difference means little; that of one question is 0. */
+/** With fewer questions, the interval of a difference means little: for one question it is 0. */
 const minQuestions = 10;
 
 /** Returns advice in sentences, the most useful first. */

@@ -41,7 +41,7 @@ function table({ settings, questions }: Evaluation, screen: Screen): string[] {
   const layout: Column[] = [
     { title: 'setting', align: 'left' },
     ...measureNames.map((name): Column => ({ title: titles[name], align: 'right' })),
-    { title: 'nDCG less that of *', align: 'right' },
+    { title: 'nDCG minus *', align: 'right' },
   ];
   const rows = settings.map(({ setting, current, mean, difference }) => [
     `${settingName(setting)}${current ? ' *' : ''}`,

@@ -52,7 +52,7 @@ export function addRetrievalFlags(command: Command): Command {
     .option('--group-by <field>', 'one hit for each value of a field')
     .option(
       '--drop-duplicates [d]',
-      'drop hits whose embedding is this near to that of a better one (default: 0.05)',
+      'drop hits whose embedding is this near to a better hit (default: 0.05)',
       number(0, 2),
     )
     .option('--context <n>', 'also show this many records before and after each hit, 0 to 10', integer(0, 10))

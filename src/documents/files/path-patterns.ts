@@ -8,7 +8,7 @@ interface PathPattern {
   segments: readonly (SegmentPattern | '**')[];
 }
 
-/** Patterns with the grammar of .gitignore, relative to one folder. The last one that matches decides. */
+/** Patterns with the grammar of .gitignore, relative to one folder. The last matching pattern decides. */
 export class PathPatterns {
   readonly #patterns: readonly PathPattern[];
 

@@ -1,4 +1,4 @@
-/** The thread in which PDF files are parsed, so that one that takes too much can be stopped. */
+/** The thread in which PDF files are parsed, so that a file that takes too long can be stopped. */
 import { parentPort } from 'node:worker_threads';
 import { UnreadableDocument } from '../document.js';
 import { optionalPackage } from './optional-package.js';

@@ -6,7 +6,7 @@ export interface Line {
   text: string | undefined;
 }
 
-/** Cuts a stream of text into lines without holding one that is too long. */
+/** Cuts a stream of text into lines without holding a line that is too long. */
 export async function* linesOf(pieces: AsyncIterable<string>): AsyncGenerator<Line> {
   let number = 1;
   let parts: string[] = [];

@@ -1,6 +1,6 @@
 import type { Section } from '../document.js';
 
-/** Types of mapped columns: those of a knowledge base's fields. */
+/** Types of mapped columns: the types of a knowledge base's fields. */
 export const columnTypes = ['string', 'int', 'float', 'bool', 'set<string>'] as const;
 export type ColumnType = (typeof columnTypes)[number];
 

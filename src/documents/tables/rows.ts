@@ -6,7 +6,7 @@ import { linesOf } from './lines.js';
 import type { Row } from './mapping.js';
 
 /**
- * The rows of a CSV file; its first row names the columns. Without a `separator` it is the one that the first row has most
+ * The rows of a CSV file; its first row names the columns. Without a `separator` it is the character that the first row has most
  * of. @throws UnreadableDocument
  */
 export async function* csvRows(file: FileHandle, separator?: string): AsyncGenerator<Row> {

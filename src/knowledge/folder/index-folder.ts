@@ -252,7 +252,7 @@ class FolderIndexing {
     if (present !== text) await this.#replace(fileNames.config, text);
   }
 
-  /** Builds the index files, unless those of these records are there. */
+  /** Builds the index files, unless they were built from these records. */
   async #build(
     settings: string,
     before: FolderFacts | undefined,
@@ -319,7 +319,7 @@ const indexFiles = {
   embeddings_file: 'kb.embeddings',
 } as const;
 
-/** Fields of the config that only searches read: those that the user has set stay. */
+/** Fields of the config that only searches read: values that the user has set stay. */
 const searchFields = ['fusion', 'lexical', 'relevance'];
 
 /** More than a config with long lists of synonyms and stop words takes. */

@@ -56,7 +56,7 @@ export async function stampAt(path: string): Promise<string | undefined> {
   return found && lastingStamp(found);
 }
 
-/** Ticks of the clocks of file systems: those that keep whole seconds may have ticks of two. */
+/** Tick of a file system's clock: with whole seconds it may be two seconds. */
 const fineTickNs = 50_000_000n;
 const coarseTickNs = 2_000_000_000n;
 

@@ -91,8 +91,8 @@ async function indexedFolders(): Promise<IndexedFolder[]> {
 }
 
 /**
- * Returns the indexes that a search in `folder` may mean, latest first: that of the folder itself or else of the nearest one
- * above it, and those of folders below.
+ * Returns the indexes that a search in `folder` may mean, latest first: the index of the folder itself, else of the nearest
+ * folder above it, and the indexes of folders below.
  */
 export async function indexesFor(folder: string): Promise<IndexedFolder[]> {
   const at = await realpath(folder).catch(() => resolve(folder));

@@ -79,7 +79,7 @@ export const shownAddress = ({ origin, pathname }: URL) => `${origin}${pathname}
 
 /**
  * Returns the names that the files of a source have in the folder of downloads; several for a split GGUF. They depend on the
- * address and the checksum, so that another file never replaces one that is in use. @throws INVALID_ARGUMENT
+ * address and the checksum, so that another file never replaces a file in use. @throws INVALID_ARGUMENT
  */
 export function fileNames(source: Source): string[] {
   const { url, hf, sha256 = '', parts_sha256: sums = [] } = source;

@@ -19,7 +19,7 @@ export interface FetchOptions {
   /** Size and checksum that the catalog states. */
   sha256?: string | undefined;
   sizeBytes?: number | undefined;
-  /** Bytes that the disk must have room for, if more than the file's: those of the parts after it. */
+  /** Bytes that the disk must have room for, if more than the file's: the parts after it included. */
   roomBytes?: number | undefined;
   signal: AbortSignal;
   /** Of the folder. */
@@ -272,7 +272,7 @@ async function finish(options: FetchOptions, partial: Partial, linked: string | 
     damage = `its SHA-256 is ${sha256}, ${whose} says ${expected}`;
   else if (options.sizeBytes !== undefined && bytes !== options.sizeBytes)
     damage = `it has ${bytes} bytes, the catalog says ${options.sizeBytes}`;
-  // Without a checksum, at least the first bytes must be those of a model, and not those of a page for people.
+  // Without a checksum, the first bytes must at least look like a model, not like a web page.
   else if (expected === undefined && /\.gguf$/i.test(path) && !start.startsWith('GGUF'))
     damage = 'it is not a GGUF file';
   else if (expected === undefined && isPage(start)) damage = 'it is a web page, not a model';
@@ -367,7 +367,7 @@ function transient(options: FetchOptions, error: RequestError, stall: StallGuard
   return new Retry(`no connection${where}: ${code === '' ? message : `${code}${proxyHint()}`}`);
 }
 
-/** Names a proxy of the environment: it may be the one that could not be connected. */
+/** Names a proxy of the environment: perhaps it could not be connected. */
 function proxyHint(): string {
   const name = ['https_proxy', 'HTTPS_PROXY', 'http_proxy', 'HTTP_PROXY'].find((each) => process.env[each]);
   return name === undefined ? '' : ` (${name} names a proxy)`;

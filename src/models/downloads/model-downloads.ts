@@ -133,7 +133,7 @@ export class ModelDownloads {
     }
   }
 
-  /** Downloads a file; false: it is there. `missing`: bytes of this file and those after it. */
+  /** Downloads a file; false: it is there. `missing`: bytes of this file and of the files after it. */
   async #pullFile(source: Source, name: string, options: PullFileOptions): Promise<boolean> {
     const { signal, lock, missing, last, environment = process.env, stallMs, retryMs } = options;
     const path = join(this.folder, name);
@@ -233,7 +233,7 @@ export class ModelDownloads {
     return bytes;
   }
 
-  /** Returns the bytes of all downloads, finished or not, but those of a variant. */
+  /** Returns the bytes of all downloads, finished or not, except a variant's. */
   async bytesBeside(variant: Source): Promise<number> {
     const names = new Set(fileNames(variant));
     let bytes = 0;

@@ -29,7 +29,7 @@ export function ownDumps(folder: string): DumpFile[] {
   return dumps.sort((a, b) => b.at.getTime() - a.at.getTime() || (a.path < b.path ? 1 : -1));
 }
 
-/** Deletes the oldest dumps beyond `maxKept`. Returns the one that a further dump replaces; undefined if there is room. */
+/** Deletes the oldest dumps beyond `maxKept`. Returns the dump that the next one replaces; undefined if there is room. */
 export function makeRoom(dumps: readonly DumpFile[]): string | undefined {
   for (const { path } of dumps.slice(maxKept)) rmSync(path, { force: true });
   return dumps[maxKept - 1]?.path;

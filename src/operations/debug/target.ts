@@ -13,6 +13,6 @@ export interface DebugTarget {
   budgets(): unknown;
   /** Closes the storages that nobody pins. Returns their number. */
   evict(): Promise<number>;
-  /** Sets a throttle level until the next call, beside those of clients. */
+  /** Sets a throttle level until the next call, besides the clients' levels. */
   throttle(level: number): void;
 }

@@ -4,7 +4,7 @@ import { StartupError } from '../../config/startup-error.js';
 import type { Log } from '../../log/log.js';
 import { isLoopback, refusalOf } from './guard.js';
 
-/** Open connections, streams included. A further one takes the place of one that waits for a request. */
+/** Open connections, streams included. A further connection replaces an idle one. */
 export const maxConnections = 64;
 /** Longest time to send a request, in ms. */
 const requestMs = 10_000;
@@ -33,7 +33,7 @@ export interface LocalServerOptions {
 export class LocalServer {
   readonly #options: LocalServerOptions;
   readonly #server: Server;
-  /** Connections, and those of them without a request under way, the longest waiting first. */
+  /** All connections; and the idle ones, the longest waiting first. */
   readonly #connections = new Set<Socket>();
   readonly #waiting = new Set<Socket>();
 

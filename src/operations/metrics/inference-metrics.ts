@@ -19,7 +19,7 @@ const classNames = {
 } as const;
 const classes = Object.keys(classNames) as (keyof typeof classNames)[];
 
-/** The scheduler's counts, most of them by class. Prometheus makes tokens per second of those of tokens. */
+/** The scheduler's counts, most of them by class. Prometheus derives tokens per second. */
 export function schedulerFamilies({ scheduler, throttling }: InferenceSources): MetricFamily[] {
   const one = (name: string, help: string, read: () => number): MetricFamily => ({
     type: 'gauge',

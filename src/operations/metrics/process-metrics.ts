@@ -10,7 +10,7 @@ import { getHeapSpaceStatistics } from 'node:v8';
 import { LatencyHistogram } from './latency-histogram.js';
 import type { MetricFamily } from './metric-family.js';
 
-// The names and units of these metrics are those that dashboards for Node.js programs read.
+// Dashboards for Node.js programs read these names and units.
 
 /** Metrics of this process. Files of Linux that do not exist elsewhere give no sample. */
 export function processMetrics(): MetricFamily[] {
@@ -85,7 +85,7 @@ function descriptorMetrics(): MetricFamily[] {
   return [
     gauge('process_open_fds', 'Open file descriptors.', (add) => {
       try {
-        add(readdirSync('/proc/self/fd').length - 1); // without that of this listing
+        add(readdirSync('/proc/self/fd').length - 1); // without the descriptor of this listing
       } catch {}
     }),
     gauge('process_max_fds', 'Limit of open file descriptors.', (add) => {
@@ -104,7 +104,7 @@ export class EventLoopDelays {
     this.#delays = delays;
   }
 
-  /** Returns the delays since the last call, and those of now. */
+  /** Returns the delays since the last call, and the current ones. */
   take(): MetricFamily[] {
     const delays = this.#delays;
     const numbers: [name: string, help: string, nanoseconds: number][] = [

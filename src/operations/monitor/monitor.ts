@@ -21,7 +21,7 @@ import { TurnRing } from './turn-ring.js';
 const keptSamples = 720;
 /** Turns that a page gets when it opens; it keeps as many. */
 const replayedTurns = 20_000;
-/** Turns of one event of those. */
+/** Turns of one such event. */
 const turnsPerEvent = 20;
 const longestBody = 262_144;
 /** Lines of the log are sent so often, several at a time. */

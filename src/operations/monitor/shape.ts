@@ -17,7 +17,7 @@ const longestText = 256;
 export class Shape {
   readonly #parent: Shape | undefined;
   readonly #token: Token;
-  /** The next token that was met last, and its place: nearly always the one that is met again. */
+  /** The token that followed last time, and its place: nearly always it follows again. */
   #latestToken: Token = end;
   #latest: Shape | undefined;
   #next: Map<Token, Shape> | undefined;
@@ -134,9 +134,9 @@ export class Shapes {
   /** The latest shape. Most values have it, and its tokens lie side by side in memory, unlike the places of the tree. */
   #latest = new Shape();
   #expected: readonly Token[] = [];
-  /** Number of tokens of the value so far that are those of the latest shape. */
+  /** Number of leading tokens of the value that equal the latest shape's. */
   #same = 0;
-  /** The place after the tokens so far, once they differ from those of the latest shape. Undefined: none. */
+  /** The place after the tokens so far, once they differ from the latest shape. Undefined: none. */
   #place: Shape | undefined;
   #differs = false;
 

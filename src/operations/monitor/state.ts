@@ -39,7 +39,7 @@ export interface LanguageModelState {
   contextSize: number;
   /** Undefined for a runtime that has no cells. */
   numbers?: LanguageModelNumbers | undefined;
-  /** The tree of the prefixes in its KV cache, parts before those that follow them. Without texts. */
+  /** The tree of the prefixes in its KV cache, each part before the parts that continue it. Without texts. */
   prefixes?: PrefixPart[] | undefined;
 }
 

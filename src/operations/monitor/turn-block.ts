@@ -27,7 +27,7 @@ export class TurnBlock implements NumberSink {
   readonly #ids: string[] = [];
   readonly #shapeOf: (Shape | undefined)[] = [];
   readonly #starts = new Uint32Array(blockTurns);
-  /** Turns with texts, and those whose shape has no room: whole. */
+  /** Turns with texts, and turns whose shape has no room: whole. */
   readonly #whole = new Map<number, object>();
   #numbers = new Float64Array(firstNumbers);
   #used = 0;

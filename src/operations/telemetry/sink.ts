@@ -203,7 +203,7 @@ export class Sink {
   }
 }
 
-/** Returns the wait before a repeat. `repeats`: those of the same events before it. `retryAfterMs`: the server's wish. */
+/** Returns the wait before a repeat. `repeats`: earlier repeats of the same events. `retryAfterMs`: the server's wish. */
 export function repeatDelayMs(repeats: number, retryAfterMs: number | undefined): number {
   const doubled = (first: number) => Math.min(first * 2 ** repeats, longestBackoffMs);
   if (retryAfterMs === undefined) return doubled(firstBackoffMs) * (0.5 + Math.random() / 2);

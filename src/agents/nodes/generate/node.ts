@@ -182,7 +182,7 @@ class GenerateNode implements AgentNode {
     this.#pin.release();
   }
 
-  /** Returns the result; errors of the engine become those of the protocol. */
+  /** Returns the result; errors of the engine become errors of the protocol. */
   #translated<Result>(work: Promise<Result>): Promise<Result> {
     return work.catch((error) => {
       throw generationError(error, this.#where);

@@ -14,7 +14,7 @@ const byCosine = { constant: -7.69, above: 16.82, words: 2.9, size: -0.45 };
 /** Coefficients for lexical searches. */
 const byWords = { constant: -1.8, relevance: 1.3, words: 10.5, size: -0.6, largeStorage: 300 };
 
-/** Bounds of the logarithm of the odds of a relevance: those of 0.999 and, negated, of 0.001. */
+/** Bound of the log odds of a relevance: the log odds of 0.999, and negated of 0.001. */
 const maxOdds = Math.log(999);
 
 /** Larger storages count as this many records: the regression saw none that were larger. */

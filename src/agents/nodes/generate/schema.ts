@@ -38,7 +38,7 @@ const knowledge = z.strictObject({
     .enum(['rank', 'reversed'])
     .optional()
     .describe(
-      '`rank`: the best record comes first. `reversed`: last. Default: `reversed` with placement `before_user`, so that it is next to the message; else, and with `cite` `marks`, `rank`.',
+      '`rank`: the best record comes first. `reversed`: it comes last, next to the message. Default: `reversed` with placement `before_user`, otherwise `rank`; always `rank` with `cite` `marks`.',
     ),
 });
 
@@ -98,7 +98,7 @@ export const schema = {
     system: template()
       .optional()
       .describe(
-        'Mustache template of the system text. Default: one that suits knowledge and `cite`. Empty: none.',
+        'Mustache template of the system text. Default: a text that suits knowledge and `cite`. Empty: none.',
       ),
     prompt: template()
       .min(1)

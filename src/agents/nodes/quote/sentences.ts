@@ -57,7 +57,7 @@ export function* sentences(text: string): Generator<Span, void, undefined> {
   if (open !== undefined) yield* cut(text, open);
 }
 
-/** Yields the pieces of a text between the sentence ends of Intl.Segmenter and those that it misses. */
+/** Yields the pieces of a text between sentence ends, including ends that Intl.Segmenter misses. */
 function* pieces(text: string): Generator<Span, void, undefined> {
   let at = 0;
   while (at < text.length) {
@@ -131,7 +131,7 @@ function* cut(text: string, { start, end }: Span): Generator<Span, void, undefin
   }
 }
 
-/** Returns the position after the last blank within the longest sentence, else one that splits no character. */
+/** Returns the position after the last blank within the longest sentence, else a position that splits no character. */
 function cutPoint(text: string, from: number): number {
   const limit = unsplit(text, from + longestSentence);
   const part = text.slice(from, limit);
