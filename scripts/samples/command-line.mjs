@@ -21,7 +21,7 @@ export async function commandLineSamples(folder) {
     'sample of search': await shown(folder, searchCommand, 'demo'),
     'sample of check': await checkSample(folder),
     'sample of index': await indexSample(folder),
-    'sample of verify': await shown(folder, 'verify'),
+    'sample of check of a model': await modelSample(folder),
     'sample of doctor': await doctorSample(folder),
   };
 }
@@ -48,6 +48,13 @@ async function checkSample(folder) {
   ];
   folder.write('kb/kb.json', `{\n${fields.map((field) => `  ${field}`).join(',\n')}\n}\n`);
   return shown(folder, 'check kb.json', 'kb');
+}
+
+/** The note about the shipped model whose catalog entry has a reference. */
+async function modelSample(folder) {
+  const line = 'check --model all-MiniLM-L6-v2';
+  const output = await folder.lorekeep(line);
+  return `$ lorekeep ${line}\n${output.replace(/\S*\/(?=[\w.]+:)/g, '')}`;
 }
 
 async function indexSample(folder) {

@@ -3,6 +3,7 @@ import { basename } from 'node:path';
 import { fileChecksum } from '../base/files/checksum.js';
 import { partNames, statedChecksum } from '../base/files/model-parts.js';
 import type { Catalog } from '../models/catalog.js';
+import type { Contradiction } from '../models/contradictions.js';
 import type { CatalogEntry, ModelVariant } from '../models/schema.js';
 import { size as sizeText } from './terminal/amounts.js';
 
@@ -19,33 +20,63 @@ export interface ModelFile {
   bytes?: number;
   /** Whether the catalog states a size or checksum that the file matches. */
   verified: boolean;
+  /** Whether the server would use this variant. */
+  used: boolean;
+  /** The facts that the catalog and a present file state differently. None are found where the addon does not load. */
+  contradictions: readonly Contradiction[];
+  /** The damage, or why a load refuses the file. */
+  unusable: string | undefined;
 }
 
-/** Compares the files of a catalog's models with the sizes and checksums in the catalog and in downloads.json. */
+/** Compares the files of a catalog's models with the catalog and downloads.json: sizes, checksums and the models' headers. */
 export async function modelFiles(
   catalog: Catalog,
   signal: AbortSignal,
-  { entries = catalog.entries, withChecksums = true }: ModelFilesOptions = {},
+  { entries = catalog.entries, withChecksums = true, withHeaders = true }: ModelFilesOptions = {},
 ): Promise<ModelFile[]> {
   const files: ModelFile[] = [];
-  for (const { name, model_type, variants } of entries) {
-    for (const variant of variants) {
+  for (const entry of entries) {
+    const used = catalog.locate(entry).variant;
+    for (const variant of entry.variants) {
       const { path, present } = catalog.pathOf(variant);
       const remote = variant.file === undefined && !present;
       const state = remote
         ? remoteState(catalog, variant)
         : await stateOf(path, await expectedOf(catalog, variant), withChecksums, signal);
-      files.push({ model: name, type: model_type, variant, path: remote ? undefined : path, ...state });
+      const isPresent = state.state === 'present';
+      const contradictions = isPresent && withHeaders ? await differences(path, entry, variant) : [];
+      files.push({
+        ...{ model: entry.name, type: entry.model_type, variant, path: remote ? undefined : path, ...state },
+        used: isPresent && variant === used,
+        contradictions,
+        unusable: state.state === 'damaged' ? state.reason : refusalOf(contradictions),
+      });
     }
   }
   return files;
 }
 
+/** Compares a present file with its catalog entry. Returns nothing where the addon does not load. */
+export async function differences(
+  path: string,
+  entry: CatalogEntry,
+  variant: ModelVariant,
+): Promise<readonly Contradiction[]> {
+  const headers = await import('../models/contradictions.js').catch(() => undefined);
+  return (await headers?.contradictions(path, entry, variant)) ?? [];
+}
+
+/** Returns why a load refuses a file with these contradictions, if it does. */
+export const refusalOf = (differing: readonly Contradiction[]) =>
+  differing.find(({ refused }) => refused)?.text;
+
 export interface ModelFilesOptions {
   /** Default: all. */
-  entries?: readonly CatalogEntry[];
+  entries?: readonly CatalogEntry[] | undefined;
   /** false: only sizes are compared. */
   withChecksums?: boolean;
+  /** false: the addon, which reads headers, is not loaded. */
+  withHeaders?: boolean;
 }
 
 /** A size or a checksum, and who states it. */

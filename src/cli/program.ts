@@ -10,13 +10,11 @@ import { addDoctor } from './commands/doctor.js';
 import { addEval } from './commands/eval.js';
 import { addIndex } from './commands/index.js';
 import { addInit } from './commands/init.js';
-import { addInspect } from './commands/inspect.js';
 import { addModels } from './commands/models.js';
 import { addRun } from './commands/run.js';
 import { addSearch } from './commands/search.js';
 import { addServe } from './commands/serve.js';
 import { addTelemetry } from './commands/telemetry.js';
-import { addVerify } from './commands/verify.js';
 import { exitStatus, exitStatusHelp } from './exit-status.js';
 import { failureReport, failureStatus, UsageError } from './failure.js';
 import { printFailure, printJson } from './output.js';
@@ -26,6 +24,7 @@ export async function runCommandLine(args: readonly string[]): Promise<void> {
   let program: Command | undefined;
   try {
     program = await createProgram(args);
+    refuseFormerCommand(args);
     refuseUnknownCommand(program, args);
     await program.parseAsync(args[0] === '-v' ? ['--version'] : args, { from: 'user' });
   } catch (error) {
@@ -52,18 +51,31 @@ async function createProgram(args: readonly string[]): Promise<Command> {
     addCheck,
     addSearch,
     addEval,
-    addInspect,
     addAsk,
     addChat,
     addRun,
     addDoctor,
     addModels,
     addTelemetry,
-    addVerify,
   ])
     add(program);
   nameFlagsInErrors(program);
   return program;
+}
+
+/** Command lines of earlier builds, and the ones that do the same now. */
+const formerCommands: readonly [RegExp, string][] = [
+  [/^(help )?inspect\b/, 'lorekeep check FILE'],
+  [/^(help )?verify\b/, 'lorekeep check [--model NAME]'],
+  [/^models verify\b/, 'lorekeep check [--model NAME]'],
+  [/^doctor( .*)? --last-crash\b/, 'minidump_stackwalk DUMP SYMBOLS (docs/guides/diagnostics.md)'],
+  [/^doctor [^-]/, 'lorekeep check KB --recall'],
+];
+
+function refuseFormerCommand(args: readonly string[]): void {
+  const line = args.join(' ');
+  const now = formerCommands.find(([former]) => former.test(line))?.[1];
+  if (now !== undefined) throw new UsageError(`this command is gone; use ${now}`);
 }
 
 /** Finds a misspelt command: without a command the server starts, so it would look like an extra argument of `serve`. */

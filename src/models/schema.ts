@@ -47,7 +47,7 @@ const variantSchema = z.strictObject({
       least_cosine: z.number().min(0).max(1).describe('The cosine that every vector must reach.'),
     })
     .optional()
-    .describe('Reference for `lorekeep verify`.'),
+    .describe('Reference for `lorekeep check`.'),
   size_bytes: z
     .int()
     .min(1)

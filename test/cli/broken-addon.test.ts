@@ -98,11 +98,10 @@ describe('lorekeep without its addon', () => {
       ['search', 'kb.json', 'x'],
       ['build', 'kb.json'],
       ['index', 'lorekeep/data'],
-      ['inspect', 'kb.json'],
+      ['check', 'kb.json'],
       ['ask', 'kb.json', 'x'],
       ['chat'],
       ['run', 'm.gguf', 'x'],
-      ['verify'],
       ['eval', 'kb.json', 'q.jsonl'],
       ['serve', '--port', '0'],
     ];

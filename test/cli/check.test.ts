@@ -108,7 +108,7 @@ describe('lorekeep check', () => {
         model('short', { file: 'model.gguf', size_bytes: 5 }),
         model('other', { file: 'model.gguf', sha256: '0'.repeat(64) }),
         model('absent', { file: 'absent.gguf' }),
-        model('right', { file: 'model.gguf', size_bytes: 19 }),
+        model('unreadable', { file: 'model.gguf', size_bytes: 19 }),
       ],
     });
     const { status, stdout } = await lorekeep(['check', catalog]);
@@ -116,7 +116,7 @@ describe('lorekeep check', () => {
     expect(stdout).toMatch(/error: .*"short": .*it has 19 bytes, the catalog says 5/);
     expect(stdout).toMatch(/error: .*"other": .*its SHA-256 is/);
     expect(stdout).toMatch(/warning: .*"absent": .*does not exist/);
-    expect(stdout).not.toContain('"right"');
+    expect(stdout).toMatch(/error: .*"unreadable": .*GGUF/);
     const server = file('server-config.json', { models_catalog_path: 'models.json' });
     expect((await lorekeep(['check', server])).status, 'a config whose catalog is wrong').toBe(1);
   });
@@ -133,7 +133,7 @@ describe('lorekeep check', () => {
 
   it('refuses what is no file of people, and what is not there', async () => {
     const cases: [string, string][] = [
-      [file('binary', '\u0000\u0001\u0002'), 'is not a JSON file that people write'],
+      [file('binary', '\u0000\u0001\u0002'), 'is neither a JSON file nor a file of lorekeep'],
       [inFolder('absent.json'), 'the file does not exist'],
       [inFolder('.'), 'is a folder; a file is expected'],
       [file('empty.json', ''), 'the text is empty'],

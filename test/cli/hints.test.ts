@@ -40,12 +40,6 @@ it.skipIf(process.platform === 'win32')(
     const pasted = await paste(split.stderr);
     expect(pasted.status).toBe(0);
     expect(pasted.stdout).toContain('prices.md');
-
-    const config = inFolder(folder, 'models.json');
-    writeFileSync(config, '{"models": []}');
-    const unreadable = await lorekeep(['inspect', config], { env, cwd });
-    expect(unreadable.stderr).toContain('lorekeep check');
-    expect((await paste(unreadable.stderr.replace(' checks it', ''))).stdout).toContain('model catalog');
   },
 );
 

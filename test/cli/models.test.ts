@@ -83,16 +83,19 @@ describe('lorekeep models', () => {
     expect(await show('llm')).toEqual([llm]);
     expect(await show('reranker')).toEqual([context]);
     expect(await show('embedder')).toEqual([embedder]);
-    for (const command of ['list', 'verify']) {
-      const shown = await lorekeep(['models', command, '--catalog', catalog]);
-      expect(shown.stdout).toContain(`llm: contradiction: ${llm}\n`);
-      expect(shown.stdout).toContain(`reranker: contradiction: ${context}\n`);
-      expect(shown.status).toBe(command === 'list' ? 0 : 1);
-      const json = await lorekeep(['models', command, '--catalog', catalog, '--json']);
+    const shown = await lorekeep(['models', 'list', '--catalog', catalog]);
+    expect(shown.stdout).toContain(`llm: contradiction: ${llm}\n`);
+    expect(shown.stdout).toContain(`reranker: contradiction: ${context}\n`);
+    const checked = await lorekeep(['check', catalog]);
+    expect(checked.status).toBe(1);
+    expect(checked.stdout).toMatch(new RegExp(`^error: .*"llm": .*${llm}$`, 'm'));
+    expect(checked.stdout).toMatch(new RegExp(`^warning: .*"reranker": .*${context}$`, 'm'));
+    for (const command of [['models', 'list', '--catalog'], ['check']]) {
+      const json = await lorekeep([...command, catalog, '--json']);
       const { models: listed } = JSON.parse(json.stdout) as {
         models: { contradictions: string[]; unusable: string | null }[];
       };
-      expect(listed.map(({ unusable }) => unusable)).toEqual([
+      expect(listed.map(({ unusable }) => unusable ?? null)).toEqual([
         'dimension: the catalog says 32, the file 64',
         llm,
         null,
@@ -104,14 +107,14 @@ describe('lorekeep models', () => {
         [embedder],
       ]);
     }
-    expect((await lorekeep(['models', 'verify', 'reranker', '--catalog', catalog])).status).toBe(0);
+    expect((await lorekeep(['check', catalog, '--model', 'reranker'])).status).toBe(0);
     const { stdout } = await lorekeep(['models', 'show', 'llm', '--catalog', catalog]);
     expect(stdout).not.toContain('query_prefix');
     expect(stdout).toContain('contradiction: model_type: ');
     expect(stdout).toContain('chosen: the first that is present');
   });
 
-  it('lists, pulls, verifies, removes and prunes', async () => {
+  it('lists, pulls, checks, removes and prunes', async () => {
     const { server, run, states, catalog } = await start();
     expect(await states()).toEqual({
       local: 'present',
@@ -130,11 +133,15 @@ describe('lorekeep models', () => {
     expect(JSON.parse(pulled.stdout).unusable).toBe(contradictions[0]);
     expect(readFileSync(path).equals(server.content)).toBe(true);
     expect((await states()).remote).toBe('present');
-    const verified = await run('verify');
-    expect(verified.status).toBe(1);
-    expect(verified.stdout).toContain('3 files compared, 1 damaged');
-    expect(verified.stdout).toMatch(/damaged: its SHA-256 is .*, the catalog says 0+/);
-    expect((await run('verify', 'remote')).stdout).toMatch(/1 file compared, 0 damaged, 1 not loadable/);
+    const checked = await lorekeep(['check', catalog]);
+    expect(checked.status).toBe(1);
+    expect(checked.stdout).toContain('files of 2 present');
+    expect(checked.stdout).toMatch(/"damaged": .*: its SHA-256 is .*, the catalog says 0+/);
+    const one = await lorekeep(['check', catalog, '--model', 'remote']);
+    expect(one.stdout).toMatch(
+      /^error: .*"remote": .*GGUF[\s\S]*model catalog, 1 model, .*: 1 error, 0 warnings$/m,
+    );
+    expect((await lorekeep(['check', catalog, '--model', 'absent'])).status).toBe(1);
     const shown = await run('show', 'remote');
     expect(shown.stdout).toContain('license: MIT');
     expect(shown.stdout).toContain('variant Q4_0: present, used, not loadable');
@@ -183,19 +190,18 @@ describe('lorekeep models', () => {
     );
     const run = (...args: string[]) => lorekeep(['models', ...args, '--catalog', catalog]);
     const { path } = JSON.parse((await run('pull', 'judge', '--json')).stdout) as { path: string };
-    expect((await run('verify')).status).toBe(0);
+    expect((await lorekeep(['check', catalog])).status).toBe(0);
     const { content } = server;
     const other = Buffer.from(content);
     other[content.length - 1] = 255 - (content[content.length - 1] as number);
     writeFileSync(path, other);
-    const changed = await run('verify');
+    const changed = await lorekeep(['check', catalog]);
     expect(changed.status).toBe(1);
-    expect(changed.stdout).toContain(
-      `judge: its SHA-256 is ${sum(other)}, downloads.json says ${sum(content)}\n`,
-    );
+    expect(changed.stdout).toContain(`its SHA-256 is ${sum(other)}, downloads.json says ${sum(content)}\n`);
     writeFileSync(path, content.subarray(1));
     const lengths = `it has ${content.length - 1} bytes, downloads.json says ${content.length}`;
-    for (const command of ['list', 'show', 'verify']) {
+    expect((await lorekeep(['check', catalog])).stdout).toContain(lengths);
+    for (const command of ['list', 'show']) {
       const shown = await run(command, ...(command === 'show' ? ['judge'] : []));
       expect(shown.stdout, command).toContain(lengths);
       expect(shown.stdout, command).toContain('damaged');
@@ -272,12 +278,12 @@ describe('lorekeep models', () => {
       writeFileSync(place, JSON.stringify({ version: 1, models }));
     };
     const verify = async () => {
-      const { status, stdout } = await lorekeep(['models', 'verify', '--json', '--catalog', place]);
+      const { status, stdout } = await lorekeep(['check', '--json', place]);
       const [{ state, reason, bytes }] = (JSON.parse(stdout) as { models: [Record<string, unknown>] }).models;
       return { status, state, reason, bytes };
     };
     write({ parts_sha256: sums, size_bytes });
-    expect(await verify()).toEqual({ status: 0, state: 'present', reason: null, bytes: size_bytes });
+    expect(await verify()).toEqual({ status: 0, state: 'present', bytes: size_bytes });
     write({ parts_sha256: [...sums.slice(0, 2), '0'.repeat(64)] });
     expect(await verify()).toMatchObject({
       ...{
@@ -292,7 +298,7 @@ describe('lorekeep models', () => {
     expect(await verify()).toMatchObject({
       ...{ state: 'absent', reason: 'part 2 of 3 is missing: split-00002-of-00003.gguf' },
     });
-    const inspected = await lorekeep(['inspect', file]);
+    const inspected = await lorekeep(['check', file]);
     expect(inspected.status).toBe(1);
     expect(inspected.stderr).toContain('part 2 of 3 of a split model is missing');
   });

@@ -6,7 +6,7 @@ import { temporaryFolder } from '../helpers/folder.js';
 import { lorekeep, program, shell } from './command.js';
 
 const inFolder = temporaryFolder();
-const commands = ['serve', 'init', 'build', 'check', 'search', 'inspect', 'ask', 'doctor'];
+const commands = ['serve', 'init', 'build', 'check', 'search', 'eval', 'ask', 'doctor'];
 
 describe('lorekeep', () => {
   it('has help for itself and for every command, with the exit statuses', async () => {
@@ -65,6 +65,11 @@ describe('lorekeep', () => {
     const cases: [string[], string][] = [
       [['serch', 'kb.json'], 'unknown command "serch"; did you mean "search"?'],
       [['help', 'sarch'], 'unknown command "sarch"; did you mean "search"?'],
+      [['inspect', 'kb.index'], 'this command is gone; use lorekeep check FILE'],
+      [['verify'], 'this command is gone; use lorekeep check'],
+      [['models', 'verify', 'm'], 'use lorekeep check [--model NAME]'],
+      [['doctor', 'kb.json'], 'use lorekeep check KB --recall'],
+      [['doctor', '--last-crash'], 'use minidump_stackwalk'],
       [['quux'], 'unknown command "quux"; lorekeep --help lists them'],
       [['search', 'kb.json'], 'the text to look for is missing'],
       [['search', 'kb.json', 'x', '--topk', '3'], "unknown option '--topk'; did you mean --top-k?"],
@@ -185,7 +190,7 @@ describe('lorekeep', () => {
   it.skipIf(process.platform === 'win32')('does not wait for a pipe that nobody writes to', async () => {
     const pipe = inFolder('pipe');
     execFileSync('mkfifo', [pipe]);
-    for (const command of ['check', 'inspect', 'build']) {
+    for (const command of ['check', 'build']) {
       const { status, stderr } = await lorekeep([command, pipe]);
       expect(stderr).toMatch(/pipe: is not a regular file; [^\n]* is expected\n$/);
       expect(status).toBe(1);

@@ -1,6 +1,5 @@
 import type { ServerConfig } from '../../config/schema.js';
 import type { Catalog } from '../../models/catalog.js';
-import type { Contradiction } from '../../models/contradictions.js';
 import { withoutSecrets } from '../../models/downloads/address.js';
 import { nothingToPull } from '../../models/model-pulls.js';
 import type { CatalogEntry, ModelVariant } from '../../models/schema.js';
@@ -8,9 +7,9 @@ import { exitStatus } from '../exit-status.js';
 import { CommandError } from '../failure.js';
 import type { ModelFlags } from '../flags/model.js';
 import { interruptible } from '../interrupt.js';
-import { type ModelFile, modelFiles } from '../model-files.js';
+import { differences, type ModelFile, modelFiles, refusalOf } from '../model-files.js';
 import { note, print, printJson } from '../output.js';
-import { counted, size } from '../terminal/amounts.js';
+import { size } from '../terminal/amounts.js';
 import { printable } from '../terminal/printable.js';
 import { tableLines } from '../terminal/table.js';
 import { findEntry, knownElsewhere, openCatalog, openCatalogAndConfig } from './open-catalog.js';
@@ -38,11 +37,11 @@ export interface ListedModel {
   note: string | null;
   /** One sentence per fact that the catalog and the file state differently. */
   contradictions: string[];
-  /** Why the file cannot be used: its damage, or why a load refuses it. Only `verify` compares checksums. */
+  /** Why the file cannot be used: a wrong size, or why a load refuses it. Checksums are compared by `lorekeep check`. */
   unusable: string | null;
 }
 
-/** `lorekeep models list`: every variant and the state of its file. Checksums are compared by verify. */
+/** `lorekeep models list`: every variant and the state of its file, without comparing checksums. */
 export async function listModels(flags: ModelsFlags): Promise<void> {
   await interruptible(async (signal) => {
     const { catalog, config } = await openCatalogAndConfig(flags);
@@ -112,7 +111,7 @@ export async function pullModel(name: string, flags: ModelsFlags & { variant?: s
       });
       view.stop();
       const differing = await differences(path, entry, variant);
-      const unusable = refusalOf(differing);
+      const unusable = refusalOf(differing) ?? null;
       if (unusable !== null) process.exitCode = exitStatus.failed;
       const contradictions = differing.map(({ text }) => text);
       if (flags.json) return printJson({ model: name, path, contradictions, unusable });
@@ -121,27 +120,6 @@ export async function pullModel(name: string, flags: ModelsFlags & { variant?: s
     } finally {
       view.stop();
     }
-  });
-}
-
-/** `lorekeep models verify [NAME]`: compares sizes, checksums and headers with the catalog. */
-export async function verifyModels(name: string | undefined, flags: ModelsFlags): Promise<void> {
-  await interruptible(async (signal) => {
-    const { catalog, config } = await openCatalogAndConfig(flags);
-    const entries = name === undefined ? catalog.entries : [findEntry(catalog, name)];
-    const gpu = await usableGpu(config);
-    const listed = await inspected(catalog, entries, { signal, gpu, withChecksums: true });
-    const damaged = listed.filter(({ state }) => state === 'damaged').length;
-    const present = listed.filter(({ state }) => state === 'present');
-    const checked = present.length + damaged;
-    const refused = present.filter(({ unusable }) => unusable !== null).length;
-    const failed = damaged + refused > 0 || (name !== undefined && checked === 0);
-    if (failed) process.exitCode = exitStatus.failed;
-    if (flags.json) return printJson({ catalog: catalog.file, damaged, refused, models: listed });
-    printTable(listed);
-    printRemarks(listed);
-    const others = refused > 0 ? `, ${refused} not loadable` : '';
-    print(`${counted(checked, 'file')} compared, ${damaged} damaged${others}`);
   });
 }
 
@@ -177,13 +155,9 @@ export async function pruneModels(flags: ModelsFlags): Promise<void> {
 async function inspected(
   catalog: Catalog,
   entries: readonly CatalogEntry[],
-  {
-    signal,
-    gpu,
-    withChecksums = false,
-  }: { signal: AbortSignal; gpu: string | undefined; withChecksums?: boolean },
+  { signal, gpu }: { signal: AbortSignal; gpu: string | undefined },
 ): Promise<ListedModel[]> {
-  const files = await modelFiles(catalog, signal, { entries, withChecksums });
+  const files = await modelFiles(catalog, signal, { entries, withChecksums: false });
   // Nothing can be loaded where the addon does not load, and its reason is in the way of a list of files.
   const devices = await import('../../models/expected-device.js').catch(() => undefined);
   return Promise.all(
@@ -191,21 +165,9 @@ async function inspected(
       const { type, variant, state, path } = file;
       const present = state === 'present' ? path : undefined;
       const device = await devices?.expectedDevice(type, variant.placement, present, gpu);
-      const entry = catalog.find(file.model) as CatalogEntry;
-      const found = present === undefined ? [] : await differences(present, entry, variant);
-      return listedModel(catalog, file, device, found);
+      return listedModel(catalog, file, device);
     }),
   );
-}
-
-/** Compares a present file with its catalog entry. Returns nothing where the addon does not load. */
-async function differences(
-  path: string,
-  entry: CatalogEntry,
-  variant: ModelVariant,
-): Promise<Contradiction[]> {
-  const headers = await import('../../models/contradictions.js').catch(() => undefined);
-  return (await headers?.contradictions(path, entry, variant)) ?? [];
 }
 
 /** Returns the name of the GPU that the server would use, if any. */
@@ -222,33 +184,19 @@ const states = {
   damaged: 'damaged',
 } as const;
 
-/** Returns why a load refuses a file with these contradictions, or null. */
-const refusalOf = (differing: readonly Contradiction[]) =>
-  differing.find(({ refused }) => refused)?.text ?? null;
-
-function listedModel(
-  catalog: Catalog,
-  file: ModelFile,
-  device: string | undefined,
-  differing: readonly Contradiction[],
-): ListedModel {
-  const { model, type, variant, state, path, bytes, reason } = file;
-  const entry = catalog.find(model) as CatalogEntry;
+function listedModel(catalog: Catalog, file: ModelFile, device: string | undefined): ListedModel {
+  const { model, type, variant, state, path, bytes, reason, used, contradictions, unusable } = file;
   return {
-    name: model,
-    type,
-    variant: variant.name ?? null,
-    state: states[state],
-    used: catalog.locate(entry).variant === variant && state === 'present',
+    ...{ name: model, type, variant: variant.name ?? null, state: states[state], used },
     bytes: bytes ?? variant.size_bytes ?? null,
     device: device ?? null,
-    license: entry.license ?? null,
+    license: catalog.find(model)?.license ?? null,
     path: path ?? null,
     source: variant.hf ?? (variant.url === undefined ? null : withoutSecrets(variant.url)),
     reason: reason ?? null,
     note: variant.note ?? null,
-    contradictions: differing.map(({ text }) => text),
-    unusable: state === 'damaged' ? (reason ?? null) : refusalOf(differing),
+    contradictions: contradictions.map(({ text }) => text),
+    unusable: unusable ?? null,
   };
 }
 

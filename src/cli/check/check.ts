@@ -1,33 +1,40 @@
 import { basename } from 'node:path';
 import { maxListed } from '../../base/schema/messages.js';
+import { openCatalog } from '../catalog/open-catalog.js';
 import { exitStatus } from '../exit-status.js';
+import { UsageError } from '../failure.js';
 import { interruptible } from '../interrupt.js';
 import { requireFile } from '../knowledge-base-file.js';
 import { print, printJson } from '../output.js';
 import { counted } from '../terminal/amounts.js';
 import { printable } from '../terminal/printable.js';
 import { Screen } from '../terminal/screen.js';
+import { checkCatalog } from './catalog.js';
 import { checks } from './checks.js';
-import type { Finding } from './findings.js';
+import type { CheckResult, Finding } from './findings.js';
 import type { CheckFlags } from './flags.js';
-import { kindNames, kindOf } from './kind.js';
+import { type CheckedKind, kindNames, kindOf } from './kind.js';
 
 /** Number of errors listed. Later ones are usually consequences of these. */
 const listedErrors = 20;
 const listedWarnings = 20;
 
-/** `lorekeep check`: detects the kind of a file, checks it and the files it names, and writes nothing. */
-export async function check(file: string, flags: CheckFlags): Promise<void> {
-  await requireFile(file, 'a file');
+/**
+ * `lorekeep check`: detects the kind of a file, checks it and the files it names, and writes nothing. Without a file it
+ * checks the models of the server's catalog.
+ */
+export async function check(given: string | undefined, flags: CheckFlags): Promise<void> {
+  if (given !== undefined) await requireFile(given, 'a file');
   await interruptible(async (signal) => {
-    const kind = flags.as ?? (await kindOf(file));
-    const { findings, facts, notes = [] } = await checks[kind](file, flags, signal);
+    const { file, kind, ...result } = await checked(given, flags, signal);
+    const { findings, facts, notes = [], lines = [], data } = result;
     const errors = findings.filter(({ severity }) => severity === 'error');
     const warnings = findings.filter(({ severity }) => severity === 'warning');
     const ok = errors.length === 0;
     if (!ok) process.exitCode = exitStatus.failed;
-    if (flags.json) return printJson({ file, kind, ok, facts, notes, findings });
+    if (flags.json) return printJson({ file, kind, ok, facts, notes, findings, ...data });
     const screen = new Screen(process.stdout);
+    for (const line of lines) print(printable(line));
     printFindings(errors, listedErrors, (text) => screen.style(['red', 'bold'], text));
     printFindings(warnings, listedWarnings, (text) => screen.style('yellow', text));
     for (const text of notes) print(`note: ${printable(text)}`);
@@ -35,6 +42,26 @@ export async function check(file: string, flags: CheckFlags): Promise<void> {
     const what = [kindNames[kind], ...(facts === undefined ? [] : [facts])].join(', ');
     print(`${printable(basename(file))}: ${what}: ${ok && warnings.length === 0 ? 'ok' : counts}`);
   });
+}
+
+async function checked(
+  given: string | undefined,
+  flags: CheckFlags,
+  signal: AbortSignal,
+): Promise<CheckResult & { file: string; kind: CheckedKind }> {
+  if (given === undefined) {
+    const catalog = await openCatalog(flags);
+    const result = await checkCatalog(catalog, { signal, names: flags.model });
+    return { file: catalog.file, kind: 'catalog', ...result };
+  }
+  const kind = flags.as ?? (await kindOf(given));
+  if (flags.recall && kind !== 'knowledge-base')
+    throw new UsageError(
+      `--recall: ${given} is a ${kindNames[kind]}; the config of a knowledge base is expected`,
+    );
+  if (flags.model && kind !== 'catalog')
+    throw new UsageError(`--model: ${given} is a ${kindNames[kind]}; a model catalog is expected`);
+  return { file: given, kind, ...(await checks[kind](given, flags, signal)) };
 }
 
 /** Long lists are counted up to the number that their message lists. */

@@ -1,22 +1,25 @@
+import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { Records } from '../../../lib/internal.js';
 import { homeFolder } from '../../base/files/home.js';
-import { commandName } from '../../base/schema/shell-word.js';
 import { accessNotes } from '../../config/access.js';
 import { checkServerConfig } from '../../config/check.js';
 import type { ServerConfig } from '../../config/schema.js';
 import { StartupError } from '../../config/startup-error.js';
 import { storageRootProblem } from '../../config/storage-root-problem.js';
+import { loadKnowledgeBaseConfig } from '../../knowledge/config.js';
 import { isFileError } from '../../knowledge/file-error.js';
 import { checkKnowledgeBase } from '../../knowledge/index.js';
-import { Catalog } from '../../models/catalog.js';
-import { shippedCatalog } from '../../models/shipped-catalog.js';
-import { modelFiles } from '../model-files.js';
+import { besideConfig, resolveFiles } from '../../knowledge/paths.js';
 import { CommandModels } from '../models.js';
 import { findConfig } from '../server-config.js';
 import { counted } from '../terminal/amounts.js';
+import { checkCatalogFile } from './catalog.js';
+import { type Description, describeIndexFile, describeModelFile, factLines } from './describe.js';
 import { type CheckResult, type Finding, findingOf, warningFinding } from './findings.js';
-import type { CheckedKind, CheckFlags } from './flags.js';
+import type { CheckFlags } from './flags.js';
+import type { CheckedKind } from './kind.js';
+import { checkRecall } from './recall.js';
 
 type Check = (file: string, flags: CheckFlags, signal: AbortSignal) => Promise<CheckResult>;
 
@@ -27,7 +30,12 @@ export const checks: Readonly<Record<CheckedKind, Check>> = {
     const checked = await checkKnowledgeBase(file, { models, signal });
     const { records } = checked;
     findings.push(...checked.findings);
-    return records === undefined ? { findings } : { findings, facts: counted(records, 'record') };
+    const made = flags.all ? await describeMadeFiles(file, flags, signal) : undefined;
+    const facts = records === undefined ? {} : { facts: counted(records, 'record') };
+    if (!flags.recall || models === undefined || !checked.ok) return { findings, ...facts, ...made };
+    const recall = await checkRecall(file, models, signal);
+    const data = { ...made?.data, ...recall.data };
+    return { ...recall, findings: [...findings, ...recall.findings], ...facts, ...made, data };
   },
 
   'server-config': async (file, _, signal) => {
@@ -37,13 +45,20 @@ export const checks: Readonly<Record<CheckedKind, Check>> = {
     const { config, withoutEffect } = await findConfig(file, {});
     findings.push(...accessFindings(resolve(file), config));
     if (withoutEffect !== undefined) findings.push(warningFinding(`${resolve(file)}: ${withoutEffect}`));
-    const catalog = await checkCatalog(config.models_catalog_path, signal, config.models_download_dir);
+    const downloads = config.models_download_dir;
+    const catalog = await checkCatalogFile(config.models_catalog_path, { signal, downloads });
     const [open] = accessNotes(config, config.storage_root || homeFolder);
     const notes = [...(catalog.notes ?? []), ...(open ? [open.message] : [])];
     return { findings: [...findings, ...catalog.findings], notes };
   },
 
-  catalog: (file, _, signal) => checkCatalog(resolve(file), signal),
+  catalog: (file, { model: names }, signal) => checkCatalogFile(resolve(file), { signal, names }),
+
+  model: async (file, flags, signal) =>
+    described(file, await describeModelFile(file, { ...flags, signal }), flags),
+
+  'index-file': async (file, flags, signal) =>
+    described(file, await describeIndexFile(file, { ...flags, signal }), flags),
 
   records: async (file, _, signal) => {
     const findings: Finding[] = [];
@@ -65,32 +80,32 @@ function accessFindings(file: string, config: ServerConfig): Finding[] {
   return [...ofRoot, ...ofAccess].map((text) => warningFinding(`${file}: ${text}`));
 }
 
-/** A server starts without model files, but cannot use those models. */
-async function checkCatalog(path: string, signal: AbortSignal, downloads?: string): Promise<CheckResult> {
-  const findings: Finding[] = [];
-  const catalog = await findingOf(findings, isFileError, () => Catalog.load(path, downloads));
-  if (catalog === undefined) return { findings };
-  findings.push(...catalog.warnings.map(warningFinding));
-  const files = await modelFiles(catalog, signal);
-  for (const { model, state, reason, path: file } of files) {
-    const where = `${path}: model ${JSON.stringify(model)}`;
-    if (state === 'absent' && path !== shippedCatalog)
-      findings.push(warningFinding(`${where}: ${file}: the file does not exist`));
-    if (state === 'damaged') findings.push({ severity: 'error', message: `${where}: ${file}: ${reason}` });
+/** The result for a file that describes itself. */
+function described(file: string, { facts, problems }: Description, { all = false }: CheckFlags): CheckResult {
+  const findings = problems.map((problem): Finding => {
+    return { severity: 'error', message: problem.startsWith(file) ? problem : `${file}: ${problem}` };
+  });
+  return { findings, lines: factLines(facts, all), data: facts };
+}
+
+/** Describes the files that a knowledge base's config names and `lorekeep build` makes, as far as they are there. */
+async function describeMadeFiles(
+  file: string,
+  flags: CheckFlags,
+  signal: AbortSignal,
+): Promise<{ lines: string[]; data: object }> {
+  const path = resolve(file);
+  const { config } = await loadKnowledgeBaseConfig(path);
+  const { index, textIndex, embeddings } = await resolveFiles(config, besideConfig(path));
+  const lines: string[] = [];
+  const files: object[] = [];
+  for (const made of [index, textIndex, embeddings]) {
+    if (made === undefined || !(await stat(made).catch(() => undefined))) continue;
+    const { facts } = await describeIndexFile(made, { ...flags, signal });
+    lines.push(made, ...factLines(facts, true).map((line) => `  ${line}`), '');
+    files.push({ path: made, ...facts });
   }
-  const present = files.filter(({ state }) => state === 'present').length;
-  const remote = files.filter(({ state }) => state === 'remote').length;
-  const notes =
-    remote === 0
-      ? []
-      : [
-          `${path}: files of ${counted(remote, 'model')} can be downloaded: ${commandName()} models pull NAME`,
-        ];
-  return {
-    findings,
-    notes,
-    facts: `${counted(catalog.entries.length, 'model')}, files of ${present} present`,
-  };
+  return { lines, data: { config, files } };
 }
 
 const isStartupError = (error: unknown): error is StartupError => error instanceof StartupError;

@@ -17,6 +17,10 @@ export interface CheckResult {
   facts?: string;
   /** Facts for the operator that are not mistakes. */
   notes?: string[];
+  /** Lines that describe the file. */
+  lines?: string[];
+  /** More fields of the JSON result. */
+  data?: object;
 }
 
 export const warningFinding = (message: string): Finding => ({ severity: 'warning', message });

@@ -4,7 +4,10 @@ import { configFields } from '../../config/fields.js';
 import { readTextFile } from '../../config/file.js';
 import { knowledgeBaseSchema } from '../../knowledge/config-schema.js';
 import { CommandError } from '../failure.js';
-import type { CheckedKind } from './flags.js';
+import type { JsonKind } from './flags.js';
+
+/** What is checked in a file. */
+export type CheckedKind = JsonKind | 'model' | 'index-file';
 
 /** The kinds' names for people. */
 export const kindNames: Readonly<Record<CheckedKind, string>> = {
@@ -12,6 +15,8 @@ export const kindNames: Readonly<Record<CheckedKind, string>> = {
   'server-config': 'server config',
   catalog: 'model catalog',
   records: 'records file',
+  model: 'GGUF model',
+  'index-file': 'index file',
 };
 
 /** Bytes that contain the first character of a JSON text, after a byte order mark and blanks. */
@@ -19,17 +24,14 @@ const headBytes = 4096;
 
 /**
  * Detects the kind of a file by its content: an array is a records file, an object is the kind that most of its keys
- * belong to. The file name decides ties. @throws CommandError for any other file, with line and column for broken JSON
+ * belong to. The file name decides ties. Other files are binary. @throws CommandError with line and column for broken JSON
  */
 export async function kindOf(file: string): Promise<CheckedKind> {
-  const first = (await readHead(file, headBytes)).replace(/^\uFEFF/, '').trimStart()[0];
+  const head = await readHead(file, headBytes);
+  if (head.startsWith('GGUF')) return 'model';
+  const first = head.replace(/^\uFEFF/, '').trimStart()[0];
   if (first === '[') return 'records';
-  if (first !== '{' && first !== undefined) {
-    throw new CommandError(
-      'UNSUPPORTED',
-      `${file}: is not a JSON file that people write; lorekeep inspect describes other files`,
-    );
-  }
+  if (first !== '{' && first !== undefined) return 'index-file';
   const value = parse(file, (await readTextFile(file)) ?? '');
   const keys = Object.keys(value as object);
   if (keys.includes('models')) return 'catalog';

@@ -4,7 +4,6 @@ import type { DoctorFlags } from '../doctor/doctor.js';
 export function addDoctor(program: Command): void {
   program
     .command('doctor')
-    .argument('[file]', "a knowledge base's config: also measures the recall of its searches")
     .description('Find problems that keep lorekeep from working on this machine, and say how to fix them.')
     .option('--config <path>', 'the server config (default: as for serve)')
     .option('--json', 'one JSON result on stdout')
@@ -12,8 +11,8 @@ export function addDoctor(program: Command): void {
       'after',
       '\nExit status: 0 nothing failed (there may be warnings), 1 something did, 2 wrong command line.',
     )
-    .action(async (file: string | undefined, flags: DoctorFlags) => {
+    .action(async (flags: DoctorFlags) => {
       const { doctor } = await import('../doctor/doctor.js');
-      await doctor(file, flags);
+      await doctor(flags);
     });
 }

@@ -7,7 +7,7 @@ const run = () => import('../catalog/models.js');
 export function addModels(program: Command): void {
   const models = program
     .command('models')
-    .description('List, download, verify and remove the models of the catalog.');
+    .description('List, download and remove the models of the catalog.');
   const subcommand = (name: string, description: string) =>
     addModelFlags(models.command(name).description(description)).option(
       '--json',
@@ -31,9 +31,6 @@ HTTPS_PROXY and NO_PROXY are honoured.`,
     .action(async (name: string, flags: ModelsFlags & { variant?: string }) =>
       (await run()).pullModel(name, flags),
     );
-  subcommand('verify', 'Compare sizes, checksums and headers of model files with the catalog.')
-    .argument('[name]', 'name in the catalog (default: all)')
-    .action(async (name: string | undefined, flags: ModelsFlags) => (await run()).verifyModels(name, flags));
   subcommand('remove', 'Remove the downloaded files of a model.')
     .argument('<name>', 'name in the catalog')
     .action(async (name: string, flags: ModelsFlags) => (await run()).removeModel(name, flags));

@@ -25,7 +25,7 @@ export interface DoctorFlags {
 }
 
 /** `lorekeep doctor`: checks everything that the server needs, and continues after a failed check. */
-export async function doctor(file: string | undefined, flags: DoctorFlags): Promise<void> {
+export async function doctor(flags: DoctorFlags): Promise<void> {
   await interruptible(async (signal) => {
     const addon = await checkAddon();
     const machine = [checkNode(), ...addon.findings];
@@ -37,11 +37,6 @@ export async function doctor(file: string | undefined, flags: DoctorFlags): Prom
       ...installation,
       ...(tryOut ? [...(await checkEmbedding()), ...(await checkGeneration())] : []),
     ];
-    if (file !== undefined && tryOut) {
-      // It needs the addon.
-      const { checkRecall } = await import('./recall.js');
-      findings.push(...(await checkRecall(file, flags.config, signal)));
-    }
     const failures = findings.filter(({ status }) => status === 'failed').length;
     if (failures > 0) process.exitCode = exitStatus.failed;
     if (flags.json) return printJson({ ok: failures === 0, findings, addon: addon.report });

@@ -77,7 +77,7 @@ function nextCommands(folder: string, run: string): string[] {
 
 interface ShippedModel {
   path: string;
-  /** Files that `lorekeep verify` compares the model with: one, or none. */
+  /** Files that `lorekeep check` compares the model with: one, or none. */
   references: string[];
   /** The entry in the package's catalog. */
   entry: { variants: [{ reference?: { file: string } }] };

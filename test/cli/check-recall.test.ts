@@ -6,47 +6,39 @@ import { writeSample } from './sample.js';
 
 const inFolder = temporaryFolder();
 
-interface Finding {
-  status: string;
-  message: string;
-  fix?: string;
-}
-
-/** What `lorekeep doctor` found out about the recall of a knowledge base. */
-async function recallOf(kb: string): Promise<Finding[]> {
-  const config = inFolder('server-config.json');
-  writeFileSync(config, JSON.stringify({ port: 0 }));
-  const { stdout, stderr } = await lorekeep(['doctor', kb, '--config', config, '--json']);
+async function recallOf(
+  kb: string,
+): Promise<{ ok: boolean; notes: string[]; findings: { message: string }[] }> {
+  const { stdout, stderr } = await lorekeep(['check', kb, '--recall', '--json']);
   expect(stderr).toBe('');
-  const { findings } = JSON.parse(stdout) as { findings: (Finding & { subject: string })[] };
-  return findings.filter(({ subject }) => subject === 'recall').map(({ subject: _, ...finding }) => finding);
+  return JSON.parse(stdout);
 }
 
-const ok = (message: string) => ({ status: 'ok', message });
-
-describe('lorekeep doctor KB', () => {
+describe('lorekeep check --recall', () => {
   it('measures recall without a filter, and with those that keep any of its records', async () => {
-    expect(await recallOf(writeSample(inFolder, { index_file: undefined }))).toEqual([
-      ok('recall@10 1.000 without a filter'),
-      ok('recall@10 1.000 if a filter keeps 50 % of the records at random'),
-      ok('recall@10 1.000 if a filter keeps the nearest 50 % of the records'),
-      ok('recall@10 1.000 if a filter keeps the farthest 50 % of the records'),
-      ok('no change needed'),
+    const all = await recallOf(writeSample(inFolder, { index_file: undefined }));
+    expect(all).toMatchObject({
+      ok: true,
+      findings: [],
+      recall: [{ filter: 'none', recall: 1 }, {}, {}, {}],
+    });
+    expect(all.notes).toEqual([
+      'recall@10 1.000 without a filter',
+      'recall@10 1.000 if a filter keeps 50 % of the records at random',
+      'recall@10 1.000 if a filter keeps the nearest 50 % of the records',
+      'recall@10 1.000 if a filter keeps the farthest 50 % of the records',
     ]);
     const [first] = JSON.parse(readFileSync(inFolder('records.json'), 'utf8')) as object[];
     writeFileSync(inFolder('records.json'), JSON.stringify([first]));
-    expect(await recallOf(inFolder('kb.json'))).toEqual([
-      ok('recall@10 1.000 without a filter'),
-      ok('no change needed'),
-    ]);
+    expect((await recallOf(inFolder('kb.json'))).notes).toEqual(['recall@10 1.000 without a filter']);
   });
 
   it('says what is wrong where there is nothing to measure', async () => {
     const kb = writeSample(inFolder);
     const failure = async () => {
       const found = await recallOf(kb);
-      expect(found).toMatchObject([{ status: 'failed', fix: expect.stringContaining('shows all mistakes') }]);
-      return found[0]?.message;
+      expect(found).toMatchObject({ ok: false, notes: [] });
+      return found.findings[0]?.message;
     };
     expect(await failure()).toMatch(/kb\.index: .*build it: lorekeep build/);
     expect((await lorekeep(['build', kb])).status).toBe(0);
@@ -59,5 +51,10 @@ describe('lorekeep doctor KB', () => {
     writeSample(inFolder, { index_file: undefined });
     writeFileSync(inFolder('records.json'), '[]');
     expect(await failure()).toMatch(/records\.json:1: expected at least one record/);
+    const other = await lorekeep(['check', inFolder('records.json'), '--recall']);
+    expect(other).toMatchObject({
+      status: 2,
+      stderr: expect.stringMatching(/--recall: .* is a records file/),
+    });
   });
 });

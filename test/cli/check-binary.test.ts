@@ -27,31 +27,39 @@ function damaged(name: string, edit: (bytes: Buffer) => Buffer): string {
   return path;
 }
 
-describe('lorekeep inspect', () => {
-  it('describes a knowledge base with its index files', async () => {
-    const { status, stdout } = await lorekeep(['inspect', await builtSample()]);
+describe('lorekeep check, of files that lorekeep makes', () => {
+  it('describes the files of a knowledge base with --all', async () => {
+    const { status, stdout } = await lorekeep(['check', await builtSample(), '--all']);
     expect(status).toBe(0);
-    expect(stdout).toMatch(/^kind +knowledge base$/m);
-    expect(stdout).toMatch(/^ +vectors +6$/m);
-    expect(stdout).toMatch(/^ +texts +6$/m);
+    expect(stdout.match(/^ +rows +6$/gm)).toHaveLength(3);
     expect(stdout).toMatch(/^ +tokenizer +enhanced$/m);
-    expect(stdout.match(/checksums +right in all/g)).toHaveLength(3);
+    expect(stdout.match(/checksums +right \(\d+ sections\)/g)).toHaveLength(3);
+    for (const name of ['section 1', 'textsFingerprint', 'recordsFileChecksum'])
+      expect(stdout).toMatch(new RegExp(`^ +${name} `, 'm'));
+    expect(stdout).toMatch(/^kb\.json: knowledge base, 6 records: ok$/m);
+    const json = JSON.parse((await lorekeep(['check', inFolder('kb.json'), '--all', '--json'])).stdout);
+    expect(json).toMatchObject({ ok: true, config: { bm25_tokenizer: 'enhanced' } });
+    expect(json.files.map(({ kind }: { kind: string }) => kind)).toEqual([
+      'index',
+      'text index',
+      'embeddings',
+    ]);
   });
 
-  it('lists sections and stored checksums with --all only', async () => {
-    const kb = await builtSample();
-    const detail = /^ +(?:section \d+|texts fingerprint|records checksum) /m;
-    expect((await lorekeep(['inspect', kb])).stdout).not.toMatch(detail);
-    const { stdout } = await lorekeep(['inspect', kb, '--all']);
-    for (const name of ['section 1', 'texts fingerprint', 'records checksum'])
-      expect(stdout).toMatch(new RegExp(`^ +${name} `, 'm'));
+  it('lists the sections of a file with --all only, and compares no checksum with --no-verify', async () => {
+    await builtSample();
+    const index = inFolder('kb.index');
+    expect((await lorekeep(['check', index])).stdout).not.toMatch(/^section /m);
+    expect((await lorekeep(['check', index, '--all'])).stdout).toMatch(/^section 1 /m);
+    const { stdout } = await lorekeep(['check', index, '--no-verify']);
+    expect(stdout).toMatch(/^checksums +unchecked \(\d+ sections\)$/m);
   });
 
   it('describes index files, text index files, embeddings and models', async () => {
     await builtSample();
     const [index, words, embeddings, gguf] = await Promise.all(
       [inFolder('kb.index'), inFolder('kb.bm25'), inFolder('kb.embeddings'), model].map(async (path) =>
-        JSON.parse((await lorekeep(['inspect', path, '--json'])).stdout),
+        JSON.parse((await lorekeep(['check', path, '--json'])).stdout),
       ),
     );
     expect(index).toMatchObject({ ok: true, kind: 'index', rows: 6, dimension: 512 });
@@ -59,7 +67,7 @@ describe('lorekeep inspect', () => {
     expect(embeddings).toMatchObject({ ok: true, kind: 'embeddings', rows: 6, dimension: 512 });
     expect(gguf).toMatchObject({
       ok: true,
-      kind: 'GGUF model',
+      kind: 'model',
       architecture: 'bert',
       poolingType: 1,
       vocabulary: expect.any(Number),
@@ -71,10 +79,10 @@ describe('lorekeep inspect', () => {
   it('names a missing part of a split model', async () => {
     const first = inFolder('one-00001-of-00002.gguf');
     writeFileSync(first, readFileSync(model));
-    const { status, stdout, stderr } = await lorekeep(['inspect', first]);
+    const { status, stdout, stderr } = await lorekeep(['check', first]);
     expect(status, stderr).toBe(1);
-    expect(stdout).toMatch(/^problem +part 2 of 2 is missing: one-00002-of-00002\.gguf$/m);
-    expect(stdout).toMatch(/^sha256 +[0-9a-f]{64}$/m);
+    expect(stdout).toMatch(/^error: .*: part 2 of 2 is missing: one-00002-of-00002\.gguf$/m);
+    expect(stdout).toMatch(/^parts_sha256\[0\] +[0-9a-f]{64}$/m);
   });
 
   it('says what is damaged, and exits with 1', async () => {
@@ -86,28 +94,29 @@ describe('lorekeep inspect', () => {
     const cut = damaged('kb.bm25', (bytes) => bytes.subarray(0, bytes.length / 2));
     const gguf = inFolder('cut.gguf');
     writeFileSync(gguf, readFileSync(model).subarray(0, 5000));
-    const results = await Promise.all([flipped, cut, gguf].map((path) => lorekeep(['inspect', path])));
-    for (const [at, { status, stderr }] of results.entries()) {
+    const results = await Promise.all([flipped, cut, gguf].map((path) => lorekeep(['check', path])));
+    for (const [at, { status, stdout }] of results.entries()) {
       expect(status).toBe(1);
-      expect(stderr).toMatch(/^lorekeep: .*\n$/);
-      expect(stderr.split([flipped, cut, gguf][at] as string), 'the path comes once').toHaveLength(2);
+      const errors = stdout.match(/^error: .*$/gm) ?? [];
+      expect(errors).toHaveLength(1);
+      expect(errors[0]?.split([flipped, cut, gguf][at] as string), 'the path comes once').toHaveLength(2);
     }
-    expect(results[0]?.stdout).toMatch(/checksum wrong/);
-    expect(results[2]?.stdout).toMatch(/^problem +truncated or damaged: .* at offset \d+ needs/m);
+    expect(results[0]?.stdout).toMatch(/checksum/);
+    expect(results[2]?.stdout).toMatch(/^error: .*: truncated or damaged: .* at offset \d+ needs/m);
   });
 
   it('says what it does not know, and what is not built yet', async () => {
     const unknown = inFolder('photo.jpg');
     writeFileSync(unknown, Buffer.from([255, 216, 255, 224, 0]));
-    const other = await lorekeep(['inspect', unknown]);
-    expect(other.stdout).toMatch(/^kind +unknown/m);
+    const other = await lorekeep(['check', unknown]);
+    expect(other.status).toBe(1);
+    expect(other.stderr).toContain('is neither a JSON file nor a file of lorekeep, hnswlib or GGUF');
     const fresh = inFolder('fresh.json');
     writeFileSync(
       fresh,
       JSON.stringify({ ...JSON.parse(readFileSync(await builtSample(), 'utf8')), index_file: 'later.index' }),
     );
-    const { status, stdout } = await lorekeep(['inspect', fresh]);
-    expect(stdout).toMatch(/not built yet: lorekeep build makes it/);
-    expect(status).toBe(0);
+    const { stdout } = await lorekeep(['check', fresh, '--all']);
+    expect(stdout).toMatch(/later\.index.*build it: lorekeep build/);
   });
 });

@@ -30,13 +30,13 @@ function catalog(file: string, items: unknown, least_cosine = 0.999): string {
 
 const shipped = join(data, 'all-MiniLM-L6-v2.gguf');
 
-describe('lorekeep verify', () => {
+describe('lorekeep check, of models', () => {
   it('finds that the models in the package give the tokens and vectors of their references', async () => {
-    const { status, stdout } = await lorekeep(['verify']);
+    const { status, stdout } = await lorekeep(['check']);
     expect(stdout).toMatch(
-      /^ok {2}all-MiniLM-L6-v2: 10 texts: the same tokens, cosine 0\.99\d+ and better; /m,
+      /^note: .*"all-MiniLM-L6-v2": 10 texts: the same tokens, cosine 0\.99\d+ and better; /m,
     );
-    expect(stdout).toMatch(/^ok {2}lorekeep-mini: loads; /m);
+    expect(stdout).toMatch(/^models\.json: model catalog, \d+ models, files of 2 present: ok$/m);
     expect(status).toBe(0);
   });
 
@@ -44,19 +44,19 @@ describe('lorekeep verify', () => {
     const { items } = reference();
     const [first] = items;
     const turned = [{ ...first, vector: first.vector.toReversed() }];
-    const far = await lorekeep(['verify', '--json', '--catalog', catalog(shipped, turned)]);
+    const far = await lorekeep(['check', '--json', catalog(shipped, turned)]);
     expect(far.status).toBe(1);
     expect(JSON.parse(far.stdout)).toMatchObject({
       ok: false,
-      models: [{ model: 'one', required_cosine: 0.999 }],
+      models: [{ name: 'one', least_cosine: expect.any(Number), required_cosine: 0.999 }],
     });
     const other = [{ ...first, tokens: [...first.tokens, 102] }];
-    const wrong = await lorekeep(['verify', 'one', '--catalog', catalog(shipped, other, 0.5)]);
+    const wrong = await lorekeep(['check', '--model', 'one', '--catalog', catalog(shipped, other, 0.5)]);
     expect([wrong.status, wrong.stdout]).toEqual([
       1,
-      expect.stringContaining('FAILED  one: other tokens for "The '),
+      expect.stringContaining('model "one": other tokens for "The '),
     ]);
-    const wide = await lorekeep(['verify', '--catalog', catalog(model, [{ ...first, tokens: [] }], 0)]);
+    const wide = await lorekeep(['check', catalog(model, [{ ...first, tokens: [] }], 0)]);
     expect(wide.status).toBe(1);
   });
 
@@ -66,17 +66,17 @@ describe('lorekeep verify', () => {
     const path = catalog(broken, reference().items);
     const text = readFileSync(path, 'utf8').replace('"file":', '"size_bytes":1,"file":');
     writeFileSync(path, text);
-    const { status, stdout } = await lorekeep(['verify', '--catalog', path]);
-    expect([status, stdout]).toEqual([1, expect.stringMatching(/^FAILED {2}one: .*the catalog says 1\n$/)]);
+    const { status, stdout } = await lorekeep(['check', path]);
+    expect([status, stdout]).toEqual([1, expect.stringMatching(/^error: .*"one": .*the catalog says 1\n/)]);
   });
 
   it('says what is wrong with names and references', async () => {
-    const unknown = await lorekeep(['verify', 'lorekep']);
+    const unknown = await lorekeep(['check', '--model', 'lorekeep-mni']);
     expect([unknown.status, unknown.stderr]).toEqual([
       2,
-      expect.stringContaining('it has all-MiniLM-L6-v2, '),
+      expect.stringContaining('did you mean "lorekeep-mini"?'),
     ]);
-    const { status, stderr } = await lorekeep(['verify', '--catalog', catalog(shipped, [])]);
+    const { status, stderr } = await lorekeep(['check', catalog(shipped, [])]);
     expect([status, stderr]).toEqual([
       1,
       expect.stringContaining('reference.json: not a reference: items: '),
@@ -85,8 +85,8 @@ describe('lorekeep verify', () => {
 
   const why = existsSync(exact) ? '' : `: left out, no ${exact}`;
   it.skipIf(why !== '')(`finds the F16 file within 0.999${why}`, async () => {
-    const { status, stdout } = await lorekeep(['verify', '--catalog', catalog(exact, reference().items)]);
-    expect(stdout).toMatch(/^ok {2}one: 10 texts: the same tokens, cosine (0\.999\d+|1\.0+) and better/);
+    const { status, stdout } = await lorekeep(['check', catalog(exact, reference().items)]);
+    expect(stdout).toMatch(/^note: .*"one": 10 texts: the same tokens, cosine (0\.999\d+|1\.0+) and better/);
     expect(status).toBe(0);
   });
 });
