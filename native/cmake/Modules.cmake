@@ -26,10 +26,10 @@ function(lorekeep_include_root name out)
   set(${out} "${root}" PARENT_SCOPE)
 endfunction()
 
-# Compiles several files of a target at a time in sanitized trees, since most of the time goes into headers. Other trees
-# compile every file by itself, which shows missing includes. The kernels of different instruction sets share names.
+# Compiles eight files of a target at a time: most of the time goes into headers. LOREKEEP_BATCHES=OFF compiles every file
+# by itself, which shows missing includes. The kernels of different instruction sets share names.
 function(lorekeep_batch_files target)
-  if(NOT LOREKEEP_SANITIZE)
+  if(NOT LOREKEEP_BATCHES)
     return()
   endif()
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)

@@ -20,10 +20,10 @@ using encoder::Linear;
 using encoder::Norm;
 
 /// Thrown if native/encoder cannot compute the file's model; never leaves this file.
-struct Unsuited {};
+struct UnsuitedBert {};
 
 void need(bool condition) {
-  if (!condition) throw Unsuited{};
+  if (!condition) throw UnsuitedBert{};
 }
 
 // Decodes a row of a matrix. `to` has room for `count` values, a multiple of the type's block.
@@ -181,7 +181,7 @@ std::unique_ptr<encoder::BertWeights> read_bert(std::shared_ptr<const GgufFile> 
                                                 encoder::Precision precision) {
   try {
     return read(std::move(file), profile, precision);
-  } catch (const Unsuited&) {
+  } catch (const UnsuitedBert&) {
     return nullptr;
   }
 }

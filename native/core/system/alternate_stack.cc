@@ -27,7 +27,7 @@ namespace {
 // nothing.
 constexpr std::size_t kBytes = 64 * 1024;
 
-void* install() noexcept {
+void* map_stack() noexcept {
   stack_t present{};
   if (sigaltstack(nullptr, &present) != 0 || ((present.ss_flags & SS_DISABLE) == 0 && present.ss_size >= kBytes))
     return nullptr;
@@ -43,7 +43,7 @@ void* install() noexcept {
 
 }  // namespace
 
-AlternateStack::AlternateStack() noexcept : memory_(install()) {}
+AlternateStack::AlternateStack() noexcept : memory_(map_stack()) {}
 
 AlternateStack::~AlternateStack() {
   if (memory_ == nullptr) return;

@@ -16,6 +16,7 @@
 #include "engine/model_profile.h"
 #include "ggml-backend.h"
 #include "llama.h"
+#include "lm/model/llama_context.h"
 #include "lm/model/memory_estimate.h"
 #include "lm/model/runtime_choice.h"
 #include "lm/model/shared_decoder.h"
@@ -24,7 +25,6 @@
 namespace lorekeep::lm {
 namespace {
 
-constexpr std::uint32_t kDeterministicSequences = 4;  // see llama_context.h
 constexpr std::uint32_t kMinContext = 32;
 constexpr std::uint64_t kWorthThreads = 8'000'000;  // parameters
 constexpr std::size_t kMinTextLimit = std::size_t{1} << 20;
@@ -177,7 +177,7 @@ void LanguageModel::Impl::resolve_options(const LanguageProfile& profile) {
   if (options.runtime == Runtime::kDecoder) options.deterministic = false;  // it always is
   const std::uint32_t wanted = options.context_size == 0 ? LanguageModelOptions::kDefaultContext : options.context_size;
   options.context_size = std::max(kMinContext, std::min(wanted, profile.training_context));
-  if (options.deterministic) options.kv_cells = options.context_size * kDeterministicSequences;
+  if (options.deterministic) options.kv_cells = options.context_size * std::uint32_t{kDeterministicSequences};
   if (options.kv_cells == 0) options.kv_cells = options.context_size;
   options.context_size = std::min(options.context_size, options.kv_cells);
   options.batch_size = std::min(options.batch_size, options.kv_cells);

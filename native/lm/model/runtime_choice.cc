@@ -38,13 +38,13 @@ struct Choice {
   bool sure;  // all rounds agreed
 };
 
-struct Memory {
+struct Measured {
   std::mutex mutex;
   std::map<std::string, Choice> measured;
 };
 
-Memory& memory() {
-  static auto* found = new Memory;  // leaked: statics of other files may own models
+Measured& memory() {
+  static auto* found = new Measured;  // leaked: statics of other files may own models
   return *found;
 }
 
