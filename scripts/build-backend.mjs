@@ -1,4 +1,4 @@
-// `npm run build:vulkan`, `build:cuda`, `build:hip`: compiles one GPU plugin and puts it into build/backends/<backend>, where
+// `npm run build:vulkan`, `build:cuda`, `build:hip`: compiles one GPU plugin and puts it into backends/<backend>, where
 // this checkout finds it. node scripts/build-backend.mjs vulkan|cuda|hip|metal
 import { basename, join } from 'node:path';
 import {

@@ -1,7 +1,8 @@
 // `npm run prebuild`: prebuilds/<platform>-<arch>/ with the addon, its libraries and the CPU plugins of every CPU
-// generation, stripped, and SHA256SUMS; their symbols go to symbols/. Prints what each file weighs.
+// generation, stripped, and SHA256SUMS; their symbols go to symbols/. Prints what each file weighs. `-- --variants native`
+// makes one with the plugin of this machine alone, without symbols, to try a package.
 // `npm run prebuild -- --backend vulkan|cuda|hip [--plugin FILE] [--to FOLDER]`: the npm package of one GPU plugin, as a
-// tarball in FOLDER (build/packages). Without FILE: the plugin of `npm run build:vulkan` and so on.
+// tarball in FOLDER (the current one). Without FILE: the plugin of `npm run build:vulkan` and so on.
 import {
   copyFileSync,
   cpSync,
@@ -14,19 +15,21 @@ import {
   statSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { basename, join, resolve } from 'node:path';
-import { parseArgs } from 'node:util';
+import { join, resolve } from 'node:path';
+import { parseArgs, promisify } from 'node:util';
 import { packPlugin, pluginFile, requireBackend, stageOf, stagePlugin } from './backends/plugin.mjs';
 import { writeChecksums } from './tool/checksums.mjs';
 import { crashTools, writeSymbols } from './tool/crash-tools.mjs';
-import { compileNative, productionAddon } from './tool/native-build.mjs';
+import { buildNative, compileNative, productionAddon } from './tool/native-build.mjs';
 import { phase } from './tool/phase.mjs';
 import {
   isCheckout,
+  packageJson,
   platformTag,
   prebuildsFolder,
   productionFolder,
   root,
+  stageFolder,
   symbolsFolder,
 } from './tool/project.mjs';
 import { runScript, Stop } from './tool/stop.mjs';
@@ -36,21 +39,21 @@ import { vendor } from './vendor/vendor.mjs';
 await runScript('prebuild', async (args) => {
   const { values } = parseArgs({
     args,
-    options: { backend: { type: 'string' }, plugin: { type: 'string' }, to: { type: 'string' } },
+    options: {
+      variants: { type: 'string', default: 'all' },
+      backend: { type: 'string' },
+      plugin: { type: 'string' },
+      to: { type: 'string' },
+    },
   });
   if (values.backend !== undefined) return packBackend(requireBackend(values.backend), values);
   if (values.plugin ?? values.to) throw new Stop('--plugin and --to belong to --backend');
   const folder = join(prebuildsFolder, platformTag);
-  await compileNative('all', (files) =>
-    phase('prebuild', async () => {
-      await makePrebuild(files, folder);
-      return `prebuilds/${platformTag}`;
-    }),
-  );
+  await makePrebuild(values.variants, folder);
   printSizes(folder);
 });
 
-async function packBackend(backend, { plugin, to = join(root, 'build', 'packages') }) {
+async function packBackend(backend, { plugin, to = '.' }) {
   const from = plugin === undefined ? join(stageOf(backend), pluginFile(backend)) : resolve(plugin);
   if (!existsSync(from)) {
     const hint = plugin === undefined ? `; run \`npm run build:${backend}\` first` : '';
@@ -69,39 +72,69 @@ async function packBackend(backend, { plugin, to = join(root, 'build', 'packages
   }
 }
 
-/** node-gyp-build skips a prebuild that is tagged for another C library. */
-function addonName() {
-  if (process.platform !== 'linux') return 'lorekeep.node';
-  const glibc = process.report.getReport().header.glibcVersionRuntime;
-  return glibc ? 'lorekeep.glibc.node' : 'lorekeep.musl.node';
-}
-
-async function makePrebuild(files, folder) {
-  const beside = `${folder}.${process.pid}`;
-  const symbols = await symbolWriter();
-  mkdirSync(beside, { recursive: true });
+async function makePrebuild(variants, folder) {
+  const hadBuild = existsSync(join(stageFolder, 'lorekeep.node'));
+  mkdirSync(prebuildsFolder, { recursive: true });
+  const beside = mkdtempSync(join(prebuildsFolder, '.making-'));
   try {
-    const copy = async (file, place) => {
-      copyFileSync(file, place);
+    const made = await prebuildTo(beside, variants);
+    const symbols = variants === 'all' ? await symbolWriter() : undefined;
+    const finish = async (file) => {
       symbols?.(file);
-      await strip(place);
+      await strip(file);
     };
-    const [addon, ...libraries] = files;
-    await copy(addon, join(beside, addonName()));
-    for (const file of libraries) await copy(file, join(beside, basename(file)));
+    for (const name of readdirSync(made)) await finish(join(made, name));
     // The default GPU plugin of macOS is a part of the package: `node scripts/build-backend.mjs metal` builds it.
     if (existsSync(stageOf('metal')))
-      cpSync(stageOf('metal'), join(beside, 'backends', 'metal'), { recursive: true });
-    writeChecksums(beside);
-    const production = join(beside, productionFolder);
-    mkdirSync(production);
-    await copy(productionAddon(files), join(production, addonName()));
-    writeChecksums(production);
+      cpSync(stageOf('metal'), join(made, 'backends', 'metal'), { recursive: true });
+    writeChecksums(made);
+    await addProductionAddon(variants, made, finish);
     rmSync(folder, { recursive: true, force: true });
-    renameSync(beside, folder);
+    renameSync(made, folder);
   } finally {
     rmSync(beside, { recursive: true, force: true });
+    // prebuildify has moved the addon away.
+    if (hadBuild) await buildNative('native');
   }
+}
+
+/**
+ * Runs prebuildify, which calls `node-gyp rebuild` and so binding.gyp. Returns the folder of the prebuild: the addon,
+ * which is called lorekeep.glibc.node or lorekeep.musl.node on Linux, and the shared libraries that it needs.
+ */
+async function prebuildTo(out, variants) {
+  const { default: prebuildify } = await import('prebuildify');
+  const prefix = resolve(process.execPath, '..', '..');
+  // Node.js brings its headers on most systems, and node-gyp downloads them elsewhere.
+  if (existsSync(join(prefix, 'include', 'node', 'node_api.h'))) process.env.npm_config_nodedir = prefix;
+  process.env.npm_config_loglevel ??= 'warn';
+  process.env.LOREKEEP_CPU_VARIANTS = variants;
+  const tagLibc = process.platform === 'linux';
+  const libc = process.report.getReport().header.glibcVersionRuntime ? 'glibc' : 'musl';
+  const targets = [process.versions.node];
+  await promisify(prebuildify)({
+    cwd: root,
+    out,
+    targets,
+    napi: true,
+    tagLibc,
+    libc,
+    name: packageJson().name,
+  });
+  return join(out, 'prebuilds', platformTag);
+}
+
+/** Adds the addon of the production edition, with a list of hashes of its own, in a folder below `made`. */
+async function addProductionAddon(variants, made, finish) {
+  const production = join(made, productionFolder);
+  const [name] = readdirSync(made).filter((file) => file.endsWith('.node'));
+  const place = join(production, name);
+  mkdirSync(production);
+  await compileNative(variants, (files) => copyFileSync(productionAddon(files), place), [
+    'lorekeep_production',
+  ]);
+  await finish(place);
+  writeChecksums(production);
 }
 
 /**

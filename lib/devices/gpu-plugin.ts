@@ -41,7 +41,7 @@ function folders(backend: GpuBackend): string[] {
   const { LOREKEEP_BACKENDS, PREBUILDS_ONLY } = process.env;
   return [
     ...(LOREKEEP_BACKENDS ? [LOREKEEP_BACKENDS] : []),
-    ...(PREBUILDS_ONLY ? [] : [join(root, 'build', 'backends', backend)]),
+    ...(PREBUILDS_ONLY ? [] : [join(root, 'backends', backend)]),
     join(root, 'prebuilds', platform, 'backends', backend),
     ...packageOf(backend, root),
   ];

@@ -3,7 +3,7 @@ import { copyFileSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSyn
 import { basename, join } from 'node:path';
 import { sha256Of } from '../tool/checksums.mjs';
 import { npmCommand, run } from '../tool/command.mjs';
-import { manifestFile, packageJson, platformTag, root, vendorFolder } from '../tool/project.mjs';
+import { backendsFolder, manifestFile, packageJson, platformTag, vendorFolder } from '../tool/project.mjs';
 import { Stop } from '../tool/stop.mjs';
 
 export const backends = ['vulkan', 'cuda', 'hip', 'metal'];
@@ -18,7 +18,7 @@ export const pluginFile = (backend) =>
   process.platform === 'win32' ? `ggml-${backend}.dll` : `libggml-${backend}.so`;
 
 /** Where lib/devices/gpu-plugin.ts finds what this checkout has built. */
-export const stageOf = (backend) => join(root, 'build', 'backends', backend);
+export const stageOf = (backend) => join(backendsFolder, backend);
 
 /** Refuses a plugin of CUDA or HIP that was compiled without graphs: decoding would take far longer. */
 export function requireGraphs(backend, file) {

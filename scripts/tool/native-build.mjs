@@ -13,21 +13,13 @@ import { basename, dirname, join } from 'node:path';
 import { vendor } from '../vendor/vendor.mjs';
 import { addonConfigure, build, configure } from './native-tree.mjs';
 import { phase } from './phase.mjs';
-import { releaseTree, root, stageFolder } from './project.mjs';
+import { releaseTree, stageFolder } from './project.mjs';
 import { Stop } from './stop.mjs';
 import { withTreeLock } from './tree-lock.mjs';
 
-/**
- * Compiles and puts what loads into build/Release, and the addon of the production edition into build/production. Prints one
- * line per phase.
- */
+/** Compiles and puts what loads into build/Release. Prints one line per phase. */
 export const buildNative = (variants) =>
-  compileNative(variants, (files) =>
-    phase('stage', () => {
-      stage([productionAddon(files)], join(root, 'build', 'production'));
-      return stage(files, stageFolder);
-    }),
-  );
+  compileNative(variants, (files) => phase('stage', () => stage(files, stageFolder)), ['lorekeep']);
 
 /** As buildNative(), with the production edition's addon alone: it is in no edition's way. */
 export const buildProductionAddon = (variants) =>
@@ -44,10 +36,10 @@ export const productionAddon = ([addon]) => join(dirname(addon), 'production', b
  * `variants`: native (this machine's CPU plugin alone) or all. Calls `use` with the paths of all that is shipped, the
  * addon first, while no other build can change them.
  */
-export async function compileNative(variants, use, addons = ['lorekeep', 'lorekeep_production']) {
+export async function compileNative(variants, use, addons) {
   if (variants !== 'native' && variants !== 'all')
     throw new Stop(`--variants is ${variants}: native or all is expected`);
-  await withTreeLock(releaseTree, async () => {
+  return withTreeLock(releaseTree, async () => {
     await phase('vendor', () => vendor());
     await phase('configure', async () => {
       const changed = await configure(releaseTree, await addonConfigure(releaseTree, {}));
@@ -57,7 +49,7 @@ export async function compileNative(variants, use, addons = ['lorekeep', 'loreke
       const compiled = await build(releaseTree, [...addons, `lorekeep_cpu_${variants}`], report);
       return compiled === 0 ? 'nothing to do' : `${compiled} files`;
     });
-    await use(shippedFiles(variants));
+    return use(shippedFiles(variants));
   });
 }
 

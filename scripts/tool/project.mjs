@@ -7,11 +7,13 @@ export const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 
 export const vendorFolder = join(root, 'native', 'vendor');
 export const manifestFile = join(root, 'scripts', 'vendor', 'manifest.json');
-/** CMake's trees. Not under build/, which `node-gyp rebuild` wipes. */
+/** CMake's tree of the addon. */
 export const releaseTree = join(root, '.cmake', 'release');
-/** The folder that the loader looks at first. */
+/** The folder that the loader looks at first. `node-gyp rebuild` wipes build/, so nothing else lies there. */
 export const stageFolder = join(root, 'build', 'Release');
 export const prebuildsFolder = join(root, 'prebuilds');
+/** GPU plugins that this checkout has built. */
+export const backendsFolder = join(root, 'backends');
 /** Folder of the production edition's addon inside a prebuild's folder. */
 export const productionFolder = 'production';
 /** Symbol files of the libraries in prebuildsFolder. Not part of the package. */

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { copyFileSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { parseConfig } from '../../src/config/file.js';
@@ -23,21 +23,11 @@ beforeAll(() => {
     execFileSync('tar', ['-xzf', archive, '-C', to]);
     paths[edition] = readdirSync(join(to, 'package'), { recursive: true, encoding: 'utf8' });
     symlinkSync(join(root, 'node_modules'), join(to, 'node_modules'));
-    if (!paths[edition].some(isAddon)) placeBuild(edition, join(to, 'package', 'build', 'Release'));
+    if (!paths[edition].some(isAddon)) throw new Error('there is no prebuild: run `npm run prebuild`');
   }
 }, 900_000);
 
 const isAddon = (path: string) => path.endsWith('.node');
-
-/** Links the libraries of the checkout and its addon of an edition, where the checkout has no prebuilds to pack. */
-function placeBuild(edition: Edition, to: string): void {
-  const from = join(root, 'build', 'Release');
-  mkdirSync(to, { recursive: true });
-  for (const name of readdirSync(from).filter((name) => name !== 'lorekeep.node'))
-    symlinkSync(join(from, name), join(to, name));
-  const addon = edition === 'production' ? join(root, 'build', 'production') : from;
-  copyFileSync(join(addon, 'lorekeep.node'), join(to, 'lorekeep.node'));
-}
 
 /** Contents of the addons and scripts that an edition runs, by path. */
 function programs(edition: Edition): [path: string, content: Buffer][] {
