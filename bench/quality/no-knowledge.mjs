@@ -29,7 +29,7 @@ if (!collectionsPresent()) {
   process.exit(0);
 }
 const { documents, queries, gains } = readCollection('xquad-en');
-const pairs = readFileSync(join(import.meta.dirname, 'pairs.jsonl'), 'utf8')
+const pairs = readFileSync(join(import.meta.dirname, '../../test/helpers/pairs.jsonl'), 'utf8')
   .trimEnd()
   .split('\n')
   .map((line) => JSON.parse(line));

@@ -2,7 +2,7 @@
 // Each query is searched among the sentences of all pairs.
 import { readFileSync } from 'node:fs';
 
-const file = new URL('pairs.jsonl', import.meta.url);
+const file = new URL('../../test/helpers/pairs.jsonl', import.meta.url);
 
 /** [{kind, query, text}] */
 export function readPairs() {

@@ -19,7 +19,7 @@ export async function crashTools() {
   const generator = findProgram('ninja') ? ['-G', 'Ninja'] : [];
   const options = Object.entries(launcherOptions()).map(([key, value]) => `-D${key}=${value}`);
   await withTreeLock(tree, async () => {
-    const source = join(root, 'tools', 'crash');
+    const source = join(root, 'scripts', 'crash-tools');
     await configure(tree, ['cmake', '-S', source, '-B', tree, ...generator, ...options]);
     await build(tree);
   });

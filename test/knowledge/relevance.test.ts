@@ -1,6 +1,6 @@
 /**
  * Relevance tells questions that a storage answers from those about absent subjects, over the sentences and queries of
- * bench/quality/pairs.jsonl and the models in the package.
+ * test/helpers/pairs.jsonl and the models in the package.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ import { EmbeddingModel, type SearchMode } from '../../lib/index.js';
 import { createStorage, type SearchableStorage } from '../../src/knowledge/index.js';
 
 const root = join(import.meta.dirname, '../..');
-const pairs = readFileSync(join(root, 'bench/quality/pairs.jsonl'), 'utf8')
+const pairs = readFileSync(join(root, 'test/helpers/pairs.jsonl'), 'utf8')
   .trimEnd()
   .split('\n')
   .map((line) => JSON.parse(line) as { kind: string; query: string; text: string });

@@ -17,7 +17,7 @@ const lines = (file: string): string[] =>
   readFileSync(new URL(file, import.meta.url), 'utf8')
     .trimEnd()
     .split('\n');
-const pairs = lines('../../bench/quality/pairs.jsonl').map((line) => JSON.parse(line) as Pair);
+const pairs = lines('../helpers/pairs.jsonl').map((line) => JSON.parse(line) as Pair);
 
 let model: EmbeddingModel;
 beforeAll(async () => {

@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { framed, hostilePayload, rightRequests } from '../../bench/reliability/frames/hostile-frames.mjs';
 import { FrameDecoder } from '../../src/protocol/decoder.js';
 import { ServerError } from '../../src/protocol/errors.js';
 import { idOf, parseRequest } from '../../src/protocol/request.js';
+import { framed, hostilePayload, rightRequests } from '../helpers/hostile-frames.mjs';
 import { random, testSeed } from '../helpers/random.js';
 import { parseObject } from './parse-object.js';
 

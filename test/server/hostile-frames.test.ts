@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { framed, hostilePayload, rightRequests } from '../../bench/reliability/frames/hostile-frames.mjs';
 import type { ServerFrames } from '../../src/protocol/frames.js';
+import { framed, hostilePayload, rightRequests } from '../helpers/hostile-frames.mjs';
 import { random, testSeed } from '../helpers/random.js';
 import { strings } from './corpus.js';
 import { retrieveGraph, TestServer } from './test-server.js';

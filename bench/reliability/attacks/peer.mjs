@@ -2,7 +2,7 @@
 // the server closes is not an error.
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { framed } from '../frames/hostile-frames.mjs';
+import { framed } from '../../../test/helpers/hostile-frames.mjs';
 
 export class Peer {
   closed = false;

@@ -1,6 +1,6 @@
 // A connection that counts replies, and nothing more of them.
 import { once } from 'node:events';
-import { framed } from './hostile-frames.mjs';
+import { framed } from '../../../test/helpers/hostile-frames.mjs';
 
 /** Longest silence of a server that owes replies. */
 const answerMs = 60_000;

@@ -1,9 +1,9 @@
 // argv: port, seed, connections. Sends mutated frames, pipelined and cut anywhere, until it is told to stop; every frame must be answered
 // once, and a connection must end after bytes that are no frame. Sends {sent, problems} each second and at the end.
 import { connect } from 'node:net';
+import { framed, hostilePayload, rightRequests } from '../../../test/helpers/hostile-frames.mjs';
 import { Random } from '../random.mjs';
 import { fieldMutation } from './field-mutation.mjs';
-import { framed, hostilePayload, rightRequests } from './hostile-frames.mjs';
 import { Line } from './line.mjs';
 
 const [port, seed, connections] = process.argv.slice(2).map(Number);

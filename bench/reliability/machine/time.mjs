@@ -1,9 +1,9 @@
 // Time that jumps: the whole server stopped for longer than its timeouts, and the time of day set forth and back.
 import { closeSync, openSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
+import { framed } from '../../../test/helpers/hostile-frames.mjs';
 import { wait } from '../../server/server-process.mjs';
 import { Peer } from '../attacks/peer.mjs';
-import { framed } from '../frames/hostile-frames.mjs';
 import { compiled } from '../trace/compile.mjs';
 import { withServer } from './with-server.mjs';
 

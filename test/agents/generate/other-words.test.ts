@@ -1,4 +1,4 @@
-/** Questions in other words than the record that answers them count as answered: bench/quality/pairs.jsonl, MiniLM. */
+/** Questions in other words than the record that answers them count as answered: test/helpers/pairs.jsonl, MiniLM. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -8,7 +8,7 @@ import { createStorage, type SearchableStorage } from '../../../src/knowledge/in
 import type { Knowledge } from '../../../src/protocol/components.js';
 
 const root = join(import.meta.dirname, '../../..');
-const pairs = readFileSync(join(root, 'bench/quality/pairs.jsonl'), 'utf8')
+const pairs = readFileSync(join(root, 'test/helpers/pairs.jsonl'), 'utf8')
   .trimEnd()
   .split('\n')
   .map((line) => JSON.parse(line) as { kind: string; query: string; text: string });

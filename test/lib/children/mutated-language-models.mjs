@@ -3,7 +3,6 @@
 // Each error of a load names the file, and the model itself, loaded before, keeps generating the same text.
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Random } from '../../../bench/harness/numbers.mjs';
 import { LanguageModel, LorekeepError } from '../../../dist/lib/index.js';
 
 const [model, folder, firstSeed, count] = process.argv.slice(2);
@@ -23,7 +22,7 @@ const expected = await reply();
 
 for (let seed = Number(firstSeed); seed < Number(firstSeed) + Number(count); seed++) {
   process.send({ seed });
-  writeFileSync(path, mutated(new Random(seed)));
+  writeFileSync(path, mutated(randomOf(seed)));
   const outcome = await outcomeOf(runtimes[seed % runtimes.length]);
   outcomes[outcome] = (outcomes[outcome] ?? 0) + 1;
   if (seed % 8 === 0 && (await reply()) !== expected) throw new Error('another model has changed');
@@ -45,6 +44,18 @@ async function outcomeOf(runtime) {
   } finally {
     await loaded?.close();
   }
+}
+
+/** Random numbers from a seed (mulberry32). */
+function randomOf(seed) {
+  let state = seed >>> 0;
+  const uniform = () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+  return { uniform, integer: (below) => Math.floor(uniform() * below) };
 }
 
 function mutated(random) {

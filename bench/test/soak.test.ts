@@ -1,9 +1,9 @@
 import { fork } from 'node:child_process';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { random, testSeed } from '../helpers/random.js';
+import { random, testSeed } from '../../test/helpers/random.js';
 
-const bench = join(import.meta.dirname, '..', '..', 'bench');
+const bench = join(import.meta.dirname, '..');
 
 interface Result {
   failed: { name: string; reason: string }[];

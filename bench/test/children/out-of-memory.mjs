@@ -2,11 +2,11 @@
 // the codes of the replies per kind of request, as a line of JSON.
 import { closeSync, openSync, readSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { Peer } from '../../../bench/reliability/attacks/peer.mjs';
-import { configs, modelName, Sample } from '../../../bench/reliability/sample.mjs';
 import { configSchema } from '../../../dist/src/config/schema.js';
 import { silentLog } from '../../../dist/src/log/log.js';
 import { LorekeepServer } from '../../../dist/src/server/server.js';
+import { Peer } from '../../reliability/attacks/peer.mjs';
+import { configs, modelName, Sample } from '../../reliability/sample.mjs';
 
 const [folder, counterFile, reranker] = process.argv.slice(2);
 const counter = openSync(counterFile, 'r+');

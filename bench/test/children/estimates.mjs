@@ -3,10 +3,10 @@
 import { fork } from 'node:child_process';
 import { join } from 'node:path';
 import { setImmediate as turnOfLoop } from 'node:timers/promises';
-import { Sample } from '../../../bench/reliability/sample.mjs';
 import { configSchema } from '../../../dist/src/config/schema.js';
 import { silentLog } from '../../../dist/src/log/log.js';
 import { LorekeepServer } from '../../../dist/src/server/server.js';
+import { Sample } from '../../reliability/sample.mjs';
 
 const sample = await new Sample(join(process.argv[2], 'kb'), { seed: 1, records: 100 }).write();
 await sample.build();

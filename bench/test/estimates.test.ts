@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { runChild } from '../helpers/children.js';
-import { temporaryFolder } from '../helpers/folder.js';
+import { runChild } from '../../test/helpers/children.js';
+import { temporaryFolder } from '../../test/helpers/folder.js';
 
 const folder = temporaryFolder();
 
@@ -16,7 +16,7 @@ interface Measured {
 const maxAbove = 8;
 
 it('counts at least the memory that each kind of object takes, and not many times as much', async () => {
-  const { code, output } = await runChild('../../limits/children/estimates.mjs', [folder()], {
+  const { code, output } = await runChild('../../../bench/test/children/estimates.mjs', [folder()], {
     execArgv: ['--expose-gc'],
   });
   expect(code, output).toBe(0);

@@ -1,5 +1,5 @@
 // argv: port. Makes the server hold objects of the kinds that its parent names, and keeps them.
-import { Peer } from '../../../bench/reliability/attacks/peer.mjs';
+import { Peer } from '../../reliability/attacks/peer.mjs';
 
 const port = Number(process.argv[2]);
 const peers = [];

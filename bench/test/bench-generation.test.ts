@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 
-const generation = join(import.meta.dirname, '..', '..', 'bench', 'generation');
+const generation = join(import.meta.dirname, '..', 'generation');
 
 /** A stream that yields until it is cancelled. */
 function endless() {

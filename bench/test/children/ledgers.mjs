@@ -1,11 +1,11 @@
 // argv: folder. Runs each attack of the reliability campaign for a moment against one server with a small heap, closes the attackers'
 // connections, and prints per attack what the server still counts beyond what it counted before, as a line of JSON.
 import { join } from 'node:path';
-import { attackList } from '../../../bench/reliability/attacks/list.mjs';
-import { Peer } from '../../../bench/reliability/attacks/peer.mjs';
-import { Random } from '../../../bench/reliability/random.mjs';
-import { Sample } from '../../../bench/reliability/sample.mjs';
-import { startServer } from '../../../bench/server/server-process.mjs';
+import { attackList } from '../../reliability/attacks/list.mjs';
+import { Peer } from '../../reliability/attacks/peer.mjs';
+import { Random } from '../../reliability/random.mjs';
+import { Sample } from '../../reliability/sample.mjs';
+import { startServer } from '../../server/server-process.mjs';
 
 const attackMs = 100;
 const lastLook = 120_000;

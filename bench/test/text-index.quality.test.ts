@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { temporaryFolder } from '../helpers/folder.js';
+import { temporaryFolder } from '../../test/helpers/folder.js';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const data = resolve(process.env.LOREKEEP_DATA ?? join(root, '..', 'shared', 'data'));

@@ -2,8 +2,8 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
-import { attackList } from '../../bench/reliability/attacks/list.mjs';
-import { temporaryFolder } from '../helpers/folder.js';
+import { temporaryFolder } from '../../test/helpers/folder.js';
+import { attackList } from '../reliability/attacks/list.mjs';
 
 const child = join(import.meta.dirname, 'children', 'ledgers.mjs');
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { sum } from '../../bench/reliability/publish.mjs';
-import { campaignTable } from '../../bench/reliability/report.mjs';
+import { sum } from '../reliability/publish.mjs';
+import { campaignTable } from '../reliability/report.mjs';
 
 const outcome = (facts: object) => ({
   case: 'text index',
