@@ -1,26 +1,28 @@
+import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { findProgram, run } from '../tool/command.mjs';
-import { build, configure, plainConfigure, requireToolchain } from '../tool/native-tree.mjs';
+import { addonConfigure, build, configure, plainConfigure, requireToolchain } from '../tool/native-tree.mjs';
 import { phase } from '../tool/phase.mjs';
 import { root } from '../tool/project.mjs';
 import { Stop } from '../tool/stop.mjs';
 import { withTreeLock } from '../tool/tree-lock.mjs';
+import { filesOfTarget, readTargets, requestTargets } from './native-graph.mjs';
 
-/** Our own C++ without Node and llama.cpp, once under AddressSanitizer with UBSan and, what has threads, under TSan. */
-export const nativeTests = (filters) => [
-  {
-    name: 'native tests, address and undefined-behaviour sanitizers',
-    run: () => sanitized('address', [], filters),
-  },
-  {
-    name: 'native tests of threads, thread sanitizer',
-    run: () => sanitized('thread', ['-L', 'concurrent'], filters),
-  },
-];
+/** Our own C++ without Node and llama.cpp, under AddressSanitizer with UBSan. `reach`: tests that it does not reach are left out. */
+export const nativeTests = {
+  name: 'native tests, address and undefined-behaviour sanitizers',
+  run: ({ filters, reach }) => sanitized('address', [], filters, reach),
+};
+
+/** The tests of threads once more, under ThreadSanitizer. */
+export const threadTests = {
+  name: 'native tests of threads, thread sanitizer',
+  run: ({ filters, reach }) => sanitized('thread', ['-L', 'concurrent'], filters, reach),
+};
 
 /** `label` are ctest's arguments for a kind of tests; of these run those whose name contains a filter, or all. */
-async function sanitized(sanitizer, label, filters) {
+async function sanitized(sanitizer, label, filters, reach) {
   requireToolchain();
   const tree = join(root, '.cmake', sanitizer === 'address' ? 'asan' : 'tsan');
   const options = {
@@ -32,18 +34,34 @@ async function sanitized(sanitizer, label, filters) {
   };
   return withTreeLock(tree, async () => {
     let names = [];
+    let leftOut = [];
     await phase('compile', async () => {
+      requestTargets(tree);
       await configure(tree, plainConfigure(tree, options));
       const known = await testNames(tree, []);
-      names = selectNames(label.length === 0 ? known : await testNames(tree, label), filters, known);
-      const everything = label.length === 0 && filters.length === 0;
+      const chosen = selectNames(label.length === 0 ? known : await testNames(tree, label), filters, known);
+      names = reachedTests(tree, chosen, known, reach);
+      leftOut = chosen.filter((name) => !names.includes(name));
+      const everything = label.length === 0 && names.length === known.length;
       if (!everything && names.length === 0) return 'nothing to do';
       return `${await build(tree, everything ? [] : programsOf(names, known))} files`;
     });
-    if (names.length === 0) return { leftOut: 'none of these tests is one of threads' };
-    const selection = filters.length === 0 ? label : ['-R', `^(${names.join('|')})$`];
-    return runCtest(tree, selection, sanitizer);
+    if (leftOut.length > 0)
+      process.stdout.write(`not reached, left out: ${leftOut.length} tests: ${leftOut.join(', ')}\n`);
+    if (names.length === 0)
+      return { leftOut: leftOut.length > 0 ? 'no test is reached' : 'none of these tests is one of threads' };
+    const all = filters.length === 0 && leftOut.length === 0;
+    return runCtest(tree, all ? label : ['-R', `^(${names.join('|')})$`], sanitizer);
   });
+}
+
+/** Of `names`, tests whose program is made of a changed file. */
+function reachedTests(tree, names, known, reach) {
+  if (reach === undefined) return names;
+  const targets = readTargets(tree, root);
+  return names.filter((name) =>
+    programsOf([name], known).some((program) => reach.reaches(filesOfTarget(targets, program, root))),
+  );
 }
 
 /** The names of the tests with a label, or of all. */
@@ -110,4 +128,40 @@ async function withoutAddressRandomisation() {
   if (!findProgram('setarch')) return [];
   const probe = await run('setarch', ['-R', 'true'], { quiet: true, allowFailure: true });
   return probe.code === 0 ? ['setarch', '-R'] : [];
+}
+
+/**
+ * Compiles each of our files in native/ without the others of its batch, to syntax alone: a file that lacks an include
+ * compiles in a batch as long as a file before it has the include.
+ */
+export const everyFileByItself = {
+  name: 'every C++ file by itself',
+  run: async ({ reach }) => {
+    if (process.platform === 'win32') return { leftOut: 'not with the compiler of Windows' };
+    if (reach !== undefined && !reach.reachesFolder('native')) return { leftOut: 'no file is reached' };
+    const tree = join(root, '.cmake', 'alone');
+    return withTreeLock(tree, async () => {
+      await configure(tree, await addonConfigure(tree, { LOREKEEP_BATCHES: 'OFF' }));
+      const all = JSON.parse(readFileSync(join(tree, 'compile_commands.json'), 'utf8'));
+      const isOurs = ({ file }) => /^native\/(?!vendor\/).*\.cc$/.test(relative(root, file));
+      const failures = await syntaxErrors(all.filter(isOurs));
+      return { passed: all.filter(isOurs).length - failures.length, failed: failures.length, failures };
+    });
+  },
+};
+
+/** Returns a line for each file that does not compile. */
+async function syntaxErrors(commands) {
+  const failures = [];
+  const next = commands.values();
+  const worker = async () => {
+    for (const { file, directory, command } of next) {
+      const line = command.replace(/^\S*ccache /, '').replace(/ -o \S+ -c /, ' -fsyntax-only ');
+      const [program, ...args] = line.split(' ').filter(Boolean);
+      const { code, output } = await run(program, args, { cwd: directory, quiet: true, allowFailure: true });
+      if (code !== 0) failures.push(`${relative(root, file)}: ${/error: .*/.exec(output)?.[0] ?? output}`);
+    }
+  };
+  await Promise.all(Array.from({ length: availableParallelism() }, worker));
+  return failures;
 }

@@ -4,32 +4,37 @@ import { dirname, join, relative } from 'node:path';
 import { run } from '../tool/command.mjs';
 import { root } from '../tool/project.mjs';
 
-/** Everything but test/package. */
-export const typeScriptTests = (filters) => vitest('ts', [...filters, '--exclude', 'test/package/**']);
+/** Not run by `npm test`. */
+const elsewhere = ['test/package/**', 'bench/test/**'];
 
-/** Makes the prebuild and tests what is shipped. */
-export const packageTests = (filters) => [
-  {
-    name: 'prebuild',
-    run: async () => {
-      await run(process.execPath, [join(root, 'scripts', 'prebuild.mjs')], { cwd: root });
-      return { passed: 1 };
-    },
+/** Everything else, or the files that a change reaches. */
+export const typeScriptTests = {
+  name: 'TypeScript tests',
+  run: ({ filters, reach }) => {
+    if (reach === undefined)
+      return vitest('ts', [...filters, ...elsewhere.flatMap((pattern) => ['--exclude', pattern])]);
+    const { all, reached } = reach.testFiles();
+    const isOurs = (file) => !file.startsWith('test/package/');
+    const files = reached.filter(isOurs);
+    const leftOut = all.filter(isOurs).filter((file) => !files.includes(file));
+    if (leftOut.length > 0)
+      process.stdout.write(`not reached, left out: ${leftOut.length} files:\n  ${leftOut.join('\n  ')}\n`);
+    return files.length === 0 ? { leftOut: 'no file is reached' } : vitest('ts', files);
   },
-  { name: 'package tests', run: () => vitest('package', packageFilters(filters)) },
-];
+};
 
-/** vitest runs the files whose path contains a filter. */
-const packageFilters = (filters) =>
-  filters.length > 0 ? filters.map((name) => `test/package/${name}`) : ['test/package/'];
+/** What the benchmarks and the campaign compute, and what only they can provoke. */
+export const benchTests = { name: 'tests of the benchmarks', run: () => vitest('bench', ['bench/test/']) };
 
-async function vitest(name, args) {
+/** Runs files of vitest, named by parts of their paths, and counts their tests. */
+export async function vitest(name, args, env = {}) {
   const report = join(root, '.cache', `vitest-${name}.json`);
   mkdirSync(dirname(report), { recursive: true });
   rmSync(report, { force: true });
   const options = ['run', ...args, '--reporter=default', '--reporter=json', `--outputFile=${report}`];
   const { code } = await run(process.execPath, [vitestProgram(), ...options], {
     cwd: root,
+    env,
     allowFailure: true,
   });
   const { passed, skipped, failures, outside } = summarize(JSON.parse(readFileSync(report, 'utf8')), code);

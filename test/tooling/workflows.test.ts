@@ -16,6 +16,7 @@ it('workflows, which nobody has run, name files and scripts that exist', () => {
     for (const [, script] of text.matchAll(/\bnpm run ([\w:]+)/g)) named.push(script as string);
   }
   expect(files.length).toBeGreaterThan(2);
+  expect(readdirSync(folder).sort()).toEqual(['nightly.yml', 'prebuilds.yml', 'test.yml']);
   expect(named.length).toBeGreaterThan(4);
   for (const file of files) expect(existsSync(join(root, file)), file).toBe(true);
   for (const script of named) expect(Object.keys(scripts)).toContain(script);
