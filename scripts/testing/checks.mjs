@@ -23,6 +23,7 @@ export const checks = [
   check('Biome', () => [biomeProgram(), 'check', '--colors=off', '.']),
   check('clang-format', () => [join(root, 'scripts', 'format-native.mjs'), '--check']),
   check('layers', () => [join(root, 'scripts', 'check-layers.mjs')]),
+  check('scope and sizes', () => [join(root, 'scripts', 'scope.mjs'), '--check']),
   check('links of the documentation', () => [join(root, 'scripts', 'check-links.mjs')]),
   check('third-party list', () => [join(root, 'scripts', 'third-party.mjs'), '--check']),
   check('layouts between C++ and TypeScript', () => [
