@@ -3,6 +3,7 @@ export type { AddonAttempts } from './boundary/addon-attempts.js';
 export { AnyLorekeepError, LorekeepError } from './boundary/errors.js';
 export { onAbort } from './boundary/on-abort.js';
 export { bundledError, packageFolder, versionOfPackage } from './boundary/own-package.js';
+export { type NextSlice, Slices } from './boundary/slices.js';
 export * from './os/file-stamp.js';
 export { makeFolder } from './os/make-folder.js';
 export * from './os/own-file.js';

@@ -5,7 +5,6 @@
 export { booleanArgument, integerArgument, refuse } from './boundary/arguments.js';
 export { addonFile } from './boundary/binding.js';
 export { translateError } from './boundary/errors.js';
-export { type NextSlice, Slices } from './boundary/slices.js';
 export { threadMs } from './boundary/thread-time.js';
 export { type ComputeSettings, cacheFolder, measuredSettings } from './devices/settings-cache.js';
 export {

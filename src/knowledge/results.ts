@@ -1,11 +1,5 @@
-import {
-  type Metadata,
-  type MetadataValue,
-  type NextSlice,
-  Slices,
-  type Storage,
-  type StoredRecord,
-} from '../../lib/internal.js';
+import { type NextSlice, Slices } from '../../lib/basics.js';
+import type { Metadata, MetadataValue, Storage, StoredRecord } from '../../lib/internal.js';
 import { type ResultChoice, rankedHits } from './result-options.js';
 
 /** A context record of a hit. */

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurnOfLoop } from 'node:timers/promises';
-import { LorekeepError, type NextSlice, Slices } from '../../lib/internal.js';
+import { LorekeepError, type NextSlice, Slices } from '../../lib/basics.js';
 import { rankedHits } from './result-options.js';
 import { addContext, grouped, page } from './results.js';
 import type { KnowledgeSearchOptions } from './search-options.js';

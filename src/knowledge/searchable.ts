@@ -1,4 +1,5 @@
 import { setImmediate as nextTurnOfLoop } from 'node:timers/promises';
+import type { NextSlice } from '../../lib/basics.js';
 import {
   type CallOptions,
   type CountOptions,
@@ -13,7 +14,6 @@ import {
   LorekeepError,
   type Metadata,
   type MetadataOf,
-  type NextSlice,
   type SearchMode,
   type Storage,
   type StorageHit,

@@ -1,4 +1,4 @@
-import { Slices } from '../../lib/internal.js';
+import { Slices } from '../../lib/basics.js';
 import { nextSlice } from '../base/waiting/next-slice.js';
 import type { Bytes } from '../fairness/bytes.js';
 import { hitsBytes } from '../fairness/estimates.js';

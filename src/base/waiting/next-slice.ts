@@ -1,4 +1,5 @@
 import { setImmediate as nextTurnOfLoop } from 'node:timers/promises';
+import { Slices } from '../../../lib/basics.js';
 import { type ClientSlices, withWorkContext, workContext } from './work-context.js';
 
 /** Runs the work of a client: nextSlice() in it waits for that client's next slice. */
@@ -17,11 +18,6 @@ export function nextSlice(): Promise<void> {
 /** Items converted between two readings of the clock, by default. */
 const usualGrain = 64;
 
-/** Time in ms of a slice of mapInSlices() outside of requests. */
-const usualSliceMs = 0.5;
-
-const nextSliceEnd = () => performance.now() + (workContext()?.slices?.sliceMs ?? usualSliceMs);
-
 /**
  * Like Array.map(), but converts a long list in slices of the client. `grain`: items between two readings of
  * the clock; 1 for items that may take long.
@@ -31,13 +27,11 @@ export async function mapInSlices<From, To>(
   convert: (item: From, index: number) => To,
   grain = usualGrain,
 ): Promise<To[]> {
+  const client = workContext()?.slices;
+  const slices = new Slices(nextSlice, undefined, client && (() => client.sliceMs)).begin();
   const converted: To[] = [];
-  let due = nextSliceEnd();
   for (const [at, item] of items.entries()) {
-    if (at % grain === 0 && performance.now() >= due) {
-      await nextSlice();
-      due = nextSliceEnd();
-    }
+    if (at % grain === 0 && slices.over) await slices.next();
     converted.push(convert(item, at));
   }
   return converted;
