@@ -120,13 +120,12 @@ export class Agent {
   /** Runs a turn after the agent's earlier ones and once its client accepts output; a cancelled turn does not wait. */
   async #take(turn: Turn, outlet: TurnOutlet): Promise<void> {
     const { signal } = turn;
-    const ready = untilAborted(this.#tail, signal).then(() => outlet.waitForOutput(signal));
+    const ready = untilAborted(this.#tail, signal).then(() => outlet.maySend(signal));
     const complete = await turn.run(ready, this.#nodes, this.#flow);
     this.#turns.delete(turn.id);
     outlet.send(complete);
-    turn.release();
-    const releaseOutput = await ready.catch(() => undefined);
-    releaseOutput?.();
+    const sending = await ready.catch(() => undefined);
+    sending?.end();
   }
 
   /** Cancels the agent's turns, waits for them and closes the nodes. */

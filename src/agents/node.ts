@@ -1,5 +1,5 @@
+import type { Account } from '../fairness/account.js';
 import type { Holding } from '../fairness/client-memory.js';
-import type { SlotShare } from '../fairness/fair-slots.js';
 import type { LanguageModels } from '../models/language-models.js';
 import type { Rerankers } from '../models/rerankers.js';
 import type { EngineDiagnostics } from '../protocol/engine.js';
@@ -17,8 +17,8 @@ export interface NodeResources {
   readonly lists: NodeLists;
   readonly languageModels: LanguageModels;
   readonly rerankers: Rerankers;
-  /** The client's share of the search threads. */
-  readonly threads: SlotShare;
+  /** Of the session's client. */
+  readonly account: Account;
   /** The client's share of the thread that searches for patterns. */
   readonly patterns: PatternShare;
   /** Memory counted for the agent; released with it. */

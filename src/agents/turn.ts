@@ -1,5 +1,5 @@
 import { nextSlice } from '../base/waiting/next-slice.js';
-import type { Bytes } from '../fairness/bytes.js';
+import type { Sending } from '../fairness/account.js';
 import type { Log } from '../log/log.js';
 import type { DryRun } from '../protocol/engine.js';
 import type { NodeDiagnostics, ServerFrames, TurnDiagnostics } from '../protocol/frames.js';
@@ -47,13 +47,8 @@ interface TurnOptions extends TurnInput, AgentOptions {
 /** Where a turn's frames go. */
 export interface TurnOutlet {
   send(frame: ServerFrames['TurnText' | 'TurnComplete']): void;
-  /** Resolves when the client accepts more output. Call the result after sending. @throws the signal's reason */
-  waitForOutput(signal: AbortSignal): Promise<() => void>;
-  /**
-   * Waits for memory for search results and counts it; the result releases it.
-   * @throws ClientMemoryExceeded, ServerMemoryExceeded; the signal's reason
-   */
-  reserve(bytes: Bytes, signal: AbortSignal): Promise<() => void>;
+  /** As Account.send(). */
+  maySend(signal: AbortSignal): Promise<Sending>;
 }
 
 /** One exchange with an agent, from its request to its TurnComplete. */
@@ -65,8 +60,7 @@ export class Turn {
   readonly #log: Log;
   readonly #cancelling = new AbortController();
   readonly #created = performance.now();
-  /** Release the memory of its results. */
-  readonly #reserved: (() => void)[] = [];
+  #sending: Sending | undefined;
   readonly #ran: NodeDiagnostics[] = [];
   readonly #skipped: string[] = [];
   readonly #engines = new EngineReports();
@@ -79,9 +73,7 @@ export class Turn {
     this.#interaction = new Interaction(text, variables, {
       onText: (piece) => outlet.send({ type: 'TurnText', turn_id: id, ...piece }),
       limit: largestInteraction,
-      reserve: async (bytes, signal) => {
-        this.#reserved.push(await outlet.reserve(bytes, signal));
-      },
+      reserve: async (bytes, signal) => this.#sending?.reserve(bytes, signal),
       history,
       actionResult,
       dryRun,
@@ -93,11 +85,6 @@ export class Turn {
     return this.#cancelling.signal;
   }
 
-  /** Call after sending its TurnComplete. */
-  release(): void {
-    for (const giveBack of this.#reserved.splice(0)) giveBack();
-  }
-
   /** Ends the turn once its current step notices; its TurnComplete has the status "cancelled". */
   cancel(): void {
     this.#cancelling.abort();
@@ -105,14 +92,14 @@ export class Turn {
 
   /** Waits for `ready`, runs the due nodes and returns the TurnComplete. Never rejects. */
   async run(
-    ready: Promise<unknown>,
+    ready: Promise<Sending>,
     nodes: readonly AgentNode[],
     flow: Flow,
   ): Promise<ServerFrames['TurnComplete']> {
     let started: number | undefined;
     let outcome: Pick<ServerFrames['TurnComplete'], 'status' | 'error'>;
     try {
-      await ready;
+      this.#sending = await ready;
       started = performance.now();
       this.#history.checkResult(this.#options.actionResult);
       await this.#runNodes(nodes, flow);

@@ -1,7 +1,8 @@
 import { onAbort } from '../../lib/basics.js';
 import type { ServerError } from '../protocol/errors.js';
 import { type BudgetOwner, budgetError, type Excess } from './budget-error.js';
-import { type Bytes, type HeldKind, type MemoryKind, noBytes, type PassingKind } from './bytes.js';
+import { type Bytes, type HeldKind, type MemoryKind, noBytes, type PassingKind, sumOf } from './bytes.js';
+import { type PayloadContent, requestBytes } from './estimates.js';
 import { excess, Ledger, type MemoryLimits } from './ledger.js';
 
 /** Memory of one agent, storage, session or connection, for as long as that lives. */
@@ -11,6 +12,13 @@ export interface Holding {
   /** Replaces the sum by measured bytes; never refused. */
   settle(bytes: Partial<Bytes>): void;
   /** Releases all of it. Idempotent. */
+  release(): void;
+}
+
+/** Memory of one request, from its first parsed byte until it is released. */
+export interface RequestMemory {
+  /** Counts the payload so far. @throws ClientMemoryExceeded, ServerMemoryExceeded if that can never fit */
+  parsed(content: PayloadContent): void;
   release(): void;
 }
 
@@ -34,56 +42,84 @@ export interface AllClients {
   forget(client: ClientMemory): void;
 }
 
-/** The counted memory of one client. The server's budget includes all of it. */
+/** The bytes that one client makes the server hold. The server's budget includes all of them. */
 export class ClientMemory {
   readonly ledger: Ledger;
+  /** Sets the number of reply bytes that the client has not read. */
+  readonly unsent: (native: number) => void;
   readonly #server: AllClients;
+  readonly #setReceived: (native: number) => void;
+  #received = 0;
   /** Ends the client's connection for this reason. */
   readonly expel: (reason: ServerError) => void;
-  #closed = false;
 
   /** @internal Use ServerMemory.client(). */
   constructor(server: AllClients, limits: MemoryLimits, expel: (reason: ServerError) => void) {
     this.#server = server;
     this.ledger = new Ledger(limits);
     this.expel = expel;
+    this.unsent = this.#gauge('replies');
+    this.#setReceived = this.#gauge('receiving');
   }
 
   /** A holding with nothing in it. */
   hold(kind: HeldKind): Holding {
     let sum = noBytes;
-    const put = (next: Bytes) => {
-      this.#move(kind, { heap: next.heap - sum.heap, native: next.native - sum.native });
-      sum = next;
+    const set = this.#gauge(kind);
+    const put = (bytes: Partial<Bytes>) => {
+      sum = { ...noBytes, ...bytes };
+      set(sum.native, sum.heap);
     };
     return {
       add: (more, what) => {
         const bytes = { ...noBytes, ...more };
         this.#checkHeld(bytes, what);
-        put({ heap: sum.heap + bytes.heap, native: sum.native + bytes.native });
+        put(sumOf(sum, bytes));
       },
-      settle: (bytes) => put({ ...noBytes, ...bytes }),
+      settle: put,
       release: () => put(noBytes),
     };
   }
 
   /** Counts something that passes, until the result is called. Nothing is refused: ask mayRead or fits() before. */
-  pass(kind: PassingKind, bytes: Bytes): () => void {
-    let left = bytes;
-    this.#move(kind, bytes);
-    return () => {
-      this.#move(kind, { heap: -left.heap, native: -left.native });
-      left = noBytes;
-    };
+  pass(kind: PassingKind, { heap, native }: Bytes): () => void {
+    const set = this.#gauge(kind);
+    set(native, heap);
+    return () => set(0);
   }
 
-  /** Returns a function that sets a changing number of bytes: of a request, received, or unsent. */
-  gauge(kind: PassingKind): (native: number, heap?: number) => void {
-    let last = noBytes;
-    return (native, heap = 0) => {
-      if (native === last.native && heap === last.heap) return;
-      this.#move(kind, { heap: heap - last.heap, native: native - last.native });
-      last = { heap, native };
+  /** Sets the number of received bytes that are not parsed. */
+  received(bytes: number): void {
+    this.#received = bytes;
+    this.#setReceived(bytes);
+  }
+
+  /** Returns why a frame of this length can never be served; undefined if it can. */
+  refusal(payloadBytes: number): ServerError | undefined {
+    return this.tooLarge(
+      requestBytes(payloadBytes),
+      () => `a frame of ${payloadBytes} bytes was not accepted`,
+    );
+  }
+
+  /** Counts the request in a frame. Returns undefined if it does not fit now. */
+  begin(payloadBytes: number): RequestMemory | undefined {
+    const { heap, native } = requestBytes(payloadBytes);
+    // The payload still counts among the received bytes.
+    if (!this.fits({ heap, native: native - this.#received })) return undefined;
+    const set = this.#gauge('requests');
+    set(native, heap);
+    return {
+      parsed: (content) => {
+        const bytes = requestBytes(payloadBytes, content);
+        const refusal = this.tooLarge(
+          bytes,
+          () => `a frame of ${payloadBytes} bytes with ${content.values} values was not accepted`,
+        );
+        if (refusal !== undefined) throw refusal;
+        set(native, bytes.heap);
+      },
+      release: () => set(0),
     };
   }
 
@@ -141,8 +177,6 @@ export class ClientMemory {
 
   /** The client has gone. Memory may still be given back afterwards. */
   close(): void {
-    if (this.#closed) return;
-    this.#closed = true;
     this.#server.forget(this);
   }
 
@@ -180,10 +214,16 @@ export class ClientMemory {
     if (server !== undefined) refuse('server', server);
   }
 
-  #move(kind: MemoryKind, bytes: Bytes): void {
-    if (bytes.heap === 0 && bytes.native === 0) return;
-    this.ledger.add(kind, bytes);
-    this.#server.moved(this, kind, bytes);
+  /** Returns a function that sets the bytes of something. */
+  #gauge(kind: MemoryKind): (native: number, heap?: number) => void {
+    let last = noBytes;
+    return (native, heap = 0) => {
+      if (native === last.native && heap === last.heap) return;
+      const more = { heap: heap - last.heap, native: native - last.native };
+      last = { heap, native };
+      this.ledger.add(kind, more);
+      this.#server.moved(this, kind, more);
+    };
   }
 }
 

@@ -14,6 +14,18 @@ export const keyHeap = 48;
 /** A pending request: promises, closures, the parsed frame. */
 export const requestBase = 4096;
 
+/** Number of values in a payload, and of keys of objects. */
+export interface PayloadContent {
+  readonly values: number;
+  readonly keys: number;
+}
+
+/** A request: its payload, the strings in it (at most two bytes per character), and its values. */
+export function requestBytes(payloadBytes: number, content: PayloadContent = { values: 0, keys: 0 }): Bytes {
+  const heap = requestBase + 2 * payloadBytes + valueHeap * content.values + keyHeap * content.keys;
+  return { heap, native: payloadBytes };
+}
+
 /** A connection without sessions: socket, decoder, loggers. */
 export const connectionBytes: Bytes = { heap: 10 * 1024, native: 10 * 1024 };
 

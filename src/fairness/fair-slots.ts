@@ -18,23 +18,6 @@ export interface SlotShare {
   enter(signal: AbortSignal): Promise<() => void>;
 }
 
-/** Runs work in a slot until it waits for a slice: the rest needs no thread. @throws the signal's reason */
-export async function inSlot<T>(
-  share: SlotShare,
-  signal: AbortSignal,
-  work: (nextSlice: () => Promise<void>) => Promise<T>,
-): Promise<T> {
-  const leave = await share.enter(signal);
-  try {
-    return await work(() => {
-      leave();
-      return nextSlice();
-    });
-  } finally {
-    leave();
-  }
-}
-
 /**
  * Lets as much work run at once as there are threads for it. Slots are shared fairly by the time that work holds them: a client that
  * asks for much waits for itself, and others do not wait for it. Work is not interrupted, so `reserved` further slots are only

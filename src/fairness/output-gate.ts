@@ -1,9 +1,5 @@
 import { onAbort } from '../../lib/basics.js';
 
-interface Waiter {
-  admit(): void;
-}
-
 /**
  * Starts work with large results only while the client reads its replies: at most `producers` at a time, and none while
  * `blocked()`. Waiting work is admitted in order.
@@ -11,7 +7,7 @@ interface Waiter {
 export class OutputGate {
   readonly #producers: number;
   readonly #blocked: () => boolean;
-  readonly #waiting = new Set<Waiter>();
+  readonly #waiting = new Set<() => void>();
   #producing = 0;
 
   constructor(producers: number, blocked: () => boolean) {
@@ -23,28 +19,26 @@ export class OutputGate {
   enter(signal: AbortSignal): Promise<() => void> {
     return new Promise((resolve, reject) => {
       signal.throwIfAborted();
+      const admit = () => {
+        stopListening();
+        resolve(this.#place());
+      };
       const stopListening = onAbort(signal, () => {
-        this.#waiting.delete(waiter);
+        this.#waiting.delete(admit);
         reject(signal.reason);
       });
-      const waiter: Waiter = {
-        admit: () => {
-          stopListening();
-          resolve(this.#place());
-        },
-      };
-      this.#waiting.add(waiter);
+      this.#waiting.add(admit);
       this.admit();
     });
   }
 
   /** Call this when `blocked()` may have become false. */
   admit(): void {
-    for (const waiter of this.#waiting) {
+    for (const admit of this.#waiting) {
       if (this.#producing >= this.#producers || this.#blocked()) return;
-      this.#waiting.delete(waiter);
+      this.#waiting.delete(admit);
       this.#producing++;
-      waiter.admit();
+      admit();
     }
   }
 

@@ -140,8 +140,6 @@ export async function composeSessions(options: SessionsOptions): Promise<Session
     gate: new AccessGate(await configuredToken(config, log), undefined, options.accessToken),
     nextSessionId: () => `s${++sessions}`,
     sessionIdle: options.sessionIdle,
-    searchThreads: searchSlots(config.thread_count),
-    builders: new FairSlots(buildersAtOnce),
   };
 }
 
@@ -169,6 +167,7 @@ export function composeConnections(config: ServerConfig, log: Log): ConnectionSe
     descriptors: new DescriptorReserve(),
     memory: serverMemory(config, log),
     loop: new LoopScheduler(),
+    workers: { search: searchSlots(config.thread_count), build: new FairSlots(buildersAtOnce) },
     activity: new Activity(),
     throttle: new Throttle(setThrottle),
   };

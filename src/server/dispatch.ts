@@ -1,4 +1,4 @@
-import { type ClientSlices, type LogFields, withWorkContext } from '../base/waiting/work-context.js';
+import { type LogFields, withWorkContext } from '../base/waiting/work-context.js';
 import { serverError } from '../protocol/errors.js';
 import type { RequestId, Requests, RequestType } from '../protocol/frames.js';
 import { errorFields, isDefect, toServerError } from '../storages/failure.js';
@@ -14,7 +14,8 @@ type Answer = object | undefined;
  * is logged here with its stack and ends only this request. A stopping server accepts only requests that end something.
  * Never rejects.
  */
-export function dispatch(context: HandlerContext, request: Request, slices: ClientSlices): Promise<Answer> {
+export function dispatch(context: HandlerContext, request: Request): Promise<Answer> {
+  const slices = context.account.loop;
   return withWorkContext({ slices, log: logFields(context, request) }, () => answer(context, request));
 }
 

@@ -1,5 +1,4 @@
-import type { Bytes } from '../fairness/bytes.js';
-import type { Ledger } from '../fairness/ledger.js';
+import type { Account } from '../fairness/account.js';
 import { fail, serverError } from '../protocol/errors.js';
 import type { Replies, Requests, RequestType, ServerFrame, ServerFrames } from '../protocol/frames.js';
 import type { StorageFacts, StorageSet } from '../storages/storage-set.js';
@@ -17,14 +16,9 @@ export interface HandlerContext {
   readonly sessions: SessionTable;
   readonly throttle: ThrottleReports;
   readonly videoMemory: VideoMemoryWish;
-  /** The client's memory. */
-  readonly memory: Ledger;
+  readonly account: Account;
   /** Sends an event, or a reply that must go out before the handler returns. */
   send(frame: ServerFrame): void;
-  /** Waits until more may be sent to the client. Call the result once all is sent. @throws the signal's reason */
-  waitForOutput(signal: AbortSignal): Promise<() => void>;
-  /** Reserves memory for results, and waits for it if necessary; the result releases it. @throws ClientMemoryExceeded, ServerMemoryExceeded; the signal's reason */
-  reserve(bytes: Bytes, signal: AbortSignal): Promise<() => void>;
   /** Keeps the request's memory counted until the promise settles, even if it is answered before. */
   holdRequest(until: Promise<void>): void;
 }
@@ -65,14 +59,13 @@ export const handlers: { readonly [Type in RequestType]: Handler<Type> } = {
     return { type: 'Ack' };
   },
 
-  async SearchEmbeddedStringStorageRequest({ sessions, send, waitForOutput, reserve }, request) {
+  async SearchEmbeddedStringStorageRequest({ sessions, send }, request) {
     const type = 'SearchEmbeddedStringStorageResponse';
-    await sessions.get(request.session_id).search(request, {
-      waitForOutput,
-      reserve,
-      send: ({ hits, plan, plans, stale }) =>
+    await sessions
+      .get(request.session_id)
+      .search(request, ({ hits, plan, plans, stale }) =>
         send({ type, reply_to: request.id, hits, plan, plans, ...(stale && { stale: true }) }),
-    });
+      );
     return undefined;
   },
 
@@ -92,12 +85,10 @@ export const handlers: { readonly [Type in RequestType]: Handler<Type> } = {
     };
   },
 
-  async ExportAgentRequest({ sessions, send, waitForOutput, reserve }, { id, session_id, agent_id }) {
-    await sessions.get(session_id).exportAgent(agent_id, {
-      waitForOutput,
-      reserve,
-      send: (history) => send({ type: 'ExportAgentResponse', reply_to: id, history }),
-    });
+  async ExportAgentRequest({ sessions, send }, { id, session_id, agent_id }) {
+    await sessions
+      .get(session_id)
+      .exportAgent(agent_id, (history) => send({ type: 'ExportAgentResponse', reply_to: id, history }));
     return undefined;
   },
 
@@ -107,12 +98,12 @@ export const handlers: { readonly [Type in RequestType]: Handler<Type> } = {
   },
 
   TurnRequest(
-    { services, sessions, send, waitForOutput, reserve, holdRequest },
+    { services, sessions, send, holdRequest },
     { id, session_id, agent_id, text, variables, action_result: actionResult, hits, dry_run: dryRun },
   ) {
     const turn = sessions
       .get(session_id)
-      .startTurn(agent_id, { text, variables, actionResult, hits, dryRun }, { waitForOutput, reserve, send });
+      .startTurn(agent_id, { text, variables, actionResult, hits, dryRun }, send);
     holdRequest(turn.ended);
     const end = services.activity.begin();
     void turn.ended.then(end, end);
@@ -125,8 +116,10 @@ export const handlers: { readonly [Type in RequestType]: Handler<Type> } = {
     return listModels(services);
   },
 
-  PullModelRequest({ sessions, send, waitForOutput }, { id, session_id, model, variant }) {
-    return sessions.get(session_id).pulls.pull({ id, model, variant }, { send, waitForOutput });
+  PullModelRequest({ sessions, account, send }, { id, session_id, model, variant }) {
+    return sessions
+      .get(session_id)
+      .pulls.pull({ id, model, variant }, { send, maySend: (signal) => account.send(signal) });
   },
 
   CancelPullRequest({ sessions }, { session_id, model }) {
@@ -139,7 +132,7 @@ export const handlers: { readonly [Type in RequestType]: Handler<Type> } = {
     return { type: 'Ack' };
   },
 
-  StatusRequest({ services, sessions, memory }) {
+  StatusRequest({ services, sessions, account }) {
     const { max_connections, max_sessions_per_connection } = services.config.limits;
     return {
       type: 'StatusResponse',
@@ -148,7 +141,7 @@ export const handlers: { readonly [Type in RequestType]: Handler<Type> } = {
       sessions: sessions.size,
       sessions_limit: max_sessions_per_connection,
       throttle: services.throttle.level,
-      client: memory.status,
+      client: account.memory.ledger.status,
       server: services.memory.ledger.status,
     };
   },

@@ -1,5 +1,6 @@
 import { modelBytes } from '../base/files/model-parts.js';
 import { nearestName } from '../base/schema/nearest.js';
+import type { Sending } from '../fairness/account.js';
 import type { Catalog } from '../models/catalog.js';
 import { lengthMismatch } from '../models/checked-file.js';
 import { type Contradiction, contradictions } from '../models/contradictions.js';
@@ -125,7 +126,7 @@ export interface PullRequest {
 /** Sends progress to a client. */
 export interface PullOutlet {
   send(frame: ServerFrames['PullProgress']): void;
-  waitForOutput(signal: AbortSignal): Promise<() => void>;
+  maySend(signal: AbortSignal): Promise<Sending>;
 }
 
 /** Minimum time between two progress events of one request, in ms. */
@@ -190,14 +191,14 @@ export class SessionPulls {
 function progressSender(
   id: RequestId,
   model: string,
-  { send, waitForOutput }: PullOutlet,
+  { send, maySend }: PullOutlet,
   ended: AbortSignal,
 ): (facts: PullFacts) => void {
   let latest: PullFacts | undefined;
   let busy = false;
   let last = Number.NEGATIVE_INFINITY;
   const sendLatest = async () => {
-    const release = await waitForOutput(ended);
+    const sending = await maySend(ended);
     try {
       if (latest === undefined || ended.aborted) return;
       const { file, doneBytes, totalBytes } = latest;
@@ -206,7 +207,7 @@ function progressSender(
       const counts = { done_bytes: doneBytes, total_bytes: totalBytes };
       send({ type: 'PullProgress', request_id: id, model, file, ...counts });
     } finally {
-      release();
+      sending.end();
     }
   };
   return (facts) => {

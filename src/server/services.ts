@@ -5,8 +5,8 @@ import type { PatternThread } from '../agents/lists/pattern-thread.js';
 import type { Activity } from '../base/waiting/activity.js';
 import type { IdleTimer } from '../base/waiting/idle-timer.js';
 import type { ServerConfig } from '../config/schema.js';
+import type { Workers } from '../fairness/account.js';
 import type { ConnectionSlots } from '../fairness/connection-slots.js';
-import type { FairSlots } from '../fairness/fair-slots.js';
 import type { LoopScheduler } from '../fairness/loop-scheduler.js';
 import type { ServerMemory } from '../fairness/server-memory.js';
 import type { Log } from '../log/log.js';
@@ -40,7 +40,7 @@ export interface ModelServices {
   readonly videoMemory: VideoMemory;
 }
 
-/** What sessions share, beside the models: files, node types, access, and slots of native threads. */
+/** What sessions share, beside the models: files, node types, and access. */
 export interface SessionServices {
   readonly files: KnowledgeBaseStorages;
   readonly folders: SessionFolders;
@@ -53,13 +53,9 @@ export interface SessionServices {
   nextSessionId(): string;
   /** Held by every session. */
   readonly sessionIdle: IdleTimer;
-  /** One slot per search thread, shared by connections. */
-  readonly searchThreads: FairSlots;
-  /** One slot per storage that may be built at a time, shared by connections. */
-  readonly builders: FairSlots;
 }
 
-/** What connections share: their number, memory, the event loop, and the throttle. */
+/** What connections share: their number, memory, the event loop, threads, and the throttle. */
 export interface ConnectionServices {
   readonly slots: ConnectionSlots;
   readonly descriptors: DescriptorReserve;
@@ -67,6 +63,8 @@ export interface ConnectionServices {
   readonly memory: ServerMemory;
   /** Shares the event loop among connections. */
   readonly loop: LoopScheduler;
+  /** Slots of native threads. */
+  readonly workers: Workers;
   /** Requests and turns under way. */
   readonly activity: Activity;
   /** How much clients want the inference to rest. */

@@ -1,8 +1,8 @@
 import type { PatternShare } from '../agents/lists/pattern-thread.js';
 import { mapInSlices } from '../base/waiting/next-slice.js';
-import type { ClientMemory, Holding } from '../fairness/client-memory.js';
+import type { Account } from '../fairness/account.js';
+import type { Holding } from '../fairness/client-memory.js';
 import { sessionBytes } from '../fairness/estimates.js';
-import type { SlotShare } from '../fairness/fair-slots.js';
 import type { SessionState } from '../operations/monitor/state.js';
 import { fail, type ServerError } from '../protocol/errors.js';
 import type { StorageRoot } from '../storages/storage-root.js';
@@ -16,9 +16,8 @@ export class SessionTable {
   readonly #services: TableServices;
   readonly #address: string;
   readonly #sessions = new Map<string, Session>();
-  readonly #memory: ClientMemory;
-  /** The client's shares of native threads. */
-  readonly #shares: { threads: SlotShare; builders: SlotShare; patterns: PatternShare };
+  readonly #account: Account;
+  readonly #patterns: PatternShare;
   readonly #holds = new Map<Session, () => void>();
   /** Sessions without an id that are still closing. */
   readonly #closing = new Set<Promise<void>>();
@@ -28,16 +27,11 @@ export class SessionTable {
   #closed: ServerError | undefined;
 
   /** `address`: of the client. */
-  constructor(services: TableServices, memory: ClientMemory, address: string) {
+  constructor(services: TableServices, account: Account, address: string) {
     this.#services = services;
     this.#address = address;
-    this.#memory = memory;
-    const { searchThreads, builders, patterns } = services;
-    this.#shares = {
-      threads: searchThreads.join(),
-      builders: builders.join(),
-      patterns: patterns.join(),
-    };
+    this.#account = account;
+    this.#patterns = services.patterns.join();
   }
 
   get size(): number {
@@ -72,7 +66,7 @@ export class SessionTable {
     if (this.#sessions.size >= limit) {
       fail(2003, `the connection has reached its limit of ${limit} sessions; destroy one first`, { limit });
     }
-    const memory = this.#memory.hold('sessions');
+    const memory = this.#account.memory.hold('sessions');
     memory.add(sessionBytes(folder), 'the session was not created');
     try {
       return this.#make(memory, root);
@@ -96,8 +90,8 @@ export class SessionTable {
         lists,
         nodeTypes,
         root,
-        ...this.#shares,
-        memory: this.#memory,
+        account: this.#account,
+        patterns: this.#patterns,
       },
       log,
     );

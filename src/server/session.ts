@@ -9,10 +9,9 @@ import { QueryTemplate } from '../agents/query-template.js';
 import type { AgentOptions, TurnInput, TurnOutlet } from '../agents/turn.js';
 import { mapInSlices } from '../base/waiting/next-slice.js';
 import { PendingWork } from '../base/waiting/pending-work.js';
+import type { Account } from '../fairness/account.js';
 import type { Bytes } from '../fairness/bytes.js';
-import type { ClientMemory } from '../fairness/client-memory.js';
 import { agentBytes, exportBytes, turnBytes } from '../fairness/estimates.js';
-import type { SlotShare } from '../fairness/fair-slots.js';
 import { withLogContext } from '../log/context.js';
 import type { Log } from '../log/log.js';
 import type { LanguageModels } from '../models/language-models.js';
@@ -44,8 +43,6 @@ export interface SessionSources extends StorageSources {
   readonly modelPulls: ModelPulls;
   /** Whether clients may download models. */
   readonly pullsAllowed: boolean;
-  /** The client's share of the threads that search. */
-  readonly threads: SlotShare;
   /** The client's share of the thread that searches for patterns. */
   readonly patterns: PatternShare;
 }
@@ -63,26 +60,13 @@ export interface SearchRequest extends Retrieval {
   variables: Readonly<Record<string, unknown>>;
 }
 
-/** Receives the outcome of a search. */
-export interface SearchOutlet {
-  send(outcome: WireOutcome): void;
-  /** As a turn's. */
-  waitForOutput: TurnOutlet['waitForOutput'];
-  reserve: TurnOutlet['reserve'];
-}
-
-/** Receives an exported history. */
-export type ExportOutlet = Pick<SearchOutlet, 'waitForOutput' | 'reserve'> & {
-  send(history: History): void;
-};
-
 /** One client's storages and agents. Everything in it ends with it. */
 export class Session {
   readonly id: string;
   readonly storages: StorageSet;
   readonly pulls: SessionPulls;
   readonly #resources: Omit<NodeResources, 'memory' | 'signal'>;
-  readonly #memory: ClientMemory;
+  readonly #account: Account;
   readonly #nodeTypes: NodeTypes;
   readonly #log: Log;
   readonly #ending = new AbortController();
@@ -101,9 +85,9 @@ export class Session {
     setMaxListeners(0, this.#ending.signal);
     this.storages = new StorageSet(sources, this.#ending.signal);
     this.pulls = new SessionPulls(sources.modelPulls, sources.pullsAllowed, this.#ending.signal);
-    this.#memory = sources.memory;
-    const { root, lists, threads, patterns, languageModels, rerankers } = sources;
-    this.#resources = { storages: this.storages, root, lists, threads, patterns, languageModels, rerankers };
+    const { root, lists, account, patterns, languageModels, rerankers } = sources;
+    this.#account = account;
+    this.#resources = { storages: this.storages, root, lists, account, patterns, languageModels, rerankers };
     this.#nodeTypes = sources.nodeTypes;
   }
 
@@ -139,20 +123,19 @@ export class Session {
 
   /**
    * Sends the turns that an agent remembers, for the `history` of another agent, once the client reads and there is memory for
-   * them. @throws AgentNotFound; as SearchOutlet
+   * them. @throws AgentNotFound; as Account.send() and Sending.reserve()
    */
-  exportAgent(id: string, { send, waitForOutput, reserve }: ExportOutlet): Promise<void> {
+  exportAgent(id: string, send: (history: History) => void): Promise<void> {
     const agent = this.#agent(id);
     const work = async () => {
-      const releases = [await waitForOutput(this.signal)];
+      const sending = await this.#account.send(this.signal);
       try {
         await agent.cancelledTurnsEnd();
-        releases.push(
-          await reserve(exportBytes(agent.historyBytes, this.#memory.ledger.passing.total), this.signal),
-        );
+        const { passing } = this.#account.memory.ledger;
+        await sending.reserve(exportBytes(agent.historyBytes, passing.total), this.signal);
         send(agent.export());
       } finally {
-        for (const release of releases.reverse()) release();
+        sending.end();
       }
     };
     return this.#pending.track(work());
@@ -166,7 +149,7 @@ export class Session {
   }
 
   /** Searches a storage without an agent; resolves when the outcome is sent. */
-  search(request: SearchRequest, outlet: SearchOutlet): Promise<void> {
+  search(request: SearchRequest, send: (outcome: WireOutcome) => void): Promise<void> {
     const template = new QueryTemplate(request.query, 'query', 1004);
     const { text: given } = request;
     const text = given === undefined ? '' : template.render(new Interaction(given, request.variables));
@@ -178,29 +161,33 @@ export class Session {
     const { name, names = [name as string] } = request;
     const where = (index: number) => (name === undefined ? `names[${index}]` : 'name');
     const named = names.map((value, index) => ({ where: where(index), value }));
-    return this.#pending.track(this.#search(named, { ...request, text }, places, outlet));
+    return this.#pending.track(this.#search(named, { ...request, text }, places, send));
   }
 
   /**
-   * Queues a turn. The outlet gets its frames after this returns; `ended` settles when all its resources are released.
+   * Queues a turn. Its frames are sent after this returns; `ended` settles when all its resources are released.
    * @throws AgentNotFound, TurnQueueFull
    */
-  startTurn(agentId: string, turn: TurnInput, outlet: TurnOutlet): { id: string; ended: Promise<void> } {
+  startTurn(
+    agentId: string,
+    turn: TurnInput,
+    send: TurnOutlet['send'],
+  ): { id: string; ended: Promise<void> } {
     const agent = this.#agent(agentId);
     if (this.#turns.size >= maxUnfinishedTurns) {
       const many = `the session has reached its limit of ${maxUnfinishedTurns} unfinished turns`;
       fail(4009, `${many}; wait for a TurnComplete`, { limit: maxUnfinishedTurns });
     }
-    const memory = this.#memory.hold('turns');
+    const memory = this.#account.memory.hold('turns');
     memory.add(turnBytes, 'the turn was not accepted');
     const id = `${this.id}.t${++this.#turnsMade}`;
     this.#turns.set(id, agent);
     const ended = withLogContext({ session: this.id, agent: agent.id, turn: id }, () =>
       agent.start(id, turn, {
-        ...outlet,
+        maySend: (signal) => this.#account.send(signal),
         send: (frame) => {
           if (frame.type === 'TurnComplete') this.#turns.delete(id);
-          outlet.send(frame);
+          send(frame);
         },
       }),
     );
@@ -232,10 +219,15 @@ export class Session {
     history: History | undefined,
   ): Promise<string> {
     const id = `${this.id}.a${++this.#agentsMade}`;
-    const memory = this.#memory.hold('agents');
+    const memory = this.#account.memory.hold('agents');
     memory.add(bytes, 'the agent was not created');
     const { signal } = this;
-    const resources = { ...this.#resources, memory, historyMemory: this.#memory.hold('agents'), signal };
+    const resources = {
+      ...this.#resources,
+      memory,
+      historyMemory: this.#account.memory.hold('agents'),
+      signal,
+    };
     const agent = await Agent.open(id, plan, resources, options, this.#log, history);
     if (this.signal.aborted) {
       await agent.close();
@@ -249,7 +241,7 @@ export class Session {
     named: readonly SearchPlaces['storage'][],
     request: SearchRequest,
     places: Omit<SearchPlaces, 'storage'>,
-    outlet: SearchOutlet,
+    send: (outcome: WireOutcome) => void,
   ): Promise<void> {
     const { stale, names, text = '', variables, similar_to } = request;
     const releases: (() => unknown)[] = [];
@@ -263,9 +255,10 @@ export class Session {
       }
       const searched = storages as [SearchedStorage];
       const search = await StorageSearch.prepare(searched, request, places, this.#resources);
-      releases.push(await outlet.waitForOutput(this.signal));
-      releases.push(await outlet.reserve(search.resultBytes, this.signal));
-      outlet.send(await search.run(text, variables, this.signal, similar_to));
+      const sending = await this.#account.send(this.signal);
+      releases.push(() => sending.end());
+      await sending.reserve(search.resultBytes, this.signal);
+      send(await search.run(text, variables, this.signal, similar_to));
     } finally {
       for (const release of releases.reverse()) await release();
     }

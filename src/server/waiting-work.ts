@@ -1,10 +1,6 @@
-import type { ConnectionServices, SessionServices } from './services.js';
+import type { ConnectionServices } from './services.js';
 
 /** Work that waits, by queue. */
-export function waitingWork({
-  searchThreads,
-  builders,
-  loop,
-}: ConnectionServices & SessionServices): Record<string, number> {
-  return { requests: loop.waiting, search: searchThreads.waiting, build: builders.waiting };
+export function waitingWork({ workers, loop }: ConnectionServices): Record<string, number> {
+  return { requests: loop.waiting, search: workers.search.waiting, build: workers.build.waiting };
 }

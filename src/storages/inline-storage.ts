@@ -1,6 +1,6 @@
+import type { Account } from '../fairness/account.js';
 import type { Holding } from '../fairness/client-memory.js';
 import { inlineStorageBytes } from '../fairness/estimates.js';
-import type { SlotShare } from '../fairness/fair-slots.js';
 import { checkStrings, createStorage } from '../knowledge/create-storage.js';
 import { Holders, type Pin } from '../knowledge/pin.js';
 import type { SearchableStorage } from '../knowledge/searchable.js';
@@ -39,21 +39,21 @@ export function checkInlineSource({ strings, embeddingModel }: InlineSource, mod
 const tokenizer = 'basic';
 
 /**
- * Embeds the strings in pieces, each after a slot from `builders`, and indexes them; ids are "0", "1" and so on. Writes
+ * Embeds the strings in pieces, each in the client's turn to build, and indexes them; ids are "0", "1" and so on. Writes
  * nothing to disk. The storage closes when its last pin is released, and counts for `memory` until then.
  * @throws InvalidEmbeddedStringStorageData with the string's index; AbortError once the signal is aborted.
  */
 export async function createInlineStorage(
   strings: readonly string[],
   model: LoadedModel,
-  { builders, memory }: { builders: SlotShare; memory: Holding },
+  { account, memory }: { account: Account; memory: Holding },
   signal: AbortSignal,
 ): Promise<Pin<SearchableStorage>> {
   try {
     const sizes = await sizesOf(strings, signal);
     const bytes = inlineStorageBytes(strings.length, sizes.all, model.dimension);
     memory.add(bytes, 'strings: the storage was not created');
-    const turn = () => builders.enter(signal);
+    const turn = () => account.enter('build', signal);
     const storage = await createStorage({ strings, model, tokenizer, signal }, turn);
     noteTexts(storage, sizes);
     memory.settle({ heap: 4096, native: storage.bytes });

@@ -1,6 +1,6 @@
 import { nextSlice } from '../base/waiting/next-slice.js';
+import type { Account } from '../fairness/account.js';
 import { type Bytes, noBytes, sumOf } from '../fairness/bytes.js';
-import { inSlot, type SlotShare } from '../fairness/fair-slots.js';
 import type { SearchableStorage } from '../knowledge/index.js';
 import { searchNamed } from '../knowledge/search-storages.js';
 import type { Rerankers } from '../models/rerankers.js';
@@ -13,8 +13,7 @@ import { type SearchPlaces, searchError } from './wire-errors.js';
 
 /** Resources that a client's searches share. */
 export interface SearchResources {
-  /** The client's share of the search threads. */
-  readonly threads: SlotShare;
+  readonly account: Account;
   readonly rerankers: Rerankers;
 }
 
@@ -32,12 +31,12 @@ type CheckedSearch = SearchedStorage & { readonly places: SearchPlaces; readonly
 export class StorageSearch {
   readonly #searches: readonly CheckedSearch[];
   readonly #tellsStale: boolean;
-  readonly #threads: SlotShare;
+  readonly #account: Account;
 
-  private constructor(searches: readonly CheckedSearch[], tellsStale: boolean, threads: SlotShare) {
+  private constructor(searches: readonly CheckedSearch[], tellsStale: boolean, account: Account) {
     this.#searches = searches;
     this.#tellsStale = tellsStale;
-    this.#threads = threads;
+    this.#account = account;
   }
 
   /** Checks the search. A long filter is compiled in a turn of the client. @throws `places.invalid` for the filter, the fusion and the reranker */
@@ -45,7 +44,7 @@ export class StorageSearch {
     storages: readonly [SearchedStorage, ...SearchedStorage[]],
     retrieval: Retrieval,
     shared: Omit<SearchPlaces, 'storage'>,
-    { threads, rerankers }: SearchResources,
+    { account, rerankers }: SearchResources,
   ): Promise<StorageSearch> {
     const takesLong = checkFilterSize(retrieval.filter, shared);
     const known = new Map<SearchableStorage, CheckedOptions>();
@@ -62,7 +61,7 @@ export class StorageSearch {
         throw searchError(error, places);
       }
     }
-    return new StorageSearch(searches, retrieval.stale === 'serve', threads);
+    return new StorageSearch(searches, retrieval.stale === 'serve', account);
   }
 
   /** Largest memory of its results. */
@@ -84,9 +83,11 @@ export class StorageSearch {
       return { ...search, options: { ...options, text, variables: used, signal, similarTo } };
     });
     const search = ({ storage, options, places }: (typeof searches)[number]) =>
-      inSlot(this.#threads, signal, (next) => storage.searchInSlices(options, next)).catch((error) => {
-        throw searchError(error, places);
-      });
+      this.#account
+        .compute('search', signal, (next) => storage.searchInSlices(options, next))
+        .catch((error) => {
+          throw searchError(error, places);
+        });
     try {
       const found = await searchNamed(searches, search, nextSlice);
       const stale = this.#tellsStale && searches.some(({ storage }) => storage.outdated);

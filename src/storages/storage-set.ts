@@ -1,9 +1,9 @@
 import { didYouMean, nearestName } from '../base/schema/nearest.js';
 import { PendingWork } from '../base/waiting/pending-work.js';
 import { untilAborted } from '../base/waiting/until-aborted.js';
-import type { ClientMemory, Holding } from '../fairness/client-memory.js';
+import type { Account } from '../fairness/account.js';
+import type { Holding } from '../fairness/client-memory.js';
 import { storageNameBytes } from '../fairness/estimates.js';
-import type { SlotShare } from '../fairness/fair-slots.js';
 import type { Pin, SearchableStorage } from '../knowledge/index.js';
 import { disposable } from '../knowledge/pin.js';
 import type { CatalogModels } from '../models/catalog-models.js';
@@ -32,10 +32,8 @@ export interface StorageSources {
   readonly files: KnowledgeBaseStorages;
   /** The root for paths. */
   readonly root: StorageRoot;
-  /** The client's share of the slots for building storages. */
-  readonly builders: SlotShare;
-  /** Memory of the session's client. */
-  readonly memory: ClientMemory;
+  /** Of the session's client. */
+  readonly account: Account;
 }
 
 /**
@@ -118,7 +116,7 @@ export class StorageSet {
   }
 
   async #create(name: string, make: () => Promise<Pin<SearchableStorage>>): Promise<StorageFacts> {
-    const memory = this.#sources.memory.hold('storages');
+    const memory = this.#sources.account.memory.hold('storages');
     memory.add(storageNameBytes, 'the storage was not created');
     const making = this.#pending.track(make().then((pin) => releasing(pin, memory)));
     this.#named.set(name, making);
@@ -134,8 +132,8 @@ export class StorageSet {
 
   async #make({ strings, embeddingModel }: InlineSource): Promise<Pin<SearchableStorage>> {
     const model = await untilAborted(this.#sources.models.resolve(embeddingModel), this.#signal);
-    const memory = this.#sources.memory.hold('storages');
-    return createInlineStorage(strings, model, { builders: this.#sources.builders, memory }, this.#signal);
+    const memory = this.#sources.account.memory.hold('storages');
+    return createInlineStorage(strings, model, { account: this.#sources.account, memory }, this.#signal);
   }
 
   #pinFile(path: string, where: string, stale: Stale | undefined): Promise<Pin<SearchableStorage>> {

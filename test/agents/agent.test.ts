@@ -52,8 +52,7 @@ describe('an agent', () => {
     let completed = 0;
     const outlet = {
       send: () => completed++,
-      waitForOutput: () => Promise.resolve(() => {}),
-      reserve: () => Promise.resolve(() => {}),
+      maySend: () => Promise.resolve({ reserve: () => Promise.resolve(), end() {} }),
     };
     const take = async (turns: number) => {
       for (let i = 0; i < turns; i++) await agent.start(`t${i}`, { text: 'hello', variables: {} }, outlet);

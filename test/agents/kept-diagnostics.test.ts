@@ -74,9 +74,10 @@ it('kept diagnostics of a turn hold neither its texts nor its results', async ()
         kept = { nodes, engine };
       },
     };
-    const outlet = { send() {}, waitForOutput: async () => () => {}, reserve: async () => () => {} };
+    const sending = { reserve: async () => {}, end() {} };
+    const outlet = { send() {}, maySend: async () => sending };
     const flow = new Flow({ order: ['a'], edges: [], targets: new Set() });
-    const { status } = await new Turn('t', options, outlet, silentLog()).run(Promise.resolve(), [node], flow);
+    const { status } = await new Turn('t', options, outlet, silentLog()).run(outlet.maySend(), [node], flow);
     expect(status).toBe('completed');
   }
   await runTurn();

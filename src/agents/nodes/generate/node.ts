@@ -1,6 +1,6 @@
 import { countValues } from '../../../base/schema/bounded.js';
+import type { Account } from '../../../fairness/account.js';
 import { textHeap } from '../../../fairness/estimates.js';
-import type { SlotShare } from '../../../fairness/fair-slots.js';
 import type { LanguageModelPin } from '../../../models/language-models.js';
 import type { GenerateRequest, GenerationResult } from '../../../models/text-model.js';
 import type { Knowledge } from '../../../protocol/components.js';
@@ -37,14 +37,14 @@ export const node: NodeType = {
       id,
       type: schema.type,
       historyTurns: params.history.turns,
-      open: async ({ languageModels, threads, memory }) => {
+      open: async ({ languageModels, account, memory }) => {
         const texts = { heap: textHeap(grammar ?? ''), native: 0 };
         for (const bytes of [builder.bytes, texts]) memory.add(bytes, `${where}: the agent was not created`);
         const pin = await pinModel(languageModels, params, where);
         try {
           const tokens = planTokens(params, pin.model.facts, pin.contextSize, where);
           if (grammar !== undefined) await checkEntered(pin, grammar, params, where);
-          return new GenerateNode(id, params, { pin, threads, builder, tokens, grammar, where });
+          return new GenerateNode(id, params, { pin, account, builder, tokens, grammar, where });
         } catch (error) {
           pin.release();
           throw error;
@@ -93,7 +93,7 @@ async function pinModel(
 
 interface GenerateParts {
   pin: LanguageModelPin;
-  threads: SlotShare;
+  account: Account;
   builder: PromptBuilder;
   tokens: TokenPlan;
   grammar: string | undefined;
@@ -114,14 +114,14 @@ class GenerateNode implements AgentNode {
   constructor(
     id: string,
     params: GenerateParams,
-    { pin, threads, builder, tokens, grammar, where }: GenerateParts,
+    { pin, account, builder, tokens, grammar, where }: GenerateParts,
   ) {
     this.id = id;
     this.#params = params;
     this.#pin = pin;
     this.#where = where;
     this.#fitter = (signal) =>
-      new PromptFitter(builder, new SlottedPromptModel(pin.model, threads, signal), tokens.limits, where);
+      new PromptFitter(builder, new SlottedPromptModel(pin.model, account, signal), tokens.limits, where);
     this.#request = { ...engineParams(params), ...tokens.request, ...(grammar !== undefined && { grammar }) };
   }
 

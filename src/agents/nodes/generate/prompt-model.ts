@@ -1,22 +1,22 @@
 import type { RenderedPrompt, RenderOptions } from '../../../../lib/internal.js';
-import { inSlot, type SlotShare } from '../../../fairness/fair-slots.js';
+import type { Account } from '../../../fairness/account.js';
 import type { ChatMessage, TextModel } from '../../../models/text-model.js';
 
 /** The part of a TextModel that builds prompts. */
 export type PromptModel = Pick<TextModel, 'facts' | 'countTokens' | 'render'>;
 
 /**
- * Counts and renders the prompts of one turn in its client's share of the search threads: a long text
- * takes one for milliseconds.
+ * Counts and renders the prompts of one turn as searches of its client: a long text takes a thread for
+ * milliseconds.
  */
 export class SlottedPromptModel implements PromptModel {
   readonly #model: TextModel;
-  readonly #threads: SlotShare;
+  readonly #account: Account;
   readonly #signal: AbortSignal;
 
-  constructor(model: TextModel, threads: SlotShare, signal: AbortSignal) {
+  constructor(model: TextModel, account: Account, signal: AbortSignal) {
     this.#model = model;
-    this.#threads = threads;
+    this.#account = account;
     this.#signal = signal;
   }
 
@@ -26,11 +26,11 @@ export class SlottedPromptModel implements PromptModel {
 
   /** @throws the signal's reason */
   countTokens(text: string): Promise<number> {
-    return inSlot(this.#threads, this.#signal, () => this.#model.countTokens(text));
+    return this.#account.compute('search', this.#signal, () => this.#model.countTokens(text));
   }
 
   /** @throws the signal's reason */
   render(messages: readonly ChatMessage[], options?: RenderOptions): Promise<RenderedPrompt> {
-    return inSlot(this.#threads, this.#signal, () => this.#model.render(messages, options));
+    return this.#account.compute('search', this.#signal, () => this.#model.render(messages, options));
   }
 }

@@ -20,7 +20,7 @@ export const node: NodeType = {
     return {
       id,
       type: schema.type,
-      open: async ({ storages, threads, rerankers, memory }) => {
+      open: async ({ storages, account, rerankers, memory }) => {
         memory.add(query.bytes, `${where}: the agent was not created`);
         const storage = checked.embedded_string_storage;
         const pin = await storages.pin(storage, `${where}.params.embedded_string_storage`, {
@@ -30,7 +30,7 @@ export const node: NodeType = {
           const places = { text: query.origin, fields: `${where}.params.`, invalid: 4003 } as const;
           const place = { where: `${where}.params.embedded_string_storage`, value: storage };
           const searched = { storage: pin.value, place };
-          const search = await StorageSearch.prepare([searched], checked, places, { threads, rerankers });
+          const search = await StorageSearch.prepare([searched], checked, places, { account, rerankers });
           memory.add(
             filterBytes(checked.filter, pin.value.size),
             `${places.fields}filter: the agent was not created`,

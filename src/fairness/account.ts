@@ -1,0 +1,120 @@
+import { nextSlice } from '../base/waiting/next-slice.js';
+import type { Bytes } from './bytes.js';
+import type { ClientMemory, RequestMemory } from './client-memory.js';
+import type { FairSlots, SlotShare } from './fair-slots.js';
+import type { LoopScheduler, LoopShare, LoopWork } from './loop-scheduler.js';
+import { OutputGate } from './output-gate.js';
+
+/** Threads of the server that compute for clients. */
+export interface Workers {
+  /** Searches, embedding of queries, tokens of prompts. */
+  readonly search: FairSlots;
+  /** Inline storages. */
+  readonly build: FairSlots;
+}
+
+export type Worker = keyof Workers;
+
+export interface AccountOptions {
+  readonly memory: ClientMemory;
+  readonly loop: LoopScheduler;
+  readonly workers: Workers;
+  /** Results that may be made at once. */
+  readonly producers: number;
+}
+
+/** The client's side of its account. */
+export interface AccountClient extends LoopWork {
+  /** A slice of short frames. Returns as LoopWork.serve(). */
+  serveShort(): number;
+  /** Whether the client does not keep up with its replies. */
+  lags(): boolean;
+  /** Calls back when no long reply waits to be written. */
+  whenWritten(callback: () => void): void;
+}
+
+/** Permission to make results for a client. */
+export interface Sending {
+  /** Waits for memory for results and counts it. @throws ClientMemoryExceeded, ServerMemoryExceeded; the signal's reason */
+  reserve(bytes: Bytes, signal: AbortSignal): Promise<void>;
+  /** The results are sent: others may be made, and the memory is given back once they are written. Idempotent. */
+  end(): void;
+}
+
+/**
+ * What one client may use: bytes (`memory`), time of the event loop (`loop`) and threads. Its requests ask at three points:
+ * begin(), send() before they make results, and compute(). docs/internals/admission.md explains when they wait.
+ */
+export class Account {
+  readonly memory: ClientMemory;
+  /** Slices for parsing long frames, serving requests and writing long replies. */
+  readonly loop: LoopShare;
+  /** Slices for taking short frames and for answering pings: these do not wait for the client's other work. */
+  readonly shortLoop: LoopShare;
+  readonly #workers: Readonly<Record<Worker, SlotShare>>;
+  readonly #gate: OutputGate;
+  readonly #client: AccountClient;
+
+  constructor({ memory, loop, workers, producers }: AccountOptions, client: AccountClient) {
+    this.memory = memory;
+    this.loop = loop.join(client);
+    this.shortLoop = loop.join({ serve: () => client.serveShort(), settle: () => client.settle() });
+    this.#workers = { search: workers.search.join(), build: workers.build.join() };
+    this.#gate = new OutputGate(producers, () => client.lags());
+    this.#client = client;
+  }
+
+  /** Counts the memory of the request in a frame. Returns undefined if it does not fit now. */
+  begin(payloadBytes: number): RequestMemory | undefined {
+    return this.memory.begin(payloadBytes);
+  }
+
+  /** Waits for a thread. Call the result when the work has ended. @throws the signal's reason */
+  enter(worker: Worker, signal: AbortSignal): Promise<() => void> {
+    return this.#workers[worker].enter(signal);
+  }
+
+  /** Runs work on a thread until it waits for a slice: the rest needs no thread. @throws the signal's reason */
+  async compute<T>(
+    worker: Worker,
+    signal: AbortSignal,
+    work: (nextSlice: () => Promise<void>) => Promise<T>,
+  ): Promise<T> {
+    const leave = await this.enter(worker, signal);
+    try {
+      return await work(() => {
+        leave();
+        return nextSlice();
+      });
+    } finally {
+      leave();
+    }
+  }
+
+  /** Waits until the client reads its replies and makes fewer than `producers` results. @throws the signal's reason */
+  async send(signal: AbortSignal): Promise<Sending> {
+    const leave = await this.#gate.enter(signal);
+    const reserved: (() => void)[] = [];
+    return {
+      reserve: async (bytes, signal) => {
+        const what = 'the results may be too large: ask for fewer hits (top_k)';
+        reserved.push(await this.memory.reserve('results', bytes, what, signal));
+      },
+      end: () => {
+        for (const giveBack of reserved.splice(0)) this.#client.whenWritten(giveBack);
+        leave();
+      },
+    };
+  }
+
+  /** The client may have caught up: lets waiting results begin. */
+  caughtUp(): void {
+    this.#gate.admit();
+  }
+
+  /** The client has gone, and its sessions have ended. */
+  close(): void {
+    this.loop.leave();
+    this.shortLoop.leave();
+  }
+}

@@ -1,0 +1,118 @@
+import type { RequestMemory } from '../fairness/client-memory.js';
+import type { Log } from '../log/log.js';
+import type { WireFrame } from '../protocol/decoder.js';
+import type { ServerFrame } from '../protocol/frames.js';
+import type { JsonParser } from '../protocol/json-parser.js';
+import { leadingId } from '../protocol/leading-id.js';
+import { idOf, objectOf, parseRequest } from '../protocol/request.js';
+import { isDefect, toServerError } from '../storages/failure.js';
+import { dispatch } from './dispatch.js';
+import type { HandlerContext } from './handlers.js';
+import type { Output } from './output.js';
+
+/** A frame that is being parsed. */
+export interface Parsing {
+  readonly frame: WireFrame;
+  readonly parser: JsonParser;
+  readonly memory: RequestMemory;
+}
+
+export interface RequestsOptions {
+  /** Requests that may be served at once. */
+  readonly limit: number;
+  readonly context: Omit<HandlerContext, 'holdRequest'>;
+  readonly output: Output;
+  readonly log: Log;
+  /** A request has been answered: the next one may be taken. */
+  ended(): void;
+}
+
+/** The requests of one client that are being served. */
+export class Requests {
+  readonly #options: RequestsOptions;
+  #serving = 0;
+  #beginning = 0;
+  #stopped = false;
+
+  constructor(options: RequestsOptions) {
+    this.#options = options;
+  }
+
+  /** Requests without an answer. */
+  get serving(): number {
+    return this.#serving;
+  }
+
+  /** Requests of short frames that wait for their turn to begin. No long frame is taken before them: requests begin in order. */
+  get beginning(): number {
+    return this.#beginning;
+  }
+
+  get mayBegin(): boolean {
+    return this.#serving < this.#options.limit;
+  }
+
+  /** Begins no further request. */
+  stop(): void {
+    this.#stopped = true;
+  }
+
+  /**
+   * Answers one request, or refuses it for a `failure` to parse it. Its memory counts until then and until nothing refers to it.
+   * `isShort`: it begins in a slice of its own, unless it is a ping. Never rejects: a handler that throws ends only its own
+   * request.
+   */
+  async serve({ frame, parser, memory }: Parsing, failure: unknown, isShort: boolean): Promise<void> {
+    const { output, context, ended } = this.#options;
+    const held: Promise<void>[] = [];
+    let object: Record<string, unknown> | undefined;
+    this.#serving++;
+    try {
+      if (failure !== undefined) throw failure;
+      object = objectOf(parser);
+      if (!isShort || object.type === 'Ping' || (await this.#begin())) {
+        const answer = await this.#answer(object, held);
+        if (answer !== undefined) output.send(answer as ServerFrame);
+      }
+    } catch (thrown) {
+      const error = toServerError(thrown);
+      this.#note(error, thrown);
+      output.refuse(error, (object && idOf(object)) ?? leadingId(frame.payload));
+    }
+    this.#serving--;
+    if (held.length > 0) {
+      context.account.loop.request();
+      await Promise.allSettled(held);
+    }
+    memory.release();
+    ended();
+  }
+
+  /** Waits for a slice in which the request of a short frame begins. Returns false if no more may begin. */
+  async #begin(): Promise<boolean> {
+    this.#beginning++;
+    await this.#options.context.account.loop.nextSlice();
+    this.#beginning--;
+    return !this.#stopped;
+  }
+
+  async #answer(object: Record<string, unknown>, held: Promise<void>[]): Promise<object | undefined> {
+    const { context } = this.#options;
+    const { debug } = context.services;
+    if (debug !== undefined && object.type === debug.type) {
+      const answer = await debug.serve(object, (session) => void context.sessions.get(session));
+      return { ...answer, reply_to: idOf(object) };
+    }
+    const request = parseRequest(object);
+    const holdRequest = (until: Promise<void>) => void held.push(until);
+    const answer = await dispatch({ ...context, holdRequest }, request);
+    return answer && { ...answer, reply_to: request.id };
+  }
+
+  #note(error: ReturnType<typeof toServerError>, thrown: unknown): void {
+    const { log, context } = this.#options;
+    if (isDefect(error)) log.error({ err: thrown }, 'request failed');
+    else log.debug({ code: error.code }, 'request refused');
+    context.services.observer?.invalid?.(error.code);
+  }
+}
