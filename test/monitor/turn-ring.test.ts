@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
 import type { TurnFacts } from '../../src/agents/turn-facts.js';
-import { Shapes } from '../../src/operations/monitor/shape.js';
 import type { KeptTurn, TurnRecord } from '../../src/operations/monitor/turn-record.js';
 import { TurnRing } from '../../src/operations/monitor/turn-ring.js';
 import { random, testSeed } from '../helpers/random.js';
@@ -93,46 +92,3 @@ for (const size of [1, 255, 256, 257, 288, 289, 700, 2000])
     const from = twin.length - Math.ceil(size / 2);
     expect(read(ring.after(from, 3))).toMatchObject(plain(twin.slice(from, from + 3)));
   });
-
-it('values of the same kind share a shape, and shapes have a limit', () => {
-  const shapes = new Shapes(40);
-  const numbers: number[] = [];
-  const of = (value: unknown) => shapes.of(value, numbers);
-  const first = of({ node: 'a', ms: 1, list: [1, 2], none: undefined });
-  expect(of({ node: 'a', ms: 7, list: [8, 9] })).toBe(first);
-  expect(numbers).toEqual([1, 1, 2, 7, 8, 9]);
-  expect(first?.json(Float64Array.from(numbers), 3)).toBe('{"node":"a","ms":7,"list":[8,9]}');
-  expect(of({ node: 'b', ms: 7, list: [8, 9] })).not.toBe(first);
-  expect(of({ node: 'x'.repeat(300) })).toBeUndefined();
-  expect(of({ when: () => {} })).toBeUndefined();
-  let known = 0;
-  while (of({ node: `n${known}` }) !== undefined) expect(++known).toBeLessThan(40);
-  expect(of({ node: 'a', ms: 3, list: [4, 5] })).toBe(first);
-});
-
-it('turns whose shape has no room are kept all the same', () => {
-  const ring = new TurnRing(50_000, false);
-  const most = 30_000;
-  for (let n = 0; n < most; n++)
-    add(ring, `t${n}`, { durationMs: n, nodes: [{ node: `node${n}`, type: 'quote', duration_ms: n }] });
-  const kept = read(ring.after(0));
-  for (const n of [0, 1, 300, most - 2, most - 1])
-    expect(kept[n]).toMatchObject({
-      turn: `t${n}`,
-      nodes: [{ node: `node${n}`, type: 'quote', duration_ms: n }],
-    });
-});
-
-it('texts and keys of a shape are escaped, and numbers that JSON lacks are null', () => {
-  const value = {
-    'a "key"\n': ['a "text"\\', [], {}, [[]], { deep: [{}, 1, [2]] }],
-    ...{ odd: [Number.NaN, Number.POSITIVE_INFINITY, -0, 1e21, 5e-324], flags: [true, false, null] },
-    ...JSON.parse('{"constructor": 2}'),
-  };
-  Object.defineProperty(value, '__proto__', { value: { polluted: 1 }, enumerable: true });
-  for (const one of [value, 7, 'text', null, [], {}]) {
-    const numbers: number[] = [];
-    const shape = new Shapes(100).of(one, numbers);
-    expect(shape?.json(Float64Array.from(numbers), 0)).toBe(JSON.stringify(one));
-  }
-});

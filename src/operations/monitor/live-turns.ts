@@ -8,12 +8,7 @@ export const maxShown = 10;
 /** Hands over finished turns ten times a second; of too many at a time the failed and the slowest ones. */
 export class LiveTurns {
   readonly #show: (turns: readonly KeptTurn[]) => void;
-  /** Those to hand over. */
   readonly #turns: RecentTurn[] = [];
-  /** Their ranks side by side: most turns are compared with one number and touch no other turn. */
-  readonly #ranks = new Float64Array(maxShown);
-  /** Place of the turn that gives way, once there is no room. */
-  #least = 0;
   #timer: NodeJS.Timeout | undefined;
 
   constructor(show: (turns: readonly KeptTurn[]) => void) {
@@ -22,31 +17,17 @@ export class LiveTurns {
 
   added(turn: RecentTurn): void {
     this.#timer ??= setTimeout(() => this.flush(), gatherMs).unref();
-    if (this.#turns.length < maxShown) this.#put(this.#turns.length, turn);
-    // The older one of equal turns is replaced.
-    else if (turn.rank >= (this.#ranks[this.#least] as number)) this.#put(this.#least, turn);
+    this.#turns.push(turn);
   }
 
   flush(): void {
     if (this.#timer === undefined) return;
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    this.#show(this.#turns.splice(0).sort((a, b) => a.seq - b.seq));
-  }
-
-  #put(place: number, turn: RecentTurn): void {
-    this.#turns[place] = turn;
-    this.#ranks[place] = turn.rank;
-    if (this.#turns.length === maxShown) this.#least = this.#minPlace();
-  }
-
-  #minPlace(): number {
-    const seq = (place: number) => this.#turns[place]?.seq ?? 0;
-    let least = 0;
-    for (let place = 1; place < maxShown; place++) {
-      const [rank, lower] = [this.#ranks[place] as number, this.#ranks[least] as number];
-      if (rank < lower || (rank === lower && seq(place) < seq(least))) least = place;
-    }
-    return least;
+    // The older one of equal turns gives way.
+    const ranked = this.#turns
+      .splice(0)
+      .sort((a, b) => (a.rank === b.rank ? b.seq - a.seq : b.rank - a.rank));
+    this.#show(ranked.slice(0, maxShown).sort((a, b) => a.seq - b.seq));
   }
 }
