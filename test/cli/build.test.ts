@@ -83,7 +83,7 @@ describe('lorekeep build', () => {
       writeFileSync(inFolder('records.json'), manyRecords);
       const { status, stdout }: CommandResult = await onTerminal(100, ['build', kb], [' left', '\\x03']);
       expect(status).toBe(130);
-      expect(stdout).toMatch(/embedding +\[=* *\] \d+ % +\d+\/20000 +[\d,]+\/s +.* left/);
+      expect(stdout).toMatch(/embedding +\[=* *\] \d+ % +[\d,]+\/20,000 +[\d,]+\/s +.* left/);
       // Line wrapping is on again, and the message is on a line of its own.
       expect(stdout.lastIndexOf('\u001b[?7h')).toBeGreaterThan(stdout.lastIndexOf('\u001b[?7l'));
       expect(stdout).toMatch(/\nlorekeep: interrupted\r\n$/);

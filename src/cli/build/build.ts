@@ -6,7 +6,7 @@ import { CommandModels } from '../models.js';
 import { print, printJson, warnWithCause } from '../output.js';
 import { count, counted, duration } from '../terminal/amounts.js';
 import { printable } from '../terminal/printable.js';
-import { noView, progressView } from './progress.js';
+import { progressView } from '../terminal/progress.js';
 
 export interface BuildFlags extends ModelFlags {
   json?: boolean;
@@ -18,7 +18,7 @@ export async function build(file: string, flags: BuildFlags): Promise<void> {
   await interruptible(async (signal) => {
     const started = performance.now();
     await using models = await CommandModels.open(flags);
-    const view = flags.json && !process.stderr.isTTY ? noView : progressView(process.stderr);
+    const view = progressView(process.stderr, { json: flags.json });
     const log = { info() {}, warn: warnWithCause };
     try {
       const onProgress = view.update.bind(view);

@@ -11,9 +11,9 @@ import { differences, type ModelFile, modelFiles, refusalOf } from '../model-fil
 import { note, print, printJson } from '../output.js';
 import { size } from '../terminal/amounts.js';
 import { printable } from '../terminal/printable.js';
+import { progressView } from '../terminal/progress.js';
 import { tableLines } from '../terminal/table.js';
 import { findEntry, knownElsewhere, openCatalog, openCatalogAndConfig } from './open-catalog.js';
-import { pullView } from './pull-view.js';
 
 export interface ModelsFlags extends ModelFlags {
   json?: boolean;
@@ -102,12 +102,15 @@ export async function pullModel(name: string, flags: ModelsFlags & { variant?: s
     const catalog = await openCatalog(flags);
     const entry = findEntry(catalog, name);
     const variant = downloadable(entry, flags.variant, catalog);
-    const view = pullView(flags.json === true);
+    const view = progressView(process.stderr, { json: flags.json });
     try {
       const path = await catalog.downloads.pull(variant, {
         signal,
         onProgress: (progress) => view.update(progress),
-        onNote: (text) => view.note(text),
+        onNote: (text) => {
+          view.stop();
+          if (!flags.json || process.stderr.isTTY) note(printable(text));
+        },
       });
       view.stop();
       const differing = await differences(path, entry, variant);

@@ -9,7 +9,6 @@ import {
   questionLine,
   readQuestions,
 } from '../../knowledge/index.js';
-import { noView, progressView } from '../build/progress.js';
 import { UsageError } from '../failure.js';
 import type { ModelFlags } from '../flags/model.js';
 import { interruptible } from '../interrupt.js';
@@ -18,6 +17,7 @@ import { CommandModels } from '../models.js';
 import { note, print, printJson, warn, warnWithCause } from '../output.js';
 import { counted } from '../terminal/amounts.js';
 import { printable } from '../terminal/printable.js';
+import { progressView } from '../terminal/progress.js';
 import { Screen } from '../terminal/screen.js';
 import { adviceOf } from './advice.js';
 import { reportLines } from './report.js';
@@ -41,7 +41,7 @@ export async function evaluateCommand(given: string, questionsFile: string, flag
   await interruptible(async (signal) => {
     const given = flags.draft === undefined ? await questionsOf(questionsFile) : undefined;
     await using models = await CommandModels.open(flags);
-    const view = flags.json && !process.stderr.isTTY ? noView : progressView(process.stderr, quietMs);
+    const view = progressView(process.stderr, { quietMs, json: flags.json });
     const log = { info: () => {}, warn: warnWithCause };
     const onProgress = view.update.bind(view);
     const opening = openKnowledgeBase(file, { models, signal, log, onProgress });

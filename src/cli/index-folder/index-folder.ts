@@ -1,6 +1,5 @@
 import { LorekeepError } from '../../../lib/internal.js';
 import { type FileProblem, type FolderIndex, indexFolder, type TableMapping } from '../../knowledge/index.js';
-import { noView, progressView } from '../build/progress.js';
 import { UsageError } from '../failure.js';
 import type { ModelFlags } from '../flags/model.js';
 import { interruptible } from '../interrupt.js';
@@ -9,6 +8,7 @@ import { note, print, printJson, warnWithCause } from '../output.js';
 import { jsonObjectArgument } from '../search/json-argument.js';
 import { count, counted, duration } from '../terminal/amounts.js';
 import { printableLine } from '../terminal/printable.js';
+import { progressView } from '../terminal/progress.js';
 
 export interface IndexFlags extends ModelFlags {
   include?: string[];
@@ -31,7 +31,7 @@ export async function indexCommand(folder: string, flags: IndexFlags): Promise<v
   await interruptible(async (signal) => {
     const started = performance.now();
     await using models = await CommandModels.open(flags);
-    const view = flags.json && !process.stderr.isTTY ? noView : progressView(process.stderr, quietMs);
+    const view = progressView(process.stderr, { quietMs, json: flags.json });
     const log = { info() {}, warn: warnWithCause };
     const { include, exclude, gitignore, model, chunkSize, output } = flags;
     const options = { folder, include, exclude, gitignore, mapping, model, chunkSize, output };

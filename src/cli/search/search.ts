@@ -3,7 +3,6 @@ import { type FilterExpression, LorekeepError } from '../../../lib/internal.js';
 import { commandName, shellText, shellWord } from '../../base/schema/shell-word.js';
 import { type KnowledgeBaseConfig, openKnowledgeBase } from '../../knowledge/index.js';
 import { wireHit, wireRerank } from '../../storages/wire.js';
-import { noView, progressView } from '../build/progress.js';
 import { CommandError, UsageError } from '../failure.js';
 import { lexicalRequest } from '../flags/lexical.js';
 import type { ModelFlags } from '../flags/model.js';
@@ -13,6 +12,7 @@ import { findKnowledgeBase } from '../knowledge-base-place.js';
 import { CommandModels } from '../models.js';
 import { note, print, printJson, warnWithCause } from '../output.js';
 import { printable } from '../terminal/printable.js';
+import { progressView } from '../terminal/progress.js';
 import { printHits } from './hits.js';
 import { jsonArgument, jsonObjectArgument } from './json-argument.js';
 import { planLines, planNotes } from './plan.js';
@@ -53,7 +53,7 @@ export async function search(given: readonly string[], flags: SearchFlags): Prom
       info: flags.explain ? logNote : () => {},
       warn: warnWithCause,
     };
-    const view = flags.json && !process.stderr.isTTY ? noView : progressView(process.stderr, quietMs);
+    const view = progressView(process.stderr, { quietMs, json: flags.json });
     const onProgress = view.update.bind(view);
     const wanted = rerankRequest(flags);
     const rerank = wanted && { model: models.reranker(wanted.model) };
