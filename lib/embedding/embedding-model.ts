@@ -2,8 +2,8 @@ import { resolve } from 'node:path';
 import { choiceArgument, integerArgument, stringArgument, threadsArgument } from '../boundary/arguments.js';
 import { binding } from '../boundary/binding.js';
 import { LorekeepError, translateError } from '../boundary/errors.js';
-import { Handle } from '../boundary/handle.js';
 import { placements } from '../boundary/layout.gen.js';
+import { ModelHandle } from '../boundary/model-handle.js';
 import type {
   EmbedResult,
   ItemError,
@@ -47,7 +47,7 @@ export interface LoadModelOptions extends ProgressOptions {
 const listedErrors = 3;
 
 /** A GGUF embedding model. Calls may overlap. */
-export class EmbeddingModel extends Handle<NativeEmbeddingModel> {
+export class EmbeddingModel extends ModelHandle<NativeEmbeddingModel> {
   /**
    * Loads a model file after checking it.
    * @throws NOT_FOUND, IO, MODEL_INVALID (not GGUF, truncated, damaged, without embeddings), UNSUPPORTED, CANCELLED.
@@ -93,21 +93,13 @@ export class EmbeddingModel extends Handle<NativeEmbeddingModel> {
 
   /**
    * Like embed(), but reports texts that fail instead of throwing.
-   * @throws CLOSED, CANCELLED, OUT_OF_MEMORY, DEVICE_LOST: a GPU failed; later calls compute on the CPU
+   * @throws CLOSED, CANCELLED, OUT_OF_MEMORY, DEVICE_LOST: the GPU failed; load the model again
    */
   async embedSettled(texts: readonly string[], options: ProgressOptions = {}): Promise<EmbedResult> {
     return this.run(options.signal, async (native, cancel) => {
       const arena = await toArena(texts, 'texts', options.signal);
       return native.embed(arena, cancel, options.onProgress);
     });
-  }
-
-  /**
-   * Frees the memory of the GPU. Calls that run now are computed again on the CPU. They and later calls load the model there
-   * first.
-   */
-  async leaveGpu(): Promise<void> {
-    return this.run(undefined, (native) => native.leaveGpu());
   }
 
   /** Returns the ids of the tokens of a text, special tokens included. */

@@ -1,7 +1,7 @@
 import { dimensionArgument, stringArgument } from '../boundary/arguments.js';
 import { binding } from '../boundary/binding.js';
 import { Handle } from '../boundary/handle.js';
-import type { FileOwner, NativeCancelToken, NativeEmbeddingRows } from '../boundary/native.js';
+import type { FileOwner, NativeEmbeddingRows } from '../boundary/native.js';
 import { type CallOptions, callNative, type ProgressOptions } from '../boundary/native-call.js';
 import type { Records } from '../search/records.js';
 import type { EmbeddingModel, ItemError } from './embedding-model.js';
@@ -88,8 +88,10 @@ export class EmbeddingRows extends Handle<NativeEmbeddingRows> {
   ): Promise<{ texts: number; errors: ItemError[] }> {
     const { prefix = '', truncate = false } = options;
     const native = { prefix, truncate, bytes: portionBytes };
-    return this.#embedAll(options, async (rows, cancel) => {
-      const part = await rows.embedNext(records.handle, model.handle, native, cancel, undefined);
+    return this.#embedAll(options, async (rows) => {
+      const part = await model.run(options.signal, (lent, cancel) =>
+        rows.embedNext(records.handle, lent, native, cancel, undefined),
+      );
       return { texts: part.texts, errors: part.errors as ItemError[] };
     });
   }
@@ -114,18 +116,15 @@ export class EmbeddingRows extends Handle<NativeEmbeddingRows> {
 
   #embedAll(
     { checkpoint, signal, onProgress }: EmbedRowsOptions,
-    embedPart: (
-      rows: NativeEmbeddingRows,
-      cancel: NativeCancelToken | undefined,
-    ) => Promise<{ texts: number; errors: ItemError[] }>,
+    embedPart: (rows: NativeEmbeddingRows) => Promise<{ texts: number; errors: ItemError[] }>,
   ): Promise<{ texts: number; errors: ItemError[] }> {
-    return this.run(signal, async (rows, cancel) => {
+    return this.run(signal, async (rows) => {
       const total = rows.counts().missing;
       const errors: ItemError[] = [];
       let texts = 0;
       let due = performance.now() + checkpointMs;
       while (texts < total) {
-        const part = await embedPart(rows, cancel);
+        const part = await embedPart(rows);
         if (part.texts === 0) break;
         texts += part.texts;
         errors.push(...part.errors);

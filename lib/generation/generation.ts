@@ -182,19 +182,31 @@ class PieceQueue implements AsyncIterator<Piece> {
 
 type Run<T> = (call: (native: NativeLanguageModel) => Promise<T>) => Promise<T>;
 
+/** Signals that end a request: the caller's and the model's. */
+type Ends = readonly [signal: AbortSignal | undefined, ending: AbortSignal];
+
+/** Calls `stop` when either is aborted, until the result is called. */
+function stopAt(ends: Ends, stop: () => void): () => void {
+  const listening = ends.map((signal) => onAbort(signal, stop));
+  return () => {
+    for (const stopListening of listening) stopListening();
+  };
+}
+
 /** Computes a prompt without a reply. */
 export async function startPrefix(
   request: Pick<GenerateRequest, 'prompt' | 'class'>,
-  signal: AbortSignal | undefined,
+  ends: Ends,
   vocabularySize: number,
   run: Run<Prefix>,
 ): Promise<Prefix> {
+  const [signal] = ends;
   signalArgument(signal);
   if (signal?.aborted) throw new AbortError(signal.reason);
   const native = { ...nativeRequest(request, vocabularySize), maxTokens: 0 };
   return run(async (model) => {
     const [promise, stop] = model.prefix(native, () => {});
-    const stopListening = onAbort(signal, stop);
+    const stopListening = stopAt(ends, stop);
     try {
       return new Prefix(await promise, model);
     } catch (error) {
@@ -208,10 +220,11 @@ export async function startPrefix(
 /** Starts a generation. `run` calls the addon and makes close() wait for the promise. @throws INVALID_ARGUMENT */
 export function startGeneration(
   request: GenerateRequest,
-  signal: AbortSignal | undefined,
+  ends: Ends,
   vocabularySize: number,
   run: Run<GenerationResult>,
 ): Generation {
+  const [signal] = ends;
   signalArgument(signal);
   const native = nativeRequest(request, vocabularySize);
   const { prefix, logprobs } = request;
@@ -230,7 +243,7 @@ export function startGeneration(
     );
     cancelNative = stop;
     if (cancelled) stop();
-    const stopListening = onAbort(signal, cancel);
+    const stopListening = stopAt(ends, cancel);
     try {
       return toResult(await promise, logprobs !== undefined);
     } catch (error) {

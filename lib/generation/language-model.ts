@@ -9,8 +9,8 @@ import {
 } from '../boundary/arguments.js';
 import { binding } from '../boundary/binding.js';
 import { LorekeepError } from '../boundary/errors.js';
-import { Handle } from '../boundary/handle.js';
 import { prefixPart as at, kvCacheTypes, placements, runtimes } from '../boundary/layout.gen.js';
+import { ModelHandle } from '../boundary/model-handle.js';
 import type {
   LanguageModelFacts,
   LanguageModelNumbers,
@@ -114,7 +114,7 @@ export interface MemoryEstimate {
 }
 
 /** A GGUF language model that generates text. Calls may overlap: all share one KV cache and are computed together. */
-export class LanguageModel extends Handle<NativeLanguageModel> {
+export class LanguageModel extends ModelHandle<NativeLanguageModel> {
   /**
    * Loads a model file after checking it, and allocates its KV cache.
    * @throws NOT_FOUND, IO, MODEL_INVALID (not GGUF, truncated, damaged), UNSUPPORTED (an architecture that does not
@@ -213,7 +213,8 @@ export class LanguageModel extends Handle<NativeLanguageModel> {
     prompt: Prompt,
     { signal, ...request }: CallOptions & { class?: ConsumerClass } = {},
   ): Promise<Prefix> {
-    return startPrefix({ ...request, prompt }, signal, this.facts.vocabularySize, (call) =>
+    const { vocabularySize } = this.facts;
+    return startPrefix({ ...request, prompt }, [signal, this.ending], vocabularySize, (call) =>
       this.run(undefined, call),
     );
   }
@@ -237,6 +238,9 @@ export class LanguageModel extends Handle<NativeLanguageModel> {
    * the reply as it wants), DEVICE_LOST (the GPU failed; load the model again), CLOSED.
    */
   generate(request: GenerateRequest, { signal }: CallOptions = {}): Generation {
-    return startGeneration(request, signal, this.facts.vocabularySize, (call) => this.run(undefined, call));
+    const { vocabularySize } = this.facts;
+    return startGeneration(request, [signal, this.ending], vocabularySize, (call) =>
+      this.run(undefined, call),
+    );
   }
 }

@@ -1,8 +1,8 @@
 import { embeddingOptions, rerankerOptions } from '../config/model-options.js';
 import type { Catalog } from '../models/catalog.js';
-import { CatalogModels } from '../models/catalog-models.js';
-import type { LoadedModel } from '../models/loaded-model.js';
-import { type CatalogReranker, Rerankers, type RerankersOptions } from '../models/rerankers.js';
+import { type CatalogModel, CatalogModels } from '../models/catalog-models.js';
+import { type CatalogReranker, Rerankers } from '../models/rerankers.js';
+import { Residency } from '../models/residency.js';
 import { UnknownModelError } from '../models/unknown-model.js';
 import { openCatalogAndConfig } from './catalog/open-catalog.js';
 import { UsageError } from './failure.js';
@@ -16,14 +16,13 @@ const remedy = 'correct embedding_model in the config, or name another catalog w
 export class CommandModels implements AsyncDisposable {
   readonly #models: CatalogModels;
   readonly catalog: Catalog;
-  readonly #rerankerOptions: RerankersOptions;
-  #rerankers: Rerankers | undefined;
+  readonly #rerankers: Rerankers;
   /** Loading time in milliseconds. */
   loadMs = 0;
 
-  private constructor(catalog: Catalog, models: CatalogModels, rerankers: RerankersOptions) {
+  private constructor(catalog: Catalog, models: CatalogModels, rerankers: Rerankers) {
     this.catalog = catalog;
-    this.#rerankerOptions = rerankers;
+    this.#rerankers = rerankers;
     this.#models = models;
   }
 
@@ -32,19 +31,18 @@ export class CommandModels implements AsyncDisposable {
     const { catalog, config } = await openCatalogAndConfig(flags);
     // A command ends before a model could be unloaded.
     const options = config && { ...embeddingOptions(config), idleMs: 0 };
-    const models = new CatalogModels(catalog, { ...options, remedy, buildFlags: catalog.commandFlags });
-    const reranking = {
-      defaultContext: 512,
-      threads: 0,
-      ...(config && rerankerOptions(config)),
-      idleMs: 0,
-      log,
-    };
-    return new CommandModels(catalog, models, reranking);
+    const residency = new Residency(catalog, { log });
+    const embedding = { ...options, remedy, buildFlags: catalog.commandFlags };
+    const reranking = { defaultContext: 512, threads: 0, ...(config && rerankerOptions(config)), idleMs: 0 };
+    return new CommandModels(
+      catalog,
+      new CatalogModels(catalog, embedding, residency),
+      new Rerankers(residency, reranking),
+    );
   }
 
   /** For openKnowledgeBase(). @throws LorekeepError that names the catalog */
-  readonly resolve = async (name: string): Promise<LoadedModel> => {
+  readonly resolve = async (name: string): Promise<CatalogModel> => {
     const started = performance.now();
     try {
       return await this.#models.resolve(name);
@@ -60,7 +58,6 @@ export class CommandModels implements AsyncDisposable {
 
   /** Returns a reranker of the catalog by name, or the first. @throws CommandError for an unknown name */
   reranker(name: string | undefined): CatalogReranker {
-    this.#rerankers ??= new Rerankers(this.catalog, this.#rerankerOptions);
     try {
       return this.#rerankers.find(name);
     } catch (error) {
@@ -68,8 +65,8 @@ export class CommandModels implements AsyncDisposable {
     }
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.#rerankers?.close();
-    await this.#models.close();
+  /** Closes the rerankers, too: they have the same owner. */
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#models.close();
   }
 }

@@ -2,6 +2,7 @@ import { type LorekeepError, Records, TextIndex } from '../../lib/internal.js';
 import { loadKnowledgeBaseConfig } from './config.js';
 import type { KnowledgeBaseConfig } from './config-schema.js';
 import { checkDestinations } from './destinations.js';
+import type { TextEmbedder } from './embedder.js';
 import { embedRows, matchEmbeddings } from './embeddings.js';
 import { isFileError } from './file-error.js';
 import { type KnowledgeModel, modelResolver, recordsError, withModel } from './model.js';
@@ -130,9 +131,8 @@ async function checkTexts(records: Records, checked: Checked & { model: Knowledg
   }
   const truncate = config.long_text === 'truncate';
   const prefix = model.documentPrefix;
-  const { errors } = await withModel(model, (native) =>
-    embedRows(rows, records, native, { prefix, truncate, signal }),
-  );
+  const embed = (native: TextEmbedder) => embedRows(rows, records, native, { prefix, truncate, signal });
+  const { errors } = await withModel(model, embed, signal);
   if (errors.length === 0) return;
   findings.push(findingOf(recordsError(records, files.records, errors), files.records));
 }

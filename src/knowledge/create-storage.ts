@@ -1,4 +1,5 @@
 import {
+  type EmbedResult,
   type FieldDefinition,
   type HnswOptions,
   type ItemError,
@@ -11,7 +12,7 @@ import {
   type Tokenizer,
 } from '../../lib/internal.js';
 import { listed } from '../base/schema/messages.js';
-import { NoEmbedder, type TextEmbedder } from './embedder.js';
+import { NoEmbedder } from './embedder.js';
 import { factsOf, type GivenModel, type KnowledgeModel, knowledgeModel, withModel } from './model.js';
 import { checkOptionNames, type OptionNames } from './option-names.js';
 import { SearchableStorage } from './searchable.js';
@@ -66,15 +67,13 @@ export async function createStorage<Own extends MetadataOf<Own> = Metadata>(
   const { strings, records: given, vectors, model: givenModel, signal, onProgress, ...index } = options;
   const { records, name } = recordsOf(strings, given);
   const model = modelOf(givenModel, vectors, records.length);
-  return withModel(model, async (native) => {
-    const rows = vectors ?? (await embedRecords(records, name, { model, native, signal, onProgress }, turn));
-    const end = await turn?.();
-    const { dimension } = factsOf(model);
-    const storage = await Storage.build(records, rows, dimension, { ...index, signal }).finally(end);
-    const embedded = vectors === undefined ? records.length : 0;
-    const counts = { embedded, reused: records.length - embedded, truncated: 0 };
-    return new SearchableStorage<Own>(storage, model, counts, { fields: options.fields });
-  });
+  const rows = vectors ?? (await embedRecords(records, name, { model, signal, onProgress }, turn));
+  const end = await turn?.();
+  const { dimension } = factsOf(model);
+  const storage = await Storage.build(records, rows, dimension, { ...index, signal }).finally(end);
+  const embedded = vectors === undefined ? records.length : 0;
+  const counts = { embedded, reused: records.length - embedded, truncated: 0 };
+  return new SearchableStorage<Own>(storage, model, counts, { fields: options.fields });
 }
 
 /** The records, and how to name one in errors. */
@@ -129,19 +128,22 @@ function modelOf(
 
 interface Embedding extends ProgressOptions {
   model: KnowledgeModel;
-  native: TextEmbedder;
 }
 
 async function embedRecords(
   records: readonly StorageRecord[],
   name: (index: number) => string,
-  { model, native, signal, onProgress }: Embedding,
+  { model, signal, onProgress }: Embedding,
   turn: (() => Promise<() => void>) | undefined,
 ): Promise<Float32Array> {
   const { documentPrefix = '' } = model;
   const texts = records.map(({ text }) => documentPrefix + text);
-  const embed = turn === undefined ? native.embedSettled.bind(native) : inPieces(native, turn);
-  const { vectors, errors } = await embed(texts, { signal, onProgress });
+  const embed = (some: readonly string[]) =>
+    withModel(model, (native) => native.embedSettled(some, { signal, onProgress }), signal);
+  const { dimension } = factsOf(model);
+  const { vectors, errors } = await (turn === undefined
+    ? embed(texts)
+    : inPieces(texts, dimension, embed, turn));
   if (errors.length > 0) throw textsError(errors, name);
   return vectors;
 }
@@ -149,20 +151,25 @@ async function embedRecords(
 /** Texts embedded in one piece: as many as the model sorts by length at a time. */
 const pieceTexts = 4096;
 
-/** embedSettled() in pieces, so that others get in between; it ends after the first piece with a text that fails. */
-function inPieces(model: TextEmbedder, turn: () => Promise<() => void>) {
-  return async (texts: readonly string[], { signal }: ProgressOptions) => {
-    const vectors = new Float32Array(texts.length * model.dimension);
-    for (let begin = 0; begin < texts.length; begin += pieceTexts) {
-      const piece = texts.slice(begin, begin + pieceTexts);
-      const end = await turn();
-      const embedded = await model.embedSettled(piece, { signal }).finally(end);
-      vectors.set(embedded.vectors, begin * model.dimension);
-      const errors = embedded.errors.map((error) => ({ ...error, index: begin + error.index }));
-      if (errors.length > 0) return { vectors, errors };
-    }
-    return { vectors, errors: [] };
-  };
+type Embedded = Pick<EmbedResult, 'vectors' | 'errors'>;
+
+/** Embeds in pieces, so that others get in between; ends after the first piece with a text that fails. */
+async function inPieces(
+  texts: readonly string[],
+  dimension: number,
+  embed: (texts: readonly string[]) => Promise<Embedded>,
+  turn: () => Promise<() => void>,
+): Promise<Embedded> {
+  const vectors = new Float32Array(texts.length * dimension);
+  for (let begin = 0; begin < texts.length; begin += pieceTexts) {
+    const piece = texts.slice(begin, begin + pieceTexts);
+    const end = await turn();
+    const embedded = await embed(piece).finally(end);
+    const errors = embedded.errors.map((error) => ({ ...error, index: begin + error.index }));
+    if (errors.length > 0) return { vectors, errors };
+    vectors.set(embedded.vectors, begin * dimension);
+  }
+  return { vectors, errors: [] };
 }
 
 /** Returns whether a text is more than blanks. Does not look at those after the first other character. */

@@ -103,10 +103,11 @@ async function embedMissing(
   const options = { prefix: model.documentPrefix, truncate: config.long_text === 'truncate', signal };
   try {
     const checkpoint = () => save(rows, source);
-    const embedded = await report.run('embed', missing, (onProgress) =>
-      withModel(model, (native) => embedRows(rows, records, native, { ...options, checkpoint, onProgress })),
-    );
-    return { ...embedded, written: await save(rows, source) };
+    const { errors } = await report.run('embed', missing, (onProgress) => {
+      const all = { ...options, checkpoint, onProgress };
+      return withModel(model, (native) => embedRows(rows, records, native, all), signal);
+    });
+    return { texts: missing - rows.missing, errors, written: await save(rows, source) };
   } catch (error) {
     if (rows.missing < missing) await save(rows, source);
     throw error;

@@ -7,50 +7,72 @@ import {
   type Records,
 } from '../../lib/internal.js';
 import { listed } from '../base/schema/messages.js';
+import type { Lease } from '../models/lease.js';
 import type { ModelFusion } from '../search/model-fusion.js';
 import { type Embedder, isEmbedder, NoEmbedder, OwnEmbedder, type TextEmbedder } from './embedder.js';
 
-/** An embedding model with its prefixes and fusion weights. */
-export interface KnowledgeModel {
+/** How a knowledge base uses a model. */
+interface ModelUse {
   /** Catalog name, for diagnostics. */
   readonly name?: string;
-  readonly model: TextEmbedder;
-  /** Facts that are known even while the model is unloaded. Default: from `model`. */
-  readonly facts?: TextEmbedder['facts'];
   /** Default: nothing. */
   readonly queryPrefix?: string | undefined;
   /** Default: nothing. */
   readonly documentPrefix?: string | undefined;
   /** Default fusion of hybrid search: the catalog entry's `fusion`. Default: equal weights. */
   readonly fusion?: ModelFusion | undefined;
-  /** Keeps the model from being unloaded for idleness until the result is called. Default: it is always in memory. */
-  hold?(): () => void;
-  /** Keeps the model in memory for a computation until the result is called. Default: as hold(). */
-  use?(): () => void;
-  /** Loads the model again if it was unloaded. Default: it is always in memory. */
-  inMemory?(): Promise<TextEmbedder>;
 }
 
-/** Facts of a model, also while it is unloaded: only withModel() may use `model` itself. */
+/** A model that is always in memory. */
+export interface PlainModel extends ModelUse {
+  readonly model: TextEmbedder;
+}
+
+/** A model that may leave memory, such as that of CatalogModels: a lease brings it back. */
+export interface LeasableModel extends ModelUse {
+  readonly facts: TextEmbedder['facts'];
+  /** Keeps the model from being unloaded for idleness until the result is called. */
+  hold(): () => void;
+  /** Loads the model if it is not in memory, and keeps it there. */
+  lease(signal?: AbortSignal): Promise<Lease<TextEmbedder>>;
+}
+
+/** An embedding model with its prefixes and fusion weights. */
+export type KnowledgeModel = PlainModel | LeasableModel;
+
+/** Facts of a model, in memory or not. */
 export function factsOf(given: KnowledgeModel): TextEmbedder['facts'] {
-  return given.facts ?? given.model.facts;
+  return 'lease' in given ? given.facts : given.model.facts;
 }
 
-/** Whether texts can be embedded with it. A model that may be unloaded is one. */
+/** Whether texts can be embedded with it. */
 export function embedsTexts(given: KnowledgeModel): boolean {
-  return given.inMemory !== undefined || !(given.model instanceof NoEmbedder);
+  return 'lease' in given || !(given.model instanceof NoEmbedder);
 }
 
-/** Runs work while the model is in memory. */
+/** Keeps a model from being unloaded for idleness until the result is called. */
+export function holdModel(given: KnowledgeModel): () => void {
+  return 'lease' in given ? given.hold() : () => {};
+}
+
+/**
+ * Runs work with the model in memory; again if the model had to leave its GPU meanwhile, then on the CPU. What the work has
+ * done stays done.
+ */
 export async function withModel<T>(
-  model: KnowledgeModel,
+  given: KnowledgeModel,
   work: (model: TextEmbedder) => Promise<T>,
+  signal?: AbortSignal | undefined,
 ): Promise<T> {
-  const letGo = model.use?.() ?? model.hold?.();
-  try {
-    return await work((await model.inMemory?.()) ?? model.model);
-  } finally {
-    letGo?.();
+  if (!('lease' in given)) return work(given.model);
+  for (;;) {
+    using lease = await given.lease(signal);
+    try {
+      return await work(lease.model);
+    } catch (error) {
+      if (!(error instanceof LorekeepError) || error.code !== 'DEVICE_LOST' || !error.detail.released)
+        throw error;
+    }
   }
 }
 
@@ -64,15 +86,15 @@ export type GivenModel =
   | KnowledgeModel
   | EmbeddingModel
   | Embedder
-  | (Omit<KnowledgeModel, 'model'> & { model: Embedder });
+  | (Omit<PlainModel, 'model'> & { model: Embedder });
 
 /** @throws INVALID_ARGUMENT for a value that is not a model */
 export function knowledgeModel(given: GivenModel): KnowledgeModel {
   if (given instanceof EmbeddingModel) return { model: given };
   if (isEmbedder(given)) return { model: new OwnEmbedder(given) };
-  const { model } = (given ?? {}) as Partial<KnowledgeModel>;
+  const { model, lease } = (given ?? {}) as Partial<PlainModel & LeasableModel>;
   if (isEmbedder(model)) return { ...given, model: new OwnEmbedder(model) };
-  if (typeof model?.embedSettled === 'function') return given as KnowledgeModel;
+  if (typeof (lease ?? model?.embedSettled) === 'function') return given as KnowledgeModel;
   const reason = 'an EmbeddingModel, or { embed, dimension, fingerprint }, is expected';
   throw LorekeepError.about('INVALID_ARGUMENT', { field: 'model', reason });
 }
@@ -106,9 +128,9 @@ function checked(given: GivenModel | undefined, name: string): KnowledgeModel | 
     const reason = `its model for ${JSON.stringify(name)}: ${what} is expected`;
     return LorekeepError.about('INVALID_ARGUMENT', { field: 'models', reason });
   };
-  const { model } = (given ?? {}) as Partial<KnowledgeModel>;
+  const { model, lease } = (given ?? {}) as Partial<PlainModel & LeasableModel>;
   const isModel = given instanceof EmbeddingModel || isEmbedder(given) || isEmbedder(model);
-  if (!isModel && typeof model?.embedSettled !== 'function')
+  if (!isModel && typeof (lease ?? model?.embedSettled) !== 'function')
     throw refuse('{ model } with an EmbeddingModel, an embedder, or undefined,');
   const found = knowledgeModel(given);
   for (const prefix of ['queryPrefix', 'documentPrefix'] as const) {
@@ -159,16 +181,15 @@ export function embedQuery(
   text: string,
   signal: AbortSignal | undefined,
 ): Promise<EmbedResult> {
-  return withModel(model, async (native) => {
+  const embed = async (native: TextEmbedder) => {
     // A prefix alone has an embedding, but a meaningless one.
     if (text.trim() === '') throw textError({ ...emptyText, limit: native.facts.contextSize });
-    const result = await native.embedSettled([(model.queryPrefix ?? '') + text], {
-      signal,
-      kind: 'query',
-    });
+    const texts = [(model.queryPrefix ?? '') + text];
+    const result = await native.embedSettled(texts, { signal, kind: 'query' });
     if (result.errors[0] !== undefined) throw textError(result.errors[0]);
     return result;
-  });
+  };
+  return withModel(model, embed, signal);
 }
 
 const emptyText = { code: 'INVALID_ARGUMENT', message: 'the text is empty', tokens: 0 } as const;

@@ -8,7 +8,7 @@ import {
 import { checkDestinations } from './destinations.js';
 import type { EmbeddingCounts } from './embeddings.js';
 import { KnowledgeBase } from './knowledge-base.js';
-import { withModel } from './model.js';
+import { holdModel } from './model.js';
 import { PhaseReport } from './progress.js';
 import { openRecords } from './records.js';
 import { findSource, type OpenKnowledgeBaseOptions, type Source } from './resolve.js';
@@ -29,8 +29,9 @@ export async function openKnowledgeBase<Own extends MetadataOf<Own> = Metadata>(
 }
 
 /** Like openKnowledgeBase(), from a resolved source. */
-export function openSource(source: Source): Promise<KnowledgeBase> {
-  return withModel(source.model, () => openFiles(source));
+export async function openSource(source: Source): Promise<KnowledgeBase> {
+  const letGo = holdModel(source.model);
+  return openFiles(source).finally(letGo);
 }
 
 async function openFiles(source: Source): Promise<KnowledgeBase> {

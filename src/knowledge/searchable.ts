@@ -26,7 +26,7 @@ import { PendingWork } from '../base/waiting/pending-work.js';
 import { fusionFor, scoreFusionFor, wordsAlone } from '../search/model-fusion.js';
 import type { Calibrations } from './calibrate.js';
 import type { EmbeddingCounts } from './embeddings.js';
-import { embedQuery, embedsTexts, isUnseenText, type KnowledgeModel } from './model.js';
+import { embedQuery, embedsTexts, holdModel, isUnseenText, type KnowledgeModel } from './model.js';
 import { checkOptionNames } from './option-names.js';
 import { type RerankFacts, type RerankOptions, rerank, rerankCandidates } from './rerank.js';
 import { type ResultChoice, type ResultOptions, rankedHits, resultChoice } from './result-options.js';
@@ -110,7 +110,7 @@ export class SearchableStorage<Own extends MetadataOf<Own> = Metadata>
 
   /** Keeps the model from being unloaded for idleness until the result is called. */
   hold(): () => void {
-    return this.model.hold?.() ?? (() => {});
+    return holdModel(this.model);
   }
 
   /**

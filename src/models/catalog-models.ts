@@ -1,17 +1,19 @@
 import { resolve } from 'node:path';
-import { EmbeddingModel, LorekeepError } from '../../lib/internal.js';
-import { didYouMean, nearestName } from '../base/schema/nearest.js';
+import { EmbeddingModel, LorekeepError, type ModelFacts } from '../../lib/internal.js';
 import { shellWord } from '../base/schema/shell-word.js';
-import { Catalog } from './catalog.js';
+import { type ModelFusion, modelFusion } from '../search/model-fusion.js';
+import { Catalog, type LocatedVariant } from './catalog.js';
 import { expectedDevice } from './expected-device.js';
-import { GpuLoads } from './gpu-loads.js';
-import { LoadedModel } from './loaded-model.js';
+import type { Lease } from './lease.js';
+import { ModelLoadError } from './model-load-error.js';
 import type { MemoryNeed, ModelMemory } from './model-memory.js';
 import { embeddingNeed, embeddingTaken } from './model-need.js';
-import { ModelSlot } from './model-slot.js';
-import { loadFailure, type ModelLog, openModel, refusal, unloadedMessages } from './open-model.js';
-import type { CatalogEntry, ModelVariant } from './schema.js';
+import type { ModelLog } from './open-model.js';
+import { Residency } from './residency.js';
+import type { Opener, Resident } from './resident.js';
+import type { CatalogEntry, Placement } from './schema.js';
 import { shippedCatalog } from './shipped-catalog.js';
+import { whyUnknown } from './unknown-model.js';
 
 export interface CatalogModelsOptions {
   /** Longest text in tokens for models whose catalog entry has no limit. */
@@ -40,8 +42,45 @@ export const defaultOptions: CatalogModelsOptions = {
   remedy: 'correct embedding_model, or open another catalog',
 };
 
-/** Maximum number of names in a message; `detail` has all of them. */
-const longestList = 8;
+/** An embedding model with its catalog entry. It may leave memory; a lease brings it back. */
+export class CatalogModel {
+  readonly name: string;
+  /** Facts of the first load. */
+  readonly facts: ModelFacts;
+  readonly dimension: number;
+  readonly queryPrefix: string;
+  readonly documentPrefix: string;
+  /** The catalog's fusion settings for the model. */
+  readonly fusion: ModelFusion | undefined;
+  readonly #resident: Resident<EmbeddingModel>;
+
+  /** @internal Use CatalogModels.resolve(). */
+  constructor(entry: CatalogEntry, facts: ModelFacts, resident: Resident<EmbeddingModel>) {
+    this.name = entry.name;
+    this.facts = facts;
+    this.dimension = facts.dimension;
+    this.queryPrefix = entry.query_prefix;
+    this.documentPrefix = entry.document_prefix;
+    this.fusion = entry.fusion && modelFusion(entry.fusion);
+    this.#resident = resident;
+  }
+
+  /** Keeps the model from being unloaded for idleness until the result is called, which is idempotent. */
+  hold(): () => void {
+    return this.#resident.hold();
+  }
+
+  /** Loads the model if it is not in memory, and keeps it there. @throws ModelLoadError; the signal's reason */
+  lease(signal?: AbortSignal): Promise<Lease<EmbeddingModel>> {
+    return this.#resident.lease(signal);
+  }
+}
+
+/** A model, known from its first load on. */
+interface Known {
+  readonly resident: Resident<EmbeddingModel>;
+  model?: CatalogModel;
+}
 
 /**
  * The embedding models of a catalog file, for `openKnowledgeBase(path, { models })`. Each is loaded at its first use and
@@ -50,17 +89,14 @@ const longestList = 8;
 export class CatalogModels implements AsyncDisposable, Disposable {
   readonly #catalog: Catalog;
   readonly #options: CatalogModelsOptions;
-  readonly #closing = new AbortController();
-  readonly #models = new Map<string, Promise<LoadedModel>>();
-  readonly #slots = new Set<ModelSlot<EmbeddingModel>>();
-  readonly #gpu = new GpuLoads();
-  /** Those of #models that have been loaded. */
-  readonly #opened = new Map<string, LoadedModel>();
+  readonly #residency: Residency;
+  readonly #models = new Map<string, Known>();
 
-  /** @internal Use CatalogModels.open(). */
-  constructor(catalog: Catalog, options: Partial<CatalogModelsOptions> = {}) {
+  /** @internal Use CatalogModels.open(). `residency`: shared with other models, and closed with this object. */
+  constructor(catalog: Catalog, options: Partial<CatalogModelsOptions> = {}, residency?: Residency) {
     this.#catalog = catalog;
     this.#options = { ...defaultOptions, ...options };
+    this.#residency = residency ?? new Residency(catalog, this.#options);
   }
 
   /**
@@ -103,11 +139,6 @@ export class CatalogModels implements AsyncDisposable, Disposable {
     return models.filter(isPresent).map(({ name }) => name);
   }
 
-  /** @internal Every entry of the catalog, with its model if it was loaded. */
-  entries(): { entry: CatalogEntry; loaded: LoadedModel | undefined }[] {
-    return this.#catalog.entries.map((entry) => ({ entry, loaded: this.#opened.get(entry.name) }));
-  }
-
   /** One sentence per key of the catalog without effect. */
   get warnings(): readonly string[] {
     return this.#catalog.warnings;
@@ -117,35 +148,37 @@ export class CatalogModels implements AsyncDisposable, Disposable {
   entry(name: string): CatalogEntry {
     const entry = this.#catalog.find(name);
     if (entry?.model_type === 'embedding') return entry;
-    throw this.#unknown(name, entry);
+    const { reason, known, nearest } = whyUnknown('embedding', name, entry, this.names);
+    const { file } = this;
+    const { remedy } = this.#options;
+    const detail = { file, field: 'embedding_model', reason, remedy, known, nearest };
+    throw new LorekeepError('INVALID_ARGUMENT', `${file}: ${reason} (${remedy})`, detail);
   }
 
   /**
-   * Returns a model by name, loaded. This object owns it and unloads it after `idleMs` unless it is held. After a failed
-   * load, the next call tries again.
+   * Returns a model by name, after loading it. This object owns it and unloads it after `idleMs` unless it is held. After a
+   * failed load, the next call tries again.
    * @throws LorekeepError: INVALID_ARGUMENT for an unknown name, ModelLoadError, CLOSED
    */
-  async resolve(name: string): Promise<LoadedModel> {
+  async resolve(name: string): Promise<CatalogModel> {
     const entry = this.entry(name);
-    if (this.#closing.signal.aborted) throw refusal(this.file, name, 'CLOSED');
-    const known = this.#models.get(name);
-    const model = await (known ?? this.#firstLoad(entry));
+    const known = this.#models.get(name) ?? { resident: this.#residency.resident(this.#opener(entry)) };
+    this.#models.set(name, known);
     try {
-      await model.inMemory();
-      return model;
+      using lease = await known.resident.lease();
+      known.model ??= new CatalogModel(entry, lease.model.facts, known.resident);
+      return known.model;
     } catch (error) {
+      if (!(error instanceof ModelLoadError) || error.why !== 'CHANGED') throw error;
       // The file was replaced: load the new one under the same name.
-      if (this.#models.get(name) === known) throw loadFailure(this.file, name, error);
+      if (this.#models.get(name) === known) this.#models.delete(name);
       return this.resolve(name);
     }
   }
 
   /** Frees the models after their pending embeddings. Storages opened with them can no longer embed queries. */
-  async close(): Promise<void> {
-    this.#closing.abort();
-    const slots = [...this.#slots];
-    await Promise.allSettled(this.#models.values());
-    await Promise.all(slots.map((slot) => slot.close()));
+  close(): Promise<void> {
+    return this.#residency.close();
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -157,104 +190,36 @@ export class CatalogModels implements AsyncDisposable, Disposable {
     this.close().catch(() => {});
   }
 
-  #firstLoad(entry: CatalogEntry): Promise<LoadedModel> {
-    const { name } = entry;
-    const { idleMs, log, memory } = this.#options;
-    const forget = () => {
-      if (this.#models.get(name) !== loading) return;
-      this.#models.delete(name);
-      this.#opened.delete(name);
-    };
-    const slot = new ModelSlot<EmbeddingModel>({
-      name,
+  #opener(entry: CatalogEntry): Opener<EmbeddingModel> {
+    const { threads, idleMs } = this.#options;
+    return {
+      entry,
       idleMs,
-      memory,
-      gpu: this.#gpu,
-      load: (signal) => this.#open(entry, signal),
-      need: () => this.#need(entry),
-      taken: (model) => embeddingTaken(model.facts, this.#options.threads),
-      refuse: (why) => refusal(this.#catalog.file, name, why),
-      onUnloaded: (why) => log.info({ model: name }, unloadedMessages[why]),
-      onChanged: forget,
-    });
-    const loading: Promise<LoadedModel> = slot
-      .inMemory()
-      .then((model) => new LoadedModel(model, entry, slot))
-      .catch((error: unknown) => {
-        this.#slots.delete(slot);
-        throw loadFailure(this.#catalog.file, name, error);
-      });
-    this.#slots.add(slot);
-    this.#models.set(name, loading);
-    loading.then((model) => this.#opened.set(name, model), forget);
-    return loading;
+      open: (file, placement, signal) => this.#open(entry, file, placement, signal),
+      need: (file, placement) => this.#need(entry, file, placement),
+      taken: (model) => embeddingTaken(model.facts, threads),
+    };
   }
 
-  async #need(entry: CatalogEntry): Promise<MemoryNeed> {
-    const { threads, gpu, memory } = this.#options;
-    const { path, variant } = this.#catalog.locate(entry);
-    const allowed = this.#gpu.allowed ? gpu : undefined;
-    const device = await expectedDevice(entry.model_type, variant.placement, path, allowed);
-    const need = await embeddingNeed(path, threads, device);
-    // The engine moves a model that a GPU cannot hold to the CPU, unless the catalog insists.
-    return variant.placement === 'vram' || memory?.placeable(need) === need
-      ? need
-      : embeddingNeed(path, threads);
+  async #need(entry: CatalogEntry, { path }: LocatedVariant, placement: Placement): Promise<MemoryNeed> {
+    const { threads, gpu } = this.#options;
+    return embeddingNeed(path, threads, await expectedDevice(entry.model_type, placement, path, gpu));
   }
 
-  #open(entry: CatalogEntry, signal: AbortSignal): Promise<EmbeddingModel> {
-    const { log, defaultContext } = this.#options;
-    return openModel({ catalog: this.#catalog, entry, log, signal }, (path, variant) =>
-      this.#load(path, entry, variant, variant.context_size ?? defaultContext, signal),
-    );
-  }
-
-  async #load(
-    path: string,
-    entry: CatalogEntry,
-    variant: ModelVariant,
-    contextSize: number,
+  async #open(
+    { pooling, dimension }: CatalogEntry,
+    { path, variant }: LocatedVariant,
+    placement: Placement,
     signal: AbortSignal,
   ): Promise<EmbeddingModel> {
-    const { threads } = this.#options;
-    const placement = this.#gpu.allowed ? variant.placement : 'ram';
-    const options = { pooling: entry.pooling, contextSize, threads, placement, signal };
-    const model = await EmbeddingModel.load(path, options);
+    const { threads, defaultContext } = this.#options;
+    const contextSize = variant.context_size ?? defaultContext;
+    const model = await EmbeddingModel.load(path, { pooling, contextSize, threads, placement, signal });
     const { dimension: found } = model.facts;
-    const expected = entry.dimension ?? found;
+    const expected = dimension ?? found;
     if (expected === found) return model;
     await model.close();
     const reason = `embeddings of ${found} numbers; the catalog says ${expected}`;
     throw LorekeepError.about('DIMENSION_MISMATCH', { file: path, reason, expected, found });
-  }
-
-  /**
-   * @internal Moves every embedding model to the CPU, or lets later loads use the GPU again. Resolves when the video
-   * memory is free.
-   */
-  async allowGpu(allowed: boolean): Promise<void> {
-    if (allowed) return this.#gpu.allow();
-    const leave = async (slot: ModelSlot<EmbeddingModel>) => {
-      if (slot.current === undefined || slot.current.facts.device === 'CPU') return;
-      await slot.current.leaveGpu();
-      slot.account();
-      await slot.unloadUnused(); // the next text waits for room in main memory
-    };
-    await Promise.all([this.#gpu.displace(), ...[...this.#slots].map(leave)]);
-  }
-
-  #unknown(name: string, other: CatalogEntry | undefined): LorekeepError {
-    const { file, names: known } = this;
-    const { remedy } = this.#options;
-    const shown = JSON.stringify(name.slice(0, 128));
-    const nearest = nearestName(name, known);
-    const listed = known.slice(0, longestList).map((one) => JSON.stringify(one));
-    const has = listed.length === 0 ? 'no embedding model' : listed.join(', ');
-    const reason =
-      other === undefined
-        ? `there is no embedding model ${shown}${didYouMean(nearest) || `; the catalog has ${has}`}`
-        : `model ${shown} is of type ${other.model_type}; an embedding model is needed`;
-    const detail = { file, field: 'embedding_model', reason, remedy, known, nearest };
-    return new LorekeepError('INVALID_ARGUMENT', `${file}: ${reason} (${remedy})`, detail);
   }
 }

@@ -1,25 +1,17 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import {
-  type CallOptions,
-  type ChatMessage,
-  type GenerateRequest,
-  type Generation,
   LanguageModel,
   type LanguageModelNumbers,
   type LanguageModelOptions as LanguageModelSettings,
   type PrefixPart,
-  type RenderedPrompt,
-  type RenderOptions,
 } from '../../lib/internal.js';
-import { untilAborted } from '../base/waiting/until-aborted.js';
-import type { Catalog, LocatedVariant } from './catalog.js';
-import { GpuLoads } from './gpu-loads.js';
-import { type ModelMemory, onCpu } from './model-memory.js';
+import type { LocatedVariant } from './catalog.js';
+import type { Lease } from './lease.js';
+import { onCpu } from './model-memory.js';
 import { languageModelNeed } from './model-need.js';
-import { ModelSlot } from './model-slot.js';
-import { loadFailure, type ModelLog, openModel, refusal, unloadedMessages } from './open-model.js';
-import { PlacedModel, type PlacedModelOptions, type Placement } from './placed-model.js';
-import type { CatalogEntry, ModelVariant } from './schema.js';
+import type { Residency } from './residency.js';
+import type { Resident } from './resident.js';
+import type { CatalogEntry, Placement } from './schema.js';
 import type { TextModel } from './text-model.js';
 import { findModel } from './unknown-model.js';
 
@@ -32,7 +24,7 @@ export interface LoadOptions {
   batchThreads: number;
   /** Maximum number of prompt tokens per step. */
   batchSize: number;
-  placement: ModelVariant['placement'];
+  placement: Placement;
   /** On a GPU: keeps the KV cache there, too. */
   offloadKqv: boolean;
   /** Runtime on the CPU. */
@@ -56,9 +48,6 @@ export interface LanguageModelsOptions {
   kvCacheType: LanguageModelSettings['kvCacheType'];
   /** How long an unused model stays in memory, in ms; 0: until close(). */
   idleMs: number;
-  log: ModelLog;
-  /** The budget that all models share. Default: none. */
-  memory?: ModelMemory | undefined;
   /** Default: the library's. */
   load?: ((path: string, options: LoadOptions) => Promise<TextModel>) | undefined;
 }
@@ -76,73 +65,42 @@ export interface LanguageModelState {
   prefixes?: PrefixPart[] | undefined;
 }
 
-/** A holder's claim on a language model. */
+/** A holder's claim on a language model, which may leave memory meanwhile. */
 export interface LanguageModelPin {
   /** Catalog name. */
   readonly name: string;
-  /** Works while the model is entered; its facts always. */
-  readonly model: TextModel;
+  /** Facts of the model when it was pinned. */
+  readonly facts: TextModel['facts'];
   /** Context that the holder may use, in tokens. */
   readonly contextSize: number;
   /**
-   * Loads the model if another took its place, and keeps it in memory until the result is called, which is idempotent.
-   * @throws ModelLoadError, ModelTooLargeError; the signal's reason
+   * Loads the model if it is not in memory, and keeps it there.
+   * @throws ModelLoadError; the signal's reason
    */
-  enter(signal?: AbortSignal): Promise<() => void>;
+  lease(signal?: AbortSignal): Promise<Lease<TextModel>>;
   /** Gives the claim up. Idempotent. */
   release(): void;
 }
 
 /** A model with one context size. */
-interface Loaded {
+interface Known {
   readonly name: string;
   /** The context that was asked for. */
   readonly contextSize: number;
-  readonly slot: ModelSlot<TextModel>;
-  readonly model: TextModel;
-  pins: number;
+  readonly resident: Resident<TextModel>;
 }
 
-/** A language model in memory, for the monitor. */
-export interface LoadedLanguageModel {
-  readonly name: string;
-  readonly bytes: number;
-  readonly contextSize: number;
-  readonly device: string;
-}
-
-/** The language models of a catalog. Each is loaded at its first use and shared; close() frees them all. */
+/** The language models of a catalog. Each is loaded at its first use and shared. */
 export class LanguageModels {
-  readonly #catalog: Catalog;
+  readonly #residency: Residency;
   readonly #options: LanguageModelsOptions;
-  readonly #closing = new AbortController();
-  readonly #loaded = new Set<Loaded>();
+  #known: Known[] = [];
   #reading: Promise<readonly LanguageModelState[]> | undefined;
   #latestStates: readonly LanguageModelState[] = [];
-  /** Loaded models that are on a GPU, or were. */
-  readonly #placed = new Set<PlacedModel>();
-  readonly #gpu = new GpuLoads();
 
-  constructor(catalog: Catalog, options: LanguageModelsOptions) {
-    this.#catalog = catalog;
+  constructor(residency: Residency, options: LanguageModelsOptions) {
+    this.#residency = residency;
     this.#options = options;
-  }
-
-  /** Those that are in memory. */
-  get inMemory(): LoadedLanguageModel[] {
-    return this.#present.map(({ name, slot, model }) => {
-      const { contextSize, device } = (slot.current ?? model).facts;
-      return { name, bytes: slot.bytes, contextSize, device };
-    });
-  }
-
-  get #present(): Loaded[] {
-    return [...this.#loaded].filter(({ slot: { current } }) => current !== undefined && !hasLeft(current));
-  }
-
-  /** Returns the catalog entry of a name, or of the default model. @throws UnknownModelError */
-  entry(name: string | undefined): CatalogEntry {
-    return findModel(this.#catalog, 'llm', name);
   }
 
   /**
@@ -151,32 +109,23 @@ export class LanguageModels {
    * @throws UnknownModelError, ModelLoadError
    */
   async pin(name: string | undefined, contextSize?: number): Promise<LanguageModelPin> {
-    const entry = this.entry(name);
-    if (this.#closing.signal.aborted) throw refusal(this.#catalog.file, entry.name, 'CLOSED');
-    const located = this.#catalog.locate(entry);
+    const { catalog } = this.#residency;
+    const entry = findModel(catalog, 'llm', name);
+    const located = catalog.locate(entry);
     const usual = located.variant.context_size ?? this.#options.defaultContext;
     const wanted = contextSize ?? usual;
-    const known = [...this.#loaded].find(
-      (loaded) => loaded.name === entry.name && loaded.contextSize >= wanted,
-    );
-    const loaded = known ?? this.#add(entry, located, Math.max(wanted, usual));
-    const letGo = loaded.slot.hold();
-    let pinned = true;
-    const release = () => {
-      if (!pinned) return;
-      pinned = false;
-      loaded.pins--;
-      letGo();
-      if (loaded.pins === 0 && loaded.slot.facts === undefined) this.#loaded.delete(loaded);
-    };
-    loaded.pins++;
+    this.#known = this.#known.filter(({ resident }) => resident.isUsed);
+    const known = this.#known.find((one) => one.name === entry.name && one.contextSize >= wanted);
+    const { resident } = known ?? this.#add(entry, located, Math.max(wanted, usual));
+    const release = resident.hold();
     try {
-      const model = await this.#inMemory(loaded);
+      using lease = await resident.lease();
+      const { facts } = lease.model;
       return {
         name: entry.name,
-        model: loaded.model,
-        contextSize: Math.min(wanted, model.facts.contextSize),
-        enter: (signal) => this.#enter(loaded, signal),
+        facts,
+        contextSize: Math.min(wanted, facts.contextSize),
+        lease: (signal) => resident.lease(signal),
         release,
       };
     } catch (error) {
@@ -205,6 +154,10 @@ export class LanguageModels {
     }
   }
 
+  get #present(): Known[] {
+    return this.#known.filter(({ resident }) => resident.loaded !== undefined);
+  }
+
   #knownStates(): readonly LanguageModelState[] {
     return this.#present.map(
       ({ name, contextSize }) =>
@@ -216,162 +169,36 @@ export class LanguageModels {
   }
 
   async #readStates(): Promise<readonly LanguageModelState[]> {
-    const states = this.#present.map(async ({ name, contextSize, slot: { current } }) => {
+    const states = this.#present.map(async ({ name, contextSize, resident }) => {
       const none = () => undefined;
-      const asked = [current?.numbers?.().catch(none), current?.prefixes?.().catch(none)] as const;
-      const [numbers, prefixes] = await Promise.all(asked);
-      return { name, contextSize, numbers, prefixes };
+      const asked = await resident.read((model) =>
+        Promise.all([model.numbers?.().catch(none), model.prefixes?.().catch(none)]),
+      );
+      return { name, contextSize, numbers: asked?.[0], prefixes: asked?.[1] };
     });
     this.#latestStates = await Promise.all(states);
     return this.#latestStates;
   }
 
-  /** Frees the models after their pending generations are cancelled. */
-  async close(): Promise<void> {
-    this.#closing.abort();
-    await Promise.all([...this.#loaded].map(({ slot }) => slot.close()));
-    this.#loaded.clear();
-  }
-
-  async #enter(loaded: Loaded, signal: AbortSignal | undefined): Promise<() => void> {
-    const leave = loaded.slot.use();
-    try {
-      const loading = this.#inMemory(loaded);
-      await (signal === undefined ? loading : untilAborted(loading, signal));
-      return leave;
-    } catch (error) {
-      leave();
-      throw error;
-    }
-  }
-
-  async #inMemory({ slot, name }: Loaded): Promise<TextModel> {
-    try {
-      return await slot.inMemory();
-    } catch (error) {
-      throw loadFailure(this.#catalog.file, name, error);
-    }
-  }
-
-  #add(entry: CatalogEntry, located: LocatedVariant, contextSize: number): Loaded {
-    const { name } = entry;
-    const { idleMs, log, memory, threads, batchThreads, batchSize, offloadKqv } = this.#options;
-    const { runtime, kvCells, kvCacheType } = this.#options;
-    const { placement } = located.variant;
-    const compute = { threads, batchThreads, batchSize, offloadKqv, runtime, kvCells, kvCacheType };
-    const settings = { ...compute, contextSize, placement };
-    const catalog = this.#catalog;
-    const needAt = async (wanted: Placement = 'auto') => {
-      const need = await languageModelNeed(located.path, { ...settings, placement: wanted });
-      // The engine moves a model that a GPU cannot hold to the CPU, unless the catalog insists.
-      return wanted === 'vram' ? need : (memory?.placeable(need) ?? need);
-    };
-    const reloads = {
-      room: async (wanted: Placement, signal: AbortSignal) =>
-        slot.room(await needAt(wanted).catch(() => ({})), signal),
-      onMove: () => slot.account(),
-    };
-    const slot: ModelSlot<TextModel> = new ModelSlot<TextModel>({
-      name,
+  #add(entry: CatalogEntry, located: LocatedVariant, contextSize: number): Known {
+    const { idleMs, load = LanguageModel.load, defaultContext: _, ...compute } = this.#options;
+    const settings = { ...compute, contextSize };
+    const { log } = this.#residency;
+    const resident = this.#residency.resident<TextModel>({
+      entry,
+      located,
       idleMs,
-      memory,
-      gpu: this.#gpu,
-      load: (signal) =>
-        openModel({ catalog, entry, located, log, signal }, (path) =>
-          this.#load(name, path, { ...settings, signal }, reloads),
-        ),
-      need: () => needAt(this.#allowed(placement)),
-      taken: (model, need) => {
-        if (hasLeft(model)) return {};
-        return model.facts.device === 'CPU' ? onCpu(need) : need;
+      open: async ({ path }, placement, signal) => {
+        const model = await load(path, { ...settings, placement, signal });
+        const { placementNote: reason } = model.facts;
+        if (reason) log.info({ model: entry.name, reason }, 'model is not on the GPU');
+        return model;
       },
-      refuse: (why) => refusal(catalog.file, name, why),
-      onUnloaded: (why) => {
-        log.info({ model: name }, unloadedMessages[why]);
-        if (why === 'idle') this.#loaded.delete(loaded);
-      },
-      onChanged: () => this.#loaded.delete(loaded),
+      need: ({ path }, placement) => languageModelNeed(path, { ...settings, placement }),
+      taken: ({ facts: { device } }, need) => (device === 'CPU' ? onCpu(need) : need),
     });
-    const loaded: Loaded = { name, contextSize, slot, model: new SlotTextModel(slot), pins: 0 };
-    this.#loaded.add(loaded);
-    return loaded;
-  }
-
-  /** Loads a file. A model on a GPU may leave it later. */
-  async #load(
-    name: string,
-    path: string,
-    options: LoadOptions,
-    reloads: Pick<PlacedModelOptions, 'room' | 'onMove'>,
-  ): Promise<TextModel> {
-    const { load = LanguageModel.load, log } = this.#options;
-    const { placement = 'auto', signal: ends } = options;
-    const loadAt = (placement: Placement, signal: AbortSignal) =>
-      load(path, { ...options, placement, signal });
-    const model = await loadAt(this.#allowed(placement), ends);
-    const { device, placementNote } = model.facts;
-    if (placementNote) log.info({ model: name, reason: placementNote }, 'model is not on the GPU');
-    if (device === 'CPU') return model;
-    const onClose = () => this.#placed.delete(placed);
-    const placed = new PlacedModel(model, { name, placement, load: loadAt, log, onClose, ...reloads });
-    this.#placed.add(placed);
-    return placed;
-  }
-
-  #allowed(placement: Placement = 'auto'): Placement {
-    return this.#gpu.allowed ? placement : 'ram';
-  }
-
-  /**
-   * Frees the video memory of every model, or lets models use it again. Resolves when it is free. Running requests on a
-   * GPU fail with DEVICE_LOST.
-   */
-  async allowGpu(allowed: boolean): Promise<void> {
-    if (allowed) {
-      this.#gpu.allow();
-      for (const model of this.#placed) model.returnToGpu();
-    } else {
-      const leaving = [...this.#placed].map((model) => model.leaveGpu());
-      await Promise.all([this.#gpu.displace(), ...leaving]);
-    }
-  }
-}
-
-/** Whether a model has left its GPU and is loaded again by its next request. */
-const hasLeft = (model: TextModel) => model instanceof PlacedModel && !model.isInMemory;
-
-/** A language model that may leave memory. Precondition of the methods: it is in use. */
-class SlotTextModel implements TextModel {
-  readonly #slot: ModelSlot<TextModel>;
-
-  constructor(slot: ModelSlot<TextModel>) {
-    this.#slot = slot;
-  }
-
-  get facts(): TextModel['facts'] {
-    const { facts } = this.#slot;
-    if (facts === undefined) throw new Error(`model ${this.#slot.name}: used before it was loaded`);
-    return facts;
-  }
-
-  countTokens(text: string, options?: CallOptions): Promise<number> {
-    return this.#current.countTokens(text, options);
-  }
-
-  render(messages: readonly ChatMessage[], options?: RenderOptions): Promise<RenderedPrompt> {
-    return this.#current.render(messages, options);
-  }
-
-  generate(request: GenerateRequest, options?: { signal?: AbortSignal }): Generation {
-    return this.#current.generate(request, options);
-  }
-
-  /** The slot closes the model. */
-  async close(): Promise<void> {}
-
-  get #current(): TextModel {
-    const { current } = this.#slot;
-    if (current === undefined) throw new Error(`model ${this.#slot.name}: used without use()`);
-    return current;
+    const known = { name: entry.name, contextSize, resident };
+    this.#known.push(known);
+    return known;
   }
 }

@@ -4,32 +4,20 @@ import { AnyLorekeepError, onAbort } from '../../lib/basics.js';
 export type MemoryNeed = Readonly<Record<string, number>>;
 
 /** An admitted model, as the budget sees it. */
-export interface Resident {
-  /** Whether the model computes now, so that it cannot leave. */
+export interface Evictable {
+  /** Whether the model is leased, so that it cannot leave. */
   busy(): boolean;
-  /** Unloads the model and releases its lease. */
+  /** Unloads the model and releases its share. */
   evict(): Promise<void>;
 }
 
 /** A model's part of the budget. */
-export interface MemoryLease {
-  readonly need: MemoryNeed;
+export interface MemoryShare {
   /** On all devices. */
   readonly bytes: number;
   /** The model is in memory from now on; `actual` replaces the estimate. */
   loaded(actual?: MemoryNeed): void;
-  /**
-   * The model has moved to another device, or left memory to be loaded again. Idle models leave if it takes more room than
-   * there is.
-   */
-  moved(need: MemoryNeed): void;
-  /**
-   * Waits for room for a model that has left memory and is about to be loaded again. Call the result after the load, and
-   * moved() with the need of the loaded model.
-   * @throws ModelTooLargeError; the signal's reason
-   */
-  room(need: MemoryNeed, signal?: AbortSignal): Promise<() => void>;
-  /** The model's last work has ended. */
+  /** The model's last lease has ended. */
   idle(): void;
   /** Idempotent. */
   release(): void;
@@ -41,8 +29,6 @@ export interface ModelMemoryOptions {
    * `quiet`: whether no model is being loaded or unloaded.
    */
   limit(device: string, loaded: number, quiet: boolean): number | undefined;
-  /** For tests. */
-  now?: () => number;
 }
 
 /** Models and limit of a device. */
@@ -80,7 +66,7 @@ export function onCpu(need: MemoryNeed): MemoryNeed {
 }
 
 interface Entry {
-  readonly resident: Resident;
+  readonly resident: Evictable;
   need: MemoryNeed;
   lastUsed: number;
   /** When it may leave; Infinity while it is being loaded. */
@@ -102,7 +88,6 @@ interface Claim {
  */
 export class ModelMemory {
   readonly #options: ModelMemoryOptions;
-  readonly #now: () => number;
   readonly #entries = new Set<Entry>();
   readonly #claims: Claim[] = [];
   #evicting = false;
@@ -110,7 +95,6 @@ export class ModelMemory {
 
   constructor(options: ModelMemoryOptions) {
     this.#options = options;
-    this.#now = options.now ?? (() => performance.now());
   }
 
   /** Bytes of models, by device. */
@@ -121,36 +105,24 @@ export class ModelMemory {
 
   /** Models that wait for room. */
   get waiting(): number {
-    return this.#claims.filter(({ need }) => Object.values(need).some((bytes) => bytes > 0)).length;
+    return this.#claims.length;
   }
 
-  /** Returns the need on the CPU alone if a GPU could not hold its part even without other models. */
-  placeable(need: MemoryNeed): MemoryNeed {
-    const tooLarge = Object.entries(need).some(([device, bytes]) => {
+  /** Whether each GPU could hold its part if there were no other models. */
+  couldHold(need: MemoryNeed): boolean {
+    return Object.entries(need).every(([device, bytes]) => {
       const limit = device === 'CPU' ? undefined : this.#limit(device);
-      return limit !== undefined && bytes > limit;
+      return limit === undefined || bytes <= limit;
     });
-    return tooLarge ? onCpu(need) : need;
   }
 
   /** Waits for room for a model. @throws ModelTooLargeError if it does not fit even alone; the signal's reason */
-  async admit(
+  admit(
     model: string,
     need: MemoryNeed,
-    resident: Resident,
+    resident: Evictable,
     signal?: AbortSignal | undefined,
-  ): Promise<MemoryLease> {
-    const entry: Entry = { resident, need, lastUsed: 0, mayLeave: Number.POSITIVE_INFINITY };
-    const take = () => {
-      entry.lastUsed = this.#now();
-      this.#entries.add(entry);
-    };
-    await this.#claim(model, need, take, signal);
-    return this.#lease(model, entry);
-  }
-
-  /** Waits until `need` fits, and calls `take` then. */
-  #claim(model: string, need: MemoryNeed, take: () => void, signal?: AbortSignal | undefined): Promise<void> {
+  ): Promise<MemoryShare> {
     return new Promise((resolve, reject) => {
       signal?.throwIfAborted();
       const settled = onAbort(signal, () => {
@@ -163,8 +135,10 @@ export class ModelMemory {
         need,
         grant: () => {
           settled();
-          take();
-          resolve();
+          const now = performance.now();
+          const entry = { resident, need, lastUsed: now, mayLeave: Number.POSITIVE_INFINITY };
+          this.#entries.add(entry);
+          resolve(this.#share(entry, now));
         },
         refuse: (error) => {
           settled();
@@ -194,7 +168,7 @@ export class ModelMemory {
   #makeRoom({ need }: Claim): void {
     const device = this.#shortOf(need);
     if (device === undefined) return;
-    const now = this.#now();
+    const now = performance.now();
     const candidates = [...this.#entries].filter(
       (entry) => (entry.need[device] ?? 0) > 0 && Number.isFinite(entry.mayLeave) && !entry.resident.busy(),
     );
@@ -251,50 +225,20 @@ export class ModelMemory {
     return sum;
   }
 
-  /** Unloads idle models until the devices of a model that has moved there hold no more than they may. */
-  #makeLess(model: string, moved: MemoryNeed): void {
-    const nothingMore = Object.fromEntries(Object.keys(moved).map((device) => [device, 0]));
-    if (this.#shortOf(nothingMore) === undefined) return;
-    // Refused where not even nothing fits.
-    this.#claim(model, nothingMore, () => {}).catch(() => {});
-  }
-
-  #lease(model: string, entry: Entry): MemoryLease {
-    let started = entry.lastUsed;
-    const stay = () => {
-      const now = this.#now();
-      entry.lastUsed = now;
-      entry.mayLeave = now + Math.min(longestStayMs, staysPerLoad * (now - started));
-      this.#pump();
-    };
+  #share(entry: Entry, started: number): MemoryShare {
     return {
-      get need() {
-        return entry.need;
-      },
       get bytes() {
         return Object.values(entry.need).reduce((sum, bytes) => sum + bytes, 0);
       },
       loaded: (actual) => {
         entry.need = actual ?? entry.need;
-        stay();
-      },
-      moved: (moved) => {
-        if (entry.mayLeave === Number.POSITIVE_INFINITY) return; // being loaded: nobody knows yet
-        entry.need = moved;
-        this.#makeLess(model, moved);
+        const now = performance.now();
+        entry.lastUsed = now;
+        entry.mayLeave = now + Math.min(longestStayMs, staysPerLoad * (now - started));
         this.#pump();
       },
-      room: async (need, waiting) => {
-        const take = () => {
-          started = this.#now();
-          entry.need = need;
-          entry.mayLeave = Number.POSITIVE_INFINITY;
-        };
-        await this.#claim(model, need, take, waiting);
-        return stay;
-      },
       idle: () => {
-        entry.lastUsed = this.#now();
+        entry.lastUsed = performance.now();
         this.#pump();
       },
       release: () => {

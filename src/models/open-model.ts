@@ -2,10 +2,9 @@ import { LorekeepError } from '../../lib/basics.js';
 import type { Catalog, LocatedVariant } from './catalog.js';
 import { checkModelFile } from './checked-file.js';
 import { contradictions } from './contradictions.js';
-import { Displaced } from './gpu-loads.js';
 import { ModelLoadError, notDownloaded } from './model-load-error.js';
 import { ModelTooLargeError } from './model-memory.js';
-import type { CatalogEntry, ModelVariant } from './schema.js';
+import type { CatalogEntry } from './schema.js';
 
 /** Receives messages about loaded and unloaded models, such as a server's log. */
 export interface ModelLog {
@@ -13,18 +12,17 @@ export interface ModelLog {
   error(facts: object, message: string): void;
 }
 
-export const unloadedMessages = {
-  idle: 'model unloaded: nothing used it',
-  room: 'model unloaded: another needs its memory',
-} as const;
+/** The reason of a load's signal when others need the video memory: the model is loaded again, on the CPU. */
+export class Displaced extends Error {
+  override readonly name = 'Displaced';
+}
 
 export interface OpenModelOptions {
   catalog: Catalog;
   entry: CatalogEntry;
   log: ModelLog;
   signal: AbortSignal;
-  /** Default: the catalog's choice. */
-  located?: LocatedVariant;
+  located: LocatedVariant;
 }
 
 /**
@@ -32,8 +30,8 @@ export interface OpenModelOptions {
  * @throws ModelLoadError, and errors of `load` that are not a LorekeepError
  */
 export async function openModel<Model extends { readonly facts: object; close(): Promise<void> }>(
-  { catalog, entry, log, signal, located = catalog.locate(entry) }: OpenModelOptions,
-  load: (path: string, variant: ModelVariant) => Promise<Model>,
+  { catalog, entry, located, log, signal }: OpenModelOptions,
+  load: () => Promise<Model>,
 ): Promise<Model> {
   const { variant, path, present, reason } = located;
   if (!present && variant.file === undefined) throw notDownloaded(entry.name, catalog);
@@ -41,7 +39,7 @@ export async function openModel<Model extends { readonly facts: object; close():
   const model = { model: entry.name, path };
   try {
     await checkModelFile(path, variant, signal);
-    const loaded = await load(path, variant);
+    const loaded = await load();
     // Another file may have been put there during the load. That of an unchanged file is not computed again.
     await checkModelFile(path, variant, signal).catch(async (error: unknown) => {
       await loaded.close();

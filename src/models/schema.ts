@@ -107,6 +107,8 @@ export const catalogSchema = z.strictObject({
 
 export type CatalogEntry = z.output<typeof catalogEntrySchema>;
 export type ModelVariant = z.output<typeof variantSchema>;
+/** Where a model goes. */
+export type Placement = NonNullable<ModelVariant['placement']>;
 
 /** Returns the text of schemas/model-catalog.schema.json. */
 export function catalogJsonSchema(): string {

@@ -19,7 +19,9 @@ export type {
 } from '../../lib/internal.js';
 
 /** The part of the library's LanguageModel that agents use. */
-export interface TextModel extends Pick<LanguageModel, 'countTokens' | 'close'> {
+export interface TextModel
+  extends Pick<LanguageModel, 'countTokens' | 'close'>,
+    Partial<Pick<LanguageModel, 'lost'>> {
   readonly facts: Pick<
     LanguageModelFacts,
     | 'architecture'

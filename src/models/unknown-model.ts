@@ -6,33 +6,50 @@ import type { CatalogEntry } from './schema.js';
 const longestList = 8;
 
 /** Types of models that requests name. */
-type NamedType = 'llm' | 'reranker';
+type NamedType = 'embedding' | 'llm' | 'reranker';
 
 const called = {
-  llm: { one: 'a language model', none: 'no language model (model_type "llm")', there: 'language model' },
-  reranker: { one: 'a reranker', none: 'no reranker (model_type "reranker")', there: 'reranker' },
+  embedding: { one: 'an embedding model', none: 'no embedding model' },
+  llm: { one: 'a language model', none: 'no language model (model_type "llm")' },
+  reranker: { one: 'a reranker', none: 'no reranker (model_type "reranker")' },
 } as const;
 
-/** The catalog has no model of a name and type, or none at all. `message` begins with "there is", "the" or "model". */
+interface Unknown {
+  /** Begins with "there is", "the" or "model". */
+  readonly reason: string;
+  /** Names of the type. */
+  readonly known: readonly string[];
+  readonly nearest: string | undefined;
+}
+
+/** Says why a name is not one of the catalog's models of a type. `other`: its entry of another type. */
+export function whyUnknown(
+  type: NamedType,
+  name: string | undefined,
+  other: CatalogEntry | undefined,
+  known: readonly string[],
+): Unknown {
+  const { one, none } = called[type];
+  const listed = known.slice(0, longestList).map((each) => JSON.stringify(each));
+  const has = `the catalog has ${listed.length === 0 ? none : listed.join(', ')}`;
+  if (name === undefined) return { reason: has, known, nearest: undefined };
+  const shown = JSON.stringify(name.slice(0, 128));
+  const nearest = nearestName(name, known);
+  const reason =
+    other === undefined
+      ? `there is no ${one.slice(one.indexOf(' ') + 1)} ${shown}${didYouMean(nearest) || `; ${has}`}`
+      : `model ${shown} is of type ${other.model_type}; ${one} is needed`;
+  return { reason, known, nearest };
+}
+
+/** The catalog has no model of a name and type, or none at all. */
 export class UnknownModelError extends Error {
   override readonly name = 'UnknownModelError';
   readonly known: readonly string[];
   readonly nearest: string | undefined;
 
-  constructor(
-    type: NamedType,
-    name: string | undefined,
-    other: CatalogEntry | undefined,
-    known: readonly string[],
-  ) {
-    const { one, none, there } = called[type];
-    const shown = JSON.stringify(name?.slice(0, 128));
-    const nearest = name === undefined ? undefined : nearestName(name, known);
-    const listed = known.slice(0, longestList).map((each) => JSON.stringify(each));
-    const has = listed.length === 0 ? none : listed.join(', ');
-    if (name === undefined) super(`the catalog has ${has}`);
-    else if (other !== undefined) super(`model ${shown} is of type ${other.model_type}; ${one} is needed`);
-    else super(`there is no ${there} ${shown}${didYouMean(nearest) || `; the catalog has ${has}`}`);
+  constructor({ reason, known, nearest }: Unknown) {
+    super(reason);
     this.known = known;
     this.nearest = nearest;
   }
@@ -44,7 +61,7 @@ export function findModel(catalog: Catalog, type: NamedType, name: string | unde
   const wanted = name ?? names.find((each) => isPresent(catalog, each)) ?? names[0];
   const entry = wanted === undefined ? undefined : catalog.find(wanted);
   if (entry?.model_type === type) return entry;
-  throw new UnknownModelError(type, name, entry, names);
+  throw new UnknownModelError(whyUnknown(type, name, entry, names));
 }
 
 function isPresent(catalog: Catalog, name: string): boolean {

@@ -24,6 +24,7 @@ import { LanguageModels, type LanguageModelsOptions } from '../models/language-m
 import { ModelMemory } from '../models/model-memory.js';
 import { ModelPulls } from '../models/model-pulls.js';
 import { Rerankers } from '../models/rerankers.js';
+import { Residency } from '../models/residency.js';
 import { KnowledgeBaseStorages } from '../storages/knowledge-base-storages.js';
 import { SessionFolders } from '../storages/session-folders.js';
 import { AccessGate } from './access-gate.js';
@@ -49,7 +50,7 @@ interface ModelsOptions {
   loadLanguageModel?: LanguageModelsOptions['load'];
 }
 
-/** Reads the catalog, chooses the device, and makes the owners of models. @throws StartupError for a catalog that is missing or invalid */
+/** Reads the catalog, chooses the device, and makes the owner of models. @throws StartupError for a catalog that is missing or invalid */
 export async function composeModels(options: ModelsOptions): Promise<ModelServices> {
   const { config, configFile, log } = options;
   const catalog = await orStartupError(Catalog.load(config.models_catalog_path, config.models_download_dir));
@@ -68,31 +69,23 @@ export async function composeModels(options: ModelsOptions): Promise<ModelServic
       device === 'CPU' ? limit.bytes(loaded, quiet) : gpuBytes(backend, device, config),
   });
   catalog.room = () => modelMemory.use.find(({ device }) => device === 'CPU')?.limit;
-  const shared = { log, memory: modelMemory };
-  const models = new CatalogModels(catalog, {
-    ...embeddingOptions(config),
-    ...shared,
-    gpu: backend.device?.name,
-    buildFlags,
-  });
-  const languageModels = new LanguageModels(catalog, {
-    ...languageModelOptions(config),
-    ...shared,
-    load: options.loadLanguageModel,
-  });
+  const residency = new Residency(catalog, { log, memory: modelMemory });
+  const embedding = { ...embeddingOptions(config), gpu: backend.device?.name, buildFlags };
+  const generating = { ...languageModelOptions(config), load: options.loadLanguageModel };
   const maxBytes = config.models_download_max_mb * 1024 * 1024;
   const pulls = new ModelPulls(catalog, { maxBytes, log, hold: options.hold });
   if (config.allow_model_pulls) await pulls.prepare();
   return {
     catalog,
-    models,
-    languageModels,
-    rerankers: new Rerankers(catalog, { ...rerankerOptions(config), ...shared }),
+    models: new CatalogModels(catalog, embedding, residency),
+    languageModels: new LanguageModels(residency, generating),
+    rerankers: new Rerankers(residency, rerankerOptions(config)),
+    residency,
     pulls,
     modelMemory,
     backend,
     videoMemory: new VideoMemory(async (allowed) => {
-      await Promise.all([languageModels.allowGpu(allowed), models.allowGpu(allowed)]);
+      await residency.allowGpu(allowed);
       log.info(
         allowed ? 'models may use the GPU again' : 'models have left the GPU: a client needs its memory',
       );

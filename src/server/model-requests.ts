@@ -6,6 +6,7 @@ import { lengthMismatch } from '../models/checked-file.js';
 import { type Contradiction, contradictions } from '../models/contradictions.js';
 import { expectedDevice } from '../models/expected-device.js';
 import { type ModelPulls, PullError, type PullFacts } from '../models/model-pulls.js';
+import type { LoadedFacts } from '../models/resident.js';
 import type { CatalogEntry, ModelVariant } from '../models/schema.js';
 import { type ServerError, serverError } from '../protocol/errors.js';
 import type { RequestId, ServerFrames } from '../protocol/frames.js';
@@ -13,37 +14,11 @@ import type { ModelServices, ReportServices } from './services.js';
 
 type Listed = ServerFrames['ListModelsResponse'];
 
-/** A model in memory. */
-export interface LoadedFacts {
-  readonly name: string;
-  readonly bytes: number;
-  readonly device: string;
-  readonly contextSize: number;
-}
-
-/** Returns the models that are in memory. */
-export function loadedModels({ models, languageModels, rerankers }: ModelServices): LoadedFacts[] {
-  const embedding = models.entries().flatMap(({ loaded }) =>
-    loaded?.isInMemory === true
-      ? [
-          {
-            name: loaded.name,
-            bytes: loaded.bytes,
-            contextSize: loaded.facts.contextSize,
-            device: loaded.model.facts.device,
-          },
-        ]
-      : [],
-  );
-  const rerank = rerankers.inMemory.map((each) => ({ ...each, device: 'CPU' }));
-  return [...embedding, ...languageModels.inMemory, ...rerank];
-}
-
 /** Returns the models of the catalog, without paths. */
 export async function listModels(
   services: ModelServices & Pick<ReportServices, 'config'>,
 ): Promise<Omit<Listed, 'reply_to'>> {
-  const loaded = new Map(loadedModels(services).map((each) => [each.name, each]));
+  const loaded = new Map(services.residency.inMemory.map((each) => [each.name, each]));
   const { catalog, modelMemory, config, backend } = services;
   const models = catalog.entries.map((entry) =>
     listedModel(catalog, entry, loaded.get(entry.name), backend.device?.name),

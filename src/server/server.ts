@@ -205,10 +205,8 @@ export class LorekeepServer {
     await this.#operations.close();
     await this.#services.pulls.stop();
     await this.#services.files.close();
-    await this.#services.languageModels.close();
-    await this.#services.rerankers.close();
     await patternsEnded;
-    await this.#services.models.close();
+    await this.#services.residency.close();
     this.#services.log.info('stopped');
   }
 }

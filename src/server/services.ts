@@ -16,6 +16,7 @@ import type { LanguageModels } from '../models/language-models.js';
 import type { ModelMemory } from '../models/model-memory.js';
 import type { ModelPulls } from '../models/model-pulls.js';
 import type { Rerankers } from '../models/rerankers.js';
+import type { Residency } from '../models/residency.js';
 import type { DebugChannel } from '../operations/debug/channel.js';
 import type { KnowledgeBaseStorages } from '../storages/knowledge-base-storages.js';
 import type { SessionFolders } from '../storages/session-folders.js';
@@ -32,6 +33,8 @@ export interface ModelServices {
   readonly languageModels: LanguageModels;
   readonly rerankers: Rerankers;
   readonly pulls: ModelPulls;
+  /** The owner of all models. */
+  readonly residency: Residency;
   /** The budget of all models. */
   readonly modelMemory: ModelMemory;
   /** The GPU, if any, and why no other. */

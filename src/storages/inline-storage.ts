@@ -4,8 +4,7 @@ import { inlineStorageBytes } from '../fairness/estimates.js';
 import { checkStrings, createStorage } from '../knowledge/create-storage.js';
 import { Holders, type Pin } from '../knowledge/pin.js';
 import type { SearchableStorage } from '../knowledge/searchable.js';
-import type { CatalogModels } from '../models/catalog-models.js';
-import type { LoadedModel } from '../models/loaded-model.js';
+import type { CatalogModel, CatalogModels } from '../models/catalog-models.js';
 import { fail } from '../protocol/errors.js';
 import { noteTexts, sizesOf } from './result-bytes.js';
 import { inlineError } from './wire-errors.js';
@@ -45,7 +44,7 @@ const tokenizer = 'basic';
  */
 export async function createInlineStorage(
   strings: readonly string[],
-  model: LoadedModel,
+  model: CatalogModel,
   { account, memory }: { account: Account; memory: Holding },
   signal: AbortSignal,
 ): Promise<Pin<SearchableStorage>> {

@@ -24,7 +24,8 @@ async function isCollected(ref: WeakRef<object>): Promise<boolean> {
 
 it('kept diagnostics of a retrieval hold no hits', async () => {
   const times = { filter: 1, dense: 1, lexical: 1, fusion: 1 };
-  const model = { name: 'm', facts: { fingerprint: 'f', dimension: 2, contextSize: 3 } };
+  const facts = { fingerprint: 'f', dimension: 2, contextSize: 3 };
+  const model = { name: 'm', model: { facts } };
   let outcome: object | undefined = { plan: { mode: 'hybrid' }, times, embedMs: 1, searchMs: 2, hits: [{}] };
   const ref = new WeakRef(outcome);
   const engine = retrievalDiagnostics(model as never, outcome as never);
@@ -38,8 +39,8 @@ it('kept diagnostics of a generation hold no reply', async () => {
   const numbers = { usage: {}, drafts: {}, timing, finish: 'stop', seed: 1 };
   let result: object | undefined = { ...numbers, text: 'a reply' };
   const ref = new WeakRef(result);
-  const pin = { name: 'm', contextSize: 1, model: { facts: { fingerprint: 'f' } } };
-  const engine = generationDiagnostics(pin as never, 'background', result as never, {
+  const pin = { name: 'm', contextSize: 1 };
+  const engine = generationDiagnostics(pin, { fingerprint: 'f' } as never, 'background', result as never, {
     prepareMs: 1,
     dropped: {} as never,
   });

@@ -119,7 +119,7 @@ describe.skipIf(!usable || !all)('Vulkan', { timeout: limitMs }, () => {
     const compared = await runJson<Vectors[]>('embed.mjs', args, environment);
     for (const [index, model] of Object.keys(models).entries()) {
       const found = compared[index] as Vectors;
-      expect(found.places).toEqual(['CPU', expect.stringMatching(/^Vulkan/), 'CPU']);
+      expect(found.places).toEqual(['CPU', expect.stringMatching(/^Vulkan/)]);
       for (const other of [found.gpu, ...found.many]) {
         for (const [row, vector] of found.cpu.entries())
           expect(cosine(vector, other[row] ?? []), `${model}, text ${row}`).toBeGreaterThanOrEqual(0.999);

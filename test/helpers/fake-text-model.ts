@@ -1,3 +1,4 @@
+import { LorekeepError } from '../../lib/index.js';
 import type {
   ChatMessage,
   GenerateRequest,
@@ -34,7 +35,10 @@ export class FakeTextModel implements TextModel {
   readonly facts: TextModel['facts'];
   readonly #options: FakeOptions;
   readonly #rendered = new WeakMap<object, readonly ChatMessage[]>();
+  readonly #ending = new AbortController();
   closed = 0;
+  /** As the library's: the failure of its GPU. */
+  lost: LorekeepError | undefined;
 
   constructor(options: FakeOptions = {}) {
     this.#options = options;
@@ -78,8 +82,9 @@ export class FakeTextModel implements TextModel {
     return generation;
   }
 
-  async close(): Promise<void> {
+  async close(failing?: LorekeepError): Promise<void> {
     this.closed++;
+    if (failing !== undefined) this.#ending.abort(failing);
   }
 
   #generation(
@@ -93,17 +98,21 @@ export class FakeTextModel implements TextModel {
       typeof piece === 'string' ? ({ kind: 'text', text: piece } as const) : piece,
     );
     const prompt = messages.reduce((sum, { content }) => sum + perMessage + words(content), 1);
-    const failure = fail?.();
+    const ending = this.#ending.signal;
+    const failure = ending.reason ?? fail?.();
+    if (failure instanceof LorekeepError && failure.code === 'DEVICE_LOST') this.lost = failure;
     let settle: (result: GenerationResult) => void = () => {};
     const result = new Promise<GenerationResult>((resolve, reject) => {
       settle = resolve;
       if (failure !== undefined) reject(failure);
+      ending.addEventListener('abort', () => reject(ending.reason));
     });
     async function* pieces(): AsyncGenerator<Piece> {
       if (failure !== undefined) throw failure;
       const sent: Piece[] = [];
       for (const [index, piece] of script.entries()) {
         await pause(index, signal);
+        ending.throwIfAborted();
         if (signal?.aborted) break;
         sent.push(piece);
         yield piece;

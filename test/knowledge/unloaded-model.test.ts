@@ -6,25 +6,21 @@ import { tinyBert } from '../helpers/models.js';
 it('a storage searches in every mode while its model is unloaded', async () => {
   const native = await EmbeddingModel.load(await tinyBert());
   onTestFinished(() => native.close());
-  let users = 0;
+  let leases = 0;
+  let given = 0;
   const model = {
     name: 'tiny',
     facts: native.facts,
-    get model(): EmbeddingModel {
-      if (users === 0) throw new Error('used without use()');
-      return native;
+    hold: () => () => {},
+    async lease() {
+      leases++;
+      given++;
+      return { model: native, [Symbol.dispose]: () => void leases-- };
     },
-    use() {
-      users++;
-      return () => void users--;
-    },
-    inMemory: async () => native,
   };
-  users++; // as while the model is loaded
   const storage = await createStorage({ strings: ['bees make honey', 'ice melts'], model });
-  users--;
   onTestFinished(() => storage.close());
   for (const mode of [undefined, 'dense', 'lexical', 'hybrid'] as const)
     expect((await storage.search({ text: 'honey', mode })).hits.length).toBeGreaterThan(0);
-  expect(users).toBe(0);
+  expect([leases, given]).toEqual([0, 4]); // the strings, and three searches with an embedding
 });

@@ -3,7 +3,6 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { EmbeddingModel, type LorekeepError, type Pooling } from '../../lib/index.js';
 import { embedQuery } from '../../src/knowledge/model.js';
-import { LoadedModel } from '../../src/models/loaded-model.js';
 import { type CatalogEntry, catalogSchema } from '../../src/models/schema.js';
 import { rejection } from '../helpers/errors.js';
 import { readGguf } from '../helpers/gguf-reader.js';
@@ -26,13 +25,15 @@ const dot = (a: ArrayLike<number>, b: ArrayLike<number>) =>
   Array.from(a).reduce((sum, value, i) => sum + value * (b[i] as number), 0);
 
 /** A model as the server would hold it under a catalog entry: its prefixes and its pooling. */
-async function loaded(path: string, name: string): Promise<LoadedModel> {
-  const settings = entry(name);
-  return new LoadedModel(await EmbeddingModel.load(path, { pooling: settings.pooling }), settings);
+async function loaded(path: string, name: string) {
+  const { pooling, query_prefix: queryPrefix, document_prefix: documentPrefix } = entry(name);
+  return { model: await EmbeddingModel.load(path, { pooling }), queryPrefix, documentPrefix };
 }
 
-const query = async (model: LoadedModel, text: string) => (await embedQuery(model, text, undefined)).vectors;
-const document = (model: LoadedModel, text: string) => model.model.embed(model.documentPrefix + text);
+type Loaded = Awaited<ReturnType<typeof loaded>>;
+
+const query = async (model: Loaded, text: string) => (await embedQuery(model, text, undefined)).vectors;
+const document = (model: Loaded, text: string) => model.model.embed(model.documentPrefix + text);
 
 /** The layout of nomic-embed-text: rotary positions, a gated feed-forward. */
 const nomicBert = (file: TestGguf): void => {

@@ -247,7 +247,8 @@ describe('the files of a catalog', () => {
     const entry = catalog.find('a') as CatalogEntry;
     const log = { info() {}, error() {} };
     let closed = 0;
-    const opened = openModel({ catalog, entry, log, signal: new AbortController().signal }, async () => {
+    const { signal } = new AbortController();
+    const opened = openModel({ catalog, entry, located: catalog.locate(entry), log, signal }, async () => {
       writeFileSync(file, 'another');
       return { facts: {}, close: async () => void closed++ };
     });

@@ -91,9 +91,9 @@ async function compared(
   const expected = await readReference(catalog.resolveFile(reference.file));
   const models = new CatalogModels(catalog, { idleMs: 0 });
   try {
-    const loaded = await models.resolve(model);
+    using lease = await (await models.resolve(model)).lease();
     signal.throwIfAborted();
-    const { texts, otherTokens, minCosine } = await compareWithReference(loaded.model, expected);
+    const { texts, otherTokens, minCosine } = await compareWithReference(lease.model, expected);
     const required = reference.least_cosine;
     const text =
       otherTokens === undefined

@@ -8,8 +8,9 @@ import { hasColumns } from '../../documents/formats/formats.js';
 import { DocumentReader } from '../../documents/reader.js';
 import type { TableMapping } from '../../documents/tables/mapping.js';
 import { buildKnowledgeBase, type KnowledgeBaseBuild } from '../build.js';
+import type { TextEmbedder } from '../embedder.js';
 import { noLog } from '../log.js';
-import { factsOf, type KnowledgeModel, modelResolver, withModel } from '../model.js';
+import { factsOf, holdModel, type KnowledgeModel, modelResolver, withModel } from '../model.js';
 import { noProgress, PhaseReport } from '../progress.js';
 import { type FileEntry, isManifest, manifestText, readManifest, stampAt } from './manifest.js';
 import { checkIndexOptions, chunking, defaultModel, type IndexFolderOptions, ownFields } from './options.js';
@@ -68,15 +69,15 @@ export async function indexFolder(options: IndexFolderOptions): Promise<FolderIn
   const lock = await lockFolder(place, signal, () =>
     (options.log ?? noLog).warn({ folder: place }, 'another process is indexing this folder; waiting for it'),
   );
+  const letGo = holdModel(model);
   try {
-    return await withModel(model, () =>
-      new FolderIndexing({ ...options, model: name }, folder, place, model).run(),
-    );
+    return await new FolderIndexing({ ...options, model: name }, folder, place, model).run();
   } catch (error) {
     if (signal.aborted && !(error instanceof LorekeepError))
       throw new LorekeepError('CANCELLED', 'indexing was cancelled', {}, { cause: signal.reason });
     throw error;
   } finally {
+    letGo();
     await lock.release();
   }
 }
@@ -230,19 +231,22 @@ class FolderIndexing {
   }
 
   /** A token has at least one byte, so a text with few bytes fits. */
-  async #fits(text: string): ReturnType<Fits> {
-    const { model, documentPrefix = '' } = this.#model;
-    // An embedder of the caller's own sees whole texts, and counts no tokens.
-    if (!(model instanceof EmbeddingModel)) return 'fits';
+  #fits(text: string): ReturnType<Fits> {
+    const { documentPrefix = '' } = this.#model;
     const whole = documentPrefix + text;
-    const { contextSize } = model.facts;
     const special = 3;
-    // Every vocabulary has tokens for these.
-    if (Buffer.byteLength(whole) + special <= contextSize && /[a-z0-9]/i.test(text)) return 'fits';
-    const tokens = await model.countTokens(whole);
-    this.#prefixTokens ??= await model.countTokens(documentPrefix);
-    if (tokens <= this.#prefixTokens) return 'no tokens';
-    return tokens <= contextSize ? 'fits' : 'too long';
+    const fits = async (model: TextEmbedder) => {
+      // An embedder of the caller's own sees whole texts, and counts no tokens.
+      if (!(model instanceof EmbeddingModel)) return 'fits';
+      const { contextSize } = model.facts;
+      // Every vocabulary has tokens for these.
+      if (Buffer.byteLength(whole) + special <= contextSize && /[a-z0-9]/i.test(text)) return 'fits';
+      const tokens = await model.countTokens(whole);
+      this.#prefixTokens ??= await model.countTokens(documentPrefix);
+      if (tokens <= this.#prefixTokens) return 'no tokens';
+      return tokens <= contextSize ? 'fits' : 'too long';
+    };
+    return withModel(this.#model, fits, this.#options.signal);
   }
 
   async #writeConfig(): Promise<void> {

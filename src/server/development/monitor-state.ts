@@ -12,7 +12,6 @@ import type {
   MonitorState,
 } from '../../operations/monitor/state.js';
 import type { Connection } from '../connection.js';
-import { loadedModels } from '../model-requests.js';
 import type { ModelServices, Services } from '../services.js';
 import { waitingWork } from '../waiting-work.js';
 
@@ -81,16 +80,12 @@ export function memorySample({
 }
 
 function modelStates(services: ModelServices): ModelState[] {
-  const dimensions = new Map(
-    services.models.entries().map(({ entry, loaded }) => [entry.name, loaded?.dimension]),
-  );
-  const loaded = new Map(loadedModels(services).map((model) => [model.name, model]));
+  const loaded = new Map(services.residency.inMemory.map((model) => [model.name, model]));
   return services.catalog.entries.map(({ name, model_type: type }) => {
     const model = loaded.get(name);
-    const dimension = dimensions.get(name);
     if (model === undefined) return { name, type, loaded: false };
     const facts = [
-      ...(dimension === undefined ? [] : [`${dimension} dimensions`]),
+      ...(model.dimension === undefined ? [] : [`${model.dimension} dimensions`]),
       `${model.contextSize} tokens`,
       `${Math.ceil(model.bytes / bytesPerMiB)} MiB`,
       model.device,

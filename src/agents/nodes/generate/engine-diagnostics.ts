@@ -1,18 +1,18 @@
 import type { LanguageModelPin } from '../../../models/language-models.js';
-import type { GenerationResult } from '../../../models/text-model.js';
+import type { GenerationResult, TextModel } from '../../../models/text-model.js';
 import type { Dropped } from '../../../protocol/engine.js';
 import { milliseconds } from '../../../protocol/milliseconds.js';
 import type { GenerateParams, GenerationDiagnostics } from './schema.js';
 
 /** Returns a function that gives the cost of one generation, in parts that add up to the `duration` of the node's run. It holds no text. */
 export function engineDiagnostics(
-  { name, model, contextSize }: LanguageModelPin,
+  { name, contextSize }: Pick<LanguageModelPin, 'name' | 'contextSize'>,
+  { fingerprint, device, runtime }: TextModel['facts'],
   consumer: GenerateParams['class'],
   { finish, usage, drafts, timing, seed }: GenerationResult,
   { prepareMs, dropped }: { prepareMs: number; dropped: Dropped },
 ): (duration: number) => GenerationDiagnostics {
   const { queuedMs, prefillMs, prefillChunks, decodeMs, longestGapMs, pausedMs } = timing;
-  const { fingerprint, device, runtime } = model.facts;
   return (duration) => ({
     kind: 'generation',
     model: name,

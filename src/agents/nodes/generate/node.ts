@@ -2,7 +2,7 @@ import { countValues } from '../../../base/schema/bounded.js';
 import type { Account } from '../../../fairness/account.js';
 import { textHeap } from '../../../fairness/estimates.js';
 import type { LanguageModelPin } from '../../../models/language-models.js';
-import type { GenerateRequest, GenerationResult } from '../../../models/text-model.js';
+import type { GenerateRequest, GenerationResult, TextModel } from '../../../models/text-model.js';
 import type { Knowledge } from '../../../protocol/components.js';
 import { fail } from '../../../protocol/errors.js';
 import { unknownModel } from '../../../storages/wire-errors.js';
@@ -16,7 +16,7 @@ import { engineDiagnostics } from './engine-diagnostics.js';
 import { type FittedPrompt, PromptFitter } from './fit.js';
 import { generationError } from './generation-error.js';
 import { PromptBuilder } from './prompt.js';
-import { SlottedPromptModel } from './prompt-model.js';
+import { inAccount } from './prompt-model.js';
 import { bestRelevance } from './relevance.js';
 import { ReplyStream } from './reply-stream.js';
 import { type GenerateParams, schema, schemaLimits } from './schema.js';
@@ -42,8 +42,12 @@ export const node: NodeType = {
         for (const bytes of [builder.bytes, texts]) memory.add(bytes, `${where}: the agent was not created`);
         const pin = await pinModel(languageModels, params, where);
         try {
-          const tokens = planTokens(params, pin.model.facts, pin.contextSize, where);
-          if (grammar !== undefined) await checkEntered(pin, grammar, params, where);
+          const tokens = planTokens(params, pin.facts, pin.contextSize, where);
+          if (grammar !== undefined) {
+            using lease = await pin.lease();
+            await checkGrammar(lease.model, grammar, params, where);
+            await checkFallback(grammar, params, where);
+          }
           return new GenerateNode(id, params, { pin, account, builder, tokens, grammar, where });
         } catch (error) {
           pin.release();
@@ -62,21 +66,6 @@ function planningCost({ system, prompt, knowledge, json_schema, actions }: Recor
   const templates = [system, prompt, item, header, footer].filter((each) => typeof each === 'string');
   const { values } = countValues([json_schema, actions], schemaLimits.values);
   return templates.reduce((sum, { length }) => sum + length, charactersPerValue * values);
-}
-
-async function checkEntered(
-  pin: LanguageModelPin,
-  grammar: string,
-  params: GenerateParams,
-  where: string,
-): Promise<void> {
-  const leave = await pin.enter();
-  try {
-    await checkGrammar(pin.model, grammar, params, where);
-    await checkFallback(grammar, params, where);
-  } finally {
-    leave();
-  }
 }
 
 async function pinModel(
@@ -105,7 +94,7 @@ class GenerateNode implements AgentNode {
   readonly type = schema.type;
   readonly #params: GenerateParams;
   readonly #pin: LanguageModelPin;
-  readonly #fitter: (signal: AbortSignal) => PromptFitter;
+  readonly #fitter: (model: TextModel, signal: AbortSignal) => PromptFitter;
   readonly #where: string;
   readonly #request: Partial<GenerateRequest>;
   /** The system text of the last turn. */
@@ -120,8 +109,8 @@ class GenerateNode implements AgentNode {
     this.#params = params;
     this.#pin = pin;
     this.#where = where;
-    this.#fitter = (signal) =>
-      new PromptFitter(builder, new SlottedPromptModel(pin.model, account, signal), tokens.limits, where);
+    this.#fitter = (model, signal) =>
+      new PromptFitter(builder, inAccount(model, account, signal), tokens.limits, where);
     this.#request = { ...engineParams(params), ...tokens.request, ...(grammar !== undefined && { grammar }) };
   }
 
@@ -131,23 +120,19 @@ class GenerateNode implements AgentNode {
     const relevance = await bestRelevance(knowledge, interaction.sources);
     const instead = this.#withoutKnowledge(interaction, knowledge.length > 0 ? relevance : undefined);
     if (instead !== undefined) return { report: { relevance } };
-    const leave = await this.#pin.enter(signal);
-    try {
-      return await this.#reply(interaction, knowledge, relevance, started, signal);
-    } finally {
-      leave();
-    }
+    using lease = await this.#pin.lease(signal);
+    return await this.#reply(lease.model, interaction, knowledge, relevance, started, signal);
   }
 
-  /** Precondition: the model is entered. */
   async #reply(
+    model: TextModel,
     interaction: Interaction,
     knowledge: readonly Knowledge[],
     relevance: number,
     started: number,
     signal: AbortSignal,
   ): Promise<NodeOutcome> {
-    const fitter = this.#fitter(signal);
+    const fitter = this.#fitter(model, signal);
     const prompt = await this.#translated(fitter.fit(interaction, knowledge, signal));
     const report = {
       relevance: knowledge.length === 0 ? undefined : relevance,
@@ -161,7 +146,7 @@ class GenerateNode implements AgentNode {
     }
     const prepareMs = performance.now() - started;
     const { result, removedMarks } = await this.#translated(
-      this.#generate(interaction, prompt, prepareMs, signal),
+      this.#generate(model, interaction, prompt, prepareMs, signal),
     );
     return {
       report: {
@@ -171,7 +156,7 @@ class GenerateNode implements AgentNode {
         completion_tokens: result.usage.completion,
         ...(this.#params.cite === 'marks' && { removed_marks: removedMarks }),
       },
-      engine: engineDiagnostics(this.#pin, this.#params.class, result, {
+      engine: engineDiagnostics(this.#pin, model.facts, this.#params.class, result, {
         prepareMs,
         dropped: prompt.dropped,
       }),
@@ -207,6 +192,7 @@ class GenerateNode implements AgentNode {
   }
 
   async #generate(
+    model: TextModel,
     interaction: Interaction,
     prompt: FittedPrompt,
     prepareMs: number,
@@ -218,7 +204,7 @@ class GenerateNode implements AgentNode {
       ...prompt.counted.request,
       ...this.#ofTurn(prompt.parts.knowledge, prepareMs),
     };
-    const generation = this.#pin.model.generate(request, { signal });
+    const generation = model.generate(request, { signal });
     // Awaited below; a failure must not be unhandled while the pieces are read.
     generation.result.catch(() => {});
     for await (const { kind, text } of generation) {

@@ -1,5 +1,6 @@
 import { backends } from '../../../../lib/internal.js';
 import type { KnowledgeModel } from '../../../knowledge/index.js';
+import { factsOf } from '../../../knowledge/model.js';
 import { milliseconds } from '../../../protocol/milliseconds.js';
 import type { WireOutcome } from '../../../storages/wire.js';
 import type { RetrievalDiagnostics } from './schema.js';
@@ -13,8 +14,7 @@ export function engineDiagnostics(
   { plan, times, embedding, embedMs, searchMs }: WireOutcome,
 ): (duration: number) => RetrievalDiagnostics {
   const { name: model = '' } = source;
-  // A model of the catalog has its facts even while it is unloaded.
-  const facts = source.facts ?? source.model.facts;
+  const facts = factsOf(source);
   return (duration) => ({
     kind: 'retrieval',
     mode: plan.mode,
