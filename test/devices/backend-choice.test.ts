@@ -146,7 +146,7 @@ it('a backend that is named and cannot be used is refused with the reason', asyn
   const found = await choose('hip', { LOREKEEP_BACKENDS: folder('nothing') });
   expect(found.code).toBe('UNSUPPORTED');
   expect(found.message).toMatch(
-    /^backend hip: the package @lorekeep\/\S+-hip is not installed \(docs\/devices\.md\)$/,
+    /^backend hip: the package @lorekeep\/\S+-hip is not installed \(docs\/guides\/devices\.md\)$/,
   );
 });
 

@@ -62,7 +62,7 @@ describe('the backend of a server', () => {
       expect([choice.backend, choice.candidates[0]?.state]).toEqual(['cpu', 'file missing']);
       expect(warn).toHaveBeenCalledExactlyOnceWith(
         expect.stringMatching(
-          /^engines\.llm_engine\.backend: hip: the package @lorekeep\/\S+-hip is not installed \(docs\/devices\.md\); models run on the CPU$/,
+          /^engines\.llm_engine\.backend: hip: the package @lorekeep\/\S+-hip is not installed \(docs\/guides\/devices\.md\); models run on the CPU$/,
         ),
       );
     },
@@ -72,7 +72,7 @@ describe('the backend of a server', () => {
     const error = await choose('hip', '--llm-backend').catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(FlagError);
     expect((error as Error).message).toMatch(
-      /^--llm-backend hip: the package @lorekeep\/\S+-hip is not installed \(docs\/devices\.md\)$/,
+      /^--llm-backend hip: the package @lorekeep\/\S+-hip is not installed \(docs\/guides\/devices\.md\)$/,
     );
   });
 });
