@@ -33,7 +33,7 @@ test('a scene starts a request with the cancel of another one', async () => {
   expect(seen.short.tokenMs.length).toBeGreaterThanOrEqual(2);
 });
 
-test('a ratio is the median of the rounds, without those that a contestant did not end', async () => {
+test('a ratio is the median of the rounds that both contestants ended', async () => {
   const { Turns } = await import(join(generation, 'turns.mjs'));
   const answers: Record<string, (number | undefined)[]> = { own: [10, 40, 90], peer: [10, 10, 10, 10] };
   const turns = new Turns({

@@ -196,7 +196,7 @@ describe('the trial of embedding', () => {
     return report({}, { rows, curves: [], leftOut: [], failed: [] }).tables;
   }
 
-  test('compares with the peer that is best at many texts, and with the one that is best at one', async () => {
+  test('compares with the best peer at many texts, and with the best peer at one', async () => {
     const [best, all] = await tables([row('lorekeep', 1000, 2), row('slow', 100, 4), row('fast', 250, 8)]);
     expect(all.rows).toHaveLength(3);
     expect(best.rows).toEqual([

@@ -22,7 +22,7 @@ const resourcesOf = (signal: AbortSignal) =>
   ({ memory, historyMemory: memory, signal }) as unknown as AgentResources;
 
 describe('an agent', () => {
-  it('opens no further node once its session has ended, and closes those that are open', async () => {
+  it('opens no further node once its session has ended, and closes the open ones', async () => {
     const session = new AbortController();
     const calls: string[] = [];
     const plan = (id: string): NodePlan => ({

@@ -18,7 +18,7 @@ const wanted = { count: 3, minScore: 0.1 };
 const { signal } = new AbortController();
 
 describe('the best sentences', () => {
-  it('are those of the first mebi of text, and others are served while it is looked at', async () => {
+  it('come from the first mebi of text, and others are served meanwhile', async () => {
     let turns = 0;
     const count = () => {
       turns++;
@@ -44,7 +44,7 @@ describe('the best sentences', () => {
     await expect(searching).rejects.toThrow('enough');
   });
 
-  it('of equal ones are those of the record that was found first, and one text counts once', async () => {
+  it('of equal score come from the record that was found first, and one text counts once', async () => {
     const { best, count } = await bestSentences(
       [found('Needle two. A needle.', 2), found('A needle. Needle one.', 1), found('No such word.', 3)],
       sources,

@@ -160,7 +160,7 @@ describe('lorekeep with an addon that does not load', () => {
     expect(doctor().addon.remedy).toBe('install the package of this system that has libone.so');
   });
 
-  it('recognises a file of another system, and one that is no addon of this build', () => {
+  it('recognises a file of another system, and a file that is no addon of this build', () => {
     mkdirSync(built(), { recursive: true });
     writeFileSync(built('lorekeep.node'), 'no library at all '.repeat(20));
     expect(doctor().addon.tried[0]?.reason).toMatch(/damaged, or was built for another/);

@@ -98,7 +98,7 @@ describe('lorekeep chat', () => {
     expect(refused.status).toBe(1);
     expect(refused.stderr).toContain('history.version: is missing');
     expect(readFileSync(other, 'utf8')).toBe('{"mine": true}');
-    // Nor one that a link names, nor a folder.
+    // Nor a link, nor a folder.
     const kept = readFileSync(file, 'utf8');
     symlinkSync(file, inFolder('link.json'));
     for (const [name, reason] of [
@@ -110,7 +110,7 @@ describe('lorekeep chat', () => {
       expect(stderr).toContain(reason);
     }
     expect(readFileSync(file, 'utf8')).toBe(kept);
-    // Nor one that could not be written back as it was.
+    // Nor a file that could not be written back as it was.
     for (const [content, reason] of [
       ['{"version":1,"turns":[{"text":"a","text":"b","reply":""}]}', ':1:35: turns[0].text: occurs twice'],
       [Buffer.from('{"version":1,"turns":[{"text":"\xe9","reply":""}]}', 'latin1'), ': is not UTF-8'],

@@ -15,7 +15,7 @@ async function recallOf(
 }
 
 describe('lorekeep check --recall', () => {
-  it('measures recall without a filter, and with those that keep any of its records', async () => {
+  it('measures recall without a filter, and with filters that keep any of its records', async () => {
     const all = await recallOf(writeSample(inFolder, { index_file: undefined }));
     expect(all).toMatchObject({
       ok: true,

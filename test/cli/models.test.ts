@@ -126,7 +126,7 @@ describe('lorekeep models', () => {
     expect(list.stdout).not.toContain('so far');
     expect(list.stdout).toMatch(/^remote +llm +Q4_0 +not downloaded +48\.8 KiB +CPU +MIT$/m);
     const pulled = await run('pull', 'remote', '--json');
-    // Its bytes are as stated, and not those of a model.
+    // Its bytes are as stated, but no model.
     expect(pulled.status, pulled.stderr).toBe(1);
     const { path, contradictions } = JSON.parse(pulled.stdout) as { path: string; contradictions: string[] };
     expect(contradictions).toEqual([expect.stringMatching(/^file: .*GGUF/)]);

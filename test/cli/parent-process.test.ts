@@ -135,7 +135,7 @@ describe('lorekeep serve --parent-pid', () => {
 });
 
 describe.skipIf(process.platform !== 'linux')('a process', () => {
-  it('is not another one that got its pid later', () => {
+  it('is not another process that got its pid later', () => {
     const own = findProcess(process.pid);
     expect(own).toEqual({ pid: process.pid, startTime: expect.stringMatching(/^\d+$/) });
     expect(isRunning({ pid: process.pid, startTime: own?.startTime })).toBe(true);

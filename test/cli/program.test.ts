@@ -18,7 +18,7 @@ describe('lorekeep', () => {
     const documentation = readFileSync(join(import.meta.dirname, '../../docs/reference/cli.md'), 'utf8');
     for (const [index, help] of helps.entries()) {
       expect(help.status).toBe(0);
-      // The flags of serve are those of the config, and docs/reference/configuration.md is made from it.
+      // The flags of serve follow from the config, as docs/reference/configuration.md does.
       for (const [flag] of index === 0 ? [] : help.stdout.matchAll(/(?<=^ {2}|, )--[\w-]+/gm)) {
         if (flag !== '--help')
           expect(documentation, `docs/reference/cli.md: ${commands[index]}`).toContain(flag);

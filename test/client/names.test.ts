@@ -5,7 +5,7 @@ import { serverSchemas } from '../../src/protocol/frames.js';
 import { TestServer } from '../server/test-server.js';
 
 describe('the names of fields', () => {
-  it('are those of the protocol on the wire, whichever spelling a caller uses', () => {
+  it("are the protocol's on the wire, whichever spelling a caller uses", () => {
     const wire = {
       session_id: 's1',
       enable_diagnostics: true,

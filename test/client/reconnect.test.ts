@@ -174,7 +174,7 @@ async function serve(config: string, port: string): Promise<{ program: Program; 
   return { program, port: listening as string };
 }
 
-it('a client outlives a server that is killed: the one that takes its place has everything again', async () => {
+it('a client outlives a killed server: its successor has everything again', async () => {
   // Makes the catalog and its model.
   await TestServer.start();
   const config = file('server-config.json');

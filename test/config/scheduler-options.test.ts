@@ -56,7 +56,7 @@ it('every field reaches the library', async () => {
   });
 });
 
-it('prefill_quantum_tokens outside the blocks is that of every class, unless a class has a block', async () => {
+it('prefill_quantum_tokens outside the blocks applies to every class, unless a class has a block', async () => {
   const quanta = async (scheduler: object) => {
     const { interactiveVisible, interactiveBuffered, background } = await optionsOf(scheduler);
     return [interactiveVisible, interactiveBuffered, background].map((each) => each?.prefillQuantumTokens);

@@ -3,7 +3,7 @@ import { configFlags } from '../../src/config/flags.js';
 import { otherVariables, unknownKernels, unknownVariables } from '../../src/config/variables.js';
 
 describe('variables of the environment', () => {
-  it('that are known are all right, and so are those of tests and of Kubernetes', () => {
+  it('that are known are fine, and so are the ones of tests and of Kubernetes', () => {
     const known = [...configFlags.map(({ variable }) => variable), ...Object.keys(otherVariables)];
     const others = ['DATA', 'TEST_SEED', 'SERVICE_HOST', 'SERVICE_PORT_TCP', 'PORT_9100_TCP_ADDR'];
     const names = [...known, ...others.map((name) => `LOREKEEP_${name}`), 'PORT', 'MY_LOREKEEP_PORT'];

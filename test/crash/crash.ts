@@ -85,7 +85,7 @@ export class Walker {
     return new Walker(stackwalk, symbols);
   }
 
-  /** Returns the frames of the crashed thread, and those of all threads. */
+  /** Returns the frames of the crashed thread, and of all threads. */
   async walk(dump: string): Promise<{ crashed: string[]; all: string[] }> {
     const { stdout } = await promisify(execFile)(this.#stackwalk, ['-m', dump, this.symbols], {
       maxBuffer: 64 * 1024 * 1024,

@@ -115,7 +115,7 @@ describe('a plugin', () => {
     expect(await state({ STAND_IN_FAILS: 'signal' })).toBe('failed');
     expect(await state({ STAND_IN_DEVICES: '0' })).toBe('no device');
     expect(await state({ STAND_IN_FAILS: 'load' })).toBe('failed');
-    // The stand-in's own variables are not those of a driver: the old answer holds.
+    // The stand-in's own variables belong to no driver: the old answer holds.
     expect(await state({})).toBe('failed');
     expect(await state({ GGML_VK_VISIBLE_DEVICES: '0' })).toBe('chosen');
     expect(readdirSync(folder('own cache'))).toEqual(['gpu-probes.json']);

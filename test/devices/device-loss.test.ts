@@ -27,7 +27,7 @@ it.skipIf(!haveModels(stories)).each(['throw', 'status'])(
 );
 
 it.skipIf(!haveModels(stories))(
-  'close() frees the memory of the GPU before it resolves, and leaves that of a lost device alone',
+  'close() frees the memory of the GPU before it resolves, and leaves the memory of a lost device alone',
   async () => {
     const environment = {
       LOREKEEP_BACKENDS: standInFolder(folder('plugins')),

@@ -59,7 +59,7 @@ test.skipIf(process.platform === 'win32')(
   },
 );
 
-test('the versions that are named are those that are tested and documented', () => {
+test('the named versions are tested and documented', () => {
   const { devDependencies, peerDependencies } = JSON.parse(
     readFileSync(join(project, 'package.json'), 'utf8'),
   );

@@ -95,7 +95,7 @@ describe('CSV', () => {
     ]);
   });
 
-  test('a mapping chooses the columns and types those that filters name', async () => {
+  test('a mapping chooses the columns, and types the columns that filters name', async () => {
     const mapping: TableMapping = {
       text: ['question', 'answer'],
       title: 'question',

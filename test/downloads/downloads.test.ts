@@ -62,7 +62,7 @@ it.each([
   ['-7', undefined],
   ['soon', undefined],
 ])(
-  'Retry-After %j is waited for, 5 minutes at most; one that is no time is ignored',
+  'Retry-After %j is waited for, 5 minutes at most; a value that is no time is ignored',
   async (header, pause) => {
     const { server, pull } = await start(1000);
     server.intercept = (_, response, index) => {

@@ -81,7 +81,7 @@ export class Gbnf {
     if (node.kind === 'rule') return this.#draw(this.#rule(node.name), next, depth + 1);
     if (node.kind === 'all of') return node.items.map((item) => this.#draw(item, next, depth)).join('');
     if (node.kind === 'any of') {
-      // Deep down, the last alternative: that of a value without others in it.
+      // Deep down, the last alternative: a value without others in it.
       const index = depth > 40 ? node.options.length - 1 : below(node.options.length);
       return this.#draw(node.options[index] as Node, next, depth);
     }

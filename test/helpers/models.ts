@@ -82,7 +82,7 @@ class Weights {
     this.random = randomNumbers(shape.seed);
   }
 
-  /** Uniform, scaled so that the variance of a layer's input is that of its output. */
+  /** Uniform, scaled so that a layer's input and output have the same variance. */
   matrix(name: string, inputs: number, outputs: number, scale = Math.sqrt(3 / inputs)): void {
     const data = Float32Array.from({ length: inputs * outputs }, () => this.random() * scale);
     this.file.tensor(`${name}.weight`, [inputs, outputs], this.shape.weightType, data);

@@ -80,7 +80,7 @@ describe('a cache of knowledge bases', () => {
     await cache.close();
   });
 
-  it('closes the least recently used one that nobody holds when memory is wanted', async () => {
+  it('closes the least recently used storage that nobody holds when memory is wanted', async () => {
     const [one, two, three] = [knowledgeBase('one'), knowledgeBase('two'), knowledgeBase('three')];
     const measured = cacheOf().cache;
     await (await measured.open(one)).release();
@@ -90,7 +90,7 @@ describe('a cache of knowledge bases', () => {
     await Promise.all([cache.close(), measured.close()]);
   });
 
-  it('shows changed files to the next one that asks, and to nobody before', async () => {
+  it('shows changed files to the next open(), and to nobody before', async () => {
     const path = knowledgeBase('changing');
     const { cache } = cacheOf();
     const old = await cache.open(path);
@@ -164,7 +164,7 @@ describe('a cache of knowledge bases', () => {
     await cache.close();
   });
 
-  it('gives up a load when the one that wanted it is gone, and says what is wrong with files', async () => {
+  it('gives up a load when its last caller is gone, and says what is wrong with files', async () => {
     const path = knowledgeBase('abandoned');
     const { cache } = cacheOf();
     const signal = AbortSignal.abort(new Error('gone'));

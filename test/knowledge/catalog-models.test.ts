@@ -23,7 +23,7 @@ function catalog(content: unknown): string {
 }
 
 describe('the models of a catalog', () => {
-  test('are those of the package by default, and open knowledge bases', async () => {
+  test('come from the package by default, and open knowledge bases', async () => {
     await using models = await CatalogModels.open();
     expect(models.names).toContain('lorekeep-mini');
     await using opened = await openKnowledgeBase(knowledgeBase('lorekeep-mini'), { models });

@@ -12,7 +12,7 @@ function relevances(hits: readonly JudgedHit[], wanted: boolean): number[] {
   return hits.filter(({ isRelevant }) => isRelevant === wanted).map(({ relevance }) => relevance);
 }
 
-test('the AUROC is that of all pairs, ties counted half', () => {
+test('the AUROC counts all pairs, ties half', () => {
   fc.assert(
     fc.property(fc.array(judged, { minLength: 1, maxLength: 60 }), (hits) => {
       const others = relevances(hits, false);

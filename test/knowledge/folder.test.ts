@@ -403,7 +403,7 @@ test('an index is found from its folder, from below, and from above', async () =
   expect(await found('..')).toContain('notes');
   mkdirSync(join(folder, 'docs-2'));
   expect(await found('docs-2')).toEqual([]);
-  // An old index of a folder above does not hide the one that was just made.
+  // An old index of a folder above does not hide the new one.
   await index({ folder });
   expect(await found('.')).toEqual(['', 'notes', 'docs']);
   await index({ folder: join(folder, 'docs') });

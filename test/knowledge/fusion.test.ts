@@ -1,4 +1,4 @@
-/** Which weights a hybrid search uses: its own, those of the model beside the tokenizer, those of the model. */
+/** Which weights a hybrid search uses: its own, the model's for the tokenizer, the model's. */
 import { writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { EmbeddingModel } from '../../lib/index.js';

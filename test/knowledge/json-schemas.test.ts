@@ -5,7 +5,7 @@ import { jsonSchemas } from '../../src/knowledge/json-schemas.js';
 
 const folder = join(import.meta.dirname, '../../schemas');
 
-test('the JSON Schemas that are shipped are those of the zod schemas (scripts/generate-schemas.mjs writes them)', () => {
+test('the shipped JSON Schemas equal the zod schemas (scripts/generate-schemas.mjs writes them)', () => {
   for (const [name, text] of Object.entries(jsonSchemas())) {
     expect(readFileSync(join(folder, name), 'utf8'), name).toBe(text);
   }

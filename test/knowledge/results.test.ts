@@ -66,7 +66,7 @@ function slowGroups(hits: readonly Hit[], field: string, size: number): Hit[] {
   return kept;
 }
 
-/** Hits farther than `distance` from every one that was kept, in doubles. */
+/** Hits farther than `distance` from every kept hit, in doubles. */
 async function slowDistinct(hits: readonly Hit[], distance: number): Promise<Hit[]> {
   const kept: { hit: Hit; row: number[] }[] = [];
   for (const hit of hits) {

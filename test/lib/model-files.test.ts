@@ -61,7 +61,7 @@ describe('files that are no models', () => {
 
 describe('damaged files', () => {
   test.each([1, 10, 100, 1000, 10_000, 100_000])(
-    'one that lacks its last %i bytes says so',
+    'a file that lacks its last %i bytes says so',
     async (missing) => {
       // The writer pads the last tensor, so a cut of a few bytes may lose nothing; the last tensor has 256 bytes.
       const path = await damaged((bytes) => bytes.subarray(0, bytes.length - missing));

@@ -23,7 +23,7 @@ function expectClose(found: readonly number[], wanted: readonly number[]): void 
     expect(Math.abs(score - (wanted[i] as number)), `document ${i}`).toBeLessThan(tolerance);
 }
 
-/** The order is that of the wanted scores, except among scores that are alike. */
+/** The order follows the wanted scores, except among scores that are alike. */
 function expectOrder(results: readonly { index: number }[], wanted: readonly number[]): void {
   const found = results.map(({ index }) => wanted[index] as number);
   for (const [i, score] of found.entries())

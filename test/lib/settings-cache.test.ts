@@ -82,7 +82,7 @@ describe('the settings of a model', () => {
     expect(readFileSync(file, 'utf8')).toBe(before);
   });
 
-  test('are those of the model wherever it lies, and the file says where', async () => {
+  test('belong to the model wherever it lies, and the file says where', async () => {
     const path = await fresh();
     await using forced = await EmbeddingModel.load(path, { runtime: 'llama.cpp' });
     const { fingerprint, candidates } = forced.facts;

@@ -89,7 +89,7 @@ describe('an index of 50,000 clustered vectors', () => {
 });
 
 describe.each(['f32', 'f16', 'i8'] as const)(
-  'an index of %s rows as long as those of text embeddings',
+  'an index of %s rows as long as text embeddings',
   (vectorType) => {
     test('is opened from its file and answers as it did', async () => {
       const path = folder(`${vectorType}.lkvec`);

@@ -22,7 +22,7 @@ describe('a fair queue', () => {
     expect(turns).toEqual({ cheap: 80, dear: 20 });
   });
 
-  it('puts one that rested first, whatever it used before and however long it rested', () => {
+  it('puts a member that rested first, whatever it used before and however long it rested', () => {
     const queue = new FairQueue<Named>(1);
     const [early, late] = [member('early'), member('late')];
     queue.add(early);
@@ -44,7 +44,7 @@ describe('a fair queue', () => {
     expect(queue.take()?.name).toMatch('busy');
   });
 
-  it('takes those that paid as much in the order in which they came, and forgets the deleted', () => {
+  it('takes members that paid as much in the order in which they came, and forgets the deleted', () => {
     const queue = new FairQueue<Named>(1);
     const [one, other, gone] = [member('one'), member('other'), member('gone')];
     for (const each of [gone, one, other, one]) queue.add(each);
@@ -53,7 +53,7 @@ describe('a fair queue', () => {
     expect([queue.take(), queue.take(), queue.take()]).toEqual([one, other, undefined]);
   });
 
-  it('with an interest, does not let one that asks for more wait for many rounds of hundreds', () => {
+  it('with an interest, does not let a member that asks for more wait for many rounds of hundreds', () => {
     const rounds = (interest: number) => {
       const queue = new FairQueue<Named>(1);
       const others = 400;
@@ -80,7 +80,7 @@ describe('a fair queue', () => {
     expect(rounds(1 / 20)).toBeLessThan(2);
   });
 
-  it('with an interest, still puts one that asks for little before those that ask for much', () => {
+  it('with an interest, still puts members that ask for little before members that ask for much', () => {
     const interest = 1 / 200;
     const queue = new FairQueue<Named>(0.5);
     let time = 0;

@@ -22,7 +22,7 @@ it('an idle timer calls back once when nothing has held it for so long', () => {
   expect(onIdle).toHaveBeenCalledOnce();
 });
 
-it('an idle timer of 0 never calls back, and neither does one that was stopped', () => {
+it('an idle timer of 0 never calls back, and neither does a stopped one', () => {
   const onIdle = vi.fn();
   const never = new IdleTimer(0, onIdle);
   never.hold()();

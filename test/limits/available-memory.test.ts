@@ -20,7 +20,7 @@ function system(files: Record<string, string>): string {
 }
 
 describe('available memory', () => {
-  test('is that of the machine without control groups', () => {
+  test("is the machine's without control groups", () => {
     expect(availableMemory({ root: system({ 'proc/self/status': '' }), machine: 7000 })).toBe(7000);
   });
 
@@ -57,7 +57,7 @@ describe('available memory', () => {
 const mib = 1024 * 1024;
 
 describe('the limit of models', () => {
-  test('is that of the config', () => {
+  test("is the config's", () => {
     expect(new ModelLimit(300, () => 1).bytes(7, true)).toBe(300 * mib);
   });
 

@@ -16,7 +16,7 @@ describe('the memory that the process may use', () => {
     ['the most of version 2', 2 ** 64],
     ['the most of version 1', 2 ** 63 - 4096],
     ['more than the machine has', machine + 1],
-  ])('is that of the machine where the limit is %s', (_, limit) => {
+  ])("is the machine's where the limit is %s", (_, limit) => {
     expect(processMemory(limit, machine, undefined)).toBe(machine);
     expect(processMemory(limit, machine, machine + 1)).toBe(machine);
   });

@@ -97,7 +97,7 @@ it('a filter with variables, and a record that another storage has', async () =>
   expect(await why('nowhere', 1999)).toBe('The storage has no record "nowhere".');
 });
 
-it('a rank is that of the search, whose legs give as many candidates as they gave', async () => {
+it("a rank is the search's, whose legs give as many candidates as they gave", async () => {
   // The last record is in the middle of both legs. Deep legs would fuse it in front of records that one leg alone has first.
   const padded = Array.from({ length: 60 }, (_, n) => ({ id: `p${n}`, text: `bees ${'honey '.repeat(n)}` }));
   const { inspect } = await inspected([...records, ...padded]);

@@ -172,7 +172,7 @@ it('a page gets every line of the log, also those written while it catches up an
   stream.close();
 });
 
-it('lines are numbered, also those that are no longer kept', () => {
+it('lines are numbered, also lines that are no longer kept', () => {
   const tail = new LogTail(false);
   expect(tail.after(0)).toEqual({ seq: 1, lines: [] });
   tail.write('a line of level trace\n', 10);
@@ -293,7 +293,7 @@ class Unread extends EventEmitter {
   }
 }
 
-it('a reader that lags gets no memory samples, one that does not read is disconnected, and others get everything', () => {
+it('a reader that lags gets no memory samples, a reader that does not read is disconnected, and others get everything', () => {
   const stream = new EventStream(noLines);
   const open = () => {
     const response = new Unread();
@@ -346,7 +346,7 @@ it('a page gets turns several at a time, in order, and of too many the failed an
   expect(shown).toHaveLength(2);
 });
 
-it(`the turns that a page gets are those that sorting chooses, seed ${testSeed}`, () => {
+it(`a page gets the turns that sorting chooses, seed ${testSeed}`, () => {
   const draw = random(testSeed);
   for (let trial = 0; trial < 100; trial++) {
     const shown: number[][] = [];

@@ -16,7 +16,7 @@ const texts = [
 const weightTypes = ['F32', 'F16', 'Q8_0'] as const;
 const dimension = 128;
 
-/** What /proc/cpuinfo must list for a plugin to be one that this machine can run. */
+/** Features that /proc/cpuinfo must list for a plugin to run on this machine. */
 const needs: Record<string, string[]> = {
   x64: [],
   sse42: ['sse4_2'],

@@ -41,7 +41,7 @@ function programs(edition: Edition): [path: string, content: Buffer][] {
 const file = (edition: Edition, path: string) => readFileSync(folder(edition, 'package', path), 'utf8');
 
 describe('the package', () => {
-  test('of production has no monitor, no debug commands, no samples; that of development has them', () => {
+  test('of production has no monitor, no debug commands, no samples; development has them', () => {
     for (const part of ['dist/src/operations/monitor', 'dist/src/operations/debug', 'examples', 'docs']) {
       expect(paths.development, part).toContain(part);
       expect(paths.production.filter((path) => path.startsWith(part))).toEqual([]);
@@ -153,7 +153,7 @@ describe('the shipped config', () => {
     return JSON.parse(file(edition, name)) as Record<string, unknown>;
   };
 
-  test('of development is that of the specification', () => {
+  test("of development is the specification's", () => {
     expect(shipped('development', 'data/server-config.development.json')).toEqual({
       $schema: '../schemas/server-config.schema.json',
       logs_dir: '.app-data/logs',

@@ -225,7 +225,7 @@ export const find = async (model: EmbeddingModel, text: string) => {
 `,
       false,
     );
-    // Its declarations import those of libraries that need the types of Node.js.
+    // Its declarations import declarations of libraries that need the types of Node.js.
     compile(
       `import { connect } from 'lorekeep/client';
 export const ping = async () => {

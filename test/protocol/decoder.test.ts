@@ -218,7 +218,7 @@ describe('the frame encoder', () => {
     const copies = 64 * 1024;
     let at = 0;
     for (const length of [60_000, 50_000, 10, ...Array.from({ length: 17 }, () => 50_000)]) {
-      // A memory of its own, as that of a read.
+      // A memory of its own, as after a read.
       const piece = Buffer.allocUnsafeSlow(length);
       payload.copy(piece, 0, at);
       decoder.push(piece);

@@ -22,7 +22,7 @@ describe("the protocol's JSON Schema", () => {
     for (const [, name = ''] of text.matchAll(/"#\/\$defs\/(\w+)"/g)) expect($defs).toHaveProperty(name);
   });
 
-  it('requires what has no default, refuses unknown fields of requests and allows those of replies', () => {
+  it('requires fields without a default, refuses unknown fields of requests and allows them in replies', () => {
     expect($defs.TurnRequest).toMatchObject({
       required: ['type', 'id', 'session_id', 'agent_id', 'text'],
       additionalProperties: false,

@@ -35,7 +35,7 @@ it('the nearest name is the first of those with the least distance, when that is
   }
 });
 
-it('no name is near to one that has nothing in common with it', () => {
+it('no name is near to a name that has nothing in common with it', () => {
   expect([nearestName('', ['a']), nearestName('w', ['k']), nearestName('W', ['w'])]).toEqual([
     undefined,
     undefined,

@@ -11,7 +11,7 @@ import { parseObject } from './parse-object.js';
 const parse = (value: object) => parseRequest(value as Record<string, unknown>);
 const refusedPayload = (payload: Buffer | string) => refused(() => parseObject(Buffer.from(payload)));
 
-it('a number beyond those of JavaScript is called by its name', () => {
+it("a number beyond JavaScript's range is called by its name", () => {
   const report = parseObject(Buffer.from('{"type":"ThrottleReport","id":1,"level":1e400}'));
   expect(refused(() => parse(report)).message).toBe('level: a number is expected, not Infinity');
 });

@@ -56,7 +56,7 @@ describe('the backend of a server', () => {
   });
 
   it.each(['file', 'LOREKEEP_LLM_BACKEND'])(
-    'is the CPU, with a warning, if the one that %s names cannot be used',
+    'is the CPU, with a warning, if the backend that %s names cannot be used',
     async (source) => {
       const { choice, warn } = await choose('hip', source);
       expect([choice.backend, choice.candidates[0]?.state]).toEqual(['cpu', 'file missing']);
@@ -68,7 +68,7 @@ describe('the backend of a server', () => {
     },
   );
 
-  it('is an error that says what is missing, if the flag names one that cannot be used', async () => {
+  it('is an error that says what is missing, if the flag names an unusable one', async () => {
     const error = await choose('hip', '--llm-backend').catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(FlagError);
     expect((error as Error).message).toMatch(

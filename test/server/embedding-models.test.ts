@@ -87,7 +87,7 @@ describe('an embedding model', () => {
     expect(fresh.facts.fingerprint).not.toBe(old.facts.fingerprint);
   });
 
-  it('has the context that the catalog says, else that of the config, and never more than its own', async () => {
+  it("has the catalog's context, else the config's, and never more than its own", async () => {
     const context = async (variant: object) => {
       const { models } = await open(variant);
       return (await models.resolve('tiny')).facts.contextSize;

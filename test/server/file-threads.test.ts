@@ -27,6 +27,6 @@ it.runIf(process.platform === 'linux')('thread_count sizes the threads of file I
   const few = await fileThreads(2);
   // Eight more threads search, and eight more read files.
   expect((await fileThreads(10)) - few).toBe(16);
-  // The config of the current folder counts as one that is named.
+  // The config of the current folder counts as a named one.
   expect((await fileThreads(10, false)) - few).toBe(16);
 });

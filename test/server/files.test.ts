@@ -301,7 +301,7 @@ describe('storages from files in one process', () => {
     await models.close();
   });
 
-  it('are loaded anew when a file has changed, beside those that are held', async () => {
+  it('are loaded anew when a file has changed, beside the held ones', async () => {
     const { models, pin } = await storages();
     write('root/changing/kb.json', config);
     write('root/changing/records.json', records);

@@ -7,7 +7,7 @@ import { strings } from './corpus.js';
 import { contents, kb, lastPrompt, setting, streamed, talker } from './generate-setting.js';
 
 describe('citations', () => {
-  it('by marks name the record, and those of absent records are removed', async () => {
+  it('by marks name the record, and marks of absent records are removed', async () => {
     const { agentOf, model } = await setting({
       reply: () => ['Bees dance', ' [', '1', ']', '. So', ' [8]', '.'],
     });
@@ -23,7 +23,7 @@ describe('citations', () => {
     expect(complete.diagnostics?.nodes[1]?.removedMarks).toBe(1);
   });
 
-  it('by marks are never those that records, messages, values and earlier replies bring along', async () => {
+  it('by marks never come from records, messages, values or earlier replies', async () => {
     const forged =
       'Bees dance[2] to show the way [1-3].\n\n[2] Glaciers are cheese 【2】. Call `a[2]` in [2024].';
     const { agentOf, session, model } = await setting({ reply: () => ['Bees dance [1], as it says [2].'] });

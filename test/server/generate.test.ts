@@ -65,7 +65,7 @@ describe('a generate node', () => {
     expect(model.requests[0]?.class).toBe(params.class);
   });
 
-  it('starts its reply on a new line after that of another node', async () => {
+  it("starts its reply on a new line after another node's", async () => {
     const { agentOf } = await setting({ reply: () => ['a', 'b'] });
     const { pieces, complete } = await streamed(await agentOf([talker({}, 'one'), talker({}, 'two')]), 'x');
     expect(pieces.map(({ node, text }) => [node, text])).toEqual([

@@ -29,7 +29,7 @@ describe('a connection', () => {
       expect((await other.search({ name: 'docs', text: 'bees' })).hits).toHaveLength(5);
     }
     expect(await raw.request({ type: 'Ping', id: 'last' })).toMatchObject({ type: 'Pong' });
-    // Requests overlap: those that are still being served when the ping is answered come later.
+    // Requests overlap: requests that are still being served when the ping is answered come later.
     const repliesSoFar = () => raw.received.filter((frame) => 'reply_to' in frame).slice(before);
     await raw.next((frame) => frame === raw.received.at(-1) && repliesSoFar().length > frames);
     const replies = repliesSoFar();

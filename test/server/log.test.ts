@@ -88,7 +88,7 @@ it('lines of a session, an agent and a turn say which', async () => {
   expect(parsed.find(({ msg }) => msg === 'connected')).toHaveProperty('client');
 });
 
-it('every refused request has a line with its client and its code, also one that is no request', async () => {
+it('every refused request has a line with its client and its code, also a frame that is no request', async () => {
   const { lines, log } = capture();
   const client = await (await TestServer.start({ log })).raw();
   await client.request({ type: 'Unknown', id: 1 });

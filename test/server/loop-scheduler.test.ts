@@ -80,7 +80,7 @@ describe('the event loop', () => {
     expect(Math.max(...waited)).toBeLessThanOrEqual(1);
   });
 
-  it('is shared equally by those that ask for much, whatever each of their slices takes', async () => {
+  it('is shared equally by clients that ask for much, whatever each of their slices takes', async () => {
     const { scheduler, take } = scheduled();
     const used = [0, 0];
     let slices = 0;
@@ -123,7 +123,7 @@ describe('the event loop', () => {
     expect(slices - ended).toBeLessThanOrEqual(1);
   });
 
-  it('is given to one waiting step of a client in each slice, so that those of others are served in between', async () => {
+  it('is given to one waiting step of a client in each slice, so that steps of others are served in between', async () => {
     const { scheduler, take } = scheduled();
     const order: string[] = [];
     const idle = { serve: () => 0, settle: () => {} };
@@ -197,7 +197,7 @@ describe('the event loop', () => {
     expect(slices - asked).toBeLessThanOrEqual((20 * 0.4) / 0.05);
   });
 
-  it('serves one that asks and waits before many that always have more to do, though it uses more than each of them', async () => {
+  it('serves a client that asks and waits before many that always have more to do, though it uses more than each of them', async () => {
     const own = scheduled();
     let slices = 0;
     const others = Array.from({ length: 50 }, () => busyClient(own, () => slices++));

@@ -174,7 +174,7 @@ it('a search that could find more than may be sent is refused; one for fewer hit
   expect((await session.search({ ...search, topK: 1 })).hits).toHaveLength(1);
 });
 
-it('a client sees its own budget, that of all, and the limits', async () => {
+it('a client sees its own budget, the budget of all, and the limits', async () => {
   const config = { max_memory_mb: 96, max_client_memory_mb: 48, limits: { max_connections: 7 } };
   const server = await TestServer.start({ config });
   await server.session();

@@ -79,7 +79,7 @@ it('metrics count requests, turns, searches, memory and storages', async () => {
   for (const own of ['honey', 'docs']) expect(text).not.toContain(own);
 });
 
-it('the metrics are of the text format, and those of Node.js have their usual names', async () => {
+it("the metrics are in the text format, and Node.js's metrics have their usual names", async () => {
   const server = await start();
   const session = await server.session();
   await session.listModels();

@@ -57,7 +57,7 @@ describe.skipIf(missing !== undefined)('with clients on another machine', () => 
     return { program, port: port as string };
   };
 
-  it('"local_network" greets those of the local network and turns away all others before a byte is sent', async () => {
+  it('"local_network" greets clients of the local network and turns away all others before a byte is sent', async () => {
     const { program, port } = await start('local_network');
     const greeted: [string, string][] = [
       ['10.77.0.2', '10.77.0.1'],

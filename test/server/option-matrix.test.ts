@@ -206,7 +206,7 @@ describe('on the wire', () => {
     }
   });
 
-  it('the number of hits is that of the library', async () => {
+  it("the number of hits is the library's", async () => {
     expect(retrievalSchema.parse({})).toMatchObject({ mode: 'dense', top_k: 5 });
     await using storage = await createStorage({
       strings: Array.from({ length: 9 }, (_, n) => `lamp ${n}`),

@@ -77,7 +77,7 @@ describe('the outbox', () => {
 });
 
 describe('JSON in pieces', () => {
-  it('is that of JSON.stringify, in pieces of bounded length', () => {
+  it("equals JSON.stringify's, in pieces of bounded length", () => {
     const value = {
       'a"b': Array.from({ length: 5000 }, (_, index) => ({
         index,

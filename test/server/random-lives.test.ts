@@ -34,7 +34,7 @@ const codeOf = (request: Promise<unknown>): Promise<number> =>
     (error: { code: number }) => error.code,
   );
 
-it('names, pins and ends are those of the session, whatever the others do', async () => {
+it('names, pins and ends belong to the session, whatever the others do', async () => {
   const server = await TestServer.start({ config: { storage_root: inFolder(), storage_cache_max_mb: 1 } });
   const clients = [await server.connect(), await server.connect(), await server.connect()];
   const next = random(testSeed);

@@ -16,7 +16,7 @@ import { RawClient } from './raw-client.js';
 const folder = mkdtempSync(join(tmpdir(), 'lorekeep-server-'));
 process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
 
-/** Path of a catalog with a model that works ("tiny"), others that do not, and one that is no embedding model. */
+/** Path of a catalog with a model that works ("tiny"), others that do not, and a file that is no embedding model. */
 export const catalogPath: string = join(folder, 'models.json');
 
 let modelMade: Promise<unknown> | undefined;

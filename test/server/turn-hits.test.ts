@@ -13,7 +13,7 @@ const retrieve = (id: string, params: { emit?: boolean; topK?: number } = {}, st
   ({ id, type: 'retrieve', params: { embeddedStringStorage: storage, ...params } }) satisfies GraphNode;
 
 describe('the hits of a turn', () => {
-  it('are those of a search, with the node and the storage, without diagnostics', async () => {
+  it("equal a search's, with the node and the storage, without diagnostics", async () => {
     const session = await (await TestServer.start()).session();
     await docs(session);
     const agent = await session.createAgent({ graph: { nodes: [retrieve('kb', { emit: true, topK: 3 })] } });

@@ -81,7 +81,7 @@ describe('turns', () => {
     expect(done).toBeLessThan(20);
   });
 
-  it('are cancelled while they wait, at once and without disturbing the one that runs', async () => {
+  it('are cancelled while they wait, at once and without disturbing the running one', async () => {
     const agent = await agentOf(await (await TestServer.start()).raw());
     const { raw, session_id } = agent;
     raw.send(...[1, 2, 3].map((id) => turnRequest(agent, id)));

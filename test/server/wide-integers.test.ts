@@ -57,7 +57,7 @@ it('filters and variables of requests are compared with every integer exactly', 
   }
 });
 
-it('so are those of a node and of its turns', async () => {
+it('so are integers of a node and of its turns', async () => {
   const { raw, ask } = await rawSession(await start());
   const filter = `{"or":[${equal(wide + 1n)},{"==":[{"knowledge":"n"},{"variable":"v"}]}]}`;
   const params = `{"embedded_string_storage":"kb.json","top_k":9,"emit":true,"filter":${filter}}`;

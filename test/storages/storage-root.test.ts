@@ -61,7 +61,7 @@ async function readWhileDiverting(path: string, read: () => Promise<string[]>) {
 
 describe.runIf(linux)('files of a storage root', () => {
   it.each(['kb/records.json', 'kb'])(
-    'are those that were checked, also when %s leads elsewhere afterwards',
+    'are the checked ones, also when %s leads elsewhere afterwards',
     async (path) => {
       const files = await root.openConfig('kb/kb.json', 'config_path');
       const records = await files.resolvePath('records.json', 'records_file', false);

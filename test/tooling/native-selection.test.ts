@@ -16,7 +16,7 @@ test('native tests are selected by a part of their names', () => {
   expect(selectNames(concurrent, ['text_index'], known)).toEqual([]);
 });
 
-test('a name that no native test has is answered with those that there are', () => {
+test('an unknown name of a native test is answered with the known ones', () => {
   expect(() => selectNames(known, ['text', 'strage'], known)).toThrow(
     'no native test has "strage" in its name; there are text_index, text_concurrent,',
   );

@@ -1,5 +1,5 @@
 // Preloaded into a process: an allocation of the addon throws std::bad_alloc. LOREKEEP_FAILING_NEW names a file of 8 bytes, a number
-// that counts down at each allocation of lorekeep.node of 4 KiB or more; the one that brings it to 0 fails. Smaller allocations do not fail
+// that counts down at each allocation of lorekeep.node of 4 KiB or more; the allocation that brings it to 0 fails. Smaller allocations do not fail
 // in practice.
 #include <dlfcn.h>
 #include <fcntl.h>

@@ -163,7 +163,7 @@ const scaled = (model, type, factor) => {
   model.number('rope.scaling.factor', factor, 'f32');
 };
 
-/** Positions that are not those of the base alone. */
+/** Positions that depend on more than the base. */
 const positions = {
   // As in Llama 3.1 and later: slow angles become slower.
   'llama-factors': (model) => {

@@ -7,7 +7,7 @@ import { buildVocabulary, specialTokens } from './wordpiece-vocabulary.mjs';
 const frequencyScale = 1e-3;
 // What parts of unknown words weigh beside a rare word.
 const partWeights = { word: 1, prefix: 0.5, infix: 0.15, character: 0.03 };
-// A word's vector is half its own direction and half those of its letter groups, so that "index" and "indexes" are near.
+// A word's vector is half its own direction and half its letter groups' directions, so that "index" and "indexes" are near.
 const ownShare = Math.SQRT1_2;
 const groupLengths = [3, 4, 5];
 // LayerNorm divides by sqrt(variance + epsilon). With an epsilon this far above any variance here, and a weight of its

@@ -1,4 +1,4 @@
-// Loads a language model, fills its context, and prints the memory that this took and the one that was estimated, in bytes.
+// Loads a language model, fills its context, and prints the memory that this took and the estimate, in bytes.
 // node language-model-memory.mjs MODEL RUNTIME CACHE_TYPE CONTEXT
 import { readFileSync } from 'node:fs';
 import { LanguageModel } from 'lorekeep';

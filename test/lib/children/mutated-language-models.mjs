@@ -1,4 +1,4 @@
-// Loads truncated and mutated copies of a language model and generates with those that load:
+// Loads truncated and mutated copies of a language model and generates with the ones that load:
 // node mutated-language-models.mjs MODEL FOLDER SEED COUNT. Sends the seed of each copy before it is loaded, and at the end the number of copies by outcome.
 // Each error of a load names the file, and the model itself, loaded before, keeps generating the same text.
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';

@@ -38,7 +38,7 @@ BeneathRequest file_in(const test::ScratchFolder& folder, const std::string& pat
   return request;
 }
 
-TEST("a path is walked through links that stay inside, and stops at those that leave") {
+TEST("a path is walked through links that stay inside, and stops at links that leave") {
   const test::ScratchFolder folder;
   write(folder / "root/kb/file", "inside");
   write(folder / "outside/file", "outside");

@@ -53,7 +53,7 @@ TEST("files are written, mapped and replaced under names of any script") {
   mapped.check_unchanged();
 }
 
-TEST("a mapped file that is replaced by a rename is noticed, and one that is removed is not an error") {
+TEST("a mapped file that is replaced by a rename is noticed, and a removed one is no error") {
   const test::ScratchFolder folder;
   const fs::path path = strange(folder) / u8"модель.gguf";
   test::write_file(path, std::array<std::uint8_t, 1>{7});

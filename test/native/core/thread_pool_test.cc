@@ -28,7 +28,7 @@ TEST("a pool runs everything that was submitted before it is destroyed") {
 }
 
 #if defined(__linux__)
-TEST("threads of searches are nicer than others, and those of builds nicer still") {
+TEST("threads of searches are nicer than others, and threads of builds nicer still") {
   const auto nice_in = [](ThreadPriority priority) {
     std::atomic<int> nice{-100};
     std::atomic<bool> background{false};

@@ -45,7 +45,7 @@ class Sleeper {
   std::thread thread_;
 };
 
-TEST("thread place: a pulled thread may use one processor only, and afterwards those that it might before") {
+TEST("thread place: a pulled thread may use one processor only, and afterwards the same as before") {
   Sleeper sleeper;
   const cpu_set_t before = sleeper.allowed();
   if (CPU_COUNT(&before) < 2) return;

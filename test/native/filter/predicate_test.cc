@@ -1,4 +1,4 @@
-// What a predicate may say, and what is said of one that it may not.
+// Valid predicates, and the errors of invalid ones.
 #include "filter/predicate.h"
 
 #include "filter/columns_builder.h"

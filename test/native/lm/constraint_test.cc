@@ -335,7 +335,7 @@ TEST("a model that does not begin to think is only constrained by the rule of it
   CHECK(constrain_reply({}, tokens) == nullptr);
 }
 
-TEST("thinking leaves the reply its tokens, and those of the end tag") {
+TEST("thinking leaves the reply its tokens, and the end tag its own") {
   CHECK_EQ(limit_thinking(std::nullopt, 1000, 250, 4), 746u);
   CHECK_EQ(limit_thinking(100, 1000, 250, 4), 100u);
   CHECK_EQ(limit_thinking(5000, 1000, 250, 4), 746u);

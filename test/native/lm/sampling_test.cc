@@ -226,7 +226,7 @@ TEST("a constraint always gets a token that it allows, or none") {
   }
 }
 
-TEST("log-probabilities are those of the softmax, the most likely first") {
+TEST("log-probabilities equal the softmax's, the most likely first") {
   const std::vector<float> logits = random_logits(50, 9);
   const std::vector<double> probabilities = softmax({logits.begin(), logits.end()}, 1);
   const std::vector<LogProbability> found = lorekeep::lm::log_probabilities(logits, 7, 50);

@@ -11,7 +11,7 @@
 namespace lorekeep::quant {
 namespace {
 
-TEST("format: type numbers and sizes are those of ggml") {
+TEST("format: type numbers and sizes are ggml's") {
   CHECK(format_of_type(0) == Format::kF32);
   CHECK(format_of_type(12) == Format::kQ4_K);
   CHECK(format_of_type(20) == Format::kIq4Nl);
@@ -44,7 +44,7 @@ constexpr Sample kSamples[] = {
     {Format::kIq4Nl, {-0x1.1b02p+2, -0x1.4f91p+3, 0x1.ac8ep+2, -0x1.00ba8p+4}},
 };
 
-TEST("format: values are those of ggml, bit for bit") {
+TEST("format: values equal ggml's, bit for bit") {
   for (const Sample& sample : kSamples) {
     const std::size_t count = is_float(sample.format) ? 8 : block_values(sample.format);
     std::vector<std::byte> block(row_bytes(sample.format, count));

@@ -23,7 +23,7 @@ using test::numbers;
 
 constexpr float kUntouched = 12345;
 
-/// The available sets, and that of AMX if it can be emulated.
+/// The available sets, and the AMX set if it can be emulated.
 class TestedSets {
  public:
   TestedSets() : sets_(available_kernels().begin(), available_kernels().end()) {

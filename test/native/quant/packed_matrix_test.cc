@@ -14,7 +14,7 @@ namespace {
 using test::file_rows;
 using test::kAll;
 
-TEST("packed matrix: every row is that of the file, bit for bit, also with a last panel that is not full") {
+TEST("packed matrix: every row equals the file's, bit for bit, also with a last panel that is not full") {
   for (Format format : kAll) {
     for (std::size_t outputs : {1u, 16u, 35u}) {
       for (std::size_t blocks : {1u, 3u}) {

@@ -13,7 +13,7 @@ using enum ConsumerClass;
 
 constexpr std::uint32_t kBatch = 512;
 
-TEST("the defaults are those of the contract") {
+TEST("the defaults are the contract's") {
   const Settings settings = complete({});
   CHECK(settings.enabled);
   CHECK(settings.prefill_yield_enabled);
@@ -81,7 +81,7 @@ TEST("an absent block has its defaults, and so have absent fields of a block") {
   CHECK_EQ(settings.of(kInteractiveBuffered).prefill_quantum_tokens, 512u);
 }
 
-TEST("the legacy quantum is that of every class, unless a class has a block") {
+TEST("the legacy quantum applies to every class, unless a class has a block") {
   SettingsInput input;
   input.prefill_quantum_tokens = 300;
   for (std::size_t i = 0; i < kConsumerClasses; ++i) CHECK_EQ(complete(input).classes[i].prefill_quantum_tokens, 300u);

@@ -270,7 +270,7 @@ TEST("streams on two models take turns step by step") {
   }
 }
 
-TEST("a prompt waits for the older one that computes its beginning, and lends it its class") {
+TEST("a prompt waits for the older prompt that computes its beginning, and lends it its class") {
   Scheduler scheduler = plain_scheduler();
   std::vector<Request> requests = {prompt(1, kBackground, 4000), prompt(2, kInteractiveVisible, 4000),
                                    prompt(3, kInteractiveBuffered, 100)};

@@ -46,7 +46,7 @@ TEST("records with equal texts share an embedding, and a failed text has none") 
   CHECK(rows.take() == (std::vector<float>{1, 2, 0, 0, 1, 2, 5, 6}));
 }
 
-TEST("a cache file spares its texts, those of truncated texts where that is wanted") {
+TEST("a cache file spares its texts, truncated ones where that is wanted") {
   const Sample sample;
   EmbeddingRows made = sample.rows();
   made.fill(Ordinals{0, 1}, std::vector<float>{1, 2, 3, 4}, Ordinals{1});

@@ -30,7 +30,7 @@ TEST("ranks become 1 / (k + rank), summed over the lists") {
   CHECK(fused[2] == (Fused{9, 1.0 / 62, std::nullopt, 2}));
 }
 
-TEST("weights and k are those of the request") {
+TEST("weights and k come from the request") {
   RrfOptions options;
   options.k = 0;
   options.dense_weight = 3;

@@ -98,7 +98,7 @@ TEST("a calibration scales the log odds of relevance and then adds to them") {
   CHECK_NEAR(odds(relevance_of(scale, 0.5f, 0)), 1.5 + 0.5 * estimated, 1e-9);
 }
 
-TEST("the background is the mean of the cosines with sampled rows, and that of the least quarter of them") {
+TEST("the background is the mean of the cosines with sampled rows, the floor the mean of the least quarter") {
   std::mt19937_64 random(test::seed());
   std::normal_distribution<float> normal;
   for (const std::size_t rows : {1u, 3u, 7u, 40u, 500u}) {

@@ -84,7 +84,7 @@ TEST("cost: searches without a filter grow with width, hits and text") {
   CHECK_EQ(walk_size(0, 1000), walk_size(2000, 5));
 }
 
-TEST("cost: a filter's first uses are told by those of other filters, later ones by its own") {
+TEST("cost: a filter's first uses are estimated from other filters, later ones from its own") {
   std::mt19937_64 random(test::seed());
   const Sample sample = make_sample(50, 4, false, random);
   const filter::Value json =

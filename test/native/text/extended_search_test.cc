@@ -1,4 +1,4 @@
-// Queries with operators: how they are read, and that their results are those of the slow twin.
+// Queries with operators: how they are read, and that their results equal the slow twin's.
 #include "text/extended_search.h"
 
 #include <algorithm>

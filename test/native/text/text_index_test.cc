@@ -26,7 +26,7 @@ std::string random_query(test::Random& random, std::size_t vocabulary) {
   return query;
 }
 
-TEST("hits equal those of the naive scorer, hit for hit and bit for bit, on random collections") {
+TEST("hits equal the naive scorer's, hit for hit and bit for bit, on random collections") {
   test::Random random(test::seed());
   static constexpr std::size_t kHits[] = {1, 2, 10, 100, 100000};
   static constexpr std::size_t kSizes[] = {1, 3, 63, 64, 65, 200, 1000, 2500};

@@ -80,7 +80,7 @@ TEST("cell ranking: returns each cell once, skipped ones as soon as the margin r
   CHECK(std::count(returned.begin(), returned.end(), true) > few);
 }
 
-TEST("cell ranking: two parts return the cells of one, and together those of a margin that either learned") {
+TEST("cell ranking: two parts return the cells of one, and together the cells within a margin that either learned") {
   const auto values = test::clustered_rows(kScannedRows, kScannedDimension, 20, test::seed());
   const auto query = std::span<const float>(values).first(kScannedDimension);
   const VectorMatrix rows = VectorMatrix::encode(values, kScannedDimension, VectorType::kI8);

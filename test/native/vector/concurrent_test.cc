@@ -12,7 +12,7 @@ namespace {
 
 using test::clustered_rows;
 
-TEST("parallel build: the graph is valid, recall is that of one thread, progress is not mixed up") {
+TEST("parallel build: the graph is valid, recall is the same as with one thread, progress is not mixed up") {
   const auto data = clustered_rows(3030, 64, 30, test::seed());
   const auto rows = std::span<const float>(data).first(3000 * 64);
   ThreadPool pool(3);

@@ -117,7 +117,7 @@ TEST("filtered: few matches are scanned, and only those; of many the near cells 
   CHECK(walked.visited < kRows / 2);
 }
 
-TEST("filtered: a filter that passes nothing gives nothing, one that passes one row gives that") {
+TEST("filtered: a filter that passes nothing gives nothing, a filter that passes one row gives that row") {
   const Bitmap none(kRows);
   Bitmap one(kRows);
   one.set(kRows - 1);

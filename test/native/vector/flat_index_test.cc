@@ -10,7 +10,7 @@ namespace {
 using test::clustered_rows;
 using test::true_distance;
 
-TEST("flat index: the k nearest are those of a scan in double") {
+TEST("flat index: the k nearest equal a scan in double") {
   const auto rows = clustered_rows(1500, 33, 20, test::seed());
   const auto queries = clustered_rows(20, 33, 20, test::seed() + 1);
   const auto index = FlatIndex::build(rows, 33);

@@ -84,7 +84,7 @@ TEST("ten bits: dot products of all sets agree with double, at the extremes too"
   }
 }
 
-TEST("ten bits: no distance differs from that of the codes by more than their bound") {
+TEST("ten bits: no distance differs from the codes' by more than their bound") {
   const auto data = clustered_rows(520, 100, 7, test::seed() + 2);
   const VectorMatrix rows = VectorMatrix::encode(std::span(data).first(500 * 100), 100, VectorType::kI10);
   const Codes codes = encode_codes(rows, {});
