@@ -27,7 +27,7 @@ export async function init(folder: string, flags: InitFlags): Promise<void> {
     const texts: [string, string][] = [
       ['models.json', json(await catalogOf(model, signal))],
       ['server-config.json', json(serverConfig)],
-      [join('knowledge', 'harbour', 'records.json'), json(sampleRecords)],
+      [join('knowledge', 'harbour', 'records.json'), await readFile(sampleRecords, 'utf8')],
       [join('knowledge', 'harbour', 'kb.json'), json(sampleConfig)],
       ['README.md', readme(run, sampleQuestion)],
     ];

@@ -17,7 +17,7 @@ and, while the server runs, in another terminal:
 | server-config.json | the server's settings; \`${run} check server-config.json\` finds mistakes |
 | models.json | the model catalog: which models there are, and where. Add your own here. \`${run} models list --config server-config.json\` shows it; \`models pull NAME\` downloads a language model, a reranker or another embedding model |
 | models/all-MiniLM-L6-v2.gguf | an embedding model for English |
-| models/all-MiniLM-L6-v2.reference.json | vectors of the original model; \`${run} verify --config server-config.json\` compares |
+| models/all-MiniLM-L6-v2.reference.json | vectors of the original model; \`${run} check --config server-config.json\` compares |
 | knowledge/ | the storage root: what clients name starts here |
 | knowledge/harbour/kb.json | the config of the sample: model, files, metadata fields |
 | knowledge/harbour/records.json | its records: id, text, metadata |
