@@ -13,7 +13,11 @@ export default defineConfig({
   outDir: './dist',
   cacheDir: './.cache',
   base: process.env.SITE_BASE ?? '/',
-  rewrites: { 'README.md': 'index.md', ':folder/README.md': ':folder/index.md' },
+  rewrites: {
+    'README.md': 'index.md',
+    ':folder/README.md': ':folder/index.md',
+    ':folder/:inner/README.md': ':folder/:inner/index.md',
+  },
   // scripts/check-links.mjs checks every link, those that leave docs/ included. Only the latter are dead here.
   ignoreDeadLinks: [/\/\.\.\//, /^\.\.?\/\.\.\//],
   markdown: { html: false, anchor: { slugify: slug }, config: plainInlineCode },

@@ -34,7 +34,7 @@ function configFile(args: readonly string[], environment: NodeJS.ProcessEnv): st
   return named || (fs.existsSync(shipped) ? shipped : 'server-config.json');
 }
 
-/** The text of a regular file. Opening a pipe that nobody writes to would wait for ever, and a device may have no end. */
+/** The text of a regular file. Opening a pipe without a writer would wait for ever, and a device may have no end. */
 function regularText(file: string): string {
   const { O_RDONLY, O_NONBLOCK } = fs.constants;
   const opened = fs.openSync(file, O_RDONLY | (O_NONBLOCK || 0));

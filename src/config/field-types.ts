@@ -62,7 +62,7 @@ export function nonEmptyText() {
 
 export function object<Shape extends z.ZodRawShape>(shape: Shape) {
   return z.strictObject(shape, {
-    // Undefined: whoever reads the issue reports unknown keys.
+    // Undefined: the reader of the issue reports unknown keys.
     error: (issue) =>
       issue.code === 'invalid_type' ? `an object is expected, not ${shownValue(issue.input)}` : undefined,
   });

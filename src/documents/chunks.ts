@@ -27,7 +27,7 @@ export type Fits = (text: string) => Promise<'fits' | 'too long' | 'no tokens'>;
 /** Longest line of headings above a passage. */
 const longestHeadings = 300;
 
-/** Cuts a document into chunks. No chunk crosses a heading. A chunk that does not fit the model is halved until it does; one without tokens is left out. */
+/** Cuts a document into chunks. No chunk crosses a heading. A chunk that does not fit the model is halved until it does; a chunk without tokens is left out. */
 export async function* chunksOf(
   document: Document,
   options: ChunkOptions,

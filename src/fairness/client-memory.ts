@@ -27,7 +27,7 @@ const patience = 3;
 
 /** The server's view: the sum of all clients, and the waiting ones. */
 export interface AllClients {
-  /** How long whoever finds no room waits, in ms. */
+  /** Time that a client without room waits, in ms. */
   readonly waitMs: number;
   readonly ledger: Ledger;
   /** Returns whether more transient memory of this client fits now. */

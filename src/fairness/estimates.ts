@@ -8,7 +8,7 @@ import type { Bytes } from './bytes.js';
 /** One value of parsed JSON: an object or array of few members, with its place in the value around it. */
 export const valueHeap = 64;
 
-/** A key of an object besides its text: V8 makes a description of its own for each new sequence of keys. */
+/** Bytes of a key besides its text: V8 makes a hidden class for each new sequence of keys. */
 export const keyHeap = 48;
 
 /** A pending request: promises, closures, the parsed frame. */

@@ -8,7 +8,7 @@ export type Calibrations = { readonly [Mode in SearchMode]?: Calibration | undef
 
 /** A correction of relevance that judged hits ask for, and how much it helps. */
 export interface FittedCalibration {
-  /** For the config. It takes the place of the present one. */
+  /** For the config. It replaces the present correction. */
   calibration: Required<{ [Name in keyof Calibration]: number }>;
   /** Calibration error of the hits as they are. */
   error: number;

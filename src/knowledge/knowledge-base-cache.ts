@@ -105,7 +105,7 @@ export class KnowledgeBaseCache implements AsyncDisposable, Disposable {
     return this.#pins.entries();
   }
 
-  /** @internal Closes the knowledge bases that nobody pins. Returns their number. */
+  /** @internal Closes the unpinned knowledge bases. Returns their number. */
   evictIdle(): Promise<number> {
     return this.#pins.evictIdle();
   }

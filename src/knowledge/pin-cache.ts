@@ -128,7 +128,7 @@ export class PinCache<T extends Cacheable> {
     this.#entries.set(to, entry);
   }
 
-  /** Closes the values that nobody pins. Returns their number. */
+  /** Closes the unpinned values. Returns their number. */
   async evictIdle(): Promise<number> {
     const idle = [...this.#idle];
     await Promise.all(idle.map((entry) => this.#evict(entry)));

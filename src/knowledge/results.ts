@@ -35,7 +35,7 @@ export async function chooseHits<Hit extends Ranked>(
   const { offset, topK, group, distance, similarTo } = choice;
   let left = similarTo === undefined ? ranking : ranking.filter(({ id }) => id !== similarTo);
   if (distance !== undefined) {
-    // Without groups, those beyond the page are not wanted.
+    // Without groups, hits beyond the page are not needed.
     const most = group === undefined ? offset + topK : rankedHits;
     const ordinals = Uint32Array.from(left, ({ ordinal }) => ordinal);
     const kept = await storage.distinct(ordinals, distance, most, signal);

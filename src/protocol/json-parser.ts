@@ -400,7 +400,7 @@ function isFarIndex(key: string, keys: number): boolean {
 
 /**
  * Makes V8 keep the keys of an object that are array indexes in a hash table. It would make room for all indexes up to the largest:
- * 12 KiB for the key "1023" alone. An accessor needs the table, and it stays when the value takes the place of the accessor.
+ * 12 KiB for the key "1023" alone. An accessor needs the table, and it stays when the value replaces the accessor.
  */
 function useHashTable(object: object, key: string): void {
   Object.defineProperty(object, key, { get: absent, enumerable: true, configurable: true });

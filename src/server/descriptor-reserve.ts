@@ -8,7 +8,7 @@ const maxReserved = 32;
 
 /**
  * Reserves file descriptors for files. The system assigns the lowest free number to a new descriptor, so a connection with a
- * high number means that few are left.
+ * high number shows that few are left.
  */
 export class DescriptorReserve {
   readonly #first: number;

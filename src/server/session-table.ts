@@ -21,7 +21,7 @@ export class SessionTable {
   readonly #holds = new Map<Session, () => void>();
   /** Sessions without an id that are still closing. */
   readonly #closing = new Set<Promise<void>>();
-  /** Whether the client has sent the access token, if one is wanted. */
+  /** Whether the client has sent the access token, if the server requires one. */
   #admitted = false;
   /** The reason why no more sessions are created. */
   #closed: ServerError | undefined;

@@ -17,7 +17,7 @@ const beatMs = 2000;
 const staleMs = 20_000;
 /** Time that a waiting process watches a lock: clocks jump when a machine wakes, and the holder needs time for its next touch. */
 const watchMs = 3 * beatMs;
-/** A holder that has not touched its lock for so long was stopped, and looks whether it is still its own. */
+/** A holder that did not touch its lock for this time was stopped, and must check that the lock is still its own. */
 const doubtMs = staleMs / 2;
 const pollMs = 250;
 

@@ -5,7 +5,7 @@ import { LorekeepError, systemReason } from '../../../lib/basics.js';
 /** Largest config file in bytes. A larger file is not a config. */
 export const largestConfigBytes = 4 * 1024 * 1024;
 
-/** Opening a pipe that nobody writes to would hold a thread for ever. Windows has no such flag and no such pipes. */
+/** Opening a pipe without a writer would block a thread for ever. Windows has neither the flag nor such pipes. */
 const readOnly = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
 
 /** The text of a file that people write: a config, a catalog. `what`: its kind, for errors. @throws LorekeepError: NOT_FOUND, IO, CORRUPT (not UTF-8, too long) */

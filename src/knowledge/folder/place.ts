@@ -56,7 +56,7 @@ export async function existingFolder(folder: string): Promise<string> {
   throw LorekeepError.about('INVALID_ARGUMENT', { file: path, reason: 'is a file; a folder is expected' });
 }
 
-/** More than folder.json ever has. */
+/** Upper bound of folder.json's size. */
 const maxFactsBytes = 1024 * 1024;
 
 /** Reads folder.json; undefined if it is absent or not ours. */

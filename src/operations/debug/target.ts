@@ -11,7 +11,7 @@ export interface DebugTarget {
   storages(): unknown;
   /** Memory that is held for clients, by client and kind, and its limits. */
   budgets(): unknown;
-  /** Closes the storages that nobody pins. Returns their number. */
+  /** Closes the unpinned storages. Returns their number. */
   evict(): Promise<number>;
   /** Sets a throttle level until the next call, besides the clients' levels. */
   throttle(level: number): void;
