@@ -1,6 +1,7 @@
 /** The parts of lib/ that do not load the addon, for src/: a command starts at once, and runs where the addon does not load. */
 export type { AddonAttempts } from './boundary/addon-attempts.js';
-export { AnyLorekeepError, LorekeepError } from './boundary/errors.js';
+export type { ErrorDetail } from './boundary/error-details.js';
+export { AnyLorekeepError, LorekeepError, messageOf } from './boundary/errors.js';
 export { onAbort } from './boundary/on-abort.js';
 export { bundledError, packageFolder, versionOfPackage } from './boundary/own-package.js';
 export { type NextSlice, Slices } from './boundary/slices.js';

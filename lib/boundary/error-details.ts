@@ -26,7 +26,7 @@ export type ErrorFacts = {
   readonly file?: string | undefined;
   /** The argument, option, or field of the file: `rrf.weights`, `strings[3]`. */
   readonly field?: string | undefined;
-  /** The problem, without its location. */
+  /** The problem, without its location. It names no path of this machine. */
   readonly reason?: string | undefined;
   /** How to fix it. */
   readonly remedy?: string | undefined;
@@ -70,6 +70,11 @@ type Mismatch = {
 type Several = {
   /** Their number; of a records file, reading stops after 20, and one more counts for the rest. */
   readonly mistakes?: number | undefined;
+  /**
+   * Each mistake of a file with its line, without the file: `"3: record 2: text: expected a string, found 5"`. The last may be about
+   * the others, without a line: `"and 10 more"`.
+   */
+  readonly issues?: readonly string[] | undefined;
 };
 
 /** Why an index or a cache does not fit the records. */

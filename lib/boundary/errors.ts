@@ -19,11 +19,18 @@ export class AnyLorekeepError extends Error {
   }
 
   static about(code: ErrorCode, facts: ErrorDetail, options?: ErrorOptions): AnyLorekeepError {
-    const { file, field, reason, remedy } = facts;
-    const places = [file, field].filter((place) => place !== undefined && place !== '');
-    const sentence = remedy === undefined ? reason : `${reason}; ${remedy}`;
-    return new AnyLorekeepError(code, [...places, sentence].join(': '), facts, options);
+    return new AnyLorekeepError(code, messageOf(facts), facts, options);
   }
+}
+
+/** @internal Words the facts of an error: `file:line:column: field: reason; remedy`, or a line for each of several mistakes. */
+export function messageOf({ file, line, column, field, reason, remedy, issues }: ErrorDetail): string {
+  if (issues !== undefined)
+    return issues.map((issue) => (/^\d/.test(issue) ? `${file}:${issue}` : issue)).join('\n');
+  const place = [file, line, column].filter((part) => part !== undefined && part !== '').join(':');
+  const places = [place, field].filter((part) => part !== undefined && part !== '');
+  const sentence = remedy === undefined ? reason : `${reason}; ${remedy}`;
+  return [...places, sentence].join(': ');
 }
 
 /** The error of every function of the library. Comparing `code` narrows `detail`; show `message`. */
@@ -38,10 +45,10 @@ export type LorekeepError = {
 
 interface LorekeepErrorClass {
   new <Code extends ErrorCode>(code: Code, message: string, ...rest: DetailArguments<Code>): LorekeepError;
-  /** Returns an error with the message `file: field: reason; remedy`. `detail` holds all facts. */
+  /** Returns an error with the message `file:line:column: field: reason; remedy`. `detail` holds all facts. */
   about<Code extends ErrorCode>(
     code: Code,
-    facts: ErrorDetailByCode[Code] & { readonly reason: string },
+    facts: ErrorDetailByCode[Code] & ({ readonly reason: string } | { readonly issues: readonly string[] }),
     options?: ErrorOptions,
   ): LorekeepError;
   readonly prototype: LorekeepError;
@@ -64,12 +71,18 @@ export class AbortError extends AnyLorekeepError {
 const isErrorCode = (value: unknown): value is ErrorCode =>
   typeof value === 'string' && Object.hasOwn(errorCodes, value);
 
+/** The addon gives the mistakes of a file as lines. */
+type NativeDetail = Omit<ErrorDetail, 'issues'> & { issues?: string };
+
 /** Converts the addon's plain errors with `code` and `detail` to LorekeepError. Returns others unchanged. */
 export function translateError(error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof AnyLorekeepError) return error;
   // Arguments have been checked: only a failed array allocation remains.
   if (error instanceof RangeError)
     return new LorekeepError('OUT_OF_MEMORY', 'not enough memory for the result', {}, { cause: error });
-  const { code, detail } = error as Error & { code?: unknown; detail?: ErrorDetail };
-  return isErrorCode(code) ? new AnyLorekeepError(code, error.message, detail) : error;
+  const { code, detail } = error as Error & { code?: unknown; detail?: NativeDetail };
+  if (!isErrorCode(code)) return error;
+  const { issues, ...facts } = detail ?? {};
+  const listed = issues === undefined ? facts : { ...facts, issues: issues.split('\n') };
+  return new AnyLorekeepError(code, error.message, listed);
 }

@@ -31,15 +31,22 @@ class IssueList {
   void add(std::size_t line, std::optional<std::size_t> record, std::string_view id, const RecordIssue& issue,
            Code code) {
     if (++count_ > kListedIssues) {
-      if (count_ == kListedIssues + 1) message_ += "\nand more";
+      if (count_ > kListedIssues + 1) return;
+      message_ += "\nand more";
+      issues_ += "\nand more";
       return;
     }
-    std::string where = file_ + ":" + std::to_string(line) + ": ";
+    std::string where = std::to_string(line) + ": ";
     if (record)
       where += "record " + std::to_string(*record) + (id.empty() ? "" : " (" + filter::quoted(id) + ")") + ": ";
     if (!issue.field.empty()) where += issue.field + ": ";
-    if (count_ > 1) message_ += "\n";
-    message_ += where + "expected " + issue.expected + ", found " + issue.found;
+    const std::string text = where + "expected " + issue.expected + ", found " + issue.found;
+    if (count_ > 1) {
+      message_ += "\n";
+      issues_ += "\n";
+    }
+    message_ += file_ + ":" + text;
+    issues_ += text;
     if (count_ > 1) return;
     code_ = code;
     details_ = {{"file", file_}, {"line", static_cast<std::int64_t>(line)}};
@@ -53,6 +60,7 @@ class IssueList {
   [[noreturn]] void raise() const {
     Details details = details_;
     details.emplace_back("mistakes", static_cast<std::int64_t>(count_));
+    details.emplace_back("issues", issues_);
     fail(code_, message_, std::move(details));
   }
 
@@ -60,6 +68,7 @@ class IssueList {
   std::string file_;
   std::size_t count_ = 0;
   std::string message_;
+  std::string issues_;  // a line each, without the file
   Code code_ = Code::kCorrupt;
   Details details_;
 };

@@ -114,7 +114,7 @@ async function checkVectors(records: Records, checked: Checked): Promise<void> {
     findings.push({ severity: 'warning', code: 'STALE', file: index, message });
     return checkTexts(records, { ...checked, model });
   }
-  for (const message of await vectorsWarnings(opened, checked)) {
+  for (const message of await vectorsWarnings(opened, { config, files, pathOf: (name) => name })) {
     findings.push({ severity: 'warning', code: 'NO_EFFECT', file: index, message });
   }
   await opened.close();

@@ -19,16 +19,16 @@ export interface LoadedKnowledgeBaseConfig {
 }
 
 /**
- * Reads a knowledge base's config file. A byte order mark is skipped.
+ * Reads a knowledge base's config file. A byte order mark is skipped. `name`: its path in warnings.
  * @throws LorekeepError: NOT_FOUND, IO, CORRUPT (not UTF-8, not JSON, more than 64 KiB), INVALID_ARGUMENT with file, line, field and
  * reason: the first 20 issues, a line each; `detail` is about the first.
  */
-export async function loadKnowledgeBaseConfig(path: string): Promise<LoadedKnowledgeBaseConfig> {
+export async function loadKnowledgeBaseConfig(path: string, name = path): Promise<LoadedKnowledgeBaseConfig> {
   const json = await readJson(path, maxBytes);
   const parsed = parseLenient(knowledgeBaseSchema, json.value);
   const place = ({ keys }: FieldIssue) => {
     const { line, column } = json.positionOf(keys);
-    return `${path}:${line}:${column}`;
+    return `${line}:${column}`;
   };
   const issues = parsed.ok ? synonymIssues(parsed.value) : parsed.issues;
   if (!parsed.ok || issues.length > 0) {
@@ -39,11 +39,11 @@ export async function loadKnowledgeBaseConfig(path: string): Promise<LoadedKnowl
     // A missing field may be present under a misspelt name.
     if (issues.some(({ kind }) => kind === 'missing'))
       lines.push(...parsed.ignored.slice(0, maxListed).map(line));
-    const detail = { file: path, path: field, nearest, mistakes: issues.length };
-    throw new LorekeepError('INVALID_ARGUMENT', lines.join('\n'), detail);
+    const facts = { file: path, path: field, nearest, mistakes: issues.length, issues: lines };
+    throw LorekeepError.about('INVALID_ARGUMENT', facts);
   }
   const warnings = parsed.ignored.map(
-    (issue) => `${place(issue)}: ${describeIssue(issue)}; it has no effect`,
+    (issue) => `${name}:${place(issue)}: ${describeIssue(issue)}; it has no effect`,
   );
   return { config: parsed.value, warnings };
 }

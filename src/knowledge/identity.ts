@@ -16,10 +16,11 @@ export async function identifySource({
   name,
   config: path,
   resolvePath,
+  pathOf,
   links,
 }: ConfigFiles): Promise<IdentifiedSource> {
   const own = await found(path);
-  const source = await resolveSource(path, resolvePath);
+  const source = await resolveSource({ name, config: path, resolvePath, pathOf });
   const { records, index } = source.files;
   const named = await Promise.all((index === undefined ? [records] : [records, index]).map(found));
   return { source, identity: new FilesIdentity(sourcePaths(name, source.config), [own, ...named], links) };

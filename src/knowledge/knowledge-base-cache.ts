@@ -1,7 +1,7 @@
-import { LorekeepError } from '../../lib/internal.js';
+import { AnyLorekeepError, type ErrorDetail, LorekeepError, messageOf } from '../../lib/basics.js';
 import { defaultCacheBytes } from '../base/machine/default-cache-bytes.js';
 import { PendingWork } from '../base/waiting/pending-work.js';
-import { isFileError } from './file-error.js';
+import { isChanged, isFileError } from './file-error.js';
 import { type FilesIdentity, identifySource } from './identity.js';
 import type { KnowledgeBase } from './knowledge-base.js';
 import { type KnowledgeLog, noLog } from './log.js';
@@ -177,13 +177,13 @@ export class KnowledgeBaseCache implements AsyncDisposable, Disposable {
     let loading = false;
     let key: string | undefined;
     try {
-      const { source, identity } = await identifySource(files);
+      const { source, identity } = await inPaths(files, () => identifySource(files));
       key = identity.key;
       if (key === except) return undefined;
       const load = (abort: AbortSignal) => {
         loading = true;
         this.#loads++;
-        return this.#load(source, files, abort).finally(() => files.close());
+        return inPaths(files, () => this.#load(source, files, abort)).finally(() => files.close());
       };
       const pin = await this.#pins.acquire(identity.key, files.name, load, signal);
       this.#remember(place.key, this.#afterLoad(identity, pin.value));
@@ -191,7 +191,7 @@ export class KnowledgeBaseCache implements AsyncDisposable, Disposable {
     } catch (error) {
       if (key !== undefined && this.#places.has(place.key) && isFileError(error))
         this.#failed.set(place.key, key);
-      throw shownError(error, files.shown);
+      throw error;
     } finally {
       if (!loading) await files.close();
     }
@@ -232,44 +232,55 @@ export class KnowledgeBaseCache implements AsyncDisposable, Disposable {
 
   async #load(source: ResolvedSource, files: ConfigFiles, signal: AbortSignal): Promise<KnowledgeBase> {
     const started = performance.now();
-    const log = shownLog(this.#log, files);
+    const log = logInPaths(this.#log, files);
     for (const warning of source.warnings) log.warn({ file: source.path }, warning);
-    try {
-      const model = await findModel(source, this.#models);
-      const opened = await openSource({
-        ...source,
-        model,
-        buildCommand: buildCommandOf(files.name, this.#given),
-        readOnly: this.#readOnly,
-        log,
-        signal,
-        onProgress: noProgress,
-      });
-      const ms = Math.round(performance.now() - started);
-      const { size, dimension, bytes } = opened;
-      log.info({ config: files.name, records: size, dimension, bytes, ms }, 'storage loaded');
-      return opened;
-    } catch (error) {
-      throw shownError(error, files.shown);
-    }
+    const model = await findModel(source, this.#models);
+    const opened = await openSource({
+      ...source,
+      model,
+      buildCommand: buildCommandOf(files.name, this.#given),
+      readOnly: this.#readOnly,
+      log,
+      signal,
+      onProgress: noProgress,
+    });
+    const ms = Math.round(performance.now() - started);
+    const { size, dimension, bytes } = opened;
+    log.info({ config: files.name, records: size, dimension, bytes, ms }, 'storage loaded');
+    return opened;
   }
 }
 
-/** Rewrites an error in terms of paths. */
-function shownError(error: unknown, shown: ConfigFiles['shown']): unknown {
-  if (!(error instanceof LorekeepError)) return error;
-  const { code, message, detail, cause } = error;
-  return new LorekeepError(code, shown(message), shownFacts(detail, shown), { cause });
+/** Runs work on the files of a config; facts of its errors are the paths of the files, not the names that they are opened by. */
+async function inPaths<T>(files: ConfigFiles, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw withPaths(error, files);
+  }
 }
 
-function shownLog(log: KnowledgeLog, { shown }: ConfigFiles): KnowledgeLog {
+function withPaths(error: unknown, files: ConfigFiles): unknown {
+  if (!(error instanceof AnyLorekeepError)) return error;
+  const { code, detail, cause } = error;
+  if (isChanged(error)) {
+    const message = `${files.pathOf(detail.path ?? '')}: it was changed in place while it was in use; load it again`;
+    return new AnyLorekeepError(code, message, detail, { cause });
+  }
+  if (detail.file === undefined || files.pathOf(detail.file) === detail.file) return error;
+  const facts: ErrorDetail = factsInPaths(detail, files);
+  return new AnyLorekeepError(code, messageOf(facts), facts, { cause });
+}
+
+function logInPaths(log: KnowledgeLog, files: ConfigFiles): KnowledgeLog {
   return {
-    info: (facts, message) => log.info(shownFacts(facts, shown), shown(message)),
-    warn: (facts, message) => log.warn(shownFacts(facts, shown), shown(message)),
+    info: (facts, message) => log.info(factsInPaths(facts, files), message),
+    warn: (facts, message) => log.warn(factsInPaths(facts, files), message),
   };
 }
 
-function shownFacts(facts: object, shown: ConfigFiles['shown']): Record<string, unknown> {
-  const show = (value: unknown) => (typeof value === 'string' ? shown(value) : shownError(value, shown));
-  return Object.fromEntries(Object.entries(facts).map(([name, value]) => [name, show(value)]));
+function factsInPaths(facts: object, files: ConfigFiles): object {
+  const inPath = (value: unknown) =>
+    typeof value === 'string' ? files.pathOf(value) : withPaths(value, files);
+  return Object.fromEntries(Object.entries(facts).map(([name, value]) => [name, inPath(value)]));
 }

@@ -168,8 +168,8 @@ export function recordsError(records: Records, file: string, errors: readonly It
     ({ index, message }) => `record ${index} (${JSON.stringify(records.idOf(index))}): ${message}`,
   );
   const { index, tokens, limit } = first;
-  const detail = { file, record: index, id: records.idOf(index), tokens, limit, mistakes: errors.length };
-  return new LorekeepError(first.code, `${file}: ${lines.join('\n')}`, detail);
+  const facts = { file, record: index, id: records.idOf(index), tokens, limit, mistakes: errors.length };
+  return LorekeepError.about(first.code, { ...facts, reason: lines.join('\n') });
 }
 
 /**

@@ -41,8 +41,8 @@ export interface ConfigFiles {
   readonly resolvePath: PathResolver;
   /** Paths with links on them that were followed to find the config, and where they led. */
   readonly links: ReadonlyMap<string, string>;
-  /** A text for people: with paths in place of the names that config and resolvePath gave. */
-  shown(text: string): string;
+  /** Returns the path of a file for one of the names that config and resolvePath gave; any other text as it is. */
+  pathOf(name: string): string;
   /** The names are invalid afterwards. Files that were opened by them stay open. */
   close(): Promise<void>;
 }
@@ -55,17 +55,19 @@ export interface ConfigPlace {
 }
 
 /** A config file that names files without bounds. */
-export function plainPlace(configPath: string): ConfigPlace {
-  const files: ConfigFiles = {
-    name: configPath,
-    config: configPath,
-    resolvePath: besideConfig(configPath),
-    links: new Map(),
-    shown: (text) => text,
-    close: async () => {},
-  };
-  return { key: configPath, open: async () => files };
-}
+export const plainFiles = (configPath: string): ConfigFiles => ({
+  name: configPath,
+  config: configPath,
+  resolvePath: besideConfig(configPath),
+  links: new Map(),
+  pathOf: (name) => name,
+  close: async () => {},
+});
+
+export const plainPlace = (configPath: string): ConfigPlace => ({
+  key: configPath,
+  open: async () => plainFiles(configPath),
+});
 
 export async function resolveFiles(
   config: KnowledgeBaseConfig,

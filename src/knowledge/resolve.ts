@@ -6,7 +6,13 @@ import type { KnowledgeBaseConfig } from './config-schema.js';
 import { type KnowledgeLog, noLog } from './log.js';
 import { type KnowledgeModel, type ModelResolver, type ModelSource, modelResolver } from './model.js';
 import { checkOptionNames, type OptionNames } from './option-names.js';
-import { besideConfig, type KnowledgeBaseFiles, type PathResolver, resolveFiles } from './paths.js';
+import {
+  type ConfigFiles,
+  type KnowledgeBaseFiles,
+  type PathResolver,
+  plainFiles,
+  resolveFiles,
+} from './paths.js';
 import { noProgress, type ProgressListener } from './progress.js';
 
 export interface OpenKnowledgeBaseOptions {
@@ -36,6 +42,8 @@ const known: OptionNames<OpenKnowledgeBaseOptions> = {
 /** A config that was read, and the files that it names. */
 export interface ResolvedSource {
   path: string;
+  /** The path of a file for people, by the name that it is opened by. */
+  pathOf(name: string): string;
   config: KnowledgeBaseConfig;
   /** One sentence per key of the config that has no effect. */
   warnings: string[];
@@ -68,9 +76,14 @@ export function buildCommandOf(config: string, models: ModelSource | undefined):
 }
 
 /** Reads a config and resolves the paths in it. @throws as openKnowledgeBase() for the config */
-export async function resolveSource(path: string, resolvePath: PathResolver): Promise<ResolvedSource> {
-  const { config, warnings } = await loadKnowledgeBaseConfig(path);
-  return { path, config, warnings, files: await resolveFiles(config, resolvePath) };
+export async function resolveSource({
+  name,
+  config: path,
+  resolvePath,
+  pathOf,
+}: Pick<ConfigFiles, 'name' | 'config' | 'resolvePath' | 'pathOf'>): Promise<ResolvedSource> {
+  const { config, warnings } = await loadKnowledgeBaseConfig(path, name);
+  return { path, pathOf, config, warnings, files: await resolveFiles(config, resolvePath) };
 }
 
 /** The model that a config names. @throws INVALID_ARGUMENT for an unknown one; errors of `models` */
@@ -90,8 +103,10 @@ export async function findSource(configPath: string, options: OpenKnowledgeBaseO
   const path = configArgument(configPath);
   checkOptionNames(options ?? {}, known, 'a knowledge base');
   const models = modelResolver(options?.models);
-  const { log = noLog, onProgress = noProgress, signal, resolvePath = besideConfig(path) } = options;
-  const source = await resolveSource(path, resolvePath);
+  const { log = noLog, onProgress = noProgress, signal } = options;
+  const files = plainFiles(path);
+  const { resolvePath = files.resolvePath } = options;
+  const source = await resolveSource({ ...files, resolvePath });
   for (const warning of source.warnings) log.warn({ file: path }, warning);
   const model = await findModel(source, models);
   const buildCommand = buildCommandOf(path, options.models);

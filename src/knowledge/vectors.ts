@@ -104,11 +104,11 @@ async function openIndex(
 /** Build parameters in which an index file differs from the config: one sentence each. @throws as inspectFile() */
 export async function vectorsWarnings(
   { vectorType }: VectorIndex,
-  { config, files }: Pick<Source, 'config' | 'files'>,
+  { config, files, pathOf }: Pick<Source, 'config' | 'files' | 'pathOf'>,
 ): Promise<string[]> {
   const file = files.index as string;
   const otherwise = (holds: string, field: string) =>
-    `${file}: holds ${holds}; ${field} has an effect when it is built again`;
+    `${pathOf(file)}: holds ${holds}; ${field} has an effect when it is built again`;
   const warnings: string[] = [];
   if (vectorType !== config.vector_type)
     warnings.push(otherwise(`${vectorType} vectors`, `vector_type ${config.vector_type}`));

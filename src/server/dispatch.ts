@@ -1,7 +1,7 @@
 import { type LogFields, withWorkContext } from '../base/waiting/work-context.js';
 import { serverError } from '../protocol/errors.js';
 import type { RequestId, Requests, RequestType } from '../protocol/frames.js';
-import { errorFields, isDefect, toServerError } from '../storages/failure.js';
+import { errorFrame, refusalOf } from '../storages/failure.js';
 import { type HandlerContext, handlers } from './handlers.js';
 
 type Request = Requests[RequestType];
@@ -29,12 +29,9 @@ async function answer(context: HandlerContext, request: Request): Promise<Answer
       throw serverError(1008, 'the server is stopping');
     return await called(context, request);
   } catch (thrown) {
-    const error = toServerError(thrown);
+    const error = refusalOf(thrown, log, { request: request.type, id: ownNumber(request.id) });
     code = error.code;
-    if (isDefect(error))
-      log.error({ err: thrown, request: request.type, id: ownNumber(request.id) }, 'request failed');
-    else log.debug({ request: request.type, code: error.code }, 'request refused');
-    return { type: 'Error', ...errorFields(error) };
+    return errorFrame(error);
   } finally {
     if (started !== undefined)
       observer?.request?.({ type: request.type, code, durationMs: performance.now() - started });

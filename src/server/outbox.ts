@@ -3,7 +3,7 @@ import { frameKind } from '../protocol/decoder.js';
 import { encodeFrame, frameHeader, refuseLength } from '../protocol/encoder.js';
 import type { ServerFrame } from '../protocol/frames.js';
 import { isLong, jsonPieces } from '../protocol/json-pieces.js';
-import { errorFields, toServerError } from '../storages/failure.js';
+import { errorFields, errorFrame, toServerError } from '../storages/failure.js';
 
 /** Characters converted to bytes at once. */
 const bufferedLength = 64 * 1024;
@@ -120,11 +120,17 @@ export class Outbox {
 
   /** Every request has a reply and every turn a TurnComplete, if only to say that it was too large. */
   #replace(frame: ServerFrame, thrown: unknown): void {
-    const error = errorFields(toServerError(thrown));
+    const error = toServerError(thrown);
     if (frame.type === 'TurnComplete') {
-      this.#write({ type: 'TurnComplete', turn_id: frame.turn_id, status: 'failed', text: '', error });
+      this.#write({
+        type: 'TurnComplete',
+        turn_id: frame.turn_id,
+        status: 'failed',
+        text: '',
+        error: errorFields(error),
+      });
     } else if ('reply_to' in frame) {
-      this.#write({ type: 'Error', reply_to: frame.reply_to, ...error });
+      this.#write({ ...errorFrame(error), reply_to: frame.reply_to });
     }
   }
 }

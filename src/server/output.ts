@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import type { Account } from '../fairness/account.js';
 import type { ServerError } from '../protocol/errors.js';
 import type { RequestId, ServerFrame } from '../protocol/frames.js';
-import { errorFields } from '../storages/failure.js';
+import { errorFrame } from '../storages/failure.js';
 import type { Deadlines } from './deadlines.js';
 import { Outbox } from './outbox.js';
 
@@ -56,7 +56,7 @@ export class Output {
   }
 
   refuse(error: ServerError, replyTo: RequestId | null): void {
-    this.send({ type: 'Error', reply_to: replyTo, ...errorFields(error) });
+    this.send({ ...errorFrame(error), reply_to: replyTo });
   }
 
   /** Writes long frames in a slice. Returns whether some are left. */

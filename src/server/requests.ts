@@ -5,7 +5,7 @@ import type { ServerFrame } from '../protocol/frames.js';
 import type { JsonParser } from '../protocol/json-parser.js';
 import { leadingId } from '../protocol/leading-id.js';
 import { idOf, objectOf, parseRequest } from '../protocol/request.js';
-import { isDefect, toServerError } from '../storages/failure.js';
+import { refusalOf } from '../storages/failure.js';
 import { dispatch } from './dispatch.js';
 import type { HandlerContext } from './handlers.js';
 import type { Output } from './output.js';
@@ -75,8 +75,8 @@ export class Requests {
         if (answer !== undefined) output.send(answer as ServerFrame);
       }
     } catch (thrown) {
-      const error = toServerError(thrown);
-      this.#note(error, thrown);
+      const error = refusalOf(thrown, this.#options.log);
+      context.services.observer?.invalid?.(error.code);
       output.refuse(error, (object && idOf(object)) ?? leadingId(frame.payload));
     }
     this.#serving--;
@@ -107,12 +107,5 @@ export class Requests {
     const holdRequest = (until: Promise<void>) => void held.push(until);
     const answer = await dispatch({ ...context, holdRequest }, request);
     return answer && { ...answer, reply_to: request.id };
-  }
-
-  #note(error: ReturnType<typeof toServerError>, thrown: unknown): void {
-    const { log, context } = this.#options;
-    if (isDefect(error)) log.error({ err: thrown }, 'request failed');
-    else log.debug({ code: error.code }, 'request refused');
-    context.services.observer?.invalid?.(error.code);
   }
 }

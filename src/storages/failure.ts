@@ -1,5 +1,6 @@
 import { AbortError } from '../../lib/internal.js';
 import { isOutOfDescriptors } from '../knowledge/out-of-descriptors.js';
+import type { Log } from '../log/log.js';
 import { ServerError, serverError } from '../protocol/errors.js';
 import { libraryError } from './wire-errors.js';
 
@@ -30,7 +31,20 @@ export function errorFields({ code, name, message, details }: ServerError) {
   return { code, name, message, details };
 }
 
+/** Returns the frame of an error, without the id of the request. */
+export function errorFrame(error: ServerError) {
+  return { type: 'Error' as const, ...errorFields(error) };
+}
+
 /** Returns whether the error is a defect of lorekeep, which the log shows in full. */
 export function isDefect(error: ServerError): boolean {
   return error.code === 1009;
+}
+
+/** Converts what a request has thrown, and logs it: a defect in full, any other error as its code. `facts`: of the request. */
+export function refusalOf(thrown: unknown, log: Log, facts: object = {}): ServerError {
+  const error = toServerError(thrown);
+  if (isDefect(error)) log.error({ err: thrown, ...facts }, 'request failed');
+  else log.debug({ ...facts, code: error.code }, 'request refused');
+  return error;
 }

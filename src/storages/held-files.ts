@@ -13,7 +13,7 @@ const hasNames = existsSync(openFiles);
 export class HeldFiles {
   readonly #descriptors: number[] = [];
   /** The names returned so far, with their paths. */
-  readonly #shown = new Map<string, string>();
+  readonly #paths = new Map<string, string>();
 
   /** Returns a name for an open file with the real path `path`. Takes over the descriptor. */
   file(descriptor: number, path: string): string {
@@ -28,17 +28,17 @@ export class HeldFiles {
 
   /** Returns a name that cannot be opened, for a file in an absent folder. */
   nowhere(path: string): string {
-    const name = join(openFiles, `none-${this.#shown.size}`, basename(path));
-    this.#shown.set(name, path);
-    this.#shown.set(dirname(name), dirname(path));
+    const name = join(openFiles, `none-${this.#paths.size}`, basename(path));
+    this.#paths.set(dirname(name), dirname(path));
     return name;
   }
 
-  /** Replaces the names in a text by their paths. */
-  shown(text: string): string {
-    // Longest first: one name may be a prefix of another.
-    const names = [...this.#shown].sort(([a], [b]) => b.length - a.length);
-    return names.reduce((result, [name, path]) => result.replaceAll(name, path), text);
+  /** Returns the path for a name, or for a name in a folder that has one; any other text as it is. */
+  pathOf(name: string): string {
+    const path = this.#paths.get(name);
+    if (path !== undefined) return path;
+    const folder = this.#paths.get(dirname(name));
+    return folder === undefined ? name : join(folder, basename(name));
   }
 
   async close(): Promise<void> {
@@ -50,7 +50,7 @@ export class HeldFiles {
     this.#descriptors.push(descriptor);
     if (!hasNames) return undefined;
     const name = `${openFiles}/${descriptor}`;
-    this.#shown.set(name, path);
+    this.#paths.set(name, path);
     return name;
   }
 }

@@ -39,7 +39,7 @@ export class KnowledgeBaseStorages {
     } catch (error) {
       signal.throwIfAborted();
       this.#tellRemedy(error);
-      throw await configError(error, { path, where }, (message, facts) => root.hide(message, facts));
+      throw configError(error, { path, where }, await root.shownPath());
     }
   }
 

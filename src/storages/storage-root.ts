@@ -6,9 +6,9 @@ import { type BeneathRequest, type BeneathResult, LorekeepError, openBeneath } f
 import type { ConfigFiles, ConfigPlace } from '../knowledge/index.js';
 import type { ErrorDetailsOf } from '../protocol/error-details.js';
 import { fail, serverError } from '../protocol/errors.js';
+import { type ShownPath, shownBelow } from './client-error.js';
 import { isOutOfDescriptors } from './failure.js';
 import { HeldFiles } from './held-files.js';
-import { hidePaths } from './hide-paths.js';
 import { openByNames } from './open-by-names.js';
 import { fromRoot, leavesRoot } from './path-spelling.js';
 
@@ -118,7 +118,7 @@ export class StorageRoot {
         names.set(key, known);
         return known;
       },
-      shown: (text) => held.shown(text),
+      pathOf: (name) => held.pathOf(name),
       close: async () => {
         await Promise.allSettled(names.values());
         await held.close();
@@ -133,11 +133,10 @@ export class StorageRoot {
     return reached;
   }
 
-  /** Removes absolute paths from a message and its facts, so that clients do not learn the server's paths. */
-  async hide(message: string, facts: object = {}): Promise<{ message: string; facts: object }> {
+  /** Shows the paths of the root's files as requests name them, and no folder outside it. */
+  async shownPath(): Promise<ShownPath> {
     const folder = join(this.#folder, this.#inside);
-    const roots = [await realpath(folder).catch(() => folder), folder];
-    return hidePaths(message, facts, roots);
+    return shownBelow([await realpath(folder).catch(() => folder), folder]);
   }
 
   #request(path: string, wanted: BeneathRequest['wanted']): BeneathRequest {

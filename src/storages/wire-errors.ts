@@ -1,10 +1,10 @@
 import { AnyLorekeepError, LorekeepError } from '../../lib/basics.js';
 import { type ErrorCode as LibraryCode, translateError } from '../../lib/internal.js';
-import { isFileError } from '../knowledge/file-error.js';
+import { isChanged, isFileError } from '../knowledge/file-error.js';
 import { ModelLoadError } from '../models/model-load-error.js';
 import { UnknownModelError } from '../models/unknown-model.js';
 import { type ErrorCode, type ServerError, serverError } from '../protocol/errors.js';
-import { hidePaths } from './hide-paths.js';
+import { forClient, type ShownPath, shownBelow } from './client-error.js';
 
 /**
  * The only place that converts library errors to protocol errors. The functions return errors they do not know unchanged.
@@ -15,16 +15,12 @@ export function libraryError(thrown: unknown): ServerError | undefined {
   // A RangeError of JavaScript is a defect here.
   const error = thrown instanceof RangeError ? thrown : translateError(thrown);
   if (!(error instanceof LorekeepError)) return undefined;
-  const { code, message, detail } = error;
+  const { code } = error;
   if (!(error instanceof ModelLoadError)) {
-    if (code === 'CORRUPT' && detail.reason === 'changed')
-      return serverError(8003, `a file ${changedInPlace}`, {}, { cause: error });
+    if (isChanged(error)) return serverError(8003, `a file ${changedInPlace}`, {}, { cause: error });
+    const { message, details } = forClient(error, shownBelow([]));
     if (code === 'DEVICE_LOST') return serverError(5011, message, {}, { cause: error });
-    if (code !== 'OUT_OF_MEMORY') return undefined;
-    // The message has the reason, which may name paths of this machine.
-    const { reason, ...facts } = detail;
-    const shown = hidePaths(message, facts, []);
-    return serverError(5003, shown.message, shown.facts, { cause: error });
+    return code === 'OUT_OF_MEMORY' ? serverError(5003, message, details, { cause: error }) : undefined;
   }
   const { model, told, why: reason } = error;
   if (code === 'CLOSED') return serverError(1008, 'the server is stopping', {}, { cause: error });
@@ -51,7 +47,7 @@ export function searchError(error: unknown, places: SearchPlaces): unknown {
   if (!(error instanceof AnyLorekeepError))
     return unknownModel(error, `${places.fields}rerank.model`, places.invalid);
   const { field, reason, path, ...facts } = error.detail;
-  if (error.code === 'CORRUPT' && reason === 'changed') {
+  if (isChanged(error)) {
     const { where, value } = places.storage;
     const storage = value.slice(0, 256);
     const message = `${where}: ${JSON.stringify(storage)}: a file ${changedInPlace}`;
@@ -116,12 +112,12 @@ interface UnknownModel {
   nearest?: string;
 }
 
-/** Converts an error about a config or the files that it names: one code, without paths outside the root. */
-export async function configError(
+/** Converts an error about a config or the files that it names to one code. */
+export function configError(
   error: unknown,
   { path: file, where }: { path: string; where: string },
-  hide: (message: string, facts: object) => Promise<{ message: string; facts: object }>,
-): Promise<unknown> {
+  shown: ShownPath,
+): unknown {
   if (!isFileError(error) || error instanceof ModelLoadError) return error;
   const { detail } = error;
   if (detail.field === 'embedding_model') {
@@ -129,13 +125,9 @@ export async function configError(
     const message = `${where}: ${JSON.stringify(file)}: ${field}: ${reason}`;
     return serverError(8003, message, { known, nearest, path: where, file, field }, { cause: error });
   }
-  const { reason, remedy, ...facts } = detail;
-  // The command names paths of the server.
-  const elsewhere = {
-    ...detail,
-    remedy: 'build it again on the server: its log has the command',
-  };
-  const { message } = remedy === undefined ? error : AnyLorekeepError.about(error.code, elsewhere);
-  const shown = await hide(message, facts);
-  return serverError(8003, `${where}: ${shown.message}`, { ...shown.facts, path: where }, { cause: error });
+  const told = isChanged(error)
+    ? { message: `${JSON.stringify(file)}: a file ${changedInPlace}`, details: {} }
+    : forClient(error, shown);
+  const details = { ...told.details, path: where };
+  return serverError(8003, `${where}: ${told.message}`, details, { cause: error });
 }

@@ -182,9 +182,9 @@ describe('files of two knowledge bases', () => {
     await open(place('one.json'));
     const before = readFileSync(place(shared[field]));
     const { message } = await rejection(openKnowledgeBase(place('two.json'), { models }), 'INVALID_ARGUMENT');
-    expect(message).toContain(
-      `${place('two.json')}: ${field}: ${JSON.stringify(shared[field])}: it belongs to the knowledge base one.json`,
-    );
+    const about = `${place('two.json')}: ${field}: ${JSON.stringify(shared[field])}`;
+    expect(message).toContain(`${about}: it belongs to another knowledge base, so it is not overwritten`);
+    expect(message).toContain('; that is one.json, seen from its folder; ');
     expect(readFileSync(place(shared[field]))).toEqual(before);
     expect(await open(place('one.json'))).toEqual(['one0']);
   });

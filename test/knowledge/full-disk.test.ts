@@ -34,7 +34,7 @@ test('a full disk is an error that names file and folder, and the old files stay
   expect(told).toEqual({
     code: 'IO',
     message: expect.stringMatching(
-      new RegExp(`^${folder}/kb\\.index: cannot .* in the folder ${folder}: No space left on device$`),
+      new RegExp(`^${folder}/kb\\.index: cannot .* in its folder: No space left on device$`),
     ),
     warned: [expect.stringContaining('embeddings file not written')],
     unchanged: true,

@@ -252,7 +252,8 @@ describe('an index file', () => {
     write(other.config, { ...config, records_file: `${other.name}-records.json` });
     const before = readFileSync(kb.index);
     const error = await rejection(openKnowledgeBase(other.config, { models }), 'INVALID_ARGUMENT');
-    expect(error.message).toContain(`it belongs to the knowledge base ${kb.name}.json`);
+    expect(error.message).toContain(`it belongs to another knowledge base`);
+    expect(error.message).toContain(`that is ${kb.name}.json, seen from its folder`);
     expect(readFileSync(kb.index).equals(before)).toBe(true);
   });
 

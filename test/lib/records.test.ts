@@ -80,6 +80,7 @@ describe('records of a file', () => {
       expected: 'a string that is not blank',
       found: 'nothing',
       mistakes: 2,
+      issues: error.message.split('\n').map((line) => line.slice(`${wrong}:`.length)),
     });
   });
 

@@ -6,11 +6,17 @@ import { type ServerFrame, serverSchemas } from '../../src/protocol/frames.js';
 
 const frameLimit = 256 * 1024 * 1024;
 
+/** Parts of the paths of every folder that tests make, and of the names of open files. */
+const secrets = ['lorekeep-test-', 'lorekeep-server-', '/proc/self', process.cwd()];
+
 const strictSchemas = Object.fromEntries(
   Object.entries(serverSchemas).map(([type, schema]) => [type, schema.strict()]),
 );
 
-/** Sends frames or plain bytes and keeps what comes back. Every frame received must be right by its schema. */
+/**
+ * Sends frames or plain bytes and keeps what comes back. Every frame received must be right by its schema, and without a path of the
+ * server that this client did not send.
+ */
 export class RawClient {
   readonly socket: Socket;
   readonly received: ServerFrame[] = [];
@@ -18,6 +24,8 @@ export class RawClient {
   readonly #decoder = new FrameDecoder(frameLimit);
   #looking: (() => void)[] = [];
   #ended = false;
+  #secrets = secrets;
+  #leak: Error | undefined;
 
   private constructor(socket: Socket) {
     this.socket = socket;
@@ -30,7 +38,13 @@ export class RawClient {
     socket.on('data', (chunk: Buffer) => {
       this.#decoder.push(chunk);
       for (let frame = this.#decoder.next(); frame !== undefined; frame = this.#decoder.next()) {
-        const value = JSON.parse(frame.payload.toString()) as ServerFrame;
+        const text = frame.payload.toString();
+        if (this.#secrets.some((secret) => text.includes(secret))) {
+          this.#leak = new Error(`a frame with a path of the server: ${text}`);
+          this.#look();
+          throw this.#leak;
+        }
+        const value = JSON.parse(text) as ServerFrame;
         // Replies to debug commands are not part of the protocol.
         const isDebug = (value.type as string) === 'DebugCommandResponse';
         this.received.push(isDebug ? value : (strictSchemas[value.type]?.parse(value) as ServerFrame));
@@ -47,10 +61,11 @@ export class RawClient {
   }
 
   send(...frames: object[]): void {
-    this.socket.write(Buffer.concat(frames.map((frame) => encodeFrame(frame, frameLimit))));
+    this.bytes(Buffer.concat(frames.map((frame) => encodeFrame(frame, frameLimit))));
   }
 
   bytes(bytes: Buffer): void {
+    this.#secrets = this.#secrets.filter((secret) => !bytes.includes(secret));
     this.socket.write(bytes);
   }
 
@@ -62,6 +77,7 @@ export class RawClient {
         const frame = this.received[looked++] as ServerFrame;
         if (fits(frame)) return frame as Frame;
       }
+      if (this.#leak !== undefined) throw this.#leak;
       if (this.#ended) throw new Error(`closed; received ${JSON.stringify(this.received).slice(0, 500)}`);
       await new Promise<void>((resolve) => this.#looking.push(resolve));
     }

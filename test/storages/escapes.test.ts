@@ -329,7 +329,7 @@ describe.runIf(posix)('a path that a request or a config names', () => {
       const words = await files.resolvePath('new/folder/kb.bm25', 'bm25_file', true);
       expect(existsSync(file('root/new/folder'))).toBe(!readOnly);
       expect(existsSync(words)).toBe(false);
-      expect(files.shown(words)).toBe(file('root/new/folder/kb.bm25'));
+      expect(files.pathOf(words)).toBe(file('root/new/folder/kb.bm25'));
       await expect(files.resolvePath('to-folder/kb.bm25', 'bm25_file', true)).rejects.toMatchObject({
         code: 3009,
       });

@@ -2,7 +2,9 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { LorekeepError } from '../../lib/index.js';
 import { makeFolder } from '../../lib/os/make-folder.js';
+import { forClient } from '../../src/storages/client-error.js';
 import { StorageRoot } from '../../src/storages/storage-root.js';
 import { temporaryFolder } from '../helpers/folder.js';
 
@@ -70,9 +72,10 @@ describe.runIf(linux)('files of a storage root', () => {
       expect([readFileSync(files.config, 'utf8'), readFileSync(records, 'utf8')]).toEqual(['root', 'root']);
       writeFileSync(sidecar, 'words');
       expect(() => readFileSync(file('outside/kb/kb.bm25'))).toThrow('ENOENT');
-      expect(files.shown(`${records}:1 and ${sidecar}`)).toBe(
-        `${file('root/kb/records.json')}:1 and ${file('root/kb/kb.bm25')}`,
-      );
+      expect([records, sidecar].map(files.pathOf)).toEqual([
+        file('root/kb/records.json'),
+        file('root/kb/kb.bm25'),
+      ]);
       await files.close();
     },
   );
@@ -127,9 +130,10 @@ describe.runIf(linux)('a config and what it names', () => {
       await asNobody(async () => {
         const files = await root.openConfig('kb/kb.json', 'config_path');
         const words = await files.resolvePath('../sealed/new/kb.bm25', 'bm25_file', true);
-        expect(files.shown(`${words} in ${dirname(words)}`)).toBe(
-          `${file('root/sealed/new/kb.bm25')} in ${file('root/sealed/new')}`,
-        );
+        expect([words, dirname(words)].map(files.pathOf)).toEqual([
+          file('root/sealed/new/kb.bm25'),
+          file('root/sealed/new'),
+        ]);
         expect(() => makeFolder(dirname(words))).toThrow('mkdir');
         await files.close();
       });
@@ -181,23 +185,26 @@ async function asNobody(run: () => Promise<void>): Promise<void> {
 }
 
 describe('a storage root', () => {
-  it('is taken out of messages', async () => {
-    const message = `${file('root/kb/kb.json')}: a comma/colon is expected`;
-    expect(await root.hide(message)).toMatchObject({ message: 'kb/kb.json: a comma/colon is expected' });
+  it.each([
+    ['/', '/srv/kb/kb.json', 'srv/kb/kb.json'],
+    ['/srv', '/srv/kb/kb.json', 'kb/kb.json'],
+    ['/srv/my kb', '/srv/my kb/kb.json', 'kb.json'],
+    ['/srv', '/my data/a, b (c)/kb.json', 'kb.json'],
+    ['/', '/my data/a, b (c)/kb.json', 'my data/a, b (c)/kb.json'],
+  ])('below %s shows clients %s as %s', async (folder, path, shown) => {
+    const facts = { file: path, folder: path, id: '/a/b', line: 3, reason: 'expected 3/4, found "/a/b"' };
+    const error = LorekeepError.about('CORRUPT', { ...facts, remedy: `run lorekeep build ${path}` });
+    expect(forClient(error, await new StorageRoot(folder).shownPath())).toEqual({
+      message: `${shown}:3: expected 3/4, found "/a/b"; build it again on the server: its log has the command`,
+      details: { file: shown, folder: shown, id: '/a/b', line: 3 },
+    });
   });
 
-  it.each([
-    ['/', '/srv/kb/kb.json:1: 3/4 or "/a/b"', 'srv/kb/kb.json:1: 3/4 or "/a/b"'],
-    ['/srv', '/srv/kb/kb.json: see /srv/kb/x', 'kb/kb.json: see kb/x'],
-    ['/srv/my kb', '/srv/my kb/kb.json: a, b', 'kb.json: a, b'],
-    ['/srv', '/my data/a, b (c)/kb.json: 3, /my data/a, b (c)/kb.json', 'kb.json: 3, kb.json'],
-    ['/', '/my data/a, b (c)/kb.json: 3', 'my data/a, b (c)/kb.json: 3'],
-    ['/srv', "cannot be read: open '/data/other/kb.json'", "cannot be read: open 'kb.json'"],
-  ])('below %s hides what is above it: %s', async (folder, message, hidden) => {
-    const facts = { file: message.split(':')[0], id: '/a/b', line: 3 };
-    const found = await new StorageRoot(folder).hide(message, facts);
-    expect(found.message).toBe(hidden);
-    expect(found.facts).toMatchObject({ id: '/a/b', line: 3, file: hidden.split(':')[0] });
+  it('gives an error about a file without a reason no words of the system', async () => {
+    const error = new LorekeepError('IO', '/srv/kb.json: cannot open /srv/x', { file: '/srv/kb.json' });
+    expect(forClient(error, await root.shownPath()).message).toBe(
+      "kb.json: cannot be used; the server's log says why",
+    );
   });
 
   it('reads a file, and tells when it is too large', async () => {

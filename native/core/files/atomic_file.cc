@@ -181,7 +181,7 @@ void AtomicFile::refuse(const char* what) {
   discard();
   const std::string name = utf8_path(target());
   const std::string folder = utf8_path(target().has_parent_path() ? target().parent_path() : ".");
-  fail_file(Code::kIo, name, what + (" in the folder " + folder) + ": " + std::strerror(code), {{"folder", folder}});
+  fail_file(Code::kIo, name, std::string(what) + " in its folder: " + std::strerror(code), {{"folder", folder}});
 }
 
 void AtomicFile::discard() noexcept {

@@ -35,10 +35,11 @@ std::filesystem::path folder_of(const std::filesystem::path& target) {
 
 }  // namespace
 
-void Destination::refuse(const std::string& what) const {
+void Destination::refuse(const Refusal& why) const {
   const std::string name = utf8_path(target_);
-  const std::string remedy = "remove it or choose another path for the file";
-  const std::string reason = "it " + what + ", so it is not overwritten";
+  const std::string owner = why.owner.empty() ? "" : "that is " + why.owner + ", seen from its folder; ";
+  const std::string remedy = owner + "remove it or choose another path for the file";
+  const std::string reason = "it " + why.reason + ", so it is not overwritten";
   fail(Code::kInvalidArgument, name + ": " + reason + "; " + remedy,
        {{"file", name}, {"reason", reason}, {"remedy", remedy}});
 }
@@ -81,12 +82,12 @@ Destination::Seen Destination::look() const {
   const auto status = std::filesystem::symlink_status(target_, error);
   if (status.type() == std::filesystem::file_type::not_found) return {};
   if (error) unreadable(error.value());
-  if (std::filesystem::is_symlink(status)) refuse("is a symbolic link");
-  if (!std::filesystem::is_regular_file(status)) refuse("is not a regular file");
+  if (std::filesystem::is_symlink(status)) refuse({"is a symbolic link", {}});
+  if (!std::filesystem::is_regular_file(status)) refuse({"is not a regular file", {}});
   const std::uint64_t size = std::filesystem::file_size(target_, error);
   if (error) unreadable(error.value());
   if (size == 0) return {};
-  if (const std::string why = rule_(StreamedFile(target_, size)); !why.empty()) refuse(why);
+  if (const Refusal why = rule_(StreamedFile(target_, size)); !why.reason.empty()) refuse(why);
   return {};
 }
 
@@ -198,13 +199,13 @@ Destination::Seen Destination::look() const {
     if (errno == ENOENT) return {};
     unreadable(errno);
   }
-  if (S_ISLNK(named.st_mode)) refuse("is a symbolic link");
-  if (S_ISDIR(named.st_mode)) refuse("is a folder");
-  if (!S_ISREG(named.st_mode)) refuse("is not a regular file");
+  if (S_ISLNK(named.st_mode)) refuse({"is a symbolic link", {}});
+  if (S_ISDIR(named.st_mode)) refuse({"is a folder", {}});
+  if (!S_ISREG(named.st_mode)) refuse({"is not a regular file", {}});
   const int handle = ::openat(folder_, name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
   if (handle < 0) {
     if (errno == ENOENT) return {};
-    if (errno == ELOOP) refuse("is a symbolic link");
+    if (errno == ELOOP) refuse({"is a symbolic link", {}});
     unreadable(errno);
   }
   struct stat opened{};
@@ -212,9 +213,9 @@ Destination::Seen Destination::look() const {
   const int code = errno;
   const OpenedFile file(handle, static_cast<std::uint64_t>(opened.st_size));
   if (!known) unreadable(code);
-  if (!S_ISREG(opened.st_mode)) refuse("is not a regular file");
+  if (!S_ISREG(opened.st_mode)) refuse({"is not a regular file", {}});
   if (opened.st_size > 0) {
-    if (const std::string why = rule_(file); !why.empty()) refuse(why);
+    if (const Refusal why = rule_(file); !why.reason.empty()) refuse(why);
   }
   return {Seen::Identity{opened.st_dev, opened.st_ino}};
 }

@@ -25,8 +25,12 @@ class FoundFile {
   std::uint64_t size_;
 };
 
-/// Returns why a non-empty file must not be replaced, as the end of "PATH: it ..."; empty if it may be.
-using ReplacementRule = std::function<std::string(const FoundFile&)>;
+/// Why a non-empty file must not be replaced.
+struct Refusal {
+  std::string reason;  // the end of "PATH: it ...", without another path; empty if it may be replaced
+  std::string owner;   // the path of the file that it belongs to; empty if none
+};
+using ReplacementRule = std::function<Refusal(const FoundFile&)>;
 
 /// Keeps the folder open from the first check to the rename, so that moving or replacing it meanwhile has no effect.
 /// Refuses a symbolic link at the destination.
@@ -54,7 +58,7 @@ class Destination {
  private:
   struct Seen;
   Seen look() const;
-  [[noreturn]] void refuse(const std::string& what) const;
+  [[noreturn]] void refuse(const Refusal& why) const;
   [[noreturn]] void unreadable(int code) const;
 
   std::filesystem::path target_;

@@ -69,17 +69,17 @@ std::optional<std::vector<std::byte>> read_owner(const FoundFile& file, const Se
   return content;
 }
 
-std::string owned_by_another(const std::vector<std::byte>& content, const fs::path& folder, const FileOwner& owner) {
+Refusal owned_by_another(const std::vector<std::byte>& content, const fs::path& folder, const FileOwner& owner) {
   try {
     ByteReader reader(content, "");
     const fs::path named = read_path(reader);
     const fs::path config = (folder / named).lexically_normal();
     const fs::path records = (folder / read_path(reader)).lexically_normal();
     std::error_code error;
-    if (!fs::exists(config, error) || same_file(config, owner.config) || same_file(records, owner.records)) return "";
-    return "belongs to the knowledge base " + utf8_path(named) + " (seen from its folder)";
+    if (!fs::exists(config, error) || same_file(config, owner.config) || same_file(records, owner.records)) return {};
+    return {"belongs to another knowledge base", utf8_path(named)};
   } catch (const Error&) {
-    return "";
+    return {};
   }
 }
 
@@ -103,18 +103,18 @@ std::vector<std::byte> owner_bytes(const fs::path& target, const FileOwner& owne
 
 ReplacementRule replaces_own_kind(const fs::path& target, Magic magic, const FileOwner* owner) {
   return [folder = real_folder_of(target), magic,
-          owner = owner == nullptr ? std::nullopt : std::optional(*owner)](const FoundFile& file) -> std::string {
+          owner = owner == nullptr ? std::nullopt : std::optional(*owner)](const FoundFile& file) -> Refusal {
     SectionFileHeader header{};
     const bool whole = read_values(file, 0, std::span(&header, 1));
     // A file truncated within its magic counts as a damaged file of this kind.
     const auto beginning = std::as_writable_bytes(std::span(&header.magic, 1))
                                .first(static_cast<std::size_t>(std::min<std::uint64_t>(sizeof(magic), file.size())));
     if (!(whole || file.read(0, beginning)) || std::memcmp(&header.magic, &magic, beginning.size()) != 0) {
-      return "is not a file of the kind that lorekeep writes there (such files begin with " + shown(magic) + ")";
+      return {"is not a file of the kind that lorekeep writes there (such files begin with " + shown(magic) + ")", {}};
     }
-    if (!whole || !owner) return "";
+    if (!whole || !owner) return {};
     const auto content = read_owner(file, header);
-    return content ? owned_by_another(*content, folder, *owner) : "";
+    return content ? owned_by_another(*content, folder, *owner) : Refusal{};
   };
 }
 

@@ -11,10 +11,7 @@ export async function readJson(path: string, maxBytes?: number): Promise<JsonTex
   const json = parse(path, await readText(path, maxBytes));
   const shape = json.shapeProblem();
   if (shape === undefined) return json;
-  throw new LorekeepError('INVALID_ARGUMENT', `${path}${shape.place}: ${shape.what}`, {
-    file: path,
-    reason: shape.what,
-  });
+  throw LorekeepError.about('INVALID_ARGUMENT', { file: path, ...shape.position, reason: shape.what });
 }
 
 function parse(path: string, text: string): JsonText {
@@ -22,9 +19,7 @@ function parse(path: string, text: string): JsonText {
     return new JsonText(text);
   } catch (cause) {
     if (!(cause instanceof JsonSyntaxError)) throw cause;
-    const { line, column } = cause.position;
     const reason = `not valid JSON: ${cause.message}`;
-    const message = `${path}:${line}:${column}: ${reason}`;
-    throw new LorekeepError('CORRUPT', message, { file: path, line, reason }, { cause });
+    throw LorekeepError.about('CORRUPT', { file: path, ...cause.position, reason }, { cause });
   }
 }

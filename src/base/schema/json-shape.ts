@@ -4,9 +4,11 @@ import { fieldPath } from './field-path.js';
 /** Deepest nesting, the same as for records files. */
 const deepest = 64;
 
-/** A defect of a JSON text and its place: `:line:column`, or nothing if it concerns the whole text. */
+/** A defect of a JSON text. */
 export interface ShapeProblem {
+  /** `:line:column`, or nothing if it concerns the whole text. */
   place: string;
+  position?: { line: number; column: number };
   what: string;
 }
 
@@ -28,8 +30,9 @@ export function checkJsonShape(text: string): ShapeProblem | undefined {
     onObjectProperty: (name, _offset, _length, line, character, path) => {
       const names = open.at(-1);
       if (names?.has(name)) {
-        const place = `:${line + 1}:${character + 1}`;
-        wrong ??= { place, what: `${fieldPath([...path(), name])}: occurs twice` };
+        const position = { line: line + 1, column: character + 1 };
+        const place = `:${position.line}:${position.column}`;
+        wrong ??= { place, position, what: `${fieldPath([...path(), name])}: occurs twice` };
       }
       names?.add(name);
     },

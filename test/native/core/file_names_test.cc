@@ -19,12 +19,12 @@ namespace fs = std::filesystem;
 
 constexpr std::array<std::byte, 3> kContents{std::byte{'o'}, std::byte{'n'}, std::byte{'e'}};
 
-std::string accept_all(const FoundFile&) {
-  return "";
+Refusal accept_all(const FoundFile&) {
+  return {};
 }
 
-std::string refuse_all(const FoundFile&) {
-  return "it is somebody's";
+Refusal refuse_all(const FoundFile&) {
+  return {"is somebody's", {}};
 }
 
 /// A folder in `folder` whose name no system's code page holds.
