@@ -44,7 +44,7 @@ const Architecture& find_architecture(const GgufFile& file) {
     if (architecture.name == architecture_of(file)) return architecture;
     known.push_back(architecture.name);
   }
-  refuse_architecture(file, "give no embeddings", known, "docs/internals/embedding.md");
+  refuse_architecture(file, "give no embeddings", known, "docs/internals/inference.md");
 }
 
 struct Parameters : GgufKeys {

@@ -13,7 +13,7 @@ export const otherVariables: Readonly<Record<string, string>> = {
   LOREKEEP_ACCESS_TOKEN: '`lorekeep ask`: the access token of the server.',
   LOREKEEP_BACKENDS: 'Folder with GPU plugins, searched first ([devices](../guides/devices.md)).',
   LOREKEEP_CACHE:
-    'Cache folder of settings measured on this machine ([embedding](../internals/embedding.md#runtimes)).',
+    'Cache folder of settings measured on this machine ([embedding](../internals/inference.md#embedding-runtimes)).',
   LOREKEEP_CPU_PLUGIN: "The engine's CPU plugin: a file name next to the addon, or a path.",
   LOREKEEP_CPU_VARIANTS:
     'CPU variants compiled by `npm install` without a prebuild: `native` or `all` ([building](../internals/building.md)).',

@@ -12,7 +12,7 @@ const maxBuffers = 4;
 /** Threads of a model; 0: all that the process may use. */
 const buffers = (threads: number) => Math.min(maxBuffers, threads || availableParallelism()) * bytesPerThread;
 
-/** Bytes of a weight in the encoder's runtimes: docs/internals/embedding.md. llama.cpp computes with the weights of the file. */
+/** Bytes of a weight in the encoder's runtimes: docs/internals/inference.md. llama.cpp computes with the weights of the file. */
 const weightBytes = (runtime: string) =>
   runtime.endsWith('vnni') ? 1.125 : runtime.endsWith('bf16') ? 2 : 4;
 

@@ -3,7 +3,7 @@ import { openKnowledgeBase } from '../../knowledge/index.js';
 import type { CommandModels } from '../models.js';
 import { type CheckResult, warningFinding } from './findings.js';
 
-/** Recall that docs/search.md promises. */
+/** Recall that docs/concepts/search.md promises. */
 const promised = 0.99;
 
 const kept = {
