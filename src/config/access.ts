@@ -1,5 +1,5 @@
+import { rootFolderProblem } from './root-folder-problem.js';
 import type { ServerConfig } from './schema.js';
-import { rootFolderProblem } from './storage-root-problem.js';
 
 /** The config fields about access. */
 export type AccessConfig = Pick<
@@ -14,14 +14,14 @@ export function sessionFolders({ session_folders, network_access }: AccessConfig
 
 /** A sentence for the operator about a field; with `remedy` if the value is probably a mistake. */
 export interface AccessNote {
-  field: 'session_folders' | 'access_token_file';
+  field: 'storage_root' | 'session_folders' | 'access_token_file';
   message: string;
   remedy?: string;
 }
 
 /**
- * Returns notes on the folders and clients that the config admits. `root`: the storage root. `secret`: whether clients
- * need an access token.
+ * Returns notes on the folders and clients that the config admits, and on a storage root that is unusable. `root`: the
+ * storage root. `secret`: whether clients need an access token.
  */
 export function accessNotes(
   config: AccessConfig,
@@ -32,13 +32,17 @@ export function accessNotes(
   const folders = sessionFolders(config);
   const clients = `${network ? 'clients on the local network' : 'clients on this machine'}${secret ? ' with the access token' : ''}`;
   const message = `${clients} may read storages and text files in ${openPlaces(folders, root)}`;
-  const notes: AccessNote[] = [{ field: 'session_folders', message }];
-  if (network && folders === 'any')
-    notes[0] = {
-      field: 'session_folders',
-      message,
-      remedy: 'set session_folders to "storage_root" or to a list',
-    };
+  const notes: AccessNote[] = [];
+  const ofRoot = rootFolderProblem(root);
+  if (ofRoot !== undefined)
+    notes.push({
+      field: 'storage_root',
+      message: `${root} ${ofRoot}: no knowledge base is found`,
+      remedy: 'make the folder, or name another one with storage_root',
+    });
+  const isOpen = network && folders === 'any';
+  const remedy = 'set session_folders to "storage_root" or to a list';
+  notes.push({ field: 'session_folders', message, ...(isOpen && { remedy }) });
   for (const folder of typeof folders === 'string' ? [] : folders) {
     const problem = rootFolderProblem(folder);
     if (problem === undefined) continue;

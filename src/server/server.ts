@@ -7,7 +7,6 @@ import type { LoadedConfig } from '../config/load.js';
 import { type ConfigChanges, configChanges, takeOver } from '../config/reread.js';
 import { schedulerOptions } from '../config/scheduler-options.js';
 import type { ServerConfig } from '../config/schema.js';
-import { storageRootProblem } from '../config/storage-root-problem.js';
 import type { Ledger } from '../fairness/ledger.js';
 import type { EntryFacts } from '../knowledge/index.js';
 import { type Log, setLogLevel } from '../log/log.js';
@@ -222,8 +221,6 @@ async function openDebug(
 
 /** Logs which access is open to whom, and warns of probable mistakes. */
 function reportAccess(config: ServerConfig, storageRoot: string, log: Log, token?: string): void {
-  const problem = storageRootProblem(storageRoot);
-  if (problem !== undefined) log.warn(`storage_root: ${storageRoot} ${problem}`);
   const secret = config.access_token_file !== '' || token !== undefined;
   for (const { field, message, remedy } of accessNotes(config, storageRoot, secret)) {
     if (remedy === undefined) log.info(`${field}: ${message}`);

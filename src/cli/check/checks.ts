@@ -4,9 +4,7 @@ import { Records } from '../../../lib/internal.js';
 import { homeFolder } from '../../base/files/home.js';
 import { accessNotes } from '../../config/access.js';
 import { checkServerConfig } from '../../config/check.js';
-import type { ServerConfig } from '../../config/schema.js';
 import { StartupError } from '../../config/startup-error.js';
-import { storageRootProblem } from '../../config/storage-root-problem.js';
 import { loadKnowledgeBaseConfig } from '../../knowledge/config.js';
 import { isFileError } from '../../knowledge/file-error.js';
 import { checkKnowledgeBase } from '../../knowledge/index.js';
@@ -43,12 +41,14 @@ export const checks: Readonly<Record<CheckedKind, Check>> = {
     if (findings.some(({ severity }) => severity === 'error')) return { findings };
     // Environment variables are not part of the file.
     const { config, withoutEffect } = await findConfig(file, {});
-    findings.push(...accessFindings(resolve(file), config));
+    const access = accessNotes(config, config.storage_root || homeFolder);
+    for (const { field, message, remedy } of access.filter((note) => note.remedy !== undefined))
+      findings.push(warningFinding(`${resolve(file)}: ${field}: ${message}; ${remedy}`));
     if (withoutEffect !== undefined) findings.push(warningFinding(`${resolve(file)}: ${withoutEffect}`));
     const downloads = config.models_download_dir;
     const catalog = await checkCatalogFile(config.models_catalog_path, { signal, downloads });
-    const [open] = accessNotes(config, config.storage_root || homeFolder);
-    const notes = [...(catalog.notes ?? []), ...(open ? [open.message] : [])];
+    const open = access.filter(({ remedy }) => remedy === undefined).map(({ message }) => message);
+    const notes = [...(catalog.notes ?? []), ...open];
     return { findings: [...findings, ...catalog.findings], notes };
   },
 
@@ -68,17 +68,6 @@ export const checks: Readonly<Record<CheckedKind, Check>> = {
     return records === undefined ? { findings } : { findings, facts: counted(records.size, 'record') };
   },
 };
-
-/** Returns the warnings of a server that starts with this config. */
-function accessFindings(file: string, config: ServerConfig): Finding[] {
-  const root = config.storage_root || homeFolder;
-  const problem = storageRootProblem(root);
-  const ofRoot = problem === undefined ? [] : [`storage_root: ${root} ${problem}`];
-  const ofAccess = accessNotes(config, root)
-    .filter(({ remedy }) => remedy !== undefined)
-    .map(({ field, message, remedy }) => `${field}: ${message}; ${remedy}`);
-  return [...ofRoot, ...ofAccess].map((text) => warningFinding(`${file}: ${text}`));
-}
 
 /** The result for a file that describes itself. */
 function described(file: string, { facts, problems }: Description, { all = false }: CheckFlags): CheckResult {

@@ -12,12 +12,12 @@ import { padEnd } from '../terminal/columns.js';
 import { printable } from '../terminal/printable.js';
 import { Screen } from '../terminal/screen.js';
 import { checkCrashDumps } from './crash-dumps.js';
-import { checkEmbedding, checkGeneration } from './embedding.js';
 import { type Finding, failed, ok, warning } from './finding.js';
 import { checkGraphics } from './graphics.js';
 import { checkAccess, checkPort, checkWritable } from './installation.js';
 import { checkAddon, checkNode } from './machine.js';
 import { checkModels } from './models.js';
+import { checkRuntimes } from './runtimes.js';
 
 export interface DoctorFlags {
   config?: string;
@@ -32,11 +32,7 @@ export async function doctor(flags: DoctorFlags): Promise<void> {
     const tryOut = machine.every(({ status }) => status !== 'failed');
     const installation = await checkInstallation(flags.config, { tryOut, signal });
     // Last, because trying a model measures it.
-    const findings = [
-      ...machine,
-      ...installation,
-      ...(tryOut ? [...(await checkEmbedding()), ...(await checkGeneration())] : []),
-    ];
+    const findings = [...machine, ...installation, ...(tryOut ? await checkRuntimes() : [])];
     const failures = findings.filter(({ status }) => status === 'failed').length;
     if (failures > 0) process.exitCode = exitStatus.failed;
     if (flags.json) return printJson({ ok: failures === 0, findings, addon: addon.report });

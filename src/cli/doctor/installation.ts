@@ -5,7 +5,6 @@ import { dirname } from 'node:path';
 import { homeFolder } from '../../base/files/home.js';
 import { accessNotes } from '../../config/access.js';
 import type { ServerConfig } from '../../config/schema.js';
-import { storageRootProblem } from '../../config/storage-root-problem.js';
 import { hostsOf, isAddressMissing } from '../../server/listener.js';
 import { type Finding, failed, ok, warning } from './finding.js';
 
@@ -63,14 +62,12 @@ function listenOnce(host: string, port: number): Promise<string | undefined> {
 /** Checks that the storage root exists, and reports the files that clients may read. */
 export function checkAccess(config: ServerConfig): Finding[] {
   const root = config.storage_root || homeFolder;
-  const problem = storageRootProblem(root);
-  const fix = 'make the folder, or name another one with storage_root';
-  const found =
-    problem === undefined ? ok('storage_root', root) : warning('storage_root', `${root} ${problem}`, fix);
-  const notes = accessNotes(config, root).map(({ field, message, remedy }) =>
+  const found = accessNotes(config, root).map(({ field, message, remedy }) =>
     remedy === undefined ? ok(field, message) : warning(field, message, remedy),
   );
-  return [found, ...notes];
+  return found.some(({ subject }) => subject === 'storage_root')
+    ? found
+    : [ok('storage_root', root), ...found];
 }
 
 /** Checks that the server could write or create a folder, without creating anything. It serves without. */

@@ -2,13 +2,7 @@ import { realpathSync, statSync } from 'node:fs';
 
 const kernelFolder = /^\/(proc|sys|dev)(\/|$)/;
 
-/** Returns why the storage root is unusable, as a sentence without its path; undefined if it is a folder. */
-export function storageRootProblem(folder: string): string | undefined {
-  const what = rootFolderProblem(folder);
-  return what && `${what}: no knowledge base is found`;
-}
-
-/** Returns why no session can read in a folder, likewise. */
+/** Returns why no session can read in a folder, as a sentence without its path; undefined if it can. */
 export function rootFolderProblem(folder: string): string | undefined {
   try {
     if (!statSync(folder).isDirectory()) return 'is a file';
