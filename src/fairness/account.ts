@@ -1,9 +1,9 @@
+import { onAbort } from '../../lib/basics.js';
 import { nextSlice } from '../base/waiting/next-slice.js';
 import type { Bytes } from './bytes.js';
 import type { ClientMemory, RequestMemory } from './client-memory.js';
 import type { FairSlots, SlotShare } from './fair-slots.js';
 import type { LoopScheduler, LoopShare, LoopWork } from './loop-scheduler.js';
-import { OutputGate } from './output-gate.js';
 
 /** Threads of the server that compute for clients. */
 export interface Workers {
@@ -52,7 +52,10 @@ export class Account {
   /** Slices for taking short frames and for answering pings: these do not wait for the client's other work. */
   readonly shortLoop: LoopShare;
   readonly #workers: Readonly<Record<Worker, SlotShare>>;
-  readonly #gate: OutputGate;
+  readonly #producers: number;
+  #producing = 0;
+  /** Let results begin, in the order in which they asked. */
+  readonly #waiting = new Set<() => void>();
   readonly #client: AccountClient;
 
   constructor({ memory, loop, workers, producers }: AccountOptions, client: AccountClient) {
@@ -60,7 +63,7 @@ export class Account {
     this.loop = loop.join(client);
     this.shortLoop = loop.join({ serve: () => client.serveShort(), settle: () => client.settle() });
     this.#workers = { search: workers.search.join(), build: workers.build.join() };
-    this.#gate = new OutputGate(producers, () => client.lags());
+    this.#producers = producers;
     this.#client = client;
   }
 
@@ -91,25 +94,49 @@ export class Account {
     }
   }
 
-  /** Waits until the client reads its replies and makes fewer than `producers` results. @throws the signal's reason */
-  async send(signal: AbortSignal): Promise<Sending> {
-    const leave = await this.#gate.enter(signal);
+  /** Waits until the client reads its replies and fewer than `producers` results are being made. @throws the signal's reason */
+  send(signal: AbortSignal): Promise<Sending> {
+    return new Promise((resolve, reject) => {
+      signal.throwIfAborted();
+      const begin = () => {
+        stopListening();
+        resolve(this.#sending());
+      };
+      const stopListening = onAbort(signal, () => {
+        this.#waiting.delete(begin);
+        reject(signal.reason);
+      });
+      this.#waiting.add(begin);
+      this.caughtUp();
+    });
+  }
+
+  /** The client may have caught up: lets waiting results begin. */
+  caughtUp(): void {
+    for (const begin of this.#waiting) {
+      if (this.#producing >= this.#producers || this.#client.lags()) return;
+      this.#waiting.delete(begin);
+      this.#producing++;
+      begin();
+    }
+  }
+
+  #sending(): Sending {
     const reserved: (() => void)[] = [];
+    let hasEnded = false;
     return {
       reserve: async (bytes, signal) => {
         const what = 'the results may be too large: ask for fewer hits (top_k)';
         reserved.push(await this.memory.reserve('results', bytes, what, signal));
       },
       end: () => {
-        for (const giveBack of reserved.splice(0)) this.#client.whenWritten(giveBack);
-        leave();
+        if (hasEnded) return;
+        hasEnded = true;
+        for (const giveBack of reserved) this.#client.whenWritten(giveBack);
+        this.#producing--;
+        this.caughtUp();
       },
     };
-  }
-
-  /** The client may have caught up: lets waiting results begin. */
-  caughtUp(): void {
-    this.#gate.admit();
   }
 
   /** The client has gone, and its sessions have ended. */

@@ -47,7 +47,8 @@ export class FairSlots {
     const member: Member = { virtual: 0, waiting: new Set(), longest: Math.max(newcomerMs, this.#usual) };
     return {
       enter: async (signal) => {
-        const { slot, waits } = this.#enter(member, signal);
+        const slot = this.#enter(member, signal);
+        const waits = member.waiting.size > 0;
         const leave = await slot;
         // A slot is often given back while a result is taken. If the next work began at once, results and beginnings
         // could follow each other without end, outside of any client's slices.
@@ -57,9 +58,8 @@ export class FairSlots {
     };
   }
 
-  #enter(member: Member, signal: AbortSignal): { slot: Promise<() => void>; waits: boolean } {
-    let waits = false;
-    const slot = new Promise<() => void>((resolve, reject) => {
+  #enter(member: Member, signal: AbortSignal): Promise<() => void> {
+    return new Promise((resolve, reject) => {
       signal.throwIfAborted();
       const stopListening = onAbort(signal, () => {
         member.waiting.delete(begin);
@@ -73,9 +73,7 @@ export class FairSlots {
       member.waiting.add(begin);
       this.#waiting.add(member);
       this.#fill();
-      waits = member.waiting.has(begin);
     });
-    return { slot, waits };
   }
 
   #fill(): void {

@@ -82,7 +82,6 @@ export class Connection {
     this.#intake = new Intake(socket, this.#account, {
       maxFrameBytes,
       deadlines,
-      output: this.#output,
       requests: this.#requests,
       lost: (error) => this.expel(error),
     });

@@ -2,12 +2,10 @@ import type { Socket } from 'node:net';
 import type { Account } from '../fairness/account.js';
 import { FrameDecoder, frameKind, type WireFrame } from '../protocol/decoder.js';
 import { fail, type ServerError } from '../protocol/errors.js';
-import { leadingId } from '../protocol/leading-id.js';
 import { payloadParser } from '../protocol/request.js';
 import { toServerError } from '../storages/failure.js';
 import { pace } from './connection-limits.js';
 import type { Deadlines } from './deadlines.js';
-import type { Output } from './output.js';
 import type { Parsing, Requests } from './requests.js';
 
 /** Time that the event loop takes to receive and copy a byte, its share of garbage collection included: about a millisecond for 1 MiB. */
@@ -19,7 +17,6 @@ const bytesPerRequest = 256;
 export interface IntakeOptions {
   readonly maxFrameBytes: number;
   readonly deadlines: Deadlines;
-  readonly output: Output;
   readonly requests: Requests;
   /** The bytes that follow cannot be divided into frames. */
   lost(error: ServerError): void;
@@ -122,20 +119,16 @@ export class Intake {
     return Math.ceil(this.#decoder.waitingBytes / bytesPerRequest);
   }
 
-  get #mayTake(): boolean {
-    return this.#options.requests.mayBegin && !this.#options.output.lags;
-  }
-
   /** Continues parsing a frame, or starts the next one, if there is memory for it. Returns false if there is nothing to do. */
   #takeRequest(isDue: () => boolean): boolean {
     const { memory } = this.#account;
-    const { deadlines, output } = this.#options;
+    const { deadlines, requests } = this.#options;
     if (this.#parsing !== undefined) {
       if (!memory.mayGrow) return this.#waitForRoom();
       this.#parse(this.#parsing, isDue);
       return true;
     }
-    if (this.#ended || !this.#mayTake) return false;
+    if (this.#ended || !requests.mayBegin) return false;
     this.#waiting ??= this.#nextFrame(isDue);
     const frame = this.#waiting;
     if (frame === undefined) return this.#decoder.joining;
@@ -145,7 +138,7 @@ export class Intake {
     const refusal = memory.refusal(length);
     if (refusal !== undefined) {
       this.#waiting = undefined;
-      output.refuse(refusal, leadingId(frame.payload));
+      requests.refuse(frame, refusal);
       return true;
     }
     const begun = this.#account.begin(length);
@@ -191,9 +184,10 @@ export class Intake {
   #adjustReading(): void {
     if (this.#ended) return;
     const { memory } = this.#account;
-    const { deadlines } = this.#options;
+    const { deadlines, requests } = this.#options;
     this.#countReceived();
-    const reading = this.#mayTake && this.#waiting === undefined && (memory.mayRead || this.#waitForRoom());
+    const reading =
+      requests.mayBegin && this.#waiting === undefined && (memory.mayRead || this.#waitForRoom());
     this.#read(reading);
     if (reading && this.#decoder.midFrame) deadlines.frameBegun();
     else deadlines.frameEnded();

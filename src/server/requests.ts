@@ -1,6 +1,7 @@
 import type { RequestMemory } from '../fairness/client-memory.js';
 import type { Log } from '../log/log.js';
 import type { WireFrame } from '../protocol/decoder.js';
+import type { ServerError } from '../protocol/errors.js';
 import type { ServerFrame } from '../protocol/frames.js';
 import type { JsonParser } from '../protocol/json-parser.js';
 import { leadingId } from '../protocol/leading-id.js';
@@ -48,8 +49,14 @@ export class Requests {
     return this.#beginning;
   }
 
+  /** Whether another one may begin: the client keeps up with its replies. */
   get mayBegin(): boolean {
-    return this.#serving < this.#options.limit;
+    return this.#serving < this.#options.limit && !this.#options.output.lags;
+  }
+
+  /** Answers a frame that is not parsed. */
+  refuse({ payload }: WireFrame, error: ServerError): void {
+    this.#options.output.refuse(error, leadingId(payload));
   }
 
   /** Begins no further request. */
