@@ -1,7 +1,8 @@
 import type { Catalog } from './catalog.js';
 import type { ModelMemory } from './model-memory.js';
 import { Displaced, type ModelLog } from './open-model.js';
-import { type LoadedFacts, type Opener, type OwnedModel, type Owner, Resident } from './resident.js';
+import type { Opener, OwnedModel } from './opener.js';
+import { type LoadedFacts, type Owner, Resident } from './resident.js';
 
 export interface ResidencyOptions {
   log: ModelLog;

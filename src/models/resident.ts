@@ -5,36 +5,8 @@ import type { Catalog, LocatedVariant } from './catalog.js';
 import type { Lease } from './lease.js';
 import type { Evictable, MemoryNeed, MemoryShare, ModelMemory } from './model-memory.js';
 import { Displaced, loadFailure, type ModelLog, openModel, refusal } from './open-model.js';
-import type { CatalogEntry, Placement } from './schema.js';
-
-/** A loaded model of the library. It computes and fails; it never loads itself. */
-export interface OwnedModel {
-  readonly facts: {
-    readonly fingerprint: string;
-    readonly contextSize: number;
-    /** Default: the CPU. */
-    readonly device?: string;
-    readonly dimension?: number;
-  };
-  /** The failure of its GPU, after which every call fails. */
-  readonly lost?: Error | undefined;
-  /** Refuses new calls and frees the memory after pending ones. `failing`: ends these, which reject with it. */
-  close(failing?: LorekeepError): Promise<void>;
-}
-
-/** How one kind of model is loaded. */
-export interface Opener<Model extends OwnedModel> {
-  readonly entry: CatalogEntry;
-  /** Default: chosen by the catalog at each load. */
-  readonly located?: LocatedVariant | undefined;
-  /** Time without lease or hold, in ms, after which the model is unloaded; 0: never. */
-  readonly idleMs: number;
-  open(file: LocatedVariant, placement: Placement, signal: AbortSignal): Promise<Model>;
-  /** Estimates the memory from the file's header. Called only if there is a budget. */
-  need(file: LocatedVariant, placement: Placement): Promise<MemoryNeed>;
-  /** Returns the memory that the loaded model takes. Default: `need`. */
-  taken?(model: Model, need: MemoryNeed): MemoryNeed;
-}
+import type { Opener, OwnedModel } from './opener.js';
+import type { Placement } from './schema.js';
 
 /** What a model asks its owner. */
 export interface Owner {
@@ -212,10 +184,7 @@ export class Resident<Model extends OwnedModel = OwnedModel> implements Evictabl
         const loading = this.#loadAt(located, placement);
         if (placement !== 'ram') this.#onGpu = loading;
         try {
-          const present = await loading;
-          if (placement !== 'ram') this.#displaced = false;
-          this.#present = present;
-          return present.model;
+          return await loading;
         } catch (error) {
           const again = (this.#losses > 0 || this.#displaced) && !this.#changed && placement !== 'ram';
           if (closing.aborted || !(again || error instanceof Displaced)) throw error;
@@ -234,7 +203,7 @@ export class Resident<Model extends OwnedModel = OwnedModel> implements Evictabl
     }
   }
 
-  async #loadAt(located: LocatedVariant, placement: Placement): Promise<Present<Model>> {
+  async #loadAt(located: LocatedVariant, placement: Placement): Promise<Model> {
     const { catalog, closing, displacing, log, memory } = this.#owner;
     const { entry } = this.#opener;
     const signal = placement === 'ram' ? closing : AbortSignal.any([closing, displacing]);
@@ -244,9 +213,16 @@ export class Resident<Model extends OwnedModel = OwnedModel> implements Evictabl
       const model = await openModel({ catalog, entry, located, log, signal }, () =>
         this.#opener.open(located, placement, signal),
       );
-      await this.#check(model, signal);
+      this.#fingerprint ??= model.facts.fingerprint;
+      this.#changed = model.facts.fingerprint !== this.#fingerprint;
+      if (this.#changed || signal.aborted) {
+        await model.close();
+        throw signal.aborted ? signal.reason : this.#refusal('CHANGED');
+      }
+      this.#present = { model, share };
+      if (placement !== 'ram') this.#displaced = false;
       share?.loaded(this.#opener.taken?.(model, need));
-      return { model, share };
+      return model;
     } catch (error) {
       share?.release();
       throw error;
@@ -263,16 +239,6 @@ export class Resident<Model extends OwnedModel = OwnedModel> implements Evictabl
     } catch {
       return {};
     }
-  }
-
-  /** Closes a model that came too late, or that is not the one of the first load. */
-  async #check(model: Model, signal: AbortSignal): Promise<void> {
-    this.#fingerprint ??= model.facts.fingerprint;
-    this.#changed = model.facts.fingerprint !== this.#fingerprint;
-    if (!this.#changed && !signal.aborted) return;
-    await model.close();
-    signal.throwIfAborted();
-    throw this.#refusal('CHANGED');
   }
 
   #refusal(why: 'CLOSED' | 'CHANGED'): Error {

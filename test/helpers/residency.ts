@@ -2,8 +2,9 @@ import { writeFileSync } from 'node:fs';
 import { vi } from 'vitest';
 import { Catalog } from '../../src/models/catalog.js';
 import type { ModelMemory } from '../../src/models/model-memory.js';
+import type { Opener, OwnedModel } from '../../src/models/opener.js';
 import { Residency } from '../../src/models/residency.js';
-import type { Opener, OwnedModel, Resident } from '../../src/models/resident.js';
+import type { Resident } from '../../src/models/resident.js';
 import type { CatalogEntry } from '../../src/models/schema.js';
 
 export type FakeOpener<Model extends OwnedModel> = Partial<Omit<Opener<Model>, 'entry'>> &
