@@ -43,6 +43,8 @@ describe('an embedding model', () => {
     const { models, loads } = await open();
     const wanted = await Promise.all(Array.from({ length: 20 }, () => models.resolve('tiny')));
     expect(new Set(wanted).size).toBe(1);
+    // @ts-expect-error only a lease has the model
+    expect(wanted[0]?.model).toBeUndefined();
     expect(loads).toHaveBeenCalledOnce();
   });
 

@@ -74,6 +74,8 @@ describe('language models of a catalog', () => {
     using lease = await first.lease();
     using other = await second.lease();
     expect(lease.model).toBe(other.model);
+    // @ts-expect-error only a lease has the model
+    expect(first.model).toBeUndefined();
     expect([first.name, first.contextSize]).toEqual(['small', 512]);
     const large = await models.pin('large');
     expect(loads[1]).toMatchObject({ contextSize: 2048, placement: 'ram' });
