@@ -206,7 +206,7 @@ function report(name, what, records, measured, base) {
 }
 
 const models = await CatalogModels.open();
-const { model } = await models.resolve(flags.model);
+const lease = await (await models.resolve(flags.model)).lease();
 const scratch = mkdtempSync(join(tmpdir(), 'lorekeep-folder-'));
 try {
   for (const name of sets[flags.set] ?? [flags.set]) {
@@ -216,7 +216,7 @@ try {
     report(name, 'hand-cut', records, base);
     for (const size of flags.sizes.split(',').map(Number)) {
       for (const overlap of flags.overlaps.split(',').map(Number)) {
-        const cut = await chunkRecords(files, { size, overlap }, model);
+        const cut = await chunkRecords(files, { size, overlap }, lease.model);
         const measured = await measure(cut, questions, models, join(scratch, name, `${size}-${overlap}`));
         report(name, `chunks of ${size}, ${overlap}`, cut, measured, base);
       }
@@ -224,5 +224,6 @@ try {
   }
 } finally {
   rmSync(scratch, { recursive: true, force: true });
+  lease[Symbol.dispose]();
   await models.close();
 }
