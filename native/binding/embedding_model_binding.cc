@@ -62,7 +62,6 @@ Napi::Function EmbeddingModelBinding::define(Napi::Env env) {
                      with_handle_members({
                          InstanceMethod("embed", &EmbeddingModelBinding::embed),
                          InstanceMethod("tokens", &EmbeddingModelBinding::tokens),
-                         InstanceMethod("leaveGpu", &EmbeddingModelBinding::leave_gpu),
                          InstanceAccessor("facts", &EmbeddingModelBinding::facts, nullptr),
                      }));
 }
@@ -89,19 +88,6 @@ Napi::Value EmbeddingModelBinding::tokens(const Napi::CallbackInfo& info) {
         info.Env(), {Lane::kQuick, nullptr, this, {}},
         [model, text = string_argument(info[0], "text")](const TaskContext&) { return model->tokens(text); },
         [](Napi::Env env, std::vector<std::int32_t>&& tokens) { return to_js_tokens(env, tokens); });
-  });
-}
-
-Napi::Value EmbeddingModelBinding::leave_gpu(const Napi::CallbackInfo& info) {
-  return guarded(info.Env(), [&]() -> Napi::Value {
-    auto model = use();
-    return promise_task<bool>(
-        info.Env(), {Lane::kLong, nullptr, this, {}},
-        [model](const TaskContext&) {
-          model->leave_gpu();
-          return true;
-        },
-        [](Napi::Env env, bool&&) { return env.Undefined(); });
   });
 }
 

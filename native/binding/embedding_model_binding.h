@@ -17,7 +17,6 @@ class EmbeddingModelBinding final : public Handle<EmbeddingModelBinding, engine:
  private:
   Napi::Value embed(const Napi::CallbackInfo& info);
   Napi::Value tokens(const Napi::CallbackInfo& info);
-  Napi::Value leave_gpu(const Napi::CallbackInfo& info);
   Napi::Value facts(const Napi::CallbackInfo& info);
 };
 

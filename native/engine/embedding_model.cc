@@ -3,11 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <future>
 #include <optional>
 #include <utility>
 
-#include "core/files/utf8_path.h"
 #include "core/threads/thread_pool.h"
 #include "engine/compute_slots.h"
 #include "engine/computer_pool.h"
@@ -29,19 +27,10 @@ namespace {
 constexpr std::uint32_t kOrdinaryTokens = 512;  // of a computer
 constexpr std::uint64_t kBufferShare = 4;       // of the weights: buffers of a batch, roughly
 
-// Notifies when its owner is destroyed.
-struct Freed {
-  std::promise<void> promise;
-  std::shared_future<void> future = promise.get_future().share();
-
-  ~Freed() { promise.set_value(); }
-};
-
 }  // namespace
 
 struct EmbeddingModel::Impl {
-  // Destroyed in reverse: computers before the model, the model before the backends, all before it is told.
-  Freed freed;
+  // Destroyed in reverse: computers before the model, the model before the backends.
   std::shared_ptr<const Backends> backends;
   ModelFacts facts;
   std::shared_ptr<llama_model> model;  // at least the vocabulary
@@ -65,15 +54,6 @@ struct EmbeddingModel::Impl {
                          const Progress& progress);
   Runtime llama_runtime(const CancelToken* cancel, const Progress& progress);
   void probe();
-};
-
-// A model that is no longer on its GPU, and loaded again by the next call.
-struct EmbeddingModel::Left {
-  std::shared_ptr<const Backends> backends;
-  std::filesystem::path path;
-  LoadOptions options;
-  std::string fingerprint;
-  std::shared_future<void> freed;  // the GPU's memory
 };
 
 void EmbeddingModel::Impl::open(const CancelToken* cancel, const Progress& progress) {
@@ -210,87 +190,27 @@ void EmbeddingModel::Impl::probe() {
   }
 }
 
+EmbeddingModel::EmbeddingModel(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 EmbeddingModel::~EmbeddingModel() = default;
 
 std::shared_ptr<EmbeddingModel> EmbeddingModel::load(const std::filesystem::path& path, const LoadOptions& options,
                                                      std::shared_ptr<const Backends> backends,
                                                      const CancelToken* cancel, const Progress& progress) {
-  auto impl = std::make_shared<Impl>();
+  auto impl = std::make_unique<Impl>();
   impl->backends = std::move(backends);
   impl->path = path;
   impl->options = options;
   impl->open(cancel, progress);
-  std::shared_ptr<EmbeddingModel> model(new EmbeddingModel);
-  model->facts_.push_back(impl->facts);
-  model->impl_ = std::move(impl);
-  return model;
+  return std::shared_ptr<EmbeddingModel>(new EmbeddingModel(std::move(impl)));
 }
 
 const ModelFacts& EmbeddingModel::facts() const {
-  std::lock_guard lock(mutex_);
-  return facts_.back();
-}
-
-// Loads the model into main memory if it has left the GPU.
-std::shared_ptr<EmbeddingModel::Impl> EmbeddingModel::impl() const {
-  if (std::shared_ptr<Impl> now = current()) return now;
-  std::lock_guard loading(loading_);
-  if (std::shared_ptr<Impl> now = current()) return now;
-  auto next = std::make_shared<Impl>();
-  next->backends = left_->backends;
-  next->path = left_->path;
-  next->options = left_->options;
-  next->options.placement = Placement::kRam;
-  next->open(nullptr, {});
-  if (next->facts.fingerprint != left_->fingerprint)
-    fail_file(Code::kCorrupt, utf8_path(left_->path), "it was replaced while the model was in use");
-  std::lock_guard lock(mutex_);
-  facts_.push_back(next->facts);
-  impl_ = next;
-  return next;
-}
-
-std::shared_ptr<EmbeddingModel::Impl> EmbeddingModel::current() const {
-  std::lock_guard lock(mutex_);
-  return impl_;
-}
-
-void EmbeddingModel::leave_gpu() {
-  std::shared_future<void> freed;
-  if (std::shared_ptr<Impl> now = current(); now != nullptr && now->gpu != nullptr) {
-    now->gpu_use.leaving = true;
-    abandon(now);
-  }
-  {
-    std::lock_guard lock(mutex_);
-    if (left_ != nullptr) freed = left_->freed;
-  }
-  if (freed.valid()) freed.wait();  // for calls that run, at most one step each
-}
-
-// The GPU's memory is free when the last call has left `old`.
-void EmbeddingModel::abandon(const std::shared_ptr<Impl>& old) {
-  std::lock_guard lock(mutex_);
-  if (impl_ != old) return;
-  left_ =
-      std::make_unique<Left>(Left{old->backends, old->path, old->options, old->facts.fingerprint, old->freed.future});
-  facts_.push_back(old->facts);
-  facts_.back().device = "CPU";
-  impl_.reset();
+  return impl_->facts;
 }
 
 EmbedResult EmbeddingModel::embed(std::span<const std::string_view> texts, const CancelToken* cancel,
                                   const Progress& progress, LongText long_text) {
-  for (;;) {
-    const std::shared_ptr<Impl> used = impl();
-    try {
-      return EmbedJob(used->resources(), texts, long_text, cancel, progress).run();
-    } catch (const Error& error) {
-      if (error.code() != Code::kDeviceLost) throw;
-      abandon(used);
-      if (!used->gpu_use.leaving) throw;
-    }
-  }
+  return EmbedJob(impl_->resources(), texts, long_text, cancel, progress).run();
 }
 
 EmbedResult EmbeddingModel::embed(const TextArena& texts, const CancelToken* cancel, const Progress& progress) {
@@ -308,7 +228,7 @@ std::vector<std::int32_t> EmbeddingModel::tokens(std::string_view text) const {
           {"limit", std::int64_t{facts().context_size}},
           {"bytes", static_cast<std::int64_t>(text.size())}});
   }
-  return impl()->vocabulary->tokenize(text);
+  return impl_->vocabulary->tokenize(text);
 }
 
 }  // namespace lorekeep::engine

@@ -2,11 +2,9 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <filesystem>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -110,8 +108,8 @@ class EmbeddingModel {
 
   /// Embeds the texts and reports the failed ones. Ill-formed UTF-8 is read as U+FFFD. A text's vector does not
   /// depend on the other texts (cosine >= 0.999). Throws Error(kCancelled), Error(kOutOfMemory), Error(kDeviceLost):
-  /// the next call computes on the CPU, and throws as load() if it cannot. Grain of cancellation: one operation of a
-  /// batch's graph, or one batch on a GPU.
+  /// the GPU failed, and so do all later calls. Grain of cancellation: one operation of a batch's graph, or one step on
+  /// a GPU.
   EmbedResult embed(std::span<const std::string_view> texts, const CancelToken* cancel = nullptr,
                     const Progress& progress = {}, LongText long_text = LongText::kRefuse);
   EmbedResult embed(const TextArena& texts, const CancelToken* cancel = nullptr, const Progress& progress = {});
@@ -119,23 +117,11 @@ class EmbeddingModel {
   /// Returns the tokens of a text, special tokens included. Throws Error(kTextTooLong) above kMaxTextBytes.
   std::vector<std::int32_t> tokens(std::string_view text) const;
 
-  /// Frees the GPU's memory, if the model is there. Calls that run now are computed again on the CPU: they and later
-  /// calls load the model into main memory first, and throw as load() if it cannot be loaded.
-  void leave_gpu();
-
  private:
   struct Impl;
-  struct Left;
-  EmbeddingModel() = default;
-  std::shared_ptr<Impl> impl() const;
-  std::shared_ptr<Impl> current() const;
-  void abandon(const std::shared_ptr<Impl>& old);
+  explicit EmbeddingModel(std::unique_ptr<Impl> impl);
 
-  mutable std::mutex mutex_;
-  mutable std::shared_ptr<Impl> impl_;    // null: it has left the GPU
-  mutable std::deque<ModelFacts> facts_;  // the last one holds
-  std::unique_ptr<Left> left_;            // set once, under mutex_
-  mutable std::mutex loading_;
+  const std::unique_ptr<Impl> impl_;
 };
 
 }  // namespace lorekeep::engine

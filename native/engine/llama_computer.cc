@@ -48,6 +48,7 @@ double work_of(const ggml_tensor& operation) {
 LlamaComputer::LlamaComputer(llama_model& model, Pooling pooling, std::uint32_t sequences, std::uint32_t capacity,
                              GpuUse* gpu)
     : capacity_(capacity), gpu_(gpu) {
+  if (gpu_ != nullptr && gpu_->lost) lose("it is lost");
   llama_context_params params = llama_context_default_params();
   // A batch is computed in one piece, because bidirectional attention cannot be split. Nothing is kept between batches,
   // so a decoder's cache is as large as one batch.
@@ -77,10 +78,6 @@ LlamaComputer::LlamaComputer(llama_model& model, Pooling pooling, std::uint32_t 
   }
 }
 
-bool LlamaComputer::must_stop() const {
-  return gpu_->leaving || (cancel_ != nullptr && cancel_->cancelled());
-}
-
 // llama.cpp asks whether a step ends after an operation, and says when it has ended. After a stop, it goes on with the
 // first operation of each remaining part of the graph.
 bool LlamaComputer::end_step(ggml_tensor* operation, bool ask, void* computer) {
@@ -88,30 +85,33 @@ bool LlamaComputer::end_step(ggml_tensor* operation, bool ask, void* computer) {
   StepBound& steps = self.gpu_->steps;
   if (ask) return self.stopped_ || steps.ends_after(work_of(*operation));
   steps.ended(std::chrono::steady_clock::now());
-  self.stopped_ = self.stopped_ || self.must_stop();
+  self.stopped_ = self.stopped_ || (self.cancel_ != nullptr && self.cancel_->cancelled());
   return !self.stopped_;
+}
+
+void LlamaComputer::lose(const std::string& reason) {
+  gpu_->lost = true;
+  fail(Code::kDeviceLost, gpu_->device + " failed: " + reason, {{"device", gpu_->device}});
 }
 
 // Any other failure of a computation on a GPU is the device's fault: models were probed at loading.
 ComputeStatus LlamaComputer::compute(std::span<const Sequence> sequences, const CancelToken* cancel) {
   if (gpu_ == nullptr) return compute_batch(sequences, cancel);
-  const std::string& device = gpu_->device;
-  if (gpu_->leaving) fail(Code::kDeviceLost, device + " is needed by others", {{"device", device}});
+  if (gpu_->lost) lose("it is lost");
   cancel_ = cancel;
   stopped_ = false;
   try {
     gpu_->steps.begin(std::chrono::steady_clock::now());
     const ComputeStatus status = compute_batch(sequences, cancel);
-    if (!stopped_) gpu_->steps.ended(std::chrono::steady_clock::now());
-    if (!stopped_ || status == ComputeStatus::kCancelled) return status;
+    if (stopped_) return ComputeStatus::kCancelled;
+    gpu_->steps.ended(std::chrono::steady_clock::now());
+    return status;
   } catch (const Error& error) {
     if (error.code() == Code::kOutOfMemory) throw;
-    fail(Code::kDeviceLost, device + " failed: " + error.what(), {{"device", device}});
+    lose(error.what());
   } catch (const std::exception& error) {
-    fail(Code::kDeviceLost, device + " failed: " + error.what(), {{"device", device}});
+    lose(error.what());
   }
-  if (!gpu_->leaving) return ComputeStatus::kCancelled;
-  fail(Code::kDeviceLost, device + " is needed by others", {{"device", device}});
 }
 
 ComputeStatus LlamaComputer::compute_batch(std::span<const Sequence> sequences, const CancelToken* cancel) {

@@ -19,14 +19,14 @@ namespace lorekeep::engine {
 /// The GPU of a model, which one computer uses at a time.
 struct GpuUse {
   std::string device;
-  std::atomic<bool> leaving = false;  // others need the GPU
+  std::atomic<bool> lost = false;  // it failed
   StepBound steps{};
 };
 
 class LlamaComputer : public BatchComputer {
  public:
   /// Supports batches of at most `capacity` tokens and `sequences` texts; `model` must outlive it. `gpu`: the model's,
-  /// null for the CPU. While `gpu->leaving`, batches fail with Error(kDeviceLost). Throws Error(kOutOfMemory) or
+  /// null for the CPU. Once `gpu->lost`, batches fail with Error(kDeviceLost). Throws Error(kOutOfMemory) or
   /// Error(kModelInvalid).
   LlamaComputer(llama_model& model, Pooling pooling, std::uint32_t sequences, std::uint32_t capacity,
                 GpuUse* gpu = nullptr);
@@ -39,7 +39,7 @@ class LlamaComputer : public BatchComputer {
  private:
   ComputeStatus compute_batch(std::span<const Sequence> sequences, const CancelToken* cancel);
   static bool end_step(ggml_tensor* operation, bool ask, void* computer);
-  bool must_stop() const;
+  [[noreturn]] void lose(const std::string& reason);
 
   LlamaContextHandle context_;
   std::uint32_t capacity_;

@@ -60,8 +60,6 @@ export interface NativeEmbeddingModel extends NativeHandle {
   ): Promise<EmbedResult>;
   /** Special tokens included. */
   tokens(text: string): Promise<Int32Array>;
-  /** Moves the model to the CPU. */
-  leaveGpu(): Promise<void>;
 }
 
 /** Facts about a loaded reranker. */

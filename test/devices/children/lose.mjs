@@ -29,6 +29,8 @@ const embedding = [await outcome(words.embed('bees')), await outcome(words.embed
 const bystander = await outcome(onCpu.result);
 rmSync(lost);
 await gpu.close();
+await words.close();
 const again = await LanguageModel.load(path, { ...settings, placement: 'vram' });
-const reloaded = await outcome(again.generate(request).result);
-console.log(JSON.stringify({ second, after, embedding, place: words.facts.device, bystander, reloaded }));
+const wordsAgain = await EmbeddingModel.load(embeddings, { placement: 'vram' });
+const reloaded = [await outcome(again.generate(request).result), await outcome(wordsAgain.embed('bees'))];
+console.log(JSON.stringify({ second, after, embedding, bystander, reloaded }));
