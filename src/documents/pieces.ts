@@ -47,8 +47,10 @@ function wordsOf(text: string, size: number): string[] {
 function endOfWords(text: string, begin: number, size: number): number {
   const limit = begin + size;
   if (limit >= text.length) return text.length;
-  const space = text.lastIndexOf(' ', limit);
-  if (space > begin + size / 2) return space + 1;
+  // Only in the second half: a text without spaces would be searched to its beginning for each part.
+  const middle = begin + Math.floor(size / 2);
+  const space = middle + text.slice(middle, limit + 1).lastIndexOf(' ');
+  if (space > middle) return space + 1;
   // Not between the halves of a surrogate pair.
   return /[\uDC00-\uDFFF]/.test(text[limit] as string) ? limit - 1 : limit;
 }

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { type Chunk, chunksOf, type Fits } from '../../src/documents/chunks.js';
 import { readMarkdown } from '../../src/documents/formats/markdown.js';
 import { readText } from '../../src/documents/formats/text.js';
+import { piecesOf } from '../../src/documents/pieces.js';
 import { random, testSeed } from '../helpers/random.js';
 
 const everythingFits: Fits = async () => 'fits';
@@ -17,6 +18,14 @@ async function chunks(
 }
 
 describe('chunksOf', () => {
+  // Searching back for a space to the beginning of the text would take minutes.
+  test('cuts tens of megabytes without a space', () => {
+    const text = 'x'.repeat(48_000_000);
+    const pieces = piecesOf({ kind: 'prose', text }, 1000);
+    expect(pieces.length).toBe(48_000);
+    expect(pieces.every((piece) => piece.text.length === 1000)).toBe(true);
+  });
+
   test('puts title and headings above each passage, and names page and heading', async () => {
     const [first, second] = await chunks(
       readMarkdown('# Guide\n\nHello.\n\n## Install\n\n### Linux\n\nRun it.'),
