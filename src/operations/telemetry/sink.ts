@@ -53,8 +53,10 @@ export class Sink {
   readonly #closes = new AbortController();
   /** Aborted when close() may take no longer. */
   readonly #ending = new AbortController();
-  /** Events of the request under way, still counted against the capacity. */
+  /** The batch that is being sent or waits to be sent again. */
   #sending: TelemetryEvent[] = [];
+  /** Number of its first events that a request contains now. The server may accept them, so they cannot be dropped. */
+  #inFlight = 0;
   #largestBatch: number;
   #timer: NodeJS.Timeout | undefined;
   #work: Promise<void> | undefined;
@@ -78,12 +80,19 @@ export class Sink {
       return;
     }
     this.#queue.push(event);
-    if (this.#queue.length + this.#sending.length > this.#config.queue_capacity) {
-      this.#queue.shift();
-      this.dropped.queue_full++;
-    }
+    this.#dropOldest();
     if (this.#queue.length >= this.#largestBatch) this.#start();
     else this.#timer ??= setTimeout(() => this.#start(), this.#config.batch_max_ms).unref();
+  }
+
+  /** Drops the oldest waiting events, those of the batch first, down to the capacity. */
+  #dropOldest(): void {
+    const waiting = this.#sending.length - this.#inFlight + this.#queue.length;
+    const excess = waiting - this.#config.queue_capacity;
+    if (excess <= 0) return;
+    const fromBatch = this.#sending.splice(this.#inFlight, excess).length;
+    this.#queue.splice(0, excess - fromBatch);
+    this.dropped.queue_full += excess;
   }
 
   /** Sends the queue within `shutdown_flush_ms` and counts the rest as unsent. */
@@ -130,7 +139,10 @@ export class Sink {
       const report = lost > this.#reported ? [droppedEvent(this.#source, { ...this.dropped })] : [];
       // The report counts as one of a batch's events.
       const part = this.#sending.slice(0, Math.max(1, this.#largestBatch - report.length));
+      this.#inFlight = part.length;
       const { verdict, retryAfterMs } = await this.#post([...part, ...report]);
+      this.#inFlight = 0;
+      if (verdict === 'repeat') this.#dropOldest();
       if (verdict === 'too large' && part.length > 1) {
         this.#largestBatch = Math.ceil(part.length / 2);
         continue;
