@@ -42,6 +42,20 @@ it('a ring keeps the latest turns, without texts unless they are allowed', () =>
   expect(new TurnRing(0, false).after(0)).toEqual([]);
 });
 
+it('a turn has a bounded size, whatever its components hold', () => {
+  const ring = new TurnRing(1, true);
+  const neighbours = Array.from({ length: 20 }, () => ({ text: 'y'.repeat(1_000_000) }));
+  const wide = Array.from({ length: 100_000 }, (_, n) => n);
+  let deep: object = {};
+  for (let depth = 0; depth < 1000; depth++) deep = { deep };
+  const hit = { _type: 'knowledge', text: 'a text', context: neighbours, metadata: { wide, deep } };
+  add(ring, 't', { components: Array.from({ length: 90 }, () => hit) as never });
+  const [turn] = read(ring.after(0));
+  expect(turn?.shortened).toBe(true);
+  expect(JSON.stringify(turn?.components)).toContain('a text');
+  expect(JSON.stringify(turn).length).toBeLessThan(1_000_000);
+});
+
 it('long texts are cut, and a turn says so', () => {
   const ring = new TurnRing(1, true);
   const text = 'y'.repeat(10_000);

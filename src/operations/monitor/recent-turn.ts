@@ -6,6 +6,12 @@ import type { KeptTurn, TurnRecord } from './turn-record.js';
 const longestText = 4096;
 const maxComponents = 100;
 
+/** Bounds of all components of a turn together: characters, with those of an empty value, items of a list, depth. */
+const maxCharacters = 524_288;
+const valueCharacters = 8;
+const maxItems = 256;
+const maxDepth = 8;
+
 type KeptTexts = Pick<TurnRecord, 'components' | 'shortened'>;
 
 /** A turn that has ended a moment ago: references to data that exist anyway. Its record is made when it is asked for. */
@@ -45,16 +51,41 @@ export class RecentTurn implements KeptTurn {
   }
 }
 
+/** Copies components for a record: a turn's record has a bounded size, whatever its components hold. */
 function keptTexts(components: TurnFacts['components']): KeptTexts {
-  let shortened = components.length > maxComponents;
-  const kept = components.slice(0, maxComponents).map((component) =>
-    Object.fromEntries(
-      Object.entries(component).map(([key, value]) => {
-        if (typeof value !== 'string' || value.length <= longestText) return [key, value];
-        shortened = true;
-        return [key, textPrefix(value, longestText)];
-      }),
-    ),
-  );
-  return { components: kept, ...(shortened && { shortened }) };
+  const shortener = new Shortener();
+  const kept = components.slice(0, maxComponents).map((component) => shortener.copy(component, 0) as object);
+  const shortened = components.length > maxComponents || shortener.shortened;
+  return { components: kept, ...(shortened && { shortened }) } as KeptTexts;
+}
+
+/** Copies values, with shortened texts, until `maxCharacters` are copied. */
+class Shortener {
+  shortened = false;
+  #left = maxCharacters;
+
+  copy(value: unknown, depth: number): unknown {
+    this.#left -= valueCharacters;
+    if (typeof value === 'string') return this.#text(value);
+    if (typeof value !== 'object' || value === null) return value;
+    if (depth > maxDepth || this.#left <= 0) return this.#cut(Array.isArray(value) ? [] : {});
+    if (Array.isArray(value)) {
+      const items = value.length > maxItems ? this.#cut(value.slice(0, maxItems)) : value;
+      return items.map((item) => this.copy(item, depth + 1));
+    }
+    const fields = Object.entries(value);
+    const some = fields.length > maxItems ? this.#cut(fields.slice(0, maxItems)) : fields;
+    return Object.fromEntries(some.map(([key, field]) => [this.#text(key), this.copy(field, depth + 1)]));
+  }
+
+  #text(text: string): string {
+    const most = Math.min(longestText, Math.max(0, this.#left));
+    this.#left -= Math.min(text.length, most);
+    return text.length <= most ? text : this.#cut(textPrefix(text, most));
+  }
+
+  #cut<T>(value: T): T {
+    this.shortened = true;
+    return value;
+  }
 }
