@@ -104,7 +104,7 @@ describe('an answer', () => {
     expect(left).toEqual([]);
   });
 
-  it('that redirects to a host that cannot be reached is refused with the name of that host', async () => {
+  it('that redirects to a host that cannot be reached is refused without the name of that host', async () => {
     const closed = createServer().listen(0, '127.0.0.1');
     await once(closed, 'listening');
     const { port: nobody } = closed.address() as AddressInfo;
@@ -114,8 +114,9 @@ describe('an answer', () => {
     const { port } = await answering(head(302, { location }));
     const notes: string[] = [];
     const { message } = await rejection(pull(`http://127.0.0.1:${port}/a.gguf`, notes).pulled, 'IO');
-    expect(message).toContain(`: no connection to 127.0.0.1:${nobody}: ECONNREFUSED; given up`);
+    expect(message).toContain(': no connection to the host that it redirects to: ECONNREFUSED; given up');
     expect([message, ...notes].join('\n')).not.toContain('secret');
+    expect([message, ...notes].join('\n')).not.toContain(String(nobody));
   });
 
   it('of a server with an IPv6 address is downloaded', async (context) => {

@@ -272,10 +272,12 @@ async function finish(options: FetchOptions, partial: Partial, linked: string | 
     damage = `its SHA-256 is ${sha256}, ${whose} says ${expected}`;
   else if (options.sizeBytes !== undefined && bytes !== options.sizeBytes)
     damage = `it has ${bytes} bytes, the catalog says ${options.sizeBytes}`;
-  // Without a checksum, the first bytes must at least look like a model, not like a web page.
+  // Without a checksum, the first bytes must at least be those of a model.
   else if (expected === undefined && /\.gguf$/i.test(path) && !start.startsWith('GGUF'))
     damage = 'it is not a GGUF file';
   else if (expected === undefined && isPage(start)) damage = 'it is a web page, not a model';
+  else if (expected === undefined && !modelMagics.some((magic) => start.startsWith(magic)))
+    damage = 'it is not a model: it begins neither as a GGUF file nor as a ggml file';
   if (damage !== undefined) {
     await partial.remove();
     throw failure('CORRUPT', options, `${damage}; it was removed`);
@@ -285,6 +287,9 @@ async function finish(options: FetchOptions, partial: Partial, linked: string | 
   await options.record({ sha256, bytes });
   await partial.forget();
 }
+
+/** The first bytes of GGUF files, and of the older files that whisper.cpp reads. */
+const modelMagics = ['GGUF', 'lmgg'];
 
 const isPage = (start: string) => /^(\xef\xbb\xbf)?\s*<(!doctype|html|\?xml)/i.test(start);
 
@@ -355,15 +360,16 @@ function transient(options: FetchOptions, error: RequestError, stall: StallGuard
     if (error.status >= 500 || error.status === 429) return new Retry(error.message);
     return failure('IO', options, error.message);
   }
-  const { code = '', name, message, redirectedTo } = error;
-  const whose = redirectedTo === undefined ? "the server's" : `${redirectedTo}'s`;
+  const { code = '', name, message, redirected } = error;
+  // Whoever asked for the file must not learn the names of other hosts.
+  const whose = redirected ? "the redirected server's" : "the server's";
   if (/CERT|TLS|SSL|SELF_SIGNED|UNABLE_TO_VERIFY|ALTNAME/.test(code))
     return failure('IO', options, `${whose} certificate is not accepted: ${code}`);
   if (code === 'UND_ERR_HEADERS_OVERFLOW')
     return failure('IO', options, `the headers of ${whose} answer are too long`);
   if (code === lengthMismatch) return new Retry(`${whose} answer is not as long as its header says`);
   if (name === 'HTTPParserError') return new Retry(`${whose} answer cannot be read: ${message}`);
-  const where = redirectedTo === undefined ? '' : ` to ${redirectedTo}`;
+  const where = redirected ? ' to the host that it redirects to' : '';
   return new Retry(`no connection${where}: ${code === '' ? message : `${code}${proxyHint()}`}`);
 }
 

@@ -3,6 +3,7 @@ import type { Dispatcher } from 'undici';
 import { LorekeepError } from '../../../lib/basics.js';
 import { untilAborted } from '../../base/waiting/until-aborted.js';
 import { type Address, shownAddress } from './address.js';
+import { innerHost, isInside, leadsInside, outsideOnly } from './inner-address.js';
 import { ProxyRefusal, tunnels } from './proxy-tunnels.js';
 
 const maxRedirects = 8;
@@ -23,11 +24,19 @@ export interface Answer {
 /** An error of a connection. */
 export type RequestError = Error & {
   code?: string;
-  /** Host of a redirect that could not be reached. */
-  redirectedTo?: string;
+  /** Whether it is one of a host that the source redirects to. */
+  redirected?: boolean;
 };
 
-let agent: Promise<{ request: typeof import('undici').request; dispatcher: Dispatcher }> | undefined;
+interface HttpClient {
+  request: typeof import('undici').request;
+  /** For the source itself. */
+  dispatcher: Dispatcher;
+  /** For redirects of a source outside: connects to no host inside. */
+  outside: Dispatcher;
+}
+
+let agent: Promise<HttpClient> | undefined;
 
 /** Loads the HTTP client, which holds the event loop for about 60 ms. Otherwise the first download loads it. */
 export async function loadHttpClient(): Promise<void> {
@@ -44,14 +53,26 @@ function connection() {
       clientFactory: tunnels(Pool, headersMs),
       proxyTunnel: false, // for http: most proxies tunnel to port 443 only
     };
+    const outside = { ...options, connect: { ...options.connect, lookup: outsideOnly(proxyHosts()) } };
     try {
-      return { request, dispatcher: new EnvHttpProxyAgent(options) };
+      return {
+        request,
+        dispatcher: new EnvHttpProxyAgent(options),
+        outside: new EnvHttpProxyAgent(outside),
+      };
     } catch {
       const reason = 'the environment variable HTTP_PROXY or HTTPS_PROXY is not the address of a proxy';
       throw new LorekeepError('INVALID_ARGUMENT', reason, { field: 'HTTP_PROXY', reason }); // an address may hold a password
     }
   });
   return agent;
+}
+
+/** The hosts that HTTP_PROXY and HTTPS_PROXY name. */
+function proxyHosts(): ReadonlySet<string> {
+  const names = ['http_proxy', 'HTTP_PROXY', 'https_proxy', 'HTTPS_PROXY'];
+  const urls = names.flatMap((name) => process.env[name] ?? []).filter((url) => URL.canParse(url));
+  return new Set(urls.map((url) => new URL(url).hostname));
 }
 
 /**
@@ -63,7 +84,8 @@ export async function get(
   headers: Readonly<Record<string, string>>,
   signal: AbortSignal,
 ): Promise<Answer> {
-  const { request, dispatcher } = await connection();
+  const { request, ...dispatchers } = await connection();
+  let dispatcher = dispatchers.dispatcher;
   let url = first;
   let linkedSha256: string | undefined;
   let linkedSize: number | undefined;
@@ -83,7 +105,8 @@ export async function get(
     // argument; those of this request are valid.
     const answer = await untilAborted(asked, signal).catch((error: RequestError) => {
       if (error.code === 'UND_ERR_INVALID_ARG') throw new ProxyRefusal(407);
-      throw redirects === 0 ? error : Object.assign(error, { redirectedTo: url.host });
+      if (error.code === innerHost) throw refused(first, toInside);
+      throw redirects === 0 ? error : Object.assign(error, { redirected: true });
     });
     linkedSha256 ??= /^"?([0-9a-f]{64})"?$/i.exec(String(answer.headers['x-linked-etag'] ?? ''))?.[1];
     const size = Number(answer.headers['x-linked-size'] ?? Number.NaN);
@@ -106,9 +129,13 @@ export async function get(
       throw refused(first, 'it redirects to an address that is not http or https');
     if (first.protocol === 'https:' && url.protocol !== 'https:')
       throw refused(first, 'it redirects to an address without encryption');
+    if (await untilAborted(leadsInside(first, url), signal)) throw refused(first, toInside);
+    if (!(await isInside(first))) dispatcher = dispatchers.outside;
   }
   throw refused(first, `it redirects more than ${maxRedirects} times`);
 }
+
+const toInside = 'it redirects to an address of this machine or of a private network';
 
 const refused = (first: URL, reason: string) =>
   new LorekeepError('IO', `${shownAddress(first)}: ${reason}`, { reason });
