@@ -141,7 +141,7 @@ export interface NativeBinding {
     cancel: NativeCancelToken | undefined,
   ): Promise<NativeDeviceMemory[]>;
   /** Index into grammarMatches. */
-  matchGrammar(grammar: string, text: string): Promise<number>;
+  matchGrammar(grammar: string, text: string, cancel: NativeCancelToken | undefined): Promise<number>;
   /** See native/lm/prompt/vocabulary_probe.h. */
   probeVocabulary(
     path: string,

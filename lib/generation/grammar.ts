@@ -25,6 +25,6 @@ export async function matchGrammar(
   const source = stringArgument('grammar', grammar);
   refuseHalfCharacters('grammar', source);
   if (typeof text !== 'string') throw new LorekeepError('INVALID_ARGUMENT', 'text: a string is expected');
-  const match = await callNative(signal, () => binding.matchGrammar(source, text));
+  const match = await callNative(signal, (cancel) => binding.matchGrammar(source, text, cancel));
   return grammarMatches[match] as GrammarMatch;
 }

@@ -31,10 +31,9 @@ std::vector<lm::PromptPart> parts_argument(const Napi::Value& value) {
 Napi::Value match_grammar(const Napi::CallbackInfo& info) {
   return guarded(info.Env(), [&]() -> Napi::Value {
     return promise_task<lm::GrammarMatch>(
-        info.Env(), {Lane::kQuick, nullptr, nullptr, {}},
-        [grammar = string_argument(info[0], "grammar"), text = string_argument(info[1], "text")](const TaskContext&) {
-          return lm::match_grammar(lm::Grammar::parse(grammar), text);
-        },
+        info.Env(), {Lane::kQuick, cancel_argument(info[2]), nullptr, {}},
+        [grammar = string_argument(info[0], "grammar"), text = string_argument(info[1], "text")](
+            const TaskContext& task) { return lm::match_grammar(lm::Grammar::parse(grammar), text, task.cancel); },
         [](Napi::Env env, lm::GrammarMatch&& match) { return Napi::Number::New(env, static_cast<int>(match)); });
   });
 }

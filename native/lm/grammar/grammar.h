@@ -7,6 +7,8 @@
 #include <memory>
 #include <string_view>
 
+#include "core/threads/cancel_token.h"
+
 namespace lorekeep::lm {
 
 inline constexpr std::size_t kMaxGrammarBytes = std::size_t{1} << 20;
@@ -34,7 +36,8 @@ class Grammar {
 /// Whether a text conforms to a grammar.
 enum class GrammarMatch { kRefused, kBeginning, kConforms };
 
-/// Throws Error(kInvalidArgument) if the grammar is too ambiguous for the text.
-GrammarMatch match_grammar(std::shared_ptr<const Grammar> grammar, std::string_view text);
+/// Throws Error(kInvalidArgument) if the grammar is too ambiguous for the text: reading the whole text may take
+/// GrammarMachine::kMaxMatchWork positions. Polls `cancel` at each byte.
+GrammarMatch match_grammar(std::shared_ptr<const Grammar> grammar, std::string_view text, const CancelToken& cancel);
 
 }  // namespace lorekeep::lm

@@ -10,8 +10,8 @@ namespace lorekeep::lm {
 
 using Kind = GrammarState::Kind;
 
-GrammarMachine::GrammarMachine(std::shared_ptr<const Grammar> grammar)
-    : grammar_(std::move(grammar)), program_(grammar_->program()) {
+GrammarMachine::GrammarMachine(std::shared_ptr<const Grammar> grammar, std::uint64_t max_work)
+    : grammar_(std::move(grammar)), program_(grammar_->program()), max_work_(max_work) {
   frames_.push_back({0, 0});  // kBottom
   start_ = initial();
 }
@@ -74,8 +74,8 @@ void GrammarMachine::close(std::vector<Position>& open, Set& set) {
       fail(Code::kInvalidArgument, "grammar: the text can be read in more than " + std::to_string(kMaxPositions) +
                                        " ways; make it less ambiguous");
     }
-    if (++work_ > kMaxWork)
-      fail(Code::kInvalidArgument, "grammar: a token takes too much work; make it less ambiguous");
+    if (++work_ > max_work_)
+      fail(Code::kInvalidArgument, "grammar: reading the text takes too much work; make it less ambiguous");
     const GrammarState& state = program_.states[position.state];
     switch (state.kind) {
       case Kind::kSet: set.positions.push_back(position); break;
@@ -155,11 +155,11 @@ void GrammarMachine::compact(std::span<State> live) {
   }
 }
 
-GrammarMatch match_grammar(std::shared_ptr<const Grammar> grammar, std::string_view text) {
-  GrammarMachine machine(std::move(grammar));
+GrammarMatch match_grammar(std::shared_ptr<const Grammar> grammar, std::string_view text, const CancelToken& cancel) {
+  GrammarMachine machine(std::move(grammar), GrammarMachine::kMaxMatchWork);
   GrammarMachine::State state = machine.start();
   for (const char byte : text) {
-    machine.begin_token();
+    cancel.check();
     if (!machine.step(state, static_cast<std::uint8_t>(byte), state)) return GrammarMatch::kRefused;
     machine.compact({&state, 1});
   }

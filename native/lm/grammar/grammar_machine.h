@@ -19,12 +19,13 @@ class GrammarMachine {
   /// The number of a set of positions. Valid until compact().
   using State = std::int32_t;
 
-  explicit GrammarMachine(std::shared_ptr<const Grammar> grammar);
+  /// `max_work`: positions that may be looked at between two calls of begin_token().
+  explicit GrammarMachine(std::shared_ptr<const Grammar> grammar, std::uint64_t max_work = kMaxWork);
 
   State start() const noexcept { return start_; }
   /// Writes the state after one more byte and returns true; returns false if the grammar does not allow it. Throws
-  /// Error(kInvalidArgument) if the text can be read in more than kMaxPositions ways at once, or if it takes more than
-  /// kMaxWork positions for one token.
+  /// Error(kInvalidArgument) if the text can be read in more than kMaxPositions ways at once, or if it takes more
+  /// than the allowed work.
   bool step(State from, std::uint8_t byte, State& to);
   bool may_end(State state) const noexcept { return sets_[static_cast<std::size_t>(state)].accepts; }
   /// Forgets all states but `live`, whose numbers change, if there are many.
@@ -33,7 +34,8 @@ class GrammarMachine {
   void begin_token() noexcept { work_ = 0; }
 
   static constexpr std::size_t kMaxPositions = 16'384;
-  static constexpr std::uint64_t kMaxWork = 10'000'000;  // under a second
+  static constexpr std::uint64_t kMaxWork = 10'000'000;    // under a second
+  static constexpr std::uint64_t kMaxMatchWork = 500'000;  // of a whole text: some 30 ms
   static constexpr std::size_t kMaxSets = 8192;
   static constexpr std::size_t kMaxKept = 1'000'000;  // positions of all sets
 
@@ -79,6 +81,7 @@ class GrammarMachine {
   std::unordered_map<std::uint64_t, std::uint32_t> frame_ids_;
   State start_ = 0;
   std::uint64_t work_ = 0;
+  std::uint64_t max_work_;
   std::size_t kept_ = 0;
 };
 

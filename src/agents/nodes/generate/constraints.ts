@@ -1,6 +1,7 @@
 import { LorekeepError, literal, matchGrammar, schemaGrammar } from '../../../../lib/internal.js';
 import type { TextModel } from '../../../models/text-model.js';
 import { fail, serverError } from '../../../protocol/errors.js';
+import type { NodeResources } from '../../node.js';
 import type { GenerateParams } from './schema.js';
 
 /** Returns the grammar of a node's replies, or undefined if they are free. @throws InvalidParam with the schema's pointer */
@@ -28,15 +29,24 @@ export async function checkGrammar(
   }
 }
 
-/** Refuses a fallback that is no reply of the node. @throws InvalidParam */
+/**
+ * Refuses a fallback that is no reply of the node. Reads it in the client's share of the search threads.
+ * @throws InvalidParam; the signal's reason
+ */
 export async function checkFallback(
   grammar: string,
   { fallback, json_schema, actions }: GenerateParams,
   where: string,
+  { account, signal }: Pick<NodeResources, 'account' | 'signal'>,
 ): Promise<void> {
   if (fallback === undefined || actions !== undefined) return;
-  if ((await matchGrammar(grammar, fallback)) === 'conforms') return;
   const path = `${where}.params.fallback`;
+  const match = account.compute('search', signal, () => matchGrammar(grammar, fallback, { signal }));
+  const found = await match.catch((cause) => {
+    if (!(cause instanceof LorekeepError) || cause.code !== 'INVALID_ARGUMENT') throw cause;
+    throw serverError(4003, `${path}: ${cause.message}`, { path }, { cause });
+  });
+  if (found === 'conforms') return;
   const form = json_schema === undefined ? 'grammar' : 'json_schema (properties in the order of the schema)';
   fail(4003, `${path}: is not a reply that ${form} allows`, { path });
 }
