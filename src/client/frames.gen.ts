@@ -979,7 +979,7 @@ export interface TurnCompleteFrame {
       system: number;
       /** Earlier turns. */
       history: number;
-      /** Records. */
+      /** Records. 0 with placement `template`: they are part of the text around them. */
       knowledge: number;
       /** The last user message, without knowledge. */
       prompt: number;

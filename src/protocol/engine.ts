@@ -21,7 +21,9 @@ export const dryRunSchema = z.object({
     .object({
       system: z.int().describe('The system text.'),
       history: z.int().describe('Earlier turns.'),
-      knowledge: z.int().describe('Records.'),
+      knowledge: z
+        .int()
+        .describe('Records. 0 with placement `template`: they are part of the text around them.'),
       prompt: z.int().describe('The last user message, without knowledge.'),
       template: z.int().describe("The chat template's own tokens."),
       total: z.int().describe('Sum of the above: the whole prompt.'),

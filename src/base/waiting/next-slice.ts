@@ -15,6 +15,12 @@ export function nextSlice(): Promise<void> {
   return workContext()?.slices?.nextSlice() ?? nextTurnOfLoop();
 }
 
+/** Begins a slice of the client whose request this is: `over` says when to await next(). */
+export function clientSlices(): Slices {
+  const client = workContext()?.slices;
+  return new Slices(nextSlice, undefined, client && (() => client.sliceMs)).begin();
+}
+
 /** Items converted between two readings of the clock, by default. */
 const usualGrain = 64;
 
@@ -27,8 +33,7 @@ export async function mapInSlices<From, To>(
   convert: (item: From, index: number) => To,
   grain = usualGrain,
 ): Promise<To[]> {
-  const client = workContext()?.slices;
-  const slices = new Slices(nextSlice, undefined, client && (() => client.sliceMs)).begin();
+  const slices = clientSlices();
   const converted: To[] = [];
   for (const [at, item] of items.entries()) {
     if (at % grain === 0 && slices.over) await slices.next();

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { MarkFilter, withoutMarks } from '../../../src/agents/nodes/generate/marks.js';
+import { MarkFilter, plainInSlices, withoutMarks } from '../../../src/agents/nodes/generate/marks.js';
 import { random, testSeed } from '../../helpers/random.js';
 import { recordsOf } from './fitting.js';
 
@@ -144,6 +144,23 @@ describe('a text of a prompt', () => {
   ])('%j has no marks', (text, parentheses, nothing) => {
     expect(withoutMarks(text, 3, 'parentheses')).toBe(parentheses);
     expect(withoutMarks(text, 3, 'nothing')).toBe(nothing);
+  });
+
+  it('loses millions of marks with pauses for the event loop', async () => {
+    const text = '[1] and [2], `a[1]`\n'.repeat(20_000);
+    for (const instead of ['parentheses', 'nothing'] as const) {
+      let turns = 0;
+      let isDone = false;
+      const count = () => {
+        turns++;
+        if (!isDone) setImmediate(count);
+      };
+      setImmediate(count);
+      const plain = await plainInSlices(text, 3, instead);
+      isDone = true;
+      expect(plain).toBe(withoutMarks(text, 3, instead));
+      expect(turns).toBeGreaterThan(10);
+    }
   });
 
   it('has no marks, whatever it had', () => {

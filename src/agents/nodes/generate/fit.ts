@@ -89,8 +89,10 @@ export class PromptFitter {
     );
     const turns = messages.slice(historyStart, -1).map(({ content }) => content);
     const history = sum(await countEach(this.#model, turns));
-    const knowledge = sum(await this.#sizes(interaction, parts.knowledge));
-    const inSystem = this.#builder.placement === 'system';
+    const { placement } = this.#builder;
+    // Where a template places records, they are part of its text.
+    const knowledge = placement === 'template' ? 0 : sum(await this.#sizes(interaction, parts.knowledge));
+    const inSystem = placement === 'system';
     const [ownSystem, prompt] = inSystem ? [system - knowledge, last] : [system, last - knowledge];
     const total = counted.tokens;
     const template = total - ownSystem - history - knowledge - prompt;

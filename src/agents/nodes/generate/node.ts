@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { countValues } from '../../../base/schema/bounded.js';
 import type { Account } from '../../../fairness/account.js';
 import { textHeap } from '../../../fairness/estimates.js';
@@ -37,7 +38,7 @@ export const node: NodeType = {
       id,
       type: schema.type,
       historyTurns: params.history.turns,
-      open: async ({ languageModels, account, memory }) => {
+      open: async ({ languageModels, account, memory, signal }) => {
         const texts = { heap: textHeap(grammar ?? ''), native: 0 };
         for (const bytes of [builder.bytes, texts]) memory.add(bytes, `${where}: the agent was not created`);
         const pin = await pinModel(languageModels, params, where);
@@ -46,7 +47,7 @@ export const node: NodeType = {
           if (grammar !== undefined) {
             using lease = await pin.lease();
             await checkGrammar(lease.model, grammar, params, where);
-            await checkFallback(grammar, params, where);
+            await checkFallback(grammar, params, where, { account, signal });
           }
           return new GenerateNode(id, params, { pin, account, builder, tokens, grammar, where });
         } catch (error) {
@@ -64,9 +65,11 @@ const charactersPerValue = 16;
 function planningCost({ system, prompt, knowledge, json_schema, actions }: Record<string, unknown>): number {
   const { item, header, footer } = (knowledge ?? {}) as Record<string, unknown>;
   const templates = [system, prompt, item, header, footer].filter((each) => typeof each === 'string');
-  const { values } = countValues([json_schema, actions], schemaLimits.values);
-  return templates.reduce((sum, { length }) => sum + length, charactersPerValue * values);
+  const { values, characters } = countValues([json_schema, actions], schemaLimits.values);
+  return templates.reduce((sum, { length }) => sum + length, charactersPerValue * values + characters);
 }
+
+const digest = (text: string) => createHash('sha256').update(text).digest('base64');
 
 async function pinModel(
   models: NodeResources['languageModels'],
@@ -97,7 +100,7 @@ class GenerateNode implements AgentNode {
   readonly #fitter: (model: TextModel, signal: AbortSignal) => PromptFitter;
   readonly #where: string;
   readonly #request: Partial<GenerateRequest>;
-  /** The system text of the last turn. */
+  /** Digest of the system text of the last turn: no budget counts the text itself. */
   #system: string | undefined;
 
   constructor(
@@ -231,7 +234,7 @@ class GenerateNode implements AgentNode {
     { counted, parts, dropped, messages, historyStart }: FittedPrompt,
     forgotten: number,
   ): Record<string, unknown> {
-    const system = historyStart === 0 ? '' : messages[0]?.content;
+    const system = digest(historyStart === 0 ? '' : (messages[0]?.content ?? ''));
     const isVolatile = this.#system !== undefined && this.#system !== system;
     this.#system = system;
     return {

@@ -8,7 +8,7 @@ import type { Interaction } from '../../interaction.js';
 import { interactionView, Template, type TemplateView } from '../../template.js';
 import { actionText, describeActions, describeResult } from './action-text.js';
 import { defaultHeader, defaultPrompt, defaultSystem } from './default-texts.js';
-import { withoutMarks } from './marks.js';
+import { type Instead, plainInSlices, withoutMarks } from './marks.js';
 import type { GenerateParams } from './schema.js';
 
 /** Longest message of Mustache that is sent to a client, in characters; it may quote the template. */
@@ -76,26 +76,31 @@ export class PromptBuilder {
     ]);
     const messages: ChatMessage[] = system === '' ? [] : [{ role: 'system', content: system }];
     const historyStart = messages.length;
-    const turns = await mapInSlices(history, (turn, at) =>
-      this.#turnMessages(turn, history[at - 1], numbered),
-    );
-    for (const pair of turns) messages.push(...pair);
-    const asked = this.#asked(view, numbered.length > 0);
+    for (const [at, turn] of history.entries())
+      messages.push(...(await this.#turnMessages(turn, history[at - 1], numbered)));
+    const asked = await this.#asked(view, interaction.text, numbered);
     const { actionResult } = interaction;
     const result = actionResult === undefined ? '' : describeResult(interaction.history.at(-1), actionResult);
-    const content = joined([view.written(result), placement === 'before_user' ? block : '', asked]);
+    const content = joined([
+      await this.#plain(result, numbered),
+      placement === 'before_user' ? block : '',
+      asked,
+    ]);
     messages.push({ role: 'user', content });
     return { messages, historyStart, numbered };
   }
 
   /** The view that templates render. `numbered`: the records in the order of their numbers. */
   view(interaction: Interaction, numbered: readonly Knowledge[]): TemplateView {
-    return interactionView(interaction, numbered, (text) => this.#plain(text, numbered));
+    const { length } = numbered;
+    // Templates bound the length of all texts that they write.
+    const written = (text: string) => withoutMarks(text, length, 'parentheses');
+    return interactionView(interaction, numbered, this.#params.cite === 'marks' ? written : undefined);
   }
 
   /** Returns the form of an outside text in the prompt. With `cite` "marks" its own marks are changed: only the node numbers records. */
-  #plain(text: string, { length }: readonly Knowledge[]): string {
-    return this.#params.cite === 'marks' ? withoutMarks(text, length, 'parentheses') : text;
+  async #plain(text: string, { length }: readonly Knowledge[], instead: Instead = 'parentheses') {
+    return this.#params.cite === 'marks' ? plainInSlices(text, length, instead) : text;
   }
 
   /** The texts of records, as in the prompt; the first has the number `from`. */
@@ -117,9 +122,10 @@ export class PromptBuilder {
     return this.#templates.header === undefined ? `${defaultHeader}\n${block}` : block;
   }
 
-  #asked(view: TemplateView, grounded: boolean): string {
+  async #asked(view: TemplateView, text: string, numbered: readonly Knowledge[]): Promise<string> {
     const own = this.#templates.prompt !== undefined;
-    const asked = own ? this.#render('prompt', view) : view.written(view.text);
+    const grounded = numbered.length > 0;
+    const asked = own ? this.#render('prompt', view) : await this.#plain(text, numbered);
     if (asked.trim() === '') this.#refuse('prompt', 'renders to an empty message');
     return own || !grounded || this.placement !== 'before_user'
       ? asked
@@ -130,14 +136,14 @@ export class PromptBuilder {
    * Returns the two messages of a turn. `before` is the previous turn: this turn may have the result of its action. Marks in
    * the reply refer to records of another prompt.
    */
-  #turnMessages(
+  async #turnMessages(
     { text, reply, action, action_result }: HistoryTurn,
     before: HistoryTurn | undefined,
     numbered: readonly Knowledge[],
-  ): ChatMessage[] {
+  ): Promise<ChatMessage[]> {
     const result = action_result === undefined ? '' : describeResult(before, action_result);
-    const asked = this.#plain(joined([result, text]), numbered);
-    const replied = this.#params.cite === 'marks' ? withoutMarks(reply, numbered.length, 'nothing') : reply;
+    const asked = await this.#plain(joined([result, text]), numbered);
+    const replied = await this.#plain(reply, numbered, 'nothing');
     return [
       { role: 'user', content: asked },
       { role: 'assistant', content: joined([replied, action === undefined ? '' : actionText(action)]) },
