@@ -1,5 +1,5 @@
 // The curves of the suite: which file each is, what its axes are. A trial's result names the chart; trials may share one, a panel each.
-// Axes are logarithmic, because ratios are compared; that of time is linear.
+// Axes are logarithmic, because ratios are compared; the time axis is linear.
 
 /** Above a recall of 0.9995 there is no more to tell, at the number of queries that are asked. */
 const fewestMissed = 0.0005;

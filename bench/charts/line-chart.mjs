@@ -151,7 +151,7 @@ function shortNumber(value) {
   return rounded >= 1e4 ? `${rounded / 1e3}k` : String(rounded);
 }
 
-/** A name at the end of each line; those that would touch are moved apart. */
+/** A name at the end of each line; names that would touch are moved apart. */
 function addLabels(document, plot, series, colours) {
   const [xScale, yScale] = [plot.scale('x'), plot.scale('y')];
   const labels = series.map(({ name, points }) => {

@@ -1,4 +1,4 @@
-// Where the programs of llama.cpp are: the server that LLAMA_SERVER names, or those that `npm run setup:llama-server` built.
+// Where the programs of llama.cpp are: the server that LLAMA_SERVER names, or the one built by `npm run setup:llama-server`.
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { cached, root } from '../harness/cache.mjs';

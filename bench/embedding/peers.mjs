@@ -8,7 +8,7 @@
 // texts are fewer, in proportion, so that each length takes about as long. Each contestant is a process of its own, and they take
 // turns, round by round; medians count. A peer has several configurations for this number of cores: for each length and weight type
 // all are tried, and the best for many texts and the best for one take part. `cosine` is the least to what llama.cpp makes of the F32 file.
-// --server (or LLAMA_SERVER) names llama-server, else the one that `npm run setup:llama-server` built takes part; without one that peer is
+// --server (or LLAMA_SERVER) names llama-server, else the server built by `npm run setup:llama-server` takes part; without one that peer is
 // left out. --neighbour repeats the shortest length of each model with one core taken by a spinning process.
 import { spawn } from 'node:child_process';
 import { mkdirSync, rmSync } from 'node:fs';

@@ -70,7 +70,7 @@ async function ofPiece(model, tokens) {
       prompt: tokens.subarray(0, at),
       maxTokens: 1,
       sampling: { temperature: 0 },
-      // The text's next token is chosen, never one that ends the reply and so has no log-probability. Those that are
+      // The text's next token is chosen, never an end token, which has no log-probability. Those that are
       // returned are the model's own, without the bias.
       logitBias: { [tokens[at]]: 1e4 },
       logprobs: listed,

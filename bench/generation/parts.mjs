@@ -29,7 +29,7 @@ export async function runParts(parts, options) {
   return result;
 }
 
-/** Adds what a group of contestants says of those who did not take part, each once. */
+/** Adds the reasons of a group's absent contestants, each once. */
 export function addAbsent(result, contestants) {
   for (const key of ['leftOut', 'failed']) {
     for (const one of contestants[key]) {

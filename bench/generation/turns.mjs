@@ -11,7 +11,7 @@ export class Turns {
     this.#results = new Map(contestants.names.map((name) => [name, new Map()]));
   }
 
-  /** One turn of each: `id` names the measurement, `work(ask, name)` does it. @param who names of those who take part, all by default */
+  /** One turn of each: `id` names the measurement, `work(ask, name)` does it. @param who names of the contestants, all by default */
   async each(id, work, who = this.#contestants.names) {
     for (const name of who.filter((one) => this.#contestants.has(one))) {
       const ask = (method, argument) => this.#contestants.call(name, method, argument);

@@ -8,7 +8,7 @@ import { Random } from './numbers.mjs';
 
 const file = join(dataFolder, 'corpus-large.jsonl.gz');
 const seed = 20240229;
-/** Words of a made-up text, and how many different ones there are: about those of the corpus' chunks. */
+/** Words of a made-up text, and how many different ones there are: about as in the corpus' chunks. */
 const wordsPerText = 105;
 const vocabulary = 60_000;
 

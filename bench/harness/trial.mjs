@@ -17,7 +17,7 @@ import { terminalTable } from './table.mjs';
 export const resultsFolder = join(root, 'bench', 'results');
 
 /**
- * @param options as parseArgs takes them; numbers are those whose default is one
+ * @param options as parseArgs takes them; options with a number as default are numbers
  * @param body gets the values, gives the result
  */
 export async function runTrial(name, options, body) {

@@ -1,4 +1,4 @@
-// What each trial repeats, alone and for ever, in this process: for a profiler. Sizes are those of the trials unless `rows` says
+// What each trial repeats, alone and for ever, in this process: for a profiler. Sizes are the trials' unless `rows` says
 // otherwise. A loop is prepared with an options object and gives {step, pid?}: `step` does a little work and may be asynchronous; `pid`
 // is the process to look at where it is another one.
 import { rmSync } from 'node:fs';

@@ -7,7 +7,7 @@
 //     [--only default,plain] [--server llama-server [--server-flags='-t 2']] [--top-k 3] [--keep FILE] [--prompts MODULE] [--json]
 //
 // Questions about every other article are of the split "tuning", on which the default prompt was chosen; the others are "test".
-// --keep: replies are kept in this file, and those that it has are not generated again, so that an interrupted run continues.
+// --keep: replies are kept in this file, and its replies are not generated again, so that an interrupted run continues.
 // --prompts: the default export of this module has more prompts by name: messages from paragraphs, best first, and a question.
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -147,7 +147,7 @@ async function measure(name, prompt) {
   };
 }
 
-/** Makes a reply, or takes the one that is kept. */
+/** Makes a reply, or takes the kept one. */
 async function replyTo(name, messages) {
   const program = name === 'default' || server === undefined ? 'lorekeep' : 'llama-server';
   const key = JSON.stringify([program, file, maxTokens, messages]);

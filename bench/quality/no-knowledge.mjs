@@ -1,5 +1,5 @@
 // How often `on_no_knowledge` decides right: questions of XQuAD (en) that a storage answers, and claims of SciFact, about
-// subjects that it does not have. Storages of 10, 40 and all 240 paragraphs; the relevance is that of the generate node. And
+// subjects that it does not have. Storages of 10, 40 and all 240 paragraphs; the relevance is the generate node's. And
 // in other words: queries of pairs.jsonl that share no word with the sentence that answers them, over all its sentences.
 //
 //   LOREKEEP_DATA=FOLDER node bench/quality/no-knowledge.mjs [--least 0.5] [--models lorekeep-mini,all-MiniLM-L6-v2]

@@ -170,7 +170,7 @@ function quotationsOf(reply) {
   return found;
 }
 
-/** Whether a text has the quotation somewhere between borders of words; the end of one that was cut may be anywhere. */
+/** Whether a text has the quotation somewhere between borders of words; a cut one may end anywhere. */
 function ofWholeWords(text, quoted, closed) {
   const splits = (at) => /^[\p{L}\p{N}]{2}$/u.test(text.slice(at - 1, at + 1)) && isSpaced(text[at]);
   for (let at = text.indexOf(quoted); at >= 0; at = text.indexOf(quoted, at + 1)) {

@@ -14,7 +14,7 @@ const file = join(root, 'docs', 'measurements', 'reliability.json');
 const page = join(root, 'docs', 'measurements', 'reliability.md');
 const shownProblems = 3;
 
-/** @param add whether the results are added to those of the same kind that are there, from other seeds */
+/** @param add whether the results are added to present ones of the same kind, from other seeds */
 export function publish(results, { add = false } = {}) {
   const { lorekeep } = versions();
   const run = { date: new Date().toISOString().slice(0, 10), lorekeep, machine: machine(), load: load() };

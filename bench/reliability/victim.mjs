@@ -1,4 +1,4 @@
-// A well-behaved client beside an attack: pings and searches all the time, and compares every answer with the one that it got alone.
+// A well-behaved client beside an attack: pings and searches all the time, and compares every answer with the answer without the attack.
 import { connect } from '../lorekeep.mjs';
 import { percentile } from '../server/server-process.mjs';
 import { answersOfSession } from './sample.mjs';

@@ -1,5 +1,5 @@
 // The effect of attacks on another client: its pings and searches beside a bare echo server in the same run, and the longest stall of
-// the server's event loop, for this build and for another one (`--before FOLDER`, built). The attacks are those of the reliability campaign.
+// the server's event loop, for this build and for another one (`--before FOLDER`, built). The attacks come from the reliability campaign.
 //
 //   node bench/server/fairness.mjs [--before ../lorekeep-0.1] [--only pings] [--seconds 5] [--records 5000] [--rounds 1]
 //

@@ -18,7 +18,7 @@ const pages = ['docs/measurements/results.md', 'bench/README.md', 'README.md'];
 const absent = 'Not measured yet.';
 const significant = 5;
 
-/** The campaign of reliability has a page and a publication of its own. @param records of trials that ran; those that gave no result leave the published ones as they are. @returns paths written */
+/** The campaign of reliability has a page and a publication of its own. @param records of trials that ran; trials without a result leave the published ones as they are. @returns paths written */
 export function publish(records, at = root) {
   const folder = join(at, 'docs', 'measurements');
   const file = join(folder, 'results.json');

@@ -65,7 +65,7 @@ await runTrial(
   },
 );
 
-/** Each with its index open; those of lorekeep on the same file. */
+/** Each with its index open; lorekeep's on the same file. */
 async function start(set, peers) {
   const path = cached('indexes', `${set.base}.batch-${process.pid}`);
   const single = { ...ours(set, oneCore, { path, bound: true }), peer: true };

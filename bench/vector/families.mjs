@@ -3,7 +3,7 @@
 // A row is a cluster's centre plus a residual. The families vary, one at a time:
 //
 //   clusters     number of centres; or `of`, the mean number of rows per cluster
-//   overlap      length of a residual relative to that of a centre: 0.4 separate clusters, 1 touching, 2 overlapping
+//   overlap      length of a residual relative to a centre: 0.4 separate clusters, 1 touching, 2 overlapping
 //   local        dimension of a cluster's own random subspace, in which its residuals lie (with 5 % noise around it)
 //   latent       dimension of one subspace for all centres and residuals; 0: the full space
 //   decay        exponent by which the standard deviations of the axes fall: 0 all equal, 1 like eigenvalues of text embeddings

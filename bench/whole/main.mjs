@@ -2,7 +2,7 @@
 // answer, its memory then, queries per second and nDCG@10. Each engine is set up as the first page of its documentation does, and
 // every step is a process of its own.
 //
-// Each index is made once; then the engines take turns, --rounds times, and medians count. nDCG@10 is that of the first round, which
+// Each index is made once; then the engines take turns, --rounds times, and medians count. nDCG@10 is the first round's, which
 // asks every query. Caveats: one caller, one query at a time. An engine that only finds words is faster than one that embeds the
 // query, and finds less. node-llama-cpp embeds the documents with a context per core, its best configuration for many texts.
 //

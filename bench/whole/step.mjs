@@ -1,7 +1,7 @@
 // One step of one engine, in a process of its own: makes an index, or answers from it. The parent ends it.
 import { once } from 'node:events';
 
-/** Queries before those that are timed, where not every query is asked. */
+/** Queries before the timed ones, where not every query is asked. */
 const warmUp = 20;
 
 const [message] = await Promise.all([once(process, 'message'), process.send({ ready: true })]);

@@ -11,8 +11,8 @@
 namespace lorekeep::engine {
 
 /// Returns null unless the file is a plain BERT: the architecture "bert", only tensors of the original layout with the
-/// expected shapes, finite numbers, sizes that the kernels support. llama.cpp computes or refuses all others. `profile`
-/// is that of `file`. Throws bad_alloc.
+/// expected shapes, finite numbers, sizes that the kernels support. llama.cpp computes or refuses all others.
+/// Precondition: `profile` was read from `file`. Throws bad_alloc.
 std::unique_ptr<encoder::BertWeights> read_bert(std::shared_ptr<const GgufFile> file, const ModelProfile& profile,
                                                 encoder::Precision precision);
 

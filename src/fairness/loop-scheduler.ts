@@ -32,7 +32,7 @@ const lightPart = 1 / 8;
 
 /**
  * Credit for waiting, as a share of the time waited, for a client that does not pipeline. Without it, beside hundreds of
- * pinging clients, one that also searches would wait for many rounds, until each of them has used as much time.
+ * pinging clients, a client that also searches would wait for many rounds, until each of them has used as much time.
  */
 const waitingPart = 1 / 200;
 

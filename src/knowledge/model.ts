@@ -28,7 +28,7 @@ export interface PlainModel extends ModelUse {
   readonly model: TextEmbedder;
 }
 
-/** A model that may leave memory, such as that of CatalogModels: a lease brings it back. */
+/** A model that may leave memory, such as a CatalogModels model: a lease brings it back. */
 export interface LeasableModel extends ModelUse {
   readonly facts: TextEmbedder['facts'];
   /** Keeps the model from being unloaded for idleness until the result is called. */

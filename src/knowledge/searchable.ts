@@ -116,7 +116,7 @@ export class SearchableStorage<Own extends MetadataOf<Own> = Metadata>
   /**
    * Checks the options that stay the same from search to search, and returns the compiled filter: the storage keeps the latest, for
    * searches that give the same expression. It is not the caller's to close.
-   * @throws INVALID_ARGUMENT with `detail.field` "filter", "rrf", "scores", "rrf.weights" or "lexical...", or that of a result option
+   * @throws INVALID_ARGUMENT with `detail.field` "filter", "rrf", "scores", "rrf.weights" or "lexical...", or with the field of a result option
    */
   check(
     options: ResultOptions &

@@ -19,7 +19,7 @@ export class Residency implements Owner {
   readonly catalog: Catalog;
   readonly log: ModelLog;
   readonly memory: ModelMemory | undefined;
-  /** Models in memory, and those that are being loaded or unloaded. */
+  /** Models in memory, or being loaded or unloaded. */
   readonly #residents = new Set<Resident>();
   readonly #closing = new AbortController();
   #displacing = new AbortController();
@@ -59,7 +59,7 @@ export class Residency implements Owner {
   }
 
   /**
-   * Frees the video memory, or lets models use it again: those that left return with their next lease that nobody shares.
+   * Frees the video memory, or lets models use it again: models that left return with their next unshared lease.
    * Resolves when the memory is free. Calls of models on the GPU fail with DEVICE_LOST and `detail.released`; loads onto it
    * begin again on the CPU.
    */

@@ -13,7 +13,7 @@ const between = (low, high) => low + Math.random() * (high - low);
 
 /**
  * @param long a prompt; requests begin with a random part of it, which is in the cache, so that every depth is met
- * @param other a prompt of the same length; its tokens replace those that must not be cached
+ * @param other a prompt of the same length; its tokens replace tokens that must not be cached
  * @returns by phase {acknowledged, ended}: ms from the cancel to the settled result, and to the end of computing;
  *   the second only of requests with a part in a step
  */

@@ -78,7 +78,7 @@ serve({
     setThrottle(0);
     return { perSecond: usage.completion / (ms / 1000) };
   },
-  /** The cores that a throttled generation uses in its pauses: processor time beyond that of the same tokens without pauses. */
+  /** The cores that a throttled generation uses in its pauses: processor time beyond the same tokens without pauses. */
   async pauseProcessorTime({ prompt }) {
     const maxPauseMs = 500;
     const tokens = 8;

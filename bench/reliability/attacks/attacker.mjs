@@ -28,7 +28,7 @@ await Promise.all(
   Array.from({ length: attack.lanes }, async (_, lane) => {
     while (alive()) {
       await attack.lane({ ...tools, lane }).catch(() => {});
-      await pause(10); // one that is refused at once does not spin
+      await pause(10); // a client that is refused at once does not spin
     }
   }),
 );

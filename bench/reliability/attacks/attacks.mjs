@@ -10,7 +10,7 @@ import { Sample } from '../sample.mjs';
 import { attackList } from './list.mjs';
 
 const here = import.meta.dirname;
-/** Most time above that of a bare echo, in ms. */
+/** Most time above a bare echo, in ms. */
 const targets = { ping: 20, search: 50, stall: 50 };
 
 export const attacks = {

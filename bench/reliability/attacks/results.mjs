@@ -1,4 +1,4 @@
-// Attacks through results: long ones, those of many storages, those that a turn returns, and leftovers. memory.mjs defines attacks.
+// Attacks through results: long ones, results of many storages, results of turns, and leftovers. memory.mjs defines attacks.
 
 const mib = 1024 * 1024;
 const times = (text, count) => text.repeat(count);

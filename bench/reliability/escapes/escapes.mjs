@@ -176,7 +176,7 @@ async function searched(session, field, n) {
   return session.peer.request({ ...search, session_id: session.session_id, id: `search${n}` });
 }
 
-/** The server's own files, and those of the system, under a root that holds them. */
+/** The server's own files and the system's, under a root that holds them. */
 async function protectedFiles(sample) {
   const outcome = { case: 'files that no root opens', unit: 'ways', tried: 0, outside: 0, problems: [] };
   writeFileSync(sample.at('models/downloads.json'), '{"downloads":[]}');

@@ -29,7 +29,7 @@ export async function sessionFolders(sample, { begin, secret, short, until }) {
   return outcome;
 }
 
-/** Of an existing folder outside, and of one that is not there. */
+/** Of an existing folder outside, and of an absent one. */
 const ways = (outside, listed) => [
   ...['.', 'absent'].flatMap((name) => spellings(name, outside, '..')),
   ...[

@@ -1,4 +1,4 @@
-// Files mutated by bits, lengths and pieces, half of those with checksums with the checksums made right again, given to every loader. Each
+// Files mutated by bits, lengths and pieces, half of the files with checksums get valid ones again, given to every loader. Each
 // is refused cleanly or answers as it should; nothing crashes or hangs.
 import { fork } from 'node:child_process';
 import { accessSync, constants, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -81,7 +81,7 @@ async function runLoader(task, name, count) {
   return outcome;
 }
 
-/** Runs a range of cases in a process of its own; one that makes no progress is ended. */
+/** Runs a range of cases in a process of its own, which is ended if it makes no progress. */
 function runWorker({ folder, seed, mender }, name, from, to) {
   const work = join(folder, 'work');
   rmSync(work, { recursive: true, force: true });

@@ -48,7 +48,7 @@ export class Line {
     this.#look();
   }
 
-  /** Tells a server that does not read from one that does not answer. */
+  /** Distinguishes a server that does not read from a server that does not answer. */
   get #state() {
     const { bytesRead, bytesWritten, writableLength } = this.socket;
     return `${this.replies} by now; ${bytesWritten} bytes written, ${writableLength} unsent, ${bytesRead} read`;

@@ -243,7 +243,7 @@ function logLines(folder) {
   return existsSync(log) && statSync(log).size > 0 ? linesOf(log) : [];
 }
 
-/** Whether a line is more than the half of one that the kill left: the next was written behind it. */
+/** Whether a line is more than half a line that the kill left: the next was written behind it. */
 function isGlued(line) {
   try {
     JSON.parse(line);

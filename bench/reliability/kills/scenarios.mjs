@@ -1,4 +1,4 @@
-// Programs to kill, which write, each from a state that `prepare` puts the folder into. `answers` are those that a reader may get
+// Programs to kill, which write, each from a state that `prepare` puts the folder into. `answers` are the answers that a reader may get
 // meanwhile, `refusals` the errors that the state itself explains.
 import { copyFileSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -124,7 +124,7 @@ std::string absolute(pid_t thread, long folder, const std::string& path) {
 
 constexpr unsigned long kChanging = O_WRONLY | O_RDWR | O_CREAT | O_TRUNC;
 
-/// The path that a call changes; empty for one that changes nothing.
+/// The path that a call changes; empty if it changes nothing.
 std::string changed_path(pid_t thread, const Call& call, const user_regs_struct& at) {
   const auto text = [&](unsigned long address) { return read_text(thread, address); };
   switch (call.target) {

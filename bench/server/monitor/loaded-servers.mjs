@@ -100,7 +100,7 @@ export class LoadedServers {
     page.bytes += (await (await fetch(`${page.address}state`)).arrayBuffer()).byteLength;
   }
 
-  /** Processor time of the servers so far, and that of their event loop. */
+  /** Processor time of the servers so far, and of their event loop. */
   async #used() {
     this.#process.send('processor time');
     return this.#reply();

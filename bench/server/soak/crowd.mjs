@@ -14,7 +14,7 @@ const history = { turns: 4 };
 const generating = 4;
 const replyTokens = 16;
 
-/** The visits of a worker, by frequency: those whose sessions retrieve, and those whose sessions generate. */
+/** The visits of a worker, by frequency: sessions that retrieve, and sessions that generate. */
 const actions = {
   retrieval: { ask: 78, search: 10, cancel: 4, vanish: 3, stall: 2, replace: 3 },
   generation: { ask: 85, cancel: 6, vanish: 5, replace: 4 },

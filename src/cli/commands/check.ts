@@ -18,7 +18,7 @@ export function addCheck(program: Command): void {
     )
     .option('--model <name...>', 'of a catalog: check only these models, whose files must be there')
     .option('--recall', 'of a knowledge base: measure the recall of its searches on its own records')
-    .option('--all', 'list the sections of files, also of those of a knowledge base')
+    .option('--all', 'list the sections of files, also of the files of a knowledge base')
     .option('--no-verify', 'of an index or model: do not read the whole file to compare checksums')
     .option('--json', 'one JSON result on stdout')
     .addHelpText(
