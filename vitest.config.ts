@@ -1,8 +1,8 @@
 import { rmSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
-import { dirname } from 'node:path';
+import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { defineConfig } from 'vitest/config';
+import { defineConfig, type Plugin } from 'vitest/config';
 import { testsByAddon } from './scripts/testing/import-graph.mjs';
 
 const root = dirname(fileURLToPath(import.meta.url));
@@ -10,10 +10,27 @@ const root = dirname(fileURLToPath(import.meta.url));
 const LOREKEEP_CACHE = fileURLToPath(new URL('.cache/embedding', import.meta.url));
 rmSync(LOREKEEP_CACHE, { recursive: true, force: true });
 
+// Tests import the product from dist/. Takes a moment if nothing has changed.
+const { compileTypeScript } = await import(new URL('./scripts/tool/typescript.mjs', import.meta.url).href);
+await compileTypeScript();
+
 const { withAddon, withoutAddon } = testsByAddon(root);
 
+/** Resolves lib/ and src/ to dist/, as in programs: Node.js loads it without a transformation for each test file. */
+const compiled: Plugin = {
+  name: 'compiled',
+  enforce: 'pre',
+  resolveId(id, importer) {
+    if (!id.startsWith('.') || importer === undefined) return undefined;
+    const path = relative(root, resolve(dirname(importer), id));
+    return /^(src|lib)[\\/].*\.js$/.test(path) ? join(root, 'dist', path) : undefined;
+  },
+};
+
 export default defineConfig({
+  plugins: [compiled],
   test: {
+    server: { deps: { external: [/[\\/]dist[\\/](src|lib)[\\/]/] } },
     // Files wait for servers, child processes and timers about half of their time.
     maxWorkers: 2 * availableParallelism(),
     env: { LOREKEEP_CACHE },

@@ -12,7 +12,7 @@ await runScript('start', async () => {
   requireNode();
   if (!existsSync(stageFolder))
     console.log(
-      'The first start installs packages and compiles the addon: 5 to 10 minutes on two cores, fewer on more.\n',
+      'The first start installs packages and compiles the addon: 3 to 6 minutes on two cores, fewer on more.\n',
     );
   await installPackages();
   await buildNative('native');

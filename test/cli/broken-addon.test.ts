@@ -53,8 +53,7 @@ function doctor(env: NodeJS.ProcessEnv = {}): Report {
 
 /** Puts the addon and its libraries into build/Release. */
 function addBuild(): void {
-  mkdirSync(built(), { recursive: true });
-  for (const name of readdirSync(own)) cpSync(join(own, name), built(name));
+  cpSync(own, built(), { recursive: true });
 }
 
 function truncate(path: string, share: number): void {
