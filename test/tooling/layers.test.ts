@@ -31,7 +31,7 @@ describe('the layer check', () => {
     write('lib/load.ts', "const build = require('node-gyp-build');\n");
     write(
       'src/server/server.ts',
-      "import { z } from 'zod';\nimport { Storage } from '../../lib/index.js';\nimport '../protocol/x.js';\n",
+      "import { z } from 'zod';\nimport { Storage } from '../../lib/internal.js';\nimport '../protocol/x.js';\n",
     );
     write('src/protocol/x.ts', "import { y } from './y.js';\n");
     write('src/agents/nodes/echo/node.ts', "import type { AgentNode } from '../../node.js';\n");
