@@ -39,7 +39,7 @@ describe('lorekeep build', () => {
     const { status, stderr } = await lorekeep(['build', kb]);
     expect(status).toBe(0);
     expect(stderr).toMatch(
-      /^lorekeep: warning: embeddings file not written: the texts are embedded again next time: .*kb\.embeddings: .*records\.json/m,
+      /^lorekeep: warning: embeddings file not written: the texts are embedded again next time: .*records\.json\/kb\.embeddings: .*EEXIST/m,
     );
   });
 
