@@ -4,7 +4,8 @@ import { FakeTextModel } from '../helpers/fake-text-model.js';
 import { TestServer } from './test-server.js';
 
 it('exports of long histories wait while their client does not read', async () => {
-  const config = { max_client_memory_mb: 64 };
+  // On a busy machine the last of them wait for more than the usual 15 s until the others are read.
+  const config = { max_client_memory_mb: 64, limits: { memory_wait_ms: 30_000 } };
   const server = await TestServer.start({ config, loadLanguageModel: async () => new FakeTextModel() });
   const client = await server.raw();
   const { session_id } = await client.request<ServerFrames['CreateSessionResponse']>({
