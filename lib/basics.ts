@@ -3,8 +3,17 @@ export type { AddonAttempts } from './boundary/addon-attempts.js';
 export type { ErrorDetail } from './boundary/error-details.js';
 export { AnyLorekeepError, LorekeepError, messageOf } from './boundary/errors.js';
 export { onAbort } from './boundary/on-abort.js';
+export { type Option, type Options, snakeCase } from './boundary/option.js';
+export type {
+  RankingFields,
+  RankingOptions,
+  ResultFields,
+  ResultOptions,
+  SamplingFields,
+} from './boundary/options.gen.js';
 export { bundledError, packageFolder, versionOfPackage } from './boundary/own-package.js';
 export { type NextSlice, Slices } from './boundary/slices.js';
+export { samplingOptions } from './generation/sampling-options.js';
 export * from './os/file-stamp.js';
 export { makeFolder } from './os/make-folder.js';
 export * from './os/own-file.js';
@@ -12,7 +21,13 @@ export { processExists } from './os/process-exists.js';
 export * from './os/regular-file.js';
 export { systemReason } from './os/system-reason.js';
 export { userHome } from './os/user-home.js';
-export { calibrationRange } from './search/calibration.js';
+export {
+  calibrationOptions,
+  lexicalOptions,
+  rankingOptions,
+  resultOptions,
+  searchOptions,
+} from './search/options.js';
 export { ineffectiveOptions, refuseIneffective } from './search/search-mode.js';
 
 /** Imports the code that tries the files of the addon: only `doctor` needs it. */

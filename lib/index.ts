@@ -10,6 +10,13 @@ export {
 } from './boundary/error-details.js';
 export { AbortError, LorekeepError } from './boundary/errors.js';
 export type { CallOptions, ProgressOptions } from './boundary/native-call.js';
+export type {
+  Calibration,
+  FusionOptions,
+  LexicalOptions,
+  Sampling,
+  ScoreFusionOptions,
+} from './boundary/options.gen.js';
 export type { BackendCandidate, CandidateState, GpuDevice } from './devices/backend-candidate.js';
 export {
   type BackendChoice,
@@ -56,7 +63,6 @@ export type {
   Prompt,
   RenderedPrompt,
   RenderOptions,
-  Sampling,
   TokenLogprobs,
   Usage,
 } from './generation/generation.js';
@@ -69,7 +75,6 @@ export {
   type PrefixPart,
 } from './generation/language-model.js';
 export { Prefix } from './generation/prefix.js';
-export type { Calibration } from './search/calibration.js';
 export { type DistanceKernels, distanceKernels } from './search/distance-kernels.js';
 export {
   type FieldDefinition,
@@ -87,7 +92,7 @@ export {
   type InspectFileOptions,
   inspectFile,
 } from './search/inspect-file.js';
-export type { LexicalOptions, QuerySyntax } from './search/lexical-options.js';
+export type { QuerySyntax } from './search/lexical-options.js';
 export type { RecallMeasurement } from './search/recall-report.js';
 export { type ReadRecordsOptions, Records } from './search/records.js';
 export { type AssembleOptions, Storage, type StorageOptions, type StorageRecord } from './search/storage.js';
@@ -101,8 +106,6 @@ export type {
 } from './search/storage-hits.js';
 export {
   type FusionMethod,
-  type FusionOptions,
-  type ScoreFusionOptions,
   type SearchMode,
   type StorageSearchOptions,
   searchModes,

@@ -5,6 +5,7 @@
 export { booleanArgument, integerArgument, refuse } from './boundary/arguments.js';
 export { addonFile } from './boundary/binding.js';
 export { translateError } from './boundary/errors.js';
+export { optionsCheck } from './boundary/option-numbers.js';
 export { threadMs } from './boundary/thread-time.js';
 export { type ComputeSettings, cacheFolder, measuredSettings } from './devices/settings-cache.js';
 export {

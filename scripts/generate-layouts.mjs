@@ -1,11 +1,16 @@
-// Writes native/binding/layout.gen.{h,cc} and lib/boundary/layout.gen.ts: where each number lies in the arrays that cross between C++
-// and TypeScript, and the numbers of enumerators. The compiler checks layout.gen.cc. Change the tables below, then run
+// Writes native/binding/{layout.gen.h,layout.gen.cc,options.gen.h} and lib/boundary/{layout,options}.gen.ts: where each number
+// lies in the arrays that cross between C++ and TypeScript, and the numbers of enumerators; and the types of options, and
+// how C++ reads them, from their definitions in lib/search/options.ts and lib/generation/sampling-options.ts. The compiler checks layout.gen.cc. Change the tables below, then run
 //
 //   node scripts/generate-layouts.mjs           writes the files
 //   node scripts/generate-layouts.mjs --check   exit status 1 when a file differs from what would be written
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { loadDefinitions, optionTypes, reader, writer } from './layouts/options.mjs';
 import { root } from './tool/project.mjs';
+
+const definitions = await loadDefinitions();
+const { rankingOptions, resultOptions, calibrationOptions, numberedOptions, samplingOptions } = definitions;
 
 /**
  * Names of TypeScript whose positions are the values of a C++ enumeration: `type`, in `header`. `enumerators`: those that
@@ -16,7 +21,7 @@ const enumerations = {
     comment: 'Search modes by number.',
     type: 'store::Mode',
     header: 'store/search.h',
-    names: ['dense', 'lexical', 'hybrid'],
+    names: rankingOptions.mode.choices,
   },
   triedFilters: {
     comment: 'Filters of a measurement of recall by number.',
@@ -28,7 +33,7 @@ const enumerations = {
     comment: 'Fusions of a hybrid search by number.',
     type: 'store::Fusion',
     header: 'store/search.h',
-    names: ['rrf', 'scores'],
+    names: rankingOptions.fusion.choices,
   },
   searchPaths: {
     comment: 'Search paths by number.',
@@ -84,26 +89,6 @@ const enumerations = {
 
 /** Names in the order in which their numbers lie one after another. */
 const layouts = {
-  StorageRequest: {
-    comment:
-      'The numbers of a storage search. threshold and minScore are NaN for none; ef and candidates are 0 for the default. scoreWeight and adapt (0 or 1) are of the fusion by scores.',
-    names: [
-      'mode',
-      'topK',
-      'ef',
-      'threshold',
-      'rrfK',
-      'denseWeight',
-      'lexicalWeight',
-      'candidates',
-      'fusion',
-      'scoreWeight',
-      'adapt',
-      'minScore',
-      'calibrationOffset',
-      'calibrationSlope',
-    ],
-  },
   StorageResult: {
     comment:
       'The head of a storage search result: ns that the search held this thread, hits, then the plan. scoreWeight is NaN unless the legs were fused by scores, floor without a dense query or hits; the times are in ms. Of each hit a StorageHit follows, and one number per field.',
@@ -258,10 +243,67 @@ const module = `// ${origin} Positions in the arrays that cross to and from C++.
 
 ${[...Object.entries(enumerations).map(tsEnumeration), ...Object.entries(layouts).map(tsLayout)].join('\n')}`;
 
+const readers = `// ${origin} Reads the options of lib/ from their numbers.
+#pragma once
+
+#include <span>
+
+#include "binding/option_numbers.h"
+#include "lm/sampling/sampling.h"
+#include "store/search.h"
+
+namespace lorekeep::binding {
+
+${reader(definitions, { options: numberedOptions, struct: 'store::SearchRequest' })}
+${reader(definitions, { options: samplingOptions, struct: 'lm::SamplingOptions', outer: ['sampling'] })}
+}  // namespace lorekeep::binding
+`;
+
+const types = `// ${origin} The types of options and their numbers, from their definitions in lib/.
+import { samplingOptions } from '../generation/sampling-options.js';
+import { numberedOptions } from '../search/options.js';
+import { optionNumber } from './option-numbers.js';
+
+${optionTypes(definitions, [
+  {
+    options: rankingOptions,
+    name: 'RankingOptions',
+    fields: 'RankingFields',
+    comment: 'How records are ranked.',
+  },
+  {
+    options: resultOptions,
+    name: 'ResultOptions',
+    fields: 'ResultFields',
+    comment: 'How the hits are chosen from the ranking.',
+  },
+  {
+    options: calibrationOptions,
+    name: 'Calibration',
+    comment: 'Corrects relevance: log odds = offset + slope * estimated log odds.',
+  },
+  { options: samplingOptions, name: 'Sampling', fields: 'SamplingFields', comment: 'How tokens are chosen.' },
+])}
+${writer(definitions, {
+  options: numberedOptions,
+  name: 'searchNumbers',
+  from: 'numberedOptions',
+  type: 'RankingOptions & { calibration?: Calibration | undefined }',
+})}
+${writer(definitions, {
+  options: samplingOptions,
+  name: 'samplingNumbers',
+  from: 'samplingOptions',
+  type: 'Sampling',
+  outer: ['sampling'],
+})}`;
+
 const files = [
   [join(root, 'native', 'binding', 'layout.gen.h'), header],
   [join(root, 'native', 'binding', 'layout.gen.cc'), checks],
+  [join(root, 'native', 'binding', 'options.gen.h'), readers],
   [join(root, 'lib', 'boundary', 'layout.gen.ts'), module],
+  [join(root, 'lib', 'boundary', 'options.gen.ts'), types],
 ];
 for (const [file, content] of files) {
   if (!process.argv.includes('--check')) {

@@ -174,7 +174,7 @@ async function measure(records, questions, models, folder) {
     records_file: 'records.json',
     index_file: 'kb.index',
     bm25_tokenizer: 'enhanced',
-    fusion: 'scores',
+    search: { mode: 'hybrid', fusion: 'scores' },
     long_text: 'truncate',
     fields: [{ name: 'path', type: 'string', optional: true }],
   };

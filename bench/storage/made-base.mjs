@@ -55,6 +55,7 @@ export const config = (type) => ({
   index_file: `${type}.index`,
   bm25_file: 'words.bm25',
   vector_type: type,
+  search: { fusion: 'scores' },
   fields: [
     { name: 'year', type: 'int', optional: true },
     { name: 'topic', type: 'string', optional: true },

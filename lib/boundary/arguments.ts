@@ -56,17 +56,23 @@ export const maxThreads = 1024;
 export const threadsArgument = (threads: number | undefined) =>
   integerArgument('threads', threads, 0, 0, maxThreads);
 
-/** Returns a finite number of at least `min` and at most `max`, or the default if the value is undefined. @throws INVALID_ARGUMENT */
+/**
+ * Returns a finite number of at least `min`, or of more with `above`, and at most `max`; the default if the value is undefined.
+ * @throws INVALID_ARGUMENT
+ */
 export function numberArgument(
   name: string,
   value: number | undefined,
   fallback: number,
   min: number,
   max = Number.POSITIVE_INFINITY,
+  above = false,
 ): number {
   if (value === undefined) return fallback;
-  if (typeof value !== 'number' || !Number.isFinite(value) || value < min || value > max) {
-    const range = max === Number.POSITIVE_INFINITY ? `of at least ${min}` : `from ${min} to ${max}`;
+  const isLow = above ? !(value > min) : !(value >= min);
+  if (typeof value !== 'number' || !Number.isFinite(value) || isLow || value > max) {
+    const to = `${above ? 'above' : 'from'} ${min} ${above ? 'up to' : 'to'} ${max}`;
+    const range = max === Number.POSITIVE_INFINITY ? `of at least ${min}` : to;
     refuse(name, `a number ${range} is expected, not ${typeof value === 'number' ? value : describe(value)}`);
   }
   return value;

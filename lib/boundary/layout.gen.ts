@@ -33,26 +33,6 @@ export const consumerClasses = ['interactive_visible', 'interactive_buffered', '
 // Results of matching a text with a grammar by number.
 export const grammarMatches = ['refused', 'beginning', 'conforms'] as const;
 
-// The numbers of a storage search. threshold and minScore are NaN for none; ef and candidates are 0
-// for the default. scoreWeight and adapt (0 or 1) are of the fusion by scores.
-export const storageRequest = {
-  mode: 0,
-  topK: 1,
-  ef: 2,
-  threshold: 3,
-  rrfK: 4,
-  denseWeight: 5,
-  lexicalWeight: 6,
-  candidates: 7,
-  fusion: 8,
-  scoreWeight: 9,
-  adapt: 10,
-  minScore: 11,
-  calibrationOffset: 12,
-  calibrationSlope: 13,
-  numbers: 14,
-} as const;
-
 // The head of a storage search result: ns that the search held this thread, hits, then the plan.
 // scoreWeight is NaN unless the legs were fused by scores, floor without a dense query or hits; the
 // times are in ms. Of each hit a StorageHit follows, and one number per field.

@@ -12,8 +12,10 @@ import {
 import { consumerClasses, roles, thinkingModes } from '../boundary/layout.gen.js';
 import type { NativeGenerationRequest, NativeMessage } from '../boundary/native.js';
 import { describe } from '../boundary/native-call.js';
+import { type Sampling, samplingNumbers } from '../boundary/options.gen.js';
 import { Prefix } from './prefix.js';
 import { apostrophes, quotationMarks } from './quotation-marks.js';
+import { samplingOptions } from './sampling-options.js';
 import { schemaGrammar } from './schema-grammar.js';
 
 /**
@@ -44,25 +46,6 @@ export interface RenderedPrompt {
   readonly parts: readonly { text: string; input: boolean; message?: number }[];
   /** Tokens that each message adds, template text around it included. */
   readonly messageTokens: readonly number[];
-}
-
-export interface Sampling {
-  /** 0: always the most likely token. Default 0.8; at least 0. */
-  temperature?: number | undefined;
-  /** Candidates: the most likely tokens. Default 40; 0: all. */
-  topK?: number | undefined;
-  /** Candidates: the fewest most likely tokens whose probabilities reach this sum. Default 0.95, from 0 to 1 (all). */
-  topP?: number | undefined;
-  /** Candidates: tokens at least this likely, relative to the most likely one. Default 0.05, from 0 (all) to 1. */
-  minP?: number | undefined;
-  /** Divides the logits of tokens that occurred. Default 1 (off); at least 0.01. */
-  repeatPenalty?: number | undefined;
-  /** Subtracted from a token's logit for each occurrence. Default 0; -100 to 100. */
-  frequencyPenalty?: number | undefined;
-  /** Subtracted from the logit of tokens that occurred. Default 0; -100 to 100. */
-  presencePenalty?: number | undefined;
-  /** Latest tokens that penalties look at, prompt tokens included. Default 64. */
-  penaltyLastN?: number | undefined;
 }
 
 /** Plain text, in which spellings of control tokens stay text; or tokens; or the result of render(). */
@@ -116,38 +99,12 @@ export interface GenerateRequest {
   drafts?: boolean | undefined;
 }
 
-const defaults = {
-  temperature: 0.8,
-  topK: 40,
-  topP: 0.95,
-  minP: 0.05,
-  repeatPenalty: 1,
-  frequencyPenalty: 0,
-  presencePenalty: 0,
-  penaltyLastN: 64,
-} as const;
-
 const defaultMaxTokens = 1024;
 const tokenLimit = 1 << 24;
 const maxAlternatives = 100;
-const maxPenalty = 100;
-
-function samplingArgument(sampling: Sampling = {}) {
-  refuseUnknownFields('sampling', sampling, defaults);
-  const number = (name: keyof Sampling, min: number, max: number) =>
-    numberArgument(`sampling.${name}`, sampling[name], defaults[name], min, max);
-  const integer = (name: 'topK' | 'penaltyLastN') =>
-    integerArgument(`sampling.${name}`, sampling[name], defaults[name], 0, tokenLimit);
-  return {
-    temperature: number('temperature', 0, 1000),
-    topK: integer('topK'),
-    topP: number('topP', 0, 1),
-    minP: number('minP', 0, 1),
-    repeatPenalty: number('repeatPenalty', 0.01, maxPenalty),
-    frequencyPenalty: number('frequencyPenalty', -maxPenalty, maxPenalty),
-    presencePenalty: number('presencePenalty', -maxPenalty, maxPenalty),
-    penaltyLastN: integer('penaltyLastN'),
-  };
+function samplingArgument(sampling: Sampling = {}): Float64Array {
+  refuseUnknownFields('sampling', sampling, samplingOptions);
+  return Float64Array.from(samplingNumbers(sampling));
 }
 
 function stopArgument(stop: readonly string[] = []): readonly string[] {
@@ -275,7 +232,7 @@ export function nativeRequest(request: GenerateRequest, vocabularySize: number):
       maxReplyTokens === undefined
         ? undefined
         : integerArgument('maxReplyTokens', maxReplyTokens, 1, 1, tokenLimit),
-    ...samplingArgument(request.sampling),
+    sampling: samplingArgument(request.sampling),
     seed:
       seed === undefined ? randomInt(2 ** 32) : integerArgument('seed', seed, 0, 0, Number.MAX_SAFE_INTEGER),
     stop: stopArgument(request.stop),

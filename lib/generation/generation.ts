@@ -12,7 +12,6 @@ export type {
   Prompt,
   RenderedPrompt,
   RenderOptions,
-  Sampling,
 } from './generation-request.js';
 
 /** A part of a reply. The pieces concatenate to the result's `text` and `thinking`; none ends inside a character. */

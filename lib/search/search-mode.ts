@@ -1,26 +1,27 @@
 import { LorekeepError } from '../boundary/errors.js';
 import { searchModes } from '../boundary/layout.gen.js';
+import type { Option } from '../boundary/option.js';
+import { rankingOptions } from './options.js';
 
 export { searchModes };
 
 export type SearchMode = (typeof searchModes)[number];
 
 /** Options that only some modes use. A mode without one of them refuses it. */
-const modesWithOption: Readonly<Record<string, readonly SearchMode[]>> = {
-  fusion: ['hybrid'],
-  rrf: ['hybrid'],
-  scores: ['hybrid'],
-  threshold: ['dense', 'hybrid'],
-  ef: ['dense', 'hybrid'],
-  vector: ['dense', 'hybrid'],
-  lexical: ['lexical', 'hybrid'],
-};
+const modesWithOption: readonly [option: string, modes: readonly string[]][] = [
+  ...Object.entries<Option>(rankingOptions).flatMap(([name, { modes }]) =>
+    modes === undefined ? [] : [[name, modes] as [string, readonly string[]]],
+  ),
+  ['vector', ['dense', 'hybrid']],
+];
 
 /** Returns the given options without effect in a mode, each with the modes that use it. */
 export function ineffectiveOptions(mode: SearchMode, options: object): { option: string; reason: string }[] {
-  const given = new Map(Object.entries(options));
-  return Object.entries(modesWithOption)
-    .filter(([option, modes]) => given.get(option) !== undefined && !modes.includes(mode))
+  return modesWithOption
+    .filter(
+      ([option, modes]) =>
+        (options as Record<string, unknown>)[option] !== undefined && !modes.includes(mode),
+    )
     .map(([option, modes]) => ({
       option,
       reason: `it has no effect in ${mode} mode, only in ${modes.join(' and ')} mode; remove it, or change the mode`,

@@ -284,7 +284,7 @@ export class Storage extends Handle<NativeStorage> {
    * @internal For programs that share the event loop among clients.
    */
   async searchInSlices(options: StorageSearchOptions, nextSlice: NextSlice): Promise<TimedSearchResult> {
-    const request = storageRequest(options, this.#ef, this.dimension);
+    const request = storageRequest(options, this.#ef || undefined, this.dimension);
     const { signal, variables } = options;
     const filter = options.filter === undefined ? undefined : this.keptFilter(options.filter);
     const { lexical } = request;

@@ -8,6 +8,7 @@
 
 #include "binding/arguments.h"
 #include "binding/layout.gen.h"
+#include "binding/options.gen.h"
 #include "binding/value_conversion.h"
 
 namespace lorekeep::binding {
@@ -31,17 +32,8 @@ std::vector<lm::Token> tokens_argument(const Napi::Value& value, const char* nam
 }
 
 lm::SamplingOptions sampling_argument(const Napi::Object& request) {
-  const auto number = [&request](const char* name) { return number_argument(request.Get(name), name); };
   lm::SamplingOptions sampling;
-  sampling.temperature = number("temperature");
-  sampling.top_k = static_cast<std::int32_t>(integer_argument(request.Get("topK"), "topK", 0, kMaxTokens));
-  sampling.top_p = number("topP");
-  sampling.min_p = number("minP");
-  sampling.repeat_penalty = number("repeatPenalty");
-  sampling.frequency_penalty = number("frequencyPenalty");
-  sampling.presence_penalty = number("presencePenalty");
-  sampling.penalty_last_n =
-      static_cast<std::int32_t>(integer_argument(request.Get("penaltyLastN"), "penaltyLastN", 0, kMaxTokens));
+  read_numbers(doubles_argument(request.Get("sampling"), "sampling"), sampling);
   const std::vector<lm::Token> tokens = tokens_argument(request.Get("biasTokens"), "logitBias");
   const std::vector<float> values = floats_argument(request.Get("biasValues"), "logitBias");
   if (tokens.size() != values.size()) fail(Code::kInvalidArgument, "logitBias: one value per token is expected");

@@ -18,12 +18,6 @@ inline constexpr std::size_t kThinkingModes = 3;
 inline constexpr std::size_t kConsumerClasses = 3;
 inline constexpr std::size_t kGrammarMatches = 3;
 
-/// The numbers of a storage search. threshold and minScore are NaN for none; ef and candidates are
-/// 0 for the default. scoreWeight and adapt (0 or 1) are of the fusion by scores.
-namespace storage_request {
-enum : std::size_t { kMode, kTopK, kEf, kThreshold, kRrfK, kDenseWeight, kLexicalWeight, kCandidates, kFusion, kScoreWeight, kAdapt, kMinScore, kCalibrationOffset, kCalibrationSlope, kNumbers };
-}  // namespace storage_request
-
 /// The head of a storage search result: ns that the search held this thread, hits, then the plan.
 /// scoreWeight is NaN unless the legs were fused by scores, floor without a dense query or hits;
 /// the times are in ms. Of each hit a StorageHit follows, and one number per field.

@@ -11,9 +11,11 @@ export async function protocolPlaces(load) {
   const { errorTable } = await load('protocol/errors.js');
   const { requestSchemas } = await load('protocol/frames.js');
   const { hitSchema, retrievalPlanSchema } = await load('protocol/retrieval.js');
+  const { searchConfigSchema } = await load('knowledge/search-config.js');
   const { componentSchema, nodeParams, serverSchemas } = await load('agents/wire/frames.js');
   return {
     'reference/errors.md': { errors: errorsTable(errorTable) },
+    'reference/knowledge-base-files.md': { search: fieldsTable(searchConfigSchema) },
     'reference/protocol.md': {
       requests: frames(requestSchemas, ['type', 'id']),
       replies: frames(serverSchemas, ['type', 'reply_to']),

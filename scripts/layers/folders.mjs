@@ -14,7 +14,7 @@ export const folders = {
   knowledge: ['base', 'search', 'documents', 'models'],
   storages: ['base', 'search', 'protocol', 'fairness', 'log', 'models', 'knowledge'],
   agents: ['base', 'protocol', 'fairness', 'log', 'models', 'storages'],
-  'agents/nodes': ['base', 'protocol', 'fairness', 'models', 'knowledge', 'storages', 'agents'],
+  'agents/nodes': ['base', 'search', 'protocol', 'fairness', 'models', 'knowledge', 'storages', 'agents'],
   'agents/wire': ['base', 'protocol', 'agents', 'agents/nodes'],
   operations: ['base', 'protocol', 'config', 'log', 'knowledge', 'storages', 'agents'],
   client: ['protocol', 'agents/wire'],

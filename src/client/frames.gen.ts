@@ -146,58 +146,61 @@ export interface Citation {
 
 /** How to search a storage. */
 export interface SearchFields {
-  /** Search by meaning, by words, or by both. Default: `"dense"`. */
+  /** Search by meaning, by words, or by both. Default: the knowledge base's, else dense. */
   mode?: 'dense' | 'lexical' | 'hybrid' | undefined;
-  /** Maximum number of hits. 1 to 1000. Default: `5`. */
+  /** Maximum number of hits. Default: the knowledge base's, else 5. 1 to 1000. */
   topK?: number | undefined;
   /**
    * Largest cosine distance of the dense leg. Hits of the lexical leg are kept. Refused in lexical mode.
-   * 0 to 2.
+   * Default: the knowledge base's. 0 to 2.
    */
   threshold?: number | undefined;
   /**
    * Fusion of the legs in hybrid mode: by ranks, or by normalised scores (docs/concepts/search.md).
-   * Default: the knowledge base's, else rrf. Refused in other modes, as are `rrf` and `scores`.
+   * Refused in other modes, as are `rrf` and `scores`. Default: the knowledge base's, else rrf.
    */
   fusion?: 'rrf' | 'scores' | undefined;
-  /** Rank fusion in hybrid mode. */
+  /**
+   * Rank fusion in hybrid mode: score = sum over the legs of weight / (k + rank), ranks from 1. Default:
+   * the knowledge base's.
+   */
   rrf?: {
-    /** The k of weight / (k + rank). Default 60. 0 to 1000000. */
+    /** The k of weight / (k + rank). Default: 60. 0 to 1000000. */
     k?: number | undefined;
-    /** Weights of the two legs. Default 1 each. */
+    /** Weights of the two legs. */
     weights?: {
-      /** Weight of the dense leg. 0 to 1000. */
+      /** Weight of the dense leg. Default: 1. 0 to 1000. */
       dense?: number | undefined;
-      /** Weight of the lexical leg. 0 to 1000. */
+      /** Weight of the lexical leg. Default: 1. 0 to 1000. */
       lexical?: number | undefined;
     } | undefined;
-    /** Depth of each leg, never less than top_k. Default max(50, 4 top_k). 1 to 10000. */
+    /** Depth of each leg, never less than `top_k`. Default: max(50, 4 `top_k`). 1 to 10000. */
     candidates?: number | undefined;
   } | undefined;
-  /** Fusion by scores in hybrid mode. */
+  /**
+   * Fusion by scores in hybrid mode: score = weight * dense score + (1 - weight) * lexical score.
+   * Default: the knowledge base's.
+   */
   scores?: {
-    /** Share of the dense leg. Default: the model's share, which depends on the query. 0 to 1. */
+    /** Share of the dense leg. Default: the model's, which follows each query. 0 to 1. */
     weight?: number | undefined;
-    /** Depth of each leg, never less than top_k. Default max(50, 4 top_k). 1 to 10000. */
+    /** Depth of each leg, never less than `top_k`. Default: max(50, 4 `top_k`). 1 to 10000. */
     candidates?: number | undefined;
   } | undefined;
-  /** Minimum relevance of the hits; the others are dropped. 0 to 1. */
+  /** Minimum relevance of the hits; the others are dropped. Default: the knowledge base's. 0 to 1. */
   minScore?: number | undefined;
   /**
-   * How the lexical leg reads the text: docs/concepts/lexical-search.md. Absent fields come from the
-   * knowledge base. Refused in dense mode.
+   * How the lexical leg reads the text: docs/concepts/lexical-search.md. Refused in dense mode. Default:
+   * the knowledge base's.
    */
   lexical?: {
-    /**
-     * extended: "phrases", prefixes (word*), +required and -excluded words count. Default words: all text
-     * is words.
-     */
+    /** extended: "phrases", prefixes (word*), +required and -excluded words count. Default: words. */
     querySyntax?: 'words' | 'extended' | undefined;
-    /** 1: rare words also match words that differ by one edit. Default 0. 0 to 1. */
+    /** 1: rare words also match words that differ by one edit. Default: 0. 0 to 1. */
     fuzziness?: number | undefined;
     /** String fields whose words count too, with the factor of their BM25 score. */
     boosts?: Record<string, number> | undefined;
-    /** Words of queries that are ignored, besides the tokenizer's stopwords. */
+    /** Words of queries that are ignored, besides those of the tokenizer. */
     stopwords?: readonly string[] | undefined;
     /** Groups of words that count as one. */
     synonyms?: readonly (readonly string[])[] | undefined;
@@ -209,8 +212,8 @@ export interface SearchFields {
   /** Hits per value of `group_by`. Default: 1. 1 to 1000. */
   groupSize?: number | undefined;
   /**
-   * Drops each hit whose embedding is at most this cosine distance from a better hit's; 0.05 suits most
-   * models. Default: none is dropped. 0 to 2.
+   * Drops each hit whose embedding is at most this cosine distance from that of a better one; 0.05 suits
+   * most models. Default: none is dropped. 0 to 2.
    */
   dropDuplicates?: number | undefined;
   /** Adds this many records before and after each hit. Default: 0. 0 to 10. */
@@ -401,7 +404,7 @@ export interface GenerateParams {
   topP?: number | undefined;
   /** Minimum probability, as a share of the likeliest. Default: 0.05. 0 to 1. */
   minP?: number | undefined;
-  /** Divides the scores of recent tokens. Default: 1. Above 0 to 10. */
+  /** Divides the scores of recent tokens. Default: 1. 0.01 to 10. */
   repeatPenalty?: number | undefined;
   /** Subtracted for each time that a token was used. Default: 0. -2 to 2. */
   frequencyPenalty?: number | undefined;

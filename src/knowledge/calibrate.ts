@@ -1,4 +1,4 @@
-import { calibrationRange } from '../../lib/basics.js';
+import { calibrationOptions } from '../../lib/basics.js';
 import type { Calibration, SearchMode } from '../../lib/internal.js';
 import { pairedDifference } from './evaluation-measures.js';
 import type { JudgedHit } from './evaluation-relevance.js';
@@ -87,7 +87,7 @@ export function calibrationError(hits: readonly JudgedHit[]): number {
 
 /** Newton's method. The objective is convex, and its prior keeps the minimum finite. */
 function fitted(samples: readonly Sample[]): Fit {
-  const { min } = calibrationRange.slope;
+  const { min } = calibrationOptions.slope;
   const free = descend(samples, { offset: 0, slope: 1 }, true);
   return free.slope >= min ? free : descend(samples, { offset: free.offset, slope: min }, false);
 }
@@ -167,6 +167,6 @@ function composed(further: Fit, { offset = 0, slope = 1 }: Calibration): Fit {
 }
 
 function inRange(name: keyof Fit, value: number): number {
-  const { min, max } = calibrationRange[name];
+  const { min, max } = calibrationOptions[name];
   return Math.min(max, Math.max(min, Math.round(value * 100) / 100));
 }

@@ -1,10 +1,9 @@
 import { z } from 'zod';
-import { calibrationRange } from '../../lib/basics.js';
 import { didYouMean, nearestName } from '../base/schema/nearest.js';
 import { wellFormed } from '../base/schema/well-formed.js';
-import { lexicalSchema } from '../search/lexical-fields.js';
 import { fieldConditions } from './field-conditions.js';
 import { coerceDefault, expectedDefault, isoPatterns } from './field-default.js';
+import { earlierEf, earlierFields, searchConfigSchema, statedTwice } from './search-config.js';
 
 const fieldTypes = ['int', 'float', 'string', 'bool', 'set<string>'] as const;
 
@@ -73,12 +72,14 @@ function uniqueNames(fields: readonly { name: string }[], context: z.RefinementC
 
 interface Boosting {
   fields?: readonly { name: string; type: string }[] | undefined;
-  lexical?: z.output<typeof lexicalSchema> | undefined;
+  lexical?: { boosts?: object | undefined } | undefined;
+  search?: { lexical?: { boosts?: object | undefined } | undefined } | undefined;
 }
 
 /** Boosted fields are string fields: every search with a lexical leg would refuse others. */
-function boostedStrings({ fields = [], lexical }: Boosting, context: z.RefinementCtx): void {
-  for (const name of Object.keys(lexical?.boosts ?? {})) {
+function boostedStrings({ fields = [], lexical, search }: Boosting, context: z.RefinementCtx): void {
+  const place = lexical === undefined ? ['search', 'lexical'] : ['lexical'];
+  for (const name of Object.keys((lexical ?? search?.lexical)?.boosts ?? {})) {
     const type = fields.find((field) => field.name === name)?.type;
     if (type === 'string') continue;
     const names = fields.filter((field) => field.type === 'string').map((field) => field.name);
@@ -86,7 +87,7 @@ function boostedStrings({ fields = [], lexical }: Boosting, context: z.Refinemen
       type === undefined
         ? `${JSON.stringify(name)} is not a field of the records${didYouMean(nearestName(name, names))}`
         : `a field of type string is expected, not ${type}`;
-    context.addIssue({ code: 'custom', path: ['lexical', 'boosts', name], message });
+    context.addIssue({ code: 'custom', path: [...place, 'boosts', name], message });
   }
 }
 
@@ -101,33 +102,8 @@ const hnswSchema = z.strictObject({
     .max(4096)
     .default(200)
     .describe('Candidates held while a record is linked.'),
-  ef_search: z
-    .int()
-    .min(1)
-    .max(100_000)
-    .optional()
-    .describe(
-      'Candidates held during a search that does not say how many: more find more and take longer. Default: 96, or twice top_k where that is more.',
-    ),
+  ef_search: earlierEf,
 });
-
-const calibrationSchema = z.strictObject({
-  offset: z
-    .number()
-    .min(calibrationRange.offset.min)
-    .max(calibrationRange.offset.max)
-    .default(calibrationRange.offset.usual)
-    .describe('Added to the log odds. Above 0: records are relevant more often than estimated.'),
-  slope: z
-    .number()
-    .min(calibrationRange.slope.min)
-    .max(calibrationRange.slope.max)
-    .default(calibrationRange.slope.usual)
-    .describe('Factor of the log odds, before the offset is added.'),
-});
-
-const calibrationOf = (mode: string) =>
-  calibrationSchema.optional().describe(`Of ${mode} searches. Default: no correction.`);
 
 /** Build parameters of an index whose config does not set them. */
 export const hnswDefaults = hnswSchema.parse({});
@@ -157,28 +133,11 @@ export const knowledgeBaseSchema = z
       .superRefine(uniqueNames)
       .optional()
       .describe("The records' typed metadata."),
-    lexical: lexicalSchema
+    search: searchConfigSchema
       .optional()
-      .describe(
-        'How searches with a lexical leg read their text, unless they say otherwise: docs/concepts/lexical-search.md.',
-      ),
-    fusion: z
-      .enum(['rrf', 'scores'])
-      .optional()
-      .describe(
-        'How hybrid searches that do not say fuse words and meaning: by ranks, or by normalised scores (docs/concepts/search.md), which ranks better. Default: rrf in the protocol, scores in the library and on the command line.',
-      ),
-    relevance: z
-      .strictObject({
-        dense: calibrationOf('dense'),
-        lexical: calibrationOf('lexical'),
-        hybrid: calibrationOf('hybrid'),
-      })
-      .optional()
-      .describe(
-        'Corrects the relevance of hits, as lorekeep eval prints it for questions that you have judged: docs/concepts/relevance.md.',
-      ),
-    hnsw: hnswSchema.optional().describe('How the index is built and searched.'),
+      .describe('What searches use where they say nothing, at every door: docs/concepts/search.md.'),
+    ...earlierFields,
+    hnsw: hnswSchema.optional().describe('How the index is built.'),
     vector_type: z
       .enum(['f32', 'f16', 'i8'])
       .default('f32')
@@ -192,6 +151,9 @@ export const knowledgeBaseSchema = z
       .describe(
         "What becomes of a text that the model's context does not hold; truncate: its beginning is embedded, the text and its words stay whole.",
       ),
+  })
+  .superRefine((config, context) => {
+    for (const twice of statedTwice(config)) context.addIssue({ code: 'custom', ...twice });
   })
   .superRefine(boostedStrings);
 

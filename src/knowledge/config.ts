@@ -5,6 +5,7 @@ import { fieldPath } from '../base/schema/field-path.js';
 import { parseLenient } from '../base/schema/lenient.js';
 import { listed, maxListed } from '../base/schema/messages.js';
 import { type KnowledgeBaseConfig, knowledgeBaseSchema } from './config-schema.js';
+import { withSearch } from './search-config.js';
 
 /** Largest config file in bytes. Clients may name any file, and parsing holds the event loop. */
 const maxBytes = 64 * 1024;
@@ -45,16 +46,17 @@ export async function loadKnowledgeBaseConfig(path: string, name = path): Promis
   const warnings = parsed.ignored.map(
     (issue) => `${name}:${place(issue)}: ${describeIssue(issue)}; it has no effect`,
   );
-  return { config: parsed.value, warnings };
+  return { config: withSearch(parsed.value), warnings };
 }
 
 /** Synonyms are single words to the tokenizer: every search with a lexical leg would refuse others. */
-function synonymIssues({ bm25_tokenizer, lexical }: KnowledgeBaseConfig): FieldIssue[] {
-  return (lexical?.synonyms ?? []).flatMap((group, at) =>
+function synonymIssues({ bm25_tokenizer, lexical, search }: KnowledgeBaseConfig): FieldIssue[] {
+  const place = lexical === undefined ? ['search', 'lexical'] : ['lexical'];
+  return ((lexical ?? search?.lexical)?.synonyms ?? []).flatMap((group, at) =>
     group.flatMap((synonym, index): FieldIssue[] => {
       const { length } = tokenize(synonym, bm25_tokenizer);
       if (length === 1) return [];
-      const keys = ['lexical', 'synonyms', at, index];
+      const keys = [...place, 'synonyms', at, index];
       const message = `a single word is expected; to the tokenizer "${bm25_tokenizer}" ${JSON.stringify(synonym)} is ${length} words`;
       return [{ kind: 'invalid', path: fieldPath(keys), keys, message }];
     }),

@@ -15,6 +15,7 @@ import { listed } from '../base/schema/messages.js';
 import { NoEmbedder } from './embedder.js';
 import { factsOf, type GivenModel, type KnowledgeModel, knowledgeModel, withModel } from './model.js';
 import { checkOptionNames, type OptionNames } from './option-names.js';
+import type { SearchDefaults } from './search-defaults.js';
 import { SearchableStorage } from './searchable.js';
 
 export interface CreateStorageOptions extends ProgressOptions, HnswOptions {
@@ -60,8 +61,8 @@ const known: OptionNames<CreateStorageOptions> = {
  */
 export async function createStorage<Own extends MetadataOf<Own> = Metadata>(
   options: CreateStorageOptions,
-  /** @internal Waited for before each piece of the work; the result is called after it. */
-  turn?: () => Promise<() => void>,
+  /** @internal `turn` is waited for before each piece of the work, and its result is called after it. */
+  { turn, defaults }: { turn?: () => Promise<() => void>; defaults?: SearchDefaults } = {},
 ): Promise<SearchableStorage<Own>> {
   checkOptionNames(options, known, 'createStorage');
   const { strings, records: given, vectors, model: givenModel, signal, onProgress, ...index } = options;
@@ -73,7 +74,7 @@ export async function createStorage<Own extends MetadataOf<Own> = Metadata>(
   const storage = await Storage.build(records, rows, dimension, { ...index, signal }).finally(end);
   const embedded = vectors === undefined ? records.length : 0;
   const counts = { embedded, reused: records.length - embedded, truncated: 0 };
-  return new SearchableStorage<Own>(storage, model, counts, { fields: options.fields });
+  return new SearchableStorage<Own>(storage, model, counts, defaults, options.fields);
 }
 
 /** The records, and how to name one in errors. */

@@ -80,7 +80,7 @@ export async function evaluate(
 ): Promise<Evaluation> {
   checkEvaluation(questions, options);
   const current = currentSetting(storage);
-  const usual = current.mode === 'lexical' ? [current] : evaluationSettings;
+  const usual = embedsTexts(storage.model) ? evaluationSettings : [current];
   const { topK = 10, settings = usual, worst = 5, signal, onProgress } = options;
   const place = settings.findIndex((setting) => isSame(setting, current));
   const all = place < 0 ? [current, ...settings] : settings;
@@ -124,7 +124,7 @@ export async function evaluate(
 
 /** A mode's calibration is fitted to its current setting, or else to its first one. */
 function calibrationsOf(
-  { relevance }: SearchableStorage<object>,
+  { defaults }: SearchableStorage<object>,
   answers: readonly Answer[],
   { all, at }: { all: readonly EvaluationSetting[]; at: number },
 ): Evaluation['calibrations'] {
@@ -133,7 +133,7 @@ function calibrationsOf(
     const isOfMode = (setting: EvaluationSetting | undefined) => (setting?.mode ?? 'hybrid') === mode;
     const index = isOfMode(all[at]) ? at : all.findIndex(isOfMode);
     const hits = answers.map((answer) => answer.hits[index] ?? []);
-    const fitted = fitCalibration(hits, relevance[mode]);
+    const fitted = fitCalibration(hits, defaults.relevance?.[mode]);
     if (fitted !== undefined) found[mode] = fitted;
   }
   return found;
@@ -181,9 +181,12 @@ async function idsWithoutRecord(
 }
 
 /** Returns the setting of a search without options. */
-function currentSetting({ model, fusion }: SearchableStorage<object>): EvaluationSetting {
+function currentSetting({ model, defaults }: SearchableStorage<object>): EvaluationSetting {
+  const { mode, fusion, rrf, scores } = defaults;
   if (!embedsTexts(model)) return { mode: 'lexical' };
-  return { mode: 'hybrid', fusion: fusion ?? 'scores' };
+  if (mode !== 'hybrid') return { mode };
+  const own = fusion === 'rrf' ? { rrf } : { scores };
+  return Object.values(own)[0] === undefined ? { mode, fusion } : { mode, fusion, ...own };
 }
 
 const isSame = (a: EvaluationSetting, b: EvaluationSetting) => isDeepStrictEqual(a, b);

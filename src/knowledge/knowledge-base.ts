@@ -1,9 +1,9 @@
 import type { FieldDefinition, Metadata, MetadataOf, Storage } from '../../lib/internal.js';
-import { lexicalOptions } from '../search/lexical-fields.js';
 import type { KnowledgeBaseConfig } from './config-schema.js';
 import type { EmbeddingCounts } from './embeddings.js';
 import type { FilesIdentity } from './identity.js';
 import type { KnowledgeModel } from './model.js';
+import { searchDefaults } from './search-config.js';
 import { SearchableStorage } from './searchable.js';
 
 export interface KnowledgeBaseFacts {
@@ -30,12 +30,8 @@ export class KnowledgeBase<Own extends MetadataOf<Own> = Metadata> extends Searc
     model: KnowledgeModel,
     { config, warnings, embeddings, indexWritten }: KnowledgeBaseFacts,
   ) {
-    super(storage, model, embeddings, {
-      lexical: lexicalOptions(config.lexical),
-      fusion: config.fusion,
-      relevance: config.relevance,
-      fields: config.fields as FieldDefinition[] | undefined,
-    });
+    const fields = config.fields as FieldDefinition[] | undefined;
+    super(storage, model, embeddings, searchDefaults(config.search), fields);
     this.config = config;
     this.warnings = warnings;
     this.indexWritten = indexWritten;

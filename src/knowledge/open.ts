@@ -47,7 +47,7 @@ async function openFiles(source: Source): Promise<KnowledgeBase> {
   const { vectors: found, counts, indexWritten } = await findVectors(records, source, report);
   await using vectors = found;
   await using textIndex = await openTextIndex(records, source, report);
-  const ef = config.hnsw?.ef_search;
+  const ef = config.search?.ef_search;
   const storage = await Storage.fromRecords(records, vectors, textIndex, { ef, signal });
   return new KnowledgeBase(storage, model, {
     config,

@@ -8,12 +8,7 @@ export type OptionNames<T> = Record<keyof T, true>;
  * Otherwise a mistyped name would be silently ignored. `prefix` precedes the name in errors, such as "rrf.".
  * @throws INVALID_ARGUMENT for anything but an object, and for an unknown name, with the nearest known one
  */
-export function checkOptionNames(
-  given: unknown,
-  known: Record<string, true>,
-  what: string,
-  prefix = '',
-): void {
+export function checkOptionNames(given: unknown, known: object, what: string, prefix = ''): void {
   if (typeof given !== 'object' || given === null || Array.isArray(given)) {
     const message = `${prefix === '' ? what : prefix.slice(0, -1)}: an object is expected`;
     throw new LorekeepError('INVALID_ARGUMENT', message, { field: prefix.slice(0, -1) || what });

@@ -1,31 +1,15 @@
-import { integerArgument, refuse, type SearchMode, type Storage } from '../../lib/internal.js';
+import { type ResultOptions as ChoiceOptions, rankingOptions, resultOptions } from '../../lib/basics.js';
+import type { SearchMode, Storage } from '../../lib/internal.js';
+import { optionsCheck, refuse } from '../../lib/internal.js';
 
 /** How the hits of a search are chosen from its ranking, and their context records. */
-export interface ResultOptions {
-  /** Hits to skip: the next page begins at `offset + topK`. Default 0. */
-  offset?: number | undefined;
-  /** Field whose values have at most `groupSize` hits each. Records without the field are not grouped. */
-  groupBy?: string | undefined;
-  /** Hits per value of `groupBy`. Default 1. */
-  groupSize?: number | undefined;
-  /**
-   * Drops each hit whose embedding is at most this cosine distance from a better hit's. true: 0.05. Default:
-   * false.
-   */
-  dropDuplicates?: boolean | number | undefined;
-  /** Adds this many records before and after each hit, in the storage's order: 0 to 10. Default 0. */
-  context?: number | undefined;
-  /** Field whose value the records around a hit share with it. Default: `path` if there is such a field. */
-  contextField?: string | undefined;
+export interface ResultOptions extends ChoiceOptions {
   /** Id of a record: finds those nearest to it, without itself. Takes the place of `text`. */
   similarTo?: string | undefined;
 }
 
 /** Hits that are ranked for a search with `offset`, `groupBy` or `dropDuplicates`. */
 export const rankedHits = 1000;
-
-const maxContext = 10;
-const defaultDistance = 0.05;
 
 /** Checked result options. */
 export interface ResultChoice {
@@ -40,16 +24,16 @@ export interface ResultChoice {
   similarTo: string | undefined;
 }
 
+const check = optionsCheck({ topK: rankingOptions.topK, ...resultOptions });
+
 /** Returns how to choose the hits; undefined for the best `topK` as they are. @throws INVALID_ARGUMENT */
 export function resultChoice(
-  options: ResultOptions & { topK?: number | undefined; mode: SearchMode },
+  options: ResultOptions & { topK: number; mode: SearchMode },
   storage: Storage,
 ): ResultChoice | undefined {
-  const { groupBy, groupSize, context = 0, contextField, similarTo } = options;
-  const topK = integerArgument('topK', options.topK, 5, 1, rankedHits);
-  const offset = integerArgument('offset', options.offset, 0, 0, rankedHits);
-  integerArgument('context', context, 0, 0, maxContext);
-  if (groupBy === undefined && groupSize !== undefined)
+  check(options);
+  const { topK, offset = 0, groupBy, groupSize = 1, context = 0, contextField, similarTo } = options;
+  if (groupBy === undefined && options.groupSize !== undefined)
     refuse('groupSize', 'it has no effect without a field to group by');
   if (context === 0 && contextField !== undefined)
     refuse('contextField', 'it has no effect without records around the hits');
@@ -59,7 +43,9 @@ export function resultChoice(
       `the skipped and the wanted hits are at most ${rankedHits} together, and these are ${offset + topK}`,
     );
   if (similarTo !== undefined) checkSimilar(options);
-  const distance = duplicateDistance(options.dropDuplicates);
+  const { dropDuplicates: drop } = options;
+  // 0 drops equal embeddings.
+  const distance = drop === true ? resultOptions.dropDuplicates.alone : drop === false ? undefined : drop;
   const group = groupBy === undefined ? undefined : groupOf(groupBy, groupSize, storage);
   const whole = options.offset !== undefined || group !== undefined || distance !== undefined;
   if (!whole && similarTo === undefined && context === 0) return undefined;
@@ -76,14 +62,6 @@ export function resultChoice(
   };
 }
 
-/** The distance up to which a hit is a duplicate; undefined if duplicates are kept. 0 drops equal embeddings. */
-function duplicateDistance(dropDuplicates: boolean | number | undefined): number | undefined {
-  if (dropDuplicates === undefined || dropDuplicates === false) return undefined;
-  if (dropDuplicates === true) return defaultDistance;
-  if (typeof dropDuplicates === 'number' && dropDuplicates >= 0 && dropDuplicates <= 2) return dropDuplicates;
-  return refuse('dropDuplicates', 'true, false or a cosine distance from 0 to 2 is expected');
-}
-
 function checkSimilar({ similarTo, mode, ...rest }: ResultOptions & { mode: SearchMode }): void {
   if (typeof similarTo !== 'string') refuse('similarTo', 'the id of a record is expected');
   if (mode !== 'dense') refuse('mode', `a search with similarTo is dense, not ${mode}`);
@@ -96,11 +74,11 @@ function checkSimilar({ similarTo, mode, ...rest }: ResultOptions & { mode: Sear
   if (rerank !== undefined) refuse('rerank', withoutText);
 }
 
-function groupOf(field: string, size: number | undefined, storage: Storage): { field: string; size: number } {
+function groupOf(field: string, size: number, storage: Storage): { field: string; size: number } {
   const found = fieldOf('groupBy', field, storage);
   if (found.type === 'set<string>')
     refuse('groupBy', `${JSON.stringify(field)} has several values per record`);
-  return { field, size: integerArgument('groupSize', size, 1, 1, rankedHits) };
+  return { field, size };
 }
 
 /** The field that keeps the records around a hit together; undefined: any records. */

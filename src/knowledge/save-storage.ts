@@ -2,6 +2,7 @@ import { lstat } from 'node:fs/promises';
 import { basename, dirname, extname, join, resolve } from 'node:path';
 import { makeFolder, readRegular, systemReason, writeWhole } from '../../lib/basics.js';
 import {
+  type FieldDefinition,
   LorekeepError,
   type MetadataValue,
   Records,
@@ -9,9 +10,9 @@ import {
   type StoredRecord,
 } from '../../lib/internal.js';
 import { largestConfigBytes } from '../base/files/read-text.js';
-import { lexicalFields } from '../search/lexical-fields.js';
 import { embedsTexts, indexFingerprint, type KnowledgeModel } from './model.js';
 import { checkOwnRecords } from './own-records.js';
+import { searchConfig } from './search-config.js';
 import type { SearchDefaults } from './search-defaults.js';
 
 export interface SaveStorageOptions {
@@ -32,7 +33,7 @@ const portion = 1000;
 export async function saveStorage(
   storage: Storage,
   model: KnowledgeModel,
-  { fields, lexical, fusion, relevance }: SearchDefaults,
+  { defaults, fields }: { defaults: SearchDefaults; fields: readonly FieldDefinition[] | undefined },
   path: string,
   { embeddingModel = model.name, signal }: SaveStorageOptions,
 ): Promise<string[]> {
@@ -51,10 +52,7 @@ export async function saveStorage(
     bm25_file: beside('bm25'),
     bm25_tokenizer: storage.tokenizer,
     ...(fields && fields.length > 0 && { fields }),
-    ...(lexical && { lexical: lexicalFields(lexical) }),
-    // The default of createStorage(). Without it, a server would fuse by ranks.
-    fusion: fusion ?? 'scores',
-    ...(relevance && { relevance }),
+    search: searchConfig(defaults),
   };
   await checkConfig(config, written.records_file);
   const folder = dirname(config);

@@ -1,10 +1,15 @@
-import { refuseIneffective } from '../../lib/basics.js';
+import {
+  type Option,
+  type Options,
+  type RankingOptions,
+  rankingOptions,
+  refuseIneffective,
+  searchOptions,
+} from '../../lib/basics.js';
 import {
   checkHighlight,
-  type FusionOptions,
-  type LexicalOptions,
+  fusionMethod,
   LorekeepError,
-  type ScoreFusionOptions,
   type SearchMode,
   type StorageSearchOptions,
   searchModes,
@@ -12,79 +17,111 @@ import {
 import { checkOptionNames, type OptionNames } from './option-names.js';
 import type { RerankOptions } from './rerank.js';
 import type { ResultOptions } from './result-options.js';
+import type { SearchDefaults } from './search-defaults.js';
 
 export interface KnowledgeSearchOptions
-  extends Omit<StorageSearchOptions, 'text' | 'mode' | 'calibration'>,
+  extends Omit<StorageSearchOptions, 'text' | 'calibration'>,
     ResultOptions {
   /** The query. A dense search with `vector` or `similarTo` does not use it: it may then be empty. */
   text: string;
-  /** Default "hybrid"; "lexical" for a storage without a model, unless `vector` is given. */
-  mode?: SearchMode | undefined;
   /** Sorts the hits with a reranker: docs/concepts/relevance.md. */
   rerank?: RerankOptions | undefined;
 }
 
-/** The options, checked and with their mode. */
-export type CheckedSearchOptions = KnowledgeSearchOptions & { mode: SearchMode };
+/** The options with the defaults of the storage. */
+export type CompleteOptions = KnowledgeSearchOptions & { mode: SearchMode; topK: number };
 
-const known: OptionNames<KnowledgeSearchOptions> = {
+type Subject = Omit<KnowledgeSearchOptions, keyof typeof searchOptions>;
+
+const subject: OptionNames<Subject> = {
   text: true,
   vector: true,
-  mode: true,
-  topK: true,
-  threshold: true,
-  ef: true,
-  fusion: true,
-  rrf: true,
-  lexical: true,
   highlight: true,
-  scores: true,
-  minScore: true,
   filter: true,
   variables: true,
   rerank: true,
-  offset: true,
-  groupBy: true,
-  groupSize: true,
-  dropDuplicates: true,
-  context: true,
-  contextField: true,
   similarTo: true,
   signal: true,
 };
 
-const knownLexical: OptionNames<LexicalOptions> = {
-  querySyntax: true,
-  fuzziness: true,
-  boosts: true,
-  stopwords: true,
-  synonyms: true,
-};
-
-const knownFusion: OptionNames<FusionOptions> = { k: true, weights: true, candidates: true };
-const knownScores: OptionNames<ScoreFusionOptions> = { weight: true, adapt: true, candidates: true };
-const knownWeights: OptionNames<NonNullable<FusionOptions['weights']>> = { dense: true, lexical: true };
+const known = { ...searchOptions, ...subject };
 
 /**
- * Checks the options of a search.
+ * Checks the names of the options and whether they have an effect in the mode, and fills in the defaults that have one.
  * @throws INVALID_ARGUMENT for an unknown option, with the nearest name; for an option without effect
- * in the mode
  */
-export function searchOptions(
+export function completeOptions(
   options: KnowledgeSearchOptions,
-  defaultMode: SearchMode = 'hybrid',
-): CheckedSearchOptions {
+  mode: SearchMode,
+  defaults: SearchDefaults,
+): CompleteOptions {
   checkOptionNames(options, known, 'a search');
-  const { rrf, scores, lexical } = options;
-  if (scores !== undefined) checkOptionNames(scores, knownScores, 'a search', 'scores.');
-  if (lexical !== undefined) checkOptionNames(lexical, knownLexical, 'a search', 'lexical.');
-  if (rrf !== undefined) checkOptionNames(rrf, knownFusion, 'a search', 'rrf.');
-  if (rrf?.weights !== undefined) checkOptionNames(rrf.weights, knownWeights, 'a search', 'rrf.weights.');
+  checkInside(options, objects, '');
   if (typeof options.text !== 'string') {
     throw new LorekeepError('INVALID_ARGUMENT', "text: the query's text is expected", { field: 'text' });
   }
   checkHighlight(options.highlight);
-  const mode = options.mode ?? defaultMode;
-  if (searchModes.includes(mode)) refuseIneffective(mode, options);
-  return { ...options, mode };
+  if (!searchModes.includes(mode)) return { ...options, mode, topK: options.topK ?? defaults.topK };
+  refuseIneffective(mode, options);
+  const usual = defaultsIn(mode, defaults);
+  const complete: Record<string, unknown> = { ...usual, ...options, mode };
+  for (const [name, option] of ranking) {
+    const stated = usual[name];
+    if (stated !== undefined) complete[name] = filled(option, complete[name], stated);
+  }
+  if (mode === 'hybrid') {
+    const { rrf, scores, fusion } = options;
+    const stated = rrf === undefined && scores === undefined ? defaults.fusion : undefined;
+    complete.fusion = fusionMethod({ fusion: fusion ?? stated, rrf, scores });
+    const other = complete.fusion === 'rrf' ? 'scores' : 'rrf';
+    if (complete[other] !== undefined) complete[other] = undefined;
+  }
+  return complete as unknown as CompleteOptions;
+}
+
+const ranking = Object.entries<Option>(rankingOptions);
+
+/** Every name: JavaScript copies options fastest over the names that are there. */
+const blank = Object.fromEntries(Object.keys(known).map((name) => [name, undefined]));
+
+/** By storage and mode: a search is short, and most state no options. */
+const kept = new WeakMap<SearchDefaults, { [Mode in SearchMode]?: Record<string, unknown> }>();
+
+/** Returns the defaults that a mode uses. */
+function defaultsIn(mode: SearchMode, defaults: SearchDefaults): Record<string, unknown> {
+  const all = kept.get(defaults) ?? {};
+  if (all[mode] !== undefined) return all[mode];
+  kept.set(defaults, all);
+  const used = ranking
+    .filter(([, { modes }]) => modes?.includes(mode) ?? true)
+    .map(([name]) => [name, defaults[name as keyof RankingOptions]])
+    .filter(([, value]) => value !== undefined);
+  const own = { ...blank, ...Object.fromEntries(used) };
+  all[mode] = own;
+  return own;
+}
+
+const objectsIn = (options: Options) =>
+  Object.entries(options).filter(([, { fields }]) => fields !== undefined);
+const objects = objectsIn(searchOptions);
+
+/** Checks the names of the fields of objects. */
+function checkInside(given: object, options: typeof objects, prefix: string): void {
+  for (const [name, { fields = {} }] of options) {
+    const inner = (given as Record<string, object | undefined>)[name];
+    if (inner === undefined) continue;
+    checkOptionNames(inner, fields, 'a search', `${prefix}${name}.`);
+    checkInside(inner, objectsIn(fields), `${prefix}${name}.`);
+  }
+}
+
+/** Returns the given value, or the usual one; of an object, each field. */
+function filled({ fields }: Option, given: unknown, usual: unknown): unknown {
+  if (given === undefined) return usual;
+  if (fields === undefined || given === usual || usual === undefined) return given;
+  const pairs = Object.entries(fields).map(([name, option]) => {
+    const [own, other] = [given, usual].map((of) => (of as Record<string, unknown>)[name]);
+    return [name, filled(option, own, other)];
+  });
+  return Object.fromEntries(pairs.filter(([, value]) => value !== undefined));
 }

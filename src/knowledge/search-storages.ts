@@ -1,5 +1,6 @@
 import { setImmediate as nextTurnOfLoop } from 'node:timers/promises';
-import { LorekeepError, type NextSlice, Slices } from '../../lib/basics.js';
+import { type NextSlice, Slices } from '../../lib/basics.js';
+import { LorekeepError } from '../../lib/internal.js';
 import { rankedHits } from './result-options.js';
 import { addContext, grouped, page } from './results.js';
 import type { KnowledgeSearchOptions } from './search-options.js';
@@ -67,20 +68,24 @@ export async function searchNamed<Search extends NamedSearch>(
     throw LorekeepError.about('INVALID_ARGUMENT', { field: 'storages', reason });
   }
   const [first] = searches as [Search];
-  const slices = new Slices(nextSlice, first.options.signal);
+  const { topK = first.storage.defaults.topK } = first.options;
+  const merging = { ...first.options, topK };
+  const slices = new Slices(nextSlice, merging.signal);
   const found: Found[] = [];
   for (const search of searches) {
     const { storage, name, options } = search;
-    if (searches.length > 1) storage.checkResults(options);
-    const own = searches.length === 1 ? search : { ...search, options: { ...options, ...ofEach(options) } };
+    if (searches.length > 1) storage.check({ ...options, topK });
+    const own = searches.length === 1 ? search : { ...search, options: { ...options, ...ofEach(merging) } };
     const { hits, ...outcome } = await run(own);
     await addName(hits, name, slices);
     found.push({ storage, hits, outcome: { ...outcome, storage: name } });
   }
   const hits =
-    found.length === 1 ? (found[0] as Found).hits : await chosen(found, first.options, { slices, nextSlice });
+    found.length === 1 ? (found[0] as Found).hits : await chosen(found, merging, { slices, nextSlice });
   return { hits, outcomes: found.map(({ outcome }) => outcome) };
 }
+
+type Merging = KnowledgeSearchOptions & { topK: number };
 
 interface Found {
   readonly storage: SearchableStorage;
@@ -96,7 +101,7 @@ async function addName(hits: NamedHit[], storage: string | undefined, slices: Sl
 }
 
 /** The options of the search in each storage: it ranks the candidates of the merged hits. */
-function ofEach({ offset = 0, topK = 5, groupBy, dropDuplicates }: KnowledgeSearchOptions) {
+function ofEach({ offset = 0, topK, groupBy, dropDuplicates }: Merging) {
   const longer = groupBy !== undefined || (dropDuplicates !== undefined && dropDuplicates !== false);
   const ranked = longer ? rankedHits : offset + topK;
   return {
@@ -111,15 +116,7 @@ function ofEach({ offset = 0, topK = 5, groupBy, dropDuplicates }: KnowledgeSear
 
 async function chosen(
   found: readonly Found[],
-  {
-    offset = 0,
-    topK = 5,
-    groupBy,
-    groupSize = 1,
-    dropDuplicates,
-    signal,
-    ...options
-  }: KnowledgeSearchOptions,
+  { offset = 0, topK, groupBy, groupSize = 1, dropDuplicates, signal, ...options }: Merging,
   { slices, nextSlice }: { slices: Slices; nextSlice: NextSlice },
 ): Promise<NamedHit[]> {
   const dropsRepeats = dropDuplicates !== undefined && dropDuplicates !== false;

@@ -4,12 +4,10 @@ import {
   type CallOptions,
   type CountOptions,
   type EmbedResult,
+  type FieldDefinition,
   type Filter,
   type FilterExpression,
-  type FusionMethod,
   type FusionOptions,
-  fusionMethod,
-  type LexicalOptions,
   type ListOptions,
   LorekeepError,
   type Metadata,
@@ -24,7 +22,6 @@ import {
 } from '../../lib/internal.js';
 import { PendingWork } from '../base/waiting/pending-work.js';
 import { fusionFor, scoreFusionFor, wordsAlone } from '../search/model-fusion.js';
-import type { Calibrations } from './calibrate.js';
 import type { EmbeddingCounts } from './embeddings.js';
 import { embedQuery, embedsTexts, holdModel, isUnseenText, type KnowledgeModel } from './model.js';
 import { checkOptionNames } from './option-names.js';
@@ -32,8 +29,8 @@ import { type RerankFacts, type RerankOptions, rerank, rerankCandidates } from '
 import { type ResultChoice, type ResultOptions, rankedHits, resultChoice } from './result-options.js';
 import { addContext, chooseHits, type HitContext } from './results.js';
 import { type SaveStorageOptions, saveStorage } from './save-storage.js';
-import type { SearchDefaults } from './search-defaults.js';
-import { type CheckedSearchOptions, type KnowledgeSearchOptions, searchOptions } from './search-options.js';
+import { bestDefaults, type SearchDefaults } from './search-defaults.js';
+import { type CompleteOptions, completeOptions, type KnowledgeSearchOptions } from './search-options.js';
 
 /** A hit; with `rerank`, ranked by the reranker. */
 export interface SearchHit<Own = Metadata> extends StorageHit<Own> {
@@ -56,8 +53,8 @@ export interface SearchOutcome<Own = Metadata> extends Omit<TimedSearchResult, '
   embedding?: { tokens: number; batches: number };
 }
 
-/** The default of Storage.search(). */
-const defaultTopK = 5;
+/** Options that a storage has accepted, with its defaults. */
+export type PreparedOptions = Omit<CompleteOptions, 'text' | 'filter'> & { filter: Filter | undefined };
 
 /** A storage of texts with the model that embeds queries for it. `Own`: the type of its records' metadata. */
 export class SearchableStorage<Own extends MetadataOf<Own> = Metadata>
@@ -67,11 +64,9 @@ export class SearchableStorage<Own extends MetadataOf<Own> = Metadata>
   readonly model: KnowledgeModel;
   /** Counts of embedded and reused texts; undefined if the index file was loaded. */
   readonly embeddings: EmbeddingCounts | undefined;
-  readonly #defaults: SearchDefaults;
-  /** The config's fusion of hybrid searches that name none. */
-  readonly fusion: FusionMethod | undefined;
-  /** Corrections of the relevance of hits, by mode. */
-  readonly relevance: Calibrations;
+  /** The options of searches that say nothing. */
+  readonly defaults: SearchDefaults;
+  readonly #fields: readonly FieldDefinition[] | undefined;
   readonly #searches = new PendingWork();
   #closing: Promise<void> | undefined;
 
@@ -80,14 +75,14 @@ export class SearchableStorage<Own extends MetadataOf<Own> = Metadata>
     storage: Storage,
     model: KnowledgeModel,
     embeddings: EmbeddingCounts | undefined,
-    defaults: SearchDefaults = {},
+    defaults: SearchDefaults = bestDefaults,
+    fields?: readonly FieldDefinition[] | undefined,
   ) {
     this.storage = storage;
-    this.fusion = defaults.fusion;
-    this.relevance = defaults.relevance ?? {};
     this.model = model;
     this.embeddings = embeddings;
-    this.#defaults = defaults;
+    this.defaults = defaults;
+    this.#fields = fields;
   }
 
   /** Whether its source has changed since it was loaded. */
@@ -114,19 +109,19 @@ export class SearchableStorage<Own extends MetadataOf<Own> = Metadata>
   }
 
   /**
-   * Checks the options that stay the same from search to search, and returns the compiled filter: the storage keeps the latest, for
-   * searches that give the same expression. It is not the caller's to close.
-   * @throws INVALID_ARGUMENT with `detail.field` "filter", "rrf", "scores", "rrf.weights" or "lexical...", or with the field of a result option
+   * Checks the options that stay the same from search to search. Returns them with the storage's defaults and the compiled
+   * filter: the storage keeps the latest, for searches that give the same expression. It is not the caller's to close.
+   * @throws INVALID_ARGUMENT with the option in `detail.field`
    */
-  check(
-    options: ResultOptions &
-      Pick<KnowledgeSearchOptions, 'mode' | 'fusion' | 'rrf' | 'scores' | 'lexical' | 'filter' | 'topK'>,
-  ): Filter | undefined {
-    const { mode = 'hybrid', rrf, lexical, filter } = options;
-    resultChoice({ ...options, mode }, this.storage);
-    if (mode === 'hybrid' && this.#method(options) === 'rrf') checkWeights(this.#fusion(rrf));
-    this.storage.checkLexical(lexical);
-    return filter === undefined ? undefined : this.storage.keptFilter(filter as FilterExpression);
+  prepare(options: Omit<KnowledgeSearchOptions, 'text'>): PreparedOptions {
+    const { text, filter, ...complete } = this.#complete({ ...options, text: '' });
+    resultChoice(complete, this.storage);
+    if (complete.fusion === 'rrf') checkWeights(this.#fusion(complete.rrf));
+    this.storage.checkLexical(complete.lexical);
+    return {
+      ...complete,
+      filter: filter === undefined ? undefined : this.storage.keptFilter(filter as FilterExpression),
+    };
   }
 
   /**
@@ -139,28 +134,33 @@ export class SearchableStorage<Own extends MetadataOf<Own> = Metadata>
   }
 
   /**
-   * Like search(), but awaits `nextSlice` before each slice of a long result that it converts.
+   * Like search(), but awaits `nextSlice` before each slice of a long result that it converts, and may use other defaults.
    * @internal For programs that share the event loop among clients.
    */
-  async searchInSlices(options: KnowledgeSearchOptions, nextSlice: NextSlice): Promise<SearchOutcome> {
+  async searchInSlices(
+    options: KnowledgeSearchOptions,
+    nextSlice: NextSlice,
+    defaults = this.defaults,
+  ): Promise<SearchOutcome> {
     if (this.#closing !== undefined) {
       throw new LorekeepError('CLOSED', `${this.constructor.name}: used after close()`);
     }
-    const checked = searchOptions(options, this.#defaultMode(options));
-    const choice = resultChoice(checked, this.storage);
+    const complete = this.#complete(options, defaults);
+    const choice = resultChoice(complete, this.storage);
     return this.#searches.track(
-      choice === undefined ? this.#ranked(checked, nextSlice) : this.#chosen(checked, choice, nextSlice),
+      choice === undefined ? this.#ranked(complete, nextSlice) : this.#chosen(complete, choice, nextSlice),
     );
   }
 
-  /** @internal Checks the options that choose hits. @throws INVALID_ARGUMENT */
-  checkResults(options: KnowledgeSearchOptions): void {
-    resultChoice({ ...options, mode: options.mode ?? this.#defaultMode(options) }, this.storage);
+  /** @internal Checks the options. @throws INVALID_ARGUMENT */
+  check(options: KnowledgeSearchOptions): void {
+    resultChoice(this.#complete(options), this.storage);
   }
 
   /** @internal The field that keeps the records around a hit together. @throws INVALID_ARGUMENT */
   contextField(options: ResultOptions): string | undefined {
-    return resultChoice({ ...options, mode: 'dense' }, this.storage)?.context?.field;
+    const { topK } = this.defaults;
+    return resultChoice({ topK, ...options, mode: 'dense' }, this.storage)?.context?.field;
   }
 
   /** Finds the records nearest to one of them, without itself. @throws INVALID_ARGUMENT for an unknown id; as search() */
@@ -172,10 +172,7 @@ export class SearchableStorage<Own extends MetadataOf<Own> = Metadata>
   }
 
   /** Returns the best hits. */
-  #ranked(
-    { rerank: wanted, ...options }: CheckedSearchOptions,
-    nextSlice: NextSlice,
-  ): Promise<SearchOutcome> {
+  #ranked({ rerank: wanted, ...options }: CompleteOptions, nextSlice: NextSlice): Promise<SearchOutcome> {
     return wanted === undefined
       ? this.#search(options, nextSlice)
       : this.#searchAndRerank(options, wanted, nextSlice);
@@ -183,11 +180,11 @@ export class SearchableStorage<Own extends MetadataOf<Own> = Metadata>
 
   /** Returns hits chosen from a longer ranking, with their context records. */
   async #chosen(
-    options: CheckedSearchOptions,
+    options: CompleteOptions,
     choice: ResultChoice,
     nextSlice: NextSlice,
   ): Promise<SearchOutcome> {
-    const { signal, rerank: wanted, lexical } = options;
+    const { signal, rerank: wanted } = options;
     const { offset, topK, similarTo, context } = choice;
     const vector = similarTo === undefined ? options.vector : await this.#embeddingOf(similarTo, signal);
     const ranked =
@@ -195,10 +192,7 @@ export class SearchableStorage<Own extends MetadataOf<Own> = Metadata>
     const found = await this.#ranked({ ...options, vector, topK: ranked, highlight: false }, nextSlice);
     const hits = await chooseHits(found.hits, choice, this.storage, signal);
     if (context !== undefined) await addContext(hits, context, this.storage, { signal, nextSlice });
-    if (options.highlight) {
-      const shown = { ...options, lexical: this.#lexicalOptions({ ...options, lexical }) };
-      await this.storage.addHighlights(hits, shown, nextSlice);
-    }
+    if (options.highlight) await this.storage.addHighlights(hits, options, nextSlice);
     return { ...found, hits };
   }
 
@@ -210,14 +204,14 @@ export class SearchableStorage<Own extends MetadataOf<Own> = Metadata>
   }
 
   async #searchAndRerank(
-    options: CheckedSearchOptions,
+    options: CompleteOptions,
     wanted: RerankOptions,
     nextSlice: NextSlice,
   ): Promise<SearchOutcome> {
-    const { text, lexical, signal, topK = defaultTopK } = options;
+    const { text, lexical, signal, topK } = options;
     const candidates = rerankCandidates(wanted, topK);
     const found = await this.#search({ ...options, topK: candidates }, nextSlice);
-    const query = textToEmbed(text, this.#lexicalOptions({ ...options, lexical }));
+    const query = textToEmbed(text, lexical);
     const { items, facts } = await rerank(wanted, query, found.hits, signal);
     const hits = items.slice(0, topK).map(({ item, score }, index) => ({
       ...item,
@@ -227,17 +221,22 @@ export class SearchableStorage<Own extends MetadataOf<Own> = Metadata>
     return { ...found, hits, rerank: facts };
   }
 
-  /** A storage without a model looks for words, unless the search has an embedding. */
-  #defaultMode({ vector, similarTo }: KnowledgeSearchOptions): SearchMode {
-    if (similarTo !== undefined) return 'dense';
-    return vector === undefined && !embedsTexts(this.model) ? 'lexical' : 'hybrid';
+  #complete(options: KnowledgeSearchOptions, defaults = this.defaults): CompleteOptions {
+    return completeOptions(options, this.#mode(options), defaults);
   }
 
-  async #search(options: CheckedSearchOptions, nextSlice: NextSlice): Promise<SearchOutcome> {
+  /** A storage without a model looks for words, unless the search has an embedding. */
+  #mode({ mode, vector, similarTo }: KnowledgeSearchOptions): SearchMode {
+    if (mode !== undefined) return mode;
+    if (similarTo !== undefined) return 'dense';
+    if (embedsTexts(this.model)) return this.defaults.mode;
+    return vector === undefined ? 'lexical' : 'hybrid';
+  }
+
+  async #search(options: CompleteOptions, nextSlice: NextSlice): Promise<SearchOutcome> {
     const started = performance.now();
-    const { mode, signal } = options;
+    const { mode, signal, lexical } = options;
     const legs = mode === 'hybrid' ? this.#legs(options) : undefined;
-    const lexical = this.#lexicalOptions(options);
     const given = options.vector;
     const embedded =
       mode === 'lexical' || given !== undefined
@@ -247,8 +246,17 @@ export class SearchableStorage<Own extends MetadataOf<Own> = Metadata>
     const unseen = embedded === undefined && given === undefined;
     const fused = unseen ? (legs?.wordsAlone ?? legs?.both) : legs?.both;
     const vector = mode === 'lexical' ? undefined : (given ?? this.#vector(embedded));
-    const calibration = this.relevance[mode];
-    const query = { ...options, ...fused, lexical, vector, calibration };
+    const calibration = this.defaults.relevance?.[mode];
+    // JavaScript copies options fastest over the names that are there.
+    const query = {
+      calibration,
+      fusion: undefined,
+      rrf: undefined,
+      scores: undefined,
+      ...options,
+      ...fused,
+      vector,
+    };
     const result = await this.storage.searchInSlices(query, nextSlice);
     const searchMs = performance.now() - started - embedMs;
     if (embedded === undefined) return { ...result, embedMs, searchMs };
@@ -270,27 +278,14 @@ export class SearchableStorage<Own extends MetadataOf<Own> = Metadata>
     }
   }
 
-  /** The storage's own defaults apply in modes with a lexical leg. */
-  #lexicalOptions({ mode, lexical }: CheckedSearchOptions): LexicalOptions | undefined {
-    const configured = this.#defaults.lexical;
-    if (configured === undefined || mode === 'dense') return lexical;
-    return { ...configured, ...definedOf(lexical ?? {}) };
-  }
-
   /** A leg of weight 0 needs a vector, too. */
   #vector(embedded: EmbedResult | undefined): Float32Array {
     return embedded?.vectors ?? new Float32Array(this.dimension);
   }
 
-  /** @throws INVALID_ARGUMENT for options of the other fusion */
-  #method({ fusion, rrf, scores }: Pick<KnowledgeSearchOptions, 'fusion' | 'rrf' | 'scores'>): FusionMethod {
-    const configured = rrf === undefined && scores === undefined ? this.fusion : undefined;
-    return fusionMethod({ fusion: fusion ?? configured, rrf, scores });
-  }
-
   /** Returns how a hybrid search fuses its legs, and how without its dense leg; undefined if no leg remains. */
-  #legs(options: KnowledgeSearchOptions): { both: Legs; wordsAlone: Legs | undefined } {
-    const fusion = this.#method(options);
+  #legs(options: CompleteOptions): { both: Legs; wordsAlone: Legs | undefined } {
+    const { fusion } = options;
     if (fusion === 'rrf') {
       const rrf = this.#fusion(options.rrf);
       const lexical = wordsAlone(rrf);
@@ -333,7 +328,9 @@ export class SearchableStorage<Own extends MetadataOf<Own> = Metadata>
    */
   save(path: string, options: SaveStorageOptions = {}): Promise<string[]> {
     checkOptionNames(options, { embeddingModel: true, signal: true }, 'save');
-    return this.#searches.track(saveStorage(this.storage, this.model, this.#defaults, path, options));
+    return this.#searches.track(
+      saveStorage(this.storage, this.model, { defaults: this.defaults, fields: this.#fields }, path, options),
+    );
   }
 
   /** Refuses new searches, waits for pending ones, closes the storage. Twice is fine. The model stays its owner's. */
@@ -350,11 +347,6 @@ export class SearchableStorage<Own extends MetadataOf<Own> = Metadata>
   [Symbol.dispose](): void {
     this.close().catch(() => {});
   }
-}
-
-/** An option that is undefined keeps its default. */
-function definedOf(options: LexicalOptions): LexicalOptions {
-  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
 }
 
 type Legs = Pick<StorageSearchOptions, 'fusion' | 'rrf' | 'scores'>;

@@ -48,7 +48,7 @@ interface SearchSubject {
   names?: readonly string[] | undefined;
   text?: string | undefined;
   similar_to?: string | undefined;
-  mode: string;
+  mode?: string | undefined;
   rerank?: unknown;
   highlight: boolean;
   query: string;
@@ -73,7 +73,7 @@ function requireText(
   if (text !== undefined && similar_to !== undefined)
     issue('similar_to', 'one of text and similar_to is expected, not both');
   if (similar_to === undefined) return;
-  if (mode !== 'dense') issue('mode', `a search with similar_to is dense, not ${mode}`);
+  if (mode !== undefined && mode !== 'dense') issue('mode', `a search with similar_to is dense, not ${mode}`);
   const withoutText = 'it has no effect with similar_to, which has no text';
   if (query !== defaultQuery) issue('query', withoutText);
   if (rerank !== undefined) issue('rerank', withoutText);

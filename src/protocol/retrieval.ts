@@ -1,28 +1,11 @@
 import { z } from 'zod';
-import { ineffectiveOptions } from '../../lib/basics.js';
-import { fusionFields } from '../search/fusion-fields.js';
-import { lexicalSchema } from '../search/lexical-fields.js';
-
-const { weight, k, candidates, share } = fusionFields;
-
-/** Reciprocal rank fusion. Absent fields come from the model's catalog entry, else from the defaults. */
-const fusionSchema = z.strictObject({
-  k,
-  weights: z
-    .strictObject({
-      dense: weight.describe('Weight of the dense leg.'),
-      lexical: weight.describe('Weight of the lexical leg.'),
-    })
-    .optional()
-    .describe('Weights of the two legs. Default 1 each.'),
-  candidates,
-});
-
-/** Fusion by scores. Absent fields come from the model's catalog entry, else from the defaults. */
-const scoreFusionSchema = z.strictObject({
-  weight: share.describe("Share of the dense leg. Default: the model's share, which depends on the query."),
-  candidates,
-});
+import {
+  ineffectiveOptions,
+  type RankingFields,
+  type ResultFields,
+  searchOptions,
+} from '../../lib/basics.js';
+import { frameFields } from '../search/option-fields.js';
 
 /** Description of `stale`, in requests and params. */
 export const staleDescription =
@@ -36,69 +19,7 @@ export const staleMark = z
 
 /** How to search a storage: fields of the search request, and of the Retrieve node's params. */
 export const retrievalFields = {
-  mode: z
-    .enum(['dense', 'lexical', 'hybrid'])
-    .default('dense')
-    .describe('Search by meaning, by words, or by both.'),
-  top_k: z.int().min(1).max(1000).default(5).describe('Maximum number of hits.'),
-  threshold: z
-    .number()
-    .min(0)
-    .max(2)
-    .optional()
-    .describe(
-      'Largest cosine distance of the dense leg. Hits of the lexical leg are kept. Refused in lexical mode.',
-    ),
-  fusion: z
-    .enum(['rrf', 'scores'])
-    .optional()
-    .describe(
-      "Fusion of the legs in hybrid mode: by ranks, or by normalised scores (docs/concepts/search.md). Default: the knowledge base's, else rrf. Refused in other modes, as are `rrf` and `scores`.",
-    ),
-  rrf: fusionSchema.optional().describe('Rank fusion in hybrid mode.'),
-  scores: scoreFusionSchema.optional().describe('Fusion by scores in hybrid mode.'),
-  min_score: z
-    .number()
-    .min(0)
-    .max(1)
-    .optional()
-    .describe('Minimum relevance of the hits; the others are dropped.'),
-  lexical: lexicalSchema
-    .optional()
-    .describe(
-      'How the lexical leg reads the text: docs/concepts/lexical-search.md. Absent fields come from the knowledge base. Refused in dense mode.',
-    ),
-  offset: z
-    .int()
-    .min(0)
-    .max(1000)
-    .optional()
-    .describe('Hits to skip; `offset` plus `top_k` is at most 1000. Default: 0.'),
-  group_by: z
-    .string()
-    .optional()
-    .describe('Metadata field; each of its values gets at most `group_size` hits: docs/concepts/search.md.'),
-  group_size: z.int().min(1).max(1000).optional().describe('Hits per value of `group_by`. Default: 1.'),
-  drop_duplicates: z
-    .number()
-    .min(0)
-    .max(2)
-    .optional()
-    .describe(
-      "Drops each hit whose embedding is at most this cosine distance from a better hit's; 0.05 suits most models. Default: none is dropped.",
-    ),
-  context: z
-    .int()
-    .min(0)
-    .max(10)
-    .optional()
-    .describe('Adds this many records before and after each hit. Default: 0.'),
-  context_field: z
-    .string()
-    .optional()
-    .describe(
-      'Field whose value the records around a hit share with it. Default: `path` if there is such a field.',
-    ),
+  ...frameFields<RankingFields & ResultFields>(searchOptions),
   stale: z.enum(['wait', 'serve']).default('wait').describe(staleDescription),
   rerank: z
     .strictObject({
@@ -134,11 +55,11 @@ export const retrievalSchema = z.strictObject(retrievalFields);
 
 export type Retrieval = z.output<typeof retrievalSchema>;
 
-/** Refuses fields without effect in the mode: for superRefine() of objects with the retrieval fields. */
+/** Refuses fields without effect in the mode that is given: for superRefine() of objects with the retrieval fields. */
 export function refuseIneffective(retrieval: Omit<Retrieval, 'filter'>, context: z.RefinementCtx): void {
-  for (const { option, reason } of ineffectiveOptions(retrieval.mode, retrieval)) {
+  const { mode } = retrieval;
+  for (const { option, reason } of mode === undefined ? [] : ineffectiveOptions(mode, retrieval))
     context.addIssue({ code: 'custom', path: [option], message: reason });
-  }
 }
 
 const searchPlanSchema = z.object({

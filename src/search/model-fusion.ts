@@ -1,22 +1,21 @@
 import { z } from 'zod';
+import { type Options, rankingOptions } from '../../lib/basics.js';
 import type { FusionOptions, ScoreFusionOptions, Tokenizer } from '../../lib/internal.js';
-import { fusionFields } from './fusion-fields.js';
+import { frameFields } from './option-fields.js';
+import { fromFields } from './option-names.js';
 
-const { weight, k, candidates, share } = fusionFields;
-const legs = {
-  dense: weight.describe('Weight of the dense leg. Default 1.'),
-  lexical: weight.describe('Weight of the lexical leg. Default 1.'),
-  score_weight: share.describe(
-    'Share of the dense leg in the fusion by scores, where the request does not say; it follows each query. Default 0.6.',
-  ),
-  k,
-  candidates,
-};
-const legsSchema = z.strictObject(legs);
+const { rrf, scores } = rankingOptions;
+const { k, weights, candidates } = rrf.fields;
+const legs = { ...weights.fields, scoreWeight: scores.fields.weight, k, candidates } satisfies Options;
+
+type LegsFields = Omit<LegsFusion, 'scoreWeight'> & { score_weight?: number | undefined };
+
+const legsFields = frameFields<LegsFields>(legs);
+const legsSchema = z.strictObject(legsFields);
 
 /** The fusion settings in an embedding model's catalog entry, in the catalog's spelling. */
 export const modelFusionSchema = z.strictObject({
-  ...legs,
+  ...legsFields,
   by_tokenizer: z
     .strictObject({
       basic: legsSchema.optional(),
@@ -47,18 +46,14 @@ export interface ModelFusion extends LegsFusion {
 }
 
 /** Converts the fusion settings of a catalog entry. */
-export function modelFusion({ by_tokenizer = {}, ...legs }: z.output<typeof modelFusionSchema>): ModelFusion {
-  const { basic, enhanced, multilingual } = by_tokenizer;
-  const byTokenizer = {
-    basic: basic && legsFusion(basic),
-    enhanced: enhanced && legsFusion(enhanced),
-    multilingual: multilingual && legsFusion(multilingual),
-  };
-  return { ...legsFusion(legs), byTokenizer };
-}
-
-function legsFusion({ score_weight: scoreWeight, ...rest }: z.output<typeof legsSchema>): LegsFusion {
-  return { ...rest, ...(scoreWeight !== undefined && { scoreWeight }) };
+export function modelFusion({ by_tokenizer = {}, ...all }: z.output<typeof modelFusionSchema>): ModelFusion {
+  const byTokenizer = Object.fromEntries(
+    Object.entries(by_tokenizer).map(([tokenizer, own]) => [
+      tokenizer,
+      own && fromFields<LegsFusion>(legs, own),
+    ]),
+  );
+  return { ...fromFields<LegsFusion>(legs, all), byTokenizer };
 }
 
 /**

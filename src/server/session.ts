@@ -243,7 +243,7 @@ export class Session {
     places: Omit<SearchPlaces, 'storage'>,
     send: (outcome: WireOutcome) => void,
   ): Promise<void> {
-    const { stale, names, text = '', variables, similar_to } = request;
+    const { stale, names, text = '', variables } = request;
     const releases: (() => unknown)[] = [];
     try {
       const storages: SearchedStorage[] = [];
@@ -258,7 +258,7 @@ export class Session {
       const sending = await this.#account.send(this.signal);
       releases.push(() => sending.end());
       await sending.reserve(search.resultBytes, this.signal);
-      send(await search.run(text, variables, this.signal, similar_to));
+      send(await search.run(text, variables, this.signal));
     } finally {
       for (const release of releases.reverse()) await release();
     }

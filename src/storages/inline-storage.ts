@@ -3,6 +3,7 @@ import type { Holding } from '../fairness/client-memory.js';
 import { inlineStorageBytes } from '../fairness/estimates.js';
 import { checkStrings, createStorage } from '../knowledge/create-storage.js';
 import { Holders, type Pin } from '../knowledge/pin.js';
+import { usualDefaults } from '../knowledge/search-defaults.js';
 import type { SearchableStorage } from '../knowledge/searchable.js';
 import type { CatalogModel, CatalogModels } from '../models/catalog-models.js';
 import { fail } from '../protocol/errors.js';
@@ -53,7 +54,8 @@ export async function createInlineStorage(
     const bytes = inlineStorageBytes(strings.length, sizes.all, model.dimension);
     memory.add(bytes, 'strings: the storage was not created');
     const turn = () => account.enter('build', signal);
-    const storage = await createStorage({ strings, model, tokenizer, signal }, turn);
+    const shared = { turn, defaults: usualDefaults };
+    const storage = await createStorage({ strings, model, tokenizer, signal }, shared);
     noteTexts(storage, sizes);
     memory.settle({ heap: 4096, native: storage.bytes });
     return new Holders(storage, async () => {

@@ -4,10 +4,9 @@ import { type Bytes, noBytes, sumOf } from '../fairness/bytes.js';
 import type { SearchableStorage } from '../knowledge/index.js';
 import { searchNamed } from '../knowledge/search-storages.js';
 import type { Rerankers } from '../models/rerankers.js';
-import type { Retrieval } from '../protocol/retrieval.js';
 import { resultBytes } from './result-bytes.js';
 import { checkFilterSize, checkQueryLength } from './search-limits.js';
-import { type CheckedOptions, checkedOptions, usedVariables } from './search-options.js';
+import { type AskedRetrieval, type CheckedOptions, checkedOptions, usedVariables } from './search-options.js';
 import { type WireOutcome, wireOutcome } from './wire.js';
 import { type SearchPlaces, searchError } from './wire-errors.js';
 
@@ -39,14 +38,17 @@ export class StorageSearch {
     this.#account = account;
   }
 
-  /** Checks the search. A long filter is compiled in a turn of the client. @throws `places.invalid` for the filter, the fusion and the reranker */
+  /** Checks the search. A long filter is compiled in a turn of the client. @throws `places.invalid` for its fields */
   static async prepare(
     storages: readonly [SearchedStorage, ...SearchedStorage[]],
-    retrieval: Retrieval,
+    retrieval: AskedRetrieval,
     shared: Omit<SearchPlaces, 'storage'>,
     { account, rerankers }: SearchResources,
   ): Promise<StorageSearch> {
     const takesLong = checkFilterSize(retrieval.filter, shared);
+    const [{ storage: first }] = storages;
+    // Merged hits are as many as the first storage says.
+    const asked = { ...retrieval, top_k: retrieval.top_k ?? first.defaults.topK };
     const known = new Map<SearchableStorage, CheckedOptions>();
     const searches: CheckedSearch[] = [];
     for (const searched of storages) {
@@ -54,7 +56,7 @@ export class StorageSearch {
       const places = { ...shared, storage: place };
       if (!known.has(storage) && takesLong) await nextSlice();
       try {
-        const options = known.get(storage) ?? checkedOptions(retrieval, storage, rerankers);
+        const options = known.get(storage) ?? checkedOptions(asked, storage, rerankers);
         known.set(storage, options);
         searches.push({ ...searched, places, options });
       } catch (error) {
@@ -74,13 +76,12 @@ export class StorageSearch {
     text: string,
     variables: Readonly<Record<string, unknown>>,
     signal: AbortSignal,
-    similarTo?: string,
   ): Promise<WireOutcome> {
     const [{ places, options }] = this.#searches as [CheckedSearch];
     checkQueryLength(text, places.text);
     const searches = this.#searches.map(({ options, ...search }) => {
       const used = usedVariables(options.filter, variables);
-      return { ...search, options: { ...options, text, variables: used, signal, similarTo } };
+      return { ...search, options: { ...options, text, variables: used, signal } };
     });
     const search = ({ storage, options, places }: (typeof searches)[number]) =>
       this.#account

@@ -1,9 +1,10 @@
-import { AnyLorekeepError, LorekeepError } from '../../lib/basics.js';
+import { AnyLorekeepError, LorekeepError, type Options, searchOptions } from '../../lib/basics.js';
 import { type ErrorCode as LibraryCode, translateError } from '../../lib/internal.js';
 import { isChanged, isFileError } from '../knowledge/file-error.js';
 import { ModelLoadError } from '../models/model-load-error.js';
 import { UnknownModelError } from '../models/unknown-model.js';
 import { type ErrorCode, type ServerError, serverError } from '../protocol/errors.js';
+import { pathOf } from '../search/option-names.js';
 import { forClient, type ShownPath, shownBelow } from './client-error.js';
 
 /**
@@ -59,27 +60,20 @@ export function searchError(error: unknown, places: SearchPlaces): unknown {
     const code = textCodes[error.code];
     return code === undefined ? error : told(code, places.text, facts);
   }
-  const [option, ...inside] = String(field).split('.');
-  const name = searchFields[option as string];
+  const name = pathOf(searchFields, String(field));
   if (name === undefined) return error;
-  const where = `${places.fields}${[name, ...inside].join('.')}`;
+  const where = `${places.fields}${name}`;
   return told(places.invalid, where, path === undefined ? facts : { ...facts, filter_path: String(path) });
 }
 
-/** Fields of requests by the option of the library that they become. */
-const searchFields: Readonly<Record<string, string>> = {
-  filter: 'filter',
-  rrf: 'rrf',
-  scores: 'scores',
-  lexical: 'lexical',
-  offset: 'offset',
-  groupBy: 'group_by',
-  groupSize: 'group_size',
-  dropDuplicates: 'drop_duplicates',
-  context: 'context',
-  contextField: 'context_field',
-  similarTo: 'similar_to',
-  highlight: 'highlight',
+const other = (text: string) => ({ kind: 'object', text }) as const;
+
+/** The options of the library that fields of requests become. */
+const searchFields: Options = {
+  ...searchOptions,
+  filter: other('Predicate.'),
+  similarTo: other('Id of a record.'),
+  highlight: other('Snippets.'),
 };
 
 const textCodes: Readonly<Partial<Record<LibraryCode, ErrorCode>>> = {

@@ -16,7 +16,12 @@ beforeAll(() => {
   const fields = [{ name: 'index', type: 'int', optional: true }];
   writeFileSync(
     inFolder('kb.json'),
-    JSON.stringify({ embedding_model: 'tiny', records_file: 'records.json', fields }),
+    JSON.stringify({
+      embedding_model: 'tiny',
+      records_file: 'records.json',
+      fields,
+      search: { mode: 'hybrid', fusion: 'scores' },
+    }),
   );
 });
 
@@ -41,13 +46,12 @@ describe('lorekeep ask', () => {
     expect(here.stdout, here.stderr).toMatch(/^1 .* r3 /m);
   });
 
-  it('fuses as lorekeep search does, where it can read the config', async () => {
+  it('fuses as the flags say, and else as the config does', async () => {
     const { question } = corpus[3];
-    const method = async (kb: string, ...flags: string[]) =>
-      JSON.parse((await asking([kb, question, '--json', ...flags])).stdout).plan.fusion.method;
-    expect(await method(inFolder('kb.json'))).toBe('scores');
-    expect(await method(inFolder('kb.json'), '--fusion', 'rrf')).toBe('rrf');
-    expect(await method('kb.json')).toBe('rrf');
+    const method = async (...flags: string[]) =>
+      JSON.parse((await asking(['kb.json', question, '--json', ...flags])).stdout).plan.fusion.method;
+    expect(await method()).toBe('scores');
+    expect(await method('--fusion', 'rrf')).toBe('rrf');
   });
 
   it('reads the question as the lexical flags say', async () => {
@@ -138,7 +142,7 @@ describe('lorekeep ask', () => {
 
   it('lets an agent answer', async () => {
     const graph = inFolder('graph.json');
-    const node = { id: 'n', type: 'retrieve', params: { embedded_string_storage: 'kb' } };
+    const node = { id: 'n', type: 'retrieve', params: { embedded_string_storage: 'kb', mode: 'dense' } };
     writeFileSync(graph, JSON.stringify({ nodes: [node] }));
     const { status, stdout, stderr } = await asking([
       'kb.json',

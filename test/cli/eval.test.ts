@@ -63,7 +63,7 @@ describe('lorekeep eval', () => {
     );
     const { stdout } = await lorekeep(['eval', kb, path]);
     expect(stdout).toMatch(/^Calibration error 0\.\d{3}; 0\.\d{3} with a correction learned from other/m);
-    const [, relevance = '{}'] = /set "relevance": (\{.*\}\}) in the config/.exec(stdout) ?? [];
+    const [, relevance = '{}'] = /set "relevance": (\{.*\}\}) in "search" of the config/.exec(stdout) ?? [];
     expect(JSON.parse(relevance)).toMatchObject({ hybrid: { offset: expect.any(Number) } });
     const corrected = writeSample(inFolder, { index_file: undefined, relevance: JSON.parse(relevance) });
     const again = await lorekeep(['eval', corrected, path]);

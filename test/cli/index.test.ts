@@ -68,7 +68,7 @@ describe('lorekeep index', () => {
   it('makes what ask and chat open by the name of the folder', async () => {
     process.env.LOREKEEP_STATE = join(env.XDG_DATA_HOME, 'lorekeep');
     const place = await placeOf(join(cwd, 'docs'), '127.0.0.1');
-    expect(place).toMatchObject({ path: 'kb.json', fusion: 'scores' });
+    expect(place).toMatchObject({ path: 'kb.json' });
     expect(place.folder).toContain(join(env.XDG_DATA_HOME, 'lorekeep', 'folders', 'docs-'));
   });
 

@@ -92,8 +92,9 @@ describe('a search from the command line', () => {
     }
   });
 
-  it('is hybrid and has five hits by default, as in the library', () => {
-    expect(parse([])).toMatchObject({ mode: 'hybrid', topK: 5 });
+  it('leaves the defaults to the knowledge base', () => {
+    expect(parse([])).toEqual({});
+    expect(parse(['--drop-duplicates'])).toEqual({ dropDuplicates: 0.05 });
   });
 
   it('refuses --highlight without --json', async () => {

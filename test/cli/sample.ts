@@ -31,6 +31,7 @@ const config = {
   records_file: 'records.json',
   index_file: 'kb.index',
   bm25_tokenizer: 'enhanced',
+  search: { mode: 'hybrid', fusion: 'scores' },
   fields: [
     { name: 'topic', type: 'string', optional: true },
     { name: 'year', type: 'int', optional: true },

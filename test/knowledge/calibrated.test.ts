@@ -52,7 +52,10 @@ test.each(modes)(
 test('is merged with others by its corrected relevance', async () => {
   await using plain = await open('plain.json', {});
   await using corrected = await open('corrected.json', { relevance: { hybrid: { offset: 10 } } });
-  const { hits } = await searchStorages({ plain, corrected }, { text: 'bees dance', topK: 2 });
+  const { hits } = await searchStorages(
+    { plain, corrected },
+    { mode: 'hybrid', text: 'bees dance', topK: 2 },
+  );
   expect(hits.map(({ storage }) => storage)).toEqual(['corrected', 'corrected']);
 });
 
@@ -78,10 +81,9 @@ test('is saved with its correction, and with its other ways of searching', async
   const searched = { relevance, fusion: 'rrf', lexical: { query_syntax: 'extended', stopwords: ['the'] } };
   await using corrected = await open('corrected.json', searched);
   const [path = ''] = await corrected.save(file('saved', 'kb.json'), { embeddingModel: 'tiny' });
-  const { relevance: saved, ...rest } = JSON.parse(readFileSync(path, 'utf8'));
-  expect(rest).toMatchObject({ fusion: 'rrf', lexical: searched.lexical });
+  const { search } = JSON.parse(readFileSync(path, 'utf8'));
+  expect(search).toEqual({ mode: 'dense', top_k: 5, ...searched });
   await using again = await openKnowledgeBase(path, { models: async () => ({ model }) });
   expect(again.warnings).toEqual([]);
-  expect(again.config.relevance).toEqual(corrected.config.relevance);
-  expect(saved).toEqual(corrected.config.relevance);
+  expect(again.defaults).toEqual(corrected.defaults);
 });

@@ -48,6 +48,7 @@ describe('the config file', () => {
     expect(config).toEqual({
       ...least,
       version: 1,
+      search: {},
       bm25_tokenizer: 'basic',
       vector_type: 'f32',
       long_text: 'error',

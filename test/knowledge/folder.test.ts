@@ -412,20 +412,28 @@ test('an index is found from its folder, from below, and from above', async () =
   expect(await found('docs-2')).toEqual(['']);
 });
 
-test('the config keeps what the user has set for searches, and nothing else', async () => {
+test('the config keeps what the user has set for searches, in `search`, and nothing else', async () => {
   write({ 'a.md': 'bees dance' });
   const { config } = await index();
   const made = readFileSync(config, 'utf8');
-  const own = {
-    fusion: 'rrf',
-    relevance: { hybrid: { offset: 1, slope: 0.5 } },
-    lexical: { stop_words: ['sleep'] },
+  const { search, ...rest } = JSON.parse(made);
+  expect(search).toEqual({ mode: 'hybrid', top_k: 5, fusion: 'scores' });
+  const own = { relevance: { hybrid: { offset: 1, slope: 0.5 } }, lexical: { stop_words: ['sleep'] } };
+  const changed = async (fields: object) => {
+    writeFileSync(config, JSON.stringify({ ...rest, bm25_tokenizer: 'basic', ...fields }));
+    await index();
+    return JSON.parse(readFileSync(config, 'utf8'));
   };
-  const changed = { ...JSON.parse(made), bm25_tokenizer: 'basic', ...own };
-  writeFileSync(config, JSON.stringify(changed));
-  write({ 'b.md': 'bears sleep' });
-  await index();
-  expect(JSON.parse(readFileSync(config, 'utf8'))).toEqual({ ...JSON.parse(made), ...own });
+  const stated = { mode: 'dense', ef_search: 200 };
+  const fields = { fusion: 'rrf', ...own, search: stated };
+  expect(await changed(fields)).toEqual({ ...rest, search: { top_k: 5, fusion: 'rrf', ...own, ...stated } });
+  const earlier = { fusion: 'rrf', ...own, hnsw: { ef_search: 200 } };
+  expect(await changed(earlier)).toEqual({
+    ...rest,
+    search: { ...search, fusion: 'rrf', ...own, ef_search: 200 },
+  });
+  const twice = changed({ fusion: 'rrf', search });
+  await expect(twice).rejects.toMatchObject({ message: expect.stringContaining('fusion: search.fusion') });
 });
 
 describe('the files of an index', () => {

@@ -103,8 +103,8 @@ describe('a knowledge base', () => {
     return plan.fusion;
   }
 
-  test('fuses as the search says, else as its options imply, else as the config says, else by scores', async () => {
-    expect(await planned(undefined, {})).toMatchObject({ method: 'scores' });
+  test('fuses as the search says, else as its options imply, else as the config says, else by ranks', async () => {
+    expect(await planned(undefined, {})).toEqual({ method: 'rrf' });
     expect(await planned('rrf', {})).toEqual({ method: 'rrf' });
     expect(await planned('rrf', { fusion: 'scores' })).toMatchObject({ method: 'scores' });
     expect(await planned('rrf', { scores: { weight: 0.5 } })).toMatchObject({ weights: { dense: 0.5 } });
@@ -113,7 +113,7 @@ describe('a knowledge base', () => {
 
   test('fuses by scores with the weight of its model, unless the search says otherwise', async () => {
     const share: ModelFusion = { scoreWeight: 0.25, byTokenizer: { enhanced: { scoreWeight: 0.1 } } };
-    expect(await planned(undefined, {}, share)).toMatchObject({ weights: { dense: 0.25, lexical: 0.75 } });
+    expect(await planned('scores', {}, share)).toMatchObject({ weights: { dense: 0.25, lexical: 0.75 } });
     expect(await planned(undefined, { scores: { weight: 0.9 } }, share)).toMatchObject({
       weights: { dense: 0.9 },
     });

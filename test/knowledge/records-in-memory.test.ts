@@ -126,7 +126,9 @@ describe('save()', () => {
       'kb.index',
       'kb.bm25',
     ]);
-    expect(JSON.parse(readFileSync(paths[0] as string, 'utf8'))).toMatchObject({ fusion: 'scores' });
+    expect(JSON.parse(readFileSync(paths[0] as string, 'utf8'))).toMatchObject({
+      search: { mode: 'hybrid', top_k: 5, fusion: 'scores' },
+    });
     await using opened = await openKnowledgeBase(paths[0] as string, { models: async () => model });
     // What the index file has is not embedded.
     expect(opened.embeddings).toBeUndefined();

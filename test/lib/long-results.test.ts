@@ -1,6 +1,7 @@
 import { setImmediate as turnOfLoop } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { NativeHitReader, NativeStorage } from '../../lib/boundary/native.js';
+import { searchNumbers } from '../../lib/boundary/options.gen.js';
 import { Storage, type StorageSearchOptions } from '../../lib/index.js';
 import { rejection } from '../helpers/errors.js';
 import { random } from '../helpers/random.js';
@@ -123,7 +124,7 @@ describe('a result of many hits', () => {
 describe('the reader of the addon', () => {
   const read = async (): Promise<[Float64Array, NativeHitReader]> => {
     const { native } = storage as unknown as { native: NativeStorage };
-    const request = new Float64Array([1, 500, 0, Number.NaN, 60, 1, 1, 0, 0, 0.5, 0, Number.NaN, 0, 1]);
+    const request = new Float64Array(searchNumbers({ topK: 500 }, { mode: 'lexical', fusion: 'rrf' }));
     return native.search(request, undefined, 'honey', undefined, undefined, undefined);
   };
 

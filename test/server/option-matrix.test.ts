@@ -11,7 +11,7 @@ import {
   openKnowledgeBase,
   searchStorages,
 } from '../../src/knowledge/index.js';
-import { retrievalSchema } from '../../src/protocol/retrieval.js';
+import { usualDefaults } from '../../src/knowledge/search-defaults.js';
 import { refusal, rejection } from '../helpers/errors.js';
 import { temporaryFolder } from '../helpers/folder.js';
 import { createTinyModel } from '../helpers/tiny-model/tiny-model.mjs';
@@ -207,7 +207,7 @@ describe('on the wire', () => {
   });
 
   it("the number of hits is the library's", async () => {
-    expect(retrievalSchema.parse({})).toMatchObject({ mode: 'dense', top_k: 5 });
+    expect(usualDefaults).toMatchObject({ mode: 'dense', topK: 5 });
     await using storage = await createStorage({
       strings: Array.from({ length: 9 }, (_, n) => `lamp ${n}`),
       vectors: new Float32Array(18).fill(1),

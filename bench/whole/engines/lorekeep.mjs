@@ -8,7 +8,7 @@ const config = {
   records_file: 'records.json',
   index_file: 'kb.index',
   bm25_tokenizer: 'enhanced',
-  fusion: 'scores',
+  search: { mode: 'hybrid', fusion: 'scores' },
   long_text: 'truncate',
 };
 

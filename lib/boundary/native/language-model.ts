@@ -117,14 +117,8 @@ export interface NativeGenerationRequest {
   class: number;
   maxTokens: number;
   maxReplyTokens: number | undefined;
-  temperature: number;
-  topK: number;
-  topP: number;
-  minP: number;
-  repeatPenalty: number;
-  frequencyPenalty: number;
-  presencePenalty: number;
-  penaltyLastN: number;
+  /** As samplingNumbers() gives them. */
+  sampling: Float64Array;
   seed: number;
   stop: readonly string[];
   biasTokens: Int32Array;

@@ -16,15 +16,16 @@ namespace lorekeep::lm {
 
 class TokenConstraint;
 
+/// The defaults change nothing; those of a reply are in lib/generation/sampling-options.ts.
 struct SamplingOptions {
-  float temperature = 0.8f;                     // 0: the most likely token
-  std::int32_t top_k = 40;                      // 0: all tokens
-  float top_p = 0.95f;                          // 1: all tokens
-  float min_p = 0.05f;                          // 0: all tokens
-  float repeat_penalty = 1.0f;                  // 1: none
-  float frequency_penalty = 0.0f;               // 0: none
-  float presence_penalty = 0.0f;                // 0: none
-  std::int32_t penalty_last_n = 64;             // tokens, prompt tokens included
+  float temperature = 1;                        // 0: the most likely token
+  std::int32_t top_k = 0;                       // 0: all tokens
+  float top_p = 1;                              // 1: all tokens
+  float min_p = 0;                              // 0: all tokens
+  float repeat_penalty = 1;                     // 1: none
+  float frequency_penalty = 0;                  // 0: none
+  float presence_penalty = 0;                   // 0: none
+  std::int32_t penalty_last_n = 0;              // tokens, those of the prompt included
   std::vector<std::pair<Token, float>> biases;  // added to the logits; -infinity excludes a token
 };
 

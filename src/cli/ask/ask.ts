@@ -28,12 +28,11 @@ export interface AskFlags extends RetrievalFlags, ServerFlags {
 type Answer = (question: string) => Promise<void>;
 
 /** `lorekeep ask`: opens a knowledge base on a server and asks about it, once or in a conversation. */
-export async function ask(kb: string, question: string | undefined, given: AskFlags): Promise<void> {
+export async function ask(kb: string, question: string | undefined, flags: AskFlags): Promise<void> {
   if (kb === '')
     throw new UsageError('the name of the knowledge base is empty; a path such as kb.json is expected');
-  requireEffect(given);
-  const { folder, path, fusion: usual } = await placeOf(kb, given.host);
-  const flags = given.mode === 'hybrid' && usual !== undefined ? { fusion: usual, ...given } : given;
+  requireEffect(flags);
+  const { folder, path } = await placeOf(kb, flags.host);
   const lexical = await lexicalRequest(flags);
   const filter = (await jsonArgument('--filter', flags.filter)) as FilterExpression | undefined;
   const variables = await jsonObjectArgument('--variables', flags.variables);
@@ -79,7 +78,7 @@ interface SearchContext {
 
 /** Shows the hits. */
 function searcher(session: ClientSession, flags: AskFlags, context: SearchContext): Answer {
-  const { mode, json } = flags;
+  const { json } = flags;
   const { filter, lexical, variables, signal } = context;
   return async (question) => {
     const found = await session.search(
@@ -97,7 +96,7 @@ function searcher(session: ClientSession, flags: AskFlags, context: SearchContex
     );
     const { hits, plan } = replyToWire('SearchEmbeddedStringStorageResponse', found);
     if (json) return printJsonLine({ question, hits, plan });
-    printHits(hits, { mode });
+    printHits(hits, { mode: plan.mode });
     for (const each of planNotes(plan, hits.length, flags)) note(`lorekeep: ${each}`);
   };
 }

@@ -1,8 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { isIP } from 'node:net';
 import { basename, dirname, isAbsolute, resolve } from 'node:path';
-import type { FusionMethod } from '../../../lib/internal.js';
-import { loadKnowledgeBaseConfig } from '../../knowledge/config.js';
 import { indexOf } from '../../knowledge/folder/place.js';
 
 /** The place of a knowledge base on a server. */
@@ -11,8 +9,6 @@ export interface KnowledgeBasePlace {
   folder: string | undefined;
   /** Path of the config file, relative to that folder. */
   path: string;
-  /** How a search on the command line fuses its legs, if the config is known. */
-  fusion: FusionMethod | undefined;
 }
 
 /**
@@ -21,19 +17,9 @@ export interface KnowledgeBasePlace {
  */
 export async function placeOf(path: string, host: string): Promise<KnowledgeBasePlace> {
   const here = isLoopback(host) ? await localConfig(path) : undefined;
-  if (here === undefined && !isAbsolute(path)) return { folder: undefined, path, fusion: undefined };
+  if (here === undefined && !isAbsolute(path)) return { folder: undefined, path };
   const file = resolve(here ?? path);
-  const fusion = here === undefined ? undefined : await fusionOf(file);
-  return { folder: dirname(file), path: basename(file), fusion };
-}
-
-async function fusionOf(file: string): Promise<FusionMethod | undefined> {
-  try {
-    const { config } = await loadKnowledgeBaseConfig(file);
-    return config.fusion ?? 'scores';
-  } catch {
-    return undefined; // The server reports the defect.
-  }
+  return { folder: dirname(file), path: basename(file) };
 }
 
 /** The file of this machine that a path names: itself, or the knowledge base of a folder that was indexed. */

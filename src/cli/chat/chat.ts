@@ -26,9 +26,6 @@ export interface ChatFlags extends ServerFlags {
 
 type History = ServerFrames['ExportAgentResponse']['history'];
 
-/** Records in a prompt, unless a flag says otherwise. */
-const defaultTopK = 5;
-
 /** `lorekeep chat`: a conversation with an agent that remembers it. */
 export async function chat(kb: string | undefined, flags: ChatFlags): Promise<void> {
   const graph = await graphOf(kb, flags);
@@ -50,7 +47,7 @@ export async function chat(kb: string | undefined, flags: ChatFlags): Promise<vo
 async function graphOf(kb: string | undefined, flags: ChatFlags): Promise<Graph> {
   if (flags.graph !== undefined) return (await jsonFile('--graph', flags.graph)) as Graph;
   const system = flags.system === undefined ? undefined : await textArgument('--system', flags.system);
-  const search = { mode: 'hybrid', topK: flags.topK ?? defaultTopK } as const;
+  const search = { topK: flags.topK };
   const cite = kb === undefined ? undefined : 'marks';
   return answeringGraph(kb === undefined ? undefined : search, { model: flags.model, system, cite });
 }

@@ -25,7 +25,7 @@ export async function checkRecall(
   const low = recall.filter((one) => one.recall < promised);
   const notes = recall.filter((one) => one.recall >= promised).map(recallText);
   const findings = low.map((one) => warningFinding(`${file}: ${recallText(one)}`));
-  if (low.length > 0) findings.push(warningFinding(`${file}: ${advice(low, kb.config.hnsw?.ef_search)}`));
+  if (low.length > 0) findings.push(warningFinding(`${file}: ${advice(low, kb.config.search?.ef_search)}`));
   return { findings, notes, data: { recall } };
 }
 
@@ -41,8 +41,8 @@ function recallText({ filter, share, recall, ef }: RecallMeasurement): string {
 function advice(low: readonly RecallMeasurement[], efSearch: number | undefined): string {
   const enough = low.every(({ ef }) => ef !== undefined);
   const fix = enough
-    ? `set hnsw.ef_search to ${Math.max(...low.map(({ ef }) => ef ?? 0))}`
+    ? `set search.ef_search to ${Math.max(...low.map(({ ef }) => ef ?? 0))}`
     : 'rebuild the index with a larger hnsw.m and hnsw.ef_construction';
-  const now = efSearch === undefined ? 'the default ef' : `hnsw.ef_search ${efSearch}`;
+  const now = efSearch === undefined ? 'the default ef' : `search.ef_search ${efSearch}`;
   return `${now} does not reach recall ${promised} on these records: ${fix}; an index file of an older version or of hnswlib is calibrated when you rebuild it`;
 }

@@ -1,12 +1,14 @@
 import { type Command, Option } from 'commander';
+import { samplingOptions } from '../../../lib/basics.js';
 import { commandName, shellWord } from '../../base/schema/shell-word.js';
-import { integer, number } from '../arguments.js';
+import { integer } from '../arguments.js';
 import { exitStatusHelp } from '../exit-status.js';
 import { oneText } from '../failure.js';
+import { addOptionFlags } from '../flags/options.js';
 import type { RunFlags } from '../run/run.js';
 
 export function addRun(program: Command): void {
-  program
+  const command = program
     .command('run')
     .description('Generate text with a language model, without a server.')
     .usage('[options] <model.gguf> [prompt]')
@@ -19,8 +21,8 @@ export function addRun(program: Command): void {
       '--context-size <n>',
       'context in tokens (default: 8192, or the training context if that is less)',
       integer(16, 1_048_576),
-    )
-    .option('--temperature <t>', '0: always the likeliest token', number(0, 10))
+    );
+  addOptionFlags(command, samplingOptions)
     .option('--seed <n>', 'seed of the sampling', integer(0, 0xffff_fffe))
     .option('--threads <n>', 'threads; 0: all available processors', integer(0, 1024), 0)
     .addOption(

@@ -67,19 +67,18 @@ function calibrationAdvice({ calibrations }: Evaluation, config: KnowledgeBaseCo
   );
   if (helpful.length === 0) return [];
   const corrections = Object.fromEntries(helpful.map(([mode, { calibration }]) => [mode, calibration]));
-  const all = JSON.stringify({ ...config.relevance, ...corrections });
+  const all = JSON.stringify({ ...config.search?.relevance, ...corrections });
   const errors = helpful.map(
     ([mode, { error, corrected }]) => `${error.toFixed(3)} to ${corrected.toFixed(3)} (${mode})`,
   );
   return [
-    `Relevance differs from these judgments: set "relevance": ${all} in the config, which lowers the calibration error from ${errors.join(', from ')}, and evaluate again for a new --min-score.`,
+    `Relevance differs from these judgments: set "relevance": ${all} in "search" of the config, which lowers the calibration error from ${errors.join(', from ')}, and evaluate again for a new --min-score.`,
   ];
 }
 
 function settingAdvice({ setting, difference: { mean, half } }: EvaluatedSetting): string {
   const gain = `${settingName(setting)} is ${mean.toFixed(3)} ± ${half.toFixed(3)} better in nDCG`;
   const { mode, fusion, scores } = setting;
-  if (mode !== 'hybrid') return `${gain}: search with mode "${mode}".`;
-  const weight = scores?.weight === undefined ? '' : `, and search with scores: {"weight": ${scores.weight}}`;
-  return `${gain}: set "fusion": "${fusion}" in the config${weight}.`;
+  const search = JSON.stringify({ mode, fusion, scores }).slice(1, -1);
+  return `${gain}: set ${search} in "search" of the config.`;
 }

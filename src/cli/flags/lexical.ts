@@ -1,7 +1,10 @@
 import { type Command, InvalidArgumentError } from 'commander';
+import { lexicalOptions } from '../../../lib/basics.js';
 import type { LexicalOptions } from '../../../lib/internal.js';
+import { fromFields } from '../../search/option-names.js';
 import { UsageError } from '../failure.js';
 import { jsonObjectArgument } from '../search/json-argument.js';
+import { flagOf } from './options.js';
 
 /** The flags that say how the lexical leg reads the query: docs/concepts/lexical-search.md. */
 export interface LexicalFlags {
@@ -23,18 +26,23 @@ export function addLexicalFlags(command: Command): Command {
     .option('--lexical <json>', 'all of these as an object (docs/concepts/lexical-search.md), or @FILE');
 }
 
+/** Returns the first of these flags that is given. */
+export function lexicalFlag(flags: LexicalFlags): string | undefined {
+  const { extended, fuzzy, boost: boosts, stopWords, synonyms: groups, lexical } = flags;
+  const given = { extended, fuzzy, boost: boosts, stopWords, synonyms: groups, lexical };
+  const first = Object.entries(given).find(([, value]) => value !== undefined);
+  return first && flagOf(first[0]);
+}
+
 /** The options that the flags ask for, undefined if there are none. Single flags come before --lexical. @throws UsageError */
 export async function lexicalRequest(
-  flags: LexicalFlags & { mode?: string },
+  flags: LexicalFlags & { mode?: string | undefined },
 ): Promise<LexicalOptions | undefined> {
   const { extended, fuzzy, boost: boosts, stopWords: stopwords, synonyms: groups } = flags;
-  const given = { '--extended': extended, '--fuzzy': fuzzy, '--boost': boosts, '--stop-words': stopwords };
-  const all = { ...given, '--synonyms': groups, '--lexical': flags.lexical };
-  const [first] = Object.entries(all).filter(([, value]) => value !== undefined);
+  const first = lexicalFlag(flags);
   if (first === undefined) return undefined;
-  if (flags.mode === 'dense') {
-    throw new UsageError(`${first[0]}: it has no effect in dense mode, only in lexical and hybrid mode`);
-  }
+  if (flags.mode === 'dense')
+    throw new UsageError(`${first}: it has no effect in dense mode, only in lexical and hybrid mode`);
   const fields = {
     ...(await jsonObjectArgument('--lexical', flags.lexical)),
     ...(extended && { query_syntax: 'extended' }),
@@ -44,10 +52,10 @@ export async function lexicalRequest(
     ...(groups && { synonyms: groups }),
   };
   // Imported when used: flags are defined before the command is known, and zod is large.
-  const { lexicalOptions, lexicalSchema } = await import('../../search/lexical-fields.js');
+  const { retrievalFields } = await import('../../protocol/retrieval.js');
   const { plainMessage } = await import('../../base/schema/messages.js');
-  const parsed = lexicalSchema.safeParse(fields, { error: plainMessage });
-  if (parsed.success) return lexicalOptions(parsed.data);
+  const parsed = retrievalFields.lexical.safeParse(fields, { error: plainMessage });
+  if (parsed.success) return fromFields(lexicalOptions, parsed.data ?? {});
   const [issue] = parsed.error.issues;
   const path = issue?.path.length ? `.${issue.path.join('.')}` : '';
   throw new UsageError(`--lexical${path}: ${issue?.message}`);

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { homeFolder } from '../../base/files/home.js';
+import { bestSearch } from '../../knowledge/search-config.js';
 
 /** The file with the records of the sample. */
 export const sampleRecords = join(homeFolder, 'data', 'sample-records.json');
@@ -10,7 +11,7 @@ export const sampleConfig = {
   records_file: 'records.json',
   index_file: 'harbour.index',
   bm25_tokenizer: 'enhanced',
-  fusion: 'scores',
+  search: bestSearch,
   fields: [
     { name: 'topic', type: 'string', optional: true },
     { name: 'secret', type: 'bool', default: false },

@@ -1,23 +1,25 @@
 import { resolve } from 'node:path';
+import { samplingOptions } from '../../../lib/basics.js';
 import {
   type ChatMessage,
   type GenerateRequest,
   type GenerationResult,
   LanguageModel,
+  type Sampling,
 } from '../../../lib/internal.js';
 import { PiecePrinter } from '../ask/reply-printer.js';
 import { CommandError, UsageError } from '../failure.js';
+import { givenOptions } from '../flags/options.js';
 import { interruptible } from '../interrupt.js';
 import { note, printJson } from '../output.js';
 import { textArgument } from '../search/json-argument.js';
 import { printable } from '../terminal/printable.js';
 
-export interface RunFlags {
+export interface RunFlags extends Sampling {
   system?: string;
   raw?: boolean;
   maxTokens: number;
   contextSize?: number;
-  temperature?: number;
   seed?: number;
   threads: number;
   runtime?: 'auto' | 'llama.cpp' | 'decoder';
@@ -68,12 +70,13 @@ function requestOf(
   model: LanguageModel,
   prompt: string,
   system: string | undefined,
-  { raw, maxTokens, temperature, seed }: RunFlags,
+  flags: RunFlags,
 ): GenerateRequest {
+  const { raw, maxTokens, seed } = flags;
   const settings = {
     maxTokens,
     ...(seed !== undefined && { seed }),
-    ...(temperature !== undefined && { sampling: { temperature } }),
+    sampling: givenOptions(samplingOptions, flags),
   };
   if (raw || !model.facts.chatTemplate)
     return { prompt: [system, prompt].filter(Boolean).join('\n\n'), ...settings };

@@ -4,8 +4,9 @@ import { commandName, shellText, shellWord } from '../../base/schema/shell-word.
 import { type KnowledgeBaseConfig, openKnowledgeBase } from '../../knowledge/index.js';
 import { wireHit, wireRerank } from '../../storages/wire.js';
 import { CommandError, UsageError } from '../failure.js';
-import { lexicalRequest } from '../flags/lexical.js';
+import { lexicalFlag, lexicalRequest } from '../flags/lexical.js';
 import type { ModelFlags } from '../flags/model.js';
+import { flagOf } from '../flags/options.js';
 import { type RetrievalFlags, requireEffect, rerankRequest, searchFields } from '../flags/retrieval.js';
 import { interruptible } from '../interrupt.js';
 import { findKnowledgeBase } from '../knowledge-base-place.js';
@@ -75,7 +76,7 @@ export async function search(given: readonly string[], flags: SearchFlags): Prom
       plan: searched,
       rerank: facts,
     } = await kb.search({ ...query, signal }).catch((error) => {
-      throw searchFailure(error);
+      throw searchFailure(error, flags);
     });
     const times = {
       model_ms: rounded(models.loadMs),
@@ -85,7 +86,7 @@ export async function search(given: readonly string[], flags: SearchFlags): Prom
     const plan = facts === undefined ? searched : { ...searched, rerank: wireRerank(rerank, facts) };
     const hits = found.map(wireHit);
     if (flags.json) return printJson({ records: kb.size, hits, plan, times });
-    printHits(hits, flags);
+    printHits(hits, { ...flags, mode: plan.mode });
     for (const each of planNotes(plan, hits.length, flags, kb.config.bm25_tokenizer))
       note(`lorekeep: ${each}`);
     if (!flags.explain) return;
@@ -125,28 +126,25 @@ function logNote(facts: object, message: string): void {
   note(printable(`lorekeep: ${message}${typeof reason === 'string' ? `: ${reason}` : ''}`));
 }
 
-/** Flags by the field of the query that they set; the first that fits counts. */
-const flags = [
-  ['lexical.boosts', 'boost'],
-  ['lexical.stopwords', 'stop-words'],
-  ['lexical.synonyms', 'synonyms'],
-  ['lexical', 'lexical'],
-  ['filter', 'filter'],
-  ['variables', 'variables'],
-  ['groupBy', 'group-by'],
-  ['context', 'context'],
-  ['offset', 'offset'],
-] as const;
+/** Flags of parts of `lexical`. */
+const lexicalFlags: Readonly<Record<string, string>> = {
+  'lexical.boosts': '--boost',
+  'lexical.stopwords': '--stop-words',
+  'lexical.synonyms': '--synonyms',
+};
 
 /** Returns usage errors for defects of the query, the filter and its variables. */
-function searchFailure(error: unknown): unknown {
+function searchFailure(error: unknown, flags: RetrievalFlags): unknown {
   if (!(error instanceof LorekeepError)) return error;
   const { code, detail } = error;
   const { field, reason } = detail;
-  const flag = flags.find(
-    ([name]) => typeof field === 'string' && field.startsWith(name) && !/^\w/.test(field.slice(name.length)),
-  );
-  if (flag !== undefined) return new UsageError(`--${flag[1]}: ${reason}`);
+  const [name = '', part] = String(field ?? '').split('.');
+  if (name === 'lexical') {
+    const flag = lexicalFlags[`${name}.${part}`] ?? (part === undefined ? lexicalFlag(flags) : undefined);
+    return new UsageError(`${flag ?? '--lexical'}: ${reason}`);
+  }
+  if (Object.hasOwn({ ...searchFields(flags), filter: true, variables: true }, name))
+    return new UsageError(`${flagOf(name)}: ${reason}`);
   if (code !== 'TEXT_TOO_LONG') return error;
   return new CommandError(code, `the query is too long: ${reason}`, { cause: error });
 }

@@ -12,6 +12,7 @@ import type { TextEmbedder } from '../embedder.js';
 import { noLog } from '../log.js';
 import { factsOf, holdModel, type KnowledgeModel, modelResolver, withModel } from '../model.js';
 import { noProgress, PhaseReport } from '../progress.js';
+import { bestSearch, statedTwice, withSearch } from '../search-config.js';
 import { type FileEntry, isManifest, manifestText, readManifest, stampAt } from './manifest.js';
 import { checkIndexOptions, chunking, defaultModel, type IndexFolderOptions, ownFields } from './options.js';
 import { existingFolder, type FolderFacts, fileNames, placeOf, readFacts } from './place.js';
@@ -252,7 +253,7 @@ class FolderIndexing {
   async #writeConfig(): Promise<void> {
     const path = join(this.#place, fileNames.config);
     const present = await readRegular(path, maxConfigBytes).catch(() => '');
-    const text = configText(this.#options.model, this.#options.mapping, searchFieldsOf(present));
+    const text = configText(this.#options.model, this.#options.mapping, searchOf(present));
     if (present !== text) await this.#replace(fileNames.config, text);
   }
 
@@ -323,21 +324,20 @@ const indexFiles = {
   embeddings_file: 'kb.embeddings',
 } as const;
 
-/** Fields of the config that only searches read: values that the user has set stay. */
-const searchFields = ['fusion', 'lexical', 'relevance'];
-
 /** More than a config with long lists of synonyms and stop words takes. */
 const maxConfigBytes = 16 * 1024 * 1024;
 
-function searchFieldsOf(config: string): Record<string, unknown> {
+/** The defaults of searches that the user has set stay. */
+function searchOf(config: string): object {
   if (!ours[fileNames.config](config)) return {};
-  const present = JSON.parse(config) as Record<string, unknown>;
-  return Object.fromEntries(
-    searchFields.filter((name) => name in present).map((name) => [name, present[name]]),
-  );
+  const present = JSON.parse(config);
+  const [twice] = statedTwice(present);
+  if (twice === undefined) return withSearch(present).search ?? {};
+  const { path, message: reason } = twice;
+  throw LorekeepError.about('INVALID_ARGUMENT', { field: path.join('.'), reason });
 }
 
-function configText(model: string, mapping: TableMapping | undefined, kept: Record<string, unknown>): string {
+function configText(model: string, mapping: TableMapping | undefined, kept: object): string {
   const types = { path: 'string', title: 'string', heading: 'string', page: 'int', mtime: 'int' } as const;
   const own = ownFields.map((name) => ({
     name,
@@ -356,9 +356,8 @@ function configText(model: string, mapping: TableMapping | undefined, kept: Reco
     records_file: fileNames.records,
     ...indexFiles,
     bm25_tokenizer: 'enhanced',
-    fusion: 'scores',
+    search: { ...bestSearch, ...kept },
     fields: [...own, ...mapped],
-    ...kept,
   };
   return `${JSON.stringify(config, null, 2)}\n`;
 }

@@ -1,7 +1,9 @@
+import { setImmediate as nextTurnOfLoop } from 'node:timers/promises';
 import { ineffectiveOptions } from '../../../lib/basics.js';
 import { LorekeepError, type StorageHit } from '../../../lib/internal.js';
 import type { KnowledgeSearchOptions, SearchableStorage, SearchOutcome } from '../../knowledge/index.js';
-import type { LibraryOptions } from '../../storages/search-options.js';
+import { usualDefaults } from '../../knowledge/search-defaults.js';
+import type { PreparedOptions } from '../../knowledge/searchable.js';
 
 /** Hits that are searched for a record: the most that a search gives. */
 export const deepestRank = 1000;
@@ -9,7 +11,9 @@ export const deepestRank = 1000;
 /** Most `candidates` of a search. */
 const maxCandidates = 10_000;
 
-export type InspectedOptions = LibraryOptions & Pick<KnowledgeSearchOptions, 'text' | 'variables' | 'signal'>;
+/** With the storage's defaults, so that each can be left out. */
+export type InspectedOptions = PreparedOptions &
+  Pick<KnowledgeSearchOptions, 'text' | 'variables' | 'signal'>;
 
 /** The best hits of one leg. */
 export interface Leg {
@@ -34,12 +38,10 @@ export class InspectedSearch {
   /** Options of the search that have no effect in another mode, or without a filter, are left out. */
   run(changes: Partial<InspectedOptions> = {}): Promise<SearchOutcome> {
     const options = { ...this.options, ...changes };
-    const without = ineffectiveOptions(options.mode ?? 'hybrid', options).map(({ option }) => [
-      option,
-      undefined,
-    ]);
+    const without = ineffectiveOptions(options.mode, options).map(({ option }) => [option, undefined]);
     const variables = options.filter === undefined ? undefined : options.variables;
-    return this.storage.search({ ...options, variables, ...Object.fromEntries(without) });
+    const query = { ...options, variables, ...Object.fromEntries(without) };
+    return this.storage.searchInSlices(query, nextTurnOfLoop, usualDefaults);
   }
 
   /** The first hits of a leg alone. It may be impossible: a text without words, or longer than the model's context. */

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { StorageHit } from '../../../lib/internal.js';
 import { textPrefix } from '../../agents/text-prefix.js';
 import type { SearchableStorage, SearchOutcome } from '../../knowledge/index.js';
-import { refuseIneffective, retrievalFields } from '../../protocol/retrieval.js';
+import { retrievalFields } from '../../protocol/retrieval.js';
 import { libraryOptions, usedVariables } from '../../storages/search-options.js';
 import { deepestRank, InspectedSearch, type Leg } from './inspected-search.js';
 import { explainRecord } from './record-explanation.js';
@@ -13,19 +13,17 @@ const shownHits = 20;
 /** The reranker is left out: it sorts the hits of this search. */
 const { rerank, ...searchFields } = retrievalFields;
 
-export const inspectionSchema = z
-  .strictObject({
-    ...searchFields,
-    mode: searchFields.mode.default('hybrid'),
-    top_k: searchFields.top_k.default(10),
-    storage: z.string().min(1),
-    text: z.string().min(1).max(32_768),
-    /** Values of the filter's variables. */
-    variables: z.record(z.string(), z.unknown()).default({}),
-    /** Id of a record that was expected. */
-    record: z.string().max(4096).optional(),
-  })
-  .superRefine(refuseIneffective);
+export const inspectionSchema = z.strictObject({
+  ...searchFields,
+  mode: searchFields.mode.default('hybrid'),
+  top_k: searchFields.top_k.default(10),
+  storage: z.string().min(1),
+  text: z.string().min(1).max(32_768),
+  /** Values of the filter's variables. */
+  variables: z.record(z.string(), z.unknown()).default({}),
+  /** Id of a record that was expected. */
+  record: z.string().max(4096).optional(),
+});
 
 export type InspectionRequest = z.output<typeof inspectionSchema>;
 
@@ -84,9 +82,8 @@ export async function inspect(
 function optionsOf(storage: SearchableStorage, request: InspectionRequest, signal: AbortSignal) {
   const { storage: name, record, variables, text, ...retrieval } = request;
   const given = { ...retrieval, filter: retrieval.filter ?? undefined };
-  const options = libraryOptions(given, storage.fusion);
-  const filter = storage.check(options);
-  return { ...options, text, filter, variables: usedVariables(filter, variables), signal };
+  const options = storage.prepare(libraryOptions(given));
+  return { ...options, text, variables: usedVariables(options.filter, variables), signal };
 }
 
 const longestShown = 500;

@@ -25,10 +25,7 @@ constexpr int kDraws = 100'000;
 
 SamplingOptions everything() {
   SamplingOptions options;
-  options.temperature = 1;
-  options.top_k = 0;
-  options.top_p = 1;
-  options.min_p = 0;
+  options.penalty_last_n = 64;
   return options;
 }
 
@@ -155,7 +152,11 @@ TEST("100,000 draws follow the penalties") {
 }
 
 TEST("100,000 draws follow everything at once, with and without top_k") {
-  SamplingOptions options;
+  SamplingOptions options = everything();
+  options.temperature = 0.8f;
+  options.top_k = 40;
+  options.top_p = 0.95f;
+  options.min_p = 0.05f;
   options.repeat_penalty = 1.1f;
   options.presence_penalty = 0.2f;
   check_draws(random_logits(600, 6), options, {3, 4, 4});

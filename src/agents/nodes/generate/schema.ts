@@ -1,7 +1,9 @@
 import { z } from 'zod';
+import { type SamplingFields, samplingOptions } from '../../../../lib/basics.js';
 import { boundedArray, smallObject } from '../../../base/schema/bounded.js';
 import { wellFormed } from '../../../base/schema/well-formed.js';
 import { droppedSchema, finishSchema } from '../../../protocol/engine.js';
+import { frameFields } from '../../../search/option-fields.js';
 import type { NodeSchema } from '../../node-schema.js';
 
 /** Limits of a node's JSON Schemas: converting them to a grammar takes some milliseconds. */
@@ -52,8 +54,6 @@ const action = z.strictObject({
     .default({ type: 'object', additionalProperties: false })
     .describe('JSON Schema of its arguments. Default: an empty object.'),
 });
-
-const penalty = () => z.number().min(-2).max(2).optional();
 
 /** Diagnostics of the engine for a reply. */
 const engine = z.object({
@@ -125,39 +125,7 @@ export const schema = {
       .max(1_048_576)
       .optional()
       .describe("Context in tokens, at most the model's. Default: the catalog's, then the config's."),
-    temperature: z
-      .number()
-      .min(0)
-      .max(10)
-      .optional()
-      .describe('0: always the likeliest token. Default: 0.7.'),
-    top_k: z
-      .int()
-      .min(0)
-      .max(1_048_576)
-      .optional()
-      .describe('Number of likeliest tokens to draw from; 0: all. Default: 40.'),
-    top_p: z.number().gt(0).max(1).optional().describe('Share of probability to draw from. Default: 0.95.'),
-    min_p: z
-      .number()
-      .min(0)
-      .max(1)
-      .optional()
-      .describe('Minimum probability, as a share of the likeliest. Default: 0.05.'),
-    repeat_penalty: z
-      .number()
-      .gt(0)
-      .max(10)
-      .optional()
-      .describe('Divides the scores of recent tokens. Default: 1.'),
-    frequency_penalty: penalty().describe('Subtracted for each time that a token was used. Default: 0.'),
-    presence_penalty: penalty().describe('Subtracted for a token that was used. Default: 0.'),
-    penalty_last_n: z
-      .int()
-      .min(0)
-      .max(1_048_576)
-      .optional()
-      .describe('Number of recent tokens that penalties consider. Default: 64.'),
+    ...frameFields<SamplingFields>(samplingOptions),
     seed: z.int().min(0).max(0xffff_fffe).optional().describe('Seed of the sampling. Default: random.'),
     stop: boundedArray(
       z

@@ -1,5 +1,7 @@
+import { samplingOptions } from '../../../../lib/basics.js';
 import type { GenerateRequest, TextModel } from '../../../models/text-model.js';
 import { fail } from '../../../protocol/errors.js';
+import { fromFields } from '../../../search/option-names.js';
 import type { PromptLimits } from './fit.js';
 import type { GenerateParams } from './schema.js';
 
@@ -62,26 +64,12 @@ export function planTokens(
   };
 }
 
-/** Sampling where the params say nothing. */
-const defaultSampling = { temperature: 0.7, topK: 40, topP: 0.95, minP: 0.05 };
-
 /** The params that pass to the engine unchanged. */
 export function engineParams(params: GenerateParams): Partial<GenerateRequest> {
-  const { temperature, top_k, top_p, min_p, repeat_penalty, frequency_penalty, presence_penalty } = params;
-  const { penalty_last_n, seed, stop, drafts } = params;
-  const sampling = {
-    temperature: temperature ?? defaultSampling.temperature,
-    topK: top_k ?? defaultSampling.topK,
-    topP: top_p ?? defaultSampling.topP,
-    minP: min_p ?? defaultSampling.minP,
-    ...(repeat_penalty !== undefined && { repeatPenalty: repeat_penalty }),
-    ...(frequency_penalty !== undefined && { frequencyPenalty: frequency_penalty }),
-    ...(presence_penalty !== undefined && { presencePenalty: presence_penalty }),
-    ...(penalty_last_n !== undefined && { penaltyLastN: penalty_last_n }),
-  };
+  const { seed, stop, drafts } = params;
   return {
     class: params.class,
-    sampling,
+    sampling: fromFields(samplingOptions, params),
     drafts,
     ...(seed !== undefined && { seed }),
     ...(stop && { stop }),

@@ -80,8 +80,8 @@ class RetrieveNode implements AgentNode {
       ),
     );
     if (emit) interaction.emitting.add(this.id);
-    const { storage: source, relevance } = pin.value;
-    const calibration = relevance[plan.mode];
+    const { storage: source, defaults } = pin.value;
+    const calibration = defaults.relevance?.[plan.mode];
     interaction.sources.set(this.id, { query: text, storage: source, cosineFloor, calibration });
     return {
       report: { embed_ms: milliseconds(embedMs), search_ms: milliseconds(searchMs), plan, ...mark },
