@@ -76,15 +76,22 @@ describe('a text index file is made anew, once, with the reason', () => {
         writeRecords(records().map((record: { text: string }) => ({ ...record, text: `${record.text}!` }))),
       'built from other documents',
     ],
-    ['is cut short', () => writeFileSync(sidecar, readFileSync(sidecar).subarray(0, size - 1)), sidecar],
-    ['is empty', () => writeFileSync(sidecar, ''), sidecar],
-    ['has a flipped bit in its header', () => flip(20), sidecar],
-    ['has a flipped bit in its last byte', () => flip(size - 1), sidecar],
+    [
+      'is cut short',
+      () => writeFileSync(sidecar, readFileSync(sidecar).subarray(0, size - 1)),
+      'its header says',
+    ],
+    ['is empty', () => writeFileSync(sidecar, ''), 'truncated: '],
+    ['has a flipped bit in its header', () => flip(20), "the header's checksum is wrong"],
+    ['has a flipped bit in its last byte', () => flip(size - 1), 'the checksum is wrong'],
   ])('when it %s', async (_, spoil, reason) => {
     restore();
     spoil();
     const { told } = await open();
-    expect(told.filter((line) => line.includes(reason))).toHaveLength(1);
+    expect(
+      told.filter((line) => line.includes(reason)),
+      told.join('|'),
+    ).toHaveLength(1);
     expect((await open()).told).toEqual([]);
   });
 
