@@ -1,6 +1,7 @@
 import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { LorekeepError } from '../boundary/errors.js';
+import { systemReason } from './system-reason.js';
 
 /** Opening a pipe without a writer would block a thread forever. Windows has neither the flag nor such pipes. */
 const waitForNobody = constants.O_NONBLOCK ?? 0;
@@ -28,6 +29,16 @@ export async function readRegularBytes(path: string, maxBytes: number, flags = 0
   const { size } = await file.stat();
   if (size > maxBytes) throw refused(path, `is longer than ${maxBytes} bytes`);
   return await file.readFile();
+}
+
+/** Returns the error for a file or a folder that the system does not let us read. */
+export function unreadable(file: string, cause: unknown, what = 'file'): LorekeepError {
+  const { code } = cause as NodeJS.ErrnoException;
+  if (code === 'ENOENT' || code === 'ENOTDIR')
+    return LorekeepError.about('NOT_FOUND', { file, reason: `the ${what} does not exist` }, { cause });
+  const reason =
+    code === 'EISDIR' ? 'is a folder; a file is expected' : `cannot be read: ${systemReason(cause)}`;
+  return LorekeepError.about('IO', { file, reason }, { cause });
 }
 
 const refused = (file: string, reason: string) => LorekeepError.about('INVALID_ARGUMENT', { file, reason });

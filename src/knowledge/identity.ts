@@ -1,7 +1,6 @@
 import { realpathSync, statSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
-import { exact, type FileFacts, fileStamp, isUnchanged, systemReason } from '../../lib/basics.js';
-import { LorekeepError } from '../../lib/internal.js';
+import { exact, type FileFacts, fileStamp, isUnchanged, unreadable } from '../../lib/basics.js';
 import { type ConfigFiles, sourcePaths } from './paths.js';
 import { type ResolvedSource, resolveSource } from './resolve.js';
 
@@ -70,17 +69,7 @@ export class FilesIdentity {
   }
 }
 
-async function found(path: string): Promise<FileFacts> {
-  try {
-    return await stat(path, exact);
-  } catch (cause) {
-    const { code } = cause as NodeJS.ErrnoException;
-    if (code === 'ENOENT' || code === 'ENOTDIR')
-      throw LorekeepError.about('NOT_FOUND', { file: path, reason: 'the file does not exist' }, { cause });
-    throw LorekeepError.about(
-      'IO',
-      { file: path, reason: `cannot be read: ${systemReason(cause)}` },
-      { cause },
-    );
-  }
-}
+const found = (path: string): Promise<FileFacts> =>
+  stat(path, exact).catch((cause: unknown) => {
+    throw unreadable(path, cause);
+  });

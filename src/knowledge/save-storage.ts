@@ -1,6 +1,6 @@
 import { lstat } from 'node:fs/promises';
 import { basename, dirname, extname, join, resolve } from 'node:path';
-import { makeFolder, readRegular, systemReason, writeWhole } from '../../lib/basics.js';
+import { makeFolder, readRegular, unreadable, writeWhole } from '../../lib/basics.js';
 import {
   type FieldDefinition,
   LorekeepError,
@@ -90,11 +90,7 @@ async function checkConfig(config: string, recordsFile: string): Promise<void> {
   const text = await readRegular(config, largestConfigBytes).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined;
     if (error instanceof LorekeepError) throw error;
-    throw LorekeepError.about(
-      'IO',
-      { file: config, reason: `cannot be read: ${systemReason(error)}` },
-      { cause: error },
-    );
+    throw unreadable(config, error);
   });
   if (text === undefined) return;
   let found: unknown;

@@ -1,6 +1,7 @@
 import { close, createReadStream, fstat } from 'node:fs';
 import { realpath } from 'node:fs/promises';
 import { dirname, join, posix } from 'node:path';
+import { buffer } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { type BeneathRequest, type BeneathResult, LorekeepError, openBeneath } from '../../lib/internal.js';
 import type { ConfigFiles, ConfigPlace } from '../knowledge/index.js';
@@ -174,12 +175,8 @@ export class StorageRoot {
   }
 }
 
-async function readOpen(descriptor: number, maxBytes: number): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  const stream = createReadStream('', { fd: descriptor, autoClose: false, start: 0, end: maxBytes - 1 });
-  for await (const chunk of stream) chunks.push(chunk as Buffer);
-  return Buffer.concat(chunks);
-}
+const readOpen = (fd: number, maxBytes: number): Promise<Buffer> =>
+  buffer(createReadStream('', { fd, autoClose: false, start: 0, end: maxBytes - 1 }));
 
 /** How a file was named, and the error codes for it. */
 interface Named {

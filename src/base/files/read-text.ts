@@ -1,6 +1,7 @@
 import { constants } from 'node:fs';
-import { type FileHandle, open } from 'node:fs/promises';
-import { LorekeepError, systemReason } from '../../../lib/basics.js';
+import { open } from 'node:fs/promises';
+import { buffer } from 'node:stream/consumers';
+import { LorekeepError, unreadable } from '../../../lib/basics.js';
 
 /** Largest config file in bytes. A larger file is not a config. */
 export const largestConfigBytes = 4 * 1024 * 1024;
@@ -26,30 +27,15 @@ export async function readText(
   }
 }
 
+/** Returns up to one byte more than `maxBytes`: a device or a pipe has no size and may have no end. */
 async function readBytes(path: string, maxBytes: number): Promise<Buffer> {
-  const unreadable = (reason: string) => `cannot be read: ${reason}`;
   try {
     await using file = await open(path, readOnly);
     const found = await file.stat();
     if (!found.isFile() && !found.isDirectory())
-      throw LorekeepError.about('IO', { file: path, reason: unreadable('not a regular file') });
-    return await readConfig(file, maxBytes);
+      throw LorekeepError.about('IO', { file: path, reason: 'cannot be read: not a regular file' });
+    return await buffer(file.createReadStream({ autoClose: false, end: maxBytes }));
   } catch (cause) {
-    if (cause instanceof LorekeepError) throw cause;
-    const { code } = cause as NodeJS.ErrnoException;
-    if (code === 'ENOENT') {
-      throw LorekeepError.about('NOT_FOUND', { file: path, reason: 'the file does not exist' }, { cause });
-    }
-    const reason = code === 'EISDIR' ? 'is a folder; a file is expected' : unreadable(systemReason(cause));
-    throw LorekeepError.about('IO', { file: path, reason }, { cause });
+    throw cause instanceof LorekeepError ? cause : unreadable(path, cause);
   }
-}
-
-/** The content of an open file, up to one byte more than `maxBytes`: a device or a pipe has no size and may have no end. */
-async function readConfig(file: FileHandle, maxBytes: number): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of file.createReadStream({ autoClose: false, end: maxBytes })) {
-    chunks.push(chunk as Buffer);
-  }
-  return Buffer.concat(chunks);
 }

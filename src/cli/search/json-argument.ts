@@ -1,4 +1,6 @@
 import { createReadStream } from 'node:fs';
+import { buffer } from 'node:stream/consumers';
+import { unreadable } from '../../../lib/basics.js';
 import { checkJsonShape } from '../../base/schema/json-shape.js';
 import { parseWithWideIntegers } from '../../base/schema/wide-integers.js';
 import { UsageError } from '../failure.js';
@@ -55,26 +57,13 @@ function parse(given: string, source: string, advice: string): unknown {
 
 /** A pipe is read to its end, so that a shell's <(...) works. */
 async function read(source: string, file: string): Promise<string> {
-  const chunks: Buffer[] = [];
-  let length = 0;
+  const bytes = await buffer(createReadStream(file, { end: maxBytes })).catch((error: unknown) => {
+    throw new UsageError(`${source}: ${unreadable(file, error).detail.reason}`);
+  });
+  if (bytes.length > maxBytes) throw new UsageError(`${source}: is longer than ${maxBytes} bytes`);
   try {
-    for await (const chunk of createReadStream(file, { end: maxBytes })) {
-      chunks.push(chunk as Buffer);
-      length += (chunk as Buffer).length;
-    }
-  } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    throw new UsageError(`${source}: ${reasons.get(code) ?? message}`);
-  }
-  if (length > maxBytes) throw new UsageError(`${source}: is longer than ${maxBytes} bytes`);
-  try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(Buffer.concat(chunks));
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
     throw new UsageError(`${source}: is not UTF-8`);
   }
 }
-
-const reasons: ReadonlyMap<string | undefined, string> = new Map([
-  ['ENOENT', 'the file does not exist'],
-  ['EISDIR', 'is a folder; a file is expected'],
-]);

@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { constants } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
+import { buffer } from 'node:stream/consumers';
 import { LorekeepError, openRegular, systemReason } from '../../../lib/basics.js';
 import { UnreadableDocument } from '../document.js';
 
@@ -38,11 +39,7 @@ export async function readBytes(file: FileHandle): Promise<Buffer> {
   const { size } = await file.stat();
   if (size > maxFileBytes) throw tooLarge();
   try {
-    const chunks: Buffer[] = [];
-    for await (const chunk of file.createReadStream({ autoClose: false, end: maxFileBytes })) {
-      chunks.push(chunk as Buffer);
-    }
-    const bytes = Buffer.concat(chunks);
+    const bytes = await buffer(file.createReadStream({ autoClose: false, end: maxFileBytes }));
     if (bytes.length > maxFileBytes) throw tooLarge();
     return bytes;
   } catch (cause) {

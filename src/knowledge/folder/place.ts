@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readdir, realpath, stat } from 'node:fs/promises';
 import { basename, join, relative, resolve, sep } from 'node:path';
-import { readRegular } from '../../../lib/basics.js';
+import { readRegular, unreadable } from '../../../lib/basics.js';
 import { LorekeepError } from '../../../lib/internal.js';
 import { dataFolder } from '../../base/files/data-folder.js';
 
@@ -48,10 +48,7 @@ export async function existingFolder(folder: string): Promise<string> {
     const real = await realpath(path);
     if ((await stat(real)).isDirectory()) return real;
   } catch (cause) {
-    const { code, message } = cause as NodeJS.ErrnoException;
-    const absent = code === 'ENOENT' || code === 'ENOTDIR';
-    const reason = absent ? 'the folder does not exist' : `cannot be read: ${message}`;
-    throw LorekeepError.about(absent ? 'NOT_FOUND' : 'IO', { file: path, reason }, { cause });
+    throw unreadable(path, cause, 'folder');
   }
   throw LorekeepError.about('INVALID_ARGUMENT', { file: path, reason: 'is a file; a folder is expected' });
 }
