@@ -7,14 +7,20 @@ import { testsByAddon } from './scripts/testing/import-graph.mjs';
 
 const root = dirname(fileURLToPath(import.meta.url));
 // Not the user's own, and empty: what one run measured must not decide what the next one tests.
-const LOREKEEP_CACHE = fileURLToPath(new URL('.cache/embedding', import.meta.url));
-rmSync(LOREKEEP_CACHE, { recursive: true, force: true });
+const LOREKEEP_CACHE = join(root, '.cache', 'embedding');
 
-// Tests import the product from dist/. Takes a moment if nothing has changed.
-const { compileTypeScript } = await import(new URL('./scripts/tool/typescript.mjs', import.meta.url).href);
-await compileTypeScript();
+/** Compiles the product, which tests import from dist/: a moment if nothing has changed. Returns the files of the projects. */
+async function prepare() {
+  rmSync(LOREKEEP_CACHE, { recursive: true, force: true });
+  const { compileTypeScript } = await import(new URL('./scripts/tool/typescript.mjs', import.meta.url).href);
+  await compileTypeScript();
+  return testsByAddon(root);
+}
 
-const { withAddon, withoutAddon } = testsByAddon(root);
+// vitest reads this file for each project.
+const run = globalThis as { preparedTests?: ReturnType<typeof prepare> };
+run.preparedTests ??= prepare();
+const { withAddon, withoutAddon } = await run.preparedTests;
 
 /** Resolves lib/ and src/ to dist/, as in programs: Node.js loads it without a transformation for each test file. */
 const compiled: Plugin = {
