@@ -124,7 +124,7 @@ describe('a request', () => {
       [{ ...search, top_k: 1001 }, 'top_k'],
       [{ ...search, threshold: 2.5 }, 'threshold'],
       [{ ...search, mode: 'sparse' }, 'mode'],
-      [{ ...search, rrf: { k: 10 } }, 'rrf'],
+      [{ ...search, mode: 'dense', rrf: { k: 10 } }, 'rrf'],
       [{ ...search, mode: 'lexical', threshold: 0.5 }, 'threshold'],
       [{ ...search, rrf: { weights: { dense: -1 } } }, 'rrf.weights.dense'],
       [{ ...search, rrf: { weights: { lexcal: 1 } } }, 'rrf.weights.lexcal', 'lexical'],
