@@ -1,8 +1,6 @@
 #include "filter/predicate_parser.h"
 
 #include <algorithm>
-#include <array>
-#include <optional>
 #include <utility>
 
 #include "core/values/error.h"
@@ -20,34 +18,63 @@ namespace {
   fail(Code::kInvalidArgument, "filter: " + reason, std::move(details));
 }
 
-/// The first ones of operator_names().
-constexpr std::ptrdiff_t kLogicalOperators = 3;
+}  // namespace
 
-const std::vector<std::string>& operator_names() {
-  static const std::vector<std::string> names = {"and", "or", "not", "==", "!=",          "<",
-                                                 "<=",  ">",  ">=",  "in", "starts_with", "exists"};
+enum class Arity {
+  kList,  // of predicates
+  kOne,   // a predicate
+  kField,
+  kPair,  // of operands; also in {"field": {operator: operand}}
+};
+
+struct Operator {
+  std::string_view name;
+  Arity arity;
+  Node::Kind kind;
+  Comparison comparison = {};
+};
+
+namespace {
+
+constexpr Operator kOperators[] = {
+    {"and", Arity::kList, Node::Kind::kAnd},
+    {"or", Arity::kList, Node::Kind::kOr},
+    {"not", Arity::kOne, Node::Kind::kNot},
+    {"==", Arity::kPair, Node::Kind::kCompare, Comparison::kEqual},
+    {"!=", Arity::kPair, Node::Kind::kCompare, Comparison::kNotEqual},
+    {"<", Arity::kPair, Node::Kind::kCompare, Comparison::kLess},
+    {"<=", Arity::kPair, Node::Kind::kCompare, Comparison::kLessOrEqual},
+    {">", Arity::kPair, Node::Kind::kCompare, Comparison::kGreater},
+    {">=", Arity::kPair, Node::Kind::kCompare, Comparison::kGreaterOrEqual},
+    {"in", Arity::kPair, Node::Kind::kIn},
+    {"starts_with", Arity::kPair, Node::Kind::kStartsWith},
+    {"exists", Arity::kField, Node::Kind::kExists},
+};
+
+/// Returns null for an unknown name.
+const Operator* operator_named(std::string_view name) {
+  const auto found = std::ranges::find(kOperators, name, &Operator::name);
+  return found == std::end(kOperators) ? nullptr : found;
+}
+
+/// Whether {"field": {operator: ...}} may have the operator.
+bool applies_to_field(const Operator& op) {
+  return op.arity == Arity::kPair || op.arity == Arity::kField;
+}
+
+std::vector<std::string> operator_names(bool of_fields) {
+  std::vector<std::string> names;
+  for (const Operator& op : kOperators) {
+    if (!of_fields || applies_to_field(op)) names.emplace_back(op.name);
+  }
   return names;
 }
 
-/// Operators with two operands, and the operators of {"field": {operator: operand}}, which include "exists".
-bool is_binary(std::string_view name) {
-  const auto& names = operator_names();
-  return std::find(names.begin() + kLogicalOperators, names.end() - 1, name) != names.end() - 1;
-}
-
-std::optional<Comparison> comparison_named(std::string_view name) {
-  static constexpr std::array<std::pair<std::string_view, Comparison>, 6> kComparisons = {{
-      {"==", Comparison::kEqual},
-      {"!=", Comparison::kNotEqual},
-      {"<", Comparison::kLess},
-      {"<=", Comparison::kLessOrEqual},
-      {">", Comparison::kGreater},
-      {">=", Comparison::kGreaterOrEqual},
-  }};
-  for (const auto& [spelling, comparison] : kComparisons) {
-    if (spelling == name) return comparison;
-  }
-  return std::nullopt;
+/// For messages: "an operator (a, b, c)".
+std::string an_operator(bool of_fields) {
+  std::string list;
+  for (const std::string& name : operator_names(of_fields)) list += (list.empty() ? "" : ", ") + name;
+  return "an operator (" + list + ")";
 }
 
 /// Returns the comparison for swapped operands.
@@ -98,19 +125,15 @@ std::size_t PredicateParser::parse_node(const Value& json, const JsonPath& path,
   }
   const auto& [name, content] = object->front();
   const JsonPath below(path, name);
-  if (is_binary(name)) return add(parse_pair(name, content, below), path);
-  if (name == "exists") return parse_exists(content, below);
-  Node node{};
-  if (name == "and" || name == "or") {
-    node.kind = name == "and" ? Node::Kind::kAnd : Node::Kind::kOr;
-    node.children = parse_children(content, below, depth);
-  } else if (name == "not") {
-    node.kind = Node::Kind::kNot;
-    node.children = {parse_node(content, below, depth + 1)};
-  } else {
-    return parse_conditions(object->front(), path, depth);
+  const Operator* op = operator_named(name);
+  if (op == nullptr) return parse_conditions(object->front(), path, depth);
+  switch (op->arity) {
+    case Arity::kPair: return add(parse_pair(*op, content, below), path);
+    case Arity::kField: return parse_exists(content, below);
+    case Arity::kList: return add({.kind = op->kind, .children = parse_children(content, below, depth)}, path);
+    case Arity::kOne: break;
   }
-  return add(std::move(node), path);
+  return add({.kind = op->kind, .children = {parse_node(content, below, depth + 1)}}, path);
 }
 
 std::vector<std::size_t> PredicateParser::parse_children(const Value& json, const JsonPath& path, std::size_t depth) {
@@ -129,7 +152,7 @@ std::size_t PredicateParser::parse_exists(const Value& json, const JsonPath& pat
   return add({.kind = Node::Kind::kExists, .left = {Operand::Kind::kField, field.field}}, path);
 }
 
-Node PredicateParser::parse_pair(const std::string& op, const Value& json, const JsonPath& path) {
+Node PredicateParser::parse_pair(const Operator& op, const Value& json, const JsonPath& path) {
   const Array& sides = pair(json, path);
   return operation(op, parse_side(sides[0], JsonPath(path, 0)), parse_side(sides[1], JsonPath(path, 1)), path);
 }
@@ -137,11 +160,11 @@ Node PredicateParser::parse_pair(const std::string& op, const Value& json, const
 std::size_t PredicateParser::parse_conditions(const Member& member, const JsonPath& path, std::size_t depth) {
   const auto& [name, content] = member;
   const auto* conditions = content.as<Object>();
-  const bool conditional = conditions != nullptr && !conditions->empty() &&
-                           (is_binary(conditions->front().key) || conditions->front().key == "exists");
+  const Operator* first =
+      conditions == nullptr || conditions->empty() ? nullptr : operator_named(conditions->front().key);
+  const bool conditional = first != nullptr && applies_to_field(*first);
   if (!conditional && !schema_->find(name)) {
-    refuse(path.text(), "a field, or an operator (and, or, not, ==, !=, <, <=, >, >=, in, starts_with, exists)",
-           quoted(name), nearest_name(name, operator_names()));
+    refuse(path.text(), "a field, or " + an_operator(false), quoted(name), nearest_name(name, operator_names(false)));
   }
   const JsonPath below(path, name);
   const Side field{Side::Kind::kField, nullptr, name, parse_field(name, below), below.text()};
@@ -158,25 +181,25 @@ std::size_t PredicateParser::parse_conditions(const Member& member, const JsonPa
 }
 
 std::size_t PredicateParser::parse_condition(const Side& field, const Member& condition, const JsonPath& path) {
-  const auto& [op, content] = condition;
-  const JsonPath below(path, op);
-  if (op == "exists") {
+  const auto& [name, content] = condition;
+  const JsonPath below(path, name);
+  const Operator* op = operator_named(name);
+  if (op == nullptr || !applies_to_field(*op)) {
+    refuse(path.text(), an_operator(true), quoted(name), nearest_name(name, operator_names(true)));
+  }
+  if (op->arity == Arity::kField) {
     const auto* there = content.as<bool>();
     if (there == nullptr) refuse(below.text(), "true or false", describe(content));
     const std::size_t exists = add({.kind = Node::Kind::kExists, .left = {Operand::Kind::kField, field.field}}, below);
     return *there ? exists : add({.kind = Node::Kind::kNot, .children = {exists}}, below);
   }
-  if (!is_binary(op)) {
-    refuse(path.text(), "an operator (==, !=, <, <=, >, >=, in, starts_with, exists)", quoted(op),
-           nearest_name(op, {operator_names().begin() + kLogicalOperators, operator_names().end()}));
-  }
-  return add(operation(op, field, parse_side(content, below), below), below);
+  return add(operation(*op, field, parse_side(content, below), below), below);
 }
 
-Node PredicateParser::operation(const std::string& op, const Side& left, const Side& right, const JsonPath& path) {
-  if (op == "in") return membership(left, right, path);
-  if (op == "starts_with") return prefix(left, right, path);
-  return comparison(*comparison_named(op), left, right, path);
+Node PredicateParser::operation(const Operator& op, const Side& left, const Side& right, const JsonPath& path) {
+  if (op.kind == Node::Kind::kIn) return membership(left, right, path);
+  if (op.kind == Node::Kind::kStartsWith) return prefix(left, right, path);
+  return comparison(op.comparison, left, right, path);
 }
 
 Node PredicateParser::comparison(Comparison comparison, const Side& left, const Side& right, const JsonPath& path) {
@@ -351,6 +374,30 @@ Operand PredicateParser::list_operand(const Side& side, Expected expected) {
   }
   predicate_->constants_.emplace_back(std::move(list));
   return {Operand::Kind::kConstant, index};
+}
+
+namespace {
+
+bool is_identifier(std::string_view key) {
+  const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
+  const auto digit = [](char c) { return c >= '0' && c <= '9'; };
+  return !key.empty() && !digit(key[0]) &&
+         std::all_of(key.begin(), key.end(), [&](char c) { return letter(c) || digit(c); });
+}
+
+}  // namespace
+
+std::string JsonPath::text() const {
+  if (parent_ == nullptr) return "$";
+  std::string text = parent_->text();
+  if (index_ != kNoIndex) return text + "[" + std::to_string(index_) + "]";
+  if (is_identifier(key_)) return text + "." + std::string(key_);
+  text += "[\"";
+  for (const char c : key_) {
+    if (c == '"' || c == '\\') text += '\\';
+    text += c;
+  }
+  return text + "\"]";
 }
 
 }  // namespace lorekeep::filter

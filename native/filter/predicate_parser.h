@@ -4,11 +4,32 @@
 #include <cstddef>
 #include <memory>
 #include <string>
+#include <string_view>
 
-#include "filter/json_path.h"
 #include "filter/predicate.h"
 
 namespace lorekeep::filter {
+
+// A position in a JSON document: a chain on the stack, formatted only for errors.
+class JsonPath {
+ public:
+  JsonPath() = default;  // the document itself, "$"
+  /// A child of `parent`, which must outlive it.
+  JsonPath(const JsonPath& parent, std::string_view key) : parent_(&parent), key_(key) {}
+  JsonPath(const JsonPath& parent, std::size_t index) : parent_(&parent), index_(index) {}
+
+  /// Returns for example `$.and[1]["=="][0].knowledge`; quotes keys that are not identifiers.
+  std::string text() const;
+
+ private:
+  static constexpr std::size_t kNoIndex = static_cast<std::size_t>(-1);
+
+  const JsonPath* parent_ = nullptr;
+  std::string_view key_;
+  std::size_t index_ = kNoIndex;
+};
+
+struct Operator;  // a row of the table in predicate_parser.cc
 
 class PredicateParser {
  public:
@@ -32,14 +53,14 @@ class PredicateParser {
   std::size_t add(Node node, const JsonPath& path);
   std::vector<std::size_t> parse_children(const Value& json, const JsonPath& path, std::size_t depth);
   std::size_t parse_exists(const Value& json, const JsonPath& path);
-  Node parse_pair(const std::string& op, const Value& json, const JsonPath& path);
+  Node parse_pair(const Operator& op, const Value& json, const JsonPath& path);
 
   // {"field": {operator: operand, ...}}
   std::size_t parse_conditions(const Member& member, const JsonPath& path, std::size_t depth);
   std::size_t parse_condition(const Side& field, const Member& condition, const JsonPath& path);
 
   // Operators with two operands: `path` is the operator's path.
-  Node operation(const std::string& op, const Side& left, const Side& right, const JsonPath& path);
+  Node operation(const Operator& op, const Side& left, const Side& right, const JsonPath& path);
   Node comparison(Comparison comparison, const Side& left, const Side& right, const JsonPath& path);
   Node membership(const Side& needle, const Side& haystack, const JsonPath& path);
   Node prefix(const Side& field, const Side& prefix, const JsonPath& path);
