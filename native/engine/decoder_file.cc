@@ -57,11 +57,13 @@ struct Kind {
   float logit_softcap = 0;
   std::size_t window = 0;          // unless the file says otherwise
   std::size_t window_pattern = 0;  // every n-th layer sees all tokens
+  bool shared_rotation = false;    // layers with a window rotate by the base and the factor of the others
+  bool frequency_factors = false;  // the file may divide the angles of positions by factors of its own, as Llama 3's
   std::size_t large_layers = 0;    // models of n layers scale attention by the width
 };
 
 constexpr Kind kKinds[] = {
-    {.name = "llama", .rotary = RotaryStyle::kPairs},
+    {.name = "llama", .rotary = RotaryStyle::kPairs, .frequency_factors = true},
     {.name = "qwen2", .biases = true},
     {.name = "qwen3", .head_norms = true},
     {.name = "gemma", .activation = Activation::kGelu, .scaled_embeddings = true, .tied = true},
@@ -74,6 +76,7 @@ constexpr Kind kKinds[] = {
      .logit_softcap = 30,
      .window = 4096,
      .window_pattern = 2,
+     .shared_rotation = true,
      .large_layers = 46},
     {.name = "gemma3",
      .activation = Activation::kGelu,
@@ -222,9 +225,8 @@ Positions read_positions(Keys& keys, const Kind& kind, DecoderShape& shape) {
   if (kind.window_pattern == 0) return positions;
   positions.window = keys.integer("attention.sliding_window", 0, 1 << 30).value_or(kind.window);
   positions.pattern = keys.integer("attention.sliding_window_pattern", 1, kMaxLayers).value_or(kind.window_pattern);
-  const bool same = kind.name == "gemma2";  // gemma3's windows have positions of their own
-  const double local_base = keys.number("rope.freq_base_swa", same ? base : kUsualBase, 1, 1e12);
-  shape.rotaries.push_back({divisors(positions.angles, local_base, same ? factor : 1)});
+  const double local_base = keys.number("rope.freq_base_swa", kind.shared_rotation ? base : kUsualBase, 1, 1e12);
+  shape.rotaries.push_back({divisors(positions.angles, local_base, kind.shared_rotation ? factor : 1)});
   return positions;
 }
 
@@ -293,7 +295,6 @@ LayerWeights read_layer(Tensors& tensors, const DecoderShape& shape, const Kind&
   return layer;
 }
 
-// Llama 3 divides the angles of its positions by factors of its own.
 void read_factors(Tensors& tensors, DecoderShape& shape, std::size_t angles) {
   const std::string name = "rope_freqs.weight";
   if (!tensors.has(name)) return;
@@ -316,7 +317,7 @@ DecoderWeights read(const GgufFile& file, const Work* work, std::uint64_t& bytes
   const Positions positions = read_positions(keys, kind, shape);
   keys.need_all_known();
   Tensors tensors(file, work);
-  if (kind.name == "llama") read_factors(tensors, shape, positions.angles);
+  if (kind.frequency_factors) read_factors(tensors, shape, positions.angles);
   weights.embeddings = tensors.matrix("token_embd.weight", shape.width, shape.vocabulary);
   weights.output_norm = tensors.vector("output_norm.weight", shape.width);
   if (!kind.tied && tensors.has("output.weight"))
@@ -334,6 +335,12 @@ DecoderWeights read(const GgufFile& file, const Work* work, std::uint64_t& bytes
 }
 
 }  // namespace
+
+std::vector<std::string_view> decoder_architectures() {
+  std::vector<std::string_view> names;
+  for (const Kind& kind : kKinds) names.push_back(kind.name);
+  return names;
+}
 
 DecoderPlan plan_decoder(const GgufFile& file) {
   DecoderPlan plan;

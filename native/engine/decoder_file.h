@@ -1,10 +1,12 @@
-// Reads the weights of a decoder from a GGUF file for native/decoder: llama, qwen2, qwen3, gemma, gemma2 and gemma3 as
-// they usually are. Internal to native/engine and native/lm.
+// Reads the weights of a decoder from a GGUF file for native/decoder: models of decoder_architectures() as they usually
+// are. Internal to native/engine and native/lm.
 #pragma once
 
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "core/threads/work.h"
 #include "decoder/weights.h"
@@ -23,6 +25,9 @@ struct DecoderPlan {
 
   bool suited() const noexcept { return obstacle.empty(); }
 };
+
+/// Returns the values of general.architecture that native/decoder knows.
+std::vector<std::string_view> decoder_architectures();
 
 /// Checks the metadata, and the names, shapes and formats of all tensors, without reading weights. Any key of the
 /// architecture or tensor that native/decoder does not know is an obstacle. Throws bad_alloc.

@@ -98,7 +98,7 @@ describe('a broken language model is an error', () => {
     const path = await writeDecoderModel(`${name}.gguf`, { pooling: null, edit });
     const { message } = await rejection(LanguageModel.load(path, options), 'UNSUPPORTED');
     expect(message).toContain(text);
-    expect(message).toMatch(/\d\d others do \(docs\/generation\.md\)$/);
+    expect(message).toMatch(/\d\d others do \(docs\/guides\/language-models\.md\)$/);
     expect(message.length - path.length).toBeLessThan(200);
   });
 

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/decoder_file.h"
 #include "engine/profile_checks.h"
 
 namespace lorekeep::lm {
@@ -17,86 +18,32 @@ constexpr std::uint64_t kMaxValue = 1 << 24;  // of any other size in the metada
 
 struct Architecture {
   std::string_view name;
-  Memory memory = Memory::kAttention;
+  Memory memory;
 };
 
-// Text-generation architectures. All others are refused: llama.cpp also has encoders, speech and image models.
-constexpr Architecture kArchitectures[] = {
-    {"arcee"},
-    {"baichuan"},
-    {"bitnet"},
-    {"bloom"},
-    {"chatglm"},
-    {"codeshell"},
-    {"cohere2"},
-    {"command-r"},
-    {"dbrx"},
-    {"deepseek"},
-    {"dots1"},
-    {"ernie4_5"},
-    {"exaone"},
-    {"exaone4"},
-    {"falcon"},
-    {"falcon-h1", Memory::kRecurrent},
-    {"gemma"},
-    {"gemma2"},
-    {"gemma3"},
-    {"glm4"},
-    {"gpt2"},
-    {"gpt-oss"},
-    {"gptneox"},
-    {"granite"},
-    {"granitehybrid", Memory::kRecurrent},
-    {"granitemoe"},
-    {"hunyuan-dense"},
-    {"internlm2"},
-    {"jais"},
-    {"jamba", Memory::kRecurrent},
-    {"lfm2", Memory::kRecurrent},
-    {"lfm2moe", Memory::kRecurrent},
-    {"llama"},
-    {"mamba", Memory::kRecurrent},
-    {"mamba2", Memory::kRecurrent},
-    {"minicpm"},
-    {"minicpm3"},
-    {"mpt"},
-    {"nemotron"},
-    {"nemotron_h", Memory::kRecurrent},
-    {"olmo"},
-    {"olmo2"},
-    {"olmoe"},
-    {"openelm"},
-    {"orion"},
-    {"phi2"},
-    {"phi3"},
-    {"phimoe"},
-    {"plamo"},
-    {"qwen"},
-    {"qwen2"},
-    {"qwen2moe"},
-    {"qwen3"},
-    {"qwen35", Memory::kRecurrent},
-    {"qwen3moe"},
-    {"qwen3next", Memory::kRecurrent},
-    {"refact"},
-    {"rwkv6", Memory::kRecurrent},
-    {"rwkv7", Memory::kRecurrent},
-    {"seed_oss"},
-    {"smollm3"},
-    {"stablelm"},
-    {"starcoder"},
-    {"starcoder2"},
-    {"xverse"},
-};
+// Text-generation architectures besides those of native/decoder. All others are refused: llama.cpp also has encoders,
+// speech and image models.
+constexpr std::string_view kAttentionModels[] = {
+    "arcee",   "baichuan", "bitnet",  "bloom",    "chatglm",    "codeshell",     "cohere2",   "command-r",
+    "dbrx",    "deepseek", "dots1",   "ernie4_5", "exaone",     "exaone4",       "falcon",    "glm4",
+    "gpt2",    "gpt-oss",  "gptneox", "granite",  "granitemoe", "hunyuan-dense", "internlm2", "jais",
+    "minicpm", "minicpm3", "mpt",     "nemotron", "olmo",       "olmo2",         "olmoe",     "openelm",
+    "orion",   "phi2",     "phi3",    "phimoe",   "plamo",      "qwen",          "qwen2moe",  "qwen3moe",
+    "refact",  "seed_oss", "smollm3", "stablelm", "starcoder",  "starcoder2",    "xverse"};
+constexpr std::string_view kRecurrentModels[] = {"falcon-h1", "granitehybrid", "jamba",  "lfm2",
+                                                 "lfm2moe",   "mamba",         "mamba2", "nemotron_h",
+                                                 "qwen35",    "qwen3next",     "rwkv6",  "rwkv7"};
 
 constexpr std::string_view kTokenizers[] = {"llama", "gpt2", "t5", "rwkv", "plamo2"};
 
-const Architecture& find_architecture(const engine::GgufFile& file) {
-  std::vector<std::string_view> known;
-  for (const Architecture& architecture : kArchitectures) {
-    if (architecture.name == engine::architecture_of(file)) return architecture;
-    known.push_back(architecture.name);
-  }
+Architecture find_architecture(const engine::GgufFile& file) {
+  const std::string_view name = engine::architecture_of(file);
+  if (std::ranges::find(kRecurrentModels, name) != std::end(kRecurrentModels)) return {name, Memory::kRecurrent};
+  std::vector<std::string_view> known = engine::decoder_architectures();
+  known.insert(known.end(), std::begin(kAttentionModels), std::end(kAttentionModels));
+  if (std::ranges::find(known, name) != known.end()) return {name, Memory::kAttention};
+  known.insert(known.end(), std::begin(kRecurrentModels), std::end(kRecurrentModels));
+  std::ranges::sort(known);
   engine::refuse_architecture(file, "do not generate text", known, "docs/guides/language-models.md");
 }
 
@@ -162,7 +109,7 @@ void check_tensors(const engine::GgufFile& file, std::uint32_t vocabulary) {
 }  // namespace
 
 LanguageProfile profile_language_model(const engine::GgufFile& file) {
-  const Architecture& architecture = find_architecture(file);
+  const Architecture architecture = find_architecture(file);
   const GgufKeys sizes(file, architecture.name, GgufKeys::PerLayer::kAllowed);
   LanguageProfile profile;
   profile.architecture = architecture.name;
