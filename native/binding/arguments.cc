@@ -7,7 +7,7 @@
 #include <cstring>
 
 #include "binding/cancel_token_binding.h"
-#include "core/files/path_of_utf8.h"
+#include "core/files/utf8_path.h"
 
 namespace lorekeep::binding {
 namespace {

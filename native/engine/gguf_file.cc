@@ -5,7 +5,6 @@
 #include <cstdio>
 #include <system_error>
 
-#include "core/files/path_of_utf8.h"
 #include "core/files/utf8_path.h"
 #include "core/values/error.h"
 

@@ -6,7 +6,6 @@
 #include <unordered_set>
 #include <utility>
 
-#include "core/files/path_of_utf8.h"
 #include "core/files/utf8_path.h"
 #include "core/values/error.h"
 

@@ -78,8 +78,7 @@ bool claim(std::FILE*) {
 bool same_file(int handle, const char* path) {
   struct stat opened{};
   struct stat named{};
-  return ::fstat(handle, &opened) == 0 && ::lstat(path, &named) == 0 && opened.st_dev == named.st_dev &&
-         opened.st_ino == named.st_ino;
+  return ::fstat(handle, &opened) == 0 && ::lstat(path, &named) == 0 && file_id_of(opened) == file_id_of(named);
 }
 
 /// Takes the lock that marks the writer as alive; it ends with the process. Returns false if another process removed
@@ -180,7 +179,7 @@ void AtomicFile::refuse(const char* what) {
   const int code = errno;
   discard();
   const std::string name = utf8_path(target());
-  const std::string folder = utf8_path(target().has_parent_path() ? target().parent_path() : ".");
+  const std::string folder = utf8_path(folder_of(target()));
   fail_file(Code::kIo, name, std::string(what) + " in its folder: " + std::strerror(code), {{"folder", folder}});
 }
 
@@ -196,7 +195,7 @@ void AtomicFile::discard() noexcept {
 }
 
 std::size_t remove_stray_files(const std::filesystem::path& target) noexcept try {
-  const std::filesystem::path folder = target.has_parent_path() ? target.parent_path() : ".";
+  const std::filesystem::path folder = folder_of(target);
   const std::string name = utf8_path(target.filename());
   std::size_t removed = 0;
   std::error_code error;

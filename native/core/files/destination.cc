@@ -3,7 +3,6 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
-#include <optional>
 #include <utility>
 
 #include "core/files/utf8_path.h"
@@ -29,11 +28,11 @@ namespace {
 // Retries while other writers replace the target.
 constexpr int kRenameAttempts = 100;
 
+}  // namespace
+
 std::filesystem::path folder_of(const std::filesystem::path& target) {
   return target.has_parent_path() ? target.parent_path() : ".";
 }
-
-}  // namespace
 
 void Destination::refuse(const Refusal& why) const {
   const std::string name = utf8_path(target_);
@@ -50,8 +49,6 @@ void Destination::unreadable(int code) const {
 }
 
 #if defined(_WIN32)
-
-struct Destination::Seen {};
 
 namespace {
 
@@ -77,7 +74,7 @@ Destination::Destination(std::filesystem::path target, ReplacementRule rule)
 
 Destination::~Destination() = default;
 
-Destination::Seen Destination::look() const {
+std::optional<FileId> Destination::look() const {
   std::error_code error;
   const auto status = std::filesystem::symlink_status(target_, error);
   if (status.type() == std::filesystem::file_type::not_found) return {};
@@ -116,16 +113,6 @@ bool Destination::replace_with(const std::filesystem::path& name) const {
 void Destination::flush_folder() const noexcept {}
 
 #else
-
-/// The file at the target: device and inode, or nothing.
-struct Destination::Seen {
-  struct Identity {
-    dev_t device;
-    ino_t inode;
-    friend bool operator==(const Identity&, const Identity&) = default;
-  };
-  std::optional<Identity> identity;
-};
 
 namespace {
 
@@ -191,7 +178,7 @@ Destination::~Destination() {
   if (folder_ >= 0) ::close(folder_);
 }
 
-Destination::Seen Destination::look() const {
+std::optional<FileId> Destination::look() const {
   if (folder_ < 0) return {};  // create() reports the error
   const std::filesystem::path name = target_.filename();
   struct stat named{};
@@ -217,7 +204,7 @@ Destination::Seen Destination::look() const {
   if (opened.st_size > 0) {
     if (const Refusal why = rule_(file); !why.reason.empty()) refuse(why);
   }
-  return {Seen::Identity{opened.st_dev, opened.st_ino}};
+  return file_id_of(opened);
 }
 
 std::FILE* Destination::create(const std::filesystem::path& name) const {
@@ -246,16 +233,16 @@ void Destination::remove(const std::filesystem::path& name) const noexcept {
 bool Destination::replace_with(const std::filesystem::path& name) const {
   const std::filesystem::path own = target_.filename();
   for (int attempt = 0; attempt < kRenameAttempts; ++attempt) {
-    const Seen seen = look();
-    if (!seen.identity) {
+    const std::optional<FileId> seen = look();
+    if (!seen) {
       const std::optional<bool> renamed = rename_to_free_name(folder_, name.c_str(), own.c_str());
       if (renamed && (*renamed || errno != EEXIST)) return *renamed;
       if (renamed) continue;  // another writer created the file meanwhile
     }
     struct stat now{};
     const bool there = ::fstatat(folder_, own.c_str(), &now, AT_SYMLINK_NOFOLLOW) == 0;
-    const Seen latest{there ? std::optional(Seen::Identity{now.st_dev, now.st_ino}) : std::nullopt};
-    if (latest.identity == seen.identity) return ::renameat(folder_, name.c_str(), folder_, own.c_str()) == 0;
+    if ((there ? std::optional(file_id_of(now)) : std::nullopt) == seen)
+      return ::renameat(folder_, name.c_str(), folder_, own.c_str()) == 0;
   }
   errno = EBUSY;
   return false;

@@ -7,8 +7,11 @@
 #include <cstdio>
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
+
+#include "core/files/file_id.h"
 
 namespace lorekeep {
 
@@ -24,6 +27,9 @@ class FoundFile {
  private:
   std::uint64_t size_;
 };
+
+/// Returns the folder of a target; "." for a bare name.
+std::filesystem::path folder_of(const std::filesystem::path& target);
 
 /// Why a non-empty file must not be replaced.
 struct Refusal {
@@ -56,8 +62,8 @@ class Destination {
   void flush_folder() const noexcept;
 
  private:
-  struct Seen;
-  Seen look() const;
+  /// Checks the target as check(). Returns the file there; nothing if there is none, and on Windows.
+  std::optional<FileId> look() const;
   [[noreturn]] void refuse(const Refusal& why) const;
   [[noreturn]] void unreadable(int code) const;
 

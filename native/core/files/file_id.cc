@@ -32,7 +32,11 @@ std::optional<FileId> file_id_of_handle(void* handle) {
 std::optional<FileId> file_id(const std::filesystem::path& path) {
   struct stat info{};
   if (::stat(path.c_str(), &info) != 0) return std::nullopt;
-  return FileId{static_cast<std::uint64_t>(info.st_dev), static_cast<std::uint64_t>(info.st_ino)};
+  return file_id_of(info);
+}
+
+FileId file_id_of(const struct stat& info) noexcept {
+  return {static_cast<std::uint64_t>(info.st_dev), static_cast<std::uint64_t>(info.st_ino)};
 }
 
 #endif

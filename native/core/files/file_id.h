@@ -1,9 +1,11 @@
-// Tells whether two paths, or a path and an open file, lead to the same file.
+// The identity of a file: tells whether two paths, or a path and an open file, lead to the same one.
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+
+struct stat;
 
 namespace lorekeep {
 
@@ -21,6 +23,8 @@ std::optional<FileId> file_id(const std::filesystem::path& path);
 #if defined(_WIN32)
 /// `handle`: a HANDLE of an open file.
 std::optional<FileId> file_id_of_handle(void* handle);
+#else
+FileId file_id_of(const struct stat& info) noexcept;
 #endif
 
 }  // namespace lorekeep

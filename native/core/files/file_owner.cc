@@ -23,7 +23,7 @@ constexpr std::uint64_t kMaxOwnerBytes = 64 * 1024;
 
 fs::path real_folder_of(const fs::path& target) {
   std::error_code error;
-  return fs::canonical(target.has_parent_path() ? target.parent_path() : ".", error);
+  return fs::canonical(folder_of(target), error);
 }
 
 /// Resolves the links in a path's folders. Keeps the last name, because a link there may be changed to another file.

@@ -5,7 +5,6 @@
 #include <cstring>
 #include <mutex>
 
-#include "core/files/path_of_utf8.h"
 #include "core/files/utf8_path.h"
 #include "core/values/error.h"
 
@@ -140,7 +139,7 @@ MappedFile::MappedFile(const std::filesystem::path& path) : name_(utf8_path(path
   if (::fstat(file, &info) != 0) refuse(name_, "cannot open", false, std::strerror(errno));
   if (!S_ISREG(info.st_mode)) refuse(name_, "cannot open", false, "not a regular file");
   stamp_->facts = facts_of(info);
-  id_ = FileId{static_cast<std::uint64_t>(info.st_dev), static_cast<std::uint64_t>(info.st_ino)};
+  id_ = file_id_of(info);
   if (info.st_size == 0) return;
   void* address = ::mmap(nullptr, static_cast<std::size_t>(info.st_size), PROT_READ, MAP_SHARED, file, 0);
   if (address == MAP_FAILED) {
