@@ -5,7 +5,7 @@
 #include <system_error>
 #include <utility>
 
-#include "core/cpu/cpu.h"
+#include "core/threads/spinning.h"
 
 namespace lorekeep::decoder {
 namespace {

@@ -6,13 +6,6 @@
 namespace lorekeep::encoder {
 namespace {
 
-CpuFeatures permitted_features() noexcept {
-#if LOREKEEP_AMX
-  if (!amx_bf16_permitted()) return usable_features() & ~kAmxBf16;
-#endif
-  return usable_features();
-}
-
 const KernelSets<EncoderKernels, 6>& usable() noexcept {
   static const KernelSets<EncoderKernels, 6> sets(
       {
@@ -23,13 +16,13 @@ const KernelSets<EncoderKernels, 6>& usable() noexcept {
           {&kAvx512Bf16Kernels, kAvx512Bf16},
 #endif
 #if LOREKEEP_AMX
-          {&kAmxBf16Kernels, kAmxBf16},
+          {&kAmxBf16Kernels, kAmxBf16, amx_bf16_permitted},
 #endif
 #if LOREKEEP_X86_ENCODER
           {&kAvx512VnniKernels, kAvx512Vnni},
 #endif
       },
-      permitted_features());
+      usable_features());
   return sets;
 }
 

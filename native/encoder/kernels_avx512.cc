@@ -127,9 +127,7 @@ LOREKEEP_AVX512 void round_bf16(const float* from, std::uint16_t* to, std::size_
 
 constexpr auto kGemmF32 = TileLoop<Gemm<float>, F32Tile, kTileRows, kTilePanels>::run;
 
-}  // namespace
-
-const EncoderKernels kAvx512Kernels{
+constexpr EncoderKernels kPlain{
     .name = "avx512",
     .precision = Precision::kF32,
     .gemm_f32 = kGemmF32,
@@ -138,39 +136,32 @@ const EncoderKernels kAvx512Kernels{
     .layer_norm = layer_norm,
     .softmax = softmax,
 };
-const EncoderKernels kAvx512Bf16Kernels{
-    .name = "avx512-bf16",
-    .precision = Precision::kBf16,
-    .gemm_f32 = kGemmF32,
-    .gemm_bf16 = gemm_bf16_avx512,
-    .round_bf16 = round_bf16,
-    .gelu = gelu,
-    .layer_norm = layer_norm,
-    .softmax = softmax,
-};
+
+constexpr EncoderKernels with_bf16(const char* name, decltype(EncoderKernels::gemm_bf16) gemm) {
+  EncoderKernels kernels = kPlain;
+  kernels.name = name;
+  kernels.precision = Precision::kBf16;
+  kernels.gemm_bf16 = gemm;
+  return kernels;
+}
+
+constexpr EncoderKernels with_q8(const char* name) {
+  EncoderKernels kernels = kPlain;
+  kernels.name = name;
+  kernels.precision = Precision::kQ8;
+  kernels.gemm_q8 = gemm_q8_vnni;
+  kernels.quantize_q8 = quantize_q8_avx512;
+  return kernels;
+}
+
+}  // namespace
+
+const EncoderKernels kAvx512Kernels = kPlain;
+const EncoderKernels kAvx512Bf16Kernels = with_bf16("avx512-bf16", gemm_bf16_avx512);
 #if LOREKEEP_AMX
-const EncoderKernels kAmxBf16Kernels{
-    .name = "amx-bf16",
-    .precision = Precision::kBf16,
-    .gemm_f32 = kGemmF32,
-    .gemm_bf16 = gemm_bf16_amx,
-    .round_bf16 = round_bf16,
-    .gelu = gelu,
-    .layer_norm = layer_norm,
-    .softmax = softmax,
-};
+const EncoderKernels kAmxBf16Kernels = with_bf16("amx-bf16", gemm_bf16_amx);
 #endif
-const EncoderKernels kAvx512VnniKernels{
-    .name = "avx512-vnni",
-    .precision = Precision::kQ8,
-    .gemm_f32 = kGemmF32,
-    .round_bf16 = round_bf16,
-    .gemm_q8 = gemm_q8_vnni,
-    .quantize_q8 = quantize_q8_avx512,
-    .gelu = gelu,
-    .layer_norm = layer_norm,
-    .softmax = softmax,
-};
+const EncoderKernels kAvx512VnniKernels = with_q8("avx512-vnni");
 
 }  // namespace lorekeep::encoder
 #endif

@@ -13,13 +13,6 @@
 namespace lorekeep::quant {
 namespace {
 
-CpuFeatures permitted_features() noexcept {
-#if LOREKEEP_AMX
-  if (!amx_int8_permitted()) return usable_features() & ~kAmxInt8;
-#endif
-  return usable_features();
-}
-
 const KernelSets<QuantKernels, 8>& usable() noexcept {
   static const KernelSets<QuantKernels, 8> sets(
       {
@@ -31,13 +24,13 @@ const KernelSets<QuantKernels, 8>& usable() noexcept {
           {&kAvx512VnniKernels, kAvx512 | kAvx512Vnni},
 #endif
 #if LOREKEEP_AMX
-          {&kAmxInt8Kernels, kAvx512 | kAvx512Vnni | kAmxInt8},
+          {&kAmxInt8Kernels, kAvx512 | kAvx512Vnni | kAmxInt8, amx_int8_permitted},
 #endif
 #if LOREKEEP_NEON_QUANT
           {&kNeonKernels, kNeonDot},
 #endif
       },
-      permitted_features());
+      usable_features());
   return sets;
 }
 

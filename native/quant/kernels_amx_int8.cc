@@ -116,7 +116,7 @@ inline void multiply_one(const TileRows& g, std::size_t index, Products& to) {
                        g.weights[block].quants + step, to);
 }
 
-// Adds a product to the sums, as multiply.h has it.
+// Adds a product to the sums, in the order that multiply.h defines.
 template <class Group>
 LOREKEEP_INLINE void add_one(const TileRows& g, std::size_t index, const Products& products,
                              Isa::Floats (&sums)[kRows]) {

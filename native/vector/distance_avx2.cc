@@ -93,21 +93,11 @@ LOREKEEP_AVX2 inline void dot_rows_i8(const std::int8_t* query, const std::int8_
   }
 }
 
-LOREKEEP_AVX2 float dot_f32(const float* query, const float* row, std::size_t length) {
+template <class T>
+LOREKEEP_AVX2 float dot(const float* query, const T* row, std::size_t length) {
   float out;
   dot_rows<1>(query, &row, length, &out);
   return out;
-}
-LOREKEEP_AVX2 void dot4_f32(const float* query, const float* const rows[4], std::size_t length, float out[4]) {
-  dot_rows<4>(query, rows, length, out);
-}
-LOREKEEP_AVX2 float dot_f16(const float* query, const std::uint16_t* row, std::size_t length) {
-  float out;
-  dot_rows<1>(query, &row, length, &out);
-  return out;
-}
-LOREKEEP_AVX2 void dot4_f16(const float* query, const std::uint16_t* const rows[4], std::size_t length, float out[4]) {
-  dot_rows<4>(query, rows, length, out);
 }
 
 // Eight values: codes at `codes`, low bits in two of the eight bits of each of `bits`.
@@ -165,10 +155,10 @@ LOREKEEP_AVX2 void dot4_i8_avx2(const std::int8_t* query, const std::int8_t* con
 
 const DistanceKernels kAvx2Kernels{
     .name = "avx2",
-    .dot_f32 = dot_f32,
-    .dot4_f32 = dot4_f32,
-    .dot_f16 = dot_f16,
-    .dot4_f16 = dot4_f16,
+    .dot_f32 = dot<float>,
+    .dot4_f32 = dot_rows<4, float>,
+    .dot_f16 = dot<std::uint16_t>,
+    .dot4_f16 = dot_rows<4, std::uint16_t>,
     .dot_i8 = dot_i8_avx2,
     .dot4_i8 = dot4_i8_avx2,
     .dot_ten_bit = dot_ten_bit,

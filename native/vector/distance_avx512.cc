@@ -83,31 +83,16 @@ LOREKEEP_VNNI inline void dot_rows_i8(const std::int8_t* query, const std::int8_
   for (int r = 0; r < kRows; ++r) out[r] = _mm512_reduce_add_epi32(_mm512_sub_epi32(sums[r], offset));
 }
 
-LOREKEEP_AVX512 float dot_f32(const float* query, const float* row, std::size_t length) {
+template <class T>
+LOREKEEP_AVX512 float dot(const float* query, const T* row, std::size_t length) {
   float out;
   dot_rows<1>(query, &row, length, &out);
   return out;
-}
-LOREKEEP_AVX512 void dot4_f32(const float* query, const float* const rows[4], std::size_t length, float out[4]) {
-  dot_rows<4>(query, rows, length, out);
-}
-LOREKEEP_AVX512 float dot_f16(const float* query, const std::uint16_t* row, std::size_t length) {
-  float out;
-  dot_rows<1>(query, &row, length, &out);
-  return out;
-}
-LOREKEEP_AVX512 void dot4_f16(const float* query, const std::uint16_t* const rows[4], std::size_t length,
-                              float out[4]) {
-  dot_rows<4>(query, rows, length, out);
 }
 LOREKEEP_VNNI std::int32_t dot_i8(const std::int8_t* query, const std::int8_t* row, std::size_t length) {
   std::int32_t out;
   dot_rows_i8<1>(query, &row, length, &out);
   return out;
-}
-LOREKEEP_VNNI void dot4_i8(const std::int8_t* query, const std::int8_t* const rows[4], std::size_t length,
-                           std::int32_t out[4]) {
-  dot_rows_i8<4>(query, rows, length, out);
 }
 
 LOREKEEP_AVX512 float dot_ten_bit(const float* query, const std::int8_t* codes, const std::uint8_t* low,
@@ -147,36 +132,30 @@ LOREKEEP_AVX512 void decode_f16(const std::uint16_t* from, float* to, std::size_
   }
 }
 
+using DotI8 = decltype(DistanceKernels::dot_i8);
+using Dot4I8 = decltype(DistanceKernels::dot4_i8);
+
+constexpr DistanceKernels kernels_with(const char* name, DotI8 one, Dot4I8 four) {
+  return {
+      .name = name,
+      .dot_f32 = dot<float>,
+      .dot4_f32 = dot_rows<4, float>,
+      .dot_f16 = dot<std::uint16_t>,
+      .dot4_f16 = dot_rows<4, std::uint16_t>,
+      .dot_i8 = one,
+      .dot4_i8 = four,
+      .dot_ten_bit = dot_ten_bit,
+      .estimate_sketches = estimate_sketches_avx512,
+      .pick = pick_avx512,
+      .encode_f16 = encode_f16,
+      .decode_f16 = decode_f16,
+  };
+}
+
 }  // namespace
 
-const DistanceKernels kAvx512Kernels{
-    .name = "avx512",
-    .dot_f32 = dot_f32,
-    .dot4_f32 = dot4_f32,
-    .dot_f16 = dot_f16,
-    .dot4_f16 = dot4_f16,
-    .dot_i8 = dot_i8_avx2,
-    .dot4_i8 = dot4_i8_avx2,
-    .dot_ten_bit = dot_ten_bit,
-    .estimate_sketches = estimate_sketches_avx512,
-    .pick = pick_avx512,
-    .encode_f16 = encode_f16,
-    .decode_f16 = decode_f16,
-};
-const DistanceKernels kAvx512VnniKernels{
-    .name = "avx512vnni",
-    .dot_f32 = dot_f32,
-    .dot4_f32 = dot4_f32,
-    .dot_f16 = dot_f16,
-    .dot4_f16 = dot4_f16,
-    .dot_i8 = dot_i8,
-    .dot4_i8 = dot4_i8,
-    .dot_ten_bit = dot_ten_bit,
-    .estimate_sketches = estimate_sketches_avx512,
-    .pick = pick_avx512,
-    .encode_f16 = encode_f16,
-    .decode_f16 = decode_f16,
-};
+const DistanceKernels kAvx512Kernels = kernels_with("avx512", dot_i8_avx2, dot4_i8_avx2);
+const DistanceKernels kAvx512VnniKernels = kernels_with("avx512vnni", dot_i8, dot_rows_i8<4>);
 
 }  // namespace lorekeep::vector
 #endif

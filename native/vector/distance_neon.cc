@@ -70,29 +70,16 @@ inline void dot_rows_i8(const std::int8_t* query, const std::int8_t* const* rows
   }
 }
 
-float dot_f32(const float* query, const float* row, std::size_t length) {
+template <class T>
+float dot(const float* query, const T* row, std::size_t length) {
   float out;
   dot_rows<1>(query, &row, length, &out);
   return out;
-}
-void dot4_f32(const float* query, const float* const rows[4], std::size_t length, float out[4]) {
-  dot_rows<4>(query, rows, length, out);
-}
-float dot_f16(const float* query, const std::uint16_t* row, std::size_t length) {
-  float out;
-  dot_rows<1>(query, &row, length, &out);
-  return out;
-}
-void dot4_f16(const float* query, const std::uint16_t* const rows[4], std::size_t length, float out[4]) {
-  dot_rows<4>(query, rows, length, out);
 }
 std::int32_t dot_i8(const std::int8_t* query, const std::int8_t* row, std::size_t length) {
   std::int32_t out;
   dot_rows_i8<1>(query, &row, length, &out);
   return out;
-}
-void dot4_i8(const std::int8_t* query, const std::int8_t* const rows[4], std::size_t length, std::int32_t out[4]) {
-  dot_rows_i8<4>(query, rows, length, out);
 }
 
 // Sixteen values: codes at `codes`, low bits in the lowest two of each of `bits`.
@@ -134,12 +121,12 @@ void decode_f16(const std::uint16_t* from, float* to, std::size_t length) {
 
 const DistanceKernels kNeonKernels{
     .name = "neon",
-    .dot_f32 = dot_f32,
-    .dot4_f32 = dot4_f32,
-    .dot_f16 = dot_f16,
-    .dot4_f16 = dot4_f16,
+    .dot_f32 = dot<float>,
+    .dot4_f32 = dot_rows<4, float>,
+    .dot_f16 = dot<std::uint16_t>,
+    .dot4_f16 = dot_rows<4, std::uint16_t>,
     .dot_i8 = dot_i8,
-    .dot4_i8 = dot4_i8,
+    .dot4_i8 = dot_rows_i8<4>,
     .dot_ten_bit = dot_ten_bit,
     .estimate_sketches = estimate_sketches_neon,
     .pick = pick_scalar,

@@ -8,10 +8,6 @@
 #include <span>
 #include <string_view>
 
-#if !defined(__x86_64__) && !defined(__i386__) && !defined(__aarch64__)
-#include <thread>
-#endif
-
 namespace lorekeep {
 
 /// A set of bits.
@@ -44,10 +40,12 @@ class KernelSets {
   struct Entry {
     const Set* set;
     CpuFeatures needs;
+    bool (*permitted)() noexcept = nullptr;  // asked if the features are there; null: always
   };
   KernelSets(std::initializer_list<Entry> entries, CpuFeatures features) noexcept {
     for (const Entry& entry : entries) {
-      if ((entry.needs & ~features) == 0) sets_[count_++] = entry.set;
+      if ((entry.needs & ~features) != 0) continue;
+      if (entry.permitted == nullptr || entry.permitted()) sets_[count_++] = entry.set;
     }
   }
   std::span<const Set* const> all() const noexcept { return std::span(sets_).first(count_); }
@@ -63,16 +61,5 @@ class KernelSets {
   std::array<const Set*, kMax> sets_{};
   std::size_t count_ = 0;
 };
-
-/// Tells the CPU that the caller is in a spin loop.
-inline void pause_spinning() noexcept {
-#if defined(__x86_64__) || defined(__i386__)
-  __builtin_ia32_pause();
-#elif defined(__aarch64__)
-  asm volatile("isb");
-#else
-  std::this_thread::yield();
-#endif
-}
 
 }  // namespace lorekeep

@@ -9,9 +9,9 @@
 #include <system_error>
 #include <utility>
 
-#include "core/cpu/cpu.h"
 #include "core/system/alternate_stack.h"
 #include "core/system/cpu_quota.h"
+#include "core/threads/spinning.h"
 
 #if defined(__linux__)
 #include <sched.h>

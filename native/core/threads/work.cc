@@ -10,7 +10,7 @@
 #include <new>
 #include <utility>
 
-#include "core/cpu/cpu.h"
+#include "core/threads/spinning.h"
 
 namespace lorekeep {
 namespace {
