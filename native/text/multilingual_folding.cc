@@ -3,6 +3,7 @@
 #include <span>
 
 #include "core/values/utf8.h"
+#include "text/folding_table.h"
 
 namespace lorekeep::text {
 namespace {
@@ -16,12 +17,16 @@ constexpr char32_t kLeadings = 19, kVowels = 21, kTrailings = 28;
 
 constexpr std::size_t kTriple = 3;
 
-std::int32_t record_of(char32_t code_point) noexcept {
-  if (code_point >= tables::kTableEnd) return 0;
-  const std::size_t block = tables::kBlockOf[code_point >> tables::kBlockBits];
-  const std::size_t offset = code_point & ((1u << tables::kBlockBits) - 1);
-  return tables::kRecord[tables::kRecordNumber[(block << tables::kBlockBits) + offset]];
-}
+constexpr FoldingTable kFoldings{tables::kTableEnd,
+                                 tables::kBlockBits,
+                                 tables::kBlockOf,
+                                 tables::kRecordNumber,
+                                 tables::kRecord,
+                                 tables::kExpansions,
+                                 5,
+                                 5,
+                                 6,
+                                 5};
 
 FoldedPart part_of(char32_t code_point, std::uint32_t bits) noexcept {
   return {code_point, static_cast<CodePointClass>(bits & 7), (bits & 8) != 0, (bits & 16) != 0};
@@ -58,17 +63,9 @@ char32_t compose_hangul(char32_t first, char32_t second) noexcept {
 }  // namespace
 
 std::size_t fold_multilingual(char32_t code_point, FoldedPart (&out)[multilingual::kMaxExpansion]) noexcept {
-  const std::int32_t record = record_of(code_point);
-  const auto bits = static_cast<std::uint32_t>(record & 31);
-  const std::int32_t value = record >> 6;
-  if ((record & 32) == 0) {
-    out[0] = part_of(static_cast<char32_t>(static_cast<std::int32_t>(code_point) + value), bits);
-    return out[0].kind == CodePointClass::kIgnored ? 0 : 1;
-  }
-  const std::uint32_t* expansion = tables::kExpansions.data() + (value >> 5);
-  const auto count = static_cast<std::size_t>(value & 31);
-  for (std::size_t i = 0; i < count; ++i) out[i] = part_of(expansion[i] >> 5, expansion[i] & 31);
-  return count;
+  std::size_t parts = 0;
+  kFoldings.fold(code_point, [&](char32_t folded, std::uint32_t bits) { out[parts++] = part_of(folded, bits); });
+  return parts == 1 && out[0].kind == CodePointClass::kIgnored ? 0 : parts;
 }
 
 char32_t compose(char32_t first, char32_t second) noexcept {
@@ -88,7 +85,7 @@ std::string base_form(std::string_view token) {
   };
   while (at < end) {
     const char32_t code_point = decode_utf8(at, end);
-    const auto bits = static_cast<std::uint32_t>(record_of(code_point));
+    const auto bits = static_cast<std::uint32_t>(kFoldings.record_of(code_point));
     if (static_cast<CodePointClass>(bits & 7) == CodePointClass::kDiacritic) continue;
     const auto* found = (bits & 16) == 0 ? nullptr : find_triple(tables::kBases, std::uint64_t{code_point}, false);
     append(found == nullptr ? code_point : found[1]);

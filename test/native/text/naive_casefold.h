@@ -9,7 +9,7 @@
 namespace lorekeep::text {
 
 inline bool is_letter_or_number(char32_t code_point) noexcept {
-  return (unicode_record(code_point) & 4) != 0;
+  return (kCaseFoldings.record_of(code_point) & 4) != 0;
 }
 
 /// Returns the full case folding of a text. Ill-formed UTF-8 becomes U+FFFD (see core/values/utf8.h).
