@@ -132,7 +132,7 @@ Runtime EmbeddingModel::Impl::choose_runtime(std::shared_ptr<const GgufFile> fil
   const std::optional<ComputeSettings> wanted = options.runtime.empty()
                                                     ? find_settings(facts.fingerprint, facts.candidates, options.known)
                                                     : default_settings(options.runtime);
-  facts.measured = options.runtime.empty() && settings_measured(facts.fingerprint);
+  facts.measured = options.runtime.empty() && settings_measured(facts.fingerprint, facts.candidates);
   if (wanted && wanted->runtime != kLlamaRuntime) {
     if (const auto runtime = make_encoder_runtime(wanted->runtime, file, profile)) {
       take_vocabulary(load_llama(path, LlamaContent::kVocabulary, cancel, tensor_progress(progress)));

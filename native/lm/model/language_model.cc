@@ -14,6 +14,7 @@
 #include "engine/gguf_file.h"
 #include "engine/llama_load.h"
 #include "engine/model_profile.h"
+#include "engine/settings_memory.h"
 #include "ggml-backend.h"
 #include "llama.h"
 #include "lm/model/llama_context.h"
@@ -169,7 +170,7 @@ std::shared_ptr<const LanguageModel> LanguageModel::Impl::choose_runtime(const s
     options.runtime = measured.runtime;
     loaded = std::move(measured.loaded);
   }
-  facts.measured = runtime_measured(facts.fingerprint);
+  facts.measured = engine::settings_measured(facts.fingerprint, facts.candidates);
   return loaded;
 }
 

@@ -3,11 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <map>
-#include <mutex>
 #include <utility>
 
 #include "core/system/thread_clock.h"
+#include "engine/settings_memory.h"
 #include "lm/model/generation_context.h"
 
 namespace lorekeep::lm {
@@ -32,21 +31,6 @@ constexpr double kBetter = 0.95;
 // Largest divergence of two distributions of the next token, in nats. Rounding differs by less than 0.01 with weights
 // of 4 bits.
 constexpr double kMaxDivergence = 0.03;
-
-struct Choice {
-  Runtime runtime;
-  bool sure;  // all rounds agreed
-};
-
-struct Measured {
-  std::mutex mutex;
-  std::map<std::string, Choice> measured;
-};
-
-Measured& memory() {
-  static auto* found = new Measured;  // leaked: statics of other files may own models
-  return *found;
-}
 
 /// A runtime that computes the same tokens in every round.
 class Candidate {
@@ -134,8 +118,8 @@ Outcome outcome(const std::vector<double>& llama, const std::vector<double>& dec
   return wins == llama.size() ? Outcome::kFaster : Outcome::kUnsure;
 }
 
-Runtime runtime_of(const engine::KnownSettings& entry) {
-  return entry.settings.runtime == kDecoderRuntime ? Runtime::kDecoder : Runtime::kLlama;
+Runtime runtime_of(const engine::ComputeSettings& settings) {
+  return settings.runtime == kDecoderRuntime ? Runtime::kDecoder : Runtime::kLlama;
 }
 
 double least(const std::vector<double>& seconds) {
@@ -149,30 +133,16 @@ std::vector<std::string> runtime_candidates() {
 }
 
 std::optional<Runtime> known_runtime(const std::string& fingerprint, std::span<const engine::KnownSettings> known) {
-  {
-    std::lock_guard lock(memory().mutex);
-    const auto found = memory().measured.find(fingerprint);
-    if (found != memory().measured.end()) return found->second.runtime;
-  }
-  for (const engine::KnownSettings& entry : known) {
-    if (entry.fingerprint != fingerprint || entry.candidates != runtime_candidates()) continue;
-    return runtime_of(entry);
-  }
-  return std::nullopt;
+  const auto found = engine::find_settings(fingerprint, runtime_candidates(), known, 0);
+  return found ? std::optional(runtime_of(*found)) : std::nullopt;
 }
 
 std::optional<Runtime> likely_runtime(std::span<const engine::KnownSettings> known) {
   std::optional<Runtime> found;
   for (const engine::KnownSettings& entry : known) {
-    if (entry.candidates == runtime_candidates()) found = runtime_of(entry);
+    if (entry.candidates == runtime_candidates()) found = runtime_of(entry.settings);
   }
   return found;
-}
-
-bool runtime_measured(const std::string& fingerprint) {
-  std::lock_guard lock(memory().mutex);
-  const auto found = memory().measured.find(fingerprint);
-  return found != memory().measured.end() && found->second.sure;
 }
 
 MeasuredRuntime measure_runtime(const std::filesystem::path& path, const LanguageModelOptions& options,
@@ -213,9 +183,9 @@ MeasuredRuntime measure_runtime(const std::filesystem::path& path, const Languag
     if (before.size() == decoder->seconds().size()) found = outcome(before, decoder->seconds());
   }
   const bool faster = agrees && least(decoder->seconds()) < kBetter * least(before);
-  const Choice choice{faster ? Runtime::kDecoder : Runtime::kLlama, !agrees || found != Outcome::kUnsure};
-  std::lock_guard lock(memory().mutex);
-  return {memory().measured.emplace(fingerprint, choice).first->second.runtime, decoder->model()};
+  const std::string chosen(faster ? kDecoderRuntime : engine::kLlamaRuntime);
+  engine::remember_settings({fingerprint, runtime_candidates(), {chosen, 0}}, !agrees || found != Outcome::kUnsure);
+  return {*known_runtime(fingerprint, {}), decoder->model()};
 }
 
 }  // namespace lorekeep::lm

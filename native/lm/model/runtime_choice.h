@@ -25,9 +25,6 @@ std::optional<Runtime> known_runtime(const std::string& fingerprint, std::span<c
 /// Returns the runtime of the newest entry measured among the same candidates. For estimates: `known` is of one path.
 std::optional<Runtime> likely_runtime(std::span<const engine::KnownSettings> known);
 
-/// Returns whether this process has measured the file, and its rounds agreed: then the result may be kept.
-bool runtime_measured(const std::string& fingerprint);
-
 struct MeasuredRuntime {
   Runtime runtime;
   std::shared_ptr<const LanguageModel> loaded;  // by native/decoder
