@@ -16,7 +16,6 @@
 namespace lorekeep::lm {
 
 class InferenceThread;
-class ModelSession;
 
 /// A language model that can generate. Destroying it ends its requests with Error(kClosed) and frees its cache.
 /// Thread-safe.
@@ -47,9 +46,6 @@ class GenerationModel {
 
  private:
   std::vector<PromptPart> take_prompt(GenerationCall& call) const;
-  void submit(std::shared_ptr<GenerationRequest> request, GenerationInput input);
-  void on_session(const std::function<void(ModelSession&)>& body) const;
-  void ask(std::function<void(const ModelSession&)> question) const;
 
   std::shared_ptr<InferenceThread> thread_;
   std::shared_ptr<const LanguageModel> model_;

@@ -5,6 +5,8 @@
 #include <utility>
 
 #include "core/system/alternate_stack.h"
+#include "core/values/error.h"
+#include "lm/model/generation_context.h"
 #include "lm/session/model_session.h"
 
 namespace lorekeep::lm {
@@ -18,6 +20,10 @@ std::mutex& current_mutex() {
 std::weak_ptr<InferenceThread>& current() {
   static auto* thread = new std::weak_ptr<InferenceThread>;
   return *thread;
+}
+
+std::exception_ptr closed() {
+  return std::make_exception_ptr(Error(Code::kClosed, "the language model was closed"));
 }
 
 double since(Clock::time_point begin) {
@@ -87,6 +93,60 @@ bool InferenceThread::call(const Command& command) {
   } catch (const std::future_error&) {
     return false;
   }
+}
+
+scheduler::ModelId InferenceThread::add(std::unique_ptr<GenerationContext> context) {
+  const scheduler::ModelId id = next_model_++;
+  post([this, id, given = std::make_shared<std::unique_ptr<GenerationContext>>(std::move(context))] {
+    sessions_.push_back(std::make_unique<ModelSession>(id, std::move(*given)));
+    scheduler_.set_model(id, sessions_.back()->limits());
+  });
+  return id;
+}
+
+void InferenceThread::remove(scheduler::ModelId model) {
+  call([this, model] {
+    ModelSession* found = session(model);
+    if (found == nullptr) return;
+    found->fail_all(closed());
+    scheduler_.remove_model(model);
+    std::erase_if(sessions_, [found](const auto& one) { return one.get() == found; });
+  });
+}
+
+void InferenceThread::submit(scheduler::ModelId model, std::shared_ptr<GenerationRequest> request,
+                             GenerationInput input) {
+  const auto given = std::make_shared<GenerationInput>(std::move(input));
+  const auto command = [this, model, request, given] {
+    ModelSession* found = session(model);
+    if (found == nullptr) return request->fail(closed());
+    found->enqueue(next_request_++, request, std::move(*given));
+  };
+  if (!post(command, static_cast<int>(given->consumer_class))) request->cancel();
+}
+
+void InferenceThread::visit(scheduler::ModelId model,
+                            const std::function<void(ModelSession&, scheduler::RequestId)>& body) {
+  std::exception_ptr error = closed();
+  call([&] {
+    reap();
+    ModelSession* found = session(model);
+    if (found == nullptr) return;
+    try {
+      body(*found, next_request_++);
+      error = nullptr;
+    } catch (...) {
+      error = std::current_exception();
+    }
+  });
+  if (error) std::rethrow_exception(error);
+}
+
+void InferenceThread::ask(scheduler::ModelId model, std::function<void(const ModelSession&)> question) {
+  post([this, model, question = std::move(question)] {
+    reap();
+    if (const ModelSession* found = session(model)) question(*found);
+  });
 }
 
 void InferenceThread::run() {

@@ -18,6 +18,7 @@
 
 namespace lorekeep::lm {
 
+class GenerationContext;
 class ModelSession;
 
 class InferenceThread {
@@ -39,9 +40,19 @@ class InferenceThread {
   void poke() {
     post([] {}, kCancel);
   }
+  /// Computes the requests of a model until remove().
+  scheduler::ModelId add(std::unique_ptr<GenerationContext> context);
+  /// Ends the model's requests with Error(kClosed), frees its cache, and returns.
+  void remove(scheduler::ModelId model);
+  /// Queues a request of a model. If the thread has ended, it ends as cancelled.
+  void submit(scheduler::ModelId model, std::shared_ptr<GenerationRequest> request, GenerationInput input);
+  /// Calls `body` on the thread with the session of a model and an unused id, and returns. Throws Error(kClosed), and
+  /// as `body`.
+  void visit(scheduler::ModelId model, const std::function<void(ModelSession&, scheduler::RequestId)>& body);
+  /// Calls `question` on the thread with the session of a model, later. Drops it if the thread has ended.
+  void ask(scheduler::ModelId model, std::function<void(const ModelSession&)> question);
 
  private:
-  friend class GenerationModel;
   using Command = std::function<void()>;
 
   // Which pauses a command ends: those after a step whose best class is worse than this.
