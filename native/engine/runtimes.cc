@@ -1,14 +1,57 @@
 #include "engine/runtimes.h"
 
+#include <cstdint>
+#include <memory>
+#include <new>
+#include <span>
 #include <utility>
+#include <vector>
 
+#include "core/values/error.h"
+#include "encoder/bert.h"
 #include "encoder/kernels.h"
-#include "engine/bert_computer.h"
+#include "engine/batch_computer.h"
 #include "engine/bert_file.h"
+#include "engine/pooling.h"
 
 namespace lorekeep::engine {
-
 namespace {
+
+encoder::Rows rows_of(Pooling pooling) {
+  switch (pooling) {
+    case Pooling::kMean: return encoder::Rows::kMean;
+    case Pooling::kCls: return encoder::Rows::kFirst;
+    case Pooling::kLast: return encoder::Rows::kLast;
+    case Pooling::kRank: break;  // llama.cpp computes rerankers
+  }
+  return encoder::Rows::kMean;
+}
+
+/// Computes batches with native/encoder.
+class BertComputer : public BatchComputer {
+ public:
+  BertComputer(std::shared_ptr<const encoder::BertWeights> weights, const encoder::EncoderKernels& kernels,
+               Pooling pooling, std::uint32_t capacity)
+      : weights_(std::move(weights)), run_(*weights_, kernels), pooling_(pooling), capacity_(capacity) {}
+
+  std::uint32_t capacity() const noexcept override { return capacity_; }
+  ComputeStatus compute(std::span<const Sequence> sequences, const CancelToken* cancel) override {
+    texts_.clear();
+    for (const Sequence& sequence : sequences) texts_.push_back({sequence.tokens, sequence.vector});
+    try {
+      return run_.compute(texts_, rows_of(pooling_), cancel) ? ComputeStatus::kDone : ComputeStatus::kCancelled;
+    } catch (const std::bad_alloc&) {
+      fail(Code::kOutOfMemory, "embedding: no memory for a batch");
+    }
+  }
+
+ private:
+  std::shared_ptr<const encoder::BertWeights> weights_;
+  encoder::BertRun run_;
+  Pooling pooling_;
+  std::uint32_t capacity_;
+  std::vector<encoder::BertText> texts_;
+};
 
 constexpr std::string_view kSlowTwin = "scalar";  // only for comparison
 

@@ -5,10 +5,27 @@
 #include <span>
 
 #include "core/threads/work.h"
+#include "core/values/buffer.h"
 #include "quant/format.h"
-#include "quant/packed_memory.h"
 
 namespace lorekeep::quant {
+
+/// Memory for the matrices of one model, in chunks large enough for huge pages (core/values/buffer.h). The unused end
+/// of a chunk is never touched. A chunk lives as long as memory taken from it. Not thread-safe.
+class PackedMemory {
+ public:
+  /// Chunks have at least `chunk` bytes.
+  explicit PackedMemory(std::size_t chunk = kChunk) : least_(chunk) {}
+  /// Returns uninitialised memory, aligned to cache lines. Throws Error(kOutOfMemory).
+  std::shared_ptr<std::byte> take(std::size_t bytes);
+
+ private:
+  static constexpr std::size_t kChunk = std::size_t{64} << 20;
+
+  std::size_t least_;
+  std::shared_ptr<Buffer<std::byte>> chunk_ = std::make_shared<Buffer<std::byte>>();
+  std::size_t used_ = 0;
+};
 
 /// A matrix of a model file in the order in which the kernels read it (groups.h). It holds the file's quants and scales
 /// bit for bit, in 0 to 3 % more bytes (more with fewer than 16 outputs), so that it can replace the file's copy.
