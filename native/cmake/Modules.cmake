@@ -27,22 +27,33 @@ function(lorekeep_include_root name out)
 endfunction()
 
 # Compiles eight files of a target at a time: most of the time goes into headers. LOREKEEP_BATCHES=OFF compiles every file
-# by itself, which shows missing includes. The kernels of different instruction sets share names.
+# by itself, which shows missing includes.
 function(lorekeep_batch_files target)
-  if(NOT LOREKEEP_BATCHES)
-    return()
+  if(LOREKEEP_BATCHES)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
   endif()
-  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
-  get_target_property(kernels ${target} SOURCES)
-  list(FILTER kernels INCLUDE REGEX "_(scalar|neon|avx[0-9]*|avx[0-9]*_[a-z]+|amx_[a-z0-9]+)\\.cc$")
-  set_source_files_properties(${kernels} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 endfunction()
 
-# lorekeep_module(NAME SOURCES a.cc ... [DEPENDS core ...]): static library lorekeep_NAME from native/NAME.
+# lorekeep_kernels(FILE ... [AVX512 FILE ...]): the files of kernels for different instruction sets use the same names, so
+# each is compiled by itself.
+function(lorekeep_kernels)
+  cmake_parse_arguments(ARG "" "" "AVX512" ${ARGN})
+  set_source_files_properties(${ARG_UNPARSED_ARGUMENTS} ${ARG_AVX512} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    # GCC 12's AVX-512 headers initialise some results with an undefined register (GCC bug 105593).
+    set_source_files_properties(${ARG_AVX512} PROPERTIES COMPILE_OPTIONS "-Wno-uninitialized;-Wno-maybe-uninitialized")
+  endif()
+endfunction()
+
+# lorekeep_module(NAME [FOLDER folder] SOURCES a.cc ... [DEPENDS core ...]): static library lorekeep_NAME from
+# native/NAME, or native/folder.
 function(lorekeep_module name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS" ${ARGN})
+  cmake_parse_arguments(ARG "" "FOLDER" "SOURCES;DEPENDS" ${ARGN})
+  if(NOT ARG_FOLDER)
+    set(ARG_FOLDER ${name})
+  endif()
   add_library(lorekeep_${name} STATIC ${ARG_SOURCES})
-  lorekeep_include_root(${name} root)
+  lorekeep_include_root(${ARG_FOLDER} root)
   target_include_directories(lorekeep_${name} PUBLIC "${root}")
   set_target_properties(lorekeep_${name} PROPERTIES CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
   target_compile_options(lorekeep_${name} PRIVATE ${LOREKEEP_COMPILE_OPTIONS})
