@@ -1,0 +1,62 @@
+#include "store/search/stages.h"
+
+#include <algorithm>
+
+#include "store/relevance.h"
+
+namespace lorekeep::store {
+namespace {
+
+/// Whether the words of the query tell something about the hits.
+bool has_words(const Query& query) noexcept {
+  const SearchRequest& request = query.request();
+  return request.mode != Mode::kDense || (!request.text.empty() && query.storage().text_index() != nullptr);
+}
+
+RelevanceScale scale_of(Query& query, const std::vector<Hit>& hits, const BestScores& best) {
+  RelevanceScale scale;
+  scale.mode = query.request().mode;
+  scale.calibration = query.request().calibration;
+  if (scale.mode != Mode::kLexical) scale.background = query.background();
+  if (has_words(query)) {
+    scale.bm25_limit = query.plain_words().limit();
+    scale.words = query.plain_words().terms().size();
+  }
+  scale.best_cosine = best.cosine;
+  scale.best_bm25 = best.bm25;
+  for (const Hit& hit : hits) {
+    if (hit.distance) scale.best_cosine = std::max(scale.best_cosine, 1.0 - static_cast<double>(*hit.distance));
+    if (hit.bm25_score) scale.best_bm25 = std::max(scale.best_bm25, static_cast<double>(*hit.bm25_score));
+  }
+  scale.next_cosine = std::max(best.next_cosine, scale.background.mean);
+  scale.next_bm25 = best.next_bm25;
+  return scale;
+}
+
+/// Returns the BM25 scores of the hits of a dense search; 0 for others, which know theirs.
+std::vector<float> word_scores(Query& query, const std::vector<Hit>& hits) {
+  std::vector<float> scores(hits.size());
+  if (query.request().mode != Mode::kDense || !has_words(query)) return scores;
+  std::vector<std::uint32_t> ordinals;
+  for (const Hit& hit : hits) ordinals.push_back(hit.ordinal);
+  query.score_words(ordinals, scores);
+  return scores;
+}
+
+}  // namespace
+
+std::optional<double> judge(Query& query, std::vector<Hit>& hits, const BestScores& best) {
+  if (hits.empty()) return std::nullopt;
+  const RelevanceScale scale = scale_of(query, hits, best);
+  const std::vector<float> bm25 = word_scores(query, hits);
+  for (std::size_t i = 0; i < hits.size(); ++i) {
+    hits[i].relevance = relevance_of(scale, hits[i].distance.value_or(2), hits[i].bm25_score.value_or(bm25[i]));
+  }
+  if (const auto least = query.request().min_score) {
+    std::erase_if(hits, [&](const Hit& hit) { return hit.relevance < *least; });
+  }
+  if (scale.mode == Mode::kLexical) return std::nullopt;
+  return scale.background.floor;
+}
+
+}  // namespace lorekeep::store

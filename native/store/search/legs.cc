@@ -1,0 +1,120 @@
+#include "store/search/stages.h"
+
+#include <algorithm>
+#include <functional>
+
+#include "text/extended_syntax.h"
+
+namespace lorekeep::store {
+
+Query::Query(const Storage& storage, const SearchRequest& request) : storage_(storage), request_(request) {
+  if (request.filter != nullptr) {
+    const Stopwatch stopwatch;
+    matching_ = matching_rows(*request.filter, storage, request.work.cancel);
+    filter_ms_ = stopwatch.ms();
+  }
+  if (request.lexical == nullptr || request.mode == Mode::kDense) return;
+  // Required and excluded clauses restrict both legs.
+  texts_.emplace(storage, *request.lexical, request.work);
+  extended_.emplace(texts_->texts(), request.text, request.lexical->query, selected(), request.work);
+}
+
+Legs Query::run() {
+  switch (request_.mode) {
+    case Mode::kDense: return {dense_leg(request_.top_k), std::nullopt};
+    case Mode::kLexical: return {std::nullopt, lexical_leg(request_.top_k)};
+    case Mode::kHybrid: break;
+  }
+  return hybrid_legs();
+}
+
+Legs Query::hybrid_legs() {
+  const std::size_t depth = leg_depth(request_);
+  const bool by_scores = request_.fusion == Fusion::kScores;
+  Legs found;
+  std::vector<std::function<void()>> legs;
+  if ((by_scores ? request_.dense_weight : request_.rrf.dense_weight) > 0) {
+    legs.push_back([&] { found.dense = dense_leg(depth); });
+  }
+  if (by_scores ? request_.dense_weight < 1 : request_.rrf.lexical_weight > 0) {
+    legs.push_back([&] { found.lexical = lexical_leg(depth); });
+  }
+  parallel_for(request_.work, legs.size(), 1, [&](std::size_t leg, std::size_t, std::size_t) { legs[leg](); });
+  return found;
+}
+
+DenseLeg Query::dense_leg(std::size_t depth) const {
+  const Stopwatch stopwatch;
+  vector::SearchOptions options;
+  options.k = std::min(depth, storage_.size());
+  options.ef = request_.ef;
+  options.usual_ef = usual_ef(depth);
+  options.filter = selected();
+  if (matching_) options.filter_in_cell_order = &matching_->rows_in_cell_order;
+  if (allowed() != nullptr) {
+    options.filter = allowed();
+    options.filter_in_cell_order = nullptr;
+  }
+  options.path = request_.exact ? vector::SearchPath::kExact : vector::SearchPath::kAuto;
+  options.work = request_.work;
+  vector::SearchResult found = storage_.vectors()->search(request_.query, options);
+  if (request_.threshold) {
+    std::erase_if(found.hits, [this](const Scored& hit) { return hit.score > *request_.threshold; });
+  }
+  return {std::move(found.hits), found.plan, stopwatch.ms()};
+}
+
+/// Returns a width that finds the first top_k as well as a dense search does. Below top_k, ranks hardly matter in the
+/// fusion, and the graph search takes half of the time, so the depth is wide enough. With a filter 0, the index's own.
+std::size_t Query::usual_ef(std::size_t depth) const noexcept {
+  if (selected() != nullptr || allowed() != nullptr) return 0;
+  return std::max(vector::default_ef(request_.top_k), std::min(depth, vector::kMaxEf));
+}
+
+LexicalLeg Query::lexical_leg(std::size_t depth) {
+  const Stopwatch stopwatch;
+  if (extended_) {
+    std::vector<Scored> hits = extended_->search(depth);
+    return {std::move(hits), extended_->tokens(), extended_->terms(), extended_->scored(), stopwatch.ms()};
+  }
+  LexicalLeg leg;
+  const text::TextQuery& query = words();
+  text::TextSearchPlan plan;
+  leg.hits = query.search({std::min(depth, storage_.size()), selected(), request_.work.cancel}, plan);
+  for (const text::QueryTerm& term : query.terms()) {
+    leg.tokens += term.occurrences;
+    leg.terms += term.documents > 0 ? 1 : 0;
+  }
+  leg.scored = static_cast<std::size_t>(plan.documents_scored);
+  leg.ms = stopwatch.ms();
+  return leg;
+}
+
+void Query::score_distances(Ordinals ordinals, Scores distances) const {
+  storage_.vectors()->score(request_.query, ordinals, distances);
+}
+
+void Query::score_words(Ordinals ordinals, Scores scores) {
+  if (extended_) return extended_->score(ordinals, scores);
+  words().score(ordinals, scores);
+}
+
+const text::TextQuery& Query::words() {
+  if (!words_) words_.emplace(*storage_.text_index(), request_.text, request_.work.cancel);
+  return *words_;
+}
+
+const text::TextQuery& Query::plain_words() {
+  if (!extended_ || !request_.lexical->query.syntax) return words();
+  if (!plain_words_) {
+    plain_words_.emplace(*storage_.text_index(), text::plain_text(request_.text), request_.work.cancel);
+  }
+  return *plain_words_;
+}
+
+const Background& Query::background() {
+  if (!background_) background_ = storage_.background().of(request_.query);
+  return *background_;
+}
+
+}  // namespace lorekeep::store

@@ -1,0 +1,122 @@
+// The stages of a search. Each returns a value that the next one takes: Query, Legs, Ranking, relevance. Internal to
+// native/store.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "core/values/top_k.h"
+#include "store/lexical_search.h"
+#include "store/prepared_filter.h"
+#include "store/search.h"
+#include "store/storage.h"
+#include "text/extended_search.h"
+
+namespace lorekeep::store {
+
+using Ordinals = std::span<const std::uint32_t>;
+using Scores = std::span<float>;
+
+class Stopwatch {
+ public:
+  double ms() const noexcept { return std::chrono::duration<double, std::milli>(Clock::now() - start_).count(); }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  const Clock::time_point start_ = Clock::now();
+};
+
+struct DenseLeg {
+  std::vector<Scored> hits;  // best first, within the threshold
+  vector::VectorPlan plan;
+  double ms = 0;
+};
+
+struct LexicalLeg {
+  std::vector<Scored> hits;  // best first
+  std::size_t tokens = 0;    // as in StoragePlan
+  std::size_t terms = 0;
+  std::size_t scored = 0;
+  double ms = 0;
+};
+
+/// The legs that ran.
+struct Legs {
+  std::optional<DenseLeg> dense;
+  std::optional<LexicalLeg> lexical;
+};
+
+/// A request whose filter is evaluated and whose query is read. Keeps the results of lazy parts; for one thread, except
+/// that dense_leg() may run beside lexical_leg(). Storage and request must outlive it.
+class Query {
+ public:
+  Query(const Storage& storage, const SearchRequest& request);
+
+  const Storage& storage() const noexcept { return storage_; }
+  const SearchRequest& request() const noexcept { return request_; }
+  /// Null without a filter.
+  const std::shared_ptr<const MatchingRows>& matching() const noexcept { return matching_; }
+  double filter_ms() const noexcept { return filter_ms_; }
+
+  /// Runs the legs of the request's mode, in parallel if a thread is available.
+  Legs run();
+
+  /// Sets distances[i] or scores[i] to the raw score of record ordinals[i].
+  void score_distances(Ordinals ordinals, Scores distances) const;
+  void score_words(Ordinals ordinals, Scores scores);
+  /// Whether a clause can exclude records from the lexical leg, whatever their scores.
+  bool has_clauses() const noexcept { return extended_.has_value(); }
+  /// The words of the query text, without operators and excluded clauses. Precondition: the storage has a text index.
+  const text::TextQuery& plain_words();
+  /// Precondition: the request has a vector.
+  const Background& background();
+
+ private:
+  DenseLeg dense_leg(std::size_t depth) const;
+  LexicalLeg lexical_leg(std::size_t depth);
+  Legs hybrid_legs();
+  const text::TextQuery& words();
+  const Bitmap* selected() const noexcept { return matching_ ? &matching_->rows : nullptr; }
+  const Bitmap* allowed() const noexcept { return extended_ ? extended_->allowed() : nullptr; }
+  std::size_t usual_ef(std::size_t depth) const noexcept;
+
+  const Storage& storage_;
+  const SearchRequest& request_;
+  std::shared_ptr<const MatchingRows> matching_;
+  double filter_ms_ = 0;
+  std::optional<LexicalTexts> texts_;  // of extended_
+  std::optional<text::ExtendedSearch> extended_;
+  std::optional<text::TextQuery> words_;
+  std::optional<text::TextQuery> plain_words_;  // of a query with operators
+  std::optional<Background> background_;
+};
+
+/// The best scores of the legs, for the relevance of hits.
+struct BestScores {
+  double cosine = -1;
+  double bm25 = 0;
+  double next_cosine = -1;  // of a hybrid search: the greatest below the best, so that copies of a record do not count
+  double next_bm25 = 0;
+};
+
+/// Hits without their relevance, best first.
+struct Ranking {
+  std::vector<Hit> hits;
+  BestScores best;
+  std::optional<double> dense_weight;  // as in StoragePlan
+  double ms = 0;                       // of the fusion of two legs
+};
+
+/// Makes one list of the hits of the legs.
+Ranking fuse(Query& query, const Legs& legs);
+
+/// Sets the hits' relevance and drops those below the request's min_score. Returns Background::floor of the query;
+/// nothing in lexical mode and without hits.
+std::optional<double> judge(Query& query, std::vector<Hit>& hits, const BestScores& best);
+
+}  // namespace lorekeep::store
