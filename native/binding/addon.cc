@@ -2,26 +2,15 @@
 #include <napi.h>
 
 #include "binding/arguments.h"
-#include "binding/backends_binding.h"
-#include "binding/beneath_binding.h"
 #include "binding/buffers_binding.h"
 #include "binding/cancel_token_binding.h"
-#include "binding/crash_binding.h"
-#include "binding/destination_binding.h"
-#include "binding/edition_functions.h"
 #include "binding/embedding_model_binding.h"
 #include "binding/embedding_rows_binding.h"
 #include "binding/environment.h"
-#include "binding/error_translator.h"
-#include "binding/file_description_binding.h"
+#include "binding/exports.h"
 #include "binding/generation_task.h"
-#include "binding/grammar_binding.h"
-#include "binding/language_model_binding.h"
-#include "binding/lexical_binding.h"
 #include "binding/metadata_binding.h"
 #include "binding/records_binding.h"
-#include "binding/reranker_binding.h"
-#include "binding/scheduler_binding.h"
 #include "binding/storage_binding.h"
 #include "binding/text_index_binding.h"
 #include "binding/vector_index_binding.h"
@@ -44,27 +33,23 @@ void stop(const Napi::CallbackInfo& info) {
 
 // setSearchThreads(count)
 void set_search_threads(const Napi::CallbackInfo& info) {
-  guarded(info.Env(), [&] {
-    Environment::of(info.Env()).runtime().lane(Lane::kQuick).resize(integer_argument(info[0], "count", 1, kMaxThreads));
-  });
+  Environment::of(info.Env()).runtime().lane(Lane::kQuick).resize(integer_argument(info[0], "count", 1, kMaxThreads));
 }
 
 // releaseFreePages(): a step of FreePages (core/system/free_memory.h) of half a millisecond or so. Returns false after
 // the last one.
 Napi::Value release_free_pages(const Napi::CallbackInfo& info) {
   constexpr std::size_t kStepBytes = 8 << 20;
-  return guarded(info.Env(), [&]() -> Napi::Value {
-    std::unique_ptr<FreePages>& pages = Environment::of(info.Env()).free_pages;
-    if (!pages) pages = std::make_unique<FreePages>();
-    const bool more = pages->release(kStepBytes);
-    if (!more) pages.reset();
-    return Napi::Boolean::New(info.Env(), more);
-  });
+  std::unique_ptr<FreePages>& pages = Environment::of(info.Env()).free_pages;
+  if (!pages) pages = std::make_unique<FreePages>();
+  const bool more = pages->release(kStepBytes);
+  if (!more) pages.reset();
+  return Napi::Boolean::New(info.Env(), more);
 }
 
 // releaseFreeMemory(): on a pool thread; returns at once.
 void release_free_memory_later(const Napi::CallbackInfo& info) {
-  guarded(info.Env(), [&] { Environment::of(info.Env()).runtime().compute().submit([] { release_free_memory(); }); });
+  Environment::of(info.Env()).runtime().compute().submit([] { release_free_memory(); });
 }
 
 // threadMs(): see core/system/thread_clock.h.
@@ -75,79 +60,67 @@ Napi::Value thread_ms(const Napi::CallbackInfo& info) {
 
 // startableThreads(most): see core/system/startable_threads.h.
 Napi::Value startable_threads_now(const Napi::CallbackInfo& info) {
-  return guarded(info.Env(), [&]() -> Napi::Value {
-    const std::size_t most = integer_argument(info[0], "most", 1, kMaxThreads);
-    return Napi::Number::New(info.Env(), static_cast<double>(startable_threads(most)));
-  });
+  const std::size_t most = integer_argument(info[0], "most", 1, kMaxThreads);
+  return Napi::Number::New(info.Env(), static_cast<double>(startable_threads(most)));
+}
+
+template <auto kFunction>
+void add(Napi::Object exports, const char* name) {
+  exports.Set(name, Napi::Function::New(exports.Env(), exported<kFunction>, name));
 }
 
 Napi::Object start(Napi::Env env, Napi::Object exports) {
-  auto* environment = new Environment(env);
-  env.SetInstanceData(environment);
-  auto& constructors = environment->constructors;
-  constructors.cancel_token = Napi::Persistent(CancelTokenBinding::define(env));
-  constructors.text_arena = Napi::Persistent(TextArenaBinding::define(env));
-  constructors.row_buffer = Napi::Persistent(RowBufferBinding::define(env));
-  constructors.vector_index = Napi::Persistent(VectorIndexBinding::define(env));
-  constructors.text_index = Napi::Persistent(TextIndexBinding::define(env));
-  constructors.embedding_model = Napi::Persistent(EmbeddingModelBinding::define(env));
-  constructors.reranker = Napi::Persistent(RerankerBinding::define(env));
-  constructors.language_model = Napi::Persistent(LanguageModelBinding::define(env));
-  constructors.prefix = Napi::Persistent(PrefixBinding::define(env));
-  constructors.metadata_buffer = Napi::Persistent(MetadataBufferBinding::define(env));
-  constructors.filter = Napi::Persistent(FilterBinding::define(env));
-  constructors.records = Napi::Persistent(RecordsBinding::define(env));
-  constructors.embedding_rows = Napi::Persistent(EmbeddingRowsBinding::define(env));
-  constructors.storage = Napi::Persistent(StorageBinding::define(env));
-
-  exports.Set("CancelToken", constructors.cancel_token.Value());
-  exports.Set("TextArena", constructors.text_arena.Value());
-  exports.Set("RowBuffer", constructors.row_buffer.Value());
-  exports.Set("MetadataBuffer", constructors.metadata_buffer.Value());
-  const auto function = [&](const char* name, auto callback) {
-    exports.Set(name, Napi::Function::New(env, callback, name));
-  };
-  exports.Set("stop", Napi::Function::New(env, stop, "stop"));
-  exports.Set("setSearchThreads", Napi::Function::New(env, set_search_threads, "setSearchThreads"));
-  exports.Set("releaseFreePages", Napi::Function::New(env, release_free_pages, "releaseFreePages"));
-  exports.Set("releaseFreeMemory", Napi::Function::New(env, release_free_memory_later, "releaseFreeMemory"));
-  function("threadMs", thread_ms);
-  function("startableThreads", startable_threads_now);
-  function("buildVectorIndex", build_vector_index);
-  function("loadVectorIndex", load_vector_index);
-  function("importHnswlib", import_hnswlib);
-  function("distanceKernels", distance_kernels);
-  function("buildTextIndex", build_text_index);
-  function("loadTextIndex", load_text_index);
-  function("tokenize", tokenize);
-  function("loadEmbeddingModel", load_embedding_model);
-  function("loadReranker", load_reranker);
-  function("loadLanguageModel", load_language_model);
-  function("estimateLanguageModel", estimate_language_model);
-  function("matchGrammar", match_grammar);
-  function("probeVocabulary", probe_vocabulary);
-  function("backends", backends);
-  function("ggmlVersion", ggml_version);
-  function("loadGpuPlugin", load_gpu_plugin);
-  exports.Set("tryGpu", Napi::Function::New(env, try_gpu, "tryGpu"));
-  exports.Set("chooseGpu", Napi::Function::New(env, choose_gpu, "chooseGpu"));
-  function("buildStorage", build_storage);
-  function("plainText", plain_text);
-  function("readRecords", read_records);
-  function("openIndexedRecords", open_indexed_records);
-  function("indexRecords", index_records);
-  function("assembleStorage", assemble_storage);
-  function("matchEmbeddings", match_embeddings);
-  function("indexEmbeddings", index_embeddings);
-  function("removeStrays", remove_strays);
-  function("checkDestination", check_destination);
-  function("openBeneath", open_file_beneath);
-  function("describeFile", describe_file);
-  function("describeModel", describe_model);
-  function("configureScheduler", configure_scheduler);
-  function("setThrottle", set_throttle);
-  function("schedulerStats", scheduler_stats);
-  function("installCrashHandler", install_crash_handler);
+  env.SetInstanceData(new Environment(env));
+  exports.Set("CancelToken", CancelTokenBinding::define(env));
+  exports.Set("TextArena", TextArenaBinding::define(env));
+  exports.Set("RowBuffer", RowBufferBinding::define(env));
+  exports.Set("MetadataBuffer", MetadataBufferBinding::define(env));
+  for (const auto define : {&VectorIndexBinding::define, &TextIndexBinding::define, &EmbeddingModelBinding::define,
+                            &define_reranker, &define_language_model, &PrefixBinding::define, &FilterBinding::define,
+                            &RecordsBinding::define, &EmbeddingRowsBinding::define, &StorageBinding::define}) {
+    define(env);
+  }
+  add<stop>(exports, "stop");
+  add<set_search_threads>(exports, "setSearchThreads");
+  add<release_free_pages>(exports, "releaseFreePages");
+  add<release_free_memory_later>(exports, "releaseFreeMemory");
+  add<thread_ms>(exports, "threadMs");
+  add<startable_threads_now>(exports, "startableThreads");
+  add<build_vector_index>(exports, "buildVectorIndex");
+  add<load_vector_index>(exports, "loadVectorIndex");
+  add<import_hnswlib>(exports, "importHnswlib");
+  add<distance_kernels>(exports, "distanceKernels");
+  add<build_text_index>(exports, "buildTextIndex");
+  add<load_text_index>(exports, "loadTextIndex");
+  add<tokenize>(exports, "tokenize");
+  add<load_embedding_model>(exports, "loadEmbeddingModel");
+  add<load_reranker>(exports, "loadReranker");
+  add<load_language_model>(exports, "loadLanguageModel");
+  add<estimate_language_model>(exports, "estimateLanguageModel");
+  add<match_grammar>(exports, "matchGrammar");
+  add<probe_vocabulary>(exports, "probeVocabulary");
+  add<backends>(exports, "backends");
+  add<ggml_version>(exports, "ggmlVersion");
+  add<load_gpu_plugin>(exports, "loadGpuPlugin");
+  add<try_gpu>(exports, "tryGpu");
+  add<choose_gpu>(exports, "chooseGpu");
+  add<build_storage>(exports, "buildStorage");
+  add<plain_text>(exports, "plainText");
+  add<read_records>(exports, "readRecords");
+  add<open_indexed_records>(exports, "openIndexedRecords");
+  add<index_records>(exports, "indexRecords");
+  add<assemble_storage>(exports, "assembleStorage");
+  add<match_embeddings>(exports, "matchEmbeddings");
+  add<index_embeddings>(exports, "indexEmbeddings");
+  add<remove_strays>(exports, "removeStrays");
+  add<check_destination>(exports, "checkDestination");
+  add<open_file_beneath>(exports, "openBeneath");
+  add<describe_file>(exports, "describeFile");
+  add<describe_model>(exports, "describeModel");
+  add<configure_scheduler>(exports, "configureScheduler");
+  add<set_throttle>(exports, "setThrottle");
+  add<scheduler_stats>(exports, "schedulerStats");
+  add<install_crash_handler>(exports, "installCrashHandler");
   add_edition_functions(env, exports);
   return exports;
 }

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -84,6 +85,17 @@ template <class Array, class T>
 Napi::Value to_js_array(Napi::Env env, const std::vector<T>& values) {
   auto array = Array::New(env, values.size());
   std::copy(values.begin(), values.end(), array.Data());
+  return array;
+}
+
+/// Returns an array with `convert` of each item.
+template <class Items, class Convert = std::identity>
+Napi::Array to_js_list(Napi::Env env, const Items& items, Convert convert = {}) {
+  Napi::Array array = Napi::Array::New(env, items.size());
+  for (std::uint32_t i = 0; i < items.size(); ++i) {
+    Napi::HandleScope scope(env);
+    array.Set(i, convert(items[i]));
+  }
   return array;
 }
 

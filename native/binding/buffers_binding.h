@@ -8,39 +8,40 @@
 #include <utility>
 #include <vector>
 
+#include "binding/handle.h"
 #include "core/values/text_arena.h"
 
 namespace lorekeep::binding {
 
-class TextArenaBinding final : public Napi::ObjectWrap<TextArenaBinding> {
+class TextArenaBinding final : public ExportedClass<TextArenaBinding> {
  public:
   static constexpr const char* kName = "TextArena";
   static constexpr napi_type_tag kTag = {0x6c6f72656b656570, 0x02};
-  static Napi::Function define(Napi::Env env);
-  explicit TextArenaBinding(const Napi::CallbackInfo& info);
+  static Members members();
+  using ExportedClass::ExportedClass;
 
   TextArena take() noexcept { return std::exchange(arena_, {}); }
 
  private:
-  void append(const Napi::CallbackInfo& info);
-  Napi::Value size(const Napi::CallbackInfo& info);
+  ExportedProcedure append;
+  Exported size;
 
   TextArena arena_;
   std::string scratch_;
 };
 
-class RowBufferBinding final : public Napi::ObjectWrap<RowBufferBinding> {
+class RowBufferBinding final : public ExportedClass<RowBufferBinding> {
  public:
   static constexpr const char* kName = "RowBuffer";
   static constexpr napi_type_tag kTag = {0x6c6f72656b656570, 0x03};
-  static Napi::Function define(Napi::Env env);
+  static Members members();
   explicit RowBufferBinding(const Napi::CallbackInfo& info);
 
   std::vector<float> take() noexcept { return std::exchange(numbers_, {}); }
 
  private:
-  void append(const Napi::CallbackInfo& info);
-  Napi::Value size(const Napi::CallbackInfo& info);
+  ExportedProcedure append;
+  Exported size;
 
   std::vector<float> numbers_;
 };

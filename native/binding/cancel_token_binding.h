@@ -4,17 +4,18 @@
 
 #include <memory>
 
+#include "binding/handle.h"
 #include "core/threads/cancel_token.h"
 
 namespace lorekeep::binding {
 
 /// `new CancelToken()` for one call; `cancel()` sets the flag that its loops poll.
-class CancelTokenBinding final : public Napi::ObjectWrap<CancelTokenBinding> {
+class CancelTokenBinding final : public ExportedClass<CancelTokenBinding> {
  public:
   static constexpr const char* kName = "CancelToken";
   static constexpr napi_type_tag kTag = {0x6c6f72656b656570, 0x01};
-  static Napi::Function define(Napi::Env env);
-  explicit CancelTokenBinding(const Napi::CallbackInfo& info);
+  static Members members() { return {method<&CancelTokenBinding::cancel>("cancel")}; }
+  using ExportedClass::ExportedClass;
 
   const std::shared_ptr<CancelToken>& token() const noexcept { return token_; }
 

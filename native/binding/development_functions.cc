@@ -1,4 +1,4 @@
-#include "binding/edition_functions.h"
+#include "binding/exports.h"
 
 #include <memory>
 #include <string>
@@ -23,25 +23,23 @@ crash::CrashKind kind_argument(const Napi::Value& value) {
 
 // forceCrash(kind, thread): on the calling thread it does not return.
 void force_crash(const Napi::CallbackInfo& info) {
-  guarded(info.Env(), [&] {
-    const crash::CrashKind kind = kind_argument(info[0]);
-    const std::string thread = string_argument(info[1], "thread");
-    if (thread == "calling") crash::force_crash(kind);
-    if (thread == "pool") {
-      Environment::of(info.Env()).runtime().lane(Lane::kQuick).submit([kind] { crash::force_crash(kind); });
-    } else if (thread == "inference") {
-      static const std::shared_ptr<lm::InferenceThread> inference = lm::InferenceThread::acquire();
-      inference->run_soon([kind] { crash::force_crash(kind); });
-    } else {
-      fail(Code::kInvalidArgument, "thread: no such thread: " + thread);
-    }
-  });
+  const crash::CrashKind kind = kind_argument(info[0]);
+  const std::string thread = string_argument(info[1], "thread");
+  if (thread == "calling") crash::force_crash(kind);
+  if (thread == "pool") {
+    Environment::of(info.Env()).runtime().lane(Lane::kQuick).submit([kind] { crash::force_crash(kind); });
+  } else if (thread == "inference") {
+    static const std::shared_ptr<lm::InferenceThread> inference = lm::InferenceThread::acquire();
+    inference->run_soon([kind] { crash::force_crash(kind); });
+  } else {
+    fail(Code::kInvalidArgument, "thread: no such thread: " + thread);
+  }
 }
 
 }  // namespace
 
 void add_edition_functions(Napi::Env env, Napi::Object exports) {
-  exports.Set("forceCrash", Napi::Function::New(env, force_crash, "forceCrash"));
+  exports.Set("forceCrash", Napi::Function::New(env, exported<force_crash>, "forceCrash"));
 }
 
 }  // namespace lorekeep::binding

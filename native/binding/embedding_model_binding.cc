@@ -1,12 +1,12 @@
 #include "binding/embedding_model_binding.h"
 
+#include "binding/exports.h"
+
 #include <vector>
 
 #include "binding/buffers_binding.h"
-#include "binding/known_settings.h"
 #include "binding/layout.gen.h"
 #include "binding/model_load.h"
-#include "binding/pooling_argument.h"
 #include "binding/value_conversion.h"
 
 namespace lorekeep::binding {
@@ -23,7 +23,7 @@ Napi::Object to_js_facts(Napi::Env env, const engine::ModelFacts& facts) {
   object.Set("trainingContext", facts.training_context);
   object.Set("pooling", std::string(engine::pooling_name(facts.pooling)));
   object.Set("sizeBytes", static_cast<double>(facts.size_bytes));
-  object.Set("candidates", to_js_names(env, facts.candidates));
+  object.Set("candidates", to_js_list(env, facts.candidates));
   object.Set("runtime", facts.settings.runtime);
   object.Set("batchTokens", facts.settings.batch_tokens);
   object.Set("measured", facts.measured);
@@ -43,76 +43,65 @@ Napi::Value to_js_embeddings(Napi::Env env, engine::EmbedResult&& found) {
 }  // namespace
 
 Napi::Array to_js_item_errors(Napi::Env env, const std::vector<engine::ItemError>& errors) {
-  Napi::Array array = Napi::Array::New(env, errors.size());
-  for (std::uint32_t i = 0; i < errors.size(); ++i) {
-    const engine::ItemError& error = errors[i];
+  return to_js_list(env, errors, [&](const engine::ItemError& error) {
     Napi::Object object = Napi::Object::New(env);
     object.Set("index", error.index);
     object.Set("code", std::string(code_name(error.code)));
     object.Set("message", error.message);
     object.Set("tokens", error.tokens);
     object.Set("limit", error.limit);
-    array.Set(i, object);
-  }
-  return array;
+    return object;
+  });
 }
 
-Napi::Function EmbeddingModelBinding::define(Napi::Env env) {
-  return DefineClass(env, kName,
-                     with_handle_members({
-                         InstanceMethod("embed", &EmbeddingModelBinding::embed),
-                         InstanceMethod("tokens", &EmbeddingModelBinding::tokens),
-                         InstanceAccessor("facts", &EmbeddingModelBinding::facts, nullptr),
-                     }));
+EmbeddingModelBinding::Members EmbeddingModelBinding::members() {
+  return {
+      method<&EmbeddingModelBinding::embed>("embed"),
+      method<&EmbeddingModelBinding::tokens>("tokens"),
+      getter<&EmbeddingModelBinding::facts>("facts"),
+  };
 }
 
 Napi::Value EmbeddingModelBinding::embed(const Napi::CallbackInfo& info) {
-  return guarded(info.Env(), [&]() -> Napi::Value {
-    auto model = use();
-    auto texts = std::make_shared<const TextArena>(unwrap_argument<TextArenaBinding>(info[0], "texts")->take());
-    const bool quick = texts->size() <= kQuickTexts && texts->memory_bytes() <= kQuickBytes;
-    TaskOptions options{quick ? Lane::kQuick : Lane::kLong, cancel_argument(info[1]), this, progress_argument(info[2])};
-    return promise_task<engine::EmbedResult>(
-        info.Env(), options,
-        [model, texts](const TaskContext& task) {
-          return model->embed(*texts, &task.cancel, [&task](float fraction) { task.report(fraction); });
-        },
-        to_js_embeddings);
-  });
+  auto model = use();
+  auto texts = std::make_shared<const TextArena>(unwrap_argument<TextArenaBinding>(info[0], "texts")->take());
+  const bool quick = texts->size() <= kQuickTexts && texts->memory_bytes() <= kQuickBytes;
+  return promise_task(
+      info.Env(), {quick ? Lane::kQuick : Lane::kLong, cancel_argument(info[1]), this, progress_argument(info[2])},
+      [model, texts](const TaskContext& task) {
+        return model->embed(*texts, &task.cancel, [&task](float fraction) { task.report(fraction); });
+      },
+      to_js_embeddings);
 }
 
 Napi::Value EmbeddingModelBinding::tokens(const Napi::CallbackInfo& info) {
-  return guarded(info.Env(), [&]() -> Napi::Value {
-    auto model = use();
-    return promise_task<std::vector<std::int32_t>>(
-        info.Env(), {Lane::kQuick, nullptr, this, {}},
-        [model, text = string_argument(info[0], "text")](const TaskContext&) { return model->tokens(text); },
-        [](Napi::Env env, std::vector<std::int32_t>&& tokens) { return to_js_tokens(env, tokens); });
-  });
+  auto model = use();
+  return promise_task(
+      info.Env(), {Lane::kQuick, nullptr, this},
+      [model, text = string_argument(info[0], "text")](const TaskContext&) { return model->tokens(text); },
+      [](Napi::Env env, std::vector<std::int32_t>&& tokens) { return to_js_tokens(env, tokens); });
 }
 
 Napi::Value EmbeddingModelBinding::facts(const Napi::CallbackInfo& info) {
-  return guarded(info.Env(), [&] { return to_js_facts(info.Env(), peek().facts()); });
+  return to_js_facts(info.Env(), peek().facts());
 }
 
 Napi::Value load_embedding_model(const Napi::CallbackInfo& info) {
-  return guarded(info.Env(), [&]() -> Napi::Value {
-    const Napi::Object given = object_argument(info[1], "options");
-    engine::LoadOptions load;
-    load.context_size =
-        static_cast<std::uint32_t>(integer_argument(given.Get("contextSize"), "contextSize", 0, kMaxContext));
-    load.threads = integer_argument(given.Get("threads"), "threads", 0, kMaxThreads);
-    load.pooling = pooling_argument(given.Get("pooling"));
-    if (!given.Get("runtime").IsUndefined()) load.runtime = string_argument(given.Get("runtime"), "runtime");
-    load.known = known_settings_argument(given.Get("known"));
-    load.placement = enumerator_argument<engine::Placement>(given.Get("placement"), "placement", layout::kPlacements);
-    return load_model<EmbeddingModelBinding, engine::EmbeddingModel>(
-        info, &Environment::Constructors::embedding_model,
-        [load](const LoadContext& context) {
-          return engine::EmbeddingModel::load(context.path, load, context.backends, context.cancel, context.progress);
-        },
-        [](const engine::EmbeddingModel& model) -> const engine::ModelFacts& { return model.facts(); });
-  });
+  const Napi::Object given = object_argument(info[1], "options");
+  engine::LoadOptions load;
+  load.context_size =
+      static_cast<std::uint32_t>(integer_argument(given.Get("contextSize"), "contextSize", 0, kMaxContext));
+  load.threads = integer_argument(given.Get("threads"), "threads", 0, kMaxThreads);
+  load.pooling = pooling_argument(given.Get("pooling"));
+  if (!given.Get("runtime").IsUndefined()) load.runtime = string_argument(given.Get("runtime"), "runtime");
+  load.known = known_settings_argument(given.Get("known"));
+  load.placement = enumerator_argument<engine::Placement>(given.Get("placement"), "placement", layout::kPlacements);
+  return load_model<EmbeddingModelBinding, engine::EmbeddingModel>(
+      info,
+      [load](const LoadContext& context) {
+        return engine::EmbeddingModel::load(context.path, load, context.backends, context.cancel, context.progress);
+      },
+      [](const engine::EmbeddingModel& model) -> const engine::ModelFacts& { return model.facts(); });
 }
 
 }  // namespace lorekeep::binding

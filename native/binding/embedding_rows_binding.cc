@@ -1,5 +1,7 @@
 #include "binding/embedding_rows_binding.h"
 
+#include "binding/exports.h"
+
 #include <algorithm>
 #include <optional>
 #include <utility>
@@ -51,151 +53,124 @@ Digest key_argument(const Napi::Value& value) {
 
 }  // namespace
 
-Napi::Function EmbeddingRowsBinding::define(Napi::Env env) {
-  return DefineClass(env, kName,
-                     with_handle_members({
-                         InstanceMethod("embedNext", &EmbeddingRowsBinding::embed_next),
-                         InstanceMethod("nextTexts", &EmbeddingRowsBinding::next_texts),
-                         InstanceMethod("fill", &EmbeddingRowsBinding::fill),
-                         InstanceMethod("save", &EmbeddingRowsBinding::save),
-                         InstanceMethod("counts", &EmbeddingRowsBinding::counts),
-                     }));
+EmbeddingRowsBinding::Members EmbeddingRowsBinding::members() {
+  return {
+      method<&EmbeddingRowsBinding::embed_next>("embedNext"),
+      method<&EmbeddingRowsBinding::next_texts>("nextTexts"),
+      method<&EmbeddingRowsBinding::fill>("fill"),
+      method<&EmbeddingRowsBinding::save>("save"),
+      method<&EmbeddingRowsBinding::counts>("counts"),
+  };
 }
 
 // embedNext(records, model, options, cancel, progress): embeds the next texts that have no embedding.
 Napi::Value EmbeddingRowsBinding::embed_next(const Napi::CallbackInfo& info) {
-  return guarded(info.Env(), [&]() -> Napi::Value {
-    const auto rows = use();
-    const auto records = unwrap_argument<RecordsBinding>(info[0], "records")->use();
-    const auto model = unwrap_argument<EmbeddingModelBinding>(info[1], "model")->use();
-    const Napi::Object given = object_argument(info[2], "options");
-    const std::size_t bytes = integer_argument(given.Get("bytes"), "bytes", 1, std::uint64_t{1} << 40);
-    const std::string prefix = string_argument(given.Get("prefix"), "prefix");
-    const auto long_text = given.Get("truncate").ToBoolean() ? engine::LongText::kTruncate : engine::LongText::kRefuse;
-    if (records->size() != rows->size() || model->facts().dimension != rows->dimension()) {
-      fail(Code::kInvalidArgument, "embedNext: the records or the model's dimension differ from the first call");
-    }
-    TaskOptions options{Lane::kLong, cancel_argument(info[3]), this, progress_argument(info[4])};
-    return promise_task<Embedded>(
-        info.Env(), options,
-        [rows, records, model, bytes, prefix, long_text](const TaskContext& task) {
-          const store::EmbeddingPortion portion = rows->next_portion(*records, bytes);
-          return embed_portion(*rows, *records, *model, portion, prefix, long_text, task);
-        },
-        [](Napi::Env env, Embedded&& embedded) -> Napi::Value {
-          Napi::Object result = Napi::Object::New(env);
-          result.Set("texts", static_cast<double>(embedded.texts));
-          result.Set("errors", to_js_item_errors(env, embedded.errors));
-          return result;
-        });
-  });
+  const auto rows = use();
+  const auto records = unwrap_argument<RecordsBinding>(info[0], "records")->use();
+  const auto model = unwrap_argument<EmbeddingModelBinding>(info[1], "model")->use();
+  const Napi::Object given = object_argument(info[2], "options");
+  const std::size_t bytes = integer_argument(given.Get("bytes"), "bytes", 1, std::uint64_t{1} << 40);
+  const std::string prefix = string_argument(given.Get("prefix"), "prefix");
+  const auto long_text = given.Get("truncate").ToBoolean() ? engine::LongText::kTruncate : engine::LongText::kRefuse;
+  if (records->size() != rows->size() || model->facts().dimension != rows->dimension()) {
+    fail(Code::kInvalidArgument, "embedNext: the records or the model's dimension differ from the first call");
+  }
+  return promise_task(
+      info.Env(), {Lane::kLong, cancel_argument(info[3]), this, progress_argument(info[4])},
+      [rows, records, model, bytes, prefix, long_text](const TaskContext& task) {
+        const store::EmbeddingPortion portion = rows->next_portion(*records, bytes);
+        return embed_portion(*rows, *records, *model, portion, prefix, long_text, task);
+      },
+      [](Napi::Env env, Embedded&& embedded) -> Napi::Value {
+        Napi::Object result = Napi::Object::New(env);
+        result.Set("texts", static_cast<double>(embedded.texts));
+        result.Set("errors", to_js_item_errors(env, embedded.errors));
+        return result;
+      });
 }
 
 // nextTexts(records, bytes): texts that have no embedding, for fill().
 Napi::Value EmbeddingRowsBinding::next_texts(const Napi::CallbackInfo& info) {
-  return guarded(info.Env(), [&]() -> Napi::Value {
-    const auto rows = use();
-    const auto records = unwrap_argument<RecordsBinding>(info[0], "records")->use();
-    if (records->size() != rows->size()) {
-      fail(Code::kInvalidArgument, "nextTexts: the records differ from the first call");
-    }
-    const std::size_t bytes = integer_argument(info[1], "bytes", 1, std::uint64_t{1} << 40);
-    const store::EmbeddingPortion portion = rows->next_portion(*records, bytes);
-    Napi::Array texts = Napi::Array::New(info.Env(), portion.ordinals.size());
-    auto ordinals = Napi::Uint32Array::New(info.Env(), portion.ordinals.size());
-    for (std::uint32_t i = 0; i < portion.ordinals.size(); ++i) {
-      ordinals.Data()[i] = portion.ordinals[i];
-      texts.Set(i, Napi::String::New(info.Env(), std::string(records->texts[portion.ordinals[i]])));
-    }
-    Napi::Object result = Napi::Object::New(info.Env());
-    result.Set("ordinals", ordinals);
-    result.Set("texts", texts);
-    return result;
-  });
+  const auto rows = use();
+  const auto records = unwrap_argument<RecordsBinding>(info[0], "records")->use();
+  if (records->size() != rows->size()) {
+    fail(Code::kInvalidArgument, "nextTexts: the records differ from the first call");
+  }
+  const std::size_t bytes = integer_argument(info[1], "bytes", 1, std::uint64_t{1} << 40);
+  const store::EmbeddingPortion portion = rows->next_portion(*records, bytes);
+  Napi::Array texts = Napi::Array::New(info.Env(), portion.ordinals.size());
+  auto ordinals = Napi::Uint32Array::New(info.Env(), portion.ordinals.size());
+  for (std::uint32_t i = 0; i < portion.ordinals.size(); ++i) {
+    ordinals.Data()[i] = portion.ordinals[i];
+    texts.Set(i, Napi::String::New(info.Env(), std::string(records->texts[portion.ordinals[i]])));
+  }
+  Napi::Object result = Napi::Object::New(info.Env());
+  result.Set("ordinals", ordinals);
+  result.Set("texts", texts);
+  return result;
 }
 
 // fill(ordinals, vectors)
 Napi::Value EmbeddingRowsBinding::fill(const Napi::CallbackInfo& info) {
-  return guarded(info.Env(), [&]() -> Napi::Value {
-    const auto rows = use();
-    const std::vector<std::uint32_t> ordinals = ordinals_argument(info[0]);
-    const std::vector<float> vectors = floats_argument(info[1], "vectors");
-    const auto known = [&](std::uint32_t ordinal) { return ordinal < rows->size(); };
-    if (!std::all_of(ordinals.begin(), ordinals.end(), known) ||
-        vectors.size() != ordinals.size() * rows->dimension()) {
-      fail(Code::kInvalidArgument, "fill: one vector for each text is expected");
-    }
-    rows->fill(ordinals, vectors);
-    return info.Env().Undefined();
-  });
+  const auto rows = use();
+  const std::vector<std::uint32_t> ordinals = ordinals_argument(info[0]);
+  const std::vector<float> vectors = floats_argument(info[1], "vectors");
+  const auto known = [&](std::uint32_t ordinal) { return ordinal < rows->size(); };
+  if (!std::all_of(ordinals.begin(), ordinals.end(), known) || vectors.size() != ordinals.size() * rows->dimension()) {
+    fail(Code::kInvalidArgument, "fill: one vector for each text is expected");
+  }
+  rows->fill(ordinals, vectors);
+  return info.Env().Undefined();
 }
 
 // save(path, cancel, owner)
 Napi::Value EmbeddingRowsBinding::save(const Napi::CallbackInfo& info) {
-  return guarded(info.Env(), [&]() -> Napi::Value {
-    TaskOptions options{Lane::kLong, cancel_argument(info[1]), this, {}};
-    return promise_task<Nothing>(
-        info.Env(), options,
-        [rows = use(), path = path_argument(info[0]), owner = owner_argument(info[2])](const TaskContext& task) {
-          rows->save(path, &task.cancel, owner ? &*owner : nullptr);
-          return Nothing{};
-        },
-        to_undefined);
-  });
+  return promise_task(info.Env(), {Lane::kLong, cancel_argument(info[1]), this},
+                      [rows = use(), path = path_argument(info[0]), owner = owner_argument(info[2])](
+                          const TaskContext& task) { rows->save(path, &task.cancel, owner ? &*owner : nullptr); });
 }
 
 // counts(): linear in the records, so it is a method and not a getter.
 Napi::Value EmbeddingRowsBinding::counts(const Napi::CallbackInfo& info) {
-  return guarded(info.Env(), [&]() -> Napi::Value {
-    const auto rows = use();
-    Napi::Object result = Napi::Object::New(info.Env());
-    result.Set("missing", static_cast<double>(rows->missing()));
-    result.Set("reused", static_cast<double>(rows->reused()));
-    result.Set("truncated", static_cast<double>(rows->truncated()));
-    result.Set("refusal", rows->refusal());
-    return result;
-  });
+  const auto rows = use();
+  Napi::Object result = Napi::Object::New(info.Env());
+  result.Set("missing", static_cast<double>(rows->missing()));
+  result.Set("reused", static_cast<double>(rows->reused()));
+  result.Set("truncated", static_cast<double>(rows->truncated()));
+  result.Set("refusal", rows->refusal());
+  return result;
 }
 
 Napi::Value match_embeddings(const Napi::CallbackInfo& info) {
-  return guarded(info.Env(), [&]() -> Napi::Value {
-    const auto records = unwrap_argument<RecordsBinding>(info[0], "records")->use();
-    const std::size_t dimension = integer_argument(info[1], "dimension", 1, vector::kMaxDimension);
-    std::optional<std::filesystem::path> path;
-    if (!info[2].IsUndefined()) path = path_argument(info[2]);
-    const Digest key = key_argument(info[3]);
-    const bool truncated_too = info[4].ToBoolean();
-    TaskOptions options{Lane::kLong, cancel_argument(info[5]), nullptr, {}};
-    return promise_task<Shared>(
-        info.Env(), options,
-        [records, dimension, path, key, truncated_too](const TaskContext& task) {
-          const auto rows = std::make_shared<store::EmbeddingRows>(*records, dimension, key, &task.cancel);
-          if (path) rows->take_over(*path, truncated_too, &task.cancel);
-          return rows;
-        },
-        [dimension](Napi::Env env, Shared&& rows) {
-          auto& constructor = Environment::of(env).constructors.embedding_rows;
-          const std::size_t bytes = rows->size() * dimension * sizeof(float);
-          return EmbeddingRowsBinding::wrap(env, constructor, std::move(rows), bytes);
-        });
-  });
+  const auto records = unwrap_argument<RecordsBinding>(info[0], "records")->use();
+  const std::size_t dimension = integer_argument(info[1], "dimension", 1, vector::kMaxDimension);
+  std::optional<std::filesystem::path> path;
+  if (!info[2].IsUndefined()) path = path_argument(info[2]);
+  const Digest key = key_argument(info[3]);
+  const bool truncated_too = info[4].ToBoolean();
+  return promise_task(
+      info.Env(), {Lane::kLong, cancel_argument(info[5])},
+      [records, dimension, path, key, truncated_too](const TaskContext& task) {
+        const auto rows = std::make_shared<store::EmbeddingRows>(*records, dimension, key, &task.cancel);
+        if (path) rows->take_over(*path, truncated_too, &task.cancel);
+        return rows;
+      },
+      [dimension](Napi::Env env, Shared&& rows) {
+        const std::size_t bytes = rows->size() * dimension * sizeof(float);
+        return EmbeddingRowsBinding::wrap(env, std::move(rows), bytes);
+      });
 }
 
 Napi::Value index_embeddings(const Napi::CallbackInfo& info) {
-  return guarded(info.Env(), [&]() -> Napi::Value {
-    auto* rows = unwrap_argument<EmbeddingRowsBinding>(info[0], "rows");
-    const VectorOptions vectors = vector_options(object_argument(info[1], "options"));
-    TaskOptions options{Lane::kLong, cancel_argument(info[2]), nullptr, progress_argument(info[3])};
-    auto runtime = Environment::of(info.Env()).shared_runtime();
-    using Index = std::shared_ptr<const vector::VectorIndex>;
-    return promise_task<Index>(
-        info.Env(), options,
-        [given = rows->surrender(info.Env()), vectors, runtime](const TaskContext& task) {
-          const std::size_t dimension = given->dimension();
-          return build_vectors(given->take(), dimension, vectors, *runtime, task);
-        },
-        wrap_index);
-  });
+  auto* rows = unwrap_argument<EmbeddingRowsBinding>(info[0], "rows");
+  const VectorOptions vectors = vector_options(object_argument(info[1], "options"));
+  return promise_task(
+      info.Env(), {Lane::kLong, cancel_argument(info[2]), nullptr, progress_argument(info[3])},
+      [given = rows->surrender(info.Env()), vectors](const TaskContext& task) {
+        const std::size_t dimension = given->dimension();
+        return build_vectors(given->take(), dimension, vectors, task);
+      },
+      wrap_index);
 }
 
 }  // namespace lorekeep::binding

@@ -12,20 +12,11 @@ class EmbeddingRowsBinding final : public Handle<EmbeddingRowsBinding, store::Em
  public:
   static constexpr const char* kName = "EmbeddingRows";
   static constexpr napi_type_tag kTag = {0x6c6f72656b656570, 0x0b};
-  static Napi::Function define(Napi::Env env);
+  static Members members();
   using Handle::Handle;
 
  private:
-  Napi::Value embed_next(const Napi::CallbackInfo& info);
-  Napi::Value next_texts(const Napi::CallbackInfo& info);
-  Napi::Value fill(const Napi::CallbackInfo& info);
-  Napi::Value save(const Napi::CallbackInfo& info);
-  Napi::Value counts(const Napi::CallbackInfo& info);
+  Exported embed_next, next_texts, fill, save, counts;
 };
-
-/// matchEmbeddings(records, dimension, path, key, truncatedToo, cancel)
-Napi::Value match_embeddings(const Napi::CallbackInfo& info);
-/// indexEmbeddings(rows, options, cancel, progress)
-Napi::Value index_embeddings(const Napi::CallbackInfo& info);
 
 }  // namespace lorekeep::binding

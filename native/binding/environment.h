@@ -8,6 +8,7 @@
 #include <atomic>
 #include <condition_variable>
 #include <list>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -80,10 +81,7 @@ class Environment {
   Runtime& runtime() noexcept { return *runtime_; }
   std::shared_ptr<Runtime> shared_runtime() const noexcept { return runtime_; }
 
-  struct Constructors {
-    Napi::FunctionReference cancel_token, text_arena, row_buffer, metadata_buffer, vector_index, text_index,
-        embedding_model, reranker, language_model, prefix, storage, filter, records, embedding_rows;
-  } constructors;
+  std::map<const napi_type_tag*, Napi::FunctionReference> constructors;  // by the tags of the exported classes
 
   std::unique_ptr<FreePages> free_pages;  // while steps of it are left
 

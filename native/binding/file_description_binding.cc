@@ -1,11 +1,11 @@
-#include "binding/file_description_binding.h"
+#include "binding/exports.h"
 
 #include <filesystem>
 #include <optional>
 #include <utility>
 
 #include "binding/arguments.h"
-#include "binding/pooling_argument.h"
+#include "binding/model_load.h"
 #include "binding/promise_task.h"
 #include "engine/gguf_description.h"
 #include "engine/gguf_file.h"
@@ -21,18 +21,15 @@ Napi::Value to_js(Napi::Env env, const store::FileDescription::Fact& fact) {
 }
 
 Napi::Array to_js_sections(Napi::Env env, const std::vector<store::SectionDescription>& sections) {
-  Napi::Array array = Napi::Array::New(env, sections.size());
-  for (std::uint32_t i = 0; i < sections.size(); ++i) {
-    const store::SectionDescription& section = sections[i];
+  return to_js_list(env, sections, [&](const store::SectionDescription& section) {
     Napi::Object object = Napi::Object::New(env);
     object.Set("id", static_cast<double>(section.id));
     object.Set("name", section.name);
     object.Set("offset", static_cast<double>(section.offset));
     object.Set("bytes", static_cast<double>(section.size));
     object.Set("checksum", !section.sound ? "unchecked" : *section.sound ? "right" : "wrong");
-    array.Set(i, object);
-  }
-  return array;
+    return object;
+  });
 }
 
 Napi::Value to_js_description(Napi::Env env, store::FileDescription&& file) {
@@ -50,15 +47,12 @@ Napi::Value to_js_description(Napi::Env env, store::FileDescription&& file) {
 }  // namespace
 
 Napi::Value describe_file(const Napi::CallbackInfo& info) {
-  return guarded(info.Env(), [&]() -> Napi::Value {
-    TaskOptions options{Lane::kLong, cancel_argument(info[2]), nullptr, {}};
-    return promise_task<store::FileDescription>(
-        info.Env(), options,
-        [path = path_argument(info[0]), verify = info[1].ToBoolean().Value()](const TaskContext& task) {
-          return store::describe_file(path, verify, &task.cancel);
-        },
-        to_js_description);
-  });
+  return promise_task(
+      info.Env(), {Lane::kLong, cancel_argument(info[2])},
+      [path = path_argument(info[0]), verify = info[1].ToBoolean().Value()](const TaskContext& task) {
+        return store::describe_file(path, verify, &task.cancel);
+      },
+      to_js_description);
 }
 
 namespace {
@@ -91,15 +85,12 @@ Napi::Value to_js_model(Napi::Env env, ModelDescription&& model) {
 }  // namespace
 
 Napi::Value describe_model(const Napi::CallbackInfo& info) {
-  return guarded(info.Env(), [&]() -> Napi::Value {
-    TaskOptions options{Lane::kLong, cancel_argument(info[2]), nullptr, {}};
-    return promise_task<ModelDescription>(
-        info.Env(), options,
-        [path = path_argument(info[0]), pooling = pooling_argument(info[1])](const TaskContext&) {
-          return describe(path, pooling);
-        },
-        to_js_model);
-  });
+  return promise_task(
+      info.Env(), {Lane::kLong, cancel_argument(info[2])},
+      [path = path_argument(info[0]), pooling = pooling_argument(info[1])](const TaskContext&) {
+        return describe(path, pooling);
+      },
+      to_js_model);
 }
 
 }  // namespace lorekeep::binding

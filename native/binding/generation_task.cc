@@ -16,19 +16,13 @@ namespace lorekeep::binding {
 namespace {
 
 Napi::Array to_js_log_probabilities(Napi::Env env, const std::vector<std::vector<lm::LogProbability>>& tokens) {
-  Napi::Array array = Napi::Array::New(env, tokens.size());
-  for (std::uint32_t i = 0; i < tokens.size(); ++i) {
-    Napi::HandleScope scope(env);
-    Napi::Array values = Napi::Array::New(env, tokens[i].size());
-    for (std::uint32_t k = 0; k < tokens[i].size(); ++k) {
-      Napi::Object one = Napi::Object::New(env);
-      one.Set("token", tokens[i][k].token);
-      one.Set("logprob", tokens[i][k].value);
-      values.Set(k, one);
-    }
-    array.Set(i, values);
-  }
-  return array;
+  const auto to_js = [&](const lm::LogProbability& value) {
+    Napi::Object one = Napi::Object::New(env);
+    one.Set("token", value.token);
+    one.Set("logprob", value.value);
+    return one;
+  };
+  return to_js_list(env, tokens, [&](const auto& values) { return to_js_list(env, values, to_js); });
 }
 
 Napi::Object to_js_numbers(Napi::Env env, const lm::GenerationNumbers& numbers) {
@@ -63,18 +57,14 @@ Napi::Value to_js_result(Napi::Env env, const lm::GenerationResult& result) {
 using ConvertResult = std::function<Napi::Value(Napi::Env, lm::GenerationResult&&)>;
 
 // Between the JavaScript promise and the request on the inference thread. No lane executes it.
-class GenerationTask final : public Task {
+class GenerationTask final : public PromisedTask {
  public:
   GenerationTask(Napi::Env env, HandleBase* owner, std::shared_ptr<lm::GenerationRequest> request,
                  Napi::Function on_piece, ConvertResult convert)
-      : Task(std::make_shared<CancelToken>()),
-        deferred_(Napi::Promise::Deferred::New(env)),
+      : PromisedTask(env, std::make_shared<CancelToken>(), owner),
         request_(std::move(request)),
         on_piece_(Napi::Persistent(on_piece)),
-        convert_(std::move(convert)),
-        use_(owner) {}
-
-  Napi::Promise promise() const { return deferred_.Promise(); }
+        convert_(std::move(convert)) {}
 
   void execute() noexcept override {}
 
@@ -85,14 +75,8 @@ class GenerationTask final : public Task {
   }
 
   void settle(Napi::Env env) override {
-    use_.end();
-    try {
-      deferred_.Resolve(convert_(env, request_->result()));
-    } catch (const Napi::Error& error) {
-      deferred_.Reject(error.Value());
-    } catch (...) {
-      deferred_.Reject(to_js_error(env, std::current_exception()).Value());
-    }
+    end_use();
+    settle_with(env, [&] { return convert_(env, request_->result()); });
   }
 
   void detach() noexcept override {
@@ -101,11 +85,9 @@ class GenerationTask final : public Task {
   }
 
  private:
-  Napi::Promise::Deferred deferred_;
   std::shared_ptr<lm::GenerationRequest> request_;
   Napi::FunctionReference on_piece_;
   ConvertResult convert_;
-  HandleUse use_;
 };
 
 struct Started {
@@ -168,24 +150,21 @@ std::shared_ptr<Started> started_argument(const Napi::Value& value, std::shared_
 Napi::Object to_js_rendered(Napi::Env env, const lm::RenderedPrompt& rendered) {
   Napi::Object object = Napi::Object::New(env);
   object.Set("tokens", to_js_tokens(env, rendered.tokens));
-  Napi::Array parts = Napi::Array::New(env, rendered.parts.size());
-  for (std::uint32_t i = 0; i < rendered.parts.size(); ++i) {
-    Napi::Object part = Napi::Object::New(env);
-    part.Set("text", to_js_text(env, rendered.parts[i].text));
-    part.Set("input", rendered.parts[i].input);
-    if (rendered.parts[i].message >= 0) part.Set("message", rendered.parts[i].message);
-    parts.Set(i, part);
-  }
-  object.Set("parts", parts);
-  Napi::Array messages = Napi::Array::New(env, rendered.message_tokens.size());
-  for (std::uint32_t i = 0; i < rendered.message_tokens.size(); ++i) messages.Set(i, rendered.message_tokens[i]);
-  object.Set("messageTokens", messages);
+  const auto to_js_part = [&](const lm::PromptPart& part) {
+    Napi::Object one = Napi::Object::New(env);
+    one.Set("text", to_js_text(env, part.text));
+    one.Set("input", part.input);
+    if (part.message >= 0) one.Set("message", part.message);
+    return one;
+  };
+  object.Set("parts", to_js_list(env, rendered.parts, to_js_part));
+  object.Set("messageTokens", to_js_list(env, rendered.message_tokens));
   return object;
 }
 
 Napi::Value to_js_prefix(Napi::Env env, std::shared_ptr<PrefixHolder> holder) {
   const std::size_t bytes = holder->prefix->tokens().size() * sizeof(lm::Token);
-  return PrefixBinding::wrap(env, Environment::of(env).constructors.prefix, std::move(holder), bytes);
+  return PrefixBinding::wrap(env, std::move(holder), bytes);
 }
 
 }  // namespace
@@ -209,8 +188,8 @@ Napi::Value start_prefix(const Napi::CallbackInfo& info, HandleBase* owner,
 
 Napi::Value render_messages(const Napi::CallbackInfo& info, HandleBase* owner,
                             std::shared_ptr<lm::GenerationModel> model) {
-  return promise_task<lm::RenderedPrompt>(
-      info.Env(), {Lane::kQuick, nullptr, owner, {}},
+  return promise_task(
+      info.Env(), {Lane::kQuick, nullptr, owner},
       [model, messages = messages_argument(info[0]), thinking = thinking_argument(info[1]),
        reply = info[2].ToBoolean().Value()](const TaskContext&) {
         return model->text().render(messages, {reply, thinking});
@@ -220,39 +199,33 @@ Napi::Value render_messages(const Napi::CallbackInfo& info, HandleBase* owner,
 
 Napi::Value load_prefix(const Napi::CallbackInfo& info, HandleBase* owner, std::shared_ptr<lm::GenerationModel> model) {
   using Loaded = std::shared_ptr<PrefixHolder>;
-  return promise_task<Loaded>(
-      info.Env(), {Lane::kLong, cancel_argument(info[1]), owner, {}},
+  return promise_task(
+      info.Env(), {Lane::kLong, cancel_argument(info[1]), owner},
       [model, path = path_argument(info[0])](const TaskContext& task) {
         return std::make_shared<PrefixHolder>(model, model->load_prefix(path, &task.cancel));
       },
       [](Napi::Env env, Loaded&& holder) { return to_js_prefix(env, std::move(holder)); });
 }
 
-Napi::Function PrefixBinding::define(Napi::Env env) {
-  return DefineClass(env, kName,
-                     with_handle_members({
-                         InstanceMethod("save", &PrefixBinding::save),
-                         InstanceAccessor("tokens", &PrefixBinding::tokens, nullptr),
-                     }));
+PrefixBinding::Members PrefixBinding::members() {
+  return {
+      method<&PrefixBinding::save>("save"),
+      getter<&PrefixBinding::tokens>("tokens"),
+  };
 }
 
 Napi::Value PrefixBinding::save(const Napi::CallbackInfo& info) {
-  return guarded(info.Env(), [&]() -> Napi::Value {
-    auto holder = use();
-    return promise_task<Nothing>(
-        info.Env(), {Lane::kLong, cancel_argument(info[1]), this, {}},
-        [holder, path = path_argument(info[0])](const TaskContext& task) {
-          const auto model = holder->model.lock();
-          if (!model) fail(Code::kClosed, "Prefix: used after close() of its model");
-          model->save(*holder->prefix, path, &task.cancel);
-          return Nothing{};
-        },
-        to_undefined);
-  });
+  auto holder = use();
+  return promise_task(info.Env(), {Lane::kLong, cancel_argument(info[1]), this},
+                      [holder, path = path_argument(info[0])](const TaskContext& task) {
+                        const auto model = holder->model.lock();
+                        if (!model) fail(Code::kClosed, "Prefix: used after close() of its model");
+                        model->save(*holder->prefix, path, &task.cancel);
+                      });
 }
 
 Napi::Value PrefixBinding::tokens(const Napi::CallbackInfo& info) {
-  return guarded(info.Env(), [&]() -> Napi::Value { return to_js_tokens(info.Env(), peek().prefix->tokens()); });
+  return to_js_tokens(info.Env(), peek().prefix->tokens());
 }
 
 }  // namespace lorekeep::binding

@@ -30,12 +30,11 @@ class PrefixBinding final : public Handle<PrefixBinding, PrefixHolder> {
  public:
   static constexpr const char* kName = "Prefix";
   static constexpr napi_type_tag kTag = {0x6c6f72656b656570, 0x0f};
-  static Napi::Function define(Napi::Env env);
+  static Members members();
   using Handle::Handle;
 
  private:
-  Napi::Value save(const Napi::CallbackInfo& info);
-  Napi::Value tokens(const Napi::CallbackInfo& info);
+  Exported save, tokens;
 };
 
 /// prefix(request, onPiece): like generate(), for a request without a reply; the promise is one of a Prefix.

@@ -1,11 +1,11 @@
-#include "binding/grammar_binding.h"
+#include "binding/exports.h"
 
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "binding/addon_folder.h"
 #include "binding/arguments.h"
+#include "binding/model_load.h"
 #include "binding/promise_task.h"
 #include "binding/value_conversion.h"
 #include "engine/backends.h"
@@ -29,33 +29,27 @@ std::vector<lm::PromptPart> parts_argument(const Napi::Value& value) {
 }  // namespace
 
 Napi::Value match_grammar(const Napi::CallbackInfo& info) {
-  return guarded(info.Env(), [&]() -> Napi::Value {
-    return promise_task<lm::GrammarMatch>(
-        info.Env(), {Lane::kQuick, cancel_argument(info[2]), nullptr, {}},
-        [grammar = string_argument(info[0], "grammar"), text = string_argument(info[1], "text")](
-            const TaskContext& task) { return lm::match_grammar(lm::Grammar::parse(grammar), text, task.cancel); },
-        [](Napi::Env env, lm::GrammarMatch&& match) { return Napi::Number::New(env, static_cast<int>(match)); });
-  });
+  return promise_task(
+      info.Env(), {Lane::kQuick, cancel_argument(info[2])},
+      [grammar = string_argument(info[0], "grammar"), text = string_argument(info[1], "text")](
+          const TaskContext& task) { return lm::match_grammar(lm::Grammar::parse(grammar), text, task.cancel); },
+      [](Napi::Env env, lm::GrammarMatch&& match) { return Napi::Number::New(env, static_cast<int>(match)); });
 }
 
 Napi::Value probe_vocabulary(const Napi::CallbackInfo& info) {
-  return guarded(info.Env(), [&]() -> Napi::Value {
-    return promise_task<lm::VocabularyProbe>(
-        info.Env(), {Lane::kLong, nullptr, nullptr, {}},
-        [path = path_argument(info[0]), parts = parts_argument(info[1])](const TaskContext&) {
-          return lm::probe_vocabulary(path, parts, engine::Backends::acquire(addon_folder()));
-        },
-        [](Napi::Env env, lm::VocabularyProbe&& probe) {
-          Napi::Object object = Napi::Object::New(env);
-          object.Set("tokens", to_js_tokens(env, probe.tokens));
-          object.Set("plain", to_js_tokens(env, probe.plain));
-          object.Set("special", to_js_tokens(env, probe.special));
-          Napi::Array spellings = Napi::Array::New(env, probe.spellings.size());
-          for (std::uint32_t i = 0; i < probe.spellings.size(); ++i) spellings.Set(i, probe.spellings[i]);
-          object.Set("spellings", spellings);
-          return object;
-        });
-  });
+  return promise_task(
+      info.Env(), {Lane::kLong},
+      [path = path_argument(info[0]), parts = parts_argument(info[1])](const TaskContext&) {
+        return lm::probe_vocabulary(path, parts, engine::Backends::acquire(addon_folder()));
+      },
+      [](Napi::Env env, lm::VocabularyProbe&& probe) {
+        Napi::Object object = Napi::Object::New(env);
+        object.Set("tokens", to_js_tokens(env, probe.tokens));
+        object.Set("plain", to_js_tokens(env, probe.plain));
+        object.Set("special", to_js_tokens(env, probe.special));
+        object.Set("spellings", to_js_list(env, probe.spellings));
+        return object;
+      });
 }
 
 }  // namespace lorekeep::binding

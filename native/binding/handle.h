@@ -1,4 +1,4 @@
-// The base of every exported class that owns native memory. Implements close().
+// The bases of exported classes. Handle owns native memory and implements close().
 #pragma once
 
 #include <napi.h>
@@ -54,14 +54,52 @@ class HandleUse {
   Napi::ObjectReference keep_;
 };
 
-/// An exported class around a shared value. `Derived` gives kName (for errors) and kTag (its type tag).
-template <class Derived, class Value>
-class Handle : public Napi::ObjectWrap<Derived>, public HandleBase {
+/// An exported class. `Derived` gives kName (for errors), kTag (its type tag) and members(), which calls method() and
+/// getter().
+template <class Derived>
+class ExportedClass : public Napi::ObjectWrap<Derived> {
  public:
-  explicit Handle(const Napi::CallbackInfo& info) : Napi::ObjectWrap<Derived>(info) {
+  using Member = Napi::ClassPropertyDescriptor<Derived>;
+  using Members = std::vector<Member>;
+
+  explicit ExportedClass(const Napi::CallbackInfo& info) : Napi::ObjectWrap<Derived>(info) {
     const napi_status status = napi_type_tag_object(info.Env(), info.This(), &Derived::kTag);
     if (status != napi_ok) throw Napi::TypeError::New(info.Env(), "Illegal constructor");
   }
+
+  /// Defines the class in an environment.
+  static Napi::Function define(Napi::Env env) {
+    Members members = Derived::members();
+    Derived::add_common(members);
+    Napi::Function constructor = Napi::ObjectWrap<Derived>::DefineClass(env, Derived::kName, members);
+    Environment::of(env).constructors[&Derived::kTag] = Napi::Persistent(constructor);
+    return constructor;
+  }
+  static void add_common(Members&) {}
+
+ protected:
+  template <auto kMethod>
+  static Member method(const char* name) {
+    return Napi::ObjectWrap<Derived>::InstanceMethod(name, &Derived::template call<kMethod>);
+  }
+  template <auto kMethod>
+  static Member getter(const char* name) {
+    return Napi::ObjectWrap<Derived>::InstanceAccessor(name, &Derived::template call<kMethod>, nullptr);
+  }
+
+ public:
+  template <auto kMethod>
+  Napi::Value call(const Napi::CallbackInfo& info) {
+    return guarded(info.Env(), [&] { return std::invoke(kMethod, static_cast<Derived&>(*this), info); });
+  }
+};
+
+/// An exported class around a shared value.
+template <class Derived, class Value>
+class Handle : public ExportedClass<Derived>, public HandleBase {
+ public:
+  using ExportedClass<Derived>::ExportedClass;
+  using typename ExportedClass<Derived>::Members;
   /// Frees an object that was not closed, on a pool thread: freeing hundreds of megabytes takes longer than a frame.
   ~Handle() override {
     if (value_) runtime_->compute().submit([value = detach(this->Env())] {});
@@ -69,12 +107,12 @@ class Handle : public Napi::ObjectWrap<Derived>, public HandleBase {
 
   /// Returns a JavaScript object that owns `value`. Objects constructed from JavaScript own nothing and count as
   /// closed.
-  static Napi::Value wrap(Napi::Env env, Napi::FunctionReference& constructor, std::shared_ptr<Value> value,
-                          std::size_t bytes) {
-    Napi::Object object = constructor.New({});
+  static Napi::Value wrap(Napi::Env env, std::shared_ptr<Value> value, std::size_t bytes) {
+    Environment& environment = Environment::of(env);
+    Napi::Object object = environment.constructors.at(&Derived::kTag).New({});
     Derived* self = Napi::ObjectWrap<Derived>::Unwrap(object);
     self->value_ = std::move(value);
-    self->runtime_ = Environment::of(env).shared_runtime();
+    self->runtime_ = environment.shared_runtime();
     self->bytes_ = static_cast<std::int64_t>(bytes);
     Napi::MemoryManagement::AdjustExternalMemory(env, self->bytes_);
     return object;
@@ -100,33 +138,32 @@ class Handle : public Napi::ObjectWrap<Derived>, public HandleBase {
 
   Napi::Object self() override { return this->Value(); }
 
-  /// A getter of a number of the value: the result of a member function.
-  template <auto kMember>
-  Napi::Value number(const Napi::CallbackInfo& info) {
-    return guarded(info.Env(),
-                   [&] { return Napi::Number::New(info.Env(), static_cast<double>(std::invoke(kMember, peek()))); });
+  static void add_common(Members& members) {
+    members.push_back(Handle::template method<&Handle::close_method>("close"));
+    members.push_back(Handle::template getter<&Handle::closed_getter>("closed"));
   }
 
  protected:
+  /// A getter of a number of the value: the result of a member function.
+  template <auto kMember>
+  static typename ExportedClass<Derived>::Member number(const char* name) {
+    return Handle::template getter<&Handle::template number_getter<kMember>>(name);
+  }
   std::shared_ptr<const void> detach(Napi::Env env) noexcept override {
     Napi::MemoryManagement::AdjustExternalMemory(env, -std::exchange(bytes_, 0));
     return std::move(value_);
   }
 
-  static std::vector<Napi::ClassPropertyDescriptor<Derived>> with_handle_members(
-      std::vector<Napi::ClassPropertyDescriptor<Derived>> members) {
-    members.push_back(Napi::ObjectWrap<Derived>::InstanceMethod("close", &Derived::close_method));
-    members.push_back(Napi::ObjectWrap<Derived>::InstanceAccessor("closed", &Derived::closed_getter, nullptr));
-    return members;
-  }
-
- public:
+ private:
   Napi::Value close_method(const Napi::CallbackInfo& info) { return close(info.Env()); }
   Napi::Value closed_getter(const Napi::CallbackInfo& info) {
     return Napi::Boolean::New(info.Env(), closed() || !value_);
   }
+  template <auto kMember>
+  Napi::Value number_getter(const Napi::CallbackInfo& info) {
+    return Napi::Number::New(info.Env(), static_cast<double>(std::invoke(kMember, peek())));
+  }
 
- private:
   std::shared_ptr<Value> value_;
   std::shared_ptr<Runtime> runtime_;  // an environment's state may be destroyed before its objects
   std::int64_t bytes_ = 0;

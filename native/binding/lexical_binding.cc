@@ -1,5 +1,7 @@
 #include "binding/lexical_binding.h"
 
+#include "binding/exports.h"
+
 #include "binding/arguments.h"
 #include "binding/error_translator.h"
 #include "core/values/error.h"
@@ -30,9 +32,7 @@ std::shared_ptr<const store::LexicalOptions> lexical_argument(const Napi::Value&
 }
 
 Napi::Value plain_text(const Napi::CallbackInfo& info) {
-  return guarded(info.Env(), [&]() -> Napi::Value {
-    return Napi::String::New(info.Env(), text::plain_text(string_argument(info[0], "text")));
-  });
+  return Napi::String::New(info.Env(), text::plain_text(string_argument(info[0], "text")));
 }
 
 }  // namespace lorekeep::binding

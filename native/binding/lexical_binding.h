@@ -12,7 +12,4 @@ namespace lorekeep::binding {
 /// Error(kInvalidArgument).
 std::shared_ptr<const store::LexicalOptions> lexical_argument(const Napi::Value& value);
 
-/// plainText(query): the words of a query in extended syntax that are not excluded.
-Napi::Value plain_text(const Napi::CallbackInfo& info);
-
 }  // namespace lorekeep::binding

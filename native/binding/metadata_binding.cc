@@ -6,12 +6,13 @@
 
 namespace lorekeep::binding {
 
-Napi::Function MetadataBufferBinding::define(Napi::Env env) {
-  return DefineClass(env, kName, {InstanceMethod("append", &MetadataBufferBinding::append)});
+MetadataBufferBinding::Members MetadataBufferBinding::members() {
+  return {
+      method<&MetadataBufferBinding::append>("append"),
+  };
 }
 
-MetadataBufferBinding::MetadataBufferBinding(const Napi::CallbackInfo& info) : ObjectWrap(info) {
-  napi_type_tag_object(info.Env(), info.This(), &kTag);
+MetadataBufferBinding::MetadataBufferBinding(const Napi::CallbackInfo& info) : ExportedClass(info) {
   guarded(info.Env(), [&] {
     schema_ = std::make_shared<const filter::Schema>(filter::Schema::parse(to_value(info[0], "fields")));
     builder_ = std::make_shared<filter::ColumnsBuilder>(schema_);
@@ -25,47 +26,41 @@ std::shared_ptr<filter::ColumnsBuilder> MetadataBufferBinding::take() {
 
 // append(ids, metadata, begin, end): metadata[i] is undefined or an object; keys outside the schema are ignored.
 void MetadataBufferBinding::append(const Napi::CallbackInfo& info) {
-  guarded(info.Env(), [&] {
-    const auto builder = builder_;  // a getter of the metadata may call take()
-    if (!builder) fail(Code::kInvalidArgument, "metadata: the buffer was used before");
-    if (!info[0].IsArray() || !info[1].IsArray()) fail(Code::kInvalidArgument, "metadata: two arrays are expected");
-    const auto ids = info[0].As<Napi::Array>();
-    const auto all = info[1].As<Napi::Array>();
-    const auto begin = static_cast<std::uint32_t>(integer_argument(info[2], "begin", 0, ids.Length()));
-    const auto end = static_cast<std::uint32_t>(integer_argument(info[3], "end", begin, ids.Length()));
-    for (std::uint32_t i = begin; i < end; ++i) {
-      Napi::HandleScope scope(info.Env());
-      builder->begin_record(ids.Get(i).ToString().Utf8Value());
-      const Napi::Value metadata = all.Get(i);
-      if (metadata.IsUndefined()) continue;
-      if (!metadata.IsObject() || metadata.IsArray()) {
-        fail(Code::kInvalidArgument, "records[" + std::to_string(i) + "].metadata: an object is expected");
-      }
-      const auto object = metadata.As<Napi::Object>();
-      for (std::size_t field = 0; field < schema_->size(); ++field) {
-        const std::string& name = (*schema_)[field].name;
-        const auto key = Napi::String::New(info.Env(), name);
-        // Inherited properties ("constructor") are not metadata.
-        if (!object.HasOwnProperty(key)) continue;
-        const Napi::Value value = object.Get(key);
-        if (!value.IsUndefined()) builder->set(field, to_value(value, name.c_str()));
-      }
+  const auto builder = builder_;  // a getter of the metadata may call take()
+  if (!builder) fail(Code::kInvalidArgument, "metadata: the buffer was used before");
+  if (!info[0].IsArray() || !info[1].IsArray()) fail(Code::kInvalidArgument, "metadata: two arrays are expected");
+  const auto ids = info[0].As<Napi::Array>();
+  const auto all = info[1].As<Napi::Array>();
+  const auto begin = static_cast<std::uint32_t>(integer_argument(info[2], "begin", 0, ids.Length()));
+  const auto end = static_cast<std::uint32_t>(integer_argument(info[3], "end", begin, ids.Length()));
+  for (std::uint32_t i = begin; i < end; ++i) {
+    Napi::HandleScope scope(info.Env());
+    builder->begin_record(ids.Get(i).ToString().Utf8Value());
+    const Napi::Value metadata = all.Get(i);
+    if (metadata.IsUndefined()) continue;
+    if (!metadata.IsObject() || metadata.IsArray()) {
+      fail(Code::kInvalidArgument, "records[" + std::to_string(i) + "].metadata: an object is expected");
     }
-  });
+    const auto object = metadata.As<Napi::Object>();
+    for (std::size_t field = 0; field < schema_->size(); ++field) {
+      const std::string& name = (*schema_)[field].name;
+      const auto key = Napi::String::New(info.Env(), name);
+      // Inherited properties ("constructor") are not metadata.
+      if (!object.HasOwnProperty(key)) continue;
+      const Napi::Value value = object.Get(key);
+      if (!value.IsUndefined()) builder->set(field, to_value(value, name.c_str()));
+    }
+  }
 }
 
-Napi::Function FilterBinding::define(Napi::Env env) {
-  return DefineClass(env, kName,
-                     with_handle_members({InstanceAccessor("variables", &FilterBinding::variables, nullptr)}));
+FilterBinding::Members FilterBinding::members() {
+  return {
+      getter<&FilterBinding::variables>("variables"),
+  };
 }
 
 Napi::Value FilterBinding::variables(const Napi::CallbackInfo& info) {
-  return guarded(info.Env(), [&] {
-    const auto& uses = peek().predicate().variables();
-    Napi::Array names = Napi::Array::New(info.Env(), uses.size());
-    for (std::uint32_t i = 0; i < uses.size(); ++i) names.Set(i, uses[i].name);
-    return names;
-  });
+  return to_js_list(info.Env(), peek().predicate().variables(), std::mem_fn(&filter::VariableUse::name));
 }
 
 std::vector<filter::Variable> variables_argument(const Napi::Value& value) {

@@ -14,18 +14,18 @@
 namespace lorekeep::binding {
 
 /// `new MetadataBuffer(fields)`: the metadata of records, filled in slices like the other buffers.
-class MetadataBufferBinding final : public Napi::ObjectWrap<MetadataBufferBinding> {
+class MetadataBufferBinding final : public ExportedClass<MetadataBufferBinding> {
  public:
   static constexpr const char* kName = "MetadataBuffer";
   static constexpr napi_type_tag kTag = {0x6c6f72656b656570, 0x08};
-  static Napi::Function define(Napi::Env env);
+  static Members members();
   explicit MetadataBufferBinding(const Napi::CallbackInfo& info);
 
   /// Moves the builder out; later calls fail.
   std::shared_ptr<filter::ColumnsBuilder> take();
 
  private:
-  void append(const Napi::CallbackInfo& info);
+  ExportedProcedure append;
 
   std::shared_ptr<const filter::Schema> schema_;
   std::shared_ptr<filter::ColumnsBuilder> builder_;
@@ -36,13 +36,13 @@ class FilterBinding final : public Handle<FilterBinding, store::CompiledFilter> 
  public:
   static constexpr const char* kName = "Filter";
   static constexpr napi_type_tag kTag = {0x6c6f72656b656570, 0x09};
-  static Napi::Function define(Napi::Env env);
+  static Members members();
   using Handle::Handle;
 
   std::shared_ptr<store::CompiledFilter> compiled() const { return use(); }
 
  private:
-  Napi::Value variables(const Napi::CallbackInfo& info);
+  Exported variables;
 };
 
 /// Reads undefined or an object of values by name.

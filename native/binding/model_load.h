@@ -6,14 +6,34 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
-#include "binding/addon_folder.h"
 #include "binding/arguments.h"
 #include "binding/promise_task.h"
+#include "core/values/error.h"
 #include "engine/backends.h"
+#include "engine/compute_settings.h"
+#include "engine/pooling.h"
 
 namespace lorekeep::binding {
+
+/// Returns the folder of the loaded .node file, which also contains the backend plugins.
+std::filesystem::path addon_folder();
+
+/// Reads "mean", "cls" or "last"; undefined: the file's pooling.
+inline std::optional<engine::Pooling> pooling_argument(const Napi::Value& value) {
+  if (value.IsUndefined()) return std::nullopt;
+  const std::string name = string_argument(value, "pooling");
+  const auto pooling = engine::parse_pooling(name);
+  if (!pooling) fail(Code::kInvalidArgument, "pooling: mean, cls or last is expected, not " + name);
+  return pooling;
+}
+
+/// Reads [{fingerprint, candidates, runtime, batchTokens}].
+std::vector<engine::KnownSettings> known_settings_argument(const Napi::Value& value);
 
 /// The arguments of a model's load(), besides its options.
 struct LoadContext {
@@ -25,19 +45,17 @@ struct LoadContext {
 
 /// A call with (path, options, cancel, progress): runs `load` on a pool thread and returns a promise of its model.
 template <class Binding, class Model, class Load, class Facts>
-Napi::Value load_model(const Napi::CallbackInfo& info, Napi::FunctionReference Environment::Constructors::* constructor,
-                       Load load, Facts facts_of) {
+Napi::Value load_model(const Napi::CallbackInfo& info, Load load, Facts facts_of) {
   using Loaded = std::shared_ptr<Model>;
-  const TaskOptions options{Lane::kLong, cancel_argument(info[2]), nullptr, progress_argument(info[3])};
-  return promise_task<Loaded>(
-      info.Env(), options,
+  return promise_task(
+      info.Env(), {Lane::kLong, cancel_argument(info[2]), nullptr, progress_argument(info[3])},
       [path = path_argument(info[0]), load = std::move(load)](const TaskContext& task) -> Loaded {
         return load(LoadContext{path, engine::Backends::acquire(addon_folder()), &task.cancel,
                                 [&task](float fraction) { task.report(fraction); }});
       },
-      [constructor, facts_of](Napi::Env env, Loaded&& model) {
+      [facts_of](Napi::Env env, Loaded&& model) {
         const std::size_t bytes = facts_of(*model).size_bytes;
-        return Binding::wrap(env, Environment::of(env).constructors.*constructor, std::move(model), bytes);
+        return Binding::wrap(env, std::move(model), bytes);
       });
 }
 

@@ -1,4 +1,4 @@
-#include "binding/edition_functions.h"
+#include "binding/exports.h"
 
 namespace lorekeep::binding {
 

@@ -9,7 +9,9 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <type_traits>
 #include <utility>
+#include <variant>
 
 #include "binding/environment.h"
 #include "binding/error_translator.h"
@@ -49,44 +51,70 @@ class Progress {
 
 struct TaskOptions {
   Lane lane = Lane::kQuick;
-  std::shared_ptr<CancelToken> cancel;  // null: only the end of the environment cancels
-  HandleBase* owner = nullptr;          // its close() waits for this task
-  Napi::Function progress;              // empty: not reported
+  std::shared_ptr<CancelToken> cancel = nullptr;  // null: only the end of the environment cancels
+  HandleBase* owner = nullptr;                    // its close() waits for this task
+  Napi::Function progress = {};                   // empty: not reported
 };
 
 /// The arguments of execute().
 struct TaskContext {
   const CancelToken& cancel;
   Progress* progress;  // null without a callback
+  Runtime& runtime;
 
+  Work work(std::size_t threads = 0) const noexcept { return runtime.work(cancel, threads); }
   void report(double fraction) const noexcept {
     if (progress != nullptr) progress->report(fraction);
   }
 };
 
+/// A task that settles a promise.
+class PromisedTask : public Task {
+ public:
+  Napi::Promise promise() const { return deferred_.Promise(); }
+
+ protected:
+  /// `owner`: its close() waits for this task; may be null.
+  PromisedTask(Napi::Env env, std::shared_ptr<CancelToken> cancel, HandleBase* owner)
+      : Task(std::move(cancel)), deferred_(Napi::Promise::Deferred::New(env)), use_(owner) {}
+
+  void end_use() { use_.end(); }
+  /// Settles the promise with the result of `body`, or its exception.
+  template <class Body>
+  void settle_with(Napi::Env env, Body&& body) {
+    try {
+      deferred_.Resolve(guarded(env, body));
+    } catch (const Napi::Error& error) {
+      deferred_.Reject(error.Value());
+    }
+  }
+
+ private:
+  Napi::Promise::Deferred deferred_;
+  HandleUse use_;
+};
+
+/// Output: std::monostate for tasks without a result.
 template <class Output>
-class PromiseTask final : public Task {
+class PromiseTask final : public PromisedTask {
  public:
   using Execute = std::function<Output(const TaskContext&)>;
   using Convert = std::function<Napi::Value(Napi::Env, Output&&)>;
 
   PromiseTask(Napi::Env env, const TaskOptions& options, Execute execute, Convert convert)
-      : Task(options.cancel ? options.cancel : std::make_shared<CancelToken>()),
-        deferred_(Napi::Promise::Deferred::New(env)),
+      : PromisedTask(env, options.cancel ? options.cancel : std::make_shared<CancelToken>(), options.owner),
+        runtime_(Environment::of(env).shared_runtime()),
         execute_(std::move(execute)),
-        convert_(std::move(convert)),
-        use_(options.owner) {
+        convert_(std::move(convert)) {
     if (!options.progress.IsEmpty()) {
       progress_ = std::make_unique<Progress>(Environment::of(env), options.progress);
     }
   }
 
-  Napi::Promise promise() const { return deferred_.Promise(); }
-
   void execute() noexcept override {
     try {
       cancel_->check();
-      output_.emplace(execute_(TaskContext{*cancel_, progress_.get()}));
+      output_.emplace(execute_(TaskContext{*cancel_, progress_.get(), *runtime_}));
     } catch (...) {
       failure_ = std::current_exception();
     }
@@ -94,54 +122,46 @@ class PromiseTask final : public Task {
   }
 
   void report_progress(Napi::Env env) override {
-    if (!progress_ || !callback_error_.IsEmpty()) return;
+    if (!progress_ || callback_error_) return;
     Napi::HandleScope scope(env);
-    guard_callback(env, [&] { progress_->deliver(env); });
+    guard_callback([&] { progress_->deliver(env); });
   }
 
   void settle(Napi::Env env) override {
-    use_.end();
-    if (output_ && progress_) guard_callback(env, [&] { progress_->call(env, 1.0); });
-    try {
-      if (!callback_error_.IsEmpty()) {
-        deferred_.Reject(callback_error_.Value());
-      } else if (failure_) {
-        deferred_.Reject(to_js_error(env, failure_).Value());
-      } else {
-        deferred_.Resolve(convert_(env, std::move(*output_)));
-      }
-    } catch (const Napi::Error& error) {
-      deferred_.Reject(error.Value());
-    } catch (...) {
-      deferred_.Reject(to_js_error(env, std::current_exception()).Value());
-    }
+    end_use();
+    if (output_ && progress_) guard_callback([&] { progress_->call(env, 1.0); });
+    settle_with(env, [&]() -> Napi::Value {
+      if (callback_error_) throw *callback_error_;
+      if (failure_) std::rethrow_exception(failure_);
+      return convert_(env, std::move(*output_));
+    });
   }
 
  private:
   // An exception of the progress callback rejects the call.
   template <class Body>
-  void guard_callback(Napi::Env, Body&& body) {
+  void guard_callback(Body&& body) {
     try {
       body();
     } catch (const Napi::Error& error) {
-      callback_error_ = Napi::Persistent(error.Value());
+      callback_error_ = error;
       cancel_->cancel();
     }
   }
 
-  Napi::Promise::Deferred deferred_;
+  std::shared_ptr<Runtime> runtime_;
   Execute execute_;
   Convert convert_;
-  HandleUse use_;
   std::unique_ptr<Progress> progress_;
-  Napi::ObjectReference callback_error_;
+  std::optional<Napi::Error> callback_error_;
   std::optional<Output> output_;
   std::exception_ptr failure_;
 };
 
 /// Runs `execute` on a worker thread and returns a promise of `convert` of its result.
-template <class Output, class Execute, class Convert>
+template <class Execute, class Convert>
 Napi::Promise promise_task(Napi::Env env, const TaskOptions& options, Execute&& execute, Convert&& convert) {
+  using Output = std::invoke_result_t<Execute&, const TaskContext&>;
   auto task = std::make_unique<PromiseTask<Output>>(env, options, std::forward<Execute>(execute),
                                                     std::forward<Convert>(convert));
   Napi::Promise promise = task->promise();
@@ -149,10 +169,14 @@ Napi::Promise promise_task(Napi::Env env, const TaskOptions& options, Execute&& 
   return promise;
 }
 
-/// The output of tasks without a result.
-struct Nothing {};
-inline Napi::Value to_undefined(Napi::Env env, Nothing&&) {
-  return env.Undefined();
+/// The same for `execute` without a result.
+template <class Execute>
+Napi::Promise promise_task(Napi::Env env, const TaskOptions& options, Execute&& execute) {
+  const auto run = [execute = std::forward<Execute>(execute)](const TaskContext& task) {
+    execute(task);
+    return std::monostate{};
+  };
+  return promise_task(env, options, run, [](Napi::Env env, std::monostate) { return env.Undefined(); });
 }
 
 }  // namespace lorekeep::binding

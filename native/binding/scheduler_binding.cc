@@ -1,4 +1,4 @@
-#include "binding/scheduler_binding.h"
+#include "binding/exports.h"
 
 #include <cmath>
 #include <limits>
@@ -79,37 +79,33 @@ std::uint32_t sum(const scheduler::PerClass<std::uint32_t>& counts) {
 }  // namespace
 
 void configure_scheduler(const Napi::CallbackInfo& info) {
-  guarded(info.Env(), [&] { Control::of_process().configure(scheduler::complete(settings_argument(info[0]))); });
+  Control::of_process().configure(scheduler::complete(settings_argument(info[0])));
 }
 
 void set_throttle(const Napi::CallbackInfo& info) {
-  guarded(info.Env(), [&] {
-    const double level = info[0].IsNumber() ? info[0].As<Napi::Number>().DoubleValue() : -1;
-    if (!(level >= 0 && level <= 1)) fail(Code::kInvalidArgument, "level: a number from 0 to 1 is expected");
-    Control::of_process().set_throttle(level);
-  });
+  const double level = info[0].IsNumber() ? info[0].As<Napi::Number>().DoubleValue() : -1;
+  if (!(level >= 0 && level <= 1)) fail(Code::kInvalidArgument, "level: a number from 0 to 1 is expected");
+  Control::of_process().set_throttle(level);
 }
 
 Napi::Value scheduler_stats(const Napi::CallbackInfo& info) {
-  return guarded(info.Env(), [&]() -> Napi::Value {
-    const Napi::Env env = info.Env();
-    const scheduler::Report report = Control::of_process().report();
-    Napi::Object object = Napi::Object::New(env);
-    object.Set("throttle", Control::of_process().throttle());
-    object.Set("steps", static_cast<double>(report.stats.steps));
-    object.Set("busyMs", report.stats.busy_ms);
-    object.Set("longestStepMs", report.stats.longest_step_ms);
-    object.Set("chunksCut", static_cast<double>(report.stats.chunks_cut));
-    object.Set("pauses", static_cast<double>(report.pauses));
-    object.Set("pausedMs", report.paused_ms);
-    object.Set("running", sum(report.running));
-    object.Set("queued", sum(report.queued));
-    object.Set("threads", report.threads);
-    for (std::size_t i = 0; i < scheduler::kConsumerClasses; ++i) {
-      object.Set(kClassNames[i], class_stats(env, report, i));
-    }
-    return object;
-  });
+  const Napi::Env env = info.Env();
+  const scheduler::Report report = Control::of_process().report();
+  Napi::Object object = Napi::Object::New(env);
+  object.Set("throttle", Control::of_process().throttle());
+  object.Set("steps", static_cast<double>(report.stats.steps));
+  object.Set("busyMs", report.stats.busy_ms);
+  object.Set("longestStepMs", report.stats.longest_step_ms);
+  object.Set("chunksCut", static_cast<double>(report.stats.chunks_cut));
+  object.Set("pauses", static_cast<double>(report.pauses));
+  object.Set("pausedMs", report.paused_ms);
+  object.Set("running", sum(report.running));
+  object.Set("queued", sum(report.queued));
+  object.Set("threads", report.threads);
+  for (std::size_t i = 0; i < scheduler::kConsumerClasses; ++i) {
+    object.Set(kClassNames[i], class_stats(env, report, i));
+  }
+  return object;
 }
 
 }  // namespace lorekeep::binding

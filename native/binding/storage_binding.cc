@@ -1,5 +1,7 @@
 #include "binding/storage_binding.h"
 
+#include "binding/exports.h"
+
 #include "binding/arguments.h"
 #include "binding/buffers_binding.h"
 #include "binding/layout.gen.h"
@@ -23,249 +25,212 @@ using Found = store::Timed<store::SearchResult>;
 using Built = std::shared_ptr<const store::Storage>;
 
 Napi::Value wrap_storage(Napi::Env env, Built&& built) {
-  auto& constructor = Environment::of(env).constructors.storage;
   const std::size_t bytes = built->heap_bytes();
-  return StorageBinding::wrap(env, constructor, std::move(built), bytes);
+  return StorageBinding::wrap(env, std::move(built), bytes);
 }
 
 }  // namespace
 
-Napi::Function StorageBinding::define(Napi::Env env) {
-  return DefineClass(
-      env, kName,
-      with_handle_members({
-          InstanceMethod("search", &StorageBinding::search),
-          InstanceMethod("searchNow", &StorageBinding::search_now),
-          InstanceMethod("highlight", &StorageBinding::highlight),
-          InstanceMethod("reportRecall", &StorageBinding::report_recall),
-          InstanceMethod("compileFilter", &StorageBinding::compile_filter),
-          InstanceMethod("documentFrequency", &StorageBinding::document_frequency),
-          InstanceMethod("find", &StorageBinding::find),
-          InstanceMethod("matching", &StorageBinding::matching),
-          InstanceMethod("records", &StorageBinding::records),
-          InstanceMethod("rows", &StorageBinding::rows),
-          InstanceMethod("distinct", &StorageBinding::distinct),
-          InstanceMethod("indexes", &StorageBinding::indexes),
-          InstanceAccessor("size", &StorageBinding::number<&store::Storage::size>, nullptr),
-          InstanceAccessor("dimension", &StorageBinding::dimension, nullptr),
-          InstanceAccessor("memoryBytes", &StorageBinding::number<&store::Storage::memory_bytes>, nullptr),
-          InstanceAccessor("tokenizer", &StorageBinding::tokenizer, nullptr),
-          InstanceAccessor("fields", &StorageBinding::fields, nullptr),
-      }));
+StorageBinding::Members StorageBinding::members() {
+  return {
+      method<&StorageBinding::search>("search"),
+      method<&StorageBinding::search_now>("searchNow"),
+      method<&StorageBinding::highlight>("highlight"),
+      method<&StorageBinding::report_recall>("reportRecall"),
+      method<&StorageBinding::compile_filter>("compileFilter"),
+      method<&StorageBinding::document_frequency>("documentFrequency"),
+      method<&StorageBinding::find>("find"),
+      method<&StorageBinding::matching>("matching"),
+      method<&StorageBinding::records>("records"),
+      method<&StorageBinding::rows>("rows"),
+      method<&StorageBinding::distinct>("distinct"),
+      method<&StorageBinding::indexes>("indexes"),
+      number<&store::Storage::size>("size"),
+      getter<&StorageBinding::dimension>("dimension"),
+      number<&store::Storage::memory_bytes>("memoryBytes"),
+      getter<&StorageBinding::tokenizer>("tokenizer"),
+      getter<&StorageBinding::fields>("fields"),
+  };
 }
 
 Napi::Value StorageBinding::search(const Napi::CallbackInfo& info) {
-  return guarded(info.Env(), [&]() -> Napi::Value {
-    const auto request = std::make_shared<const StorageRequest>(info, use());
-    TaskOptions options{Lane::kQuick, cancel_argument(info[5]), this, {}};
-    return promise_task<Found>(
-        info.Env(), options,
-        [request, runtime = Environment::of(info.Env()).shared_runtime()](const TaskContext& task) {
-          return store::timed([&] { return request->storage().search(request->request(runtime->work(task.cancel))); });
-        },
-        [request, times = times_](Napi::Env env, Found&& found) {
-          request->cost(*times).learn(found.taken);
-          request->learn(found.result);
-          return readable_result(env, request->shared_storage(), std::move(found.result));
-        });
-  });
+  const auto request = std::make_shared<const StorageRequest>(info, use());
+  return promise_task(
+      info.Env(), {Lane::kQuick, cancel_argument(info[5]), this},
+      [request](const TaskContext& task) {
+        return store::timed([&] { return request->storage().search(request->request(task.work())); });
+      },
+      [request, times = times_](Napi::Env env, Found&& found) {
+        request->cost(*times).learn(found.taken);
+        request->learn(found.result);
+        return readable_result(env, request->shared_storage(), std::move(found.result));
+      });
 }
 
 Napi::Value StorageBinding::search_now(const Napi::CallbackInfo& info) {
-  return guarded(info.Env(), [&]() -> Napi::Value {
-    const auto begin = store::SearchClock::now();
-    const StorageRequest request(info, use());
-    const store::Storage& storage = request.storage();
-    // After reading the variables, because their getters may detach the array.
-    const std::size_t hits = std::min(request.request({}).top_k, storage.size());
-    const std::span<double> numbers = result_argument(info[5], result_numbers(storage, hits));
-    const auto runtime = Environment::of(info.Env()).shared_runtime();
-    const auto search = [&](const CancelToken& cancel) {
-      const Work work = runtime->work(cancel);
-      // Parallel legs would cost more here than they save.
-      const bool hybrid = request.request({}).mode == store::Mode::kHybrid;
-      return storage.search(request.request(hybrid ? work.alone() : work));
-    };
-    const auto found = store::search_if_short(store::kShortOfStorage, request.cost(*times_), search);
-    Napi::Value rest = info.Env().Undefined();
-    if (found && converts_at_once(storage, *found)) {
-      request.learn(*found);
-      rest = flatten(info.Env(), storage, *found, numbers);
-    }
-    write_held(numbers, begin);
-    return rest;
-  });
+  const auto begin = store::SearchClock::now();
+  const StorageRequest request(info, use());
+  const store::Storage& storage = request.storage();
+  // After reading the variables, because their getters may detach the array.
+  const std::size_t hits = std::min(request.request({}).top_k, storage.size());
+  const std::span<double> numbers = result_argument(info[5], result_numbers(storage, hits));
+  const auto runtime = Environment::of(info.Env()).shared_runtime();
+  const auto search = [&](const CancelToken& cancel) {
+    const Work work = runtime->work(cancel);
+    // Parallel legs would cost more here than they save.
+    const bool hybrid = request.request({}).mode == store::Mode::kHybrid;
+    return storage.search(request.request(hybrid ? work.alone() : work));
+  };
+  const auto found = store::search_if_short(store::kShortOfStorage, request.cost(*times_), search);
+  Napi::Value rest = info.Env().Undefined();
+  if (found && converts_at_once(storage, *found)) {
+    request.learn(*found);
+    rest = flatten(info.Env(), storage, *found, numbers);
+  }
+  write_held(numbers, begin);
+  return rest;
 }
 
 // highlight(text, lexical, ordinals, cancel): of each record the number of matches, then a Highlight of layout.gen.h of
 // each.
 Napi::Value StorageBinding::highlight(const Napi::CallbackInfo& info) {
-  return guarded(info.Env(), [&]() -> Napi::Value {
-    const auto storage = use();
-    auto lexical = lexical_argument(info[1]);
-    if (!lexical) lexical = std::make_shared<const store::LexicalOptions>();
-    const auto ordinals = ordinals_argument(info[2]);
-    const auto runtime = Environment::of(info.Env()).shared_runtime();
-    return promise_task<std::vector<std::uint32_t>>(
-        info.Env(), {Lane::kQuick, cancel_argument(info[3]), this, {}},
-        [=, text = string_argument(info[0], "text"), asked = ordinals](const TaskContext& task) {
-          std::vector<std::uint32_t> numbers;
-          for (const auto& found : store::highlights(*storage, text, *lexical, asked, runtime->work(task.cancel))) {
-            numbers.push_back(static_cast<std::uint32_t>(found.size()));
-            for (const text::Highlight& one : found) {
-              namespace at = layout::highlight;
-              std::uint32_t* const to = &*numbers.insert(numbers.end(), at::kNumbers, 0);
-              to[at::kBegin] = one.begin;
-              to[at::kEnd] = one.end;
-              to[at::kClause] = one.clause;
-            }
+  const auto storage = use();
+  auto lexical = lexical_argument(info[1]);
+  if (!lexical) lexical = std::make_shared<const store::LexicalOptions>();
+  const auto ordinals = ordinals_argument(info[2]);
+  return promise_task(
+      info.Env(), {Lane::kQuick, cancel_argument(info[3]), this},
+      [=, text = string_argument(info[0], "text"), asked = ordinals](const TaskContext& task) {
+        std::vector<std::uint32_t> numbers;
+        for (const auto& found : store::highlights(*storage, text, *lexical, asked, task.work())) {
+          numbers.push_back(static_cast<std::uint32_t>(found.size()));
+          for (const text::Highlight& one : found) {
+            namespace at = layout::highlight;
+            std::uint32_t* const to = &*numbers.insert(numbers.end(), at::kNumbers, 0);
+            to[at::kBegin] = one.begin;
+            to[at::kEnd] = one.end;
+            to[at::kClause] = one.clause;
           }
-          return numbers;
-        },
-        [](Napi::Env env, std::vector<std::uint32_t>&& numbers) {
-          return to_js_array<Napi::Uint32Array>(env, numbers);
-        });
-  });
+        }
+        return numbers;
+      },
+      [](Napi::Env env, std::vector<std::uint32_t>&& numbers) { return to_js_array<Napi::Uint32Array>(env, numbers); });
 }
 
 // reportRecall(k, ef, cancel): of each cell a RecallCell of layout.gen.h.
 Napi::Value StorageBinding::report_recall(const Napi::CallbackInfo& info) {
-  return guarded(info.Env(), [&]() -> Napi::Value {
-    const auto storage = use();
-    vector::RecallOptions options;
-    options.k = integer_argument(info[0], "k", 1, kMaxHits);
-    options.ef = integer_argument(info[1], "ef", 0, vector::kMaxEf);
-    const auto runtime = Environment::of(info.Env()).shared_runtime();
-    return promise_task<std::vector<vector::RecallCell>>(
-        info.Env(), {Lane::kLong, cancel_argument(info[2]), this, {}},
-        [=](const TaskContext& task) mutable {
-          options.work = runtime->work(task.cancel);
-          return vector::report_recall(*storage->vectors(), options);
-        },
-        [](Napi::Env env, std::vector<vector::RecallCell>&& cells) -> Napi::Value {
-          namespace at = layout::recall_cell;
-          auto numbers = Napi::Float64Array::New(env, cells.size() * at::kNumbers);
-          for (std::size_t i = 0; i < cells.size(); ++i) {
-            double* const to = numbers.Data() + i * at::kNumbers;
-            to[at::kFilter] = static_cast<double>(cells[i].filter);
-            to[at::kShare] = cells[i].share;
-            to[at::kRecall] = cells[i].recall;
-            to[at::kEf] = static_cast<double>(cells[i].ef);
-          }
-          return numbers;
-        });
-  });
+  const auto storage = use();
+  vector::RecallOptions options;
+  options.k = integer_argument(info[0], "k", 1, kMaxHits);
+  options.ef = integer_argument(info[1], "ef", 0, vector::kMaxEf);
+  return promise_task(
+      info.Env(), {Lane::kLong, cancel_argument(info[2]), this},
+      [=](const TaskContext& task) mutable {
+        options.work = task.work();
+        return vector::report_recall(*storage->vectors(), options);
+      },
+      [](Napi::Env env, std::vector<vector::RecallCell>&& cells) -> Napi::Value {
+        namespace at = layout::recall_cell;
+        auto numbers = Napi::Float64Array::New(env, cells.size() * at::kNumbers);
+        for (std::size_t i = 0; i < cells.size(); ++i) {
+          double* const to = numbers.Data() + i * at::kNumbers;
+          to[at::kFilter] = static_cast<double>(cells[i].filter);
+          to[at::kShare] = cells[i].share;
+          to[at::kRecall] = cells[i].recall;
+          to[at::kEf] = static_cast<double>(cells[i].ef);
+        }
+        return numbers;
+      });
 }
 
 Napi::Value StorageBinding::compile_filter(const Napi::CallbackInfo& info) {
-  return guarded(info.Env(), [&]() -> Napi::Value {
-    const auto storage = use();
-    static const auto kNoFields = std::make_shared<const filter::Schema>();
-    const auto schema = storage->metadata() == nullptr ? kNoFields : storage->metadata()->shared_schema();
-    auto predicate = filter::Predicate::compile(to_value(info[0], "filter", filter::kMaxPredicateElements), schema);
-    return FilterBinding::wrap(info.Env(), Environment::of(info.Env()).constructors.filter,
-                               std::make_shared<store::CompiledFilter>(std::move(predicate)), 0);
-  });
+  const auto storage = use();
+  static const auto kNoFields = std::make_shared<const filter::Schema>();
+  const auto schema = storage->metadata() == nullptr ? kNoFields : storage->metadata()->shared_schema();
+  auto predicate = filter::Predicate::compile(to_value(info[0], "filter", filter::kMaxPredicateElements), schema);
+  return FilterBinding::wrap(info.Env(), std::make_shared<store::CompiledFilter>(std::move(predicate)), 0);
 }
 
 Napi::Value StorageBinding::document_frequency(const Napi::CallbackInfo& info) {
-  return guarded(info.Env(), [&]() -> Napi::Value {
-    const auto storage = use();
-    const auto entry =
-        storage->text_index() == nullptr ? std::nullopt : storage->text_index()->find(string_argument(info[0], "word"));
-    return Napi::Number::New(info.Env(), entry ? entry->documents : 0);
-  });
+  const auto storage = use();
+  const auto entry =
+      storage->text_index() == nullptr ? std::nullopt : storage->text_index()->find(string_argument(info[0], "word"));
+  return Napi::Number::New(info.Env(), entry ? entry->documents : 0);
 }
 
 Napi::Value StorageBinding::dimension(const Napi::CallbackInfo& info) {
-  return guarded(info.Env(),
-                 [&] { return Napi::Number::New(info.Env(), static_cast<double>(peek().vectors()->dimension())); });
+  return Napi::Number::New(info.Env(), static_cast<double>(peek().vectors()->dimension()));
 }
 
 Napi::Value StorageBinding::tokenizer(const Napi::CallbackInfo& info) {
-  return guarded(info.Env(), [&]() -> Napi::Value {
-    const text::TextIndex* index = peek().text_index();
-    if (index == nullptr) return info.Env().Undefined();
-    return Napi::String::New(info.Env(), std::string(text::tokenizer_name(index->tokenizer())));
-  });
+  const text::TextIndex* index = peek().text_index();
+  if (index == nullptr) return info.Env().Undefined();
+  return Napi::String::New(info.Env(), std::string(text::tokenizer_name(index->tokenizer())));
 }
 
 Napi::Value StorageBinding::fields(const Napi::CallbackInfo& info) {
-  return guarded(info.Env(), [&]() -> Napi::Value {
-    const filter::Columns* metadata = peek().metadata();
-    if (metadata == nullptr) return info.Env().Undefined();
-    Napi::Array fields = Napi::Array::New(info.Env());
-    for (std::uint32_t i = 0; i < metadata->schema().size(); ++i) {
-      const filter::Field& field = metadata->schema()[i];
-      Napi::Object object = Napi::Object::New(info.Env());
-      object.Set("name", field.name);
-      object.Set("type", std::string(filter::type_name(field.type)));
-      if (field.format != filter::IntFormat::kNone)
-        object.Set("format", std::string(filter::format_name(field.format)));
-      fields.Set(i, object);
-    }
-    return fields;
+  const filter::Columns* metadata = peek().metadata();
+  if (metadata == nullptr) return info.Env().Undefined();
+  return to_js_list(info.Env(), metadata->schema(), [&](const filter::Field& field) {
+    Napi::Object object = Napi::Object::New(info.Env());
+    object.Set("name", field.name);
+    object.Set("type", std::string(filter::type_name(field.type)));
+    if (field.format != filter::IntFormat::kNone) object.Set("format", std::string(filter::format_name(field.format)));
+    return object;
   });
 }
 
 Napi::Value build_storage(const Napi::CallbackInfo& info) {
-  return guarded(info.Env(), [&]() -> Napi::Value {
-    struct Input {
-      TextArena ids, texts;
-      std::vector<float> rows;
-      std::shared_ptr<filter::ColumnsBuilder> metadata;  // null: the records have no fields
-    };
-    auto input = std::make_shared<Input>();
-    input->ids = unwrap_argument<TextArenaBinding>(info[0], "ids")->take();
-    input->texts = unwrap_argument<TextArenaBinding>(info[1], "texts")->take();
-    input->rows = unwrap_argument<RowBufferBinding>(info[2], "rows")->take();
-    const auto dimension = integer_argument(info[3], "dimension", 1, vector::kMaxDimension);
-    if (!info[4].IsUndefined()) {
-      input->metadata = unwrap_argument<MetadataBufferBinding>(info[4], "metadata")->take();
-    }
-    const Napi::Object given = object_argument(info[5], "options");
-    const VectorOptions vectors = vector_options(given);
-    const text::Tokenizer tokenizer = tokenizer_argument(given.Get("tokenizer"));
-    TaskOptions options{Lane::kLong, cancel_argument(info[6]), nullptr, progress_argument(info[7])};
-    auto runtime = Environment::of(info.Env()).shared_runtime();
-    return promise_task<Built>(
-        info.Env(), options,
-        [=](const TaskContext& task) {
-          store::StorageParts parts;
-          if (input->metadata) {
-            parts.metadata = std::make_shared<const filter::Columns>(std::move(*input->metadata).build());
-          }
-          parts.text_index = build_text(input->texts, tokenizer, vectors.threads, *runtime, task.cancel);
-          parts.vectors = build_vectors(std::move(input->rows), dimension, vectors, *runtime, task);
-          parts.ids = std::move(input->ids);
-          parts.texts = std::move(input->texts);
-          return std::make_shared<const store::Storage>(std::move(parts));
-        },
-        wrap_storage);
-  });
+  struct Input {
+    TextArena ids, texts;
+    std::vector<float> rows;
+    std::shared_ptr<filter::ColumnsBuilder> metadata;  // null: the records have no fields
+  };
+  auto input = std::make_shared<Input>();
+  input->ids = unwrap_argument<TextArenaBinding>(info[0], "ids")->take();
+  input->texts = unwrap_argument<TextArenaBinding>(info[1], "texts")->take();
+  input->rows = unwrap_argument<RowBufferBinding>(info[2], "rows")->take();
+  const auto dimension = integer_argument(info[3], "dimension", 1, vector::kMaxDimension);
+  if (!info[4].IsUndefined()) {
+    input->metadata = unwrap_argument<MetadataBufferBinding>(info[4], "metadata")->take();
+  }
+  const Napi::Object given = object_argument(info[5], "options");
+  const VectorOptions vectors = vector_options(given);
+  const text::Tokenizer tokenizer = tokenizer_argument(given.Get("tokenizer"));
+  return promise_task(
+      info.Env(), {Lane::kLong, cancel_argument(info[6]), nullptr, progress_argument(info[7])},
+      [=](const TaskContext& task) {
+        store::StorageParts parts;
+        if (input->metadata) {
+          parts.metadata = std::make_shared<const filter::Columns>(std::move(*input->metadata).build());
+        }
+        parts.text_index = build_text(input->texts, tokenizer, vectors.threads, task);
+        parts.vectors = build_vectors(std::move(input->rows), dimension, vectors, task);
+        parts.ids = std::move(input->ids);
+        parts.texts = std::move(input->texts);
+        return std::make_shared<const store::Storage>(std::move(parts));
+      },
+      wrap_storage);
 }
 
 Napi::Value assemble_storage(const Napi::CallbackInfo& info) {
-  return guarded(info.Env(), [&]() -> Napi::Value {
-    auto* records = unwrap_argument<RecordsBinding>(info[0], "records");
-    auto vectors = unwrap_argument<VectorIndexBinding>(info[1], "vectors")->use();
-    auto text_index = unwrap_argument<TextIndexBinding>(info[2], "textIndex")->use();
-    TaskOptions options{Lane::kLong, cancel_argument(info[3]), nullptr, {}};
-    return promise_task<Built>(
-        info.Env(), options,
-        [given = records->surrender(info.Env()), vectors, text_index](const TaskContext&) {
-          store::StorageParts parts;
-          parts.ids = std::move(given->ids);
-          parts.file = given->file;
-          parts.ids_checked = true;
-          parts.texts = std::move(given->texts);
-          parts.metadata = std::move(given->metadata);
-          parts.vectors = vectors;
-          parts.text_index = text_index;
-          return std::make_shared<const store::Storage>(std::move(parts));
-        },
-        wrap_storage);
-  });
+  auto* records = unwrap_argument<RecordsBinding>(info[0], "records");
+  auto vectors = unwrap_argument<VectorIndexBinding>(info[1], "vectors")->use();
+  auto text_index = unwrap_argument<TextIndexBinding>(info[2], "textIndex")->use();
+  return promise_task(
+      info.Env(), {Lane::kLong, cancel_argument(info[3])},
+      [given = records->surrender(info.Env()), vectors, text_index](const TaskContext&) {
+        store::StorageParts parts;
+        parts.ids = std::move(given->ids);
+        parts.file = given->file;
+        parts.ids_checked = true;
+        parts.texts = std::move(given->texts);
+        parts.metadata = std::move(given->metadata);
+        parts.vectors = vectors;
+        parts.text_index = text_index;
+        return std::make_shared<const store::Storage>(std::move(parts));
+      },
+      wrap_storage);
 }
 
 }  // namespace lorekeep::binding

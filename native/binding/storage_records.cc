@@ -58,107 +58,93 @@ Matching matching_records(const store::Storage& storage, const store::PreparedFi
 
 // find(ids, cancel): the ordinal of each id, -1 for an unknown one.
 Napi::Value StorageBinding::find(const Napi::CallbackInfo& info) {
-  return guarded(info.Env(), [&]() -> Napi::Value {
-    return promise_task<std::vector<std::int32_t>>(
-        info.Env(), {Lane::kQuick, cancel_argument(info[1]), this, {}},
-        [storage = use(), ids = strings_argument(info[0], "ids")](const TaskContext&) {
-          std::vector<std::int32_t> ordinals;
-          for (const std::string& id : ids) {
-            const auto found = storage->find(id);
-            ordinals.push_back(found ? static_cast<std::int32_t>(*found) : -1);
-          }
-          storage->check_files();
-          return ordinals;
-        },
-        [](Napi::Env env, std::vector<std::int32_t>&& ordinals) {
-          return to_js_array<Napi::Int32Array>(env, ordinals);
-        });
-  });
+  return promise_task(
+      info.Env(), {Lane::kQuick, cancel_argument(info[1]), this},
+      [storage = use(), ids = strings_argument(info[0], "ids")](const TaskContext&) {
+        std::vector<std::int32_t> ordinals;
+        for (const std::string& id : ids) {
+          const auto found = storage->find(id);
+          ordinals.push_back(found ? static_cast<std::int32_t>(*found) : -1);
+        }
+        storage->check_files();
+        return ordinals;
+      },
+      [](Napi::Env env, std::vector<std::int32_t>&& ordinals) { return to_js_array<Napi::Int32Array>(env, ordinals); });
 }
 
 // matching(filter, variables, begin, limit, cancel): ordinals and count.
 Napi::Value StorageBinding::matching(const Napi::CallbackInfo& info) {
-  return guarded(info.Env(), [&]() -> Napi::Value {
-    const auto storage = use();
-    std::shared_ptr<const store::PreparedFilter> filter;
-    if (!info[0].IsUndefined()) {
-      const auto compiled = unwrap_argument<FilterBinding>(info[0], "filter")->compiled();
-      filter = std::make_shared<const store::PreparedFilter>(compiled->prepare(storage, variables_argument(info[1])));
-    }
-    const auto begin = integer_argument(info[2], "offset", 0, std::uint64_t{1} << 32);
-    const auto limit = integer_argument(info[3], "limit", 0, std::uint64_t{1} << 32);
-    return promise_task<Matching>(
-        info.Env(), {Lane::kQuick, cancel_argument(info[4]), this, {}},
-        [=](const TaskContext& task) { return matching_records(*storage, filter.get(), begin, limit, task.cancel); },
-        [](Napi::Env env, Matching&& found) -> Napi::Value {
-          Napi::Object result = Napi::Object::New(env);
-          result.Set("count", static_cast<double>(found.count));
-          result.Set("ordinals", to_js_ordinals(env, std::move(found.ordinals)));
-          return result;
-        });
-  });
+  const auto storage = use();
+  std::shared_ptr<const store::PreparedFilter> filter;
+  if (!info[0].IsUndefined()) {
+    const auto compiled = unwrap_argument<FilterBinding>(info[0], "filter")->compiled();
+    filter = std::make_shared<const store::PreparedFilter>(compiled->prepare(storage, variables_argument(info[1])));
+  }
+  const auto begin = integer_argument(info[2], "offset", 0, std::uint64_t{1} << 32);
+  const auto limit = integer_argument(info[3], "limit", 0, std::uint64_t{1} << 32);
+  return promise_task(
+      info.Env(), {Lane::kQuick, cancel_argument(info[4]), this},
+      [=](const TaskContext& task) { return matching_records(*storage, filter.get(), begin, limit, task.cancel); },
+      [](Napi::Env env, Matching&& found) -> Napi::Value {
+        Napi::Object result = Napi::Object::New(env);
+        result.Set("count", static_cast<double>(found.count));
+        result.Set("ordinals", to_js_ordinals(env, std::move(found.ordinals)));
+        return result;
+      });
 }
 
 // records(ordinals): numbers and a reader, as search() returns them.
 Napi::Value StorageBinding::records(const Napi::CallbackInfo& info) {
-  return guarded(info.Env(), [&]() -> Napi::Value {
-    const auto storage = use();
-    store::SearchResult found;
-    for (const std::uint32_t ordinal : known_ordinals(info[0], *storage)) {
-      store::Hit hit{};
-      hit.ordinal = ordinal;
-      found.hits.push_back(hit);
-    }
-    return readable_result(info.Env(), storage, std::move(found));
-  });
+  const auto storage = use();
+  store::SearchResult found;
+  for (const std::uint32_t ordinal : known_ordinals(info[0], *storage)) {
+    store::Hit hit{};
+    hit.ordinal = ordinal;
+    found.hits.push_back(hit);
+  }
+  return readable_result(info.Env(), storage, std::move(found));
 }
 
 // rows(ordinals, cancel): the embeddings.
 Napi::Value StorageBinding::rows(const Napi::CallbackInfo& info) {
-  return guarded(info.Env(), [&]() -> Napi::Value {
-    const auto storage = use();
-    return promise_task<std::vector<float>>(
-        info.Env(), {Lane::kQuick, cancel_argument(info[1]), this, {}},
-        [storage, ordinals = known_ordinals(info[0], *storage)](const TaskContext& task) {
-          std::vector<float> rows;
-          for (const std::uint32_t ordinal : ordinals) {
-            task.cancel.check();
-            const std::vector<float> row = storage->vectors()->row(ordinal);
-            rows.insert(rows.end(), row.begin(), row.end());
-          }
-          storage->check_files();
-          return rows;
-        },
-        [](Napi::Env env, std::vector<float>&& rows) { return to_js_array<Napi::Float32Array>(env, rows); });
-  });
+  const auto storage = use();
+  return promise_task(
+      info.Env(), {Lane::kQuick, cancel_argument(info[1]), this},
+      [storage, ordinals = known_ordinals(info[0], *storage)](const TaskContext& task) {
+        std::vector<float> rows;
+        for (const std::uint32_t ordinal : ordinals) {
+          task.cancel.check();
+          const std::vector<float> row = storage->vectors()->row(ordinal);
+          rows.insert(rows.end(), row.begin(), row.end());
+        }
+        storage->check_files();
+        return rows;
+      },
+      [](Napi::Env env, std::vector<float>&& rows) { return to_js_array<Napi::Float32Array>(env, rows); });
 }
 
 // distinct(ordinals, distance, most, cancel): positions of the records that are kept.
 Napi::Value StorageBinding::distinct(const Napi::CallbackInfo& info) {
-  return guarded(info.Env(), [&]() -> Napi::Value {
-    const auto storage = use();
-    const auto distance = static_cast<float>(info[1].ToNumber().DoubleValue());
-    const auto most = integer_argument(info[2], "most", 0, std::uint64_t{1} << 32);
-    return promise_task<Ordinals>(
-        info.Env(), {Lane::kQuick, cancel_argument(info[3]), this, {}},
-        [=, ordinals = known_ordinals(info[0], *storage)](const TaskContext& task) {
-          Ordinals kept = store::distinct(*storage, ordinals, distance, most, &task.cancel);
-          storage->check_files();
-          return kept;
-        },
-        to_js_ordinals);
-  });
+  const auto storage = use();
+  const auto distance = static_cast<float>(info[1].ToNumber().DoubleValue());
+  const auto most = integer_argument(info[2], "most", 0, std::uint64_t{1} << 32);
+  return promise_task(
+      info.Env(), {Lane::kQuick, cancel_argument(info[3]), this},
+      [=, ordinals = known_ordinals(info[0], *storage)](const TaskContext& task) {
+        Ordinals kept = store::distinct(*storage, ordinals, distance, most, &task.cancel);
+        storage->check_files();
+        return kept;
+      },
+      to_js_ordinals);
 }
 
 // indexes(): [vector index, text index], which share the storage's memory.
 Napi::Value StorageBinding::indexes(const Napi::CallbackInfo& info) {
-  return guarded(info.Env(), [&]() -> Napi::Value {
-    const auto storage = use();
-    Napi::Array pair = Napi::Array::New(info.Env(), 2);
-    pair.Set(0u, wrap_index(info.Env(), std::shared_ptr(storage->parts().vectors)));
-    pair.Set(1u, wrap_text_index(info.Env(), std::shared_ptr(storage->parts().text_index)));
-    return pair;
-  });
+  const auto storage = use();
+  Napi::Array pair = Napi::Array::New(info.Env(), 2);
+  pair.Set(0u, wrap_index(info.Env(), std::shared_ptr(storage->parts().vectors)));
+  pair.Set(1u, wrap_text_index(info.Env(), std::shared_ptr(storage->parts().text_index)));
+  return pair;
 }
 
 }  // namespace lorekeep::binding

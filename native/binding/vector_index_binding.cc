@@ -1,5 +1,7 @@
 #include "binding/vector_index_binding.h"
 
+#include "binding/exports.h"
+
 #include <algorithm>
 #include <optional>
 
@@ -78,115 +80,96 @@ Found run_query(const vector::VectorIndex& index, Query& query, const Work& work
 
 }  // namespace
 
-Napi::Function VectorIndexBinding::define(Napi::Env env) {
-  return DefineClass(
-      env, kName,
-      with_handle_members({
-          InstanceMethod("search", &VectorIndexBinding::search),
-          InstanceMethod("searchNow", &VectorIndexBinding::search_now),
-          InstanceMethod("save", &VectorIndexBinding::save),
-          InstanceAccessor("size", &VectorIndexBinding::number<&vector::VectorIndex::size>, nullptr),
-          InstanceAccessor("dimension", &VectorIndexBinding::number<&vector::VectorIndex::dimension>, nullptr),
-          InstanceAccessor("kind", &VectorIndexBinding::kind, nullptr),
-          InstanceAccessor("linked", &VectorIndexBinding::linked, nullptr),
-          InstanceAccessor("vectorType", &VectorIndexBinding::vector_type, nullptr),
-          InstanceAccessor("memoryBytes", &VectorIndexBinding::number<&vector::VectorIndex::memory_bytes>, nullptr),
-      }));
+VectorIndexBinding::Members VectorIndexBinding::members() {
+  return {
+      method<&VectorIndexBinding::search>("search"),
+      method<&VectorIndexBinding::search_now>("searchNow"),
+      method<&VectorIndexBinding::save>("save"),
+      number<&vector::VectorIndex::size>("size"),
+      number<&vector::VectorIndex::dimension>("dimension"),
+      getter<&VectorIndexBinding::kind>("kind"),
+      getter<&VectorIndexBinding::linked>("linked"),
+      getter<&VectorIndexBinding::vector_type>("vectorType"),
+      number<&vector::VectorIndex::memory_bytes>("memoryBytes"),
+  };
 }
 
 Napi::Value VectorIndexBinding::search(const Napi::CallbackInfo& info) {
-  return guarded(info.Env(), [&]() -> Napi::Value {
-    auto index = use();
-    auto query = std::make_shared<Query>(Query{floats_argument(info[0], "query"), {}, FilterArgument(info[4])});
-    query->options.k = integer_argument(info[1], "k", 1, kMaxHits);
-    query->options.ef = integer_argument(info[2], "ef", 0, vector::kMaxEf);
-    if (info[3].ToBoolean()) query->options.path = vector::SearchPath::kExact;
-    TaskOptions options{Lane::kQuick, cancel_argument(info[5]), this, {}};
-    auto runtime = Environment::of(info.Env()).shared_runtime();
-    return promise_task<Found>(
-        info.Env(), options,
-        [index, query, runtime](const TaskContext& task) {
-          return run_query(*index, *query, runtime->work(task.cancel));
-        },
-        [query, times = times_](Napi::Env env, Found&& found) {
-          const std::size_t queries = found.result.size();
-          if (queries > 0 && query->plain()) times->learn(found.taken, walks_size(queries, query->options));
-          return to_js_result(env, found.result);
-        });
-  });
+  auto index = use();
+  auto query = std::make_shared<Query>(Query{floats_argument(info[0], "query"), {}, FilterArgument(info[4])});
+  query->options.k = integer_argument(info[1], "k", 1, kMaxHits);
+  query->options.ef = integer_argument(info[2], "ef", 0, vector::kMaxEf);
+  if (info[3].ToBoolean()) query->options.path = vector::SearchPath::kExact;
+  return promise_task(
+      info.Env(), {Lane::kQuick, cancel_argument(info[5]), this},
+      [index, query](const TaskContext& task) { return run_query(*index, *query, task.work()); },
+      [query, times = times_](Napi::Env env, Found&& found) {
+        const std::size_t queries = found.result.size();
+        if (queries > 0 && query->plain()) times->learn(found.taken, walks_size(queries, query->options));
+        return to_js_result(env, found.result);
+      });
 }
 
 Napi::Value VectorIndexBinding::search_now(const Napi::CallbackInfo& info) {
-  return guarded(info.Env(), [&]() -> Napi::Value {
-    const auto begin = store::SearchClock::now();
-    const auto index = use();
-    const std::vector<float> rows = floats_argument(info[0], "query");
-    // The search itself refuses a partial query.
-    const std::size_t queries = std::max<std::size_t>(1, rows.size() / std::max<std::size_t>(1, index->dimension()));
-    vector::SearchOptions options;
-    options.k = integer_argument(info[1], "k", 1, kMaxHits);
-    options.ef = integer_argument(info[2], "ef", 0, vector::kMaxEf);
-    const std::size_t hits = queries * std::min(options.k, index->size());
-    const std::span<double> numbers = result_argument(info[3], result_numbers(queries, hits));
-    const auto search = [&](const CancelToken& cancel) {
-      options.work = {.cancel = &cancel};
-      Results results = index->search_many(rows, options);
-      index->check_file();
-      return results;
-    };
-    const store::SearchCost cost{times_.get(), times_.get(), walks_size(queries, options)};
-    const auto found = store::search_if_short(store::kShortOfIndex, cost, search);
-    if (found) flatten(*found, numbers);
-    write_held(numbers, begin);
-    return Napi::Boolean::New(info.Env(), found.has_value());
-  });
+  const auto begin = store::SearchClock::now();
+  const auto index = use();
+  const std::vector<float> rows = floats_argument(info[0], "query");
+  // The search itself refuses a partial query.
+  const std::size_t queries = std::max<std::size_t>(1, rows.size() / std::max<std::size_t>(1, index->dimension()));
+  vector::SearchOptions options;
+  options.k = integer_argument(info[1], "k", 1, kMaxHits);
+  options.ef = integer_argument(info[2], "ef", 0, vector::kMaxEf);
+  const std::size_t hits = queries * std::min(options.k, index->size());
+  const std::span<double> numbers = result_argument(info[3], result_numbers(queries, hits));
+  const auto search = [&](const CancelToken& cancel) {
+    options.work = {.cancel = &cancel};
+    Results results = index->search_many(rows, options);
+    index->check_file();
+    return results;
+  };
+  const store::SearchCost cost{times_.get(), times_.get(), walks_size(queries, options)};
+  const auto found = store::search_if_short(store::kShortOfIndex, cost, search);
+  if (found) flatten(*found, numbers);
+  write_held(numbers, begin);
+  return Napi::Boolean::New(info.Env(), found.has_value());
 }
 
 Napi::Value VectorIndexBinding::save(const Napi::CallbackInfo& info) {
-  return guarded(info.Env(), [&]() -> Napi::Value {
-    const std::uint64_t fingerprint = fingerprint_argument(info[1]);
-    std::shared_ptr<const store::Records> records;
-    if (!info[2].IsUndefined()) records = unwrap_argument<RecordsBinding>(info[2], "records")->use();
-    TaskOptions options{Lane::kLong, cancel_argument(info[3]), this, {}};
-    return promise_task<Nothing>(
-        info.Env(), options,
-        [index = use(), path = path_argument(info[0]), fingerprint, records,
-         owner = owner_argument(info[4])](const TaskContext& task) {
-          const FileOwner* whose = owner ? &*owner : nullptr;
-          const vector::HnswIndex* hnsw = as_hnsw(*index);
-          if (hnsw == nullptr) fail(Code::kUnsupported, "save: a flat index has no file format; build kind hnsw");
-          if (records) {
-            store::save_indexed_records(*hnsw, *records, path, fingerprint, &task.cancel, whose);
-          } else {
-            vector::save_index(*hnsw, path, fingerprint, &task.cancel, whose);
-          }
-          return Nothing{};
-        },
-        to_undefined);
-  });
+  const std::uint64_t fingerprint = fingerprint_argument(info[1]);
+  std::shared_ptr<const store::Records> records;
+  if (!info[2].IsUndefined()) records = unwrap_argument<RecordsBinding>(info[2], "records")->use();
+  return promise_task(info.Env(), {Lane::kLong, cancel_argument(info[3]), this},
+                      [index = use(), path = path_argument(info[0]), fingerprint, records,
+                       owner = owner_argument(info[4])](const TaskContext& task) {
+                        const FileOwner* whose = owner ? &*owner : nullptr;
+                        const vector::HnswIndex* hnsw = as_hnsw(*index);
+                        if (hnsw == nullptr)
+                          fail(Code::kUnsupported, "save: a flat index has no file format; build kind hnsw");
+                        if (records) {
+                          store::save_indexed_records(*hnsw, *records, path, fingerprint, &task.cancel, whose);
+                        } else {
+                          vector::save_index(*hnsw, path, fingerprint, &task.cancel, whose);
+                        }
+                      });
 }
 
 Napi::Value VectorIndexBinding::kind(const Napi::CallbackInfo& info) {
-  return guarded(info.Env(), [&] { return Napi::String::New(info.Env(), as_hnsw(peek()) ? "hnsw" : "flat"); });
+  return Napi::String::New(info.Env(), as_hnsw(peek()) ? "hnsw" : "flat");
 }
 
 Napi::Value VectorIndexBinding::linked(const Napi::CallbackInfo& info) {
-  return guarded(info.Env(), [&] {
-    const vector::HnswIndex* hnsw = as_hnsw(peek());
-    return Napi::Number::New(info.Env(), hnsw == nullptr ? 0 : static_cast<double>(hnsw->parts().linked));
-  });
+  const vector::HnswIndex* hnsw = as_hnsw(peek());
+  return Napi::Number::New(info.Env(), hnsw == nullptr ? 0 : static_cast<double>(hnsw->parts().linked));
 }
 
 Napi::Value VectorIndexBinding::vector_type(const Napi::CallbackInfo& info) {
-  return guarded(info.Env(),
-                 [&] { return Napi::String::New(info.Env(), std::string(vector::type_name(peek().type()))); });
+  return Napi::String::New(info.Env(), std::string(vector::type_name(peek().type())));
 }
 
 Napi::Value wrap_index(Napi::Env env, Shared&& index) {
-  auto& constructor = Environment::of(env).constructors.vector_index;
   // Without mapped bytes: counting them caused a full garbage collection at every opening.
   const std::size_t bytes = index->heap_bytes();
-  return VectorIndexBinding::wrap(env, constructor, std::move(index), bytes);
+  return VectorIndexBinding::wrap(env, std::move(index), bytes);
 }
 
 namespace {
@@ -215,9 +198,9 @@ VectorOptions vector_options(const Napi::Object& object) {
   return options;
 }
 
-Shared build_vectors(std::vector<float> rows, std::size_t dimension, const VectorOptions& options, Runtime& runtime,
+Shared build_vectors(std::vector<float> rows, std::size_t dimension, const VectorOptions& options,
                      const TaskContext& task) {
-  const Work work = runtime.work(task.cancel, options.threads);
+  const Work work = task.work(options.threads);
   if (options.flat) {
     return vector::FlatIndex::build(rows, dimension, options.hnsw.type, work);
   }
@@ -229,17 +212,12 @@ Shared build_vectors(std::vector<float> rows, std::size_t dimension, const Vecto
 }
 
 Napi::Value build_vector_index(const Napi::CallbackInfo& info) {
-  return guarded(info.Env(), [&]() -> Napi::Value {
-    auto rows = std::make_shared<std::vector<float>>(unwrap_argument<RowBufferBinding>(info[0], "rows")->take());
-    const std::size_t dimension = integer_argument(info[1], "dimension", 1, vector::kMaxDimension);
-    const VectorOptions vectors = vector_options(object_argument(info[2], "options"));
-    TaskOptions options{Lane::kLong, cancel_argument(info[3]), nullptr, progress_argument(info[4])};
-    auto runtime = Environment::of(info.Env()).shared_runtime();
-    return promise_task<Shared>(
-        info.Env(), options,
-        [=](const TaskContext& task) { return build_vectors(std::move(*rows), dimension, vectors, *runtime, task); },
-        wrap_index);
-  });
+  auto rows = std::make_shared<std::vector<float>>(unwrap_argument<RowBufferBinding>(info[0], "rows")->take());
+  const std::size_t dimension = integer_argument(info[1], "dimension", 1, vector::kMaxDimension);
+  const VectorOptions vectors = vector_options(object_argument(info[2], "options"));
+  return promise_task(
+      info.Env(), {Lane::kLong, cancel_argument(info[3]), nullptr, progress_argument(info[4])},
+      [=](const TaskContext& task) { return build_vectors(std::move(*rows), dimension, vectors, task); }, wrap_index);
 }
 
 namespace {
@@ -280,40 +258,31 @@ Shared load_either(const std::filesystem::path& path, const IndexExpectation& ex
 }  // namespace
 
 Napi::Value load_vector_index(const Napi::CallbackInfo& info) {
-  return guarded(info.Env(), [&]() -> Napi::Value {
-    const IndexExpectation expected = expectation_argument(object_argument(info[1], "options"));
-    TaskOptions options{Lane::kLong, cancel_argument(info[2]), nullptr, {}};
-    return promise_task<Shared>(
-        info.Env(), options,
-        [path = path_argument(info[0]), expected, runtime = Environment::of(info.Env()).shared_runtime()](
-            const TaskContext& task) { return load_either(path, expected, runtime->work(task.cancel)); },
-        wrap_index);
-  });
+  const IndexExpectation expected = expectation_argument(object_argument(info[1], "options"));
+  return promise_task(
+      info.Env(), {Lane::kLong, cancel_argument(info[2])},
+      [path = path_argument(info[0]), expected](const TaskContext& task) {
+        return load_either(path, expected, task.work());
+      },
+      wrap_index);
 }
 
 Napi::Value import_hnswlib(const Napi::CallbackInfo& info) {
-  return guarded(info.Env(), [&]() -> Napi::Value {
-    const std::size_t dimension = integer_argument(info[1], "dimension", 1, vector::kMaxDimension);
-    TaskOptions options{Lane::kLong, cancel_argument(info[2]), nullptr, {}};
-    return promise_task<Shared>(
-        info.Env(), options,
-        [path = path_argument(info[0]), dimension](const TaskContext& task) {
-          return vector::import_hnswlib_file(path, dimension, &task.cancel);
-        },
-        wrap_index);
-  });
+  const std::size_t dimension = integer_argument(info[1], "dimension", 1, vector::kMaxDimension);
+  return promise_task(
+      info.Env(), {Lane::kLong, cancel_argument(info[2])},
+      [path = path_argument(info[0]), dimension](const TaskContext& task) {
+        return vector::import_hnswlib_file(path, dimension, &task.cancel);
+      },
+      wrap_index);
 }
 
 Napi::Value distance_kernels(const Napi::CallbackInfo& info) {
-  return guarded(info.Env(), [&]() -> Napi::Value {
-    const auto sets = vector::available_kernels();
-    Napi::Array available = Napi::Array::New(info.Env(), sets.size());
-    for (std::uint32_t i = 0; i < sets.size(); ++i) available.Set(i, sets[i]->name);
-    Napi::Object object = Napi::Object::New(info.Env());
-    object.Set("used", vector::kernels().name);
-    object.Set("available", available);
-    return object;
-  });
+  Napi::Object object = Napi::Object::New(info.Env());
+  object.Set("used", vector::kernels().name);
+  object.Set("available",
+             to_js_list(info.Env(), vector::available_kernels(), std::mem_fn(&vector::DistanceKernels::name)));
+  return object;
 }
 
 }  // namespace lorekeep::binding

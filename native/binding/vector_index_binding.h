@@ -18,16 +18,11 @@ class VectorIndexBinding final : public Handle<VectorIndexBinding, const vector:
  public:
   static constexpr const char* kName = "VectorIndex";
   static constexpr napi_type_tag kTag = {0x6c6f72656b656570, 0x04};
-  static Napi::Function define(Napi::Env env);
+  static Members members();
   using Handle::Handle;
 
  private:
-  Napi::Value search(const Napi::CallbackInfo& info);
-  Napi::Value search_now(const Napi::CallbackInfo& info);
-  Napi::Value save(const Napi::CallbackInfo& info);
-  Napi::Value kind(const Napi::CallbackInfo& info);
-  Napi::Value linked(const Napi::CallbackInfo& info);
-  Napi::Value vector_type(const Napi::CallbackInfo& info);
+  Exported search, search_now, save, kind, linked, vector_type;
 
   std::shared_ptr<store::SearchTimes> times_ = std::make_shared<store::SearchTimes>();
 };
@@ -43,19 +38,9 @@ struct VectorOptions {
 VectorOptions vector_options(const Napi::Object& object);
 /// Call it inside a task. Frees `rows` as soon as they are encoded.
 std::shared_ptr<const vector::VectorIndex> build_vectors(std::vector<float> rows, std::size_t dimension,
-                                                         const VectorOptions& options, Runtime& runtime,
-                                                         const TaskContext& task);
+                                                         const VectorOptions& options, const TaskContext& task);
 
 /// Returns the JavaScript object of an index.
 Napi::Value wrap_index(Napi::Env env, std::shared_ptr<const vector::VectorIndex>&& index);
-
-/// buildVectorIndex(rows, dimension, options, cancel, progress)
-Napi::Value build_vector_index(const Napi::CallbackInfo& info);
-/// loadVectorIndex(path, { verify, dimension, fingerprint }, cancel)
-Napi::Value load_vector_index(const Napi::CallbackInfo& info);
-/// importHnswlib(path, dimension, cancel)
-Napi::Value import_hnswlib(const Napi::CallbackInfo& info);
-/// distanceKernels()
-Napi::Value distance_kernels(const Napi::CallbackInfo& info);
 
 }  // namespace lorekeep::binding

@@ -6,10 +6,12 @@
 #include <chrono>
 #include <cstddef>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 #include "core/threads/cancel_token.h"
 #include "store/search.h"
+#include "text/text_index.h"
 
 namespace lorekeep::store {
 
@@ -106,5 +108,19 @@ auto search_if_short(ShortSearch bound, const SearchCost& cost, Search&& search)
     return std::nullopt;
   }
 }
+
+/// A search of a text index with its cost, computed from the posting lists of the query's terms.
+struct TextSearch {
+  text::TextSearchResult result;
+  double size;  // text::TextQuery::work()
+  SearchClock::duration taken;
+};
+
+/// Thread-safe. Throws as text::TextIndex::search().
+TextSearch search_text(const text::TextIndex& index, std::string_view query, const text::TextSearchOptions& options);
+
+/// The same without a filter, as search_if_short(). `times`: of searches without a filter.
+std::optional<text::TextSearchResult> search_text_if_short(const text::TextIndex& index, std::string_view query,
+                                                           std::size_t k, SearchTimes& times);
 
 }  // namespace lorekeep::store

@@ -4,7 +4,6 @@
 #include "sample_storage.h"
 #include "store/lexical_options.h"
 #include "store/prepared_filter.h"
-#include "store/text_search.h"
 
 namespace {
 

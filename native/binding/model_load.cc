@@ -1,6 +1,13 @@
-#include "binding/known_settings.h"
+#include "binding/model_load.h"
 
 #include "binding/arguments.h"
+#include "core/values/error.h"
+
+#if defined(_WIN32)
+#include "core/system/windows_api.h"
+#else
+#include <dlfcn.h>
+#endif
 
 namespace lorekeep::binding {
 namespace {
@@ -23,10 +30,22 @@ std::vector<engine::KnownSettings> known_settings_argument(const Napi::Value& va
   return known;
 }
 
-Napi::Array to_js_names(Napi::Env env, const std::vector<std::string>& names) {
-  Napi::Array array = Napi::Array::New(env, names.size());
-  for (std::uint32_t i = 0; i < names.size(); ++i) array.Set(i, names[i]);
-  return array;
+std::filesystem::path addon_folder() {
+#if defined(_WIN32)
+  HMODULE module = nullptr;
+  wchar_t path[32768];
+  const DWORD flags = GET_MODULE_HANDLE_EX_FLAG_FROM_ADDRESS | GET_MODULE_HANDLE_EX_FLAG_UNCHANGED_REFCOUNT;
+  if (GetModuleHandleExW(flags, reinterpret_cast<LPCWSTR>(&addon_folder), &module) &&
+      GetModuleFileNameW(module, path, 32768) > 0) {
+    return std::filesystem::path(path).parent_path();
+  }
+#else
+  Dl_info info;
+  if (dladdr(reinterpret_cast<const void*>(&addon_folder), &info) != 0 && info.dli_fname != nullptr) {
+    return std::filesystem::absolute(info.dli_fname).parent_path();
+  }
+#endif
+  fail(Code::kInternal, "the addon's own folder cannot be found");
 }
 
 }  // namespace lorekeep::binding

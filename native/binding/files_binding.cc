@@ -1,14 +1,43 @@
-#include "binding/beneath_binding.h"
+#include "binding/exports.h"
 
 #include <array>
 #include <string>
 #include <utility>
 
 #include "binding/arguments.h"
+#include "binding/error_translator.h"
 #include "binding/promise_task.h"
+#include "core/files/atomic_file.h"
 #include "core/files/beneath.h"
+#include "crash/crash_handler.h"
+#include "store/file_description.h"
 
 namespace lorekeep::binding {
+namespace {
+
+store::FileKind written_kind(const Napi::Value& value) {
+  const std::string name = string_argument(value, "kind");
+  for (const auto kind : {store::FileKind::kIndex, store::FileKind::kTextIndex, store::FileKind::kEmbeddings}) {
+    if (name == store::file_kind_name(kind)) return kind;
+  }
+  fail(Code::kInvalidArgument, "kind: index, text index or embeddings is expected, not " + name);
+}
+
+}  // namespace
+
+Napi::Value remove_strays(const Napi::CallbackInfo& info) {
+  return promise_task(
+      info.Env(), {Lane::kLong},
+      [path = path_argument(info[0])](const TaskContext&) { return remove_stray_files(path); },
+      [](Napi::Env env, std::size_t&& removed) { return Napi::Number::New(env, static_cast<double>(removed)); });
+}
+
+Napi::Value check_destination(const Napi::CallbackInfo& info) {
+  return promise_task(info.Env(), {Lane::kLong},
+                      [path = path_argument(info[0]), kind = written_kind(info[1]), owner = owner_argument(info[2])](
+                          const TaskContext&) { store::check_destination(path, kind, owner ? &*owner : nullptr); });
+}
+
 namespace {
 
 Wanted wanted_argument(const std::string& name) {
@@ -38,7 +67,7 @@ BeneathRequest request_argument(const Napi::Value& value) {
   return request;
 }
 
-Napi::Value to_js(Napi::Env env, BeneathResult&& result) {
+Napi::Value to_js_reached(Napi::Env env, BeneathResult&& result) {
   Napi::Object object = Napi::Object::New(env);
   object.Set("reached", Napi::String::New(env, name_of(result.reached)));
   object.Set("folder", Napi::String::New(env, result.folder));
@@ -50,12 +79,14 @@ Napi::Value to_js(Napi::Env env, BeneathResult&& result) {
 }  // namespace
 
 Napi::Value open_file_beneath(const Napi::CallbackInfo& info) {
-  return guarded(info.Env(), [&]() -> Napi::Value {
-    TaskOptions options{Lane::kQuick, nullptr, nullptr, {}};
-    return promise_task<BeneathResult>(
-        info.Env(), options,
-        [request = request_argument(info[0])](const TaskContext&) { return open_beneath(request); }, to_js);
-  });
+  return promise_task(
+      info.Env(), {Lane::kQuick},
+      [request = request_argument(info[0])](const TaskContext&) { return open_beneath(request); }, to_js_reached);
+}
+
+Napi::Value install_crash_handler(const Napi::CallbackInfo& info) {
+  const crash::DumpPlace place{string_argument(info[0], "path"), string_argument(info[1], "replaced")};
+  return Napi::String::New(info.Env(), crash::install(place));
 }
 
 }  // namespace lorekeep::binding
