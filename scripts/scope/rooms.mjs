@@ -21,7 +21,7 @@ export const rooms = [
   ['native/engine', 4400, 'SPEC', 'model files, llama.cpp, GPU plugins, embedding'],
   ['native/lm', 8600, 'SPEC', 'many replies at a time, grammars, templates, sampling, prefixes, rerankers'],
   ['native/scheduler', 1400, 'SPEC', 'quanta, classes and throttling of inference'],
-  ['lib', 8000, 'README', 'the typed library'],
+  ['lib', 8300, 'README', 'the typed library'],
   ['src/base', 1600, 'SPEC', 'errors with their place in a file, waiting, file helpers'],
   ['src/search', 300, 'SPEC', 'fields of searches that every door shares'],
   ['src/protocol', 2800, 'SPEC', 'frames, their codes and errors'],
