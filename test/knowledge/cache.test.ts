@@ -152,7 +152,8 @@ describe('a cache of knowledge bases', () => {
       held.push(++holds);
       return () => void holds--;
     };
-    const cache = new KnowledgeBaseCache({ models: async () => ({ model, hold }) });
+    const lease = async () => ({ model, [Symbol.dispose]: () => {} });
+    const cache = new KnowledgeBaseCache({ models: async () => ({ facts: model.facts, hold, lease }) });
     const pin = await cache.open(knowledgeBase('holding'));
     expect([holds, held[0]]).toEqual([1, 1]);
     const other = pin.share();

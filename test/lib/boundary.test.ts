@@ -40,9 +40,9 @@ test('nothing but lib/ imports the addon', () => {
 test('src/ has two doors: the whole library with its internals, and what does not load the addon', () => {
   expect(Object.keys(library).filter((name) => !(name in internal))).toEqual([]);
   expect(Object.keys(internal).length).toBeGreaterThan(Object.keys(library).length + 3);
-  const loaded = reachable('lib/basics.ts');
-  expect(loaded).toContain('lib/os/regular-file.ts');
-  expect(loaded).not.toContain('lib/boundary/binding.ts');
+  const loaded = reachable('dist/lib/basics.js');
+  expect(loaded).toContain('dist/lib/os/regular-file.js');
+  expect(loaded).not.toContain('dist/lib/boundary/binding.js');
   const { exports } = JSON.parse(readFileSync(root('package.json'), 'utf8'));
   expect(JSON.stringify(exports)).not.toMatch(/internal|basics|\*/);
 });

@@ -36,9 +36,15 @@ describe('the documentation', () => {
   });
 
   it('lists the architectures of language models', () => {
-    const source = read('native', 'lm', 'model', 'language_profile.cc');
-    const [, table = ''] = /kArchitectures\[\] = \{(.*?)\n\};/s.exec(source) ?? [];
-    const known = [...table.matchAll(/\{"([^"]+)"/g)].map(([, name]) => name);
+    const profile = read('native', 'lm', 'model', 'language_profile.cc');
+    const lists = ['kAttentionModels', 'kRecurrentModels'].map(
+      (name) => new RegExp(`${name}\\[\\] = \\{(.*?)\\};`, 's').exec(profile)?.[1] ?? '',
+    );
+    const own = /kKinds\[\] = \{(.*?)\n\};/s.exec(read('native', 'engine', 'decoder_file.cc'))?.[1] ?? '';
+    const known = [
+      ...lists.flatMap((list) => [...list.matchAll(/"([^"]+)"/g)].map(([, name]) => name)),
+      ...[...own.matchAll(/\.name = "([^"]+)"/g)].map(([, name]) => name),
+    ];
     const [, section = ''] =
       /## Architectures\n(.*?)\n## /s.exec(read('docs', 'guides/language-models.md')) ?? [];
     const listed = [...section.matchAll(/`([a-z0-9_-]+)`[,.]/g)].map(([, name]) => name);

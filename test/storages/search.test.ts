@@ -9,8 +9,11 @@ const places = { text: 'text', fields: '', invalid: 1004 } as const;
 it('compiles a long filter in a turn of the client, and once for a storage of many names', async () => {
   const compiled: string[] = [];
   const storageOf = (name: string) => {
-    const check = () => void compiled.push(name);
-    return { check, size: 1, bytes: 1 } as unknown as SearchableStorage;
+    const check = () => {
+      compiled.push(name);
+      return {};
+    };
+    return { prepare: check, defaults: { topK: 5 }, size: 1, bytes: 1 } as unknown as SearchableStorage;
   };
   const named = ['a', 'b'].flatMap((name) => {
     const storage = storageOf(name);
