@@ -1,4 +1,5 @@
 import { inspect } from 'node:util';
+import { terminalControl, unicodeEscape } from '../base/schema/terminal-control.js';
 
 const levels: Readonly<Record<string, { name: string; color: number }>> = {
   trace: { name: 'TRACE', color: 90 },
@@ -35,19 +36,18 @@ export function prettyLine(line: string, colors: boolean): string {
 
 function shown(value: unknown): string {
   if (typeof value === 'string') return /^[\w./:@-]+$/.test(value) ? value : printable(JSON.stringify(value));
-  return typeof value === 'object' ? inspect(value, { breakLength: Infinity, depth: 4 }) : String(value);
+  return typeof value === 'object'
+    ? printable(inspect(value, { breakLength: Infinity, depth: 4 }))
+    : String(value);
 }
 
-/** Escapes control characters: a message may contain a name chosen by a client. */
-function printable(text: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: this searches for them
-  return text.replace(/[\u0000-\u001f\u007f-\u009f]/g, escaped);
-}
+/** Escapes what controls a terminal: a message may contain a name chosen by a client. */
+const printable = (text: string): string => text.replace(terminalControl, escaped);
 
 /** Escapes a character as in JSON, which leaves control characters from U+007F on unescaped. */
 function escaped(char: string): string {
   const json = JSON.stringify(char).slice(1, -1);
-  return json === char ? `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}` : json;
+  return json === char ? unicodeEscape(char) : json;
 }
 
 function clock(time: unknown): string {

@@ -59,12 +59,12 @@ describe('a log line', () => {
       time: '2026-01-02T03:04:05.678Z',
       msg: 'a \u001b[2Jb\u009b3Jc',
       session: 's1',
-      text: 'two words\u009b',
+      text: 'two words\u009b\u202e',
       err: { stack: 'Error: x\n    at y' },
     });
     const [head, ...stack] = prettyLine(`${line}\n`, false).split('\n');
     expect(head).toMatch(
-      /^\d\d:\d\d:05\.678 WARN {2}a \\u001b\[2Jb\\u009b3Jc session=s1 text="two words\\u009b"$/,
+      /^\d\d:\d\d:05\.678 WARN {2}a \\u001b\[2Jb\\u009b3Jc session=s1 text="two words\\u009b\\u202e"$/,
     );
     expect(stack).toEqual(['    Error: x', '        at y', '']);
     expect(prettyLine('not JSON', true)).toBe('not JSON');

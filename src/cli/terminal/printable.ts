@@ -1,14 +1,11 @@
-/** Bidirectional controls and line separators: harmless in a file, misleading on a terminal. */
-const misleading = /[\u2028\u2029\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]/u;
-
-const unsafe = new RegExp(`[\\p{Cc}\\p{Cs}]|${misleading.source}`, 'gu');
+import { terminalControl, unicodeEscape } from '../../base/schema/terminal-control.js';
 
 /**
  * A text without terminal control: control characters, line breaks and tabs included, become their pictures (from
  * U+2400 on), or U+FFFD where there is none.
  */
 export function printable(text: string): string {
-  return text.replace(unsafe, picture);
+  return text.replace(terminalControl, picture);
 }
 
 /** The same on one line: runs of white space become single spaces. */
@@ -19,8 +16,8 @@ export function printableLine(text: string): string {
 /** JSON with every character escaped that would control a terminal. */
 export function printableJson(value: unknown, indent?: number): string {
   const text = JSON.stringify(value, (_, item) => (typeof item === 'bigint' ? String(item) : item), indent);
-  return text.replace(unsafe, (character) =>
-    character === '\n' ? character : `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  return text.replace(terminalControl, (character) =>
+    character === '\n' ? character : unicodeEscape(character),
   );
 }
 

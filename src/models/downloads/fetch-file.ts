@@ -196,7 +196,10 @@ function strongEtag({ headers }: Answer): string {
 }
 
 async function announcedTotal(options: FetchOptions, answer: Answer): Promise<number> {
-  const length = Number(answer.headers['content-length'] ?? Number.NaN);
+  const stated = answer.headers['content-length'];
+  const length = Number(stated ?? Number.NaN);
+  if (stated !== undefined && length > Number.MAX_SAFE_INTEGER)
+    throw failure('IO', options, 'the server states a length that no file can have');
   const total = Number.isSafeInteger(length) ? length : (answer.linkedSize ?? options.sizeBytes ?? -1);
   if (total < 0)
     throw failure(
