@@ -40,12 +40,14 @@ export function run(command, args, options = {}) {
       output = (output + chunk).slice(-262144);
       file?.write(chunk);
       if (!quiet) process.stdout.write(chunk);
-      if (!onLine) return;
+    };
+    const takeLines = (chunk) => {
+      take(chunk);
       const lines = (partial + chunk).split('\n');
       partial = lines.pop() ?? '';
       for (const line of lines) onLine(line);
     };
-    child.stdout.setEncoding('utf8').on('data', take);
+    child.stdout.setEncoding('utf8').on('data', onLine ? takeLines : take);
     child.stderr.setEncoding('utf8').on('data', take);
     child.on('error', (error) => reject(new Stop(`${command} cannot be started: ${error.message}`)));
     child.on('close', (code, signal) => {
