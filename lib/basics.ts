@@ -14,6 +14,7 @@ export type {
 export { bundledError, packageFolder, versionOfPackage } from './boundary/own-package.js';
 export { type NextSlice, Slices } from './boundary/slices.js';
 export { samplingOptions } from './generation/sampling-options.js';
+export type { FileFacts } from './os/file-facts.js';
 export * from './os/file-stamp.js';
 export { makeFolder } from './os/make-folder.js';
 export * from './os/own-file.js';

@@ -5,6 +5,7 @@
 export { booleanArgument, integerArgument, refuse } from './boundary/arguments.js';
 export { addonFile } from './boundary/binding.js';
 export { translateError } from './boundary/errors.js';
+export type { CrashKind, CrashThread } from './boundary/native.js';
 export { optionsCheck } from './boundary/option-numbers.js';
 export { threadMs } from './boundary/thread-time.js';
 export { type ComputeSettings, cacheFolder, measuredSettings } from './devices/settings-cache.js';
@@ -17,10 +18,13 @@ export { checkGrammar, type GrammarMatch, matchGrammar } from './generation/gram
 export { anyQuotationMark } from './generation/quotation-marks.js';
 export { literal, schemaGrammar } from './generation/schema-grammar.js';
 export * from './index.js';
-export { type CrashKind, type CrashThread, forcedCrash, installCrashHandler } from './os/crash.js';
+export { installCrashHandler } from './os/crash.js';
 export { checkDestination, type FileOwner, removeStrayFiles, type WrittenKind } from './os/destination.js';
 export { releaseFreeMemory } from './os/free-memory.js';
 export { type BeneathRequest, type BeneathResult, openBeneath } from './os/open-beneath.js';
 export { describeModel, type ModelDescription } from './search/inspect-file.js';
 export { textToEmbed } from './search/lexical-options.js';
 export { checkHighlight, fusionMethod } from './search/storage-request.js';
+
+/** Imports the code that crashes the process on request. The production edition lacks it. */
+export const forcedCrashes = () => import('./os/forced-crash.js');

@@ -1,13 +1,11 @@
 import type { BigIntStats } from 'node:fs';
 import { lstat, stat } from 'node:fs/promises';
+import type { FileFacts } from './file-facts.js';
 
 /** Options of stat(): inodes of Windows and times in nanoseconds do not fit into a number. */
 export const exact = { bigint: true } as const;
 
-type Id = Pick<BigIntStats, 'dev' | 'ino'>;
-
-/** The facts that make a stamp. */
-export type FileFacts = Id & Pick<BigIntStats, 'size' | 'mtimeNs' | 'ctimeNs'>;
+type Id = Pick<FileFacts, 'dev' | 'ino'>;
 
 /** Returns the same text for all names of one file, whatever it holds. */
 export const fileId = ({ dev, ino }: Id): string => `${dev}:${ino}`;

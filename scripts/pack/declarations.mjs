@@ -15,10 +15,22 @@ export function reachableDeclarations(root, { exports }) {
     const path = posix.normalize(open.pop());
     if (reached.has(path)) continue;
     reached.add(path);
-    for (const imported of importsOf(readFileSync(join(root, path), 'utf8')))
+    for (const imported of importsOf(publicDeclaration(root, path)))
       open.push(declarationOf(root, posix.join(dirname(path), imported)));
   }
   return reached;
+}
+
+/**
+ * Returns the text of a declaration without its `export *` of modules with types of Node.js, which users may lack: these
+ * exports are for the code of the package.
+ */
+export function publicDeclaration(root, path) {
+  const text = readFileSync(join(root, path), 'utf8');
+  return text.replace(/^export \* from '(\..*?\.js)';\n/gm, (line, imported) => {
+    const target = declarationOf(root, posix.join(dirname(path), imported));
+    return /from 'node:/.test(readFileSync(join(root, target), 'utf8')) ? '' : line;
+  });
 }
 
 const importsOf = (text) => [...text.matchAll(/['"](\.\.?\/[^'"\n]+\.c?js)['"]/g)].map(([, path]) => path);

@@ -1,9 +1,10 @@
-import { existsSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
+import { publicDeclaration, reachableDeclarations } from '../pack/declarations.mjs';
 import { run } from './command.mjs';
 import { buildPage } from './page.mjs';
-import { root } from './project.mjs';
+import { packageJson, root } from './project.mjs';
 
 /** The path of the tsc program of the installed TypeScript. */
 export function tscProgram() {
@@ -18,9 +19,19 @@ export async function compileTypeScript() {
   // The incremental record would make tsc believe in files that somebody has removed.
   if (!existsSync(dist)) rmSync(join(root, '.cache', 'tsc-build.tsbuildinfo'), { force: true });
   await run(process.execPath, [tscProgram(), '-p', join(root, 'tsconfig.json')], { cwd: root, quiet: true });
+  writePublicDeclarations();
   await buildPage();
   const removed = removeOrphans(dist);
   return removed > 0 ? `${removed} stale files removed from dist` : '';
+}
+
+/** Users of the package may lack the types of Node.js: the declarations that they reach do without. */
+function writePublicDeclarations() {
+  for (const path of reachableDeclarations(root, packageJson())) {
+    const text = publicDeclaration(root, path);
+    const file = join(root, path);
+    if (text !== readFileSync(file, 'utf8')) writeFileSync(file, text);
+  }
 }
 
 function removeOrphans(dist) {

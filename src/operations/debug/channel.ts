@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type CrashKind, type CrashThread, forcedCrash } from '../../../lib/internal.js';
+import { type CrashKind, type CrashThread, forcedCrashes } from '../../../lib/internal.js';
 import { describeIssue, fieldIssue } from '../../base/schema/field-issue.js';
 import { plainMessage } from '../../base/schema/messages.js';
 import { didYouMean, nearestName } from '../../base/schema/nearest.js';
@@ -83,7 +83,8 @@ const commands: Record<string, Command> = {
       thread: z.enum(threads).default('calling'),
     }),
     // After the reply.
-    run: ({ kind, thread }) => {
+    run: async ({ kind, thread }) => {
+      const { forcedCrash } = await forcedCrashes();
       const crash = forcedCrash(kind, thread);
       setImmediate(() => setImmediate(crash));
       return { kind, thread };

@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { isMainThread, Worker, workerData } from 'node:worker_threads';
 import { TextIndex } from '../../../dist/lib/index.js';
-import { forcedCrash } from '../../../dist/lib/os/crash.js';
+import { forcedCrash } from '../../../dist/lib/os/forced-crash.js';
 import { startCrashDumps } from '../../../dist/src/operations/crash/crash-dumps.js';
 
 const log = { warn: (...args) => console.log('warn', JSON.stringify(args)) };
