@@ -6,8 +6,8 @@ const statement =
 const call = /\b(?:import|require|new URL)\s*\(\s*(['"`])([^'"`\n]+)\1/g;
 
 /**
- * The files that a module imports with a relative path, as paths like its own. `types`: also those of which it takes types
- * alone, which are not loaded when it runs.
+ * The files that a module imports with a relative path, as paths like its own. `types`: imports of types count too, although
+ * they load nothing when the module runs.
  */
 export function relativeImports(file, text, { types }) {
   const targets = [];

@@ -69,4 +69,16 @@ describe('a GBNF grammar', () => {
       }
     }
   });
+
+  it('refuses a text that takes too much work as a whole, and ends when it is aborted', async () => {
+    const dear = 'root ::= ("a"?){8000} [ab]*';
+    const text = 'a'.repeat(16_000);
+    await expect(matchGrammar(dear, text)).rejects.toMatchObject({
+      code: 'INVALID_ARGUMENT',
+      message: expect.stringContaining('too much work'),
+    });
+    const signal = AbortSignal.abort(new Error('gone'));
+    await expect(matchGrammar(dear, text, { signal })).rejects.toThrow();
+    expect(await matchGrammar('root ::= [a-z ]*', 'a '.repeat(8000))).toBe('conforms');
+  });
 });
