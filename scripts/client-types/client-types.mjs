@@ -14,7 +14,7 @@ export async function clientTypes(load) {
   const { requestSchemas, serverSchemas, componentSchema, nodeParams, rememberingTypes } =
     await load('agents/wire/frames');
   const { hitSchema, retrievalPlanSchema, retrievalSchema } = await load('protocol/retrieval');
-  const { citationSchema, turnHitSchema } = await load('protocol/components');
+  const { citationSchema, sourceSchema, turnHitSchema } = await load('protocol/components');
   const { historySchema } = await load('protocol/history');
   const { droppedSchema } = await load('protocol/engine');
   const declarations = new Declarations({ fields: { filter: 'FilterExpression' } });
@@ -24,6 +24,7 @@ export async function clientTypes(load) {
   declarations.declare('TurnHit', turnHitSchema, 'A hit of a turn.', { base: true });
   declarations.declare('RetrievalPlan', retrievalPlanSchema, 'How a search ran.');
   declarations.declare('Citation', citationSchema, 'The source of a part of a reply.', { base: true });
+  declarations.declare('Source', sourceSchema, 'A record that a reply is based on.', { base: true });
   declarations.declare('SearchFields', retrievalSchema, 'How to search a storage.', {
     as: 'input',
     base: true,

@@ -6,6 +6,7 @@ import { fail } from '../protocol/errors.js';
 import type { Action, HistoryTurn } from '../protocol/history.js';
 import type { Component, OwnCitation, TextPiece } from './component.js';
 import { ReplyWriter } from './reply-writer.js';
+import type { UsedRecord } from './turn-sources.js';
 
 export type { Component, OwnCitation } from './component.js';
 
@@ -47,6 +48,8 @@ export class Interaction {
   /** Ids of the nodes whose knowledge the client asked for. */
   readonly emitting: Set<string> = new Set();
   readonly citations: Citation[] = [];
+  /** Records that the replies are based on. */
+  readonly used: UsedRecord[] = [];
   readonly actionResult: unknown;
   readonly dryRun: boolean;
   /** Prompts of a dry run. */
@@ -165,6 +168,16 @@ export class Interaction {
         this.citations.push(...citations);
       },
     });
+  }
+
+  /** Records what a node's reply is based on. Records that exceed the turn's limit lose their metadata and sentence. */
+  use(records: readonly UsedRecord[]): void {
+    for (const { metadata, sentence, ...rest } of records) {
+      const size = sizeOf([metadata, sentence]);
+      const fits = this.#size + size <= this.#limit;
+      if (fits) this.#size += size;
+      this.used.push({ ...rest, ...(fits && { metadata, ...(sentence && { sentence }) }) });
+    }
   }
 
   /** Records how a node's generation ended. */

@@ -12,6 +12,7 @@ import { Interaction } from './interaction.js';
 import type { AgentNode, NodeOutcome } from './node.js';
 import type { TurnFacts, TurnObserver } from './turn-facts.js';
 import { hitsOf, withHits } from './turn-hits.js';
+import { sourcesOf } from './turn-sources.js';
 
 /** Input of a turn, from the client. */
 export interface TurnInput {
@@ -213,10 +214,14 @@ export class Turn {
   }
 
   /** Fields that only some turns have. */
-  #results(): Pick<ServerFrames['TurnComplete'], 'citations' | 'finish' | 'usage' | 'action' | 'dry_run'> {
-    const { citations, finish, usage, action, dryRun, dryRuns } = this.#interaction;
+  #results(): Pick<
+    ServerFrames['TurnComplete'],
+    'citations' | 'sources' | 'finish' | 'usage' | 'action' | 'dry_run'
+  > {
+    const { citations, used, finish, usage, action, dryRun, dryRuns } = this.#interaction;
     return {
       ...(citations.length > 0 && { citations }),
+      ...(used.length > 0 && { sources: sourcesOf(used, citations) }),
       ...(finish && { finish }),
       ...(usage && { usage }),
       ...(action && { action }),

@@ -144,6 +144,36 @@ export interface Citation {
   metadata?: Record<string, number | string | boolean | string[]> | undefined;
 }
 
+/** A record that a reply is based on. */
+export interface Source {
+  /** Id of the node that replied. */
+  node: string;
+  /** The storage as the retrieve node names it. */
+  storage: string;
+  /** The record's id. */
+  id: string;
+  /** generate: the number of the record in the prompt, from 1, which marks refer to. */
+  number?: number | undefined;
+  /** Whether a citation of the reply refers to the record. */
+  cited: boolean;
+  /**
+   * The quoted part of the record, else its sentence with most of the words of the query. Absent if no
+   * sentence shares a word with it.
+   */
+  sentence?: {
+    /** Start of the sentence in the record's text, in UTF-16 code units from 0. */
+    start: number;
+    /** End of the sentence, exclusive. */
+    end: number;
+    /** The sentence, at most 1,000 characters. */
+    text: string;
+  } | undefined;
+  /** Sort key: 1 - distance (dense), BM25 score (lexical) or fused score (hybrid). */
+  score: number;
+  /** The metadata; integers beyond 2^53 as decimal strings. */
+  metadata?: Record<string, number | string | boolean | string[]> | undefined;
+}
+
 /** How to search a storage. */
 export interface SearchFields {
   /** Search by meaning, by words, or by both. Default: the knowledge base's, else dense. */
@@ -945,6 +975,11 @@ export interface TurnCompleteFrame {
   text: string;
   /** The parts of the text that are quoted or refer to records; absent if there are none. */
   citations?: Citation[] | undefined;
+  /**
+   * The records that entered the prompts of `generate` nodes, and that `quote` nodes quote; absent if
+   * there are none.
+   */
+  sources?: Source[] | undefined;
   /**
    * Hits of the `retrieve` nodes that ran, in their order: of all nodes with `hits` in the TurnRequest,
    * else of nodes with `emit`. Absent if none is asked for.

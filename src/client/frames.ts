@@ -11,6 +11,7 @@ export type {
   Knowledge,
   RetrievalPlan,
   ServerFrames,
+  Source,
   TurnHit,
 } from './frames.gen.js';
 

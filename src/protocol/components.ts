@@ -49,6 +49,30 @@ const citationFields = {
 
 export const citationSchema = z.object(citationFields);
 
+/** A record that the reply is based on: it was in the prompt, or its sentences are quoted. */
+export const sourceSchema = z.object({
+  node: z.string().describe('Id of the node that replied.'),
+  storage: citationFields.storage,
+  id: citationFields.id,
+  number: z
+    .int()
+    .optional()
+    .describe('generate: the number of the record in the prompt, from 1, which marks refer to.'),
+  cited: z.boolean().describe('Whether a citation of the reply refers to the record.'),
+  sentence: z
+    .object({
+      start: z.int().describe("Start of the sentence in the record's text, in UTF-16 code units from 0."),
+      end: z.int().describe('End of the sentence, exclusive.'),
+      text: z.string().describe('The sentence, at most 1,000 characters.'),
+    })
+    .optional()
+    .describe(
+      'The quoted part of the record, else its sentence with most of the words of the query. Absent if no sentence shares a word with it.',
+    ),
+  score: hitFields.score,
+  metadata: hitFields.metadata,
+});
+
 const citationComponentSchema = z.object({ _type: z.literal('citation'), ...citationFields });
 
 /** Components shared by all node types; others are in their type's folder. */
@@ -65,4 +89,5 @@ export const anyComponentSchema = z.looseObject({ _type: z.string() });
 export type TurnHit = z.output<typeof turnHitSchema>;
 export type Knowledge = z.output<typeof knowledgeSchema>;
 export type Citation = z.output<typeof citationSchema>;
+export type Source = z.output<typeof sourceSchema>;
 export type SharedComponent = z.output<(typeof sharedComponents)[number]>;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { boundedArray, smallObject, stringArray } from '../base/schema/bounded.js';
-import { anyComponentSchema, citationSchema, turnHitSchema } from './components.js';
+import { anyComponentSchema, citationSchema, sourceSchema, turnHitSchema } from './components.js';
 import { dryRunSchema, engineDiagnosticsSchema, finishSchema, usageSchema } from './engine.js';
 import { defaultQuery, type GraphInput, graphSchema, querySchema } from './graph.js';
 import { actionResultSchema, actionSchema, historySchema } from './history.js';
@@ -269,6 +269,12 @@ export function turnCompleteSchema<
       .array(citationSchema)
       .optional()
       .describe('The parts of the text that are quoted or refer to records; absent if there are none.'),
+    sources: z
+      .array(sourceSchema)
+      .optional()
+      .describe(
+        'The records that entered the prompts of `generate` nodes, and that `quote` nodes quote; absent if there are none.',
+      ),
     hits: z
       .array(turnHitSchema)
       .optional()

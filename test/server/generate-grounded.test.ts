@@ -63,6 +63,52 @@ describe('citations', () => {
   });
 });
 
+describe('sources', () => {
+  it('are the records of the prompt, whether the reply cites them, and their best sentence', async () => {
+    const text = 'Honey keeps for years. Bees dance to show the way! Their wax is soft.';
+    const { agentOf, session, model } = await setting({ reply: () => ['They dance [1].'] });
+    await session.createEmbeddedStringStorage({
+      name: 'notes',
+      strings: [text, 'Bees sleep at night.', 'Xylophone.'],
+      embeddingModel: 'tiny',
+    });
+    const found = kb({ embedded_string_storage: 'notes', mode: 'hybrid', top_k: 3 });
+    const agent = await agentOf([found, talker({ cite: 'marks' })]);
+    const { sources, citations } = await agent.turn('Why do bees dance?');
+    const [first, second, third] = sources ?? [];
+    expect(sources?.map(({ number }) => number)).toEqual([1, 2, 3]);
+    expect(lastPrompt(model)).toContain(`[1] ${text}`);
+    expect(first).toMatchObject({ node: 'talker', storage: 'notes', id: '0', cited: true });
+    expect(first?.sentence?.text).toBe('Bees dance to show the way!');
+    expect(text.slice(first?.sentence?.start, first?.sentence?.end)).toBe(first?.sentence?.text);
+    expect(second).toMatchObject({ id: '1', cited: false, sentence: { text: 'Bees sleep at night.' } });
+    expect(third).toMatchObject({ id: '2', cited: false });
+    expect(third).not.toHaveProperty('sentence');
+    expect(citations?.map(({ id }) => id)).toEqual(['0']);
+  });
+
+  it('without marks are the records that entered the prompt, in its order, and not those left out', async () => {
+    const { agentOf, model } = await setting({ reply: () => ['They dance.'] });
+    const agent = await agentOf([kb({ top_k: 4 }), talker({ knowledge: { max_tokens: 40 } })]);
+    const { sources, diagnostics } = await agent.turn('Why do bees dance?');
+    expect(diagnostics?.nodes[1]?.knowledgeRecords).toBe(sources?.length);
+    expect(sources?.length).toBeLessThan(4);
+    const at = (sources ?? []).map(({ id }) => lastPrompt(model).indexOf(strings[Number(id)] as string));
+    expect(at).toEqual([...at].sort((a, b) => a - b));
+    expect(Math.min(...at)).toBeGreaterThanOrEqual(0);
+    expect(sources?.every(({ cited }) => !cited)).toBe(true);
+  });
+
+  it('of a verbatim quotation have the quoted part, and a turn without records has none', async () => {
+    const { agentOf } = await setting({ reply: () => ['It says "dance in the hive".'] });
+    const quoting = await agentOf([kb(), talker({ cite: 'verbatim' })]);
+    const { sources } = await quoting.turn('Why do bees dance?');
+    expect(sources?.find(({ cited }) => cited)?.sentence?.text).toBe('dance in the hive');
+    expect(await (await agentOf([talker()])).turn('Hello')).not.toHaveProperty('sources');
+    expect(await quoting.turn('Why?', { dryRun: true })).not.toHaveProperty('sources');
+  });
+});
+
 describe('actions', () => {
   const actions = [
     { name: 'open_door', description: 'Opens a door.', parameters: { type: 'object' } },

@@ -50,6 +50,16 @@ describe('a quote node', () => {
         score: expect.any(Number),
       },
     ]);
+    expect(turn.sources).toEqual([
+      {
+        node: 'answer',
+        storage: 'docs',
+        id: '0',
+        cited: true,
+        sentence: { start, end: start + sentence.length, text: sentence },
+        score: expect.any(Number),
+      },
+    ]);
     expectExact(turn);
     const { interaction, nodes } = turn.diagnostics ?? {};
     expect(interaction?.slice(-2)).toEqual([

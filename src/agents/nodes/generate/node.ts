@@ -22,6 +22,7 @@ import { bestRelevance } from './relevance.js';
 import { ReplyStream } from './reply-stream.js';
 import { type GenerateParams, schema, schemaLimits } from './schema.js';
 import { engineParams, planTokens, type TokenPlan } from './settings.js';
+import { usedRecords } from './used-records.js';
 
 /** Minimum relevance of a record that counts, for `on_no_knowledge`: more likely than not. */
 const defaultRelevance = 0.5;
@@ -151,6 +152,8 @@ class GenerateNode implements AgentNode {
     const { result, removedMarks } = await this.#translated(
       this.#generate(model, interaction, prompt, prepareMs, signal),
     );
+    const { citations, sources } = interaction;
+    interaction.use(await usedRecords(prompt.numbered, { node: this.id, citations }, sources, signal));
     return {
       report: {
         ...report,

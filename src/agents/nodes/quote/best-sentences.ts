@@ -36,12 +36,44 @@ export async function bestSentences(
   { count: most, minScore }: { count: number; minScore: number },
   signal: AbortSignal,
 ): Promise<BestSentences> {
-  const scorers = await sentenceScorers([...sources]);
   const best = new Best(most);
   let count = 0;
+  const byRank = [...knowledge].sort((a, b) => a.rank - b.rank);
+  await eachSentence(byRank, sources, signal, (sentence) => {
+    if (sentence.score >= minScore) best.add(sentence);
+    count++;
+  });
+  return { best: best.items, count };
+}
+
+/**
+ * Returns the sentence of each record that has the best score; none for a record whose sentences share no word with the query.
+ * @throws the signal's reason
+ */
+export async function sentenceOfEach(
+  knowledge: readonly Knowledge[],
+  sources: ReadonlyMap<string, KnowledgeSource>,
+  signal: AbortSignal,
+): Promise<Map<Knowledge, Quotable>> {
+  const best = new Map<Knowledge, Quotable>();
+  await eachSentence(knowledge, sources, signal, (sentence) => {
+    const { knowledge, score } = sentence;
+    if (score > (best.get(knowledge)?.score ?? 0)) best.set(knowledge, sentence);
+  });
+  return best;
+}
+
+/** Scores the sentences of records, in slices, until `maxText` units are examined. */
+async function eachSentence(
+  knowledge: readonly Knowledge[],
+  sources: ReadonlyMap<string, KnowledgeSource>,
+  signal: AbortSignal,
+  take: (sentence: Quotable) => void,
+): Promise<void> {
+  const scorers = await sentenceScorers([...sources]);
   let looked = 0;
   let pauseAt = textAtOnce;
-  for (const record of [...knowledge].sort((a, b) => a.rank - b.rank)) {
+  for (const record of knowledge) {
     const scorer = scorers.get(record.node);
     const text = record.text.slice(0, maxText - looked);
     for (const { start, end } of scorer === undefined ? [] : sentences(text)) {
@@ -53,12 +85,10 @@ export async function bestSentences(
       const sentence = text.slice(start, end);
       const score = (scorer as SentenceScorer).score(sentence);
       const order = score / (1 + rankDiscount * (record.rank - 1));
-      if (score >= minScore) best.add({ knowledge: record, start, end, text: sentence, score, order });
-      count++;
+      take({ knowledge: record, start, end, text: sentence, score, order });
     }
     looked += text.length;
   }
-  return { best: best.items, count };
 }
 
 /** Keeps the best few sentences by `order`; the earlier of equal ones. Equal texts count once. */

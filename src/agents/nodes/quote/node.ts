@@ -2,6 +2,7 @@ import type { Knowledge } from '../../../protocol/components.js';
 import type { Interaction, OwnCitation } from '../../interaction.js';
 import type { AgentNode, NodeOutcome, NodePlan, NodeType } from '../../node.js';
 import { parseParams } from '../../params.js';
+import type { UsedRecord } from '../../turn-sources.js';
 import { bestSentences, type Quotable } from './best-sentences.js';
 import { type QuoteParams, schema } from './schema.js';
 
@@ -33,11 +34,24 @@ class QuoteNode implements AgentNode {
     if (best.length > 0) {
       const { text, citations } = composeReply(best, separator);
       interaction.reply(this.id, text, citations);
+      interaction.use(this.#quoted(citations, text));
     } else if (fallback !== undefined) interaction.reply(this.id, fallback);
     return { report: { sentences: count, quoted: best.length, best_score: best[0]?.score } };
   }
 
   async close(): Promise<void> {}
+
+  /** Returns the records of the quotes, each once, with its first quote. */
+  #quoted(citations: readonly OwnCitation[], reply: string): UsedRecord[] {
+    const records = new Map<string, UsedRecord>();
+    for (const { storage, id, start, end, reply_start, reply_end, score, metadata } of citations) {
+      const key = JSON.stringify([storage, id]);
+      if (records.has(key)) continue;
+      const sentence = { start, end, text: reply.slice(reply_start, reply_end) };
+      records.set(key, { node: this.id, storage, id, sentence, score, metadata });
+    }
+    return [...records.values()];
+  }
 }
 
 /** Composes the reply: the record with the best sentence comes first; sentences of one record keep their order. */
