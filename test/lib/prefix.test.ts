@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type GenerateRequest, LanguageModel } from '../../lib/index.js';
 import { rejection } from '../helpers/errors.js';
 import { temporaryFolder } from '../helpers/folder.js';
-import { tinyDecoder } from '../helpers/models.js';
+import { tinyDecoder, writeMambaModel, writeSlidingWindowModel } from '../helpers/models.js';
 import { haveModels, realModel, smolLm } from '../helpers/real-models.js';
 
 const folder = temporaryFolder();
@@ -242,6 +242,30 @@ describe('a pinned prefix', () => {
     expect((await other.generate(short(join(prompt, tokens(10, 5)))).result).usage.cached).toBe(200);
     for (const one of [model, other]) await one.close();
   });
+
+  const memories: [string, (name: string) => Promise<string>, boolean][] = [
+    ['cells that sequences share', () => tinyDecoder({ pooling: null }), false],
+    ['cells of each sequence', () => tinyDecoder({ pooling: null }), true],
+    ['two caches, one of them for a sliding window', writeSlidingWindowModel, false],
+    ['a recurrent state', writeMambaModel, false],
+  ];
+  test.each(memories)(
+    'is saved and loaded with llama.cpp from a memory of %s',
+    async (memory, write, deterministic) => {
+      const file = folder(`${memory}.prefix`);
+      const options = { ...threads, runtime: 'llama.cpp' as const, contextSize: 256, deterministic };
+      const model = await LanguageModel.load(await write(`${memory}.gguf`), options);
+      const start = tokens(64, 3);
+      await model.generate(short(join(start, tokens(10, 4)))).result;
+      const prefix = await model.prefix(start);
+      await prefix.save(file);
+      await prefix.close();
+      const loaded = await model.loadPrefix(file);
+      expect(loaded.tokens).toEqual(start);
+      expect((await model.generate(short(join(start, tokens(10, 5)))).result).usage.cached).toBe(64);
+      await model.close();
+    },
+  );
 
   test('of another model, of other options, or damaged is refused', async () => {
     const file = folder('other.prefix');

@@ -23,6 +23,8 @@ export const files = {
     try {
       mender = menderProgram();
     } catch (error) {
+      // Only a missing compiler is a reason to try less.
+      if (error.code !== 'ENOENT' || error.syscall?.startsWith('spawn') !== true) throw error;
       say(`checksums are not mended: ${error.message.split('\n')[0]}`);
     }
     try {

@@ -6,7 +6,7 @@ import { compiled } from '../trace/compile.mjs';
 
 const vendor = join(root, 'native', 'vendor', 'llama.cpp', 'vendor', 'hash', 'xxhash');
 const includes = [join(root, 'native'), join(root, 'test', 'native'), vendor].map((folder) => `-I${folder}`);
-const sources = [join(import.meta.dirname, 'mend.cc'), join(root, 'native', 'core', 'checksum.cc')];
+const sources = [join(import.meta.dirname, 'mend.cc'), join(root, 'native', 'core', 'values', 'checksum.cc')];
 
 /** The program, compiled. @throws where there is no compiler */
 export const menderProgram = () => compiled(sources, includes);

@@ -13,6 +13,9 @@ const [folder, seed, name, from, to, menderPath] = process.argv.slice(2);
 const sample = await new Sample(join(folder, 'kb'), { seed: Number(seed), records: 20 }).write();
 await sample.build();
 await sample.build('plain.json');
+/** Most memory that the process may ever take, in MiB: the files have a few hundred KiB. */
+const maxPeakMib = 1024;
+
 const loaders = await loadersFor(sample, name);
 if (name === '') {
   process.send(loaders.map(({ name: own, weight }) => ({ name: own, weight })));
@@ -32,6 +35,9 @@ async function runAll(loader) {
     if (n % 500 === 0) removeOthers(known);
   }
   mender?.close();
+  const peakMib = Math.round(process.resourceUsage().maxRSS / 1024);
+  if (peakMib > maxPeakMib)
+    counts.problems.push({ case: Number(to) - 1, what: `memory grew to ${peakMib} MiB` });
   process.send(counts, () => process.exit(0));
 }
 

@@ -13,6 +13,7 @@
 #include "engine/llama_log.h"
 #include "ggml-backend.h"
 #include "ggml-cpu.h"
+#include "lm/model/saved_state.h"
 #include "lm/text/tokens.h"
 
 namespace lorekeep::lm {
@@ -35,6 +36,13 @@ bool is_separate(const LanguageModel& model) noexcept {
 std::int32_t sequences_of(const LanguageModel& model) {
   if (model.options().deterministic) return kDeterministicSequences;
   return model.facts().memory == Memory::kRecurrent ? kRecurrentSequences : kAttentionSequences;
+}
+
+// A hybrid model's state begins with that of its KV cache.
+StateLayout layout_of(const LanguageModel& model) {
+  const bool cells = model.facts().memory == Memory::kAttention || llama_model_is_hybrid(&model.llama());
+  if (!cells) return {0};
+  return {model.options().deterministic ? static_cast<std::uint32_t>(sequences_of(model)) : 1};
 }
 
 [[noreturn]] void refuse_threads() {
@@ -273,6 +281,7 @@ std::vector<std::byte> LlamaContext::save(std::int32_t sequence) {
 bool LlamaContext::restore(std::int32_t sequence, std::span<const std::byte> state, std::int32_t tokens) {
   llama_memory_t memory = llama_get_memory(context_.get());
   const llama_seq_id id = id_of(sequence);
+  if (!states_tokens(state, layout_of(*model_), static_cast<std::uint32_t>(tokens))) return false;
   const engine::ErrorLines errors;
   const engine::AbortGuard guard;
   const std::size_t read =
