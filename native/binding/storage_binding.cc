@@ -127,7 +127,7 @@ Napi::Value StorageBinding::report_recall(const Napi::CallbackInfo& info) {
       info.Env(), {Lane::kLong, cancel_argument(info[2]), this},
       [=](const TaskContext& task) mutable {
         options.work = task.work();
-        return vector::report_recall(*storage->vectors(), options);
+        return storage->checked([&] { return vector::report_recall(*storage->vectors(), options); });
       },
       [](Napi::Env env, std::vector<vector::RecallCell>&& cells) -> Napi::Value {
         namespace at = layout::recall_cell;

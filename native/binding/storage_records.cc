@@ -61,13 +61,14 @@ Napi::Value StorageBinding::find(const Napi::CallbackInfo& info) {
   return promise_task(
       info.Env(), {Lane::kQuick, cancel_argument(info[1]), this},
       [storage = use(), ids = strings_argument(info[0], "ids")](const TaskContext&) {
-        std::vector<std::int32_t> ordinals;
-        for (const std::string& id : ids) {
-          const auto found = storage->find(id);
-          ordinals.push_back(found ? static_cast<std::int32_t>(*found) : -1);
-        }
-        storage->check_files();
-        return ordinals;
+        return storage->checked([&] {
+          std::vector<std::int32_t> ordinals;
+          for (const std::string& id : ids) {
+            const auto found = storage->find(id);
+            ordinals.push_back(found ? static_cast<std::int32_t>(*found) : -1);
+          }
+          return ordinals;
+        });
       },
       [](Napi::Env env, std::vector<std::int32_t>&& ordinals) { return to_js_array<Napi::Int32Array>(env, ordinals); });
 }
@@ -111,14 +112,15 @@ Napi::Value StorageBinding::rows(const Napi::CallbackInfo& info) {
   return promise_task(
       info.Env(), {Lane::kQuick, cancel_argument(info[1]), this},
       [storage, ordinals = known_ordinals(info[0], *storage)](const TaskContext& task) {
-        std::vector<float> rows;
-        for (const std::uint32_t ordinal : ordinals) {
-          task.cancel.check();
-          const std::vector<float> row = storage->vectors()->row(ordinal);
-          rows.insert(rows.end(), row.begin(), row.end());
-        }
-        storage->check_files();
-        return rows;
+        return storage->checked([&] {
+          std::vector<float> rows;
+          for (const std::uint32_t ordinal : ordinals) {
+            task.cancel.check();
+            const std::vector<float> row = storage->vectors()->row(ordinal);
+            rows.insert(rows.end(), row.begin(), row.end());
+          }
+          return rows;
+        });
       },
       [](Napi::Env env, std::vector<float>&& rows) { return to_js_array<Napi::Float32Array>(env, rows); });
 }
@@ -131,9 +133,7 @@ Napi::Value StorageBinding::distinct(const Napi::CallbackInfo& info) {
   return promise_task(
       info.Env(), {Lane::kQuick, cancel_argument(info[3]), this},
       [=, ordinals = known_ordinals(info[0], *storage)](const TaskContext& task) {
-        Ordinals kept = store::distinct(*storage, ordinals, distance, most, &task.cancel);
-        storage->check_files();
-        return kept;
+        return storage->checked([&] { return store::distinct(*storage, ordinals, distance, most, &task.cancel); });
       },
       to_js_ordinals);
 }

@@ -69,12 +69,20 @@ double walks_size(std::size_t queries, const vector::SearchOptions& options) noe
   return static_cast<double>(queries) * store::walk_size(options.ef, options.k);
 }
 
+/// Searches, and throws Error(kCorrupt) if the index's file was changed in place.
+Results search_checked(const vector::VectorIndex& index, std::span<const float> rows,
+                       const vector::SearchOptions& options, CancelToken::Clock::duration* taken) {
+  const auto check = [&index] { index.check_file(); };
+  Results results = blaming(check, [&] { return index.search_many(rows, options, taken); });
+  check();
+  return results;
+}
+
 Found run_query(const vector::VectorIndex& index, Query& query, const Work& work) {
   query.options.filter = query.filter.bitmap(index.size());
   query.options.work = work;
   Found found{};
-  found.result = index.search_many(query.rows, query.options, &found.taken);
-  index.check_file();
+  found.result = search_checked(index, query.rows, query.options, &found.taken);
   return found;
 }
 
@@ -123,9 +131,7 @@ Napi::Value VectorIndexBinding::search_now(const Napi::CallbackInfo& info) {
   const std::span<double> numbers = result_argument(info[3], result_numbers(queries, hits));
   const auto search = [&](const CancelToken& cancel) {
     options.work = {.cancel = &cancel};
-    Results results = index->search_many(rows, options);
-    index->check_file();
-    return results;
+    return search_checked(*index, rows, options, nullptr);
   };
   const store::SearchCost cost{times_.get(), times_.get(), walks_size(queries, options)};
   const auto found = store::search_if_short(store::kShortOfIndex, cost, search);

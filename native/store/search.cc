@@ -74,16 +74,9 @@ StoragePlan plan_of(const Query& query, const Legs& legs, const Ranking& ranking
   return plan;
 }
 
-}  // namespace
-
-std::size_t leg_depth(const SearchRequest& request) noexcept {
-  const std::size_t wanted = request.rrf.candidates;
-  return std::max(request.top_k, wanted != 0 ? wanted : std::max(kMinCandidates, kCandidatesPerHit * request.top_k));
-}
-
-SearchResult Storage::search(const SearchRequest& request) const {
-  check(*this, request);
-  Query query(*this, request);
+SearchResult search_stages(const Storage& storage, const SearchRequest& request) {
+  check(storage, request);
+  Query query(storage, request);
   const Legs legs = query.run();
   Ranking ranking = fuse(query, legs);
   SearchResult result;
@@ -93,6 +86,17 @@ SearchResult Storage::search(const SearchRequest& request) const {
   result.matching = query.matching();
   result.hits = std::move(ranking.hits);
   return result;
+}
+
+}  // namespace
+
+std::size_t leg_depth(const SearchRequest& request) noexcept {
+  const std::size_t wanted = request.rrf.candidates;
+  return std::max(request.top_k, wanted != 0 ? wanted : std::max(kMinCandidates, kCandidatesPerHit * request.top_k));
+}
+
+SearchResult Storage::search(const SearchRequest& request) const {
+  return blaming([this] { check_files(); }, [&] { return search_stages(*this, request); });
 }
 
 }  // namespace lorekeep::store

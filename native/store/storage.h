@@ -64,6 +64,13 @@ class Storage {
   /// Throws Error(kCorrupt) if a mapped file of the storage was changed in place: data read before the call may be
   /// wrong. Call it after reading an answer.
   void check_files() const;
+  /// Returns body()'s result, for a body that reads the records. Throws as check_files(), also instead of its error.
+  template <class Body>
+  auto checked(Body&& body) const {
+    auto result = blaming([this] { check_files(); }, body);
+    check_files();
+    return result;
+  }
 
  private:
   struct LazyBackground {

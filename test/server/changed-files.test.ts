@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { beforeAll, expect, it } from 'vitest';
 import { EmbeddingModel } from '../../lib/index.js';
 import { buildKnowledgeBase } from '../../src/knowledge/index.js';
@@ -89,3 +89,34 @@ it('an index that is changed in place is an error of the next search, and the se
   });
   expect(await client.request({ type: 'Ping', id: 'ping' })).toMatchObject({ type: 'Pong' });
 });
+
+it.each(['dense', 'hybrid', 'lexical'])(
+  'noise written over an index in place is 8003 for a %s search',
+  async (mode) => {
+    const { client, session_id } = await session();
+    writeConfig('noise.json', { index_file: `${mode}.index` });
+    await using model = await EmbeddingModel.load(catalogPath.replace('models.json', 'tiny.gguf'));
+    for (const byte of [0xff, 0x7f, 0x80, 0]) {
+      await buildKnowledgeBase(file('noise.json'), { models: async () => ({ model }) });
+      const create = { type: 'CreateEmbeddedStringStorageRequest', session_id, name: `kb${byte}` };
+      await client.request({ ...create, id: `create${byte}`, config_path: 'noise.json' });
+      // The first search of a storage samples its rows: it is not preceded by another one.
+      writeFileSync(file(`${mode}.index`), Buffer.alloc(readFileSync(file(`${mode}.index`)).length, byte), {
+        flag: 'r+',
+      });
+      const search = {
+        type: 'SearchEmbeddedStringStorageRequest',
+        session_id,
+        name: `kb${byte}`,
+        text: 'bees',
+        mode,
+      };
+      expect(await client.request({ ...search, id: `search${byte}` })).toMatchObject({
+        type: 'Error',
+        code: 8003,
+      });
+      // A build replaces only files of ours.
+      rmSync(file(`${mode}.index`));
+    }
+  },
+);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <new>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -48,6 +49,21 @@ class Error : public std::runtime_error {
 
 /// Throws an Error about a file: "file: reason", with details "file" and "reason" before `details`.
 [[noreturn]] void fail_file(Code code, const std::string& file, const std::string& reason, Details details = {});
+
+/// Returns body()'s result. If it fails without being cancelled, calls `check` first, whose error is then thrown: a
+/// body that reads a file which another program has changed may fail for any reason.
+template <class Check, class Body>
+auto blaming(const Check& check, Body&& body) {
+  try {
+    return body();
+  } catch (const Error& error) {
+    if (error.code() != Code::kCancelled) check();
+    throw;
+  } catch (const std::bad_alloc&) {
+    check();
+    throw;
+  }
+}
 
 /// Throws Error. A function, so that call sites take one line and hot code stays small.
 [[noreturn]] void fail(Code code, const std::string& message, Details details = {});
