@@ -43,6 +43,7 @@ std::string_view embeddings_section_name(std::uint32_t id) noexcept {
     case kTruncated: return "truncated texts";
     case kRows: return "rows";
     case kOwnerSection: return "owner";
+    case kMarkSection: return "mark";
     default: return {};
   }
 }
@@ -86,7 +87,7 @@ std::optional<EmbeddingsFile::Row> EmbeddingsFile::find(const Digest& text) cons
 void write_embeddings(const std::filesystem::path& path, const Digest& key, const EmbeddingsView& embeddings,
                       const CancelToken* cancel, const FileOwner* owner) {
   const Header header{key, static_cast<std::uint32_t>(embeddings.dimension), 0, embeddings.digests.size()};
-  SectionFileWriter file(path, kEmbeddingsMagic, kEmbeddingsVersion, 0, kSections, owner);
+  SectionFileWriter file(path, kEmbeddingsMagic, kEmbeddingsVersion, 0, kSections, owner, Damaged::kRemade);
   file.begin(kHeader);
   file.write(std::as_bytes(std::span(&header, 1)));
   file.begin(kDigests);

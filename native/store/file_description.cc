@@ -91,17 +91,18 @@ struct Format {
   Magic magic;
   std::uint32_t oldest;
   std::uint32_t newest;
+  Damaged damaged;
   void (*describe)(const SectionFileReader&, FileDescription&);
   std::string_view (*section_name)(std::uint32_t) noexcept;
 };
 
 const Format kFormats[] = {
-    {FileKind::kIndex, vector::kIndexMagic, vector::kOldestIndexVersion, vector::kIndexVersion, describe_index,
-     index_section_name},
-    {FileKind::kTextIndex, text::kSidecarMagic, text::kSidecarVersion, text::kSidecarVersion, describe_sidecar,
-     text::sidecar_section_name},
-    {FileKind::kEmbeddings, kEmbeddingsMagic, kEmbeddingsVersion, kEmbeddingsVersion, describe_embeddings,
-     embeddings_section_name},
+    {FileKind::kIndex, vector::kIndexMagic, vector::kOldestIndexVersion, vector::kIndexVersion, Damaged::kRefused,
+     describe_index, index_section_name},
+    {FileKind::kTextIndex, text::kSidecarMagic, text::kSidecarVersion, text::kSidecarVersion, Damaged::kRemade,
+     describe_sidecar, text::sidecar_section_name},
+    {FileKind::kEmbeddings, kEmbeddingsMagic, kEmbeddingsVersion, kEmbeddingsVersion, Damaged::kRemade,
+     describe_embeddings, embeddings_section_name},
 };
 
 void describe_sections(const std::filesystem::path& path, const Format& format, bool verify, const CancelToken* cancel,
@@ -138,7 +139,8 @@ std::string_view file_kind_name(FileKind kind) noexcept {
 
 void check_destination(const std::filesystem::path& path, FileKind kind, const FileOwner* owner) {
   for (const Format& format : kFormats) {
-    if (format.kind == kind) return Destination(path, replaces_own_kind(path, format.magic, owner)).check();
+    if (format.kind == kind)
+      return Destination(path, replaces_own_kind(path, format.magic, owner, format.damaged)).check();
   }
   fail(Code::kInternal, "files of this kind are not written");
 }

@@ -85,7 +85,7 @@ void save_sidecar(const TextIndex& index, const std::filesystem::path& path, std
                       data.tokens,
                       kBm25K1,
                       kBm25B};
-  SectionFileWriter file(path, kSidecarMagic, kSidecarVersion, fingerprint, kSections, owner);
+  SectionFileWriter file(path, kSidecarMagic, kSidecarVersion, fingerprint, kSections, owner, Damaged::kRemade);
   file.section(kHeader, std::as_bytes(std::span(&header, 1)), cancel);
   file.section(kLengths, std::as_bytes(data.lengths), cancel);
   file.section(kBuckets, std::as_bytes(data.buckets), cancel);
@@ -108,6 +108,7 @@ std::string_view sidecar_section_name(std::uint32_t id) noexcept {
     case kBuckets: return "buckets";
     case kEntries: return "entries";
     case kOwnerSection: return "owner";
+    case kMarkSection: return "mark";
     default: return "";
   }
 }

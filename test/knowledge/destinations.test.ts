@@ -29,7 +29,10 @@ beforeAll(async () => {
 
 const models = async () => ({ model });
 const write = (path: string, content: unknown) =>
-  writeFileSync(path, typeof content === 'string' ? content : JSON.stringify(content));
+  writeFileSync(
+    path,
+    typeof content === 'string' || Buffer.isBuffer(content) ? content : JSON.stringify(content),
+  );
 let written = 0;
 
 /** A folder with config `NAME.json` over `NAME-records.json` for each name. */
@@ -227,6 +230,54 @@ describe('files of two knowledge bases', () => {
     renameSync(dirname(place('x')), file('moved'));
     write(file('moved/two-records.json'), [{ id: 'newest', text: 'bees' }]);
     expect(await open(file('moved/two.json'))).toEqual(['newest']);
+  });
+});
+
+describe('a damaged cache', () => {
+  const caches: [string, object][] = [
+    ['text index', { bm25_file: 'cache' }],
+    ['embeddings file', { embeddings_file: 'cache' }],
+  ];
+  const flipped = (bytes: Buffer, at: number) => {
+    bytes.writeUInt8(bytes.readUInt8(at) ^ 1, at);
+    return bytes;
+  };
+  const damages: [string, (bytes: Buffer) => Buffer][] = [
+    ['a flipped first byte', (bytes) => flipped(bytes, 0)],
+    ['a zeroed first page', (bytes) => bytes.fill(0, 0, Math.min(4096, bytes.length - 64))],
+    ['a zeroed second half', (bytes) => bytes.fill(0, bytes.length >> 1)],
+    ['zeros alone', (bytes) => bytes.fill(0)],
+    ['a flipped last byte', (bytes) => flipped(bytes, bytes.length - 1)],
+    ['a cut after five bytes', (bytes) => bytes.subarray(0, 5)],
+    ['zeros of another length', () => Buffer.alloc(100_000)],
+  ];
+
+  test.each(caches.flatMap(([name, config]) => damages.map((damage) => [name, config, ...damage] as const)))(
+    '(%s, %o) with %s is made again',
+    async (_name, config, _damage, damage) => {
+      const place = folderOf({ kb: config });
+      await open(place('kb.json'));
+      const whole = readFileSync(place('cache'));
+      write(place('cache'), damage(Buffer.from(whole)));
+      expect(await open(place('kb.json'))).toEqual(['kb0']);
+      expect(readFileSync(place('cache'))).toEqual(whole);
+    },
+  );
+
+  test.each(caches)('(%s, %o) that is a file of another program stays', async (_name, config) => {
+    const place = folderOf({ kb: config });
+    await open(place('kb.json'));
+    const whole = readFileSync(place('cache'));
+    for (const content of [
+      Buffer.from('dear diary'),
+      Buffer.concat([Buffer.from('dear diary'), whole.subarray(-48)]),
+      Buffer.concat([Buffer.alloc(100), Buffer.from('x')]),
+      Buffer.concat([Buffer.from('x'), whole]),
+    ]) {
+      write(place('cache'), content);
+      await rejection(open(place('kb.json')), 'INVALID_ARGUMENT');
+      expect(readFileSync(place('cache'))).toEqual(content);
+    }
   });
 });
 

@@ -75,10 +75,15 @@ async function runOne(loader, n, mender, counts) {
   }
 }
 
-/** Whether a file is still of our kind by its magic; empty is as good. What is not is nothing to write over. */
+/** Whether a file is still of our kind by its magic or by the mark at its end; zeros are as good. Others must stay. */
 function isOurs(bytes, source) {
-  const magic = 8;
-  return bytes.length === 0 || bytes.subarray(0, magic).equals(source.subarray(0, magic));
+  const [magic, mark] = [8, 48];
+  const beginning = bytes.subarray(0, magic);
+  return (
+    beginning.equals(source.subarray(0, beginning.length)) ||
+    (bytes.length === source.length && bytes.subarray(-mark).equals(source.subarray(-mark))) ||
+    bytes.every((byte) => byte === 0)
+  );
 }
 
 /** Files that a mutated config wrote elsewhere. */

@@ -1,6 +1,7 @@
 #include "core/files/file_owner.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstring>
 #include <optional>
 #include <span>
@@ -20,6 +21,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::uint64_t kMaxOwnerBytes = 64 * 1024;
+constexpr std::uint64_t kMaxZeroBytes = std::uint64_t{1} << 30;  // some 0.2 s of reading
+constexpr std::size_t kZeroGrain = std::size_t{1} << 20;
 
 fs::path real_folder_of(const fs::path& target) {
   std::error_code error;
@@ -83,6 +86,58 @@ Refusal owned_by_another(const std::vector<std::byte>& content, const fs::path& 
   }
 }
 
+/// Whether a file begins with `magic`. A file truncated within its magic does, too.
+bool begins_with(const FoundFile& file, Magic magic) {
+  Magic found{};
+  const auto beginning = std::as_writable_bytes(std::span(&found, 1))
+                             .first(static_cast<std::size_t>(std::min<std::uint64_t>(sizeof(magic), file.size())));
+  return file.read(0, beginning) && std::memcmp(&found, &magic, beginning.size()) == 0;
+}
+
+/// Whether only the magic of the file's header is damaged.
+bool has_header_of(const FoundFile& file, Magic magic) {
+  SectionFileHeader header{};
+  if (!read_values(file, 0, std::span(&header, 1))) return false;
+  header.magic = magic;
+  return header.header_checksum == checksum(std::as_bytes(std::span(&header, 1)).first(kCheckedHeaderBytes));
+}
+
+bool ends_with_mark(const FoundFile& file, Magic magic) {
+  EndMark found{};
+  if (file.size() < sizeof(found) || !read_values(file, file.size() - sizeof(found), std::span(&found, 1)))
+    return false;
+  const EndMark mark = end_mark(magic, file.size());
+  return std::memcmp(&found, &mark, sizeof(mark)) == 0;
+}
+
+/// Whether each byte is zero or, in the places of the magic and of the mark, theirs.
+bool is_zeroed(const FoundFile& file, Magic magic) {
+  if (file.size() > kMaxZeroBytes) return false;
+  const auto size = static_cast<std::size_t>(file.size());
+  const EndMark mark = end_mark(magic, size);
+  const auto head = std::as_bytes(std::span(&magic, 1));
+  const auto tail = std::as_bytes(std::span(&mark, 1));
+  const auto is_left = [&](std::size_t at, std::byte value) {
+    return value == std::byte{0} || (at < head.size() && value == head[at]) ||
+           (size >= tail.size() && at >= size - tail.size() && value == tail[at - (size - tail.size())]);
+  };
+  std::vector<std::byte> bytes(std::min(kZeroGrain, size));
+  for (std::size_t from = 0; from < size; from += bytes.size()) {
+    const auto part = std::span(bytes).first(std::min(bytes.size(), size - from));
+    if (!file.read(from, part)) return false;
+    for (std::size_t i = 0; i < part.size(); ++i) {
+      if (!is_left(from + i, part[i])) return false;
+    }
+  }
+  return true;
+}
+
+bool is_own_kind(const FoundFile& file, Magic magic, Damaged damaged) {
+  if (begins_with(file, magic)) return true;
+  return damaged == Damaged::kRemade &&
+         (has_header_of(file, magic) || ends_with_mark(file, magic) || is_zeroed(file, magic));
+}
+
 std::string shown(Magic magic) {
   const auto end = std::find(std::begin(magic.bytes), std::end(magic.bytes), '\0');
   return {std::begin(magic.bytes), end};
@@ -101,18 +156,20 @@ std::vector<std::byte> owner_bytes(const fs::path& target, const FileOwner& owne
   return {writer.bytes().begin(), writer.bytes().end()};
 }
 
-ReplacementRule replaces_own_kind(const fs::path& target, Magic magic, const FileOwner* owner) {
-  return [folder = real_folder_of(target), magic,
+EndMark end_mark(Magic magic, std::uint64_t file_size) noexcept {
+  EndMark mark{"end of a lorekeep file\n", magic, file_size, 0};
+  mark.checksum = checksum(std::as_bytes(std::span(&mark, 1)).first(offsetof(EndMark, checksum)));
+  return mark;
+}
+
+ReplacementRule replaces_own_kind(const fs::path& target, Magic magic, const FileOwner* owner, Damaged damaged) {
+  return [folder = real_folder_of(target), magic, damaged,
           owner = owner == nullptr ? std::nullopt : std::optional(*owner)](const FoundFile& file) -> Refusal {
-    SectionFileHeader header{};
-    const bool whole = read_values(file, 0, std::span(&header, 1));
-    // A file truncated within its magic counts as a damaged file of this kind.
-    const auto beginning = std::as_writable_bytes(std::span(&header.magic, 1))
-                               .first(static_cast<std::size_t>(std::min<std::uint64_t>(sizeof(magic), file.size())));
-    if (!(whole || file.read(0, beginning)) || std::memcmp(&header.magic, &magic, beginning.size()) != 0) {
+    if (!is_own_kind(file, magic, damaged)) {
       return {"is not a file of the kind that lorekeep writes there (such files begin with " + shown(magic) + ")", {}};
     }
-    if (!whole || !owner) return {};
+    SectionFileHeader header{};
+    if (!owner || !read_values(file, 0, std::span(&header, 1))) return {};
     const auto content = read_owner(file, header);
     return content ? owned_by_another(*content, folder, *owner) : Refusal{};
   };

@@ -36,14 +36,17 @@ struct SectionFileWriter::Impl {
   XXH3_state_t hash;  // of the current section
 
   std::vector<std::byte> owner;  // empty: the file names no owner
+  bool marked;
 
   Impl(const std::filesystem::path& path, Magic magic, std::uint32_t version, std::uint64_t fingerprint,
-       std::uint32_t sections, const FileOwner* whose)
-      : file(path, replaces_own_kind(path, magic, whose)),
+       std::uint32_t sections, const FileOwner* whose, Damaged damaged)
+      : file(path, replaces_own_kind(path, magic, whose, damaged)),
         header{magic, version, sections, 0, fingerprint, 0, 0},
         expected(sections),
-        owner(whose == nullptr ? std::vector<std::byte>{} : owner_bytes(path, *whose)) {
+        owner(whose == nullptr ? std::vector<std::byte>{} : owner_bytes(path, *whose)),
+        marked(damaged == Damaged::kRemade) {
     if (!owner.empty()) header.sections = ++expected;
+    if (marked) header.sections = ++expected;
     const std::vector<std::byte> blank(sizeof(Header) + sizeof(SectionEntry) * expected);
     file.write(blank);
   }
@@ -56,9 +59,11 @@ struct SectionFileWriter::Impl {
 };
 
 SectionFileWriter::SectionFileWriter(const std::filesystem::path& path, Magic magic, std::uint32_t version,
-                                     std::uint64_t fingerprint, std::uint32_t sections, const FileOwner* owner) {
-  if (sections > kMaxSections - (owner == nullptr ? 0 : 1)) fail(Code::kInternal, "too many sections");
-  impl_ = std::make_unique<Impl>(path, magic, version, fingerprint, sections, owner);
+                                     std::uint64_t fingerprint, std::uint32_t sections, const FileOwner* owner,
+                                     Damaged damaged) {
+  constexpr std::uint32_t kOwn = 2;  // owner and mark
+  if (sections > kMaxSections - kOwn) fail(Code::kInternal, "too many sections");
+  impl_ = std::make_unique<Impl>(path, magic, version, fingerprint, sections, owner, damaged);
 }
 
 SectionFileWriter::~SectionFileWriter() = default;
@@ -91,6 +96,10 @@ void SectionFileWriter::section(std::uint32_t id, std::span<const std::byte> byt
 
 void SectionFileWriter::commit() {
   if (!impl_->owner.empty()) section(kOwnerSection, impl_->owner, nullptr);
+  if (impl_->marked) {
+    begin(kMarkSection);
+    write(bytes_of(end_mark(impl_->header.magic, impl_->file.size() + sizeof(EndMark))));
+  }
   impl_->end_section();
   if (impl_->table.size() != impl_->expected)
     fail(Code::kInternal, "the number of sections differs from the announced one");

@@ -18,12 +18,13 @@
 
 namespace lorekeep {
 
-/// Writes a section file. Replaces only an empty file or a file of the same magic, and none of another owner.
+/// Writes a section file. Replaces only an empty file or a file that replaces_own_kind() allows.
 class SectionFileWriter {
  public:
-  /// `sections` is the exact number of begin() calls to follow. With an owner, the file names it.
+  /// `sections` is the exact number of begin() calls to follow. With an owner, the file names it. Files of kinds that
+  /// are remade end with a mark.
   SectionFileWriter(const std::filesystem::path& path, Magic magic, std::uint32_t version, std::uint64_t fingerprint,
-                    std::uint32_t sections, const FileOwner* owner = nullptr);
+                    std::uint32_t sections, const FileOwner* owner = nullptr, Damaged damaged = Damaged::kRefused);
   ~SectionFileWriter();
 
   /// Starts the next section; `id` is unique within the file.

@@ -21,8 +21,16 @@ namespace lorekeep {
 
 inline constexpr std::size_t kSectionAlignment = 64;
 inline constexpr std::uint32_t kMaxSections = 64;
-/// The optional section that names the owner (file_owner.h), in files of any kind; always the last one.
+/// The optional section that names the owner (file_owner.h), in files of any kind; only kMarkSection follows it.
 inline constexpr std::uint32_t kOwnerSection = 255;
+/// The optional EndMark, always the last section.
+inline constexpr std::uint32_t kMarkSection = 254;
+
+/// The use of a damaged file of some kind.
+enum class Damaged : bool {
+  kRefused,
+  kRemade,  // it is made again from its sources, so it has to be recognised: such files end with an EndMark
+};
 
 struct Magic {
   char bytes[8];
@@ -41,6 +49,15 @@ struct SectionFileHeader {
 };
 static_assert(sizeof(SectionFileHeader) == 48);
 inline constexpr std::size_t kCheckedHeaderBytes = 40;
+
+/// As stored at the end of the file: recognises a file whose first bytes are damaged.
+struct EndMark {
+  char text[24];
+  Magic magic;
+  std::uint64_t file_size;  // so that a mark copied to another file proves nothing
+  std::uint64_t checksum;   // XXH3-64 of the fields above
+};
+static_assert(sizeof(EndMark) == 48);
 
 /// One row of the section table, as stored in the file.
 struct SectionEntry {

@@ -166,6 +166,86 @@ TEST("a file that does not say whose it is, or is damaged, is anybody's of its k
   write(target, kMagic, &bases.one);
 }
 
+/// A file of a kind that is remade, with one section.
+std::string remade(const fs::path& path, Magic magic = kMagic, const FileOwner* owner = nullptr) {
+  SectionFileWriter file(path, magic, 1, 0, 1, owner, Damaged::kRemade);
+  file.begin(1);
+  file.write_array(std::span("content of the section", 22));
+  file.commit();
+  return content(path);
+}
+
+/// Whether a file of a kind that is remade replaces `text`; if not, that it stays.
+bool is_remade(const fs::path& path, const std::string& text, const FileOwner* owner = nullptr) {
+  put(path, text);
+  try {
+    remade(path, kMagic, owner);
+    return true;
+  } catch (const Error& error) {
+    CHECK(error.code() == Code::kInvalidArgument);
+    CHECK_EQ(content(path), text);
+    return false;
+  }
+}
+
+TEST("a file that is remade is recognised with any byte flipped, any range zeroed, and cut anywhere") {
+  const test::ScratchFolder folder;
+  const fs::path target = folder / "f";
+  const std::string whole = remade(target);
+  CHECK_EQ(SectionFileReader(target, kMagic, 1).sections().back().id, kMarkSection);
+  for (std::size_t at = 0; at < whole.size(); ++at) {
+    std::string bytes = whole;
+    bytes[at] = static_cast<char>(bytes[at] ^ 0x40);
+    CHECK(is_remade(target, bytes));
+    CHECK(is_remade(target, whole.substr(0, at)));
+  }
+  for (std::size_t begin = 0; begin < whole.size(); begin += 3) {
+    for (std::size_t end = begin + 1; end <= whole.size(); end += 5) {
+      std::string bytes = whole;
+      bytes.replace(begin, end - begin, end - begin, '\0');
+      CHECK(is_remade(target, bytes));
+    }
+  }
+  for (const std::size_t size : {1u, 7u, 8u, 47u, 48u, 4096u, 3'000'000u}) {
+    CHECK(is_remade(target, std::string(size, '\0')));
+  }
+}
+
+TEST("a foreign file that resembles one that is remade stays") {
+  const test::ScratchFolder folder;
+  const fs::path target = folder / "f";
+  const std::string other = remade(folder / "other", kOtherMagic);
+  const std::string whole = remade(target);
+  const std::string mark = whole.substr(whole.size() - sizeof(EndMark));
+  std::string other_damaged = other;
+  other_damaged[0] = '\0';
+  const std::string text = "[{\"id\": \"1\", \"text\": \"night\"}]\n";
+  for (const std::string& bytes :
+       {other, other_damaged, text, text + mark, mark, std::string(8, '\0') + text, text + std::string(100, '\0'),
+        std::string(2'000'000, '\0') + "x", "x" + whole, whole.substr(1), other + mark}) {
+    CHECK(!is_remade(target, bytes));
+  }
+  // Kinds that are not remade say no to files of zeros, and to a damaged magic.
+  for (const std::string& bytes : {std::string(100, '\0'), "X" + whole.substr(1)}) {
+    put(target, bytes);
+    CHECK_FAILS(Code::kInvalidArgument, write(target));
+    CHECK_EQ(content(target), bytes);
+  }
+}
+
+TEST("a file without a mark is recognised by the rest of its header, and one of another owner stays") {
+  const TwoBases bases;
+  const fs::path target = bases.folder / "f";
+  write(target);
+  std::string bytes = content(target);
+  bytes[0] = '\0';
+  CHECK(is_remade(target, bytes));
+  bytes = remade(target, kMagic, &bases.one);
+  bytes[0] = '\0';
+  CHECK(!is_remade(target, bytes, &bases.two));
+  CHECK(is_remade(target, bytes, &bases.one));
+}
+
 TEST("names of open files are resolved to the paths of the files") {
   const TwoBases bases;
   const fs::path target = bases.folder / "f";
