@@ -5,7 +5,6 @@ export const otherwiseChecked = {
   },
   'docs/reference/cli.md': {
     '$ lorekeep ask harbour/kb.json "who lights the lamp at night?" --generate': 'needs a language model',
-    '$ lorekeep chat harbour/kb.json --system "You are the harbour master."': 'needs a language model',
   },
 };
 

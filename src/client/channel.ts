@@ -1,4 +1,4 @@
-import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { onAbort } from '../../lib/basics.js';
 import type { ServerFrame } from '../agents/wire/frames.js';
 import { FrameDecoder } from '../protocol/decoder.js';
@@ -32,9 +32,9 @@ interface RunningTurn extends Waiting {
 /** An event of a turn before its end. */
 export type TurnEvent = ServerFrames['TurnStarted' | 'TurnText'];
 
-/** Sends requests and receives replies and events over one socket. Replies may arrive in any order. */
+/** Sends requests and receives replies and events over one stream, such as a socket. Replies may arrive in any order. */
 export class Channel {
-  readonly #socket: Socket;
+  readonly #socket: Duplex;
   readonly #decoder = new FrameDecoder(maxFrameBytes);
   readonly #replies = new Map<number, Waiting>();
   readonly #turns = new Map<string, RunningTurn>();
@@ -47,7 +47,7 @@ export class Channel {
   /** Resolves when the connection is gone for any reason. */
   readonly closed: Promise<void>;
 
-  constructor(socket: Socket) {
+  constructor(socket: Duplex) {
     this.#socket = socket;
     this.hello = new Promise((resolve, reject) => {
       this.#greeting = { resolve: (frame) => resolve(frame as ServerFrames['Hello']), reject };
@@ -142,7 +142,7 @@ export class Channel {
 
   /** Closes the connection, and with it every session. */
   async close(): Promise<void> {
-    this.#socket.destroySoon();
+    endSoon(this.#socket);
     await this.closed;
   }
 
@@ -181,7 +181,7 @@ export class Channel {
     if (replyTo === null) {
       // The error names no request, so all pending ones fail.
       this.#lose(`${name}: ${message}`, error);
-      this.#socket.destroySoon();
+      endSoon(this.#socket);
     } else settle(this.#replies, replyTo as number)?.reject(error);
   }
 
@@ -194,6 +194,11 @@ export class Channel {
     this.#replies.clear();
     this.#turns.clear();
   }
+}
+
+/** Closes a stream once pending output is written. */
+function endSoon(stream: Duplex): void {
+  stream.end(() => stream.destroy());
 }
 
 function settle<Key>(waiting: Map<Key, Waiting>, key: Key): Waiting | undefined {

@@ -1,5 +1,6 @@
+import type { Duplex } from 'node:stream';
 import type { RequestFields, ServerFrames } from './frames.js';
-import { type CallOptions, type ConnectionState, Link, openChannel } from './link.js';
+import { type CallOptions, type ConnectionState, greeted, Link, openChannel } from './link.js';
 import { type ReconnectPolicy, reconnectPolicy } from './reconnect.js';
 import { ClientSession } from './session.js';
 
@@ -48,6 +49,17 @@ export class Client implements AsyncDisposable, Disposable {
     const address = { host, port };
     const { channel, hello } = await openChannel(address, signal);
     return new Client(new Link(address, channel, { policy, onState }), hello, accessToken);
+  }
+
+  /**
+   * @internal Speaks over an open stream, as to a server of the same process. The connection is not replaced.
+   * @throws ConnectionLostError; the signal's reason
+   */
+  static async over(stream: Duplex, { signal }: CallOptions = {}): Promise<Client> {
+    const place = 'the stream';
+    const { channel, hello } = await greeted(stream, place, signal);
+    const options = { policy: undefined, onState: () => {} };
+    return new Client(new Link({ host: place, port: 0 }, channel, options), hello, undefined);
   }
 
   get state(): ConnectionState {

@@ -1,4 +1,5 @@
 import { connect as openSocket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { onAbort } from '../../lib/basics.js';
 import { protocolVersion, serverSchemas } from '../protocol/frames.js';
@@ -41,24 +42,28 @@ export interface Greeted {
  * Opens a connection and waits for the greeting. The signal has no effect afterwards.
  * @throws ConnectionLostError; the signal's reason
  */
-export async function openChannel(address: Address, signal?: AbortSignal): Promise<Greeted> {
+export function openChannel(address: Address, signal?: AbortSignal): Promise<Greeted> {
   signal?.throwIfAborted();
-  const socket = openSocket({ ...address, noDelay: true });
-  const stopListening = onAbort(signal, () => void socket.destroy());
+  const { host, port } = address;
+  return greeted(openSocket({ ...address, noDelay: true }), `${host}:${port}`, signal);
+}
+
+/** The same over an open stream. `place` names it in errors. */
+export async function greeted(stream: Duplex, place: string, signal?: AbortSignal): Promise<Greeted> {
+  const stopListening = onAbort(signal, () => void stream.destroy());
   try {
-    const channel = new Channel(socket);
+    const channel = new Channel(stream);
     const hello = serverSchemas.Hello.safeParse(await channel.hello);
     if (hello.success) return { channel, hello: hello.data };
   } catch (error) {
-    socket.destroy();
+    stream.destroy();
     signal?.throwIfAborted();
     throw error;
   } finally {
     stopListening();
   }
-  socket.destroy();
-  const { host, port } = address;
-  throw new ConnectionLostError(`${host}:${port} does not speak protocol ${protocolVersion} of lorekeep`);
+  stream.destroy();
+  throw new ConnectionLostError(`${place} does not speak protocol ${protocolVersion} of lorekeep`);
 }
 
 /** A connection that is replaced when lost, if the policy says so, with its state restored. */

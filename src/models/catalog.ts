@@ -29,11 +29,11 @@ export class Catalog {
   room: (() => number | undefined) | undefined;
   /** Flags with which a command uses this catalog and this folder of downloads; shown in errors. */
   commandFlags: string | undefined;
-  readonly #entries: ReadonlyMap<string, CatalogEntry>;
+  readonly #entries: Map<string, CatalogEntry>;
 
   private constructor(
     file: string,
-    entries: ReadonlyMap<string, CatalogEntry>,
+    entries: Map<string, CatalogEntry>,
     warnings: readonly string[],
     downloads: ModelDownloads,
   ) {
@@ -73,6 +73,11 @@ export class Catalog {
       (issue) => `${at(issue.keys)}${describeIssue(issue)}; it has no effect`,
     );
     return new Catalog(path, entries, warnings, new ModelDownloads(downloads));
+  }
+
+  /** Adds a model for the life of this object; the file stays as it is. Precondition: the name is free. */
+  add(entry: CatalogEntry): void {
+    this.#entries.set(entry.name, entry);
   }
 
   find(name: string): CatalogEntry | undefined {

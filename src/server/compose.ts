@@ -48,14 +48,14 @@ interface ModelsOptions {
   /** Keeps the server from stopping for lack of sessions while a download runs. */
   hold: () => () => void;
   loadLanguageModel?: LanguageModelsOptions['load'];
+  /** Default: the one that the config names. */
+  catalog?: Catalog;
 }
 
 /** Reads the catalog, chooses the device, and makes the owner of models. @throws StartupError for a catalog that is missing or invalid */
 export async function composeModels(options: ModelsOptions): Promise<ModelServices> {
   const { config, configFile, log } = options;
-  const catalog = await orStartupError(Catalog.load(config.models_catalog_path, config.models_download_dir));
-  catalog.downloads.minSpeed = config.models_download_min_speed;
-  for (const warning of catalog.warnings) log.warn(warning);
+  const catalog = options.catalog ?? (await readCatalog(config, log));
   setSearchThreads(config.thread_count);
   scheduler.configure(schedulerOptions(config));
   log.info({ threads: config.thread_count }, 'search threads');
@@ -91,6 +91,13 @@ export async function composeModels(options: ModelsOptions): Promise<ModelServic
       );
     }),
   };
+}
+
+async function readCatalog(config: ServerConfig, log: Log): Promise<Catalog> {
+  const catalog = await orStartupError(Catalog.load(config.models_catalog_path, config.models_download_dir));
+  catalog.downloads.minSpeed = config.models_download_min_speed;
+  for (const warning of catalog.warnings) log.warn(warning);
+  return catalog;
 }
 
 /** Returns the memory of the GPU that models may take: the free memory when it was found, less the reserve. */

@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { scheduler } from '../../lib/internal.js';
 import { homeFolder, packageVersion } from '../base/files/home.js';
 import { IdleTimer } from '../base/waiting/idle-timer.js';
@@ -10,6 +11,8 @@ import type { ServerConfig } from '../config/schema.js';
 import type { Ledger } from '../fairness/ledger.js';
 import type { EntryFacts } from '../knowledge/index.js';
 import { type Log, setLogLevel } from '../log/log.js';
+import type { Catalog } from '../models/catalog.js';
+import type { CatalogModels } from '../models/catalog-models.js';
 import type { LanguageModelsOptions } from '../models/language-models.js';
 import type { DebugChannel } from '../operations/debug/channel.js';
 import type { LogTail } from '../operations/monitor/log-tail.js';
@@ -28,6 +31,7 @@ import { Listener } from './listener.js';
 import type { ServerObserver } from './observer.js';
 import { Operations } from './operations.js';
 import type { Services } from './services.js';
+import { socketPair } from './socket-pair.js';
 
 export interface ServerOptions {
   config: ServerConfig;
@@ -45,11 +49,17 @@ export interface ServerOptions {
   onIdle?: () => void;
   /** Loads language models. Default: the library's. */
   loadLanguageModel?: LanguageModelsOptions['load'];
+  /** The models. Default: the catalog that the config names. */
+  catalog?: Catalog;
+  /** Whether it opens its port. Default true; without, only attach() makes clients. */
+  listen?: boolean;
 }
 
 /** The composition root: creates the parts of a server, listens, and closes everything. */
 export class LorekeepServer {
-  readonly #listener: Listener;
+  /** Undefined for a server without a port. */
+  readonly #listener: Listener | undefined;
+  readonly #accept: (socket: Socket) => void;
   readonly #services: Services;
   readonly #connections: ReadonlySet<Connection>;
   readonly #operations: Operations;
@@ -58,7 +68,7 @@ export class LorekeepServer {
 
   private constructor(
     services: Services,
-    listener: Listener,
+    { listener, accept }: { listener: Listener | undefined; accept: (socket: Socket) => void },
     connections: ReadonlySet<Connection>,
     operations: Operations,
     sources: Map<string, string>,
@@ -66,17 +76,18 @@ export class LorekeepServer {
     this.#sources = sources;
     this.#services = services;
     this.#listener = listener;
+    this.#accept = accept;
     this.#connections = connections;
     this.#operations = operations;
   }
 
   /** Resolves when clients can connect. @throws StartupError for a busy port, or a missing or invalid catalog or access token */
   static async start(options: ServerOptions): Promise<LorekeepServer> {
-    const { config, log, limits, configSources = new Map() } = options;
+    const { config, log, limits, configSources = new Map(), listen = true } = options;
     const storageRoot = config.storage_root || homeFolder;
     const sessionIdle = new IdleTimer(config.idle_shutdown_timeout * 1000, options.onIdle ?? (() => {}));
     const models = await composeModels({ ...options, configSources, hold: () => sessionIdle.hold() });
-    reportAccess(config, storageRoot, log, options.accessToken);
+    if (listen) reportAccess(config, storageRoot, log, options.accessToken);
     const sources = new Map(configSources);
     const operations = await Operations.create({
       config,
@@ -103,21 +114,34 @@ export class LorekeepServer {
       void connection.closed.finally(() => connections.delete(connection));
     };
     const { port, network_access: access } = config;
-    let listener: Listener;
+    let listener: Listener | undefined;
     try {
       await operations.listen(services, connections);
-      listener = await Listener.open({ port, access, log, accept });
+      if (listen) listener = await Listener.open({ port, access, log, accept });
     } catch (error) {
       await operations.close();
       throw error;
     }
-    log.info({ ...listener.address, access, embeddingModels: models.models.presentNames }, 'listening');
-    return new LorekeepServer(services, listener, connections, operations, sources);
+    if (listener !== undefined)
+      log.info({ ...listener.address, access, embeddingModels: models.models.presentNames }, 'listening');
+    return new LorekeepServer(services, { listener, accept }, connections, operations, sources);
   }
 
-  /** The port it listens on, also if the config has 0. */
+  /** The port it listens on, also if the config has 0; 0 without a port. */
   get port(): number {
-    return this.#listener.address.port;
+    return this.#listener?.address.port ?? 0;
+  }
+
+  /** Makes a client in this process and returns its end of the connection. */
+  attach(): Duplex {
+    const [own, client] = socketPair();
+    this.#accept(own);
+    return client;
+  }
+
+  /** The embedding models, for work in this process. */
+  get embeddingModels(): CatalogModels {
+    return this.#services.models;
   }
 
   /** Port of `/metrics`; undefined if it is off. */
@@ -179,7 +203,7 @@ export class LorekeepServer {
     const { activity, config, log, pulls } = this.#services;
     const limitMs = Math.min(config.limits.drain_timeout_ms, longestDrainMs);
     if (activity.stopping) return this.close();
-    void this.#listener.close();
+    void this.#listener?.close();
     void pulls.stop();
     const { running } = activity;
     if (running > 0) log.info({ running, limitMs }, 'draining');
@@ -196,7 +220,7 @@ export class LorekeepServer {
 
   async #shutDown(): Promise<void> {
     const reason = serverError(1008, 'the server is stopping');
-    const unlistened = this.#listener.close();
+    const unlistened = this.#listener?.close();
     this.#services.sessionIdle.stop();
     const patternsEnded = this.#services.patterns.close();
     await Promise.all([...this.#connections].map((connection) => connection.close(reason)));

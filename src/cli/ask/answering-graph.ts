@@ -1,7 +1,7 @@
 import type { Graph, GraphNode, SearchFields } from '../../client/index.js';
 
-/** Name of the storage in the session. */
-export const storageName = 'kb';
+/** Name of the n-th storage in the session, from 0. */
+export const storageName = (index: number): string => (index === 0 ? 'kb' : `kb${index + 1}`);
 
 /** How the graph answers. */
 export interface AnswerSettings {
@@ -10,13 +10,26 @@ export interface AnswerSettings {
   cite?: 'none' | 'marks' | undefined;
 }
 
-/** A graph that answers with a language model, from the hits of the storage if there is one. */
-export function answeringGraph(search: SearchFields | undefined, answer: AnswerSettings): Graph {
-  const retrieve: GraphNode = {
-    id: 'search',
-    type: 'retrieve',
-    params: { embeddedStringStorage: storageName, ...search },
-  };
+/** A graph that answers with a language model, from the hits of the storages if there are any. */
+export function answeringGraph(
+  storages: number,
+  search: Partial<SearchFields>,
+  answer: AnswerSettings,
+): Graph {
   const generate: GraphNode = { id: 'answer', type: 'generate', params: answer };
-  return { nodes: search === undefined ? [generate] : [retrieve, generate] };
+  return { nodes: [...searchNodes(storages, search), generate] };
+}
+
+/** A graph that answers with the sentences of the hits, without a language model. */
+export function quotingGraph(storages: number, search: Partial<SearchFields>): Graph {
+  const quote: GraphNode = { id: 'answer', type: 'quote', params: { separator: '\n' } };
+  return { nodes: [...searchNodes(storages, search), quote] };
+}
+
+function searchNodes(storages: number, search: Partial<SearchFields>): GraphNode[] {
+  return Array.from({ length: storages }, (_, index) => ({
+    id: index === 0 ? 'search' : `search${index + 1}`,
+    type: 'retrieve',
+    params: { embeddedStringStorage: storageName(index), ...search },
+  }));
 }

@@ -2,7 +2,6 @@ import type { FilterExpression, LexicalOptions, SearchMode } from '../../../lib/
 import type { ClientAgent, ClientSession, Graph } from '../../client/index.js';
 import { replyToWire } from '../../client/names.js';
 import type { Hit } from '../../protocol/retrieval.js';
-import { CommandError, UsageError } from '../failure.js';
 import { lexicalRequest } from '../flags/lexical.js';
 import { type RetrievalFlags, requireEffect, rerankRequest, searchFields } from '../flags/retrieval.js';
 import { interruptible } from '../interrupt.js';
@@ -12,61 +11,65 @@ import { jsonArgument, jsonFile, jsonObjectArgument } from '../search/json-argum
 import { planNotes } from '../search/plan.js';
 import { counted } from '../terminal/amounts.js';
 import { printable } from '../terminal/printable.js';
-import { answeringGraph, storageName } from './answering-graph.js';
+import { answeringGraph, quotingGraph, storageName } from './answering-graph.js';
 import { converse } from './conversation.js';
-import { placeOf } from './place.js';
-import { reach, type ServerFlags } from './reach.js';
+import { LoadingNote } from './loading-note.js';
+import { openPlaces } from './open-places.js';
+import { type Opened, type OpenFlags, refuseIneffective } from './opened.js';
+import { dividePlaces, namesOf } from './places.js';
 import { ReplyPrinter, refuseFailure } from './reply-printer.js';
+import type { FolderOf } from './sources.js';
 
-export interface AskFlags extends RetrievalFlags, ServerFlags {
+export interface AskFlags extends RetrievalFlags, OpenFlags {
   graph?: string;
   generate?: boolean;
-  model?: string;
-  json?: boolean;
 }
 
 type Answer = (question: string) => Promise<void>;
 
-/** `lorekeep ask`: opens a knowledge base on a server and asks about it, once or in a conversation. */
-export async function ask(kb: string, question: string | undefined, flags: AskFlags): Promise<void> {
-  if (kb === '')
-    throw new UsageError('the name of the knowledge base is empty; a path such as kb.json is expected');
+/** `lorekeep ask`: asks folders and knowledge bases, in this process or on a server, once or in a conversation. */
+export async function ask(words: readonly string[], flags: AskFlags): Promise<void> {
   requireEffect(flags);
-  const { folder, path } = await placeOf(kb, flags.host);
+  const places = await dividePlaces(words, flags.host !== undefined || flags.port !== undefined, 'ask');
+  refuseIneffective(places, flags);
+  const { question } = places;
   const lexical = await lexicalRequest(flags);
   const filter = (await jsonArgument('--filter', flags.filter)) as FilterExpression | undefined;
   const variables = await jsonObjectArgument('--variables', flags.variables);
   // The server checks it.
-  const graph = await graphOf(flags, filter, lexical);
+  const given = flags.graph === undefined ? undefined : ((await jsonFile('--graph', flags.graph)) as Graph);
   await interruptible(async (signal) => {
-    await using client = await reach(flags, signal);
-    const session = await client.createSession({ storageDataFolder: folder }, { signal });
-    const opened = await session
-      .createEmbeddedStringStorage({ name: storageName, configPath: path }, { signal })
-      .catch((error) => {
-        throw openFailure(error, kb);
-      });
+    await using opened = await openPlaces(places, flags, signal);
+    const { session, records } = opened;
+    const search = { ...searchFields(flags), lexical, filter, rerank: rerankRequest(flags) };
+    const isHere = 'here' in places;
+    const generates = flags.generate === true || opened.model !== undefined;
+    const quotes = given === undefined && isHere && !generates;
+    const graph = given ?? graphOf(opened, { generates, quotes }, search);
+    const loading = new LoadingNote(flags);
     const answer =
       graph === undefined
         ? searcher(session, flags, { filter, lexical, variables, signal })
-        : talker(await session.createAgent({ graph }, { signal }), flags, { variables, signal });
+        : talker(await loading.during(session.createAgent({ graph }, { signal })), flags, {
+            ...{ variables, signal, loading, quotes },
+            folderOf: opened.folderOf,
+          });
     // Awaited here, while the connection is open.
     if (question !== undefined) return await answer(question);
-    if (process.stdin.isTTY) note(`${printable(kb)}: ${counted(opened.recordCount, 'record')}; Ctrl-D ends`);
+    if (process.stdin.isTTY)
+      note(`${printable(namesOf(places))}: ${counted(records, 'record')}; Ctrl-D ends`);
     await converse({ answer, json: flags.json }, signal);
   });
 }
 
 /** The graph of the agent that answers; undefined: the hits are shown. */
-async function graphOf(
-  flags: AskFlags,
-  filter: FilterExpression | undefined,
-  lexical: LexicalOptions | undefined,
-): Promise<Graph | undefined> {
-  if (flags.graph !== undefined) return (await jsonFile('--graph', flags.graph)) as Graph;
-  if (flags.generate !== true && flags.model === undefined) return undefined;
-  const search = { ...searchFields(flags), lexical, filter, rerank: rerankRequest(flags) };
-  return answeringGraph(search, { model: flags.model, cite: 'marks' });
+function graphOf(
+  { storages, model }: Opened,
+  { generates, quotes }: { generates: boolean; quotes: boolean },
+  search: object,
+): Graph | undefined {
+  if (generates) return answeringGraph(storages, search, { model, cite: 'marks' });
+  return quotes ? quotingGraph(storages, search) : undefined;
 }
 
 interface SearchContext {
@@ -84,7 +87,7 @@ function searcher(session: ClientSession, flags: AskFlags, context: SearchContex
     const found = await session.search(
       {
         ...searchFields(flags),
-        name: storageName,
+        name: storageName(0),
         text: question,
         lexical,
         highlight: json !== true || lexical !== undefined,
@@ -109,26 +112,30 @@ function modeOf(hits: readonly Hit[]): SearchMode {
   return words ? 'hybrid' : 'dense';
 }
 
-/** Shows the agent's reply while it is written, and its citations; of an agent that says nothing, its hits. */
+interface TalkContext extends Omit<SearchContext, 'filter' | 'lexical'> {
+  loading: LoadingNote;
+  folderOf: FolderOf;
+  /** Whether replies are quotations, which are shown with their places. */
+  quotes: boolean;
+}
+
+/** Shows the agent's reply while it is written, and its sources; of an agent that says nothing, its hits. */
 function talker(
   agent: ClientAgent,
   { json }: AskFlags,
-  options: Omit<SearchContext, 'filter' | 'lexical'>,
+  { loading, folderOf, quotes, ...options }: TalkContext,
 ): Answer {
   return async (question) => {
-    const reply = new ReplyPrinter({ silent: json === true });
+    const reply = new ReplyPrinter({ silent: json === true || quotes, loading, folderOf });
     const complete = await reply.show(agent.stream(question, { ...options, hits: true }));
     refuseFailure(complete);
-    const { status, text, citations, hits, finish, action } = replyToWire('TurnComplete', complete);
-    if (json) return printJsonLine({ question, status, text, citations, hits, finish, action });
-    if (text === '' && action === undefined && hits !== undefined) printHits(hits, { mode: modeOf(hits) });
-    reply.showCitations(complete);
+    const { status, text, citations, sources, hits, finish, action } = replyToWire('TurnComplete', complete);
+    if (json) return printJsonLine({ question, status, text, citations, sources, hits, finish, action });
+    if (text === '' && action === undefined && hits !== undefined) {
+      if (quotes && hits.length > 0) note('lorekeep: no sentence answers this; the nearest records:');
+      return printHits(hits, { mode: modeOf(hits) });
+    }
+    if (quotes) reply.showQuotes(complete);
+    else reply.showSources(complete);
   };
-}
-
-function openFailure(error: unknown, kb: string): unknown {
-  const { code, message } = error as { code?: unknown; message: string };
-  if (code !== 3010) return error;
-  const nowhere = `${kb}: there is no such file here, nor in the server's storage root (${message})`;
-  return new CommandError('NOT_FOUND', nowhere, { cause: error });
 }

@@ -15,7 +15,7 @@ export interface KnowledgeBasePlace {
  * Resolves `path` to a file of this machine if the server runs here and the file exists, or to the index of a folder, otherwise to a path on the
  * server. A relative path that exists in both places means the local file.
  */
-export async function placeOf(path: string, host: string): Promise<KnowledgeBasePlace> {
+export async function placeOf(path: string, host = '127.0.0.1'): Promise<KnowledgeBasePlace> {
   const here = isLoopback(host) ? await localConfig(path) : undefined;
   if (here === undefined && !isAbsolute(path)) return { folder: undefined, path };
   const file = resolve(here ?? path);

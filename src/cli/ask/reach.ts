@@ -11,14 +11,14 @@ const greetingMs = 5000;
 
 /** The flags that name a server. */
 export interface ServerFlags {
-  host: string;
+  host?: string;
   port?: number;
   accessTokenFile?: string;
 }
 
 /** Connects to the server of the flags. @throws CommandError that says what listens there instead; the signal's reason */
 export async function reach(flags: ServerFlags, signal: AbortSignal): Promise<Client> {
-  const { host } = flags;
+  const { host = '127.0.0.1' } = flags;
   const port = flags.port ?? (await findConfig(undefined)).config.port;
   const accessToken = await findAccessToken(flags.accessTokenFile, host);
   const place = `${isIPv6(host) ? `[${host}]` : host}:${port}`;

@@ -1,8 +1,10 @@
-import type { Citation, ServerFrames, TurnEvent } from '../../client/index.js';
+import type { ServerFrames, TurnEvent } from '../../client/index.js';
 import { CommandError } from '../failure.js';
 import { print } from '../output.js';
 import { printable } from '../terminal/printable.js';
 import { Screen } from '../terminal/screen.js';
+import type { LoadingNote } from './loading-note.js';
+import { type FolderOf, quoteLines, sourceLines } from './sources.js';
 
 type Complete = ServerFrames['TurnComplete'];
 
@@ -37,27 +39,43 @@ export class PiecePrinter {
   }
 }
 
+interface PrinterOptions {
+  /** Prints nothing. */
+  silent?: boolean;
+  /** Explains a long wait for the first text. */
+  loading?: LoadingNote;
+  /** Default: paths are shown as they are in the records. */
+  folderOf?: FolderOf;
+}
+
 /** Prints a reply while it is written. */
 export class ReplyPrinter {
   readonly #pieces: PiecePrinter;
+  readonly #loading: LoadingNote | undefined;
+  readonly #folderOf: FolderOf;
   /** Time of the first piece, as performance.now(). */
   firstText: number | undefined;
 
-  constructor({ silent = false }: { silent?: boolean } = {}) {
+  constructor({ silent = false, loading, folderOf = () => undefined }: PrinterOptions = {}) {
     this.#pieces = new PiecePrinter(silent);
+    this.#loading = loading;
+    this.#folderOf = folderOf;
   }
 
   /** Prints the pieces of a turn and returns its end. */
   async show(events: AsyncIterable<TurnEvent | Complete>): Promise<Complete> {
     let complete: Complete | undefined;
+    const loaded = this.#loading?.start();
     try {
       for await (const event of events) {
         if (event.type === 'TurnComplete') complete = event;
         if (event.type !== 'TurnText') continue;
+        loaded?.();
         this.firstText ??= performance.now();
         this.#pieces.add(event.text, event.kind === 'thinking');
       }
     } finally {
+      loaded?.();
       this.#pieces.end();
     }
     if (complete === undefined) throw new Error('the turn has no end');
@@ -67,10 +85,15 @@ export class ReplyPrinter {
     return complete;
   }
 
+  /** Prints a reply of quotations, each with its place, instead of the text. */
+  showQuotes({ text, citations = [] }: Complete): void {
+    for (const line of quoteLines(text, citations, this.#pieces.screen, this.#folderOf)) print(line);
+  }
+
   /** Prints the sources of a reply, its action, and why it was cut. */
-  showCitations({ text, citations = [], action, finish }: Complete): void {
+  showSources({ sources = [], action, finish }: Complete): void {
     const { screen } = this.#pieces;
-    for (const line of citationLines(text, citations)) print(screen.dim(line));
+    for (const line of sourceLines(sources, screen.width, this.#folderOf)) print(screen.dim(line));
     if (action !== undefined) {
       const { name, arguments: given } = action;
       print(screen.dim(printable(`  action ${name} ${JSON.stringify(given)}`)));
@@ -78,15 +101,6 @@ export class ReplyPrinter {
     if (finish === 'length' || finish === 'context' || finish === 'deadline')
       print(screen.dim(`  (cut: ${finish})`));
   }
-}
-
-/** One line per source: its mark or quotation, the record's id and storage. The same source twice has one line. */
-function citationLines(text: string, citations: readonly Citation[]): string[] {
-  const lines = citations.map(({ replyStart, replyEnd, id, storage, kind }) => {
-    const part = text.slice(replyStart, replyEnd);
-    return printable(`  ${kind === 'mark' ? part : JSON.stringify(part)} ${id} (${storage})`);
-  });
-  return [...new Set(lines)];
 }
 
 /** @throws CommandError for a turn that failed */

@@ -4,53 +4,68 @@ import { isJsonWith, onAbort, readRegularBytes, replaceFile } from '../../../lib
 import { checkJsonShape } from '../../base/schema/json-shape.js';
 import type { ClientAgent, Graph, ServerFrames } from '../../client/index.js';
 import { replyToWire } from '../../client/names.js';
-import { answeringGraph, storageName } from '../ask/answering-graph.js';
+import { answeringGraph, quotingGraph } from '../ask/answering-graph.js';
 import { converse } from '../ask/conversation.js';
-import { placeOf } from '../ask/place.js';
-import { reach, type ServerFlags } from '../ask/reach.js';
+import { LoadingNote } from '../ask/loading-note.js';
+import { openPlaces } from '../ask/open-places.js';
+import { type Opened, type OpenFlags, refuseIneffective } from '../ask/opened.js';
+import { dividePlaces } from '../ask/places.js';
 import { ReplyPrinter, refuseFailure } from '../ask/reply-printer.js';
-import { CommandError } from '../failure.js';
+import type { FolderOf } from '../ask/sources.js';
+import { CommandError, UsageError } from '../failure.js';
 import { interruptible } from '../interrupt.js';
 import { note, print, printJsonLine } from '../output.js';
 import { jsonFile, textArgument } from '../search/json-argument.js';
 import { ChatStats } from './stats.js';
 
-export interface ChatFlags extends ServerFlags {
+export interface ChatFlags extends OpenFlags {
   graph?: string;
-  model?: string;
   system?: string;
   topK?: number;
   history?: string;
-  json?: boolean;
 }
 
 type History = ServerFrames['ExportAgentResponse']['history'];
 
-/** `lorekeep chat`: a conversation with an agent that remembers it. */
-export async function chat(kb: string | undefined, flags: ChatFlags): Promise<void> {
-  const graph = await graphOf(kb, flags);
+/** `lorekeep chat`: a conversation with an agent that remembers it, in this process or on a server. */
+export async function chat(words: readonly string[], flags: ChatFlags): Promise<void> {
+  const atServer = flags.host !== undefined || flags.port !== undefined;
+  const places = words.length === 0 ? undefined : await dividePlaces(words, atServer, 'chat');
+  if (places?.question !== undefined)
+    throw new UsageError(`${places.question}: there is no such file or folder; chat takes no question`);
+  refuseIneffective(places, flags);
+  const system = flags.system === undefined ? undefined : await textArgument('--system', flags.system);
+  const given = flags.graph === undefined ? undefined : ((await jsonFile('--graph', flags.graph)) as Graph);
   const history = flags.history === undefined ? undefined : await readHistory(flags.history);
   await interruptible(async (signal) => {
-    await using client = await reach(flags, signal);
-    const place = kb === undefined ? undefined : await placeOf(kb, flags.host);
-    const session = await client.createSession({ storageDataFolder: place?.folder }, { signal });
-    if (place !== undefined)
-      await session.createEmbeddedStringStorage({ name: storageName, configPath: place.path }, { signal });
-    const agent = await session.createAgent({ graph, history, enableDiagnostics: false }, { signal });
-    const talk = new Talk(agent, flags, signal);
-    if (process.stdin.isTTY)
-      note('/stats shows tokens and times, /quit or Ctrl-D ends, Ctrl-C cancels a reply');
+    await using opened = await openPlaces(places, flags, signal);
+    const quotes = given === undefined && !opened.hasLanguageModel;
+    const graph = given ?? graphOf(opened, flags, system);
+    const loading = new LoadingNote(flags);
+    const creating = opened.session.createAgent({ graph, history, enableDiagnostics: false }, { signal });
+    const { folderOf } = opened;
+    const agent = await loading.during(creating);
+    const talk = new Talk(agent, { flags, loading, folderOf, quotes, signal });
+    if (process.stdin.isTTY) note(`${commandList}; Ctrl-D ends, too, and Ctrl-C cancels a reply`);
     await converse(talk, signal);
   });
 }
 
-async function graphOf(kb: string | undefined, flags: ChatFlags): Promise<Graph> {
-  if (flags.graph !== undefined) return (await jsonFile('--graph', flags.graph)) as Graph;
-  const system = flags.system === undefined ? undefined : await textArgument('--system', flags.system);
-  const search = { topK: flags.topK };
-  const cite = kb === undefined ? undefined : 'marks';
-  return answeringGraph(kb === undefined ? undefined : search, { model: flags.model, system, cite });
+function graphOf(
+  { storages, model, hasLanguageModel }: Opened,
+  { topK }: ChatFlags,
+  system: string | undefined,
+): Graph {
+  const cite = storages === 0 ? undefined : 'marks';
+  if (hasLanguageModel) return answeringGraph(storages, { topK }, { model, system, cite });
+  note(
+    'lorekeep: there is no language model, so the replies are sentences of the records; --model names one',
+  );
+  return quotingGraph(storages, { topK });
 }
+
+/** Commands of a conversation. */
+const commandList = '/stats shows tokens and times, /help this list, /quit ends';
 
 /** No frame has more. */
 const maxHistoryBytes = 256 * 1024 * 1024;
@@ -83,18 +98,29 @@ async function readHistory(file: string): Promise<History | undefined> {
   return history;
 }
 
+interface TalkOptions {
+  flags: ChatFlags;
+  loading: LoadingNote;
+  folderOf: FolderOf;
+  /** Whether replies are quotations. */
+  quotes: boolean;
+  signal: AbortSignal;
+}
+
 /** Answers the lines of a conversation. */
 class Talk {
   readonly #agent: ClientAgent;
+  readonly #options: TalkOptions;
   readonly #flags: ChatFlags;
   readonly #signal: AbortSignal;
   readonly #stats = new ChatStats();
   #turn: AbortController | undefined;
 
-  constructor(agent: ClientAgent, flags: ChatFlags, signal: AbortSignal) {
+  constructor(agent: ClientAgent, options: TalkOptions) {
     this.#agent = agent;
-    this.#flags = flags;
-    this.#signal = signal;
+    this.#options = options;
+    this.#flags = options.flags;
+    this.#signal = options.signal;
   }
 
   get json(): boolean | undefined {
@@ -102,9 +128,15 @@ class Talk {
   }
 
   readonly answer = async (line: string): Promise<boolean> => {
-    if (line === '/quit') return false;
-    if (line === '/stats') for (const fact of this.#stats.lines()) print(fact);
-    else await this.#ask(line);
+    const command = /^\/[a-z]+(?=\s|$)/i.exec(line)?.[0];
+    if (command === undefined) await this.#ask(line.replace(/^\/\//, '/'));
+    else if (line === '/quit') return false;
+    else if (line === '/stats') for (const fact of this.#stats.lines()) print(fact);
+    else if (line === '/help') print(commandList);
+    else
+      throw new UsageError(
+        `${command}: there is no such command. ${commandList}. A message that begins with / is written //`,
+      );
     return true;
   };
 
@@ -133,14 +165,16 @@ class Talk {
   async #show(text: string, signal: AbortSignal): Promise<void> {
     const { json } = this.#flags;
     const started = performance.now();
-    const reply = new ReplyPrinter({ silent: json === true });
+    const { loading, folderOf, quotes } = this.#options;
+    const reply = new ReplyPrinter({ silent: json === true || quotes, loading, folderOf });
     const complete = await reply.show(this.#agent.stream(text, { signal }));
     const firstMs = reply.firstText === undefined ? undefined : reply.firstText - started;
     this.#stats.add(complete, performance.now() - started, firstMs);
     refuseFailure(complete);
-    if (!json) return reply.showCitations(complete);
-    const { text: said, citations, finish, usage, action } = replyToWire('TurnComplete', complete);
-    printJsonLine({ question: text, text: said, citations, finish, usage, action });
+    if (!json && quotes && complete.text === '') return print('no sentence of the records answers this');
+    if (!json) return quotes ? reply.showQuotes(complete) : reply.showSources(complete);
+    const { text: said, citations, sources, finish, usage, action } = replyToWire('TurnComplete', complete);
+    printJsonLine({ question: text, text: said, citations, sources, finish, usage, action });
   }
 
   /** Writes the conversation to its file, which is absent or was accepted as a history by the server. */

@@ -1,10 +1,9 @@
 import { type Command, Option } from 'commander';
-import { commandName, shellWord } from '../../base/schema/shell-word.js';
-import { host, integer } from '../arguments.js';
 import type { AskFlags } from '../ask/ask.js';
 import { exitStatusHelp } from '../exit-status.js';
-import { oneText } from '../failure.js';
+import { addModelFlags } from '../flags/model.js';
 import { addRetrievalFlags } from '../flags/retrieval.js';
+import { addServerFlags } from '../flags/server.js';
 
 export function addAsk(program: Command): void {
   const graph = new Option(
@@ -13,34 +12,39 @@ export function addAsk(program: Command): void {
   );
   const command = program
     .command('ask')
-    .description('Ask a running server about a knowledge base.')
-    .usage('[options] <kb.json> [question]')
+    .description('Ask your folders and knowledge bases, in this process or on a server.')
+    .usage('[options] <folder|kb.json...> [question]')
     .argument(
-      '<kb.json>',
-      "a path in the server's storage root, or a file here if the server is on this machine",
-    )
-    .argument('[question...]', 'default: each line of the terminal or of stdin is a question')
-    .option('--host <name>', 'host of the server', host, '127.0.0.1')
-    .option('--port <n>', "port of the server (default: the server config's, then 9100)", integer(1, 65_535))
-    .option(
-      '--access-token-file <path>',
-      "a file with the server's access token (default: LOREKEEP_ACCESS_TOKEN, then the config of a server on this machine)",
-    )
-    .addOption(graph);
+      '<place...>',
+      "folders and knowledge bases here, or a path in a server's storage root; then the question (default: each line of the terminal or of stdin is one)",
+    );
+  addServerFlags(command).addOption(graph);
   const before = command.options.length;
   addRetrievalFlags(command)
-    .option('--generate', 'let a language model of the server answer from the hits, with citations')
+    .option('--generate', 'let a language model answer from the hits, with citations')
     .option(
       '--model <name>',
-      "the same with this language model (default: the first one of the server's catalog whose file is present)",
+      'the same with this language model: a name of the catalog, or a file (default: the first one of the catalog whose file is present)',
     );
   const search = command.options.slice(before).map((option) => option.attributeName());
   graph.conflicts(search.filter((name) => name !== 'variables'));
-  command
+  addModelFlags(command)
+    .option('--embedding-model <name>', 'embedding model of a folder that is indexed (default: as for index)')
     .option('--json', 'one JSON result per question, a line each')
-    .addHelpText('after', `\nCtrl-D ends a conversation.\n${exitStatusHelp}`)
-    .action(async (kb: string, words: string[], flags: AskFlags) => {
+    .addHelpText('after', askHelp)
+    .action(async (words: string[], flags: AskFlags) => {
       const { ask } = await import('../ask/ask.js');
-      await ask(kb, oneText(words, `${commandName()} ask ${shellWord(kb)}`), flags);
+      await ask(words, flags);
     });
 }
+
+const askHelp = `
+Examples:
+  lorekeep ask ./docs ./notes "who services the telescope?"
+  lorekeep ask ./docs "who services the telescope?" --model talker.gguf
+  lorekeep ask kb.json "who services the telescope?" --port 9100
+
+A folder is indexed first, as far as it has changed. Without a language model the answer is made of sentences of the
+records. Sources stand under every answer. --host and --port ask a server, and so does a path that does not exist
+here; a server shows the hits, or generates with --generate. Ctrl-D ends a conversation.
+${exitStatusHelp}`;

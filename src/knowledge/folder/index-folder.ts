@@ -14,7 +14,14 @@ import { factsOf, holdModel, type KnowledgeModel, modelResolver, withModel } fro
 import { noProgress, PhaseReport } from '../progress.js';
 import { bestSearch, statedTwice, withSearch } from '../search-config.js';
 import { type FileEntry, isManifest, manifestText, readManifest, stampAt } from './manifest.js';
-import { checkIndexOptions, chunking, defaultModel, type IndexFolderOptions, ownFields } from './options.js';
+import {
+  checkIndexOptions,
+  chunking,
+  defaultModel,
+  type IndexFolderOptions,
+  ownFields,
+  repeatedOptions,
+} from './options.js';
 import { existingFolder, type FolderFacts, fileNames, placeOf, readFacts } from './place.js';
 import { RecordsWriter } from './records-writer.js';
 import { readRecords, type ScannedFile, scan } from './scan.js';
@@ -295,6 +302,7 @@ class FolderIndexing {
       version: 1,
       folder: this.#folder,
       settings,
+      options: repeatedOptions(this.#options),
       indexedAt: new Date().toISOString(),
       ...counts,
       built: null,

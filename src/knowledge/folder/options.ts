@@ -25,6 +25,19 @@ export interface IndexFolderOptions extends WalkOptions {
   onProgress?: ProgressListener | undefined;
 }
 
+/** Options that decide about the content of an index. folder.json has them, so that another command can repeat the run. */
+export type RepeatedOptions = Pick<
+  IndexFolderOptions,
+  'model' | 'include' | 'exclude' | 'gitignore' | 'mapping' | 'chunkSize'
+>;
+
+/** Returns those that are set. */
+export function repeatedOptions(options: RepeatedOptions): RepeatedOptions {
+  const { model, include, exclude, gitignore, mapping, chunkSize } = options;
+  const given = Object.entries({ model, include, exclude, gitignore, mapping, chunkSize });
+  return Object.fromEntries(given.filter(([, value]) => value !== undefined));
+}
+
 export const defaultModel = 'all-MiniLM-L6-v2';
 
 /** Chosen on collections that are not the reported ones: docs/guides/indexing.md. */

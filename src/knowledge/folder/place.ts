@@ -4,6 +4,7 @@ import { basename, join, relative, resolve, sep } from 'node:path';
 import { readRegular, unreadable } from '../../../lib/basics.js';
 import { LorekeepError } from '../../../lib/internal.js';
 import { dataFolder } from '../../base/files/data-folder.js';
+import type { RepeatedOptions } from './options.js';
 
 /** The files of an index of a folder, within its own folder. */
 export const fileNames = {
@@ -21,6 +22,8 @@ export interface FolderFacts {
   folder: string;
   /** Identifies everything besides the files that the records depend on. */
   settings: string;
+  /** Options of the run; absent in files of earlier versions. */
+  options?: RepeatedOptions | undefined;
   /** ISO 8601. */
   indexedAt: string;
   files: number;

@@ -76,7 +76,9 @@ async function eachSentence(
   for (const record of knowledge) {
     const scorer = scorers.get(record.node);
     const text = record.text.slice(0, maxText - looked);
-    for (const { start, end } of scorer === undefined ? [] : sentences(text)) {
+    const body = headingsLength(record);
+    for (const span of scorer === undefined ? [] : sentences(text.slice(body))) {
+      const [start, end] = [body + span.start, body + span.end];
       if (looked + end > pauseAt) {
         pauseAt = looked + end + textAtOnce;
         await nextSlice();
@@ -89,6 +91,20 @@ async function eachSentence(
     }
     looked += text.length;
   }
+}
+
+/** Longest line of headings above the passage of an indexed document. */
+const longestHeadings = 300;
+
+/**
+ * Returns where the passage of a record begins. Records of indexed documents begin with their title and headings, which are in
+ * the metadata, too; they are no sentence.
+ */
+function headingsLength({ text, metadata = {} }: Knowledge): number {
+  const { title, heading } = metadata;
+  const parts = [title, heading].filter((part) => typeof part === 'string' && part !== '');
+  const above = `${parts.join(' > ').slice(0, longestHeadings)}\n\n`;
+  return parts.length > 0 && text.startsWith(above) ? above.length : 0;
 }
 
 /** Keeps the best few sentences by `order`; the earlier of equal ones. Equal texts count once. */

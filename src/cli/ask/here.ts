@@ -1,0 +1,152 @@
+import { dirname, relative, resolve, sep } from 'node:path';
+import { Client } from '../../client/index.js';
+import { configSchema, type ServerConfig } from '../../config/schema.js';
+import { lastOptions } from '../../knowledge/folder/last-options.js';
+import { type FolderIndex, indexFolder } from '../../knowledge/index.js';
+import { createLog } from '../../log/log.js';
+import { LorekeepServer } from '../../server/server.js';
+import { openCatalogAndConfig } from '../catalog/open-catalog.js';
+import { UsageError } from '../failure.js';
+import { note, warnWithCause } from '../output.js';
+import { count, counted } from '../terminal/amounts.js';
+import { printableLine } from '../terminal/printable.js';
+import { progressView } from '../terminal/progress.js';
+import { storageName } from './answering-graph.js';
+import { languageModelFile } from './model-file.js';
+import type { Opened, OpenFlags } from './opened.js';
+import type { PlaceHere } from './places.js';
+
+/** Phases shorter than this print nothing. */
+const quietMs = 500;
+
+/**
+ * Opens folders and knowledge bases in this process: a server without a port, for one client. Folders are indexed first, as far
+ * as they have changed.
+ * @throws LorekeepError, StartupError, UsageError; the signal's reason
+ */
+export async function openHere(
+  places: readonly PlaceHere[],
+  flags: OpenFlags,
+  signal: AbortSignal,
+): Promise<Opened> {
+  if (flags.embeddingModel !== undefined && places.every(({ kind }) => kind === 'config'))
+    throw new UsageError('--embedding-model: it has no effect: the knowledge base names its own');
+  const { catalog, config } = await openCatalogAndConfig(flags);
+  const { name: model, entry } = await languageModelFile(flags.model, catalog);
+  if (entry !== undefined) catalog.add(entry);
+  const server = await LorekeepServer.start({
+    config: quietConfig(config),
+    catalog,
+    log: createLog('warn', stderrSink),
+    listen: false,
+  });
+  try {
+    const configs: string[] = [];
+    for (const place of places)
+      configs.push(
+        place.kind === 'config' ? resolve(place.path) : await indexed(place.path, server, flags, signal),
+      );
+    const client = await Client.over(server.attach(), { signal });
+    const folder = commonFolder(configs.map((file) => dirname(file)));
+    const session = await client.createSession({ storageDataFolder: folder }, { signal });
+    let records = 0;
+    for (const [index, file] of configs.entries()) {
+      const configPath = relative(folder, file).split(sep).join('/');
+      const fields = { name: storageName(index), configPath };
+      records += (await session.createEmbeddedStringStorage(fields, { signal })).recordCount;
+    }
+    const close = () => server.close();
+    const hasLanguageModel =
+      model !== undefined ||
+      catalog.entries.some((one) => one.model_type === 'llm' && catalog.locate(one).present);
+    const folders = new Map(
+      places.map(({ kind, path }, at) => [storageName(at), kind === 'folder' ? path : undefined]),
+    );
+    return {
+      ...{ session, storages: configs.length, records, model, hasLanguageModel },
+      folderOf: (storage) => folders.get(storage),
+      [Symbol.asyncDispose]: close,
+    };
+  } catch (error) {
+    await server.close();
+    throw error;
+  }
+}
+
+/** The engines of the server's config, without its doors, reports and limits of time. */
+function quietConfig(config: ServerConfig | undefined): ServerConfig {
+  const defaults = configSchema.parse({});
+  return {
+    ...(config ?? defaults),
+    access_token_file: '',
+    allow_model_pulls: false,
+    idle_shutdown_timeout: 0,
+    session_folders: 'any',
+    telemetry: { ...defaults.telemetry, enabled: false },
+    monitor: { ...defaults.monitor, enabled: false },
+    metrics: { ...defaults.metrics, enabled: false },
+    debug_commands: { ...defaults.debug_commands, enabled: false },
+  };
+}
+
+/** Indexes what has changed in a folder, as the last run of `index` did, and returns the config of its knowledge base. */
+async function indexed(
+  folder: string,
+  server: LorekeepServer,
+  { embeddingModel, json }: OpenFlags,
+  signal: AbortSignal,
+): Promise<string> {
+  const view = progressView(process.stderr, { quietMs, json });
+  const log = { info() {}, warn: warnWithCause };
+  const given = { ...(await lastOptions(folder)), ...(embeddingModel && { model: embeddingModel }) };
+  const onProgress = view.update.bind(view);
+  const index = await indexFolder({
+    folder,
+    ...given,
+    models: server.embeddingModels,
+    signal,
+    log,
+    onProgress,
+  }).finally(() => view.stop());
+  if (!json) tell(folder, index);
+  return index.config;
+}
+
+/** Says what has changed, and what was left out. */
+function tell(folder: string, { records, read, removed, embedded, problems }: FolderIndex): void {
+  const changes = [
+    ...(read > 0 ? [`${counted(read, 'file')} read`] : []),
+    ...(removed > 0 ? [`${count(removed)} removed`] : []),
+    ...(embedded > 0 ? [`${counted(embedded, 'text')} embedded`] : []),
+  ];
+  const files = new Set(problems.map(({ path }) => path)).size;
+  if (files > 0) changes.push(`${counted(files, 'file')} left out: lorekeep index says why`);
+  if (changes.length > 0)
+    note(`${printableLine(folder)}: ${counted(records, 'record')} (${changes.join(', ')})`);
+}
+
+/** The folder that contains all of these. @throws UsageError if there is none, as on two drives */
+function commonFolder(folders: readonly string[]): string {
+  let common = folders[0] as string;
+  for (const folder of folders) {
+    while (!isWithin(folder, common)) {
+      const above = dirname(common);
+      if (above === common) throw new UsageError('the places are on different drives; ask them one by one');
+      common = above;
+    }
+  }
+  return common;
+}
+
+function isWithin(path: string, folder: string): boolean {
+  const inside = relative(folder, path);
+  return inside === '' || (inside !== '..' && !inside.startsWith(`..${sep}`) && resolve(inside) !== inside);
+}
+
+/** Warnings of the server go to stderr, a line each. */
+const stderrSink = {
+  write(line: string): void {
+    const { msg, err } = JSON.parse(line) as { msg?: string; err?: { message?: string } };
+    warnWithCause(err === undefined ? {} : { err: err.message }, msg ?? '');
+  },
+};

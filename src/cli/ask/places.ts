@@ -1,0 +1,64 @@
+import { stat } from 'node:fs/promises';
+import { commandName, shellText, shellWord } from '../../base/schema/shell-word.js';
+import { CommandError, UsageError } from '../failure.js';
+
+/** A folder of documents, or the config of a knowledge base, on this machine. */
+export interface PlaceHere {
+  readonly path: string;
+  readonly kind: 'folder' | 'config';
+}
+
+/** Where the answers come from. `there`: a knowledge base as a server names it. */
+export type Places =
+  | { readonly here: readonly PlaceHere[]; readonly question: string | undefined }
+  | { readonly there: string; readonly question: string | undefined };
+
+/**
+ * Divides the words of `ask` into places and the question. The first words are places as long as they exist here; a first word
+ * that does not exist here, or `atServer`, means a knowledge base of a server.
+ * @throws UsageError if the shell has split the question; CommandError for a folder that does not exist
+ */
+export async function dividePlaces(
+  words: readonly string[],
+  atServer: boolean,
+  command: 'ask' | 'chat',
+): Promise<Places> {
+  const [first = '', ...rest] = words;
+  if (first === '')
+    throw new UsageError(
+      'the name of the knowledge base is empty; a folder, or a path such as kb.json, is expected',
+    );
+  const here: PlaceHere[] = [];
+  for (const word of atServer ? [] : words) {
+    const kind = await kindOf(word);
+    if (kind === undefined) break;
+    here.push({ path: word, kind });
+  }
+  if (here.length === 0) {
+    if (!atServer && /^\.{0,2}[\\/]/.test(first) && !/\.json$/i.test(first)) throw absent(first);
+    return { there: first, question: oneQuestion(rest, [command, first]) };
+  }
+  const left = words.slice(here.length);
+  const [next] = left;
+  if (next !== undefined && /^\.{1,2}[\\/]/.test(next)) throw absent(next);
+  return { here, question: oneQuestion(left, [command, ...words.slice(0, here.length)]) };
+}
+
+const absent = (path: string) => new CommandError('NOT_FOUND', `${path}: the folder does not exist`);
+
+async function kindOf(word: string): Promise<PlaceHere['kind'] | undefined> {
+  if (word === '' || word.includes('\0')) return undefined;
+  const found = await stat(word).catch(() => undefined);
+  if (found?.isDirectory()) return 'folder';
+  return found?.isFile() && /\.json$/i.test(word) ? 'config' : undefined;
+}
+
+function oneQuestion(words: readonly string[], before: readonly string[]): string | undefined {
+  if (words.length < 2) return words[0];
+  const command = [commandName(), ...before.map(shellWord), shellText(words.join(' '))];
+  throw new UsageError(`put quotes around the text: ${command.join(' ')}`);
+}
+
+/** The places, for people. */
+export const namesOf = (places: Places): string =>
+  'here' in places ? places.here.map(({ path }) => path).join(', ') : places.there;
