@@ -14,7 +14,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { chunksOf } from '../../dist/src/documents/chunks.js';
-import { readMarkdown } from '../../dist/src/documents/formats/markdown.js';
+import { readMarkdown } from '../../dist/src/documents/formats/markdown/markdown.js';
 import { dataFolder } from '../harness/cache.mjs';
 import { commandLine } from '../harness/command-line.mjs';
 import { buildKnowledgeBase, CatalogModels, openKnowledgeBase } from '../lorekeep.mjs';

@@ -25,7 +25,7 @@ export const rooms = [
   ['src/base', 1600, 'SPEC', 'errors with their place in a file, waiting, file helpers'],
   ['src/search', 300, 'SPEC', 'fields of searches that every door shares'],
   ['src/protocol', 2800, 'SPEC', 'frames, their codes and errors'],
-  ['src/documents', 2100, 'README', 'folders of documents: readers and chunks'],
+  ['src/documents', 4200, 'README', 'folders of documents: readers of some twenty kinds, and chunks'],
   ['src/fairness', 1700, 'SECURITY', 'no client stops another one or ends the server'],
   ['src/config', 1400, 'SPEC', 'the config file, flags and variables'],
   ['src/log', 800, 'SPEC', 'logs and their rotation'],

@@ -46,7 +46,7 @@ export async function* chunksOf(
           title,
           heading: section.headings.length > 0 ? section.headings.join(' > ') : undefined,
           page: section.page,
-          metadata: section.metadata ?? {},
+          metadata: { ...document.metadata, ...section.metadata },
         };
       }
     }

@@ -26,6 +26,8 @@ export interface Section {
 export interface Document {
   /** Undefined: the document states none. */
   title?: string | undefined;
+  /** Values that every section has. */
+  metadata?: Readonly<Record<string, unknown>> | undefined;
   sections: Iterable<Section> | AsyncIterable<Section>;
   /** Parts that could not be read; complete when the sections have been read. */
   problems?: readonly string[];

@@ -1,9 +1,8 @@
 import type { FileHandle } from 'node:fs/promises';
 import { type Document, UnreadableDocument } from './document.js';
-import { decodeHtml, decodeText, openDocument, readBytes } from './files/read-file.js';
+import { decodeHtml, decodeText } from './files/encoding.js';
+import { openDocument, readBytes } from './files/read-file.js';
 import { type Format, formatOf } from './formats/formats.js';
-import { readHtml } from './formats/html.js';
-import { readMarkdown } from './formats/markdown.js';
 import { PdfReader } from './formats/pdf.js';
 import { readText } from './formats/text.js';
 import { rowSections, type TableMapping } from './tables/mapping.js';
@@ -20,8 +19,12 @@ interface Reading {
 type Reader = (file: FileHandle, reading: Reading) => Document | Promise<Document>;
 
 const readers = {
-  markdown: ofText(decodeText, readMarkdown),
-  html: ofText(decodeHtml, readHtml),
+  // Parsers are loaded with the first file that needs them.
+  markdown: ofText(decodeText, async (text) =>
+    (await import('./formats/markdown/markdown.js')).readMarkdown(text),
+  ),
+  html: ofText(decodeHtml, async (text) => (await import('./formats/html/html.js')).readHtml(text)),
+  xhtml: ofText(decodeHtml, async (text) => (await import('./formats/html/html.js')).readXhtml(text)),
   text: ofText(decodeText, readText),
   pdf: async (file, { pdf, signal }) => pdf.read(await readBytes(file), signal),
   'json-lines': ofRows(jsonLines),

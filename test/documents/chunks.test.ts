@@ -1,7 +1,7 @@
 import { toUSVString } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { type Chunk, chunksOf, type Fits } from '../../src/documents/chunks.js';
-import { readMarkdown } from '../../src/documents/formats/markdown.js';
+import { readMarkdown } from '../../src/documents/formats/markdown/markdown.js';
 import { readText } from '../../src/documents/formats/text.js';
 import { piecesOf } from '../../src/documents/pieces.js';
 import { random, testSeed } from '../helpers/random.js';

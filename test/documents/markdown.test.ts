@@ -1,38 +1,20 @@
 import { describe, expect, test } from 'vitest';
 import type { Section } from '../../src/documents/document.js';
-import { plainInline } from '../../src/documents/formats/inline.js';
-import { readMarkdown } from '../../src/documents/formats/markdown.js';
+import { readMarkdown } from '../../src/documents/formats/markdown/markdown.js';
+import { markdownParser } from '../../src/documents/formats/markdown/parser.js';
 
 const sections = (text: string) => [...(readMarkdown(text).sections as readonly Section[])];
 const blocks = (text: string) => sections(text).flatMap((section) => section.blocks);
+const texts = (text: string) => blocks(text).map((block) => block.text);
+const headings = (text: string) => sections(text).map((section) => section.headings.join(' > '));
 
-describe('readMarkdown', () => {
-  test('finds headings of both kinds, their paths and their anchors', () => {
-    const text = `# The Guide
-
-Intro.
-
-## Install ##
-
-One.
-
-### From source
-
-Two.
-
-Usage
------
-
-Three.
-
-## Install
-
-Four.
-`;
-    const { title } = readMarkdown(text);
-    expect(title).toBe('The Guide');
+describe('headings', () => {
+  test('of both kinds have their paths and their anchors', () => {
+    const text =
+      '# The Guide\n\nIntro.\n\n## Install ##\n\nOne.\n\n### From source\n\nTwo.\n\nUsage\n-----\n\nThree.\n\n## Install\n\nFour.\n';
+    expect(readMarkdown(text).title).toBe('The Guide');
     expect(
-      sections(text).map(({ headings, anchor, blocks: [block] }) => [headings, anchor, block?.text]),
+      sections(text).map((section) => [section.headings, section.anchor, section.blocks[0]?.text]),
     ).toEqual([
       [[], 'the-guide', 'Intro.'],
       [['Install'], 'install', 'One.'],
@@ -42,30 +24,46 @@ Four.
     ]);
   });
 
-  test('anchors stay different where a heading looks like a numbered one', () => {
+  test('that look like numbered ones have different anchors', () => {
     const anchors = sections('## a\nx\n## a-1\nx\n## a\nx\n## a\nx\n## !\nx\n').map(({ anchor }) => anchor);
     expect(anchors).toEqual(['a', 'a-1', 'a-2', 'a-3', 'section']);
   });
 
-  test('splits the rows of tables at bars that no backslash escapes', () => {
-    expect(blocks('| a \\| b | `x\\|y` |\n|---|---|\n| 1 | c:\\| |\n')[0]).toEqual({
-      kind: 'row',
-      text: '1 | c:|',
-      head: 'a | b | `x|y`',
-    });
+  test('of level 1 are siblings if there are several, and then no title', () => {
+    const diary = '# Monday\n\nRain.\n\n## Evening\n\nFog.\n\n# Tuesday\n\nSun.\n';
+    expect(readMarkdown(diary).title).toBeUndefined();
+    expect(headings(diary)).toEqual(['Monday', 'Monday > Evening', 'Tuesday']);
+    const titled = `---\ntitle: Diary\n---\n${diary}`;
+    expect(readMarkdown(titled).title).toBe('Diary');
+    expect(headings(titled)).toEqual(['Monday', 'Monday > Evening', 'Tuesday']);
   });
 
-  test('takes the title from front matter in YAML and in TOML, and leaves the rest of it out', () => {
-    for (const text of [
-      '---\ntitle: "The bees"\ndraft: true\n---\n',
-      '+++\r\ntitle = "The bees"\r\ndraft = true\r\n+++\r\n',
-    ]) {
-      expect(readMarkdown(text).title).toBe('The bees');
-      expect(blocks(`${text}\nText.`)).toEqual([{ kind: 'prose', text: 'Text.' }]);
-    }
+  test('without text are lines of the part above them, or of a part beside it', () => {
+    const text =
+      '# Changes\n\n## 2.0\n\n### drops the shim\n\n### adds frames\n\n## 1.9\n\nFixes.\n\n## 1.8\n';
+    expect(
+      sections(text).map((section) => [
+        section.headings.join(' > '),
+        ...section.blocks.map((block) => block.text),
+      ]),
+    ).toEqual([
+      ['2.0', 'drops the shim', 'adds frames'],
+      ['1.9', 'Fixes.'],
+      ['', '1.8'],
+    ]);
+    expect(texts('# Only a title\n')).toEqual(['Only a title']);
+    expect(texts('# Title\n\n## A\n\nText.')).toEqual(['Text.']);
   });
 
-  test('keeps code as it is: no heading, no list and no mark in it counts', () => {
+  test('in items and in quotes count', () => {
+    expect(
+      headings('1. ```sh\n   make\n   ```\n\n## After the code\n\nText.\n\n> ## Quoted\n>\n> More.'),
+    ).toEqual(['', 'After the code', 'Quoted']);
+  });
+});
+
+describe('blocks', () => {
+  test('code is kept as it is: no heading, no list and no mark in it counts', () => {
     const code = '# no heading\n- no *item*\n\n    [x](y)';
     const [block, after] = blocks(`~~~~js title\n${code}\n~~~\n~~~~\n\nAfter.`);
     expect(block).toEqual({ kind: 'code', text: `${code}\n~~~`, head: 'js' });
@@ -82,47 +80,178 @@ Four.
     });
   });
 
-  test('takes list items and rows of tables one by one, with the head of the table', () => {
-    const text = '- one\n  goes on\n* two\n3. three\n\n| a | b |\n|---|:-:|\n| 1 | `x` |\n| 2 | **y** |\n';
+  test('a line that begins with three backticks and has more of them is text', () => {
+    expect(texts('```npm test``` runs the tests.\n\nAfter.')).toEqual(['npm test runs the tests.', 'After.']);
+  });
+
+  test('items and rows are taken one by one, with the head of the table', () => {
+    const text =
+      '- one\n  goes on\n\n* two\n\n3. three\n4. four\n\n| a | b |\n|---|:-:|\n| 1 | `x` |\n| 2 | **y** |\n| 3 |\n';
     expect(blocks(text)).toEqual([
       { kind: 'item', text: '- one goes on' },
       { kind: 'item', text: '* two' },
       { kind: 'item', text: '3. three' },
-      { kind: 'row', text: '1 | `x`', head: 'a | b' },
+      { kind: 'item', text: '4. four' },
+      { kind: 'row', text: '1 | x', head: 'a | b' },
       { kind: 'row', text: '2 | y', head: 'a | b' },
+      { kind: 'row', text: '3 | ', head: 'a | b' },
+    ]);
+    expect(blocks('Berths:\n| a | b |\n|---|---|\n| 1 | 2 |').map(({ kind }) => kind)).toEqual([
+      'prose',
+      'row',
+    ]);
+    expect(texts('| Only | a head |\n|---|---|\n')).toEqual(['Only | a head']);
+    expect(blocks('| a \\| b | `x\\|y` |\n|---|---|\n| 1 | c:\\| |\n')[0]).toEqual({
+      kind: 'row',
+      text: '1 | c:|',
+      head: 'a | b | x|y',
+    });
+  });
+
+  test('HTML is shown as a browser shows it', () => {
+    const text =
+      '<h2 align="center">Harbour</h2>\n\n<details><summary>More</summary>\n\n*Fuel* is sold.\n\n</details>\n\n<div hidden>\n\nDraft.\n\n</div>\n\n<!-- no -->\n\n<table><tr><th>a<th>b</tr><tr><td>\n\n**1**\n\n</td><td></td></tr></table>\n\nEnd.';
+    expect(headings(text)).toEqual(['Harbour']);
+    expect(texts(text)).toEqual(['More', 'Fuel is sold.', '1 | ', 'End.']);
+  });
+
+  test('notes stand below the block that refers to them', () => {
+    const text =
+      '## A\n\nThe lamp[^l] burns.\n\n## B\n\nText.\n\n[^l]: Of 1890,\n    and heavy.\n[^m]: Nobody refers to it.';
+    expect(sections(text).map((section) => section.blocks.map((block) => block.text))).toEqual([
+      ['The lamp[l] burns.', '[l] Of 1890, and heavy.'],
+      ['Text.', '[m] Nobody refers to it.'],
     ]);
   });
 
-  test('drops front matter but its title, comments, rules and definitions of links', () => {
-    const text =
-      '---\ntitle: "A name"\ntags: [x]\n---\n<!-- a\nb -->\nText.\n\n***\n\n[ref]: https://x.y\n\n> Quoted\n> on.';
-    expect(readMarkdown(text).title).toBe('A name');
-    expect(blocks(text).map((block) => block.text)).toEqual(['Text.', 'Quoted on.']);
+  test('blocks that are nested too deeply keep their text', () => {
+    expect(texts(`${'> '.repeat(300)}deep`).join(' ')).toContain('deep');
+    expect(texts(`${'- '.repeat(300)}deep`).join(' ')).toContain('deep');
   });
 });
 
-describe('plainInline', () => {
+describe('text', () => {
   test.each([
     ['a [link](https://x.y/z_(1) "title") here', 'a link here'],
     ['[![badge](b.svg)](https://x)', 'badge'],
-    ['[text][ref] and <https://a.b>', 'text and https://a.b'],
+    ['[text][ref] and <https://a.b>\n\n[ref]: https://x.y', 'text and https://a.b'],
     ['**bold**, *it*, ~~gone~~, 5 * 3 * 2, a*b', 'bold, it, gone, 5 * 3 * 2, a*b'],
-    ['`[not](a link)` and `**`', '`[not](a link)` and `**`'],
-    ['Map<string> stays, <br>a <b>tag</b> goes', 'Map<string> stays,  a tag goes'],
-    ['__init__ and snake_case', '__init__ and snake_case'],
+    ['`[not](a link)` and `**`', '[not](a link) and **'],
+    ['a<br>b <b>tag</b> goes', 'a b tag goes'],
+    ['__init__.py and snake_case and x**kwargs', 'init.py and snake_case and x**kwargs'],
+    ['lib/**/*.c and 0 */6 * * 1', 'lib/**/*.c and 0 */6 * * 1'],
+    ['sum(*) and a * b', 'sum(*) and a * b'],
     ['\\*not emphasis\\*', '*not emphasis*'],
-  ])('%s', (marked, plain) => expect(plainInline(marked)).toBe(plain));
+    ['Use the <script> tag', 'Use the <script> tag'],
+    ['&copy; &#65; AT&T', '© A AT&T'],
+  ])('%s', (marked, plain) => expect(texts(marked)).toEqual([plain]));
+
+  test('has no embedded files, as pictures, definitions or HTML', () => {
+    const data = `data:image/png;base64,${'iVBORw0KGgo/'.repeat(700)}`;
+    const text = `![A map](${data})\n\n![Plan][p]\n\n<img src="${data}">\n\nRaw ${data} here.\n\n[p]: <${data}>\n`;
+    expect(texts(text)).toEqual(['A map', 'Plan', 'Raw  here.']);
+  });
 });
 
-test('hostile lines are read in linear time', () => {
-  const long = 300_000;
-  const lines = ['[', '![](', '`', '*', '<a ', '#', '|', '- ', '> ', '\\', ' ', '-', '=', '](', '[x](<'].map(
-    (part) => part.repeat(Math.ceil(long / part.length)),
-  );
-  for (const line of lines) {
-    const { sections: read } = readMarkdown(`x\n${line}\ny ${line}\n${line}|\n`);
-    expect([...(read as readonly Section[])].length).toBeGreaterThan(0);
-  }
-  const many = readMarkdown('## same\nx\n'.repeat(20_000));
-  expect([...(many.sections as readonly Section[])]).toHaveLength(20_000);
+describe('front matter', () => {
+  test('gives title, description, tags and aliases in YAML, as metadata and as text', () => {
+    const text =
+      '---\ntitle: >-\n  Lamps and\n  lenses\ndescription: "How they: work"\ntags: [optics, 1890]\naliases:\n  - Leuchtfeuer\ndraft: true\n---\n# Lamps and lenses\n\nText.';
+    const { title, metadata } = readMarkdown(text);
+    expect(title).toBe('Lamps and lenses');
+    expect(metadata).toEqual({
+      description: 'How they: work',
+      tags: ['optics', '1890'],
+      aliases: ['Leuchtfeuer'],
+    });
+    expect(texts(text)).toEqual(['How they: work', 'Aliases: Leuchtfeuer', 'Tags: optics, 1890', 'Text.']);
+    expect(headings(text)).toEqual(['']);
+  });
+
+  test('may be TOML, and YAML with a mistake', () => {
+    const toml = '+++\r\ntitle = "The bees"\r\ntags = ["a", "b"]\r\n+++\r\n\r\nText.';
+    expect(readMarkdown(toml)).toMatchObject({ title: 'The bees', metadata: { tags: ['a', 'b'] } });
+    expect(texts(toml).at(-1)).toBe('Text.');
+    const mistake = '---\ntitle: Bees: a study\n---\nText.';
+    expect(readMarkdown(mistake).title).toBe('Bees: a study');
+    expect(texts(mistake)).toEqual(['Text.']);
+  });
+
+  test('is none where a text stands between two rules', () => {
+    const text = '---\nThe lamp, as it was: repaint it.\n\n* and more\n---\n\nThe fund.';
+    expect(readMarkdown(text).metadata).toBeUndefined();
+    expect(texts(text).join(' ')).toContain('repaint it.');
+    expect(texts('---\n\nA rule above.\n').join('')).toBe('A rule above.');
+  });
+
+  test('cannot hang or crash the reader', () => {
+    const aliases = Array.from({ length: 9 }, (_, at) => `a${at + 1}: &a${at + 1} [${`*a${at},`.repeat(9)}]`);
+    for (const yaml of ['['.repeat(20_000), '{a: '.repeat(10_000), ['a0: &a0 x', ...aliases].join('\n')])
+      expect(texts(`---\n${yaml}\n---\nText.`).join(' ')).toContain('Text.');
+  });
+});
+
+/** Texts of about `n` characters that are slow in some parsers. */
+const worst: Readonly<Record<string, (n: number) => string>> = {
+  brackets: (n) => '['.repeat(n),
+  images: (n) => '!['.repeat(n / 2),
+  closings: (n) => ']('.repeat(n / 2),
+  emphasis: (n) => '*a _b '.repeat(n / 6),
+  stars: (n) => `${'a**b'.repeat(n / 4)}c* `,
+  'open emphasis': (n) => '*a_'.repeat(n / 3),
+  backticks: (n) => Array.from({ length: Math.sqrt(2 * n) }, (_, at) => `e${'`'.repeat(at)}`).join(''),
+  'links that do not close': (n) => '[a](<b'.repeat(n / 6),
+  'titles that do not close': (n) => '[a](b "'.repeat(n / 7),
+  quotes: (n) => '> '.repeat(n / 2),
+  'items in one line': (n) => '- '.repeat(n / 2),
+  'nested lists': (n) => Array.from({ length: Math.sqrt(n) }, (_, at) => `${'  '.repeat(at)}- a\n`).join(''),
+  'lazy lines': (n) => `${'>'.repeat(80)}a\n${'b\n'.repeat(n / 2)}`,
+  references: (n) =>
+    `${Array.from({ length: n / 16 }, (_, at) => `[r${at}]: /u\n`).join('')}${'[r1] '.repeat(n / 10)}`,
+  notes: (n) => `[^a]: x\n\n${'[^a'.repeat(n / 3)}`,
+  definitions: (n) => '[a]: b "\n'.repeat(n / 9),
+  tags: (n) => '<a '.repeat(n / 3),
+  comments: (n) => 'a <!--'.repeat(n / 6),
+  sections: (n) => 'a <![CDATA['.repeat(n / 11),
+  declarations: (n) => 'a <!A '.repeat(n / 6),
+  instructions: (n) => 'a <?'.repeat(n / 4),
+  addresses: (n) => '<https://a'.repeat(n / 10),
+  entities: (n) => '&amp'.repeat(n / 4),
+  tables: (n) => `${'|a'.repeat(n / 8)}\n${'|-'.repeat(n / 8)}\n${'|a\n'.repeat(n / 12)}`,
+  strikes: (n) => '~~a'.repeat(n / 3),
+  paragraphs: (n) => 'a\n\n'.repeat(n / 3),
+  headings: (n) => '## same\nx\n'.repeat(n / 10),
+  fences: (n) => '```\n'.repeat(n / 4),
+  backslashes: (n) => '\\'.repeat(n),
+  spaces: (n) => `a${' '.repeat(n)}b`,
+  'HTML cells': (n) => '<td rowspan=9999 colspan=99>a'.repeat(n / 29),
+  'HTML elements': (n) => `<div>${'<b>'.repeat(1900)}${'</i>'.repeat(n / 4)}`,
+  data: (n) => 'data:a/b;base64,'.repeat(n / 16),
+};
+
+const seconds = () => {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1e6;
+};
+
+/** The least of three, as the machine may be busy. */
+function secondsOf(text: string): number {
+  const runs = Array.from({ length: 3 }, () => {
+    const begin = seconds();
+    blocks(text);
+    return seconds() - begin;
+  });
+  return Math.min(...runs);
+}
+
+test.each(Object.entries(worst))('%s take time in proportion to their length', (_name, text) => {
+  const size = 15_000;
+  const [once, eight] = [text(size), text(8 * size)];
+  secondsOf(once);
+  // 2.5 times for each doubling, and the clock's grain.
+  expect(secondsOf(eight)).toBeLessThan(Math.max(0.06, secondsOf(once)) * 2.5 ** 3);
+});
+
+test('every block rule of the parser is tried after the limit of nesting', () => {
+  expect(markdownParser().block.ruler.getRules('')[0]?.name).toBe('tooDeep');
 });

@@ -11,7 +11,8 @@ interface FormatFacts {
 
 const formats = {
   markdown: { endings: ['.md', '.markdown', '.mdx'] },
-  html: { endings: ['.html', '.htm', '.xhtml'] },
+  html: { endings: ['.html', '.htm'] },
+  xhtml: { endings: ['.xhtml', '.xht'] },
   text: { endings: ['.txt', '.text', '.rst', '.adoc', '.org'] },
   pdf: { endings: ['.pdf'], textRemedy: 'if its pages are scanned images, run OCR on it first' },
   'json-lines': { endings: ['.jsonl', '.ndjson'], hasColumns: true },

@@ -1,7 +1,7 @@
 import { UnreadableDocument } from '../document.js';
 
 /** The versions of optional parsers that lorekeep is tested with. */
-export const optionalPackages = { htmlparser2: '12.0.0', unpdf: '1.6.2' } as const;
+export const optionalPackages = { unpdf: '1.6.2' } as const;
 
 /**
  * Imports a parser that the user installs if needed.

@@ -1,6 +1,6 @@
 import type { FileHandle } from 'node:fs/promises';
 import { UnreadableDocument } from '../document.js';
-import { encodingOf } from '../files/read-file.js';
+import { encodingOfPieces, pieceDecoder } from '../files/encoding.js';
 import { CsvReader, type CsvRow } from './csv-rows.js';
 import { linesOf } from './lines.js';
 import type { Row } from './mapping.js';
@@ -78,27 +78,26 @@ function jsonRow(line: number, text: string): Row {
   return { line, problem: 'is not a JSON object' };
 }
 
-/** Decodes UTF-8, or UTF-16 with a byte order mark. @throws UnreadableDocument for binary content and other encodings */
+/** Decodes a text: UTF-8, UTF-16, or another encoding that is told by its letters. @throws UnreadableDocument for binary content */
 async function* textOf(file: FileHandle): AsyncGenerator<string> {
-  let decoder: InstanceType<typeof TextDecoder> | undefined;
   try {
-    for await (const piece of file.createReadStream({ autoClose: false, start: 0 })) {
-      decoder ??= new TextDecoder(encodingOf(piece as Buffer), { fatal: true });
-      if (decoder.encoding === 'utf-8' && (piece as Buffer).includes(0))
-        throw new UnreadableDocument('is a binary file, not text');
-      yield decoded(() => decoder?.decode(piece as Buffer, { stream: true }));
-    }
+    const decode = pieceDecoder(await encodingOfPieces(piecesOf(file)));
+    for await (const piece of piecesOf(file)) yield decode(piece);
+    yield decode();
   } catch (cause) {
     if (cause instanceof UnreadableDocument) throw cause;
     throw new UnreadableDocument(`cannot be read: ${(cause as Error).message}`, { cause });
   }
-  yield decoded(() => decoder?.decode());
 }
 
-function decoded(decode: () => string | undefined): string {
-  try {
-    return decode() ?? '';
-  } catch (cause) {
-    throw new UnreadableDocument('is not UTF-8 text; convert it, for example with iconv', { cause });
+const pieceBytes = 64 * 1024;
+
+/** Reads a file from its beginning. */
+async function* piecesOf(file: FileHandle): AsyncGenerator<Buffer> {
+  for (let position = 0; ; ) {
+    const { bytesRead, buffer } = await file.read(Buffer.allocUnsafe(pieceBytes), 0, pieceBytes, position);
+    if (bytesRead === 0) return;
+    position += bytesRead;
+    yield buffer.subarray(0, bytesRead);
   }
 }

@@ -18,6 +18,7 @@ import {
   checkIndexOptions,
   chunking,
   defaultModel,
+  documentFields,
   type IndexFolderOptions,
   ownFields,
   repeatedOptions,
@@ -55,7 +56,7 @@ export interface FolderIndex {
 const mappingWithoutTables = 'mapping: it has no effect: there is no CSV or JSON Lines file';
 
 /** Increased when the same file gives other chunks. */
-const chunkerVersion = 3;
+const chunkerVersion = 4;
 
 /**
  * Makes or updates the knowledge base of a folder. Only new and changed files are read, and only new texts are embedded.
@@ -353,7 +354,7 @@ function configText(model: string, mapping: TableMapping | undefined, kept: obje
     ...(name === 'mtime' && { format: 'date-time' }),
     optional: true,
   }));
-  const mapped = Object.entries(mapping?.fields ?? {}).map(([name, type]) => ({
+  const mapped = Object.entries({ ...documentFields, ...mapping?.fields }).map(([name, type]) => ({
     name,
     type,
     optional: true,

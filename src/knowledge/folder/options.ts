@@ -1,6 +1,6 @@
 import { booleanArgument, integerArgument, refuse } from '../../../lib/internal.js';
 import type { WalkOptions } from '../../documents/files/walk.js';
-import { columnTypes, type TableMapping } from '../../documents/tables/mapping.js';
+import { type ColumnType, columnTypes, type TableMapping } from '../../documents/tables/mapping.js';
 import type { KnowledgeLog } from '../log.js';
 import type { ModelSource } from '../model.js';
 import { checkOptionNames, type OptionNames } from '../option-names.js';
@@ -63,6 +63,13 @@ const knownMapping: OptionNames<TableMapping> = { text: true, title: true, id: t
 /** Names of metadata that every chunk has. */
 export const ownFields = ['path', 'title', 'heading', 'page', 'mtime'] as const;
 
+/** Metadata of documents that state it, such as front matter. A column may have the name and the type. */
+export const documentFields = {
+  description: 'string',
+  tags: 'set<string>',
+  aliases: 'set<string>',
+} as const satisfies Record<string, ColumnType>;
+
 /** @throws INVALID_ARGUMENT that names the option */
 export function checkIndexOptions(options: IndexFolderOptions): void {
   checkOptionNames(options, known, 'indexing a folder');
@@ -99,6 +106,9 @@ function checkMapping(mapping: TableMapping): void {
       refuse(field, 'every chunk has a field of this name');
     if (!(columnTypes as readonly unknown[]).includes(type))
       refuse(field, `one of ${columnTypes.join(', ')} is expected, not ${JSON.stringify(type)}`);
+    const stated = Object.entries(documentFields).find(([other]) => other === name)?.[1];
+    if (stated !== undefined && stated !== type)
+      refuse(field, `${stated} is expected: documents have a field of this name`);
   }
 }
 
