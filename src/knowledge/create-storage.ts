@@ -105,7 +105,22 @@ function recordsOf(
       throw LorekeepError.about('INVALID_ARGUMENT', { field: `records[${index}].${field}`, reason, index });
     }
   }
+  refuseRepeated(list);
   return { records: list, name: (index) => `records[${index}] (${JSON.stringify(list[index]?.id)})` };
+}
+
+/** @throws INVALID_ARGUMENT for an id that occurs twice, before anything is embedded */
+function refuseRepeated(records: readonly StorageRecord[]): void {
+  const first = new Map<string, number>();
+  for (const [index, { id }] of records.entries()) {
+    const other = first.get(id);
+    if (other === undefined) {
+      first.set(id, index);
+      continue;
+    }
+    const reason = `${JSON.stringify(id)} is the id of records[${other}] already`;
+    throw LorekeepError.about('INVALID_ARGUMENT', { field: `records[${index}].id`, reason, index, id });
+  }
 }
 
 /** The model of the storage. @throws INVALID_ARGUMENT, DIMENSION_MISMATCH */

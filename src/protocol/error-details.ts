@@ -231,7 +231,7 @@ export interface ErrorDetailsByCode {
   8002: At & { readonly name: string };
   8003: StorageData;
   8004: {
-    /** Which of the two fields are set. */
+    /** Which of the three fields are set. */
     readonly set: readonly string[];
   };
   8005: At & Nearest;

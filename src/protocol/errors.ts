@@ -356,7 +356,7 @@ export const errorTable = {
   8004: {
     name: 'AmbiguousStorageSource',
     fault: 'client',
-    meaning: 'Both or neither of `config_path` and `strings` are set.',
+    meaning: 'None or several of `config_path`, `strings` and `records` are set.',
     remedy: 'Set exactly one.',
   },
   8005: {

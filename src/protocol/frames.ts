@@ -1,9 +1,11 @@
 import { z } from 'zod';
 import { boundedArray, smallObject, stringArray } from '../base/schema/bounded.js';
+import { recordFieldsSchema } from '../search/record-fields.js';
 import { anyComponentSchema, citationSchema, sourceSchema, turnHitSchema } from './components.js';
 import { dryRunSchema, engineDiagnosticsSchema, finishSchema, usageSchema } from './engine.js';
 import { defaultQuery, type GraphInput, graphSchema, querySchema } from './graph.js';
 import { actionResultSchema, actionSchema, historySchema } from './history.js';
+import { recordArray } from './records.js';
 import {
   hitSchema,
   refuseIneffective,
@@ -109,10 +111,18 @@ export const requestSchemas = {
     strings: stringArray()
       .optional()
       .describe('The texts of the records. Their ids are `"0"`, `"1"` and so on.'),
+    records: recordArray()
+      .optional()
+      .describe(
+        'Records with ids of your own, each `{"id", "text"}` and, with `fields`, `"metadata"`. Exactly one of `config_path`, `strings` and `records` is expected.',
+      ),
+    fields: recordFieldsSchema
+      .optional()
+      .describe('The typed metadata fields of `records`, as in a knowledge base config.'),
     embedding_model: z
       .string()
       .optional()
-      .describe('Catalog name of the embedding model; required with `strings`.'),
+      .describe('Catalog name of the embedding model; required with `strings` and `records`.'),
     stale: z.enum(['wait', 'serve']).default('wait').describe(staleDescription),
   }),
   DestroyEmbeddedStringStorageRequest: request('DestroyEmbeddedStringStorageRequest', { session_id, name }),

@@ -166,18 +166,25 @@ export const handlers: { readonly [Type in RequestType]: Handler<Type> } = {
 /** @throws AmbiguousStorageSource and as StorageSet does */
 async function createStorage(
   storages: StorageSet,
-  { name, config_path, strings, embedding_model, stale }: Requests['CreateEmbeddedStringStorageRequest'],
+  request: Requests['CreateEmbeddedStringStorageRequest'],
 ): Promise<StorageFacts> {
-  if ((config_path === undefined) === (strings === undefined)) {
-    const set = strings === undefined ? [] : ['config_path', 'strings'];
-    const found = strings === undefined ? 'neither is set' : 'both are set';
-    fail(8004, `config_path, strings: exactly one of them is expected, and ${found}`, { set });
+  const { name, config_path, strings, records, fields, embedding_model, stale } = request;
+  const set = Object.entries({ config_path, strings, records })
+    .filter(([, value]) => value !== undefined)
+    .map(([field]) => field);
+  if (set.length !== 1) {
+    const found = set.length === 0 ? 'none is set' : `${set.join(' and ')} are set`;
+    fail(8004, `config_path, strings, records: exactly one of them is expected, and ${found}`, { set });
+  }
+  if (fields !== undefined && records === undefined) {
+    const reason =
+      config_path === undefined ? 'strings have no metadata; use records' : 'the config has its own';
+    fail(1004, `fields: they have no effect: ${reason}`, { path: 'fields' });
   }
   if (config_path !== undefined) return storages.createFromFile(name, config_path, stale);
   if (embedding_model === undefined) {
-    fail(8003, 'embedding_model: is missing; strings need the catalog name of an embedding model', {
-      path: 'embedding_model',
-    });
+    const message = `is missing; ${set[0]} need the catalog name of an embedding model`;
+    fail(8003, `embedding_model: ${message}`, { path: 'embedding_model' });
   }
-  return storages.createInline(name, { strings: strings ?? [], embeddingModel: embedding_model });
+  return storages.createInline(name, { strings, records, fields, embeddingModel: embedding_model });
 }

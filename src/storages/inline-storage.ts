@@ -1,3 +1,4 @@
+import type { FieldDefinition } from '../../lib/internal.js';
 import type { Account } from '../fairness/account.js';
 import type { Holding } from '../fairness/client-memory.js';
 import { inlineStorageBytes } from '../fairness/estimates.js';
@@ -7,28 +8,34 @@ import { usualDefaults } from '../knowledge/search-defaults.js';
 import type { SearchableStorage } from '../knowledge/searchable.js';
 import type { CatalogModel, CatalogModels } from '../models/catalog-models.js';
 import { fail } from '../protocol/errors.js';
+import type { WireRecord } from '../protocol/records.js';
 import { noteTexts, sizesOf } from './result-bytes.js';
 import { inlineError } from './wire-errors.js';
 
 /** Maximum number of strings in one inline storage: all stay in memory, and one request carries them. */
 const maxInlineStrings = 100_000;
 
-/** The source of a storage made of the request's own strings (Path B). */
+/** The source of a storage made of the request's own texts (Path B). Exactly one of `strings` and `records` is set. */
 export interface InlineSource {
-  strings: readonly string[];
+  strings?: readonly string[] | undefined;
+  records?: readonly WireRecord[] | undefined;
+  /** Of the records. */
+  fields?: readonly FieldDefinition[] | undefined;
   embeddingModel: string;
 }
 
 /** Checks a source as far as possible before work begins. @throws InvalidEmbeddedStringStorageData */
-export function checkInlineSource({ strings, embeddingModel }: InlineSource, models: CatalogModels): void {
-  if (strings.length === 0) fail(8003, 'strings: at least one string is expected', { path: 'strings' });
-  const { length: count } = strings;
+export function checkInlineSource(source: InlineSource, models: CatalogModels): void {
+  const { strings, records, embeddingModel } = source;
+  const [field, { length: count }] =
+    strings === undefined ? ['records', records ?? []] : ['strings', strings];
+  if (count === 0) fail(8003, `${field}: at least one ${field.slice(0, -1)} is expected`, { path: field });
   if (count > maxInlineStrings) {
     const many = `${count} are too many; an inline storage takes at most ${maxInlineStrings}`;
-    fail(8003, `strings: ${many}`, { path: 'strings', count, limit: maxInlineStrings });
+    fail(8003, `${field}: ${many}`, { path: field, count, limit: maxInlineStrings });
   }
   try {
-    checkStrings(strings);
+    if (strings !== undefined) checkStrings(strings);
     models.entry(embeddingModel);
   } catch (error) {
     throw inlineError(error);
@@ -39,23 +46,24 @@ export function checkInlineSource({ strings, embeddingModel }: InlineSource, mod
 const tokenizer = 'basic';
 
 /**
- * Embeds the strings in pieces, each in the client's turn to build, and indexes them; ids are "0", "1" and so on. Writes
- * nothing to disk. The storage closes when its last pin is released, and counts for `memory` until then.
- * @throws InvalidEmbeddedStringStorageData with the string's index; AbortError once the signal is aborted.
+ * Embeds the texts in pieces, each in the client's turn to build, and indexes them; strings have the ids "0", "1" and so on.
+ * Writes nothing to disk. The storage closes when its last pin is released, and counts for `memory` until then.
+ * @throws InvalidEmbeddedStringStorageData with the position; AbortError once the signal is aborted.
  */
 export async function createInlineStorage(
-  strings: readonly string[],
+  { strings, records, fields }: InlineSource,
   model: CatalogModel,
   { account, memory }: { account: Account; memory: Holding },
   signal: AbortSignal,
 ): Promise<Pin<SearchableStorage>> {
   try {
-    const sizes = await sizesOf(strings, signal);
-    const bytes = inlineStorageBytes(strings.length, sizes.all, model.dimension);
-    memory.add(bytes, 'strings: the storage was not created');
+    const sizes = await sizesOf(strings ?? records ?? [], signal);
+    const count = (strings ?? records ?? []).length;
+    const bytes = inlineStorageBytes(count, sizes.all, model.dimension);
+    memory.add(bytes, `${strings === undefined ? 'records' : 'strings'}: the storage was not created`);
     const turn = () => account.enter('build', signal);
     const shared = { turn, defaults: usualDefaults };
-    const storage = await createStorage({ strings, model, tokenizer, signal }, shared);
+    const storage = await createStorage({ strings, records, fields, model, tokenizer, signal }, shared);
     noteTexts(storage, sizes);
     memory.settle({ heap: 4096, native: storage.bytes });
     return new Holders(storage, async () => {

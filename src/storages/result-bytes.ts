@@ -4,6 +4,7 @@ import type { Bytes } from '../fairness/bytes.js';
 import { hitsBytes } from '../fairness/estimates.js';
 import type { SearchableStorage } from '../knowledge/index.js';
 import { maxHits } from '../knowledge/max-hits.js';
+import type { WireRecord } from '../protocol/records.js';
 import type { CheckedOptions } from './search-options.js';
 
 /** Bytes of the longest of some texts, and of all. */
@@ -15,15 +16,23 @@ export interface TextSizes {
 /** Text sizes of inline storages. */
 const known = new WeakMap<SearchableStorage, TextSizes>();
 
-/** Measures texts, in slices of the client. @throws the signal's reason */
-export async function sizesOf(texts: readonly string[], signal: AbortSignal): Promise<TextSizes> {
+/** Measures texts, or records with their ids and metadata, in slices of the client. @throws the signal's reason */
+export async function sizesOf(
+  items: readonly (string | WireRecord)[],
+  signal: AbortSignal,
+): Promise<TextSizes> {
   const sizes = { longest: 0, all: 0 };
-  await new Slices(nextSlice, signal).each(texts, (text) => {
-    const bytes = Buffer.byteLength(text);
+  await new Slices(nextSlice, signal).each(items, (item) => {
+    const bytes = typeof item === 'string' ? Buffer.byteLength(item) : recordBytes(item);
     sizes.longest = Math.max(sizes.longest, bytes);
     sizes.all += bytes;
   });
   return sizes;
+}
+
+function recordBytes({ id, text, metadata }: WireRecord): number {
+  const more = metadata === undefined ? 0 : Buffer.byteLength(JSON.stringify(metadata));
+  return Buffer.byteLength(id) + Buffer.byteLength(text) + more;
 }
 
 /** Records the sizes of an inline storage's texts. */

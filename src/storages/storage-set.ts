@@ -130,10 +130,10 @@ export class StorageSet {
     }
   }
 
-  async #make({ strings, embeddingModel }: InlineSource): Promise<Pin<SearchableStorage>> {
-    const model = await untilAborted(this.#sources.models.resolve(embeddingModel), this.#signal);
+  async #make(source: InlineSource): Promise<Pin<SearchableStorage>> {
+    const model = await untilAborted(this.#sources.models.resolve(source.embeddingModel), this.#signal);
     const memory = this.#sources.account.memory.hold('storages');
-    return createInlineStorage(strings, model, { account: this.#sources.account, memory }, this.#signal);
+    return createInlineStorage(source, model, { account: this.#sources.account, memory }, this.#signal);
   }
 
   #pinFile(path: string, where: string, stale: Stale | undefined): Promise<Pin<SearchableStorage>> {

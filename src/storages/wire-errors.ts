@@ -89,13 +89,29 @@ export function unknownModel(error: unknown, path: string, code: SearchPlaces['i
   return serverError(code, `${path}: ${message}`, { path, known, nearest }, { cause: error });
 }
 
-/** Converts an error about an inline storage's strings or model name. */
+/** Converts an error about an inline storage's texts, records or model name. */
 export function inlineError(error: unknown): unknown {
   if (!(error instanceof LorekeepError) || error instanceof ModelLoadError) return error;
   const { field: path, reason, file, remedy, ...facts } = error.detail;
   if (path === undefined || error.code === 'MODEL_INVALID') return error;
+  if ('record' in facts) return metadataError(error, String(path), facts as unknown as MetadataFault);
   const details = { ...facts, path: String(path) };
   return serverError(8003, `${path}: ${reason}`, details, { cause: error });
+}
+
+/** A value that does not fit its field. `record`: position from 0. */
+interface MetadataFault {
+  record: number;
+  id: string;
+  expected: string;
+  found: string;
+}
+
+function metadataError(cause: LorekeepError, field: string, fault: MetadataFault): ServerError {
+  const { record, id, expected, found } = fault;
+  const path = `records[${record}].metadata.${field}`;
+  const message = `${path}: ${expected} is expected, not ${found}`;
+  return serverError(8003, message, { path, index: record, id }, { cause });
 }
 
 /** The facts about a name that the catalog does not have. */

@@ -328,7 +328,7 @@ const cases: Record<Exclude<ErrorCode, Counted>, Case> = {
   8003: [storage({ strings: [] }), /^strings: at least one string is expected$/, 'strings'],
   8004: [
     storage({ config_path: 'kb.json' }),
-    /^config_path, strings: exactly one of them is expected, and both are set$/,
+    /^config_path, strings, records: exactly one of them is expected, and config_path and strings are set$/,
   ],
   8005: [
     search({ name: 'dosc' }),

@@ -143,7 +143,8 @@ export function stringArrays(most: number, bounds: StringBounds & { readonly mos
 
 type Strings<Item> = z.ZodType<Item[], Item[]>;
 
-function listWith(find: (value: readonly unknown[]) => Mistake | undefined, docs: z.core.GlobalMeta) {
+/** An array of which only the first mistake is reported. `docs`: what its JSON Schema says. */
+export function listWith(find: (value: readonly unknown[]) => Mistake | undefined, docs: z.core.GlobalMeta) {
   return z
     .array(z.unknown())
     .check(({ value, issues }) => {
@@ -153,9 +154,10 @@ function listWith(find: (value: readonly unknown[]) => Mistake | undefined, docs
     .meta(docs);
 }
 
-interface Mistake {
+/** A mistake in an array: where, from the array on, and what is expected. */
+export interface Mistake {
   message: string;
-  path?: number[];
+  path?: (string | number)[];
 }
 
 function mistakeIn(value: unknown, bounds: StringBounds): Mistake | undefined {
