@@ -50,6 +50,15 @@ export class ImportGraph {
 /** The files of vitest's tests, sorted. */
 export const testFiles = (root) => sourceFiles(root, ['test'], ['.test.ts']);
 
+/** The helper by which tests have a short and a long form. */
+const repetitions = 'test/helpers/repetitions.ts';
+
+/** The tests of a checkout that have a long form, which `npm run test:rest` runs. */
+export function testsWithLongForm(root) {
+  const graph = new ImportGraph(root);
+  return testFiles(root).filter((file) => graph.closureOf(file).has(repetitions));
+}
+
 /** The tests of a checkout by whether they load the addon into their process. */
 export function testsByAddon(root) {
   const graph = new ImportGraph(root);

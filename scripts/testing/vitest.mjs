@@ -3,6 +3,7 @@ import { createRequire } from 'node:module';
 import { dirname, join, relative } from 'node:path';
 import { run } from '../tool/command.mjs';
 import { root } from '../tool/project.mjs';
+import { testsWithLongForm } from './import-graph.mjs';
 
 /** Not run by `npm test`. */
 const elsewhere = ['test/package/**', 'bench/test/**'];
@@ -20,6 +21,17 @@ export const typeScriptTests = {
     if (leftOut.length > 0)
       process.stdout.write(`not reached, left out: ${leftOut.length} files:\n  ${leftOut.join('\n  ')}\n`);
     return files.length === 0 ? { leftOut: 'no file is reached' } : vitest('ts', files);
+  },
+};
+
+/** Tests that repeat what takes long and seldom fails, as often as they can afford outside daily work. */
+export const longForms = {
+  name: 'long forms of tests',
+  run: ({ reach }) => {
+    const reached = reach?.testFiles().reached;
+    const files = testsWithLongForm(root).filter((file) => reached === undefined || reached.includes(file));
+    if (files.length === 0) return { leftOut: 'no file is reached' };
+    return vitest('long', files, { LOREKEEP_TEST_LONG: '1' });
   },
 };
 

@@ -5,13 +5,13 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { ModelDownloads } from '../../src/models/downloads/model-downloads.js';
 import { temporaryFolder } from '../helpers/folder.js';
+import { repetitions } from '../helpers/repetitions.js';
 import { pullInChild, pullKilledBefore } from './children.js';
 import { FileServer } from './file-server.js';
 import { never, start, sum } from './scene.js';
 
 const inFolder = temporaryFolder();
-/** More on request: LOREKEEP_TEST_KILLS=200. */
-const kills = Number(process.env.LOREKEEP_TEST_KILLS ?? 12);
+const kills = repetitions('KILLS', 8, 24);
 
 it(`after ${kills} kills at any moment the file is whole, and its bytes were not downloaded again and again`, async () => {
   const server = await FileServer.listen(randomBytes(3_000_000));

@@ -44,10 +44,3 @@ export function clusteredVectors(
   }
   return values;
 }
-
-/** How often a randomised test repeats: LOREKEEP_TEST_<name> asks for more. */
-export function repetitions(name: string, usual: number): number {
-  const count = Number(process.env[`LOREKEEP_TEST_${name}`] ?? usual);
-  if (!Number.isInteger(count) || count < 1) throw new Error(`LOREKEEP_TEST_${name}: a number is expected`);
-  return count;
-}

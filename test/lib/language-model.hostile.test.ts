@@ -4,13 +4,14 @@ import { runChild } from '../helpers/children.js';
 import { rejection } from '../helpers/errors.js';
 import { temporaryFolder } from '../helpers/folder.js';
 import { randomNumbers } from '../helpers/models.js';
-import { repetitions, testSeed as seed } from '../helpers/random.js';
+import { testSeed as seed } from '../helpers/random.js';
 import { haveModels, realModel, stories } from '../helpers/real-models.js';
+import { repetitions } from '../helpers/repetitions.js';
 import { tinyDecoders, writeTinyDecoder } from '../helpers/tiny-model/tiny-decoder.mjs';
 
 const inFolder = temporaryFolder();
-const copies = repetitions('COPIES', 150);
-const cancels = repetitions('CANCELS', 500);
+const copies = repetitions('COPIES', 60, 150);
+const cancels = repetitions('CANCELS', 150, 500);
 
 const greedy = { temperature: 0 };
 const sentence = { prompt: 'Once upon a time there was a cat', maxTokens: 12, sampling: greedy };

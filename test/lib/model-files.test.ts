@@ -11,8 +11,10 @@ import {
   writeBertModel,
   writeDecoderModel,
 } from '../helpers/models.js';
+import { repetitions } from '../helpers/repetitions.js';
 
 const folder = temporaryFolder();
+const changes = repetitions('MODEL_CHANGES', 120, 400);
 let files = 0;
 
 /** Writes the bytes of a good model after `damage` has changed them; returns the path. */
@@ -87,13 +89,13 @@ describe('damaged files', () => {
     expect((await rejection(EmbeddingModel.load(path), 'MODEL_INVALID')).message).toMatch(message);
   });
 
-  test('hundreds of random changes are errors or models, and the process lives', async () => {
+  test('random changes are errors or models, and the process lives', async () => {
     const random = randomNumbers(11);
     const below = (limit: number) => Math.floor(((random() + 1) / 2) * limit);
     const sources = [readFileSync(await tinyBert()), readFileSync(await tinyDecoder())];
     const path = folder('fuzzed.gguf');
     let refused = 0;
-    for (let round = 0; round < 400; round++) {
+    for (let round = 0; round < changes; round++) {
       const bytes = Buffer.from(sources[round % 2] as Buffer);
       for (let change = 0; change <= below(3); change++) {
         const at = below(16_000);
@@ -110,7 +112,7 @@ describe('damaged files', () => {
         refused++;
       }
     }
-    expect(refused).toBeGreaterThan(50);
+    expect(refused).toBeGreaterThan(changes / 8);
     await expectAlive();
   });
 });

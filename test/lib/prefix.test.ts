@@ -4,7 +4,7 @@ import { type GenerateRequest, LanguageModel } from '../../lib/index.js';
 import { rejection } from '../helpers/errors.js';
 import { temporaryFolder } from '../helpers/folder.js';
 import { tinyDecoder, writeMambaModel, writeSlidingWindowModel } from '../helpers/models.js';
-import { haveModels, realModel, smolLm } from '../helpers/real-models.js';
+import { continuesAfterParking } from './parking.js';
 
 const folder = temporaryFolder();
 const greedy = { temperature: 0 };
@@ -141,42 +141,7 @@ describe('a full cache', () => {
     }));
     await model.close();
   });
-
-  test.skipIf(!haveModels(smolLm)).each([
-    ['llama.cpp', { deterministic: true }],
-    ['decoder', { runtime: 'decoder', kvCells: 800 }],
-    ['decoder with 8-bit cells', { runtime: 'decoder', kvCells: 800, kvCacheType: 'q8_0' }],
-  ] as const)('parks requests of SmolLM2, which continue bit for bit: %s', async (_, options) => {
-    const model = await LanguageModel.load(realModel(smolLm), { ...threads, contextSize: 256, ...options });
-    await continuesAfterParking(model, (salt) => ({
-      messages: [{ role: 'user', content: `Tell me story ${salt}. ${'It has many words. '.repeat(8)}` }],
-      maxTokens: 100,
-      seed: salt,
-      logitBias: { 2: Number.NEGATIVE_INFINITY },
-    }));
-    await model.close();
-  });
 });
-
-/** Four requests fill the cache, and two of a better class take cells from them: all replies are as without. */
-async function continuesAfterParking(model: LanguageModel, request: (salt: number) => GenerateRequest) {
-  const of = (salt: number, kind: GenerateRequest['class']) =>
-    model.generate({ ...request(salt), class: kind });
-  const salts = [1, 2, 3, 4];
-  const alone: Int32Array[] = [];
-  for (const salt of salts) alone.push((await of(salt, 'background').result).tokens);
-  expect((await model.numbers()).parked).toBe(0);
-  // On a busy machine, the four may have ended before the two come.
-  for (let tries = 0; tries < 20 && (await model.numbers()).parked === 0; tries++) {
-    const running = salts.map((salt) => of(salt, 'background'));
-    await Promise.all(running.map((generation) => generation[Symbol.asyncIterator]().next()));
-    const visible = [5, 6].map((salt) => of(salt, 'interactive_visible').result);
-    for (const { finish } of await Promise.all(visible)) expect(finish).toBe('length');
-    const results = await Promise.all(running.map((generation) => generation.result));
-    expect(results.map((result) => result.tokens)).toEqual(alone);
-  }
-  expect((await model.numbers()).parked).toBeGreaterThan(0);
-}
 
 describe('a pinned prefix', () => {
   const prompt = tokens(200, 3);

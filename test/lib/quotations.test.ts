@@ -7,10 +7,11 @@ import { apostrophes, quotationMarks } from '../../lib/generation/quotation-mark
 import { LanguageModel } from '../../lib/index.js';
 import { quotations } from '../../src/agents/nodes/generate/quotations.js';
 import type { Knowledge } from '../../src/protocol/components.js';
-import { repetitions, testSeed } from '../helpers/random.js';
+import { testSeed } from '../helpers/random.js';
 import { haveModels, realModel, smolLm } from '../helpers/real-models.js';
+import { repetitions } from '../helpers/repetitions.js';
 
-const replies = repetitions('QUOTES', 24);
+const replies = repetitions('QUOTES', 8, 24);
 const atOnce = 8;
 
 it('know every character that Unicode calls a quotation mark', () => {

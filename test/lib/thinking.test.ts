@@ -2,7 +2,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { LanguageModel } from '../../lib/index.js';
 import { temporaryFolder } from '../helpers/folder.js';
-import { random, repetitions, testSeed } from '../helpers/random.js';
+import { random, testSeed } from '../helpers/random.js';
+import { repetitions } from '../helpers/repetitions.js';
 import { writeTinyDecoder } from '../helpers/tiny-model/tiny-decoder.mjs';
 
 const context = 128;
@@ -31,7 +32,7 @@ describe.each(Object.entries(kinds))('a model that %s', (_, template) => {
   it('gives a reply after thinking, without tags and within its tokens', { timeout: 60_000 }, async () => {
     const draw = random(testSeed);
     const pick = <T>(values: readonly T[]) => values[Math.floor(draw() * values.length)] as T;
-    for (let round = 0; round < repetitions('THINKING', 60); round++) {
+    for (let round = 0; round < repetitions('THINKING', 30, 60); round++) {
       const thinking = pick([
         undefined,
         'off',

@@ -5,6 +5,7 @@ import { ConnectionLostError, connect } from '../../src/client/index.js';
 import { encodeFrame } from '../../src/protocol/encoder.js';
 import type { ServerFrames } from '../../src/protocol/frames.js';
 import { testSeed } from '../helpers/random.js';
+import { repetitions } from '../helpers/repetitions.js';
 import { corpus, strings } from './corpus.js';
 import type { RawClient } from './raw-client.js';
 import { TestServer } from './test-server.js';
@@ -147,7 +148,7 @@ describe('a connection', () => {
         fc.uint8Array({ maxLength: 60 }).map((bytes) => Buffer.from(bytes)),
       ),
       {
-        numRuns: 20_000,
+        numRuns: repetitions('PAYLOADS', 4000, 20_000),
         seed: testSeed,
       },
     );

@@ -5,13 +5,14 @@ import { connect, type Graph } from '../../src/client/index.js';
 import type { ServerFrames } from '../../src/protocol/frames.js';
 import { FakeTextModel } from '../helpers/fake-text-model.js';
 import { temporaryFolder } from '../helpers/folder.js';
-import { random, repetitions, testSeed } from '../helpers/random.js';
+import { random, testSeed } from '../helpers/random.js';
+import { repetitions } from '../helpers/repetitions.js';
 import { TestServer } from './test-server.js';
 
 const file = temporaryFolder();
 
 /** Turns of all agents together; 10,000 take about five minutes. */
-const turns = repetitions('TURNS', 200);
+const turns = repetitions('TURNS', 100, 200);
 const agents = 5;
 
 /** Records of five owners, each with words that name the owner. */

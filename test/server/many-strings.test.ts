@@ -1,9 +1,10 @@
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { EmbeddingModel, type EmbedResult } from '../../lib/index.js';
+import { repetitions } from '../helpers/repetitions.js';
 import { corpus, strings } from './corpus.js';
 import { TestServer } from './test-server.js';
 
-const count = 20_000;
+const count = repetitions('STRINGS', 8000, 20_000);
 const many = {
   name: 'many',
   strings: Array.from({ length: count }, (_, index) => `${corpus[index % corpus.length]?.text} ${index}`),
@@ -31,7 +32,7 @@ async function makeScene() {
   return { server, other, client, session, making, isMade: () => made, embedding };
 }
 
-it('20,000 strings become a storage, and other sessions search and make theirs before it is there', async () => {
+it('many strings become a storage, and other sessions search and make theirs before it is there', async () => {
   const { other, session, making, isMade } = await makeScene();
   for (let turn = 0; turn < 3; turn++) {
     const { hits } = await other.search({ name: 'few', text: corpus[1].question, mode: 'hybrid' });
@@ -46,7 +47,7 @@ it('20,000 strings become a storage, and other sessions search and make theirs b
   expect(last.hits).toMatchObject([{ id: `${count - 1}`, text: many.strings[count - 1] }]);
 }, 300_000);
 
-it('20,000 strings are given up when their session is destroyed', async () => {
+it('many strings are given up when their session is destroyed', async () => {
   const { other, session, making, embedding } = await makeScene();
   await session.destroy();
   await expect(making).rejects.toMatchObject({ code: 2002, name: 'SessionEnded' });
@@ -54,7 +55,7 @@ it('20,000 strings are given up when their session is destroyed', async () => {
   expect((await other.search({ name: 'few', text: corpus[2].question })).hits[0]?.id).toBe('2');
 });
 
-it('20,000 strings are given up when their connection is gone', async () => {
+it('many strings are given up when their connection is gone', async () => {
   const { server, other, client, embedding } = await makeScene();
   await client.close();
   await expect(embedding).rejects.toMatchObject({ name: 'AbortError' });

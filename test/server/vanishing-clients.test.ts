@@ -3,12 +3,13 @@ import { LanguageModel } from '../../lib/index.js';
 import type { Graph } from '../../src/client/index.js';
 import type { ServerFrames } from '../../src/protocol/frames.js';
 import { temporaryFolder } from '../helpers/folder.js';
-import { random, repetitions, testSeed } from '../helpers/random.js';
+import { random, testSeed } from '../helpers/random.js';
+import { repetitions } from '../helpers/repetitions.js';
 import { writeTinyDecoder } from '../helpers/tiny-model/tiny-decoder.mjs';
 import { TestServer } from './test-server.js';
 
 const inFolder = temporaryFolder();
-const clients = repetitions('CLIENTS', 60);
+const clients = repetitions('CLIENTS', 24, 60);
 const atOnce = 6;
 
 /** The end of the reply is the end of the context, unless somebody leaves. */

@@ -1,4 +1,4 @@
-// argv: model path. Builds an index of 50,000 vectors and embeds 1,000 texts. Reports the longest time for which the event
+// argv: model path, number of vectors. Builds an index of these vectors and embeds 1,000 texts. Reports the longest time for which the event
 // loop was held meanwhile, and the processor time of the whole process, in milliseconds. The build takes every processor,
 // so a clock on the wall would measure the scheduler. Linux keeps the time that this thread itself ran in the first number
 // of schedstat; elsewhere the clock has to do.
@@ -36,7 +36,7 @@ function watch() {
 }
 
 let state = 1;
-const vectors = new Float32Array(50_000 * dimension);
+const vectors = new Float32Array(Number(process.argv[3]) * dimension);
 for (let i = 0; i < vectors.length; i++) {
   state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
   vectors[i] = state / 2 ** 32 - 0.5;
