@@ -33,6 +33,7 @@ export async function* chunksOf(
   options: ChunkOptions,
   fits: Fits,
 ): AsyncGenerator<Chunk> {
+  const anchors = new PartAnchors();
   for await (const section of document.sections) {
     const title = section.title ?? document.title;
     const above = headingsLine(title, section);
@@ -41,7 +42,7 @@ export async function* chunksOf(
       for await (const body of fitting(textOfPieces(pieces), above, fits)) {
         part++;
         yield {
-          anchor: part === 1 ? section.anchor : `${section.anchor}~${part}`,
+          anchor: anchors.of(section.anchor, part),
           text: above === '' ? body : `${above}\n\n${body}`,
           title,
           heading: section.headings.length > 0 ? section.headings.join(' > ') : undefined,
@@ -50,6 +51,18 @@ export async function* chunksOf(
         };
       }
     }
+  }
+}
+
+/** Names the parts of sections. A row may have the id that a part of another row would have. */
+class PartAnchors {
+  readonly #taken = new Set<string>();
+
+  of(anchor: string, part: number): string {
+    let name = part === 1 ? anchor : `${anchor}~${part}`;
+    while (this.#taken.has(name)) name += '~';
+    this.#taken.add(name);
+    return toUSVString(name);
   }
 }
 

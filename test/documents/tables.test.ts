@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import type { Section } from '../../src/documents/document.js';
+import { chunksOf } from '../../src/documents/chunks.js';
 import { DocumentReader } from '../../src/documents/reader.js';
 import { CsvReader } from '../../src/documents/tables/csv-rows.js';
 import type { TableMapping } from '../../src/documents/tables/mapping.js';
@@ -107,17 +108,51 @@ describe('CSV', () => {
       'key,question,answer,year,tags,open\na,Why?,Because.,1990,x;y,yes\nb,When?,Then.,soon,,\na,Who?,Me.,,,\nc,,,,,\nd,1,2,3,4,5,6\n',
       mapping,
     );
-    expect(texts(sections)).toEqual(['Why?\n\nBecause.']);
+    expect(texts(sections)).toEqual(['Why?\n\nBecause.', 'Who?\n\nMe.']);
+    expect(sections[1]?.anchor).toBe('a~line=4');
     expect(sections[0]).toMatchObject({
       anchor: 'a',
       metadata: { year: 1990, tags: ['x', 'y'], open: true },
     });
     expect(problems).toEqual([
-      'line 3: year: an integer is expected, found "soon"',
-      'line 4: the id "a" is taken',
+      'line 3: year: an integer of 64 bits is expected, found "soon"',
       'line 5: question, answer is empty',
       'line 6: the row has 7 cells, the first row 6',
     ]);
+  });
+
+  test('extra cells that are empty do not count, and columns of one name stay apart', async () => {
+    const { sections, problems } = await read('x.csv', 'id,note,note,\n1,a,b,,\n2,c,,,\n');
+    expect(problems).toEqual([]);
+    expect(texts(sections)).toEqual(['note: a\nnote (column 3): b', 'note: c']);
+  });
+
+  test('ids stay apart: long ones, repeated ones, and those that parts of other rows have', async () => {
+    const url = (end: string) => `https://example.org/${'x'.repeat(220)}/${end}`;
+    const words = 'word '.repeat(300);
+    const { sections } = await read('ids.csv', `id,text\n${url('a')},1\n${url('b')},2\nA~2,3\nA,${words}\nA,5\n`);
+    const anchors = sections.map(({ anchor }) => anchor);
+    expect(new Set(anchors).size).toBe(5);
+    expect(Math.max(...anchors.map(({ length }) => length))).toBe(200);
+    const chunks: string[] = [];
+    for await (const { anchor } of chunksOf({ sections }, { size: 400, overlap: 0 }, async () => 'fits'))
+      chunks.push(anchor);
+    expect(chunks.length).toBeGreaterThan(6);
+    expect(new Set(chunks).size).toBe(chunks.length);
+  });
+
+  test('integers are exact to 64 bits, and larger ones are refused for a field', async () => {
+    const mapping: TableMapping = { fields: { n: 'int' } };
+    const { sections, problems } = await read(
+      'n.csv',
+      'id,n,text\n9007199254740993,9223372036854775807,a\n2,-42,b\n3,9223372036854775808,c\n',
+      mapping,
+    );
+    expect(sections.map(({ anchor, metadata }) => [anchor, metadata?.n])).toEqual([
+      ['9007199254740993', 9223372036854775807n],
+      ['2', -42],
+    ]);
+    expect(problems).toEqual([expect.stringContaining('line 4: n: an integer of 64 bits is expected')]);
   });
 
   test('tabs separate the cells of .tsv', async () => {
@@ -156,6 +191,47 @@ describe('JSON Lines', () => {
       expect.stringMatching(/^line 4: is not valid JSON/),
       'line 5: is too long',
     ]);
+  });
+
+  test('integers of any size are exact in ids, fields and text', async () => {
+    const { sections } = await read(
+      'n.jsonl',
+      '{"id": 1152921504606846977, "n": -1152921504606846979, "sum": 123456789012345678901234567890, "name": "\\"1152921504606846977\\""}\n{"id": 1152921504606846978, "n": 3, "sum": 0.5}\n',
+      { fields: { n: 'int' } },
+    );
+    expect(sections.map(({ anchor, metadata }) => [anchor, metadata?.n])).toEqual([
+      ['1152921504606846977', -1152921504606846979n],
+      ['1152921504606846978', 3],
+    ]);
+    expect(texts(sections)).toEqual(['sum: 123456789012345678901234567890', 'sum: 0.5']);
+    expect(sections[0]?.title).toBe('"1152921504606846977"');
+  });
+
+  test('nested values have their names, and conversations their speakers', async () => {
+    const rows = [
+      { boat: { name: 'Ida', crew: ['Ann', 'Bo'], log: [{ day: 1, wind: 'north' }] } },
+      {
+        messages: [
+          { role: 'user', content: 'When do we sail?', at: '9:00' },
+          { role: 'assistant', content: [{ type: 'text', text: 'At noon.' }] },
+        ],
+      },
+      { text: [{ from: 'human', value: 'Where?' }] },
+    ];
+    const { sections, problems } = await read('c.jsonl', rows.map((row) => JSON.stringify(row)).join('\n'));
+    expect(problems).toEqual([]);
+    expect(texts(sections)).toEqual([
+      'boat.name: Ida\nboat.crew: Ann, Bo\nboat.log.day: 1\nboat.log.wind: north',
+      'user: When do we sail?\nmessages.at: 9:00\nassistant: At noon.',
+      'human: Where?',
+    ]);
+  });
+
+  test('a row that is nested without end is named, or shown as JSON', async () => {
+    const deep = (depth: number, inner: string) => `{"a": ${'['.repeat(depth)}${inner}${']'.repeat(depth)}}`;
+    const { sections, problems } = await read('d.jsonl', `${deep(100_000, '12345678901234567890')}\n${deep(50, '"x"')}\n`);
+    expect(problems).toEqual(['line 1: is nested too deeply']);
+    expect(texts(sections)[0]).toMatch(/^a: \[+"x"\]+$/);
   });
 
   test('keys named like members of every object are plain keys', async () => {

@@ -28,8 +28,12 @@ export function parseWithWideIntegers(text: string): unknown {
 /** Returns what JSON.stringify gives, and BigInts as integers. */
 export function stringifyWithWideIntegers(value: unknown): string {
   const mark = randomUUID();
-  const text = JSON.stringify(value, (_, item: unknown) =>
-    typeof item === 'bigint' ? `${mark}${item}` : item,
-  );
+  let isWide = false;
+  const text = JSON.stringify(value, (_, item: unknown) => {
+    if (typeof item !== 'bigint') return item;
+    isWide = true;
+    return `${mark}${item}`;
+  });
+  if (!isWide) return text;
   return text.replaceAll(new RegExp(`"${mark}(-?\\d+)"`, 'g'), '$1');
 }

@@ -1,4 +1,6 @@
+import { createHash } from 'node:crypto';
 import type { Section } from '../document.js';
+import { namedText, scalarText, textOfValue } from './flat-text.js';
 
 /** Types of mapped columns: the types of a knowledge base's fields. */
 export const columnTypes = ['string', 'int', 'float', 'bool', 'set<string>'] as const;
@@ -39,10 +41,11 @@ export async function* rowSections(
   for await (const row of rows) {
     const section = 'problem' in row ? row.problem : sectionOf(row.line, row.values, mapping);
     if (typeof section === 'string') refuse(row.line, section);
-    else if (taken.has(section.anchor)) refuse(row.line, `the id ${JSON.stringify(section.anchor)} is taken`);
     else {
-      taken.add(section.anchor);
-      yield section;
+      // Rows with one id stay apart.
+      const anchor = taken.has(section.anchor) ? `${section.anchor}~line=${row.line}` : section.anchor;
+      taken.add(anchor);
+      yield anchor === section.anchor ? section : { ...section, anchor };
     }
   }
   if (left > 0) problems.push(`and ${left} more rows`);
@@ -66,7 +69,7 @@ function sectionOf(
     if (value !== undefined) metadata[name] = value;
   }
   const heading = title === undefined ? '' : shown(values[title]);
-  const anchor = id === undefined ? '' : shown(values[id]).slice(0, 200);
+  const anchor = id === undefined ? '' : shortened(shown(values[id]));
   return {
     headings: [],
     anchor: anchor || `line=${line}`,
@@ -74,6 +77,16 @@ function sectionOf(
     metadata,
     blocks: [{ kind: 'prose', text }],
   };
+}
+
+/** Longest id of a row. */
+const longestId = 200;
+
+/** Returns an id of at most longestId characters. Different ids stay different. */
+function shortened(id: string): string {
+  if (id.length <= longestId) return id;
+  const digest = createHash('sha256').update(id).digest('hex').slice(0, 16);
+  return `${id.slice(0, longestId - digest.length - 1)}~${digest}`;
 }
 
 function textColumns({ text }: TableMapping): string {
@@ -88,25 +101,25 @@ function textOf(
   if (text !== undefined) {
     const columns = typeof text === 'string' ? [text] : text;
     return columns
-      .map((name) => shown(values[name]))
+      .map((name) => textOfValue(values[name]))
       .filter((value) => value !== '')
       .join('\n\n');
   }
-  if (shown(values.text) !== '') return shown(values.text);
-  return Object.entries(values)
-    .filter(([name, value]) => shown(value) !== '' && !used.includes(name) && !Object.hasOwn(fields, name))
-    .map(([name, value]) => `${name}: ${shown(value)}`)
-    .join('\n');
+  const own = textOfValue(values.text);
+  if (own !== '') return own;
+  const others = Object.entries(values)
+    .filter(([name]) => !used.includes(name) && !Object.hasOwn(fields, name))
+    .map(([name, value]) => namedText(name, value))
+    .filter((lines) => lines !== '');
+  // A row of which every column has another use is found by its title.
+  return others.join('\n') || shown(values[used.find((name) => name !== undefined) ?? '']);
 }
 
-/** Returns a text, number or boolean, or a list of them, as a text; "" for other values. */
+/** Returns a value as one line of text: a scalar, or a list of them; "" for other values. */
 function shown(value: unknown): string {
-  if (typeof value === 'string') return value.trim();
-  if (typeof value === 'number' || typeof value === 'boolean') return String(value);
-  if (!Array.isArray(value)) return '';
+  if (!Array.isArray(value)) return scalarText(value);
   return value
-    .filter((item) => !Array.isArray(item))
-    .map(shown)
+    .map(scalarText)
     .filter((item) => item !== '')
     .join(', ');
 }
@@ -130,7 +143,21 @@ function converted(value: unknown, type: ColumnType): unknown {
       .filter((item) => item !== '');
   }
   if (type === 'bool') return truths.get(shown(value).toLowerCase()) ?? expected('true or false');
+  if (type === 'int') return integerOf(value) ?? expected('an integer of 64 bits');
   const number = typeof value === 'number' ? value : Number(shown(value) || 'none');
-  if (type === 'int') return Number.isSafeInteger(number) ? number : expected('an integer');
   return Number.isFinite(number) ? number : expected('a number');
+}
+
+const largest = 2n ** 63n;
+
+/** Returns an integer of 64 bits exactly: a BigInt beyond 2^53. */
+function integerOf(value: unknown): number | bigint | undefined {
+  const text = shown(value);
+  if (/^[+-]?\d{1,20}$/.test(text)) {
+    const exact = BigInt(text.replace(/^\+/, ''));
+    if (exact < -largest || exact >= largest) return undefined;
+    return Number.isSafeInteger(Number(exact)) ? Number(exact) : exact;
+  }
+  const number = Number(text || 'none');
+  return Number.isSafeInteger(number) ? number : undefined;
 }

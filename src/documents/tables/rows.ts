@@ -3,6 +3,7 @@ import { UnreadableDocument } from '../document.js';
 import { encodingOfPieces, pieceDecoder } from '../files/encoding.js';
 import { CsvReader, type CsvRow } from './csv-rows.js';
 import { linesOf } from './lines.js';
+import { parseExactly } from './exact-json.js';
 import type { Row } from './mapping.js';
 
 /**
@@ -13,8 +14,9 @@ export async function* csvRows(file: FileHandle, separator?: string): AsyncGener
   let names: readonly string[] | undefined;
   for await (const { line, cells } of allRows(file, separator)) {
     if (names === undefined) names = columnNames(cells);
-    else if (cells.length > names.length) yield { line, problem: cellsProblem(names, cells) };
-    else yield { line, values: Object.fromEntries(cells.map((cell, at) => [names?.[at] as string, cell])) };
+    else if (cells.slice(names.length).some((cell) => cell.trim() !== ''))
+      yield { line, problem: cellsProblem(names, cells) };
+    else yield { line, values: rowOf(names, cells) };
   }
 }
 
@@ -49,10 +51,20 @@ function separatorOf(text: string): string {
 }
 
 function columnNames(cells: readonly string[]): string[] {
-  const names = cells.map((cell) => cell.trim());
-  const twice = names.find((name, at) => name !== '' && names.indexOf(name) < at);
-  if (twice !== undefined) throw new UnreadableDocument(`two columns are named ${JSON.stringify(twice)}`);
-  return names.map((name, at) => name || `column ${at + 1}`);
+  const taken = new Set<string>();
+  return cells.map((cell, at) => {
+    const name = cell.trim() || `column ${at + 1}`;
+    // The second column of a name has its number in the table.
+    const unique = taken.has(name) ? `${name} (column ${at + 1})` : name;
+    taken.add(unique);
+    return unique;
+  });
+}
+
+/** Cells beyond the last column are empty. */
+function rowOf(names: readonly string[], cells: readonly string[]): Record<string, unknown> {
+  const known = cells.slice(0, names.length);
+  return Object.fromEntries(known.map((cell, at) => [names[at] as string, cell]));
 }
 
 const cellsProblem = (names: readonly string[], cells: readonly string[]) =>
@@ -69,8 +81,9 @@ export async function* jsonLines(file: FileHandle): AsyncGenerator<Row> {
 function jsonRow(line: number, text: string): Row {
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = parseExactly(text);
   } catch (error) {
+    if (error instanceof RangeError) return { line, problem: 'is nested too deeply' };
     return { line, problem: `is not valid JSON: ${(error as Error).message}` };
   }
   if (typeof value === 'object' && value !== null && !Array.isArray(value))

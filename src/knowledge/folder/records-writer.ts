@@ -1,5 +1,6 @@
 import type { FileHandle } from 'node:fs/promises';
 import { OwnFile } from '../../../lib/basics.js';
+import { stringifyWithWideIntegers } from '../../base/schema/wide-integers.js';
 import { checkOwnRecords } from '../own-records.js';
 
 /** Bytes that are collected before they are written. */
@@ -38,7 +39,7 @@ export class RecordsWriter implements AsyncDisposable {
 
   async add(record: object): Promise<void> {
     await this.#separate();
-    await this.#write(Buffer.from(JSON.stringify(record)));
+    await this.#write(Buffer.from(stringifyWithWideIntegers(record)));
   }
 
   /** Copies records from another records file. */

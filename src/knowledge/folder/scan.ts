@@ -99,8 +99,9 @@ function recordOf(
   { path, mtime }: ScannedFile,
   { anchor, text, title, heading, page, metadata }: Chunk,
 ): object {
+  const name = idOf(path);
   return {
-    id: anchor === '' ? path : anchor.startsWith('~') ? `${path}${anchor}` : `${path}#${anchor}`,
+    id: anchor === '' ? name : anchor.startsWith('~') ? `${name}${anchor}` : `${name}#${anchor}`,
     text,
     metadata: {
       ...metadata,
@@ -111,4 +112,10 @@ function recordOf(
       mtime,
     },
   };
+}
+
+/** Returns a path as the beginning of ids: the marks of anchors and of parts are escaped, so that no two files give one id. */
+function idOf(path: string): string {
+  if (!/[#%]|~[\d~]*$/.test(path)) return path;
+  return path.replaceAll('%', '%25').replaceAll('#', '%23').replace(/~([\d~]*)$/, (_, end: string) => `%7E${end.replaceAll('~', '%7E')}`);
 }
