@@ -25,7 +25,7 @@ export async function findKnowledgeBase(given: string | undefined): Promise<stri
     return given;
   }
   const index = await indexOf(given);
-  if (index !== undefined) return index.config;
+  if (index !== undefined) return configOf(index);
   const inside = join(given, fileHere);
   if (await isFile(inside)) return inside;
   throw new CommandError(
@@ -34,7 +34,7 @@ export async function findKnowledgeBase(given: string | undefined): Promise<stri
   );
 }
 
-function chosen([first, ...others]: readonly IndexedFolder[]): string {
+async function chosen([first, ...others]: readonly IndexedFolder[]): Promise<string> {
   if (first === undefined) {
     const message = `there is no ${fileHere} here, and no index of this folder; run: ${commandName()} index FOLDER, or name a knowledge base`;
     throw new CommandError('NOT_FOUND', message);
@@ -46,7 +46,19 @@ function chosen([first, ...others]: readonly IndexedFolder[]): string {
       `lorekeep: searching ${shown(first)}, the latest index; name a folder to search another one: ${rest}`,
     );
   }
-  return first.config;
+  return configOf(first);
+}
+
+/** @throws CommandError for an index without text, and for one of a folder that is gone */
+async function configOf({ config, empty, folder }: IndexedFolder): Promise<string> {
+  const reason =
+    empty === true
+      ? 'had no text to index at the last run; it has nothing to find'
+      : (await stat(folder).catch(() => undefined)) === undefined
+        ? 'is gone; its index is not searched'
+        : undefined;
+  if (reason === undefined) return config;
+  throw new CommandError('NOT_FOUND', `${printable(folder)}: ${reason}`);
 }
 
 const isFile = async (path: string) => (await stat(path).catch(() => undefined))?.isFile() === true;

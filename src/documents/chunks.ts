@@ -27,29 +27,53 @@ export type Fits = (text: string) => Promise<'fits' | 'too long' | 'no tokens'>;
 /** Longest line of headings above a passage. */
 const longestHeadings = 300;
 
+/** A passage before its length in tokens is known. */
+export interface Cut extends Omit<Chunk, 'text'> {
+  /** Anchor of the section. */
+  anchor: string;
+  /** Whether it is the first of its section. */
+  isFirst: boolean;
+  /** The line of headings; "" for none. */
+  above: string;
+  body: string;
+}
+
 /** Cuts a document into chunks. No chunk crosses a heading. A chunk that does not fit the model is halved until it does; a chunk without tokens is left out. */
-export async function* chunksOf(
-  document: Document,
-  options: ChunkOptions,
-  fits: Fits,
-): AsyncGenerator<Chunk> {
-  const anchors = new PartAnchors();
+export function chunksOf(document: Document, options: ChunkOptions, fits: Fits): AsyncGenerator<Chunk> {
+  return fittingChunks(cutsOf(document, options), fits);
+}
+
+/** Cuts a document into passages of about the size of a chunk. */
+export async function* cutsOf(document: Document, options: ChunkOptions): AsyncGenerator<Cut> {
   for await (const section of document.sections) {
     const title = section.title ?? document.title;
     const above = headingsLine(title, section);
-    let part = 0;
+    let isFirst = true;
     for (const pieces of packed(section.blocks, options, above.length)) {
-      for await (const body of fitting(textOfPieces(pieces), above, fits)) {
-        part++;
-        yield {
-          anchor: anchors.of(section.anchor, part),
-          text: above === '' ? body : `${above}\n\n${body}`,
-          title,
-          heading: section.headings.length > 0 ? section.headings.join(' > ') : undefined,
-          page: section.page,
-          metadata: { ...document.metadata, ...section.metadata },
-        };
-      }
+      yield {
+        anchor: section.anchor,
+        isFirst,
+        above,
+        body: textOfPieces(pieces),
+        title,
+        heading: section.headings.length > 0 ? section.headings.join(' > ') : undefined,
+        page: section.page,
+        metadata: { ...document.metadata, ...section.metadata },
+      };
+      isFirst = false;
+    }
+  }
+}
+
+/** Halves the passages that do not fit the model, and names them. */
+export async function* fittingChunks(cuts: AsyncIterable<Cut>, fits: Fits): AsyncGenerator<Chunk> {
+  const anchors = new PartAnchors();
+  let part = 0;
+  for await (const { isFirst, above, body, anchor, ...facts } of cuts) {
+    if (isFirst) part = 0;
+    for await (const text of fitting(body, above, fits)) {
+      part++;
+      yield { ...facts, anchor: anchors.of(anchor, part), text: above === '' ? text : `${above}\n\n${text}` };
     }
   }
 }
@@ -74,6 +98,9 @@ function headingsLine(title: string | undefined, { headings }: Section): string 
 /** The least body of a chunk under long headings. */
 const minBody = 200;
 
+/** Longest head of a table that is repeated. */
+const longestHead = 500;
+
 /** A chunk that is this full ends before a block that would have to be split. */
 const fullEnough = 1 / 3;
 
@@ -87,7 +114,9 @@ function* packed(blocks: readonly Block[], options: ChunkOptions, above: number)
   let length = 0;
   for (const block of blocks) {
     const isSplit = length + block.text.length > room && length > room * fullEnough;
-    for (const [at, piece] of piecesOf(block, room).entries()) {
+    const head = block.head?.slice(0, longestHead);
+    const short = head === undefined ? block : { ...block, head };
+    for (const [at, piece] of piecesOf(short, room).entries()) {
       const grown = length + piece.text.length;
       const ends = (at === 0 && isSplit) || grown > room || grown - target > target - length;
       if (chunk.length > 0 && ends) {

@@ -38,7 +38,7 @@ export {
   createKnowledgeBase,
   FolderKnowledgeBase,
 } from './folder/create.js';
-export { type FileProblem, type FolderIndex, indexFolder } from './folder/index-folder.js';
+export { type FileProblem, type FolderIndex, indexFolder, type LeftOut } from './folder/index-folder.js';
 export type { IndexFolderOptions } from './folder/options.js';
 export { KnowledgeBase } from './knowledge-base.js';
 export {

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import type { Section } from '../../src/documents/document.js';
 import { chunksOf } from '../../src/documents/chunks.js';
+import type { Section } from '../../src/documents/document.js';
 import { DocumentReader } from '../../src/documents/reader.js';
 import { CsvReader } from '../../src/documents/tables/csv-rows.js';
 import type { TableMapping } from '../../src/documents/tables/mapping.js';
@@ -130,7 +130,10 @@ describe('CSV', () => {
   test('ids stay apart: long ones, repeated ones, and those that parts of other rows have', async () => {
     const url = (end: string) => `https://example.org/${'x'.repeat(220)}/${end}`;
     const words = 'word '.repeat(300);
-    const { sections } = await read('ids.csv', `id,text\n${url('a')},1\n${url('b')},2\nA~2,3\nA,${words}\nA,5\n`);
+    const { sections } = await read(
+      'ids.csv',
+      `id,text\n${url('a')},1\n${url('b')},2\nA~2,3\nA,${words}\nA,5\n`,
+    );
     const anchors = sections.map(({ anchor }) => anchor);
     expect(new Set(anchors).size).toBe(5);
     expect(Math.max(...anchors.map(({ length }) => length))).toBe(200);
@@ -229,7 +232,10 @@ describe('JSON Lines', () => {
 
   test('a row that is nested without end is named, or shown as JSON', async () => {
     const deep = (depth: number, inner: string) => `{"a": ${'['.repeat(depth)}${inner}${']'.repeat(depth)}}`;
-    const { sections, problems } = await read('d.jsonl', `${deep(100_000, '12345678901234567890')}\n${deep(50, '"x"')}\n`);
+    const { sections, problems } = await read(
+      'd.jsonl',
+      `${deep(100_000, '12345678901234567890')}\n${deep(50, '"x"')}\n`,
+    );
     expect(problems).toEqual(['line 1: is nested too deeply']);
     expect(texts(sections)[0]).toMatch(/^a: \[+"x"\]+$/);
   });

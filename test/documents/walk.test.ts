@@ -124,7 +124,13 @@ test('known endings are taken; hidden files and installed packages are not', asy
   ])
     write(file('endings', path));
   write(file('endings/node_modules/k/l.md'));
-  expect(await paths(file('endings'))).toEqual(['a.md', 'b.HTML', 'c.pdf', 'd.txt', 'e.csv', 'f.jsonl']);
+  const all = await found(file('endings'));
+  const read = all.filter((one) => !('leftOut' in one)).map(({ path }) => path);
+  expect(read).toEqual(['a.md', 'b.HTML', 'c.pdf', 'd.txt', 'e.csv', 'f.jsonl']);
+  expect(all.slice(read.length)).toEqual([
+    { path: 'g.exe', leftOut: '.exe' },
+    { path: 'h', leftOut: '' },
+  ]);
 });
 
 test('include and exclude have the grammar of .gitignore; exclude is stronger', async () => {
@@ -145,9 +151,21 @@ test.skipIf(process.platform === 'win32')('links and pipes are named, not follow
   execFileSync('mkfifo', [file('links/pipe.md')]);
   expect(await found(file('links'))).toEqual([
     { path: 'a.md' },
+    { path: 'loop', problem: 'is a link to a folder; links are not followed' },
     { path: 'passwd.txt', problem: 'is a symbolic link; links are not followed' },
     { path: 'pipe.md', problem: 'is not a regular file' },
-    { path: 'up.md', problem: 'is a symbolic link; links are not followed' },
+    { path: 'up.md', problem: 'is a link to a folder; links are not followed' },
+  ]);
+});
+
+test('a folder whose .gitignore has too many rules is left out and named', async () => {
+  write(file('rules/a.md'));
+  write(file('rules/many/b.md'));
+  writeFileSync(file('rules/many/.gitignore'), '*a*b*c\n'.repeat(10_000));
+  mkdirSync(file('rules/.git'));
+  expect(await found(file('rules'))).toEqual([
+    { path: 'a.md' },
+    { path: 'many/', problem: expect.stringContaining('.gitignore') },
   ]);
 });
 

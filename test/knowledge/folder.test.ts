@@ -214,6 +214,7 @@ describe('indexFolder', () => {
         { path: 'empty.txt', reason: 'is empty' },
         { path: 'half.txt', reason: 'has no text' },
         { path: 'link.md', reason: 'is a symbolic link; links are not followed' },
+        { path: 'loop', reason: 'is a link to a folder; links are not followed' },
         { path: 'pipe.md', reason: 'is not a regular file' },
         { path: 'rows.csv', reason: 'the rest is not indexed: line 3: a quoted cell is not closed' },
         ...(isRoot ? [] : [{ path: 'secret.md', reason: 'cannot be read: permission denied' }]),
@@ -230,9 +231,29 @@ describe('indexFolder', () => {
     await expect(index({ output: '/proc/absent/index' })).rejects.toMatchObject({ code: 'IO' });
   });
 
+  test('the index of a folder that loses its text states that it is empty, until it has text again', async () => {
+    write({ 'a.md': 'Owls hunt at night.', 'b.xyz': '' });
+    const output = join(folder, 'kb');
+    const { leftOut } = await index({ output });
+    expect(leftOut).toEqual([{ ending: '.xyz', files: 1 }]);
+    // The output is no document of the folder.
+    expect((await index({ output })).leftOut).toEqual(leftOut);
+    rmSync(join(folder, 'a.md'));
+    expect(await index({ output })).toMatchObject({ records: 0, removed: 1, embedded: 0 });
+    expect(JSON.parse(readFileSync(join(output, 'folder.json'), 'utf8'))).toMatchObject({ empty: true });
+    expect(existsSync(join(output, 'kb.index'))).toBe(false);
+    expect(existsSync(join(output, 'records.json'))).toBe(false);
+    expect(await index({ output })).toMatchObject({ records: 0, removed: 0 });
+    write({ 'c.md': 'Bees dance.' });
+    expect(await index({ output })).toMatchObject({ records: 1, embedded: 1 });
+    expect(JSON.parse(readFileSync(join(output, 'folder.json'), 'utf8'))).not.toHaveProperty('empty');
+  });
+
   test('a folder without text is an error that gives the reasons', async () => {
-    await expect(index()).rejects.toThrow(/no Markdown, text, HTML.*--include/);
+    await expect(index()).rejects.toThrow(/no file of a kind that is read/);
     await expect(index({ include: ['*.log'] })).rejects.toThrow(/no file matches \*\.log$/);
+    write({ 'a.exe': '', 'b.exe': '', c: '' });
+    await expect(index()).rejects.toThrow(/other kinds: 2 \.exe, 1 without ending; name .*--include/);
     write({ 'a.md': Buffer.from([0]) });
     await expect(index()).rejects.toThrow(/no text to index in its only file; a.md: is a binary file/);
     const output = join(folder, 'a.md');

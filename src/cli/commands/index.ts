@@ -1,3 +1,4 @@
+import { stat } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { integer } from '../arguments.js';
 import { exitStatusHelp } from '../exit-status.js';
@@ -25,11 +26,37 @@ export function addIndex(program: Command): void {
     .option('--json', 'one JSON result on stdout')
     .addHelpText('after', indexHelp)
     .action(async (folders: string[], flags: IndexFlags) => {
-      const folder = oneFolder(folders);
+      const folder = await namedFolder(folders, flags);
       const { indexCommand } = await import('../index-folder/index-folder.js');
       await indexCommand(folder, flags);
     });
 }
+
+/**
+ * Returns the folder. A variadic option takes the words after it, so the last one of several is the folder if it names one.
+ * @throws UsageError
+ */
+async function namedFolder(folders: readonly string[], flags: IndexFlags): Promise<string> {
+  if (folders.length > 0) return oneFolder(folders);
+  for (const name of ['include', 'exclude'] as const) {
+    const words = flags[name] ?? [];
+    const last = words.at(-1);
+    if (words.length < 2 || last === undefined || !(await isFolder(last))) continue;
+    if (name === 'exclude' && (await isFolder(words[0] as string)))
+      throw new UsageError(
+        `name the folder before --exclude: lorekeep index FOLDER --exclude ${words.join(' ')}`,
+      );
+    words.pop();
+    return last;
+  }
+  return oneFolder(folders);
+}
+
+const isFolder = (path: string) =>
+  stat(path).then(
+    (found) => found.isDirectory(),
+    () => false,
+  );
 
 /** @throws UsageError for several words, which may be one name with spaces */
 function oneFolder(folders: readonly string[]): string {

@@ -1,5 +1,11 @@
 import { LorekeepError } from '../../../lib/internal.js';
-import { type FileProblem, type FolderIndex, indexFolder, type TableMapping } from '../../knowledge/index.js';
+import {
+  type FileProblem,
+  type FolderIndex,
+  indexFolder,
+  type LeftOut,
+  type TableMapping,
+} from '../../knowledge/index.js';
 import { UsageError } from '../failure.js';
 import type { ModelFlags } from '../flags/model.js';
 import { interruptible } from '../interrupt.js';
@@ -74,8 +80,30 @@ function printIndex(folder: string, index: FolderIndex, ms: number): void {
   print(
     `${printableLine(folder)}: ${counted(records, 'record')} of ${counted(files, 'file')} in ${duration(ms)} (${changes.join(', ')})`,
   );
-  print(`knowledge base: ${printableLine(index.config)}`);
+  print(
+    records === 0
+      ? `${printableLine(folder)} has no text any more; searches of it find nothing`
+      : `knowledge base: ${printableLine(index.config)}`,
+  );
+  printLeftOut(index.leftOut);
   printProblems(problems);
+}
+
+/** Kinds that are named. */
+const maxKinds = 8;
+
+/** Says which kinds of files are not read, and the flag that reads them. */
+function printLeftOut(leftOut: readonly LeftOut[]): void {
+  const [first] = leftOut;
+  if (first === undefined) return;
+  const total = leftOut.reduce((sum, { files }) => sum + files, 0);
+  const kinds = leftOut.map(
+    ({ ending, files }) => `${count(files)} ${printableLine(ending) || 'without ending'}`,
+  );
+  const more = kinds.length > maxKinds ? `, and ${count(kinds.length - maxKinds)} more kinds` : '';
+  const pattern = first.ending === '' ? 'NAME' : `*${printableLine(first.ending)}`;
+  note(`left out: ${counted(total, 'file')} of other kinds: ${kinds.slice(0, maxKinds).join(', ')}${more}`);
+  note(`  --include "${pattern}" reads such files as text, if they are`);
 }
 
 /** Files named for one reason, and reasons shown. */

@@ -1,10 +1,18 @@
-import { lstat } from 'node:fs/promises';
+import { lstat, stat } from 'node:fs/promises';
 import { dirname, join, sep } from 'node:path';
 import { readRegular } from '../../../lib/basics.js';
+import { UnreadableDocument } from '../document.js';
 import { PathPatterns } from './path-patterns.js';
 
-/** A longer .gitignore is ignored. */
+/** Bounds of a .gitignore file: its rules are tried for every file. */
 const maxBytes = 1024 * 1024;
+const maxWildcards = 32 * 1024;
+const maxRules = 10_000;
+
+const tooMany = () =>
+  new UnreadableDocument(
+    `is not indexed: its .gitignore has more than ${maxRules} rules, or ${maxWildcards / 1024} KiB of rules with wildcards`,
+  );
 
 interface Level {
   /** The folder of the .gitignore file. */
@@ -34,11 +42,19 @@ export class IgnoreRules {
     return rules;
   }
 
-  /** Adds the rules of a folder. */
+  /** Adds the rules of a folder. @throws UnreadableDocument for more rules than can be obeyed */
   async enter(folder: string): Promise<IgnoreRules> {
-    const text = await readRegular(join(folder, '.gitignore'), maxBytes).catch(() => '');
-    if (text === '') return this;
-    const patterns = new PathPatterns(text.replace(/^\uFEFF/, '').split('\n'));
+    const path = join(folder, '.gitignore');
+    const text = await readRegular(path, maxBytes).catch(() => '');
+    if (text === '') {
+      if ((await stat(path).catch(() => undefined))?.isFile() && (await stat(path)).size > maxBytes)
+        throw tooMany();
+      return this;
+    }
+    const lines = text.replace(/^\uFEFF/, '').split('\n');
+    const wildcards = lines.filter((line) => /[*?[]/.test(line));
+    if (lines.length > maxRules || wildcards.join('').length > maxWildcards) throw tooMany();
+    const patterns = new PathPatterns(lines);
     return new IgnoreRules([...this.#levels, { folder, patterns }]);
   }
 

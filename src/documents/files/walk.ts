@@ -1,6 +1,7 @@
 import type { Dirent } from 'node:fs';
-import { readdir } from 'node:fs/promises';
-import { join } from 'node:path';
+import { readdir, stat } from 'node:fs/promises';
+import { extname, join } from 'node:path';
+import { UnreadableDocument } from '../document.js';
 import { formatOf } from '../formats/formats.js';
 import { IgnoreRules } from './ignore-rules.js';
 import { PathPatterns } from './path-patterns.js';
@@ -16,8 +17,15 @@ export interface WalkOptions {
   signal?: AbortSignal | undefined;
 }
 
-/** A file below a folder, or why a path below it was left out. */
-export type Found = { path: string } | { path: string; problem: string };
+/** Files that the program itself wrote, which are no documents. */
+export interface OwnFiles {
+  names: ReadonlySet<string>;
+  /** Whether a folder with such names was written by the program. */
+  isOwn(folder: string): Promise<boolean>;
+}
+
+/** A file below a folder, why a path below it was left out, or the ending of a file whose kind is not read. */
+export type Found = { path: string } | { path: string; problem: string } | { path: string; leftOut: string };
 
 /** Folders that hold no documents of the user. */
 const skippedFolders = new Set(['node_modules', '__pycache__']);
@@ -26,7 +34,10 @@ const skippedFolders = new Set(['node_modules', '__pycache__']);
  * Finds the files of a folder, sorted by path within each folder. Paths are relative and have slashes. Hidden files and
  * folders are left out; links are not followed. @throws system errors for the folder itself
  */
-export async function* walk(folder: string, options: WalkOptions = {}): AsyncGenerator<Found> {
+export async function* walk(
+  folder: string,
+  options: WalkOptions & { own?: OwnFiles } = {},
+): AsyncGenerator<Found> {
   const { gitignore = true, signal } = options;
   const chosen = choice(options);
   const rules = gitignore ? await IgnoreRules.above(folder) : IgnoreRules.none;
@@ -34,21 +45,31 @@ export async function* walk(folder: string, options: WalkOptions = {}): AsyncGen
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
     signal?.throwIfAborted();
     const at = join(folder, next.path);
-    const inside = gitignore ? await next.rules.enter(at) : next.rules;
+    const inside = await rulesOf(at, next.rules, gitignore);
+    if ('problem' in inside) {
+      yield { path: next.path === '' ? '.' : `${next.path}/`, ...inside };
+      continue;
+    }
     const folders: typeof waiting = [];
     const entries = await entriesOf(at, next.path === '');
     if (!Array.isArray(entries)) {
       yield { path: `${next.path}/`, problem: entries.problem };
       continue;
     }
+    const own = await ownNames(at, entries, options.own);
+    if (own !== undefined && next.path !== '') continue;
     for (const entry of entries) {
+      if (own?.has(entry.name)) continue;
       const path = next.path === '' ? entry.name : `${next.path}/${entry.name}`;
       const isFolder = entry.isDirectory();
       if (entry.name.startsWith('.') || chosen.excludes(path, isFolder)) continue;
       if (inside.ignores(join(at, entry.name), isFolder)) continue;
       if (isFolder) {
         if (!skippedFolders.has(entry.name)) folders.push({ path, rules: inside });
-      } else if (chosen.includes(path)) yield found(path, entry);
+      } else if (entry.isSymbolicLink() && (await isFolderLink(join(at, entry.name))))
+        yield { path, problem: 'is a link to a folder; links are not followed' };
+      else if (chosen.includes(path)) yield found(path, entry);
+      else if (chosen.all && entry.isFile()) yield { path, leftOut: endingOf(entry.name) };
     }
     // The stack gives the first folder first.
     waiting.push(...folders.reverse());
@@ -61,10 +82,42 @@ function found(path: string, entry: Dirent): Found {
   return { path, problem: 'is not a regular file' };
 }
 
+async function rulesOf(folder: string, rules: IgnoreRules, obeyed: boolean) {
+  if (!obeyed) return rules;
+  return rules.enter(folder).catch((error: unknown) => {
+    if (!(error instanceof UnreadableDocument)) throw error;
+    return { problem: error.message };
+  });
+}
+
+async function ownNames(
+  folder: string,
+  entries: readonly Dirent[],
+  own: OwnFiles | undefined,
+): Promise<ReadonlySet<string> | undefined> {
+  const isLikely = own !== undefined && entries.some(({ name }) => own.names.has(name));
+  return isLikely && (await own.isOwn(folder)) ? own.names : undefined;
+}
+
+const isFolderLink = (path: string) =>
+  stat(path).then(
+    (facts) => facts.isDirectory(),
+    () => false,
+  );
+
+/** Endings are shown; a longer one is part of a name. */
+const longestEnding = 12;
+
+function endingOf(name: string): string {
+  const ending = extname(name).toLowerCase();
+  return ending.length <= longestEnding ? ending : '';
+}
+
 function choice({ include, exclude = [] }: WalkOptions) {
   const included = include === undefined || include.length === 0 ? undefined : new PathPatterns(include);
   const excluded = new PathPatterns(exclude);
   return {
+    all: included === undefined,
     includes: (path: string) =>
       included === undefined ? formatOf(path) !== undefined : included.selects(path),
     excludes: (path: string, isFolder: boolean) => excluded.test(path, isFolder) === true,

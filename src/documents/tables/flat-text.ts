@@ -68,7 +68,10 @@ function turnOf(value: Values): { text: string; keys: readonly string[] } | unde
   const speaker = speakerKeys.find((key) => speakerOf(value[key]) !== '');
   const saying = sayingKeys.find((key) => sayingOf(value[key]) !== '');
   if (speaker === undefined || saying === undefined) return undefined;
-  return { text: `${speakerOf(value[speaker])}: ${sayingOf(value[saying])}`, keys: [speaker, saying, 'type'] };
+  return {
+    text: `${speakerOf(value[speaker])}: ${sayingOf(value[saying])}`,
+    keys: [speaker, saying, 'type'],
+  };
 }
 
 function speakerOf(value: unknown): string {

@@ -2,8 +2,8 @@ import type { FileHandle } from 'node:fs/promises';
 import { UnreadableDocument } from '../document.js';
 import { encodingOfPieces, pieceDecoder } from '../files/encoding.js';
 import { CsvReader, type CsvRow } from './csv-rows.js';
-import { linesOf } from './lines.js';
 import { parseExactly } from './exact-json.js';
+import { linesOf } from './lines.js';
 import type { Row } from './mapping.js';
 
 /**

@@ -1,11 +1,10 @@
-import { lstat, open } from 'node:fs/promises';
+import { lstat, open, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { isJsonWith, makeFolder, readRegular, replaceFile, systemReason } from '../../../lib/basics.js';
 import { EmbeddingModel, inspectFile, LorekeepError } from '../../../lib/internal.js';
 import { lockFolder } from '../../base/files/folder-lock.js';
 import type { Fits } from '../../documents/chunks.js';
 import { hasColumns } from '../../documents/formats/formats.js';
-import { DocumentReader } from '../../documents/reader.js';
 import type { TableMapping } from '../../documents/tables/mapping.js';
 import { buildKnowledgeBase, type KnowledgeBaseBuild } from '../build.js';
 import type { TextEmbedder } from '../embedder.js';
@@ -23,9 +22,12 @@ import {
   ownFields,
   repeatedOptions,
 } from './options.js';
-import { existingFolder, type FolderFacts, fileNames, placeOf, readFacts } from './place.js';
+import { existingFolder, type FolderFacts, fileNames, indexFiles, placeOf, readFacts } from './place.js';
+import { ReadingThread } from './reading/reading-thread.js';
 import { RecordsWriter } from './records-writer.js';
-import { readRecords, type ScannedFile, scan } from './scan.js';
+import { type LeftOut, readRecords, type ScannedFile, scan } from './scan.js';
+
+export type { LeftOut } from './scan.js';
 
 /** A file that was left out, as a whole or in part, and why. */
 export interface FileProblem {
@@ -50,6 +52,8 @@ export interface FolderIndex {
   /** Texts that were embedded, and records whose embedding was there. */
   embedded: number;
   reused: number;
+  /** Files whose kind is not read, by ending; the most frequent first. `include` reads them as text. */
+  leftOut: LeftOut[];
   problems: FileProblem[];
 }
 
@@ -80,7 +84,8 @@ export async function indexFolder(options: IndexFolderOptions): Promise<FolderIn
   );
   const letGo = holdModel(model);
   try {
-    return await new FolderIndexing({ ...options, model: name }, folder, place, model).run();
+    await using indexing = new FolderIndexing({ ...options, model: name }, folder, place, model);
+    return await indexing.run();
   } catch (error) {
     if (signal.aborted && !(error instanceof LorekeepError))
       throw new LorekeepError('CANCELLED', 'indexing was cancelled', {}, { cause: signal.reason });
@@ -117,12 +122,13 @@ async function preparePlace(place: string, mode: number | undefined): Promise<vo
   }
 }
 
-class FolderIndexing {
+class FolderIndexing implements AsyncDisposable {
   readonly #options: IndexFolderOptions & { model: string };
   readonly #folder: string;
   readonly #place: string;
   readonly #model: KnowledgeModel;
   readonly #report: PhaseReport;
+  readonly #thread: ReadingThread;
   /** Tokens of a document without text. */
   #prefixTokens: number | undefined;
 
@@ -136,7 +142,12 @@ class FolderIndexing {
     this.#folder = folder;
     this.#place = place;
     this.#model = model;
+    this.#thread = new ReadingThread(options.signal);
     this.#report = new PhaseReport(options.onProgress ?? noProgress);
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#thread.close();
   }
 
   async run(): Promise<FolderIndex> {
@@ -144,7 +155,7 @@ class FolderIndexing {
     const before = await readFacts(this.#place);
     const last =
       before?.settings === settings ? await readManifest(this.#place) : new Map<string, FileEntry>();
-    const files = await scan(this.#folder, this.#options, last);
+    const { files, leftOut } = await scan(this.#thread, this.#folder, this.#options, last);
     if (this.#options.mapping !== undefined && !files.some(({ path }) => hasColumns(path)))
       (this.#options.log ?? noLog).warn({ folder: this.#folder }, mappingWithoutTables);
     const read = files.filter(({ known, problem }) => known === undefined && problem === undefined).length;
@@ -153,18 +164,27 @@ class FolderIndexing {
     );
     const problems = problemsOf(files, entries);
     const records = entries.reduce((sum, entry) => sum + entry.records, 0);
-    if (records === 0) throw noText(this.#folder, files.length, problems, this.#options.include);
+    const present = new Set(entries.map(({ path }) => path));
+    const removed = [...last.keys()].filter((path) => !present.has(path)).length;
+    if (records === 0) {
+      if (before === undefined || (before.records === 0 && before.empty !== true))
+        throw noText(this.#folder, files.length, problems, leftOut, this.#options.include);
+      await this.#empty(settings);
+      const none = { files: 0, records: 0, embedded: 0, reused: 0 };
+      const config = join(this.#place, fileNames.config);
+      return { folder: this.#folder, config, ...none, read, removed, leftOut, problems };
+    }
     await this.#writeConfig();
     const counts = await this.#build(settings, before, { files: entries.length, records });
-    const present = new Set(entries.map(({ path }) => path));
     return {
       folder: this.#folder,
       config: join(this.#place, fileNames.config),
       files: entries.filter((entry) => entry.records > 0).length,
       read,
-      removed: [...last.keys()].filter((path) => !present.has(path)).length,
+      removed,
       records,
       ...counts,
+      leftOut,
       problems,
     };
   }
@@ -201,12 +221,11 @@ class FolderIndexing {
     const path = join(this.#place, fileNames.records);
     const source = last.size === 0 ? undefined : await open(path);
     try {
-      await using reader = new DocumentReader(this.#options.mapping);
       await using writer = await RecordsWriter.open(path);
       const entries: FileEntry[] = [];
       for (const [at, file] of files.entries()) {
         this.#options.signal?.throwIfAborted();
-        if (file.problem === undefined) entries.push(await this.#entryOf(file, writer, reader, source));
+        if (file.problem === undefined) entries.push(await this.#entryOf(file, writer, source));
         onFraction((at + 1) / files.length);
       }
       if (entries.every(({ records }) => records === 0)) return entries;
@@ -223,7 +242,6 @@ class FolderIndexing {
   async #entryOf(
     file: ScannedFile,
     writer: RecordsWriter,
-    reader: DocumentReader,
     source: Awaited<ReturnType<typeof open>> | undefined,
   ): Promise<FileEntry> {
     const { known } = file;
@@ -231,7 +249,16 @@ class FolderIndexing {
       const { chunkSize = chunking.size, signal } = this.#options;
       const fits = (text: string) => this.#fits(text);
       const options = { size: chunkSize, overlap: chunking.overlap };
-      return readRecords(file, writer, { folder: this.#folder, reader, chunking: options, fits, signal });
+      const { mapping } = this.#options;
+      const reading = {
+        folder: this.#folder,
+        thread: this.#thread,
+        mapping,
+        chunking: options,
+        fits,
+        signal,
+      };
+      return readRecords(file, writer, reading);
     }
     const begin = writer.begin();
     if (known.records === 0) return { ...known, begin, end: begin };
@@ -285,6 +312,14 @@ class FolderIndexing {
     return { embedded, reused };
   }
 
+  /** Makes the index of a folder that has no text any more: it states that it is empty, and has nothing to find. */
+  async #empty(settings: string): Promise<void> {
+    await this.#writeFacts({ ...this.#facts(settings, { files: 0, records: 0 }), empty: true });
+    const { records, manifest } = fileNames;
+    for (const name of [...Object.values(indexFiles), manifest, records])
+      await rm(join(this.#place, name), { force: true });
+  }
+
   /** Whether the index files are there and whole. */
   async #hasIndex(): Promise<boolean> {
     for (const name of [indexFiles.index_file, indexFiles.bm25_file]) {
@@ -325,12 +360,6 @@ const ours = {
   [fileNames.facts]: isJsonWith(({ kind }) => kind === 'lorekeep folder index'),
   [fileNames.config]: isJsonWith(({ records_file }) => records_file === fileNames.records),
   [fileNames.manifest]: isManifest,
-} as const;
-
-const indexFiles = {
-  index_file: 'kb.index',
-  bm25_file: 'kb.bm25',
-  embeddings_file: 'kb.embeddings',
 } as const;
 
 /** More than a config with long lists of synonyms and stop words takes. */
@@ -383,6 +412,7 @@ function noText(
   folder: string,
   files: number,
   problems: readonly FileProblem[],
+  leftOut: readonly LeftOut[],
   include: readonly string[] = [],
 ): LorekeepError {
   const [first] = problems;
@@ -392,6 +422,18 @@ function noText(
       ? `no text to index in ${files === 1 ? 'its only file' : `any of its ${files} files`}${why}`
       : include.length > 0
         ? `no file matches ${include.join(', ')}`
-        : 'no Markdown, text, HTML, PDF, CSV or JSON Lines file to index; name files with other endings by `include` (--include)';
+        : `no file of a kind that is read${others(leftOut)}`;
   return LorekeepError.about('INVALID_ARGUMENT', { file: folder, reason, problems });
+}
+
+/** Kinds that are named. */
+const maxKinds = 8;
+
+function others(leftOut: readonly LeftOut[]): string {
+  if (leftOut.length === 0) return '';
+  const kinds = leftOut
+    .slice(0, maxKinds)
+    .map(({ ending, files }) => `${files} ${ending || 'without ending'}`);
+  const more = leftOut.length > maxKinds ? ', and others' : '';
+  return `; other kinds: ${kinds.join(', ')}${more}; name text files with other endings by \`include\` (--include)`;
 }

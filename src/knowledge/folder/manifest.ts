@@ -1,5 +1,6 @@
 import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { exact, factsAt, isJsonWith, lastingStamp, readRegular } from '../../../lib/basics.js';
 import { fileNames } from './place.js';
 
@@ -22,16 +23,40 @@ export interface FileEntry {
 /** The entries of the last run by path, as far as they fit the records file that is there. */
 export async function readManifest(place: string): Promise<Map<string, FileEntry>> {
   try {
-    const lines = (await readRegular(join(place, fileNames.manifest), Number.MAX_SAFE_INTEGER))
+    const lines = (await readRegular(join(place, fileNames.manifest), maxManifestBytes))
       .trimEnd()
       .split('\n');
     const { records } = JSON.parse(lines[0] as string) as { records: string };
     if (records !== (await stampAt(join(place, fileNames.records)))) return new Map();
-    const entries = lines.slice(1).map((line) => JSON.parse(line) as FileEntry);
-    return new Map(entries.map((entry) => [entry.path, entry]));
+    const entries = new Map<string, FileEntry>();
+    for (const [at, line] of lines.slice(1).entries()) {
+      const entry = JSON.parse(line) as FileEntry;
+      if (!isEntry(entry)) return new Map();
+      entries.set(entry.path, entry);
+      if (at % entriesPerTurn === 0) await nextTurn();
+    }
+    return entries;
   } catch {
     return new Map();
   }
+}
+
+/** A longer manifest is made again. */
+const maxManifestBytes = 256 * 1024 * 1024;
+
+/** Entries that are parsed before the event loop has a turn. */
+const entriesPerTurn = 2000;
+
+function isEntry({ path, stamp, begin, end, records, problems = [] }: FileEntry): boolean {
+  const numbers = [begin, end, records];
+  return (
+    typeof path === 'string' &&
+    typeof stamp === 'string' &&
+    numbers.every((number) => Number.isSafeInteger(number) && number >= 0) &&
+    begin <= end &&
+    Array.isArray(problems) &&
+    problems.every((problem) => typeof problem === 'string')
+  );
 }
 
 /** The text of the manifest for a records file. */
@@ -64,11 +89,16 @@ const coarseTickNs = 2_000_000_000n;
  * Returns the stamp of a document and the time of its last change in milliseconds.
  * @throws system errors
  */
-export async function stampOf(path: string): Promise<{ stamp: string; mtime: number; isFresh: boolean }> {
+export async function stampOf(path: string): Promise<{
+  stamp: string;
+  mtime: number;
+  bytes: number;
+  isFresh: boolean;
+}> {
   const facts = await lstat(path, exact);
-  const { mtimeNs, ctimeNs } = facts;
+  const { mtimeNs, ctimeNs, size } = facts;
   const tickNs = ctimeNs % 1_000_000_000n === 0n ? coarseTickNs : fineTickNs;
   // It may change again within the same tick.
   const isFresh = BigInt(Date.now()) * 1_000_000n - ctimeNs < tickNs;
-  return { stamp: lastingStamp(facts), mtime: Number(mtimeNs / 1_000_000n), isFresh };
+  return { stamp: lastingStamp(facts), mtime: Number(mtimeNs / 1_000_000n), bytes: Number(size), isFresh };
 }

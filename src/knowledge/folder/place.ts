@@ -14,6 +14,19 @@ export const fileNames = {
   records: 'records.json',
 } as const;
 
+/** The files that a build adds. */
+export const indexFiles = {
+  index_file: 'kb.index',
+  bm25_file: 'kb.bm25',
+  embeddings_file: 'kb.embeddings',
+} as const;
+
+/** The names of all files of an index. */
+export const indexFileNames: ReadonlySet<string> = new Set([
+  ...Object.values(fileNames),
+  ...Object.values(indexFiles),
+]);
+
 /** Content of folder.json. */
 export interface FolderFacts {
   kind: 'lorekeep folder index';
@@ -28,6 +41,8 @@ export interface FolderFacts {
   indexedAt: string;
   files: number;
   records: number;
+  /** The folder had text once and has none now. */
+  empty?: true;
   /** Identity of the records file that the index files were built from; null if they were not built. */
   built: string | null;
 }
@@ -83,7 +98,7 @@ async function indexedFolders(): Promise<IndexedFolder[]> {
       const place = join(indexesFolder(), name);
       const facts = await readFacts(place);
       // The first run has not finished.
-      if (facts?.records === 0) return undefined;
+      if (facts?.records === 0 && facts.empty !== true) return undefined;
       return facts && { ...facts, config: join(place, fileNames.config) };
     }),
   );

@@ -1,54 +1,60 @@
 import { join } from 'node:path';
-import { type Chunk, type ChunkOptions, chunksOf, type Fits } from '../../documents/chunks.js';
+import { type Chunk, type ChunkOptions, type Cut, type Fits, fittingChunks } from '../../documents/chunks.js';
 import { UnreadableDocument } from '../../documents/document.js';
-import { openReason } from '../../documents/files/read-file.js';
-import { type WalkOptions, walk } from '../../documents/files/walk.js';
 import { noTextReason } from '../../documents/formats/formats.js';
-import type { DocumentReader } from '../../documents/reader.js';
-import { type FileEntry, stampOf } from './manifest.js';
+import type { TableMapping } from '../../documents/tables/mapping.js';
+import type { FileEntry } from './manifest.js';
+import type { FindOptions } from './reading/messages.js';
+import type { ReadingThread } from './reading/reading-thread.js';
 import type { RecordsWriter } from './records-writer.js';
+
+/** Files of one kind that were left out. */
+export interface LeftOut {
+  /** The ending with its dot, in small letters; "" for names without one. */
+  ending: string;
+  files: number;
+}
 
 /** A file of the folder, or why it cannot be read. */
 export interface ScannedFile {
   path: string;
   stamp: string;
   mtime: number;
+  bytes: number;
   problem: string | undefined;
   /** Its entry of the last run, if it is unchanged. */
   known: FileEntry | undefined;
 }
 
-/** Finds the files of a folder and compares them with the last run. */
+/** Finds the files of a folder and compares them with the last run. `leftOut`: files of kinds that are not read. */
 export async function scan(
+  thread: ReadingThread,
   folder: string,
-  options: WalkOptions,
+  options: FindOptions,
   last: ReadonlyMap<string, FileEntry>,
-): Promise<ScannedFile[]> {
+): Promise<{ files: ScannedFile[]; leftOut: LeftOut[] }> {
   const files: ScannedFile[] = [];
-  for await (const found of walk(folder, options)) {
+  const others = new Map<string, number>();
+  for await (const found of thread.find(folder, options)) {
     const { path } = found;
-    if ('problem' in found) {
-      files.push({ path, stamp: '', mtime: 0, problem: found.problem, known: undefined });
-      continue;
+    if ('leftOut' in found) others.set(found.leftOut, (others.get(found.leftOut) ?? 0) + 1);
+    else if ('problem' in found)
+      files.push({ path, stamp: '', mtime: 0, bytes: 0, problem: found.problem, known: undefined });
+    else {
+      const { stamp, mtime, bytes } = found;
+      const entry = last.get(path);
+      const isKnown = entry?.stamp === stamp && !stamp.endsWith(':fresh') && entry.retry === undefined;
+      files.push({ path, stamp, mtime, bytes, problem: undefined, known: isKnown ? entry : undefined });
     }
-    const state = await stampOf(join(folder, path)).catch((error: NodeJS.ErrnoException) => error);
-    if (state instanceof Error) {
-      const problem = openReason(state);
-      files.push({ path, stamp: '', mtime: 0, problem, known: undefined });
-      continue;
-    }
-    // A file that was changed just now is read again next time.
-    const stamp = state.isFresh ? `${state.stamp}:fresh` : state.stamp;
-    const entry = last.get(path);
-    const known = entry?.stamp === stamp && !state.isFresh && entry.retry === undefined ? entry : undefined;
-    files.push({ path, stamp, mtime: state.mtime, problem: undefined, known });
   }
-  return files;
+  const leftOut = [...others].map(([ending, count]) => ({ ending, files: count }));
+  return { files, leftOut: leftOut.sort((a, b) => b.files - a.files || (a.ending < b.ending ? -1 : 1)) };
 }
 
 export interface ReadingOptions {
   folder: string;
-  reader: DocumentReader;
+  thread: ReadingThread;
+  mapping: TableMapping | undefined;
   chunking: ChunkOptions;
   fits: Fits;
   signal: AbortSignal | undefined;
@@ -58,26 +64,21 @@ export interface ReadingOptions {
 export async function readRecords(
   file: ScannedFile,
   writer: RecordsWriter,
-  { folder, reader, chunking, fits, signal }: ReadingOptions,
+  { folder, thread, mapping, chunking, fits, signal }: ReadingOptions,
 ): Promise<FileEntry> {
   const begin = writer.begin();
   const problems: string[] = [];
   let records = 0;
   let missing: string | undefined;
   try {
-    await reader.read(
-      join(folder, file.path),
-      async (document) => {
-        for await (const chunk of chunksOf(document, chunking, fits)) {
-          signal?.throwIfAborted();
-          await writer.add(recordOf(file, chunk));
-          records++;
-        }
-        problems.push(...(document.problems ?? []));
-      },
-      signal,
-    );
-    if (records === 0 && problems.length === 0) problems.push(noTextReason(file.path));
+    const { path, bytes } = file;
+    const cuts = thread.read({ path: join(folder, path), bytes, mapping, chunking });
+    for await (const chunk of fittingChunks(withResult(cuts, problems), fits)) {
+      signal?.throwIfAborted();
+      await writer.add(recordOf(file, chunk));
+      records++;
+    }
+    if (records === 0 && problems.length === 0) problems.push(noTextReason(path));
   } catch (error) {
     if (!(error instanceof UnreadableDocument)) throw error;
     missing = error.missing;
@@ -93,6 +94,14 @@ export async function readRecords(
     ...(problems.length > 0 && { problems }),
     ...(missing !== undefined && { retry: true }),
   };
+}
+
+/** Yields the cuts, and adds the problems that they return. */
+async function* withResult(
+  cuts: AsyncGenerator<Cut, readonly string[]>,
+  problems: string[],
+): AsyncGenerator<Cut> {
+  problems.push(...(yield* cuts));
 }
 
 function recordOf(
@@ -117,5 +126,8 @@ function recordOf(
 /** Returns a path as the beginning of ids: the marks of anchors and of parts are escaped, so that no two files give one id. */
 function idOf(path: string): string {
   if (!/[#%]|~[\d~]*$/.test(path)) return path;
-  return path.replaceAll('%', '%25').replaceAll('#', '%23').replace(/~([\d~]*)$/, (_, end: string) => `%7E${end.replaceAll('~', '%7E')}`);
+  return path
+    .replaceAll('%', '%25')
+    .replaceAll('#', '%23')
+    .replace(/~([\d~]*)$/, (_, end: string) => `%7E${end.replaceAll('~', '%7E')}`);
 }
