@@ -30,7 +30,7 @@ export const rooms = [
   ['src/config', 1400, 'SPEC', 'the config file, flags and variables'],
   ['src/log', 800, 'SPEC', 'logs and their rotation'],
   ['src/models', 4200, 'SPEC', 'catalog, models in memory, downloads'],
-  ['src/knowledge', 5900, 'SPEC', 'knowledge bases, indexes of folders, evaluation'],
+  ['src/knowledge', 6500, 'SPEC', 'knowledge bases, indexes of folders with a reading thread, evaluation'],
   ['src/storages', 1600, 'SPEC', 'storages of sessions inside their root'],
   ['src/agents', 5700, 'SPEC', 'graphs, nodes, turns'],
   ['src/operations', 3100, 'SPEC', 'monitor, telemetry, metrics, crash dumps, debug commands'],
