@@ -17,14 +17,18 @@ export const folders = {
   'agents/nodes': ['base', 'search', 'protocol', 'fairness', 'models', 'knowledge', 'storages', 'agents'],
   'agents/wire': ['base', 'protocol', 'agents', 'agents/nodes'],
   operations: ['base', 'protocol', 'config', 'log', 'knowledge', 'storages', 'agents'],
+  doors: [
+    ...['base', 'search', 'protocol', 'fairness', 'config', 'log', 'models', 'knowledge', 'storages'],
+    'operations',
+  ],
   client: ['protocol', 'agents/wire'],
   server: [
     ...['base', 'protocol', 'fairness', 'config', 'log', 'models', 'knowledge', 'storages', 'agents'],
-    ...['agents/nodes', 'operations'],
+    ...['agents/nodes', 'operations', 'doors'],
   ],
   cli: [
     ...['base', 'search', 'protocol', 'config', 'log', 'models', 'knowledge', 'storages', 'operations'],
-    ...['client', 'server'],
+    ...['doors', 'client', 'server'],
   ],
 };
 

@@ -29,6 +29,32 @@ export async function readAccessToken(path: string, what: string): Promise<Acces
   const refuse = (problem: string): never => {
     throw new StartupError(`${what}: ${path}: ${problem}`);
   };
+  const { text, warnings } = await readSecretFile(path, what, longestToken, 'the access token');
+  const token = text.replace(aroundLine, '');
+  if (token === '') refuse('is empty; a line with a secret is expected');
+  if (/[\p{Cc}\u2028\u2029]/u.test(token))
+    refuse('has more than one line, or a control character; one line is expected');
+  if (unseen.test(token)) refuse('has an invisible character, such as a no-break space');
+  if (token.length < shortestGood)
+    warnings.push(
+      `${what}: ${path}: the access token is shorter than ${shortestGood} characters; it can be guessed`,
+    );
+  return { token, warnings };
+}
+
+/**
+ * Reads a file with secrets as UTF-8 text, and warns if other users may read or replace it. `what` starts the messages, and
+ * `secret` names the content. @throws StartupError
+ */
+export async function readSecretFile(
+  path: string,
+  what: string,
+  maxBytes: number,
+  secret: string,
+): Promise<{ text: string; warnings: string[] }> {
+  const refuse = (problem: string): never => {
+    throw new StartupError(`${what}: ${path}: ${problem}`);
+  };
   let file: FileHandle;
   try {
     file = await open(path, readOnly);
@@ -39,24 +65,17 @@ export async function readAccessToken(path: string, what: string): Promise<Acces
   await using opened = file;
   const facts = await opened.stat();
   if (!facts.isFile()) refuse('is not a regular file');
-  const { buffer, bytesRead } = await opened.read(Buffer.alloc(longestToken + 1), 0, longestToken + 1, 0);
-  if (bytesRead > longestToken) refuse(`is longer than ${longestToken} bytes`);
-  const token = decode(buffer.subarray(0, bytesRead))?.replace(aroundLine, '') ?? refuse('is not UTF-8');
-  if (token === '') refuse('is empty; a line with a secret is expected');
-  if (/[\p{Cc}\u2028\u2029]/u.test(token))
-    refuse('has more than one line, or a control character; one line is expected');
-  if (unseen.test(token)) refuse('has an invisible character, such as a no-break space');
+  if (facts.size > maxBytes) refuse(`is longer than ${maxBytes} bytes`);
+  const { buffer, bytesRead } = await opened.read(Buffer.alloc(maxBytes + 1), 0, maxBytes + 1, 0);
+  if (bytesRead > maxBytes) refuse(`is longer than ${maxBytes} bytes`);
+  const text = decode(buffer.subarray(0, bytesRead)) ?? refuse('is not UTF-8');
   const warnings: string[] = [];
   const others = process.platform === 'win32' ? 0 : facts.mode & 0o066;
   if (others !== 0) {
     const may = (others & 0o044) === 0 ? 'replace' : 'read';
-    warnings.push(`${what}: ${path}: other users may ${may} the access token; chmod 600 keeps it from them`);
+    warnings.push(`${what}: ${path}: other users may ${may} ${secret}; chmod 600 keeps it from them`);
   }
-  if (token.length < shortestGood)
-    warnings.push(
-      `${what}: ${path}: the access token is shorter than ${shortestGood} characters; it can be guessed`,
-    );
-  return { token, warnings };
+  return { text, warnings };
 }
 
 function decode(bytes: Buffer): string | undefined {

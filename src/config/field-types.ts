@@ -7,6 +7,8 @@ export interface FieldFacts {
   path?: true;
   /** Like `path`, for each folder in a list. */
   folders?: true;
+  /** Like `path`, for each value of a map: the value itself, or its `config`. */
+  namedPaths?: true;
   /** The command-line flag that overrides the file, as `--help` shows it. */
   flag?: string;
   /** The feature that the field belongs to, if this version lacks it: the field is checked but has no effect. */
@@ -76,4 +78,28 @@ export function foldersOr<const Words extends readonly [string, ...string[]]>(..
 
 export function list<Item extends z.ZodType>(item: Item) {
   return z.array(item, expected('an array'));
+}
+
+/** An object from names to values. A name is a letter or digit, then at most 63 letters, digits, `.`, `_` or `-`. */
+export function map<Value extends z.ZodType>(value: Value) {
+  const name = z
+    .string()
+    .regex(
+      /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/,
+      'a letter or digit, then at most 63 letters, digits, ".", "_" or "-" are expected',
+    );
+  return z.record(name, value, {
+    error: (issue) =>
+      issue.code === 'invalid_type' ? `an object is expected, not ${shownValue(issue.input)}` : undefined,
+  });
+}
+
+/** An origin as browsers send it, or `null`. */
+export function origin() {
+  const isOrigin = (value: string) =>
+    value === 'null' ||
+    (/^https?:\/\//.test(value) && URL.canParse(value) && new URL(value).origin === value);
+  return z
+    .string(expected('a string'))
+    .refine(isOrigin, expected('an origin such as "https://app.example", without a path,'));
 }

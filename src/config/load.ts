@@ -70,11 +70,12 @@ function complete(
 ): LoadedConfig {
   const config = structuredClone(parsed);
   for (const { keys, facts } of configFields) {
-    if (!facts.path && !facts.folders) continue;
+    if (!facts.path && !facts.folders && !facts.namedPaths) continue;
     const value = valueAt(config, keys);
     const folder = valueAt(written, keys) === undefined ? homeFolder : dirname(path);
     const absolute = (each: string) => resolve(folder, each);
-    if (Array.isArray(value)) setValue(config, keys, value.map(absolute));
+    if (facts.namedPaths) setValue(config, keys, withPaths(value as object, absolute));
+    else if (Array.isArray(value)) setValue(config, keys, value.map(absolute));
     else if (facts.path && typeof value === 'string' && value !== '') setValue(config, keys, absolute(value));
   }
   for (const { field, value } of overrides) setValue(config, field.keys, value);
@@ -83,6 +84,17 @@ function complete(
   const withoutEffect = describeWithoutEffect(written, overrides, config);
   const sources = configSources(written, overrides);
   return { config, sources, warnings, place: path, ...(withoutEffect && { withoutEffect }) };
+}
+
+/** Returns a map with the path of each value made absolute. */
+function withPaths(map: object, absolute: (path: string) => string): object {
+  const entries = Object.entries(map as Record<string, string | { config: string }>);
+  return Object.fromEntries(
+    entries.map(([name, value]) => [
+      name,
+      typeof value === 'string' ? absolute(value) : { ...value, config: absolute(value.config) },
+    ]),
+  );
 }
 
 function describeWithoutEffect(

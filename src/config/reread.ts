@@ -7,6 +7,7 @@ import type { ServerConfig } from './schema.js';
 /** Fields that a running server takes over from a changed config file, or the beginnings of their paths. */
 const reread = [
   'access_token_file',
+  'http.keys_file',
   'log_level',
   'include_interaction_in_diagnostics',
   'include_engine_diagnostics',

@@ -13,6 +13,7 @@ import {
   object,
   text,
 } from './field-types.js';
+import { httpSchema } from './http-schema.js';
 import { limitsSchema } from './limits-schema.js';
 import { metricsSchema } from './metrics-schema.js';
 import { monitorSchema } from './monitor-schema.js';
@@ -171,6 +172,7 @@ export const configSchema = object({
 
   monitor: monitorSchema,
   metrics: metricsSchema,
+  http: httpSchema,
   crash_dump: crashDumpSchema,
   debug_commands: debugCommandsSchema,
   engines: object({ llm_engine: llmEngineSchema.prefault({}) }).prefault({}),

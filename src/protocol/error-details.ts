@@ -96,6 +96,10 @@ export interface ErrorDetailsByCode {
     /** Milliseconds until a token is checked again. */
     readonly retry_after_ms: number;
   };
+  2013: Partial<At> & {
+    /** The missing right. */
+    readonly right: string;
+  };
   3009: At & File;
   3010: At & File & Nearest;
   3011: At;

@@ -103,6 +103,12 @@ export const errorTable = {
       'Too many wrong access tokens came from this address or from all addresses; this token was not checked.',
     remedy: 'Wait for `details.retry_after_ms`.',
   },
+  2013: {
+    name: 'RightMissing',
+    fault: 'client',
+    meaning: 'The key of this client does not allow the request; `details.right` names the missing right.',
+    remedy: 'Use another key, or add the right to it in `http.keys_file`.',
+  },
   3009: {
     name: 'StorageOutsideRoot',
     fault: 'client',
@@ -412,6 +418,15 @@ export class ServerError extends Error {
     this.code = code;
     this.name = name;
     this.details = details;
+  }
+
+  /** Returns the message for readers who know its field (`details.path`, with which messages begin) by another name. */
+  messageAbout(field: string): string {
+    const { path } = this.details as { path?: unknown };
+    const begin = typeof path === 'string' ? path.length : 0;
+    return begin > 0 && this.message.slice(0, begin) === path
+      ? field + this.message.slice(begin)
+      : this.message;
   }
 }
 

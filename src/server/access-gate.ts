@@ -1,5 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import ipaddr from 'ipaddr.js';
+import { fullGrant, type Grant, type Key } from '../config/keys-file.js';
 import { fail } from '../protocol/errors.js';
 import { FailureBudget, type FailureRate } from './failure-budget.js';
 
@@ -10,13 +11,19 @@ export const ofAll: FailureRate = { burst: 100, perSecond: 10 };
 /** Number of remembered addresses that sent the right token: others' wrong tokens do not lock them out. */
 const maxTrusted = 4096;
 
-/** Admits clients that know the server's access token. */
+interface Secret {
+  readonly digest: Buffer;
+  readonly grant: Grant;
+}
+
+/** Admits clients that know the server's access token or, at the doors, one of its keys. */
 export class AccessGate {
   #token: Buffer | undefined;
   readonly #spare: string | undefined;
   readonly #failures: FailureBudget;
   readonly #allFailures: FailureBudget;
   readonly #trusted = new Set<string>();
+  #keys: readonly Secret[] = [];
 
   /** `spare` is used if there is no `token`; without either, every client is admitted. `now`: a clock in ms. */
   constructor(token: string | undefined, now: () => number = () => performance.now(), spare?: string) {
@@ -31,14 +38,42 @@ export class AccessGate {
     this.#token = token === undefined ? undefined : digest(token);
   }
 
+  /** Replaces the keys of the doors. */
+  replaceKeys(keys: readonly Key[]): void {
+    this.#keys = keys.map(({ name, key, rights: given }) => ({
+      digest: digest(key),
+      grant: { rights: new Set(given), key: name },
+    }));
+  }
+
+  /** Whether clients of the doors need a secret. */
+  get closesDoors(): boolean {
+    return this.isClosed || this.#keys.length > 0;
+  }
+
   /** Whether clients need a token. */
   get isClosed(): boolean {
     return this.#token !== undefined;
   }
 
-  /** `address`: of the client. @throws AccessTokenMissing, AccessTokenWrong, TooManyWrongTokens */
-  check(address: string, given: string | undefined): void {
-    if (this.#token === undefined) return;
+  /** Admits a client of the TCP port: only the access token counts. @throws as admit() */
+  check(address: string, given: string | undefined): Grant {
+    return this.isClosed ? this.#match(address, given, this.#tokens) : fullGrant;
+  }
+
+  /**
+   * Admits a client of a door, by the access token or a key. `address`: of the client.
+   * @throws AccessTokenMissing, AccessTokenWrong, TooManyWrongTokens
+   */
+  admit(address: string, given: string | undefined): Grant {
+    return this.closesDoors ? this.#match(address, given, [...this.#tokens, ...this.#keys]) : fullGrant;
+  }
+
+  get #tokens(): readonly Secret[] {
+    return this.#token === undefined ? [] : [{ digest: this.#token, grant: fullGrant }];
+  }
+
+  #match(address: string, given: string | undefined, secrets: readonly Secret[]): Grant {
     if (given === undefined) fail(2010, 'access_token: is missing; the server requires one', { path });
     const key = addressKey(address);
     const shared = this.#trusted.has(key) ? 0 : this.#allFailures.waitMs(everybody);
@@ -47,8 +82,13 @@ export class AccessGate {
       const message = `access_token: too many were wrong; the next one is checked in ${wait} ms`;
       fail(2012, message, { path, retry_after_ms: wait });
     }
-    if (!timingSafeEqual(digest(given), this.#token)) this.#refuse(key);
+    const sent = digest(given);
+    let grant: Grant | undefined;
+    // Every secret is compared, so that the time does not tell which one was right.
+    for (const secret of secrets) if (timingSafeEqual(sent, secret.digest)) grant ??= secret.grant;
+    if (grant === undefined) this.#refuse(key);
     this.#trust(key);
+    return grant;
   }
 
   #refuse(key: string): never {

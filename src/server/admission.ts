@@ -2,6 +2,7 @@ import type { Socket } from 'node:net';
 import { releaseFreeMemory } from '../../lib/internal.js';
 import { inMiB } from '../base/machine/mebibytes.js';
 import type { ServerConfig } from '../config/schema.js';
+import type { ClientMemory } from '../fairness/client-memory.js';
 import { budgets } from '../fairness/default-budgets.js';
 import { connectionBytes } from '../fairness/estimates.js';
 import { MemoryRelease, startCollection } from '../fairness/memory-release.js';
@@ -12,7 +13,7 @@ import type { ServerError } from '../protocol/errors.js';
 import { toServerError } from '../storages/failure.js';
 import { Connection } from './connection.js';
 import type { ConnectionLimits } from './connection-limits.js';
-import type { ReportServices, Services } from './services.js';
+import type { ConnectionServices, ReportServices, Services } from './services.js';
 
 /** Longest time for a refused client to close, in ms. */
 const farewellMs = 2000;
@@ -63,26 +64,61 @@ function later(callback: () => void): void {
   setTimeout(callback, collectionMs).unref();
 }
 
-/** Serves a client, if there is a slot and memory for it; otherwise sends the reason and closes the connection. */
-export function admit(socket: Socket, services: Services, limits: ConnectionLimits): Connection | undefined {
-  const shortage = services.descriptors.refusal(socket);
-  if (shortage !== undefined) return turnAway(socket, shortage, services, 0);
-  const giveBack = services.slots.take(socket.remoteAddress ?? '');
-  if (typeof giveBack !== 'function') return turnAway(socket, giveBack, services);
-  socket.once('close', giveBack);
-  const memory = services.memory.client((reason) => connection.expel(reason));
+/** Memory of a client. */
+export interface Place {
+  readonly memory: ClientMemory;
+  /** Gives it back. */
+  release(): void;
+}
+
+/** Takes memory for a client, which `expel` ends. @throws ServerMemoryExceeded */
+export function takeMemory(
+  services: Pick<ConnectionServices, 'memory'>,
+  expel: (reason: ServerError) => void,
+): Place {
+  const memory = services.memory.client(expel);
   const holding = memory.hold('connections');
   try {
     holding.add(connectionBytes, 'the connection was not accepted');
   } catch (error) {
     memory.close();
+    throw error;
+  }
+  return {
+    memory,
+    release: () => {
+      holding.release();
+      memory.close();
+    },
+  };
+}
+
+/** Serves a client, if there is a slot and memory for it; otherwise sends the reason and closes the connection. */
+export function admit(socket: Socket, services: Services, limits: ConnectionLimits): Connection | undefined {
+  const shortage = services.descriptors.refusal(socket);
+  if (shortage !== undefined) return turnAway(socket, shortage, services, 0);
+  const address = socket.remoteAddress ?? '';
+  const giveBack = services.slots.take(address);
+  if (typeof giveBack !== 'function') return turnAway(socket, giveBack, services);
+  socket.once('close', giveBack);
+  let place: Place;
+  try {
+    place = takeMemory(services, (reason) => connection.expel(reason));
+  } catch (error) {
     return turnAway(socket, toServerError(error), services);
   }
-  const connection = new Connection(socket, services, limits, memory);
-  void connection.closed.finally(() => {
-    holding.release();
-    memory.close();
+  const { gate } = services;
+  const connection = new Connection(socket, services, {
+    limits,
+    memory: place.memory,
+    gate: {
+      get isClosed() {
+        return gate.isClosed;
+      },
+      admit: (secret) => gate.check(address, secret),
+    },
   });
+  void connection.closed.finally(place.release);
   return connection;
 }
 

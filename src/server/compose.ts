@@ -10,6 +10,7 @@ import { Activity } from '../base/waiting/activity.js';
 import type { IdleTimer } from '../base/waiting/idle-timer.js';
 import { sessionFolders } from '../config/access.js';
 import { readAccessToken } from '../config/access-token.js';
+import { type Key, readKeys } from '../config/keys-file.js';
 import { embeddingOptions, languageModelOptions, rerankerOptions } from '../config/model-options.js';
 import { schedulerOptions } from '../config/scheduler-options.js';
 import type { ServerConfig } from '../config/schema.js';
@@ -121,6 +122,12 @@ export async function composeSessions(options: SessionsOptions): Promise<Session
   const { config, log, models } = options;
   const patterns = new PatternThread();
   let sessions = 0;
+  const folders = new SessionFolders({
+    storageRoot: options.storageRoot,
+    open: sessionFolders(config),
+    own: ownFiles(config, options.configFile),
+    readOnly: config.read_only_storages,
+  });
   return {
     files: new KnowledgeBaseStorages({
       models,
@@ -128,16 +135,12 @@ export async function composeSessions(options: SessionsOptions): Promise<Session
       maxBytes: config.storage_cache_max_mb * 1024 * 1024,
       readOnly: config.read_only_storages,
     }),
-    folders: new SessionFolders({
-      storageRoot: options.storageRoot,
-      open: sessionFolders(config),
-      own: ownFiles(config, options.configFile),
-      readOnly: config.read_only_storages,
-    }),
+    folders,
+    declared: folders.declared(config.http.storages),
     lists: new NodeLists(config, patterns.join()),
     patterns,
     nodeTypes: await loadNodeTypes(),
-    gate: new AccessGate(await configuredToken(config, log), undefined, options.accessToken),
+    gate: await configuredGate(config, log, options.accessToken),
     nextSessionId: () => `s${++sessions}`,
     sessionIdle: options.sessionIdle,
   };
@@ -158,6 +161,25 @@ export async function configuredToken(
   const { token, warnings } = await readAccessToken(access_token_file, 'access_token_file');
   for (const warning of warnings) log.warn(warning);
   return token;
+}
+
+/** Makes the gate of the config's access token and keys. @throws StartupError */
+async function configuredGate(
+  config: ServerConfig,
+  log: Log,
+  spare: string | undefined,
+): Promise<AccessGate> {
+  const gate = new AccessGate(await configuredToken(config, log), undefined, spare);
+  gate.replaceKeys(await configuredKeys(config, log));
+  return gate;
+}
+
+/** Returns the keys of `http.keys_file`; none if the config names none. @throws StartupError */
+export async function configuredKeys({ http }: ServerConfig, log: Log): Promise<readonly Key[]> {
+  if (http.keys_file === '') return [];
+  const { keys, warnings } = await readKeys(http.keys_file, 'http.keys_file');
+  for (const warning of warnings) log.warn(warning);
+  return keys;
 }
 
 /** Makes what connections share. */

@@ -1,32 +1,38 @@
-import type { Socket } from 'node:net';
-import { withSlices } from '../base/waiting/next-slice.js';
-import { Account } from '../fairness/account.js';
+import type { FrameSocket } from '../doors/host.js';
 import type { ClientMemory } from '../fairness/client-memory.js';
 import type { Log } from '../log/log.js';
 import type { SessionState } from '../operations/monitor/state.js';
 import { type ServerError, serverError } from '../protocol/errors.js';
 import { type BudgetStatus, protocolVersion } from '../protocol/frames.js';
+import type { DeclaredStorages } from '../storages/session-folders.js';
+import { Client } from './client.js';
 import type { ConnectionLimits } from './connection-limits.js';
 import { Deadlines } from './deadlines.js';
 import { Intake } from './intake.js';
 import { Output } from './output.js';
 import { Requests } from './requests.js';
 import type { Services } from './services.js';
-import { SessionTable } from './session-table.js';
+import type { ClientGate } from './session-table.js';
+
+export interface ConnectionOptions {
+  readonly limits: ConnectionLimits;
+  readonly memory: ClientMemory;
+  readonly gate: ClientGate;
+  /** Storages of the operator's config that its sessions know by name. Default: none. */
+  readonly declared?: DeclaredStorages | undefined;
+}
 
 /**
- * One client: frames come in through its intake, become requests, and are answered through its output. Requests are accepted one
+ * A client that sends frames: they come in through its intake, become requests, and are answered through its output. Requests are accepted one
  * by one and only while the client keeps up, so that its memory is bounded (docs/reference/protocol.md, "Limits"): `unsentBytes`
  * of replies plus the results of `producers` searches and turns, `requests` requests, and its memory budget for received bytes
  * and unfinished turns.
  */
 export class Connection {
-  readonly #socket: Socket;
+  readonly #socket: FrameSocket;
   readonly #limits: ConnectionLimits;
   readonly #log: Log;
-  readonly #client: string;
-  readonly #account: Account;
-  readonly #sessions: SessionTable;
+  readonly #client: Client;
   readonly #intake: Intake;
   readonly #requests: Requests;
   readonly #output: Output;
@@ -34,14 +40,20 @@ export class Connection {
   /** Resolves when the socket is closed and all sessions have released their resources. */
   readonly closed: Promise<void>;
 
-  constructor(socket: Socket, services: Services, limits: ConnectionLimits, memory: ClientMemory) {
-    const { loop, workers, config, version } = services;
+  constructor(socket: FrameSocket, services: Services, options: ConnectionOptions) {
+    const { limits, memory, gate, declared } = options;
+    const { config, version } = services;
     this.#socket = socket;
     this.#limits = limits;
-    this.#client = `${socket.remoteAddress}:${socket.remotePort}`;
-    this.#log = services.log.child({ client: this.#client });
-    this.#account = new Account(
-      { memory, loop, workers, producers: limits.producers },
+    this.#client = new Client(
+      services,
+      {
+        name: `${socket.remoteAddress}:${socket.remotePort}`,
+        memory,
+        producers: limits.producers,
+        gate,
+        declared,
+      },
       {
         serve: (isDue) => this.#work(isDue),
         serveShort: () => this.#workShortly(),
@@ -50,36 +62,27 @@ export class Connection {
         whenWritten: (callback) => this.#output.whenWritten(callback),
       },
     );
-    this.#sessions = new SessionTable(services, this.#account, socket.remoteAddress ?? '');
-    const throttle = services.throttle.join();
-    const videoMemory = services.videoMemory.join();
+    this.#log = this.#client.log;
+    const { account } = this.#client;
     const deadlines = this.#deadlines();
     socket.setNoDelay(true);
     socket.setKeepAlive(true, 30_000);
     socket.on('error', (error) => this.#log.debug({ err: error }, 'socket error'));
     socket.on('data', () => {
       deadlines.heard();
-      throttle.heard();
+      this.#client.heard();
     });
     const maxFrameBytes = config.max_frame_mb * 1024 * 1024;
     const { unsentBytes } = limits;
-    this.#output = new Output(socket, this.#account, { deadlines, maxFrameBytes, unsentBytes });
+    this.#output = new Output(socket, account, { deadlines, maxFrameBytes, unsentBytes });
     this.#requests = new Requests({
       limit: limits.requests,
-      context: {
-        client: this.#client,
-        services,
-        sessions: this.#sessions,
-        throttle,
-        videoMemory,
-        account: this.#account,
-        send: (frame) => this.#output.send(frame),
-      },
+      client: this.#client,
+      observer: services.observer,
       output: this.#output,
-      log: this.#log,
       ended: () => this.#intake.goOn(),
     });
-    this.#intake = new Intake(socket, this.#account, {
+    this.#intake = new Intake(socket, account, {
       maxFrameBytes,
       deadlines,
       requests: this.#requests,
@@ -87,8 +90,6 @@ export class Connection {
     });
     this.closed = new Promise((resolve) => {
       socket.once('close', () => {
-        throttle.end();
-        videoMemory.end();
         deadlines.end();
         resolve(this.#closed());
       });
@@ -98,27 +99,27 @@ export class Connection {
   }
 
   get address(): string {
-    return this.#client;
+    return this.#client.name;
   }
 
   /** Memory that is held for it. */
   get budget(): BudgetStatus {
-    return this.#account.memory.ledger.status;
+    return this.#client.budget;
   }
 
   get sessionCount(): number {
-    return this.#sessions.size;
+    return this.#client.sessions.size;
   }
 
   /** The first `most` of its sessions. */
   sessionStates(most: number): SessionState[] {
-    return this.#sessions.states(most);
+    return this.#client.sessionStates(most);
   }
 
   /** Ends every session for `reason`, sends the remaining frames and closes the socket. */
   async close(reason: ServerError): Promise<void> {
     this.#stop();
-    await this.#endSessions(reason);
+    await this.#client.endSessions(reason);
     this.#output.finish();
     const late = setTimeout(() => this.#socket.destroy(), this.#limits.farewellMs);
     await this.closed;
@@ -144,14 +145,6 @@ export class Connection {
     this.#requests.stop();
   }
 
-  async #endSessions(reason: ServerError): Promise<void> {
-    try {
-      await withSlices(this.#account.loop, () => this.#sessions.closeAll(reason));
-    } catch (error) {
-      this.#log.error({ err: error }, 'a session did not close cleanly');
-    }
-  }
-
   /** A slice of this client's work: long replies first, then requests, while the client keeps up. Returns as LoopWork.serve(). */
   #work(isDue: () => boolean): number {
     this.#socket.cork();
@@ -167,8 +160,7 @@ export class Connection {
     this.#stop();
     this.#output.clear();
     this.#log.debug('disconnected');
-    await this.#endSessions(serverError(2002, 'the connection was closed'));
-    this.#account.close();
+    await this.#client.close(serverError(2002, 'the connection was closed'));
   }
 
   #deadlines(): Deadlines {
@@ -186,7 +178,7 @@ export class Connection {
 
   /** Closes a silent connection without a session. */
   #dropSilent(): boolean {
-    if (this.#sessions.size > 0 || this.#requests.serving > 0 || this.#intake.isParsing) return true;
+    if (this.sessionCount > 0 || this.#requests.serving > 0 || this.#intake.isParsing) return true;
     const { idleMs } = this.#limits;
     const message = `no session and no request for ${idleMs} ms; the connection is closed`;
     this.expel(serverError(6004, message, { limit_ms: idleMs }));
@@ -196,7 +188,7 @@ export class Connection {
   #dropUnfinished(): void {
     if (this.#ended) return;
     if (this.#intake.holdsBytes) {
-      this.#account.loop.request();
+      this.#client.account.loop.request();
       return;
     }
     const { frameMs } = this.#limits;

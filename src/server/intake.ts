@@ -1,4 +1,4 @@
-import type { Socket } from 'node:net';
+import type { FrameSocket } from '../doors/host.js';
 import type { Account } from '../fairness/account.js';
 import { FrameDecoder, frameKind, type WireFrame } from '../protocol/decoder.js';
 import { fail, type ServerError } from '../protocol/errors.js';
@@ -27,7 +27,7 @@ export interface IntakeOptions {
  * for it; until then the network is not read.
  */
 export class Intake {
-  readonly #socket: Socket;
+  readonly #socket: FrameSocket;
   readonly #account: Account;
   readonly #options: IntakeOptions;
   readonly #decoder: FrameDecoder;
@@ -40,7 +40,7 @@ export class Intake {
   #reading = true;
   #ended = false;
 
-  constructor(socket: Socket, account: Account, options: IntakeOptions) {
+  constructor(socket: FrameSocket, account: Account, options: IntakeOptions) {
     this.#socket = socket;
     this.#account = account;
     this.#options = options;

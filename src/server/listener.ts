@@ -1,14 +1,17 @@
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+import { isLocalAddress } from '../base/machine/local-network.js';
 import type { ServerConfig } from '../config/schema.js';
 import { StartupError } from '../config/startup-error.js';
 import type { Log } from '../log/log.js';
-import { isLocalAddress } from './local-network.js';
+import { awaitFirstByte } from './first-byte.js';
 
 export interface ListenerOptions {
   port: number;
   access: ServerConfig['network_access'];
   log: Log;
   accept(socket: Socket): void;
+  /** The text for a client that sends HTTP to this port. */
+  httpAnswer(): string;
 }
 
 const loopback = '127.0.0.1';
@@ -63,7 +66,7 @@ export class Listener {
   #admit(socket: Socket): void {
     const { remoteAddress } = socket;
     if (this.#options.access === 'local' || (remoteAddress && isLocalAddress(remoteAddress))) {
-      this.#options.accept(socket);
+      awaitFirstByte(socket, () => this.#options.accept(socket), this.#options.httpAnswer);
       return;
     }
     socket.on('error', () => {});

@@ -1,4 +1,4 @@
-import type { Socket } from 'node:net';
+import type { FrameSocket } from '../doors/host.js';
 import { frameKind } from '../protocol/decoder.js';
 import { encodeFrame, frameHeader, refuseLength } from '../protocol/encoder.js';
 import type { ServerFrame } from '../protocol/frames.js';
@@ -26,13 +26,13 @@ export interface OutboxEvents {
 
 /** The frames for one client, in order. Short frames are written at once, long ones in time slices. */
 export class Outbox {
-  readonly #socket: Socket;
+  readonly #socket: FrameSocket;
   readonly #maxPayloadBytes: number;
   readonly #events: OutboxEvents;
   readonly #waiting: ServerFrame[] = [];
   #encoding: Encoding | undefined;
 
-  constructor(socket: Socket, maxPayloadBytes: number, events: OutboxEvents) {
+  constructor(socket: FrameSocket, maxPayloadBytes: number, events: OutboxEvents) {
     this.#socket = socket;
     this.#maxPayloadBytes = maxPayloadBytes;
     this.#events = events;

@@ -1,4 +1,4 @@
-import type { Socket } from 'node:net';
+import type { FrameSocket } from '../doors/host.js';
 import type { Account } from '../fairness/account.js';
 import type { ServerError } from '../protocol/errors.js';
 import type { RequestId, ServerFrame } from '../protocol/frames.js';
@@ -17,7 +17,7 @@ export interface OutputOptions {
 
 /** The frames for one client, and their bytes until it reads them. */
 export class Output {
-  readonly #socket: Socket;
+  readonly #socket: FrameSocket;
   readonly #account: Account;
   readonly #options: OutputOptions;
   readonly #outbox: Outbox;
@@ -26,7 +26,7 @@ export class Output {
   /** Whether the socket ends once the outbox is empty. */
   #isEnding = false;
 
-  constructor(socket: Socket, account: Account, options: OutputOptions) {
+  constructor(socket: FrameSocket, account: Account, options: OutputOptions) {
     this.#socket = socket;
     this.#account = account;
     this.#options = options;

@@ -27,5 +27,7 @@ export function ownFiles(config: ServerConfig, configFile: string | undefined): 
 function named(config: ServerConfig): string[] {
   const { access_token_file, models_catalog_path, models_download_dir, logs_dir, crash_dump } = config;
   const downloads = join(models_download_dir, 'downloads.json');
-  return [access_token_file, models_catalog_path, downloads, logs_dir, crash_dump.dir, cacheFolder()];
+  const { keys_file, tls_cert, tls_key } = config.http;
+  const secrets = [access_token_file, keys_file, tls_cert, tls_key];
+  return [...secrets, models_catalog_path, downloads, logs_dir, crash_dump.dir, cacheFolder()];
 }

@@ -1,14 +1,13 @@
 import type { RequestMemory } from '../fairness/client-memory.js';
-import type { Log } from '../log/log.js';
 import type { WireFrame } from '../protocol/decoder.js';
 import type { ServerError } from '../protocol/errors.js';
 import type { ServerFrame } from '../protocol/frames.js';
 import type { JsonParser } from '../protocol/json-parser.js';
 import { leadingId } from '../protocol/leading-id.js';
-import { idOf, objectOf, parseRequest } from '../protocol/request.js';
+import { idOf, objectOf } from '../protocol/request.js';
 import { refusalOf } from '../storages/failure.js';
-import { dispatch } from './dispatch.js';
-import type { HandlerContext } from './handlers.js';
+import type { Client } from './client.js';
+import type { ServerObserver } from './observer.js';
 import type { Output } from './output.js';
 
 /** A frame that is being parsed. */
@@ -21,9 +20,9 @@ export interface Parsing {
 export interface RequestsOptions {
   /** Requests that may be served at once. */
   readonly limit: number;
-  readonly context: Omit<HandlerContext, 'holdRequest'>;
+  readonly client: Client;
+  readonly observer: ServerObserver | undefined;
   readonly output: Output;
-  readonly log: Log;
   /** A request has been answered: the next one may be taken. */
   ended(): void;
 }
@@ -70,7 +69,7 @@ export class Requests {
    * request.
    */
   async serve({ frame, parser, memory }: Parsing, failure: unknown, isShort: boolean): Promise<void> {
-    const { output, context, ended } = this.#options;
+    const { output, client, observer, ended } = this.#options;
     const held: Promise<void>[] = [];
     let object: Record<string, unknown> | undefined;
     this.#serving++;
@@ -78,17 +77,20 @@ export class Requests {
       if (failure !== undefined) throw failure;
       object = objectOf(parser);
       if (!isShort || object.type === 'Ping' || (await this.#begin())) {
-        const answer = await this.#answer(object, held);
+        const answer = await client.answer(object, {
+          send: (frame) => output.send(frame),
+          holdRequest: (until) => void held.push(until),
+        });
         if (answer !== undefined) output.send(answer as ServerFrame);
       }
     } catch (thrown) {
-      const error = refusalOf(thrown, this.#options.log);
-      context.services.observer?.invalid?.(error.code);
+      const error = refusalOf(thrown, client.log);
+      observer?.invalid?.(error.code);
       output.refuse(error, (object && idOf(object)) ?? leadingId(frame.payload));
     }
     this.#serving--;
     if (held.length > 0) {
-      context.account.loop.request();
+      client.account.loop.request();
       await Promise.allSettled(held);
     }
     memory.release();
@@ -98,21 +100,8 @@ export class Requests {
   /** Waits for a slice in which the request of a short frame begins. Returns false if no more may begin. */
   async #begin(): Promise<boolean> {
     this.#beginning++;
-    await this.#options.context.account.loop.nextSlice();
+    await this.#options.client.account.loop.nextSlice();
     this.#beginning--;
     return !this.#stopped;
-  }
-
-  async #answer(object: Record<string, unknown>, held: Promise<void>[]): Promise<object | undefined> {
-    const { context } = this.#options;
-    const { debug } = context.services;
-    if (debug !== undefined && object.type === debug.type) {
-      const answer = await debug.serve(object, (session) => void context.sessions.get(session));
-      return { ...answer, reply_to: idOf(object) };
-    }
-    const request = parseRequest(object);
-    const holdRequest = (until: Promise<void>) => void held.push(until);
-    const answer = await dispatch({ ...context, holdRequest }, request);
-    return answer && { ...answer, reply_to: request.id };
   }
 }

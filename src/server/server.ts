@@ -8,6 +8,8 @@ import type { LoadedConfig } from '../config/load.js';
 import { type ConfigChanges, configChanges, takeOver } from '../config/reread.js';
 import { schedulerOptions } from '../config/scheduler-options.js';
 import type { ServerConfig } from '../config/schema.js';
+import type { DoorHost } from '../doors/host.js';
+import type { HttpDoors } from '../doors/http-doors.js';
 import type { Ledger } from '../fairness/ledger.js';
 import type { EntryFacts } from '../knowledge/index.js';
 import { type Log, setLogLevel } from '../log/log.js';
@@ -22,6 +24,7 @@ import {
   composeConnections,
   composeModels,
   composeSessions,
+  configuredKeys,
   configuredToken,
   connectionLimits,
 } from './compose.js';
@@ -55,24 +58,34 @@ export interface ServerOptions {
   listen?: boolean;
 }
 
+/** The ways into a server. */
+interface Entrances {
+  /** Undefined for a server without a port. */
+  readonly listener: Listener | undefined;
+  readonly accept: (socket: Socket) => void;
+  readonly doors: HttpDoors | undefined;
+}
+
 /** The composition root: creates the parts of a server, listens, and closes everything. */
 export class LorekeepServer {
   /** Undefined for a server without a port. */
   readonly #listener: Listener | undefined;
   readonly #accept: (socket: Socket) => void;
   readonly #services: Services;
-  readonly #connections: ReadonlySet<Connection>;
+  readonly #connections: Set<Connection>;
   readonly #operations: Operations;
   readonly #sources: Map<string, string>;
+  readonly #doors: HttpDoors | undefined;
   #closing: Promise<void> | undefined;
 
   private constructor(
     services: Services,
-    { listener, accept }: { listener: Listener | undefined; accept: (socket: Socket) => void },
-    connections: ReadonlySet<Connection>,
+    { listener, accept, doors }: Entrances,
+    connections: Set<Connection>,
     operations: Operations,
     sources: Map<string, string>,
   ) {
+    this.#doors = doors;
     this.#sources = sources;
     this.#services = services;
     this.#listener = listener;
@@ -115,16 +128,20 @@ export class LorekeepServer {
     };
     const { port, network_access: access } = config;
     let listener: Listener | undefined;
+    let doors: HttpDoors | undefined;
+    const httpTells = () => httpAnswer(config, doors);
     try {
       await operations.listen(services, connections);
-      if (listen) listener = await Listener.open({ port, access, log, accept });
+      if (listen && config.http.enabled) doors = await openDoors(services, connections, limits);
+      if (listen) listener = await Listener.open({ port, access, log, accept, httpAnswer: httpTells });
     } catch (error) {
+      await doors?.close();
       await operations.close();
       throw error;
     }
     if (listener !== undefined)
       log.info({ ...listener.address, access, embeddingModels: models.models.presentNames }, 'listening');
-    return new LorekeepServer(services, { listener, accept }, connections, operations, sources);
+    return new LorekeepServer(services, { listener, accept, doors }, connections, operations, sources);
   }
 
   /** The port it listens on, also if the config has 0; 0 without a port. */
@@ -139,9 +156,20 @@ export class LorekeepServer {
     return client;
   }
 
+  /** The server as a door in this process sees it. */
+  async doorHost(): Promise<DoorHost> {
+    const { doorHost } = await import('./door-host.js');
+    return doorHost(this.#services, this.#connections);
+  }
+
   /** The embedding models, for work in this process. */
   get embeddingModels(): CatalogModels {
     return this.#services.models;
+  }
+
+  /** Port of the HTTP doors; undefined if they are off. */
+  get httpPort(): number | undefined {
+    return this.#doors?.port;
   }
 
   /** Port of `/metrics`; undefined if it is off. */
@@ -166,10 +194,12 @@ export class LorekeepServer {
   async reload(next: Pick<LoadedConfig, 'config' | 'sources'>): Promise<ConfigChanges> {
     const { config, folders, gate, log } = this.#services;
     const token = await configuredToken(next.config, log);
+    const keys = await configuredKeys(next.config, log);
     const changes = configChanges(config, this.#sources, next);
     takeOver(changes.taken, next.config, config);
     folders.ownFilesChanged();
     gate.replace(token);
+    gate.replaceKeys(keys);
     setLogLevel(log, config.log_level);
     scheduler.configure(schedulerOptions(config));
     for (const { path } of changes.taken) {
@@ -204,6 +234,7 @@ export class LorekeepServer {
     const limitMs = Math.min(config.limits.drain_timeout_ms, longestDrainMs);
     if (activity.stopping) return this.close();
     void this.#listener?.close();
+    this.#doors?.stopAccepting();
     void pulls.stop();
     const { running } = activity;
     if (running > 0) log.info({ running, limitMs }, 'draining');
@@ -223,7 +254,10 @@ export class LorekeepServer {
     const unlistened = this.#listener?.close();
     this.#services.sessionIdle.stop();
     const patternsEnded = this.#services.patterns.close();
-    await Promise.all([...this.#connections].map((connection) => connection.close(reason)));
+    await Promise.all([
+      ...[...this.#connections].map((connection) => connection.close(reason)),
+      this.#doors?.close(),
+    ]);
     await unlistened;
     await this.#operations.close();
     await this.#services.pulls.stop();
@@ -241,6 +275,32 @@ async function openDebug(
 ): Promise<DebugChannel> {
   const { openDebugChannel } = await import('./development/debug-channel.js');
   return openDebugChannel(services, connections);
+}
+
+/** Tells a client that sends HTTP to the TCP port where HTTP is spoken. */
+function httpAnswer({ http, monitor, metrics }: ServerConfig, doors: HttpDoors | undefined): string {
+  const scheme = http.tls_cert === '' ? 'http' : 'https';
+  const others = [
+    doors === undefined
+      ? 'The HTTP doors are off: lorekeep serve --http opens them.'
+      : `HTTP and WebSocket: ${scheme}://${http.bind}:${doors.port}/v1/`,
+    ...(monitor.enabled ? [`Monitor: http://${monitor.bind}:${monitor.port}/`] : []),
+    ...(metrics.enabled ? [`Metrics: http://${metrics.bind}:${metrics.port}/metrics`] : []),
+  ];
+  return ['This port of lorekeep speaks frames over TCP, not HTTP.', ...others].join('\n');
+}
+
+/** Loads the code of the HTTP doors and opens them. @throws StartupError */
+async function openDoors(
+  services: Services,
+  connections: Set<Connection>,
+  limits: Partial<ConnectionLimits> | undefined,
+): Promise<HttpDoors> {
+  const [{ HttpDoors }, { doorHost }] = await Promise.all([
+    import('../doors/http-doors.js'),
+    import('./door-host.js'),
+  ]);
+  return HttpDoors.open(doorHost(services, connections, limits));
 }
 
 /** Logs which access is open to whom, and warns of probable mistakes. */

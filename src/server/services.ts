@@ -19,7 +19,7 @@ import type { Rerankers } from '../models/rerankers.js';
 import type { Residency } from '../models/residency.js';
 import type { DebugChannel } from '../operations/debug/channel.js';
 import type { KnowledgeBaseStorages } from '../storages/knowledge-base-storages.js';
-import type { SessionFolders } from '../storages/session-folders.js';
+import type { DeclaredStorages, SessionFolders } from '../storages/session-folders.js';
 import type { AccessGate } from './access-gate.js';
 import type { DescriptorReserve } from './descriptor-reserve.js';
 import type { ServerObserver } from './observer.js';
@@ -47,6 +47,8 @@ export interface ModelServices {
 export interface SessionServices {
   readonly files: KnowledgeBaseStorages;
   readonly folders: SessionFolders;
+  /** Knowledge bases that the config shows at the doors. */
+  readonly declared: DeclaredStorages;
   readonly lists: NodeLists;
   /** Searches for the patterns of guardrails. */
   readonly patterns: PatternThread;

@@ -1,35 +1,53 @@
 import type { PatternShare } from '../agents/lists/pattern-thread.js';
 import { mapInSlices } from '../base/waiting/next-slice.js';
+import { fullGrant, type Grant, type Right } from '../config/keys-file.js';
 import type { Account } from '../fairness/account.js';
 import type { Holding } from '../fairness/client-memory.js';
 import { sessionBytes } from '../fairness/estimates.js';
 import type { SessionState } from '../operations/monitor/state.js';
 import { fail, type ServerError } from '../protocol/errors.js';
+import type { DeclaredStorages } from '../storages/session-folders.js';
 import type { StorageRoot } from '../storages/storage-root.js';
+import { checkRight } from './rights.js';
 import type { ModelServices, ReportServices, SessionServices } from './services.js';
 import { Session } from './session.js';
+
+/** The gate as one client meets it. */
+export interface ClientGate {
+  /** Whether the client needs a secret. */
+  readonly isClosed: boolean;
+  /** Returns the rights that a secret gives. @throws AccessTokenMissing, AccessTokenWrong, TooManyWrongTokens */
+  admit(secret: string | undefined): Grant;
+}
 
 type TableServices = ModelServices & SessionServices & Pick<ReportServices, 'config' | 'log'>;
 
 /** The sessions of one connection. No other connection can name them, and they end with it. */
 export class SessionTable {
   readonly #services: TableServices;
-  readonly #address: string;
+  readonly #gate: ClientGate;
+  readonly #declared: DeclaredStorages;
   readonly #sessions = new Map<string, Session>();
   readonly #account: Account;
   readonly #patterns: PatternShare;
   readonly #holds = new Map<Session, () => void>();
   /** Sessions without an id that are still closing. */
   readonly #closing = new Set<Promise<void>>();
-  /** Whether the client has sent the access token, if the server requires one. */
-  #admitted = false;
+  /** The rights that the client has proved; undefined before its first session. */
+  #grant: Grant | undefined;
   /** The reason why no more sessions are created. */
   #closed: ServerError | undefined;
 
-  /** `address`: of the client. */
-  constructor(services: TableServices, account: Account, address: string) {
+  /** `declared`: storages of the operator's config that the sessions know by name. */
+  constructor(
+    services: TableServices,
+    account: Account,
+    gate: ClientGate,
+    declared: DeclaredStorages = new Map(),
+  ) {
     this.#services = services;
-    this.#address = address;
+    this.#declared = declared;
+    this.#gate = gate;
     this.#account = account;
     this.#patterns = services.patterns.join();
   }
@@ -48,20 +66,34 @@ export class SessionTable {
     return states;
   }
 
+  /** The rights of the latest secret that was right. A client without one has no session in which it could use any. */
+  get rights(): ReadonlySet<Right> {
+    return (this.#grant ?? fullGrant).rights;
+  }
+
   /**
    * `folder`: the session's own storage root, or undefined for the server's.
-   * @throws TooManySessions, ClientMemoryExceeded, ServerMemoryExceeded, SessionFolderRefused, and as AccessGate.check()
+   * @throws TooManySessions, ClientMemoryExceeded, ServerMemoryExceeded, SessionFolderRefused, RightMissing; as the
+   * gate's admit()
    */
   async create(folder: string | undefined, accessToken: string | undefined): Promise<Session> {
-    const { folders, gate } = this.#services;
-    gate.check(this.#address, accessToken);
-    this.#admitted = true;
+    const { folders } = this.#services;
+    const grant = this.#gate.admit(accessToken);
+    this.#grant = grant;
+    const mayOpen = grant.rights.has('files');
+    if (folder !== undefined && !mayOpen) checkRight(grant.rights, 'files', 'storage_data_folder');
     const root = folder === undefined ? folders.root : await folders.within(folder);
-    if (this.#closed !== undefined) throw this.#closed;
-    return this.#add(root, folder);
+    return this.#add(mayOpen ? root : folders.none, folder);
+  }
+
+  /** Creates a session of the server's root for requests that a door makes itself. @throws as create() */
+  open(grant: Grant): Session {
+    this.#grant = grant;
+    return this.#add(this.#services.folders.root, undefined);
   }
 
   #add(root: StorageRoot, folder: string | undefined): Session {
+    if (this.#closed !== undefined) throw this.#closed;
     const { max_sessions_per_connection: limit } = this.#services.config.limits;
     if (this.#sessions.size >= limit) {
       fail(2003, `the connection has reached its limit of ${limit} sessions; destroy one first`, { limit });
@@ -91,6 +123,7 @@ export class SessionTable {
         nodeTypes,
         root,
         account: this.#account,
+        declared: this.#declared,
         patterns: this.#patterns,
       },
       log,
@@ -109,7 +142,7 @@ export class SessionTable {
    * @throws AccessTokenMissing
    */
   checkAdmitted(): void {
-    if (this.#admitted || !this.#services.gate.isClosed) return;
+    if (this.#grant !== undefined || !this.#gate.isClosed) return;
     const path = 'access_token';
     fail(2010, `${path}: this connection has not sent it; create a session with it before`, { path });
   }

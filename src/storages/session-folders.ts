@@ -1,7 +1,10 @@
 import { realpath } from 'node:fs/promises';
-import { isAbsolute, relative, resolve, sep } from 'node:path';
+import { basename, dirname, isAbsolute, relative, resolve, sep } from 'node:path';
 import { fail } from '../protocol/errors.js';
 import { type OwnFiles, StorageRoot } from './storage-root.js';
+
+/** Knowledge bases that the operator's config names: name to the file, and the root that it is opened in. */
+export type DeclaredStorages = ReadonlyMap<string, { readonly root: StorageRoot; readonly file: string }>;
 
 export interface SessionFolderOptions {
   /** Absolute path. */
@@ -18,15 +21,28 @@ export class SessionFolders {
   readonly #options: SessionFolderOptions;
   /** The root of sessions without their own folder. */
   readonly root: StorageRoot;
+  /** The root of sessions that may open no path. */
+  readonly none: StorageRoot;
 
   constructor(options: SessionFolderOptions) {
     this.#options = options;
     this.root = new StorageRoot(options.storageRoot, options);
+    this.none = new StorageRoot(options.storageRoot, { ...options, shut: true });
   }
 
   /** To be called when the config names other files of the server: these stay closed, also if no request comes before the next change. */
   ownFilesChanged(): void {
     this.#options.own.remember();
+  }
+
+  /** Returns storages by the absolute paths of their config files; each opens in the folder of its file. */
+  declared(files: Readonly<Record<string, { readonly config: string }>>): DeclaredStorages {
+    const { own, readOnly } = this.#options;
+    const entries = Object.entries(files).map(([name, { config }]) => {
+      const root = new StorageRoot(dirname(config), { own, readOnly });
+      return [name, { root, file: basename(config) }] as const;
+    });
+    return new Map(entries);
   }
 
   /**

@@ -12,6 +12,7 @@ import { isOutOfDescriptors } from './failure.js';
 import { HeldFiles } from './held-files.js';
 import { openByNames } from './open-by-names.js';
 import { fromRoot, leavesRoot } from './path-spelling.js';
+import { isPath } from './storage-name.js';
 
 /** Absolute paths of the server's own files. No request can open them, under any name. */
 export interface OwnFiles {
@@ -39,16 +40,22 @@ export class StorageRoot {
   readonly #inside: string;
   readonly #own: OwnFiles;
   readonly #readOnly: boolean;
+  readonly #shut: boolean;
 
-  /** `folder` is absolute, `inside` relative to it. `readOnly`: creates no folders for files to be written. */
+  /**
+   * `folder` is absolute, `inside` relative to it. `readOnly`: creates no folders for files to be written. `shut`: opens
+   * nothing, for clients without the right to name paths.
+   */
   constructor(
     folder: string,
     {
       inside = '',
       own = noOwnFiles,
       readOnly = false,
-    }: { inside?: string; own?: OwnFiles; readOnly?: boolean | undefined } = {},
+      shut = false,
+    }: { inside?: string; own?: OwnFiles; readOnly?: boolean | undefined; shut?: boolean } = {},
   ) {
+    this.#shut = shut;
     this.#readOnly = readOnly;
     this.#folder = folder;
     this.#inside = inside;
@@ -154,6 +161,7 @@ export class StorageRoot {
     base = '.',
   ): Promise<BeneathResult> {
     const depth = base === '.' ? 0 : base.split('/').length;
+    if (this.#shut) refuseShut(named);
     if (leavesRoot(path, depth)) refuseOutside(named);
     if (path.length > longestPath) refuseAbsent(named);
     const result = await open(this.#request(fromRoot(base, path), wanted)).catch((error: unknown) => {
@@ -216,6 +224,15 @@ function refuseAbsent({ path, where, details, absent }: Named): never {
   const start = absent === 3010 ? ' in the storage root, where paths start' : '';
   const remedy = where.endsWith(': index_file') ? '; lorekeep build makes it of the records' : '';
   fail(absent, `${where}: there is no file ${shown(path)}${start}${remedy}`, details);
+}
+
+/** A text that could be a name is an unknown name. */
+function refuseShut(named: Named): never {
+  if (!isPath(named.path)) refuseAbsent(named);
+  fail(2013, `${named.where}: the key has no right "files", so it may name no path`, {
+    path: named.where,
+    right: 'files',
+  });
 }
 
 function refuseRoot({ where, details }: Named): never {

@@ -10,6 +10,7 @@ import type { CatalogModels } from '../models/catalog-models.js';
 import { fail, ServerError, serverError } from '../protocol/errors.js';
 import { checkInlineSource, createInlineStorage, type InlineSource } from './inline-storage.js';
 import type { KnowledgeBaseStorages } from './knowledge-base-storages.js';
+import type { DeclaredStorages } from './session-folders.js';
 import { checkStorageName, isPath } from './storage-name.js';
 import type { StorageRoot } from './storage-root.js';
 
@@ -34,6 +35,8 @@ export interface StorageSources {
   readonly root: StorageRoot;
   /** Of the session's client. */
   readonly account: Account;
+  /** Storages that the session knows by name without having created them. Default: none. */
+  readonly declared?: DeclaredStorages | undefined;
 }
 
 /**
@@ -90,6 +93,11 @@ export class StorageSet {
     { unknown = 3010, stale }: { unknown?: 3010 | 8005; stale?: Stale } = {},
   ): Promise<Pin<SearchableStorage>> {
     const making = isPath(name) ? undefined : this.#named.get(name);
+    const declared = making === undefined ? this.#sources.declared?.get(name) : undefined;
+    if (declared !== undefined) {
+      const { file, root } = declared;
+      return this.#pending.track(this.#sources.files.pin(file, where, root, { signal: this.#signal, stale }));
+    }
     if (making === undefined) return this.#pending.track(this.#pinUnnamed(name, where, unknown, stale));
     return making.then((claim) => claim.share()).catch(() => this.#refuse(name, where));
   }
@@ -104,7 +112,7 @@ export class StorageSet {
 
   #checkFree(name: string): void {
     checkStorageName(name);
-    if (this.#named.has(name)) {
+    if (this.#named.has(name) || this.#sources.declared?.has(name)) {
       const taken = `the session has a storage ${JSON.stringify(name)} already`;
       fail(8002, `name: ${taken}; use another name, or destroy that one first`, { path: 'name', name });
     }
@@ -163,7 +171,7 @@ export class StorageSet {
   }
 
   #nearest(name: string): string | undefined {
-    return nearestName(name, [...this.#named.keys()]);
+    return nearestName(name, [...this.#named.keys(), ...(this.#sources.declared?.keys() ?? [])]);
   }
 
   #refuse(name: string, where: string): never {

@@ -96,6 +96,18 @@ const extensions = {
   max_frame_mb: 64,
   max_client_memory_mb: 0,
   read_only_storages: false,
+  http: {
+    enabled: false,
+    bind: '127.0.0.1',
+    port: 9103,
+    allow_remote: false,
+    tls_cert: '',
+    tls_key: '',
+    keys_file: '',
+    agents: {},
+    storages: {},
+    cors_origins: [],
+  },
   limits: {
     drain_timeout_ms: 10_000,
     frame_timeout_ms: 30_000,

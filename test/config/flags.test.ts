@@ -16,6 +16,9 @@ const values: Record<string, [string | true, string, unknown]> = {
   '--idle-shutdown-timeout': ['1', '2', 3],
   '--crash-dump-dir': ['/a', '/b', '/c'],
   '--enable-debug-commands': [true, 'false', true],
+  // Extensions.
+  '--http': [true, 'false', true],
+  '--http-port': ['1', '2', 3],
 };
 
 describe('flags and variables', () => {

@@ -4,6 +4,7 @@ import { EmbeddingModel, LorekeepError } from '../../lib/index.js';
 import { type ErrorCode, errorTable } from '../../src/protocol/errors.js';
 import type { ServerFrame, ServerFrames } from '../../src/protocol/frames.js';
 import { handlers } from '../../src/server/handlers.js';
+import { keyedSocket } from '../doors/web-socket.js';
 import { FakeTextModel } from '../helpers/fake-text-model.js';
 import { temporaryFolder } from '../helpers/folder.js';
 import { overlong, strings } from './corpus.js';
@@ -177,6 +178,13 @@ const cases: Record<Exclude<ErrorCode, Counted>, Case> = {
     () => sessionWith(...Array(11).fill('wrong')),
     /^access_token: too many were wrong; the next one is checked in \d+ ms$/,
     'access_token',
+  ],
+  2013: [
+    async () => {
+      const socket = await keyedSocket(['chat']);
+      return socket.request({ type: 'PullModelRequest', id: 2, session_id: socket.session, model: 'tiny' });
+    },
+    /^PullModelRequest: the key has no right "files"$/,
   ],
   3009: [
     storage({ strings: undefined, config_path: '../kb.json' }),

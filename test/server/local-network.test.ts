@@ -1,6 +1,6 @@
 import ipaddr from 'ipaddr.js';
 import { describe, expect, it } from 'vitest';
-import { isLocalAddress, ownSubnets } from '../../src/server/local-network.js';
+import { isLocalAddress, ownSubnets } from '../../src/base/machine/local-network.js';
 
 const local = (address: string, ...subnets: string[]) =>
   isLocalAddress(

@@ -18,7 +18,7 @@ export function refusalOf({ headers, headersDistinct }: IncomingMessage): string
  * DNS rebinding makes a browser call this server under a name of the attacker, so a name other than localhost is refused.
  * An address cannot be rebound.
  */
-function isOwnHost(host: string | undefined): boolean {
+export function isOwnHost(host: string | undefined): boolean {
   const parts = /^(\[[\da-f:.]+\]|[^:[\]]+)(?::\d{1,5})?$/i.exec(host ?? '');
   const name = parts?.[1]?.replace(/^\[|\]$/g, '').toLowerCase() ?? '';
   return name === 'localhost' || isIP(name) !== 0;

@@ -1,0 +1,294 @@
+import {
+  createServer,
+  type IncomingMessage,
+  type Server,
+  type ServerOptions,
+  type ServerResponse,
+} from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
+import type { AddressInfo, Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { isLocalAddress } from '../../base/machine/local-network.js';
+import { StartupError } from '../../config/startup-error.js';
+import { isLoopback } from '../../operations/http/guard.js';
+import type { ServerError } from '../../protocol/errors.js';
+import { refusalOf } from '../../storages/failure.js';
+import type { DoorHost } from '../host.js';
+import { endWith, refuseBytes, sendFailure, setHeaders } from './answers.js';
+import { Exchange } from './exchange.js';
+import { HttpRefusal, httpFailure } from './failure.js';
+import { type GuardOptions, type GuardVerdict, judge, preflightHeaders } from './guard.js';
+import { type Route, RouteTable } from './route.js';
+import { SocketClient } from './socket-client.js';
+import { readTls, type Tls } from './tls.js';
+
+/** Longest time to send the headers, in ms. */
+const headersMs = 10_000;
+
+/** A pool of connections keeps idle ones for up to a minute; if the server closed first, a request could meet the end. */
+const idleMs = 75_000;
+
+/** Longest wait of close() for replies under way, in ms. */
+const farewellMs = 1000;
+
+const maxHeaderBytes = 16_384;
+
+/** How often limits of time are checked, in ms. */
+const checkMs = 2_000;
+
+/** Serves an upgrade to another protocol, such as WebSocket. */
+export type Upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
+
+export interface HttpListenerOptions {
+  readonly host: DoorHost;
+  readonly routes: readonly Route[];
+  /** By path. */
+  readonly upgrades: Readonly<Record<string, Upgrade>>;
+}
+
+/** The HTTP server of the doors: who may connect, which page may ask, and which route serves. */
+export class HttpListener {
+  readonly #host: DoorHost;
+  readonly #routes: RouteTable;
+  readonly #upgrades: HttpListenerOptions['upgrades'];
+  readonly #server: Server;
+  readonly #guard: GuardOptions;
+  readonly #clients = new WeakMap<Socket, SocketClient>();
+  /** Connections with a request under way. */
+  readonly #busy = new Set<Socket>();
+  readonly #sockets = new Set<Socket>();
+  #closed: Promise<void> | undefined;
+
+  private constructor({ host, routes, upgrades }: HttpListenerOptions, tls: Tls | undefined) {
+    this.#host = host;
+    this.#routes = new RouteTable(routes);
+    this.#upgrades = upgrades;
+    this.#guard = { origins: host.config.http.cors_origins, certificate: tls?.certificate };
+    const options: ServerOptions = {
+      requestTimeout: host.config.limits.frame_timeout_ms,
+      headersTimeout: Math.min(headersMs, host.config.limits.frame_timeout_ms),
+      keepAliveTimeout: idleMs,
+      connectionsCheckingInterval: checkMs,
+      maxHeaderSize: maxHeaderBytes,
+      noDelay: true,
+    };
+    const serve = (request: IncomingMessage, response: ServerResponse) => void this.#serve(request, response);
+    this.#server =
+      tls === undefined
+        ? createServer(options, serve)
+        : createTlsServer(
+            { ...options, cert: tls.cert, key: tls.key, minVersion: 'TLSv1.2', handshakeTimeout: headersMs },
+            serve,
+          );
+    this.#server.on('connection', (socket: Socket) => this.#welcome(socket));
+    this.#server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) =>
+      refuseBytes(error, socket),
+    );
+    this.#server.on('upgrade', (request, socket, head) => this.#upgrade(request, socket, head));
+  }
+
+  /** @throws StartupError for a busy port, a certificate that cannot be read, or remote access without a secret */
+  static async open(options: HttpListenerOptions): Promise<HttpListener> {
+    const { config, isClosed, log } = options.host;
+    const { bind, port, allow_remote } = config.http;
+    if (allow_remote && !isClosed) {
+      throw new StartupError(
+        'http.allow_remote: other machines could use this server without a key; set http.keys_file or access_token_file',
+      );
+    }
+    const listener = new HttpListener(options, await readTls(config.http));
+    const server = listener.#server;
+    await new Promise<void>((resolve, reject) => {
+      server.once('error', (error: NodeJS.ErrnoException) => {
+        const reason = error.code === 'EADDRINUSE' ? 'another program listens there' : error.message;
+        reject(new StartupError(`http.port: ${bind}:${port} cannot be opened: ${reason}`));
+      });
+      server.listen({ port, host: bind, exclusive: true }, resolve);
+    });
+    server.removeAllListeners('error').on('error', (err) => log.error({ err }, 'http'));
+    return listener;
+  }
+
+  get port(): number {
+    return (this.#server.address() as AddressInfo).port;
+  }
+
+  /** Accepts no further connections, and ends idle ones. */
+  stopAccepting(): void {
+    this.#closed ??= new Promise((resolve) => this.#server.close(() => resolve()));
+    this.#server.closeIdleConnections();
+  }
+
+  /** Ends every connection, after the replies that are being sent. */
+  async close(): Promise<void> {
+    this.stopAccepting();
+    for (const socket of this.#sockets) {
+      if (!this.#busy.has(socket)) socket.destroy();
+    }
+    const late = setTimeout(() => {
+      for (const socket of this.#sockets) socket.destroy();
+    }, farewellMs);
+    await this.#closed;
+    clearTimeout(late);
+  }
+
+  #welcome(socket: Socket): void {
+    const { config, log } = this.#host;
+    const { remoteAddress = '' } = socket;
+    socket.on('error', () => {}); // a client may go away at any time
+    const isRefused = isLoopback(remoteAddress)
+      ? false
+      : !config.http.allow_remote || !isLocalAddress(remoteAddress);
+    if (isRefused) {
+      log.warn({ client: remoteAddress }, 'http: refused: not of an allowed network');
+      socket.destroy();
+      return;
+    }
+    try {
+      const giveBack = this.#host.takeSlot(socket);
+      this.#sockets.add(socket);
+      socket.once('close', () => {
+        giveBack();
+        this.#sockets.delete(socket);
+      });
+    } catch (error) {
+      log.warn(
+        { client: remoteAddress, code: (error as ServerError).code },
+        'http: a client was turned away',
+      );
+      endWith(socket, '503 Service Unavailable', (error as Error).message, 'retry-after: 1\r\n');
+    }
+  }
+
+  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { socket } = request;
+    // Replies to pipelined requests would wait in memory, any number of them.
+    if (this.#busy.has(socket)) return void socket.destroy();
+    this.#busy.add(socket);
+    response.once('close', () => {
+      this.#busy.delete(socket);
+      if (this.#closed !== undefined) socket.destroySoon();
+    });
+    setHeaders(response);
+    const verdict = judge(request, this.#guard);
+    if (verdict.refusal !== undefined)
+      return sendFailure(response, new HttpRefusal(403, 'forbidden', verdict.refusal));
+    if (this.#guard.origins.length > 0) response.setHeader('vary', 'Origin');
+    if (verdict.origin !== undefined) response.setHeader('access-control-allow-origin', verdict.origin);
+    let route: Route | undefined;
+    try {
+      if (request.method === 'OPTIONS') return this.#preflight(request, response, verdict);
+      const url = urlOf(request.url);
+      const found = this.#find(request.method, url, response);
+      route = found.route;
+      const grant = this.#admit(request, route, verdict);
+      const client = this.#clientOf(socket);
+      client.begin(response);
+      const exchange = new Exchange(this.#host, request, response, client, {
+        url,
+        params: found.params,
+        grant,
+      });
+      await this.#run(route, exchange, response);
+    } catch (thrown) {
+      this.#fail(thrown, response, route);
+    }
+  }
+
+  async #run(route: Route, exchange: Exchange, response: ServerResponse): Promise<void> {
+    try {
+      await route.serve(exchange);
+    } catch (thrown) {
+      if (exchange.gone.aborted) return;
+      this.#fail(thrown, response, route);
+    } finally {
+      await exchange.end();
+    }
+  }
+
+  #find(method: string | undefined, url: URL, response: ServerResponse) {
+    const found = this.#routes.find(method === 'HEAD' ? 'GET' : method, url.pathname);
+    if (found === undefined)
+      throw new HttpRefusal(
+        404,
+        'unknown_url',
+        `there is no ${method} ${url.pathname}; /openapi.json lists the addresses`,
+      );
+    if ('route' in found) return found;
+    response.setHeader('allow', found.methods.join(', '));
+    throw new HttpRefusal(405, 'method_not_allowed', `${found.methods.join(' or ')} is expected`);
+  }
+
+  /** @throws HttpRefusal; as DoorHost.admit() */
+  #admit(request: IncomingMessage, { right, operation }: Route, { needsSecret }: GuardVerdict) {
+    const { remoteAddress = '' } = request.socket;
+    if (right === undefined) return nobody;
+    if (needsSecret && !this.#host.isClosed)
+      throw new HttpRefusal(
+        403,
+        'forbidden',
+        'the origin "null" needs a key: set http.keys_file or access_token_file',
+      );
+    const grant = this.#host.admit(remoteAddress, bearer(request));
+    if (right !== 'any' && !grant.rights.has(right))
+      throw new HttpRefusal(403, 'right_missing', `${operation}: the key has no right "${right}"`);
+    return grant;
+  }
+
+  #preflight(request: IncomingMessage, response: ServerResponse, { origin }: GuardVerdict): void {
+    if (origin !== undefined) response.writeHead(204, preflightHeaders(request)).end();
+    else sendFailure(response, new HttpRefusal(405, 'method_not_allowed', 'GET or POST is expected'));
+  }
+
+  #clientOf(socket: Socket): SocketClient {
+    const known = this.#clients.get(socket) ?? new SocketClient(socket, this.#host);
+    this.#clients.set(socket, known);
+    return known;
+  }
+
+  #fail(thrown: unknown, response: ServerResponse, route: Route | undefined): void {
+    if (response.headersSent) {
+      response.destroy();
+    } else if (thrown instanceof HttpRefusal) {
+      sendFailure(response, thrown);
+    } else {
+      const error = refusalOf(thrown, this.#host.log, { route: route?.operation });
+      sendFailure(response, httpFailure(error, route?.fieldNames));
+    }
+  }
+
+  #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
+    socket.on('error', () => {});
+    const [path = '', query] = (request.url ?? '').split('?');
+    const upgrade = Object.hasOwn(this.#upgrades, path) ? this.#upgrades[path] : undefined;
+    const { refusal, needsSecret } = judge(request, this.#guard);
+    if (refusal !== undefined) endWith(socket, '403 Forbidden', refusal);
+    else if (needsSecret && !this.#host.isClosed)
+      endWith(socket, '403 Forbidden', 'the origin "null" needs a key');
+    // Logs and proxies keep addresses: a key has no place there.
+    else if (query !== undefined)
+      endWith(socket, '400 Bad Request', 'the address takes no query; the key travels in the first message');
+    else if (upgrade === undefined) endWith(socket, '404 Not Found', 'there is no such socket');
+    else if (this.#host.isStopping) endWith(socket, '503 Service Unavailable', 'the server is stopping');
+    else {
+      this.#busy.add(socket as Socket);
+      socket.once('close', () => this.#busy.delete(socket as Socket));
+      upgrade(request, socket, head);
+    }
+  }
+}
+
+const nobody = { rights: new Set<never>() };
+
+/** Returns the secret of `Authorization: Bearer SECRET`. */
+function bearer({ headers }: IncomingMessage): string | undefined {
+  return /^bearer +(\S{1,4096})$/i.exec(headers.authorization?.trim() ?? '')?.[1];
+}
+
+/** Only a path names a resource: an address with a host, which `//` begins, too, would name one of another server. */
+function urlOf(path = ''): URL {
+  const address = `http://localhost${path}`;
+  if (!/^\/(?!\/)/.test(path) || !URL.canParse(address))
+    throw new HttpRefusal(400, 'bad_url', 'the address is not valid');
+  return new URL(address);
+}

@@ -1,0 +1,32 @@
+import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { WebSocketServer } from 'ws';
+import type { DoorHost } from '../host.js';
+import type { Upgrade } from '../http/listener.js';
+import { FrameStream } from './frame-stream.js';
+
+/** Status of a closed WebSocket: try again later. */
+const tryAgain = 1013;
+
+/** Serves WebSockets as clients that send frames. A secret travels in the first request, never in the address. */
+export function socketDoor(host: DoorHost): Upgrade {
+  const server = new WebSocketServer({
+    noServer: true,
+    clientTracking: false,
+    perMessageDeflate: false,
+    maxPayload: host.config.max_frame_mb * 1024 * 1024,
+  });
+  return (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+    const { remoteAddress, remotePort } = socket as Socket;
+    server.handleUpgrade(request, socket, head, (opened) => {
+      const stream = new FrameStream(opened, remoteAddress, remotePort);
+      try {
+        host.serveFrames(stream, remoteAddress ?? '');
+      } catch (error) {
+        stream.on('error', () => {});
+        opened.close(tryAgain, (error as Error).message.slice(0, 120));
+      }
+    });
+  };
+}

@@ -1,0 +1,55 @@
+import type { Socket } from 'node:net';
+
+/** Longest wait for a first byte before the greeting, in ms: a program on this machine that speaks HTTP has sent its request by then. */
+const waitMs = 5;
+
+/** Longest time for a refused client to close, in ms. */
+const farewellMs = 2000;
+
+/** Whether the first byte begins an HTTP request: the kind of a frame is no letter. */
+const beginsHttp = (byte: number | undefined) => byte !== undefined && byte >= 0x41 && byte <= 0x5a;
+
+/**
+ * Waits for a client's first byte, for a few milliseconds at most, and accepts the client, unless the byte begins an HTTP
+ * request: that is answered with an HTTP error of this text.
+ */
+export function awaitFirstByte(socket: Socket, accept: () => void, httpAnswer: () => string): void {
+  const ignoreError = () => {};
+  const stop = () => {
+    clearTimeout(late);
+    socket.off('readable', look);
+    socket.off('close', stop);
+  };
+  const go = () => {
+    stop();
+    accept();
+    socket.off('error', ignoreError);
+    // A listener for 'readable' has stopped the flow.
+    socket.resume();
+  };
+  const look = () => {
+    const chunk = socket.read() as Buffer | null;
+    if (chunk === null) return go();
+    if (beginsHttp(chunk[0])) {
+      stop();
+      refuseHttp(socket, httpAnswer());
+    } else {
+      socket.unshift(chunk);
+      go();
+    }
+  };
+  const late = setTimeout(go, waitMs);
+  socket.on('error', ignoreError);
+  socket.once('close', stop);
+  socket.once('readable', look);
+}
+
+function refuseHttp(socket: Socket, text: string): void {
+  const body = `${text}\n`;
+  const head = 'HTTP/1.1 400 Bad Request\r\nconnection: close\r\ncontent-type: text/plain; charset=utf-8\r\n';
+  socket.end(`${head}content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`);
+  // The rest of the request is dropped, so that the answer is not lost with it.
+  socket.resume();
+  const late = setTimeout(() => socket.destroy(), farewellMs);
+  socket.once('close', () => clearTimeout(late));
+}

@@ -1,0 +1,303 @@
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { request as secureRequest } from 'node:https';
+import { connect, type Socket } from 'node:net';
+import { networkInterfaces, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import { FakeTextModel } from '../helpers/fake-text-model.js';
+import { certificate, privateKey } from './certificate.js';
+import { call, door } from './door-setting.js';
+import { keysFile, secret } from './web-socket.js';
+
+async function open(port: number): Promise<Socket> {
+  const socket = connect(port, '127.0.0.1');
+  onTestFinished(() => void socket.destroy());
+  socket.on('error', () => {});
+  await once(socket, 'connect');
+  return socket;
+}
+
+/** Sends bytes and returns everything until the end. */
+async function raw(port: number, text: string): Promise<string> {
+  const socket = await open(port);
+  let received = '';
+  socket.on('data', (chunk: Buffer) => {
+    received += chunk.toString('latin1');
+  });
+  socket.write(text);
+  await once(socket, 'close');
+  return received;
+}
+
+/** A machine may be slow: only the event is waited for. */
+const patient = { timeout: 120_000 };
+
+const head = 'Host: 127.0.0.1\r\nContent-Type: application/json\r\n';
+const body = '{"name":"docs","text":"x"}';
+
+it.each([
+  [
+    'two lengths',
+    `POST /v1/search HTTP/1.1\r\n${head}Content-Length: ${body.length}\r\nContent-Length: 0\r\n\r\n${body}`,
+  ],
+  [
+    'a length and chunks',
+    `POST /v1/search HTTP/1.1\r\n${head}Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\nGET /v1/models HTTP/1.1\r\nHost: x\r\n\r\n`,
+  ],
+  ['an unknown coding', `POST /v1/search HTTP/1.1\r\n${head}Transfer-Encoding: xchunked\r\n\r\n${body}`],
+  ['a bare line feed', `POST /v1/search HTTP/1.1\nHost: 127.0.0.1\nContent-Length: 0\n\n`],
+  ['a header with a space before its colon', `GET /v1/models HTTP/1.1\r\n${head}Content-Length : 5\r\n\r\n`],
+  ['a negative length', `POST /v1/search HTTP/1.1\r\n${head}Content-Length: -1\r\n\r\n`],
+  ['headers that are too long', `GET /v1/models HTTP/1.1\r\n${head}X-A: ${'a'.repeat(20_000)}\r\n\r\n`],
+  ['an empty Host', 'GET /v1/models HTTP/1.1\r\nHost: \r\nConnection: close\r\n\r\n'],
+  ['two Hosts', `GET /v1/models HTTP/1.1\r\n${head}Host: 127.0.0.2\r\nConnection: close\r\n\r\n`],
+  ['no HTTP at all', 'hello\r\n\r\n'],
+  ['a frame of the TCP port', '\u0001\u0000\u0000\u0000\u0002{}'],
+])('%s is refused, and nothing behind it is served', async (_, bytes) => {
+  const { port } = await door();
+  const received = await raw(port, bytes);
+  expect(received).toMatch(/^HTTP\/1\.1 4\d\d /);
+  expect(received.match(/HTTP\/1\.1 \d/g)).toHaveLength(1);
+});
+
+it('a second request before the first is answered ends the connection', async () => {
+  const { port } = await door();
+  const request = `POST /v1/search HTTP/1.1\r\n${head}Content-Length: ${body.length}\r\n\r\n${body}`;
+  const received = await raw(port, request.repeat(3));
+  expect(received.match(/HTTP\/1\.1 200/g) ?? []).toHaveLength(0);
+});
+
+it.each([
+  [{ host: 'evil.example' }, 403],
+  [{ host: '127.0.0.1.evil.example' }, 403],
+  [{ host: 'localhost.' }, 403],
+  [{ origin: 'https://evil.example' }, 403],
+  [{ origin: 'null' }, 403],
+  [{ origin: 'http://127.0.0.1' }, 403],
+  [{ 'sec-fetch-site': 'cross-site' }, 403],
+  [{ 'sec-fetch-site': 'same-site' }, 403],
+  [{ 'sec-fetch-site': 'none' }, 200],
+  [{ host: 'localhost' }, 200],
+  [{ host: '[::1]:9103' }, 200],
+])('a request with %j is answered with %i', async (headers, status) => {
+  const { call: ask } = await door();
+  const reply = await ask('GET', '/v1/storages', undefined, headers as Record<string, string>);
+  expect(reply.status).toBe(status);
+  expect(reply.headers['access-control-allow-origin']).toBeUndefined();
+});
+
+it('a listed origin may call, and its preflight is answered; others get no CORS header', async () => {
+  const app = 'https://app.example';
+  const { call: ask } = await door({ cors_origins: [app] });
+  const allowed = await ask('GET', '/v1/storages', undefined, {
+    origin: app,
+    'sec-fetch-site': 'cross-site',
+  });
+  expect([allowed.status, allowed.headers['access-control-allow-origin'], allowed.headers.vary]).toEqual([
+    200,
+    app,
+    'Origin',
+  ]);
+  const preflight = {
+    'access-control-request-method': 'POST',
+    'access-control-request-headers': 'authorization,content-type,x-stainless-os',
+  };
+  const answered = await ask('OPTIONS', '/v1/search', undefined, { origin: app, ...preflight });
+  expect(answered.status).toBe(204);
+  expect(answered.headers['access-control-allow-headers']).toBe(
+    'authorization, content-type, x-stainless-os',
+  );
+  const refused = await ask('OPTIONS', '/v1/search', undefined, {
+    origin: 'https://evil.example',
+    ...preflight,
+  });
+  expect([refused.status, refused.headers['access-control-allow-origin']]).toEqual([403, undefined]);
+});
+
+it('the origin "null" counts only if it is listed, and with a key', async () => {
+  const origin = { origin: 'null' };
+  const listed = await door({ cors_origins: ['null'] });
+  expect((await listed.call('GET', '/v1/storages', undefined, origin)).status).toBe(403);
+  const keyed = await door({ cors_origins: ['null'], keys_file: keysFile({ one: ['search'] }) });
+  expect((await keyed.call('GET', '/v1/storages', undefined, origin)).status).toBe(401);
+  const authorization = `Bearer ${secret('one')}`;
+  expect((await keyed.call('GET', '/v1/storages', undefined, { ...origin, authorization })).status).toBe(200);
+});
+
+it('a form or a text of another page is no request', async () => {
+  const { call: ask } = await door();
+  for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x'])
+    expect((await ask('POST', '/v1/search', body, { 'content-type': type })).status).toBe(415);
+  expect((await ask('POST', '/v1/search', body, { 'content-encoding': 'gzip' })).status).toBe(415);
+});
+
+it('a body beyond the limit is refused before it is read, and one that grows beyond it while it is', async () => {
+  const { call: ask, port } = await door({}, { config: { max_frame_mb: 1 } });
+  const long = JSON.stringify({ name: 'docs', text: 'x'.repeat(1024 * 1024) });
+  const reply = await ask('POST', '/v1/search', long).catch((error: NodeJS.ErrnoException) => error.code);
+  if (typeof reply === 'object') expect(reply.status).toBe(413);
+  const chunk = `10000\r\n${'x'.repeat(65_536)}\r\n`;
+  const received = await raw(
+    port,
+    `POST /v1/search HTTP/1.1\r\n${head}Transfer-Encoding: chunked\r\n\r\n${chunk.repeat(20)}`,
+  );
+  expect(received === '' || received.startsWith('HTTP/1.1 413')).toBe(true);
+});
+
+it('slow headers and slow bodies end with 408', async () => {
+  const { port } = await door({}, { config: { limits: { frame_timeout_ms: 1000 } } });
+  const slow = await Promise.all([
+    raw(port, 'GET /v1/models HTTP/1.1\r\nHost: 127'),
+    raw(port, `POST /v1/search HTTP/1.1\r\n${head}Content-Length: 100\r\n\r\n{`),
+  ]);
+  for (const received of slow) expect(received).toMatch(/^HTTP\/1\.1 408 /);
+});
+
+it('connections beyond the limit are turned away with 503, and the others go on', async () => {
+  const { port } = await door({}, { config: { limits: { max_connections_per_address: 20 } } });
+  const held = await Promise.all(Array.from({ length: 20 }, () => open(port)));
+  expect(await raw(port, 'GET /v1/models HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n')).toMatch(
+    /^HTTP\/1\.1 503 .*\r\n(.*\r\n)*retry-after: 1/i,
+  );
+  const [first] = held as [Socket];
+  first.write('GET /v1/storages HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n');
+  expect(String((await once(first, 'data'))[0])).toMatch(/^HTTP\/1\.1 200/);
+});
+
+it('a thousand connections are served, and give everything back', async () => {
+  const { port, server } = await door({}, { config: { limits: { max_connections_per_address: 1100 } } });
+  const sockets = await Promise.all(Array.from({ length: 1000 }, () => open(port)));
+  await Promise.all(
+    sockets.map(async (socket) => {
+      socket.write('GET /v1/storages HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n');
+      const [data] = await once(socket, 'data');
+      expect(String(data)).toMatch(/^HTTP\/1\.1 200/);
+    }),
+  );
+  for (const socket of sockets) socket.destroy();
+  await expect.poll(() => server.server.memory.heldNow.total, patient).toBe(0);
+  expect((await call(port, 'GET', '/v1/storages')).status).toBe(200);
+});
+
+it('a client that goes away cancels its turn, streamed or not', async () => {
+  const aborted: Promise<void>[] = [];
+  const model = new FakeTextModel({
+    reply: () => ['one ', 'two ', 'three '],
+    pause: (index, signal) => {
+      if (index === 0) return Promise.resolve();
+      const gone = new Promise<void>((resolve) =>
+        signal?.addEventListener('abort', () => resolve(), { once: true }),
+      );
+      aborted.push(gone);
+      return gone;
+    },
+  });
+  const { port, server } = await door({}, { loadLanguageModel: async () => model });
+  for (const stream of [true, false]) {
+    const content = JSON.stringify({ model: 'talker', stream, messages: [{ role: 'user', content: 'Hi' }] });
+    const socket = await open(port);
+    socket.write(
+      `POST /v1/chat/completions HTTP/1.1\r\n${head}Content-Length: ${content.length}\r\n\r\n${content}`,
+    );
+    await expect.poll(() => aborted.length, patient).toBe(stream ? 1 : 2);
+    socket.destroy();
+    await aborted.at(-1);
+  }
+  await expect.poll(() => server.server.memory.heldNow.total, patient).toBe(0);
+});
+
+it('access from other machines needs a secret', async () => {
+  await expect(door({ allow_remote: true })).rejects.toThrow(/http\.allow_remote: .*http\.keys_file/);
+  const { call: ask } = await door({
+    allow_remote: true,
+    bind: '0.0.0.0',
+    keys_file: keysFile({ one: ['search'] }),
+  });
+  expect((await ask('GET', '/v1/storages')).status).toBe(401);
+});
+
+const own = Object.values(networkInterfaces())
+  .flatMap((each) => each ?? [])
+  .find(({ family, internal }) => family === 'IPv4' && !internal)?.address;
+
+it.skipIf(own === undefined)(
+  'without allow_remote other addresses are refused, wherever it listens',
+  async () => {
+    const { port } = await door({ bind: '0.0.0.0' });
+    const socket = connect(port, own);
+    socket.on('error', () => {});
+    let received = '';
+    socket.on('data', (chunk) => {
+      received += chunk;
+    });
+    socket.write('GET /v1/storages HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n');
+    await once(socket, 'close');
+    expect(received).toBe('');
+  },
+);
+
+it('with a certificate the doors speak TLS, under the names of the certificate', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'lorekeep-tls-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const [tls_cert, tls_key] = [join(folder, 'cert.pem'), join(folder, 'key.pem')];
+  writeFileSync(tls_cert, certificate);
+  writeFileSync(tls_key, privateKey, { mode: 0o600 });
+  await expect(door({ tls_cert })).rejects.toThrow(/http\.tls_cert, http\.tls_key: both/);
+  await expect(door({ tls_cert: tls_key, tls_key })).rejects.toThrow(/http\.tls_cert: .*no certificate/);
+  const { port } = await door({ tls_cert, tls_key });
+  const statusFor = (host: string) =>
+    new Promise<number | undefined>((resolve, reject) => {
+      const options = {
+        host: '127.0.0.1',
+        port,
+        path: '/v1/storages',
+        ca: certificate,
+        servername: 'lorekeep.test',
+        headers: { host },
+        agent: false,
+      };
+      secureRequest(options, (response) => resolve(response.resume().statusCode))
+        .on('error', reject)
+        .end();
+    });
+  expect(await statusFor('lorekeep.test')).toBe(200);
+  expect(await statusFor('evil.example')).toBe(403);
+  expect(await raw(port, 'GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n')).not.toContain('200');
+});
+
+it('an HTTP request at the TCP port is answered in HTTP, with the address of the doors', async () => {
+  const { server, port } = await door();
+  const received = await raw(server.port, 'GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nUser-Agent: curl/8\r\n\r\n');
+  expect(received).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n/);
+  expect(received).toContain(`http://127.0.0.1:${port}/v1/`);
+});
+
+it('a TCP client that sends at once, byte by byte, or only after the greeting, is served', async () => {
+  const { server } = await door();
+  const frame = Buffer.concat([Buffer.from([1, 0, 0, 0, 22]), Buffer.from('{"type":"Ping","id":1}')]);
+  const pong = async (send: (socket: Socket) => Promise<void>) => {
+    const socket = await open(server.port);
+    let received = '';
+    const answered = new Promise<void>((resolve) =>
+      socket.on('data', (chunk: Buffer) => {
+        received += chunk.toString('latin1');
+        if (received.includes('"Pong"')) resolve();
+      }),
+    );
+    await send(socket);
+    await answered;
+    expect(received.indexOf('"Hello"')).toBeLessThan(received.indexOf('"Pong"'));
+  };
+  await pong(async (socket) => void socket.write(frame));
+  await pong(async (socket) => {
+    for (const byte of frame) {
+      socket.write(Buffer.from([byte]));
+      await new Promise(setImmediate);
+    }
+  });
+  await pong(async (socket) => {
+    await once(socket, 'data');
+    socket.write(frame);
+  });
+});

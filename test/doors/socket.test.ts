@@ -1,0 +1,155 @@
+import { expect, it } from 'vitest';
+import { requestSchemas } from '../../src/protocol/frames.js';
+import { rightOf } from '../../src/server/rights.js';
+import { corpus } from '../server/corpus.js';
+import { door } from './door-setting.js';
+import { keyedSocket, keysFile, SocketClient, secret } from './web-socket.js';
+
+it('a text message is a frame: the server greets, and answers as over TCP', async () => {
+  const { port } = await door();
+  const socket = await SocketClient.open(port);
+  expect(await socket.next(({ type }) => type === 'Hello')).toMatchObject({
+    server: 'lorekeep',
+    protocol: 1,
+  });
+  await socket.begin();
+  const { question } = corpus[3] as (typeof corpus)[number];
+  const search = {
+    type: 'SearchEmbeddedStringStorageRequest',
+    session_id: socket.session,
+    name: 'docs',
+    text: question,
+  };
+  expect((await socket.request({ id: 2, ...search })).hits[0].id).toBe('r3');
+});
+
+it('a binary message is the payload of a binary frame, which this version refuses', async () => {
+  const { port } = await door();
+  const socket = await SocketClient.open(port);
+  await socket.begin();
+  socket.socket.send(Buffer.from('{"type":"Ping","id":7}'), { binary: true });
+  expect(await socket.next(({ type }) => type === 'Error')).toMatchObject({ code: 1005 });
+  expect(await socket.request({ type: 'Ping', id: 8 })).toMatchObject({ type: 'Pong' });
+});
+
+it('long replies and many requests at once arrive whole and in order of their ids', async () => {
+  const { port } = await door();
+  const socket = await SocketClient.open(port);
+  await socket.begin();
+  const replies = await Promise.all(
+    Array.from({ length: 200 }, (_, n) =>
+      socket.request({
+        type: 'SearchEmbeddedStringStorageRequest',
+        id: 10 + n,
+        session_id: socket.session,
+        name: 'docs',
+        text: `${corpus[n % corpus.length]?.question}`,
+        top_k: 5,
+      }),
+    ),
+  );
+  expect(replies.every(({ hits }) => hits.length > 0)).toBe(true);
+});
+
+it('the key travels in the first request, never in the address', async () => {
+  const keys_file = keysFile({ one: ['search'] });
+  const { port } = await door({ keys_file });
+  await expect(SocketClient.open(port, `/v1/socket?key=${secret('one')}`)).rejects.toThrow('400');
+  const socket = await SocketClient.open(port);
+  expect(await socket.begin()).toMatchObject({ type: 'Error', code: 2010 });
+  expect(await socket.begin('wrong-key-0123456789')).toMatchObject({ type: 'Error' });
+});
+
+it('other web pages are refused before the handshake', async () => {
+  const { port } = await door({ cors_origins: ['https://app.example'] });
+  await expect(SocketClient.open(port, '/v1/socket', { origin: 'https://evil.example' })).rejects.toThrow(
+    '403',
+  );
+  await expect(SocketClient.open(port, '/v1/socket', { host: 'evil.example' })).rejects.toThrow('403');
+  const listed = await SocketClient.open(port, '/v1/socket', { origin: 'https://app.example' });
+  expect(await listed.begin()).toMatchObject({ type: 'CreateSessionResponse' });
+});
+
+it('every request has a row in the table of rights', () => {
+  expect(Object.keys(rightOf).sort()).toEqual(Object.keys(requestSchemas).sort());
+});
+
+it.each([
+  ['storage_data_folder', () => ({ type: 'CreateSessionRequest', storage_data_folder: '/tmp' }), 2013],
+  [
+    'a path to be searched',
+    (session_id: string) => ({
+      type: 'SearchEmbeddedStringStorageRequest',
+      session_id,
+      name: 'docs/kb.json',
+      text: 'x',
+    }),
+    2013,
+  ],
+  [
+    'a config path',
+    (session_id: string) => ({
+      type: 'CreateEmbeddedStringStorageRequest',
+      session_id,
+      name: 'mine',
+      config_path: 'docs/kb.json',
+    }),
+    2013,
+  ],
+  [
+    'a path in a graph',
+    (session_id: string) => ({
+      type: 'CreateAgentRequest',
+      session_id,
+      graph: { nodes: [{ id: 'a', type: 'canned_response', params: { string_storage: 'lists/x.txt' } }] },
+    }),
+    2013,
+  ],
+  [
+    'an unknown name',
+    (session_id: string) => ({
+      type: 'SearchEmbeddedStringStorageRequest',
+      session_id,
+      name: 'dox',
+      text: 'x',
+    }),
+    8005,
+  ],
+  ['a download', (session_id: string) => ({ type: 'PullModelRequest', session_id, model: 'tiny' }), 2013],
+])('a key without "files" does not reach %s', async (_, frame, code) => {
+  const socket = await keyedSocket(['search', 'chat']);
+  const sent = frame(socket.session as string);
+  const reply = await socket.request({
+    id: 2,
+    access_token: sent.type === 'CreateSessionRequest' ? secret('one') : undefined,
+    ...sent,
+  });
+  expect(reply).toMatchObject({ type: 'Error', code });
+});
+
+it('a key with "search" alone makes no agents', async () => {
+  const socket = await keyedSocket(['search']);
+  const graph = { nodes: [{ id: 'a', type: 'canned_response' }] };
+  const reply = await socket.request({
+    type: 'CreateAgentRequest',
+    id: 2,
+    session_id: socket.session,
+    graph,
+  });
+  expect(reply).toMatchObject({ code: 2013, details: { right: 'chat' } });
+});
+
+it('a message beyond the limit ends the socket', async () => {
+  const { port } = await door({}, { config: { max_frame_mb: 1 } });
+  const socket = await SocketClient.open(port);
+  socket.socket.send('x'.repeat(1024 * 1024 + 1));
+  expect(await socket.closed).toBe(1009);
+});
+
+it('a stopping server says goodbye to sockets', async () => {
+  const { port, server } = await door();
+  const socket = await SocketClient.open(port);
+  await socket.begin();
+  await server.server.close();
+  expect([1001, 1006]).toContain(await socket.closed);
+});
