@@ -1,4 +1,5 @@
 import type { FileHandle } from 'node:fs/promises';
+import { extname } from 'node:path';
 import { type Document, UnreadableDocument } from './document.js';
 import { decodeHtml, decodeText } from './files/encoding.js';
 import { openDocument, readBytes } from './files/read-file.js';
@@ -10,6 +11,7 @@ import { csvRows, jsonLines } from './tables/rows.js';
 
 /** What the readers of one DocumentReader share. */
 interface Reading {
+  readonly path: string;
   readonly mapping: TableMapping;
   readonly pdf: PdfReader;
   readonly signal: AbortSignal | undefined;
@@ -26,6 +28,17 @@ const readers = {
   html: ofText(decodeHtml, async (text) => (await import('./formats/html/html.js')).readHtml(text)),
   xhtml: ofText(decodeHtml, async (text) => (await import('./formats/html/html.js')).readXhtml(text)),
   text: ofText(decodeText, readText),
+  restructured: ofText(decodeText, async (text) =>
+    (await import('./formats/marked-text.js')).readRestructured(text),
+  ),
+  asciidoc: ofText(decodeText, async (text) => (await import('./formats/marked-text.js')).readAsciiDoc(text)),
+  org: ofText(decodeText, async (text) => (await import('./formats/marked-text.js')).readOrg(text)),
+  json: ofText(decodeText, async (text) => (await import('./formats/json.js')).readJson(text)),
+  notebook: ofText(decodeText, async (text) => (await import('./formats/notebook.js')).readNotebook(text)),
+  xml: ofText(decodeHtml, async (text) => (await import('./formats/xml.js')).readXml(text)),
+  code: ofText(decodeText, async (text, path) =>
+    (await import('./formats/source-code.js')).readCode(text, extname(path).slice(1).toLowerCase()),
+  ),
   pdf: async (file, { pdf, signal }) => pdf.read(await readBytes(file), signal),
   'json-lines': ofRows(jsonLines),
   csv: ofRows((file) => csvRows(file)),
@@ -49,7 +62,7 @@ export class DocumentReader implements AsyncDisposable {
     const file = await openDocument(path);
     try {
       const reader: Reader = readers[formatOf(path) ?? 'text'];
-      return await use(await reader(file, { mapping: this.#mapping, pdf: this.#pdf, signal }));
+      return await use(await reader(file, { path, mapping: this.#mapping, pdf: this.#pdf, signal }));
     } finally {
       await file.close();
     }
@@ -62,12 +75,12 @@ export class DocumentReader implements AsyncDisposable {
 
 function ofText(
   decode: (bytes: Buffer) => string,
-  read: (text: string) => Document | Promise<Document>,
+  read: (text: string, path: string) => Document | Promise<Document>,
 ): Reader {
-  return async (file) => {
+  return async (file, { path }) => {
     const text = decode(await readBytes(file));
     if (text.trim() === '') throw new UnreadableDocument('is empty');
-    return read(text);
+    return read(text, path);
   };
 }
 

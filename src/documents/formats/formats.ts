@@ -1,19 +1,39 @@
-import { extname } from 'node:path';
+import { basename, extname } from 'node:path';
 
 interface FormatFacts {
   /** Endings of file names, in small letters. */
   readonly endings: readonly string[];
+  /** Names of files without ending, in small letters. */
+  readonly names?: readonly string[];
   /** A mapping of columns applies to its files. */
   readonly hasColumns?: boolean;
   /** What to do about a file without text. */
   readonly textRemedy?: string;
 }
 
+const words = (text: string) => text.split(' ');
+
 const formats = {
-  markdown: { endings: ['.md', '.markdown', '.mdx'] },
+  markdown: { endings: ['.md', '.markdown', '.mdx', '.mkd'] },
   html: { endings: ['.html', '.htm'] },
   xhtml: { endings: ['.xhtml', '.xht'] },
-  text: { endings: ['.txt', '.text', '.rst', '.adoc', '.org'] },
+  text: {
+    endings: words('.txt .text .log .yaml .yml .toml .ini .cfg .conf .properties .tex'),
+    names: words(
+      'readme license licence copying changelog changes news authors contributors notice todo install makefile dockerfile',
+    ),
+  },
+  restructured: { endings: ['.rst', '.rest'] },
+  asciidoc: { endings: ['.adoc', '.asciidoc'] },
+  org: { endings: ['.org'] },
+  json: { endings: ['.json', '.jsonc', '.json5'] },
+  notebook: { endings: ['.ipynb'] },
+  xml: { endings: ['.xml'] },
+  code: {
+    endings: words(
+      '.py .pyi .js .mjs .cjs .jsx .ts .mts .cts .tsx .java .kt .kts .scala .c .h .cc .cpp .cxx .hh .hpp .cs .go .rs .rb .php .swift .m .mm .lua .r .pl .pm .sh .bash .zsh .ps1 .sql .ex .exs .erl .hs .ml .clj .dart .jl .groovy .gd .zig',
+    ),
+  },
   pdf: { endings: ['.pdf'], textRemedy: 'if its pages are scanned images, run OCR on it first' },
   'json-lines': { endings: ['.jsonl', '.ndjson'], hasColumns: true },
   csv: { endings: ['.csv'], hasColumns: true },
@@ -23,15 +43,25 @@ const formats = {
 /** How a file is read. */
 export type Format = keyof typeof formats;
 
+const entries = Object.entries(formats) as [Format, FormatFacts][];
+
 const byEnding: ReadonlyMap<string, Format> = new Map(
-  Object.entries(formats).flatMap(([format, { endings }]) =>
-    endings.map((ending): [string, Format] => [ending, format as Format]),
-  ),
+  entries.flatMap(([format, { endings }]) => endings.map((ending): [string, Format] => [ending, format])),
 );
+
+const byName: ReadonlyMap<string, Format> = new Map(
+  entries.flatMap(([format, { names = [] }]) => names.map((name): [string, Format] => [name, format])),
+);
+
+/** Files that programs write for themselves. */
+const generated = new Set(['package-lock.json', 'npm-shrinkwrap.json', 'composer.lock', 'pnpm-lock.yaml']);
 
 /** The format that a name promises; undefined for an unknown ending. */
 export function formatOf(path: string): Format | undefined {
-  return byEnding.get(extname(path).toLowerCase());
+  const name = basename(path).toLowerCase();
+  if (generated.has(name)) return undefined;
+  const ending = extname(name);
+  return ending === '' ? byName.get(name) : byEnding.get(ending);
 }
 
 const factsOf = (path: string): FormatFacts => formats[formatOf(path) ?? 'text'];

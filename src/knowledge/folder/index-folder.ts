@@ -60,7 +60,7 @@ export interface FolderIndex {
 const mappingWithoutTables = 'mapping: it has no effect: there is no CSV or JSON Lines file';
 
 /** Increased when the same file gives other chunks. */
-const chunkerVersion = 4;
+const chunkerVersion = 5;
 
 /**
  * Makes or updates the knowledge base of a folder. Only new and changed files are read, and only new texts are embedded.

@@ -68,6 +68,7 @@ export const documentFields = {
   description: 'string',
   tags: 'set<string>',
   aliases: 'set<string>',
+  lines: 'string',
 } as const satisfies Record<string, ColumnType>;
 
 /** @throws INVALID_ARGUMENT that names the option */

@@ -21,6 +21,13 @@ export function readMarkdown(text: string, sections = new SectionBuilder()): Doc
   return reader.finish(front?.matter);
 }
 
+/** Reads Markdown into a document that has other parts, too. */
+export function addMarkdown(text: string, sections: SectionBuilder): void {
+  const reader = new MarkdownReader(sections);
+  reader.read(parser.parse(text, {}));
+  reader.end();
+}
+
 class MarkdownReader {
   readonly #sections: SectionBuilder;
   readonly #html: HtmlReader;
@@ -51,9 +58,14 @@ class MarkdownReader {
     for (const label of this.#notes.keys()) this.#readNote(label);
   }
 
-  finish(matter: FrontMatter | undefined): Document {
+  /** Ends the text. */
+  end(): void {
     this.#htmlParser?.end();
     this.#html.finish();
+  }
+
+  finish(matter: FrontMatter | undefined): Document {
+    this.end();
     if (matter === undefined) return this.#sections.finish();
     const { title, description, tags, aliases } = matter;
     if (title !== undefined) this.#sections.title(title);

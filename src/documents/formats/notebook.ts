@@ -1,0 +1,75 @@
+import { type Document, UnreadableDocument } from '../document.js';
+import { addMarkdown } from './markdown/markdown.js';
+import { SectionBuilder } from './section-builder.js';
+
+interface Cell {
+  cell_type?: unknown;
+  source?: unknown;
+  input?: unknown;
+  outputs?: unknown;
+}
+
+/** Longest output of a cell that is read. */
+const longestOutput = 4000;
+
+/** Reads a Jupyter notebook: Markdown, code, and the outputs that are text. @throws UnreadableDocument */
+export function readNotebook(text: string): Document {
+  const notebook = parsed(text);
+  const language = languageOf(notebook.metadata);
+  const sections = new SectionBuilder();
+  for (const cell of cellsOf(notebook)) {
+    const source = joined(cell.source ?? cell.input);
+    if (cell.cell_type === 'markdown') addMarkdown(source, sections);
+    else if (cell.cell_type === 'code') {
+      sections.add({ kind: 'code', text: source.trimEnd(), head: language });
+      for (const output of listOf(cell.outputs)) addOutput(output, sections);
+    } else if (cell.cell_type === 'raw') sections.add({ kind: 'prose', text: source.trim() });
+  }
+  return sections.finish();
+}
+
+function parsed(text: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value === 'object' && value !== null) return value as Record<string, unknown>;
+  } catch (cause) {
+    throw new UnreadableDocument(`is not a notebook: ${(cause as Error).message}`, { cause });
+  }
+  throw new UnreadableDocument('is not a notebook');
+}
+
+const listOf = (value: unknown): readonly Record<string, unknown>[] =>
+  Array.isArray(value) ? value.filter((item) => typeof item === 'object' && item !== null) : [];
+
+/** Notebooks before version 4 have worksheets. */
+function cellsOf({ cells, worksheets }: Record<string, unknown>): readonly Cell[] {
+  return cells === undefined ? listOf(worksheets).flatMap((sheet) => listOf(sheet.cells)) : listOf(cells);
+}
+
+function languageOf(metadata: unknown): string {
+  const { language_info, kernelspec } = (metadata ?? {}) as Record<
+    string,
+    Record<string, unknown> | undefined
+  >;
+  const name = language_info?.name ?? kernelspec?.language;
+  return typeof name === 'string' ? name.slice(0, 40) : '';
+}
+
+/** A text, or its lines. */
+function joined(value: unknown): string {
+  if (Array.isArray(value)) return value.filter((line) => typeof line === 'string').join('');
+  return typeof value === 'string' ? value : '';
+}
+
+/** Colours and movements of terminals. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the escape character begins them
+const escapes = /\u001b\[[\d;]{0,40}[A-Za-z]/g;
+
+function addOutput({ text, data }: Record<string, unknown>, sections: SectionBuilder): void {
+  const shown = joined(text) || joined((data as Record<string, unknown> | undefined)?.['text/plain']);
+  sections.add({
+    kind: 'code',
+    text: shown.slice(0, longestOutput).replace(escapes, '').trimEnd(),
+    head: '',
+  });
+}

@@ -1,0 +1,37 @@
+import { Parser } from 'htmlparser2';
+import { type Block, type Document, UnreadableDocument } from '../document.js';
+
+/** The parser's time grows with the square of the depth. */
+const maxDepth = 2000;
+
+/** Reads XML: the texts of elements, with their names. */
+export function readXml(text: string): Document {
+  const blocks: Block[] = [];
+  const names: string[] = [];
+  let parts: string[] = [];
+  const finish = () => {
+    const shown = parts.join('').replace(/\s+/g, ' ').trim();
+    parts = [];
+    if (shown !== '') blocks.push({ kind: 'item', text: `${names.at(-1) ?? ''}: ${shown}` });
+  };
+  const parser = new Parser(
+    {
+      onopentagname(name) {
+        if (names.length >= maxDepth) throw new UnreadableDocument('its elements are nested too deeply');
+        finish();
+        names.push(name.slice(0, 100));
+      },
+      ontext: (piece) => {
+        parts.push(piece);
+      },
+      onclosetag() {
+        finish();
+        names.pop();
+      },
+    },
+    { xmlMode: true, decodeEntities: true },
+  );
+  parser.write(text);
+  parser.end();
+  return { sections: [{ headings: [], anchor: '', blocks }] };
+}
