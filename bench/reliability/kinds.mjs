@@ -12,8 +12,9 @@ import { escapes } from './escapes/escapes.mjs';
 import { fields } from './fields/fields.mjs';
 import { files } from './files/files.mjs';
 import { frames } from './frames/frames.mjs';
+import { heap } from './heap/heap.mjs';
 import { kills } from './kills/kills.mjs';
 import { machine } from './machine/machine.mjs';
 
-export const kinds = [kills, files, frames, fields, escapes, attacks, machine];
+export const kinds = [kills, files, frames, fields, escapes, attacks, heap, machine];
 export const kindNames = kinds.map(({ name }) => name);

@@ -16,6 +16,8 @@ const dimension = 64;
 const wordsPerRecord = 12;
 const years = 20;
 const questions = 6;
+const longRecords = 21;
+const longText = 250_000;
 const modes = ['dense', 'lexical', 'hybrid'];
 const topK = 5;
 const fields = [
@@ -83,6 +85,17 @@ export class Sample {
       text: `${this.#text(wordsPerRecord)} ${n}`,
       metadata: { year: 2000 + this.random.below(years), tags: [this.random.of(this.words)] },
     }));
+  }
+
+  /** Also writes `long.json`, whose records have long texts. Its indexes are made on opening. */
+  writeLong() {
+    const text = (n) => `topic${n} ${`${this.words[n]} `.repeat(longText / this.words[n].length)}`;
+    this.writeJson(
+      'long-records.json',
+      Array.from({ length: longRecords }, (_, n) => ({ id: `l${n}`, text: text(n) })),
+    );
+    const config = { embedding_model: modelName, records_file: 'long-records.json', long_text: 'truncate' };
+    this.writeJson('long.json', config);
   }
 
   get models() {

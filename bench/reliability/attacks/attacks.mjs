@@ -23,8 +23,8 @@ export const attacks = {
   async run({ folder, seed, count, until, short, cases = '', say }) {
     const sample = await new Sample(join(folder, 'kb'), { seed, records: short ? 500 : 5000 }).write();
     await sample.build();
-    const chosen = attackList.filter(({ name }) => name.includes(cases)).slice(0, count);
-    if (chosen.length === 0) throw new OptionError(`--cases ${cases}: no attack has that in its name`);
+    sample.writeLong();
+    const chosen = chosenAttacks(cases, count);
     const ms = Math.min(10_000, ((until - Date.now()) / chosen.length) * 0.3);
     const outcomes = [];
     const end = async (ending) => {
@@ -45,6 +45,13 @@ export const attacks = {
   },
 };
 
+/** The attacks whose name contains `cases`, `count` of them at most. @throws OptionError if there are none */
+export function chosenAttacks(cases, count) {
+  const chosen = attackList.filter(({ name }) => name.includes(cases)).slice(0, count);
+  if (chosen.length === 0) throw new OptionError(`--cases ${cases}: no attack has that in its name`);
+  return chosen;
+}
+
 let attacksBegun = 0;
 
 /** @param settleMs how long after the attack memory may take to be given back */
@@ -54,12 +61,12 @@ export const runAttack = async (...args) => (await beginAttack(...args)).outcome
 async function beginAttack(
   attack,
   sample,
-  { ms, seed, settleMs, settings = {}, flags = [], wrapper = [], build },
+  { ms, seed, settleMs, settings = attack.settings ?? {}, flags = [], wrapper = [], env: extra = {}, build },
 ) {
   const stalls = sample.at(`stalls-${++attacksBegun}.txt`);
   const preload = ['--import', pathToFileURL(join(here, 'stalls.mjs')).href];
   const values = { models_catalog_path: sample.at('models.json'), log_level: 'info', ...settings };
-  const env = { ...process.env, LOREKEEP_STALLS: stalls };
+  const env = { ...process.env, LOREKEEP_STALLS: stalls, ...extra };
   const server = await startServer(sample.folder, values, [...flags, ...preload], { env, wrapper, build });
   const echo = fork(join(here, 'echo.mjs'));
   const witness = fork(

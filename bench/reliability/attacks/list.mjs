@@ -1,4 +1,5 @@
 import { amplificationAttacks } from './amplification.mjs';
+import { contentAttacks } from './contents.mjs';
 import { fairnessAttacks } from './fairness.mjs';
 import { heldAttacks } from './held.mjs';
 import { memoryAttacks } from './memory.mjs';
@@ -14,4 +15,5 @@ export const attackList = [
   ...nodeAttacks,
   ...optionAttacks,
   ...resultAttacks,
+  ...contentAttacks,
 ];

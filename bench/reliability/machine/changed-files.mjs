@@ -14,6 +14,8 @@ const changes = {
   'overwritten with zeros': (path, bytes) => writeFileSync(path, Buffer.alloc(bytes.length), { flag: 'r+' }),
   'overwritten with its own content, reversed': (path, bytes) =>
     writeFileSync(path, Buffer.from(bytes).reverse(), { flag: 'r+' }),
+  'overwritten with ones': (path, bytes) =>
+    writeFileSync(path, Buffer.alloc(bytes.length, 0xff), { flag: 'r+' }),
   'made longer': (path) => writeFileSync(path, 'x'.repeat(100_000), { flag: 'a' }),
 };
 
