@@ -40,6 +40,17 @@ const readers = {
     (await import('./formats/source-code.js')).readCode(text, extname(path).slice(1).toLowerCase()),
   ),
   pdf: async (file, { pdf, signal }) => pdf.read(await readBytes(file), signal),
+  word: ofBytes(async (bytes) => (await import('./formats/office/word.js')).readWord(bytes)),
+  spreadsheet: ofBytes(async (bytes) =>
+    (await import('./formats/office/spreadsheet.js')).readSpreadsheet(bytes),
+  ),
+  presentation: ofBytes(async (bytes) =>
+    (await import('./formats/office/presentation.js')).readPresentation(bytes),
+  ),
+  'open-document': ofBytes(async (bytes) =>
+    (await import('./formats/office/open-document.js')).readOpenDocument(bytes),
+  ),
+  epub: ofBytes(async (bytes) => (await import('./formats/office/epub.js')).readEpub(bytes)),
   'json-lines': ofRows(jsonLines),
   csv: ofRows((file) => csvRows(file)),
   tsv: ofRows((file) => csvRows(file, '\t')),
@@ -71,6 +82,14 @@ export class DocumentReader implements AsyncDisposable {
   [Symbol.asyncDispose](): Promise<void> {
     return this.#pdf.close();
   }
+}
+
+function ofBytes(read: (bytes: Buffer) => Document | Promise<Document>): Reader {
+  return async (file) => {
+    const bytes = await readBytes(file);
+    if (bytes.length === 0) throw new UnreadableDocument('is empty');
+    return read(bytes);
+  };
 }
 
 function ofText(

@@ -75,6 +75,6 @@ Examples:
   lorekeep index notes --include "*.md" "*.txt" --exclude "drafts/"
   lorekeep index data --mapping '{"text": "body", "title": "name", "fields": {"year": "int"}}'
 
-Indexes Markdown, HTML, text, source code, notebooks, JSON, PDF, JSON Lines and CSV. A second run reads only changed
-files and embeds only changed text. Patterns have the grammar of .gitignore.
+Indexes Markdown, HTML, text, source code, notebooks, office files, books, JSON, PDF, JSON Lines and CSV. A second run
+reads only changed files and embeds only changed text. Patterns have the grammar of .gitignore.
 ${exitStatusHelp}`;
