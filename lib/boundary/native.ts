@@ -141,6 +141,7 @@ export interface NativeBinding {
     cancel: NativeCancelToken | undefined,
   ): Promise<NativeDeviceMemory[]>;
   /** Index into grammarMatches. */
+  checkGrammar(grammar: string, cancel: NativeCancelToken | undefined): Promise<void>;
   matchGrammar(grammar: string, text: string, cancel: NativeCancelToken | undefined): Promise<number>;
   /** See native/lm/prompt/vocabulary_probe.h. */
   probeVocabulary(
@@ -259,6 +260,7 @@ export const nativeExports = [
   'loadReranker',
   'loadLanguageModel',
   'estimateLanguageModel',
+  'checkGrammar',
   'matchGrammar',
   'probeVocabulary',
   'backends',

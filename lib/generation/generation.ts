@@ -42,7 +42,7 @@ export interface DraftCounts {
   accepted: number;
 }
 
-/** Milliseconds, except prefillChunks. */
+/** Milliseconds, except prefillChunks and constraintWaits. */
 export interface GenerationTiming {
   /** From the request to the first step. */
   queuedMs: number;
@@ -58,6 +58,10 @@ export interface GenerationTiming {
   longestGapMs: number;
   /** Pauses of the throttle. */
   pausedMs: number;
+  /** Tokens for which it sat out steps, until the tokens that its grammar, schema or quotations allow were known. */
+  constraintWaits: number;
+  /** Time of these waits. */
+  constraintMs: number;
 }
 
 /**

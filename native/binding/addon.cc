@@ -97,6 +97,7 @@ Napi::Object start(Napi::Env env, Napi::Object exports) {
   add<load_reranker>(exports, "loadReranker");
   add<load_language_model>(exports, "loadLanguageModel");
   add<estimate_language_model>(exports, "estimateLanguageModel");
+  add<check_grammar>(exports, "checkGrammar");
   add<match_grammar>(exports, "matchGrammar");
   add<probe_vocabulary>(exports, "probeVocabulary");
   add<backends>(exports, "backends");

@@ -15,7 +15,7 @@ Exported remove_strays, check_destination;                   // destination_bind
 Exported load_embedding_model;                               // embedding_model_binding.cc
 Exported match_embeddings, index_embeddings;                 // embedding_rows_binding.cc
 Exported describe_file, describe_model;                      // file_description_binding.cc
-Exported match_grammar, probe_vocabulary;                    // grammar_binding.cc
+Exported check_grammar, match_grammar, probe_vocabulary;     // grammar_binding.cc
 Exported load_language_model, estimate_language_model;       // language_model_binding.cc
 Exported plain_text;                                         // lexical_binding.cc
 Exported read_records, open_indexed_records, index_records;  // records_binding.cc

@@ -128,7 +128,7 @@ lm::GenerationCall generation_argument(const Napi::Value& value) {
   call.prompt = prompt_argument(request);
   call.parts = parts_argument(request.Get("parts"));
   call.reply = reply_argument(request);
-  if (!request.Get("grammar").IsUndefined()) call.grammar = string_argument(request.Get("grammar"), "grammar");
+  if (!request.Get("grammar").IsUndefined()) call.reply.grammar = string_argument(request.Get("grammar"), "grammar");
   return call;
 }
 

@@ -39,6 +39,8 @@ Napi::Object to_js_numbers(Napi::Env env, const lm::GenerationNumbers& numbers) 
   object.Set("decodeMs", numbers.decode_ms);
   object.Set("longestGapMs", numbers.longest_gap_ms);
   object.Set("pausedMs", numbers.paused_ms);
+  object.Set("constraintWaits", numbers.constraint_waits);
+  object.Set("constraintMs", numbers.constraint_ms);
   return object;
 }
 

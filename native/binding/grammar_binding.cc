@@ -28,6 +28,16 @@ std::vector<lm::PromptPart> parts_argument(const Napi::Value& value) {
 
 }  // namespace
 
+Napi::Value check_grammar(const Napi::CallbackInfo& info) {
+  return promise_task(
+      info.Env(), {Lane::kQuick, cancel_argument(info[1])},
+      [grammar = string_argument(info[0], "grammar")](const TaskContext& task) {
+        lm::check_grammar(lm::Grammar::parse(grammar), task.cancel);
+        return true;
+      },
+      [](Napi::Env env, bool&&) { return env.Undefined(); });
+}
+
 Napi::Value match_grammar(const Napi::CallbackInfo& info) {
   return promise_task(
       info.Env(), {Lane::kQuick, cancel_argument(info[2])},

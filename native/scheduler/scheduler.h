@@ -64,6 +64,8 @@ class Scheduler {
   /// Charges a step that took this long and, unless it was `aborted`, learns from it. After an aborted step, decodes
   /// run without prompts once: prompts that are cancelled step by step delay replies, but do not stop them.
   void finish(const Step& step, double took_ms, bool aborted = false);
+  /// Charges a group for work outside of steps, such as masks of constraints.
+  void charge(Group group, double took_ms) { shares_.charge(group, took_ms); }
   /// Returns the pause after a step at a throttle level of 0 to 1, in ms.
   double pause_after(const Step& step, double level) const noexcept;
 

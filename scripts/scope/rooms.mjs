@@ -19,7 +19,12 @@ export const rooms = [
   ],
   ['native/quant', 3100, 'README', 'products with packed quantised weights, for the encoder and the decoder'],
   ['native/engine', 4400, 'SPEC', 'model files, llama.cpp, GPU plugins, embedding'],
-  ['native/lm', 8600, 'SPEC', 'many replies at a time, grammars, templates, sampling, prefixes, rerankers'],
+  [
+    'native/lm',
+    10_100,
+    'SPEC',
+    'many replies at a time, grammars whose masks fit into a step, templates, sampling, prefixes, rerankers',
+  ],
   ['native/scheduler', 1400, 'SPEC', 'quanta, classes and throttling of inference'],
   ['lib', 8300, 'README', 'the typed library'],
   ['src/base', 1600, 'SPEC', 'errors with their place in a file, waiting, file helpers'],

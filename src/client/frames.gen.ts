@@ -1211,6 +1211,12 @@ export interface TurnCompleteFrame {
           longestGapMs: number;
           /** Pauses for a throttle, inside the times above. */
           pausedMs: number;
+          /**
+           * Tokens that waited until the allowed ones were known: a dear grammar, schema or quotation.
+           */
+          constraintWaits: number;
+          /** Time of these waits, inside the times above. */
+          constraintMs: number;
           /** The rest of the node's time. */
           otherMs: number;
           /** Parts that did not fit into the prompt. */

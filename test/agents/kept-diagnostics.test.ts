@@ -35,7 +35,16 @@ it('kept diagnostics of a retrieval hold no hits', async () => {
 });
 
 it('kept diagnostics of a generation hold no reply', async () => {
-  const timing = { queuedMs: 1, prefillMs: 1, prefillChunks: 1, decodeMs: 1, longestGapMs: 1, pausedMs: 0 };
+  const timing = {
+    queuedMs: 1,
+    prefillMs: 1,
+    prefillChunks: 1,
+    decodeMs: 1,
+    longestGapMs: 1,
+    pausedMs: 0,
+    constraintWaits: 0,
+    constraintMs: 0,
+  };
   const numbers = { usage: {}, drafts: {}, timing, finish: 'stop', seed: 1 };
   let result: object | undefined = { ...numbers, text: 'a reply' };
   const ref = new WeakRef(result);

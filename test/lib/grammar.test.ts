@@ -23,6 +23,8 @@ describe('a GBNF grammar', () => {
     ['root ::= ((("a"{999}){999}){999})', 'states after repetitions'],
     [`root ::= ${'('.repeat(1e5)}`, 'nested too deeply'],
     [`root ::= "${'a'.repeat(2 ** 20)}"`, 'bytes'],
+    ['root ::= ("a"?){9000} "b"', 'more than 16384 ways'],
+    ['root ::= s\ns ::= "a" s "b" | "a" s "c" | "a"', '(a reply of '],
   ])('is refused before use: %.40s', async (grammar, message) => {
     await expect(checkGrammar(grammar)).rejects.toMatchObject({
       code: 'INVALID_ARGUMENT',
@@ -68,6 +70,12 @@ describe('a GBNF grammar', () => {
         expect((await matchGrammar(source, changed)) === 'conforms', changed).toBe(slow.accepts(changed));
       }
     }
+  });
+
+  it('may be dear without being refused', async () => {
+    const words = Array.from({ length: 20_000 }, (_, n) => `"w${n}"`).join(' | ');
+    for (const grammar of ['root ::= ([!-@]?){7000} [!-@]*', `root ::= (${words})*`, 'root ::= [^a]{60000}'])
+      await checkGrammar(grammar);
   });
 
   it('refuses a text that takes too much work as a whole, and ends when it is aborted', async () => {

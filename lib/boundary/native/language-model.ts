@@ -147,6 +147,8 @@ export interface NativeGenerationResult {
     decodeMs: number;
     longestGapMs: number;
     pausedMs: number;
+    constraintWaits: number;
+    constraintMs: number;
   };
   /** Per token: the chosen one, then the most likely ones. Empty unless requested. */
   logprobs: { token: number; logprob: number }[][];

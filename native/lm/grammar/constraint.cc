@@ -5,9 +5,8 @@
 #include <utility>
 
 #include "core/values/error.h"
-#include "lm/grammar/byte_constraint.h"
-#include "lm/grammar/grammar_machine.h"
-#include "lm/grammar/quote_machine.h"
+#include "lm/grammar/grammar_constraint.h"
+#include "lm/grammar/quote_constraint.h"
 #include "lm/grammar/thinking_constraint.h"
 
 namespace lorekeep::lm {
@@ -19,16 +18,33 @@ std::uint32_t limit_thinking(std::optional<std::uint32_t> budget, std::uint32_t 
   return std::min(budget.value_or(room), room);
 }
 
-std::unique_ptr<TokenConstraint> constrain_reply(ReplyRules rules, std::shared_ptr<const TokenTable> tokens) {
+std::vector<Token> tag_tokens(const ThinkingTags& tags, const TokenTable& tokens) {
+  std::vector<Token> found;
+  for (Token token = 0; token < static_cast<Token>(tokens.size()); ++token) {
+    if (tokens.kind(token) != TokenKind::kText) continue;
+    for (const std::string* tag : {&tags.start, &tags.end}) {
+      if (tag->empty() || tokens.bytes(token).find(tag->back()) == std::string_view::npos) continue;
+      found.push_back(token);
+      break;
+    }
+  }
+  return found;
+}
+
+std::unique_ptr<TokenConstraint> constrain_reply(ReplyRules rules, std::shared_ptr<const TokenTable> tokens,
+                                                 std::shared_ptr<MaskStore> store) {
   if (rules.grammar && rules.quotes)
     fail(Code::kInvalidArgument, "quotes cannot be combined with a grammar or a schema");
   std::unique_ptr<TokenConstraint> reply;
   if (rules.grammar) {
-    reply = std::make_unique<ByteConstraint<GrammarMachine>>(GrammarMachine(rules.grammar), tokens);
+    auto masks = store ? store->masks(rules.grammar) : std::make_shared<GrammarMasks>(rules.grammar, tokens);
+    reply = std::make_unique<GrammarConstraint>(std::move(masks), std::move(store));
   } else if (rules.quotes) {
-    reply = std::make_unique<ByteConstraint<QuoteMachine>>(QuoteMachine(*rules.quotes), tokens);
+    reply = std::make_unique<QuoteConstraint>(QuoteMachine(*rules.quotes), tokens);
   }
   if (rules.thinking.end.empty() || (!rules.starts_inside && rules.thinking.start.empty())) return reply;
+  if (!rules.tag_tokens)
+    rules.tag_tokens = std::make_shared<const std::vector<Token>>(tag_tokens(rules.thinking, *tokens));
   return std::make_unique<ThinkingConstraint>(std::move(rules), std::move(tokens), std::move(reply));
 }
 

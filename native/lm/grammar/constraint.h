@@ -1,5 +1,5 @@
 // Rules that generated tokens obey. The sampler samples first and asks allows() for the one token; only if it is
-// refused it applies mask() and samples again.
+// refused it applies mask() and samples again. Both can take long, and are done in parts.
 #pragma once
 
 #include <memory>
@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "lm/grammar/allowance.h"
 #include "lm/grammar/grammar.h"
 #include "lm/text/text_filter.h"
 #include "lm/text/token_table.h"
@@ -18,11 +19,16 @@ namespace lorekeep::lm {
 class TokenConstraint {
  public:
   virtual ~TokenConstraint() = default;
-  /// May refuse a token that mask() allows because no other is left.
-  virtual bool allows(Token token) = 0;
-  /// Sets the logits of refused tokens to minus infinity. Precondition: logits.size() == the vocabulary's size.
+  /// Whether a token is allowed; absent: no work is left, and the next call for this token continues. May refuse a
+  /// token that mask() allows because no other is left.
+  virtual std::optional<bool> allows(Token token, Allowance& work) = 0;
+  /// Computes the mask of the next token. Returns false if no work is left: the next call continues.
+  virtual bool prepare(Allowance& work) = 0;
+  /// Sets the logits of refused tokens to minus infinity. Preconditions: prepare() returned true since the last
+  /// accept(), and logits.size() is the vocabulary's size.
   virtual void mask(std::span<float> logits) = 0;
-  /// Advances by a token. Precondition: allows(token), or the token ends generation.
+  /// Advances by a token. Precondition: it is allowed, or ends generation. Takes constant time after an allows() that
+  /// said so.
   virtual void accept(Token token) = 0;
   /// Whether the reply may end here.
   virtual bool may_end() = 0;
@@ -51,7 +57,9 @@ struct ReplyRules {
   bool starts_inside = false;
   /// Tokens of thinking after which the end tag is forced. Absent: unlimited. 0: it does not begin to think.
   std::optional<std::uint32_t> thinking_budget;
-  std::vector<Token> end_tag;              // forced tokens: a line feed, the end tag and two line feeds
+  std::vector<Token> end_tag;  // forced tokens: a line feed, the end tag and two line feeds
+  /// Tokens with the last byte of a tag of thinking (tag_tokens()). Null: it is computed.
+  std::shared_ptr<const std::vector<Token>> tag_tokens;
   std::shared_ptr<const Grammar> grammar;  // of the reply after thinking, or null
   std::optional<QuoteRule> quotes;         // in the reply after thinking; not together with a grammar
 };
@@ -60,7 +68,14 @@ struct ReplyRules {
 std::uint32_t limit_thinking(std::optional<std::uint32_t> budget, std::uint32_t tokens, std::uint32_t reply,
                              std::size_t end_tag_tokens);
 
-/// Returns null if there is nothing to constrain. Throws as check_quotes() does.
-std::unique_ptr<TokenConstraint> constrain_reply(ReplyRules rules, std::shared_ptr<const TokenTable> tokens);
+/// Returns the text tokens that contain the last byte of one of the tags.
+std::vector<Token> tag_tokens(const ThinkingTags& tags, const TokenTable& tokens);
+
+class MaskStore;
+
+/// Returns null if there is nothing to constrain. Throws as check_quotes() does. Requests with the same `store` share
+/// the masks of their grammars; they must run on one thread. Null: the request has its own.
+std::unique_ptr<TokenConstraint> constrain_reply(ReplyRules rules, std::shared_ptr<const TokenTable> tokens,
+                                                 std::shared_ptr<MaskStore> store = nullptr);
 
 }  // namespace lorekeep::lm

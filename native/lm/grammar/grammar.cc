@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/values/error.h"
+#include "lm/grammar/grammar_program.h"
 #include "lm/grammar/grammar_rules.h"
 
 namespace lorekeep::lm {
@@ -20,5 +21,9 @@ std::shared_ptr<const Grammar> Grammar::parse(std::string_view text) {
 
 Grammar::Grammar(std::unique_ptr<GrammarProgram> program) : program_(std::move(program)) {}
 Grammar::~Grammar() = default;
+
+std::size_t Grammar::bytes() const noexcept {
+  return program_->bytes();
+}
 
 }  // namespace lorekeep::lm

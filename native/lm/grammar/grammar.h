@@ -27,6 +27,7 @@ class Grammar {
   ~Grammar();
 
   const GrammarProgram& program() const noexcept { return *program_; }
+  std::size_t bytes() const noexcept;
 
  private:
   explicit Grammar(std::unique_ptr<GrammarProgram> program);
@@ -36,8 +37,19 @@ class Grammar {
 /// Whether a text conforms to a grammar.
 enum class GrammarMatch { kRefused, kBeginning, kConforms };
 
+/// Work of check_grammar() (allowance.h): some 50 ms.
+inline constexpr std::uint64_t kMaxCheckWork = 3'000'000;
+
+/// Throws Error(kInvalidArgument) for a grammar that every model would find too dear: reading the first byte takes
+/// kMaxCheckWork, or one of the shortest replies can be read in too many ways. It counts work and not time, so the
+/// answer is the same on every machine. Polls `cancel` at each byte.
+void check_grammar(std::shared_ptr<const Grammar> grammar, const CancelToken& cancel);
+
+/// Work of a whole text (allowance.h): some 30 ms.
+inline constexpr std::uint64_t kMaxMatchWork = 1'000'000;
+
 /// Throws Error(kInvalidArgument) if the grammar is too ambiguous for the text: reading the whole text may take
-/// GrammarMachine::kMaxMatchWork positions. Polls `cancel` at each byte.
+/// kMaxMatchWork. Polls `cancel` at each byte.
 GrammarMatch match_grammar(std::shared_ptr<const Grammar> grammar, std::string_view text, const CancelToken& cancel);
 
 }  // namespace lorekeep::lm

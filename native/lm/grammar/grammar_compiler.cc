@@ -1,4 +1,6 @@
+#include <algorithm>
 #include <cstdint>
+#include <unordered_map>
 #include <utility>
 
 #include "core/values/error.h"
@@ -55,12 +57,77 @@ class RuleCompiler {
         for (std::size_t i = p.parts.size(); i-- > 0;) next = part(p.parts[i], next);
         return next;
       case Part::Type::kChoice: {
-        std::uint32_t first = part(p.parts.back(), next);
-        for (std::size_t i = p.parts.size() - 1; i-- > 0;) first = add(Kind::kSplit, first, part(p.parts[i], next));
-        return first;
+        std::vector<Word> words(p.parts.size());
+        for (std::size_t i = 0; i < words.size(); ++i) flatten(p.parts[i], words[i]);
+        std::vector<const Word*> all;
+        for (const Word& word : words) all.push_back(&word);
+        return alternatives(all, 0, 0, next);
       }
       case Part::Type::kRepeat: return repeat(p, next);
     }
+    return next;
+  }
+
+  using Word = std::vector<const Part*>;
+
+  void flatten(const Part& p, Word& word) {
+    count_part();
+    if (p.type != Part::Type::kSequence) return word.push_back(&p);
+    for (const Part& each : p.parts) flatten(each, word);
+  }
+
+  void count_part() {
+    if (++parts_ > kMaxParts) {
+      fail(Code::kInvalidArgument, "grammar: its alternatives have more than " + std::to_string(kMaxParts) +
+                                       " parts after repetitions; use smaller bounds");
+    }
+  }
+
+  static const Part* set_at(const Word& word, std::size_t depth) {
+    return depth < word.size() && word[depth]->type == Part::Type::kSet ? word[depth] : nullptr;
+  }
+
+  /// Compiles what words have from `depth` on. Words that begin with the same character share its state, so that a
+  /// list of thousands of words takes one look per byte and not one per word.
+  std::uint32_t alternatives(const std::vector<const Word*>& words, std::size_t depth, int nested, std::uint32_t next) {
+    std::vector<std::vector<const Word*>> groups;
+    std::unordered_map<std::uint32_t, std::size_t> by_set;
+    for (const Word* word : words) {
+      count_part();
+      const Part* set = nested < kMaxSharing ? set_at(*word, depth) : nullptr;
+      const auto known = set == nullptr ? by_set.end() : by_set.find(set->index);
+      if (known != by_set.end()) {
+        groups[known->second].push_back(word);
+        continue;
+      }
+      if (set != nullptr) by_set.emplace(set->index, groups.size());
+      groups.push_back({word});
+    }
+    std::uint32_t first = group(groups.back(), depth, nested, next);
+    for (std::size_t i = groups.size() - 1; i-- > 0;)
+      first = add(Kind::kSplit, first, group(groups[i], depth, nested, next));
+    return first;
+  }
+
+  /// Compiles one word, or several with the same character at `depth`.
+  std::uint32_t group(const std::vector<const Word*>& words, std::size_t depth, int nested, std::uint32_t next) {
+    const Word& word = *words.front();
+    std::size_t common = depth;
+    if (words.size() == 1) {
+      common = word.size();
+    } else {
+      const auto share = [&](std::size_t at) {
+        const Part* set = set_at(word, at);
+        return set != nullptr && std::all_of(words.begin(), words.end(), [&](const Word* other) {
+                 count_part();
+                 const Part* same = set_at(*other, at);
+                 return same != nullptr && same->index == set->index;
+               });
+      };
+      while (share(common)) ++common;
+      next = alternatives(words, common, nested + 1, next);
+    }
+    for (std::size_t i = common; i-- > depth;) next = part(*word[i], next);
     return next;
   }
 
@@ -180,19 +247,23 @@ class RuleCompiler {
     }
   }
 
-  static constexpr std::uint64_t kMaxWork = 20'000'000;
+  static constexpr std::uint64_t kMaxWork = 5'000'000;  // of one check of the rules: some 30 ms
+  static constexpr std::uint64_t kMaxParts = 5'000'000;
+  static constexpr int kMaxSharing = 256;  // branches of shared beginnings within each other
 
   std::string_view text_;
   const std::vector<GrammarRule>& rules_;
   GrammarProgram& program_;
   std::vector<std::uint32_t> seen_;
   std::uint32_t round_ = 0;
+  std::uint64_t parts_ = 0;
 };
 
 }  // namespace
 
 void compile_rules(std::string_view text, const std::vector<GrammarRule>& rules, GrammarProgram& program) {
   RuleCompiler(text, rules, program).compile();
+  classify_bytes(program);
 }
 
 }  // namespace lorekeep::lm

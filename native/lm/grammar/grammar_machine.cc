@@ -1,7 +1,6 @@
 #include "lm/grammar/grammar_machine.h"
 
 #include <algorithm>
-#include <unordered_set>
 #include <utility>
 
 #include "core/values/error.h"
@@ -10,117 +9,139 @@ namespace lorekeep::lm {
 
 using Kind = GrammarState::Kind;
 
-GrammarMachine::GrammarMachine(std::shared_ptr<const Grammar> grammar, std::uint64_t max_work)
-    : grammar_(std::move(grammar)), program_(grammar_->program()), max_work_(max_work) {
-  frames_.push_back({0, 0});  // kBottom
-  start_ = initial();
-}
+namespace {
 
-GrammarMachine::State GrammarMachine::initial() {
-  std::vector<Position> open{{program_.rules[program_.root], 0, kBottom}};
-  Set set;
-  close(open, set);
-  return intern(std::move(set));
-}
+// Approximate bytes beside the positions: of a set with its entry in a table, of a kernel, and of a frame.
+constexpr std::size_t kSetBytes = 160;
+constexpr std::size_t kFrameBytes = 64;
 
-bool GrammarMachine::step(State from, std::uint8_t byte, State& to) {
-  auto& next = sets_[static_cast<std::size_t>(from)].next;
-  if (!next) {
-    next = std::make_unique<std::array<std::int32_t, 256>>();
-    next->fill(kUnknown);
+std::uint64_t hash_of(const std::vector<GrammarPosition>& positions, bool accepts) noexcept {
+  std::uint64_t hash = accepts ? 0x9E3779B97F4A7C15u : 0;
+  for (const GrammarPosition& position : positions) {
+    for (const std::uint64_t part : {position.state, position.node, position.stack}) {
+      hash = (hash ^ part) * 0x100000001B3u;
+      hash ^= hash >> 29;
+    }
   }
-  std::int32_t target = (*next)[byte];
+  return hash;
+}
+
+void sort_once(std::vector<GrammarPosition>& positions) {
+  std::sort(positions.begin(), positions.end());
+  positions.erase(std::unique(positions.begin(), positions.end()), positions.end());
+}
+
+}  // namespace
+
+GrammarMachine::GrammarMachine(std::shared_ptr<const Grammar> grammar)
+    : grammar_(std::move(grammar)), program_(grammar_->program()) {
+  frames_.push_back({0, 0, 0});  // kBottom
+}
+
+GrammarMachine::State GrammarMachine::start(Allowance& work) {
+  return reach({{program_.rules[program_.root], 0, kBottom}}, work);
+}
+
+bool GrammarMachine::step(State from, std::uint8_t byte, State& to, Allowance& work) {
+  const std::size_t byte_class = program_.byte_class[byte];
+  Set& set = sets_[static_cast<std::size_t>(from)];
+  if (set.next.empty()) {
+    set.next.assign(program_.class_bytes.size(), kUnknown);
+    ++rows_;
+  }
+  State target = set.next[byte_class];
   if (target == kUnknown) {
-    target = compute(from, byte);
-    (*sets_[static_cast<std::size_t>(from)].next)[byte] = target;
+    target = compute(from, byte, work);
+    sets_[static_cast<std::size_t>(from)].next[byte_class] = target;
   }
   to = target;
   return target >= 0;
 }
 
-std::int32_t GrammarMachine::compute(State from, std::uint8_t byte) {
-  std::vector<Position> open;
-  Set set;
-  for (const Position& position : sets_[static_cast<std::size_t>(from)].positions) {
+GrammarMachine::State GrammarMachine::compute(State from, std::uint8_t byte, Allowance& work) {
+  Positions kernel;
+  const Positions& positions = sets_[static_cast<std::size_t>(from)].positions;
+  work.spend(positions.size());
+  for (const Position& position : positions) {
     const GrammarState& state = program_.states[position.state];
-    const std::vector<ByteRun>& runs = program_.sets[state.operand];
-    work_ += runs.size();
-    const auto advance = [&](std::uint32_t run, std::uint32_t read) {
-      const ByteRun& bytes = runs[run];
-      if (byte < bytes.low[read] || byte > bytes.high[read]) return;
-      if (read + 1 == bytes.length)
-        open.push_back({state.next, 0, position.stack});
-      else
-        set.positions.push_back({position.state, 1 + 4 * run + read + 1, position.stack});
-    };
-    if (position.run != 0) {
-      advance((position.run - 1) / 4, (position.run - 1) % 4);
-    } else {
-      for (std::uint32_t run = 0; run < runs.size(); ++run) advance(run, 0);
-    }
+    const CharacterNodes::Edge* edge = program_.nodes.find(position.node != 0 ? position.node : state.operand, byte);
+    if (edge == nullptr) continue;
+    const bool read = edge->target == CharacterNodes::kRead;
+    kernel.push_back({read ? state.next : position.state, read ? 0 : edge->target, position.stack});
   }
-  close(open, set);
-  return set.positions.empty() && !set.accepts ? kDead : intern(std::move(set));
+  return kernel.empty() ? kDead : reach(std::move(kernel), work);
 }
 
-/// Follows calls, ends and choices from the open positions to those before a character.
-void GrammarMachine::close(std::vector<Position>& open, Set& set) {
-  std::unordered_set<Position, PositionHash> seen;
-  while (!open.empty()) {
-    const Position position = open.back();
-    open.pop_back();
-    if (!seen.insert(position).second) continue;
-    if (seen.size() > kMaxPositions) {
+/// Returns the state of the positions that a kernel leads to.
+GrammarMachine::State GrammarMachine::reach(Positions kernel, Allowance& work) {
+  sort_once(kernel);
+  const std::uint64_t hash = hash_of(kernel, false);
+  const auto [begin, end] = kernels_.equal_range(hash);
+  for (auto it = begin; it != end; ++it) {
+    if (it->second.positions == kernel) return it->second.state;
+  }
+  const State state = intern(follow(kernel, work));
+  kept_ += kernel.size();
+  kernel.shrink_to_fit();
+  kernels_.emplace(hash, Kernel{std::move(kernel), state});
+  return state;
+}
+
+/// Follows calls, ends and choices to the positions before a character.
+GrammarMachine::Set GrammarMachine::follow(const Positions& kernel, Allowance& work) {
+  Set set;
+  seen_.clear();
+  open_.clear();
+  for (const Position& position : kernel) (position.node == 0 ? open_ : set.positions).push_back(position);
+  while (!open_.empty()) {
+    const Position position = open_.back();
+    open_.pop_back();
+    if (!seen_.insert(position)) continue;
+    if (seen_.size() > kMaxPositions) {
       fail(Code::kInvalidArgument, "grammar: the text can be read in more than " + std::to_string(kMaxPositions) +
                                        " ways; make it less ambiguous");
     }
-    if (++work_ > max_work_)
-      fail(Code::kInvalidArgument, "grammar: reading the text takes too much work; make it less ambiguous");
     const GrammarState& state = program_.states[position.state];
     switch (state.kind) {
       case Kind::kSet: set.positions.push_back(position); break;
       case Kind::kSplit:
-        open.push_back({state.next, 0, position.stack});
-        open.push_back({state.operand, 0, position.stack});
+        open_.push_back({state.next, 0, position.stack});
+        open_.push_back({state.operand, 0, position.stack});
         break;
       case Kind::kCall: {
         // A call at the end of a rule returns to the rule's caller: lists written by recursion need no stack.
         const bool last = state.next == GrammarProgram::kEnd;
-        open.push_back({program_.rules[state.operand], 0, last ? position.stack : push(state.next, position.stack)});
+        open_.push_back({program_.rules[state.operand], 0, last ? position.stack : push(state.next, position.stack)});
         break;
       }
       case Kind::kEnd:
         if (position.stack == kBottom)
           set.accepts = true;
         else
-          open.push_back({frames_[position.stack].resume, 0, frames_[position.stack].below});
+          open_.push_back({frames_[position.stack].resume, 0, frames_[position.stack].below});
         break;
     }
   }
+  work.spend(kernel.size() + 2 * seen_.size());
+  return set;
 }
 
 std::uint32_t GrammarMachine::push(std::uint32_t resume, std::uint32_t below) {
   const std::uint64_t key = (std::uint64_t{resume} << 32) | below;
   const auto [it, added] = frame_ids_.try_emplace(key, static_cast<std::uint32_t>(frames_.size()));
-  if (added) frames_.push_back({resume, below});
+  if (added) frames_.push_back({resume, below, frames_[below].depth + 1});
   return it->second;
 }
 
 GrammarMachine::State GrammarMachine::intern(Set set) {
-  std::sort(set.positions.begin(), set.positions.end());
-  set.positions.erase(std::unique(set.positions.begin(), set.positions.end()), set.positions.end());
-  std::uint64_t hash = set.accepts ? 0x9E3779B97F4A7C15u : 0;
-  for (const Position& position : set.positions) {
-    for (const std::uint64_t part : {position.state, position.run, position.stack}) {
-      hash = (hash ^ part) * 0x100000001B3u;
-      hash ^= hash >> 29;
-    }
-  }
+  sort_once(set.positions);
+  const std::uint64_t hash = hash_of(set.positions, set.accepts);
   const auto [begin, end] = by_hash_.equal_range(hash);
   for (auto it = begin; it != end; ++it) {
     const Set& other = sets_[static_cast<std::size_t>(it->second)];
     if (other.accepts == set.accepts && other.positions == set.positions) return it->second;
   }
+  set.positions.shrink_to_fit();
   kept_ += set.positions.size();
   sets_.push_back(std::move(set));
   const auto id = static_cast<State>(sets_.size() - 1);
@@ -128,15 +149,58 @@ GrammarMachine::State GrammarMachine::intern(Set set) {
   return id;
 }
 
-void GrammarMachine::compact(std::span<State> live) {
-  if (sets_.size() <= kMaxSets && kept_ <= kMaxKept) return;
-  kept_ = 0;
-  const std::vector<Set> sets = std::exchange(sets_, {});
+/// Returns the longest stack that all positions have at the bottom; kBottom if finding it takes kMaxCommonWork.
+std::uint32_t GrammarMachine::common_stack(const Positions& positions, Allowance& work) const {
+  std::uint32_t common = positions.front().stack;
+  std::uint64_t looks = positions.size();
+  for (const Position& position : positions) {
+    for (std::uint32_t other = position.stack; common != other; ++looks) {
+      std::uint32_t& deeper = frames_[common].depth >= frames_[other].depth ? common : other;
+      deeper = frames_[deeper].below;
+      if (looks > kMaxCommonWork) common = other = kBottom;
+    }
+    if (common == kBottom) break;
+  }
+  work.spend(looks);
+  return common;
+}
+
+GrammarMachine::Local GrammarMachine::local(State state, Allowance& work) {
+  const Set& set = sets_[static_cast<std::size_t>(state)];
+  if (set.local != kUnknown) return {set.local, set.whole};
+  const std::uint32_t base = set.accepts || set.positions.empty() ? kBottom : common_stack(set.positions, work);
+  State local = state;
+  if (base != kBottom) {
+    Set copy;
+    copy.positions = set.positions;
+    std::unordered_map<std::uint32_t, std::uint32_t> moved{{base, kBottom}};
+    std::vector<std::uint32_t> way;
+    for (Position& position : copy.positions) {
+      for (std::uint32_t at = position.stack; !moved.contains(at); at = frames_[at].below) way.push_back(at);
+      work.spend(1 + way.size());
+      for (; !way.empty(); way.pop_back()) {
+        const Frame frame = frames_[way.back()];
+        moved[way.back()] = push(frame.resume, moved[frame.below]);
+      }
+      position.stack = moved[position.stack];
+    }
+    local = intern(std::move(copy));
+  }
+  Set& known = sets_[static_cast<std::size_t>(state)];
+  known.local = local;
+  known.whole = base == kBottom;
+  return {known.local, known.whole};
+}
+
+void GrammarMachine::compact(std::span<State* const> live) {
+  std::vector<Set> sets = std::exchange(sets_, {});
   const std::vector<Frame> frames = std::exchange(frames_, {});
   by_hash_.clear();
+  kernels_.clear();
   frame_ids_.clear();
-  frames_.push_back({0, 0});
-  start_ = initial();
+  frames_.push_back({0, 0, 0});
+  kept_ = 0;
+  rows_ = 0;
   std::unordered_map<std::uint32_t, std::uint32_t> moved{{kBottom, kBottom}};
   const auto move_stack = [&](std::uint32_t stack) {
     std::vector<std::uint32_t> way;
@@ -146,24 +210,24 @@ void GrammarMachine::compact(std::span<State> live) {
     }
     return moved[stack];
   };
-  for (State& state : live) {
-    Set copy;
-    copy.accepts = sets[static_cast<std::size_t>(state)].accepts;
-    copy.positions = sets[static_cast<std::size_t>(state)].positions;
-    for (Position& position : copy.positions) position.stack = move_stack(position.stack);
-    state = intern(std::move(copy));
+  std::unordered_map<State, State> renamed;
+  for (State* state : live) {
+    const auto [known, added] = renamed.try_emplace(*state, 0);
+    if (added) {
+      Set& old = sets[static_cast<std::size_t>(*state)];
+      Set kept;
+      kept.accepts = old.accepts;
+      kept.positions = std::move(old.positions);
+      for (Position& position : kept.positions) position.stack = move_stack(position.stack);
+      known->second = intern(std::move(kept));
+    }
+    *state = known->second;
   }
 }
 
-GrammarMatch match_grammar(std::shared_ptr<const Grammar> grammar, std::string_view text, const CancelToken& cancel) {
-  GrammarMachine machine(std::move(grammar), GrammarMachine::kMaxMatchWork);
-  GrammarMachine::State state = machine.start();
-  for (const char byte : text) {
-    cancel.check();
-    if (!machine.step(state, static_cast<std::uint8_t>(byte), state)) return GrammarMatch::kRefused;
-    machine.compact({&state, 1});
-  }
-  return machine.may_end(state) ? GrammarMatch::kConforms : GrammarMatch::kBeginning;
+std::size_t GrammarMachine::bytes() const noexcept {
+  return kept_ * sizeof(Position) + (sets_.size() + kernels_.size()) * kSetBytes + frames_.size() * kFrameBytes +
+         rows_ * program_.class_bytes.size() * sizeof(State);
 }
 
 }  // namespace lorekeep::lm

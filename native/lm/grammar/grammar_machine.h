@@ -2,15 +2,16 @@
 // their transitions remembered, so that most bytes cost one look-up. Internal to native/lm.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <memory>
 #include <span>
 #include <unordered_map>
 #include <vector>
 
+#include "lm/grammar/allowance.h"
 #include "lm/grammar/grammar.h"
 #include "lm/grammar/grammar_program.h"
+#include "lm/grammar/position_set.h"
 
 namespace lorekeep::lm {
 
@@ -19,70 +20,73 @@ class GrammarMachine {
   /// The number of a set of positions. Valid until compact().
   using State = std::int32_t;
 
-  /// `max_work`: positions that may be looked at between two calls of begin_token().
-  explicit GrammarMachine(std::shared_ptr<const Grammar> grammar, std::uint64_t max_work = kMaxWork);
+  explicit GrammarMachine(std::shared_ptr<const Grammar> grammar);
 
-  State start() const noexcept { return start_; }
+  State start(Allowance& work);
   /// Writes the state after one more byte and returns true; returns false if the grammar does not allow it. Throws
-  /// Error(kInvalidArgument) if the text can be read in more than kMaxPositions ways at once, or if it takes more
-  /// than the allowed work.
-  bool step(State from, std::uint8_t byte, State& to);
+  /// Error(kInvalidArgument) if the text can be read in more than kMaxPositions ways at once.
+  bool step(State from, std::uint8_t byte, State& to, Allowance& work);
   bool may_end(State state) const noexcept { return sets_[static_cast<std::size_t>(state)].accepts; }
-  /// Forgets all states but `live`, whose numbers change, if there are many.
-  void compact(std::span<State> live);
-  /// Begins the work of another token.
-  void begin_token() noexcept { work_ = 0; }
+
+  /// A state without the callers that all of its positions have in common. It may end where these would continue.
+  struct Local {
+    State state;
+    bool whole;  // there are no such callers
+  };
+  Local local(State state, Allowance& work);
+
+  /// Forgets all states but these, whose numbers change.
+  void compact(std::span<State* const> live);
+  /// An approximation of the memory that it has.
+  std::size_t bytes() const noexcept;
 
   static constexpr std::size_t kMaxPositions = 16'384;
-  static constexpr std::uint64_t kMaxWork = 10'000'000;    // under a second
-  static constexpr std::uint64_t kMaxMatchWork = 500'000;  // of a whole text: some 30 ms
-  static constexpr std::size_t kMaxSets = 8192;
-  static constexpr std::size_t kMaxKept = 1'000'000;  // positions of all sets
 
  private:
-  static constexpr std::int32_t kUnknown = -2;
-  static constexpr std::int32_t kDead = -1;
-  static constexpr std::uint32_t kBottom = 0;
+  using Position = GrammarPosition;
+  using Positions = std::vector<Position>;
 
-  struct Position {
-    std::uint32_t state;
-    std::uint32_t run;  // 0: before a character; else 1 + 4 * byte run + bytes of it that were read
-    std::uint32_t stack;
-    auto operator<=>(const Position&) const = default;
-  };
-  struct PositionHash {
-    std::size_t operator()(const Position& position) const noexcept {
-      std::uint64_t hash = (std::uint64_t{position.state} << 32) | position.stack;
-      hash = (hash ^ (hash >> 29)) * 0x9E3779B97F4A7C15u;
-      return static_cast<std::size_t>(hash ^ (hash >> 32));
-    }
-  };
+  static constexpr State kUnknown = -2;
+  static constexpr State kDead = -1;
+  static constexpr std::uint32_t kBottom = 0;
+  static constexpr std::uint64_t kMaxCommonWork = 65'536;
+
   struct Set {
-    std::vector<Position> positions;  // sorted
+    Positions positions;  // sorted
     bool accepts = false;
-    std::unique_ptr<std::array<std::int32_t, 256>> next;
+    bool whole = false;         // see Local
+    State local = kUnknown;     // see Local
+    std::vector<State> next{};  // by byte class; empty: all unknown
   };
   struct Frame {
     std::uint32_t resume;
     std::uint32_t below;
+    std::uint32_t depth;
+  };
+  /// Positions before they are followed, and the state that they lead to.
+  struct Kernel {
+    Positions positions;
+    State state;
   };
 
   std::uint32_t push(std::uint32_t resume, std::uint32_t below);
-  void close(std::vector<Position>& open, Set& set);
+  std::uint32_t common_stack(const Positions& positions, Allowance& work) const;
+  State reach(Positions kernel, Allowance& work);
+  Set follow(const Positions& kernel, Allowance& work);
   State intern(Set set);
-  State initial();
-  std::int32_t compute(State from, std::uint8_t byte);
+  State compute(State from, std::uint8_t byte, Allowance& work);
 
   std::shared_ptr<const Grammar> grammar_;
   const GrammarProgram& program_;
   std::vector<Set> sets_;
   std::unordered_multimap<std::uint64_t, State> by_hash_;
+  std::unordered_multimap<std::uint64_t, Kernel> kernels_;
   std::vector<Frame> frames_;
   std::unordered_map<std::uint64_t, std::uint32_t> frame_ids_;
-  State start_ = 0;
-  std::uint64_t work_ = 0;
-  std::uint64_t max_work_;
-  std::size_t kept_ = 0;
+  PositionSet seen_;
+  Positions open_;
+  std::size_t kept_ = 0;  // positions of all sets and kernels
+  std::size_t rows_ = 0;  // sets with known transitions
 };
 
 }  // namespace lorekeep::lm

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <map>
 #include <utility>
 
@@ -43,7 +44,9 @@ Ranges complement(const Ranges& ranges) {
 
 class RuleParser {
  public:
-  RuleParser(std::string_view text, GrammarProgram& program) : text_(text), program_(program) {}
+  RuleParser(std::string_view text, GrammarProgram& program) : text_(text), nodes_(program.nodes) {
+    ascii_.fill(kUnknown);
+  }
 
   std::vector<GrammarRule> parse() {
     skip_space(true);
@@ -203,22 +206,27 @@ class RuleParser {
 
   Part set(const Ranges& ranges) {
     const Ranges all = normalized(ranges);
-    const auto [it, added] = sets_.try_emplace(all, static_cast<std::uint32_t>(program_.sets.size()));
+    const auto [it, added] = sets_.try_emplace(all, 0);
     if (added) {
       std::vector<ByteRun> runs;
       for (const auto& [first, last] : all) append_byte_runs(first, last, runs);
       if (runs.empty()) refuse("the character class has no characters");
-      program_.sets.push_back(std::move(runs));
+      it->second = nodes_.add(runs);
     }
     return {Part::Type::kSet, it->second};
+  }
+
+  Part character_set(char32_t c) {
+    if (c >= ascii_.size()) return set({{c, c}});
+    if (ascii_[c] == kUnknown) ascii_[c] = set({{c, c}}).index;
+    return {Part::Type::kSet, ascii_[c]};
   }
 
   void literal(std::vector<Part>& parts) {
     const std::size_t begin = at_++;
     Part text{Part::Type::kSequence};
     while (at_ < text_.size() && text_[at_] != '"') {
-      const char32_t c = character();
-      text.parts.push_back(set({{c, c}}));
+      text.parts.push_back(character_set(character()));
     }
     if (at_ >= text_.size()) refuse("the closing `\"` is missing", begin);
     ++at_;
@@ -286,12 +294,15 @@ class RuleParser {
     return value;
   }
 
+  static constexpr std::uint32_t kUnknown = ~std::uint32_t{0};
+
   std::string_view text_;
-  GrammarProgram& program_;
+  CharacterNodeBuilder nodes_;
+  std::array<std::uint32_t, 128> ascii_;  // sets of one character
   std::size_t at_ = 0;
   std::vector<GrammarRule> rules_;
   std::map<std::string, std::uint32_t> names_;
-  std::map<Ranges, std::uint32_t> sets_;
+  std::map<Ranges, std::uint32_t> sets_;  // their first nodes
 };
 
 }  // namespace

@@ -15,7 +15,7 @@ namespace lorekeep::lm {
 /// A part of a rule. Parts are kept as a tree, because repetitions compile them more than once.
 struct GrammarPart {
   enum class Type { kSet, kRule, kSequence, kChoice, kRepeat } type;
-  std::uint32_t index = 0;  // of the set or the rule
+  std::uint32_t index = 0;  // of the rule, or the first node of the set
   std::uint32_t least = 0;
   std::optional<std::uint32_t> most = {};
   std::vector<GrammarPart> parts = {};
@@ -27,7 +27,7 @@ struct GrammarRule {
   std::size_t mentioned;            // offset in the text
 };
 
-/// Reads the rules and adds their character sets to the program. Throws Error(kInvalidArgument) that names line and
+/// Reads the rules and adds their character classes to the program. Throws Error(kInvalidArgument) that names line and
 /// column.
 std::vector<GrammarRule> parse_rules(std::string_view text, GrammarProgram& program);
 

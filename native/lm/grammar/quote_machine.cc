@@ -9,8 +9,6 @@
 namespace lorekeep::lm {
 namespace {
 
-constexpr char kSeparator = '\xFF';
-
 /// Bits of State::pairs; the bytes of a mark fit the two bits that each pair has in State::closing.
 constexpr std::size_t kMaxPairs = 32;
 constexpr std::size_t kMaxMarkBytes = 3;
@@ -97,11 +95,6 @@ QuoteMachine::QuoteMachine(const QuoteRule& rule) {
   }
   for (const std::string& apostrophe : characters(rule.apostrophes)) add(decoded(apostrophe), 0, true);
   for (const std::string& text : rule.texts) add_text(repair_utf8(text));
-  std::vector<std::uint32_t> begins;
-  for (std::uint32_t at = 0; at < text_.size(); ++at) {
-    if (begins_at_[at]) begins.push_back(at);
-  }
-  begins_ = std::make_shared<const std::vector<std::uint32_t>>(std::move(begins));
 }
 
 const QuoteMachine::Mark* QuoteMachine::find(char32_t character) const noexcept {
@@ -116,9 +109,7 @@ void QuoteMachine::add_text(std::string_view text) {
   const char* const end = at + text.size();
   // The end of a part always ends a span, so that a span that reached it can be closed.
   const auto end_part = [this, &before] {
-    text_ += kSeparator;
-    begins_at_.push_back(false);
-    ends_.push_back(true);
+    spans_.end_part();
     before = Class::kSpace;
   };
   while (at < end) {
@@ -136,30 +127,19 @@ void QuoteMachine::add_text(std::string_view text) {
       now = next < end && class_of(decode_utf8(next, end)) == Class::kWord ? Class::kWord : Class::kOther;
     }
     const bool inside_word = before == Class::kWord && now == Class::kWord;
-    begins_at_.push_back(now != Class::kSpace && !inside_word && mark == nullptr);
-    ends_.push_back(before != Class::kSpace && !inside_word);
-    begins_at_.insert(begins_at_.end(), static_cast<std::size_t>(at - begin - 1), false);
-    ends_.insert(ends_.end(), static_cast<std::size_t>(at - begin - 1), false);
+    const bool begins = now != Class::kSpace && !inside_word && mark == nullptr;
+    spans_.add({begin, static_cast<std::size_t>(at - begin)}, begins, before != Class::kSpace && !inside_word);
     before = now;
-    text_.append(begin, at);
   }
   end_part();
 }
 
-bool QuoteMachine::may_close(const State& state) const {
-  if (state.any) return false;
-  for (const std::uint32_t place : *state.places) {
-    if (ends_[place]) return true;
-  }
-  return false;
-}
-
-bool QuoteMachine::step(const State& from, std::uint8_t byte, State& to) const {
+bool QuoteMachine::step(const State& from, std::uint8_t byte, State& to, Allowance& work) {
   const char c = static_cast<char>(byte);
-  return from.inside ? step_inside(from, c, to) : step_outside(from, c, to);
+  return from.inside ? step_inside(from, c, to, work) : step_outside(from, c, to);
 }
 
-bool QuoteMachine::step_outside(const State& from, char byte, State& to) const {
+bool QuoteMachine::step_outside(const State& from, char byte, State& to) {
   to = from;
   if (to.pending_bytes > 0 && (static_cast<unsigned char>(byte) & 0xC0u) != 0x80u) {
     to.pending_bytes = 0;  // the character ends here, ill-formed
@@ -173,7 +153,7 @@ bool QuoteMachine::step_outside(const State& from, char byte, State& to) const {
 }
 
 /// Takes a whole character outside of quotations.
-bool QuoteMachine::take(char32_t character, State& state) const {
+bool QuoteMachine::take(char32_t character, State& state) {
   const Mark* const mark = find(character);
   if (mark == nullptr) {
     state.after_letter = takes_apostrophe(character);
@@ -182,17 +162,16 @@ bool QuoteMachine::take(char32_t character, State& state) const {
   const bool after_letter = std::exchange(state.after_letter, false);
   if (mark->apostrophe) return after_letter;
   state.pairs &= mark->opens;
-  if (state.pairs == 0 || begins_->empty()) return false;
+  if (state.pairs == 0 || spans_.empty()) return false;
   state.inside = true;
-  state.any = true;
-  state.places = begins_;
+  state.span = spans_.start();
   return true;
 }
 
-bool QuoteMachine::step_inside(const State& from, char byte, State& to) const {
+bool QuoteMachine::step_inside(const State& from, char byte, State& to, Allowance& work) {
   to = State();
   std::uint32_t closed = 0;
-  const bool closes = may_close(from);
+  const bool closes = spans_.may_end(from.span);
   for (std::size_t pair = 0; pair < closes_.size(); ++pair) {
     if ((from.pairs >> pair & 1) == 0) continue;
     const std::string& close = closes_[pair];
@@ -210,16 +189,9 @@ bool QuoteMachine::step_inside(const State& from, char byte, State& to) const {
     to.pairs = closed;
     return true;
   }
-  auto places = std::make_shared<std::vector<std::uint32_t>>();
-  if (byte != kSeparator) {
-    for (const std::uint32_t place : *from.places) {
-      if (text_[place] == byte) places->push_back(place + 1);
-    }
-  }
-  if (places->empty() && to.closing == 0) return false;
+  if (!spans_.step(from.span, byte, to.span, work) && to.closing == 0) return false;
   to.pairs = from.pairs;
   to.inside = true;
-  to.places = std::move(places);
   return true;
 }
 

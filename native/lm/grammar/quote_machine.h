@@ -3,13 +3,13 @@
 
 #include <array>
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "core/values/utf8.h"
 #include "lm/grammar/constraint.h"
+#include "lm/grammar/span_tree.h"
 
 namespace lorekeep::lm {
 
@@ -25,15 +25,16 @@ class QuoteMachine {
     std::uint8_t pending_bytes = 0;             // outside
     std::array<char, kMaxUtf8Bytes> pending{};  // outside: the beginning of a character
     std::uint64_t closing = 0;  // inside: bit 2 i + n is set if n + 1 bytes of pair i's second mark may have been read
-    bool any = false;           // inside: nothing was read yet, so the span may begin at any word
-    std::shared_ptr<const std::vector<std::uint32_t>> places;  // inside: ends of the span in text_
+    SpanTree::State span;       // inside: nothing was read yet, so the span may begin at any word, or the span so far
+
+    bool operator==(const State&) const = default;
   };
 
   /// Throws as check_quotes() does.
   explicit QuoteMachine(const QuoteRule& rule);
 
   State start() const { return {}; }
-  bool step(const State& from, std::uint8_t byte, State& to) const;
+  bool step(const State& from, std::uint8_t byte, State& to, Allowance& work);
   bool may_end(const State& state) const noexcept { return !state.inside; }
 
  private:
@@ -47,17 +48,13 @@ class QuoteMachine {
 
   const Mark* find(char32_t character) const noexcept;
   void add_text(std::string_view text);
-  bool step_outside(const State& from, char byte, State& to) const;
-  bool take(char32_t character, State& state) const;
-  bool step_inside(const State& from, char byte, State& to) const;
-  bool may_close(const State& state) const;
+  bool step_outside(const State& from, char byte, State& to);
+  bool take(char32_t character, State& state);
+  bool step_inside(const State& from, char byte, State& to, Allowance& work);
 
   std::vector<Mark> marks_;          // by character
   std::vector<std::string> closes_;  // of each pair
-  std::string text_;                 // texts without marks, each part followed by a byte that UTF-8 does not have
-  std::vector<bool> begins_at_;      // whether a span may begin at text_[i]
-  std::vector<bool> ends_;           // whether a span may end before text_[i]
-  std::shared_ptr<const std::vector<std::uint32_t>> begins_;  // offsets where a span may begin
+  SpanTree spans_;
 };
 
 }  // namespace lorekeep::lm

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "lm/grammar/byte_constraint.h"
+#include "lm/grammar/token_mask.h"
 
 namespace lorekeep::lm {
 namespace {
@@ -73,25 +73,35 @@ bool ThinkingConstraint::reply_allows(Token token) const {
   return !completes_tag(bytes);
 }
 
-bool ThinkingConstraint::allows(Token token) {
-  if (in_thinking()) return thinking_allows(token);
-  if (started_ > 0 && phase_ == Phase::kHead && reply_) return continues_start(token);
+bool ThinkingConstraint::allows_apart(Token token) const {
+  return in_thinking() ? thinking_allows(token) : continues_start(token);
+}
+
+std::optional<bool> ThinkingConstraint::allows(Token token, Allowance& work) {
+  if (apart()) return allows_apart(token);
   if (continues_start(token) || is_gap(token)) return true;
-  return reply_allows(token) && (!reply_ || reply_->allows(token));
+  if (!reply_allows(token)) return false;
+  return reply_ ? reply_->allows(token, work) : true;
+}
+
+bool ThinkingConstraint::prepare(Allowance& work) {
+  return apart() || !reply_ || reply_->prepare(work);
 }
 
 void ThinkingConstraint::mask(std::span<float> logits) {
   const auto size = static_cast<Token>(logits.size());
-  if (in_thinking() || (started_ > 0 && phase_ == Phase::kHead && reply_)) {
+  if (apart()) {
     for (Token token = 0; token < size; ++token) {
-      if (!allows(token)) logits[static_cast<std::size_t>(token)] = kRefused;
+      if (!allows_apart(token)) logits[static_cast<std::size_t>(token)] = kRefused;
     }
     return;
   }
   if (!reply_) return refuse_spoilt_replies(logits);
   std::vector<std::pair<Token, float>> kept;
-  for (Token token = 0; token < size; ++token) {
-    if (continues_start(token) || is_gap(token)) kept.emplace_back(token, logits[static_cast<std::size_t>(token)]);
+  if (phase_ == Phase::kHead || phase_ == Phase::kGap) {
+    for (Token token = 0; token < size; ++token) {
+      if (continues_start(token) || is_gap(token)) kept.emplace_back(token, logits[static_cast<std::size_t>(token)]);
+    }
   }
   reply_->mask(logits);
   for (const auto& [token, logit] : kept) logits[static_cast<std::size_t>(token)] = logit;
@@ -101,19 +111,20 @@ void ThinkingConstraint::mask(std::span<float> logits) {
 /// Leaves the logits as they are if no other token is allowed.
 void ThinkingConstraint::refuse_spoilt_replies(std::span<float> logits) const {
   std::vector<std::size_t> refused;
-  bool others = false;
-  for (std::size_t i = 0; i < logits.size(); ++i) {
-    if (logits[i] == kRefused) continue;
-    const auto token = static_cast<Token>(i);
-    if (continues_start(token) || is_gap(token) || reply_allows(token)) {
-      others = true;
-    } else {
-      refused.push_back(i);
-    }
+  const auto look = [&](Token token) {
+    const auto i = static_cast<std::size_t>(token);
+    if (logits[i] == kRefused || continues_start(token) || is_gap(token) || reply_allows(token)) return;
+    refused.push_back(i);
+  };
+  if (must_continue()) {
+    for (Token token = 0; token < static_cast<Token>(logits.size()); ++token) look(token);
+  } else {
+    for (const Token token : *rules_.tag_tokens) look(token);
   }
-  for (const std::size_t i : refused) {
-    if (others) logits[i] = kRefused;
-  }
+  if (refused.empty()) return;
+  const auto allowed = std::count_if(logits.begin(), logits.end(), [](float logit) { return logit != kRefused; });
+  if (static_cast<std::size_t>(allowed) == refused.size()) return;
+  for (const std::size_t i : refused) logits[i] = kRefused;
 }
 
 void ThinkingConstraint::accept(Token token) {

@@ -19,7 +19,8 @@ class ThinkingConstraint : public TokenConstraint {
   ThinkingConstraint(ReplyRules rules, std::shared_ptr<const TokenTable> tokens,
                      std::unique_ptr<TokenConstraint> reply);
 
-  bool allows(Token token) override;
+  std::optional<bool> allows(Token token, Allowance& work) override;
+  bool prepare(Allowance& work) override;
   void mask(std::span<float> logits) override;
   void accept(Token token) override;
   bool may_end() override;
@@ -33,11 +34,14 @@ class ThinkingConstraint : public TokenConstraint {
     kReply,
   };
 
+  /// Whether the reply's own constraint has no say about the next token.
+  bool apart() const noexcept { return in_thinking() || (started_ > 0 && phase_ == Phase::kHead && reply_); }
   bool in_thinking() const noexcept { return phase_ == Phase::kThinking || phase_ == Phase::kForcing; }
   bool continues_start(Token token) const;
   bool is_gap(Token token) const;
   bool thinking_allows(Token token) const;
   bool reply_allows(Token token) const;
+  bool allows_apart(Token token) const;
   bool must_continue() const noexcept { return thought_at_all_ && !visible_; }
   bool completes_tag(std::string_view bytes) const;
   void refuse_spoilt_replies(std::span<float> logits) const;

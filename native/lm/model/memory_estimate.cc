@@ -9,6 +9,7 @@
 #include "engine/decoder_file.h"
 #include "engine/llama_log.h"
 #include "ggml-backend.h"
+#include "lm/grammar/mask_store.h"
 #include "lm/model/decoder_context.h"
 #include "lm/model/llama_context.h"
 #include "lm/model/runtime_choice.h"
@@ -73,7 +74,7 @@ std::vector<DeviceMemory> estimate_memory(const std::filesystem::path& path, con
       if (total(other) > total(devices["CPU"])) devices["CPU"] = other;
     }
   }
-  devices["CPU"].model += kBytesPerToken * model->facts().vocabulary_size;
+  devices["CPU"].model += kBytesPerToken * model->facts().vocabulary_size + MaskStore::kMaxBytes;
   std::vector<DeviceMemory> found;
   for (auto& [name, device] : devices) {
     device.device = name;

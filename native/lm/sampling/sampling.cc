@@ -28,13 +28,36 @@ constexpr float kExcluded = -std::numeric_limits<float>::infinity();
 
 Sampler::Sampler(SamplingOptions options, std::uint64_t seed) : options_(std::move(options)), random_(seed) {}
 
-Token Sampler::sample(std::span<float> logits, TokenConstraint* constraint) {
-  penalize(logits);
-  const Token token = draw(logits);
-  if (constraint == nullptr || token == kNone || constraint->allows(token)) return token;
-  // Checking every token takes long, so it is done only after a refusal.
-  constraint->mask(logits);
-  return draw(logits);
+Token Sampler::sample(std::span<float> logits) {
+  Allowance work;
+  return *sample(logits, nullptr, work);
+}
+
+std::optional<Token> Sampler::sample(std::span<float> logits, TokenConstraint* constraint, Allowance& work) {
+  if (stage_ == Stage::kStart) {
+    penalize(logits);
+    drawn_ = draw(logits);
+    if (constraint == nullptr || drawn_ == kNone) return drawn_;
+    stage_ = Stage::kDrawn;
+  }
+  if (stage_ == Stage::kDrawn) {
+    const std::optional<bool> allowed = constraint->allows(drawn_, work);
+    if (!allowed) return std::nullopt;
+    stage_ = *allowed ? Stage::kStart : Stage::kRefused;
+    if (*allowed) return drawn_;
+  }
+  if (stage_ == Stage::kRefused) {
+    // The mask takes longer than the check of one token, so it is computed only after a refusal.
+    if (!constraint->prepare(work)) return std::nullopt;
+    constraint->mask(logits);
+    drawn_ = draw(logits);
+    stage_ = drawn_ == kNone ? Stage::kStart : Stage::kDrawnAgain;
+    if (drawn_ == kNone) return kNone;
+  }
+  // Reads the token, so that accept() need not.
+  if (!constraint->allows(drawn_, work)) return std::nullopt;
+  stage_ = Stage::kStart;
+  return drawn_;
 }
 
 void Sampler::accept(Token token) {

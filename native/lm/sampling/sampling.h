@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <random>
 #include <span>
 #include <unordered_map>
@@ -15,6 +16,7 @@
 namespace lorekeep::lm {
 
 class TokenConstraint;
+class Allowance;
 
 /// The defaults change nothing; those of a reply are in lib/generation/sampling-options.ts.
 struct SamplingOptions {
@@ -38,9 +40,11 @@ class Sampler {
  public:
   Sampler(SamplingOptions options, std::uint64_t seed);
 
-  /// Returns the next token; accept() must follow. Changes the logits. With a constraint, the token is a token that it
-  /// allows; kNone if it allows none.
-  Token sample(std::span<float> logits, TokenConstraint* constraint = nullptr);
+  /// Returns the next token; accept() must follow. Changes the logits. With a constraint, the token is one that it
+  /// allows, and the constraint's accept() takes constant time; kNone if it allows none. Absent: no work is left, and
+  /// the next call, with these changed logits and the same constraint, continues.
+  std::optional<Token> sample(std::span<float> logits, TokenConstraint* constraint, Allowance& work);
+  Token sample(std::span<float> logits);
   /// Records a token of the prompt or of the reply for the penalties.
   void accept(Token token);
 
@@ -51,6 +55,8 @@ class Sampler {
     Token token;
     float logit;
   };
+  /// Of one choice: drawn freely, then, if refused, among the allowed tokens.
+  enum class Stage { kStart, kDrawn, kRefused, kDrawnAgain };
 
   void penalize(std::span<float> logits) const;
   Token draw(std::span<const float> logits);
@@ -61,6 +67,8 @@ class Sampler {
 
   SamplingOptions options_;
   std::mt19937_64 random_;
+  Stage stage_ = Stage::kStart;
+  Token drawn_ = kNone;
   std::deque<Token> recent_;
   std::unordered_map<Token, std::int32_t> counts_;  // of `recent_`
   std::vector<Candidate> candidates_;               // most likely first

@@ -18,8 +18,7 @@ struct GenerationCall {
   GenerationInput input;  // without prompt, constraint and pin
   PromptSource prompt;
   std::vector<PromptPart> parts;  // of tokens that this model rendered
-  ReplyOptions reply;             // without its grammar
-  std::string grammar;            // GBNF; empty: none
+  ReplyOptions reply;
 };
 
 }  // namespace lorekeep::lm

@@ -32,7 +32,6 @@ void GenerationModel::start(const std::shared_ptr<GenerationRequest>& request, G
     if (request->ended()) return;
     GenerationInput& input = call.input;
     const std::vector<PromptPart> parts = take_prompt(call);
-    if (!call.grammar.empty()) call.reply.grammar = Grammar::parse(call.grammar);
     text_.prepare(input, call.reply, parts);
     if (input.max_tokens == 0) input.pin = std::make_shared<PinnedPrefix>(input.prompt);
     request->set_pin(input.pin);

@@ -80,8 +80,10 @@ struct GenerationNumbers {
   double prefill_ms = 0;
   double first_ms = 0;  // from the request to its first token
   double decode_ms = 0;
-  double longest_gap_ms = 0;  // between two tokens
-  double paused_ms = 0;       // by the throttle
+  double longest_gap_ms = 0;           // between two tokens
+  double paused_ms = 0;                // by the throttle
+  std::uint32_t constraint_waits = 0;  // tokens for which it sat out steps, until its constraint had computed its mask
+  double constraint_ms = 0;            // of these waits
 };
 
 struct GenerationResult {

@@ -194,7 +194,12 @@ void InferenceThread::step() {
     session->collect(states, epoch_, ModelSession::Which::kAll);
   }
   publish_active(states);
-  if (states.empty()) return;
+  if (!states.empty()) compute(states);
+  constrain();
+}
+
+void InferenceThread::compute(const std::vector<scheduler::Request>& states) {
+  const scheduler::Control& control = scheduler::Control::of_process();
   scheduler::Step step = scheduler_.plan(states, since(epoch_));
   if (step.empty()) return;
   worked_ = true;
@@ -207,6 +212,27 @@ void InferenceThread::step() {
   report_.threads = computed.threads();
   if (level > 0) pause(scheduler_.pause_after(step, level), step);
   publish();
+}
+
+// Computes masks for requests that sit out steps, for a part of a step's time whatever they need: the steps of the
+// others go on in between. Sessions take turns.
+void InferenceThread::constrain() {
+  Allowance work(kStepWork);
+  for (std::size_t i = 0; i < sessions_.size() && !work.over(); ++i) {
+    ModelSession& one = *sessions_[(constrained_ + i) % sessions_.size()];
+    if (!one.constrained()) continue;
+    worked_ = true;
+    const Clock::time_point begin = Clock::now();
+    const auto served = one.constrain(work);
+    if (!served) continue;
+    scheduler_.charge({one.id(), *served}, since(begin));
+    const double level = scheduler::Control::of_process().throttle();
+    if (level == 0) continue;
+    scheduler::Step masks;
+    masks.decode_tokens[scheduler::index_of(*served)] = 1;
+    pause(scheduler_.pause_after(masks, level), masks);
+  }
+  ++constrained_;
 }
 
 void InferenceThread::publish_active(const std::vector<scheduler::Request>& states) {

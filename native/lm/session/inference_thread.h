@@ -69,6 +69,8 @@ class InferenceThread {
   bool drain();
   void reap();
   void step();
+  void compute(const std::vector<scheduler::Request>& states);
+  void constrain();
   void admit(ModelSession& session);
   static void publish_active(const std::vector<scheduler::Request>& states);
   void sleep();
@@ -91,7 +93,8 @@ class InferenceThread {
   scheduler::Report report_;
   std::vector<std::unique_ptr<ModelSession>> sessions_;
   scheduler::RequestId next_request_ = 1;
-  bool worked_ = false;  // the last step was not empty
+  bool worked_ = false;          // the last step was not empty, or constraints were computed
+  std::size_t constrained_ = 0;  // the session whose constraints came first last time
 
   std::thread thread_;  // last: uses everything above
 };

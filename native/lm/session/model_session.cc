@@ -1,6 +1,7 @@
 #include "lm/session/model_session.h"
 
 #include <algorithm>
+#include <bit>
 #include <limits>
 #include <string>
 #include <utility>
@@ -15,6 +16,11 @@ namespace {
 
 // Times that a request is computed again because the cache had no cell for it.
 constexpr int kMaxRequeues = 3;
+// Work of constraints (lm/grammar/allowance.h): for each token of a step, so that a mask that is known takes no extra
+// step, and for all of them.
+constexpr std::uint64_t kTokenWork = 32'768;
+// Requests whose constraints have taken up to twice as much as another one's are treated alike.
+constexpr std::uint64_t kWorkGrain = 16'384;
 // A step is aborted for cancelled chunks of prompts with at least this many tokens, and most of the step.
 constexpr std::size_t kWorthAborting = 8;
 
@@ -138,7 +144,8 @@ std::optional<Clock::time_point> ModelSession::next_deadline() const {
 
 void ModelSession::collect(std::vector<scheduler::Request>& states, Clock::time_point epoch, Which which) const {
   for (const auto& running : requests_) {
-    if (running->request->ended() || (which == Which::kAdmissible && running->waits)) continue;
+    if (running->request->ended() || running->constrained()) continue;
+    if (which == Which::kAdmissible && running->waits) continue;
     scheduler::Request state;
     state.id = running->id;
     state.model = id_;
@@ -259,6 +266,7 @@ std::vector<ModelSession::Part> ModelSession::parts_of(const scheduler::Step& st
 bool ModelSession::run(scheduler::Step& step, bool alone) {
   std::vector<Part> parts = parts_of(step);
   if (parts.empty()) return false;
+  step_work_ = Allowance(kStepWork);
   const bool one_row = parts.size() == 1 && parts.front().running->decoding();
   if (alone && one_row) suggest(parts.front());
   const Clock::time_point begin = Clock::now();
@@ -379,7 +387,49 @@ void ModelSession::advance(Part& part, Clock::time_point now) {
 }
 
 void ModelSession::sample(SessionRequest& running, std::size_t row, Clock::time_point now) {
-  running.sample(cache_.context().logits(row), model_->tokens(), now);
+  Allowance work(std::min(kTokenWork, step_work_.left()));
+  running.sample(cache_.context().logits(row), model_->tokens(), work, now);
+  step_work_.spend(work.spent());
+}
+
+bool ModelSession::constrained() const noexcept {
+  return std::any_of(requests_.begin(), requests_.end(),
+                     [](const auto& one) { return one->constrained() && !one->request->ended(); });
+}
+
+// The one with the least work for its token, in steps of doubled work and of better classes; of several, the one that
+// worked last: another one would need memory for its states, too.
+SessionRequest* ModelSession::next_constrained() {
+  SessionRequest* best = nullptr;
+  std::size_t best_rank = 0;
+  for (const auto& one : requests_) {
+    if (!one->constrained() || one->request->ended()) continue;
+    const auto doublings = static_cast<std::size_t>(std::bit_width(one->constraint_work() / kWorkGrain));
+    const std::size_t rank =
+        2 * (doublings + scheduler::index_of(one->input.consumer_class)) + (one->id == last_constrained_ ? 0 : 1);
+    if (best != nullptr && rank >= best_rank) continue;
+    best = one.get();
+    best_rank = rank;
+  }
+  return best;
+}
+
+std::optional<scheduler::ConsumerClass> ModelSession::constrain(Allowance& work) {
+  std::optional<scheduler::ConsumerClass> served;
+  while (!work.over()) {
+    SessionRequest* const next = next_constrained();
+    if (next == nullptr) break;
+    last_constrained_ = next->id;
+    served = next->input.consumer_class;
+    Allowance part(std::min(work.left(), kTokenWork));
+    try {
+      next->continue_sampling(model_->tokens(), part);
+    } catch (...) {  // out of memory
+      next->request->fail(std::current_exception());
+    }
+    work.spend(std::max<std::uint64_t>(part.spent(), 1));
+  }
+  return served;
 }
 
 // Samples after each row as long as the draft agrees, as steps of one row would, and forgets the remaining rows.
@@ -388,7 +438,7 @@ void ModelSession::verify(Part& part, Clock::time_point now) {
   running.numbers.drafted_tokens += static_cast<std::uint32_t>(part.draft.size());
   cache_.extend(running, 1);
   if (!running.request->ended()) sample(running, part.last_row, now);
-  while (part.accepted < part.draft.size() && !running.request->ended() &&
+  while (part.accepted < part.draft.size() && !running.request->ended() && !running.constrained() &&
          running.tokens.back() == part.draft[part.accepted]) {
     ++part.accepted;
     ++running.numbers.accepted_tokens;

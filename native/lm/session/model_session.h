@@ -19,6 +19,9 @@
 
 namespace lorekeep::lm {
 
+/// Work of constraints (lm/grammar/allowance.h) between two steps of the models: some milliseconds.
+inline constexpr std::uint64_t kStepWork = 262'144;
+
 class ModelSession {
  public:
   ModelSession(scheduler::ModelId id, std::unique_ptr<GenerationContext> context);
@@ -54,6 +57,11 @@ class ModelSession {
   /// Computes a step. Returns whether all of it was computed: requests that end meanwhile can abort it. `alone`: no
   /// other request is there, so that the step may verify drafts, which it counts in `step`.
   bool run(scheduler::Step& step, bool alone);
+  /// Whether a request waits for the mask of its constraint.
+  bool constrained() const noexcept;
+  /// Computes masks for requests that wait, until no work is left. Returns the class that it worked for last; absent:
+  /// no request waits. A request that has taken little work for its token comes first.
+  std::optional<scheduler::ConsumerClass> constrain(Allowance& work);
   /// Sets how many threads compute the steps that follow, by the level of the throttle.
   void throttle(const scheduler::Settings& settings, double level);
   /// Returns how many threads the last step could use.
@@ -86,6 +94,7 @@ class ModelSession {
   void advance(Part& part, Clock::time_point now);
   void verify(Part& part, Clock::time_point now);
   void sample(SessionRequest& running, std::size_t row, Clock::time_point now);
+  SessionRequest* next_constrained();
   void requeue(SessionRequest& running);
   void refuse(SessionRequest& running);
   void recover(std::exception_ptr error);
@@ -98,6 +107,8 @@ class ModelSession {
   std::uint64_t cached_tokens_ = 0;
   std::uint64_t parked_ = 0;
   DraftPolicy drafts_;
+  Allowance step_work_{0};  // left for constraints in the current step
+  scheduler::RequestId last_constrained_ = 0;
   std::exception_ptr broken_;  // the context could not be made again
 };
 

@@ -7,6 +7,7 @@
 
 #include "core/values/error.h"
 #include "llama.h"
+#include "lm/grammar/mask_store.h"
 #include "lm/prompt/prompt.h"
 #include "lm/text/tokens.h"
 
@@ -36,6 +37,8 @@ struct ModelText::Impl {
   mutable std::shared_ptr<const TokenTable> table;
   mutable std::vector<Token> end_tag;
   mutable std::size_t tag_tokens = 0;  // that thinking takes besides its own
+  mutable std::shared_ptr<const std::vector<Token>> tokens_of_tags;
+  mutable std::shared_ptr<MaskStore> masks;
 
   const ChatTemplate& usable_template() const {
     std::call_once(template_once, [this] {
@@ -69,6 +72,8 @@ struct ModelText::Impl {
     std::call_once(table_once, [this] {
       table = read_token_table(model->tokens(), tags());
       end_tag = end_tag_tokens(model->tokens(), tags());
+      tokens_of_tags = std::make_shared<const std::vector<Token>>(lm::tag_tokens(tags(), *table));
+      masks = std::make_shared<MaskStore>(table);
       tag_tokens = model->tokens().tokenize(tags().start, true).size() + end_tag.size() + kMaxGapTokens;
     });
     return table;
@@ -103,16 +108,17 @@ void ModelText::prepare(GenerationInput& input, const ReplyOptions& options, std
     rules.thinking = input.text.thinking;
     rules.starts_inside = input.text.starts_inside;
   }
-  rules.grammar = options.grammar;
   rules.quotes = options.quotes;
   const bool thinks = !rules.thinking.end.empty();
-  if (!thinks && !rules.grammar && !rules.quotes) return;
+  if (!thinks && options.grammar.empty() && !rules.quotes) return;
   const std::shared_ptr<const TokenTable>& table = impl_->tokens();
+  if (!options.grammar.empty()) rules.grammar = impl_->masks->grammar(options.grammar);
+  rules.tag_tokens = impl_->tokens_of_tags;
   if (thinks) {
     rules.end_tag = impl_->end_tag;
     rules.thinking_budget = options.thinking == Thinking::kOff ? 0 : thinking_budget(input, options);
   }
-  input.constraint = constrain_reply(std::move(rules), table);
+  input.constraint = constrain_reply(std::move(rules), table, impl_->masks);
 }
 
 // The room that the context leaves limits a reply, too.

@@ -27,7 +27,7 @@ struct ReplyOptions {
   Thinking thinking = Thinking::kDefault;
   /// Maximum number of tokens of thinking. Absent: what leaves max_reply_tokens for the reply, or a quarter of all.
   std::optional<std::uint32_t> thinking_budget;
-  std::shared_ptr<const Grammar> grammar;
+  std::string grammar;  // GBNF; empty: none
   std::optional<QuoteRule> quotes;
 };
 

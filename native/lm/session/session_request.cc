@@ -10,12 +10,34 @@
 
 namespace lorekeep::lm {
 
-void SessionRequest::sample(std::span<float> logits, const Tokens& vocabulary, Clock::time_point now) {
+void SessionRequest::sample(std::span<float> logits, const Tokens& vocabulary, Allowance& work, Clock::time_point now) {
+  if (constrained()) return;  // computed again while it waits: it has these logits
+  if (input.log_probabilities) raw_logits_.assign(logits.begin(), logits.end());
+  choose(logits, vocabulary, work, now);
+}
+
+void SessionRequest::continue_sampling(const Tokens& vocabulary, Allowance& work) {
+  choose(held_logits_, vocabulary, work, Clock::now());
+}
+
+void SessionRequest::choose(std::span<float> logits, const Tokens& vocabulary, Allowance& work, Clock::time_point now) {
   try {
-    std::vector<float> raw;
-    if (input.log_probabilities) raw.assign(logits.begin(), logits.end());
     TokenConstraint* constraint = input.constraint.get();
-    const Token token = sampler.sample(logits, constraint);
+    const std::uint64_t before = work.spent();
+    const std::optional<Token> chosen = sampler.sample(logits, constraint, work);
+    constraint_work_ += work.spent() - before;
+    if (!chosen) {
+      if (constrained()) return;
+      held_logits_.assign(logits.begin(), logits.end());
+      held_at_ = now;
+      ++numbers.constraint_waits;
+      return;
+    }
+    constraint_work_ = 0;
+    std::vector<float> held;  // `logits` may be in it
+    held.swap(held_logits_);
+    if (!held.empty()) numbers.constraint_ms += milliseconds(now - held_at_);
+    const Token token = *chosen;
     if (token == Sampler::kNone) {
       if (std::any_of(logits.begin(), logits.end(), [](float logit) { return std::isnan(logit); }))
         fail(Code::kModelInvalid, "the weights of the model give values that are not numbers");
@@ -29,7 +51,8 @@ void SessionRequest::sample(std::span<float> logits, const Tokens& vocabulary, C
     sampler.accept(token);
     if (constraint != nullptr) constraint->accept(token);
     std::vector<LogProbability> log_probabilities;
-    if (!raw.empty()) log_probabilities = lm::log_probabilities(raw, token, *input.log_probabilities);
+    if (input.log_probabilities)
+      log_probabilities = lm::log_probabilities(raw_logits_, token, *input.log_probabilities);
     add(token, std::move(log_probabilities), vocabulary, now);
   } catch (const Error&) {
     request->fail(std::current_exception());

@@ -38,9 +38,15 @@ struct SessionRequest {
   bool decoding() const noexcept { return generated() > 0 && left() == 1; }
   bool expired(Clock::time_point now) const noexcept { return input.deadline && now >= *input.deadline; }
 
-  /// Chooses the next token by the logits after the last one, which it changes, and adds it to the reply. An error, as
-  /// of a grammar that became too ambiguous, ends this request only.
-  void sample(std::span<float> logits, const Tokens& vocabulary, Clock::time_point now);
+  /// Chooses the next token by the logits after the last one, which it changes, and adds it to the reply. If no work is
+  /// left for the constraint, it keeps the logits and waits for continue_sampling(). An error, as of a grammar that
+  /// became too ambiguous, ends this request only.
+  void sample(std::span<float> logits, const Tokens& vocabulary, Allowance& work, Clock::time_point now);
+  void continue_sampling(const Tokens& vocabulary, Allowance& work);
+  /// Whether it waits for the mask of its constraint. It has no row to compute then.
+  bool constrained() const noexcept { return !held_logits_.empty(); }
+  /// Work of its constraint for the next token so far.
+  std::uint64_t constraint_work() const noexcept { return constraint_work_; }
   /// Publishes the numbers and ends the reply.
   void finish(Finish finish);
   /// Notes that it has cells. Only the first time counts.
@@ -67,7 +73,13 @@ struct SessionRequest {
   Clock::time_point last_token_at;
 
  private:
+  void choose(std::span<float> logits, const Tokens& vocabulary, Allowance& work, Clock::time_point now);
   void add(Token token, std::vector<LogProbability> log_probabilities, const Tokens& vocabulary, Clock::time_point now);
+
+  std::vector<float> raw_logits_;   // of the next token, if its log-probabilities are wanted
+  std::vector<float> held_logits_;  // of the next token, which waits for its mask
+  Clock::time_point held_at_;
+  std::uint64_t constraint_work_ = 0;
 };
 
 }  // namespace lorekeep::lm

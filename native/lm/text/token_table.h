@@ -47,6 +47,10 @@ class TokenTable {
   std::span<const Node> trie() const noexcept { return std::span<const Node>(trie_).first(trie_.size() - 1); }
   /// The tokens that end at trie node i.
   std::span<const Token> tokens_at(std::size_t node) const noexcept;
+  /// The bytes on the way to trie node i.
+  std::string_view path_to(std::size_t node) const noexcept {
+    return bytes(trie_tokens_[trie_[node].first_token]).substr(0, trie_[node].depth);
+  }
 
  private:
   std::string bytes_;

@@ -30,8 +30,15 @@ Token find(const TokenTable& tokens, const std::string& text) {
   throw std::runtime_error("no token " + text);
 }
 
+bool allows(TokenConstraint& constraint, Token token) {
+  Allowance work;
+  return constraint.allows(token, work).value();
+}
+
 std::vector<Token> allowed_by_mask(TokenConstraint& constraint, const TokenTable& tokens) {
   std::vector<float> logits(tokens.size(), 1.0f);
+  Allowance work;
+  CHECK(constraint.prepare(work));
   constraint.mask(logits);
   std::vector<Token> allowed;
   for (std::size_t token = 0; token < logits.size(); ++token) {
@@ -50,12 +57,12 @@ std::string generate(TokenConstraint& constraint, const TokenTable& tokens, std:
     REQUIRE(!allowed.empty());
     for (Token token = 0; token < static_cast<Token>(tokens.size()); ++token) {
       const bool masked = !std::binary_search(allowed.begin(), allowed.end(), token);
-      if (constraint.allows(token) == masked) CHECK_EQ(std::to_string(token) + " after " + text, std::string());
+      if (allows(constraint, token) == masked) CHECK_EQ(std::to_string(token) + " after " + text, std::string());
     }
     Token token = allowed[random() % allowed.size()];
     if (random() % 3 == 0) token = allowed.back();  // long tokens are last
     if (constraint.may_end() && random() % 8 == 0) token = kEndToken;
-    CHECK_EQ(constraint.may_end(), constraint.allows(kEndToken));
+    CHECK_EQ(constraint.may_end(), allows(constraint, kEndToken));
     if (token == kEndToken) {
       ended = true;
       return text;
@@ -160,7 +167,7 @@ TEST("quotations are spans of one text for readers of all marks, whatever tokens
 bool takes(TokenConstraint& constraint, const TokenTable& tokens, const std::string& text) {
   for (const char byte : text) {
     const Token token = find(tokens, std::string(1, byte));
-    if (!constraint.allows(token)) return false;
+    if (!allows(constraint, token)) return false;
     constraint.accept(token);
   }
   return true;
@@ -175,17 +182,17 @@ TEST("a quotation can neither begin in a word nor end in one nor be empty") {
   CHECK(constraint->may_end());
   constraint->accept(byte('"'));
   CHECK(!constraint->may_end());
-  CHECK(!constraint->allows(byte('"')));
-  CHECK(!constraint->allows(byte('n')));
-  CHECK(!constraint->allows(byte(' ')));
-  CHECK(constraint->allows(byte('t')));
+  CHECK(!allows(*constraint, byte('"')));
+  CHECK(!allows(*constraint, byte('n')));
+  CHECK(!allows(*constraint, byte(' ')));
+  CHECK(allows(*constraint, byte('t')));
   constraint->accept(byte('o'));
-  CHECK(!constraint->allows(byte('"')));
+  CHECK(!allows(*constraint, byte('"')));
   constraint->accept(byte('n'));
   constraint->accept(byte('e'));
-  CHECK(constraint->allows(byte('"')));
-  CHECK(constraint->allows(byte(' ')));
-  CHECK(!constraint->allows(kEndToken));
+  CHECK(allows(*constraint, byte('"')));
+  CHECK(allows(*constraint, byte(' ')));
+  CHECK(!allows(*constraint, kEndToken));
   constraint->accept(byte('"'));
   CHECK(constraint->may_end());
 }
@@ -282,15 +289,15 @@ TEST("at the budget the end of thinking is forced, and the reply is constrained 
     rules.grammar = Grammar::parse("root ::= \"yes\" | \"no\"");
     const auto constraint = constrain_reply(rules, tokens);
     if (!inside) {
-      CHECK(constraint->allows(find(*tokens, "<think>")));
-      CHECK(constraint->allows(find(*tokens, "y")));
-      CHECK(!constraint->allows(find(*tokens, "hm")));
+      CHECK(allows(*constraint, find(*tokens, "<think>")));
+      CHECK(allows(*constraint, find(*tokens, "y")));
+      CHECK(!allows(*constraint, find(*tokens, "hm")));
       constraint->accept(find(*tokens, "<think>"));
     }
     for (int i = 0; i < 3; ++i) {
       CHECK(!constraint->may_end());
-      CHECK(!constraint->allows(kEndToken));
-      CHECK(constraint->allows(find(*tokens, "hm")));
+      CHECK(!allows(*constraint, kEndToken));
+      CHECK(allows(*constraint, find(*tokens, "hm")));
       constraint->accept(find(*tokens, "hm"));
     }
     for (const char* forced : {"\n", "</think>", "\n"}) {
@@ -299,10 +306,10 @@ TEST("at the budget the end of thinking is forced, and the reply is constrained 
       CHECK_EQ(tokens->bytes(allowed[0]), std::string_view(forced));
       constraint->accept(allowed[0]);
     }
-    CHECK(constraint->allows(find(*tokens, "\n\n")));
+    CHECK(allows(*constraint, find(*tokens, "\n\n")));
     constraint->accept(find(*tokens, "\n\n"));
     CHECK(!constraint->may_end());
-    CHECK(!constraint->allows(find(*tokens, "hm")));
+    CHECK(!allows(*constraint, find(*tokens, "hm")));
     for (const char* letter : {"n", "o"}) constraint->accept(find(*tokens, letter));
     CHECK(constraint->may_end());
     CHECK_EQ(allowed_by_mask(*constraint, *tokens).size(), std::size_t{1});
@@ -316,22 +323,22 @@ TEST("thinking that ends by itself hands over to the reply, at any token border"
   rules.grammar = Grammar::parse("root ::= \"{}\"");
   const auto constraint = constrain_reply(rules, tokens);
   for (const char* text : {"hm", "</", "think"}) constraint->accept(find(*tokens, text));
-  CHECK(!constraint->allows(find(*tokens, ">{")));  // would hide a part of the reply from the grammar
-  CHECK(constraint->allows(find(*tokens, ">\n\n")));
+  CHECK(!allows(*constraint, find(*tokens, ">{")));  // would hide a part of the reply from the grammar
+  CHECK(allows(*constraint, find(*tokens, ">\n\n")));
   constraint->accept(find(*tokens, ">\n\n"));
-  CHECK(constraint->allows(find(*tokens, "{")));
-  CHECK(!constraint->allows(find(*tokens, "}")));
+  CHECK(allows(*constraint, find(*tokens, "{")));
+  CHECK(!allows(*constraint, find(*tokens, "}")));
 }
 
 TEST("a model that does not begin to think is only constrained by the rule of its reply") {
   const auto tokens = table({"<think>", "</think>", "hello"});
   ReplyRules rules = thinking_rules(*tokens, 5);
   const auto free = constrain_reply(rules, tokens);
-  CHECK(free->allows(find(*tokens, "hello")));
+  CHECK(allows(*free, find(*tokens, "hello")));
   free->accept(find(*tokens, "hello"));
   CHECK(free->may_end());
   for (int i = 0; i < 20; ++i) free->accept(find(*tokens, "hello"));
-  CHECK(free->allows(find(*tokens, "hello")));
+  CHECK(allows(*free, find(*tokens, "hello")));
   CHECK(constrain_reply({}, tokens) == nullptr);
 }
 
@@ -367,7 +374,7 @@ TEST("a reply after thinking has text and no tags, whatever is likely") {
     bool ended = false;
     for (int i = 0; i < 60 && !ended; ++i) {
       Token token = likely[random() % likely.size()];
-      if (!constraint->allows(token)) {
+      if (!allows(*constraint, token)) {
         const std::vector<Token> allowed = allowed_by_mask(*constraint, *tokens);
         REQUIRE(!allowed.empty());
         CHECK(!std::binary_search(allowed.begin(), allowed.end(), token));

@@ -6,12 +6,14 @@
 #include <limits>
 #include <map>
 #include <numeric>
+#include <optional>
 #include <random>
 #include <vector>
 
 #include "harness.h"
 #include "lm/grammar/constraint.h"
 
+using lorekeep::lm::Allowance;
 using lorekeep::lm::LogProbability;
 using lorekeep::lm::Sampler;
 using lorekeep::lm::SamplingOptions;
@@ -93,13 +95,22 @@ void check_draws(const std::vector<float>& logits, const SamplingOptions& option
   }
 }
 
+/// Refuses to say anything in the first of two calls, as if no work was left.
 class Only final : public TokenConstraint {
  public:
   explicit Only(std::vector<Token> tokens) : tokens_(std::move(tokens)) {}
-  bool allows(Token token) override { return std::find(tokens_.begin(), tokens_.end(), token) != tokens_.end(); }
+  bool has(Token token) const { return std::find(tokens_.begin(), tokens_.end(), token) != tokens_.end(); }
+  std::optional<bool> allows(Token token, Allowance&) override {
+    if ((waits_ = !waits_)) return std::nullopt;
+    return has(token);
+  }
+  bool prepare(Allowance&) override {
+    waits_ = !waits_;
+    return !waits_;
+  }
   void mask(std::span<float> logits) override {
     for (std::size_t i = 0; i < logits.size(); ++i) {
-      if (!allows(static_cast<Token>(i))) logits[i] = kNever;
+      if (!has(static_cast<Token>(i))) logits[i] = kNever;
     }
   }
   void accept(Token) override {}
@@ -107,7 +118,16 @@ class Only final : public TokenConstraint {
 
  private:
   std::vector<Token> tokens_;
+  bool waits_ = false;
 };
+
+/// Calls until there is a token, and counts the calls.
+Token sample(Sampler& sampler, std::span<float> logits, TokenConstraint& constraint, int& calls) {
+  for (;; ++calls) {
+    Allowance work;
+    if (const std::optional<Token> token = sampler.sample(logits, &constraint, work)) return *token;
+  }
+}
 
 }  // namespace
 
@@ -220,9 +240,11 @@ TEST("a constraint always gets a token that it allows, or none") {
     Only nothing({});
     for (int i = 0; i < 200; ++i) {
       std::vector<float> logits = random_logits(100, 8 + static_cast<std::uint64_t>(i));
-      CHECK(only.allows(sampler.sample(logits, &only)));
+      int calls = 0;
+      CHECK(only.has(sample(sampler, logits, only, calls)));
+      CHECK(calls >= 1);
       logits = random_logits(100, 8);
-      CHECK_EQ(sampler.sample(logits, &nothing), Sampler::kNone);
+      CHECK_EQ(sample(sampler, logits, nothing, calls), Sampler::kNone);
     }
   }
 }

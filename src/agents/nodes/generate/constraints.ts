@@ -1,5 +1,10 @@
-import { LorekeepError, literal, matchGrammar, schemaGrammar } from '../../../../lib/internal.js';
-import type { TextModel } from '../../../models/text-model.js';
+import {
+  checkGrammar,
+  LorekeepError,
+  literal,
+  matchGrammar,
+  schemaGrammar,
+} from '../../../../lib/internal.js';
 import { fail, serverError } from '../../../protocol/errors.js';
 import type { NodeResources } from '../../node.js';
 import type { GenerateParams } from './schema.js';
@@ -11,22 +16,27 @@ export function replyGrammar(params: GenerateParams, where: string): string | un
   return actions === undefined ? grammar : actionsGrammar(actions, where);
 }
 
-/** Lets the model compile the grammar, so that a wrong one is refused before the first turn. @throws InvalidParam */
-export async function checkGrammar(
-  model: TextModel,
+/**
+ * Refuses a wrong grammar, and one that is too dear for every model. Needs no model: it runs in the client's share of the
+ * search threads.
+ * @throws InvalidParam; the signal's reason
+ */
+export async function refuseGrammar(
   grammar: string,
-  params: GenerateParams,
+  { json_schema, actions }: GenerateParams,
   where: string,
+  { account, signal }: Pick<NodeResources, 'account' | 'signal'>,
 ): Promise<void> {
-  const name =
-    params.json_schema !== undefined ? 'json_schema' : params.actions !== undefined ? 'actions' : 'grammar';
-  try {
-    await model.generate({ prompt: '.', grammar, maxTokens: 1, class: 'background' }).result;
-  } catch (cause) {
-    if (!(cause instanceof LorekeepError) || cause.code !== 'INVALID_ARGUMENT') throw cause;
-    const path = `${where}.params.${name}`;
-    throw serverError(4003, `${path}: ${cause.message}`, { path }, { cause });
-  }
+  const name = json_schema !== undefined ? 'json_schema' : actions !== undefined ? 'actions' : 'grammar';
+  const path = `${where}.params.${name}`;
+  const check = account.compute('search', signal, () => checkGrammar(grammar, { signal }));
+  await check.catch((cause) => refused(cause, path));
+}
+
+/** Translates an error of the grammar. @throws InvalidParam */
+function refused(cause: unknown, path: string): never {
+  if (!(cause instanceof LorekeepError) || cause.code !== 'INVALID_ARGUMENT') throw cause;
+  throw serverError(4003, `${path}: ${cause.message}`, { path }, { cause });
 }
 
 /**
@@ -42,10 +52,7 @@ export async function checkFallback(
   if (fallback === undefined || actions !== undefined) return;
   const path = `${where}.params.fallback`;
   const match = account.compute('search', signal, () => matchGrammar(grammar, fallback, { signal }));
-  const found = await match.catch((cause) => {
-    if (!(cause instanceof LorekeepError) || cause.code !== 'INVALID_ARGUMENT') throw cause;
-    throw serverError(4003, `${path}: ${cause.message}`, { path }, { cause });
-  });
+  const found = await match.catch((cause) => refused(cause, path));
   if (found === 'conforms') return;
   const form = json_schema === undefined ? 'grammar' : 'json_schema (properties in the order of the schema)';
   fail(4003, `${path}: is not a reply that ${form} allows`, { path });

@@ -12,7 +12,16 @@ export function engineDiagnostics(
   { finish, usage, drafts, timing, seed }: GenerationResult,
   { prepareMs, dropped }: { prepareMs: number; dropped: Dropped },
 ): (duration: number) => GenerationDiagnostics {
-  const { queuedMs, prefillMs, prefillChunks, decodeMs, longestGapMs, pausedMs } = timing;
+  const {
+    queuedMs,
+    prefillMs,
+    prefillChunks,
+    decodeMs,
+    longestGapMs,
+    pausedMs,
+    constraintWaits,
+    constraintMs,
+  } = timing;
   return (duration) => ({
     kind: 'generation',
     model: name,
@@ -33,6 +42,8 @@ export function engineDiagnostics(
     accepted_tokens: drafts.accepted,
     longest_gap_ms: milliseconds(longestGapMs),
     paused_ms: milliseconds(pausedMs),
+    constraint_waits: constraintWaits,
+    constraint_ms: milliseconds(constraintMs),
     other_ms: milliseconds(Math.max(0, duration - prepareMs - queuedMs - prefillMs - decodeMs)),
     dropped,
     finish,

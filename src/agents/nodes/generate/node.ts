@@ -11,7 +11,7 @@ import type { Interaction } from '../../interaction.js';
 import type { AgentNode, NodeOutcome, NodePlan, NodeResources, NodeType } from '../../node.js';
 import { parseParams } from '../../params.js';
 import { rankedKnowledge } from '../../ranked-knowledge.js';
-import { checkFallback, checkGrammar, replyGrammar } from './constraints.js';
+import { checkFallback, refuseGrammar, replyGrammar } from './constraints.js';
 import { refuseContradictions } from './contradictions.js';
 import { engineDiagnostics } from './engine-diagnostics.js';
 import { type FittedPrompt, PromptFitter } from './fit.js';
@@ -46,8 +46,7 @@ export const node: NodeType = {
         try {
           const tokens = planTokens(params, pin.facts, pin.contextSize, where);
           if (grammar !== undefined) {
-            using lease = await pin.lease();
-            await checkGrammar(lease.model, grammar, params, where);
+            await refuseGrammar(grammar, params, where, { account, signal });
             await checkFallback(grammar, params, where, { account, signal });
           }
           return new GenerateNode(id, params, { pin, account, builder, tokens, grammar, where });

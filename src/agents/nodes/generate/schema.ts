@@ -78,6 +78,10 @@ const engine = z.object({
   accepted_tokens: z.int().describe('Suggested tokens that the model agreed with: each saved a step.'),
   longest_gap_ms: z.number().describe('Longest time between two tokens.'),
   paused_ms: z.number().describe('Pauses for a throttle, inside the times above.'),
+  constraint_waits: z
+    .int()
+    .describe('Tokens that waited until the allowed ones were known: a dear grammar, schema or quotation.'),
+  constraint_ms: z.number().describe('Time of these waits, inside the times above.'),
   other_ms: z.number().describe("The rest of the node's time."),
   dropped: droppedSchema.describe('Parts that did not fit into the prompt.'),
   finish: finishSchema.describe('Why the reply ended.'),
