@@ -45,6 +45,17 @@ const turns = (name, lanes, graph, turn) => ({
   },
 });
 
+const letters = Array.from('abcdefghijklmnopqrstuvwxyz ', (letter) => `"${letter}"`).join(' | ');
+const listed = Array.from({ length: 5000 }, (_, n) => `"${n.toString(36)}"`).join(' | ');
+/** Each byte of a reply has thousands of ways. */
+const dearGrammars = [
+  'root ::= ([!-~ ]?){7000} [!-~ ]*',
+  `root ::= ((${letters})?){290} [a-z ]*`,
+  'root ::= [a-z ]* "a" [a-z ]{0,6000}',
+  `root ::= (${listed} | [a-z ]{0,3000})*`,
+];
+const dearReply = { max_tokens: 100, temperature: 1, history: { turns: 0 } };
+
 const layers = 40;
 const wide = 8;
 /** References that lead to each other through every way in a net. */
@@ -111,6 +122,12 @@ export const nodeAttacks = [
         ][id % 4],
       },
     ]),
+  ),
+  turns(
+    'replies with the dearest grammars that are accepted, 4 clients',
+    4,
+    graphOf(...dearGrammars.map((grammar) => ['generate', { ...dearReply, grammar }])),
+    { text: 'ba ko lu' },
   ),
   turns(
     'prompts of 1,000 records, each by a template with a loop, 8 clients',
