@@ -1,5 +1,5 @@
-// Attacks against a server with a heap of 200 MB. It lives, and keeps no more than clients may fill (docs/internals/admission.md). From two
-// minutes on, what it keeps no longer grows: memory that nobody counts ends such a server within minutes.
+// Attacks against a server with a heap of 200 MB. It lives, and keeps no more than clients may fill (docs/internals/admission.md). In an
+// attack of two minutes or more, what it keeps no longer grows in the second half: memory that nobody counts ends such a server within minutes.
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -56,8 +56,8 @@ async function tried(attack, sample, { ms, seed, settleMs }) {
   });
   const kept = keptByWindow(existsSync(file) ? readFileSync(file, 'utf8') : '');
   const problems = [...outcome.problems];
-  // The first window begins before the attack, and the last one ends after it.
-  const [, early = 0, , late = 0] = kept;
+  // The first window begins before the attack, and the last one ends after it. Until the third, clients fill their budgets.
+  const [, , early = 0, late = 0] = kept;
   if (kept.length === 0) problems.push('no sizes of the heap were seen');
   if (Math.max(...kept) > mostMib) problems.push(`the heap keeps ${Math.max(...kept)} MiB`);
   if (ms >= growthMs && late > early + allowedMib)
