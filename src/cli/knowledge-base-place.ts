@@ -1,10 +1,11 @@
 import { stat } from 'node:fs/promises';
-import { join, relative } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { commandName, shellWord } from '../base/schema/shell-word.js';
-import { type IndexedFolder, indexesFor, indexOf } from '../knowledge/folder/place.js';
+import { type IndexedFolder, indexesFor, indexFiles, indexOf } from '../knowledge/folder/place.js';
 import { CommandError, UsageError } from './failure.js';
 import { requireKnowledgeBaseFile } from './knowledge-base-file.js';
 import { note } from './output.js';
+import { counted } from './terminal/amounts.js';
 import { printable } from './terminal/printable.js';
 
 /** The config that is used if no knowledge base is named. */
@@ -50,15 +51,25 @@ async function chosen([first, ...others]: readonly IndexedFolder[]): Promise<str
 }
 
 /** @throws CommandError for an index without text, and for one of a folder that is gone */
-async function configOf({ config, empty, folder }: IndexedFolder): Promise<string> {
+async function configOf({ config, empty, folder, built, records, progress }: IndexedFolder): Promise<string> {
+  const isFirst = built === null && !(await isFile(join(dirname(config), indexFiles.index_file)));
   const reason =
-    empty === true
-      ? 'had no text to index at the last run; it has nothing to find'
-      : (await stat(folder).catch(() => undefined)) === undefined
-        ? 'is gone; its index is not searched'
-        : undefined;
+    isFirst && empty !== true
+      ? `is being indexed, or its first index was interrupted (${progressText(records, progress)}); search again when it has finished, or run: ${commandName()} index ${shellWord(folder)}`
+      : empty === true
+        ? 'had no text to index at the last run; it has nothing to find'
+        : (await stat(folder).catch(() => undefined)) === undefined
+          ? 'is gone; its index is not searched'
+          : undefined;
   if (reason === undefined) return config;
   throw new CommandError('NOT_FOUND', `${printable(folder)}: ${reason}`);
 }
 
 const isFile = async (path: string) => (await stat(path).catch(() => undefined))?.isFile() === true;
+
+/** How far the first run has come. */
+function progressText(records: number, progress: IndexedFolder['progress']): string {
+  if (records === 0) return 'its files are read';
+  const { done, total } = progress ?? { done: 0, total: records };
+  return `${Math.floor((100 * done) / Math.max(1, total))} % of ${counted(records, 'record')}`;
+}

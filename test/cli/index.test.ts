@@ -1,4 +1,4 @@
-import { cpSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { placeOf } from '../../src/cli/ask/place.js';
@@ -25,6 +25,47 @@ beforeAll(() => {
 });
 
 const model = ['--model', 'lorekeep-mini'];
+
+describe('the life of an index', () => {
+  const place = (name: string) => {
+    const [found] = readdirSync(join(env.XDG_DATA_HOME, 'lorekeep/folders')).filter((one) =>
+      one.startsWith(`${name}-`),
+    );
+    return join(env.XDG_DATA_HOME, 'lorekeep/folders', found as string);
+  };
+
+  it('takes the folder after a list of patterns, and says which kinds are left out', async () => {
+    write('life/a.md', 'Eels swim to the sea.');
+    write('life/b.xyz', 'x');
+    expect((await run(['index', '--include', '*.md', 'life', ...model])).stdout).toContain(
+      'life: 1 record of 1 file',
+    );
+    const { stderr } = await run(['index', 'life', ...model]);
+    expect(stderr).toContain('left out: 1 file of other kinds: 1 .xyz');
+    expect(stderr).toContain('--include "*.xyz"');
+  });
+
+  it('a search says how far the first run is, and that a folder is empty or gone', async () => {
+    const facts = join(place('life'), 'folder.json');
+    const whole = JSON.parse(readFileSync(facts, 'utf8'));
+    const index = readFileSync(join(place('life'), 'kb.index'));
+    rmSync(join(place('life'), 'kb.index'));
+    const progress = { phase: 'embed', done: 5, total: 10 };
+    writeFileSync(facts, JSON.stringify({ ...whole, built: null, records: 10, progress }));
+    expect((await run(['search', 'life', 'eels'])).stderr).toContain('50 % of 10 records');
+    writeFileSync(facts, JSON.stringify(whole));
+    writeFileSync(join(place('life'), 'kb.index'), index);
+    expect((await run(['search', 'life', 'eels', '--json'])).stdout).toContain('swim');
+    rmSync(join(cwd, 'life/a.md'));
+    expect((await run(['index', 'life', ...model])).stdout).toContain('has no text any more');
+    const { status, stderr } = await run(['search', 'life', 'eels']);
+    expect({ status, stderr }).toEqual({
+      status: 1,
+      stderr: expect.stringContaining('it has nothing to find'),
+    });
+    rmSync(place('life'), { recursive: true });
+  });
+});
 
 describe('lorekeep index', () => {
   it('needs no config, lists what it left out, and is found by a search in the same folder', async () => {

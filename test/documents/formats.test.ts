@@ -226,6 +226,25 @@ describe('PDF', () => {
     ]);
   });
 
+  test('keeps the hyphens of compounds that the document writes with them, or of words that it has', async () => {
+    const pdf = await read(
+      'hyphens.pdf',
+      pdfOf([
+        [
+          'A well-known lamp is well-',
+          'known. Foghorn and fog-',
+          'horn. It is a salt-',
+          'water lamp;',
+          'salt and water. An electri-',
+          'cal one.',
+        ],
+      ]),
+    );
+    expect(texts(pdf).join(' ').replace(/\s+/g, ' ')).toBe(
+      'A well-known lamp is well-known. Foghorn and foghorn. It is a salt-water lamp; salt and water. An electrical one.',
+    );
+  });
+
   test('that is none is refused with its reason, and the next one is read', async () => {
     await using reader = new PdfReader();
     await expect(reader.read(Buffer.from('no PDF at all'))).rejects.toThrow(/not a readable PDF/);

@@ -26,7 +26,8 @@ export async function placeOf(path: string, host = '127.0.0.1'): Promise<Knowled
 async function localConfig(path: string): Promise<string | undefined> {
   const found = await stat(path).catch(() => undefined);
   if (found?.isFile()) return path;
-  return found?.isDirectory() ? (await indexOf(path))?.config : undefined;
+  const index = found?.isDirectory() ? await indexOf(path) : undefined;
+  return index !== undefined && index.records > 0 ? index.config : undefined;
 }
 
 /** Whether a host name means this machine. */

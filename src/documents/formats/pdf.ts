@@ -4,6 +4,7 @@ import { onAbort } from '../../../lib/basics.js';
 import { homeFolder } from '../../base/files/home.js';
 import { type Document, UnreadableDocument } from '../document.js';
 import type { PdfReply, PdfRequest } from './pdf-messages.js';
+import { joinWords } from './pdf-text.js';
 import { readPages } from './text.js';
 
 /** Bounds of one document. A file may promise pages and streams that never end. */
@@ -126,7 +127,7 @@ class PdfRun {
   }
 
   #document(problem: string | undefined, missing: string | undefined): Document {
-    const document = readPages(this.#pages, this.#title);
+    const document = readPages(joinWords(this.#pages), this.#title);
     if (problem === undefined) return document;
     if (this.#pages.length === 0)
       throw new UnreadableDocument(problem, missing === undefined ? {} : { missing });

@@ -10,7 +10,7 @@ import { buildKnowledgeBase, type KnowledgeBaseBuild } from '../build.js';
 import type { TextEmbedder } from '../embedder.js';
 import { noLog } from '../log.js';
 import { factsOf, holdModel, type KnowledgeModel, modelResolver, withModel } from '../model.js';
-import { noProgress, PhaseReport } from '../progress.js';
+import { noProgress, PhaseReport, type ProgressListener } from '../progress.js';
 import { bestSearch, statedTwice, withSearch } from '../search-config.js';
 import { type FileEntry, isManifest, manifestText, readManifest, stampAt } from './manifest.js';
 import {
@@ -23,6 +23,7 @@ import {
   repeatedOptions,
 } from './options.js';
 import { existingFolder, type FolderFacts, fileNames, indexFiles, placeOf, readFacts } from './place.js';
+import { ProgressNotes } from './progress-notes.js';
 import { ReadingThread } from './reading/reading-thread.js';
 import { RecordsWriter } from './records-writer.js';
 import { type LeftOut, readRecords, type ScannedFile, scan } from './scan.js';
@@ -307,9 +308,24 @@ class FolderIndexing implements AsyncDisposable {
     await this.#writeFacts(facts);
     const { models, signal, log, onProgress } = this.#options;
     const config = join(this.#place, fileNames.config);
-    const { embedded, reused } = await buildKnowledgeBase(config, { models, signal, log, onProgress });
-    await this.#writeFacts({ ...facts, built: records });
-    return { embedded, reused };
+    const written = new ProgressNotes((progress) => this.#writeFacts({ ...facts, progress }));
+    const told: ProgressListener = (progress) => {
+      onProgress?.(progress);
+      written.take(progress);
+    };
+    try {
+      const { embedded, reused } = await buildKnowledgeBase(config, {
+        models,
+        signal,
+        log,
+        onProgress: told,
+      });
+      await written.end();
+      await this.#writeFacts({ ...facts, built: records });
+      return { embedded, reused };
+    } finally {
+      await written.end();
+    }
   }
 
   /** Makes the index of a folder that has no text any more: it states that it is empty, and has nothing to find. */

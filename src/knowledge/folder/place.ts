@@ -41,6 +41,8 @@ export interface FolderFacts {
   indexedAt: string;
   files: number;
   records: number;
+  /** How far a run has come that has not finished. */
+  progress?: { phase: string; done: number; total: number };
   /** The folder had text once and has none now. */
   empty?: true;
   /** Identity of the records file that the index files were built from; null if they were not built. */
@@ -90,15 +92,13 @@ export interface IndexedFolder extends FolderFacts {
   config: string;
 }
 
-/** Lists the indexes in the user's data folder, latest first. */
+/** Lists the indexes in the user's data folder, latest first. Those whose first run has not finished have no `built`. */
 async function indexedFolders(): Promise<IndexedFolder[]> {
   const names = await readdir(indexesFolder()).catch(() => []);
   const found = await Promise.all(
     names.map(async (name) => {
       const place = join(indexesFolder(), name);
       const facts = await readFacts(place);
-      // The first run has not finished.
-      if (facts?.records === 0 && facts.empty !== true) return undefined;
       return facts && { ...facts, config: join(place, fileNames.config) };
     }),
   );
@@ -111,7 +111,12 @@ async function indexedFolders(): Promise<IndexedFolder[]> {
  */
 export async function indexesFor(folder: string): Promise<IndexedFolder[]> {
   const at = await realpath(folder).catch(() => resolve(folder));
-  const indexes = await indexedFolders();
+  const all = await indexedFolders();
+  const begun = all.filter((index) => index.records > 0 || index.empty === true);
+  // Nothing else is there while the files of the first run are read.
+  const indexes = begun.some((index) => isWithin(at, index.folder) || isWithin(index.folder, at))
+    ? begun
+    : all;
   const above = indexes.filter((index) => isWithin(at, index.folder));
   const nearest = above.sort((a, b) => b.folder.length - a.folder.length)[0];
   return indexes.filter((index) => index === nearest || (index.folder !== at && isWithin(index.folder, at)));
