@@ -10,6 +10,14 @@ std::shared_ptr<const FlatIndex> FlatIndex::build(std::span<const float> rows, s
   return std::make_shared<const FlatIndex>(VectorMatrix::encode(rows, dimension, type, work));
 }
 
+std::shared_ptr<const FlatIndex> FlatIndex::with_codes(VectorMatrix rows, const Work& work) {
+  auto index = std::make_shared<FlatIndex>(std::move(rows));
+  const VectorType type = index->type();
+  const bool coded = type == VectorType::kI10 || (type != VectorType::kI8 && index->dimension() >= kMinCodedDimension);
+  if (coded && index->size() > 0) index->codes_ = encode_codes(index->rows_, work);
+  return index;
+}
+
 std::vector<float> FlatIndex::row(std::size_t ordinal) const {
   check_ordinal(ordinal);
   std::vector<float> values(dimension());
@@ -22,7 +30,8 @@ SearchResult FlatIndex::search(std::span<const float> query, const SearchOptions
   SearchResult result;
   SearchCounts counts;
   result.plan.matched = check_options(options);
-  result.hits = scan({rows_, nullptr, query, hits_with(options), options.filter, options.work}, counts);
+  result.hits = scan(
+      {rows_, codes_.empty() ? nullptr : &codes_, query, hits_with(options), options.filter, options.work}, counts);
   leave_out(options, result.hits);
   result.plan.visited = counts.visited;
   result.plan.exact = true;

@@ -43,6 +43,21 @@ const VectorMatrix& graph_rows(const HnswParts& parts, const VectorMatrix& wide)
   return parts.codes.empty() ? parts.rows : parts.codes.matrix;
 }
 
+/// Whether the graph of these rows is built on wider ones: see graph_rows().
+bool is_widened(const VectorMatrix& rows) {
+  return rows.type() == VectorType::kF16 && rows.dimension() < kMinCodedDimension;
+}
+
+/// Drops rows that were removed, and returns whether the k nearest of the rest are reliable: removed rows are spread,
+/// or the search went far enough beyond them.
+bool keep_live(const Bitmap& live, std::size_t k, std::size_t margin_rows, std::vector<Scored>& found) {
+  const auto removed = static_cast<std::size_t>(
+      std::count_if(found.begin(), found.end(), [&live](const Scored& row) { return !live.test(row.ordinal); }));
+  if (2 * removed > found.size()) return keep_matching(live, k, margin_rows, found);
+  std::erase_if(found, [&live](const Scored& row) { return !live.test(row.ordinal); });
+  return true;
+}
+
 /// Whether a graph needs wider searches than an earlier one to find the nearest rows. A factor of 0 is the worst.
 bool leads_worse(const Calibration& now, const Calibration& earlier) {
   return earlier.walk_factor > 0 && (now.walk_factor == 0 || now.walk_factor > earlier.walk_factor);
@@ -66,6 +81,32 @@ std::shared_ptr<const HnswIndex> HnswIndex::build(std::span<const float> rows, s
   HnswParts parts;
   parts.params = params;
   parts.rows = VectorMatrix::encode(rows, dimension, params.type, work);
+  const VectorMatrix wide =
+      is_widened(parts.rows) ? VectorMatrix::encode(rows, dimension, VectorType::kF32, work) : VectorMatrix();
+  return build(std::move(parts), wide, work, progress, earlier);
+}
+
+std::shared_ptr<const HnswIndex> HnswIndex::build(VectorMatrix rows, const HnswParams& params, const Work& work,
+                                                  const BuildProgress& progress, const HnswIndex* earlier) {
+  HnswParts parts;
+  parts.params = params;
+  parts.rows = std::move(rows);
+  VectorMatrix wide;
+  if (is_widened(parts.rows)) {
+    wide = VectorMatrix::allocate(VectorType::kF32, parts.rows.size(), parts.rows.dimension());
+    std::vector<float> row(parts.rows.dimension());
+    for (std::size_t i = 0; i < parts.rows.size(); ++i) {
+      parts.rows.decode(i, row.data());
+      wide.set(i, row);
+    }
+  }
+  return build(std::move(parts), wide, work, progress, earlier);
+}
+
+std::shared_ptr<const HnswIndex> HnswIndex::build(HnswParts parts, const VectorMatrix& wide, const Work& work,
+                                                  const BuildProgress& progress, const HnswIndex* earlier) {
+  const HnswParams params = parts.params;
+  const std::size_t dimension = parts.rows.dimension();
   const bool long_enough = params.type != VectorType::kI8 && dimension >= kMinCodedDimension;
   if (params.type == VectorType::kI10 || long_enough) {
     parts.codes = encode_codes(parts.rows, work);
@@ -76,8 +117,6 @@ std::shared_ptr<const HnswIndex> HnswIndex::build(std::span<const float> rows, s
       parts.sketches = Sketches::encode(parts.rows, parts.cells, work);
     }
   }
-  const bool widen = parts.codes.empty() && params.type == VectorType::kF16;
-  const VectorMatrix wide = widen ? VectorMatrix::encode(rows, dimension, VectorType::kF32, work) : VectorMatrix();
   const auto known = earlier != nullptr && earlier->params() == params
                          ? find_earlier(parts.rows, earlier->parts().rows, earlier->parts().graph.view())
                          : std::nullopt;
@@ -120,13 +159,15 @@ SearchResult HnswIndex::search(std::span<const float> query, const SearchOptions
   const std::size_t ef =
       options.ef == 0 ? static_cast<std::size_t>(std::max(calibration.walk_factor, 1.0f) * static_cast<float>(usual))
                       : std::max(options.ef, options.k);
-  const PlanFacts facts{.asked = options.path,
-                        .size = size(),
-                        .matched = plan.matched,
-                        .k = options.k,
-                        .width = filtered_ef(size(), plan.matched, ef, options.k),
-                        .has_cells = !parts_.cells.empty(),
-                        .may_walk = calibration.walk_factor > 0 || (options.ef != 0 && parts_.cells.empty())};
+  const PlanFacts facts{
+      .asked = options.path,
+      .size = size(),
+      .matched = plan.matched,
+      .k = options.k,
+      .width = asked.mostly ? widened_ef(size(), plan.matched, ef) : filtered_ef(size(), plan.matched, ef, options.k),
+      .has_cells = !parts_.cells.empty(),
+      .mostly = asked.mostly,
+      .may_walk = calibration.walk_factor > 0 || (options.ef != 0 && parts_.cells.empty())};
   const float breadth = options.ef == 0 ? 1.0f : std::sqrt(static_cast<float>(ef) / static_cast<float>(usual));
   const Task task{query, options, facts, calibration, ef, breadth};
   SearchCounts counts;
@@ -212,10 +253,12 @@ std::vector<Scored> HnswIndex::walk(const Task& task, SearchCounts& counts) cons
     const ScratchPool::Lease scratch(scratches_);
     GraphQuery walk{parts_.graph.view(), scorer, task.facts.width, options.work.cancel, options.without};
     std::optional<WalkEnd> end;
-    if (filtered) walk.end = &end.emplace(*options.filter, task.facts.matched, options.k, margin_rows);
+    if (filtered && !options.mostly)
+      walk.end = &end.emplace(*options.filter, task.facts.matched, options.k, margin_rows);
     found = search_graph(walk, *scratch, counts);
   }
-  if (filtered && !keep_matching(*options.filter, options.k, margin_rows, found)) return {};
+  const auto keep = options.mostly ? keep_live : keep_matching;
+  if (filtered && !keep(*options.filter, options.k, margin_rows, found)) return {};
   if (!parts_.codes.empty()) rescore(task.query, scorer, options.k, found, counts);
   found.resize(std::min(found.size(), options.k));
   return found;

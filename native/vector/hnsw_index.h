@@ -47,6 +47,9 @@ class HnswIndex final : public VectorIndex {
   static std::shared_ptr<const HnswIndex> build(std::span<const float> rows, std::size_t dimension,
                                                 const HnswParams& params, const Work& work = {},
                                                 const BuildProgress& progress = {}, const HnswIndex* earlier = nullptr);
+  /// The same for rows that are encoded.
+  static std::shared_ptr<const HnswIndex> build(VectorMatrix rows, const HnswParams& params, const Work& work = {},
+                                                const BuildProgress& progress = {}, const HnswIndex* earlier = nullptr);
   explicit HnswIndex(HnswParts parts) : parts_(std::move(parts)) {}
 
   std::size_t size() const noexcept override { return parts_.rows.size(); }
@@ -68,11 +71,12 @@ class HnswIndex final : public VectorIndex {
   /// rows near the query, is followed by a scan of cells or of all matching rows; the plan reports this path.
   SearchResult search(std::span<const float> query, const SearchOptions& asked) const override;
   Bitmap to_cell_order(const Bitmap& filter, const CancelToken* cancel) const override;
-
- protected:
   const VectorMatrix& matrix() const noexcept override { return parts_.rows; }
 
  private:
+  /// `wide`: the rows for the graph if these are short and of f16, else empty.
+  static std::shared_ptr<const HnswIndex> build(HnswParts parts, const VectorMatrix& wide, const Work& work,
+                                                const BuildProgress& progress, const HnswIndex* earlier);
   struct Task {
     std::span<const float> query;
     const SearchOptions& options;

@@ -33,6 +33,14 @@ inline std::size_t filtered_ef(std::size_t size, std::size_t matched, std::size_
   return std::max(ef + 1, static_cast<std::size_t>(std::min(width, static_cast<double>(size))));
 }
 
+/// Returns the width of a walk that meets as many of `matched` rows as one of width `ef` meets of all.
+inline std::size_t widened_ef(std::size_t size, std::size_t matched, std::size_t ef) noexcept {
+  if (matched >= size) return ef;
+  const double share = static_cast<double>(std::max<std::size_t>(matched, 1)) / static_cast<double>(size);
+  const double width = std::min(static_cast<double>(ef) / share, static_cast<double>(size));
+  return std::max(ef + 1, static_cast<std::size_t>(width));
+}
+
 /// Returns whether scanning `matched` of `size` rows costs less than a walk of that width.
 inline bool scan_is_better(std::size_t size, std::size_t matched, std::size_t width) noexcept {
   const double worth = matched < size ? kExactWorth : 1;
@@ -52,19 +60,20 @@ struct PlanFacts {
   std::size_t k = 0;
   std::size_t width = 0;  // filtered_ef()
   bool has_cells = false;
+  bool mostly = false;   // SearchOptions::mostly
   bool may_walk = true;  // walks of this index reach the nearest rows
 };
 
 /// Returns the first path of a search:
 ///   a path was requested   this path
-///   many rows match        the cells, if there are any
+///   many rows match        the cells, if there are any; not if only some rows are left out
 ///   a scan costs less      every matching row
 ///   walks find near rows   the graph
 ///   else                   the cells if there are any and not few rows match, else every matching row
 inline SearchPath choose_path(const PlanFacts& facts) noexcept {
   if (facts.asked != SearchPath::kAuto) return facts.asked;
-  if (scans_cells(facts.has_cells, facts.size, facts.matched)) return SearchPath::kCells;
-  if (scan_is_better(facts.size, facts.matched, facts.width)) return SearchPath::kExact;
+  if (!facts.mostly && scans_cells(facts.has_cells, facts.size, facts.matched)) return SearchPath::kCells;
+  if (scan_is_better(facts.mostly ? facts.matched : facts.size, facts.matched, facts.width)) return SearchPath::kExact;
   if (facts.may_walk) return SearchPath::kGraph;
   return facts.has_cells && facts.matched >= kMinCelledRows ? SearchPath::kCells : SearchPath::kExact;
 }

@@ -31,6 +31,8 @@ struct SearchOptions {
   std::size_t usual_ef = 0;                      // 0: default_ef(k)
   const Bitmap* filter = nullptr;                // candidate rows, size() bits; null: all
   const Bitmap* filter_in_cell_order = nullptr;  // to_cell_order(*filter); optional: null or empty
+  /// The filter leaves out rows here and there, such as removed ones: paths are chosen as without a filter.
+  bool mostly = false;
   SearchPath path = SearchPath::kAuto;
   const Calibration* calibration = nullptr;  // to try in place of the index's own
   std::uint32_t without = kNoRow;  // a row that the search leaves out, so that its vector can be a query like any other
@@ -90,6 +92,9 @@ class VectorIndex {
   /// for the query. Precondition: ordinals < size(), as many distances as ordinals.
   void score(std::span<const float> query, std::span<const std::uint32_t> ordinals, std::span<float> distances) const;
 
+  /// The vectors that define distances.
+  virtual const VectorMatrix& matrix() const noexcept = 0;
+
   /// Searches row-major queries in parallel on the threads of `options.work`; results are in query order. Sets `taken`,
   /// if given, to the time that one thread would have needed.
   std::vector<SearchResult> search_many(std::span<const float> queries, const SearchOptions& options,
@@ -105,8 +110,6 @@ class VectorIndex {
   std::size_t check_options(const SearchOptions& options) const;
   void check_filter(const Bitmap& filter) const;
   void check_ordinal(std::size_t ordinal) const;
-  /// The vectors that define distances.
-  virtual const VectorMatrix& matrix() const noexcept = 0;
 };
 
 }  // namespace lorekeep::vector

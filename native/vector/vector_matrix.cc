@@ -147,6 +147,14 @@ double VectorMatrix::set(std::size_t ordinal, std::span<const float> unit) {
   return lost;
 }
 
+void VectorMatrix::copy(std::size_t ordinal, const VectorMatrix& from, std::size_t row) noexcept {
+  std::memcpy(owned_rows_.data() + ordinal * stride_, from.row(row), stride_);
+  if (scaled()) owned_scales_.as<float>()[ordinal] = from.scale(row);
+  if (type_ == VectorType::kI10) {
+    std::memcpy(owned_low_.data() + ordinal * low_stride(dimension_), from.low_row(row), low_stride(dimension_));
+  }
+}
+
 VectorMatrix VectorMatrix::encode(std::span<const float> rows, std::size_t dimension, VectorType type,
                                   const Work& work) {
   check_shape(rows.size(), dimension);

@@ -39,6 +39,8 @@ class VectorMatrix {
   static VectorMatrix allocate(VectorType type, std::size_t count, std::size_t dimension);
   /// Encodes a vector into an owned row and returns the squared length of its error. Threads may set different rows.
   double set(std::size_t ordinal, std::span<const float> unit);
+  /// Copies a row of a matrix of the same type and dimension into an owned row, to the bit.
+  void copy(std::size_t ordinal, const VectorMatrix& from, std::size_t row) noexcept;
   /// The arrays of rows, for example in a mapped file.
   struct Memory {
     const std::byte* rows = nullptr;    // count * row_stride() bytes, at a multiple of 64
