@@ -95,7 +95,15 @@ export {
 export type { QuerySyntax } from './search/lexical-options.js';
 export type { RecallMeasurement } from './search/recall-report.js';
 export { type ReadRecordsOptions, Records } from './search/records.js';
-export { type AssembleOptions, Storage, type StorageOptions, type StorageRecord } from './search/storage.js';
+export { type AssembleOptions, Storage, type StorageOptions } from './search/storage.js';
+export type {
+  ForgetOptions,
+  MergingState,
+  StorageChanges,
+  StorageVersion,
+  UpdateResult,
+  VersionLimits,
+} from './search/storage-changes.js';
 export type {
   LexicalPlan,
   SearchTimes,
@@ -104,6 +112,7 @@ export type {
   StorageSearchResult,
   TimedSearchResult,
 } from './search/storage-hits.js';
+export type { StorageRecord } from './search/storage-record.js';
 export {
   type FusionMethod,
   type SearchMode,

@@ -110,6 +110,7 @@ const layouts = {
       'denseMs',
       'lexicalMs',
       'fusionMs',
+      'version',
     ],
   },
   StorageHit: {

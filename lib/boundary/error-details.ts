@@ -15,6 +15,11 @@ export const errorCodes = {
   CLOSED: 'the object was closed before the call',
   OUT_OF_MEMORY: 'an allocation failed',
   DEVICE_LOST: 'a GPU failed or was taken away; load the model again',
+  RECORD_EXISTS: 'a batch adds a record whose id exists; `detail.ids` names up to 100 of them',
+  RECORD_MISSING: 'a batch names a record that does not exist; `detail.ids` names up to 100 of them',
+  DUPLICATE_ID: 'a batch names a record twice; `detail.ids` names up to 100 of them',
+  VERSION_MISMATCH: "a batch is for another version of the storage; `detail.version` is the storage's",
+  VERSION_GONE: 'a version of a storage is not kept; `detail.version` is the newest one',
   INTERNAL: 'a bug in lorekeep',
 } as const;
 
@@ -81,6 +86,19 @@ type Several = {
 type Stale = {
   /** The part that differs: `"fingerprint"`, `"records"`, ... */
   readonly mismatch?: string | undefined;
+};
+
+/** The ids of a batch that it cannot be applied for. */
+type Ids = {
+  /** The first 100 of them. */
+  readonly ids?: readonly string[] | undefined;
+  /** Their number. */
+  readonly count?: number | undefined;
+};
+
+type Version = {
+  /** The newest version of the storage. */
+  readonly version?: number | undefined;
 };
 
 type System = {
@@ -222,6 +240,11 @@ export interface ErrorDetailByCode {
     /** true: the GPU was given back on purpose. */
     readonly released?: boolean | undefined;
   };
+  RECORD_EXISTS: ErrorFacts & Item & Ids;
+  RECORD_MISSING: ErrorFacts & Item & Ids;
+  DUPLICATE_ID: ErrorFacts & Item & Ids;
+  VERSION_MISMATCH: ErrorFacts & Version;
+  VERSION_GONE: ErrorFacts & Version;
   INTERNAL: ErrorFacts;
 }
 

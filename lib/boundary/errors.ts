@@ -71,8 +71,8 @@ export class AbortError extends AnyLorekeepError {
 const isErrorCode = (value: unknown): value is ErrorCode =>
   typeof value === 'string' && Object.hasOwn(errorCodes, value);
 
-/** The addon gives the mistakes of a file as lines. */
-type NativeDetail = Omit<ErrorDetail, 'issues'> & { issues?: string };
+/** The addon gives the mistakes of a file as lines, and ids as JSON. */
+type NativeDetail = Omit<ErrorDetail, 'issues' | 'ids'> & { issues?: string; ids?: string };
 
 /** Converts the addon's plain errors with `code` and `detail` to LorekeepError. Returns others unchanged. */
 export function translateError(error: unknown): unknown {
@@ -82,7 +82,11 @@ export function translateError(error: unknown): unknown {
     return new LorekeepError('OUT_OF_MEMORY', 'not enough memory for the result', {}, { cause: error });
   const { code, detail } = error as Error & { code?: unknown; detail?: NativeDetail };
   if (!isErrorCode(code)) return error;
-  const { issues, ...facts } = detail ?? {};
-  const listed = issues === undefined ? facts : { ...facts, issues: issues.split('\n') };
+  const { issues, ids, ...facts } = detail ?? {};
+  const listed = {
+    ...facts,
+    ...(issues !== undefined && { issues: issues.split('\n') }),
+    ...(ids !== undefined && { ids: JSON.parse(ids) as string[] }),
+  };
   return new AnyLorekeepError(code, error.message, listed);
 }

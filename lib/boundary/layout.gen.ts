@@ -54,7 +54,8 @@ export const storageResult = {
   denseMs: 14,
   lexicalMs: 15,
   fusionMs: 16,
-  numbers: 17,
+  version: 17,
+  numbers: 18,
 } as const;
 
 // The numbers of a hit of a storage search. NaN: absent.

@@ -119,13 +119,24 @@ export async function toMetadata(
   signal?: AbortSignal | undefined,
 ): Promise<NativeMetadataBuffer> {
   const buffer = new binding.MetadataBuffer(fields);
-  const slice = Math.max(1, Math.ceil(sliceValues / (fields.length + 1)));
+  await fillMetadata(buffer, ids, metadata, fields.length, signal);
+  return buffer;
+}
+
+/** Fills a buffer of records with so many fields. */
+export async function fillMetadata(
+  buffer: NativeMetadataBuffer,
+  ids: readonly string[],
+  metadata: readonly unknown[],
+  fields: number,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const slice = Math.max(1, Math.ceil(sliceValues / (fields + 1)));
   for (let begin = 0; begin < ids.length; begin += slice) {
     if (begin > 0) await new Promise(setImmediate);
     if (signal?.aborted) throw new AbortError(signal.reason);
     buffer.append(ids, metadata, begin, Math.min(begin + slice, ids.length));
   }
-  return buffer;
 }
 
 /** Returns a description, for errors, of a value of the wrong type. */

@@ -70,7 +70,10 @@ export interface NativeBinding {
   CancelToken: new () => NativeCancelToken;
   TextArena: new () => NativeTextArena;
   RowBuffer: new (capacity: number) => NativeRowBuffer;
-  MetadataBuffer: new (fields: unknown) => NativeMetadataBuffer;
+  /** Fields, or a storage for its own. */
+  MetadataBuffer: new (
+    fields: unknown,
+  ) => NativeMetadataBuffer;
 
   buildVectorIndex(
     rows: NativeRowBuffer,
@@ -165,7 +168,7 @@ export interface NativeBinding {
     rows: NativeRowBuffer,
     dimension: number,
     metadata: NativeMetadataBuffer | undefined,
-    options: NativeHnswOptions & { tokenizer: string },
+    options: NativeHnswOptions & { tokenizer: string; empty?: true },
     cancel: NativeCancelToken | undefined,
     progress: NativeProgress | undefined,
   ): Promise<NativeStorage>;

@@ -1,6 +1,6 @@
 /** Changes of a storage in batches, its versions, and the merging of their traces. See docs/internals/changing-storages.md. */
 import type { CallOptions } from '../boundary/native-call.js';
-import type { StorageRecord } from './storage.js';
+import type { StorageRecord } from './storage-record.js';
 
 /**
  * One batch of changes. It is applied whole or not at all, and makes one version. No id may occur twice in it, in whatever lists.
@@ -69,4 +69,6 @@ export interface MergingState {
   deletedShare: number;
   /** Records outside the largest part, as a share of all. */
   changedShare: number;
+  /** Why the latest background merge ended early: the memory did not suffice, a file was changed in place. */
+  failure?: Error;
 }

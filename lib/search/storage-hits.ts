@@ -87,6 +87,8 @@ export interface StorageSearchResult {
   hits: StorageHit[];
   /** How the search ran. */
   plan: StoragePlan;
+  /** The storage's version that was searched. */
+  version: number;
 }
 
 export interface TimedSearchResult extends StorageSearchResult {
@@ -219,7 +221,8 @@ function timesOf(numbers: Float64Array): SearchTimes {
 /** Returns the parts of a result besides its hits. */
 function headOf(mode: SearchMode, numbers: Float64Array): Omit<TimedSearchResult, 'hits'> {
   const cosineFloor = numbers[head.floor] as number;
-  const facts = { plan: planOf(mode, numbers), times: timesOf(numbers) };
+  const version = numbers[head.version] as number;
+  const facts = { plan: planOf(mode, numbers), version, times: timesOf(numbers) };
   return Number.isNaN(cosineFloor) ? facts : { ...facts, cosineFloor };
 }
 

@@ -9,7 +9,6 @@ import {
 import { binding } from '../boundary/binding.js';
 import { LorekeepError } from '../boundary/errors.js';
 import { countHeld } from '../boundary/event-loop-share.js';
-import { Handle } from '../boundary/handle.js';
 import { storageResult as head } from '../boundary/layout.gen.js';
 import type { NativeField, NativeFilter, NativeMetadataBuffer, NativeStorage } from '../boundary/native.js';
 import {
@@ -21,6 +20,7 @@ import {
   toRows,
 } from '../boundary/native-call.js';
 import { type NextSlice, Slices } from '../boundary/slices.js';
+import { ChangingStorage } from './changing-storage.js';
 import { type FieldDefinition, Filter, type FilterExpression } from './filter.js';
 import { MatchReader, snippetOf } from './highlights.js';
 import { type LexicalOptions, nativeLexical } from './lexical-options.js';
@@ -37,6 +37,7 @@ import {
   storageResult,
   type TimedSearchResult,
 } from './storage-hits.js';
+import type { StorageRecord } from './storage-record.js';
 import {
   checkHighlight,
   requestNumbers,
@@ -55,15 +56,6 @@ import {
 import { TextIndex, type Tokenizer, tokenizerArgument } from './text-index.js';
 import { type HnswOptions, hnswOptions, VectorIndex } from './vector-index.js';
 
-export interface StorageRecord {
-  /** Unique within the storage; hits carry it. */
-  id: string;
-  /** Searched by meaning and by words. */
-  text: string;
-  /** Values for the storage's fields; other keys are ignored. */
-  metadata?: Readonly<Record<string, unknown>> | undefined;
-}
-
 export interface StorageOptions extends HnswOptions {
   /** The records' typed metadata fields. Default: none. */
   fields?: readonly FieldDefinition[] | undefined;
@@ -79,17 +71,23 @@ export interface AssembleOptions extends CallOptions {
 /** Maximum number of hits of a search on this thread: creating their objects takes longer than searching for them. */
 const maxHitsNow = 100;
 
-/** Records with their vectors and words, searched by meaning, by words, or both. Immutable once built. */
-export class Storage extends Handle<NativeStorage> {
+/**
+ * Records with their vectors and words, searched by meaning, by words, or both. They change in batches: update(). A call sees one
+ * version whole.
+ */
+export class Storage extends ChangingStorage<Storage> {
   readonly #ef: number;
   readonly #fields: readonly NativeField[] | undefined;
-  readonly #filters = new RecentFilters((expression) => this.compileFilter(expression));
+  readonly #filters: RecentFilters;
+  readonly #sharesFilters: boolean;
 
-  /** @internal Use Storage.build() or Storage.fromRecords(). */
-  constructor(native: NativeStorage, ef = defaultEf) {
+  /** @internal Use Storage.build(), Storage.empty() or Storage.fromRecords(). `filters`: shared by versions. */
+  constructor(native: NativeStorage, ef = defaultEf, filters?: RecentFilters) {
     super(native);
     this.#ef = ef;
     this.#fields = native.fields;
+    this.#sharesFilters = filters !== undefined;
+    this.#filters = filters ?? new RecentFilters((expression) => this.compileFilter(expression));
   }
 
   /**
@@ -118,6 +116,24 @@ export class Storage extends Handle<NativeStorage> {
     );
   }
 
+  /** Makes a storage without records. @throws as build() */
+  static async empty(dimension: number, options: StorageOptions & CallOptions = {}): Promise<Storage> {
+    const width = dimensionArgument(dimension);
+    const native = {
+      ...hnswOptions(options),
+      tokenizer: tokenizerArgument(options.tokenizer),
+      empty: true as const,
+    };
+    const none = new Float32Array(0);
+    const [ids, texts, rows] = [await toArena([], 'ids'), await toArena([], 'texts'), await toRows(none)];
+    const metadata = options.fields && (await metadataOf([], options.fields, options.signal));
+    return callNative(
+      options.signal,
+      async (cancel) =>
+        new Storage(await binding.buildStorage(ids, texts, rows, width, metadata, native, cancel, undefined)),
+    );
+  }
+
   /**
    * Makes a storage from the records of a file and indexes over them, without copying. Consumes the records, even if it
    * fails; the indexes are shared and may be closed afterwards.
@@ -140,8 +156,12 @@ export class Storage extends Handle<NativeStorage> {
     );
   }
 
+  protected override atVersion(native: NativeStorage): Storage {
+    return new Storage(native, this.#ef, this.#filters);
+  }
+
   override close(): Promise<void> {
-    this.#filters.clear();
+    if (!this.#sharesFilters) this.#filters.clear();
     return super.close();
   }
 
@@ -160,7 +180,7 @@ export class Storage extends Handle<NativeStorage> {
     return this.read((native) => native.tokenizer as Tokenizer);
   }
 
-  /** Memory in bytes. */
+  /** Memory in bytes, of all versions that are kept. */
   get memoryBytes(): number {
     return this.read((native) => native.memoryBytes);
   }
@@ -194,7 +214,7 @@ export class Storage extends Handle<NativeStorage> {
 
   /** Returns the records with these ids, at most 10,000, in this order, without unknown ones. @throws as get() */
   getMany(ids: readonly string[], { signal }: CallOptions = {}): Promise<StoredRecord[]> {
-    return this.run(signal, async (native, cancel) =>
+    return this.runPinned(signal, async (native, cancel) =>
       this.#records(native, await findOrdinals(native, ids, cancel), signal),
     );
   }
@@ -208,7 +228,7 @@ export class Storage extends Handle<NativeStorage> {
   async list(options: ListOptions = {}): Promise<StoredRecord[]> {
     const { signal } = options;
     const { begin, limit } = listRange(options);
-    return this.run(signal, async (native, cancel) => {
+    return this.runPinned(signal, async (native, cancel) => {
       const { ordinals } = await native.matching(...this.#filter(options), begin, limit, cancel);
       return this.#records(native, ordinals, signal);
     });
@@ -224,7 +244,7 @@ export class Storage extends Handle<NativeStorage> {
 
   /** Returns the embedding of a record; undefined for an unknown id. @throws as get() */
   embedding(id: string, { signal }: CallOptions = {}): Promise<Float32Array | undefined> {
-    return this.run(signal, async (native, cancel) => {
+    return this.runPinned(signal, async (native, cancel) => {
       const ordinals = await findOrdinals(native, [id], cancel);
       return ordinals.length === 0 ? undefined : native.rows(ordinals, cancel);
     });
@@ -252,7 +272,7 @@ export class Storage extends Handle<NativeStorage> {
     return this.run(signal, (native, cancel) => native.distinct(ordinals, distance, most, cancel));
   }
 
-  /** @internal The indexes, which share the storage's memory. The caller closes them. */
+  /** @internal The indexes, which share the storage's memory. The caller closes them. @throws UNSUPPORTED unless all is merged */
   indexes(): [VectorIndex, TextIndex] {
     const [vectors, words] = this.read(() => this.handle.indexes());
     return [new VectorIndex(vectors), new TextIndex(words)];
@@ -275,8 +295,8 @@ export class Storage extends Handle<NativeStorage> {
 
   /** Returns the best records for a query. @throws INVALID_ARGUMENT, DIMENSION_MISMATCH, CLOSED, CANCELLED. */
   async search(options: StorageSearchOptions): Promise<StorageSearchResult> {
-    const { hits, plan } = await this.searchInSlices(options, nextTurnOfLoop);
-    return { hits, plan };
+    const { hits, plan, version } = await this.searchInSlices(options, nextTurnOfLoop);
+    return { hits, plan, version };
   }
 
   /**
@@ -284,20 +304,30 @@ export class Storage extends Handle<NativeStorage> {
    * @internal For programs that share the event loop among clients.
    */
   async searchInSlices(options: StorageSearchOptions, nextSlice: NextSlice): Promise<TimedSearchResult> {
+    if (!options?.highlight) return this.#searchInSlices(options, nextSlice);
+    const pinned = this.pin();
+    try {
+      const result = await this.run(options.signal, () => pinned.#searchInSlices(options, nextSlice));
+      await this.run(options.signal, () => pinned.addHighlights(result.hits, options, nextSlice));
+      return result;
+    } finally {
+      pinned.release();
+    }
+  }
+
+  async #searchInSlices(options: StorageSearchOptions, nextSlice: NextSlice): Promise<TimedSearchResult> {
     const request = storageRequest(options, this.#ef || undefined, this.dimension);
     const { signal, variables } = options;
     const filter = options.filter === undefined ? undefined : this.keptFilter(options.filter);
     const { lexical } = request;
     const short = lexical === undefined && request.topK <= maxHitsNow;
     const now = short ? () => this.#searchNow(request, filter, variables) : undefined;
-    const result = await this.runSearch(signal, now, async (native, cancel) => {
+    return this.runSearch(signal, now, async (native, cancel) => {
       const { mode, vector, text } = request;
       const numbers = requestNumbers(request);
       const found = await native.search(numbers, vector, text, filter?.handle, variables, cancel, lexical);
       return convertResult(...found, { mode, fields: this.#fields, signal, nextSlice });
     });
-    if (options.highlight) await this.addHighlights(result.hits, options, nextSlice);
-    return result;
   }
 
   /** @internal Adds the words of the query in each hit's text. */
@@ -333,7 +363,7 @@ export class Storage extends Handle<NativeStorage> {
    * Measures how many of the `k` nearest records a dense search finds at the storage's default `ef`, for some of its
    * own records, each left out of its own search, without a filter and with filters of several kinds. Takes seconds for
    * 100,000 records.
-   * @throws INVALID_ARGUMENT, CLOSED, CANCELLED.
+   * @throws INVALID_ARGUMENT, CLOSED, CANCELLED; UNSUPPORTED unless all changes are merged
    */
   async reportRecall(options: CallOptions & { k?: number | undefined } = {}): Promise<RecallMeasurement[]> {
     const k = hitsArgument(options.k);

@@ -45,7 +45,7 @@ export function listRange({ offset, limit }: ListOptions): { begin: number; limi
 }
 
 /** Checks ids. @throws INVALID_ARGUMENT */
-function idsArgument(ids: readonly string[]): readonly string[] {
+export function idsArgument(ids: readonly string[]): readonly string[] {
   const wrong = Array.isArray(ids) ? ids.find((id) => typeof id !== 'string') : ids;
   if (Array.isArray(ids) && wrong === undefined && ids.length <= maxRecords) return ids;
   const reason = Array.isArray(ids) && wrong === undefined ? `at most ${maxRecords} ids` : 'strings';

@@ -136,6 +136,15 @@ class Handle : public ExportedClass<Derived>, public HandleBase {
     return *value_;
   }
 
+  /// Drops the value; later uses throw as after close(). Running calls keep it.
+  void drop() {
+    if (value_ && value_.use_count() == 1) {
+      runtime_->compute().submit([value = detach(this->Env())] {});
+    } else {
+      detach(this->Env());
+    }
+  }
+
   Napi::Object self() override { return this->Value(); }
 
   static void add_common(Members& members) {

@@ -2,6 +2,7 @@
 
 #include "binding/arguments.h"
 #include "binding/error_translator.h"
+#include "binding/storage_binding.h"
 #include "binding/value_conversion.h"
 
 namespace lorekeep::binding {
@@ -12,9 +13,23 @@ MetadataBufferBinding::Members MetadataBufferBinding::members() {
   };
 }
 
+namespace {
+
+/// Reads fields, or a storage, for its fields.
+std::shared_ptr<const filter::Schema> schema_argument(const Napi::Value& value) {
+  if (!value.IsObject() || value.IsArray()) {
+    return std::make_shared<const filter::Schema>(filter::Schema::parse(to_value(value, "fields")));
+  }
+  const auto storage = unwrap_argument<StorageBinding>(value, "fields")->pinned();
+  if (storage->metadata() == nullptr) fail(Code::kInvalidArgument, "metadata: the storage has no fields");
+  return storage->metadata()->shared_schema();
+}
+
+}  // namespace
+
 MetadataBufferBinding::MetadataBufferBinding(const Napi::CallbackInfo& info) : ExportedClass(info) {
   guarded(info.Env(), [&] {
-    schema_ = std::make_shared<const filter::Schema>(filter::Schema::parse(to_value(info[0], "fields")));
+    schema_ = schema_argument(info[0]);
     builder_ = std::make_shared<filter::ColumnsBuilder>(schema_);
   });
 }

@@ -13,7 +13,8 @@
 
 namespace lorekeep::binding {
 
-/// `new MetadataBuffer(fields)`: the metadata of records, filled in slices like the other buffers.
+/// `new MetadataBuffer(fields)`, or of a storage for its fields: the metadata of records, filled in slices like the
+/// other buffers.
 class MetadataBufferBinding final : public ExportedClass<MetadataBufferBinding> {
  public:
   static constexpr const char* kName = "MetadataBuffer";

@@ -15,6 +15,7 @@
 #include "binding/value_conversion.h"
 #include "binding/vector_index_binding.h"
 #include "store/lexical_search.h"
+#include "vector/flat_index.h"
 #include "vector/recall_report.h"
 
 namespace lorekeep::binding {
@@ -24,12 +25,25 @@ using Found = store::Timed<store::SearchResult>;
 
 using Built = std::shared_ptr<const store::Storage>;
 
-Napi::Value wrap_storage(Napi::Env env, Built&& built) {
-  const std::size_t bytes = built->heap_bytes();
+Napi::Value wrap_live(Napi::Env env, std::shared_ptr<store::LiveStorage>&& built) {
+  const std::size_t bytes = built->current()->heap_bytes();
   return StorageBinding::wrap(env, std::move(built), bytes);
 }
 
+Napi::Value wrap_storage(Napi::Env env, Built&& built) {
+  return wrap_live(env, std::make_shared<store::LiveStorage>(std::move(built)));
+}
+
+std::shared_ptr<const vector::VectorIndex> no_vectors(std::size_t dimension, const VectorOptions& options) {
+  return std::make_shared<const vector::FlatIndex>(vector::VectorMatrix::allocate(options.hnsw.type, 0, dimension));
+}
+
 }  // namespace
+
+const store::Segment& one_segment(const store::Storage& storage) {
+  if (!storage.plain()) fail(Code::kUnsupported, "the storage has changes that are not merged; merge() it first");
+  return *storage.parts().front().segment;
+}
 
 StorageBinding::Members StorageBinding::members() {
   return {
@@ -45,16 +59,25 @@ StorageBinding::Members StorageBinding::members() {
       method<&StorageBinding::rows>("rows"),
       method<&StorageBinding::distinct>("distinct"),
       method<&StorageBinding::indexes>("indexes"),
-      number<&store::Storage::size>("size"),
+      method<&StorageBinding::update>("update"),
+      method<&StorageBinding::forget>("forget"),
+      method<&StorageBinding::merge>("merge"),
+      method<&StorageBinding::merging>("merging"),
+      method<&StorageBinding::pin>("pin"),
+      method<&StorageBinding::release>("release"),
+      method<&StorageBinding::versions>("versions"),
+      method<&StorageBinding::keep>("keep"),
+      getter<&StorageBinding::size>("size"),
+      getter<&StorageBinding::version>("version"),
       getter<&StorageBinding::dimension>("dimension"),
-      number<&store::Storage::memory_bytes>("memoryBytes"),
+      number<&store::LiveStorage::memory_bytes>("memoryBytes"),
       getter<&StorageBinding::tokenizer>("tokenizer"),
       getter<&StorageBinding::fields>("fields"),
   };
 }
 
 Napi::Value StorageBinding::search(const Napi::CallbackInfo& info) {
-  const auto request = std::make_shared<const StorageRequest>(info, use());
+  const auto request = std::make_shared<const StorageRequest>(info, pinned());
   return promise_task(
       info.Env(), {Lane::kQuick, cancel_argument(info[5]), this},
       [request](const TaskContext& task) {
@@ -69,7 +92,7 @@ Napi::Value StorageBinding::search(const Napi::CallbackInfo& info) {
 
 Napi::Value StorageBinding::search_now(const Napi::CallbackInfo& info) {
   const auto begin = store::SearchClock::now();
-  const StorageRequest request(info, use());
+  const StorageRequest request(info, pinned());
   const store::Storage& storage = request.storage();
   // After reading the variables, because their getters may detach the array.
   const std::size_t hits = std::min(request.request({}).top_k, storage.size());
@@ -94,7 +117,7 @@ Napi::Value StorageBinding::search_now(const Napi::CallbackInfo& info) {
 // highlight(text, lexical, ordinals, cancel): of each record the number of matches, then a Highlight of layout.gen.h of
 // each.
 Napi::Value StorageBinding::highlight(const Napi::CallbackInfo& info) {
-  const auto storage = use();
+  const auto storage = pinned();
   auto lexical = lexical_argument(info[1]);
   if (!lexical) lexical = std::make_shared<const store::LexicalOptions>();
   const auto ordinals = ordinals_argument(info[2]);
@@ -119,7 +142,7 @@ Napi::Value StorageBinding::highlight(const Napi::CallbackInfo& info) {
 
 // reportRecall(k, ef, cancel): of each cell a RecallCell of layout.gen.h.
 Napi::Value StorageBinding::report_recall(const Napi::CallbackInfo& info) {
-  const auto storage = use();
+  const auto storage = pinned();
   vector::RecallOptions options;
   options.k = integer_argument(info[0], "k", 1, kMaxHits);
   options.ef = integer_argument(info[1], "ef", 0, vector::kMaxEf);
@@ -127,7 +150,7 @@ Napi::Value StorageBinding::report_recall(const Napi::CallbackInfo& info) {
       info.Env(), {Lane::kLong, cancel_argument(info[2]), this},
       [=](const TaskContext& task) mutable {
         options.work = task.work();
-        return storage->checked([&] { return vector::report_recall(*storage->vectors(), options); });
+        return storage->checked([&] { return vector::report_recall(*one_segment(*storage).vectors(), options); });
       },
       [](Napi::Env env, std::vector<vector::RecallCell>&& cells) -> Napi::Value {
         namespace at = layout::recall_cell;
@@ -144,7 +167,7 @@ Napi::Value StorageBinding::report_recall(const Napi::CallbackInfo& info) {
 }
 
 Napi::Value StorageBinding::compile_filter(const Napi::CallbackInfo& info) {
-  const auto storage = use();
+  const auto storage = pinned();
   static const auto kNoFields = std::make_shared<const filter::Schema>();
   const auto schema = storage->metadata() == nullptr ? kNoFields : storage->metadata()->shared_schema();
   auto predicate = filter::Predicate::compile(to_value(info[0], "filter", filter::kMaxPredicateElements), schema);
@@ -152,24 +175,26 @@ Napi::Value StorageBinding::compile_filter(const Napi::CallbackInfo& info) {
 }
 
 Napi::Value StorageBinding::document_frequency(const Napi::CallbackInfo& info) {
-  const auto storage = use();
-  const auto entry =
-      storage->text_index() == nullptr ? std::nullopt : storage->text_index()->find(string_argument(info[0], "word"));
-  return Napi::Number::New(info.Env(), entry ? entry->documents : 0);
+  const auto storage = pinned();
+  const std::uint32_t documents =
+      storage->text_index() == nullptr ? 0 : storage->words().documents_with(string_argument(info[0], "word"), nullptr);
+  return Napi::Number::New(info.Env(), documents);
 }
 
 Napi::Value StorageBinding::dimension(const Napi::CallbackInfo& info) {
-  return Napi::Number::New(info.Env(), static_cast<double>(peek().vectors()->dimension()));
+  return Napi::Number::New(info.Env(), static_cast<double>(peek().current()->vectors()->dimension()));
 }
 
 Napi::Value StorageBinding::tokenizer(const Napi::CallbackInfo& info) {
-  const text::TextIndex* index = peek().text_index();
+  const auto storage = peek().current();
+  const text::TextIndex* index = storage->text_index();
   if (index == nullptr) return info.Env().Undefined();
   return Napi::String::New(info.Env(), std::string(text::tokenizer_name(index->tokenizer())));
 }
 
 Napi::Value StorageBinding::fields(const Napi::CallbackInfo& info) {
-  const filter::Columns* metadata = peek().metadata();
+  const auto storage = peek().current();
+  const filter::Columns* metadata = storage->metadata();
   if (metadata == nullptr) return info.Env().Undefined();
   return to_js_list(info.Env(), metadata->schema(), [&](const filter::Field& field) {
     Napi::Object object = Napi::Object::New(info.Env());
@@ -197,20 +222,28 @@ Napi::Value build_storage(const Napi::CallbackInfo& info) {
   const Napi::Object given = object_argument(info[5], "options");
   const VectorOptions vectors = vector_options(given);
   const text::Tokenizer tokenizer = tokenizer_argument(given.Get("tokenizer"));
+  const bool may_be_empty = !given.Get("empty").IsUndefined();
   return promise_task(
       info.Env(), {Lane::kLong, cancel_argument(info[6]), nullptr, progress_argument(info[7])},
       [=](const TaskContext& task) {
         store::StorageParts parts;
+        const bool empty = may_be_empty && input->ids.size() == 0;
         if (input->metadata) {
           parts.metadata = std::make_shared<const filter::Columns>(std::move(*input->metadata).build());
         }
         parts.text_index = build_text(input->texts, tokenizer, vectors.threads, task);
-        parts.vectors = build_vectors(std::move(input->rows), dimension, vectors, task);
+        parts.vectors =
+            empty ? no_vectors(dimension, vectors) : build_vectors(std::move(input->rows), dimension, vectors, task);
         parts.ids = std::move(input->ids);
         parts.texts = std::move(input->texts);
-        return std::make_shared<const store::Storage>(std::move(parts));
+        const store::SegmentKind kind{vectors.hnsw, !vectors.flat};
+        if (!empty) {
+          return std::make_shared<store::LiveStorage>(std::make_shared<const store::Storage>(std::move(parts)), kind);
+        }
+        std::vector<store::Part> none{{std::make_shared<const store::Segment>(std::move(parts)), nullptr}};
+        return std::make_shared<store::LiveStorage>(std::make_shared<const store::Storage>(std::move(none), 0), kind);
       },
-      wrap_storage);
+      wrap_live);
 }
 
 Napi::Value assemble_storage(const Napi::CallbackInfo& info) {

@@ -47,10 +47,15 @@ Matching matching_records(const store::Storage& storage, const store::PreparedFi
     return found;
   }
   const auto matching = store::matching_rows(*filter, storage, &cancel);
-  matching->rows.for_each([&](std::uint32_t ordinal) {
-    if (found.count >= begin && found.ordinals.size() < limit) found.ordinals.push_back(ordinal);
-    ++found.count;
-  });
+  for (std::size_t part = 0; part < matching->parts(); ++part) {
+    const std::uint32_t first = storage.parts()[part].first_row;
+    matching->of(part).rows.for_each([&](std::uint32_t row) {
+      if (found.count >= begin && found.ordinals.size() < limit) {
+        found.ordinals.push_back(storage.ordinal_of(first + row));
+      }
+      ++found.count;
+    });
+  }
   return found;
 }
 
@@ -60,7 +65,7 @@ Matching matching_records(const store::Storage& storage, const store::PreparedFi
 Napi::Value StorageBinding::find(const Napi::CallbackInfo& info) {
   return promise_task(
       info.Env(), {Lane::kQuick, cancel_argument(info[1]), this},
-      [storage = use(), ids = strings_argument(info[0], "ids")](const TaskContext&) {
+      [storage = pinned(), ids = strings_argument(info[0], "ids")](const TaskContext&) {
         return storage->checked([&] {
           std::vector<std::int32_t> ordinals;
           for (const std::string& id : ids) {
@@ -75,7 +80,7 @@ Napi::Value StorageBinding::find(const Napi::CallbackInfo& info) {
 
 // matching(filter, variables, begin, limit, cancel): ordinals and count.
 Napi::Value StorageBinding::matching(const Napi::CallbackInfo& info) {
-  const auto storage = use();
+  const auto storage = pinned();
   std::shared_ptr<const store::PreparedFilter> filter;
   if (!info[0].IsUndefined()) {
     const auto compiled = unwrap_argument<FilterBinding>(info[0], "filter")->compiled();
@@ -96,7 +101,7 @@ Napi::Value StorageBinding::matching(const Napi::CallbackInfo& info) {
 
 // records(ordinals): numbers and a reader, as search() returns them.
 Napi::Value StorageBinding::records(const Napi::CallbackInfo& info) {
-  const auto storage = use();
+  const auto storage = pinned();
   store::SearchResult found;
   for (const std::uint32_t ordinal : known_ordinals(info[0], *storage)) {
     store::Hit hit{};
@@ -108,7 +113,7 @@ Napi::Value StorageBinding::records(const Napi::CallbackInfo& info) {
 
 // rows(ordinals, cancel): the embeddings.
 Napi::Value StorageBinding::rows(const Napi::CallbackInfo& info) {
-  const auto storage = use();
+  const auto storage = pinned();
   return promise_task(
       info.Env(), {Lane::kQuick, cancel_argument(info[1]), this},
       [storage, ordinals = known_ordinals(info[0], *storage)](const TaskContext& task) {
@@ -116,7 +121,7 @@ Napi::Value StorageBinding::rows(const Napi::CallbackInfo& info) {
           std::vector<float> rows;
           for (const std::uint32_t ordinal : ordinals) {
             task.cancel.check();
-            const std::vector<float> row = storage->vectors()->row(ordinal);
+            const std::vector<float> row = storage->embedding(ordinal);
             rows.insert(rows.end(), row.begin(), row.end());
           }
           return rows;
@@ -127,7 +132,7 @@ Napi::Value StorageBinding::rows(const Napi::CallbackInfo& info) {
 
 // distinct(ordinals, distance, most, cancel): positions of the records that are kept.
 Napi::Value StorageBinding::distinct(const Napi::CallbackInfo& info) {
-  const auto storage = use();
+  const auto storage = pinned();
   const auto distance = static_cast<float>(info[1].ToNumber().DoubleValue());
   const auto most = integer_argument(info[2], "most", 0, std::uint64_t{1} << 32);
   return promise_task(
@@ -140,10 +145,11 @@ Napi::Value StorageBinding::distinct(const Napi::CallbackInfo& info) {
 
 // indexes(): [vector index, text index], which share the storage's memory.
 Napi::Value StorageBinding::indexes(const Napi::CallbackInfo& info) {
-  const auto storage = use();
+  const auto storage = pinned();
+  const store::StorageParts& parts = one_segment(*storage).parts();
   Napi::Array pair = Napi::Array::New(info.Env(), 2);
-  pair.Set(0u, wrap_index(info.Env(), std::shared_ptr(storage->parts().vectors)));
-  pair.Set(1u, wrap_text_index(info.Env(), std::shared_ptr(storage->parts().text_index)));
+  pair.Set(0u, wrap_index(info.Env(), std::shared_ptr(parts.vectors)));
+  pair.Set(1u, wrap_text_index(info.Env(), std::shared_ptr(parts.text_index)));
   return pair;
 }
 

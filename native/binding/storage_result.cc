@@ -61,9 +61,10 @@ class Flattener {
     next_[at::kLexicalScore] = or_absent(hit.lexical_score);
     next_[at::kRelevance] = hit.relevance;
     next_ += at::kNumbers;
-    add_rest(to_js_text(env_, storage_.id(hit.ordinal)));
-    add_rest(to_js_text(env_, storage_.text(hit.ordinal)));
-    if (storage_.metadata() != nullptr) add_fields(*storage_.metadata(), hit.ordinal);
+    const store::Place place = storage_.place(hit.ordinal);
+    add_rest(to_js_text(env_, place.segment.id(place.row)));
+    add_rest(to_js_text(env_, place.segment.text(place.row)));
+    if (place.segment.metadata() != nullptr) add_fields(*place.segment.metadata(), place.row);
   }
   Napi::Array rest() const { return rest_; }
 
@@ -110,6 +111,7 @@ std::size_t hit_numbers(const store::Storage& storage) noexcept {
 void write_head(const store::Storage& storage, const store::SearchResult& found, std::span<double> numbers) {
   numbers[head::kHits] = static_cast<double>(found.hits.size());
   write_plan(storage, found.plan, numbers);
+  numbers[head::kVersion] = static_cast<double>(storage.version());
   numbers[head::kFloor] = found.floor.value_or(kAbsent);
   write_times(found.times, numbers);
 }

@@ -10,17 +10,22 @@
 
 namespace lorekeep::store {
 
+class Storage;
+
 /// Statistics of the cosines between a query and sampled records.
 struct Background {
   double mean = 0;
   double floor = 0;  // mean of the least quarter: records of other subjects, even if most are about the query's
 };
 
-/// Copies of evenly spaced rows of an index, at most kRows. Immutable and thread-safe.
+/// Copies of the embeddings of evenly spaced records, at most kRows. Immutable and thread-safe.
 class BackgroundSample {
  public:
   static constexpr std::size_t kRows = 64;
 
+  /// Precondition: the storage has vectors.
+  explicit BackgroundSample(const Storage& storage);
+  /// The same for one index.
   explicit BackgroundSample(const vector::VectorIndex& vectors);
 
   /// Returns mean and floor of the query's cosines with the sampled rows. Throws as VectorIndex::score().

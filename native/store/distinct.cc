@@ -19,7 +19,7 @@ std::vector<std::uint32_t> distinct(const Storage& storage, std::span<const std:
   std::vector<std::vector<float>> kept;
   for (std::uint32_t i = 0; i < ordinals.size() && positions.size() < most; ++i) {
     if (cancel != nullptr) cancel->check();
-    std::vector<float> row = storage.vectors()->row(ordinals[i]);
+    std::vector<float> row = storage.embedding(ordinals[i]);
     const auto repeats = [&](const std::vector<float>& earlier) {
       if (row == earlier) return true;  // rows of f16 are not quite of length 1
       const float dot = vector::kernels().dot_f32(row.data(), earlier.data(), dimension);

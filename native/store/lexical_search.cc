@@ -6,30 +6,32 @@ namespace lorekeep::store {
 
 LexicalTexts::LexicalTexts(const Storage& storage, const LexicalOptions& options, const Work& work) {
   if (storage.text_index() == nullptr) fail(Code::kInvalidArgument, "mode: the storage has no text index");
-  texts_.push_back({storage.text_index(),
-                    [&storage](std::size_t record) { return storage.text(static_cast<std::uint32_t>(record)); }});
-  const filter::Columns* const metadata = storage.metadata();
+  texts_.emplace_back(&storage.words(), [&storage](std::size_t row) {
+    const Place at = storage.place_of_row(static_cast<std::uint32_t>(row));
+    return at.segment.text(at.row);
+  });
   for (const auto& [field, boost] : options.boosts) {
-    fields_.push_back(storage.field_texts().index(metadata, field, storage.text_index()->tokenizer(), work));
-    texts_.push_back({fields_.back().get(),
-                      [metadata, position = *metadata->schema().find(field)](std::size_t record) {
-                        return field_text(*metadata, position, record);
-                      },
-                      boost});
+    fields_.push_back(storage.field_words(field, work));
+    const std::size_t position = *storage.metadata()->schema().find(field);
+    const auto text_of = [&storage, position](std::size_t row) {
+      const Place at = storage.place_of_row(static_cast<std::uint32_t>(row));
+      return field_text(*at.segment.metadata(), position, at.row);
+    };
+    texts_.emplace_back(&fields_.back()->collection, text_of, boost);
   }
 }
 
-std::vector<const text::TextIndex*> LexicalTexts::indexes() const {
-  std::vector<const text::TextIndex*> indexes;
-  for (const text::SearchedTexts& texts : texts_) indexes.push_back(texts.index);
-  return indexes;
+std::vector<const text::TextCollection*> LexicalTexts::collections() const {
+  std::vector<const text::TextCollection*> collections;
+  for (const text::SearchedTexts& texts : texts_) collections.push_back(texts.collection);
+  return collections;
 }
 
 std::vector<std::vector<text::Highlight>> highlights(const Storage& storage, std::string_view query,
                                                      const LexicalOptions& options,
                                                      std::span<const std::uint32_t> ordinals, const Work& work) {
   const LexicalTexts texts(storage, options, work);
-  const text::Highlighter highlighter(texts.indexes(), query, options.query, work.cancel);
+  const text::Highlighter highlighter(texts.collections(), query, options.query, work.cancel);
   std::vector<std::vector<text::Highlight>> found;
   for (const std::uint32_t ordinal : ordinals) {
     work.check();

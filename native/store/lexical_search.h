@@ -14,17 +14,17 @@
 
 namespace lorekeep::store {
 
-/// The texts of a storage that a query searches. The storage must outlive it.
+/// The texts of a storage that a query searches, by row. The storage must outlive it.
 class LexicalTexts {
  public:
   /// Throws as FieldTexts::index().
   LexicalTexts(const Storage& storage, const LexicalOptions& options, const Work& work);
 
   const std::vector<text::SearchedTexts>& texts() const noexcept { return texts_; }
-  std::vector<const text::TextIndex*> indexes() const;
+  std::vector<const text::TextCollection*> collections() const;
 
  private:
-  std::vector<std::shared_ptr<const text::TextIndex>> fields_;
+  std::vector<std::shared_ptr<const FieldCollection>> fields_;
   std::vector<text::SearchedTexts> texts_;
 };
 

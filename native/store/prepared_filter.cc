@@ -6,18 +6,49 @@
 
 namespace lorekeep::store {
 
+namespace {
+
+/// Whether the rows are of a storage with parts of these sizes.
+bool fits(const MatchingRows& matching, const Storage& storage) {
+  if (matching.parts() != storage.parts().size()) return false;
+  for (std::size_t i = 0; i < matching.parts(); ++i) {
+    if (matching.of(i).rows.size() != storage.parts()[i].segment->size()) return false;
+  }
+  return true;
+}
+
+PartRows rows_of(const PreparedFilter& filter, const Part& part, const CancelToken* cancel) {
+  const Segment& segment = *part.segment;
+  PartRows found;
+  if (segment.metadata() != nullptr) {
+    found.rows = filter::evaluate(*filter.predicate, *segment.metadata(), cancel);
+  } else {
+    const filter::Columns none(std::make_shared<const filter::Schema>(), segment.size(), {});
+    found.rows = filter::evaluate(*filter.predicate, none, cancel);
+  }
+  if (part.live() != nullptr) found.rows.intersect(*part.live());
+  if (filter.to_cell_order && segment.vectors() != nullptr) {
+    found.rows_in_cell_order = segment.vectors()->to_cell_order(found.rows, cancel);
+  }
+  return found;
+}
+
+}  // namespace
+
 std::shared_ptr<const MatchingRows> matching_rows(const PreparedFilter& filter, const Storage& storage,
                                                   const CancelToken* cancel) {
   if (filter.known) {
-    if (filter.known->rows.size() == storage.size()) return filter.known;
+    if (fits(*filter.known, storage)) return filter.known;
     fail(Code::kInvalidArgument, "filter: it was prepared for another storage", {{"field", "filter"}});
   }
-  const filter::Columns none(std::make_shared<const filter::Schema>(), storage.size(), {});
-  const filter::Columns& metadata = storage.metadata() == nullptr ? none : *storage.metadata();
   auto found = std::make_shared<MatchingRows>();
-  found->rows = filter::evaluate(*filter.predicate, metadata, cancel);
-  if (filter.to_cell_order && storage.vectors() != nullptr) {
-    found->rows_in_cell_order = storage.vectors()->to_cell_order(found->rows, cancel);
+  for (const Part& part : storage.parts()) {
+    PartRows rows = rows_of(filter, part, cancel);
+    if (&part == &storage.parts().front()) {
+      static_cast<PartRows&>(*found) = std::move(rows);
+    } else {
+      found->others.push_back(std::move(rows));
+    }
   }
   return found;
 }

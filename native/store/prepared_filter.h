@@ -16,10 +16,23 @@ namespace lorekeep::store {
 class Storage;
 struct SearchResult;
 
-/// The rows of a storage that a filter matches.
-struct MatchingRows {
+/// The rows of a part that a filter matches, without removed ones.
+struct PartRows {
   Bitmap rows;
   Bitmap rows_in_cell_order;  // see vector::VectorIndex::to_cell_order(); empty if not computed
+};
+
+/// The rows of a storage that a filter matches: of its first part, and of the others.
+struct MatchingRows : PartRows {
+  std::vector<PartRows> others;
+
+  const PartRows& of(std::size_t part) const noexcept { return part == 0 ? *this : others[part - 1]; }
+  std::size_t parts() const noexcept { return 1 + others.size(); }
+  std::size_t count() const noexcept {
+    std::size_t total = rows.count();
+    for (const PartRows& part : others) total += part.rows.count();
+    return total;
+  }
 };
 
 /// The filter of one search. Plain data; several searches may share it.

@@ -57,7 +57,7 @@ void check(const Storage& storage, const SearchRequest& request) {
 StoragePlan plan_of(const Query& query, const Legs& legs, const Ranking& ranking) {
   StoragePlan plan;
   plan.mode = query.request().mode;
-  if (query.matching()) plan.matched = query.matching()->rows.count();
+  if (query.matching()) plan.matched = query.matching()->count();
   if (legs.dense) {
     plan.dense = true;
     plan.dense_path = legs.dense->plan.path;
@@ -85,6 +85,9 @@ SearchResult search_stages(const Storage& storage, const SearchRequest& request)
   result.times = {query.filter_ms(), legs.dense ? legs.dense->ms : 0, legs.lexical ? legs.lexical->ms : 0, ranking.ms};
   result.matching = query.matching();
   result.hits = std::move(ranking.hits);
+  if (!storage.plain()) {
+    for (Hit& hit : result.hits) hit.ordinal = storage.ordinal_of(hit.ordinal);
+  }
   return result;
 }
 

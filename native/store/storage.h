@@ -1,55 +1,102 @@
-// An embedded string storage in memory: records and their indexes.
+// One version of an embedded string storage in memory: records and their indexes. See
+// docs/internals/changing-storages.md.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
-#include "core/files/mapped_file.h"
-#include "core/values/text_arena.h"
-#include "core/values/text_table.h"
-#include "filter/columns.h"
 #include "store/background.h"
-#include "store/field_texts.h"
 #include "store/search.h"
-#include "text/text_index.h"
-#include "vector/vector_index.h"
+#include "store/segment.h"
+#include "store/tombstones.h"
+#include "text/text_collection.h"
 
 namespace lorekeep::store {
 
-/// The parts of a storage. All parts describe the same records in the same order; the ordinal is the position.
-struct StorageParts {
-  TextArena ids;                                       // unique, not empty, UTF-8
-  TextArena texts;                                     // one per id
-  std::shared_ptr<const vector::VectorIndex> vectors;  // null: no dense search
-  std::shared_ptr<const text::TextIndex> text_index;   // null: no lexical search
-  std::shared_ptr<const filter::Columns> metadata;     // null: no fields, no filter
-  std::shared_ptr<const MappedFile> file;              // mapped file with ids and texts; null: they are in memory
-  bool ids_checked = false;                            // the reader has checked that ids are unique and not empty
+/// A segment of a storage. Rows of a storage count the records of all segments, removed ones included, and begin at
+/// multiples of 64 in each; ordinals count the others.
+struct Part {
+  std::shared_ptr<const Segment> segment;
+  std::shared_ptr<const Tombstones> removed;  // null: none
+  std::uint32_t first_row = 0;
+  std::uint32_t first_ordinal = 0;
+
+  /// Number of records that are not removed.
+  std::size_t size() const noexcept { return removed ? removed->live_rows() : segment->size(); }
+  /// Null: nothing is removed.
+  const Bitmap* live() const noexcept { return removed ? &removed->live() : nullptr; }
 };
 
-/// Immutable and thread-safe.
+/// Where a record is.
+struct Place {
+  const Segment& segment;
+  std::uint32_t row;  // in the segment
+};
+
+/// The texts of a string field in all parts.
+struct FieldCollection {
+  std::vector<std::shared_ptr<const text::TextIndex>> indexes;  // one per part
+  text::TextCollection collection;
+};
+
+/// Immutable and thread-safe. Its records look like those of one segment: ordinal i is the i-th record.
 class Storage {
  public:
-  /// Throws Error(kInvalidArgument) if there are no records, a part has another number of records, or an id is empty or
-  /// occurs twice (naming both positions).
+  /// Throws Error(kInvalidArgument) if there are no records, and as Segment.
   explicit Storage(StorageParts parts);
+  /// `parts`: segments and tombstones, at least one, with equal kinds of indexes and the same fields; all may be empty.
+  /// Throws Error(kInvalidArgument) for too many records.
+  Storage(std::vector<Part> parts, std::uint64_t version);
 
-  std::size_t size() const noexcept { return parts_.ids.size(); }
+  std::uint64_t version() const noexcept { return version_; }
+  const std::vector<Part>& parts() const noexcept { return parts_; }
+  /// Whether nothing was changed or everything is merged: rows are ordinals.
+  bool plain() const noexcept { return plain_; }
+
+  std::size_t size() const noexcept { return size_; }
+  /// One more than the last row.
+  std::uint32_t rows() const noexcept;
   /// Precondition: ordinal < size(). The views are valid as long as the storage.
-  std::string_view id(std::uint32_t ordinal) const noexcept { return parts_.ids[ordinal]; }
-  std::string_view text(std::uint32_t ordinal) const noexcept { return parts_.texts[ordinal]; }
+  std::string_view id(std::uint32_t ordinal) const noexcept { return id_at(place(ordinal)); }
+  std::string_view text(std::uint32_t ordinal) const noexcept { return text_at(place(ordinal)); }
+  Place place(std::uint32_t ordinal) const noexcept {
+    return plain_ ? Place{*parts_.front().segment, ordinal} : place_of_row(row_of(ordinal));
+  }
+  Place place_of_row(std::uint32_t row) const noexcept {
+    const Part& part = parts_[part_of_row(row)];
+    return {*part.segment, row - part.first_row};
+  }
+  /// Precondition: ordinal < size(); row is of a record that is not removed. Both ascend together.
+  std::uint32_t row_of(std::uint32_t ordinal) const noexcept;
+  std::uint32_t ordinal_of(std::uint32_t row) const noexcept;
+  std::size_t part_of_row(std::uint32_t row) const noexcept;
 
-  const vector::VectorIndex* vectors() const noexcept { return parts_.vectors.get(); }
-  const text::TextIndex* text_index() const noexcept { return parts_.text_index.get(); }
-  const StorageParts& parts() const noexcept { return parts_; }
-  const filter::Columns* metadata() const noexcept { return parts_.metadata.get(); }
-  /// Indexes of string fields.
-  FieldTexts& field_texts() const noexcept { return field_texts_; }
-  /// Returns the ordinal of an id. The first call enters all ids into a table: some 50 ns per record.
+  /// Vector index, text index and fields of the first part; null if there are none. The other parts have the same
+  /// dimension, tokenizer and fields.
+  const vector::VectorIndex* vectors() const noexcept { return parts_.front().segment->vectors(); }
+  const text::TextIndex* text_index() const noexcept { return parts_.front().segment->text_index(); }
+  const filter::Columns* metadata() const noexcept { return parts_.front().segment->metadata(); }
+  /// The words of all records. Precondition: text_index() is set.
+  const text::TextCollection& words() const noexcept { return *words_; }
+  /// The words of a string field. Made on first use. Throws as FieldTexts::index().
+  std::shared_ptr<const FieldCollection> field_words(const std::string& field, const Work& work) const;
+
+  /// Returns the ordinal of an id. The first call enters the ids into tables: some 50 ns per record.
   std::optional<std::uint32_t> find(std::string_view id) const;
+  /// The row of an id.
+  std::optional<std::uint32_t> find_row(std::string_view id) const;
+  /// Returns the embedding of a record. Preconditions: vectors() is set, ordinal < size().
+  std::vector<float> embedding(std::uint32_t ordinal) const;
+  /// Sets distances[i] to the distance of a row. Throws as vector::VectorIndex::score().
+  void score(std::span<const float> query, std::span<const std::uint32_t> rows, std::span<float> distances) const;
   /// Made on first use. Precondition: vectors() is set.
   const BackgroundSample& background() const;
   std::size_t memory_bytes() const noexcept;
@@ -73,20 +120,23 @@ class Storage {
   }
 
  private:
-  struct LazyBackground {
-    std::once_flag once;
-    std::unique_ptr<const BackgroundSample> sample;
+  struct Lazy {
+    std::once_flag background_once;
+    std::unique_ptr<const BackgroundSample> background;
+    std::mutex fields_mutex;
+    std::map<std::string, std::shared_ptr<const FieldCollection>> fields;
   };
 
-  struct LazyIds {
-    std::once_flag once;
-    TextTable table;
-  };
+  static std::string_view id_at(Place place) noexcept { return place.segment.id(place.row); }
+  static std::string_view text_at(Place place) noexcept { return place.segment.text(place.row); }
+  void collect_words();
 
-  StorageParts parts_;
-  std::unique_ptr<LazyIds> ids_ = std::make_unique<LazyIds>();
-  mutable FieldTexts field_texts_;
-  std::unique_ptr<LazyBackground> background_ = std::make_unique<LazyBackground>();
+  std::vector<Part> parts_;
+  std::uint64_t version_ = 0;
+  std::size_t size_ = 0;
+  bool plain_ = true;
+  std::optional<text::TextCollection> words_;
+  std::unique_ptr<Lazy> lazy_ = std::make_unique<Lazy>();
 };
 
 }  // namespace lorekeep::store

@@ -38,14 +38,14 @@ inline void prefetch(const void* address) noexcept {
 
 }  // namespace
 
-BlockMaxSearch::BlockMaxSearch(const IndexData& data, std::span<const QueryTermPostings> terms, std::size_t k,
-                               const Bitmap* filter, const CancelToken* cancel)
+BlockMaxSearch::BlockMaxSearch(const IndexData& data, const Bm25Norm& norm, std::span<const QueryTermPostings> terms,
+                               std::size_t k, const Bitmap* filter, const CancelToken* cancel)
     : data_(data),
       terms_(terms),
       k_(k),
       filter_(filter),
       cancel_(cancel),
-      norm_(data.norm()),
+      norm_(norm),
       rounding_(rounding_allowance(terms.size())),
       bounds_(data.blocks()),
       bodies_(terms.size()),

@@ -21,8 +21,9 @@ namespace lorekeep::text {
 class BlockMaxSearch {
  public:
   /// `terms` in the order of bm25.h, none absent from the index; 1 <= k; `filter` and `cancel` may be null.
-  BlockMaxSearch(const IndexData& data, std::span<const QueryTermPostings> terms, std::size_t k, const Bitmap* filter,
-                 const CancelToken* cancel);
+  /// `norm`: of the collection that the index is a part of.
+  BlockMaxSearch(const IndexData& data, const Bm25Norm& norm, std::span<const QueryTermPostings> terms, std::size_t k,
+                 const Bitmap* filter, const CancelToken* cancel);
 
   std::vector<Scored> run();
 

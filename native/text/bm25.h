@@ -45,6 +45,9 @@ class Bm25Norm {
   /// The norm of a document of `length` tokens.
   float of(std::uint32_t length) const noexcept { return kBase + slope_ * static_cast<float>(length); }
 
+  /// The norm per token.
+  float slope() const noexcept { return slope_; }
+
   /// tf / (tf + norm): in [0, 1], rises with tf, falls with length. `frequency` is in [1, kMaxTermFrequency].
   float fraction(std::uint32_t frequency, std::uint32_t length) const noexcept {
     return bm25_fraction(frequency, of(length));

@@ -79,17 +79,27 @@ class Phrase {
   std::vector<std::string_view> other_ends_;  // terms that match the prefix without beginning with it
 };
 
+/// Calls visit(row, frequency) for the remaining documents of a part with a term.
 template <class Visit>
-void for_each_posting_of(const TermEntry& entry, std::uint32_t blocks, const Work& work, Visit&& visit) {
-  const QueryTermPostings postings({entry, 1.0f}, blocks);
+void for_each_posting_of(const CollectionPart& part, std::string_view term, const Work& work, Visit&& visit) {
+  const auto entry = part.index->find(term, work.cancel);
+  if (!entry) return;
+  const std::uint32_t blocks = part.index->data().blocks();
+  const QueryTermPostings postings({*entry, 1.0f}, blocks);
   for (std::uint32_t block = 0; block < blocks; ++block) {
     if (block % kBlocksPerPoll == 0) work.check();
     const QueryTermPostings::Body body = postings.find(block);
     if (body.size == 0) continue;
     for_each_posting(body.data, body.size, [&](std::uint32_t local, std::uint32_t frequency) {
-      visit(block * kBlockDocuments + local, frequency);
+      const std::uint32_t document = block * kBlockDocuments + local;
+      if (part.live == nullptr || part.live->test(document)) visit(part.first + document, frequency);
     });
   }
+}
+
+template <class Visit>
+void for_each_posting_of(const TextCollection& collection, std::string_view term, const Work& work, Visit&& visit) {
+  for (const CollectionPart& part : collection.parts()) for_each_posting_of(part, term, work, visit);
 }
 
 /// Returns how many words of a text have one of the stems and begin as the prefix does.
@@ -100,20 +110,21 @@ std::uint32_t words_of_stems(std::string_view text, const TermUnion& any) {
   return count;
 }
 
-std::vector<const TextIndex*> indexes_of(std::span<const SearchedTexts> texts) {
-  std::vector<const TextIndex*> indexes;
-  for (const SearchedTexts& text : texts) indexes.push_back(text.index);
-  return indexes;
+std::vector<const TextCollection*> collections_of(std::span<const SearchedTexts> texts) {
+  std::vector<const TextCollection*> collections;
+  for (const SearchedTexts& text : texts) collections.push_back(text.collection);
+  return collections;
 }
 
 }  // namespace
 
 ExtendedSearch::ExtendedSearch(std::span<const SearchedTexts> texts, std::string_view query,
                                const QueryOptions& options, const Bitmap* candidates, const Work& work)
-    : documents_(texts.front().index->documents()),
-      candidates_(candidates),
-      clauses_(analyse_query(indexes_of(texts), query, options, work.cancel)),
-      frequencies_(documents_) {
+    : rows_(texts.front().collection->rows()),
+      live_(candidates == nullptr ? texts.front().collection->live_rows() : std::nullopt),
+      candidates_(live_ ? &*live_ : candidates),
+      clauses_(analyse_query(collections_of(texts), query, options, work.cancel)),
+      frequencies_(rows_) {
   for (const QueryClause& clause : clauses_) add(clause, texts, work);
   add_scores();
   constrain(texts, work);
@@ -127,10 +138,11 @@ void ExtendedSearch::add(const QueryClause& clause, std::span<const SearchedText
   for (const TermUnion& all : clause.unions) {
     bool found = false;
     for (const SearchedTexts& text : texts) {
-      Part part{0, all.terms.front(), text.index, postings_of(text, all, work)};
+      Part part{0, all.terms.front(), text.collection, postings_of(text, all, work)};
       if (part.postings.empty()) continue;
       found = true;
-      part.weight = text.boost * (all.share * bm25_weight(documents_, part.postings.size(), clause.occurrences));
+      const std::uint32_t documents = text.collection->documents();
+      part.weight = text.boost * (all.share * bm25_weight(documents, part.postings.size(), clause.occurrences));
       parts_.push_back(std::move(part));
     }
     if (!clause.phrase.empty()) terms_ += found ? 1 : 0;
@@ -142,13 +154,10 @@ void ExtendedSearch::add(const QueryClause& clause, std::span<const SearchedText
 /// Returns the documents with any of the terms, ascending, and how often these occur together.
 std::vector<ExtendedSearch::Posting> ExtendedSearch::postings_of(const SearchedTexts& texts, const TermUnion& any,
                                                                  const Work& work) {
-  const TextIndex& index = *texts.index;
   std::vector<Posting> postings;
   for (const std::string& term : any.terms) {
     work.check();
-    const auto entry = index.find(term, work.cancel);
-    if (!entry) continue;
-    for_each_posting_of(*entry, index.data().blocks(), work,
+    for_each_posting_of(*texts.collection, term, work,
                         [&](std::uint32_t document, std::uint32_t frequency) { count(document, frequency, postings); });
   }
   if (!any.stems.empty()) count_words_of_stems(texts, any, postings, work);
@@ -170,11 +179,9 @@ void ExtendedSearch::count(std::uint32_t document, std::uint32_t frequency, std:
 /// Counts the words of stems that begin as the prefix does. The texts of the documents with these stems are read.
 void ExtendedSearch::count_words_of_stems(const SearchedTexts& texts, const TermUnion& any,
                                           std::vector<Posting>& postings, const Work& work) {
-  Bitmap with_stem(documents_);
+  Bitmap with_stem(rows_);
   for (const std::string& stem : any.stems) {
-    const auto entry = texts.index->find(stem, work.cancel);
-    if (!entry) continue;
-    for_each_posting_of(*entry, texts.index->data().blocks(), work,
+    for_each_posting_of(*texts.collection, stem, work,
                         [&](std::uint32_t document, std::uint32_t) { with_stem.set(document); });
   }
   std::vector<std::uint32_t> documents;
@@ -190,21 +197,20 @@ void ExtendedSearch::add_scores() {
   std::sort(parts_.begin(), parts_.end(), [](const Part& a, const Part& b) {
     return a.weight != b.weight ? a.weight > b.weight : a.first_term < b.first_term;
   });
-  scores_.assign(documents_, 0.0f);
+  scores_.assign(rows_, 0.0f);
   for (const Part& part : parts_) {
-    const IndexData& data = part.index->data();
-    const Bm25Norm norm = data.norm();
+    const Bm25Norm norm = part.collection->norm();
     for (const Posting& posting : part.postings) {
       float& score = scores_[posting.document];
       scored_ += score == 0 ? 1 : 0;
-      score += part.weight * norm.fraction(posting.frequency, data.lengths[posting.document]);
+      score += part.weight * norm.fraction(posting.frequency, part.collection->length(posting.document));
     }
   }
   parts_.clear();
 }
 
 Bitmap ExtendedSearch::matching(const QueryClause& clause, std::span<const SearchedTexts> texts, const Work& work) {
-  Bitmap all(documents_);
+  Bitmap all(rows_);
   for (const SearchedTexts& text : texts) {
     if (!clause.phrase.empty()) {
       all.unite(with_phrase(clause, text, work));
@@ -219,10 +225,10 @@ Bitmap ExtendedSearch::matching(const QueryClause& clause, std::span<const Searc
 }
 
 Bitmap ExtendedSearch::with_phrase(const QueryClause& clause, const SearchedTexts& texts, const Work& work) {
-  Bitmap candidates(documents_, true);
+  Bitmap candidates(rows_, true);
   if (allowed_) candidates.intersect(*allowed_);
   for (const TermUnion& any : clause.unions) {
-    Bitmap with_word(documents_);
+    Bitmap with_word(rows_);
     for (const Posting& posting : postings_of(texts, any, work)) with_word.set(posting.document);
     candidates.intersect(with_word);
   }
@@ -232,10 +238,10 @@ Bitmap ExtendedSearch::with_phrase(const QueryClause& clause, const SearchedText
   const Phrase phrase(clause);
   parallel_for(work, documents.size(), kDocumentsPerPiece, [&](std::size_t begin, std::size_t end, std::size_t) {
     for (std::size_t i = begin; i < end; ++i) {
-      found[i] = phrase.occurs_in(texts.text_of(documents[i]), texts.index->tokenizer());
+      found[i] = phrase.occurs_in(texts.text_of(documents[i]), texts.collection->tokenizer());
     }
   });
-  Bitmap with(documents_);
+  Bitmap with(rows_);
   for (std::size_t i = 0; i < documents.size(); ++i) {
     if (found[i] != 0) with.set(documents[i]);
   }
@@ -247,7 +253,7 @@ void ExtendedSearch::constrain(std::span<const SearchedTexts> texts, const Work&
   for (const bool phrases : {false, true}) {
     for (const QueryClause& clause : clauses_) {
       if (clause.sign == Clause::Sign::kNone || clause.phrase.empty() == phrases) continue;
-      if (!allowed_) allowed_ = candidates_ != nullptr ? *candidates_ : Bitmap(documents_, true);
+      if (!allowed_) allowed_ = candidates_ != nullptr ? *candidates_ : Bitmap(rows_, true);
       Bitmap found = matching(clause, texts, work);
       if (clause.sign == Clause::Sign::kExcluded) found.complement();
       allowed_->intersect(found);
@@ -257,8 +263,8 @@ void ExtendedSearch::constrain(std::span<const SearchedTexts> texts, const Work&
 
 std::vector<Scored> ExtendedSearch::search(std::size_t k) const {
   const Bitmap* const selected = allowed_ ? &*allowed_ : candidates_;
-  TopK<HighestFirst> best(std::min<std::size_t>(k, documents_));
-  for (std::uint32_t document = 0; document < documents_; ++document) {
+  TopK<HighestFirst> best(std::min<std::size_t>(k, rows_));
+  for (std::uint32_t document = 0; document < rows_; ++document) {
     if (scores_[document] > 0 && (selected == nullptr || selected->test(document))) {
       best.push({scores_[document], document});
     }

@@ -21,16 +21,22 @@
 
 namespace lorekeep::text {
 
-/// One text of every document.
+/// One text of every document. Documents are named by their rows in the collection.
 struct SearchedTexts {
-  const TextIndex* index;
-  TextOf text_of;   // for phrases and prefixes
-  float boost = 1;  // factor of its BM25 score
+  SearchedTexts(const TextCollection* searched, TextOf text, float factor = 1)
+      : collection(searched), text_of(std::move(text)), boost(factor) {}
+  SearchedTexts(const TextIndex* index, TextOf text, float factor = 1)
+      : SearchedTexts(&index->alone(), std::move(text), factor) {}
+
+  const TextCollection* collection;
+  TextOf text_of;  // for phrases and prefixes
+  float boost;     // factor of its BM25 score
 };
 
 class ExtendedSearch {
  public:
-  /// `texts`: at least one, of the same documents and with the same tokenizer. `candidates`: of all documents, or null.
+  /// `texts`: at least one, of the same documents, in the same rows and with the same tokenizer. `candidates`: rows of
+  /// remaining documents; null: all of them.
   /// Throws as analyse_query() and TextQuery.
   ExtendedSearch(std::span<const SearchedTexts> texts, std::string_view query, const QueryOptions& options,
                  const Bitmap* candidates, const Work& work);
@@ -59,7 +65,7 @@ class ExtendedSearch {
   struct Part {
     float weight;
     std::string_view first_term;  // breaks ties in the order of addition
-    const TextIndex* index;
+    const TextCollection* collection;
     std::vector<Posting> postings;
   };
 
@@ -73,12 +79,13 @@ class ExtendedSearch {
   Bitmap with_phrase(const QueryClause& clause, const SearchedTexts& texts, const Work& work);
   void constrain(std::span<const SearchedTexts> texts, const Work& work);
 
-  std::uint32_t documents_;
-  const Bitmap* candidates_;
+  std::uint32_t rows_;
+  std::optional<Bitmap> live_;  // rows of remaining documents; absent: all
+  const Bitmap* candidates_;    // null: all rows
   std::vector<QueryClause> clauses_;
   std::vector<Part> parts_;
-  std::vector<float> scores_;               // by document
-  std::vector<std::uint32_t> frequencies_;  // by document; zeros between calls
+  std::vector<float> scores_;               // by row
+  std::vector<std::uint32_t> frequencies_;  // by row; zeros between calls
   std::optional<Bitmap> allowed_;
   std::size_t tokens_ = 0;
   std::size_t terms_ = 0;

@@ -69,6 +69,12 @@ class ScriptReader {
   char32_t last_ = 0;  // folded
 };
 
+std::vector<const TextCollection*> collections_of(std::span<const TextIndex* const> indexes) {
+  std::vector<const TextCollection*> collections;
+  for (const TextIndex* const index : indexes) collections.push_back(&index->alone());
+  return collections;
+}
+
 }  // namespace
 
 /// Characters of one script without a separator between them. The last one is the end.
@@ -83,8 +89,12 @@ struct Highlighter::Run {
 
 Highlighter::Highlighter(std::span<const TextIndex* const> indexes, std::string_view query, const QueryOptions& options,
                          const CancelToken* cancel)
-    : tokenizer_(indexes.front()->tokenizer()) {
-  const auto clauses = analyse_query(indexes, query, options, cancel);
+    : Highlighter(collections_of(indexes), query, options, cancel) {}
+
+Highlighter::Highlighter(std::span<const TextCollection* const> searched, std::string_view query,
+                         const QueryOptions& options, const CancelToken* cancel)
+    : tokenizer_(searched.front()->tokenizer()) {
+  const auto clauses = analyse_query(searched, query, options, cancel);
   for (std::uint32_t i = 0; i < clauses.size(); ++i) {
     if (clauses[i].sign == Clause::Sign::kExcluded) continue;
     for (const TermUnion& any : clauses[i].unions) {

@@ -27,6 +27,8 @@ struct Highlight {
 class Highlighter {
  public:
   /// Throws as analyse_query().
+  Highlighter(std::span<const TextCollection* const> searched, std::string_view query, const QueryOptions& options,
+              const CancelToken* cancel);
   Highlighter(std::span<const TextIndex* const> indexes, std::string_view query, const QueryOptions& options,
               const CancelToken* cancel);
 

@@ -32,8 +32,8 @@ bool has_digit(std::string_view word) noexcept {
 
 class Analysis {
  public:
-  Analysis(std::span<const TextIndex* const> indexes, const QueryOptions& options, const CancelToken* cancel)
-      : indexes_(indexes), tokenizer_(indexes.front()->tokenizer()), options_(options), cancel_(cancel) {
+  Analysis(std::span<const TextCollection* const> searched, const QueryOptions& options, const CancelToken* cancel)
+      : searched_(searched), tokenizer_(searched.front()->tokenizer()), options_(options), cancel_(cancel) {
     for (const std::string& text : options.stopwords) {
       for (std::string& token : tokens(text)) stopwords_.insert(std::move(token));
     }
@@ -152,8 +152,8 @@ class Analysis {
   TermUnion prefix_union(const std::string& prefix) const {
     TermUnion all;
     std::set<std::string_view> starting;
-    for (const TextIndex* index : indexes_) {
-      const auto found_here = index->sorted_terms(cancel_).starting_with(prefix);
+    for (const TextCollection* const texts : searched_) {
+      const auto found_here = texts->starting_with(prefix, cancel_);
       starting.insert(found_here.begin(), found_here.end());
     }
     all.terms.assign(starting.begin(), starting.end());
@@ -198,10 +198,10 @@ class Analysis {
 
   void add_corrections(const std::string& word, std::uint32_t documents, QueryClause& clause) {
     if (letters(word) < kMinFuzzyLetters || has_digit(word)) return;
-    if (documents > indexes_.front()->documents() / kRareShare) return;
+    if (documents > searched_.front()->documents() / kRareShare) return;
     std::set<std::string_view> near;
-    for (const TextIndex* index : indexes_) {
-      const auto near_here = index->sorted_terms(cancel_).one_edit_from(word, cancel_);
+    for (const TextCollection* const texts : searched_) {
+      const auto near_here = texts->one_edit_from(word, cancel_);
       near.insert(near_here.begin(), near_here.end());
     }
     std::vector<std::pair<std::uint32_t, std::string_view>> found;
@@ -218,13 +218,11 @@ class Analysis {
 
   std::uint32_t documents_with(std::string_view term) const {
     std::uint32_t most = 0;
-    for (const TextIndex* index : indexes_) {
-      if (const auto entry = index->find(term, cancel_)) most = std::max(most, entry->documents);
-    }
+    for (const TextCollection* const texts : searched_) most = std::max(most, texts->documents_with(term, cancel_));
     return most;
   }
 
-  std::span<const TextIndex* const> indexes_;
+  std::span<const TextCollection* const> searched_;
   Tokenizer tokenizer_;
   const QueryOptions& options_;
   const CancelToken* cancel_;
@@ -237,9 +235,9 @@ class Analysis {
 
 }  // namespace
 
-std::vector<QueryClause> analyse_query(std::span<const TextIndex* const> indexes, std::string_view query,
+std::vector<QueryClause> analyse_query(std::span<const TextCollection* const> searched, std::string_view query,
                                        const QueryOptions& options, const CancelToken* cancel) {
-  return Analysis(indexes, options, cancel).run(query);
+  return Analysis(searched, options, cancel).run(query);
 }
 
 }  // namespace lorekeep::text

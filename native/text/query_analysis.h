@@ -13,6 +13,7 @@
 
 namespace lorekeep::text {
 
+class TextCollection;
 class TextIndex;
 
 /// Fuzziness corrects words without digits of at least this many letters, in at most one of kRareShare documents.
@@ -47,10 +48,10 @@ struct QueryClause {
   bool open = false;                // the phrase's last word is a prefix: any word of the last union counts
 };
 
-/// Returns the clauses of a query. `indexes`: at least one, of one tokenizer; prefixes and corrections are terms of
+/// Returns the clauses of a query. `searched`: at least one, of one tokenizer; prefixes and corrections are terms of
 /// any. A phrase without a sign is required. Clauses without tokens are dropped. Throws Error(kInvalidArgument) for too
 /// many clauses, or a synonym that is not one token; kCancelled, kCorrupt as TextIndex::find().
-std::vector<QueryClause> analyse_query(std::span<const TextIndex* const> indexes, std::string_view query,
+std::vector<QueryClause> analyse_query(std::span<const TextCollection* const> searched, std::string_view query,
                                        const QueryOptions& options, const CancelToken* cancel);
 
 }  // namespace lorekeep::text

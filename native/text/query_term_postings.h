@@ -25,10 +25,10 @@ class QueryTermPostings {
     float bound = 0.0f;    // upper bound of this term's score in the block
   };
 
-  /// `blocks` of the index. Decodes the directory of a sparse term.
-  QueryTermPostings(const WeightedTerm& term, std::uint32_t blocks)
+  /// `blocks` of the index. Decodes the directory of a sparse term. `bound_factor`: see TextCollection::bound_factor().
+  QueryTermPostings(const WeightedTerm& term, std::uint32_t blocks, float bound_factor = 1)
       : weight_(term.weight),
-        unit_(term.weight / static_cast<float>(kImpactScale)),
+        unit_(term.weight / static_cast<float>(kImpactScale) * bound_factor),
         dense_(is_dense(term.entry.blocks, blocks)),
         rows_(dense_ ? dense_rows(blocks) : term.entry.blocks),
         impacts_(reinterpret_cast<const std::uint8_t*>(term.entry.directory)),

@@ -15,6 +15,7 @@
 #include "text/index_check.h"
 #include "text/index_data.h"
 #include "text/sorted_terms.h"
+#include "text/text_collection.h"
 #include "text/text_query.h"
 
 namespace lorekeep::text {
@@ -65,12 +66,15 @@ class TextIndex {
   const SortedTerms& sorted_terms(const CancelToken* cancel = nullptr) const { return sorted_terms_.of(*this, cancel); }
 
   const IndexData& data() const noexcept { return data_; }
+  /// The index as a collection.
+  const TextCollection& alone() const noexcept { return alone_; }
 
  private:
   IndexData data_;
   std::shared_ptr<const void> owner_;
   std::unique_ptr<FirstUseCheck> check_;
   mutable SortedTermsCache sorted_terms_;
+  TextCollection alone_{*this};
 };
 
 }  // namespace lorekeep::text

@@ -26,27 +26,43 @@ std::vector<QueryTerm> analyse(std::string_view query, Tokenizer tokenizer) {
   return terms;
 }
 
-// Returns the terms that occur in the index, in the order in which bm25.h adds scores up.
-std::vector<WeightedTerm> weigh(const TextIndex& index, std::vector<QueryTerm>& terms, const CancelToken* cancel) {
-  std::vector<WeightedTerm> weighted;
+struct PartTerm {
+  WeightedTerm weighted;
+  std::size_t part;
+};
+
+// Returns the terms that occur in each part, in the order in which bm25.h adds scores up.
+std::vector<PartTerm> weigh(const TextCollection& collection, std::vector<QueryTerm>& terms,
+                            const CancelToken* cancel) {
+  const auto& parts = collection.parts();
+  std::vector<PartTerm> found;
   const auto weigh_one = [&](const QueryTerm& term, std::string_view text, float share) -> std::uint32_t {
-    const auto entry = index.find(text, cancel);
-    if (!entry) return 0;
-    weighted.push_back({*entry, share * bm25_weight(index.documents(), entry->documents, term.occurrences)});
-    return entry->documents;
+    const std::size_t begin = found.size();
+    std::uint32_t documents = 0;
+    for (std::size_t part = 0; part < parts.size(); ++part) {
+      const auto entry = parts[part].index->find(text, cancel);
+      if (!entry) continue;
+      documents += TextCollection::documents_with(parts[part], *entry);
+      found.push_back({{*entry, 0}, part});
+    }
+    if (documents == 0) found.resize(begin);
+    const float weight = documents == 0 ? 0 : share * bm25_weight(collection.documents(), documents, term.occurrences);
+    for (std::size_t i = begin; i < found.size(); ++i) found[i].weighted.weight = weight;
+    return documents;
   };
   for (QueryTerm& term : terms) {
     term.documents = weigh_one(term, term.text, 1.0f);
-    if (index.tokenizer() != Tokenizer::kMultilingual) continue;
+    if (collection.tokenizer() != Tokenizer::kMultilingual) continue;
     for (const Variant& variant : variants_of(term.text, term.documents > 0)) {
       const std::uint32_t documents = weigh_one(term, variant.term, variant.share);
       term.documents = std::max(term.documents, documents);
     }
   }
-  std::sort(weighted.begin(), weighted.end(), [](const WeightedTerm& a, const WeightedTerm& b) {
-    return a.weight != b.weight ? a.weight > b.weight : a.entry.term < b.entry.term;
+  std::sort(found.begin(), found.end(), [](const PartTerm& a, const PartTerm& b) {
+    return a.weighted.weight != b.weighted.weight ? a.weighted.weight > b.weighted.weight
+                                                  : a.weighted.entry.term < b.weighted.entry.term;
   });
-  return weighted;
+  return found;
 }
 
 // Returns how often the term occurs in a document of the block.
@@ -61,18 +77,22 @@ std::uint32_t frequency_in(const QueryTermPostings::Body& body, std::uint32_t lo
 }  // namespace
 
 TextQuery::TextQuery(const TextIndex& index, std::string_view query, const CancelToken* cancel)
-    : index_(index), terms_(analyse(query, index.tokenizer())) {
-  const std::vector<WeightedTerm> weighted = weigh(index, terms_, cancel);
-  postings_.reserve(weighted.size());
-  for (const WeightedTerm& term : weighted) {
+    : TextQuery(index.alone(), query, cancel) {}
+
+TextQuery::TextQuery(const TextCollection& collection, std::string_view query, const CancelToken* cancel)
+    : collection_(collection), terms_(analyse(query, collection.tokenizer())), postings_(collection.parts().size()) {
+  const std::vector<PartTerm> found = weigh(collection, terms_, cancel);
+  if (postings_.size() == 1) postings_.front().reserve(found.size());
+  for (const PartTerm& term : found) {
     if (cancel != nullptr) cancel->check();
-    postings_.emplace_back(term, index.data().blocks());
+    const CollectionPart& part = collection.parts()[term.part];
+    postings_[term.part].emplace_back(term.weighted, part.index->data().blocks(), collection.bound_factor(part));
   }
 }
 
 double TextQuery::limit() const noexcept {
   double sum = 0;
-  for (const QueryTerm& term : terms_) sum += bm25_weight(index_.documents(), term.documents, term.occurrences);
+  for (const QueryTerm& term : terms_) sum += bm25_weight(collection_.documents(), term.documents, term.occurrences);
   return sum;
 }
 
@@ -80,36 +100,58 @@ double TextQuery::work(std::size_t k) const noexcept {
   constexpr double kAnySearch = 200;  // all in directory rows
   constexpr double kTerm = 20;
   constexpr double kBlockOfIndex = 0.5;
-  double rows = kAnySearch + kBlockOfIndex * index_.data().blocks();
-  for (const QueryTermPostings& term : postings_) rows += kTerm + term.rows();
+  double rows = kAnySearch;
+  for (std::size_t part = 0; part < postings_.size(); ++part) {
+    rows += kBlockOfIndex * collection_.parts()[part].index->data().blocks();
+    for (const QueryTermPostings& term : postings_[part]) rows += kTerm + term.rows();
+  }
   return rows * (1 + std::sqrt(static_cast<double>(k)));
 }
 
 std::vector<Scored> TextQuery::search(const TextSearchOptions& options, TextSearchPlan& plan) const {
-  const IndexData& data = index_.data();
+  const IndexData& data = collection_.parts().front().index->data();
   if (options.filter != nullptr && options.filter->size() != data.documents) {
     fail(Code::kInvalidArgument, "filter: it covers " + std::to_string(options.filter->size()) +
                                      " documents, the text index holds " + std::to_string(data.documents));
   }
-  plan = {.blocks = data.blocks()};
-  const std::size_t k = std::min<std::size_t>(options.k, data.documents);
-  if (k == 0 || postings_.empty()) return {};
-  BlockMaxSearch search(data, postings_, k, options.filter, options.cancel);
-  std::vector<Scored> hits = search.run();
-  plan.blocks_scored = search.blocks_scored();
-  plan.documents_scored = search.documents_scored();
+  return search(options.k, {&options.filter, 1}, options.cancel, plan);
+}
+
+std::vector<Scored> TextQuery::search(std::size_t k, std::span<const Bitmap* const> filters, const CancelToken* cancel,
+                                      TextSearchPlan& plan) const {
+  plan = {};
+  k = std::min<std::size_t>(k, collection_.documents());
+  const Bm25Norm norm = collection_.norm();
+  std::vector<Scored> hits;
+  for (std::size_t i = 0; i < postings_.size(); ++i) {
+    const CollectionPart& part = collection_.parts()[i];
+    const IndexData& data = part.index->data();
+    plan.blocks += data.blocks();
+    if (k == 0 || postings_[i].empty()) continue;
+    BlockMaxSearch search(data, norm, postings_[i], std::min<std::size_t>(k, data.documents),
+                          filters[i] != nullptr ? filters[i] : part.live, cancel);
+    std::vector<Scored> found = search.run();
+    plan.blocks_scored += search.blocks_scored();
+    plan.documents_scored += search.documents_scored();
+    if (postings_.size() == 1) return found;
+    for (const Scored& hit : found) hits.push_back({hit.score, hit.ordinal + part.first});
+  }
+  std::sort(hits.begin(), hits.end(), HighestFirst());
+  hits.resize(std::min(hits.size(), k));
   return hits;
 }
 
 void TextQuery::score(std::span<const std::uint32_t> ordinals, std::span<float> scores) const noexcept {
-  const IndexData& data = index_.data();
-  const Bm25Norm norm = data.norm();
+  const Bm25Norm norm = collection_.norm();
   for (std::size_t i = 0; i < ordinals.size(); ++i) {
-    const std::uint32_t local = ordinals[i] % kBlockDocuments;
+    const std::size_t at = collection_.part_of(ordinals[i]);
+    const CollectionPart& part = collection_.parts()[at];
+    const std::uint32_t document = ordinals[i] - part.first;
+    const std::uint32_t local = document % kBlockDocuments;
     float score = 0.0f;
-    for (const QueryTermPostings& term : postings_) {
-      const std::uint32_t frequency = frequency_in(term.find(ordinals[i] / kBlockDocuments), local);
-      if (frequency > 0) score += term.weight() * norm.fraction(frequency, data.lengths[ordinals[i]]);
+    for (const QueryTermPostings& term : postings_[at]) {
+      const std::uint32_t frequency = frequency_in(term.find(document / kBlockDocuments), local);
+      if (frequency > 0) score += term.weight() * norm.fraction(frequency, part.index->data().lengths[document]);
     }
     scores[i] = score;
   }

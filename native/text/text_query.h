@@ -1,4 +1,4 @@
-// One query against one index. Its terms are looked up once, for any number of searches and scorings.
+// One query against a collection of indexes. Its terms are looked up once, for any number of searches and scorings.
 #pragma once
 
 #include <cstddef>
@@ -12,6 +12,7 @@
 #include "core/values/bitmap.h"
 #include "core/values/top_k.h"
 #include "text/query_term_postings.h"
+#include "text/text_collection.h"
 
 namespace lorekeep::text {
 
@@ -36,10 +37,11 @@ struct TextSearchPlan {
   std::uint64_t documents_scored = 0;  // documents for which at least one term was scored
 };
 
-/// Immutable once made; the index must outlive it.
+/// Immutable once made; the collection or index must outlive it.
 class TextQuery {
  public:
   /// Throws Error(kCancelled), and Error(kCorrupt) as TextIndex::search(). `cancel` is polled once per term.
+  TextQuery(const TextCollection& collection, std::string_view query, const CancelToken* cancel = nullptr);
   TextQuery(const TextIndex& index, std::string_view query, const CancelToken* cancel = nullptr);
 
   /// In order of first appearance; empty: the query holds no tokens.
@@ -55,17 +57,25 @@ class TextQuery {
   /// per unit; per byte of the query, 0.2 to 3.8 times.
   double work(std::size_t k) const noexcept;
 
-  /// See TextIndex::search(). Throws Error(kInvalidArgument) if the filter's size differs from documents(), kCancelled.
+  /// See TextIndex::search(). Throws Error(kInvalidArgument) if the filter's size differs from the index's documents(),
+  /// kCancelled. Precondition: the collection is one index.
   std::vector<Scored> search(const TextSearchOptions& options, TextSearchPlan& plan) const;
 
-  /// Sets scores[i] to the score of document ordinals[i], identical to the bit to search(); 0 if no term matches.
-  /// Precondition: ordinals < documents(), as many scores as ordinals.
+  /// Searches all parts of the collection. `filters`: of each part, its candidates among the remaining documents; null:
+  /// all of these. An ordinal in a result is a row.
+  std::vector<Scored> search(std::size_t k, std::span<const Bitmap* const> filters, const CancelToken* cancel,
+                             TextSearchPlan& plan) const;
+
+  /// Sets scores[i] to the score of row ordinals[i], identical to the bit to search(); 0 if no term matches.
+  /// Precondition: the rows are of documents, as many scores as rows.
   void score(std::span<const std::uint32_t> ordinals, std::span<float> scores) const noexcept;
 
  private:
-  const TextIndex& index_;
+  using Postings = std::vector<QueryTermPostings>;
+
+  const TextCollection& collection_;
   std::vector<QueryTerm> terms_;
-  std::vector<QueryTermPostings> postings_;  // of the terms in the index, in the order in which bm25.h adds them up
+  std::vector<Postings> postings_;  // per part: of the terms in it, in the order in which bm25.h adds them up
 };
 
 }  // namespace lorekeep::text

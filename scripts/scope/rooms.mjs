@@ -7,9 +7,19 @@ export const rooms = [
   ['native/core', 4600, 'SPEC', 'defensive reading and atomic writing of files, thread pools, cancel tokens'],
   ['native/crash', 300, 'README', 'crash dumps of native code'],
   ['native/vector', 7000, 'SPEC', 'dense search'],
-  ['native/text', 4400, 'SPEC', 'BM25, tokenizers, highlights, query syntax'],
+  [
+    'native/text',
+    4900,
+    'SPEC',
+    'BM25, tokenizers, highlights, query syntax, also over the parts of a storage that changes',
+  ],
   ['native/filter', 2900, 'SPEC', 'typed metadata and filters inside the search'],
-  ['native/store', 4000, 'SPEC', 'one search over vectors and words: plans, fusion, relevance'],
+  [
+    'native/store',
+    7000,
+    'SPEC',
+    'one search over vectors and words: plans, fusion, relevance; batches, versions and merges of storages that change',
+  ],
   ['native/encoder', 1500, 'README', 'embedding on a CPU faster than llama.cpp does it'],
   [
     'native/decoder',
@@ -26,7 +36,7 @@ export const rooms = [
     'many replies at a time, grammars whose masks fit into a step, templates, sampling, prefixes, rerankers',
   ],
   ['native/scheduler', 1400, 'SPEC', 'quanta, classes and throttling of inference'],
-  ['lib', 8300, 'README', 'the typed library'],
+  ['lib', 8900, 'README', 'the typed library'],
   ['src/base', 1600, 'SPEC', 'errors with their place in a file, waiting, file helpers'],
   ['src/search', 500, 'SPEC', 'fields of searches and of records that every door shares'],
   ['src/protocol', 2800, 'SPEC', 'frames, their codes and errors'],
@@ -100,12 +110,7 @@ export const parts = [
 
 /** Rooms that do not exist yet, with the lines that they may have when they are built. */
 export const wings = [
-  [
-    'storages that change',
-    'native/store, src/knowledge',
-    4500,
-    'add, replace, remove, forget, versions, memories',
-  ],
+  ['storages that change', 'src/knowledge, src/storages', 1500, 'files of storages that change, memories'],
   ['doors', 'src/doors, web', 1500, 'MCP, a page for people'],
   ['documents', 'src/documents', 1500, 'CommonMark, HTML, EPUB, encodings; the parsers are libraries'],
   ['products', 'clients', 3000, 'clients in C, C# and GDScript; the platforms need no code of the product'],

@@ -172,45 +172,61 @@ export class SearchableStorage<Own extends MetadataOf<Own> = Metadata>
   }
 
   /** Returns the best hits. */
-  #ranked({ rerank: wanted, ...options }: CompleteOptions, nextSlice: NextSlice): Promise<SearchOutcome> {
+  #ranked(
+    { rerank: wanted, ...options }: CompleteOptions,
+    nextSlice: NextSlice,
+    storage = this.storage,
+  ): Promise<SearchOutcome> {
     return wanted === undefined
-      ? this.#search(options, nextSlice)
-      : this.#searchAndRerank(options, wanted, nextSlice);
+      ? this.#search(options, nextSlice, storage)
+      : this.#searchAndRerank(options, wanted, nextSlice, storage);
   }
 
-  /** Returns hits chosen from a longer ranking, with their context records. */
+  /** Returns hits chosen from a longer ranking, with their context records, all from one version of the storage. */
   async #chosen(
+    options: CompleteOptions,
+    choice: ResultChoice,
+    nextSlice: NextSlice,
+  ): Promise<SearchOutcome> {
+    const pinned = this.storage.pin();
+    try {
+      return await this.#chosenFrom(pinned, options, choice, nextSlice);
+    } finally {
+      pinned.release();
+    }
+  }
+
+  async #chosenFrom(
+    storage: Storage,
     options: CompleteOptions,
     choice: ResultChoice,
     nextSlice: NextSlice,
   ): Promise<SearchOutcome> {
     const { signal, rerank: wanted } = options;
     const { offset, topK, similarTo, context } = choice;
-    const vector = similarTo === undefined ? options.vector : await this.#embeddingOf(similarTo, signal);
+    const vector = similarTo === undefined ? options.vector : await embeddingOf(storage, similarTo, signal);
     const ranked =
       wanted === undefined ? choice.ranked : rerankCandidates(wanted, Math.min(rankedHits, offset + topK));
-    const found = await this.#ranked({ ...options, vector, topK: ranked, highlight: false }, nextSlice);
-    const hits = await chooseHits(found.hits, choice, this.storage, signal);
-    if (context !== undefined) await addContext(hits, context, this.storage, { signal, nextSlice });
-    if (options.highlight) await this.storage.addHighlights(hits, options, nextSlice);
+    const found = await this.#ranked(
+      { ...options, vector, topK: ranked, highlight: false },
+      nextSlice,
+      storage,
+    );
+    const hits = await chooseHits(found.hits, choice, storage, signal);
+    if (context !== undefined) await addContext(hits, context, storage, { signal, nextSlice });
+    if (options.highlight) await storage.addHighlights(hits, options, nextSlice);
     return { ...found, hits };
-  }
-
-  async #embeddingOf(id: string, signal: AbortSignal | undefined): Promise<Float32Array> {
-    const found = await this.storage.embedding(id, { signal });
-    if (found !== undefined) return found;
-    const reason = `the storage has no record ${JSON.stringify(id.slice(0, 128))}`;
-    throw LorekeepError.about('INVALID_ARGUMENT', { field: 'similarTo', reason });
   }
 
   async #searchAndRerank(
     options: CompleteOptions,
     wanted: RerankOptions,
     nextSlice: NextSlice,
+    storage: Storage,
   ): Promise<SearchOutcome> {
     const { text, lexical, signal, topK } = options;
     const candidates = rerankCandidates(wanted, topK);
-    const found = await this.#search({ ...options, topK: candidates }, nextSlice);
+    const found = await this.#search({ ...options, topK: candidates }, nextSlice, storage);
     const query = textToEmbed(text, lexical);
     const { items, facts } = await rerank(wanted, query, found.hits, signal);
     const hits = items.slice(0, topK).map(({ item, score }, index) => ({
@@ -233,7 +249,7 @@ export class SearchableStorage<Own extends MetadataOf<Own> = Metadata>
     return vector === undefined ? 'lexical' : 'hybrid';
   }
 
-  async #search(options: CompleteOptions, nextSlice: NextSlice): Promise<SearchOutcome> {
+  async #search(options: CompleteOptions, nextSlice: NextSlice, storage: Storage): Promise<SearchOutcome> {
     const started = performance.now();
     const { mode, signal, lexical } = options;
     const legs = mode === 'hybrid' ? this.#legs(options) : undefined;
@@ -257,7 +273,7 @@ export class SearchableStorage<Own extends MetadataOf<Own> = Metadata>
       ...fused,
       vector,
     };
-    const result = await this.storage.searchInSlices(query, nextSlice);
+    const result = await storage.searchInSlices(query, nextSlice);
     const searchMs = performance.now() - started - embedMs;
     if (embedded === undefined) return { ...result, embedMs, searchMs };
     const { tokens, batches } = embedded;
@@ -355,4 +371,16 @@ function checkWeights({ weights }: FusionOptions): void {
   if (weights?.dense !== 0 || weights.lexical !== 0) return;
   const reason = 'both legs weigh 0 for this storage; a weight above 0 is expected for one';
   throw LorekeepError.about('INVALID_ARGUMENT', { field: 'rrf.weights', reason });
+}
+
+/** Returns the embedding of a record. @throws INVALID_ARGUMENT for an unknown id */
+async function embeddingOf(
+  storage: Storage,
+  id: string,
+  signal: AbortSignal | undefined,
+): Promise<Float32Array> {
+  const found = await storage.embedding(id, { signal });
+  if (found !== undefined) return found;
+  const reason = `the storage has no record ${JSON.stringify(id.slice(0, 128))}`;
+  throw LorekeepError.about('INVALID_ARGUMENT', { field: 'similarTo', reason });
 }

@@ -2,12 +2,13 @@ import { describe, expect, it } from 'vitest';
 import { wireOutcome } from '../../src/storages/wire.js';
 
 const times = { filter: 1, dense: 2, lexical: 3, fusion: 4 };
-const outcome = { plan: { mode: 'dense' as const }, times, embedMs: 5, searchMs: 6 };
+const shown = { plan: { mode: 'dense' as const }, times, embedMs: 5, searchMs: 6 };
+const outcome = { ...shown, version: 0 };
 
 describe('the outcome of a search in protocol form', () => {
   it('has the floor of the cosines, if the search had one', async () => {
     const found = await wireOutcome({ hits: [], outcomes: [{ ...outcome, cosineFloor: 0.1 }] }, undefined);
-    expect(found).toEqual({ hits: [], ...outcome, cosineFloor: 0.1 });
+    expect(found).toEqual({ hits: [], ...shown, cosineFloor: 0.1 });
     expect(await wireOutcome({ hits: [], outcomes: [outcome] }, undefined)).not.toHaveProperty('cosineFloor');
   });
 

@@ -1,4 +1,10 @@
-import type { NativeCancelToken, NativeHandle } from './handle.js';
+import type {
+  NativeCancelToken,
+  NativeHandle,
+  NativeMetadataBuffer,
+  NativeRowBuffer,
+  NativeTextArena,
+} from './handle.js';
 import type { NativeTextIndex, NativeVectorIndex } from './indexes.js';
 
 export interface NativeField {
@@ -34,8 +40,19 @@ export interface NativeHitReader {
   (): undefined;
 }
 
+/** The facts of a batch, as UpdateResult in lib/search/storage-changes.ts. */
+export interface NativeUpdateResult {
+  version: number;
+  added: number;
+  replaced: number;
+  removed: number;
+  size: number;
+}
+
 export interface NativeStorage extends NativeHandle {
   readonly size: number;
+  /** The newest version. */
+  readonly version: number;
   readonly dimension: number;
   readonly memoryBytes: number;
   readonly tokenizer: string;
@@ -95,6 +112,33 @@ export interface NativeStorage extends NativeHandle {
   indexes(): [NativeVectorIndex, NativeTextIndex];
   /** Resolves to the numbers that readRecall() reads. `ef`: 0 for the default. */
   reportRecall(k: number, ef: number, cancel: NativeCancelToken | undefined): Promise<Float64Array>;
+  /** Consumes the buffers, even if it fails. `added`: how many of the records are new; the others replace. */
+  update(
+    ids: NativeTextArena,
+    texts: NativeTextArena,
+    rows: NativeRowBuffer,
+    metadata: NativeMetadataBuffer | undefined,
+    remove: NativeTextArena,
+    added: number,
+    upsert: boolean,
+    ifVersion: number | undefined,
+    cancel: NativeCancelToken | undefined,
+  ): Promise<NativeUpdateResult>;
+  forget(
+    ids: readonly string[],
+    missingIsFine: boolean,
+    cancel: NativeCancelToken | undefined,
+  ): Promise<NativeUpdateResult>;
+  /** Runs a merge that is due, or merges everything. Resolves to whether there was something to merge. */
+  merge(all: boolean, threads: number, cancel: NativeCancelToken | undefined): Promise<boolean>;
+  merging(): { due: boolean; parts: number; deletedShare: number; changedShare: number };
+  /** A storage that stays at a version; at the newest one by default. Call release() on it, or close(). */
+  pin(version?: number | undefined): NativeStorage;
+  /** Drops a pinned version at once. Running calls keep it. */
+  release(): void;
+  /** Oldest first. `time`: ms since 1970. */
+  versions(): { version: number; time: number; size: number }[];
+  keep(count: number, bytes: number, age: number): void;
   compileFilter(filter: unknown): NativeFilter;
   documentFrequency(word: string): number;
 }

@@ -16,6 +16,11 @@ std::string_view code_name(Code code) noexcept {
     case Code::kClosed: return "CLOSED";
     case Code::kOutOfMemory: return "OUT_OF_MEMORY";
     case Code::kDeviceLost: return "DEVICE_LOST";
+    case Code::kRecordExists: return "RECORD_EXISTS";
+    case Code::kRecordMissing: return "RECORD_MISSING";
+    case Code::kDuplicateId: return "DUPLICATE_ID";
+    case Code::kVersionMismatch: return "VERSION_MISMATCH";
+    case Code::kVersionGone: return "VERSION_GONE";
     case Code::kInternal: return "INTERNAL";
   }
   return "INTERNAL";

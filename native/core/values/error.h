@@ -25,6 +25,11 @@ enum class Code {
   kClosed,             // the object was closed before the call
   kOutOfMemory,        // an allocation failed
   kDeviceLost,         // a GPU failed; models on it must be loaded again
+  kRecordExists,       // a batch adds a record whose id exists
+  kRecordMissing,      // a batch names a record that does not exist
+  kDuplicateId,        // a batch names a record twice
+  kVersionMismatch,    // a batch is for another version of the storage
+  kVersionGone,        // a version of a storage is not kept
   kInternal,           // a defect in lorekeep
 };
 

@@ -43,6 +43,13 @@ class TextArena {
     return bytes_.capacity() + ends_.capacity() * sizeof(std::uint64_t) + mapped_bytes_.size() +
            mapped_ends_.size_bytes();
   }
+  /// Overwrites the texts with zeros, unless they are stored elsewhere, and drops them.
+  void wipe() noexcept {
+    volatile char* const bytes = bytes_.data();
+    for (std::size_t i = 0; i < bytes_.size(); ++i) bytes[i] = 0;
+    bytes_.clear();
+    ends_.clear();
+  }
   void shrink_to_fit() {
     bytes_.shrink_to_fit();
     ends_.shrink_to_fit();

@@ -7,6 +7,28 @@
 
 namespace lorekeep::store {
 
+namespace {
+
+/// Returns the rows of all parts in one bitmap. Parts begin at multiples of 64 rows.
+Bitmap joined(const Storage& storage, const MatchingRows& matching) {
+  Bitmap all(storage.rows());
+  for (std::size_t i = 0; i < matching.parts(); ++i) {
+    const auto& words = matching.of(i).rows.words();
+    std::copy(words.begin(), words.end(), all.words().begin() + storage.parts()[i].first_row / 64);
+  }
+  return all;
+}
+
+/// Adds the counts of a further part of a storage. The path is the first part's.
+void add_plan(const vector::VectorPlan& part, vector::VectorPlan& plan) {
+  plan.matched += part.matched;
+  plan.visited += part.visited;
+  plan.hops += part.hops;
+  plan.exact = plan.exact && part.exact;
+}
+
+}  // namespace
+
 Query::Query(const Storage& storage, const SearchRequest& request) : storage_(storage), request_(request) {
   if (request.filter != nullptr) {
     const Stopwatch stopwatch;
@@ -16,7 +38,24 @@ Query::Query(const Storage& storage, const SearchRequest& request) : storage_(st
   if (request.lexical == nullptr || request.mode == Mode::kDense) return;
   // Required and excluded clauses restrict both legs.
   texts_.emplace(storage, *request.lexical, request.work);
-  extended_.emplace(texts_->texts(), request.text, request.lexical->query, selected(), request.work);
+  if (matching_ && matching_->parts() > 1) candidates_ = joined(storage, *matching_);
+  const Bitmap* const candidates = candidates_ ? &*candidates_ : matching_ ? &matching_->rows : nullptr;
+  extended_.emplace(texts_->texts(), request.text, request.lexical->query, candidates, request.work);
+  if (extended_->allowed() != nullptr) restrict(*extended_->allowed());
+}
+
+void Query::restrict(const Bitmap& rows) {
+  for (const Part& part : storage_.parts()) {
+    Bitmap own(part.segment->size());
+    const auto begin = rows.words().begin() + part.first_row / 64;
+    std::copy(begin, begin + static_cast<std::ptrdiff_t>(own.words().size()), own.words().begin());
+    allowed_.push_back(std::move(own));
+  }
+}
+
+const Bitmap* Query::selected(std::size_t part) const noexcept {
+  if (!allowed_.empty()) return &allowed_[part];
+  return matching_ ? &matching_->of(part).rows : storage_.parts()[part].live();
 }
 
 Legs Query::run() {
@@ -49,25 +88,40 @@ DenseLeg Query::dense_leg(std::size_t depth) const {
   options.k = std::min(depth, storage_.size());
   options.ef = request_.ef;
   options.usual_ef = usual_ef(depth);
-  options.filter = selected();
-  if (matching_) options.filter_in_cell_order = &matching_->rows_in_cell_order;
-  if (allowed() != nullptr) {
-    options.filter = allowed();
-    options.filter_in_cell_order = nullptr;
-  }
   options.path = request_.exact ? vector::SearchPath::kExact : vector::SearchPath::kAuto;
   options.work = request_.work;
-  vector::SearchResult found = storage_.vectors()->search(request_.query, options);
+  vector::SearchResult found = search_part(0, options);
+  for (std::size_t part = 1; part < storage_.parts().size(); ++part) {
+    vector::SearchResult more = search_part(part, options);
+    found.hits.insert(found.hits.end(), more.hits.begin(), more.hits.end());
+    add_plan(more.plan, found.plan);
+  }
+  if (storage_.parts().size() > 1) {
+    std::sort(found.hits.begin(), found.hits.end(), NearestFirst());
+    found.hits.resize(std::min(found.hits.size(), options.k));
+  }
   if (request_.threshold) {
     std::erase_if(found.hits, [this](const Scored& hit) { return hit.score > *request_.threshold; });
   }
   return {std::move(found.hits), found.plan, stopwatch.ms()};
 }
 
+/// Returns rows of the storage. An empty part is searched too, because the index checks the query.
+vector::SearchResult Query::search_part(std::size_t at, vector::SearchOptions options) const {
+  const Part& part = storage_.parts()[at];
+  options.k = std::max<std::size_t>(options.k, 1);
+  options.filter = selected(at);
+  options.mostly = options.filter != nullptr && !filtered();
+  if (matching_ && allowed_.empty()) options.filter_in_cell_order = &matching_->of(at).rows_in_cell_order;
+  vector::SearchResult found = part.segment->vectors()->search(request_.query, options);
+  for (Scored& hit : found.hits) hit.ordinal += part.first_row;
+  return found;
+}
+
 /// Returns a width that finds the first top_k as well as a dense search does. Below top_k, ranks hardly matter in the
 /// fusion, and the graph search takes half of the time, so the depth is wide enough. With a filter 0, the index's own.
 std::size_t Query::usual_ef(std::size_t depth) const noexcept {
-  if (selected() != nullptr || allowed() != nullptr) return 0;
+  if (filtered()) return 0;
   return std::max(vector::default_ef(request_.top_k), std::min(depth, vector::kMaxEf));
 }
 
@@ -80,7 +134,9 @@ LexicalLeg Query::lexical_leg(std::size_t depth) {
   LexicalLeg leg;
   const text::TextQuery& query = words();
   text::TextSearchPlan plan;
-  leg.hits = query.search({std::min(depth, storage_.size()), selected(), request_.work.cancel}, plan);
+  std::vector<const Bitmap*> filters;
+  for (std::size_t part = 0; part < storage_.parts().size(); ++part) filters.push_back(selected(part));
+  leg.hits = query.search(depth, filters, request_.work.cancel, plan);
   for (const text::QueryTerm& term : query.terms()) {
     leg.tokens += term.occurrences;
     leg.terms += term.documents > 0 ? 1 : 0;
@@ -91,7 +147,7 @@ LexicalLeg Query::lexical_leg(std::size_t depth) {
 }
 
 void Query::score_distances(Ordinals ordinals, Scores distances) const {
-  storage_.vectors()->score(request_.query, ordinals, distances);
+  storage_.score(request_.query, ordinals, distances);
 }
 
 void Query::score_words(Ordinals ordinals, Scores scores) {
@@ -100,14 +156,14 @@ void Query::score_words(Ordinals ordinals, Scores scores) {
 }
 
 const text::TextQuery& Query::words() {
-  if (!words_) words_.emplace(*storage_.text_index(), request_.text, request_.work.cancel);
+  if (!words_) words_.emplace(storage_.words(), request_.text, request_.work.cancel);
   return *words_;
 }
 
 const text::TextQuery& Query::plain_words() {
   if (!extended_ || !request_.lexical->query.syntax) return words();
   if (!plain_words_) {
-    plain_words_.emplace(*storage_.text_index(), text::plain_text(request_.text), request_.work.cancel);
+    plain_words_.emplace(storage_.words(), text::plain_text(request_.text), request_.work.cancel);
   }
   return *plain_words_;
 }

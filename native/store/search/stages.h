@@ -1,5 +1,5 @@
-// The stages of a search. Each returns a value that the next one takes: Query, Legs, Ranking, relevance. Internal to
-// native/store.
+// The stages of a search. Each returns a value that the next one takes: Query, Legs, Ranking, relevance. They name
+// records by their rows. Internal to native/store.
 #pragma once
 
 #include <chrono>
@@ -81,8 +81,11 @@ class Query {
   LexicalLeg lexical_leg(std::size_t depth);
   Legs hybrid_legs();
   const text::TextQuery& words();
-  const Bitmap* selected() const noexcept { return matching_ ? &matching_->rows : nullptr; }
-  const Bitmap* allowed() const noexcept { return extended_ ? extended_->allowed() : nullptr; }
+  void restrict(const Bitmap& rows);
+  vector::SearchResult search_part(std::size_t part, vector::SearchOptions options) const;
+  /// The rows of a part that may be found: matching and allowed ones, or those that are not removed; null: all.
+  const Bitmap* selected(std::size_t part) const noexcept;
+  bool filtered() const noexcept { return matching_ != nullptr || !allowed_.empty(); }
   std::size_t usual_ef(std::size_t depth) const noexcept;
 
   const Storage& storage_;
@@ -90,7 +93,9 @@ class Query {
   std::shared_ptr<const MatchingRows> matching_;
   double filter_ms_ = 0;
   std::optional<LexicalTexts> texts_;  // of extended_
+  std::optional<Bitmap> candidates_;   // of extended_: matching_ of all parts in one, if there are several
   std::optional<text::ExtendedSearch> extended_;
+  std::vector<Bitmap> allowed_;  // per part, by required and excluded clauses; empty: no such clauses
   std::optional<text::TextQuery> words_;
   std::optional<text::TextQuery> plain_words_;  // of a query with operators
   std::optional<Background> background_;

@@ -1,0 +1,154 @@
+/** The part of Storage that changes records: batches, versions, merges. */
+import { booleanArgument, integerArgument } from '../boundary/arguments.js';
+import { Handle } from '../boundary/handle.js';
+import type { NativeCancelToken, NativeStorage } from '../boundary/native.js';
+import type { CallOptions } from '../boundary/native-call.js';
+import { BackgroundMerges } from './background-merges.js';
+import { changedRecords, storageBatch } from './storage-batch.js';
+import type {
+  ForgetOptions,
+  MergingState,
+  StorageChanges,
+  StorageVersion,
+  UpdateResult,
+  VersionLimits,
+} from './storage-changes.js';
+import { idsArgument } from './stored-records.js';
+
+/** `Version`: the class of a storage at one version. */
+export abstract class ChangingStorage<Version> extends Handle<NativeStorage> {
+  readonly #merges = new BackgroundMerges(
+    () => !this.closed && this.native.merging().due,
+    (signal) => this.run(signal, (native, cancel) => native.merge(false, 0, cancel)),
+  );
+  #latestWrite: Promise<unknown> = Promise.resolve();
+
+  /** Returns a storage for a version of this one. */
+  protected abstract atVersion(native: NativeStorage): Version;
+
+  override async close(): Promise<void> {
+    const paused = this.#merges.pause();
+    await Promise.all([paused, super.close()]);
+  }
+
+  /** The newest version: 0 for a storage as it was built, and one more with each batch. */
+  get version(): number {
+    return this.read((native) => native.version);
+  }
+
+  /** All versions that can be read: older ones that keepVersions() keeps, then the newest. */
+  versions(): StorageVersion[] {
+    return this.read((native) => native.versions());
+  }
+
+  /** Sets how many older versions are kept. @throws INVALID_ARGUMENT */
+  keepVersions({ count, bytes, age }: VersionLimits): void {
+    const most = Number.MAX_SAFE_INTEGER;
+    const limits = [
+      integerArgument('count', count, 0, 0, most),
+      integerArgument('bytes', bytes, 2 ** 28, 0, most),
+      integerArgument('age', age, most, 0, most),
+    ] as const;
+    this.read((native) => native.keep(...limits));
+  }
+
+  /** Returns the newest version as a storage that stays as it is: update() of it rejects with UNSUPPORTED. Close it. */
+  pin(): Version {
+    return this.atVersion(this.read((native) => native.pin()));
+  }
+
+  /** Returns a version like pin(). @throws VERSION_GONE unless it is kept */
+  at(version: number): Version {
+    const number = integerArgument('version', version, 0, 0, Number.MAX_SAFE_INTEGER);
+    return this.atVersion(this.read((native) => native.pin(number)));
+  }
+
+  /** @internal Closes a pinned version without waiting. */
+  release(): void {
+    this.native.release();
+  }
+
+  /**
+   * Applies one batch of changes whole, or not at all. `vectors` has a row for each record of `add`, then of `replace`. Batches are
+   * applied in the order of the calls; searches go on meanwhile. Parts that batches leave are merged in the background.
+   * @throws RECORD_EXISTS, RECORD_MISSING, DUPLICATE_ID, VERSION_MISMATCH; INVALID_ARGUMENT, DIMENSION_MISMATCH, OUT_OF_MEMORY,
+   * CLOSED, CANCELLED; UNSUPPORTED for a pinned version
+   */
+  update(
+    changes: StorageChanges,
+    vectors?: Float32Array | undefined,
+    { signal }: CallOptions = {},
+  ): Promise<UpdateResult> {
+    return this.#write(signal, async (native, cancel) => {
+      const apply = await storageBatch(native, changes, vectors, signal);
+      const result = await apply(cancel);
+      if (changedRecords(changes) > 0 || result.removed > 0) this.#merges.start();
+      return result;
+    });
+  }
+
+  /**
+   * Removes records from the newest version and from every version that is kept, and overwrites the memory of their texts. Takes as
+   * long as a merge of the parts with these records. Pinned versions hold them until they are closed. If it fails after the records
+   * were removed, call it again with `missingIsFine`.
+   * @throws RECORD_MISSING, DUPLICATE_ID; as update()
+   */
+  forget(ids: readonly string[], options: ForgetOptions = {}): Promise<UpdateResult> {
+    const { signal } = options;
+    return this.#write(signal, (native, cancel) =>
+      native.forget(idsArgument(ids), booleanArgument('missingIsFine', options.missingIsFine, false), cancel),
+    );
+  }
+
+  /** Merges all parts into one. Changes no version. @throws OUT_OF_MEMORY, CORRUPT, CLOSED, CANCELLED */
+  async merge({ signal }: CallOptions = {}): Promise<void> {
+    await this.run(signal, (native, cancel) => native.merge(true, 0, cancel));
+  }
+
+  /** The state of background merges. */
+  get merging(): MergingState {
+    const { due, ...facts } = this.read((native) => native.merging());
+    const { running, paused, failure } = this.#merges;
+    const state = running ? 'running' : due ? 'due' : 'idle';
+    return { state, paused, ...facts, ...(failure instanceof Error && { failure }) };
+  }
+
+  /** Stops background merges; a running one ends without effect. Resolves once none runs. */
+  pauseMerging(): Promise<void> {
+    return this.#merges.pause();
+  }
+
+  /** Lets background merges run again. */
+  resumeMerging(): void {
+    this.#merges.resume();
+  }
+
+  /** Runs writers one after another. */
+  #write<T>(
+    signal: AbortSignal | undefined,
+    call: (native: NativeStorage, cancel: NativeCancelToken | undefined) => Promise<T>,
+  ): Promise<T> {
+    const before = this.#latestWrite;
+    const next = this.run(signal, async (native, cancel) => {
+      await before;
+      return call(native, cancel);
+    });
+    this.#latestWrite = next.catch(() => undefined);
+    return next;
+  }
+
+  /** Runs a call of several steps on one version, so that ordinals keep their meaning. */
+  protected runPinned<T>(
+    signal: AbortSignal | undefined,
+    call: (native: NativeStorage, cancel: NativeCancelToken | undefined) => Promise<T>,
+  ): Promise<T> {
+    return this.run(signal, async (native, cancel) => {
+      const pinned = native.pin();
+      try {
+        return await call(pinned, cancel);
+      } finally {
+        pinned.release();
+      }
+    });
+  }
+}
