@@ -114,4 +114,11 @@ std::size_t Columns::memory_bytes() const noexcept {
   return total;
 }
 
+void Columns::wipe() const noexcept {
+  for (const Column& column : columns_) {
+    if (const auto* const text = std::get_if<StringColumn>(&column.data)) text->dictionary.wipe();
+    if (const auto* const set = std::get_if<SetColumn>(&column.data)) set->dictionary.wipe();
+  }
+}
+
 }  // namespace lorekeep::filter

@@ -37,11 +37,13 @@ class Dictionary {
   std::vector<std::uint32_t> codes_in(const Dictionary& other) const;
   const TextArena& texts() const noexcept { return texts_; }
   std::size_t memory_bytes() const noexcept { return texts_.memory_bytes(); }
+  /// Overwrites the texts, unless they are in a mapped file. Nothing else may be called afterwards.
+  void wipe() const noexcept { texts_.wipe(); }
 
   static constexpr std::uint32_t kAbsent = 0xffffffffu;
 
  private:
-  TextArena texts_;
+  mutable TextArena texts_;
 };
 
 // Rows without a value hold 0 (or an empty set); see `Column::present`.
@@ -86,6 +88,8 @@ class Columns {
   /// Returns the record's value (its own or the default); nullopt if an optional field was omitted. Arguments in range.
   std::optional<FieldValue> value(std::size_t record, std::size_t field) const;
   std::size_t memory_bytes() const noexcept;
+  /// Overwrites texts, unless they are in a mapped file. Nothing else may be called afterwards.
+  void wipe() const noexcept;
 
  private:
   std::shared_ptr<const Schema> schema_;

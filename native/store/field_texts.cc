@@ -38,6 +38,13 @@ std::shared_ptr<const text::TextIndex> FieldTexts::index(const filter::Columns* 
   return index;
 }
 
+void FieldTexts::wipe() const noexcept {
+  const std::lock_guard lock(mutex_);
+  for (const auto& [field, index] : indexes_) {
+    if (index && index.use_count() == 1) index->wipe();
+  }
+}
+
 std::size_t FieldTexts::memory_bytes() const {
   const std::lock_guard lock(mutex_);
   std::size_t bytes = 0;

@@ -20,6 +20,8 @@ class FieldTexts {
   /// Error(kInvalidArgument) naming `lexical.boosts` for a field that is unknown or not a string; kCancelled.
   std::shared_ptr<const text::TextIndex> index(const filter::Columns* metadata, const std::string& field,
                                                text::Tokenizer tokenizer, const Work& work);
+  /// As text::TextIndex::wipe() of all indexes so far.
+  void wipe() const noexcept;
   /// Bytes of all indexes so far.
   std::size_t memory_bytes() const;
 

@@ -49,6 +49,10 @@ Segment::~Segment() {
   if (!wipe_.load()) return;
   parts_.ids.wipe();
   parts_.texts.wipe();
+  field_texts_.wipe();
+  if (parts_.text_index.use_count() == 1) parts_.text_index->wipe();
+  if (parts_.metadata.use_count() == 1) parts_.metadata->wipe();
+  if (parts_.vectors.use_count() == 1) parts_.vectors->wipe();
 }
 
 std::optional<std::uint32_t> Segment::find(std::string_view id) const {

@@ -56,7 +56,8 @@ class Segment {
   std::size_t memory_bytes() const noexcept;
   /// Like memory_bytes(), without vectors in a mapped file.
   std::size_t heap_bytes() const noexcept;
-  /// Overwrites ids, texts, words and values of fields before their memory is freed, unless they are in a mapped file.
+  /// Overwrites ids, texts, words, strings of fields and vectors before their memory is freed, unless they are in a
+  /// mapped file, or another object shares an index.
   void wipe_when_freed() const noexcept { wipe_.store(true); }
   /// Throws Error(kCorrupt) if a mapped file of the segment was changed in place.
   void check_files() const;

@@ -2,17 +2,22 @@
 
 #include <utility>
 
+#include "core/values/wipe.h"
+
 namespace lorekeep::text {
 
 std::shared_ptr<const TextIndex> TextIndex::build(std::size_t documents, const TextOf& text_of,
                                                   const TextBuildOptions& options) {
-  auto built = std::make_shared<const BuiltIndex>(build_index(documents, text_of, options));
-  return std::make_shared<const TextIndex>(built->data, built);
+  return std::make_shared<const TextIndex>(std::make_shared<BuiltIndex>(build_index(documents, text_of, options)));
 }
 
 std::shared_ptr<const TextIndex> TextIndex::build(std::span<const std::string_view> texts,
                                                   const TextBuildOptions& options) {
   return build(texts.size(), [texts](std::size_t document) { return texts[document]; }, options);
+}
+
+void TextIndex::wipe() const noexcept {
+  if (built_) wipe_bytes(built_->entries.data(), built_->entries.size());
 }
 
 std::optional<TermEntry> TextIndex::find(std::string_view term, const CancelToken* cancel) const {

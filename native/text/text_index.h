@@ -35,6 +35,7 @@ class TextIndex {
   static std::shared_ptr<const TextIndex> build(std::span<const std::string_view> texts,
                                                 const TextBuildOptions& options);
 
+  explicit TextIndex(std::shared_ptr<BuiltIndex> built) : data_(built->data), built_(std::move(built)) {}
   /// `owner` keeps the arrays of `data` alive. `check` checks entries on first use; null if this program built or
   /// checked the data.
   TextIndex(const IndexData& data, std::shared_ptr<const void> owner, std::unique_ptr<FirstUseCheck> check = nullptr)
@@ -65,6 +66,9 @@ class TextIndex {
   /// as search() does, kCancelled.
   const SortedTerms& sorted_terms(const CancelToken* cancel = nullptr) const { return sorted_terms_.of(*this, cancel); }
 
+  /// Overwrites the words, unless they are in a mapped file. Nothing else may be called afterwards.
+  void wipe() const noexcept;
+
   const IndexData& data() const noexcept { return data_; }
   /// The index as a collection.
   const TextCollection& alone() const noexcept { return alone_; }
@@ -72,6 +76,7 @@ class TextIndex {
  private:
   IndexData data_;
   std::shared_ptr<const void> owner_;
+  std::shared_ptr<BuiltIndex> built_;  // null: the data are in a file
   std::unique_ptr<FirstUseCheck> check_;
   mutable SortedTermsCache sorted_terms_;
   TextCollection alone_{*this};

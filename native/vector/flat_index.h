@@ -28,6 +28,10 @@ class FlatIndex final : public VectorIndex {
   std::vector<float> row(std::size_t ordinal) const override;
   /// Throws Error(kUnsupported) for SearchPath::kGraph.
   SearchResult search(std::span<const float> query, const SearchOptions& options) const override;
+  void wipe() const noexcept override {
+    rows_.wipe();
+    codes_.matrix.wipe();
+  }
   const VectorMatrix& matrix() const noexcept override { return rows_; }
 
  private:

@@ -71,6 +71,10 @@ class HnswIndex final : public VectorIndex {
   /// rows near the query, is followed by a scan of cells or of all matching rows; the plan reports this path.
   SearchResult search(std::span<const float> query, const SearchOptions& asked) const override;
   Bitmap to_cell_order(const Bitmap& filter, const CancelToken* cancel) const override;
+  void wipe() const noexcept override {
+    parts_.rows.wipe();
+    parts_.codes.matrix.wipe();
+  }
   const VectorMatrix& matrix() const noexcept override { return parts_.rows; }
 
  private:

@@ -79,6 +79,9 @@ class VectorIndex {
   /// after a search, before using its result.
   virtual void check_file() const {}
 
+  /// Overwrites rows and codes, unless they are in a mapped file. Nothing else may be called afterwards.
+  virtual void wipe() const noexcept = 0;
+
   /// `query` may have any length. Throws Error(kDimensionMismatch), kInvalidArgument (NaN, infinity, k 0, a filter of
   /// another size), kCancelled.
   virtual SearchResult search(std::span<const float> query, const SearchOptions& options) const = 0;

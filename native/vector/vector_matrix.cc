@@ -11,6 +11,7 @@
 
 #include "core/cpu/half.h"
 #include "core/values/error.h"
+#include "core/values/wipe.h"
 #include "vector/distance.h"
 
 namespace lorekeep::vector {
@@ -152,6 +153,12 @@ void VectorMatrix::copy(std::size_t ordinal, const VectorMatrix& from, std::size
   if (scaled()) owned_scales_.as<float>()[ordinal] = from.scale(row);
   if (type_ == VectorType::kI10) {
     std::memcpy(owned_low_.data() + ordinal * low_stride(dimension_), from.low_row(row), low_stride(dimension_));
+  }
+}
+
+void VectorMatrix::wipe() const noexcept {
+  for (const Buffer<std::byte>* const owned : {&owned_rows_, &owned_low_}) {
+    wipe_bytes(const_cast<std::byte*>(owned->data()), owned->size());
   }
 }
 

@@ -41,6 +41,8 @@ class VectorMatrix {
   double set(std::size_t ordinal, std::span<const float> unit);
   /// Copies a row of a matrix of the same type and dimension into an owned row, to the bit.
   void copy(std::size_t ordinal, const VectorMatrix& from, std::size_t row) noexcept;
+  /// Overwrites owned rows with zeros.
+  void wipe() const noexcept;
   /// The arrays of rows, for example in a mapped file.
   struct Memory {
     const std::byte* rows = nullptr;    // count * row_stride() bytes, at a multiple of 64

@@ -4,7 +4,12 @@
  */
 export const rooms = [
   ['native/binding', 5600, 'SPEC', 'the addon: without it there is no library'],
-  ['native/core', 4600, 'SPEC', 'defensive reading and atomic writing of files, thread pools, cancel tokens'],
+  [
+    'native/core',
+    4700,
+    'SPEC',
+    'defensive reading and atomic writing of files, thread pools, cancel tokens, wiping of memory',
+  ],
   ['native/crash', 300, 'README', 'crash dumps of native code'],
   ['native/vector', 7000, 'SPEC', 'dense search'],
   [

@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "core/values/wipe.h"
+
 namespace lorekeep {
 
 /// Many texts in one block of memory, without an allocation per text, or read-only in a mapped file. Cheap to move.
@@ -45,8 +47,7 @@ class TextArena {
   }
   /// Overwrites the texts with zeros, unless they are stored elsewhere, and drops them.
   void wipe() noexcept {
-    volatile char* const bytes = bytes_.data();
-    for (std::size_t i = 0; i < bytes_.size(); ++i) bytes[i] = 0;
+    wipe_bytes(bytes_.data(), bytes_.size());
     bytes_.clear();
     ends_.clear();
   }
