@@ -9,6 +9,8 @@ export interface ConnectOptions extends CallOptions {
   host?: string | undefined;
   /** Default 9100. */
   port?: number | undefined;
+  /** The WebSocket of a server, such as `ws://127.0.0.1:9103/v1/socket`, in place of host and port. */
+  url?: string | undefined;
   /** The secret of a server with `access_token_file`. */
   accessToken?: string | undefined;
   /**
@@ -40,13 +42,14 @@ export class Client implements AsyncDisposable, Disposable {
   static async connect({
     host = '127.0.0.1',
     port = 9100,
+    url,
     signal,
     accessToken,
     reconnect = false,
     onState = () => {},
   }: ConnectOptions = {}): Promise<Client> {
     const policy = reconnectPolicy(reconnect);
-    const address = { host, port };
+    const address = url === undefined ? { host, port } : { url };
     const { channel, hello } = await openChannel(address, signal);
     return new Client(new Link(address, channel, { policy, onState }), hello, accessToken);
   }

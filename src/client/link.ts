@@ -1,4 +1,3 @@
-import { connect as openSocket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { onAbort } from '../../lib/basics.js';
@@ -6,11 +5,7 @@ import { protocolVersion, serverSchemas } from '../protocol/frames.js';
 import { abortable, Channel, ConnectionLostError } from './channel.js';
 import type { ServerFrames } from './frames.js';
 import { delayOf, type ReconnectPolicy } from './reconnect.js';
-
-export interface Address {
-  host: string;
-  port: number;
-}
+import { type Address, openTransport, shownAddress } from './transport.js';
 
 /** Options of every call. */
 export interface CallOptions {
@@ -42,10 +37,12 @@ export interface Greeted {
  * Opens a connection and waits for the greeting. The signal has no effect afterwards.
  * @throws ConnectionLostError; the signal's reason
  */
-export function openChannel(address: Address, signal?: AbortSignal): Promise<Greeted> {
+export async function openChannel(address: Address, signal?: AbortSignal): Promise<Greeted> {
   signal?.throwIfAborted();
-  const { host, port } = address;
-  return greeted(openSocket({ ...address, noDelay: true }), `${host}:${port}`, signal);
+  const stream = await openTransport(address);
+  if (signal?.aborted) stream.destroy();
+  signal?.throwIfAborted();
+  return greeted(stream, shownAddress(address), signal);
 }
 
 /** The same over an open stream. `place` names it in errors. */
@@ -164,8 +161,7 @@ export class Link {
         cause = error;
       }
     }
-    const { host, port } = this.#address;
-    const tried = `${policy.attempts} attempts to reconnect to ${host}:${port} failed`;
+    const tried = `${policy.attempts} attempts to reconnect to ${shownAddress(this.#address)} failed`;
     throw new ConnectionLostError(`the connection was lost, and ${tried}`, { cause });
   }
 

@@ -1,4 +1,5 @@
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
+import { ConnectionLostError, connect } from '../../src/client/index.js';
 import { requestSchemas } from '../../src/protocol/frames.js';
 import { rightOf } from '../../src/server/rights.js';
 import { corpus } from '../server/corpus.js';
@@ -152,4 +153,33 @@ it('a stopping server says goodbye to sockets', async () => {
   await socket.begin();
   await server.server.close();
   expect([1001, 1006]).toContain(await socket.closed);
+});
+
+it('the TypeScript client speaks over a WebSocket as over TCP: searches and turns', async () => {
+  const keys_file = keysFile({ one: ['search', 'chat'] });
+  const { port } = await door({ keys_file });
+  const url = `ws://127.0.0.1:${port}/v1/socket`;
+  const states: string[] = [];
+  const client = await connect({ url, accessToken: secret('one'), onState: (state) => states.push(state) });
+  onTestFinished(() => client.close());
+  const session = await client.createSession();
+  const { question = '' } = corpus[3] ?? {};
+  expect((await session.search({ name: 'docs', text: question })).hits[0]?.id).toBe('r3');
+  const agent = await session.createAgent({
+    graph: {
+      nodes: [
+        { id: 'a', type: 'retrieve', params: { embeddedStringStorage: 'docs' } },
+        { id: 'b', type: 'quote' },
+      ],
+    },
+  });
+  expect((await agent.turn(question)).text).toContain('Bronze');
+  await client.close();
+  expect(states.at(-1)).toBe('closed');
+});
+
+it('a WebSocket that cannot be opened rejects as a TCP connection does', async () => {
+  const { port } = await door();
+  await expect(connect({ url: `ws://127.0.0.1:${port}/nothing` })).rejects.toThrow(ConnectionLostError);
+  await expect(connect({ url: 'ws://127.0.0.1:1/v1/socket' })).rejects.toThrow(ConnectionLostError);
 });

@@ -2,9 +2,9 @@ import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { WebSocketServer } from 'ws';
+import { FrameStream } from '../../protocol/frame-stream.js';
 import type { DoorHost } from '../host.js';
 import type { Upgrade } from '../http/listener.js';
-import { FrameStream } from './frame-stream.js';
 
 /** Status of a closed WebSocket: try again later. */
 const tryAgain = 1013;

@@ -1,29 +1,28 @@
 import { Duplex } from 'node:stream';
 import type { WebSocket } from 'ws';
-import { frameKind } from '../../protocol/decoder.js';
-import { frameHeader } from '../../protocol/encoder.js';
-import type { FrameSocket } from '../host.js';
+import { frameKind } from './decoder.js';
+import { frameHeader } from './encoder.js';
 
 /** Bytes before the payload of a frame: its kind, and its length in 32 bits. */
 const headerBytes = 5;
 
-/** Status of a closed WebSocket: the server has ended it. */
+/** Status of a closed WebSocket: this end goes away. */
 const goingAway = 1001;
 
 type Callback = (error?: Error | null) => void;
 
 /**
  * A WebSocket as the stream of frames that a connection reads and writes: a text message is a JSON frame without its
- * header, a binary message the payload of a binary frame.
+ * header, a binary message the payload of a binary frame. Nothing may be written before the WebSocket is open.
  */
-export class FrameStream extends Duplex implements FrameSocket {
+export class FrameStream extends Duplex {
   readonly remoteAddress: string | undefined;
   readonly remotePort: number | undefined;
   readonly #socket: WebSocket;
   /** The beginning of a frame that is being written. */
   #pending: Buffer = Buffer.alloc(0);
 
-  constructor(socket: WebSocket, address: string | undefined, port: number | undefined) {
+  constructor(socket: WebSocket, address?: string, port?: number) {
     super({ allowHalfOpen: false });
     this.remoteAddress = address;
     this.remotePort = port;
