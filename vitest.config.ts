@@ -51,7 +51,7 @@ export default defineConfig({
           name: 'addon',
           pool: 'forks',
           include: withAddon,
-          setupFiles: ['test/helpers/neutral-environment.ts'],
+          setupFiles: ['test/helpers/neutral-environment.ts', 'test/helpers/watchdog.ts'],
         },
       },
       {

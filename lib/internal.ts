@@ -28,3 +28,6 @@ export { checkHighlight, fusionMethod } from './search/storage-request.js';
 
 /** Imports the code that crashes the process on request. The production edition lacks it. */
 export const forcedCrashes = () => import('./os/forced-crash.js');
+
+/** Imports the watch for work that takes too long. The production edition lacks it. */
+export const stepWatch = () => import('./os/long-steps.js');

@@ -159,4 +159,11 @@ export async function answersOfSession(session, name, size, texts, times = []) {
 /** The first takes long to compile, the second to search for. */
 const slowPatterns = `${'[a-z\\x{100}-\\x{10ffff}]'.repeat(35)}\n${'(\\p{L}+\\s*)'.repeat(20)}z\n`;
 
+/** Settings of a server of the sample: its replies are the same whoever else generates. */
+export const settingsOf = (sample) => ({
+  models_catalog_path: sample.at('models.json'),
+  log_level: 'info',
+  engines: { llm_engine: { inference: { runtime: 'decoder' } } },
+});
+
 const plainHit = ({ id, text, score, metadata }) => [id, text, Number(score.toFixed(5)), metadata];

@@ -29,6 +29,7 @@ import type { NativeEmbeddingModel, NativeKnownSettings, NativeReranker } from '
 import type { NativeEmbeddingRows, NativeRecords } from './native/records.js';
 import type { NativeSchedulerSettings, SchedulerStats } from './native/scheduler.js';
 import type { NativeStorage } from './native/storage.js';
+import type { NativeLongStep } from './native/watch.js';
 
 /**
  * The shape of the .node file, written down once: its functions here, its objects in native/. `native/binding/addon.cc`
@@ -49,6 +50,7 @@ export type * from './native/models.js';
 export type * from './native/records.js';
 export type * from './native/scheduler.js';
 export type * from './native/storage.js';
+export type * from './native/watch.js';
 
 export interface NativeBinding {
   /**
@@ -237,6 +239,10 @@ export interface NativeBinding {
   installCrashHandler(path: string, replaced: string): string;
   /** Crashes the process on a thread, for tests of crash dumps. Only in addons of the development edition. */
   forceCrash?(kind: CrashKind, thread: CrashThread): void;
+  /** Watches threads for steps of more than `limitMs`; 0: no longer. Only in addons of the development edition. */
+  watchSteps?(limitMs: number): void;
+  /** The steps found since the last call. Only in addons of the development edition. */
+  longSteps?(): NativeLongStep[];
   schedulerStats(): SchedulerStats;
 }
 

@@ -6,6 +6,8 @@
 #include "binding/arguments.h"
 #include "binding/environment.h"
 #include "binding/error_translator.h"
+#include "binding/value_conversion.h"
+#include "core/threads/step_watch.h"
 #include "crash/forced_crash.h"
 #include "lm/session/inference_thread.h"
 
@@ -36,9 +38,30 @@ void force_crash(const Napi::CallbackInfo& info) {
   }
 }
 
+// watchSteps(limitMs): see StepWatch::set_limit() (core/threads/step_watch.h).
+void watch_steps(const Napi::CallbackInfo& info) {
+  if (!info[0].IsNumber()) fail(Code::kInvalidArgument, "limitMs: a number is expected");
+  StepWatch::set_limit(info[0].As<Napi::Number>().DoubleValue());
+}
+
+// longSteps(): returns the steps found since the last call.
+Napi::Value long_steps(const Napi::CallbackInfo& info) {
+  return to_js_list(info.Env(), StepWatch::take(), [env = info.Env()](const LongStep& step) {
+    Napi::Object object = Napi::Object::New(env);
+    object.Set("thread", step.thread);
+    object.Set("where", step.where);
+    object.Set("ms", step.ms);
+    object.Set("part", step.part);
+    object.Set("partMs", step.part_ms);
+    return object;
+  });
+}
+
 }  // namespace
 
 void add_edition_functions(Napi::Env env, Napi::Object exports) {
+  exports.Set("watchSteps", Napi::Function::New(env, exported<watch_steps>, "watchSteps"));
+  exports.Set("longSteps", Napi::Function::New(env, exported<long_steps>, "longSteps"));
   exports.Set("forceCrash", Napi::Function::New(env, exported<force_crash>, "forceCrash"));
 }
 

@@ -31,7 +31,7 @@ Environment& Environment::of(Napi::Env env) {
   return *env.GetInstanceData<Environment>();
 }
 
-void Environment::start(std::unique_ptr<Task> task, Lane lane) {
+void Environment::start(std::unique_ptr<Task> task, Lane lane, const std::source_location& where) {
   if (ended_) throw Napi::Error::New(env_, "lorekeep: the environment is shutting down");
   auto ticket = std::make_shared<Ticket>();
   ticket->environment = this;
@@ -42,10 +42,11 @@ void Environment::start(std::unique_ptr<Task> task, Lane lane) {
     std::lock_guard lock(mutex_);
     ++outstanding_;
   }
-  runtime_->lane(lane).submit([ticket] {
+  const auto run = [ticket] {
     int expected = Ticket::kWaiting;
     if (ticket->state.compare_exchange_strong(expected, Ticket::kRunning)) ticket->environment->run(ticket);
-  });
+  };
+  runtime_->lane(lane).submit(run, where);
 }
 
 std::shared_ptr<Environment::Ticket> Environment::adopt(std::unique_ptr<Task> task) {

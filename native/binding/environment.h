@@ -11,6 +11,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <source_location>
 #include <vector>
 
 #include "binding/runtime.h"
@@ -64,7 +65,9 @@ class Environment {
 
   /// Whether tasks are refused. JavaScript thread only.
   bool ended() const noexcept { return ended_; }
-  void start(std::unique_ptr<Task> task, Lane lane);
+  /// `where`: as in ThreadPool::submit().
+  void start(std::unique_ptr<Task> task, Lane lane,
+             const std::source_location& where = std::source_location::current());
   /// Takes a task that no lane executes: complete() settles it, unless the environment ends before.
   std::shared_ptr<Ticket> adopt(std::unique_ptr<Task> task);
   /// Schedules settling an adopted task. Any thread, once, and not after the task's detach().

@@ -269,6 +269,7 @@ Napi::Value estimate_language_model(const Napi::CallbackInfo& info) {
       info.Env(), {Lane::kLong, cancel_argument(info[2])},
       [path = path_argument(info[0]),
        load = options_argument(object_argument(info[1], "options"))](const TaskContext& task) {
+        const ExemptPart exempt(Exempt::kModelLoad);
         return lm::estimate_memory(path, load, engine::Backends::acquire(addon_folder()), &task.cancel);
       },
       [](Napi::Env env, Estimate&& estimate) { return to_js_estimate(env, estimate); });

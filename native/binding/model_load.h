@@ -50,6 +50,7 @@ Napi::Value load_model(const Napi::CallbackInfo& info, Load load, Facts facts_of
   return promise_task(
       info.Env(), {Lane::kLong, cancel_argument(info[2]), nullptr, progress_argument(info[3])},
       [path = path_argument(info[0]), load = std::move(load)](const TaskContext& task) -> Loaded {
+        const ExemptPart exempt(Exempt::kModelLoad);
         return load(LoadContext{path, engine::Backends::acquire(addon_folder()), &task.cancel,
                                 [&task](float fraction) { task.report(fraction); }});
       },

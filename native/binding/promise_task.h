@@ -9,6 +9,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <source_location>
 #include <type_traits>
 #include <utility>
 #include <variant>
@@ -160,23 +161,26 @@ class PromiseTask final : public PromisedTask {
 
 /// Runs `execute` on a worker thread and returns a promise of `convert` of its result.
 template <class Execute, class Convert>
-Napi::Promise promise_task(Napi::Env env, const TaskOptions& options, Execute&& execute, Convert&& convert) {
+Napi::Promise promise_task(Napi::Env env, const TaskOptions& options, Execute&& execute, Convert&& convert,
+                           const std::source_location& where = std::source_location::current()) {
   using Output = std::invoke_result_t<Execute&, const TaskContext&>;
   auto task = std::make_unique<PromiseTask<Output>>(env, options, std::forward<Execute>(execute),
                                                     std::forward<Convert>(convert));
   Napi::Promise promise = task->promise();
-  Environment::of(env).start(std::move(task), options.lane);
+  Environment::of(env).start(std::move(task), options.lane, where);
   return promise;
 }
 
 /// The same for `execute` without a result.
 template <class Execute>
-Napi::Promise promise_task(Napi::Env env, const TaskOptions& options, Execute&& execute) {
+Napi::Promise promise_task(Napi::Env env, const TaskOptions& options, Execute&& execute,
+                           const std::source_location& where = std::source_location::current()) {
   const auto run = [execute = std::forward<Execute>(execute)](const TaskContext& task) {
     execute(task);
     return std::monostate{};
   };
-  return promise_task(env, options, run, [](Napi::Env env, std::monostate) { return env.Undefined(); });
+  const auto convert = [](Napi::Env env, std::monostate) { return env.Undefined(); };
+  return promise_task(env, options, run, convert, where);
 }
 
 }  // namespace lorekeep::binding

@@ -12,16 +12,19 @@ constexpr std::size_t kLongThreads = 2;
 // Searches with shared work come in sequences; this is about the time between their shared parts.
 constexpr std::chrono::microseconds kLinger{150};
 
+// A build or a load may be long, but not the time until it sees that it is cancelled.
+constexpr auto kCheck = WatchedStep::EndsAt::kCheck;
+
 // Cancelled work ends within milliseconds. The limit keeps a defect from hanging the end of the process.
 constexpr std::chrono::milliseconds kIdleLimit = std::chrono::seconds(10);
 
 }  // namespace
 
 Runtime::Runtime()
-    : compute_(std::max<std::size_t>(1, usable_threads() - 1), kLinger, ThreadPriority::kSearch),
-      build_(std::max<std::size_t>(1, usable_threads() - 1), {}, ThreadPriority::kBackground),
-      quick_(std::max<std::size_t>(2, usable_threads()), {}, ThreadPriority::kSearch),
-      long_(kLongThreads, {}, ThreadPriority::kBackground) {}
+    : compute_(std::max<std::size_t>(1, usable_threads() - 1), kLinger, ThreadPriority::kSearch, {"search pool"}),
+      build_(std::max<std::size_t>(1, usable_threads() - 1), {}, ThreadPriority::kBackground, {"build pool", kCheck}),
+      quick_(std::max<std::size_t>(2, usable_threads()), {}, ThreadPriority::kSearch, {"quick lane"}),
+      long_(kLongThreads, {}, ThreadPriority::kBackground, {"long lane", kCheck}) {}
 
 std::shared_ptr<Runtime> Runtime::acquire() {
   static std::mutex mutex;

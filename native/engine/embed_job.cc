@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "core/threads/step_watch.h"
 #include "core/values/utf8.h"
 #include "engine/runtimes.h"
 
@@ -88,6 +89,7 @@ void EmbedJob::compute(const Batch& batch, std::size_t begin) {
   }
   {
     const ComputeSlots::Lease lease = resources_.slots.take(class_, cancel_);
+    const ExemptPart exempt(Exempt::kEmbeddingBatch);
     std::unique_ptr<BatchComputer> computer = resources_.computers.take(batch.tokens);
     if (computer->compute(sequences, cancel_) == ComputeStatus::kCancelled) {
       resources_.computers.give_back(std::move(computer));

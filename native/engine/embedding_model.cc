@@ -69,7 +69,9 @@ void EmbeddingModel::Impl::open(const CancelToken* cancel, const Progress& progr
     const std::size_t threads = gpu == nullptr ? usable : 1;  // batches of several threads would wait for one device
     slots.emplace(threads);
     // One text is embedded by its caller alone, so helpers work for many texts only.
-    if (threads > 1) helpers.emplace(threads - 1, std::chrono::microseconds{}, ThreadPriority::kBackground);
+    if (threads > 1)
+      helpers.emplace(threads - 1, std::chrono::microseconds{}, ThreadPriority::kBackground,
+                      WatchedPool{"helpers of a model", WatchedStep::EndsAt::kCheck});
     if (cancel != nullptr) cancel->check();
     file->check_unchanged();
     probe();

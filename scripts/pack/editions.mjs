@@ -9,7 +9,7 @@ const local = [/^data\/server-config/, /^data\/\.app-data\//, /^data\/\.models\/
  */
 const forDevelopment = [
   /^dist\/src\/(operations\/(monitor|debug)|server\/development)\//,
-  /^dist\/lib\/os\/forced-crash\./,
+  /^dist\/lib\/os\/(forced-crash|long-steps)\./,
   /^prebuilds\/[^/]+\/[^/]+\.node$/,
   /^(docs|examples)\//,
   /^(CONTRIBUTING|CHANGELOG)\.md$/,

@@ -6,9 +6,9 @@ export const rooms = [
   ['native/binding', 5600, 'SPEC', 'the addon: without it there is no library'],
   [
     'native/core',
-    4700,
+    5000,
     'SPEC',
-    'defensive reading and atomic writing of files, thread pools, cancel tokens, wiping of memory',
+    'defensive reading and atomic writing of files, thread pools and their watch, cancel tokens, wiping of memory',
   ],
   ['native/crash', 300, 'README', 'crash dumps of native code'],
   ['native/vector', 7000, 'SPEC', 'dense search'],

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { distanceKernels } from '../../lib/internal.js';
-import { homeFolder, packageVersion } from '../base/files/home.js';
+import { homeFolder, isProduction, packageVersion } from '../base/files/home.js';
 import { switchOffAbsent } from '../config/edition.js';
 import { configPath, type FlagValues } from '../config/flags.js';
 import { loadConfig } from '../config/load.js';
@@ -67,6 +67,7 @@ export async function serve(flags: FlagValues, parentPid?: number): Promise<void
   const server = await starting;
   if (parentPid !== undefined) printReady(server, config, accessToken);
   useServer({ server, flags, file, log });
+  await watchSteps(log);
 
   async function startServer(): Promise<LorekeepServer> {
     try {
@@ -91,6 +92,18 @@ export async function serve(flags: FlagValues, parentPid?: number): Promise<void
     log.info({ seconds: config.idle_shutdown_timeout }, 'stopping: no session for this long');
     exitAfter(server.stop());
   }
+}
+
+/** Begins the watch for work that takes too long, if the environment asks for it. */
+async function watchSteps(log: Log): Promise<void> {
+  const wanted = process.env.LOREKEEP_WATCHDOG;
+  if (!wanted) return;
+  if (isProduction) {
+    log.warn('LOREKEEP_WATCHDOG: is not part of the production edition and has no effect');
+    return;
+  }
+  const { openWatchdog } = await import('../server/development/watchdog.js');
+  await openWatchdog(log, wanted === '1' ? undefined : wanted);
 }
 
 /** Loads the config, with the warnings about it and about variables. @throws StartupError */

@@ -27,6 +27,8 @@ export const otherVariables: Readonly<Record<string, string>> = {
     '`1`: software rasterisers, such as llvmpipe, are used as GPUs ([devices](../guides/devices.md)).',
   LOREKEEP_STATE: 'Folder of the indexes that `lorekeep index` makes ([indexing](../guides/indexing.md)).',
   LOREKEEP_TELEMETRY: '`0`: no telemetry ([telemetry](../guides/diagnostics.md#telemetry)).',
+  LOREKEEP_WATCHDOG:
+    '`1`, or a file: `lorekeep serve` of the development edition logs work that takes too long, and adds it to the file ([diagnostics](../guides/diagnostics.md#work-that-takes-too-long)).',
 };
 
 /** Variables of tests and benchmarks, and variables that Kubernetes sets for a service named lorekeep. */

@@ -1,6 +1,7 @@
 import { AsyncResource } from 'node:async_hooks';
 import { threadMs } from '../../lib/internal.js';
-import type { ClientSlices } from '../base/waiting/work-context.js';
+import { sliceWatch } from '../base/waiting/slice-watch.js';
+import { type ClientSlices, workContext } from '../base/waiting/work-context.js';
 import { watchCollections } from './collection-pauses.js';
 import { type FairMember, FairQueue } from './fair-queue.js';
 
@@ -66,10 +67,16 @@ export interface LoopShare extends ClientSlices {
   leave(): void;
 }
 
+/** The part of a request that waits for a slice. */
+interface Step {
+  readonly resume: () => void;
+  readonly request: string | undefined;
+}
+
 interface Member extends FairMember {
   readonly work: LoopWork;
   /** Steps of its requests that wait: one in each slice. */
-  readonly steps: (() => void)[];
+  readonly steps: Step[];
 }
 
 /** A slice and its cost so far. Times in ms. */
@@ -142,7 +149,7 @@ export class LoopScheduler {
             setImmediate(resolve);
             return;
           }
-          member.steps.push(resolve);
+          member.steps.push({ resume: resolve, request: workContext()?.request });
           request();
         }),
       charge: (ms) => {
@@ -155,7 +162,7 @@ export class LoopScheduler {
         left = true;
         if (--this.#members === 0) this.#stopWatching();
         this.#waiting.delete(member);
-        for (const step of member.steps.splice(0)) setImmediate(step);
+        for (const { resume } of member.steps.splice(0)) setImmediate(resume);
       },
     };
   }
@@ -228,7 +235,9 @@ export class LoopScheduler {
     const { work, steps } = member;
     const { now } = this.#clock;
     const due = began + this.#sliceMs;
-    steps.shift()?.();
+    const step = steps.shift();
+    sliceWatch.note(step?.request);
+    step?.resume();
     const waiting = work.serve(() => now() >= due);
     afterPromiseCallbacks(() => {
       work.settle();
@@ -236,6 +245,7 @@ export class LoopScheduler {
       const ended = now();
       const slice = { member, began, ended, used: this.#usedIn(ended), parts, paid: 0 };
       this.#charge(slice);
+      sliceWatch.ended(slice);
       if (slice.used > this.#limits.sliceMs && this.#long.push(slice) > maxRemembered) this.#long.shift();
       if (parts > 1) this.#waiting.add(member, ended, parts * lightPart < 1 ? waitingPart : 0);
       this.#spent += ended - began;

@@ -1,3 +1,4 @@
+import { sliceWatch } from '../base/waiting/slice-watch.js';
 import { type LogFields, withWorkContext } from '../base/waiting/work-context.js';
 import { serverError } from '../protocol/errors.js';
 import type { RequestId, Requests, RequestType } from '../protocol/frames.js';
@@ -16,7 +17,11 @@ type Answer = object | undefined;
  */
 export function dispatch(context: HandlerContext, request: Request): Promise<Answer> {
   const slices = context.account.loop;
-  return withWorkContext({ slices, log: logFields(context, request) }, () => answer(context, request));
+  const { type } = request;
+  sliceWatch.note(type);
+  return withWorkContext({ slices, request: type, log: logFields(context, request) }, () =>
+    answer(context, request),
+  );
 }
 
 async function answer(context: HandlerContext, request: Request): Promise<Answer> {

@@ -11,8 +11,10 @@ import { reachable } from '../helpers/module-graph.js';
 
 const root = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url));
 
-test('the addon exports exactly what lib/boundary/native.ts says; the development edition adds forced crashes', () => {
-  expect(Object.keys(binding).sort()).toEqual([...nativeExports, 'forceCrash'].sort());
+test('the addon exports exactly what lib/boundary/native.ts says; the development edition adds forced crashes and the watch', () => {
+  expect(Object.keys(binding).sort()).toEqual(
+    [...nativeExports, 'forceCrash', 'longSteps', 'watchSteps'].sort(),
+  );
 });
 
 test('every error code of the core has a public meaning, and the other way round', () => {

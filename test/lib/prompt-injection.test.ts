@@ -4,6 +4,10 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it, test } from 'vitest';
 import { binding } from '../../lib/boundary/binding.js';
 import { random, testSeed } from '../helpers/random.js';
+import { allowLongSteps } from '../helpers/watchdog.js';
+
+// It loads a model, and only tests call it.
+allowLongSteps(/probe_vocabulary/);
 
 /** Vocabularies of llama.cpp's collection, without weights. scripts/vendor.mjs brings them for tests. */
 const root = fileURLToPath(new URL('../..', import.meta.url));

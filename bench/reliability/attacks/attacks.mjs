@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { OptionError } from '../../harness/command-line.mjs';
 import { startServer, wait } from '../../server/server-process.mjs';
-import { Sample } from '../sample.mjs';
+import { longStepsIn } from '../long-steps.mjs';
+import { Sample, settingsOf } from '../sample.mjs';
 import { attackList } from './list.mjs';
 
 const here = import.meta.dirname;
@@ -65,8 +66,9 @@ async function beginAttack(
 ) {
   const stalls = sample.at(`stalls-${++attacksBegun}.txt`);
   const preload = ['--import', pathToFileURL(join(here, 'stalls.mjs')).href];
-  const values = { models_catalog_path: sample.at('models.json'), log_level: 'info', ...settings };
-  const env = { ...process.env, LOREKEEP_STALLS: stalls, ...extra };
+  const watched = sample.at(`long-steps-${attacksBegun}.jsonl`);
+  const values = { ...settingsOf(sample), ...settings };
+  const env = { ...process.env, LOREKEEP_STALLS: stalls, LOREKEEP_WATCHDOG: watched, ...extra };
   const server = await startServer(sample.folder, values, [...flags, ...preload], { env, wrapper, build });
   const echo = fork(join(here, 'echo.mjs'));
   const witness = fork(
@@ -93,7 +95,9 @@ async function beginAttack(
     const stall = await longestStall(server, stalls);
     const alive = server.running();
     const ended = await server.stop();
-    return judged(attack, { calm, seen, stall, alive, ended, memory: { before, peak: peak.stop(), after } });
+    const long = longStepsIn(watched);
+    const measured = { calm, seen, stall, alive, ended, long, memory: { before, peak: peak.stop(), after } };
+    return judged(attack, measured);
   };
   return { outcome: outcome() };
 }
@@ -125,12 +129,13 @@ async function settled(server, before, ms) {
   }
 }
 
-function judged({ name }, { calm, seen, stall: { stall, own, ran } = {}, alive, ended, memory }) {
+function judged({ name }, { calm, seen, stall: { stall, own, ran } = {}, alive, ended, long, memory }) {
   const problems = (seen.problems ?? [`the client could not come back: ${seen.failed}`]).map(
     (what) => `beside: ${what}`,
   );
+  problems.push(...long);
   if (!alive) problems.push(`the server ended with ${ended}`);
-  const { echoP99 = 0, pingP99, searchP99, starved = 0 } = seen;
+  const { echoP99 = 0, pingP99, searchP99, gapP99, starved = 0 } = seen;
   const misses = [
     pingP99 > echoP99 + targets.ping && 'ping',
     searchP99 > echoP99 + targets.search && 'search',
@@ -140,7 +145,7 @@ function judged({ name }, { calm, seen, stall: { stall, own, ran } = {}, alive, 
   const show = (value) => (value === undefined ? '-' : value.toFixed(value < 10 ? 1 : 0));
   const note =
     `ping p99 ${show(calm.pingP99)} -> ${show(pingP99)} ms (echo ${show(echoP99)}), search p99 ${show(calm.searchP99)} -> ` +
-    `${show(searchP99)} ms, slowest ${show(seen.slowest)} ms, stall ${show(stall)} ms (own ${show(own)}, ran ${show(ran)}), memory ${mib(memory.before)}, ${mib(memory.peak)}, ${mib(memory.after)} MiB` +
+    `${show(searchP99)} ms, gap p99 ${show(calm.gapP99)} -> ${show(gapP99)} ms, slowest ${show(seen.slowest)} ms, stall ${show(stall)} ms (own ${show(own)}, ran ${show(ran)}), memory ${mib(memory.before)}, ${mib(memory.peak)}, ${mib(memory.after)} MiB` +
     (misses.length > 0 ? `; above target: ${misses.join(', ')}` : '');
   const measured = { calm, seen, stall, own };
   return {

@@ -5,13 +5,16 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { startServer, wait } from '../../server/server-process.mjs';
 import { Peer } from '../attacks/peer.mjs';
-import { Sample } from '../sample.mjs';
+import { longStepsIn } from '../long-steps.mjs';
+import { Sample, settingsOf } from '../sample.mjs';
 import { fieldCases, remembering, shortCases } from './cases.mjs';
 
 /** Longest stall of our own, in ms. */
 const target = 50;
 /** Longest wait for a reply, in ms. */
 const answerMs = 180_000;
+/** The server reports long steps within this time, in ms. */
+const reportMs = 150;
 const stallsModule = pathToFileURL(join(import.meta.dirname, '..', 'attacks', 'stalls.mjs')).href;
 
 export const fields = {
@@ -24,18 +27,22 @@ export const fields = {
     const sample = await new Sample(join(folder, 'fields'), { seed, records: short ? 500 : 5000 }).write();
     await sample.build();
     const stalls = sample.at('stalls.txt');
-    const values = { models_catalog_path: sample.at('models.json'), log_level: 'info' };
-    const env = { ...process.env, LOREKEEP_STALLS: stalls };
-    const server = await startServer(sample.folder, values, ['--import', stallsModule], { env });
+    const watched = sample.at('long-steps.jsonl');
+    const env = { ...process.env, LOREKEEP_STALLS: stalls, LOREKEEP_WATCHDOG: watched };
+    const server = await startServer(sample.folder, settingsOf(sample), ['--import', stallsModule], { env });
     const outcomes = [];
     for (const { name, frame } of fieldCases.slice(0, count)) {
       if (Date.now() > until || !server.running()) break;
       outcomes.push(await tried(name, frame, server, stalls));
+      await wait(reportMs);
+      outcomes.at(-1).problems.push(...longStepsIn(watched));
+      rmSync(watched, { force: true });
       say(`${name}: ${outcomes.at(-1).note}`);
     }
     const alive = server.running();
     const ended = await server.stop();
-    if (!alive || ended !== 0) {
+    // 1: a step took too long.
+    if (!alive || (ended !== 0 && ended !== 1)) {
       const last = outcomes.at(-1);
       last.problems.push(`the server ended with ${ended}`);
       last.crashes = 1;

@@ -3,7 +3,7 @@
 import { fork } from 'node:child_process';
 import { join } from 'node:path';
 import { startServer } from '../../server/server-process.mjs';
-import { Sample } from '../sample.mjs';
+import { Sample, settingsOf } from '../sample.mjs';
 import { Victim } from '../victim.mjs';
 
 const connections = 8;
@@ -17,10 +17,7 @@ export const frames = {
   async run({ folder, seed, count, until, say }) {
     const sample = await new Sample(join(folder, 'frames'), { seed }).write();
     await sample.build();
-    const server = await startServer(sample.folder, {
-      models_catalog_path: sample.at('models.json'),
-      log_level: 'info',
-    });
+    const server = await startServer(sample.folder, settingsOf(sample));
     const victim = await Victim.connect(server.port, sample);
     victim.start();
     const sender = fork(

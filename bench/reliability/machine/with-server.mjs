@@ -1,10 +1,10 @@
 // A server under some condition of the machine, with a well-behaved client beside whatever is done to it.
 import { startServer } from '../../server/server-process.mjs';
+import { settingsOf } from '../sample.mjs';
 import { Victim } from '../victim.mjs';
 
 export const settingsFor = (sample, settings = {}) => ({
-  models_catalog_path: sample.at('models.json'),
-  log_level: 'info',
+  ...settingsOf(sample),
   ...settings,
 });
 

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <optional>
 
+#include "core/threads/step_watch.h"
 #include "core/values/error.h"
 
 namespace lorekeep {
@@ -21,7 +22,10 @@ class CancelToken {
   explicit CancelToken(Clock::time_point deadline) : deadline_(deadline) {}
 
   void cancel() noexcept { cancelled_.store(true, std::memory_order_relaxed); }
-  bool cancelled() const noexcept { return cancelled_.load(std::memory_order_relaxed); }
+  bool cancelled() const noexcept {
+    if (StepWatch::on()) WatchedStep::checked();
+    return cancelled_.load(std::memory_order_relaxed);
+  }
   /// Throws Error(kCancelled) once the flag is set, OutOfTime after the deadline.
   void check() const {
     if (cancelled()) fail(Code::kCancelled, "the operation was aborted");

@@ -19,8 +19,9 @@
 
 namespace lorekeep {
 
-ThreadPool::ThreadPool(std::size_t threads, std::chrono::microseconds linger, ThreadPriority priority)
-    : linger_(linger), priority_(priority) {
+ThreadPool::ThreadPool(std::size_t threads, std::chrono::microseconds linger, ThreadPriority priority,
+                       const WatchedPool& watched)
+    : linger_(linger), priority_(priority), watched_(watched) {
   grow(threads);
 }
 
@@ -78,12 +79,12 @@ void ThreadPool::stop() noexcept {
   for (std::thread& thread : threads_) thread.join();
 }
 
-void ThreadPool::submit(std::function<void()> task) {
+void ThreadPool::submit(std::function<void()> task, const std::source_location& where) {
   if (size() == 0) return task();
   Semaphore* sleeper = nullptr;
   {
     std::lock_guard lock(mutex_);
-    queue_.push_back(std::move(task));
+    queue_.push_back({std::move(task), where});
     queued_.store(queue_.size());
     if (queue_.size() > lookouts_) sleeper = take_sleeper();
   }
@@ -132,7 +133,7 @@ void ThreadPool::run(std::size_t index) {
   enter_priority(priority_);
   Semaphore own;
   for (bool first = true;; first = false) {
-    std::function<void()> task;
+    Queued next;
     {
       std::unique_lock lock(mutex_);
       if (!first) look_out(lock);
@@ -143,13 +144,16 @@ void ThreadPool::run(std::size_t index) {
         return;
       }
       if (queue_.empty()) return;
-      task = std::move(queue_.front());
+      next = std::move(queue_.front());
       queue_.pop_front();
       queued_.store(queue_.size());
       ++running_;
     }
-    task();
-    task = nullptr;  // frees its captures before the pool counts as idle
+    {
+      const WatchedStep step(watched_.name, next.where, watched_.step_ends);
+      next.task();
+      next.task = nullptr;  // frees its captures before the pool counts as idle
+    }
     std::lock_guard lock(mutex_);
     if (--running_ == 0 && queue_.empty()) idle_.notify_all();
   }

@@ -9,14 +9,22 @@
 #include <deque>
 #include <functional>
 #include <mutex>
+#include <source_location>
 #include <thread>
 #include <vector>
 
 #include "core/system/thread_priority.h"
 #include "core/threads/cancel_token.h"
 #include "core/threads/semaphore.h"
+#include "core/threads/step_watch.h"
 
 namespace lorekeep {
+
+/// How the watch for long steps names the threads of a pool, and which work of a task is one step.
+struct WatchedPool {
+  const char* name = "pool";
+  WatchedStep::EndsAt step_ends = WatchedStep::EndsAt::kEnd;
+};
 
 class ThreadPool {
  public:
@@ -24,7 +32,7 @@ class ThreadPool {
   /// costs the submitter 10 µs and delays the task by 40. If the system refuses threads, the pool uses those it got;
   /// without any, submit() runs the task.
   explicit ThreadPool(std::size_t threads, std::chrono::microseconds linger = {},
-                      ThreadPriority priority = ThreadPriority::kNormal);
+                      ThreadPriority priority = ThreadPriority::kNormal, const WatchedPool& watched = {});
   /// Runs all queued tasks, then joins.
   ~ThreadPool();
   ThreadPool(const ThreadPool&) = delete;
@@ -37,8 +45,8 @@ class ThreadPool {
   /// from inside a task. `threads` >= 1; as in the constructor, there may be fewer.
   void resize(std::size_t threads);
 
-  /// `task` must not throw.
-  void submit(std::function<void()> task);
+  /// `task` must not throw. `where`: the work that it does, for the watch for long steps.
+  void submit(std::function<void()> task, const std::source_location& where = std::source_location::current());
 
   /// Returns whether a thread is idle, so that a task would start at once. Ask before sharing little work, which would
   /// be useless after a long task.
@@ -48,6 +56,11 @@ class ThreadPool {
   bool wait_idle(std::chrono::milliseconds limit);
 
  private:
+  struct Queued {
+    std::function<void()> task;
+    std::source_location where;
+  };
+
   void run(std::size_t index);
   void look_out(std::unique_lock<std::mutex>& lock);
   void sleep(std::unique_lock<std::mutex>& lock, Semaphore& own);
@@ -62,7 +75,8 @@ class ThreadPool {
   std::condition_variable idle_;
   const std::chrono::microseconds linger_;
   const ThreadPriority priority_;
-  std::deque<std::function<void()>> queue_;
+  const WatchedPool watched_;
+  std::deque<Queued> queue_;
   std::atomic<std::size_t> queued_{0};  // size of the queue, for spinning threads
   std::size_t lookouts_ = 0;
   std::size_t running_ = 0;

@@ -71,18 +71,20 @@ struct Loop {
 
 }  // namespace
 
-void parallel_for(const Work& work, std::size_t count, std::size_t grain, const LoopBody& body) {
+void parallel_for(const Work& work, std::size_t count, std::size_t grain, const LoopBody& body,
+                  const std::source_location& where) {
   if (count == 0) return;
   auto loop = std::make_shared<Loop>(work.cancel, count, std::max<std::size_t>(1, grain), &body);
   const std::size_t pieces = (count + loop->grain - 1) / loop->grain;
   const std::size_t helpers = work.pool == nullptr ? 0 : std::min(std::max<std::size_t>(work.workers, 1), pieces) - 1;
   try {
     for (std::size_t i = 0; i < helpers; ++i) {
-      work.pool->submit([loop, worker = i + 1] {
+      const auto help = [loop, worker = i + 1] {
         if (!loop->enter()) return;
         loop->run(worker);
         loop->leave();
-      });
+      };
+      work.pool->submit(help, where);
     }
   } catch (const std::bad_alloc&) {  // continue with fewer helpers; queued ones still use `body`, so this call must not
                                      // return yet

@@ -24,7 +24,8 @@ Loaded& loaded() {
 Weights pack(const engine::GgufFile& file, const CancelToken* cancel) {
   const std::size_t threads = usable_threads();
   if (threads == 1) return engine::read_decoder(file, {nullptr, 1, cancel});
-  ThreadPool pool(threads - 1);
+  const WatchedPool watched{"load of a model", WatchedStep::EndsAt::kCheck};
+  ThreadPool pool(threads - 1, {}, ThreadPriority::kNormal, watched);
   return engine::read_decoder(file, {&pool, threads, cancel});
 }
 

@@ -7,6 +7,7 @@
 #include <span>
 #include <utility>
 
+#include "core/threads/step_watch.h"
 #include "core/threads/work.h"
 #include "core/values/error.h"
 #include "core/values/utf8.h"
@@ -75,7 +76,9 @@ void Reranker::Impl::open(const std::filesystem::path& path, const RerankerOptio
         engine::ComputerSizes{kOrdinaryTokens, facts.context_size});
     const std::size_t threads = options.threads == 0 ? usable_threads() : options.threads;
     slots.emplace(threads);
-    if (threads > 1) helpers.emplace(threads - 1, std::chrono::microseconds{}, ThreadPriority::kBackground);
+    if (threads > 1)
+      helpers.emplace(threads - 1, std::chrono::microseconds{}, ThreadPriority::kBackground,
+                      WatchedPool{"helpers of a model", WatchedStep::EndsAt::kCheck});
     if (cancel != nullptr) cancel->check();
     file.check_unchanged();
     TextArena probe;
@@ -138,6 +141,7 @@ void Reranker::Impl::compute(const Pair& pair, std::span<float> score, const Can
   const engine::Sequence sequence{pair.tokens, score};
   {
     const engine::ComputeSlots::Lease lease = slots->take(scheduler::ConsumerClass::kInteractiveVisible, cancel);
+    const ExemptPart exempt(Exempt::kEmbeddingBatch);
     auto computer = computers->take(static_cast<std::uint32_t>(pair.tokens.size()));
     const engine::ComputeStatus status = computer->compute({&sequence, 1}, cancel);
     computers->give_back(std::move(computer));

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "core/threads/step_watch.h"
 #include "lm/grammar/constraint.h"
 
 namespace lorekeep::lm {
@@ -48,6 +49,7 @@ std::optional<Token> Sampler::sample(std::span<float> logits, TokenConstraint* c
   }
   if (stage_ == Stage::kRefused) {
     // The mask takes longer than the check of one token, so it is computed only after a refusal.
+    const NamedPart part("constraint");
     if (!constraint->prepare(work)) return std::nullopt;
     constraint->mask(logits);
     drawn_ = draw(logits);

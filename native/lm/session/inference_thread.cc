@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/system/alternate_stack.h"
+#include "core/threads/step_watch.h"
 #include "core/values/error.h"
 #include "lm/model/generation_context.h"
 #include "lm/session/model_session.h"
@@ -151,9 +152,7 @@ void InferenceThread::ask(scheduler::ModelId model, std::function<void(const Mod
 
 void InferenceThread::run() {
   const AlternateStack stack;
-  while (drain()) {
-    reap();
-    step();
+  while (turn()) {
     if (!worked_) sleep();
   }
   for (const auto& session : sessions_) session->cancel_all();
@@ -161,6 +160,15 @@ void InferenceThread::run() {
   publish_active({});
   std::lock_guard lock(mutex_);
   inbox_.clear();
+}
+
+// Returns false if the thread must end.
+bool InferenceThread::turn() {
+  const WatchedStep watched("inference", std::source_location::current());
+  if (!drain()) return false;
+  reap();
+  step();
+  return true;
 }
 
 // Returns false if the thread must end.
@@ -172,11 +180,13 @@ bool InferenceThread::drain() {
     commands.swap(inbox_);
     most_urgent_ = kPatient;
   }
+  const NamedPart part("commands");
   for (const Command& command : commands) command();
   return true;
 }
 
 void InferenceThread::reap() {
+  const NamedPart part("ended requests");
   const Clock::time_point now = Clock::now();
   for (const auto& session : sessions_) session->reap(now);
 }
@@ -243,6 +253,7 @@ void InferenceThread::publish_active(const std::vector<scheduler::Request>& stat
 
 // Admits queued requests of one model, best first, until one does not fit.
 void InferenceThread::admit(ModelSession& session) {
+  const NamedPart part("admission");
   for (;;) {
     std::vector<scheduler::Request> states;
     session.collect(states, epoch_, ModelSession::Which::kAdmissible);

@@ -66,6 +66,7 @@ class InferenceThread {
   bool call(const Command& command);
 
   void run();
+  bool turn();
   bool drain();
   void reap();
   void step();

@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "core/threads/step_watch.h"
 #include "core/values/error.h"
 #include "lm/sampling/prompt_lookup.h"
 #include "lm/session/session_request.h"
@@ -296,6 +297,7 @@ void ModelSession::suggest(Part& part) {
   const std::size_t room =
       std::min<std::size_t>({kMaxDrafts, running.limit - running.tokens.size(),
                              running.input.max_tokens - running.generated() - 1, cache_.context().batch_size() - 1});
+  const NamedPart named("drafts");
   const Lookup found = look_up(running.tokens, room);
   part.matched = found.matched;
   const auto draft = found.next.first(drafts_.length(found.matched, found.next.size()));
@@ -346,7 +348,10 @@ bool ModelSession::compute(std::span<Part> parts) {
     }
     return lost == total || (partial && prompt >= kWorthAborting && 2 * prompt > total);
   };
-  const GenerationContext::Status status = cache_.context().decode(rows, unwanted);
+  const GenerationContext::Status status = [&] {
+    const ExemptPart exempt(Exempt::kModelStep);
+    return cache_.context().decode(rows, unwanted);
+  }();
   if (status == GenerationContext::Status::kAborted) {
     if (cache_.partial_reuse()) return false;  // the next step computes the others again
     for (const Part& part : parts) {
@@ -489,6 +494,7 @@ void ModelSession::recover(std::exception_ptr error) {
     broken_ = error;
     return;
   }
+  const ExemptPart exempt(Exempt::kModelLoad);
   try {
     cache_.open(GenerationContext::make(model_));
   } catch (...) {

@@ -4,6 +4,8 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 export interface WorkContext {
   /** Time slices of the client that asked for it. */
   readonly slices?: ClientSlices | undefined;
+  /** Type of the request. */
+  readonly request?: string | undefined;
   /** Fields of its log lines. */
   readonly log?: LogFields | undefined;
 }
