@@ -182,26 +182,29 @@ export class LanguageModel extends ModelHandle<NativeLanguageModel> {
     return parts;
   }
 
-  /** Returns the number of tokens in a plain text, without special tokens. @throws TEXT_TOO_LONG */
+  /** Returns the number of tokens in a plain text, without special tokens. @throws TEXT_TOO_LONG, CANCELLED */
   async countTokens(text: string, { signal }: CallOptions = {}): Promise<number> {
     if (typeof text !== 'string') {
       throw new LorekeepError('INVALID_ARGUMENT', `text: a string is expected, not ${describe(text)}`);
     }
-    return this.run(signal, (native) => native.countTokens(text));
+    return this.run(signal, (native, cancel) => native.countTokens(text, cancel));
   }
 
   /**
    * Renders a conversation with the model's chat template. Contents of messages are tokenized as plain text: they cannot
    * spell a control token.
    * @throws UNSUPPORTED (no chat template), MODEL_INVALID (the template fails), INVALID_ARGUMENT (it refuses these
-   * messages), TEXT_TOO_LONG
+   * messages), TEXT_TOO_LONG, CANCELLED
    */
-  async render(messages: readonly ChatMessage[], options: RenderOptions = {}): Promise<RenderedPrompt> {
-    refuseUnknownFields('options', options, { thinking: true, addGenerationPrompt: true });
+  async render(
+    messages: readonly ChatMessage[],
+    options: RenderOptions & CallOptions = {},
+  ): Promise<RenderedPrompt> {
+    refuseUnknownFields('options', options, { thinking: true, addGenerationPrompt: true, signal: true });
     const native = messagesArgument(messages);
     const mode = thinkingArgument(options.thinking);
     const begun = booleanArgument('addGenerationPrompt', options.addGenerationPrompt, true);
-    return this.run(undefined, (model) => model.render(native, mode, begun));
+    return this.run(options.signal, (model, cancel) => model.render(native, mode, begun, cancel));
   }
 
   /**

@@ -102,11 +102,12 @@ struct Started {
 // model.
 class StartTask final : public Task {
  public:
-  StartTask(HandleBase* owner, std::shared_ptr<Started> started)
-      : Task(std::make_shared<CancelToken>()), started_(std::move(started)), use_(owner) {}
+  StartTask(HandleBase* owner, std::shared_ptr<Started> started, std::shared_ptr<CancelToken> cancel)
+      : Task(std::move(cancel)), started_(std::move(started)), use_(owner) {}
 
   void execute() noexcept override {
-    started_->model->start(started_->request, std::move(started_->call));
+    const CheckedPart checked;
+    started_->model->start(started_->request, std::move(started_->call), cancel_.get());
     started_.reset();
   }
   void settle(Napi::Env) override { use_.end(); }
@@ -133,11 +134,13 @@ Napi::Array start(const Napi::CallbackInfo& info, HandleBase* owner, std::shared
       environment.wake();
     }
   });
-  const auto cancel = [request, thread = started->model->shared_thread()](const Napi::CallbackInfo&) {
+  const auto token = std::make_shared<CancelToken>();
+  const auto cancel = [request, token, thread = started->model->shared_thread()](const Napi::CallbackInfo&) {
+    token->cancel();
     request->cancel();
     thread->poke();
   };
-  environment.start(std::make_unique<StartTask>(owner, std::move(started)), Lane::kQuick);
+  environment.start(std::make_unique<StartTask>(owner, std::move(started), token), Lane::kQuick);
   Napi::Array pair = Napi::Array::New(env, 2);
   pair.Set(0u, promise);
   pair.Set(1u, Napi::Function::New(env, cancel, "cancel"));
@@ -191,10 +194,11 @@ Napi::Value start_prefix(const Napi::CallbackInfo& info, HandleBase* owner,
 Napi::Value render_messages(const Napi::CallbackInfo& info, HandleBase* owner,
                             std::shared_ptr<lm::GenerationModel> model) {
   return promise_task(
-      info.Env(), {Lane::kQuick, nullptr, owner},
+      info.Env(), {Lane::kQuick, cancel_argument(info[3]), owner},
       [model, messages = messages_argument(info[0]), thinking = thinking_argument(info[1]),
-       reply = info[2].ToBoolean().Value()](const TaskContext&) {
-        return model->text().render(messages, {reply, thinking});
+       reply = info[2].ToBoolean().Value()](const TaskContext& task) {
+        const CheckedPart checked;
+        return model->text().render(messages, {reply, thinking}, &task.cancel);
       },
       [](Napi::Env env, lm::RenderedPrompt&& rendered) { return to_js_rendered(env, rendered); });
 }

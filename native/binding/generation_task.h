@@ -39,7 +39,7 @@ class PrefixBinding final : public Handle<PrefixBinding, PrefixHolder> {
 
 /// prefix(request, onPiece): like generate(), for a request without a reply; the promise is one of a Prefix.
 Napi::Value start_prefix(const Napi::CallbackInfo& info, HandleBase* owner, std::shared_ptr<lm::GenerationModel> model);
-/// render(messages, thinking, addGenerationPrompt)
+/// render(messages, thinking, addGenerationPrompt, cancel)
 Napi::Value render_messages(const Napi::CallbackInfo& info, HandleBase* owner,
                             std::shared_ptr<lm::GenerationModel> model);
 /// loadPrefix(path, cancel)

@@ -235,9 +235,10 @@ Napi::Value LanguageModelBinding::load_prefix(const Napi::CallbackInfo& info) {
 Napi::Value LanguageModelBinding::count_tokens(const Napi::CallbackInfo& info) {
   auto model = use();
   return promise_task(
-      info.Env(), {Lane::kQuick, nullptr, this},
-      [model, text = string_argument(info[0], "text")](const TaskContext&) {
-        return model->model().count_tokens(text);
+      info.Env(), {Lane::kQuick, cancel_argument(info[1]), this},
+      [model, text = string_argument(info[0], "text")](const TaskContext& task) {
+        const CheckedPart checked;
+        return model->model().count_tokens(text, &task.cancel);
       },
       [](Napi::Env env, std::uint32_t&& tokens) { return Napi::Number::New(env, tokens); });
 }

@@ -38,6 +38,9 @@ export interface TextModel
   numbers?(): Promise<LanguageModelNumbers>;
   /** Prefixes in it. */
   prefixes?(): Promise<PrefixPart[]>;
-  render(messages: readonly ChatMessage[], options?: RenderOptions): Promise<RenderedPrompt>;
+  render(
+    messages: readonly ChatMessage[],
+    options?: RenderOptions & { signal?: AbortSignal | undefined },
+  ): Promise<RenderedPrompt>;
   generate(request: GenerateRequest, options?: { signal?: AbortSignal }): Generation;
 }

@@ -162,7 +162,7 @@ export interface NativePrefix extends NativeHandle {
 
 export interface NativeLanguageModel extends NativeHandle {
   readonly facts: LanguageModelFacts;
-  countTokens(text: string): Promise<number>;
+  countTokens(text: string, cancel: NativeCancelToken | undefined): Promise<number>;
   numbers(): Promise<LanguageModelNumbers>;
   /** A PrefixPart of layout.gen.ts for each part. */
   prefixes(): Promise<Float64Array>;
@@ -175,6 +175,7 @@ export interface NativeLanguageModel extends NativeHandle {
     messages: readonly NativeMessage[],
     thinking: number,
     addGenerationPrompt: boolean,
+    cancel: NativeCancelToken | undefined,
   ): Promise<{
     tokens: Int32Array;
     parts: { text: string; input: boolean; message?: number }[];

@@ -252,7 +252,7 @@ std::size_t LanguageModel::max_text_bytes() const noexcept {
   return std::max(kMinTextLimit, kBytesPerToken * impl_->options.context_size);
 }
 
-std::uint32_t LanguageModel::count_tokens(std::string_view text) const {
+std::uint32_t LanguageModel::count_tokens(std::string_view text, const CancelToken* cancel) const {
   if (text.size() > max_text_bytes()) {
     fail(Code::kTextTooLong,
          "the text has " + std::to_string(text.size()) + " bytes; at most " + std::to_string(max_text_bytes()) +
@@ -261,10 +261,10 @@ std::uint32_t LanguageModel::count_tokens(std::string_view text) const {
           {"limit", std::int64_t{impl_->options.context_size}},
           {"bytes", static_cast<std::int64_t>(text.size())}});
   }
-  return static_cast<std::uint32_t>(impl_->tokens->tokenize(text, false).size());
+  return static_cast<std::uint32_t>(impl_->tokens->tokenize(text, false, cancel).size());
 }
 
-std::vector<Token> LanguageModel::tokenize_prompt(std::string_view text) const {
+std::vector<Token> LanguageModel::tokenize_prompt(std::string_view text, const CancelToken* cancel) const {
   const std::size_t at_least = text.size() / impl_->tokens->longest();
   if (text.size() > max_text_bytes() || at_least > impl_->options.context_size) {
     fail(Code::kTextTooLong,
@@ -274,7 +274,7 @@ std::vector<Token> LanguageModel::tokenize_prompt(std::string_view text) const {
           {"limit", std::int64_t{impl_->options.context_size}},
           {"bytes", static_cast<std::int64_t>(text.size())}});
   }
-  std::vector<Token> found = impl_->tokens->tokenize(text, false);
+  std::vector<Token> found = impl_->tokens->tokenize(text, false, cancel);
   impl_->tokens->add_begin(found);
   return found;
 }

@@ -117,13 +117,14 @@ class LanguageModel {
   /// The options of load(), with defaults resolved.
   const LanguageModelOptions& options() const noexcept;
 
-  /// Returns the number of tokens of a plain text. Throws Error(kTextTooLong) above max_text_bytes().
-  std::uint32_t count_tokens(std::string_view text) const;
+  /// Returns the number of tokens of a plain text. Throws Error(kTextTooLong) above max_text_bytes(), and as
+  /// Tokens::tokenize().
+  std::uint32_t count_tokens(std::string_view text, const CancelToken* cancel = nullptr) const;
   /// Returns the tokens of a plain text as a prompt: spellings of control tokens stay text, and BOS comes first if the
   /// model wants it. Throws Error(kTextTooLong).
-  std::vector<Token> tokenize_prompt(std::string_view text) const;
+  std::vector<Token> tokenize_prompt(std::string_view text, const CancelToken* cancel = nullptr) const;
 
-  /// Longer texts cannot fit and are refused before tokenization, which takes up to 0.7 seconds for 1 MiB.
+  /// Longer texts are refused before tokenization, which takes up to 2 seconds for 1 MiB.
   std::size_t max_text_bytes() const noexcept;
 
   // For native/lm only.

@@ -23,13 +23,15 @@ bool is_bracketed(std::string_view text) noexcept {
 /// Writes the tokens of a prompt, and counts them by message. Collects the text between two control tokens.
 class PromptTokenizer::Writer {
  public:
-  Writer(const PromptTokenizer& tokenizer, int messages) : tokenizer_(tokenizer) {
+  Writer(const PromptTokenizer& tokenizer, int messages, const CancelToken* cancel)
+      : tokenizer_(tokenizer), cancel_(cancel) {
     prompt_.message_tokens.assign(static_cast<std::size_t>(messages), 0);
   }
 
   /// Adds text of a user or a document, in which control tokens and markers are text.
   void add_input(std::string_view rest, int message) {
     for (std::size_t i = 0; i < rest.size();) {
+      look();
       if (tokenizer_.markers_.at(rest.substr(i)) == nullptr) {
         ++i;
         continue;
@@ -70,6 +72,12 @@ class PromptTokenizer::Writer {
   }
 
  private:
+  /// A byte was looked at.
+  void look() {
+    constexpr std::size_t kGrain = std::size_t{4} << 10;
+    if (++looked_ % kGrain == 0 && cancel_ != nullptr) cancel_->check();
+  }
+
   void append(std::string_view more, int message) {
     if (strips_ && bytes_.empty()) {
       while (!more.empty() && is_space(more.front())) more.remove_prefix(1);
@@ -92,7 +100,7 @@ class PromptTokenizer::Writer {
       if (cut <= begin) continue;
       std::size_t at = begin;
       for (const Token token :
-           tokenizer_.tokens_.tokenize(std::string_view(bytes_).substr(begin, cut - begin), false)) {
+           tokenizer_.tokens_.tokenize(std::string_view(bytes_).substr(begin, cut - begin), false, cancel_)) {
         prompt_.tokens.push_back(token);
         while (run + 1 < messages_.size() && messages_[run + 1].first <= at) ++run;
         count(messages_[run].second);
@@ -112,6 +120,8 @@ class PromptTokenizer::Writer {
   }
 
   const PromptTokenizer& tokenizer_;
+  const CancelToken* cancel_;
+  std::size_t looked_ = 0;
   Prompt prompt_;
   std::string bytes_;
   std::vector<std::pair<std::size_t, int>> messages_;  // from this offset on
@@ -156,10 +166,10 @@ const PromptTokenizer::Control* PromptTokenizer::Spellings::at(std::string_view 
   return nullptr;
 }
 
-Prompt PromptTokenizer::tokenize(std::span<const PromptPart> parts) const {
+Prompt PromptTokenizer::tokenize(std::span<const PromptPart> parts, const CancelToken* cancel) const {
   int last = -1;
   for (const PromptPart& part : parts) last = std::max(last, part.message);
-  Writer writer(*this, last + 1);
+  Writer writer(*this, last + 1, cancel);
   for (const PromptPart& part : parts) {
     if (part.input) {
       writer.add_input(part.text, part.message);

@@ -31,11 +31,11 @@ class PromptTokenizer {
   PromptTokenizer(const PromptTokenizer&) = delete;
   PromptTokenizer& operator=(const PromptTokenizer&) = delete;
 
-  /// Gives the tokens that llama.cpp gives for the joined text, as long as no input spells a control token or a marker
-  /// (a user-defined token such as <think> or [INST]); tokens that it spells stay plain text. The beginning-of-text
-  /// token is added if the vocabulary wants it and the prompt does not begin with it. Throws as Tokens::tokenize()
-  /// does.
-  Prompt tokenize(std::span<const PromptPart> parts) const;
+  /// Gives the tokens that Tokens::tokenize() gives for the joined text, as long as no input spells a control token or
+  /// a marker (a user-defined token such as <think> or [INST]); tokens that it spells stay plain text. The
+  /// beginning-of-text token is added if the vocabulary wants it and the prompt does not begin with it. Polls `cancel`
+  /// every 4 KiB. Throws as Tokens::tokenize() does.
+  Prompt tokenize(std::span<const PromptPart> parts, const CancelToken* cancel = nullptr) const;
 
   /// The control tokens that template text may spell.
   struct Control {

@@ -27,11 +27,12 @@ GenerationModel::~GenerationModel() {
   thread_->remove(id_);
 }
 
-void GenerationModel::start(const std::shared_ptr<GenerationRequest>& request, GenerationCall call) {
+void GenerationModel::start(const std::shared_ptr<GenerationRequest>& request, GenerationCall call,
+                            const CancelToken* cancel) {
   try {
     if (request->ended()) return;
     GenerationInput& input = call.input;
-    const std::vector<PromptPart> parts = take_prompt(call);
+    const std::vector<PromptPart> parts = take_prompt(call, cancel);
     text_.prepare(input, call.reply, parts);
     if (input.max_tokens == 0) input.pin = std::make_shared<PinnedPrefix>(input.prompt);
     request->set_pin(input.pin);
@@ -42,16 +43,17 @@ void GenerationModel::start(const std::shared_ptr<GenerationRequest>& request, G
 }
 
 // Sets the prompt of the input and returns its parts, if it was rendered.
-std::vector<PromptPart> GenerationModel::take_prompt(GenerationCall& call) const {
+std::vector<PromptPart> GenerationModel::take_prompt(GenerationCall& call, const CancelToken* cancel) const {
   if (const auto* text = std::get_if<std::string>(&call.prompt)) {
-    call.input.prompt = model_->tokenize_prompt(*text);
+    call.input.prompt = model_->tokenize_prompt(*text, cancel);
     return {};
   }
   if (auto* tokens = std::get_if<std::vector<Token>>(&call.prompt)) {
     call.input.prompt = std::move(*tokens);
     return std::move(call.parts);
   }
-  RenderedPrompt rendered = text_.render(std::get<std::vector<ChatMessage>>(call.prompt), {true, call.reply.thinking});
+  const RenderOptions options{true, call.reply.thinking};
+  RenderedPrompt rendered = text_.render(std::get<std::vector<ChatMessage>>(call.prompt), options, cancel);
   call.input.prompt = std::move(rendered.tokens);
   return std::move(rendered.parts);
 }

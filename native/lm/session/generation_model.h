@@ -33,7 +33,8 @@ class GenerationModel {
 
   /// Tokenizes the prompt, prepares the reply's constraints, and hands the request to the inference thread. A call
   /// without tokens to generate pins its prompt: see request->pin(). Errors end the request.
-  void start(const std::shared_ptr<GenerationRequest>& request, GenerationCall call);
+  void start(const std::shared_ptr<GenerationRequest>& request, GenerationCall call,
+             const CancelToken* cancel = nullptr);
   /// Writes a pinned prefix to a file. Waits for the inference thread. Throws Error(kClosed), and as write_prefix().
   void save(const PinnedPrefix& prefix, const std::filesystem::path& path, const CancelToken* cancel) const;
   /// Reads a prefix from a file into the cache, pinned. Throws as read_prefix(), and Error(kOutOfMemory).
@@ -45,7 +46,7 @@ class GenerationModel {
   void ask_prefixes(std::function<void(PrefixParts)> receive) const;
 
  private:
-  std::vector<PromptPart> take_prompt(GenerationCall& call) const;
+  std::vector<PromptPart> take_prompt(GenerationCall& call, const CancelToken* cancel) const;
 
   std::shared_ptr<InferenceThread> thread_;
   std::shared_ptr<const LanguageModel> model_;

@@ -83,7 +83,8 @@ struct ModelText::Impl {
 ModelText::ModelText(std::shared_ptr<const LanguageModel> model) : impl_(std::make_unique<Impl>(std::move(model))) {}
 ModelText::~ModelText() = default;
 
-RenderedPrompt ModelText::render(std::span<const ChatMessage> messages, const RenderOptions& options) const {
+RenderedPrompt ModelText::render(std::span<const ChatMessage> messages, const RenderOptions& options,
+                                 const CancelToken* cancel) const {
   const std::size_t most = impl_->model->max_text_bytes();
   std::size_t bytes = 0;
   for (const ChatMessage& message : messages) bytes += message.content.size();
@@ -93,7 +94,8 @@ RenderedPrompt ModelText::render(std::span<const ChatMessage> messages, const Re
   }
   RenderedPrompt rendered;
   rendered.parts = impl_->usable_template().render(messages, options);
-  Prompt prompt = impl_->prompts.tokenize(rendered.parts);
+  if (cancel != nullptr) cancel->check();
+  Prompt prompt = impl_->prompts.tokenize(rendered.parts, cancel);
   rendered.tokens = std::move(prompt.tokens);
   rendered.message_tokens = std::move(prompt.message_tokens);
   rendered.message_tokens.resize(messages.size(), 0);

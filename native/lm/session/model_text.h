@@ -40,8 +40,10 @@ class ModelText {
   ModelText& operator=(const ModelText&) = delete;
 
   /// Renders messages with the model's chat template. Throws Error: kUnsupported (the file has no template),
-  /// kModelInvalid (the template is unusable), kInvalidArgument (it refuses these messages), kTextTooLong.
-  RenderedPrompt render(std::span<const ChatMessage> messages, const RenderOptions& options) const;
+  /// kModelInvalid (the template is unusable), kInvalidArgument (it refuses these messages), kTextTooLong;
+  /// and as CancelToken::check().
+  RenderedPrompt render(std::span<const ChatMessage> messages, const RenderOptions& options,
+                        const CancelToken* cancel = nullptr) const;
 
   /// Sets the thinking tags of the text filter and the constraint of a request. `parts` is the rendered prompt; empty
   /// for a plain one, after which the model does not think. Throws Error(kInvalidArgument).

@@ -11,7 +11,8 @@ export type PromptModel = Pick<TextModel, 'facts' | 'countTokens' | 'render'>;
 export function inAccount(model: PromptModel, account: Account, signal: AbortSignal): PromptModel {
   return {
     facts: model.facts,
-    countTokens: (text) => account.compute('search', signal, () => model.countTokens(text)),
-    render: (messages, options) => account.compute('search', signal, () => model.render(messages, options)),
+    countTokens: (text) => account.compute('search', signal, () => model.countTokens(text, { signal })),
+    render: (messages, options) =>
+      account.compute('search', signal, () => model.render(messages, { ...options, signal })),
   };
 }
