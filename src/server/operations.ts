@@ -1,6 +1,7 @@
 import { scheduler } from '../../lib/internal.js';
 import { packageVersion } from '../base/files/home.js';
 import type { LocalServer } from '../operations/http/local-server.js';
+import type { OperatorShare } from '../operations/http/operator-share.js';
 import { metricsRoutes, openMetrics } from '../operations/metrics/endpoint.js';
 import type { ServerMetrics } from '../operations/metrics/server-metrics.js';
 import type { Monitor } from '../operations/monitor/monitor.js';
@@ -8,6 +9,7 @@ import { Telemetry } from '../operations/telemetry/telemetry.js';
 import type { Connection } from './connection.js';
 import { allOf, type ServerObserver } from './observer.js';
 import type { OperationsOptions } from './operations-options.js';
+import { operatorShare } from './operator-share.js';
 import type { Services } from './services.js';
 import { waitingWork } from './waiting-work.js';
 
@@ -21,6 +23,7 @@ export class Operations {
   #endpoint: LocalServer | undefined;
   #monitor: Monitor | undefined;
   #services: Services | undefined;
+  #share: OperatorShare | undefined;
 
   private constructor(options: OperationsOptions, Metrics: typeof ServerMetrics | undefined) {
     const { config, log } = options;
@@ -63,15 +66,18 @@ export class Operations {
     if (this.#metrics === undefined) return;
     const { config, log } = this.#options;
     const routes = metricsRoutes(this.#metrics, () => !services.activity.stopping);
-    if (config.metrics.enabled) this.#endpoint = await openMetrics(config.metrics, routes, log);
+    const share = operatorShare(services.loop, services.workers.search);
+    this.#share = share;
+    if (config.metrics.enabled) this.#endpoint = await openMetrics(config.metrics, routes, { log, share });
     if (!config.monitor.enabled) return;
     // Not in the production edition.
     const { openMonitor } = await import('./development/open-monitor.js');
-    this.#monitor = await openMonitor({ ...this.#options, services, connections, routes });
+    this.#monitor = await openMonitor({ ...this.#options, services, connections, routes, share });
   }
 
   async close(): Promise<void> {
     await Promise.all([this.#telemetry?.close(), this.#endpoint?.close(), this.#monitor?.close()]);
+    this.#share?.leave();
   }
 
   #createMetrics(Metrics: typeof ServerMetrics): ServerMetrics {

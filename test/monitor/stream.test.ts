@@ -253,6 +253,30 @@ it('a page that reads nothing of the kept turns gives up its place, a slow one k
   stream.close();
 });
 
+it('a page that leaves bytes unread for a minute gives up its place, and a stream ends after an hour', () => {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+  const stream = new EventStream(noLines);
+  const [unread, read] = [new Unread(), new Unread()];
+  for (const reader of [unread, read]) stream.open(reader as unknown as ServerResponse, []);
+  const ended = vi.fn();
+  Object.assign(read, { end: ended });
+  for (let beat = 0; beat < 5; beat++) {
+    unread.writableLength = 1;
+    read.writableLength = 0;
+    vi.advanceTimersToNextTimer();
+  }
+  expect([unread.destroyed, read.destroyed]).toEqual([true, false]);
+  for (let beat = 5; beat < 240; beat++) {
+    read.writableLength = 0;
+    vi.advanceTimersToNextTimer();
+  }
+  expect(ended).not.toHaveBeenCalled();
+  vi.advanceTimersToNextTimer();
+  expect(ended).toHaveBeenCalled();
+  stream.close();
+});
+
 it('streams beyond the limit are refused, and places of closed ones are free again', async () => {
   const server = await start();
   const streams: IncomingMessage[] = [];

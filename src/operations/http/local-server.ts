@@ -3,12 +3,22 @@ import type { AddressInfo, Socket } from 'node:net';
 import { StartupError } from '../../config/startup-error.js';
 import type { Log } from '../../log/log.js';
 import { isLoopback, refusalOf } from './guard.js';
+import type { OperatorShare } from './operator-share.js';
 
 /** Open connections, streams included. A further connection replaces an idle one. */
 export const maxConnections = 64;
-/** Longest time to send a request, in ms. */
-const requestMs = 10_000;
 const idleMs = 30_000;
+
+const usualLimits = {
+  /** Longest time to send a request, its head and body; and time between two looks at it. */
+  requestMs: 10_000,
+  lookMs: 1000,
+  /** Longest time until a reply is made and read. Streams have limits of their own. */
+  replyMs: 60_000,
+};
+
+/** Type of a reply without an end. */
+export const eventStream = 'text/event-stream';
 
 export type Route = (request: IncomingMessage, response: ServerResponse, url: URL) => void | Promise<void>;
 
@@ -24,6 +34,10 @@ export interface LocalServerOptions {
   /** Serves GET requests that no route takes. */
   otherwise?: Route;
   log: Log;
+  /** Requests begin in its slices. */
+  share: Pick<OperatorShare, 'slice'>;
+  /** Times in ms. */
+  limits?: Partial<typeof usualLimits>;
 }
 
 /**
@@ -32,6 +46,7 @@ export interface LocalServerOptions {
  */
 export class LocalServer {
   readonly #options: LocalServerOptions;
+  readonly #limits: typeof usualLimits;
   readonly #server: Server;
   /** All connections; and the idle ones, the longest waiting first. */
   readonly #connections = new Set<Socket>();
@@ -39,11 +54,14 @@ export class LocalServer {
 
   private constructor(options: LocalServerOptions) {
     this.#options = options;
+    this.#limits = { ...usualLimits, ...options.limits };
+    const { requestMs, lookMs } = this.#limits;
     this.#server = createServer(
       {
         requestTimeout: requestMs,
         headersTimeout: requestMs,
         keepAliveTimeout: idleMs,
+        connectionsCheckingInterval: lookMs,
         maxHeaderSize: 16_384,
       },
       (request, response) => void this.#serve(request, response),
@@ -108,7 +126,11 @@ export class LocalServer {
 
   #occupy(socket: Socket, response: ServerResponse): void {
     this.#waiting.delete(socket);
+    const late = setTimeout(() => {
+      if (!isStream(response)) socket.destroy();
+    }, this.#limits.replyMs).unref();
     response.once('close', () => {
+      clearTimeout(late);
       if (this.#connections.has(socket)) this.#waiting.add(socket);
     });
   }
@@ -124,12 +146,12 @@ export class LocalServer {
     const url = parsed(request.url);
     if (url === undefined) return sendText(response, 400, 'the address is not valid');
     const method = request.method === 'HEAD' ? 'GET' : request.method;
-    const { routes, otherwise, log, name } = this.#options;
+    const { routes, otherwise, log, name, share } = this.#options;
     const key = `${method} ${url.pathname}`;
     const route = Object.hasOwn(routes, key) ? routes[key] : method === 'GET' ? otherwise : undefined;
     if (route === undefined) return sendText(response, 404, 'there is no such page');
     try {
-      await route(request, response, url);
+      await share.slice(() => (response.destroyed ? undefined : route(request, response, url)));
     } catch (err) {
       if (response.destroyed) return; // the client has gone
       log.error({ err }, `${name}: a request failed`);
@@ -138,6 +160,9 @@ export class LocalServer {
     }
   }
 }
+
+/** Whether a reply has no end: its writer bounds its time. */
+const isStream = (response: ServerResponse) => response.getHeader('content-type') === eventStream;
 
 /** Only a path names a page: an address with a host, which `//` begins, too, would name one of another server. */
 function parsed(path = ''): URL | undefined {

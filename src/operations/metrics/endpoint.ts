@@ -1,6 +1,7 @@
 import type { ServerConfig } from '../../config/schema.js';
 import type { Log } from '../../log/log.js';
 import { LocalServer, type Route, sendText } from '../http/local-server.js';
+import type { OperatorShare } from '../http/operator-share.js';
 import type { ServerMetrics } from './server-metrics.js';
 
 /** `/metrics`, `/health` and `/ready`, for this port and the monitor's. */
@@ -24,7 +25,7 @@ export function metricsRoutes(
 export async function openMetrics(
   { bind, port, allow_remote }: ServerConfig['metrics'],
   routes: Readonly<Record<string, Route>>,
-  log: Log,
+  { log, share }: { log: Log; share: OperatorShare },
 ): Promise<LocalServer> {
   const server = await LocalServer.open({
     name: 'metrics',
@@ -33,6 +34,7 @@ export async function openMetrics(
     allowRemote: allow_remote,
     routes,
     log,
+    share,
   });
   log.info({ url: `${server.url}metrics` }, 'metrics are served');
   return server;

@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import { eventStream } from '../http/local-server.js';
 
 /** Open streams. More are refused with 503. */
 export const maxStreams = 32;
@@ -6,6 +7,10 @@ export const maxStreams = 32;
 const laggingBytes = 65_536;
 const stalledBytes = 1024 * 1024;
 const heartbeatMs = 15_000;
+/** Heartbeats after which a reader is disconnected that has left bytes unread at each of them. */
+const unreadBeats = 4;
+/** Heartbeats after which a stream ends: an hour. Pages connect again, and get the events that they lack. */
+const longestBeats = 240;
 
 export interface StreamEvent {
   name: string;
@@ -30,6 +35,9 @@ interface Reader {
   live: boolean;
   /** Not live, and has read nothing between two heartbeats. */
   stalled: boolean;
+  /** Heartbeats since it connected, and since it had no bytes to read. */
+  beats: number;
+  unread: number;
   /** The latest entry of the journal that it was sent. */
   entry: number;
   /** Lags, and gets the journal when it has read. */
@@ -56,10 +64,13 @@ export class EventStream {
    */
   open(response: ServerResponse, first: Iterable<StreamEvent>): boolean {
     if (this.#readers.size >= maxStreams) return false;
-    response.writeHead(200, { 'content-type': 'text/event-stream' }).flushHeaders();
+    response.writeHead(200, { 'content-type': eventStream }).flushHeaders();
     response.once('close', () => this.#forget(response));
     response.on('error', () => {});
-    const reader = { live: false, stalled: false, entry: 0, waits: false };
+    const reader = { live: false, stalled: false, beats: 0, unread: 0, entry: 0, waits: false };
+    response.on('drain', () => {
+      reader.unread = 0;
+    });
     this.#readers.set(response, reader);
     this.#heartbeat ??= setInterval(() => this.#beat(), heartbeatMs).unref();
     this.#sendJournal(response, reader, new Map());
@@ -86,6 +97,9 @@ export class EventStream {
 
   #beat(): void {
     for (const [response, reader] of this.#readers) {
+      reader.unread = response.writableLength === 0 ? 0 : reader.unread + 1;
+      if (++reader.beats > longestBeats) response.end();
+      else if (reader.unread > unreadBeats) response.destroy();
       if (reader.live) continue;
       if (reader.stalled) response.destroy();
       else reader.stalled = true;

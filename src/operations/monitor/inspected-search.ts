@@ -1,6 +1,6 @@
-import { setImmediate as nextTurnOfLoop } from 'node:timers/promises';
 import { ineffectiveOptions } from '../../../lib/basics.js';
 import { LorekeepError, type StorageHit } from '../../../lib/internal.js';
+import { nextSlice } from '../../base/waiting/next-slice.js';
 import type { KnowledgeSearchOptions, SearchableStorage, SearchOutcome } from '../../knowledge/index.js';
 import { usualDefaults } from '../../knowledge/search-defaults.js';
 import type { PreparedOptions } from '../../knowledge/searchable.js';
@@ -25,14 +25,19 @@ export interface Leg {
 /** Options that choose hits from the ranking. */
 const unchosen = { offset: undefined, groupBy: undefined, groupSize: undefined, dropDuplicates: undefined };
 
+/** Runs a search on a thread of the operators' share. */
+export type Compute = <T>(work: () => Promise<T>) => Promise<T>;
+
 /** A search that can be repeated with other options. */
 export class InspectedSearch {
   readonly storage: SearchableStorage;
   readonly options: InspectedOptions;
+  readonly #compute: Compute;
 
-  constructor(storage: SearchableStorage, options: InspectedOptions) {
+  constructor(storage: SearchableStorage, options: InspectedOptions, compute: Compute) {
     this.storage = storage;
     this.options = options;
+    this.#compute = compute;
   }
 
   /** Options of the search that have no effect in another mode, or without a filter, are left out. */
@@ -41,7 +46,7 @@ export class InspectedSearch {
     const without = ineffectiveOptions(options.mode, options).map(({ option }) => [option, undefined]);
     const variables = options.filter === undefined ? undefined : options.variables;
     const query = { ...options, variables, ...Object.fromEntries(without) };
-    return this.storage.searchInSlices(query, nextTurnOfLoop, usualDefaults);
+    return this.#compute(() => this.storage.searchInSlices(query, nextSlice, usualDefaults));
   }
 
   /** The first hits of a leg alone. It may be impossible: a text without words, or longer than the model's context. */

@@ -4,7 +4,7 @@ import { textPrefix } from '../../agents/text-prefix.js';
 import type { SearchableStorage, SearchOutcome } from '../../knowledge/index.js';
 import { retrievalFields } from '../../protocol/retrieval.js';
 import { libraryOptions, usedVariables } from '../../storages/search-options.js';
-import { deepestRank, InspectedSearch, type Leg } from './inspected-search.js';
+import { type Compute, deepestRank, InspectedSearch, type Leg } from './inspected-search.js';
 import { explainRecord } from './record-explanation.js';
 
 /** Hits of a leg that are shown. */
@@ -50,15 +50,21 @@ export interface Inspection {
   record?: string;
 }
 
+interface InspectionOptions {
+  signal: AbortSignal;
+  /** Names of the storages with a record of this id. */
+  holders(id: string): Promise<readonly string[]>;
+  compute: Compute;
+}
+
 /** Runs a search as a node with these fields does, each of its legs, and the search without its filter. @throws as search() */
 export async function inspect(
   storage: SearchableStorage,
   request: InspectionRequest,
-  signal: AbortSignal,
-  holders: (id: string) => Promise<readonly string[]> = async () => [],
+  { signal, holders, compute }: InspectionOptions,
 ): Promise<Inspection> {
   const { record } = request;
-  const search = new InspectedSearch(storage, optionsOf(storage, request, signal));
+  const search = new InspectedSearch(storage, optionsOf(storage, request, signal), compute);
   const outcome = await search.run();
   const depth = record === undefined ? shownHits : deepestRank;
   const [dense, lexical] = [await search.leg('dense', depth), await search.leg('lexical', depth)];

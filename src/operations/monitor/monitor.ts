@@ -8,8 +8,10 @@ import type { ServerConfig } from '../../config/schema.js';
 import type { Pin, SearchableStorage } from '../../knowledge/index.js';
 import type { Log } from '../../log/log.js';
 import { LocalServer, type Route, readBody, sendJson, sendText } from '../http/local-server.js';
+import type { OperatorShare } from '../http/operator-share.js';
 import { type Asset, readAssets } from './assets.js';
 import { EventStream, type StreamEvent } from './event-stream.js';
+import type { Compute } from './inspected-search.js';
 import { inspect, inspectionSchema } from './inspector.js';
 import { LiveTurns } from './live-turns.js';
 import type { LogEvent, LogTail } from './log-tail.js';
@@ -37,6 +39,7 @@ export interface MonitorOptions {
   routes: Readonly<Record<string, Route>>;
   state(): Promise<MonitorState>;
   sample(): MemorySample;
+  share: OperatorShare;
   /** Pins a loaded storage by the name that state() gives. */
   pin(storage: string): Promise<Pin<SearchableStorage>>;
   /** Names of the loaded storages with a record of this id. */
@@ -95,7 +98,7 @@ export class Monitor {
   }
 
   async #listen(): Promise<void> {
-    const { config, log, logTail, routes } = this.#options;
+    const { config, log, logTail, routes, share } = this.#options;
     const { bind, port, allow_remote, memory_tick_interval_ms: tickMs } = config;
     this.#server = await LocalServer.open({
       name: 'monitor',
@@ -103,6 +106,7 @@ export class Monitor {
       port,
       allowRemote: allow_remote,
       log,
+      share,
       routes: { ...routes, ...this.#routes() },
       otherwise: (_, response, url) => this.#sendAsset(response, url.pathname),
     });
@@ -195,10 +199,12 @@ export class Monitor {
     const gone = new AbortController();
     response.once('close', () => gone.abort());
     try {
-      const { pin: pinned, holders } = this.#options;
+      const { pin: pinned, holders, share } = this.#options;
       await using pin = await pinned(parsed.data.storage);
       const others = (id: string) => holders(id, gone.signal);
-      sendJson(response, await inspect(pin.value, parsed.data, gone.signal, others));
+      const { signal } = gone;
+      const compute: Compute = (work) => share.compute(signal, work);
+      sendJson(response, await inspect(pin.value, parsed.data, { signal, holders: others, compute }));
     } catch (error) {
       if (!gone.signal.aborted) sendJson(response, { error: (error as Error).message }, 400);
     }

@@ -1,4 +1,5 @@
 import type { Route } from '../../operations/http/local-server.js';
+import type { OperatorShare } from '../../operations/http/operator-share.js';
 import { Monitor } from '../../operations/monitor/monitor.js';
 import type { Connection } from '../connection.js';
 import type { OperationsOptions } from '../operations-options.js';
@@ -10,17 +11,19 @@ export interface MonitorParts extends OperationsOptions {
   connections: ReadonlySet<Connection>;
   /** `/metrics`, `/health` and `/ready`. */
   routes: Readonly<Record<string, Route>>;
+  share: OperatorShare;
 }
 
 /** Opens the monitor of a server. @throws StartupError */
 export function openMonitor(parts: MonitorParts): Promise<Monitor> {
-  const { config, configSources, log, logTail, services, connections, routes } = parts;
+  const { config, configSources, log, logTail, services, connections, routes, share } = parts;
   return Monitor.open({
     config: config.monitor,
     userContent: config.include_interaction_in_diagnostics,
     log,
     logTail,
     routes,
+    share,
     state: () => monitorState(services, connections, configSources),
     sample: () => memorySample(services),
     pin: async (storage) => {
