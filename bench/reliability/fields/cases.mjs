@@ -234,9 +234,40 @@ const turns = [
   ['the end of an agent of 10,000 turns', { type: 'DestroyAgentRequest', agent_id: 'remembering' }],
 ];
 
+/** The worst content for the code that reads a field. `agent` answers turns in place of the usual one. */
+const citing = generate({ cite: 'marks', history: { turns: 0 } });
+const worst = [
+  ['text of marks', turn({ text: times('[1]', longest / 3) }), citing],
+  ['text of open brackets', turn({ text: times('[', longest) }), citing],
+  ['text of backticks', turn({ text: times('`[1]', longest / 4) }), citing],
+  ['text of blanks', turn({ text: `x${times(' ', longest - 2)}x` }), citing],
+  ['text that no token has', turn({ text: times('\u0001ж', longest / 3) }), citing],
+  [
+    'a fallback for an ambiguous grammar',
+    generate({
+      on_no_knowledge: 'fallback',
+      fallback: times('a', 16_000),
+      grammar: 'root ::= ("a"?){8000} [ab]*',
+    }),
+  ],
+  ['a grammar of optional characters', generate({ grammar: 'root ::= ([!-@]?){7000} [!-@]*' })],
+  [
+    'schemas of quotes',
+    agent(nodes(20, 'generate', () => ({ json_schema: { const: times('"\\', 120_000) } }))),
+  ],
+  ['templates of blanks', generate({ system: `{{${times(' ', 16_000)}`, prompt: times('{{#a}}', 2700) })],
+];
+
 /** The cases of `npm test`: storages of many strings take minutes on a busy machine. */
-export const shortCases = payloads.length + sessions.length + searches.length + agents.length + turns.length;
+export const shortCases =
+  payloads.length + sessions.length + searches.length + agents.length + turns.length + worst.length;
 export const remembering = history(many(10_000, () => asked));
-export const fieldCases = [...sessions, ...searches, ...agents, ...turns, ...payloads, ...storages].map(
-  ([name, frame, more]) => ({ name, frame: { ...frame, ...more } }),
-);
+const usual = [...sessions, ...searches, ...agents, ...turns].map(([name, frame, more]) => ({
+  name,
+  frame: { ...frame, ...more },
+}));
+export const fieldCases = [
+  ...usual,
+  ...worst.map(([name, frame, agent]) => ({ name, frame, agent })),
+  ...[...payloads, ...storages].map(([name, frame]) => ({ name, frame })),
+];

@@ -31,9 +31,9 @@ export const fields = {
     const env = { ...process.env, LOREKEEP_STALLS: stalls, LOREKEEP_WATCHDOG: watched };
     const server = await startServer(sample.folder, settingsOf(sample), ['--import', stallsModule], { env });
     const outcomes = [];
-    for (const { name, frame } of fieldCases.slice(0, count)) {
+    for (const { name, frame, agent } of fieldCases.slice(0, count)) {
       if (Date.now() > until || !server.running()) break;
-      outcomes.push(await tried(name, frame, server, stalls));
+      outcomes.push(await tried(name, { frame, agent }, server, stalls));
       await wait(reportMs);
       outcomes.at(-1).problems.push(...longStepsIn(watched));
       rmSync(watched, { force: true });
@@ -52,11 +52,11 @@ export const fields = {
   },
 };
 
-async function tried(name, frame, server, stalls) {
+async function tried(name, { frame, agent }, server, stalls) {
   const peer = await Peer.open(server.port);
   const problems = [];
   const outcome = { case: name, unit: 'fields', tried: 1, problems };
-  const ids = await idsFor(peer, frame);
+  const ids = await idsFor(peer, frame, agent);
   await longestStall(server, stalls);
   const begun = performance.now();
   const reply = await Promise.race([answered(peer, { id: 'field', ...frame, ...ids }), wait(answerMs)]);
@@ -75,12 +75,12 @@ async function tried(name, frame, server, stalls) {
 }
 
 /** A session, and the agent that a frame is about. */
-async function idsFor(peer, { type, session_id, agent_id }) {
+async function idsFor(peer, { type, session_id, agent_id }, agent = remembering) {
   if (type === 'CreateSessionRequest' || session_id !== undefined) return {};
   const ids = { session_id: await peer.storage() };
   if (agent_id !== undefined && agent_id !== 'remembering') return ids;
   if (type !== 'TurnRequest' && agent_id === undefined) return ids;
-  const made = await peer.request({ ...remembering, id: 'agent', ...ids });
+  const made = await peer.request({ ...agent, id: 'agent', ...ids });
   return { ...ids, agent_id: made?.agent_id };
 }
 
