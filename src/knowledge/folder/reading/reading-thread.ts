@@ -143,12 +143,14 @@ export class ReadingThread implements AsyncDisposable {
   }
 
   #start(): Worker {
+    if (this.#worker !== undefined) return this.#worker;
     // The compiled file, also where this one runs uncompiled.
-    this.#worker ??= new Worker(join(homeFolder, 'dist/src/knowledge/folder/reading/worker.js'), {
+    this.#worker = new Worker(join(homeFolder, 'dist/src/knowledge/folder/reading/worker.js'), {
       resourceLimits: { maxOldGenerationSizeMb: heapMebibytes },
       stdout: true,
       stderr: true,
     });
+    // One that ends between two requests is no error of the process.
     this.#worker.on('error', () => {});
     return this.#worker;
   }
