@@ -5,7 +5,13 @@
 export { booleanArgument, integerArgument, refuse } from './boundary/arguments.js';
 export { addonFile } from './boundary/binding.js';
 export { translateError } from './boundary/errors.js';
-export type { CrashKind, CrashThread } from './boundary/native.js';
+export type {
+  ChangeLogFacts,
+  CrashKind,
+  CrashThread,
+  FileContent,
+  RecordDefect,
+} from './boundary/native.js';
 export { optionsCheck } from './boundary/option-numbers.js';
 export { threadMs } from './boundary/thread-time.js';
 export { type ComputeSettings, cacheFolder, measuredSettings } from './devices/settings-cache.js';
@@ -22,6 +28,7 @@ export { installCrashHandler } from './os/crash.js';
 export { checkDestination, type FileOwner, removeStrayFiles, type WrittenKind } from './os/destination.js';
 export { releaseFreeMemory } from './os/free-memory.js';
 export { type BeneathRequest, type BeneathResult, openBeneath } from './os/open-beneath.js';
+export * from './search/change-log.js';
 export { describeModel, type ModelDescription } from './search/inspect-file.js';
 export { textToEmbed } from './search/lexical-options.js';
 export { checkHighlight, fusionMethod } from './search/storage-request.js';

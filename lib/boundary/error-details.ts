@@ -106,6 +106,8 @@ type System = {
   readonly errno?: number | undefined;
   /** The folder concerned. */
   readonly folder?: string | undefined;
+  /** Number of the process that holds the file's lock; 0 if unknown. */
+  readonly holder?: number | undefined;
 };
 
 type Memory = {

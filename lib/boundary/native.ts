@@ -1,3 +1,4 @@
+import type { FileContent, NativeChangeLog, RecordDefect } from './native/changes.js';
 import type { CrashKind, CrashThread } from './native/crash.js';
 import type { DistanceKernels, NativeBackendInfo, NativeGpuDevice } from './native/devices.js';
 import type {
@@ -9,6 +10,7 @@ import type {
 import type {
   FileOwner,
   NativeCancelToken,
+  NativeHandle,
   NativeMetadataBuffer,
   NativeProgress,
   NativeRowBuffer,
@@ -40,6 +42,7 @@ import type { NativeLongStep } from './native/watch.js';
  * (see errors.ts).
  */
 
+export type * from './native/changes.js';
 export type * from './native/crash.js';
 export type * from './native/devices.js';
 export type * from './native/files.js';
@@ -207,6 +210,26 @@ export interface NativeBinding {
     cancel: NativeCancelToken | undefined,
   ): Promise<NativeModelDescription>;
 
+  /** Returns the first `most` defects of records, each given as JSON. Without `fields`, metadata are not looked at. */
+  checkRecords(
+    jsons: readonly string[],
+    fields: unknown,
+    most: number,
+    cancel: NativeCancelToken | undefined,
+  ): Promise<RecordDefect[]>;
+  /** With `from`, the frames from that byte on, which continue `version`. */
+  readChangeLog(
+    path: string,
+    from: number,
+    version: number,
+    cancel: NativeCancelToken | undefined,
+  ): Promise<NativeChangeLog>;
+  /** Writes the checksums of a frame of the log `id`, or of a header. */
+  sealChanges(bytes: Uint8Array, id: string | undefined): void;
+  /** Takes a lock between processes; closing the result releases it. */
+  lockFile(path: string): NativeHandle;
+  identifyFile(path: string, cancel: NativeCancelToken | undefined): Promise<FileContent>;
+
   /** `key` identifies everything besides the text that embeddings depend on; a file with another key is ignored. */
   matchEmbeddings(
     records: NativeRecords,
@@ -283,6 +306,11 @@ export const nativeExports = [
   'openIndexedRecords',
   'indexRecords',
   'assembleStorage',
+  'checkRecords',
+  'readChangeLog',
+  'sealChanges',
+  'lockFile',
+  'identifyFile',
   'matchEmbeddings',
   'indexEmbeddings',
   'removeStrays',

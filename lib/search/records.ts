@@ -1,7 +1,7 @@
 import { integerArgument, stringArgument } from '../boundary/arguments.js';
 import { binding } from '../boundary/binding.js';
 import { Handle } from '../boundary/handle.js';
-import type { NativeRecords } from '../boundary/native.js';
+import type { FileContent, NativeRecords } from '../boundary/native.js';
 import { type CallOptions, callNative } from '../boundary/native-call.js';
 import type { FieldDefinition } from './filter.js';
 
@@ -58,6 +58,11 @@ export class Records extends Handle<NativeRecords> {
 
   get memoryBytes(): number {
     return this.read((native) => native.memoryBytes);
+  }
+
+  /** @internal Identity of the records file's content. */
+  get content(): FileContent {
+    return this.read((native) => native.identity);
   }
 
   /** Returns the id of the record at a position. @throws INVALID_ARGUMENT beyond size, CLOSED. */

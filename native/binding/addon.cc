@@ -4,6 +4,7 @@
 #include "binding/arguments.h"
 #include "binding/buffers_binding.h"
 #include "binding/cancel_token_binding.h"
+#include "binding/change_log_binding.h"
 #include "binding/embedding_model_binding.h"
 #include "binding/embedding_rows_binding.h"
 #include "binding/environment.h"
@@ -77,7 +78,8 @@ Napi::Object start(Napi::Env env, Napi::Object exports) {
   exports.Set("MetadataBuffer", MetadataBufferBinding::define(env));
   for (const auto define : {&VectorIndexBinding::define, &TextIndexBinding::define, &EmbeddingModelBinding::define,
                             &define_reranker, &define_language_model, &PrefixBinding::define, &FilterBinding::define,
-                            &RecordsBinding::define, &EmbeddingRowsBinding::define, &StorageBinding::define}) {
+                            &RecordsBinding::define, &EmbeddingRowsBinding::define, &StorageBinding::define,
+                            &ChangeLogBinding::define, &LoggedChangesBinding::define, &FileLockBinding::define}) {
     define(env);
   }
   add<stop>(exports, "stop");
@@ -111,6 +113,11 @@ Napi::Object start(Napi::Env env, Napi::Object exports) {
   add<open_indexed_records>(exports, "openIndexedRecords");
   add<index_records>(exports, "indexRecords");
   add<assemble_storage>(exports, "assembleStorage");
+  add<check_records>(exports, "checkRecords");
+  add<read_change_log>(exports, "readChangeLog");
+  add<seal_changes>(exports, "sealChanges");
+  add<lock_file>(exports, "lockFile");
+  add<identify_file_content>(exports, "identifyFile");
   add<match_embeddings>(exports, "matchEmbeddings");
   add<index_embeddings>(exports, "indexEmbeddings");
   add<remove_strays>(exports, "removeStrays");

@@ -9,6 +9,8 @@ namespace lorekeep::binding {
 
 Exported backends, ggml_version, load_gpu_plugin;  // backends_binding.cc
 ExportedProcedure try_gpu, choose_gpu;
+Exported read_change_log, lock_file, identify_file_content;  // change_log_binding.cc
+ExportedProcedure seal_changes;
 Exported open_file_beneath;                                  // beneath_binding.cc
 Exported install_crash_handler;                              // crash_binding.cc
 Exported remove_strays, check_destination;                   // destination_binding.cc
@@ -19,8 +21,9 @@ Exported check_grammar, match_grammar, probe_vocabulary;     // grammar_binding.
 Exported load_language_model, estimate_language_model;       // language_model_binding.cc
 Exported plain_text;                                         // lexical_binding.cc
 Exported read_records, open_indexed_records, index_records;  // records_binding.cc
-Exported load_reranker;                                      // reranker_binding.cc
-ExportedProcedure configure_scheduler, set_throttle;         // scheduler_binding.cc
+Exported check_records;
+Exported load_reranker;                               // reranker_binding.cc
+ExportedProcedure configure_scheduler, set_throttle;  // scheduler_binding.cc
 Exported scheduler_stats;
 Exported build_storage, assemble_storage;                                          // storage_binding.cc
 Exported build_text_index, load_text_index, tokenize;                              // text_index_binding.cc

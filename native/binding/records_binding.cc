@@ -9,11 +9,12 @@
 #include "binding/text_index_binding.h"
 #include "binding/value_conversion.h"
 #include "store/indexed_records.h"
+#include "store/record_check.h"
 
 namespace lorekeep::binding {
 namespace {
 
-std::shared_ptr<const filter::Schema> schema_argument(const Napi::Value& fields) {
+std::shared_ptr<const filter::Schema> records_schema(const Napi::Value& fields) {
   if (fields.IsUndefined()) return nullptr;
   return std::make_shared<const filter::Schema>(filter::Schema::parse(to_value(fields, "fields")));
 }
@@ -30,6 +31,7 @@ RecordsBinding::Members RecordsBinding::members() {
       method<&RecordsBinding::id>("id"),
       number<&store::Records::size>("size"),
       getter<&RecordsBinding::fingerprint>("fingerprint"),
+      getter<&RecordsBinding::identity>("identity"),
       number<&store::Records::memory_bytes>("memoryBytes"),
   };
 }
@@ -45,8 +47,16 @@ Napi::Value RecordsBinding::fingerprint(const Napi::CallbackInfo& info) {
   return Napi::String::New(info.Env(), fingerprint_text(peek().fingerprint));
 }
 
+Napi::Value RecordsBinding::identity(const Napi::CallbackInfo& info) {
+  const store::FileIdentity& identity = peek().identity;
+  Napi::Object object = Napi::Object::New(info.Env());
+  object.Set("size", static_cast<double>(identity.stamp.size));
+  object.Set("checksum", fingerprint_text(identity.checksum));
+  return object;
+}
+
 Napi::Value read_records(const Napi::CallbackInfo& info) {
-  const auto schema = schema_argument(info[1]);
+  const auto schema = records_schema(info[1]);
   return promise_task(
       info.Env(), {Lane::kLong, cancel_argument(info[2])},
       [path = path_argument(info[0]), schema](const TaskContext& task) {
@@ -56,7 +66,7 @@ Napi::Value read_records(const Napi::CallbackInfo& info) {
 }
 
 Napi::Value open_indexed_records(const Napi::CallbackInfo& info) {
-  const auto schema = schema_argument(info[2]);
+  const auto schema = records_schema(info[2]);
   return promise_task(
       info.Env(), {Lane::kLong, cancel_argument(info[3])},
       [index = path_argument(info[0]), records = path_argument(info[1]), schema](const TaskContext& task) {
@@ -65,6 +75,25 @@ Napi::Value open_indexed_records(const Napi::CallbackInfo& info) {
       [](Napi::Env env, store::IndexedRecords&& opened) -> Napi::Value {
         if (!opened.stale.empty()) return Napi::String::New(env, opened.stale);
         return wrap_records(env, std::make_shared<store::Records>(std::move(opened.records)));
+      });
+}
+
+// checkRecords(jsons, fields, most, cancel): the defects.
+Napi::Value check_records(const Napi::CallbackInfo& info) {
+  const auto schema = records_schema(info[1]);
+  return promise_task(
+      info.Env(), {Lane::kLong, cancel_argument(info[3])},
+      [jsons = strings_argument(info[0], "jsons"), schema, most = integer_argument(info[2], "most", 1, 1000)](
+          const TaskContext& task) { return store::check_records(jsons, schema.get(), most, &task.cancel); },
+      [](Napi::Env env, std::vector<store::FoundIssue>&& found) -> Napi::Value {
+        return to_js_list(env, found, [&](const store::FoundIssue& each) -> Napi::Value {
+          Napi::Object object = Napi::Object::New(env);
+          object.Set("index", static_cast<double>(each.index));
+          object.Set("field", each.issue.field);
+          object.Set("expected", each.issue.expected);
+          object.Set("found", each.issue.found);
+          return object;
+        });
       });
 }
 

@@ -16,7 +16,7 @@ class RecordsBinding final : public Handle<RecordsBinding, store::Records> {
   using Handle::Handle;
 
  private:
-  Exported id, fingerprint;
+  Exported id, fingerprint, identity;
 };
 
 }  // namespace lorekeep::binding

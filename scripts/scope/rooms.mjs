@@ -6,7 +6,7 @@ export const rooms = [
   ['native/binding', 5600, 'SPEC', 'the addon: without it there is no library'],
   [
     'native/core',
-    5000,
+    5400,
     'SPEC',
     'defensive reading and atomic writing of files, thread pools and their watch, cancel tokens, wiping of memory',
   ],
@@ -21,7 +21,7 @@ export const rooms = [
   ['native/filter', 2900, 'SPEC', 'typed metadata and filters inside the search'],
   [
     'native/store',
-    7000,
+    8000,
     'SPEC',
     'one search over vectors and words: plans, fusion, relevance; batches, versions and merges of storages that change',
   ],
@@ -41,7 +41,7 @@ export const rooms = [
     'many replies at a time, grammars whose masks fit into a step, templates, sampling, prefixes, rerankers',
   ],
   ['native/scheduler', 1400, 'SPEC', 'quanta, classes and throttling of inference'],
-  ['lib', 8900, 'README', 'the typed library'],
+  ['lib', 9400, 'README', 'the typed library'],
   ['src/base', 1600, 'SPEC', 'errors with their place in a file, waiting, file helpers'],
   ['src/search', 500, 'SPEC', 'fields of searches and of records that every door shares'],
   ['src/protocol', 2800, 'SPEC', 'frames, their codes and errors'],
@@ -50,14 +50,14 @@ export const rooms = [
   ['src/config', 1600, 'SPEC', 'the config file, flags and variables'],
   ['src/log', 800, 'SPEC', 'logs and their rotation'],
   ['src/models', 4200, 'SPEC', 'catalog, models in memory, downloads'],
-  ['src/knowledge', 6500, 'SPEC', 'knowledge bases, indexes of folders with a reading thread, evaluation'],
+  ['src/knowledge', 8200, 'SPEC', 'knowledge bases, indexes of folders with a reading thread, evaluation'],
   ['src/storages', 1700, 'SPEC', 'storages of sessions inside their root'],
   ['src/agents', 5700, 'SPEC', 'graphs, nodes, turns'],
   ['src/operations', 3100, 'SPEC', 'monitor, telemetry, metrics, crash dumps, debug commands'],
   ['src/doors', 3400, 'README', 'HTTP, the shape of OpenAI, WebSocket'],
   ['src/client', 1500, 'README', 'the typed client'],
   ['src/server', 4100, 'SPEC', 'connections and sessions, and the seam of the doors'],
-  ['src/cli', 6700, 'README', 'the command line'],
+  ['src/cli', 7200, 'README', 'the command line'],
   ['web', 1400, 'SPEC', "the monitor's page"],
 ];
 
@@ -115,7 +115,7 @@ export const parts = [
 
 /** Rooms that do not exist yet, with the lines that they may have when they are built. */
 export const wings = [
-  ['storages that change', 'src/knowledge, src/storages', 1500, 'files of storages that change, memories'],
+  ['memories', 'src/agents, src/storages', 1200, 'agents that remember, versions of files'],
   ['doors', 'src/doors, web', 1500, 'MCP, a page for people'],
   ['documents', 'src/documents', 1500, 'CommonMark, HTML, EPUB, encodings; the parsers are libraries'],
   ['products', 'clients', 3000, 'clients in C, C# and GDScript; the platforms need no code of the product'],

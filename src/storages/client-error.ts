@@ -20,6 +20,7 @@ export function shownBelow(roots: readonly string[]): ShownPath {
 const readers = {
   file: 'path',
   folder: 'path',
+  holder: 'operator',
   reason: 'message',
   issues: 'message',
   remedy: 'operator',

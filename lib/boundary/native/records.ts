@@ -1,3 +1,4 @@
+import type { FileContent } from './changes.js';
 import type { FileOwner, ItemError, NativeCancelToken, NativeHandle, NativeProgress } from './handle.js';
 import type { NativeEmbeddingModel } from './models.js';
 
@@ -7,6 +8,8 @@ export interface NativeRecords extends NativeHandle {
   /** 16 hexadecimal digits over the texts and their order. */
   readonly fingerprint: string;
   readonly memoryBytes: number;
+  /** The content of the records file. */
+  readonly identity: FileContent;
   id(ordinal: number): string;
 }
 

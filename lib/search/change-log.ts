@@ -1,0 +1,115 @@
+/** Reads change logs: the write-ahead files of knowledge bases. */
+import { stringArgument } from '../boundary/arguments.js';
+import { binding } from '../boundary/binding.js';
+import { translateError } from '../boundary/errors.js';
+import { Handle } from '../boundary/handle.js';
+import type {
+  ChangeLogFacts,
+  FileContent,
+  NativeChangeLog,
+  NativeLoggedChanges,
+  RecordDefect,
+} from '../boundary/native.js';
+import { type CallOptions, callNative } from '../boundary/native-call.js';
+import type { FieldDefinition } from './filter.js';
+
+/** The content of a change log. */
+export class ChangeLog extends Handle<NativeChangeLog> {
+  readonly facts: ChangeLogFacts;
+
+  private constructor(native: NativeChangeLog) {
+    super(native);
+    this.facts = this.read(() => native.facts());
+  }
+
+  /**
+   * Reads the log; after `position`, the frames behind it only. A tail that is damaged or incomplete is told in `facts.damage`.
+   * @throws NOT_FOUND, IO; CORRUPT, UNSUPPORTED for the header; CANCELLED
+   */
+  static async read(
+    path: string,
+    { signal, end = 0, version = 0 }: CallOptions & Partial<Pick<ChangeLogFacts, 'end' | 'version'>> = {},
+  ): Promise<ChangeLog> {
+    const file = stringArgument('path', path);
+    return callNative(
+      signal,
+      async (cancel) => new ChangeLog(await binding.readChangeLog(file, end, version, cancel)),
+    );
+  }
+
+  /** Returns the effect of the batches with versions in (after, upTo]. @throws CORRUPT, CANCELLED */
+  fold(
+    { after, upTo }: { after: number; upTo: number },
+    fields: readonly FieldDefinition[] | undefined,
+    { signal }: CallOptions = {},
+  ): Promise<LoggedChanges> {
+    return this.run(
+      signal,
+      async (native, cancel) => new LoggedChanges(await native.fold(after, upTo, fields, cancel)),
+    );
+  }
+}
+
+/** The effect of logged batches: the last state of each record that they touch. */
+export class LoggedChanges extends Handle<NativeLoggedChanges> {
+  readonly version: number;
+  readonly changed: number;
+  readonly removed: number;
+
+  /** @internal Use ChangeLog.fold(). */
+  constructor(native: NativeLoggedChanges) {
+    super(native);
+    const { version, changed, removed } = this.read(() => native.facts());
+    this.version = version;
+    this.changed = changed;
+    this.removed = removed;
+  }
+
+  /**
+   * Writes the records of `source` with these changes to `target`. Unchanged records are copied byte for byte.
+   * @throws CORRUPT if `source` does not have this content; INVALID_ARGUMENT for a `target` that is not of a merge; IO, CANCELLED
+   */
+  rewrite(
+    source: string,
+    content: FileContent,
+    target: string,
+    { signal }: CallOptions = {},
+  ): Promise<FileContent & { records: number }> {
+    return this.run(signal, (native, cancel) => native.rewrite(source, content, target, cancel));
+  }
+}
+
+/** A lock between processes, which ends with its process. */
+export interface FileLock {
+  release(): Promise<void>;
+}
+
+/** Takes a lock. @throws IO while another holder has it (`detail.holder`: its process); INVALID_ARGUMENT for another file */
+export function lockFile(path: string): FileLock {
+  try {
+    const lock = binding.lockFile(path);
+    return { release: () => lock.close() };
+  } catch (error) {
+    throw translateError(error);
+  }
+}
+
+/** Writes the checksums of a frame of the log `id`, or of a header without one. */
+export function sealChanges(bytes: Uint8Array, id?: string): void {
+  binding.sealChanges(bytes, id);
+}
+
+/** Returns size and checksum of a file. @throws NOT_FOUND, IO, CANCELLED */
+export function identifyFile(path: string, { signal }: CallOptions = {}): Promise<FileContent> {
+  return callNative(signal, (cancel) => binding.identifyFile(path, cancel));
+}
+
+/** Returns the first `most` defects of records, by the rules of records files. @throws CANCELLED */
+export function checkRecords(
+  jsons: readonly string[],
+  fields: readonly FieldDefinition[] | undefined,
+  most: number,
+  { signal }: CallOptions = {},
+): Promise<RecordDefect[]> {
+  return callNative(signal, (cancel) => binding.checkRecords(jsons, fields, most, cancel));
+}

@@ -1,0 +1,181 @@
+#include "binding/change_log_binding.h"
+
+#include "binding/exports.h"
+
+#include <string>
+#include <utility>
+
+#include "binding/arguments.h"
+#include "binding/promise_task.h"
+#include "binding/value_conversion.h"
+#include "store/records_rewriter.h"
+
+namespace lorekeep::binding {
+namespace {
+
+std::shared_ptr<const filter::Schema> logged_schema(const Napi::Value& fields) {
+  if (fields.IsUndefined()) return nullptr;
+  return std::make_shared<const filter::Schema>(filter::Schema::parse(to_value(fields, "fields")));
+}
+
+constexpr std::uint64_t kMaxPosition = std::uint64_t{1} << 53;
+
+Napi::Value number(Napi::Env env, std::uint64_t value) {
+  return Napi::Number::New(env, static_cast<double>(value));
+}
+
+std::span<std::byte> bytes_argument(const Napi::Value& value, std::size_t least) {
+  if (!value.IsTypedArray() || value.As<Napi::TypedArray>().TypedArrayType() != napi_uint8_array) {
+    fail(Code::kInvalidArgument, "bytes: a Uint8Array is expected");
+  }
+  auto array = value.As<Napi::Uint8Array>();
+  if (array.ByteLength() < least) fail(Code::kInvalidArgument, "bytes: is too short");
+  return {reinterpret_cast<std::byte*>(array.Data()), array.ByteLength()};
+}
+
+store::FileIdentity identity_argument(const Napi::Value& value) {
+  const Napi::Object given = object_argument(value, "identity");
+  store::FileIdentity identity;
+  identity.stamp.size = integer_argument(given.Get("size"), "size", 0, kMaxPosition);
+  identity.checksum = fingerprint_argument(given.Get("checksum"));
+  return identity;
+}
+
+Napi::Object to_js_identity(Napi::Env env, std::uint64_t size, std::uint64_t checksum) {
+  Napi::Object object = Napi::Object::New(env);
+  object.Set("size", number(env, size));
+  object.Set("checksum", fingerprint_text(checksum));
+  return object;
+}
+
+Napi::Value to_js_frame(Napi::Env env, const store::LoggedFrame& frame) {
+  Napi::Object object = Napi::Object::New(env);
+  object.Set("kind", frame.kind == store::FrameKind::kBatch ? "batch" : "merge");
+  object.Set("version", number(env, frame.version));
+  object.Set("time", static_cast<double>(frame.time));
+  object.Set("begin", number(env, frame.begin));
+  object.Set("end", number(env, frame.end));
+  return object;
+}
+
+}  // namespace
+
+ChangeLogBinding::Members ChangeLogBinding::members() {
+  return {method<&ChangeLogBinding::facts>("facts"), method<&ChangeLogBinding::fold>("fold"),
+          number<&store::ChangeLog::memory_bytes>("memoryBytes")};
+}
+
+// facts(): see NativeChangeLogFacts.
+Napi::Value ChangeLogBinding::facts(const Napi::CallbackInfo& info) {
+  const auto log = use();
+  const Napi::Env env = info.Env();
+  const store::ChangeLogHeader& header = log->header();
+  Napi::Object object = Napi::Object::New(env);
+  object.Set("id", fingerprint_text(header.id));
+  object.Set("dimension", Napi::Number::New(env, header.dimension));
+  object.Set("records", to_js_identity(env, header.records_size, header.records_checksum));
+  object.Set("model", fingerprint_text(header.model));
+  object.Set("baseVersion", binding::number(env, header.base_version));
+  object.Set("version", binding::number(env, log->version()));
+  object.Set("end", binding::number(env, log->end()));
+  object.Set("frames", to_js_list(env, log->frames(), [&](const auto& frame) { return to_js_frame(env, frame); }));
+  if (const auto& damage = log->damage()) {
+    Napi::Object found = Napi::Object::New(env);
+    found.Set("at", binding::number(env, damage->at));
+    found.Set("reason", damage->reason);
+    found.Set("torn", damage->torn);
+    object.Set("damage", found);
+  }
+  if (const auto mark = log->mark()) {
+    Napi::Object merge = to_js_identity(env, mark->files.records_size, mark->files.records_checksum);
+    merge.Set("version", binding::number(env, mark->version));
+    object.Set("merge", merge);
+  }
+  return object;
+}
+
+// fold(after, upTo, fields, cancel)
+Napi::Value ChangeLogBinding::fold(const Napi::CallbackInfo& info) {
+  const auto after = integer_argument(info[0], "after", 0, kMaxPosition);
+  const auto up_to = integer_argument(info[1], "upTo", 0, kMaxPosition);
+  return promise_task(
+      info.Env(), {Lane::kLong, cancel_argument(info[3]), this},
+      [=, log = use(), schema = logged_schema(info[2])](const TaskContext& task) {
+        return std::make_shared<store::LoggedChanges>(store::fold_changes(*log, after, up_to, schema, &task.cancel));
+      },
+      [](Napi::Env env, std::shared_ptr<store::LoggedChanges>&& changes) {
+        const std::size_t bytes = changes->memory_bytes();
+        return LoggedChangesBinding::wrap(env, std::move(changes), bytes);
+      });
+}
+
+LoggedChangesBinding::Members LoggedChangesBinding::members() {
+  return {method<&LoggedChangesBinding::facts>("facts"), method<&LoggedChangesBinding::rewrite>("rewrite")};
+}
+
+// facts(): { version, changed, removed }
+Napi::Value LoggedChangesBinding::facts(const Napi::CallbackInfo& info) {
+  const auto changes = use();
+  Napi::Object object = Napi::Object::New(info.Env());
+  object.Set("version", binding::number(info.Env(), changes->version));
+  object.Set("changed", binding::number(info.Env(), changes->ids.size()));
+  object.Set("removed", binding::number(info.Env(), changes->removed.size()));
+  return object;
+}
+
+// rewrite(source, identity, target, cancel): see records_rewriter.h.
+Napi::Value LoggedChangesBinding::rewrite(const Napi::CallbackInfo& info) {
+  return promise_task(
+      info.Env(), {Lane::kLong, cancel_argument(info[3]), this},
+      [changes = use(), source = path_argument(info[0]), expected = identity_argument(info[1]),
+       target = path_argument(info[2])](const TaskContext& task) {
+        return store::rewrite_records(source, expected, *changes, target, &task.cancel);
+      },
+      [](Napi::Env env, store::RewrittenRecords&& written) -> Napi::Value {
+        Napi::Object object = to_js_identity(env, written.size, written.checksum);
+        object.Set("records", binding::number(env, written.records));
+        return object;
+      });
+}
+
+FileLockBinding::Members FileLockBinding::members() {
+  return {};
+}
+
+// readChangeLog(path, from, version, cancel)
+Napi::Value read_change_log(const Napi::CallbackInfo& info) {
+  const auto from = integer_argument(info[1], "from", 0, kMaxPosition);
+  const auto version = integer_argument(info[2], "version", 0, kMaxPosition);
+  return promise_task(
+      info.Env(), {Lane::kLong, cancel_argument(info[3])},
+      [=, path = path_argument(info[0])](const TaskContext& task) {
+        return std::make_shared<store::ChangeLog>(store::ChangeLog::read(path, from, version, &task.cancel));
+      },
+      [](Napi::Env env, std::shared_ptr<store::ChangeLog>&& log) {
+        const std::size_t bytes = log->memory_bytes();
+        return ChangeLogBinding::wrap(env, std::move(log), bytes);
+      });
+}
+
+// sealChanges(bytes, id): writes the checksums of a frame, or of a header without `id`.
+void seal_changes(const Napi::CallbackInfo& info) {
+  if (info[1].IsUndefined()) return store::seal_header(bytes_argument(info[0], sizeof(store::ChangeLogHeader)));
+  store::seal_frame(bytes_argument(info[0], sizeof(store::ChangeFrame)), fingerprint_argument(info[1]));
+}
+
+// lockFile(path)
+Napi::Value lock_file(const Napi::CallbackInfo& info) {
+  return FileLockBinding::wrap(info.Env(), std::make_shared<FileLock>(path_argument(info[0])), 0);
+}
+
+// identifyFile(path, cancel): size and checksum of the content.
+Napi::Value identify_file_content(const Napi::CallbackInfo& info) {
+  return promise_task(
+      info.Env(), {Lane::kLong, cancel_argument(info[1])},
+      [path = path_argument(info[0])](const TaskContext& task) { return store::identify_file(path, &task.cancel); },
+      [](Napi::Env env, store::FileIdentity&& found) -> Napi::Value {
+        return to_js_identity(env, found.stamp.size, found.checksum);
+      });
+}
+
+}  // namespace lorekeep::binding

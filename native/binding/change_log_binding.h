@@ -1,0 +1,44 @@
+#pragma once
+
+#include <napi.h>
+
+#include "binding/handle.h"
+#include "core/files/file_lock.h"
+#include "store/change_log.h"
+
+namespace lorekeep::binding {
+
+/// The content of a write-ahead file.
+class ChangeLogBinding final : public Handle<ChangeLogBinding, store::ChangeLog> {
+ public:
+  static constexpr const char* kName = "ChangeLog";
+  static constexpr napi_type_tag kTag = {0x6c6f72656b656570, 0x11};
+  static Members members();
+  using Handle::Handle;
+
+ private:
+  Exported facts, fold;
+};
+
+/// The effect of logged batches.
+class LoggedChangesBinding final : public Handle<LoggedChangesBinding, store::LoggedChanges> {
+ public:
+  static constexpr const char* kName = "LoggedChanges";
+  static constexpr napi_type_tag kTag = {0x6c6f72656b656570, 0x12};
+  static Members members();
+  using Handle::Handle;
+
+ private:
+  Exported facts, rewrite;
+};
+
+/// A lock between processes.
+class FileLockBinding final : public Handle<FileLockBinding, FileLock> {
+ public:
+  static constexpr const char* kName = "FileLock";
+  static constexpr napi_type_tag kTag = {0x6c6f72656b656570, 0x13};
+  static Members members();
+  using Handle::Handle;
+};
+
+}  // namespace lorekeep::binding

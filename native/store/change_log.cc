@@ -1,0 +1,335 @@
+#include "store/change_log.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cmath>
+#include <cstddef>
+#include <cstring>
+#include <fstream>
+#include <utility>
+
+#include "core/files/utf8_path.h"
+#include "core/values/checksum.h"
+#include "core/values/error.h"
+#include "core/values/text_table.h"
+#include "filter/columns_builder.h"
+#include "store/file_identity.h"
+#include "store/file_window.h"
+#include "store/json_record.h"
+#include "vector/vector_type.h"
+
+namespace lorekeep::store {
+namespace {
+
+constexpr std::uint64_t kAlignment = 8;
+constexpr std::size_t kOperationsPerPoll = 1024;
+constexpr std::size_t kReadBytes = std::size_t{4} << 20;
+constexpr std::size_t kHeaderChecked = offsetof(ChangeLogHeader, checksum);
+constexpr std::size_t kFrameChecked = offsetof(ChangeFrame, checksum);
+
+constexpr std::uint64_t aligned(std::uint64_t size) noexcept {
+  return (size + kAlignment - 1) / kAlignment * kAlignment;
+}
+
+template <class T>
+T value_at(const std::byte* bytes) noexcept {
+  T value;
+  std::memcpy(&value, bytes, sizeof(T));
+  return value;
+}
+
+std::string_view text_at(const std::byte* bytes, std::size_t size) noexcept {
+  return {reinterpret_cast<const char*>(bytes), size};
+}
+
+/// Bytes of an operation with its padding; 0 for one that is not sound.
+std::uint64_t operation_size(const LoggedOperation& operation, std::uint32_t dimension) noexcept {
+  const bool put = operation.kind == ChangeKind::kPut;
+  if ((!put && operation.kind != ChangeKind::kRemove) || operation.zero != 0) return 0;
+  if (operation.id_bytes == 0 || put == (operation.json_bytes == 0)) return 0;
+  const std::uint64_t vector = put ? std::uint64_t{dimension} * sizeof(float) : 0;
+  return aligned(sizeof(operation) + vector + operation.id_bytes + operation.json_bytes);
+}
+
+/// Reads the rest of a file, which may be cut or appended to meanwhile.
+std::size_t read_rest(std::ifstream& file, std::span<std::byte> to, const CancelToken* cancel) {
+  std::size_t got = 0;
+  while (got < to.size() && file) {
+    if (cancel != nullptr) cancel->check();
+    const std::size_t wanted = std::min(kReadBytes, to.size() - got);
+    file.read(reinterpret_cast<char*>(to.data() + got), static_cast<std::streamsize>(wanted));
+    got += static_cast<std::size_t>(file.gcount());
+  }
+  return got;
+}
+
+}  // namespace
+
+ChangeLog ChangeLog::read(const std::filesystem::path& path, std::uint64_t from, std::uint64_t version,
+                          const CancelToken* cancel) {
+  const FileStamp stamp = read_stamp(path);
+  std::ifstream file;
+  file.rdbuf()->pubsetbuf(nullptr, 0);
+  file.open(path, std::ios::binary);
+  if (!file) refuse_open(path);
+  ChangeLog log;
+  log.name_ = utf8_path(path);
+  std::byte header[sizeof(ChangeLogHeader)];
+  const std::size_t got = read_rest(file, header, cancel);
+  log.read_header(std::span(header, got));
+  log.from_ = std::max<std::uint64_t>(from, sizeof(ChangeLogHeader));
+  log.version_ = from == 0 ? log.header_.base_version : version;
+  log.end_ = log.from_;
+  if (stamp.size <= log.from_) return log;
+  log.size_ = static_cast<std::size_t>(stamp.size - log.from_);
+  log.bytes_ = std::make_unique_for_overwrite<std::byte[]>(log.size_);
+  file.clear();
+  file.seekg(static_cast<std::streamoff>(log.from_));
+  log.size_ = read_rest(file, {log.bytes_.get(), log.size_}, cancel);
+  log.read_frames();
+  return log;
+}
+
+ChangeLog::ChangeLog(std::span<const std::byte> bytes, std::string name) : name_(std::move(name)) {
+  read_header(bytes.first(std::min(bytes.size(), sizeof(ChangeLogHeader))));
+  from_ = end_ = sizeof(ChangeLogHeader);
+  version_ = header_.base_version;
+  size_ = bytes.size() - sizeof(ChangeLogHeader);
+  bytes_ = std::make_unique_for_overwrite<std::byte[]>(size_);
+  std::copy(bytes.begin() + sizeof(ChangeLogHeader), bytes.end(), bytes_.get());
+  read_frames();
+}
+
+void ChangeLog::read_header(std::span<const std::byte> bytes) {
+  const std::size_t named = std::min(bytes.size(), sizeof(kChangeLogMagic));
+  if (std::memcmp(bytes.data(), &kChangeLogMagic, named) != 0) {
+    fail_file(Code::kCorrupt, name_, "is not a change log of lorekeep");
+  }
+  if (bytes.size() >= sizeof(Magic) + sizeof(std::uint32_t)) {
+    const auto version = value_at<std::uint32_t>(bytes.data() + sizeof(Magic));
+    if (version > kChangeLogVersion) {
+      fail_file(Code::kUnsupported, name_,
+                "its format has version " + std::to_string(version) + "; this lorekeep reads version " +
+                    std::to_string(kChangeLogVersion),
+                {{"version", std::int64_t{version}}});
+    }
+  }
+  if (bytes.size() < sizeof(ChangeLogHeader)) fail_file(Code::kCorrupt, name_, "its header is truncated");
+  header_ = value_at<ChangeLogHeader>(bytes.data());
+  if (checksum(bytes.first(kHeaderChecked)) != header_.checksum || header_.version != kChangeLogVersion ||
+      header_.dimension == 0 || header_.dimension > vector::kMaxDimension) {
+    fail_file(Code::kCorrupt, name_, "its header is damaged");
+  }
+}
+
+void ChangeLog::read_frames() {
+  const std::uint64_t file_end = from_ + size_;
+  while (end_ < file_end) {
+    auto defect = read_frame(end_);
+    if (!defect) continue;
+    find_damage(std::move(*defect));
+    return;
+  }
+}
+
+/// Returns the frame at an offset if its checksums are right.
+std::optional<ChangeFrame> ChangeLog::sound_frame(std::uint64_t at) const {
+  const std::uint64_t left = from_ + size_ - at;
+  if (left < sizeof(ChangeFrame)) return std::nullopt;
+  const auto frame = value_at<ChangeFrame>(data(at));
+  if (frame.magic != kFrameMagic || frame.zero != 0 || frame.size % kAlignment != 0) return std::nullopt;
+  if (checksum({data(at), kFrameChecked}, header_.id) != frame.checksum) return std::nullopt;
+  if (frame.size > left - sizeof(ChangeFrame)) return std::nullopt;
+  const std::span payload(data(at) + sizeof(ChangeFrame), static_cast<std::size_t>(frame.size));
+  if (checksum(payload, header_.id) != frame.payload_checksum) return std::nullopt;
+  return frame;
+}
+
+/// Takes over the frame at an offset. Returns why it cannot.
+std::optional<std::string> ChangeLog::read_frame(std::uint64_t at) {
+  const auto frame = sound_frame(at);
+  if (!frame) return "its checksum is wrong, or it is incomplete";
+  if (frame->kind == FrameKind::kMerge) {
+    if (frame->size != sizeof(MergeMark) || frame->version > version_ || frame->version < header_.base_version) {
+      return "it is not a merge of this log";
+    }
+  } else {
+    if (frame->kind != FrameKind::kBatch) return "its kind is unknown";
+    if (frame->version != version_ + 1) {
+      return "it has version " + std::to_string(frame->version) + " and follows version " + std::to_string(version_);
+    }
+    if (!has_operations(at, *frame)) return "its operations are invalid";
+    version_ = frame->version;
+  }
+  end_ = at + sizeof(ChangeFrame) + frame->size;
+  frames_.push_back({at, end_, frame->version, frame->time, frame->kind, frame->operations});
+  return std::nullopt;
+}
+
+bool ChangeLog::has_operations(std::uint64_t at, const ChangeFrame& frame) const {
+  std::uint64_t left = frame.size;
+  const std::byte* bytes = data(at) + sizeof(ChangeFrame);
+  for (std::uint32_t i = 0; i < frame.operations; ++i) {
+    if (left < sizeof(LoggedOperation)) return false;
+    const std::uint64_t size = operation_size(value_at<LoggedOperation>(bytes), header_.dimension);
+    if (size == 0 || size > left) return false;
+    bytes += size;
+    left -= size;
+  }
+  return left == 0 && frame.operations > 0;
+}
+
+/// Tells a torn tail from damage: a sound frame behind the defect may say that the bytes before it were durable.
+void ChangeLog::find_damage(std::string reason) {
+  damage_ = LogDamage{end_, std::move(reason), true};
+  const std::uint64_t file_end = from_ + size_;
+  for (std::uint64_t at = end_ + kAlignment; at + sizeof(ChangeFrame) <= file_end; at += kAlignment) {
+    if (value_at<std::uint32_t>(data(at)) != kFrameMagic) continue;
+    const auto frame = sound_frame(at);
+    if (!frame) continue;
+    if (frame->durable > end_) damage_->torn = false;
+    if (!damage_->torn) return;
+    at += sizeof(ChangeFrame) + frame->size - kAlignment;
+  }
+}
+
+ChangeLog::Operation ChangeLog::next_operation(std::uint64_t& at) const {
+  const auto operation = value_at<LoggedOperation>(data(at));
+  const std::byte* bytes = data(at) + sizeof(operation);
+  const bool put = operation.kind == ChangeKind::kPut;
+  const std::size_t vector = put ? header_.dimension * sizeof(float) : 0;
+  at += operation_size(operation, header_.dimension);
+  const std::byte* const id = bytes + vector;
+  return {operation.kind,
+          text_at(id, operation.id_bytes),
+          text_at(id + operation.id_bytes, operation.json_bytes),
+          {bytes, vector}};
+}
+
+std::optional<LoggedMerge> ChangeLog::mark() const {
+  const auto found = std::find_if(frames_.rbegin(), frames_.rend(),
+                                  [](const LoggedFrame& frame) { return frame.kind == FrameKind::kMerge; });
+  if (found == frames_.rend()) return std::nullopt;
+  return LoggedMerge{value_at<MergeMark>(data(found->begin) + sizeof(ChangeFrame)), found->version};
+}
+
+namespace {
+
+/// Folds operations into their effect.
+class Folding {
+ public:
+  Folding(const ChangeLog& log, std::shared_ptr<const filter::Schema> schema, const CancelToken* cancel)
+      : log_(log), schema_(std::move(schema)), parser_(schema_.get()), cancel_(cancel) {
+    if (schema_) columns_.emplace(schema_);
+  }
+
+  LoggedChanges fold(std::uint64_t after, std::uint64_t up_to) {
+    const auto wanted = [&](const LoggedFrame& frame) {
+      return frame.kind == FrameKind::kBatch && frame.version > after && frame.version <= up_to;
+    };
+    for (const LoggedFrame& frame : log_.frames()) {
+      if (wanted(frame)) log_.each_operation(frame, [&](const ChangeLog::Operation& each) { enter(each); });
+    }
+    operations_ = 0;
+    for (const LoggedFrame& frame : log_.frames()) {
+      if (!wanted(frame)) continue;
+      changes_.version = frame.version;
+      log_.each_operation(frame, [&](const ChangeLog::Operation& each) { keep(each); });
+    }
+    if (columns_) changes_.metadata = std::make_shared<const filter::Columns>(std::move(*columns_).build());
+    return std::move(changes_);
+  }
+
+ private:
+  void poll() const {
+    if (cancel_ != nullptr && operations_ % kOperationsPerPoll == 0) cancel_->check();
+  }
+
+  /// Remembers the last operation of each id.
+  void enter(const ChangeLog::Operation& operation) {
+    poll();
+    names_.append(operation.id);
+    const std::size_t position = names_.size() - 1;
+    last_.push_back(operations_);
+    if (const auto first = table_.enter(names_, position)) last_[*first] = operations_;
+    ++operations_;
+  }
+
+  void keep(const ChangeLog::Operation& operation) {
+    poll();
+    const std::uint32_t own = operations_++;
+    if (last_[*table_.find(names_, operation.id)] != own) return;
+    if (operation.kind == ChangeKind::kRemove) return changes_.removed.append(operation.id);
+    const JsonRecord& record = parse(operation.json);
+    if (!record.issues.empty()) {
+      const RecordIssue& issue = record.issues.front();
+      refuse(operation.id, issue.field + ": expected " + issue.expected + ", found " + issue.found);
+    }
+    if (record.id != operation.id) refuse(operation.id, "its record has another id");
+    changes_.ids.append(record.id);
+    changes_.texts.append(record.text);
+    changes_.jsons.append(operation.json);
+    if (columns_) {
+      columns_->begin_record(record.id);
+      for (const auto& [field, value] : record.values) columns_->set(field, value);
+    }
+    keep_vector(operation);
+  }
+
+  void keep_vector(const ChangeLog::Operation& operation) {
+    const std::size_t begin = changes_.vectors.size();
+    changes_.vectors.resize(begin + log_.header().dimension);
+    const std::span row = std::span(changes_.vectors).subspan(begin);
+    std::memcpy(row.data(), operation.vector.data(), operation.vector.size());
+    if (std::all_of(row.begin(), row.end(), [](float value) { return std::isfinite(value); })) return;
+    refuse(operation.id, "its vector has values that are not finite");
+  }
+
+  const JsonRecord& parse(std::string_view json) {
+    padded_.assign(json);
+    padded_.append(FileWindow::kPadding, '\0');
+    return parser_.parse(std::string_view(padded_).substr(0, json.size()));
+  }
+
+  [[noreturn]] void refuse(std::string_view id, const std::string& reason) const {
+    fail_file(Code::kCorrupt, log_.name(), "record " + filter::quoted(id) + ": " + reason, {{"id", std::string(id)}});
+  }
+
+  const ChangeLog& log_;
+  std::shared_ptr<const filter::Schema> schema_;
+  JsonRecordParser parser_;
+  const CancelToken* cancel_;
+  std::optional<filter::ColumnsBuilder> columns_;
+  TextArena names_;  // the id of each operation
+  TextTable table_;
+  std::vector<std::uint32_t> last_;  // by the position of an id's first operation
+  std::uint32_t operations_ = 0;
+  std::string padded_;
+  LoggedChanges changes_;
+};
+
+}  // namespace
+
+std::size_t LoggedChanges::memory_bytes() const noexcept {
+  return ids.memory_bytes() + texts.memory_bytes() + jsons.memory_bytes() + removed.memory_bytes() +
+         vectors.capacity() * sizeof(float) + (metadata ? metadata->memory_bytes() : 0);
+}
+
+LoggedChanges fold_changes(const ChangeLog& log, std::uint64_t after, std::uint64_t up_to,
+                           std::shared_ptr<const filter::Schema> schema, const CancelToken* cancel) {
+  return Folding(log, std::move(schema), cancel).fold(after, up_to);
+}
+
+void seal_header(std::span<std::byte> bytes) {
+  const std::uint64_t sum = checksum(bytes.first(kHeaderChecked));
+  std::memcpy(bytes.data() + kHeaderChecked, &sum, sizeof(sum));
+}
+
+void seal_frame(std::span<std::byte> bytes, std::uint64_t id) {
+  const std::uint64_t payload = checksum(bytes.subspan(sizeof(ChangeFrame)), id);
+  std::memcpy(bytes.data() + offsetof(ChangeFrame, payload_checksum), &payload, sizeof(payload));
+  const std::uint64_t sum = checksum(bytes.first(kFrameChecked), id);
+  std::memcpy(bytes.data() + kFrameChecked, &sum, sizeof(sum));
+}
+
+}  // namespace lorekeep::store

@@ -1,0 +1,88 @@
+import { constants } from 'node:fs';
+import { type FileHandle, lstat, open, rename } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { LorekeepError, syncFolder, temporaryName } from '../../../lib/basics.js';
+
+/** An open change log, as its writer uses it. Tests record the calls, or let them fail. */
+export interface LogFile {
+  /** Writes all bytes at a position. @throws system errors */
+  write(bytes: Uint8Array, position: number): Promise<void>;
+  read(position: number, length: number): Promise<Buffer>;
+  /** Makes everything that was written durable. @throws system errors */
+  sync(): Promise<void>;
+  truncate(size: number): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Where change logs are opened and put in place. */
+export interface LogFiles {
+  /** Opens a log that exists. @throws INVALID_ARGUMENT for anything but a regular file, system errors */
+  open(path: string): Promise<LogFile>;
+  /** Puts a log with this content in place, in one step and durably, and opens it. @throws system errors */
+  replace(path: string, content: readonly Uint8Array[]): Promise<LogFile>;
+}
+
+/** Logs hold texts that may be private: like new records files of `lorekeep index`, they are the owner's. */
+const ownerOnly = 0o600;
+
+export const systemLogFiles: LogFiles = {
+  async open(path) {
+    return new SystemLogFile(await open(path, constants.O_RDWR | (constants.O_NOFOLLOW ?? 0)));
+  },
+
+  async replace(path, content) {
+    const old = await lstat(path).catch(() => undefined);
+    if (old !== undefined && !old.isFile()) {
+      const reason = 'is not a regular file, so it is not replaced';
+      throw LorekeepError.about('INVALID_ARGUMENT', { file: path, reason });
+    }
+    const temporary = temporaryName(path);
+    const file = new SystemLogFile(await open(temporary, 'wx+', ownerOnly));
+    try {
+      let at = 0;
+      for (const part of content) {
+        await file.write(part, at);
+        at += part.length;
+      }
+      await file.sync();
+      await rename(temporary, path);
+      await syncFolder(dirname(path));
+      return file;
+    } catch (error) {
+      await file.close();
+      throw error;
+    }
+  },
+};
+
+class SystemLogFile implements LogFile {
+  readonly #file: FileHandle;
+
+  constructor(file: FileHandle) {
+    this.#file = file;
+  }
+
+  async write(bytes: Uint8Array, position: number): Promise<void> {
+    for (let done = 0; done < bytes.length; ) {
+      const { bytesWritten } = await this.#file.write(bytes, done, bytes.length - done, position + done);
+      done += bytesWritten;
+    }
+  }
+
+  async read(position: number, length: number): Promise<Buffer> {
+    const { buffer, bytesRead } = await this.#file.read(Buffer.alloc(length), 0, length, position);
+    return buffer.subarray(0, bytesRead);
+  }
+
+  sync(): Promise<void> {
+    return this.#file.datasync();
+  }
+
+  truncate(size: number): Promise<void> {
+    return this.#file.truncate(size);
+  }
+
+  close(): Promise<void> {
+    return this.#file.close();
+  }
+}
