@@ -65,6 +65,11 @@ export class LoggedChanges extends Handle<NativeLoggedChanges> {
     this.removed = removed;
   }
 
+  /** The changed records, and the ids of the removed ones. */
+  ids(): { changed: { id: string; text: string }[]; removed: string[] } {
+    return this.read((native) => native.ids());
+  }
+
   /**
    * Writes the records of `source` with these changes to `target`. Unchanged records are copied byte for byte.
    * @throws CORRUPT if `source` does not have this content; INVALID_ARGUMENT for a `target` that is not of a merge; IO, CANCELLED

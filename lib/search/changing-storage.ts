@@ -4,6 +4,7 @@ import { Handle } from '../boundary/handle.js';
 import type { NativeCancelToken, NativeStorage } from '../boundary/native.js';
 import type { CallOptions } from '../boundary/native-call.js';
 import { BackgroundMerges } from './background-merges.js';
+import type { LoggedChanges } from './change-log.js';
 import { changedRecords, storageBatch } from './storage-batch.js';
 import type {
   ForgetOptions,
@@ -85,6 +86,33 @@ export abstract class ChangingStorage<Version> extends Handle<NativeStorage> {
       if (changedRecords(changes) > 0 || result.removed > 0) this.#merges.start();
       return result;
     });
+  }
+
+  /** @internal Applies the effect of logged batches, after which the storage has `version`. Consumes the changes. @throws as update() */
+  applyLogged(changes: LoggedChanges, version: number, { signal }: CallOptions = {}): Promise<UpdateResult> {
+    return this.#write(signal, async (native, cancel) => {
+      const result = await native.applyLogged(changes.handle, version, cancel);
+      this.#merges.start();
+      return result;
+    });
+  }
+
+  /** @internal Returns the ids that records have, of at most 10,000. */
+  known(ids: readonly string[], { signal }: CallOptions = {}): Promise<string[]> {
+    return this.run(signal, async (native, cancel) => {
+      const ordinals = await native.find(idsArgument(ids), cancel);
+      return ids.filter((_, index) => (ordinals[index] as number) >= 0);
+    });
+  }
+
+  /** @internal The embeddings of all records, row-major. */
+  embeddings({ signal }: CallOptions = {}): Promise<Float32Array> {
+    return this.runPinned(signal, (native, cancel) =>
+      native.rows(
+        Uint32Array.from({ length: native.size }, (_, ordinal) => ordinal),
+        cancel,
+      ),
+    );
   }
 
   /**

@@ -110,7 +110,8 @@ Napi::Value ChangeLogBinding::fold(const Napi::CallbackInfo& info) {
 }
 
 LoggedChangesBinding::Members LoggedChangesBinding::members() {
-  return {method<&LoggedChangesBinding::facts>("facts"), method<&LoggedChangesBinding::rewrite>("rewrite")};
+  return {method<&LoggedChangesBinding::facts>("facts"), method<&LoggedChangesBinding::ids>("ids"),
+          method<&LoggedChangesBinding::rewrite>("rewrite")};
 }
 
 // facts(): { version, changed, removed }
@@ -120,6 +121,26 @@ Napi::Value LoggedChangesBinding::facts(const Napi::CallbackInfo& info) {
   object.Set("version", binding::number(info.Env(), changes->version));
   object.Set("changed", binding::number(info.Env(), changes->ids.size()));
   object.Set("removed", binding::number(info.Env(), changes->removed.size()));
+  return object;
+}
+
+// ids(): { changed: { id, text }[], removed: string[] }
+Napi::Value LoggedChangesBinding::ids(const Napi::CallbackInfo& info) {
+  const auto changes = use();
+  const Napi::Env env = info.Env();
+  Napi::Array changed = Napi::Array::New(env, changes->ids.size());
+  for (std::uint32_t i = 0; i < changes->ids.size(); ++i) {
+    Napi::HandleScope scope(env);
+    Napi::Object record = Napi::Object::New(env);
+    record.Set("id", to_js_text(env, changes->ids[i]));
+    record.Set("text", to_js_text(env, changes->texts[i]));
+    changed.Set(i, record);
+  }
+  Napi::Array removed = Napi::Array::New(env, changes->removed.size());
+  for (std::uint32_t i = 0; i < changes->removed.size(); ++i) removed.Set(i, to_js_text(env, changes->removed[i]));
+  Napi::Object object = Napi::Object::New(env);
+  object.Set("changed", changed);
+  object.Set("removed", removed);
   return object;
 }
 

@@ -29,7 +29,7 @@ class LoggedChangesBinding final : public Handle<LoggedChangesBinding, store::Lo
   using Handle::Handle;
 
  private:
-  Exported facts, rewrite;
+  Exported facts, ids, rewrite;
 };
 
 /// A lock between processes.

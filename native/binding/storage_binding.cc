@@ -60,6 +60,7 @@ StorageBinding::Members StorageBinding::members() {
       method<&StorageBinding::distinct>("distinct"),
       method<&StorageBinding::indexes>("indexes"),
       method<&StorageBinding::update>("update"),
+      method<&StorageBinding::apply_logged>("applyLogged"),
       method<&StorageBinding::forget>("forget"),
       method<&StorageBinding::merge>("merge"),
       method<&StorageBinding::merging>("merging"),

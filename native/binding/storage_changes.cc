@@ -1,6 +1,7 @@
 // Changes of a storage, its versions and its merges.
 #include "binding/arguments.h"
 #include "binding/buffers_binding.h"
+#include "binding/change_log_binding.h"
 #include "binding/metadata_binding.h"
 #include "binding/promise_task.h"
 #include "binding/storage_binding.h"
@@ -61,6 +62,25 @@ Napi::Value StorageBinding::update(const Napi::CallbackInfo& info) {
         }
         input->changes.removed = strings_of(input->removed);
         return live->update(std::move(input->changes), task.work());
+      },
+      to_js_changed);
+}
+
+// applyLogged(changes, version, cancel). Consumes the changes.
+Napi::Value StorageBinding::apply_logged(const Napi::CallbackInfo& info) {
+  const auto live = use();
+  const auto logged = unwrap_argument<LoggedChangesBinding>(info[0], "changes")->surrender(info.Env());
+  const auto version = integer_argument(info[1], "version", 0, static_cast<std::uint64_t>(kLargest));
+  return promise_task(
+      info.Env(), {Lane::kLong, cancel_argument(info[2]), this},
+      [live, logged, version](const TaskContext& task) {
+        store::Changes changes;
+        changes.ids = std::move(logged->ids);
+        changes.texts = std::move(logged->texts);
+        changes.rows = std::move(logged->vectors);
+        changes.metadata = logged->metadata;
+        changes.removed = strings_of(logged->removed);
+        return live->apply(std::move(changes), version, task.work());
       },
       to_js_changed);
 }

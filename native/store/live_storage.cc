@@ -111,10 +111,26 @@ void LiveStorage::keep(const VersionLimits& limits) {
 Changed LiveStorage::update(Changes&& changes, const Work& work) {
   refuse_frozen();
   const std::lock_guard writing(writing_);
+  return apply_locked(std::move(changes), std::nullopt, work);
+}
+
+Changed LiveStorage::apply(Changes&& changes, std::uint64_t version, const Work& work) {
+  refuse_frozen();
+  const std::lock_guard writing(writing_);
+  const std::shared_ptr<const Storage> before = current();
+  if (version < before->version()) fail(Code::kInvalidArgument, "version: is less than the storage's");
+  std::erase_if(changes.removed, [&](const std::string& id) { return !before->find_row(id); });
+  changes.upsert = true;
+  return apply_locked(std::move(changes), version, work);
+}
+
+/// Precondition: writing_ is held.
+Changed LiveStorage::apply_locked(Changes&& changes, std::optional<std::uint64_t> version, const Work& work) {
   const std::shared_ptr<const Storage> before = current();
   Batch batch(*before, std::move(changes));
   Changed changed = batch.changed();
-  if (batch.empty()) return changed;
+  changed.version = version.value_or(changed.version);
+  if (changed.version == before->version()) return changed;
   std::vector<Part> parts = std::move(batch).apply(kind_, work);
   drop_empty(parts, kind_);
   merge_tail(parts, work);

@@ -60,6 +60,9 @@ class LiveStorage {
   /// kInvalidArgument (an empty id, a number that is not finite, another schema), kDimensionMismatch, kOutOfMemory,
   /// kCancelled. Grain of cancellation: as of the indexes' builds.
   Changed update(Changes&& changes, const Work& work);
+  /// Applies the effect of several batches, which makes `version`. Removed ids may be unknown. Throws as update();
+  /// kInvalidArgument for a version that is less than the present one.
+  Changed apply(Changes&& changes, std::uint64_t version, const Work& work);
 
   /// Removes records and rewrites every segment with one of them, in all versions. Returns how many there were. Throws
   /// Error(kRecordMissing) unless `missing_is_fine`; kDuplicateId, kOutOfMemory, kCancelled: then the records are
@@ -95,6 +98,7 @@ class LiveStorage {
 
   std::vector<std::shared_ptr<const Segment>> segments() const;
   void rewrite(const std::map<const Segment*, Rewritten>& rewritten);
+  Changed apply_locked(Changes&& changes, std::optional<std::uint64_t> version, const Work& work);
   void merge_tail(std::vector<Part>& parts, const Work& work) const;
   void publish(std::shared_ptr<const Storage> next, bool new_version);
   void drop_old(std::vector<Version>& gone);

@@ -6,6 +6,9 @@ export { CatalogModels } from '../models/catalog-models.js';
 export { fusionFor, type ModelFusion } from '../search/model-fusion.js';
 export { buildKnowledgeBase, type KnowledgeBaseBuild } from './build.js';
 export type { Calibrations, FittedCalibration } from './calibrate.js';
+export type { KnowledgeBaseBackup } from './changes/backup.js';
+export type { ForgetResult } from './changes/base-changes.js';
+export type { FlushSetting } from './changes/log-writer.js';
 export {
   type CheckKnowledgeBaseOptions,
   checkKnowledgeBase,
@@ -40,7 +43,7 @@ export {
 } from './folder/create.js';
 export { type FileProblem, type FolderIndex, indexFolder, type LeftOut } from './folder/index-folder.js';
 export type { IndexFolderOptions } from './folder/options.js';
-export { KnowledgeBase } from './knowledge-base.js';
+export { type ChangeOptions, KnowledgeBase } from './knowledge-base.js';
 export {
   type CachedOpenOptions,
   KnowledgeBaseCache,

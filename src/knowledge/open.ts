@@ -1,14 +1,22 @@
+import { factsAt } from '../../lib/basics.js';
 import {
+  type FileContent,
+  identifyFile,
+  LorekeepError,
   type Metadata,
   type MetadataOf,
   type Records,
   Storage,
   type VectorIndex,
 } from '../../lib/internal.js';
+import { closeIfFailed } from '../base/waiting/close-if-failed.js';
+import { BaseChanges, FilesReplaced } from './changes/base-changes.js';
+import { readLog, versionOfFile } from './changes/base-log.js';
+import { isEmptied, settleLog } from './changes/merge-files.js';
 import { checkDestinations } from './destinations.js';
 import type { EmbeddingCounts } from './embeddings.js';
-import { KnowledgeBase } from './knowledge-base.js';
-import { holdModel } from './model.js';
+import { KnowledgeBase, type KnowledgeBaseFacts } from './knowledge-base.js';
+import { factsOf, holdModel } from './model.js';
 import { PhaseReport } from './progress.js';
 import { openRecords } from './records.js';
 import { findSource, type OpenKnowledgeBaseOptions, type Source } from './resolve.js';
@@ -31,12 +39,31 @@ export async function openKnowledgeBase<Own extends MetadataOf<Own> = Metadata>(
 /** Like openKnowledgeBase(), from a resolved source. */
 export async function openSource(source: Source): Promise<KnowledgeBase> {
   const letGo = holdModel(source.model);
-  return openFiles(source).finally(letGo);
+  return openUnmoved(source).finally(letGo);
+}
+
+/** Attempts of an opening while other processes merge. */
+const attempts = 5;
+
+async function openUnmoved(source: Source): Promise<KnowledgeBase> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await openFiles(source);
+    } catch (error) {
+      if (!(error instanceof FilesReplaced)) throw error;
+      const reason = 'other processes keep replacing it';
+      if (attempt === attempts)
+        throw LorekeepError.about('IO', { file: source.files.records, reason }, { cause: error });
+    }
+  }
 }
 
 async function openFiles(source: Source): Promise<KnowledgeBase> {
-  const { config, warnings, model, readOnly, signal, onProgress } = source;
+  const { config, readOnly, signal, onProgress } = source;
   await checkDestinations(source, readOnly ? [] : ['textIndex', 'embeddings']);
+  await settleLog(source);
+  const emptied = await emptiedContent(source);
+  if (emptied !== undefined) return openEmptied(source, emptied);
   const report = new PhaseReport(onProgress);
   await using records = await report.run(
     'read',
@@ -48,13 +75,50 @@ async function openFiles(source: Source): Promise<KnowledgeBase> {
   await using vectors = found;
   await using textIndex = await openTextIndex(records, source, report);
   const ef = config.search?.ef_search;
+  const { content } = records;
   const storage = await Storage.fromRecords(records, vectors, textIndex, { ef, signal });
-  return new KnowledgeBase(storage, model, {
-    config,
-    warnings,
-    embeddings: counts,
-    indexWritten: indexWritten === true,
+  return withChanges(storage, source, content, { embeddings: counts, indexWritten: indexWritten === true });
+}
+
+/** Opens the change log of a storage. */
+function withChanges(
+  storage: Storage,
+  source: Source,
+  content: FileContent,
+  facts: Pick<KnowledgeBaseFacts, 'embeddings' | 'indexWritten'>,
+): Promise<KnowledgeBase> {
+  const { config, model, warnings, flush } = source;
+  return closeIfFailed(storage, async () => {
+    const warn = (warning: string) => {
+      warnings.push(warning);
+      source.log.warn({ file: source.files.changes }, warning);
+    };
+    const changes = await BaseChanges.open(storage, source, content, { flush, warn });
+    return new KnowledgeBase(storage, model, { config, warnings, ...facts, changes });
   });
+}
+
+/** The records file of a base that was emptied by changes; undefined for another. A records file without a log is no such base. */
+async function emptiedContent(source: Source): Promise<FileContent | undefined> {
+  const found = await factsAt(source.files.records);
+  if (found === undefined || !isEmptied({ size: Number(found.size), checksum: '' })) return undefined;
+  const content = await identifyFile(source.files.records, { signal: source.signal });
+  await using log = await readLog(source);
+  return log !== undefined && versionOfFile(log.facts, content) !== undefined ? content : undefined;
+}
+
+async function openEmptied(source: Source, content: FileContent): Promise<KnowledgeBase> {
+  const { config, model, signal } = source;
+  const { m, ef_construction: efConstruction } = config.hnsw ?? {};
+  const storage = await Storage.empty(factsOf(model).dimension, {
+    fields: config.fields,
+    tokenizer: config.bm25_tokenizer,
+    vectorType: config.vector_type,
+    m,
+    efConstruction,
+    signal,
+  });
+  return withChanges(storage, source, content, { embeddings: undefined, indexWritten: false });
 }
 
 /** Loads the index from its file, or builds it. `counts` is set only if records were embedded for it. */

@@ -12,6 +12,8 @@ export interface KnowledgeBaseFiles {
   textIndex: string | undefined;
   /** Undefined: every text is embedded. */
   embeddings: string | undefined;
+  /** The change log, beside the records file. */
+  changes: string;
 }
 
 /**
@@ -81,6 +83,7 @@ export async function resolveFiles(
     textIndex: bm25_file === undefined ? undefined : await resolvePath(bm25_file, 'bm25_file', true),
     embeddings:
       embeddings_file === undefined ? undefined : await resolvePath(embeddings_file, 'embeddings_file', true),
+    changes: await resolvePath(`${records_file}.changes`, 'records_file', true),
   };
 }
 

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { LorekeepError } from '../../lib/internal.js';
 import { commandName, shellWord } from '../base/schema/shell-word.js';
+import type { FlushSetting } from './changes/log-writer.js';
 import { loadKnowledgeBaseConfig } from './config.js';
 import type { KnowledgeBaseConfig } from './config-schema.js';
 import { type KnowledgeLog, noLog } from './log.js';
@@ -26,9 +27,17 @@ export interface OpenKnowledgeBaseOptions {
   resolvePath?: PathResolver | undefined;
   /** true: opening writes no file. Absent indexes and embeddings are computed on every opening. Default: false. */
   readOnly?: boolean | undefined;
+  /**
+   * When an acknowledged change is on the device: "always" before it is acknowledged, a number at most so many milliseconds later,
+   * "never" when the system writes it. A change survives the end of the process with each. Default "always": a memory that an
+   * agent confirmed is not lost with the power.
+   */
+  flush?: FlushSetting | undefined;
   /** Told of each phase's steps, in order; a phase that has nothing to do is skipped. */
   onProgress?: ProgressListener | undefined;
 }
+
+const longestFlushMs = 60_000;
 
 const known: OptionNames<OpenKnowledgeBaseOptions> = {
   models: true,
@@ -36,6 +45,7 @@ const known: OptionNames<OpenKnowledgeBaseOptions> = {
   log: true,
   resolvePath: true,
   readOnly: true,
+  flush: true,
   onProgress: true,
 };
 
@@ -57,9 +67,19 @@ export interface Source extends ResolvedSource {
   buildCommand: string;
   /** Opening writes no file. */
   readOnly: boolean;
+  /** When changes are flushed; undefined: always. */
+  flush?: FlushSetting | undefined;
   log: KnowledgeLog;
   signal: AbortSignal | undefined;
   onProgress: ProgressListener;
+}
+
+/** @throws INVALID_ARGUMENT */
+function checkFlush(flush: FlushSetting | undefined): void {
+  const isTime = typeof flush === 'number' && flush >= 0 && flush <= longestFlushMs;
+  if (flush === undefined || flush === 'always' || flush === 'never' || isTime) return;
+  const reason = `"always", "never" or a number of milliseconds up to ${longestFlushMs} is expected`;
+  throw LorekeepError.about('INVALID_ARGUMENT', { field: 'flush', reason });
 }
 
 /** The config file's absolute path. @throws INVALID_ARGUMENT for anything but a path */
@@ -110,5 +130,16 @@ export async function findSource(configPath: string, options: OpenKnowledgeBaseO
   for (const warning of source.warnings) log.warn({ file: path }, warning);
   const model = await findModel(source, models);
   const buildCommand = buildCommandOf(path, options.models);
-  return { ...source, model, buildCommand, readOnly: options.readOnly === true, log, signal, onProgress };
+  const { flush } = options;
+  checkFlush(flush);
+  return {
+    ...source,
+    model,
+    buildCommand,
+    readOnly: options.readOnly === true,
+    flush,
+    log,
+    signal,
+    onProgress,
+  };
 }

@@ -13,12 +13,17 @@ export interface ChildResult {
 export function runChild(
   script: string,
   args: readonly string[] = [],
-  options: { execArgv?: string[]; onMessage?: (child: ChildProcess, message: unknown) => void } = {},
+  options: {
+    execArgv?: string[];
+    env?: Record<string, string>;
+    onMessage?: (child: ChildProcess, message: unknown) => void;
+  } = {},
 ): Promise<ChildResult> {
   const path = fileURLToPath(new URL(script, new URL('../lifecycle/children/', import.meta.url)));
   return new Promise((resolve, reject) => {
     const child = fork(path, args, {
       execArgv: options.execArgv ?? [],
+      env: { ...process.env, ...options.env },
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     });
     let output = '';

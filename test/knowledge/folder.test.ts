@@ -508,3 +508,44 @@ describe('the files of an index', () => {
     },
   );
 });
+
+test('records that were added to an index stay when its folder is indexed again', async () => {
+  writeFileSync(join(folder, 'bees.txt'), 'Honey bees dance in the hive.');
+  const options = { folder, models, model: 'tiny' };
+  const { config } = await indexFolder(options);
+  const ids = async () => {
+    await using kb = await openKnowledgeBase(config, { models });
+    return (await kb.list()).map(({ id }) => id);
+  };
+  const [own] = await ids();
+  {
+    await using kb = await openKnowledgeBase(config, { models });
+    await kb.add([{ id: 'note', text: 'Glaciers grind valleys', metadata: { title: 'A note' } }]);
+  }
+  for (const round of [1, 2, 3]) {
+    writeFileSync(join(folder, 'ice.txt'), `Ice is cold, ${'very '.repeat(round)}cold.`);
+    await indexFolder(options);
+    expect(await ids()).toEqual([own, expect.stringContaining('ice'), 'note']);
+  }
+});
+
+test('a forgotten text does not come back when its folder is indexed again, unless it is asked for', async () => {
+  writeFileSync(join(folder, 'bees.txt'), 'Honey bees dance in the hive.');
+  writeFileSync(join(folder, 'ice.txt'), 'Glaciers grind valleys.');
+  const options = { folder, models, model: 'tiny' };
+  const { config } = await indexFolder(options);
+  const texts = async () => {
+    await using kb = await openKnowledgeBase(config, { models });
+    return (await kb.list()).map(({ text }) => text);
+  };
+  {
+    await using kb = await openKnowledgeBase(config, { models });
+    const [first] = await kb.list();
+    await kb.forget([first?.id as string]);
+  }
+  expect(await indexFolder(options)).toMatchObject({ records: 1 });
+  expect(await texts()).toEqual(['Glaciers grind valleys.']);
+  expect(readFileSync(join(dirname(config), 'records.json'), 'utf8')).not.toContain('Honey');
+  await indexFolder({ ...options, forgotten: true });
+  expect(await texts()).toEqual(['Honey bees dance in the hive.', 'Glaciers grind valleys.']);
+});

@@ -55,6 +55,7 @@ export interface NativeChangeLog extends NativeHandle {
 export interface NativeLoggedChanges extends NativeHandle {
   /** `version`: of the last batch; 0 without any. */
   facts(): { version: number; changed: number; removed: number };
+  ids(): { changed: { id: string; text: string }[]; removed: string[] };
   /** Writes the records of `source` with the changes to `target`. Rejects if the source has other content. */
   rewrite(
     source: string,

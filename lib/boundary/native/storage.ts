@@ -1,3 +1,4 @@
+import type { NativeLoggedChanges } from './changes.js';
 import type {
   NativeCancelToken,
   NativeHandle,
@@ -122,6 +123,12 @@ export interface NativeStorage extends NativeHandle {
     added: number,
     upsert: boolean,
     ifVersion: number | undefined,
+    cancel: NativeCancelToken | undefined,
+  ): Promise<NativeUpdateResult>;
+  /** Consumes the changes. `version`: the storage's version afterwards. Removed ids may be unknown. */
+  applyLogged(
+    changes: NativeLoggedChanges,
+    version: number,
     cancel: NativeCancelToken | undefined,
   ): Promise<NativeUpdateResult>;
   forget(

@@ -19,6 +19,8 @@ export type FlushSetting = 'always' | 'never' | number;
 
 interface Pending {
   frame: Buffer;
+  /** Of the storage after it; undefined for a mark. */
+  version: number | undefined;
   resolve(): void;
   reject(error: unknown): void;
 }
@@ -39,6 +41,7 @@ export class ChangeLogWriter {
   readonly #onError: (error: LorekeepError) => void;
   #file: LogFile;
   #id: string;
+  #version: number;
   /** End of the last good frame. */
   #end: number;
   /** Bytes that are on the device. */
@@ -55,12 +58,13 @@ export class ChangeLogWriter {
   private constructor(
     path: string,
     file: LogFile,
-    state: { id: string; end: number; durable: number },
+    state: { id: string; version: number; end: number; durable: number },
     { flush, files, onError }: Required<ChangeLogWriterOptions>,
   ) {
     this.#path = path;
     this.#file = file;
     this.#id = state.id;
+    this.#version = state.version;
     this.#end = state.end;
     this.#durable = state.durable;
     this.#flush = flush;
@@ -76,19 +80,19 @@ export class ChangeLogWriter {
   ): Promise<ChangeLogWriter> {
     const all = { ...defaults, ...options };
     const file = await refusing(path, () => all.files.replace(path, [headerOf(header)]));
-    return new ChangeLogWriter(path, file, { id: header.id, end: headerBytes, durable: headerBytes }, all);
+    return new ChangeLogWriter(path, file, stateOf(header), all);
   }
 
   /** Continues a log after its last good frame. A torn tail is cut off. @throws IO, CORRUPT for a log that is damaged otherwise */
   static async continue(
     path: string,
-    { id, end, damage }: ChangeLogFacts,
+    { id, version, end, damage }: ChangeLogFacts,
     options: ChangeLogWriterOptions = {},
   ): Promise<ChangeLogWriter> {
     if (damage?.torn === false) throw damagedLog(path, damage);
     const all = { ...defaults, ...options };
     const file = await refusing(path, () => all.files.open(path));
-    const writer = new ChangeLogWriter(path, file, { id, end, durable: headerBytes }, all);
+    const writer = new ChangeLogWriter(path, file, { id, version, end, durable: headerBytes }, all);
     try {
       // Frames that this process finds may not be on the device yet.
       if (damage !== undefined) await refusing(path, () => file.truncate(end));
@@ -98,6 +102,11 @@ export class ChangeLogWriter {
       await file.close();
       throw error;
     }
+  }
+
+  /** Version of the storage after the last batch in the log. */
+  get version(): number {
+    return this.#version;
   }
 
   /** Bytes of the log. */
@@ -110,12 +119,12 @@ export class ChangeLogWriter {
    * @throws IO: nothing of the batch is in the log, and later batches are written when there is space again
    */
   append(version: number, time: number, operations: readonly LoggedOperation[]): Promise<void> {
-    return this.#add(batchOf(version, time, operations));
+    return this.#add(batchOf(version, time, operations), version);
   }
 
   /** Appends the mark of a merge, which is on the device afterwards whatever the setting. @throws IO */
   async mark(version: number, time: number, records: { size: number; checksum: string }): Promise<void> {
-    await this.#add(mergeMarkOf(version, time, records));
+    await this.#add(mergeMarkOf(version, time, records), undefined);
     if (this.#durable < this.#end) await refusing(this.#path, () => this.#sync());
   }
 
@@ -137,6 +146,7 @@ export class ChangeLogWriter {
     await this.#file.close().catch(() => {});
     this.#file = file;
     this.#id = header.id;
+    if (kept.length === 0) this.#version = header.baseVersion;
     this.#end = this.#durable = at;
     this.#uncut = this.#unflushed = false;
   }
@@ -150,10 +160,10 @@ export class ChangeLogWriter {
     await this.#file.close();
   }
 
-  #add(frame: Buffer): Promise<void> {
+  #add(frame: Buffer, version: number | undefined): Promise<void> {
     if (this.#closed) return Promise.reject(new LorekeepError('CLOSED', `${this.#path}: used after close()`));
     return new Promise((resolve, reject) => {
-      this.#queue.push({ frame, resolve, reject });
+      this.#queue.push({ frame, version, resolve, reject });
       this.#running ??= this.#run();
     });
   }
@@ -165,6 +175,7 @@ export class ChangeLogWriter {
       const group = this.#takeGroup();
       try {
         await this.#write(group.map(({ frame }) => frame));
+        this.#version = group.findLast(({ version }) => version !== undefined)?.version ?? this.#version;
         for (const { resolve } of group) resolve();
       } catch (cause) {
         const error = unwritten(this.#path, cause);
@@ -259,6 +270,13 @@ export class ChangeLogWriter {
     return frames;
   }
 }
+
+const stateOf = ({ id, baseVersion }: LogHeader) => ({
+  id,
+  version: baseVersion,
+  end: headerBytes,
+  durable: headerBytes,
+});
 
 const frameHead = 64;
 const payloadSizeAt = 32;

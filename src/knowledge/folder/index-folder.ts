@@ -10,8 +10,11 @@ import { buildKnowledgeBase, type KnowledgeBaseBuild } from '../build.js';
 import type { TextEmbedder } from '../embedder.js';
 import { noLog } from '../log.js';
 import { factsOf, holdModel, type KnowledgeModel, modelResolver, withModel } from '../model.js';
+import { openKnowledgeBase } from '../open.js';
 import { noProgress, PhaseReport, type ProgressListener } from '../progress.js';
 import { bestSearch, statedTwice, withSearch } from '../search-config.js';
+import { liftForgotten, readForgotten } from './forgotten.js';
+import { hasChanges, keptRecords } from './kept-records.js';
 import { type FileEntry, isManifest, manifestText, readManifest, stampAt } from './manifest.js';
 import {
   checkIndexOptions,
@@ -152,10 +155,14 @@ class FolderIndexing implements AsyncDisposable {
   }
 
   async run(): Promise<FolderIndex> {
+    await this.#mergeChanges();
+    if (this.#options.forgotten) await liftForgotten(this.#place);
     const settings = this.#settings();
     const before = await readFacts(this.#place);
     const last =
-      before?.settings === settings ? await readManifest(this.#place) : new Map<string, FileEntry>();
+      before?.settings === settings && !this.#options.forgotten
+        ? await readManifest(this.#place)
+        : new Map<string, FileEntry>();
     const { files, leftOut } = await scan(this.#thread, this.#folder, this.#options, last);
     if (this.#options.mapping !== undefined && !files.some(({ path }) => hasColumns(path)))
       (this.#options.log ?? noLog).warn({ folder: this.#folder }, mappingWithoutTables);
@@ -222,7 +229,7 @@ class FolderIndexing implements AsyncDisposable {
     const path = join(this.#place, fileNames.records);
     const source = last.size === 0 ? undefined : await open(path);
     try {
-      await using writer = await RecordsWriter.open(path);
+      await using writer = await RecordsWriter.open(path, await readForgotten(this.#place));
       const entries: FileEntry[] = [];
       for (const [at, file] of files.entries()) {
         this.#options.signal?.throwIfAborted();
@@ -230,6 +237,7 @@ class FolderIndexing implements AsyncDisposable {
         onFraction((at + 1) / files.length);
       }
       if (entries.every(({ records }) => records === 0)) return entries;
+      await this.#keepRecords(writer, path);
       // Without facts, the next run would take the files of a killed one for another program's.
       if (isFirst) await this.#writeFacts(this.#facts('', { files: 0, records: 0 }));
       await writer.finish();
@@ -238,6 +246,23 @@ class FolderIndexing implements AsyncDisposable {
     } finally {
       await source?.close();
     }
+  }
+
+  /** Writes changes of the index into its records file, which this run replaces. */
+  async #mergeChanges(): Promise<void> {
+    const { models, signal, log } = this.#options;
+    if (!(await hasChanges(join(this.#place, fileNames.records), signal))) return;
+    await using kb = await openKnowledgeBase(join(this.#place, fileNames.config), { models, signal, log });
+    await kb.merge({ signal });
+  }
+
+  /** Keeps the records that update() added. A file that gives a record with the same id wins, and the log says so. */
+  async #keepRecords(writer: RecordsWriter, path: string): Promise<void> {
+    let replaced = 0;
+    for await (const record of keptRecords(path)) if (!(await writer.keep(record))) replaced++;
+    if (replaced === 0) return;
+    const text = 'records that were changed are replaced, because their files were read again';
+    (this.#options.log ?? noLog).warn({ folder: this.#folder, records: replaced }, text);
   }
 
   async #entryOf(

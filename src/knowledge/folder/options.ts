@@ -19,6 +19,8 @@ export interface IndexFolderOptions extends WalkOptions {
   chunkSize?: number | undefined;
   /** Folder for the config, the records and the indexes. Default: one for each folder in the user's data folder. */
   output?: string | undefined;
+  /** true: texts that were forgotten are indexed again, where files have them. Default: false. */
+  forgotten?: boolean | undefined;
   /** Default: silent. */
   log?: KnowledgeLog | undefined;
   /** Told of the steps of each phase, in order. */
@@ -53,6 +55,7 @@ const known: OptionNames<IndexFolderOptions> = {
   mapping: true,
   chunkSize: true,
   output: true,
+  forgotten: true,
   signal: true,
   log: true,
   onProgress: true,
@@ -87,6 +90,7 @@ export function checkIndexOptions(options: IndexFolderOptions): void {
     if (blank >= 0) refuse(`${field}[${blank}]`, 'the pattern is blank: it matches nothing');
   }
   booleanArgument('gitignore', gitignore, true);
+  booleanArgument('forgotten', options.forgotten, false);
   integerArgument('chunkSize', chunkSize, chunking.size, 200, 100_000);
   if (mapping !== undefined) checkMapping(mapping);
 }

@@ -2,9 +2,18 @@ import type { FileHandle } from 'node:fs/promises';
 import { OwnFile } from '../../../lib/basics.js';
 import { stringifyWithWideIntegers } from '../../base/schema/wide-integers.js';
 import { checkOwnRecords } from '../own-records.js';
+import { textDigest } from './forgotten.js';
+import type { KeptRecord } from './kept-records.js';
 
 /** Bytes that are collected before they are written. */
 const writeBytes = 1024 * 1024;
+
+/** A record of a file. */
+export interface FolderRecord {
+  id: string;
+  text: string;
+  metadata: Record<string, unknown>;
+}
 
 /** Writes a records file, one record per line. */
 export class RecordsWriter implements AsyncDisposable {
@@ -14,15 +23,19 @@ export class RecordsWriter implements AsyncDisposable {
   #pendingBytes = 0;
   #position = 0;
   #isFirst = true;
+  readonly #ids = new Set<string>();
 
-  private constructor(path: string, file: OwnFile) {
+  readonly #forgotten: ReadonlySet<string>;
+
+  private constructor(path: string, file: OwnFile, forgotten: ReadonlySet<string>) {
     this.#path = path;
     this.#file = file;
+    this.#forgotten = forgotten;
   }
 
-  /** @throws IO; INVALID_ARGUMENT for a file that is not ours */
-  static async open(path: string): Promise<RecordsWriter> {
-    const writer = new RecordsWriter(path, await OwnFile.open(path, () => checkOwnRecords(path)));
+  /** `forgotten`: digests of texts that add() leaves out. @throws IO; INVALID_ARGUMENT for a file that is not ours */
+  static async open(path: string, forgotten: ReadonlySet<string>): Promise<RecordsWriter> {
+    const writer = new RecordsWriter(path, await OwnFile.open(path, () => checkOwnRecords(path)), forgotten);
     await writer.#write(Buffer.from('['));
     return writer;
   }
@@ -37,9 +50,21 @@ export class RecordsWriter implements AsyncDisposable {
     return this.#position;
   }
 
-  async add(record: object): Promise<void> {
+  /** Returns false for a record with a forgotten text, which is left out. */
+  async add(record: FolderRecord): Promise<boolean> {
+    if (this.#forgotten.size > 0 && this.#forgotten.has(textDigest(record.text))) return false;
+    this.#ids.add(record.id);
     await this.#separate();
     await this.#write(Buffer.from(stringifyWithWideIntegers(record)));
+    return true;
+  }
+
+  /** Writes a record that no file gave. Returns false if a file gave one with its id. */
+  async keep({ id, json }: KeptRecord): Promise<boolean> {
+    if (this.#ids.has(id)) return false;
+    await this.#separate();
+    await this.#write(Buffer.from(json));
+    return true;
   }
 
   /** Copies records from another records file. */

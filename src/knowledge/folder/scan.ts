@@ -6,7 +6,7 @@ import type { TableMapping } from '../../documents/tables/mapping.js';
 import type { FileEntry } from './manifest.js';
 import type { FindOptions } from './reading/messages.js';
 import type { ReadingThread } from './reading/reading-thread.js';
-import type { RecordsWriter } from './records-writer.js';
+import type { FolderRecord, RecordsWriter } from './records-writer.js';
 
 /** Files of one kind that were left out. */
 export interface LeftOut {
@@ -75,8 +75,7 @@ export async function readRecords(
     const cuts = thread.read({ path: join(folder, path), bytes, mapping, chunking });
     for await (const chunk of fittingChunks(withResult(cuts, problems), fits)) {
       signal?.throwIfAborted();
-      await writer.add(recordOf(file, chunk));
-      records++;
+      if (await writer.add(recordOf(file, chunk))) records++;
     }
     if (records === 0 && problems.length === 0) problems.push(noTextReason(path));
   } catch (error) {
@@ -107,7 +106,7 @@ async function* withResult(
 function recordOf(
   { path, mtime }: ScannedFile,
   { anchor, text, title, heading, page, metadata }: Chunk,
-): object {
+): FolderRecord {
   const name = idOf(path);
   return {
     id: anchor === '' ? name : anchor.startsWith('~') ? `${name}${anchor}` : `${name}#${anchor}`,

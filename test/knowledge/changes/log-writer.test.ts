@@ -122,7 +122,7 @@ async function writeAll(files: TracedFiles, flush: FlushSetting, next: () => num
 /** Returns a file as a machine may find it: the steps before the last sync, and any of the writes after it, whole or in part. */
 function afterPowerLoss(steps: readonly Step[], next: () => number): Buffer {
   const durable = steps.findLastIndex(({ kind }) => kind === 'sync' || kind === 'replace');
-  let content = Buffer.alloc(0);
+  let content: Buffer = Buffer.alloc(0);
   for (const [index, step] of steps.entries()) {
     if (index <= durable) content = applied(content, step);
     else if (next() < 0.5) content = applied(content, next() < 0.5 ? step : partOf(step, next));

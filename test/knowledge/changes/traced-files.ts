@@ -12,7 +12,7 @@ export type Step =
 /** A log file in memory. Records what happens to it, and fails on request. */
 export class TracedFiles implements LogFiles {
   readonly trace: Step[] = [];
-  content = Buffer.alloc(0);
+  content: Buffer = Buffer.alloc(0);
   /** Asked before each call; an error code lets the call fail. `partial`: bytes that a failing write leaves. */
   fault: (call: string) => { code: string; partial?: number } | undefined = () => undefined;
 

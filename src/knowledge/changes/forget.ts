@@ -1,0 +1,57 @@
+import { existsSync } from 'node:fs';
+import { open, readdir } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { removeStrays } from '../../../lib/basics.js';
+import { EmbeddingRows, Records } from '../../../lib/internal.js';
+import { ownerOf } from '../destinations.js';
+import { embeddingsKey, factsOf } from '../model.js';
+import type { LogSource } from './base-log.js';
+
+/** Writes the cache of embeddings without texts that no record has, and removes files that killed writers left. @throws IO, CANCELLED */
+export async function dropTraces(source: LogSource): Promise<void> {
+  const { files, config, model, signal } = source;
+  for (const file of [files.records, files.indexPlace, files.textIndex, files.embeddings, files.changes])
+    if (file !== undefined) await removeStrays(file);
+  if (files.embeddings === undefined || !existsSync(files.embeddings)) return;
+  await using records = await Records.read(files.records, { fields: config.fields, signal });
+  await using rows = await EmbeddingRows.match(records, {
+    dimension: factsOf(model).dimension,
+    path: files.embeddings,
+    key: embeddingsKey(model),
+    truncated: config.long_text === 'truncate',
+    signal,
+  });
+  await rows.save(files.embeddings, { owner: ownerOf(source), signal });
+}
+
+/** Bytes that are searched at a time. */
+const windowBytes = 4 * 1024 * 1024;
+
+/** Returns the files in the folders of a knowledge base whose bytes have one of the texts, as it is or as JSON writes it. */
+export async function filesWith(source: LogSource, texts: readonly string[]): Promise<string[]> {
+  const needles = [...new Set(texts.flatMap((text) => [text, JSON.stringify(text).slice(1, -1)]))];
+  const patterns = needles.map((needle) => Buffer.from(needle));
+  const { files, path } = source;
+  const named = [path, files.records, files.indexPlace, files.textIndex, files.embeddings, files.changes];
+  const folders = new Set(named.filter((file) => file !== undefined).map((file) => dirname(file)));
+  const found: string[] = [];
+  for (const folder of folders) {
+    for (const entry of await readdir(folder, { withFileTypes: true })) {
+      const file = join(folder, entry.name);
+      if (entry.isFile() && (await hasAny(file, patterns))) found.push(file);
+    }
+  }
+  return found;
+}
+
+async function hasAny(path: string, patterns: readonly Buffer[]): Promise<boolean> {
+  const overlap = Math.max(0, ...patterns.map(({ length }) => length - 1));
+  await using file = await open(path);
+  for (let at = 0; ; at += windowBytes) {
+    const window = Buffer.alloc(windowBytes + overlap);
+    const { bytesRead } = await file.read(window, 0, window.length, at);
+    const part = window.subarray(0, bytesRead);
+    if (patterns.some((pattern) => part.includes(pattern))) return true;
+    if (bytesRead < window.length) return false;
+  }
+}

@@ -1,0 +1,160 @@
+import { existsSync } from 'node:fs';
+import { rename, rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { syncFolder, systemReason } from '../../../lib/basics.js';
+import {
+  ChangeLog,
+  type ChangeLogFacts,
+  type FileContent,
+  identifyFile,
+  LorekeepError,
+  Records,
+  type Storage,
+  VectorIndex,
+} from '../../../lib/internal.js';
+import { ownerOf } from '../destinations.js';
+import { factsOf, indexFingerprint } from '../model.js';
+import { isSame, type LogSource, lockOrWait, newHeader, readLog, versionOfFile } from './base-log.js';
+import { ChangeLogWriter } from './log-writer.js';
+
+/** Suffix of files that a merge has written and not yet put in place. */
+const pending = '.merging';
+
+/** Bytes of a records file without records, as a merge writes it. Beside a change log about it, the base was emptied by changes. */
+const emptiedBytes = 5;
+
+export const isEmptied = ({ size }: FileContent): boolean => size === emptiedBytes;
+
+/** The files that a merge replaces, in the order in which they are put in place: the records file is the last one. */
+const mergedFiles = ({ files }: Pick<LogSource, 'files'>): string[] =>
+  [files.indexPlace, files.textIndex, files.records].filter((file) => file !== undefined);
+
+/**
+ * Writes the records with all changes, the index and the text index anew, then starts the log anew. The caller lets no change in
+ * meanwhile. A process that ends on the way leaves the files of before, or a mark in the log with which settleLog() completes the
+ * merge. @throws IO, CORRUPT, CANCELLED: the log goes on
+ */
+export async function mergeFiles(
+  storage: Storage,
+  source: LogSource,
+  content: FileContent,
+  writer: ChangeLogWriter,
+): Promise<FileContent> {
+  const { version } = storage;
+  let merged: FileContent;
+  try {
+    merged = await writePending(storage, source, content);
+  } catch (error) {
+    await dropPending(source);
+    throw error;
+  }
+  await writer.mark(writer.version, Date.now(), merged);
+  await putInPlace(source, merged);
+  await writer.restart(newHeader(source.model, merged, version), writer.size);
+  return merged;
+}
+
+async function writePending(storage: Storage, source: LogSource, content: FileContent): Promise<FileContent> {
+  const { files, config, model, signal } = source;
+  await storage.merge({ signal });
+  await using version = storage.pin();
+  await using log = await ChangeLog.read(files.changes, { signal });
+  const after = versionOfFile(log.facts, content) ?? log.facts.baseVersion;
+  await using changes = await log.fold({ after, upTo: log.facts.version }, undefined, { signal });
+  const target = files.records + pending;
+  const written = await changes.rewrite(files.records, content, target, { signal });
+  if (written.records !== version.size) {
+    const reason = `the merged file has ${written.records} records, and the storage ${version.size}`;
+    throw LorekeepError.about('INTERNAL', { file: files.records, reason });
+  }
+  if (written.records === 0) return written;
+  await using records = await Records.read(target, { fields: config.fields, signal });
+  const [vectors, texts] = version.indexes();
+  await using index = vectors;
+  await using textIndex = texts;
+  const owner = ownerOf(source);
+  if (files.indexPlace !== undefined) {
+    const fingerprint = indexFingerprint(records, model, config.long_text);
+    const options = { fingerprint, records, owner, signal };
+    await using graph = await graphOf(index, version, source);
+    await graph.save(files.indexPlace + pending, options);
+  }
+  if (files.textIndex !== undefined) {
+    await textIndex.save(files.textIndex + pending, { fingerprint: records.fingerprint, owner, signal });
+  }
+  return written;
+}
+
+/** Storages of few records have no graph; files have one always. */
+async function graphOf(
+  index: VectorIndex,
+  version: Storage,
+  { config, model, signal }: LogSource,
+): Promise<VectorIndex> {
+  if (index.kind === 'hnsw') return index;
+  const { m, ef_construction: efConstruction } = config.hnsw ?? {};
+  const rows = await version.embeddings({ signal });
+  const options = { kind: 'hnsw', m, efConstruction, vectorType: config.vector_type, signal } as const;
+  return VectorIndex.build(rows, factsOf(model).dimension, options);
+}
+
+/** Puts the files that are there in place. May be called again after it was interrupted. @throws IO */
+async function putInPlace(source: LogSource, merged: FileContent): Promise<void> {
+  const { indexPlace, textIndex, embeddings } = source.files;
+  const without = isEmptied(merged) ? [indexPlace, textIndex, embeddings] : [];
+  for (const file of without) if (file !== undefined) await rm(file, { force: true });
+  for (const file of mergedFiles(source)) {
+    if (!existsSync(file + pending)) continue;
+    try {
+      await rename(file + pending, file);
+      await syncFolder(dirname(file));
+    } catch (cause) {
+      const reason = `cannot be replaced by the merged file: ${systemReason(cause)}`;
+      throw LorekeepError.about('IO', { file, reason }, { cause });
+    }
+  }
+}
+
+async function dropPending(source: LogSource): Promise<void> {
+  for (const file of mergedFiles(source)) await rm(file + pending, { force: true }).catch(() => {});
+}
+
+/** Completes a merge that a process began and did not end. Without a right to write, leaves it. @throws IO, CORRUPT */
+export async function settleLog(source: LogSource): Promise<void> {
+  if (source.readOnly || !(await hasMark(source))) return;
+  const lock = await lockOrWait(source);
+  if (lock === undefined) return;
+  try {
+    await using log = await readLog(source);
+    if (log?.facts.merge !== undefined) await completeMerge(source, log.facts);
+  } finally {
+    await lock.release();
+  }
+}
+
+async function hasMark(source: LogSource): Promise<boolean> {
+  await using log = await readLog(source);
+  return log?.facts.merge !== undefined;
+}
+
+async function completeMerge(source: LogSource, facts: ChangeLogFacts): Promise<void> {
+  const { files, model, log } = source;
+  const merged = facts.merge as FileContent & { version: number };
+  const next = files.records + pending;
+  const isThere = existsSync(next) && isSame(await identifyFile(next), merged);
+  const now = await identifyFile(files.records);
+  const isOurs = isSame(now, facts.records) || isSame(now, merged);
+  if (!isOurs || (!isThere && !isSame(now, merged))) {
+    await dropPending(source);
+    return;
+  }
+  await putInPlace(source, merged);
+  const writer = await ChangeLogWriter.continue(files.changes, facts);
+  try {
+    const behind = facts.frames.find(({ kind, version }) => kind === 'batch' && version > merged.version);
+    await writer.restart(newHeader(model, merged, merged.version), behind?.begin ?? facts.end);
+  } finally {
+    await writer.close();
+  }
+  log.info({ file: files.records }, 'a merge that was interrupted is complete');
+}

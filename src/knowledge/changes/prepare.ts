@@ -1,0 +1,139 @@
+import {
+  LorekeepError,
+  type Storage,
+  type StorageChanges,
+  type StorageRecord,
+} from '../../../lib/internal.js';
+import { listed } from '../../base/schema/messages.js';
+import { factsOf, withModel } from '../model.js';
+import { checkOptionNames, type OptionNames } from '../option-names.js';
+import type { LogSource } from './base-log.js';
+import type { LoggedOperation } from './frames.js';
+import { checkRecordJsons, recordJson } from './record-json.js';
+
+/** A batch that obeys the rules and has its embeddings. */
+export interface PreparedBatch {
+  changes: StorageChanges;
+  /** A row per record of `add`, then of `replace`. */
+  vectors: Float32Array;
+  operations: LoggedOperation[];
+}
+
+const known: OptionNames<StorageChanges> = {
+  add: true,
+  replace: true,
+  remove: true,
+  upsert: true,
+  ifVersion: true,
+};
+
+/**
+ * Checks a batch by the rules of records files and embeds its texts.
+ * @throws INVALID_ARGUMENT, TEXT_TOO_LONG (`detail.id`), errors of the model, CANCELLED
+ */
+export async function prepareBatch(
+  changes: StorageChanges,
+  { config, model }: LogSource,
+  signal: AbortSignal | undefined,
+): Promise<PreparedBatch> {
+  checkOptionNames(changes, known, 'update');
+  const added = listOf('add', changes.add);
+  const replaced = listOf('replace', changes.replace);
+  const removed = listOf('remove', changes.remove);
+  const wrong = removed.findIndex((id) => typeof id !== 'string' || id === '');
+  if (wrong >= 0) throw refuse(`remove[${wrong}]`, 'an id is expected');
+  const records: StorageRecord[] = [...added, ...replaced];
+  const nameOf = (index: number) => {
+    const place = index < added.length ? `add[${index}]` : `replace[${index - added.length}]`;
+    const id = records[index]?.id;
+    return typeof id === 'string' ? `${place} (${JSON.stringify(id.slice(0, 128))})` : place;
+  };
+  const odd = records.findIndex((record) => typeof record !== 'object' || record === null);
+  if (odd >= 0) throw refuse(nameOf(odd), 'an object with id and text is expected');
+  const jsons = records.map(recordJson);
+  await checkRecordJsons(jsons, config.fields, nameOf, signal);
+  const texts = records.map(({ text }) => (model.documentPrefix ?? '') + text);
+  const { dimension } = factsOf(model);
+  const vectors = texts.length === 0 ? new Float32Array(0) : await embed(texts);
+  const operations: LoggedOperation[] = records.map(({ id }, index) => ({
+    kind: 'put',
+    id,
+    json: jsons[index] as string,
+    vector: vectors.subarray(index * dimension, (index + 1) * dimension),
+  }));
+  return {
+    changes,
+    vectors,
+    operations: [...operations, ...removed.map((id) => ({ kind: 'remove', id }) as const)],
+  };
+
+  async function embed(all: readonly string[]): Promise<Float32Array> {
+    const { vectors: rows, errors } = await withModel(
+      model,
+      (native) => native.embedSettled(all, { signal, kind: 'document' }),
+      signal,
+    );
+    const [first] = errors.toSorted((a, b) => a.index - b.index);
+    if (first === undefined) return rows;
+    const { code, index, tokens, limit } = first;
+    const lines = listed(errors, (error) => `${nameOf(error.index)}: ${error.message}`);
+    const facts = { index, id: records[index]?.id, tokens, limit, issues: lines, mistakes: errors.length };
+    throw new LorekeepError(code, lines.join('\n'), facts);
+  }
+}
+
+function listOf<T>(field: 'add' | 'replace' | 'remove', list: readonly T[] | undefined): readonly T[] {
+  if (list === undefined || Array.isArray(list)) return list ?? [];
+  throw refuse(field, 'an array is expected');
+}
+
+const refuse = (field: string, reason: string) => LorekeepError.about('INVALID_ARGUMENT', { field, reason });
+
+/** Most ids that one call looks for. */
+const idsPerCall = 10_000;
+
+/**
+ * Refuses a batch that the storage would refuse for its ids, before it is logged.
+ * @throws DUPLICATE_ID, RECORD_EXISTS, RECORD_MISSING, each with `detail.ids`; CANCELLED
+ */
+export async function checkIds(
+  storage: Storage,
+  { changes }: PreparedBatch,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const added = (changes.add ?? []).map(({ id }) => id);
+  const replaced = (changes.replace ?? []).map(({ id }) => id);
+  const removed = changes.remove ?? [];
+  const all = [...added, ...replaced, ...removed];
+  const seen = new Set<string>();
+  const twice = all.filter((id) => seen.size === seen.add(id).size);
+  refuseIds('DUPLICATE_ID', twice, 'the id occurs twice in the batch');
+  const existing = new Set<string>();
+  for (let begin = 0; begin < all.length; begin += idsPerCall) {
+    for (const id of await storage.known(all.slice(begin, begin + idsPerCall), { signal })) existing.add(id);
+  }
+  const isThere = (id: string) => existing.has(id);
+  const isMissing = (id: string) => !existing.has(id);
+  if (changes.upsert !== true)
+    refuseIds('RECORD_EXISTS', added.filter(isThere), 'a record with this id exists');
+  const needed = changes.upsert === true ? removed : [...replaced, ...removed];
+  refuseIds('RECORD_MISSING', needed.filter(isMissing), 'no record has this id');
+}
+
+/** Ids that an error lists. */
+const listedIds = 100;
+
+function refuseIds(
+  code: 'DUPLICATE_ID' | 'RECORD_EXISTS' | 'RECORD_MISSING',
+  ids: readonly string[],
+  problem: string,
+): void {
+  const [first] = ids;
+  if (first === undefined) return;
+  const others = ids.length === 1 ? '' : `; so ${ids.length === 2 ? 'is' : 'are'} ${ids.length - 1} more`;
+  throw new LorekeepError(code, `${JSON.stringify(first.slice(0, 128))}: ${problem}${others}`, {
+    id: first,
+    ids: ids.slice(0, listedIds),
+    count: ids.length,
+  });
+}

@@ -1,0 +1,33 @@
+import { createHash } from 'node:crypto';
+import { rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { isJsonWith, readRegular, replaceFile } from '../../../lib/basics.js';
+import { readFacts } from './place.js';
+
+/** The digests of texts that were forgotten, in the folder of an index: indexing leaves such texts out. */
+const fileName = 'forgotten.json';
+
+const isOurs = isJsonWith(({ kind }) => kind === 'lorekeep forgotten texts');
+
+const maxBytes = 64 * 1024 * 1024;
+
+export const textDigest = (text: string): string => createHash('sha256').update(text).digest('hex');
+
+/** Reads the digests of an index. */
+export async function readForgotten(place: string): Promise<ReadonlySet<string>> {
+  const content = await readRegular(join(place, fileName), maxBytes).catch(() => '');
+  if (!isOurs(content)) return new Set();
+  return new Set((JSON.parse(content) as { digests: string[] }).digests);
+}
+
+/** Adds texts of a knowledge base, if it is the index of a folder. @throws IO */
+export async function addForgotten(config: string, texts: readonly string[]): Promise<void> {
+  const place = dirname(config);
+  if ((await readFacts(place)) === undefined) return;
+  const digests = [...new Set([...(await readForgotten(place)), ...texts.map(textDigest)])];
+  const content = { kind: 'lorekeep forgotten texts', version: 1, digests };
+  await replaceFile(join(place, fileName), `${JSON.stringify(content)}\n`, { isOurs });
+}
+
+/** Lets indexing take the texts again. */
+export const liftForgotten = (place: string): Promise<void> => rm(join(place, fileName), { force: true });

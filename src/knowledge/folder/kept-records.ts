@@ -1,0 +1,41 @@
+import { createReadStream } from 'node:fs';
+import { createInterface } from 'node:readline';
+import { factsAt } from '../../../lib/basics.js';
+import { readLog } from '../changes/base-log.js';
+import { originKey } from '../changes/record-json.js';
+
+/** A record that no file gave: update() added it. */
+export interface KeptRecord {
+  id: string;
+  json: string;
+}
+
+const mark = `"${originKey}":`;
+
+/** Yields the records of an index that were added by update(). Their lines hold one record each. */
+export async function* keptRecords(recordsFile: string): AsyncGenerator<KeptRecord> {
+  if ((await factsAt(recordsFile)) === undefined) return;
+  for await (const line of createInterface({
+    input: createReadStream(recordsFile),
+    crlfDelay: Number.POSITIVE_INFINITY,
+  })) {
+    if (!line.includes(mark)) continue;
+    const json = line.replace(/,$/, '');
+    const record = parsed(json);
+    if (record !== undefined && Object.hasOwn(record, originKey)) yield { id: String(record.id), json };
+  }
+}
+
+function parsed(json: string): Record<string, unknown> | undefined {
+  try {
+    return JSON.parse(json);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether an index has changes that are not merged into its records file. */
+export async function hasChanges(recordsFile: string, signal: AbortSignal | undefined): Promise<boolean> {
+  await using log = await readLog({ files: { changes: `${recordsFile}.changes` }, signal });
+  return log?.facts.frames.some(({ kind }) => kind === 'batch') === true;
+}

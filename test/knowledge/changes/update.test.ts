@@ -1,0 +1,425 @@
+import { appendFileSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { beforeAll, expect, test } from 'vitest';
+import type { ErrorDetail } from '../../../lib/basics.js';
+import { EmbeddingModel, LorekeepError } from '../../../lib/index.js';
+import { buildKnowledgeBase, type KnowledgeBase, openKnowledgeBase } from '../../../src/knowledge/index.js';
+import { runChild } from '../../helpers/children.js';
+import { temporaryFolder } from '../../helpers/folder.js';
+import { random, testSeed } from '../../helpers/random.js';
+import { createTinyModel } from '../../helpers/tiny-model/tiny-model.mjs';
+import { words } from '../words.js';
+
+const file = temporaryFolder();
+const fields = [{ name: 'year', type: 'int', optional: true }];
+const base = [
+  { id: 'bees', text: 'Honey bees dance in the hive', metadata: { year: 2001 } },
+  { id: 'ice', text: 'Glaciers grind valleys', metadata: { year: 2010 }, mine: ['kept', 1.5e300] },
+  { id: 'bread', text: 'A sourdough starter is flour and water' },
+];
+let model: EmbeddingModel;
+const models = async () => ({ model });
+let made = 0;
+
+beforeAll(async () => {
+  await createTinyModel({ texts: words, path: file('tiny.gguf'), dimension: 64 });
+  model = await EmbeddingModel.load(file('tiny.gguf'));
+});
+
+/** A built knowledge base of its own. */
+async function knowledgeBase(records: unknown = base, config: object = {}) {
+  const name = `kb${made++}`;
+  const paths = { config: file(`${name}.json`), records: file(`${name}-records.json`) };
+  writeFileSync(paths.records, typeof records === 'string' ? records : JSON.stringify(records));
+  const named = {
+    embedding_model: 'tiny',
+    records_file: basename(paths.records),
+    index_file: `${name}.index`,
+  };
+  writeFileSync(paths.config, JSON.stringify({ ...named, fields, ...config }));
+  await buildKnowledgeBase(paths.config, { models });
+  return { ...paths, index: file(`${name}.index`), log: `${paths.records}.changes` };
+}
+
+const open = (config: string, options: object = {}) => openKnowledgeBase(config, { models, ...options });
+/** The error of a call, with its facts. */
+async function rejection(
+  call: Promise<unknown>,
+): Promise<{ code: string; message: string; detail: ErrorDetail }> {
+  const error = await call.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  if (!(error instanceof LorekeepError)) throw error ?? new Error('nothing was thrown');
+  return error;
+}
+
+const ids = async (kb: KnowledgeBase) => (await kb.list({ limit: 10_000 })).map(({ id }) => id);
+const state = async (kb: KnowledgeBase) =>
+  (await kb.list({ limit: 10_000 })).map(({ id, text, metadata }) => ({ id, text, metadata }));
+
+test('changes are searched at once and are there after closing, in the order of a fresh build', async () => {
+  const { config, log } = await knowledgeBase();
+  {
+    await using kb = await open(config);
+    expect(kb.version).toBe(0);
+    const added = await kb.add([{ id: 'sea', text: 'Octopus in the sea', metadata: { year: 1999n } }]);
+    expect(added).toEqual({ version: 1, added: 1, replaced: 0, removed: 0, size: 4 });
+    const batch = { replace: [{ id: 'bees', text: 'Bees sleep' }], remove: ['bread'], ifVersion: 1 };
+    expect(await kb.update(batch)).toMatchObject({ version: 2, replaced: 1, removed: 1, size: 3 });
+    expect((await kb.search({ mode: 'lexical', text: 'octopus' })).hits[0]?.id).toBe('sea');
+    expect((await kb.search({ mode: 'lexical', text: 'honey' })).hits).toEqual([]);
+  }
+  expect(existsSync(`${log}.lock`)).toBe(false);
+  await using again = await open(config);
+  expect(again.version).toBe(2);
+  expect(again.embeddings).toBeUndefined();
+  expect(await state(again)).toEqual([
+    { id: 'ice', text: 'Glaciers grind valleys', metadata: { year: 2010 } },
+    { id: 'sea', text: 'Octopus in the sea', metadata: { year: 1999 } },
+    { id: 'bees', text: 'Bees sleep', metadata: {} },
+  ]);
+  const filter = { '==': [{ knowledge: 'year' }, 1999] } as const;
+  expect((await again.search({ text: 'sea', filter })).hits.map(({ id }) => id)).toEqual(['sea']);
+});
+
+test('a batch with a mistake changes nothing, and the error names the ids', async () => {
+  const { config, log } = await knowledgeBase();
+  await using kb = await open(config);
+  const text = 'Bees';
+  const refused = async (changes: object) => {
+    const error = await rejection(kb.update(changes));
+    return [error.code, error.detail.id ?? error.message];
+  };
+  expect(await refused({ add: [{ id: 'bees', text }] })).toEqual(['RECORD_EXISTS', 'bees']);
+  expect(await refused({ add: [{ id: 'new', text }], remove: ['none'] })).toEqual(['RECORD_MISSING', 'none']);
+  expect(await refused({ replace: [{ id: 'bés', text }] })).toEqual(['RECORD_MISSING', 'bés']);
+  expect(await refused({ replace: [{ id: 'ice', text }], remove: ['ice'] })).toEqual(['DUPLICATE_ID', 'ice']);
+  expect((await rejection(kb.update({ ifVersion: 3 }))).code).toBe('VERSION_MISMATCH');
+  const metadata = { year: 'x' };
+  expect((await rejection(kb.add([{ id: 'new', text, metadata }]))).message).toBe(
+    'add[0] ("new"): metadata.year: expected int, found "x"',
+  );
+  expect((await rejection(kb.add([{ id: 'new', text: ' ' }]))).message).toMatch(
+    /add\[0\] \("new"\): text: expected/,
+  );
+  const long = await rejection(kb.add([{ id: 'long', text: 'bees '.repeat(5000) }]));
+  expect([long.code, long.detail.id]).toEqual(['TEXT_TOO_LONG', 'long']);
+  expect(await kb.update({})).toMatchObject({ version: 0, size: 3 });
+  expect(kb.version).toBe(0);
+  expect(existsSync(log) ? (await ids(kb)).length : 3).toBe(3);
+});
+
+test('ids that differ by their Unicode form are two records', async () => {
+  const { config } = await knowledgeBase();
+  await using kb = await open(config);
+  await kb.add([
+    { id: '\u00e9', text: 'one' },
+    { id: 'e\u0301', text: 'two' },
+  ]);
+  await kb.remove(['e\u0301']);
+  expect((await kb.get('\u00e9'))?.text).toBe('one');
+});
+
+test('batches of one moment are applied in their order, about one id too', async () => {
+  const { config } = await knowledgeBase();
+  await using kb = await open(config);
+  const one = { id: 'x', text: 'one' };
+  const results = await Promise.allSettled([
+    kb.add([one]),
+    kb.replace([{ id: 'x', text: 'two' }]),
+    kb.add([one]),
+    kb.add([{ id: 'y', text: 'three' }]),
+    kb.remove(['x']),
+  ]);
+  expect(results.map(({ status }) => status === 'fulfilled')).toEqual([true, true, false, true, true]);
+  expect(await ids(kb)).toEqual(['bees', 'ice', 'bread', 'y']);
+  expect(kb.version).toBe(4);
+});
+
+test('one process at a time changes a knowledge base, and the others follow within a second', async () => {
+  const { config } = await knowledgeBase();
+  await using reader = await open(config);
+  await using writer = await open(config);
+  await writer.add([{ id: 'sea', text: 'Octopus in the sea' }]);
+  await expect.poll(() => reader.version, { timeout: 1000, interval: 20 }).toBe(1);
+  expect((await reader.search({ mode: 'lexical', text: 'octopus' })).hits[0]?.id).toBe('sea');
+  const refused = await rejection(reader.remove(['bees']));
+  expect(refused).toMatchObject({ code: 'IO', detail: { holder: process.pid } });
+  expect(refused.message).toContain(`process ${process.pid} changes this knowledge base`);
+  await writer.close();
+  expect((await reader.remove(['bees'])).version).toBe(2);
+});
+
+test('a base that was opened with readOnly takes no change and follows those of others', async () => {
+  const { config } = await knowledgeBase();
+  await using reader = await open(config, { readOnly: true });
+  expect(await rejection(reader.remove(['bees']))).toMatchObject({ code: 'UNSUPPORTED' });
+  await using writer = await open(config);
+  await writer.remove(['bees']);
+  await expect.poll(() => reader.version).toBe(1);
+});
+
+test('a merge writes files that open without the log, and copies unchanged records byte for byte', async () => {
+  const source = `\uFEFF[${JSON.stringify(base[0])} ,\r\n  { "text":"Glaciers\\u0020grind valleys","id":"ice", "mine": [1.50] },${JSON.stringify(base[2])}]`;
+  const { config, records, log, index } = await knowledgeBase(source);
+  await using kb = await open(config);
+  await kb.update({ add: [{ id: 'sea', text: 'Octopus in the sea' }], remove: ['bees'] });
+  const before = await state(kb);
+  const found = await kb.search({ mode: 'hybrid', text: 'octopus valleys' });
+  await kb.merge();
+  expect(readFileSync(records, 'utf8')).toContain(
+    '{ "text":"Glaciers\\u0020grind valleys","id":"ice", "mine": [1.50] }',
+  );
+  expect(readFileSync(records, 'utf8')).not.toContain('Honey');
+  expect(readFileSync(index).includes('Honey')).toBe(false);
+  expect(readFileSync(log).includes('Octopus')).toBe(false);
+  await kb.add([{ id: 'later', text: 'A later record' }]);
+  await kb.close();
+  expect(readdirSync(file()).filter((name) => name.endsWith('.merging'))).toEqual([]);
+  const told: unknown[] = [];
+  const report = {
+    info: (_: object, message: string) => told.push(message),
+    warn: (_: object, message: string) => told.push(message),
+  };
+  await using again = await open(config, { log: report });
+  expect(told).toEqual([]);
+  expect([again.version, again.embeddings]).toEqual([2, undefined]);
+  expect((await state(again)).slice(0, -1)).toEqual(before);
+  await again.remove(['later']);
+  const scores = (outcome: typeof found) => outcome.hits.map(({ id, score }) => [id, score]);
+  expect(scores(await again.search({ mode: 'hybrid', text: 'octopus valleys' }))).toEqual(scores(found));
+});
+
+test('a torn tail is dropped with a warning; damage is a warning, and no change is taken', async () => {
+  const { config, log } = await knowledgeBase();
+  {
+    await using kb = await open(config);
+    for (const id of ['a', 'b', 'c']) await kb.add([{ id, text: 'Octopus in the sea' }]);
+  }
+  const whole = readFileSync(log);
+  appendFileSync(log, 'half a batch');
+  {
+    await using torn = await open(config);
+    expect(torn.warnings).toEqual([expect.stringContaining('its last batch is incomplete')]);
+    expect(torn.version).toBe(3);
+    await torn.add([{ id: 'd', text: 'Octopus' }]);
+  }
+  const damaged = Buffer.from(whole);
+  const middle = Math.floor(whole.length / 2);
+  damaged[middle] = (damaged[middle] as number) ^ 1;
+  writeFileSync(log, damaged);
+  await using kb = await open(config);
+  expect(kb.warnings).toEqual([expect.stringContaining('is damaged at byte')]);
+  expect(await ids(kb)).toEqual(['bees', 'ice', 'bread', 'a']);
+  expect(await rejection(kb.add([{ id: 'z', text: 'x' }]))).toMatchObject({
+    code: 'CORRUPT',
+    detail: { file: log },
+  });
+  expect(readFileSync(log)).toEqual(damaged);
+});
+
+test('a records file that is replaced from outside keeps the changes of other records; a contradiction is an error', async () => {
+  const { config, records, log } = await knowledgeBase();
+  {
+    await using kb = await open(config);
+    await kb.update({ add: [{ id: 'sea', text: 'Octopus in the sea' }], remove: ['bread'] });
+  }
+  writeFileSync(records, JSON.stringify([{ id: 'new', text: 'From outside' }]));
+  {
+    await using kb = await open(config);
+    expect([await ids(kb), kb.version]).toEqual([['new', 'sea'], 2]);
+    await kb.add([{ id: 'later', text: 'Later' }]);
+  }
+  await buildKnowledgeBase(config, { models });
+  {
+    await using kb = await open(config);
+    expect([await ids(kb), kb.version]).toEqual([['new', 'sea', 'later'], 3]);
+    await kb.replace([{ id: 'new', text: 'Changed here' }]);
+  }
+  writeFileSync(records, JSON.stringify([{ id: 'new', text: 'Changed there' }]));
+  const error = await rejection(open(config));
+  expect(error).toMatchObject({ code: 'INVALID_ARGUMENT', detail: { file: log } });
+  expect(error.message).toContain('"new"');
+});
+
+test('a log of another model is refused', async () => {
+  const { config } = await knowledgeBase();
+  {
+    await using kb = await open(config);
+    await kb.remove(['bees']);
+  }
+  await createTinyModel({ texts: words, path: file('other.gguf'), dimension: 32 });
+  await using other = await EmbeddingModel.load(file('other.gguf'));
+  writeFileSync(config, readFileSync(config, 'utf8').replace(/"index_file":"[^"]*",/, ''));
+  expect(
+    await rejection(openKnowledgeBase(config, { models: async () => ({ model: other }) })),
+  ).toMatchObject({
+    code: 'UNSUPPORTED',
+  });
+});
+
+test('random changes equal a storage that was built from the same records', async () => {
+  console.log(`seed ${testSeed}`);
+  const next = random(testSeed);
+  const below = (bound: number) => Math.floor(next() * bound);
+  const text = () => Array.from({ length: 6 }, () => words[below(words.length)]).join(' ');
+  const { config } = await knowledgeBase();
+  const expected = new Map<string, string>(base.map(({ id, text }) => [id, text]));
+  let kb = await open(config);
+  for (let round = 0; round < 60; round++) {
+    const id = `r${below(30)}`;
+    const record = { id, text: text() };
+    if (next() < 0.3 && expected.size > 1) {
+      const [first] = [...expected.keys()].slice(below(expected.size));
+      await kb.remove([first as string]);
+      expected.delete(first as string);
+    } else {
+      await kb.add([record], { upsert: true });
+      expected.delete(id);
+      expected.set(id, record.text);
+    }
+    if (next() < 0.1) await kb.merge();
+    if (next() < 0.2) {
+      await kb.close();
+      kb = await open(config);
+    }
+    expect((await state(kb)).map(({ id, text }) => [id, text])).toEqual([...expected]);
+  }
+  const copy = await knowledgeBase([...expected].map(([id, text]) => ({ id, text })));
+  await using fresh = await open(copy.config);
+  for (const mode of ['lexical', 'dense', 'hybrid'] as const) {
+    const query = { mode, text: text(), topK: 10 };
+    const hits = async (one: KnowledgeBase) =>
+      (await one.search(query)).hits.map(({ id, rank }) => [id, rank]);
+    expect(await hits(kb)).toEqual(await hits(fresh));
+  }
+  await kb.close();
+});
+
+const kills = Number(process.env.LOREKEEP_CHANGE_KILLS ?? 60);
+
+test(`writers killed ${kills} times: every acknowledged batch is there, none in part`, async () => {
+  console.log(`seed ${testSeed}`);
+  const next = random(testSeed);
+  const { config } = await knowledgeBase();
+  const acknowledged = new Map<string, number>();
+  for (let round = 0; round < kills; round++) {
+    const life = next() * 150;
+    const { signal, output } = await runChild(
+      '../../knowledge/children/change.mjs',
+      [config, file('tiny.gguf'), String(round)],
+      {
+        onMessage: (child, message) => {
+          if (message === 'open') setTimeout(() => child.kill('SIGKILL'), life);
+          else for (const id of message as string[]) acknowledged.set(id, round);
+        },
+      },
+    );
+    expect({ signal, output }).toEqual({ signal: 'SIGKILL', output: '' });
+  }
+  await using kb = await open(config);
+  const present = new Set(await ids(kb));
+  const lost = [...acknowledged.keys()].filter((id) => !present.has(id));
+  expect(lost).toEqual([]);
+  const batches = new Map<string, number>();
+  for (const id of present) {
+    const batch = id.split('/')[0] as string;
+    batches.set(batch, (batches.get(batch) ?? 0) + 1);
+  }
+  for (const [batch, count] of batches)
+    if (batch.startsWith('k')) expect(`${batch}: ${count}`).toBe(`${batch}: 3`);
+  expect(acknowledged.size).toBeGreaterThan(kills);
+  console.log(
+    JSON.stringify({ acknowledged: acknowledged.size, records: present.size, version: kb.version }),
+  );
+}, 900_000);
+
+/** A module that kills its process before or after the rename number KILL_AT of a merge. */
+const killAtRename = `
+import promises from 'node:fs/promises';
+import { syncBuiltinESMExports } from 'node:module';
+const { rename } = promises;
+let renames = 0;
+promises.rename = async (from, to) => {
+  const isOurs = String(from).endsWith('.merging') || String(to).endsWith('.changes');
+  const isLast = isOurs && ++renames === Number(process.env.KILL_AT.slice(1));
+  if (isLast && process.env.KILL_AT[0] === '-') process.kill(process.pid, 'SIGKILL');
+  await rename(from, to);
+  if (isLast) process.kill(process.pid, 'SIGKILL');
+};
+syncBuiltinESMExports();
+`;
+
+test('a process that is killed at any rename of a merge loses nothing, and the next opening embeds nothing', async () => {
+  for (const at of ['-1', '+1', '-2', '+2', '-3', '+3', '-4', '+4']) {
+    const { config } = await knowledgeBase();
+    {
+      await using kb = await open(config);
+      await kb.update({ add: [{ id: 'sea', text: 'Octopus in the sea' }], remove: ['bees'] });
+    }
+    const { signal, output } = await runChild(
+      '../../knowledge/children/merge.mjs',
+      [config, file('tiny.gguf')],
+      {
+        execArgv: ['--import', `data:text/javascript,${encodeURIComponent(killAtRename)}`],
+        env: { KILL_AT: at },
+      },
+    );
+    expect({ at, signal, output }).toEqual({ at, signal: 'SIGKILL', output: '' });
+    await using kb = await open(config);
+    expect({ at, ids: await ids(kb), version: kb.version }).toEqual({
+      at,
+      ids: ['ice', 'bread', 'sea'],
+      version: 1,
+    });
+    expect([at, kb.embeddings]).toEqual([at, undefined]);
+    expect(readdirSync(file()).filter((name) => name.endsWith('.merging'))).toEqual([]);
+    await kb.add([{ id: 'next', text: 'More' }]);
+  }
+}, 300_000);
+
+test('forgotten records are in no file, and a base that is emptied opens and takes records', async () => {
+  const secret = 'honey "secret" glaciers';
+  const { config, records, log, index } = await knowledgeBase(base, {
+    embeddings_file: `cache${made}.embeddings`,
+  });
+  {
+    await using kb = await open(config);
+    await kb.add([{ id: 'secret', text: secret }]);
+    const { filesWith, ...result } = await kb.forget(['secret', 'bees']);
+    expect(result).toEqual({ version: 2, added: 0, replaced: 0, removed: 2, size: 2 });
+    // The other knowledge bases of this folder have the text of bees.
+    const own = basename(config, '.json');
+    expect((await filesWith()).filter((name) => basename(name).startsWith(own))).toEqual([]);
+    for (const name of [records, log, index]) expect(readFileSync(name).includes('secret')).toBe(false);
+    expect((await rejection(kb.forget(['secret']))).code).toBe('RECORD_MISSING');
+    await kb.forget(['ice', 'bread']);
+    expect((await kb.search({ mode: 'hybrid', text: 'honey' })).hits).toEqual([]);
+  }
+  {
+    await using kb = await open(config);
+    expect([kb.size, kb.version]).toEqual([0, 3]);
+    await kb.add([{ id: 'new', text: 'Octopus in the sea' }]);
+    await kb.merge();
+  }
+  await using kb = await open(config);
+  expect((await kb.search({ text: 'octopus' })).hits.map(({ id }) => id)).toEqual(['new']);
+  await kb.close();
+  writeFileSync(records, '[]');
+  expect((await rejection(open(config))).code).toBe('INVALID_ARGUMENT');
+});
+
+test('a backup opens as it is, with the version that was there', async () => {
+  const { config } = await knowledgeBase();
+  await using kb = await open(config);
+  await kb.add([{ id: 'sea', text: 'Octopus in the sea' }]);
+  const copied = await kb.backup(file('copy'));
+  await kb.remove(['sea']);
+  expect(copied).toMatchObject({ version: 1, config: join(file('copy'), basename(config)) });
+  await using copy = await open(copied.config);
+  expect([await ids(copy), copy.embeddings]).toEqual([['bees', 'ice', 'bread', 'sea'], undefined]);
+  await copy.remove(['bees']);
+  expect(await ids(kb)).toEqual(['bees', 'ice', 'bread']);
+  expect((await rejection(kb.backup(file('copy')))).code).toBe('INVALID_ARGUMENT');
+});
