@@ -11,6 +11,7 @@ import { addEval } from './commands/eval.js';
 import { addIndex } from './commands/index.js';
 import { addInit } from './commands/init.js';
 import { addModels } from './commands/models.js';
+import { addRecordCommands } from './commands/records.js';
 import { addRun } from './commands/run.js';
 import { addSearch } from './commands/search.js';
 import { addServe } from './commands/serve.js';
@@ -51,6 +52,7 @@ async function createProgram(args: readonly string[]): Promise<Command> {
     addCheck,
     addSearch,
     addEval,
+    addRecordCommands,
     addAsk,
     addChat,
     addRun,

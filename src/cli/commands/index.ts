@@ -21,6 +21,7 @@ export function addIndex(program: Command): void {
     )
     .option('--model <name>', 'embedding model of the catalog (default: all-MiniLM-L6-v2)')
     .option('--chunk-size <n>', 'maximum characters of a record (default: 1200)', integer(200, 100_000))
+    .option('--forgotten', 'also index texts that were forgotten')
     .option('--output <folder>', "where to write the knowledge base (default: the user's data folder)");
   addModelFlags(command)
     .option('--json', 'one JSON result on stdout')

@@ -24,6 +24,7 @@ export interface IndexFlags extends ModelFlags {
   model?: string;
   chunkSize?: number;
   output?: string;
+  forgotten?: boolean;
   json?: boolean;
 }
 
@@ -39,8 +40,8 @@ export async function indexCommand(folder: string, flags: IndexFlags): Promise<v
     await using models = await CommandModels.open(flags);
     const view = progressView(process.stderr, { quietMs, json: flags.json });
     const log = { info() {}, warn: warnWithCause };
-    const { include, exclude, gitignore, model, chunkSize, output } = flags;
-    const options = { folder, include, exclude, gitignore, mapping, model, chunkSize, output };
+    const { include, exclude, gitignore, model, chunkSize, output, forgotten } = flags;
+    const options = { folder, include, exclude, gitignore, mapping, model, chunkSize, output, forgotten };
     const onProgress = view.update.bind(view);
     const index = await indexFolder({ ...options, models, signal, log, onProgress })
       .catch((error) => {

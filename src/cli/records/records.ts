@@ -1,0 +1,173 @@
+import type { StorageChanges, StoredRecord, UpdateResult } from '../../../lib/internal.js';
+import { type KnowledgeBase, openKnowledgeBase } from '../../knowledge/index.js';
+import { CommandError, UsageError } from '../failure.js';
+import type { ModelFlags } from '../flags/model.js';
+import { interruptible } from '../interrupt.js';
+import { findKnowledgeBase } from '../knowledge-base-place.js';
+import { CommandModels } from '../models.js';
+import { note, print, printJson, warnWithCause } from '../output.js';
+import { jsonArgument } from '../search/json-argument.js';
+import { counted } from '../terminal/amounts.js';
+import { ellipsize } from '../terminal/columns.js';
+import { printable, printableLine } from '../terminal/printable.js';
+import { progressView } from '../terminal/progress.js';
+import { type RecordFlags, recordsInput } from './records-input.js';
+
+export interface ChangeFlags extends ModelFlags {
+  ifVersion?: number;
+  json?: boolean;
+}
+
+export interface AddFlags extends ChangeFlags, RecordFlags {
+  replace?: boolean;
+  upsert?: boolean;
+}
+
+/** `lorekeep add`: adds or replaces records. */
+export async function add(base: string, files: readonly string[], flags: AddFlags): Promise<void> {
+  if (flags.replace && flags.upsert) throw new UsageError('--replace and --upsert: one of them is expected');
+  const records = await recordsInput(files, flags);
+  const upsert = flags.upsert === true;
+  await change(base, flags, flags.replace ? { replace: records } : { add: records, upsert });
+}
+
+/** `lorekeep remove`: removes records by id. */
+export async function remove(base: string, ids: readonly string[], flags: ChangeFlags): Promise<void> {
+  await change(base, flags, { remove: ids });
+}
+
+async function change(base: string, flags: ChangeFlags, changes: StorageChanges): Promise<void> {
+  await withBase(base, flags, async (kb, signal) => {
+    const { ifVersion } = flags;
+    const result = await kb.update({ ...changes, ...(ifVersion !== undefined && { ifVersion }) }, { signal });
+    if (flags.json) printJson(result);
+    else print(sentence(result));
+  });
+}
+
+function sentence({ version, added, replaced, removed, size }: UpdateResult): string {
+  const parts = Object.entries({ added, replaced, removed }).filter(([, count]) => count > 0);
+  const done = parts.map(([name, count]) => `${count} ${name}`).join(', ');
+  return `${done || 'nothing changed'}; version ${version} has ${counted(size, 'record')}`;
+}
+
+/** `lorekeep merge`: writes the changes into the files. */
+export async function merge(base: string, flags: ChangeFlags): Promise<void> {
+  await withBase(base, flags, async (kb, signal) => {
+    await kb.merge({ signal });
+    const { version, size } = kb;
+    if (flags.json) printJson({ version, size });
+    else print(`the files have version ${version} with ${counted(size, 'record')}`);
+  });
+}
+
+export interface ForgetFlags extends ChangeFlags {
+  verify?: boolean;
+}
+
+/** `lorekeep forget`: removes records from every file. */
+export async function forget(base: string, ids: readonly string[], flags: ForgetFlags): Promise<void> {
+  await withBase(base, flags, async (kb, signal) => {
+    const { filesWith, ...result } = await kb.forget(ids, { signal });
+    const found = flags.verify ? await filesWith() : undefined;
+    if (flags.json) printJson({ ...result, ...(found !== undefined && { files_with: found }) });
+    else
+      print(
+        `${counted(result.removed, 'record')} forgotten; version ${result.version} has ${counted(result.size, 'record')}`,
+      );
+    if (found === undefined) return;
+    if (found.length === 0) {
+      if (!flags.json) print('no file in the folders of the knowledge base has the text');
+      return;
+    }
+    const listed = found.map((file) => printable(file)).join(', ');
+    throw new CommandError(
+      'INVALID_ARGUMENT',
+      `files that are not of the knowledge base have the text: ${listed}`,
+    );
+  });
+}
+
+/** `lorekeep backup`: copies the knowledge base. */
+export async function backup(base: string, folder: string, flags: ChangeFlags): Promise<void> {
+  await withBase(base, flags, async (kb) => {
+    const copied = await kb.backup(folder);
+    if (flags.json) printJson(copied);
+    else print(`version ${copied.version} copied; open it as ${printable(copied.config)}`);
+  });
+}
+
+/** `lorekeep get`: shows records by id. */
+export async function get(base: string, ids: readonly string[], flags: ChangeFlags): Promise<void> {
+  await withBase(base, flags, async (kb, signal) => {
+    const found = await Promise.all(ids.map((id) => kb.get(id, { signal })));
+    const missing = ids.filter((_, index) => found[index] === undefined);
+    const records = found.filter((record) => record !== undefined);
+    if (flags.json && missing.length === 0)
+      printJson({ version: kb.version, records: records.map(shownRecord) });
+    if (!flags.json) records.forEach(printRecord);
+    const [first] = missing;
+    if (first === undefined) return;
+    throw new CommandError(
+      'NOT_FOUND',
+      `no record has the id ${missing.map((id) => JSON.stringify(id)).join(', ')}`,
+    );
+  });
+}
+
+export interface ListFlags extends ChangeFlags {
+  filter?: string;
+  limit?: number;
+  offset?: number;
+}
+
+/** `lorekeep list`: lists records in their order. */
+export async function list(base: string, flags: ListFlags): Promise<void> {
+  const given = await jsonArgument('--filter', flags.filter);
+  const filter = given === undefined ? {} : { filter: given as never };
+  await withBase(base, flags, async (kb, signal) => {
+    const { limit, offset } = flags;
+    const records = await kb.list({ ...filter, limit, offset, signal });
+    const all = await kb.count({ ...filter, signal });
+    if (flags.json) return printJson({ version: kb.version, count: all, records: records.map(shownRecord) });
+    records.forEach(printRecord);
+    note(`${counted(records.length, 'record')} of ${all}; version ${kb.version}`);
+  });
+}
+
+/** Columns of a text in a list. */
+const textColumns = 100;
+
+const shownRecord = ({ id, text, metadata }: StoredRecord) => ({
+  id,
+  text,
+  ...(metadata !== undefined && { metadata }),
+});
+
+function printRecord({ id, text }: StoredRecord): void {
+  print(`${printableLine(id)}  ${ellipsize(printableLine(text), textColumns)}`);
+}
+
+/** Opening prints progress after this many milliseconds. */
+const quietMs = 1000;
+
+async function withBase(
+  base: string,
+  flags: ChangeFlags,
+  work: (kb: KnowledgeBase, signal: AbortSignal) => Promise<void>,
+): Promise<void> {
+  const file = await findKnowledgeBase(base);
+  await interruptible(async (signal) => {
+    await using models = await CommandModels.open(flags);
+    const view = progressView(process.stderr, { quietMs, json: flags.json });
+    const log = { info() {}, warn: warnWithCause };
+    const onProgress = view.update.bind(view);
+    try {
+      await using kb = await openKnowledgeBase(file, { models, signal, log, onProgress });
+      view.stop();
+      await work(kb, signal);
+    } finally {
+      view.stop();
+    }
+  });
+}
