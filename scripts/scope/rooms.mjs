@@ -57,7 +57,7 @@ export const rooms = [
   ['src/doors', 3400, 'README', 'HTTP, the shape of OpenAI, WebSocket'],
   ['src/client', 1500, 'README', 'the typed client'],
   ['src/server', 4100, 'SPEC', 'connections and sessions, and the seam of the doors'],
-  ['src/cli', 7200, 'README', 'the command line'],
+  ['src/cli', 8100, 'README', 'the command line, and MCP over stdio'],
   ['web', 1400, 'SPEC', "the monitor's page"],
 ];
 

@@ -10,6 +10,7 @@ import { addDoctor } from './commands/doctor.js';
 import { addEval } from './commands/eval.js';
 import { addIndex } from './commands/index.js';
 import { addInit } from './commands/init.js';
+import { addMcp } from './commands/mcp.js';
 import { addModels } from './commands/models.js';
 import { addRecordCommands } from './commands/records.js';
 import { addRun } from './commands/run.js';
@@ -55,6 +56,7 @@ async function createProgram(args: readonly string[]): Promise<Command> {
     addRecordCommands,
     addAsk,
     addChat,
+    addMcp,
     addRun,
     addDoctor,
     addModels,

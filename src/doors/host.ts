@@ -55,6 +55,8 @@ export interface DoorClient {
   parse(body: Buffer): Promise<ParsedBody>;
   /** Opens a session with the rights of a grant. @throws TooManySessions, ClientMemoryExceeded, ServerMemoryExceeded */
   open(grant: Grant): DoorSession;
+  /** Opens a session with a storage root of its own. @throws as open(); AccessTokenMissing, SessionFolderRefused */
+  openFolder(folder: string): Promise<DoorSession>;
   /** Waits until the account takes more bytes. */
   mayRead(): Promise<void>;
   close(): Promise<void>;

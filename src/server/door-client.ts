@@ -80,6 +80,12 @@ export class ServedDoorClient implements DoorClient {
     return new ServedDoorSession(this.#client, this.#client.sessions.open(grant), () => ++this.#requests);
   }
 
+  async openFolder(folder: string): Promise<DoorSession> {
+    this.#client.heard();
+    const session = await this.#client.sessions.create(folder, undefined);
+    return new ServedDoorSession(this.#client, session, () => ++this.#requests);
+  }
+
   close(): Promise<void> {
     this.#closing ??= this.#close();
     return this.#closing;

@@ -19,16 +19,27 @@ import type { PlaceHere } from './places.js';
 /** Phases shorter than this print nothing. */
 const quietMs = 500;
 
+/** A server without a port, and the knowledge bases that it can open. */
+export interface StartedHere {
+  readonly server: LorekeepServer;
+  /** The config of each place. */
+  readonly configs: readonly string[];
+  /** The folder that contains all configs. */
+  readonly root: string;
+  /** Catalog name of the language model of the flags, if one is named. */
+  readonly model: string | undefined;
+  readonly hasLanguageModel: boolean;
+}
+
 /**
- * Opens folders and knowledge bases in this process: a server without a port, for one client. Folders are indexed first, as far
- * as they have changed.
+ * Starts a server without a port in this process, and indexes the folders as far as they have changed.
  * @throws LorekeepError, StartupError, UsageError; the signal's reason
  */
-export async function openHere(
+export async function startHere(
   places: readonly PlaceHere[],
   flags: OpenFlags,
   signal: AbortSignal,
-): Promise<Opened> {
+): Promise<StartedHere> {
   if (flags.embeddingModel !== undefined && places.every(({ kind }) => kind === 'config'))
     throw new UsageError('--embedding-model: it has no effect: the knowledge base names its own');
   const { catalog, config } = await openCatalogAndConfig(flags);
@@ -46,19 +57,39 @@ export async function openHere(
       configs.push(
         place.kind === 'config' ? resolve(place.path) : await indexed(place.path, server, flags, signal),
       );
-    const client = await Client.over(server.attach(), { signal });
-    const folder = commonFolder(configs.map((file) => dirname(file)));
-    const session = await client.createSession({ storageDataFolder: folder }, { signal });
-    let records = 0;
-    for (const [index, file] of configs.entries()) {
-      const configPath = relative(folder, file).split(sep).join('/');
-      const fields = { name: storageName(index), configPath };
-      records += (await session.createEmbeddedStringStorage(fields, { signal })).recordCount;
-    }
-    const close = () => server.close();
+    const root = commonFolder(configs.map((file) => dirname(file)));
     const hasLanguageModel =
       model !== undefined ||
       catalog.entries.some((one) => one.model_type === 'llm' && catalog.locate(one).present);
+    return { server, configs, root, model, hasLanguageModel };
+  } catch (error) {
+    await server.close();
+    throw error;
+  }
+}
+
+/** The path of a config below the root, as requests name it. */
+export const configBelow = (root: string, file: string): string => relative(root, file).split(sep).join('/');
+
+/**
+ * Opens folders and knowledge bases in this process, for one client. Folders are indexed first, as far as they have changed.
+ * @throws as startHere()
+ */
+export async function openHere(
+  places: readonly PlaceHere[],
+  flags: OpenFlags,
+  signal: AbortSignal,
+): Promise<Opened> {
+  const { server, configs, root, model, hasLanguageModel } = await startHere(places, flags, signal);
+  try {
+    const client = await Client.over(server.attach(), { signal });
+    const session = await client.createSession({ storageDataFolder: root }, { signal });
+    let records = 0;
+    for (const [index, file] of configs.entries()) {
+      const fields = { name: storageName(index), configPath: configBelow(root, file) };
+      records += (await session.createEmbeddedStringStorage(fields, { signal })).recordCount;
+    }
+    const close = () => server.close();
     const folders = new Map(
       places.map(({ kind, path }, at) => [storageName(at), kind === 'folder' ? path : undefined]),
     );

@@ -1,6 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { commandName, shellText, shellWord } from '../../base/schema/shell-word.js';
 import { CommandError, UsageError } from '../failure.js';
+import { printableLine } from '../terminal/printable.js';
 
 /** A folder of documents, or the config of a knowledge base, on this machine. */
 export interface PlaceHere {
@@ -42,6 +43,21 @@ export async function dividePlaces(
   const [next] = left;
   if (next !== undefined && /^\.{1,2}[\\/]/.test(next)) throw absent(next);
   return { here, question: oneQuestion(left, [command, ...words.slice(0, here.length)]) };
+}
+
+/** The places of a command that takes nothing else. @throws CommandError for a place that does not exist here */
+export async function placesHere(words: readonly string[]): Promise<PlaceHere[]> {
+  const places: PlaceHere[] = [];
+  for (const path of words) {
+    const kind = await kindOf(path);
+    if (kind === undefined)
+      throw new CommandError(
+        'NOT_FOUND',
+        `${printableLine(path)}: there is no such folder or knowledge base (a .json file)`,
+      );
+    places.push({ path, kind });
+  }
+  return places;
 }
 
 const absent = (path: string) => new CommandError('NOT_FOUND', `${path}: the folder does not exist`);

@@ -49,7 +49,7 @@ export function quoteLines(
 }
 
 /** Where a record is: path, headings and page of a document, else its id and storage. */
-function placeOf(
+export function placeOf(
   { id, storage, metadata = {} }: Pick<Source, 'id' | 'storage' | 'metadata'>,
   folderOf: FolderOf,
 ): string {

@@ -1,0 +1,344 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Client } from '@modelcontextprotocol/client';
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { instructions } from '../../src/cli/mcp/describe.js';
+import { fieldFacts } from '../../src/cli/mcp/fields.js';
+import { parseUri, recordUri } from '../../src/cli/mcp/records.js';
+import { storageNames } from '../../src/cli/mcp/storage-names.js';
+import { temporaryFolder } from '../helpers/folder.js';
+import { lorekeep, program } from './command.js';
+import { writeSample } from './sample.js';
+
+const inFolder = temporaryFolder();
+const env = () => ({ ...(process.env as Record<string, string>), LOREKEEP_STATE: inFolder('state') });
+const service = 'Anna Holm services the telescope in Gozo every five weeks.';
+
+beforeAll(() => {
+  mkdirSync(inFolder('docs'));
+  mkdirSync(inFolder('notes'));
+  const gozo = `# The Gozo telescope\n\nIt stands on a hill.\n\n## Service\n\n${service} Visitors come on Fridays.\n`;
+  writeFileSync(inFolder('docs', 'gozo.md'), gozo);
+  writeFileSync(inFolder('notes', 'carla.md'), 'Carla Moretti services the telescope in Malta.\n');
+});
+
+/** A client of the SDK that has started `lorekeep mcp`. */
+async function connected(...places: string[]): Promise<Client> {
+  const transport = new StdioClientTransport({
+    command: process.execPath,
+    args: [program, 'mcp', ...places],
+    cwd: inFolder(),
+    env: env(),
+    stderr: 'ignore',
+  });
+  const client = new Client({ name: 'test', version: '1' });
+  onTestFinished(() => client.close());
+  await client.connect(transport);
+  return client;
+}
+
+const textOf = (result: { content: unknown }) => (result.content as { text: string }[])[0]?.text ?? '';
+
+describe('lorekeep mcp, with a client of the SDK', () => {
+  it('says what there is, and offers tools that read', async () => {
+    const client = await connected('docs', 'notes');
+    expect(client.getInstructions()).toContain('"docs", ');
+    const { tools } = await client.listTools();
+    expect(tools.map(({ name }) => name)).toEqual(['search', 'get', 'list', 'ask']);
+    for (const { annotations, outputSchema } of tools) {
+      expect(annotations).toMatchObject({ readOnlyHint: true, openWorldHint: false });
+      expect(outputSchema).toMatchObject({ type: 'object' });
+    }
+    await client.callTool({ name: 'list', arguments: {} });
+    // Now everything is open.
+    const { tools: later } = await client.listTools();
+    const search = later[0]?.description ?? '';
+    expect(search).toContain('- "docs", documents, 2 records; fields: path (string: "gozo.md")');
+    expect(search).toContain('- "notes", documents, 1 record;');
+  });
+
+  it('searches, reads and lists records with their places', async () => {
+    const client = await connected('docs', 'notes');
+    const found = await client.callTool({
+      name: 'search',
+      arguments: { query: 'who services the telescope in Gozo?', top_k: 1 },
+    });
+    expect(found.structuredContent).toMatchObject({
+      hits: [
+        {
+          storage: 'docs',
+          id: 'gozo.md#service',
+          uri: 'lorekeep://docs/gozo.md%23service',
+          place: join('docs', 'gozo.md > Service'),
+          metadata: { path: 'gozo.md', heading: 'Service' },
+        },
+      ],
+    });
+    expect(textOf(found)).toContain(service);
+    const got = await client.callTool({ name: 'get', arguments: { ids: ['nope', 'carla.md'] } });
+    expect(got.structuredContent).toMatchObject({ records: [{ id: 'carla.md' }], missing: ['nope'] });
+    const filter = { '==': [{ knowledge: 'heading' }, 'Service'] };
+    const listed = await client.callTool({ name: 'list', arguments: { storage: 'docs', filter } });
+    expect(listed.structuredContent).toMatchObject({ total: 1, records: [{ id: 'gozo.md#service' }] });
+    const page = await client.callTool({ name: 'list', arguments: { offset: 1, limit: 1 } });
+    expect(page.structuredContent).toMatchObject({
+      storage: 'docs',
+      total: 2,
+      records: [{ id: 'gozo.md#service' }],
+    });
+  });
+
+  it('answers with quoted sentences and their sources', async () => {
+    const client = await connected('docs', 'notes');
+    const question = 'who services the telescope?';
+    const { structuredContent } = await client.callTool({ name: 'ask', arguments: { question } });
+    expect(structuredContent).toMatchObject({ generated: false });
+    const { answer, sources } = structuredContent as { answer: string; sources: object[] };
+    expect(answer.split('\n').sort()).toEqual([service, 'Carla Moretti services the telescope in Malta.']);
+    expect(sources).toContainEqual(
+      expect.objectContaining({ id: 'gozo.md#service', cited: true, sentence: service }),
+    );
+    const nothing = await client.callTool({ name: 'ask', arguments: { question: 'quantum chromodynamics' } });
+    expect(nothing.structuredContent).toMatchObject({ answer: '' });
+  });
+
+  it('answers a wrong name with the nearest one, and a wrong filter with the place of the mistake', async () => {
+    const client = await connected('docs', 'notes');
+    const wrong = await client.callTool({ name: 'search', arguments: { query: 'x', storage: 'nots' } });
+    expect(wrong.isError).toBe(true);
+    expect(textOf(wrong)).toContain('did you mean "notes"?');
+    const filter = { '==': [{ knowledge: 'headng' }, 'x'] };
+    for (const [name, args] of [
+      ['search', { query: 'x' }],
+      ['list', {}],
+      ['ask', { question: 'x' }],
+    ] as const) {
+      const refused = await client.callTool({ name, arguments: { ...args, storage: 'docs', filter } });
+      expect(refused.isError, name).toBe(true);
+      expect(textOf(refused), name).toContain('did you mean "heading"?');
+    }
+  });
+
+  it('has records as resources, and a prompt', async () => {
+    const client = await connected('docs');
+    const { contents } = await client.readResource({ uri: 'lorekeep://docs/gozo.md%23service' });
+    expect(contents).toMatchObject([{ mimeType: 'text/plain', text: expect.stringContaining(service) }]);
+    await expect(client.readResource({ uri: 'lorekeep://dosc/gozo.md' })).rejects.toThrow(
+      'did you mean "docs"?',
+    );
+    await expect(client.readResource({ uri: 'lorekeep://docs/x' })).rejects.toThrow('no record "x"');
+    const prompt = await client.getPrompt({ name: 'answer', arguments: { question: 'why?' } });
+    expect(JSON.stringify(prompt.messages)).toContain('Question: why?');
+  });
+
+  it('serves a knowledge base with odd ids and integers beyond 2^53', async () => {
+    mkdirSync(inFolder('odd'));
+    writeSample((name) => inFolder('odd', name));
+    await lorekeep(['build', 'odd/kb.json'], { cwd: inFolder(), env: env() });
+    const client = await connected('odd/kb.json');
+    const got = await client.callTool({ name: 'get', arguments: { ids: ['glacier', 'hostile\u001b[31m'] } });
+    expect(got.structuredContent, textOf(got)).toMatchObject({
+      records: [{ storage: 'odd', metadata: { year: '9007199254740993' } }, { storage: 'odd' }],
+    });
+    const uri = recordUri('odd', 'hostile\u001b[31m');
+    const { contents } = await client.readResource({ uri });
+    expect(contents).toMatchObject([{ text: expect.stringContaining('flowers') }]);
+  });
+});
+
+/** `lorekeep mcp` with its raw streams. */
+function raw(...places: string[]) {
+  const child = spawn(process.execPath, [program, 'mcp', ...places], { cwd: inFolder(), env: env() });
+  return { child, ...linesOf(child) };
+}
+
+function linesOf(child: ChildProcess) {
+  onTestFinished(() => void child.kill('SIGKILL'));
+  const messages: { id?: unknown; result?: unknown; error?: { code: number }; jsonrpc?: string }[] = [];
+  const waiting = new Map<unknown, (message: object) => void>();
+  let rest = '';
+  child.stdout?.setEncoding('utf8').on('data', (text: string) => {
+    const lines = (rest + text).split('\n');
+    rest = lines.pop() ?? '';
+    for (const line of lines) {
+      const message = JSON.parse(line);
+      messages.push(message);
+      waiting.get(message.id)?.(message);
+    }
+  });
+  const closed = new Promise<number | null>((resolve) => child.once('close', resolve));
+  const send = (line: string | object) =>
+    child.stdin?.write(`${typeof line === 'string' ? line : JSON.stringify({ jsonrpc: '2.0', ...line })}\n`);
+  const ask = (id: unknown, method: string, params?: object) => {
+    const reply = new Promise<Record<string, unknown>>((resolve) => waiting.set(id, resolve as never));
+    send({ id, method, params } as object);
+    return reply;
+  };
+  const start = async () => {
+    const clientInfo = { name: 'raw', version: '1' };
+    await ask('start', 'initialize', { protocolVersion: '2025-06-18', capabilities: {}, clientInfo });
+    send({ method: 'notifications/initialized' });
+  };
+  return { messages, closed, send, ask, start };
+}
+
+describe('lorekeep mcp, with raw messages', () => {
+  it('survives broken and hostile messages, writes messages alone, and ends with stdin', async () => {
+    const { child, messages, closed, send, ask, start } = raw('docs');
+    child.stderr?.resume();
+    await start();
+    for (const line of ['{', '[]', 'null', '"x"', '{"jsonrpc":"1.0"}', '\u0000', '{"jsonrpc":"2.0","id":{}}'])
+      send(line);
+    expect(await ask(1, 'no/such')).toMatchObject({ error: { code: -32601 } });
+    const call = (id: unknown, name: string, args: unknown) =>
+      ask(id, 'tools/call', { name, arguments: args as object });
+    expect(await call(2, 'no-such', {})).toMatchObject({ error: { code: -32602 } });
+    const failed = { result: { isError: true } };
+    expect(await call(3, 'search', { query: 'x'.repeat(2 ** 20) })).toMatchObject(failed);
+    expect(await call(4, 'search', { query: 5 })).toMatchObject(failed);
+    expect(await call(5, 'search', { query: 'x', storage: '\u001b]0;\u0007\ud800' })).toMatchObject(failed);
+    let deep: unknown = 1;
+    for (let level = 0; level < 3000; level++) deep = { not: deep };
+    for (const [id, name, args] of [
+      [6, 'search', { query: 'x', filter: deep }],
+      [7, 'list', { filter: deep }],
+      [8, 'ask', { question: 'x', filter: deep }],
+    ] as const)
+      expect(await call(id, name, args)).toMatchObject(failed);
+    expect(await ask(9, 'resources/read', { uri: 'lorekeep://%ff/%' })).toMatchObject({ error: {} });
+    expect(await ask(10, 'resources/read', { uri: 'file:///etc/passwd' })).toMatchObject({ error: {} });
+    expect(
+      await call(11, 'search', { query: 'telescope', filter: JSON.parse('{"__proto__":1}') }),
+    ).toHaveProperty('result');
+    const proved = await call(12, 'search', { query: 'telescope' });
+    expect(proved).toMatchObject({ result: { structuredContent: { hits: expect.any(Array) } } });
+    child.stdin?.end();
+    expect(await closed).toBe(0);
+    for (const { jsonrpc } of messages) expect(jsonrpc).toBe('2.0');
+  });
+
+  it('answers before the folder is indexed', async () => {
+    mkdirSync(inFolder('large'));
+    const text = Array.from(
+      { length: 2000 },
+      (_, n) => `## Part ${n}\n\nThe lamp ${n} is lit by keeper ${n}.\n`,
+    );
+    writeFileSync(inFolder('large', 'all.md'), text.join('\n'));
+    const { child, start, ask, closed } = raw('large');
+    child.stderr?.resume();
+    const order: string[] = [];
+    await start();
+    const searched = ask(1, 'tools/call', { name: 'search', arguments: { query: 'keeper 77' } }).then(
+      (reply) => {
+        order.push('search');
+        return reply;
+      },
+    );
+    await ask(2, 'tools/list').then(() => order.push('list'));
+    expect(await searched).toMatchObject({ result: { structuredContent: { hits: expect.any(Array) } } });
+    expect(order).toEqual(['list', 'search']);
+    child.stdin?.end();
+    expect(await closed).toBe(0);
+  });
+
+  it('ends while a folder is being indexed', async () => {
+    mkdirSync(inFolder('busy'));
+    const text = Array.from({ length: 5000 }, (_, n) => `## Part ${n}\n\nThe boat ${n} sails at ${n}.\n`);
+    writeFileSync(inFolder('busy', 'all.md'), text.join('\n'));
+    const { child, start, closed } = raw('busy');
+    child.stderr?.resume();
+    await start();
+    child.stdin?.end();
+    expect(await closed).toBe(0);
+  });
+
+  it.skipIf(process.platform === 'win32')('ends with its host, also when stdin stays open', async () => {
+    // The host's child has the streams of this test, which stay open.
+    const code = `require('node:child_process').spawn(process.execPath, ${JSON.stringify([program, 'mcp', 'docs'])}, { stdio: 'inherit' })`;
+    const host = spawn(process.execPath, ['-e', code], { cwd: inFolder(), env: env() });
+    const { start, closed } = linesOf(host);
+    host.stderr.resume();
+    await start();
+    host.kill('SIGKILL');
+    // The streams close when the last process that has them ends.
+    await closed;
+  });
+
+  it('ends on SIGTERM', async () => {
+    const { child, start, closed } = raw('docs');
+    child.stderr?.resume();
+    await start();
+    child.kill('SIGTERM');
+    expect(await closed).toBe(0);
+  });
+
+  it('refuses a place that does not exist, on stderr', async () => {
+    const { status, stdout, stderr } = await lorekeep(['mcp', 'docs', 'nowhere'], {
+      cwd: inFolder(),
+      env: env(),
+    });
+    expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
+    expect(stderr).toContain('nowhere: there is no such folder');
+  });
+});
+
+describe('descriptions', () => {
+  it('are bounded and printable, however odd and many the names, fields and values are', () => {
+    const odd = '\u001b]0;x\u0007\n\u202e'.repeat(500);
+    const records = [{ metadata: { [odd]: odd, n: 1n } }, { metadata: { [odd]: `${odd}2`, n: 2n ** 60n } }];
+    const fields = fieldFacts(
+      [
+        { name: odd, type: 'string' },
+        { name: 'n', type: 'int' },
+        ...Array.from({ length: 500 }, (_, n) => ({ name: `field${n}`, type: 'string' as const })),
+      ],
+      records,
+    );
+    expect(fields[1]).toEqual({ name: 'n', type: 'int', values: ['1 to 1152921504606846976'] });
+    const places = Array.from({ length: 300 }, (_, n) => ({
+      path: `/x/${n % 3 === 0 ? odd.replaceAll('\n', ' ') : `same`}`,
+      kind: 'folder' as const,
+    }));
+    const names = storageNames(places);
+    expect(new Set(names).size).toBe(300);
+    const storages = names.map((name) => ({ name, folder: '/x', records: 3, fields }));
+    for (const shown of [
+      { names, storages },
+      { names, storages: undefined },
+    ]) {
+      const text = instructions(shown);
+      expect(text.length).toBeLessThan(3000);
+      expect(text).toMatch(/and \d+ more/);
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: the characters that must not be there
+      expect(text).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/);
+    }
+  });
+
+  it('have addresses that lead back to their records', () => {
+    for (const id of ['a/b.md#c', '../x', 'ü %2F?', '\u001b', 'a b'])
+      expect(parseUri(recordUri('my docs/1', id))).toEqual({ storage: 'my docs/1', id });
+    for (const uri of ['lorekeep://', 'lorekeep://a/%', 'http://a/b', ''])
+      expect(parseUri(uri)).toBeUndefined();
+  });
+});
+
+describe('docs/guides/mcp.md', () => {
+  const guide = readFileSync(join(import.meta.dirname, '../../docs/guides/mcp.md'), 'utf8');
+  const blocks = [...guide.matchAll(/```json\n([\s\S]*?)```/g)].map(([, json = '']) => JSON.parse(json));
+
+  it('has configurations of the usual hosts that start the command', async () => {
+    expect(blocks).toHaveLength(6);
+    const sections = blocks.map((block) => Object.keys(block)[0]);
+    const usual = 'mcpServers';
+    expect(sections).toEqual([usual, usual, usual, usual, 'servers', 'context_servers']);
+    for (const block of blocks) {
+      const [section] = Object.values(block) as { lorekeep: { command: string; args: string[] } }[];
+      expect(section?.lorekeep).toMatchObject({
+        command: 'npx',
+        args: ['-y', 'lorekeep', 'mcp', '/home/ada/notes'],
+      });
+    }
+  });
+});
