@@ -1,18 +1,22 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
-import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { instructions } from '../../src/cli/mcp/describe.js';
 import { fieldFacts } from '../../src/cli/mcp/fields.js';
 import { parseUri, recordUri } from '../../src/cli/mcp/records.js';
 import { storageNames } from '../../src/cli/mcp/storage-names.js';
+import { waited } from '../../src/cli/mcp/waiting.js';
 import { temporaryFolder } from '../helpers/folder.js';
 import { lorekeep, program } from './command.js';
 import { writeSample } from './sample.js';
 
 const inFolder = temporaryFolder();
+const models = process.env.LOREKEEP_MODELS ?? join(import.meta.dirname, '../../../shared/models');
+const talker = join(models, 'SmolLM2-135M-Instruct.Q4_1.gguf');
+if (!existsSync(talker)) console.log(`replies of a language model are not tested: there is no ${talker}`);
 const env = () => ({ ...(process.env as Record<string, string>), LOREKEEP_STATE: inFolder('state') });
 const service = 'Anna Holm services the telescope in Gozo every five weeks.';
 
@@ -103,6 +107,22 @@ describe('lorekeep mcp, with a client of the SDK', () => {
     const nothing = await client.callTool({ name: 'ask', arguments: { question: 'quantum chromodynamics' } });
     expect(nothing.structuredContent).toMatchObject({ answer: '' });
   });
+
+  it.skipIf(!existsSync(talker))(
+    'answers with a language model, whose turn ends when it is cancelled',
+    async () => {
+      const client = await connected('docs', '--model', talker);
+      const ask = { name: 'ask', arguments: { question: 'who services the telescope in Gozo?' } };
+      const { structuredContent } = await client.callTool(ask);
+      expect(structuredContent).toMatchObject({ generated: true, answer: expect.stringMatching(/./) });
+      const { sources } = structuredContent as { sources: object[] };
+      expect(sources).toContainEqual(expect.objectContaining({ number: 1, id: 'gozo.md#service' }));
+      const signal = AbortSignal.timeout(100);
+      await expect(client.callTool(ask, { signal })).rejects.toThrow();
+      const found = await client.callTool({ name: 'search', arguments: { query: 'telescope' } });
+      expect(found.isError).toBeFalsy();
+    },
+  );
 
   it('answers a wrong name with the nearest one, and a wrong filter with the place of the mistake', async () => {
     const client = await connected('docs', 'notes');
@@ -230,12 +250,13 @@ describe('lorekeep mcp, with raw messages', () => {
     child.stderr?.resume();
     const order: string[] = [];
     await start();
-    const searched = ask(1, 'tools/call', { name: 'search', arguments: { query: 'keeper 77' } }).then(
-      (reply) => {
-        order.push('search');
-        return reply;
-      },
-    );
+    const searched = ask(1, 'tools/call', {
+      name: 'search',
+      arguments: { query: 'keeper 77' },
+    }).then((reply) => {
+      order.push('search');
+      return reply;
+    });
     await ask(2, 'tools/list').then(() => order.push('list'));
     expect(await searched).toMatchObject({ result: { structuredContent: { hits: expect.any(Array) } } });
     expect(order).toEqual(['list', 'search']);
@@ -281,6 +302,33 @@ describe('lorekeep mcp, with raw messages', () => {
     });
     expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
     expect(stderr).toContain('nowhere: there is no such folder');
+  });
+});
+
+describe('waiting for the index', () => {
+  it('notifies a client that asks for progress, and ends when the request is cancelled', async () => {
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
+    const told: unknown[] = [];
+    const notify = async ({ params }: { params?: object | undefined }) => void told.push(params);
+    const { signal } = new AbortController();
+    let resolve = (_: number) => {};
+    const answer = new Promise<number>((settle) => {
+      resolve = settle;
+    });
+    const _meta = { progressToken: 7 };
+    const asked = waited(answer, { signal, _meta, notify }, 'wait');
+    const silent = waited(answer, { signal, _meta: undefined, notify } as never, 'wait');
+    const controller = new AbortController();
+    const cancelled = waited(answer, { signal: controller.signal, _meta, notify }, 'other');
+    controller.abort(new Error('cancelled'));
+    await expect(cancelled).rejects.toThrow('cancelled');
+    await vi.advanceTimersByTimeAsync(2500);
+    resolve(3);
+    expect(await Promise.all([asked, silent])).toEqual([3, 3]);
+    await vi.advanceTimersByTimeAsync(5000);
+    const message = 'wait';
+    expect(told).toEqual([1, 2].map((progress) => ({ progressToken: 7, progress, message })));
   });
 });
 

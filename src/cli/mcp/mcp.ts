@@ -12,6 +12,7 @@ import { printable } from '../terminal/printable.js';
 import type { Knowledge } from './knowledge.js';
 import { type Door, mcpServer } from './server.js';
 import { storageNames } from './storage-names.js';
+import { waited } from './waiting.js';
 
 /**
  * The answer to the first message says what is in the folders if they are open within this time from the start of the
@@ -53,6 +54,7 @@ export async function mcp(words: readonly string[], flags: OpenFlags): Promise<v
     ending.abort(new Error('the client has gone'));
   };
   let opening: Promise<Knowledge> | undefined;
+  let opened: Knowledge | undefined;
   /** After a failure the next call tries again: the folder may have been mended. */
   const open = (): Promise<Knowledge> => {
     opening ??= openKnowledge().catch((error) => {
@@ -64,9 +66,9 @@ export async function mcp(words: readonly string[], flags: OpenFlags): Promise<v
   };
   const openKnowledge = async (): Promise<Knowledge> => {
     const { Knowledge } = await import('./knowledge.js');
-    const knowledge = await Knowledge.open(places, flags, ending.signal);
-    for (const { describe } of doors) describe(knowledge);
-    return knowledge;
+    opened = await Knowledge.open(places, flags, ending.signal);
+    for (const { describe } of doors) describe(opened);
+    return opened;
   };
   const first = open().catch(() => undefined);
   const parent = npxPid() ?? process.ppid;
@@ -78,8 +80,10 @@ export async function mcp(words: readonly string[], flags: OpenFlags): Promise<v
   const handle = serveStdio(
     async () => {
       const leftMs = Math.max(0, greetingMs - performance.now());
-      const knowledge = await Promise.race([first, delay(leftMs, undefined, { ref: false })]);
-      const door = mcpServer(knowledge ?? { names, storages: undefined }, (signal) => within(open(), signal));
+      await Promise.race([first, delay(leftMs, undefined, { ref: false })]);
+      const door = mcpServer(opened ?? { names, storages: undefined }, (request) =>
+        waited(open(), request, 'the folders are being indexed'),
+      );
       doors.push(door);
       return door.server;
     },
@@ -96,12 +100,4 @@ export async function mcp(words: readonly string[], flags: OpenFlags): Promise<v
   await ended;
   await close();
   process.exit(exitStatus.done);
-}
-
-/** Waits for work that goes on without the waiter. */
-function within<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const stop = onAbort(signal, () => reject(signal.reason));
-    work.then(resolve, reject).finally(stop);
-  });
 }

@@ -39,15 +39,15 @@ function addRecords(server: McpServer, names: readonly string[], whenOpen: WhenO
       description: 'A record of a storage, by its id. Tools return the addresses.',
       mimeType: 'text/plain',
     },
-    async ({ href }, _variables, { mcpReq: { signal } }) => {
+    async ({ href }, _variables, { mcpReq }) => {
       const refuse = (message: string): never => {
         throw new ProtocolError(ProtocolErrorCode.InvalidParams, message);
       };
       const { storage, id } = parseUri(href) ?? refuse('uri: lorekeep://STORAGE/ID is expected');
       try {
-        const knowledge = await whenOpen(signal);
+        const knowledge = await whenOpen(mcpReq);
         const [{ name }] = knowledge.chosen(storage);
-        const found = await knowledge.with(name, (one) => one.storage.get(id, { signal }));
+        const found = await knowledge.with(name, (one) => one.storage.get(id, { signal: mcpReq.signal }));
         if (found === undefined)
           return refuse(`uri: the storage has no record ${JSON.stringify(id.slice(0, 128))}`);
         const { text } = shownRecord(knowledge, name, found, true);

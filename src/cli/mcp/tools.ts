@@ -6,9 +6,10 @@ import { answer } from './ask.js';
 import { type Shown, storageLines } from './describe.js';
 import type { Knowledge } from './knowledge.js';
 import { placeIn, recordSchema, recordsText, recordUri, shownRecord } from './records.js';
+import type { WaitingRequest } from './waiting.js';
 
-/** Returns the knowledge once it is open. @throws the reason why it cannot be opened; the signal's reason */
-export type WhenOpen = (signal: AbortSignal) => Promise<Knowledge>;
+/** Returns the knowledge once it is open. @throws the reason why it cannot be opened; the reason of the request's signal */
+export type WhenOpen = (request: WaitingRequest) => Promise<Knowledge>;
 
 const storage = z
   .string()
@@ -120,9 +121,9 @@ const addSearch = (server: McpServer, whenOpen: WhenOpen) =>
       }),
       outputSchema: foundSchema,
     },
-    ({ query, top_k, filter, storage }, { mcpReq: { signal } }) =>
+    ({ query, top_k, filter, storage }, { mcpReq }) =>
       result(async () => {
-        const knowledge = await whenOpen(signal);
+        const knowledge = await whenOpen(mcpReq);
         const names = knowledge.chosen(storage).map(({ name }) => name);
         const [only] = names;
         const { hits } = await knowledge.session.call('SearchEmbeddedStringStorageRequest', {
@@ -153,15 +154,17 @@ const addGet = (server: McpServer, whenOpen: WhenOpen) =>
       }),
       outputSchema: gotSchema,
     },
-    ({ ids, storage }, { mcpReq: { signal } }) =>
+    ({ ids, storage }, { mcpReq }) =>
       result(async () => {
-        const knowledge = await whenOpen(signal);
+        const knowledge = await whenOpen(mcpReq);
         const found = new Map<string, ReturnType<typeof shownRecord>>();
         for (const { name } of knowledge.chosen(storage)) {
           const left = ids.filter((id) => !found.has(id));
           if (left.length === 0) break;
           for (const id of left) {
-            const record = await knowledge.with(name, (one) => one.storage.get(id, { signal }));
+            const record = await knowledge.with(name, (one) =>
+              one.storage.get(id, { signal: mcpReq.signal }),
+            );
             if (record !== undefined) found.set(id, shownRecord(knowledge, name, record, true));
           }
         }
@@ -187,11 +190,12 @@ const addList = (server: McpServer, whenOpen: WhenOpen) =>
       }),
       outputSchema: listedSchema,
     },
-    ({ storage, offset, limit, filter }, { mcpReq: { signal } }) =>
+    ({ storage, offset, limit, filter }, { mcpReq }) =>
       result(async () => {
-        const knowledge = await whenOpen(signal);
+        const knowledge = await whenOpen(mcpReq);
         const [{ name }] = knowledge.chosen(storage);
         return knowledge.with(name, async ({ storage: stored, size }) => {
+          const { signal } = mcpReq;
           const which = filter === undefined ? {} : { filter: filter as never };
           const total = filter === undefined ? size : await stored.count({ ...which, signal });
           const page = await stored.list({ ...which, offset, limit, signal });
@@ -219,14 +223,14 @@ const addAsk = (server: McpServer, whenOpen: WhenOpen) =>
       }),
       outputSchema: answerSchema,
     },
-    ({ question, top_k, filter, storage }, { mcpReq: { signal } }) =>
+    ({ question, top_k, filter, storage }, { mcpReq }) =>
       result(async () => {
-        const knowledge = await whenOpen(signal);
+        const knowledge = await whenOpen(mcpReq);
         const storages = knowledge.chosen(storage);
         const complete = await answer(
           knowledge,
           { question, storages, topK: top_k ?? defaultTopK, filter },
-          signal,
+          mcpReq.signal,
         );
         const sources = (complete.sources ?? []).map(
           ({ number, storage, id, metadata, cited, sentence }) => ({
@@ -238,13 +242,14 @@ const addAsk = (server: McpServer, whenOpen: WhenOpen) =>
           }),
         );
         const generated = knowledge.model !== undefined;
+        const unmarked = sources.some(({ cited }) => cited) ? '' : ' (the answer marks none of them)';
         const lines = sources.map(
           ({ number, place, sentence }) =>
             `- ${number === undefined ? '' : `[${number}] `}${place}${sentence === undefined ? '' : `: "${sentence}"`}`,
         );
         const said =
           complete.text === '' ? 'No sentence answers this; search finds related records.' : complete.text;
-        const text = lines.length === 0 ? said : `${said}\n\nSources:\n${lines.join('\n')}`;
+        const text = lines.length === 0 ? said : `${said}\n\nSources${unmarked}:\n${lines.join('\n')}`;
         return { data: { answer: complete.text, generated, sources }, text };
       }),
   );
