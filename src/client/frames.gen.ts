@@ -648,6 +648,56 @@ export interface DestroyEmbeddedStringStorageFields {
   name: string;
 }
 
+/** Fields of a UpdateEmbeddedStringStorageRequest. */
+export interface UpdateEmbeddedStringStorageFields {
+  /** Name of the storage, or path of a knowledge base config. */
+  name: string;
+  /** New records. An id that exists is refused (8007). */
+  add?: readonly StorageRecord[] | undefined;
+  /** Records in place of those with their ids. An id that does not exist is refused (8008). */
+  replace?: readonly StorageRecord[] | undefined;
+  /** Ids of records to remove; 8008 as for `replace`. */
+  remove?: readonly string[] | undefined;
+  /** `add` replaces records that exist, and `replace` adds those that do not. Default: `false`. */
+  upsert?: boolean | undefined;
+  /** Refuses the batch unless this is the version (8010). From 0. */
+  ifVersion?: number | undefined;
+}
+
+/** Fields of a GetEmbeddedStringStorageRequest. */
+export interface GetEmbeddedStringStorageFields {
+  /** Name of the storage, or path of a knowledge base config. */
+  name: string;
+  /** Ids of the records, at most 1,000. */
+  ids: readonly string[];
+  /** A version, or the time of one: answers from what the storage had then. Default: the newest. */
+  asOf?: number | string | undefined;
+}
+
+/** Fields of a ListEmbeddedStringStorageRequest. */
+export interface ListEmbeddedStringStorageFields {
+  /** Name of the storage, or path of a knowledge base config. */
+  name: string;
+  /** Predicate over the metadata: docs/reference/filters.md. */
+  filter?: FilterExpression | undefined;
+  /** Values for the `filter`. Default: `{}`. */
+  variables?: Record<string, unknown> | undefined;
+  /** Records to skip. From 0. Default: `0`. */
+  offset?: number | undefined;
+  /** Maximum number of records. 1 to 1000. Default: `100`. */
+  limit?: number | undefined;
+  /** A version, or the time of one: answers from what the storage had then. Default: the newest. */
+  asOf?: number | string | undefined;
+}
+
+/** Fields of a ForgetEmbeddedStringStorageRequest. */
+export interface ForgetEmbeddedStringStorageFields {
+  /** Name of the storage, or path of a knowledge base config. */
+  name: string;
+  /** Ids of the records. */
+  ids: readonly string[];
+}
+
 /** Fields of a SearchEmbeddedStringStorageRequest. */
 export interface SearchEmbeddedStringStorageFields extends SearchFields {
   /** Name of a storage, or path of a knowledge base config; required without `names`. */
@@ -664,6 +714,8 @@ export interface SearchEmbeddedStringStorageFields extends SearchFields {
   query?: string | undefined;
   /** Values for `query` and `filter`. Default: `{}`. */
   variables?: Record<string, unknown> | undefined;
+  /** A version, or the time of one: answers from what the storage had then. Default: the newest. */
+  asOf?: number | string | undefined;
 }
 
 /** Fields of a CreateAgentRequest. */
@@ -763,6 +815,10 @@ export interface RequestFieldsByType {
   DestroySessionRequest: DestroySessionFields;
   CreateEmbeddedStringStorageRequest: CreateEmbeddedStringStorageFields;
   DestroyEmbeddedStringStorageRequest: DestroyEmbeddedStringStorageFields;
+  UpdateEmbeddedStringStorageRequest: UpdateEmbeddedStringStorageFields;
+  GetEmbeddedStringStorageRequest: GetEmbeddedStringStorageFields;
+  ListEmbeddedStringStorageRequest: ListEmbeddedStringStorageFields;
+  ForgetEmbeddedStringStorageRequest: ForgetEmbeddedStringStorageFields;
   SearchEmbeddedStringStorageRequest: SearchEmbeddedStringStorageFields;
   CreateAgentRequest: CreateAgentFields;
   ExportAgentRequest: ExportAgentFields;
@@ -779,7 +835,7 @@ export interface RequestFieldsByType {
 }
 
 /** Requests that name a session. */
-export type SessionRequest = 'DestroySessionRequest' | 'CreateEmbeddedStringStorageRequest' | 'DestroyEmbeddedStringStorageRequest' | 'SearchEmbeddedStringStorageRequest' | 'CreateAgentRequest' | 'ExportAgentRequest' | 'DestroyAgentRequest' | 'TurnRequest' | 'CancelTurnRequest' | 'ListModelsRequest' | 'PullModelRequest' | 'CancelPullRequest';
+export type SessionRequest = 'DestroySessionRequest' | 'CreateEmbeddedStringStorageRequest' | 'DestroyEmbeddedStringStorageRequest' | 'UpdateEmbeddedStringStorageRequest' | 'GetEmbeddedStringStorageRequest' | 'ListEmbeddedStringStorageRequest' | 'ForgetEmbeddedStringStorageRequest' | 'SearchEmbeddedStringStorageRequest' | 'CreateAgentRequest' | 'ExportAgentRequest' | 'DestroyAgentRequest' | 'TurnRequest' | 'CancelTurnRequest' | 'ListModelsRequest' | 'PullModelRequest' | 'CancelPullRequest';
 
 /** The frame Hello. */
 export interface HelloFrame {
@@ -813,11 +869,83 @@ export interface CreateEmbeddedStringStorageResponseFrame {
   stale?: true | undefined;
 }
 
+/** The frame UpdateEmbeddedStringStorageResponse. */
+export interface UpdateEmbeddedStringStorageResponseFrame {
+  type: 'UpdateEmbeddedStringStorageResponse';
+  /** Id of the request. */
+  replyTo: number | string;
+  /** Version of the storage. Each batch of changes makes the next one. */
+  version: number;
+  /** Number of new records. */
+  added: number;
+  /** Number of records in place of earlier ones. */
+  replaced: number;
+  /** Number of removed records. */
+  removed: number;
+  /** Number of records. */
+  recordCount: number;
+}
+
+/** The frame GetEmbeddedStringStorageResponse. */
+export interface GetEmbeddedStringStorageResponseFrame {
+  type: 'GetEmbeddedStringStorageResponse';
+  /** Id of the request. */
+  replyTo: number | string;
+  /** Version of the storage. Each batch of changes makes the next one. */
+  version: number;
+  /** The records, in the order of the ids. */
+  records: ({
+    /** The record's id. */
+    id: string;
+    /** Its text. */
+    text: string;
+    /** The metadata; integers beyond 2^53 as decimal strings. */
+    metadata?: Record<string, number | string | boolean | string[]> | undefined;
+  })[];
+  /** The ids without a record. */
+  missing: string[];
+}
+
+/** The frame ListEmbeddedStringStorageResponse. */
+export interface ListEmbeddedStringStorageResponseFrame {
+  type: 'ListEmbeddedStringStorageResponse';
+  /** Id of the request. */
+  replyTo: number | string;
+  /** Version of the storage. Each batch of changes makes the next one. */
+  version: number;
+  /** Number of records, or of those that match the filter. */
+  total: number;
+  /** The records, in their order. */
+  records: ({
+    /** The record's id. */
+    id: string;
+    /** Its text. */
+    text: string;
+    /** The metadata; integers beyond 2^53 as decimal strings. */
+    metadata?: Record<string, number | string | boolean | string[]> | undefined;
+  })[];
+}
+
+/** The frame ForgetEmbeddedStringStorageResponse. */
+export interface ForgetEmbeddedStringStorageResponseFrame {
+  type: 'ForgetEmbeddedStringStorageResponse';
+  /** Id of the request. */
+  replyTo: number | string;
+  /** Version of the storage. Each batch of changes makes the next one. */
+  version: number;
+  /** Number of records that are gone. */
+  forgotten: number;
+  /** Number of records. */
+  recordCount: number;
+}
+
 /** The frame SearchEmbeddedStringStorageResponse. */
 export interface SearchEmbeddedStringStorageResponseFrame {
   type: 'SearchEmbeddedStringStorageResponse';
   /** Id of the request. */
   replyTo: number | string;
+  /** Version of the storage; absent for a search with `names`. */
+  version?: number | undefined;
   /** The hits, best first. */
   hits: Hit[];
   /** How the search ran: docs/concepts/search.md. */
@@ -1152,6 +1280,8 @@ export interface TurnCompleteFrame {
       embedMs?: number | undefined;
       /** retrieve: time of the search. */
       searchMs?: number | undefined;
+      /** retrieve: version of the storage that was searched. */
+      version?: number | undefined;
       /** retrieve: how the search ran. */
       plan?: RetrievalPlan | undefined;
       /** retrieve: with `stale` `serve`: the files have changed since this build was loaded. */
@@ -1295,6 +1425,10 @@ export interface ServerFrames {
   Hello: HelloFrame;
   CreateSessionResponse: CreateSessionResponseFrame;
   CreateEmbeddedStringStorageResponse: CreateEmbeddedStringStorageResponseFrame;
+  UpdateEmbeddedStringStorageResponse: UpdateEmbeddedStringStorageResponseFrame;
+  GetEmbeddedStringStorageResponse: GetEmbeddedStringStorageResponseFrame;
+  ListEmbeddedStringStorageResponse: ListEmbeddedStringStorageResponseFrame;
+  ForgetEmbeddedStringStorageResponse: ForgetEmbeddedStringStorageResponseFrame;
   SearchEmbeddedStringStorageResponse: SearchEmbeddedStringStorageResponseFrame;
   CreateAgentResponse: CreateAgentResponseFrame;
   ExportAgentResponse: ExportAgentResponseFrame;

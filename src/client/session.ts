@@ -63,6 +63,38 @@ export class ClientSession implements Restorable, AgentSession, AsyncDisposable,
     this.#storages.delete(name);
   }
 
+  /** Applies one batch of changes to a storage, whole or not at all. */
+  updateEmbeddedStringStorage(
+    fields: SessionFields<'UpdateEmbeddedStringStorageRequest'>,
+    { signal }: CallOptions = {},
+  ): Promise<ReplyTo<'UpdateEmbeddedStringStorageRequest'>> {
+    return this.request('UpdateEmbeddedStringStorageRequest', fields, signal);
+  }
+
+  /** Returns the records with these ids. */
+  getRecords(
+    fields: SessionFields<'GetEmbeddedStringStorageRequest'>,
+    { signal }: CallOptions = {},
+  ): Promise<ReplyTo<'GetEmbeddedStringStorageRequest'>> {
+    return this.request('GetEmbeddedStringStorageRequest', fields, signal);
+  }
+
+  /** Returns a page of the records, all or those that match a filter. */
+  listRecords(
+    fields: SessionFields<'ListEmbeddedStringStorageRequest'>,
+    { signal }: CallOptions = {},
+  ): Promise<ReplyTo<'ListEmbeddedStringStorageRequest'>> {
+    return this.request('ListEmbeddedStringStorageRequest', fields, signal);
+  }
+
+  /** Removes records from every version of a storage, and from the server's memory, before it resolves. */
+  forgetRecords(
+    fields: SessionFields<'ForgetEmbeddedStringStorageRequest'>,
+    { signal }: CallOptions = {},
+  ): Promise<ReplyTo<'ForgetEmbeddedStringStorageRequest'>> {
+    return this.request('ForgetEmbeddedStringStorageRequest', fields, signal);
+  }
+
   /** Searches a storage without an agent. */
   search<Own extends MetadataOf<Own> = HitMetadata>(
     fields: SessionFields<'SearchEmbeddedStringStorageRequest'>,

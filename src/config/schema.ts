@@ -1,4 +1,4 @@
-import type { z } from 'zod';
+import { z } from 'zod';
 import { defaultCacheBytes } from '../base/machine/default-cache-bytes.js';
 import { defaultMemoryMiB } from '../base/machine/default-memory.js';
 import { crashDumpSchema, debugCommandsSchema } from './crash-schema.js';
@@ -146,6 +146,22 @@ export const configSchema = object({
     .describe(
       'true: opening a storage writes no text index and no embeddings file, and computes missing ones each time.',
     )
+    .register(fieldFacts, { extension: true }),
+
+  storage_writes: z
+    .enum(['none', 'own', 'files'])
+    .default('own')
+    .describe(
+      'Storages that clients may change. `own`: inline storages of their session. `files`: also knowledge bases, inside the folders that `session_folders` allows, but not if that is `"any"`.',
+    )
+    .register(fieldFacts, { extension: true }),
+  storage_versions: integer(0, 100_000)
+    .default(16)
+    .describe('Older versions of a changed storage that are kept for `as_of`.')
+    .register(fieldFacts, { extension: true }),
+  storage_versions_max_mb: integer(0, 1024 * 1024)
+    .default(64)
+    .describe('MiB that the older versions of one storage may take.')
     .register(fieldFacts, { extension: true }),
 
   include_interaction_in_diagnostics: boolean()

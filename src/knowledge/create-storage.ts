@@ -1,5 +1,4 @@
 import {
-  type EmbedResult,
   type FieldDefinition,
   type HnswOptions,
   type ItemError,
@@ -12,6 +11,7 @@ import {
   type Tokenizer,
 } from '../../lib/internal.js';
 import { listed } from '../base/schema/messages.js';
+import { embedInPieces } from './embed-in-pieces.js';
 import { NoEmbedder } from './embedder.js';
 import { factsOf, type GivenModel, type KnowledgeModel, knowledgeModel, withModel } from './model.js';
 import { checkOptionNames, type OptionNames } from './option-names.js';
@@ -159,33 +159,9 @@ async function embedRecords(
   const { dimension } = factsOf(model);
   const { vectors, errors } = await (turn === undefined
     ? embed(texts)
-    : inPieces(texts, dimension, embed, turn));
+    : embedInPieces(texts, dimension, embed, turn));
   if (errors.length > 0) throw textsError(errors, name);
   return vectors;
-}
-
-/** Texts embedded in one piece: as many as the model sorts by length at a time. */
-const pieceTexts = 4096;
-
-type Embedded = Pick<EmbedResult, 'vectors' | 'errors'>;
-
-/** Embeds in pieces, so that others get in between; ends after the first piece with a text that fails. */
-async function inPieces(
-  texts: readonly string[],
-  dimension: number,
-  embed: (texts: readonly string[]) => Promise<Embedded>,
-  turn: () => Promise<() => void>,
-): Promise<Embedded> {
-  const vectors = new Float32Array(texts.length * dimension);
-  for (let begin = 0; begin < texts.length; begin += pieceTexts) {
-    const piece = texts.slice(begin, begin + pieceTexts);
-    const end = await turn();
-    const embedded = await embed(piece).finally(end);
-    const errors = embedded.errors.map((error) => ({ ...error, index: begin + error.index }));
-    if (errors.length > 0) return { vectors, errors };
-    vectors.set(embedded.vectors, begin * dimension);
-  }
-  return { vectors, errors: [] };
 }
 
 /** Returns whether a text is more than blanks. Does not look at those after the first other character. */

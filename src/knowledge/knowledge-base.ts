@@ -16,7 +16,7 @@ import type { EmbeddingCounts } from './embeddings.js';
 import type { FilesIdentity } from './identity.js';
 import type { KnowledgeModel } from './model.js';
 import { searchDefaults } from './search-config.js';
-import { SearchableStorage } from './searchable.js';
+import { type ChangeWork, SearchableStorage } from './searchable.js';
 
 export interface KnowledgeBaseFacts {
   config: KnowledgeBaseConfig;
@@ -63,11 +63,6 @@ export class KnowledgeBase<Own extends MetadataOf<Own> = Metadata> extends Searc
     return this.changes.isBehind || this.identity?.isCurrent() === false;
   }
 
-  /** The version of the records: it counts batches, also those of other processes. Files that were replaced make one, too. */
-  get version(): number {
-    return this.storage.version;
-  }
-
   /**
    * Applies one batch of changes whole, as one version, durably: it is in the change log beside the records file before it is
    * acknowledged. New texts are embedded with the base's model. Searches go on meanwhile, and other processes that have opened the
@@ -76,8 +71,8 @@ export class KnowledgeBase<Own extends MetadataOf<Own> = Metadata> extends Searc
    * break the rules of records files; TEXT_TOO_LONG with `detail.id`; IO if another process changes the knowledge base
    * (`detail.holder`), or the log cannot be written; CORRUPT for a damaged log; UNSUPPORTED with `readOnly`; CLOSED, CANCELLED
    */
-  update(changes: StorageChanges, { signal }: CallOptions = {}): Promise<UpdateResult> {
-    return this.changes.update(changes, signal);
+  override update(changes: StorageChanges, { signal, turn }: ChangeWork = {}): Promise<UpdateResult> {
+    return this.changes.update(changes, signal, turn);
   }
 
   /** Adds records. With `upsert`, replaces those that exist. @throws as update() */
@@ -112,7 +107,7 @@ export class KnowledgeBase<Own extends MetadataOf<Own> = Metadata> extends Searc
    * resolves. Files that are not the base's, such as backups, keep them. `filesWith()` of the result searches the folders' bytes.
    * @throws as remove() and merge()
    */
-  forget(ids: readonly string[], { signal }: CallOptions = {}): Promise<ForgetResult> {
+  override forget(ids: readonly string[], { signal }: CallOptions = {}): Promise<ForgetResult> {
     return this.changes.forget(ids, signal);
   }
 

@@ -14,14 +14,17 @@ import {
   type MetadataOf,
   type SearchMode,
   type Storage,
+  type StorageChanges,
   type StorageHit,
   type StorageSearchOptions,
   type StoredRecord,
   type TimedSearchResult,
   textToEmbed,
+  type UpdateResult,
 } from '../../lib/internal.js';
 import { PendingWork } from '../base/waiting/pending-work.js';
 import { fusionFor, scoreFusionFor, wordsAlone } from '../search/model-fusion.js';
+import { prepareBatch } from './changes/prepare.js';
 import type { EmbeddingCounts } from './embeddings.js';
 import { embedQuery, embedsTexts, holdModel, isUnseenText, type KnowledgeModel } from './model.js';
 import { checkOptionNames } from './option-names.js';
@@ -55,6 +58,12 @@ export interface SearchOutcome<Own = Metadata> extends Omit<TimedSearchResult, '
 
 /** Options that a storage has accepted, with its defaults. */
 export type PreparedOptions = Omit<CompleteOptions, 'text' | 'filter'> & { filter: Filter | undefined };
+
+/** How a change shares its work. */
+export interface ChangeWork extends CallOptions {
+  /** @internal Waited for before each piece of the embedding; its result is called after it. */
+  turn?: (() => Promise<() => void>) | undefined;
+}
 
 /** A storage of texts with the model that embeds queries for it. `Own`: the type of its records' metadata. */
 export class SearchableStorage<Own extends MetadataOf<Own> = Metadata>
@@ -101,6 +110,34 @@ export class SearchableStorage<Own extends MetadataOf<Own> = Metadata>
   /** Bytes of memory that it takes. */
   get bytes(): number {
     return this.storage.memoryBytes;
+  }
+
+  /** The version of the records: each batch of changes makes the next one. */
+  get version(): number {
+    return this.storage.version;
+  }
+
+  /**
+   * Applies one batch of changes whole, as one version. New texts are embedded with the storage's model. Searches go on meanwhile.
+   * @throws RECORD_EXISTS, RECORD_MISSING, DUPLICATE_ID, each with `detail.ids`; VERSION_MISMATCH; INVALID_ARGUMENT for records that
+   * break the rules of records files; TEXT_TOO_LONG with `detail.id`; CLOSED, CANCELLED
+   */
+  async update(changes: StorageChanges, options: ChangeWork = {}): Promise<UpdateResult> {
+    const { signal, turn } = options;
+    const source = { config: { fields: this.#fields }, model: this.model };
+    const { vectors } = await prepareBatch(changes, source, signal, turn);
+    return this.storage.update(changes, vectors, { signal });
+  }
+
+  /** Removes records for good: from every version, and from memory before it resolves. @throws RECORD_MISSING, DUPLICATE_ID */
+  forget(ids: readonly string[], { signal }: CallOptions = {}): Promise<UpdateResult> {
+    return this.storage.forget(ids, { signal });
+  }
+
+  /** Returns the storage as it was at a version, which refuses changes. Close it. @throws VERSION_GONE unless the version is kept */
+  at(version: number): SearchableStorage<Own> {
+    const view = this.storage.at(version);
+    return new SearchableStorage<Own>(view, this.model, undefined, this.defaults, this.#fields);
   }
 
   /** Keeps the model from being unloaded for idleness until the result is called. */

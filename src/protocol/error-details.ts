@@ -66,6 +66,14 @@ type StorageData = File & {
 } & Nearest;
 
 /** The `details` of an error by its code. An error of a newer server may have more. */
+/** Ids that a batch is refused for. */
+type Ids = {
+  /** The first 100. */
+  readonly ids: readonly string[];
+  /** Number of all. */
+  readonly count: number;
+};
+
 export interface ErrorDetailsByCode {
   1001: Partial<At & Limit> & {
     /** The kind of the frame, where it is not a known one. */
@@ -240,6 +248,19 @@ export interface ErrorDetailsByCode {
   };
   8005: At & Nearest;
   8006: At & Limit;
+  8007: At & Ids;
+  8008: At & Ids;
+  8009: At & Ids;
+  8010: At & {
+    /** The storage's version. */
+    readonly version: number;
+  };
+  8011: At;
+  8012: At & {
+    readonly storage_writes: string;
+  };
+  8013: At;
+  8014: At;
 }
 
 /** The details of an error with this code. */

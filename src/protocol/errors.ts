@@ -377,6 +377,59 @@ export const errorTable = {
     meaning: 'The session has reached its limit of named storages.',
     remedy: 'Destroy one, or use another session.',
   },
+  8007: {
+    name: 'RecordExists',
+    fault: 'client',
+    meaning:
+      'A batch adds an id that the storage has; nothing of the batch is applied. `details.ids` lists such ids.',
+    remedy: 'Use `replace`, or `upsert`.',
+  },
+  8008: {
+    name: 'RecordNotFound',
+    fault: 'client',
+    meaning:
+      'A batch replaces, removes or forgets an id that the storage does not have; nothing of the batch is applied. `details.ids` lists such ids.',
+    remedy: 'Use `add`, or `upsert`, or leave the id out.',
+  },
+  8009: {
+    name: 'DuplicateRecordId',
+    fault: 'client',
+    meaning: 'An id occurs twice in a batch; nothing of the batch is applied. `details.ids` lists such ids.',
+    remedy: 'Give each id once.',
+  },
+  8010: {
+    name: 'VersionMismatch',
+    fault: 'client',
+    meaning: 'The storage has another version than `if_version`; `details.version` is its version.',
+    remedy: 'Read the records again, and send the batch for the new version.',
+  },
+  8011: {
+    name: 'VersionGone',
+    fault: 'client',
+    meaning:
+      'The version of `as_of` does not exist, or is no longer kept (`storage_versions`, `storage_versions_max_mb`).',
+    remedy: 'Use a newer version, or leave `as_of` out.',
+  },
+  8012: {
+    name: 'StorageNotWritable',
+    fault: 'operator',
+    meaning: 'The server does not let clients change this storage; `details.storage_writes` is its setting.',
+    remedy:
+      'Change an inline storage, or ask the operator for `storage_writes` "files" and for `session_folders` that name the folder.',
+  },
+  8013: {
+    name: 'StorageBusy',
+    fault: 'operator',
+    meaning: 'Another process changes the knowledge base.',
+    remedy: 'Try again when it has ended, or send the change to the server that holds the base.',
+  },
+  8014: {
+    name: 'ChangeNotSaved',
+    fault: 'operator',
+    meaning:
+      'A batch could not be written to disk; nothing of it is applied, and the storage goes on as it was.',
+    remedy: "Free space, or make the folder writable; the server's log has the reason.",
+  },
 } as const satisfies Readonly<Record<number, ErrorRow>>;
 
 export type ErrorCode = keyof typeof errorTable;

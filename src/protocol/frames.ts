@@ -5,7 +5,7 @@ import { anyComponentSchema, citationSchema, sourceSchema, turnHitSchema } from 
 import { dryRunSchema, engineDiagnosticsSchema, finishSchema, usageSchema } from './engine.js';
 import { defaultQuery, type GraphInput, graphSchema, querySchema } from './graph.js';
 import { actionResultSchema, actionSchema, historySchema } from './history.js';
-import { recordArray } from './records.js';
+import { maxRecords, recordArray, storedRecordSchema } from './records.js';
 import {
   hitSchema,
   refuseIneffective,
@@ -35,6 +35,15 @@ export type RequestId = z.output<typeof requestIdSchema>;
 
 const name = z.string().describe('Name of the storage.');
 const session_id = z.string().describe('Id of the session.');
+const storagePlace = z.string().describe('Name of the storage, or path of a knowledge base config.');
+const recordIds = (most: number) => stringArray({ most, shortest: 1 });
+const badVersion = { error: 'a version from 0 up, or a time such as "2024-05-31T12:00:00Z", is expected' };
+const as_of = z
+  .union([z.int(badVersion).min(0, badVersion), z.iso.datetime({ offset: true, ...badVersion })], badVersion)
+  .optional()
+  .describe('A version, or the time of one: answers from what the storage had then. Default: the newest.');
+const recordCount = z.int().describe('Number of records.');
+const version = z.int().describe('Version of the storage. Each batch of changes makes the next one.');
 const agent_id = z.string().describe('Id of the agent.');
 const turn_id = z.string().describe('Id of the turn.');
 /** Rendering a template copies the variables; this many take some milliseconds. */
@@ -54,11 +63,12 @@ interface SearchSubject {
   rerank?: unknown;
   highlight: boolean;
   query: string;
+  as_of?: unknown;
 }
 
 /** A search looks for a text or for records like one, in one storage or in several. */
 function requireText(
-  { name, names, text, similar_to, mode, rerank, highlight, query }: SearchSubject,
+  { name, names, text, similar_to, mode, rerank, highlight, query, as_of }: SearchSubject,
   context: z.RefinementCtx,
 ): void {
   const issue = (path: string, message: string) =>
@@ -69,6 +79,8 @@ function requireText(
   if (names !== undefined && new Set(names).size < names.length) issue('names', 'a storage is named twice');
   if (names !== undefined && similar_to !== undefined)
     issue('similar_to', 'it cannot be used with names; use text');
+  if (names !== undefined && as_of !== undefined)
+    issue('as_of', 'it cannot be used with names, whose storages have versions of their own');
   if (names !== undefined && rerank !== undefined)
     issue('rerank', 'a search of several storages cannot be reranked');
   if (text === undefined && similar_to === undefined) issue('text', 'is missing');
@@ -126,6 +138,40 @@ export const requestSchemas = {
     stale: z.enum(['wait', 'serve']).default('wait').describe(staleDescription),
   }),
   DestroyEmbeddedStringStorageRequest: request('DestroyEmbeddedStringStorageRequest', { session_id, name }),
+  UpdateEmbeddedStringStorageRequest: request('UpdateEmbeddedStringStorageRequest', {
+    session_id,
+    name: storagePlace,
+    add: recordArray().optional().describe('New records. An id that exists is refused (8007).'),
+    replace: recordArray()
+      .optional()
+      .describe('Records in place of those with their ids. An id that does not exist is refused (8008).'),
+    remove: recordIds(maxRecords).optional().describe('Ids of records to remove; 8008 as for `replace`.'),
+    upsert: z
+      .boolean()
+      .default(false)
+      .describe('`add` replaces records that exist, and `replace` adds those that do not.'),
+    if_version: z.int().min(0).optional().describe('Refuses the batch unless this is the version (8010).'),
+  }),
+  GetEmbeddedStringStorageRequest: request('GetEmbeddedStringStorageRequest', {
+    session_id,
+    name: storagePlace,
+    ids: recordIds(1000).describe('Ids of the records, at most 1,000.'),
+    as_of,
+  }),
+  ListEmbeddedStringStorageRequest: request('ListEmbeddedStringStorageRequest', {
+    session_id,
+    name: storagePlace,
+    filter: z.unknown().optional().describe('Predicate over the metadata: docs/reference/filters.md.'),
+    variables: variables.describe('Values for the `filter`.'),
+    offset: z.int().min(0).default(0).describe('Records to skip.'),
+    limit: z.int().min(1).max(1000).default(100).describe('Maximum number of records.'),
+    as_of,
+  }),
+  ForgetEmbeddedStringStorageRequest: request('ForgetEmbeddedStringStorageRequest', {
+    session_id,
+    name: storagePlace,
+    ids: recordIds(maxRecords).describe('Ids of the records.'),
+  }),
   SearchEmbeddedStringStorageRequest: request('SearchEmbeddedStringStorageRequest', {
     session_id,
     name: z
@@ -146,6 +192,7 @@ export const requestSchemas = {
     ...retrievalFields,
     query: querySchema.describe('Mustache template of the text to search for. Default: `text`.'),
     variables: variables.describe('Values for `query` and `filter`.'),
+    as_of,
   })
     .superRefine(refuseIneffective)
     .superRefine(requireText),
@@ -396,11 +443,34 @@ export const serverSchemas = {
   }),
   CreateSessionResponse: reply('CreateSessionResponse', { session_id }),
   CreateEmbeddedStringStorageResponse: reply('CreateEmbeddedStringStorageResponse', {
-    record_count: z.int().describe('Number of records.'),
+    record_count: recordCount,
     embedding_dim: z.int().describe('Dimension of the embeddings.'),
     stale: staleMark,
   }),
+  UpdateEmbeddedStringStorageResponse: reply('UpdateEmbeddedStringStorageResponse', {
+    version,
+    added: z.int().describe('Number of new records.'),
+    replaced: z.int().describe('Number of records in place of earlier ones.'),
+    removed: z.int().describe('Number of removed records.'),
+    record_count: recordCount,
+  }),
+  GetEmbeddedStringStorageResponse: reply('GetEmbeddedStringStorageResponse', {
+    version,
+    records: z.array(storedRecordSchema).describe('The records, in the order of the ids.'),
+    missing: z.array(z.string()).describe('The ids without a record.'),
+  }),
+  ListEmbeddedStringStorageResponse: reply('ListEmbeddedStringStorageResponse', {
+    version,
+    total: z.int().describe('Number of records, or of those that match the filter.'),
+    records: z.array(storedRecordSchema).describe('The records, in their order.'),
+  }),
+  ForgetEmbeddedStringStorageResponse: reply('ForgetEmbeddedStringStorageResponse', {
+    version,
+    forgotten: z.int().describe('Number of records that are gone.'),
+    record_count: recordCount,
+  }),
   SearchEmbeddedStringStorageResponse: reply('SearchEmbeddedStringStorageResponse', {
+    version: version.optional().describe('Version of the storage; absent for a search with `names`.'),
     hits: z.array(hitSchema).describe('The hits, best first.'),
     plan: retrievalPlanSchema.describe('How the search ran: docs/concepts/search.md.'),
     plans: z
@@ -476,6 +546,10 @@ export interface Replies {
   DestroySessionRequest: 'Ack';
   CreateEmbeddedStringStorageRequest: 'CreateEmbeddedStringStorageResponse';
   DestroyEmbeddedStringStorageRequest: 'Ack';
+  UpdateEmbeddedStringStorageRequest: 'UpdateEmbeddedStringStorageResponse';
+  GetEmbeddedStringStorageRequest: 'GetEmbeddedStringStorageResponse';
+  ListEmbeddedStringStorageRequest: 'ListEmbeddedStringStorageResponse';
+  ForgetEmbeddedStringStorageRequest: 'ForgetEmbeddedStringStorageResponse';
   SearchEmbeddedStringStorageRequest: 'SearchEmbeddedStringStorageResponse';
   CreateAgentRequest: 'CreateAgentResponse';
   ExportAgentRequest: 'ExportAgentResponse';

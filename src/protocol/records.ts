@@ -1,7 +1,8 @@
-import type { z } from 'zod';
+import { z } from 'zod';
 import { listWith, type Mistake } from '../base/schema/bounded.js';
 import { shownValue } from '../base/schema/messages.js';
 import { didYouMean, nearestName } from '../base/schema/nearest.js';
+import { hitFields } from './retrieval.js';
 
 /** A record of a request. */
 export interface WireRecord {
@@ -64,3 +65,12 @@ function mistakeIn(record: unknown): Mistake | undefined {
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** A record of a reply. */
+export const storedRecordSchema = z.object({
+  id: z.string().describe("The record's id."),
+  text: z.string().describe('Its text.'),
+  metadata: hitFields.metadata,
+});
+
+export type StoredWireRecord = z.output<typeof storedRecordSchema>;

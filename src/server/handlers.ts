@@ -1,6 +1,10 @@
+import type { FilterExpression } from '../../lib/internal.js';
+import { sessionFolders } from '../config/access.js';
 import type { Account } from '../fairness/account.js';
 import { fail, serverError } from '../protocol/errors.js';
 import type { Replies, Requests, RequestType, ServerFrame, ServerFrames } from '../protocol/frames.js';
+import { getRecords, listRecords, type WriteRules } from '../storages/changes.js';
+import { checkFilterSize } from '../storages/search-limits.js';
 import type { StorageFacts, StorageSet } from '../storages/storage-set.js';
 import { listModels } from './model-requests.js';
 import type { Services } from './services.js';
@@ -59,12 +63,47 @@ export const handlers: { readonly [Type in RequestType]: Handler<Type> } = {
     return { type: 'Ack' };
   },
 
+  async UpdateEmbeddedStringStorageRequest({ services, sessions }, request) {
+    const { session_id, name, add, replace, remove, upsert, if_version: ifVersion } = request;
+    const changes = { add, replace, remove, upsert, ...(ifVersion !== undefined && { ifVersion }) };
+    const { size, ...counts } = await sessions.get(session_id).change(name, changes, writeRules(services));
+    return { type: 'UpdateEmbeddedStringStorageResponse', ...counts, record_count: size };
+  },
+
+  async GetEmbeddedStringStorageRequest({ sessions, send }, { id, session_id, name, ids, as_of: asOf }) {
+    const type = 'GetEmbeddedStringStorageResponse';
+    await sessions.get(session_id).read(
+      { name, asOf, records: ids.length },
+      (storage, signal) => getRecords(storage, ids, signal),
+      (found) => send({ type, reply_to: id, ...found }),
+    );
+    return undefined;
+  },
+
+  async ListEmbeddedStringStorageRequest({ sessions, send }, request) {
+    const { id, session_id, name, filter, variables, offset, limit, as_of: asOf } = request;
+    const type = 'ListEmbeddedStringStorageResponse';
+    checkFilterSize(filter, { fields: '', invalid: 1004 });
+    const which = filter === undefined ? {} : { filter: filter as FilterExpression, variables };
+    await sessions.get(session_id).read(
+      { name, asOf, records: limit },
+      (storage, signal) => listRecords(storage, { ...which, offset, limit }, signal),
+      (found) => send({ type, reply_to: id, ...found }),
+    );
+    return undefined;
+  },
+
+  async ForgetEmbeddedStringStorageRequest({ services, sessions }, { session_id, name, ids }) {
+    const { version, removed, size } = await sessions.get(session_id).forget(name, ids, writeRules(services));
+    return { type: 'ForgetEmbeddedStringStorageResponse', version, forgotten: removed, record_count: size };
+  },
+
   async SearchEmbeddedStringStorageRequest({ sessions, send }, request) {
     const type = 'SearchEmbeddedStringStorageResponse';
     await sessions
       .get(request.session_id)
-      .search(request, ({ hits, plan, plans, stale }) =>
-        send({ type, reply_to: request.id, hits, plan, plans, ...(stale && { stale: true }) }),
+      .search(request, ({ version, hits, plan, plans, stale }) =>
+        send({ type, reply_to: request.id, version, hits, plan, plans, ...(stale && { stale: true }) }),
       );
     return undefined;
   },
@@ -162,6 +201,11 @@ export const handlers: { readonly [Type in RequestType]: Handler<Type> } = {
     return { type: 'Pong' };
   },
 };
+
+/** What the operator allows now: a reload may change it. */
+function writeRules({ config }: Pick<Services, 'config'>): WriteRules {
+  return { writes: config.storage_writes, anyFolder: sessionFolders(config) === 'any' };
+}
 
 /** @throws AmbiguousStorageSource and as StorageSet does */
 async function createStorage(

@@ -124,6 +124,10 @@ export class SessionTable {
         root,
         account: this.#account,
         declared: this.#declared,
+        versions: () => ({
+          count: config.storage_versions_max_mb === 0 ? 0 : config.storage_versions,
+          bytes: config.storage_versions_max_mb * 1024 * 1024,
+        }),
         patterns: this.#patterns,
       },
       log,

@@ -1,4 +1,5 @@
 import { setMaxListeners } from 'node:events';
+import type { StorageChanges, UpdateResult } from '../../lib/internal.js';
 import { Agent } from '../agents/agent.js';
 import { type GraphPlan, isLargeGraph, type NodeTypes, planGraph, planLargeGraph } from '../agents/graph.js';
 import { Interaction } from '../agents/interaction.js';
@@ -12,6 +13,7 @@ import { PendingWork } from '../base/waiting/pending-work.js';
 import type { Account } from '../fairness/account.js';
 import type { Bytes } from '../fairness/bytes.js';
 import { agentBytes, exportBytes, turnBytes } from '../fairness/estimates.js';
+import type { SearchableStorage } from '../knowledge/index.js';
 import { withLogContext } from '../log/context.js';
 import type { Log } from '../log/log.js';
 import type { LanguageModels } from '../models/language-models.js';
@@ -22,6 +24,14 @@ import { fail, type ServerError } from '../protocol/errors.js';
 import type { Graph } from '../protocol/graph.js';
 import type { History } from '../protocol/history.js';
 import type { Retrieval } from '../protocol/retrieval.js';
+import {
+  applyChanges,
+  atVersion,
+  checkWritable,
+  forgetRecords,
+  type WriteRules,
+} from '../storages/changes.js';
+import { recordsBytes } from '../storages/result-bytes.js';
 import { type SearchedStorage, StorageSearch } from '../storages/search.js';
 import { StorageSet, type StorageSources } from '../storages/storage-set.js';
 import type { WireOutcome } from '../storages/wire.js';
@@ -58,6 +68,8 @@ export interface SearchRequest extends Retrieval {
   /** A Mustache template over `text` and `variables`. */
   query: string;
   variables: Readonly<Record<string, unknown>>;
+  /** A version, or the time of one. */
+  as_of?: number | string | undefined;
 }
 
 /** One client's storages and agents. Everything in it ends with it. */
@@ -164,6 +176,57 @@ export class Session {
     return this.#pending.track(this.#search(named, { ...request, text }, places, send));
   }
 
+  /** Applies a batch of changes to a storage. @throws StorageNotWritable; as applyChanges() */
+  change(name: string, changes: StorageChanges, rules: WriteRules): Promise<UpdateResult> {
+    return this.#withStorage(name, (storage) => {
+      this.#checkWritable(name, storage, rules);
+      return applyChanges(storage, changes, this.#account, this.signal);
+    });
+  }
+
+  /** Removes records of a storage for good. @throws StorageNotWritable; as forgetRecords() */
+  forget(name: string, ids: readonly string[], rules: WriteRules): Promise<UpdateResult> {
+    return this.#withStorage(name, (storage) => {
+      this.#checkWritable(name, storage, rules);
+      return forgetRecords(storage, ids, this.signal);
+    });
+  }
+
+  /** Reads a storage at a version, once the client reads and there is memory for `records` of its records. */
+  read<Result>(
+    { name, asOf, records }: { name: string; asOf: number | string | undefined; records: number },
+    work: (storage: SearchableStorage, signal: AbortSignal) => Promise<Result>,
+    send: (result: Result) => void,
+  ): Promise<void> {
+    return this.#withStorage(name, async (newest) => {
+      const { storage, release } = atVersion(newest, asOf);
+      const sending = await this.#account.send(this.signal);
+      try {
+        await sending.reserve(recordsBytes(newest, records), this.signal);
+        send(await work(storage, this.signal));
+      } finally {
+        sending.end();
+        await release();
+      }
+    });
+  }
+
+  #checkWritable(name: string, storage: SearchableStorage, rules: WriteRules): void {
+    checkWritable(storage, this.storages.isDeclared(name) ? { ...rules, isDeclared: true } : rules);
+  }
+
+  #withStorage<Result>(name: string, work: (storage: SearchableStorage) => Promise<Result>): Promise<Result> {
+    const run = async () => {
+      const pin = await this.storages.pin(name, 'name', { unknown: 8005 });
+      try {
+        return await work(pin.value);
+      } finally {
+        await pin.release();
+      }
+    };
+    return this.#pending.track(run());
+  }
+
   /**
    * Queues a turn. Its frames are sent after this returns; `ended` settles when all its resources are released.
    * @throws AgentNotFound, TurnQueueFull
@@ -251,7 +314,12 @@ export class Session {
         const { value, where } = place;
         const pin = await this.storages.pin(value, where, { unknown: 8005, stale });
         releases.push(() => pin.release());
-        storages.push({ storage: pin.value, place, name: names && value });
+        if (request.as_of === undefined) storages.push({ storage: pin.value, place, name: names && value });
+        else {
+          const { storage, release } = atVersion(pin.value, request.as_of);
+          releases.push(release);
+          storages.push({ storage, place });
+        }
       }
       const searched = storages as [SearchedStorage];
       const search = await StorageSearch.prepare(searched, request, places, this.#resources);

@@ -1,4 +1,4 @@
-import type { FieldDefinition } from '../../lib/internal.js';
+import type { FieldDefinition, VersionLimits } from '../../lib/internal.js';
 import type { Account } from '../fairness/account.js';
 import type { Holding } from '../fairness/client-memory.js';
 import { inlineStorageBytes } from '../fairness/estimates.js';
@@ -9,7 +9,7 @@ import type { SearchableStorage } from '../knowledge/searchable.js';
 import type { CatalogModel, CatalogModels } from '../models/catalog-models.js';
 import { fail } from '../protocol/errors.js';
 import type { WireRecord } from '../protocol/records.js';
-import { noteTexts, sizesOf } from './result-bytes.js';
+import { noteTexts, sizesOf, type TextSizes } from './result-bytes.js';
 import { inlineError } from './wire-errors.js';
 
 /** Maximum number of strings in one inline storage: all stay in memory, and one request carries them. */
@@ -42,6 +42,43 @@ export function checkInlineSource(source: InlineSource, models: CatalogModels): 
   }
 }
 
+/** An inline storage and its memory on the client's budget. */
+class InlineStorage {
+  readonly #storage: SearchableStorage;
+  readonly memory: Holding;
+  #sizes: TextSizes;
+  #latest: Promise<unknown> = Promise.resolve();
+
+  constructor(storage: SearchableStorage, memory: Holding, sizes: TextSizes) {
+    this.#storage = storage;
+    this.memory = memory;
+    this.#sizes = sizes;
+  }
+
+  /** Sets the counted memory to what the storage takes now. */
+  settle(): void {
+    this.memory.settle({ heap: 4096, native: this.#storage.bytes });
+  }
+
+  /** Adds texts, and returns the sizes of all that it may have. */
+  grown({ longest, all }: TextSizes): TextSizes {
+    this.#sizes = { longest: Math.max(longest, this.#sizes.longest), all: all + this.#sizes.all };
+    return this.#sizes;
+  }
+
+  /** Runs changes one after another, so that their memory is counted once. */
+  inOrder<T>(change: () => Promise<T>): Promise<T> {
+    const next = this.#latest.then(change);
+    this.#latest = next.catch(() => undefined);
+    return next;
+  }
+}
+
+const inline = new WeakMap<SearchableStorage, InlineStorage>();
+
+/** Returns the facts of an inline storage; undefined for a knowledge base. */
+export const inlineStorageOf = (storage: SearchableStorage): InlineStorage | undefined => inline.get(storage);
+
 /** Defaults of the protocol. */
 const tokenizer = 'basic';
 
@@ -53,7 +90,7 @@ const tokenizer = 'basic';
 export async function createInlineStorage(
   { strings, records, fields }: InlineSource,
   model: CatalogModel,
-  { account, memory }: { account: Account; memory: Holding },
+  { account, memory, versions }: { account: Account; memory: Holding; versions: VersionLimits },
   signal: AbortSignal,
 ): Promise<Pin<SearchableStorage>> {
   try {
@@ -65,7 +102,10 @@ export async function createInlineStorage(
     const shared = { turn, defaults: usualDefaults };
     const storage = await createStorage({ strings, records, fields, model, tokenizer, signal }, shared);
     noteTexts(storage, sizes);
-    memory.settle({ heap: 4096, native: storage.bytes });
+    storage.storage.keepVersions(versions);
+    const own = new InlineStorage(storage, memory, sizes);
+    inline.set(storage, own);
+    own.settle();
     return new Holders(storage, async () => {
       await storage.close();
       memory.release();

@@ -50,10 +50,16 @@ export function resultBytes(storage: SearchableStorage, options: CheckedOptions)
   return hitsBytes(hits, textBytes(storage, hits));
 }
 
+/** Returns the most memory that a reply with so many records takes. */
+export function recordsBytes(storage: SearchableStorage, records: number): Bytes {
+  const count = Math.min(records, storage.size);
+  return hitsBytes(count, textBytes(storage, count));
+}
+
 /** Returns the most bytes that the texts of `records` records take; an estimate for knowledge bases. */
 function textBytes(storage: SearchableStorage, records: number): number {
   const { longest, all } = known.get(storage) ?? {
-    longest: Math.max(usualBytes, (spread * storage.bytes) / storage.size),
+    longest: Math.max(usualBytes, (spread * storage.bytes) / Math.max(1, storage.size)),
     all: storage.bytes,
   };
   return Math.ceil(Math.min(all, records * longest));

@@ -1,3 +1,4 @@
+import type { VersionLimits } from '../../lib/internal.js';
 import { didYouMean, nearestName } from '../base/schema/nearest.js';
 import { PendingWork } from '../base/waiting/pending-work.js';
 import { untilAborted } from '../base/waiting/until-aborted.js';
@@ -37,6 +38,8 @@ export interface StorageSources {
   readonly account: Account;
   /** Storages that the session knows by name without having created them. Default: none. */
   readonly declared?: DeclaredStorages | undefined;
+  /** The versions that changed storages keep. */
+  versions(): VersionLimits;
 }
 
 /**
@@ -102,6 +105,11 @@ export class StorageSet {
     return making.then((claim) => claim.share()).catch(() => this.#refuse(name, where));
   }
 
+  /** Whether the operator's config gives the session a storage of this name, which clients may not change. */
+  isDeclared(name: string): boolean {
+    return !this.#named.has(name) && this.#sources.declared?.has(name) === true;
+  }
+
   /** Releases the session's pins after pending creations. Precondition: the signal is aborted. */
   async close(): Promise<void> {
     await this.#pending.settled();
@@ -141,7 +149,8 @@ export class StorageSet {
   async #make(source: InlineSource): Promise<Pin<SearchableStorage>> {
     const model = await untilAborted(this.#sources.models.resolve(source.embeddingModel), this.#signal);
     const memory = this.#sources.account.memory.hold('storages');
-    return createInlineStorage(source, model, { account: this.#sources.account, memory }, this.#signal);
+    const { account, versions } = this.#sources;
+    return createInlineStorage(source, model, { account, memory, versions: versions() }, this.#signal);
   }
 
   #pinFile(path: string, where: string, stale: Stale | undefined): Promise<Pin<SearchableStorage>> {

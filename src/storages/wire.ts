@@ -10,6 +10,8 @@ import type { Reranking } from './search-options.js';
 export interface WireOutcome
   extends Pick<SearchOutcome, 'embedMs' | 'searchMs' | 'times' | 'embedding' | 'cosineFloor'> {
   hits: Hit[];
+  /** Version of the storage; absent for several. */
+  version?: number | undefined;
   /** Whether the request wants to know that a storage's files have changed, and they have. */
   stale: boolean;
   /** The plan in the first storage; so are `embedding` and `cosineFloor`. */
@@ -29,6 +31,7 @@ export async function wireOutcome(
   const plans = outcomes.flatMap(({ storage, plan }) => (storage === undefined ? [] : { storage, plan }));
   return {
     hits: await mapInSlices(hits, wireHit),
+    ...(outcomes.length === 1 && { version: outcomes[0]?.version }),
     plan: { ...plan, ...(rerank && { rerank: wireRerank(reranking, rerank) }) },
     ...(plans.length > 0 && { plans }),
     ...(embedding && { embedding }),
@@ -77,7 +80,7 @@ export function wireHit(hit: NamedHit): Hit {
 }
 
 /** Sends integers beyond 2^53 as decimal strings, because many JSON readers round them. */
-function wireMetadata(metadata: Record<string, MetadataValue>): NonNullable<Hit['metadata']> {
+export function wireMetadata(metadata: Record<string, MetadataValue>): NonNullable<Hit['metadata']> {
   return Object.fromEntries(
     Object.entries(metadata).map(([name, value]) => [
       name,

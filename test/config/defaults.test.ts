@@ -96,6 +96,9 @@ const extensions = {
   max_frame_mb: 64,
   max_client_memory_mb: 0,
   read_only_storages: false,
+  storage_writes: 'own',
+  storage_versions: 16,
+  storage_versions_max_mb: 64,
   http: {
     enabled: false,
     bind: '127.0.0.1',

@@ -96,7 +96,7 @@ describe('a storage of records in memory', () => {
       (await rejection(making, 'INVALID_ARGUMENT')).message;
     expect(await message(making([{ id: '', text: 'x' }]))).toBe('records[2].id: the string is empty');
     expect(await message(making([{ id: 'a' }]))).toBe('records[2].text: a string is expected');
-    expect(await message(making([{ ...records[0] }]))).toContain('the same id');
+    expect(await message(making([{ ...records[0] }]))).toContain('is the id of records[0] already');
     expect(await message(making([{ id: 'a', text: 'x', metadata: { year: 'old' } }]))).toContain('year');
     expect(await message(createStorage({ records: [], model }))).toContain('at least one record');
     expect(await message(createStorage({ model }))).toContain('neither is given');

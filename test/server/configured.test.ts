@@ -149,6 +149,9 @@ const effects: Record<string, Effect | Elsewhere> = {
       expect(existsSync(inFolder('kbs/deep/kb.bm25'))).toBe(false);
     },
   },
+  storage_writes: { value: 'none', elsewhere: 'test/server/changing-storages.test.ts' },
+  storage_versions: { value: 7, elsewhere: 'test/server/changing-storages.test.ts' },
+  storage_versions_max_mb: { value: 7, elsewhere: 'test/server/changing-storages.test.ts' },
   include_interaction_in_diagnostics: {
     value: true,
     seen: async () => expect((await retrieve()).diagnostics?.interaction).toHaveLength(2),

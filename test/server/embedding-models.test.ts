@@ -35,7 +35,7 @@ async function open(variant: object = {}) {
   return { models, loads, file, isInMemory: () => residency.inMemory.length > 0 };
 }
 
-beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }));
+beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'], shouldAdvanceTime: true }));
 afterEach(() => void vi.useRealTimers());
 
 describe('an embedding model', () => {

@@ -96,6 +96,11 @@ const search =
   ({ ask }: Scene) =>
     ask('SearchEmbeddedStringStorageRequest', { name: 'docs', text: 'bees', ...fields });
 
+const update =
+  (fields: object) =>
+  ({ ask }: Scene) =>
+    ask('UpdateEmbeddedStringStorageRequest', { name: 'docs', ...fields });
+
 const storage =
   (fields: object) =>
   ({ ask }: Scene) =>
@@ -118,9 +123,9 @@ type Case = [provoke: (scene: Scene) => Promise<ServerFrame | Failure>, message:
 
 /**
  * Codes of what has a number too large to be reached here: limits.test.ts, memory.test.ts and descriptors.test.ts do; and of
- * downloads: model-pulls.test.ts.
+ * downloads: model-pulls.test.ts. Codes of changed files: test/storages/change-error.test.ts.
  */
-type Counted = 5008 | 5009 | 5010 | 2003 | 4013 | 8006 | 6001 | 6002 | 6003 | 6004 | 6005;
+type Counted = 5008 | 5009 | 5010 | 2003 | 4013 | 8006 | 6001 | 6002 | 6003 | 6004 | 6005 | 8013 | 8014;
 
 /** How each code is come by, what its message says, and the field that its details name. */
 const cases: Record<Exclude<ErrorCode, Counted>, Case> = {
@@ -341,6 +346,23 @@ const cases: Record<Exclude<ErrorCode, Counted>, Case> = {
   8005: [
     search({ name: 'dosc' }),
     /^name: the session has no storage "dosc"; did you mean "docs"\?$/,
+    'name',
+  ],
+  8007: [update({ add: [{ id: '0', text: 'Bees.' }] }), /"0"/, 'ids'],
+  8008: [update({ remove: ['none'] }), /"none"/, 'ids'],
+  8009: [update({ remove: ['0', '0'] }), /"0"/, 'ids'],
+  8010: [update({ remove: ['0'], if_version: 3 }), /^if_version: .*\b0\b/, 'if_version'],
+  8011: [search({ as_of: 7 }), /^as_of: .*\b7\b/, 'as_of'],
+  8012: [
+    async () => {
+      const session = await (await TestServer.start({ config: { storage_writes: 'none' } })).session();
+      await session.createEmbeddedStringStorage({ ...docs, name: 'docs' } as never);
+      return session.updateEmbeddedStringStorage({ name: 'docs' }).then(
+        () => expect.fail('it may be changed'),
+        (error) => error,
+      );
+    },
+    /^name: clients may change no storage \(storage_writes is "none"\)$/,
     'name',
   ],
 };

@@ -228,7 +228,7 @@ describe('a pull', () => {
     const { reached, release } = holdBack(files);
     const pulled = refusal(session.pullModel({ model: 'far' }));
     await reached;
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'], shouldAdvanceTime: true });
     try {
       await session.destroy();
       expect(await pulled).toMatchObject({ code: 2002 });

@@ -8,7 +8,7 @@ const outcome = { ...shown, version: 0 };
 describe('the outcome of a search in protocol form', () => {
   it('has the floor of the cosines, if the search had one', async () => {
     const found = await wireOutcome({ hits: [], outcomes: [{ ...outcome, cosineFloor: 0.1 }] }, undefined);
-    expect(found).toEqual({ hits: [], ...shown, cosineFloor: 0.1 });
+    expect(found).toEqual({ hits: [], ...outcome, cosineFloor: 0.1 });
     expect(await wireOutcome({ hits: [], outcomes: [outcome] }, undefined)).not.toHaveProperty('cosineFloor');
   });
 

@@ -110,10 +110,14 @@ export class BaseChanges {
    * @throws as Storage.update(); TEXT_TOO_LONG, errors of the model; IO: another process changes the base (`detail.holder`), or the
    * log cannot be written; CORRUPT for a damaged log; UNSUPPORTED for a base that was opened with `readOnly`
    */
-  async update(changes: StorageChanges, signal: AbortSignal | undefined): Promise<UpdateResult> {
+  async update(
+    changes: StorageChanges,
+    signal: AbortSignal | undefined,
+    turn?: (() => Promise<() => void>) | undefined,
+  ): Promise<UpdateResult> {
     this.#checkWritable();
     const before = this.#latest;
-    const own = prepareBatch(changes, this.#source, signal);
+    const own = prepareBatch(changes, this.#source, signal, turn);
     // Embedding takes times of its own; batches are applied in the order of the calls.
     const inOrder = Promise.allSettled([own, before]).then(() => own);
     this.#latest = inOrder.catch(() => {});

@@ -1,13 +1,14 @@
 import {
+  type FieldDefinition,
   LorekeepError,
   type Storage,
   type StorageChanges,
   type StorageRecord,
 } from '../../../lib/internal.js';
 import { listed } from '../../base/schema/messages.js';
-import { factsOf, withModel } from '../model.js';
+import { embedInPieces } from '../embed-in-pieces.js';
+import { factsOf, type KnowledgeModel, withModel } from '../model.js';
 import { checkOptionNames, type OptionNames } from '../option-names.js';
-import type { LogSource } from './base-log.js';
 import type { LoggedOperation } from './frames.js';
 import { checkRecordJsons, recordJson } from './record-json.js';
 
@@ -33,8 +34,10 @@ const known: OptionNames<StorageChanges> = {
  */
 export async function prepareBatch(
   changes: StorageChanges,
-  { config, model }: LogSource,
+  { config, model }: { config: { fields?: readonly FieldDefinition[] | undefined }; model: KnowledgeModel },
   signal: AbortSignal | undefined,
+  /** Waited for before each piece of the embedding; its result is called after it. */
+  turn?: (() => Promise<() => void>) | undefined,
 ): Promise<PreparedBatch> {
   checkOptionNames(changes, known, 'update');
   const added = listOf('add', changes.add);
@@ -68,11 +71,11 @@ export async function prepareBatch(
   };
 
   async function embed(all: readonly string[]): Promise<Float32Array> {
-    const { vectors: rows, errors } = await withModel(
-      model,
-      (native) => native.embedSettled(all, { signal, kind: 'document' }),
-      signal,
-    );
+    const piece = (some: readonly string[]) =>
+      withModel(model, (native) => native.embedSettled(some, { signal, kind: 'document' }), signal);
+    const { vectors: rows, errors } = await (turn === undefined
+      ? piece(all)
+      : embedInPieces(all, dimension, piece, turn));
     const [first] = errors.toSorted((a, b) => a.index - b.index);
     if (first === undefined) return rows;
     const { code, index, tokens, limit } = first;

@@ -71,7 +71,7 @@ class RetrieveNode implements AgentNode {
     const text = query.render(interaction);
     await interaction.reserve(search.resultBytes, signal);
     const outcome = await search.run(text, interaction.variables, signal);
-    const { hits, plan, stale, embedMs, searchMs, cosineFloor } = outcome;
+    const { hits, plan, stale, version, embedMs, searchMs, cosineFloor } = outcome;
     const mark = stale ? ({ stale: true } as const) : {};
     interaction.append(
       await mapInSlices(
@@ -84,7 +84,13 @@ class RetrieveNode implements AgentNode {
     const calibration = defaults.relevance?.[plan.mode];
     interaction.sources.set(this.id, { query: text, storage: source, cosineFloor, calibration });
     return {
-      report: { embed_ms: milliseconds(embedMs), search_ms: milliseconds(searchMs), plan, ...mark },
+      report: {
+        embed_ms: milliseconds(embedMs),
+        search_ms: milliseconds(searchMs),
+        version,
+        plan,
+        ...mark,
+      },
       engine: engineDiagnostics(pin.value.model, outcome),
     };
   }

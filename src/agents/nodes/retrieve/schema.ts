@@ -46,6 +46,7 @@ export const schema = {
   report: {
     embed_ms: z.number().optional().describe('Time to embed the query.'),
     search_ms: z.number().optional().describe('Time of the search.'),
+    version: z.int().optional().describe('Version of the storage that was searched.'),
     plan: retrievalPlanSchema.optional().describe('How the search ran.'),
     stale: staleMark,
   },

@@ -1,0 +1,53 @@
+import { AnyLorekeepError } from '../../lib/basics.js';
+import { serverError } from '../protocol/errors.js';
+import { inlineError } from './wire-errors.js';
+
+const codes = { RECORD_EXISTS: 8007, RECORD_MISSING: 8008, DUPLICATE_ID: 8009 } as const;
+
+/** Converts the error of a change, or of a version. */
+export function changeError(error: unknown): unknown {
+  if (!(error instanceof AnyLorekeepError)) return error;
+  const { code, message, detail } = error;
+  const facts = detail as Record<string, unknown>;
+  switch (code) {
+    case 'RECORD_EXISTS':
+    case 'RECORD_MISSING':
+    case 'DUPLICATE_ID': {
+      const { ids = [], count = 0 } = facts as { ids?: string[]; count?: number };
+      return serverError(codes[code], message, { path: 'ids', ids, count }, { cause: error });
+    }
+    case 'VERSION_MISMATCH':
+      return serverError(
+        8010,
+        `if_version: ${message}`,
+        { path: 'if_version', version: Number(facts.version) },
+        { cause: error },
+      );
+    case 'VERSION_GONE':
+      return serverError(8011, `as_of: ${message}`, { path: 'as_of' }, { cause: error });
+    case 'IO':
+    case 'UNSUPPORTED':
+      if (facts.holder !== undefined)
+        return serverError(
+          8013,
+          'name: another process changes the knowledge base',
+          { path: 'name' },
+          { cause: error },
+        );
+      return serverError(
+        8014,
+        "name: the change could not be written; the server's log has the reason",
+        { path: 'name' },
+        { cause: error },
+      );
+    case 'TEXT_TOO_LONG':
+    case 'INVALID_ARGUMENT': {
+      if (facts.field !== undefined || facts.id === undefined) return inlineError(error);
+      const { id, tokens, limit } = facts as { id: string; tokens?: number; limit?: number };
+      const details = { path: 'records', id, ...(tokens !== undefined && { tokens, limit }) };
+      return serverError(8003, message, details, { cause: error });
+    }
+    default:
+      return inlineError(error);
+  }
+}
