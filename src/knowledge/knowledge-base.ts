@@ -28,7 +28,7 @@ export interface KnowledgeBaseFacts {
 }
 
 /** Rules of a change. */
-export interface ChangeOptions extends CallOptions, Pick<StorageChanges, 'upsert' | 'ifVersion'> {}
+export type ChangeOptions = CallOptions & Pick<StorageChanges, 'upsert' | 'ifVersion'>;
 
 /** A storage opened from files. `Own`: the type of its records' metadata. */
 export class KnowledgeBase<Own extends MetadataOf<Own> = Metadata> extends SearchableStorage<Own> {

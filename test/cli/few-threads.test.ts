@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { temporaryFolder } from '../helpers/folder.js';
 
-/** A user that has no other processes: the limit counts all threads of a user. */
-const user = 100_000 + process.pid;
+/** A user that has no other processes, of no other test either: the limit counts all threads of a user. */
+const user = 200_000 + process.pid;
 const launcher = join(import.meta.dirname, '../../dist/src/cli/lorekeep.cjs');
 const inFolder = temporaryFolder();
 

@@ -64,12 +64,18 @@ describe.skipIf(process.platform === 'win32')(
     test('have scripts that run', () => {
       // The first is an example with arguments: example.test.ts runs it.
       const [, ...others] = blocks('guides/knowledge-bases.md', 'js');
-      expect(others).toHaveLength(4);
+      expect(others).toHaveLength(5);
       const printed = others.map((text) => {
         save('other.mjs', text);
         return shell('node other.mjs');
       });
-      expect(printed).toEqual(['', 'Bees dance.\n', '2\n', expect.stringMatching(/^4\n.*OnDemand/s)]);
+      expect(printed).toEqual([
+        'The museum opens at nine.\n',
+        '',
+        'Bees dance.\n',
+        '2\n',
+        expect.stringMatching(/^4\n.*OnDemand/s),
+      ]);
     });
 
     test('agree with the example of a knowledge base', () => {

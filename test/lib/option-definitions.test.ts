@@ -106,6 +106,9 @@ describe('the files that name an option are its definition and the places where 
         'lib/generation/sampling-options.ts',
         'native/lm/sampling/sampling.cc',
         'native/lm/sampling/sampling.h',
+        // The shape of OpenAI, which has fields and ranges of its own.
+        'src/doors/openai/fields.ts',
+        'src/doors/openai/responses.ts',
       ],
     ],
     [
