@@ -6,9 +6,7 @@ export { CatalogModels } from '../models/catalog-models.js';
 export { fusionFor, type ModelFusion } from '../search/model-fusion.js';
 export { buildKnowledgeBase, type KnowledgeBaseBuild } from './build.js';
 export type { Calibrations, FittedCalibration } from './calibrate.js';
-export type { KnowledgeBaseBackup } from './changes/backup.js';
-export type { ForgetResult } from './changes/base-changes.js';
-export type { FlushSetting } from './changes/log-writer.js';
+export type { FlushSetting, ForgetResult, KnowledgeBaseBackup } from './changes/public.js';
 export {
   type CheckKnowledgeBaseOptions,
   checkKnowledgeBase,

@@ -9,8 +9,7 @@ import type {
   StorageRecord,
   UpdateResult,
 } from '../../lib/internal.js';
-import type { KnowledgeBaseBackup } from './changes/backup.js';
-import type { BaseChanges, ForgetResult } from './changes/base-changes.js';
+import type { ChangesOfBase, ForgetResult, KnowledgeBaseBackup } from './changes/public.js';
 import type { KnowledgeBaseConfig } from './config-schema.js';
 import type { EmbeddingCounts } from './embeddings.js';
 import type { FilesIdentity } from './identity.js';
@@ -24,7 +23,7 @@ export interface KnowledgeBaseFacts {
   embeddings: EmbeddingCounts | undefined;
   indexWritten: boolean;
   /** @internal Its change log. */
-  changes: BaseChanges;
+  changes: ChangesOfBase;
 }
 
 /** Rules of a change. */
@@ -39,7 +38,7 @@ export class KnowledgeBase<Own extends MetadataOf<Own> = Metadata> extends Searc
   readonly indexWritten: boolean;
 
   /** @internal */
-  readonly changes: BaseChanges;
+  readonly changes: ChangesOfBase;
 
   /** @internal The files that it was loaded from; set by a cache. */
   identity: FilesIdentity | undefined;

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { LorekeepError } from '../../lib/internal.js';
 import { commandName, shellWord } from '../base/schema/shell-word.js';
-import type { FlushSetting } from './changes/log-writer.js';
+import type { FlushSetting } from './changes/public.js';
 import { loadKnowledgeBaseConfig } from './config.js';
 import type { KnowledgeBaseConfig } from './config-schema.js';
 import { type KnowledgeLog, noLog } from './log.js';

@@ -88,7 +88,8 @@ describe('the packed package', () => {
     expect(runConsumer(project, env)).toEqual({ dense: 1, lexical: 2, backends: 1 });
   });
 
-  test('takes less than 75 MB of disk with the models and all it depends on', () => {
+  // The parsers of documents take 6 MB of it, and the SDK of the Model Context Protocol 9 MB.
+  test('takes less than 95 MB of disk with the models and all it depends on', () => {
     const script = join(root, 'scripts', 'pack.mjs');
     const archive = execFileSync(process.execPath, [script, '--to', folder()], { encoding: 'utf8' });
     const project = folder('weighed');
@@ -99,7 +100,7 @@ describe('the packed package', () => {
     const blocks = installed.map((name) => lstatSync(join(project, 'node_modules', name)).blocks);
     const bytes = blocks.reduce((sum, count) => sum + count * 512, 0);
     console.log(`installed: ${(bytes / 1e6).toFixed(1)} MB`);
-    expect(bytes).toBeLessThan(75e6);
+    expect(bytes).toBeLessThan(95e6);
   });
 
   describe('with the packages of GPU plugins beside it', () => {

@@ -5,15 +5,7 @@ import { type FileContent, identifyFile, LorekeepError } from '../../../lib/inte
 import { readJson } from '../../base/files/read-json.js';
 import { largestConfigBytes } from '../../base/files/read-text.js';
 import { isSame, type LogSource, readLog, versionOfFile } from './base-log.js';
-
-/** A copy of a knowledge base. */
-export interface KnowledgeBaseBackup {
-  /** Absolute path of the config of the copy. */
-  config: string;
-  /** Version of the records in it. */
-  version: number;
-  files: string[];
-}
+import type { KnowledgeBaseBackup } from './public.js';
 
 /** Copies that another process's merges may spoil before backup() gives up. */
 const attempts = 5;

@@ -12,7 +12,7 @@ import {
   type UpdateResult,
 } from '../../../lib/internal.js';
 import { addForgotten } from '../folder/forgotten.js';
-import { backupFiles, type KnowledgeBaseBackup } from './backup.js';
+import { backupFiles } from './backup.js';
 import {
   checkModel,
   damageWarning,
@@ -25,20 +25,15 @@ import {
 } from './base-log.js';
 import { refuseConflicts } from './conflicts.js';
 import { dropTraces, filesWith } from './forget.js';
-import { ChangeLogWriter, damagedLog, type FlushSetting } from './log-writer.js';
+import { ChangeLogWriter, damagedLog } from './log-writer.js';
 import { mergeFiles } from './merge-files.js';
 import { checkIds, type PreparedBatch, prepareBatch } from './prepare.js';
+import type { ChangesOfBase, FlushSetting, ForgetResult, KnowledgeBaseBackup } from './public.js';
 
 /** How often a process looks for the changes of another one. Two looks and a read take less than a second. */
 const lookMs = 250;
 /** A log that is shorter is not merged in the background: reading it takes a few hundredths of a second. */
 const leastMergedBytes = 4 * 1024 * 1024;
-
-/** The result of forgetting. */
-export interface ForgetResult extends UpdateResult {
-  /** Returns the files in the base's folders that still have a text that was forgotten: none, unless it is in a file of yours. */
-  filesWith(): Promise<string[]>;
-}
 
 interface Waiting {
   batch: PreparedBatch;
@@ -51,7 +46,7 @@ interface Waiting {
  * The changes of a knowledge base: its change log, read on opening and by other processes, written by one process at a time. The
  * process that changes first takes the lock and keeps it until close().
  */
-export class BaseChanges {
+export class BaseChanges implements ChangesOfBase {
   readonly #storage: Storage;
   #source: LogSource;
   readonly #flush: FlushSetting;

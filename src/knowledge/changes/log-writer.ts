@@ -10,12 +10,7 @@ import {
   sealFrame,
 } from './frames.js';
 import { type LogFile, type LogFiles, systemLogFiles } from './log-file.js';
-
-/**
- * When an acknowledged batch is on the device. "always": before it is acknowledged. A number: at most so many milliseconds later.
- * "never": when the system writes it. A batch survives the end of the process with each.
- */
-export type FlushSetting = 'always' | 'never' | number;
+import type { FlushSetting } from './public.js';
 
 interface Pending {
   frame: Buffer;

@@ -15,6 +15,7 @@ import { noProgress, PhaseReport, type ProgressListener } from '../progress.js';
 import { bestSearch, statedTwice, withSearch } from '../search-config.js';
 import { liftForgotten, readForgotten } from './forgotten.js';
 import { hasChanges, keptRecords } from './kept-records.js';
+import type { LeftOut } from './left-out.js';
 import { type FileEntry, isManifest, manifestText, readManifest, stampAt } from './manifest.js';
 import {
   checkIndexOptions,
@@ -29,9 +30,9 @@ import { existingFolder, type FolderFacts, fileNames, indexFiles, placeOf, readF
 import { ProgressNotes } from './progress-notes.js';
 import { ReadingThread } from './reading/reading-thread.js';
 import { RecordsWriter } from './records-writer.js';
-import { type LeftOut, readRecords, type ScannedFile, scan } from './scan.js';
+import { readRecords, type ScannedFile, scan } from './scan.js';
 
-export type { LeftOut } from './scan.js';
+export type { LeftOut } from './left-out.js';
 
 /** A file that was left out, as a whole or in part, and why. */
 export interface FileProblem {

@@ -3,17 +3,11 @@ import { type Chunk, type ChunkOptions, type Cut, type Fits, fittingChunks } fro
 import { UnreadableDocument } from '../../documents/document.js';
 import { noTextReason } from '../../documents/formats/formats.js';
 import type { TableMapping } from '../../documents/tables/mapping.js';
+import type { LeftOut } from './left-out.js';
 import type { FileEntry } from './manifest.js';
 import type { FindOptions } from './reading/messages.js';
 import type { ReadingThread } from './reading/reading-thread.js';
 import type { FolderRecord, RecordsWriter } from './records-writer.js';
-
-/** Files of one kind that were left out. */
-export interface LeftOut {
-  /** The ending with its dot, in small letters; "" for names without one. */
-  ending: string;
-  files: number;
-}
 
 /** A file of the folder, or why it cannot be read. */
 export interface ScannedFile {
