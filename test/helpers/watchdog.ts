@@ -10,8 +10,14 @@ import { afterAll, afterEach, beforeAll, expect } from 'vitest';
 import { stepWatch } from '../../lib/internal.js';
 import { sliceWatch } from '../../src/base/waiting/slice-watch.js';
 
-/** Processor time in ms that one step of a thread may take. */
+/** Processor time in ms that one step of a thread may take, on the machine that budgets assume. */
 const longestStepMs = 50;
+
+/** A shared machine takes longer for the same step: a test fails at this many times the limit. */
+const slack = 2;
+
+/** The long forms of tests have the sizes of a stress test, not those of a client. */
+const isLongForm = process.env.LOREKEEP_TEST_LONG !== undefined;
 
 /** The folders of tests that run under it so far. */
 const watched = /[\\/]test[\\/](lib|lifecycle|limits|monitor|server)[\\/]/;
@@ -36,9 +42,10 @@ afterEach(async () => {
   const ofServers = existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n') : [];
   rmSync(file, { force: true });
   const found = [...ofServers.map((line) => JSON.parse(line)), ...longSteps(), ...sliceWatch.take()];
-  if (!watched.test(expect.getState().testPath ?? '')) return;
-  const notAllowed = found.filter(({ where }) => !allowed.some((place) => place.test(where)));
-  expect(notAllowed, `steps of more than ${longestStepMs} ms of processor time`).toEqual([]);
+  if (isLongForm || !watched.test(expect.getState().testPath ?? '')) return;
+  const isLong = ({ ms }: { ms: number }) => ms > slack * longestStepMs;
+  const notAllowed = found.filter((step) => isLong(step) && !allowed.some((place) => place.test(step.where)));
+  expect(notAllowed, `steps of more than ${slack * longestStepMs} ms of processor time`).toEqual([]);
 });
 
 afterAll(() => rmSync(file, { force: true }));
