@@ -26,7 +26,7 @@ export const usualSeconds = {
   'package smoke test': 90,
   'native tests of threads, thread sanitizer': 240,
   'every C++ file by itself': 150,
-  'long forms of tests': 240,
+  'long forms of tests': 400,
   prebuild: 360,
   'package tests': 120,
   'tests of the benchmarks': 60,
