@@ -123,7 +123,7 @@ export async function toMetadata(
   return buffer;
 }
 
-/** Fills a buffer of records with so many fields. */
+/** Fills a metadata buffer, in slices of the event loop. `fields`: number of metadata fields per record. */
 export async function fillMetadata(
   buffer: NativeMetadataBuffer,
   ids: readonly string[],

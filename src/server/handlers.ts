@@ -204,7 +204,11 @@ export const handlers: { readonly [Type in RequestType]: Handler<Type> } = {
 
 /** What the operator allows now: a reload may change it. */
 function writeRules({ config }: Pick<Services, 'config'>): WriteRules {
-  return { writes: config.storage_writes, anyFolder: sessionFolders(config) === 'any' };
+  return {
+    writes: config.storage_writes,
+    anyFolder: sessionFolders(config) === 'any',
+    readOnly: config.read_only_storages,
+  };
 }
 
 /** @throws AmbiguousStorageSource and as StorageSet does */

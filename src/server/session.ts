@@ -20,7 +20,7 @@ import type { LanguageModels } from '../models/language-models.js';
 import type { ModelPulls } from '../models/model-pulls.js';
 import type { Rerankers } from '../models/rerankers.js';
 import type { SessionState } from '../operations/monitor/state.js';
-import { fail, type ServerError } from '../protocol/errors.js';
+import { fail, ServerError } from '../protocol/errors.js';
 import type { Graph } from '../protocol/graph.js';
 import type { History } from '../protocol/history.js';
 import type { Retrieval } from '../protocol/retrieval.js';
@@ -180,7 +180,7 @@ export class Session {
   change(name: string, changes: StorageChanges, rules: WriteRules): Promise<UpdateResult> {
     return this.#withStorage(name, (storage) => {
       this.#checkWritable(name, storage, rules);
-      return applyChanges(storage, changes, this.#account, this.signal);
+      return applyChanges(storage, changes, this.#account, this.signal).catch(this.#tellUnsaved);
     });
   }
 
@@ -188,7 +188,7 @@ export class Session {
   forget(name: string, ids: readonly string[], rules: WriteRules): Promise<UpdateResult> {
     return this.#withStorage(name, (storage) => {
       this.#checkWritable(name, storage, rules);
-      return forgetRecords(storage, ids, this.signal);
+      return forgetRecords(storage, ids, this.#account, this.signal).catch(this.#tellUnsaved);
     });
   }
 
@@ -199,17 +199,27 @@ export class Session {
     send: (result: Result) => void,
   ): Promise<void> {
     return this.#withStorage(name, async (newest) => {
-      const { storage, release } = atVersion(newest, asOf);
       const sending = await this.#account.send(this.signal);
       try {
         await sending.reserve(recordsBytes(newest, records), this.signal);
-        send(await work(storage, this.signal));
+        const { storage, release } = atVersion(newest, asOf);
+        try {
+          send(await work(storage, this.signal));
+        } finally {
+          await release();
+        }
       } finally {
         sending.end();
-        await release();
       }
     });
   }
+
+  /** Logs why a change was not saved: clients do not learn the server's paths. @throws the error */
+  readonly #tellUnsaved = (error: unknown): never => {
+    if (error instanceof ServerError && (error.code === 8013 || error.code === 8014))
+      this.#log.warn({ code: error.code, err: error.cause }, 'a change was not saved');
+    throw error;
+  };
 
   #checkWritable(name: string, storage: SearchableStorage, rules: WriteRules): void {
     checkWritable(storage, this.storages.isDeclared(name) ? { ...rules, isDeclared: true } : rules);

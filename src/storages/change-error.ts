@@ -26,7 +26,6 @@ export function changeError(error: unknown): unknown {
     case 'VERSION_GONE':
       return serverError(8011, `as_of: ${message}`, { path: 'as_of' }, { cause: error });
     case 'IO':
-    case 'UNSUPPORTED':
       if (facts.holder !== undefined)
         return serverError(
           8013,

@@ -17,6 +17,8 @@ export type StorageWrites = 'none' | 'own' | 'files';
 export interface WriteRules {
   readonly writes: StorageWrites;
   readonly anyFolder: boolean;
+  /** Whether knowledge bases are opened without writing. */
+  readonly readOnly: boolean;
   /** Whether the operator's config gives the storage its name. Default: no. */
   readonly isDeclared?: boolean;
 }
@@ -24,7 +26,7 @@ export interface WriteRules {
 /** @throws StorageNotWritable */
 export function checkWritable(
   storage: SearchableStorage,
-  { writes, anyFolder, isDeclared = false }: WriteRules,
+  { writes, anyFolder, readOnly, isDeclared = false }: WriteRules,
 ): void {
   const refuse = (reason: string): never =>
     fail(8012, `name: ${reason}`, { path: 'name', storage_writes: writes });
@@ -33,6 +35,7 @@ export function checkWritable(
   if (isDeclared) refuse('the storages of http.storages are read-only');
   if (writes !== 'files')
     refuse(`clients may change inline storages alone (storage_writes is ${JSON.stringify(writes)})`);
+  if (readOnly) refuse('clients may change no knowledge base while read_only_storages is true');
   if (anyFolder)
     refuse(
       'clients may change no knowledge base while session_folders is "any"; a list of folders is needed',
@@ -71,23 +74,29 @@ export async function applyChanges(
   return own === undefined ? apply() : own.inOrder(apply);
 }
 
-/** Removes records for good. @throws RecordNotFound, DuplicateRecordId */
+/** Removes records for good, in the client's turn to build. @throws RecordNotFound, DuplicateRecordId */
 export async function forgetRecords(
   storage: SearchableStorage,
   ids: readonly string[],
+  account: Account,
   signal: AbortSignal,
 ): Promise<UpdateResult> {
   const own = inlineStorageOf(storage);
-  try {
-    return await storage.forget(ids, { signal });
-  } catch (error) {
-    throw changeError(error);
-  } finally {
-    own?.settle();
-  }
+  const forget = async () => {
+    const end = await account.enter('build', signal);
+    try {
+      return await storage.forget(ids, { signal });
+    } catch (error) {
+      throw changeError(error);
+    } finally {
+      end();
+      own?.settle();
+    }
+  };
+  return own === undefined ? forget() : own.inOrder(forget);
 }
 
-/** The storage at a version, for a reader. The newest one is the storage itself. @throws VersionGone */
+/** Returns a storage as it is at a version, the newest by default. Release it. @throws VersionGone */
 export function atVersion(
   storage: SearchableStorage,
   asOf: number | string | undefined,

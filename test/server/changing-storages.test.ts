@@ -177,6 +177,7 @@ describe('a storage that changes', () => {
       {},
       { session_folders: [folder] },
       { storage_writes: 'files', session_folders: 'any' },
+      { storage_writes: 'files', session_folders: [folder], read_only_storages: true },
     ]) {
       const { session, server } = await opened(config);
       expect((await refusal(session.updateEmbeddedStringStorage({ name, add }))).code).toBe(8012);

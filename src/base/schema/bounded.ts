@@ -143,7 +143,7 @@ export function stringArrays(most: number, bounds: StringBounds & { readonly mos
 
 type Strings<Item> = z.ZodType<Item[], Item[]>;
 
-/** An array of which only the first mistake is reported. `docs`: what its JSON Schema says. */
+/** Returns a schema of an array that reports only its first mistake. `docs`: its JSON Schema. */
 export function listWith(find: (value: readonly unknown[]) => Mistake | undefined, docs: z.core.GlobalMeta) {
   return z
     .array(z.unknown())

@@ -2,6 +2,7 @@ import { dirname, relative, resolve, sep } from 'node:path';
 import { Client } from '../../client/index.js';
 import { configSchema, type ServerConfig } from '../../config/schema.js';
 import { lastOptions } from '../../knowledge/folder/last-options.js';
+import { isWithin } from '../../knowledge/folder/place.js';
 import { type FolderIndex, indexFolder } from '../../knowledge/index.js';
 import { createLog } from '../../log/log.js';
 import { LorekeepServer } from '../../server/server.js';
@@ -167,11 +168,6 @@ function commonFolder(folders: readonly string[]): string {
     }
   }
   return common;
-}
-
-function isWithin(path: string, folder: string): boolean {
-  const inside = relative(folder, path);
-  return inside === '' || (inside !== '..' && !inside.startsWith(`..${sep}`) && resolve(inside) !== inside);
 }
 
 /** Warnings of the server go to stderr, a line each. */

@@ -128,7 +128,8 @@ export async function indexOf(folder: string): Promise<IndexedFolder | undefined
   return (await indexedFolders()).find((index) => index.folder === at);
 }
 
-function isWithin(path: string, folder: string): boolean {
+/** Whether a path is a folder, or in it. */
+export function isWithin(path: string, folder: string): boolean {
   const inside = relative(folder, path);
   return inside === '' || (inside !== '..' && !inside.startsWith(`..${sep}`) && resolve(inside) !== inside);
 }
