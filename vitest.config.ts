@@ -43,6 +43,7 @@ export default defineConfig({
     // Against tests that hang, on machines however slow and busy: no test is about time.
     testTimeout: 180_000,
     hookTimeout: 180_000,
+    expect: { poll: { timeout: 60_000 } },
     projects: [
       {
         extends: true,
@@ -51,7 +52,11 @@ export default defineConfig({
           name: 'addon',
           pool: 'forks',
           include: withAddon,
-          setupFiles: ['test/helpers/neutral-environment.ts', 'test/helpers/watchdog.ts'],
+          setupFiles: [
+            'test/helpers/patience.ts',
+            'test/helpers/neutral-environment.ts',
+            'test/helpers/watchdog.ts',
+          ],
         },
       },
       {
@@ -60,7 +65,11 @@ export default defineConfig({
           name: 'plain',
           pool: 'threads',
           include: withoutAddon,
-          setupFiles: ['test/helpers/neutral-environment.ts', 'test/helpers/without-addon.ts'],
+          setupFiles: [
+            'test/helpers/patience.ts',
+            'test/helpers/neutral-environment.ts',
+            'test/helpers/without-addon.ts',
+          ],
         },
       },
       {
@@ -69,7 +78,7 @@ export default defineConfig({
           name: 'bench',
           pool: 'forks',
           include: ['bench/test/*.test.ts'],
-          setupFiles: ['test/helpers/neutral-environment.ts'],
+          setupFiles: ['test/helpers/patience.ts', 'test/helpers/neutral-environment.ts'],
         },
       },
     ],

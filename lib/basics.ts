@@ -5,14 +5,17 @@ export { AnyLorekeepError, LorekeepError, messageOf } from './boundary/errors.js
 export { onAbort } from './boundary/on-abort.js';
 export { type Option, type Options, snakeCase } from './boundary/option.js';
 export type {
+  ImportanceOptions,
   RankingFields,
   RankingOptions,
+  RecencyOptions,
   ResultFields,
   ResultOptions,
   SamplingFields,
 } from './boundary/options.gen.js';
 export { bundledError, packageFolder, versionOfPackage } from './boundary/own-package.js';
 export { type NextSlice, Slices } from './boundary/slices.js';
+export { cacheFolder } from './devices/settings-cache.js';
 export { samplingOptions } from './generation/sampling-options.js';
 export type { FileFacts } from './os/file-facts.js';
 export * from './os/file-stamp.js';

@@ -63,6 +63,7 @@ export type {
   Prompt,
   RenderedPrompt,
   RenderOptions,
+  TokenLogprob,
   TokenLogprobs,
   Usage,
 } from './generation/generation.js';
@@ -141,3 +142,21 @@ export {
   type VectorSearchOptions,
   type VectorType,
 } from './search/vector-index.js';
+export {
+  type LoadRecogniserOptions,
+  type RecognisedSpeech,
+  type RecogniseOptions,
+  SpeechRecogniser,
+  type SpeechRecogniserFacts,
+  type SpeechWord,
+} from './speech/speech-recogniser.js';
+export {
+  VoiceDetector,
+  type VoiceDetectorFacts,
+  type VoiceEnded,
+  type VoiceEvent,
+  type VoiceOptions,
+  type VoiceResult,
+  type VoiceStarted,
+  VoiceStream,
+} from './speech/voice-detector.js';

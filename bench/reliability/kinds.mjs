@@ -15,6 +15,7 @@ import { frames } from './frames/frames.mjs';
 import { heap } from './heap/heap.mjs';
 import { kills } from './kills/kills.mjs';
 import { machine } from './machine/machine.mjs';
+import { readers } from './readers/readers.mjs';
 
-export const kinds = [kills, files, frames, fields, escapes, attacks, heap, machine];
+export const kinds = [kills, files, frames, fields, escapes, attacks, heap, readers, machine];
 export const kindNames = kinds.map(({ name }) => name);

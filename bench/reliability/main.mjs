@@ -5,7 +5,7 @@
 //
 // --count and --minutes bound each kind; 0 is the kind's own (kinds.mjs). --short is what `npm test` runs, in some two minutes. --publish
 // puts the results into docs/measurements/reliability.md, in place of earlier ones of the same kinds; --add adds them to those, for runs in parts with
-// other seeds. `npm run bench -- --only reliability` runs all kinds. --cases, for attacks or heap alone, picks attacks whose name contains the
+// other seeds. `npm run bench -- --only reliability` runs all kinds. --cases, for attacks, heap or readers alone, picks those whose name contains the
 // text, and publishes nothing. The exit status is 1 when anything went wrong. What is tried follows from the seed; when it happens does not.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -32,8 +32,10 @@ await runTrial('reliability', options, async ({ kinds, publish: publishing, add,
   const chosen = kinds === '' ? kindNames : kinds.split(',');
   const unknown = chosen.find((name) => !kindNames.includes(name));
   if (unknown !== undefined) throw new OptionError(`--kinds ${unknown}: there are ${kindNames.join(', ')}`);
-  if (values.cases !== '' && (!['attacks', 'heap'].includes(kinds) || publishing || add))
-    throw new OptionError('--cases: give --kinds attacks or heap with it, and neither --publish nor --add');
+  if (values.cases !== '' && (!['attacks', 'heap', 'readers'].includes(kinds) || publishing || add))
+    throw new OptionError(
+      '--cases: give --kinds attacks, heap or readers with it, and neither --publish nor --add',
+    );
   const folder = mkdtempSync(join(tmpdir(), 'lorekeep-reliability-'));
   try {
     const results = await runKinds(chosen, { ...values, folder, say: (line) => console.log(line) });

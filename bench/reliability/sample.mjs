@@ -163,6 +163,7 @@ const slowPatterns = `${'[a-z\\x{100}-\\x{10ffff}]'.repeat(35)}\n${'(\\p{L}+\\s*
 export const settingsOf = (sample) => ({
   models_catalog_path: sample.at('models.json'),
   log_level: 'info',
+  memories_dir: sample.at('memories'),
   engines: { llm_engine: { inference: { runtime: 'decoder' } } },
 });
 

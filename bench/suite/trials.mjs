@@ -171,6 +171,18 @@ export const trials = [
     quick: { args: ['--minutes', '3'], minutes: 4, limit: 10 },
   },
   {
+    name: 'speech',
+    what: 'detection of voice and speech to text, beside onnxruntime, sherpa-onnx, whisper.cpp and faster-whisper: docs/measurements/speech.md',
+    program: 'speech/speech.mjs',
+    onRequest: true,
+    full: { args: [], minutes: 25, limit: 90 },
+    quick: {
+      args: ['--scenes', '1', '--words', '60', '--clips', '5', '--rounds', '1'],
+      minutes: 2,
+      limit: 15,
+    },
+  },
+  {
     name: 'monitor',
     what: 'cost of the monitor to a loaded server, alone and with a page, against the same server without',
     program: 'server/monitor.mjs',

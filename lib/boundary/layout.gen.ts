@@ -34,8 +34,9 @@ export const consumerClasses = ['interactive_visible', 'interactive_buffered', '
 export const grammarMatches = ['refused', 'beginning', 'conforms'] as const;
 
 // The head of a storage search result: ns that the search held this thread, hits, then the plan.
-// scoreWeight is NaN unless the legs were fused by scores, floor without a dense query or hits; the
-// times are in ms. Of each hit a StorageHit follows, and one number per field.
+// scoreWeight is NaN unless the legs were fused by scores, feedback without feedback, floor without
+// a dense query or hits; the times are in ms. Of each hit a StorageHit follows, and one number per
+// field.
 export const storageResult = {
   held: 0,
   hits: 1,
@@ -49,13 +50,15 @@ export const storageResult = {
   terms: 9,
   scored: 10,
   scoreWeight: 11,
-  floor: 12,
-  filterMs: 13,
-  denseMs: 14,
-  lexicalMs: 15,
-  fusionMs: 16,
-  version: 17,
-  numbers: 18,
+  feedback: 12,
+  feedbackAdded: 13,
+  floor: 14,
+  filterMs: 15,
+  denseMs: 16,
+  lexicalMs: 17,
+  fusionMs: 18,
+  version: 19,
+  numbers: 20,
 } as const;
 
 // The numbers of a hit of a storage search. NaN: absent.

@@ -19,7 +19,7 @@ export interface LoadProblem {
   remedy?: string;
 }
 
-const isOwnLibrary = /^lib(?:llama|ggml)/;
+const isOwnLibrary = /^lib(?:lorekeep-|ggml)/;
 
 /** Explains the dynamic linker's message, the system's only report; undefined if the message is unknown. */
 export function explainLinkerError(message: string): LoadProblem | undefined {

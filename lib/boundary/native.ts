@@ -30,6 +30,7 @@ import type {
 import type { NativeEmbeddingModel, NativeKnownSettings, NativeReranker } from './native/models.js';
 import type { NativeEmbeddingRows, NativeRecords } from './native/records.js';
 import type { NativeSchedulerSettings, SchedulerStats } from './native/scheduler.js';
+import type { NativeRecogniser, NativeVoiceDetector } from './native/speech.js';
 import type { NativeStorage } from './native/storage.js';
 import type { NativeLongStep } from './native/watch.js';
 
@@ -137,6 +138,20 @@ export interface NativeBinding {
     cancel: NativeCancelToken | undefined,
     progress: NativeProgress | undefined,
   ): Promise<NativeReranker>;
+  loadVoiceDetector(
+    path: string,
+    options: object,
+    cancel: NativeCancelToken | undefined,
+    progress: NativeProgress | undefined,
+  ): Promise<NativeVoiceDetector>;
+  loadRecogniser(
+    path: string,
+    options: { threads: number; gpu: boolean },
+    cancel: NativeCancelToken | undefined,
+    progress: NativeProgress | undefined,
+  ): Promise<NativeRecogniser>;
+  /** ISO 639-1 codes. */
+  speechLanguages(): string[];
   loadLanguageModel(
     path: string,
     options: NativeLanguageModelOptions,
@@ -230,15 +245,40 @@ export interface NativeBinding {
   lockFile(path: string): NativeHandle;
   identifyFile(path: string, cancel: NativeCancelToken | undefined): Promise<FileContent>;
 
-  /** `key` identifies everything besides the text that embeddings depend on; a file with another key is ignored. */
+  /**
+   * `key` identifies everything besides the text that embeddings depend on; a file with another key is ignored. The first file that has
+   * a text wins, and `refusal` is about the first file.
+   */
   matchEmbeddings(
     records: NativeRecords,
     dimension: number,
-    path: string | undefined,
+    paths: readonly string[],
     key: string,
     truncatedToo: boolean,
     cancel: NativeCancelToken | undefined,
   ): Promise<NativeEmbeddingRows>;
+  /** The embeddings that files have of whole texts: positions of the texts, and a row for each. Files that cannot be used are left out. */
+  findEmbeddings(
+    texts: NativeTextArena,
+    dimension: number,
+    paths: readonly string[],
+    key: string,
+    cancel: NativeCancelToken | undefined,
+  ): Promise<{ texts: Uint32Array; vectors: Float32Array }>;
+  /** Writes the rows of files and of texts without those of `dropped`, nothing for none; resolves to their number. */
+  uniteEmbeddings(
+    path: string,
+    parts: {
+      files: readonly string[];
+      texts: NativeTextArena;
+      vectors: Float32Array;
+      dropped: NativeTextArena;
+    },
+    dimension: number,
+    key: string,
+    cancel: NativeCancelToken | undefined,
+    owner: FileOwner | undefined,
+  ): Promise<number>;
   /** Consumes the rows, even if it fails. */
   indexEmbeddings(
     rows: NativeEmbeddingRows,
@@ -290,6 +330,9 @@ export const nativeExports = [
   'tokenize',
   'loadEmbeddingModel',
   'loadReranker',
+  'loadVoiceDetector',
+  'loadRecogniser',
+  'speechLanguages',
   'loadLanguageModel',
   'estimateLanguageModel',
   'checkGrammar',
@@ -312,6 +355,8 @@ export const nativeExports = [
   'lockFile',
   'identifyFile',
   'matchEmbeddings',
+  'findEmbeddings',
+  'uniteEmbeddings',
   'indexEmbeddings',
   'removeStrays',
   'checkDestination',

@@ -3,7 +3,8 @@ import type { Option, Options } from './option.js';
 
 /** Checks a value and returns it as C++ gets it. @throws INVALID_ARGUMENT */
 export function optionNumber(name: string, option: Option, value: unknown): number {
-  const { kind, min = 0, max, above, choices } = option;
+  const { kind, min = 0, max, above, choices, alone } = option;
+  if (alone !== undefined && typeof value === 'boolean') return value ? alone : min;
   if (kind === 'integer') return integerArgument(name, value as number, min, min, max as number);
   if (kind === 'boolean') return booleanArgument(name, value as boolean, false) ? 1 : 0;
   if (choices !== undefined) return choices.indexOf(choiceArgument(name, value as string, '', choices));
@@ -18,8 +19,7 @@ export function optionsCheck(options: Options, prefix = ''): (given: object) => 
   return (given) => {
     for (const [name, option] of checked) {
       const value = (given as Record<string, unknown>)[name];
-      const isSwitch = option.alone !== undefined && typeof value === 'boolean';
-      if (value !== undefined && !isSwitch) optionNumber(`${prefix}${name}`, option, value);
+      if (value !== undefined) optionNumber(`${prefix}${name}`, option, value);
     }
   };
 }

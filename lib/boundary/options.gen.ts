@@ -42,6 +42,24 @@ export interface LexicalOptions {
   synonyms?: readonly (readonly string[])[] | undefined;
 }
 
+/** Newer records score higher: docs/concepts/search.md. `{}` takes its defaults. */
+export interface RecencyOptions {
+  /** Field with the time of a record: an int field with a format. Default time. */
+  field?: string | undefined;
+  /** Seconds in which the recency of a record halves. 1 to 10,000,000,000, default 604800. */
+  halfLifeS?: number | undefined;
+  /** Share of the score that depends on it. 0 to 1, default 0.2. */
+  weight?: number | undefined;
+}
+
+/** More important records score higher: docs/concepts/search.md. `{}` takes its defaults. */
+export interface ImportanceOptions {
+  /** Field with the importance of a record, 0 to 1. Default importance. */
+  field?: string | undefined;
+  /** Share of the score that depends on it. 0 to 1, default 0.2. */
+  weight?: number | undefined;
+}
+
 /** How records are ranked. */
 export interface RankingOptions {
   /** Search by meaning, by words, or by both. Default hybrid, or dense for a config that does not say. */
@@ -64,8 +82,17 @@ export interface RankingOptions {
   rrf?: FusionOptions | undefined;
   /** Fusion by scores in hybrid mode: score = weight * dense score + (1 - weight) * lexical score. */
   scores?: ScoreFusionOptions | undefined;
+  /**
+   * Weight of the embeddings of the best two hits: the query moves towards them, and the candidates are ranked
+   * again. 0: no feedback (docs/concepts/search.md). 0 to 2, default 0.
+   */
+  feedback?: boolean | number | undefined;
   /** Minimum relevance of the hits; the others are dropped. 0 to 1. */
   minScore?: number | undefined;
+  /**
+   * Minimum relevance of the best hit: if it has less, nothing relevant was found, and there are no hits. 0 to 1.
+   */
+  minBest?: number | undefined;
   /** How the lexical leg reads the text: docs/concepts/lexical-search.md. Refused in dense mode. */
   lexical?: LexicalOptions | undefined;
 }
@@ -104,8 +131,15 @@ export interface RankingFields {
     /** Depth of each leg, never less than `top_k`. */
     candidates?: number | undefined;
   } | undefined;
+  /**
+   * Weight of the embeddings of the best two hits: the query moves towards them, and the candidates are ranked
+   * again. 0: no feedback (docs/concepts/search.md).
+   */
+  feedback?: number | undefined;
   /** Minimum relevance of the hits; the others are dropped. */
   min_score?: number | undefined;
+  /** Minimum relevance of the best hit: if it has less, nothing relevant was found, and there are no hits. */
+  min_best?: number | undefined;
   /** How the lexical leg reads the text: docs/concepts/lexical-search.md. Refused in dense mode. */
   lexical?: {
     /** extended: "phrases", prefixes (word*), +required and -excluded words count. */
@@ -138,6 +172,10 @@ export interface ResultOptions {
   context?: number | undefined;
   /** Field whose value the records around a hit share with it. Default `path` if there is such a field. */
   contextField?: string | undefined;
+  /** Newer records score higher: docs/concepts/search.md. `{}` takes its defaults. */
+  recency?: RecencyOptions | undefined;
+  /** More important records score higher: docs/concepts/search.md. `{}` takes its defaults. */
+  importance?: ImportanceOptions | undefined;
 }
 
 /** How the hits are chosen from the ranking. In frames. */
@@ -157,6 +195,22 @@ export interface ResultFields {
   context?: number | undefined;
   /** Field whose value the records around a hit share with it. */
   context_field?: string | undefined;
+  /** Newer records score higher: docs/concepts/search.md. `{}` takes its defaults. */
+  recency?: {
+    /** Field with the time of a record: an int field with a format. */
+    field?: string | undefined;
+    /** Seconds in which the recency of a record halves. */
+    half_life_s?: number | undefined;
+    /** Share of the score that depends on it. */
+    weight?: number | undefined;
+  } | undefined;
+  /** More important records score higher: docs/concepts/search.md. `{}` takes its defaults. */
+  importance?: {
+    /** Field with the importance of a record, 0 to 1. */
+    field?: string | undefined;
+    /** Share of the score that depends on it. */
+    weight?: number | undefined;
+  } | undefined;
 }
 
 /** Corrects relevance: log odds = offset + slope * estimated log odds. */
@@ -221,7 +275,9 @@ export function searchNumbers(given: RankingOptions & { calibration?: Calibratio
     given.rrf?.candidates === undefined ? given.scores?.candidates === undefined ? usual.rrf?.candidates === undefined ? Number.NaN : optionNumber('rrf.candidates', numberedOptions.rrf.fields.candidates, usual.rrf?.candidates) : optionNumber('scores.candidates', numberedOptions.scores.fields.candidates, given.scores?.candidates) : optionNumber('rrf.candidates', numberedOptions.rrf.fields.candidates, given.rrf?.candidates),
     given.scores?.weight === undefined ? 0.6 : optionNumber('scores.weight', numberedOptions.scores.fields.weight, given.scores?.weight),
     given.scores?.adapt === undefined ? usual.scores?.adapt === undefined ? Number.NaN : optionNumber('scores.adapt', numberedOptions.scores.fields.adapt, usual.scores?.adapt) : optionNumber('scores.adapt', numberedOptions.scores.fields.adapt, given.scores?.adapt),
+    given.feedback === undefined ? usual.feedback === undefined ? Number.NaN : optionNumber('feedback', numberedOptions.feedback, usual.feedback) : optionNumber('feedback', numberedOptions.feedback, given.feedback),
     given.minScore === undefined ? usual.minScore === undefined ? Number.NaN : optionNumber('minScore', numberedOptions.minScore, usual.minScore) : optionNumber('minScore', numberedOptions.minScore, given.minScore),
+    given.minBest === undefined ? usual.minBest === undefined ? Number.NaN : optionNumber('minBest', numberedOptions.minBest, usual.minBest) : optionNumber('minBest', numberedOptions.minBest, given.minBest),
     given.calibration?.offset === undefined ? 0 : optionNumber('calibration.offset', numberedOptions.calibration.fields.offset, given.calibration?.offset),
     given.calibration?.slope === undefined ? 1 : optionNumber('calibration.slope', numberedOptions.calibration.fields.slope, given.calibration?.slope),
   ];

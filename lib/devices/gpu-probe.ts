@@ -7,7 +7,7 @@ import { packageFolder } from '../boundary/addon-files.js';
 import { addonFile, binding } from '../boundary/binding.js';
 import { explainLinkerError } from '../boundary/load-failure.js';
 import type { NativeGpuDevice } from '../boundary/native.js';
-import { isSingleExecutable } from '../boundary/own-package.js';
+import { isSingleExecutable, versionOfPackage } from '../boundary/own-package.js';
 import { replaceFile } from '../os/own-file.js';
 import { readRegular } from '../os/regular-file.js';
 import type { GpuPlugin } from './gpu-plugin.js';
@@ -70,14 +70,36 @@ function lasts(probe: GpuProbe): boolean {
     : probe.outcome === 'failed' && probe.passing !== true;
 }
 
-/** A plugin that is not the published file is not loaded. */
+/**
+ * A plugin that is not the published file, or that uses another package's ggml, is not loaded. That ggml may be in the
+ * process already, and structures of two versions crash each other.
+ */
 async function contradiction({ file, sha256 }: GpuPlugin): Promise<GpuProbe | undefined> {
-  if (sha256 === undefined) return undefined;
+  const { hash, hasOurs, hasOther } = await inspect(file);
+  if (sha256 !== undefined && hash !== sha256)
+    return { outcome: 'failed', reason: `${file} has SHA-256 ${hash}, and its package states ${sha256}` };
+  if (hasOurs || !hasOther) return undefined;
+  const reason = `${file} was built for another package: it does not use ${ggmlLibrary()}`;
+  return { outcome: 'version', reason };
+}
+
+/** Name of this version's ggml library in the files that use it, without beginning and ending (native/cmake/LlamaCpp.cmake). */
+const ggmlLibrary = () => `lorekeep-${versionOfPackage(packageFolder())}-ggml-base`;
+
+/** Reads a plugin once: its SHA-256, and whether it names our ggml library or another one. */
+async function inspect(file: string): Promise<{ hash: string; hasOurs: boolean; hasOther: boolean }> {
   const hash = createHash('sha256');
-  for await (const chunk of createReadStream(file)) hash.update(chunk as Buffer);
-  const actual = hash.digest('hex');
-  if (actual === sha256) return undefined;
-  return { outcome: 'failed', reason: `${file} has SHA-256 ${actual}, and its package states ${sha256}` };
+  const ours = ggmlLibrary();
+  let before = Buffer.alloc(0);
+  let [hasOurs, hasOther] = [false, false];
+  for await (const chunk of createReadStream(file) as AsyncIterable<Buffer>) {
+    hash.update(chunk);
+    const bytes = Buffer.concat([before, chunk]);
+    hasOurs ||= bytes.includes(ours);
+    hasOther ||= bytes.includes('ggml-base');
+    before = bytes.subarray(-ours.length);
+  }
+  return { hash: hash.digest('hex'), hasOurs, hasOther };
 }
 
 function runProbe(file: string, environment: NodeJS.ProcessEnv): Promise<GpuProbe> {

@@ -3,6 +3,7 @@ import { binding } from '../boundary/binding.js';
 import { LorekeepError, translateError } from '../boundary/errors.js';
 import type { NativeSchedulerSettings, SchedulerStats } from '../boundary/native.js';
 import { describe } from '../boundary/native-call.js';
+import { restMerges } from '../search/background-merges.js';
 
 export type { SchedulerClassStats, SchedulerStats } from '../boundary/native.js';
 
@@ -71,7 +72,8 @@ export const scheduler = {
 
 /**
  * Sets how much the inference thread rests, so that another program (a game) gets its share of the processor: after each
- * step it pauses for `level` times the shortest `maxPauseMs` of the classes in the step. 0, the default, is no pause.
+ * step it pauses for `level` times the shortest `maxPauseMs` of the classes in the step. 0, the default, is no pause. Above 0,
+ * storages do not merge their parts in the background.
  * @throws INVALID_ARGUMENT: not a number from 0 to 1
  */
 export function setThrottle(level: number): void {
@@ -82,6 +84,7 @@ export function setThrottle(level: number): void {
     });
   }
   call(() => binding.setThrottle(level));
+  restMerges(level > 0);
 }
 
 function call<T>(native: () => T): T {

@@ -36,10 +36,11 @@ const maxEntries = 200;
 /** Largest file in bytes: far more than `maxEntries` need. */
 const maxBytes = 4 * 1024 * 1024;
 
-/** Returns the folder for files that can be recreated: LOREKEEP_CACHE, else the platform's cache folder. */
+/** Returns the folder for files that can be recreated: LOREKEEP_CACHE, else LOREKEEP_STATE, else the platform's cache folder. */
 export function cacheFolder(): string {
-  const { LOREKEEP_CACHE, XDG_CACHE_HOME, LOCALAPPDATA } = process.env;
+  const { LOREKEEP_CACHE, LOREKEEP_STATE, XDG_CACHE_HOME, LOCALAPPDATA } = process.env;
   if (LOREKEEP_CACHE) return LOREKEEP_CACHE;
+  if (LOREKEEP_STATE) return resolve(LOREKEEP_STATE, 'cache');
   if (process.platform === 'win32')
     return join(LOCALAPPDATA || join(userHome(), 'AppData', 'Local'), 'lorekeep');
   if (process.platform === 'darwin') return join(userHome(), 'Library', 'Caches', 'lorekeep');

@@ -107,7 +107,7 @@ export class EmbeddingModel extends ModelHandle<NativeEmbeddingModel> {
     if (typeof text !== 'string') {
       throw new LorekeepError('INVALID_ARGUMENT', `text: a string is expected, not ${describe(text)}`);
     }
-    return this.run(signal, (native) => native.tokens(text));
+    return this.run(signal, (native, cancel) => native.tokens(text, cancel));
   }
 
   /** Returns the number of tokens in a text, special tokens included. */

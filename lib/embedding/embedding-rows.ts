@@ -11,6 +11,8 @@ export interface MatchEmbeddingsOptions extends CallOptions {
   dimension: number;
   /** Path of the cache file, which may be absent. Default: none. */
   path?: string | undefined;
+  /** Further cache files, for texts that the first one does not have. Default: none. */
+  more?: readonly string[] | undefined;
   /** Identifies everything besides the text that an embedding depends on: model, prefix, context size. */
   key: string;
   /** Whether to reuse embeddings of truncated texts. Default false. */
@@ -44,14 +46,14 @@ export class EmbeddingRows extends Handle<NativeEmbeddingRows> {
    * and `refusal` gives the reason. @throws CANCELLED, OUT_OF_MEMORY
    */
   static async match(records: Records, options: MatchEmbeddingsOptions): Promise<EmbeddingRows> {
-    const { path, key, truncated = false, signal } = options;
+    const { path, more = [], key, truncated = false, signal } = options;
     const dimension = dimensionArgument(options.dimension);
-    const file = path === undefined ? undefined : stringArgument('path', path);
+    const files = path === undefined ? [] : [stringArgument('path', path), ...more];
     return callNative(
       signal,
       async (cancel) =>
         new EmbeddingRows(
-          await binding.matchEmbeddings(records.handle, dimension, file, key, truncated, cancel),
+          await binding.matchEmbeddings(records.handle, dimension, files, key, truncated, cancel),
         ),
     );
   }
@@ -147,5 +149,19 @@ export class EmbeddingRows extends Handle<NativeEmbeddingRows> {
   async save(path: string, options: CallOptions & { owner?: FileOwner | undefined } = {}): Promise<void> {
     const file = stringArgument('path', path);
     return this.run(options.signal, (native, cancel) => native.save(file, cancel, options.owner));
+  }
+
+  /**
+   * Writes the embeddings of other cache files whose texts no record has to `path`, nothing for none. Returns their number.
+   * @throws as save()
+   */
+  async saveOthers(
+    path: string,
+    files: readonly string[],
+    options: CallOptions & { owner?: FileOwner | undefined } = {},
+  ): Promise<number> {
+    return this.run(options.signal, (native, cancel) =>
+      native.saveOthers(path, files, cancel, options.owner),
+    );
   }
 }

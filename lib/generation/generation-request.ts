@@ -16,7 +16,6 @@ import { type Sampling, samplingNumbers } from '../boundary/options.gen.js';
 import { Prefix } from './prefix.js';
 import { apostrophes, quotationMarks } from './quotation-marks.js';
 import { samplingOptions } from './sampling-options.js';
-import { schemaGrammar } from './schema-grammar.js';
 
 /**
  * Who consumes a reply. `interactive_visible` (default): somebody reads it as it appears; `interactive_buffered`: somebody
@@ -189,7 +188,7 @@ function replyArgument({ schema, grammar, quotes }: GenerateRequest) {
   const given = Object.entries({ schema, grammar, quotes }).filter(([, value]) => value !== undefined);
   if (given.length > 1) refuse(given[1]?.[0] as string, `it cannot be combined with ${given[0]?.[0]}`);
   return {
-    grammar: schema === undefined ? grammar : schemaGrammar(schema),
+    grammar,
     quotes: quotesArgument(quotes),
   };
 }
@@ -214,7 +213,7 @@ const requestFields = {
   drafts: true,
 } satisfies Record<keyof GenerateRequest, true>;
 
-/** Checks a request and converts it for the addon. @throws INVALID_ARGUMENT with the field */
+/** Checks a request and converts it for the addon, apart from its schema. @throws INVALID_ARGUMENT with the field */
 export function nativeRequest(request: GenerateRequest, vocabularySize: number): NativeGenerationRequest {
   refuseUnknownFields('request', request, requestFields);
   const { deadlineMs, logprobs, seed, prefix, maxReplyTokens } = request;

@@ -1,9 +1,11 @@
 import { AbortError, translateError } from '../boundary/errors.js';
-import type { NativeGenerationResult, NativeLanguageModel } from '../boundary/native.js';
+import type { NativeGenerationResult, NativeLanguageModel, NativeLogprobs } from '../boundary/native.js';
 import { signalArgument } from '../boundary/native-call.js';
 import { onAbort } from '../boundary/on-abort.js';
 import { type GenerateRequest, nativeRequest } from './generation-request.js';
+import { logprobsOf, type TokenLogprobs } from './logprobs.js';
 import { Prefix } from './prefix.js';
+import { schemaGrammar } from './schema/schema-grammar.js';
 
 export type {
   ChatMessage,
@@ -13,13 +15,16 @@ export type {
   RenderedPrompt,
   RenderOptions,
 } from './generation-request.js';
+export type { TokenLogprob, TokenLogprobs } from './logprobs.js';
 
 /** A part of a reply. The pieces concatenate to the result's `text` and `thinking`; none ends inside a character. */
 export interface Piece {
   /** Part of the reply, or of the thinking before it. */
   kind: 'text' | 'thinking';
-  /** Text since the piece before. */
+  /** Text since the piece before. Empty in a piece that has log-probabilities alone. */
   text: string;
+  /** Of tokens of the reply, if asked for. The text of the last ones may be in later pieces. */
+  logprobs?: TokenLogprobs[] | undefined;
 }
 
 /** Numbers of tokens. */
@@ -70,16 +75,6 @@ export interface GenerationTiming {
  */
 export type Finish = 'stop' | 'stop_string' | 'length' | 'context' | 'cancelled' | 'deadline';
 
-/** Natural logarithms. */
-export interface TokenLogprobs {
-  /** The chosen token. */
-  token: number;
-  /** Its log-probability. */
-  logprob: number;
-  /** Most likely first. */
-  top: readonly { token: number; logprob: number }[];
-}
-
 export interface GenerationResult {
   /** The reply, without thinking. */
   text: string;
@@ -115,6 +110,7 @@ export interface Generation extends AsyncIterable<Piece> {
 function toResult(native: NativeGenerationResult, logprobs: boolean): GenerationResult {
   const { promptTokens, cachedTokens, computedTokens, draftedTokens, acceptedTokens, ...timing } =
     native.numbers;
+  let made: TokenLogprobs[] | undefined;
   return {
     text: native.text,
     thinking: native.thinking,
@@ -129,16 +125,36 @@ function toResult(native: NativeGenerationResult, logprobs: boolean): Generation
     timing,
     seed: native.seed,
     tokens: native.tokens,
-    logprobs: logprobs
-      ? native.logprobs.map(([own, ...top]) => ({ ...(own as { token: number; logprob: number }), top }))
-      : undefined,
+    // Made when somebody asks: a long reply has many alternatives, and its pieces had them before.
+    get logprobs() {
+      made ??= logprobs ? [...logprobsOf(native.logprobs ?? noLogprobs)].flat() : undefined;
+      return made;
+    },
   };
+}
+
+const noLogprobs: NativeLogprobs = {
+  counts: new Uint32Array(),
+  tokens: new Int32Array(),
+  values: new Float32Array(),
+  ends: new Uint32Array(),
+  bytes: new Uint8Array(),
+};
+
+/** A piece as the addon gives it. */
+interface NativePiece {
+  readonly kind: Piece['kind'];
+  text: string;
+  readonly scores: NativeLogprobs | undefined;
 }
 
 /** The pieces of one generation, between the addon, which pushes, and one reader, who pulls. */
 class PieceQueue implements AsyncIterator<Piece> {
   readonly #cancel: () => void;
-  readonly #pieces: Piece[] = [];
+  readonly #pieces: NativePiece[] = [];
+  /** Parts of the log-probabilities of the first piece. */
+  #parts: Iterator<TokenLogprobs[], void> | undefined;
+  #part: TokenLogprobs[] | undefined;
   #end: { error?: unknown } | undefined;
   #waiting: (() => void)[] = [];
 
@@ -146,10 +162,11 @@ class PieceQueue implements AsyncIterator<Piece> {
     this.#cancel = cancel;
   }
 
-  push(piece: Piece): void {
+  push(piece: NativePiece): void {
     const last = this.#pieces.at(-1);
     // A reader who is behind gets larger pieces.
-    if (last?.kind === piece.kind) last.text += piece.text;
+    const joins = last?.kind === piece.kind && last.scores === undefined && piece.scores === undefined;
+    if (joins) last.text += piece.text;
     else this.#pieces.push(piece);
     this.#wake();
   }
@@ -161,7 +178,7 @@ class PieceQueue implements AsyncIterator<Piece> {
 
   async next(): Promise<IteratorResult<Piece>> {
     for (;;) {
-      const piece = this.#pieces.shift();
+      const piece = this.#next();
       if (piece !== undefined) return { done: false, value: piece };
       if (this.#end !== undefined) {
         if ('error' in this.#end) throw this.#end.error;
@@ -171,6 +188,24 @@ class PieceQueue implements AsyncIterator<Piece> {
         this.#waiting.push(resolve);
       });
     }
+  }
+
+  /** The next piece. One with many log-probabilities becomes several, with the text in the last one. */
+  #next(): Piece | undefined {
+    const [first] = this.#pieces;
+    if (first === undefined) return undefined;
+    const { kind, text, scores } = first;
+    if (scores !== undefined) {
+      this.#parts ??= logprobsOf(scores);
+      const logprobs = this.#part ?? (this.#parts.next().value || []);
+      this.#part = this.#parts.next().value || undefined;
+      if (this.#part !== undefined) return { kind, text: '', logprobs };
+      this.#parts = undefined;
+      this.#pieces.shift();
+      return { kind, text, logprobs };
+    }
+    this.#pieces.shift();
+    return { kind, text };
   }
 
   async return(): Promise<IteratorResult<Piece>> {
@@ -230,7 +265,7 @@ export function startGeneration(
   const [signal] = ends;
   signalArgument(signal);
   const native = nativeRequest(request, vocabularySize);
-  const { prefix, logprobs } = request;
+  const { prefix, logprobs, schema } = request;
   let cancelNative: (() => void) | undefined;
   let cancelled = false;
   const cancel = () => {
@@ -239,10 +274,15 @@ export function startGeneration(
   };
   const queue = new PieceQueue(cancel);
   const result = run(async (model) => {
+    const grammar = schema === undefined ? native.grammar : await schemaGrammar(schema);
     if (signal?.aborted) throw new AbortError(signal.reason);
     prefix?.requireOpen(model);
-    const [promise, stop] = model.generate(native, (text, thinking) =>
-      queue.push({ kind: thinking ? 'thinking' : 'text', text }),
+    const [promise, stop] = model.generate({ ...native, grammar }, (text, thinking, scores) =>
+      queue.push({
+        kind: thinking ? 'thinking' : 'text',
+        text,
+        scores,
+      }),
     );
     cancelNative = stop;
     if (cancelled) stop();

@@ -182,6 +182,18 @@ export class LanguageModel extends ModelHandle<NativeLanguageModel> {
     return parts;
   }
 
+  /**
+   * Removes every prompt and reply from the KV cache that has one of the texts, whatever their blanks and the case of ASCII letters.
+   * Those of requests under way go with their end; an open Prefix stays. Returns their number. @throws INVALID_ARGUMENT
+   */
+  async forget(texts: readonly string[]): Promise<number> {
+    if (!Array.isArray(texts) || texts.some((text) => typeof text !== 'string'))
+      throw new LorekeepError('INVALID_ARGUMENT', 'texts: an array of strings is expected', {
+        field: 'texts',
+      });
+    return this.run(undefined, (native) => native.forget(texts));
+  }
+
   /** Returns the number of tokens in a plain text, without special tokens. @throws TEXT_TOO_LONG, CANCELLED */
   async countTokens(text: string, { signal }: CallOptions = {}): Promise<number> {
     if (typeof text !== 'string') {
@@ -237,8 +249,8 @@ export class LanguageModel extends ModelHandle<NativeLanguageModel> {
   /**
    * Generates a reply. Aborting the signal is the same as Generation.cancel(). Throws INVALID_ARGUMENT at once. The
    * result rejects with TEXT_TOO_LONG (the prompt does not fit the context; `detail` has tokens and limit),
-   * OUT_OF_MEMORY (it does not fit the KV cache), INVALID_ARGUMENT (the grammar became too ambiguous, or no token continues
-   * the reply as it wants), DEVICE_LOST (the GPU failed; load the model again), CLOSED.
+   * OUT_OF_MEMORY (it does not fit the KV cache), INVALID_ARGUMENT (the schema cannot be enforced, the grammar became too
+   * ambiguous, or no token continues the reply as it wants), DEVICE_LOST (the GPU failed; load the model again), CLOSED.
    */
   generate(request: GenerateRequest, { signal }: CallOptions = {}): Generation {
     const { vocabularySize } = this.facts;

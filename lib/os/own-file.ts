@@ -116,7 +116,8 @@ export const replaceFile = (path: string, text: string, rule: ReplaceRule): Prom
 export function isJsonWith(fields: (object: Record<string, unknown>) => boolean): ReplaceRule['isOurs'] {
   return (content) => {
     try {
-      const value: unknown = JSON.parse(content);
+      // Tools of Windows write a byte order mark.
+      const value: unknown = JSON.parse(content.replace(/^\uFEFF/, ''));
       return typeof value === 'object' && value !== null && fields(value as Record<string, unknown>);
     } catch {
       return false;

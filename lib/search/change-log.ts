@@ -1,7 +1,7 @@
 /** Reads change logs: the write-ahead files of knowledge bases. */
 import { stringArgument } from '../boundary/arguments.js';
 import { binding } from '../boundary/binding.js';
-import { translateError } from '../boundary/errors.js';
+import { LorekeepError, translateError } from '../boundary/errors.js';
 import { Handle } from '../boundary/handle.js';
 import type {
   ChangeLogFacts,
@@ -70,6 +70,11 @@ export class LoggedChanges extends Handle<NativeLoggedChanges> {
     return this.read((native) => native.ids());
   }
 
+  /** The ids of the removed records alone. */
+  removedIds(): string[] {
+    return this.ids().removed;
+  }
+
   /**
    * Writes the records of `source` with these changes to `target`. Unchanged records are copied byte for byte.
    * @throws CORRUPT if `source` does not have this content; INVALID_ARGUMENT for a `target` that is not of a merge; IO, CANCELLED
@@ -98,6 +103,10 @@ export function lockFile(path: string): FileLock {
     throw translateError(error);
   }
 }
+
+/** Whether an error is about a lock that another holder has. */
+export const isLocked = (error: unknown): boolean =>
+  error instanceof LorekeepError && error.code === 'IO' && error.detail.holder !== undefined;
 
 /** Writes the checksums of a frame of the log `id`, or of a header without one. */
 export function sealChanges(bytes: Uint8Array, id?: string): void {

@@ -20,7 +20,8 @@ import { idsArgument } from './stored-records.js';
 export abstract class ChangingStorage<Version> extends Handle<NativeStorage> {
   readonly #merges = new BackgroundMerges(
     () => !this.closed && this.native.merging().due,
-    (signal) => this.run(signal, (native, cancel) => native.merge(false, 0, cancel)),
+    // One thread: searches and turns keep the others.
+    (signal) => this.run(signal, (native, cancel) => native.merge(false, 1, cancel)),
   );
   #latestWrite: Promise<unknown> = Promise.resolve();
 
@@ -88,13 +89,34 @@ export abstract class ChangingStorage<Version> extends Handle<NativeStorage> {
     });
   }
 
-  /** @internal Applies the effect of logged batches, after which the storage has `version`. Consumes the changes. @throws as update() */
-  applyLogged(changes: LoggedChanges, version: number, { signal }: CallOptions = {}): Promise<UpdateResult> {
+  /**
+   * @internal Applies the effect of logged batches, after which the storage has `version`, made at `time`. Consumes the changes.
+   * @throws as update()
+   */
+  applyLogged(
+    changes: LoggedChanges,
+    version: number,
+    { signal, time }: CallOptions & { time?: number | undefined } = {},
+  ): Promise<UpdateResult> {
     return this.#write(signal, async (native, cancel) => {
-      const result = await native.applyLogged(changes.handle, version, cancel);
+      const at = time === undefined ? undefined : Math.max(0, Math.trunc(time));
+      const result = await native.applyLogged(changes.handle, version, at, cancel);
       this.#merges.start();
       return result;
     });
+  }
+
+  /**
+   * @internal Takes the newest version of a storage that was loaded from later files of this one, in the order of the writes. Older
+   * versions go: their records may have been forgotten since. @throws INVALID_ARGUMENT unless that version is later
+   */
+  adopt(later: ChangingStorage<unknown>): Promise<void> {
+    return this.#write(undefined, async (native) => native.adopt(later.handle));
+  }
+
+  /** @internal States when the newest version was made, in milliseconds since 1970. */
+  setTime(ms: number): void {
+    this.read((native) => native.setTime(Math.max(0, Math.trunc(ms))));
   }
 
   /** @internal Returns the ids that records have, of at most 10,000. */

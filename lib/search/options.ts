@@ -117,17 +117,42 @@ export const rankingOptions = {
     'Fusion by scores in hybrid mode: score = weight * dense score + (1 - weight) * lexical score.',
     { modes: hybrid, config, type: 'ScoreFusionOptions' },
   ),
+  feedback: number(
+    [0, 2],
+    'Weight of the embeddings of the best two hits: the query moves towards them, and the candidates are ranked again. 0: no feedback (docs/concepts/search.md).',
+    { otherwise: '0', alone: 0.5, modes: hybrid, flag: '[w]', config, native },
+  ),
   minScore: number([0, 1], 'Minimum relevance of the hits; the others are dropped.', {
     flag: '<r>',
     config,
     native,
   }),
+  minBest: number(
+    [0, 1],
+    'Minimum relevance of the best hit: if it has less, nothing relevant was found, and there are no hits.',
+    { flag: '<r>', config, native },
+  ),
   lexical: object(
     lexicalOptions,
     'How the lexical leg reads the text: docs/concepts/lexical-search.md. Refused in dense mode.',
     { modes: ['lexical', 'hybrid'], config, type: 'LexicalOptions' },
   ),
 };
+
+const recency = {
+  field: {
+    kind: 'text',
+    text: 'Field with the time of a record: an int field with a format.',
+    usual: 'time',
+  },
+  halfLifeS: number([1, 1e10], 'Seconds in which the recency of a record halves.', { usual: 604_800 }),
+  weight: number([0, 1], 'Share of the score that depends on it.', { usual: 0.2 }),
+} as const satisfies Options;
+
+const importance = {
+  field: { kind: 'text', text: 'Field with the importance of a record, 0 to 1.', usual: 'importance' },
+  weight: number([0, 1], 'Share of the score that depends on it.', { usual: 0.2 }),
+} as const satisfies Options;
 
 /** How the hits are chosen from the ranking. */
 export const resultOptions = {
@@ -152,6 +177,14 @@ export const resultOptions = {
     text: 'Field whose value the records around a hit share with it.',
     otherwise: '`path` if there is such a field',
   },
+  recency: object(recency, 'Newer records score higher: docs/concepts/search.md. `{}` takes its defaults.', {
+    type: 'RecencyOptions',
+  }),
+  importance: object(
+    importance,
+    'More important records score higher: docs/concepts/search.md. `{}` takes its defaults.',
+    { type: 'ImportanceOptions' },
+  ),
 } as const satisfies Options;
 
 /** Every option of a search: the one place of its names, range, default, flag and text. */

@@ -51,7 +51,7 @@ export interface VersionLimits {
 export interface StorageVersion {
   /** Number of the version: 0 for a storage as it was built, and one more with each batch. */
   version: number;
-  /** Time at which it was made, in ms since 1970. Never less than that of an earlier version. */
+  /** Time at which it was made, in ms since 1970, by the clock of then: less than that of an earlier version if the clock was set back. */
   time: number;
   /** Number of records. */
   size: number;
@@ -59,7 +59,7 @@ export interface StorageVersion {
 
 /** The state of merging: the parts of a storage that batches leave behind are rewritten in the background. */
 export interface MergingState {
-  /** `idle`: nothing is worth merging. `due`: it is, and merging is paused or about to start. */
+  /** `idle`: nothing is worth merging. `due`: it is, and merging is paused, about to start, or waits while a throttle is set. */
   state: 'idle' | 'due' | 'running';
   /** Whether merging is paused: pauseMerging(). */
   paused: boolean;

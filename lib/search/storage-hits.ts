@@ -27,7 +27,7 @@ export interface StorageHit<Own = Metadata> {
   distance?: number;
   /** Absent in dense mode; 0 for a record without any of the query's words. */
   bm25Score?: number;
-  /** Position in the dense leg, from 1; absent if that leg did not find it. */
+  /** Position in the dense leg, from 1, with feedback by the moved query; absent if that leg did not find it. */
   denseRank?: number;
   /** Position in the lexical leg, from 1; absent if that leg did not find it. */
   lexicalRank?: number;
@@ -68,6 +68,15 @@ export interface FusionPlan {
   method: FusionMethod;
   /** The weights of this query, together 1; only in a fusion by scores. */
   weights?: { dense: number; lexical: number };
+  /** Of a search with feedback that found something relevant. */
+  feedback?: FeedbackPlan;
+}
+
+export interface FeedbackPlan {
+  /** Weight of the best hits' embeddings; the query's own has 1. */
+  weight: number;
+  /** Hits that the search would not have without feedback. */
+  added: number;
 }
 
 /** Milliseconds of the parts of a search. The legs of a hybrid search may run at the same time. */
@@ -204,6 +213,8 @@ function planOf(mode: SearchMode, numbers: Float64Array): StoragePlan {
     plan.fusion = Number.isNaN(dense)
       ? { method: 'rrf' }
       : { method: 'scores', weights: { dense, lexical: 1 - dense } };
+    const weight = number(head.feedback);
+    if (!Number.isNaN(weight)) plan.fusion.feedback = { weight, added: number(head.feedbackAdded) };
   }
   return plan;
 }

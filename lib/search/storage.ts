@@ -300,15 +300,21 @@ export class Storage extends ChangingStorage<Storage> {
   }
 
   /**
-   * Like search(), with times; but awaits `nextSlice` before each slice of a long result that it converts.
+   * Like search(), with times; but awaits `nextSlice` before each slice of a long result that it converts. `marked`: the options
+   * by which words are marked, if they differ from those of the search.
    * @internal For programs that share the event loop among clients.
    */
-  async searchInSlices(options: StorageSearchOptions, nextSlice: NextSlice): Promise<TimedSearchResult> {
+  async searchInSlices(
+    options: StorageSearchOptions,
+    nextSlice: NextSlice,
+    marked?: StorageSearchOptions['lexical'],
+  ): Promise<TimedSearchResult> {
     if (!options?.highlight) return this.#searchInSlices(options, nextSlice);
     const pinned = this.pin();
     try {
       const result = await this.run(options.signal, () => pinned.#searchInSlices(options, nextSlice));
-      await this.run(options.signal, () => pinned.addHighlights(result.hits, options, nextSlice));
+      const marking = marked === undefined ? options : { ...options, lexical: marked };
+      await this.run(options.signal, () => pinned.addHighlights(result.hits, marking, nextSlice));
       return result;
     } finally {
       pinned.release();

@@ -15,7 +15,7 @@ import type { SaveIndexOptions } from './vector-index.js';
  * "enhanced": the same, then drops English stopwords and strips common suffixes.
  * "multilingual": also compatibility folding; overlapping pairs of characters for scripts without spaces between words
  * (Chinese, Japanese, Thai, Lao, Khmer, Myanmar) and for Korean; marks stay in words; diacritics may be omitted; words
- * match if their first five letters do.
+ * match if their first five letters do; "C++", "node.js", "1.4.2", paths and identifiers are found whole and by part.
  */
 export type Tokenizer = (typeof tokenizers)[number];
 

@@ -76,10 +76,11 @@ Napi::Object start(Napi::Env env, Napi::Object exports) {
   exports.Set("TextArena", TextArenaBinding::define(env));
   exports.Set("RowBuffer", RowBufferBinding::define(env));
   exports.Set("MetadataBuffer", MetadataBufferBinding::define(env));
-  for (const auto define : {&VectorIndexBinding::define, &TextIndexBinding::define, &EmbeddingModelBinding::define,
-                            &define_reranker, &define_language_model, &PrefixBinding::define, &FilterBinding::define,
-                            &RecordsBinding::define, &EmbeddingRowsBinding::define, &StorageBinding::define,
-                            &ChangeLogBinding::define, &LoggedChangesBinding::define, &FileLockBinding::define}) {
+  for (const auto define :
+       {&VectorIndexBinding::define, &TextIndexBinding::define, &EmbeddingModelBinding::define, &define_reranker,
+        &define_voice_stream, &define_voice_model, &define_recogniser, &define_language_model, &PrefixBinding::define,
+        &FilterBinding::define, &RecordsBinding::define, &EmbeddingRowsBinding::define, &StorageBinding::define,
+        &ChangeLogBinding::define, &LoggedChangesBinding::define, &FileLockBinding::define}) {
     define(env);
   }
   add<stop>(exports, "stop");
@@ -97,6 +98,9 @@ Napi::Object start(Napi::Env env, Napi::Object exports) {
   add<tokenize>(exports, "tokenize");
   add<load_embedding_model>(exports, "loadEmbeddingModel");
   add<load_reranker>(exports, "loadReranker");
+  add<load_voice_detector>(exports, "loadVoiceDetector");
+  add<load_recogniser>(exports, "loadRecogniser");
+  add<speech_languages>(exports, "speechLanguages");
   add<load_language_model>(exports, "loadLanguageModel");
   add<estimate_language_model>(exports, "estimateLanguageModel");
   add<check_grammar>(exports, "checkGrammar");
@@ -119,6 +123,8 @@ Napi::Object start(Napi::Env env, Napi::Object exports) {
   add<lock_file>(exports, "lockFile");
   add<identify_file_content>(exports, "identifyFile");
   add<match_embeddings>(exports, "matchEmbeddings");
+  add<find_embeddings>(exports, "findEmbeddings");
+  add<unite_embeddings>(exports, "uniteEmbeddings");
   add<index_embeddings>(exports, "indexEmbeddings");
   add<remove_strays>(exports, "removeStrays");
   add<check_destination>(exports, "checkDestination");

@@ -77,8 +77,11 @@ Napi::Value EmbeddingModelBinding::embed(const Napi::CallbackInfo& info) {
 Napi::Value EmbeddingModelBinding::tokens(const Napi::CallbackInfo& info) {
   auto model = use();
   return promise_task(
-      info.Env(), {Lane::kQuick, nullptr, this},
-      [model, text = string_argument(info[0], "text")](const TaskContext&) { return model->tokens(text); },
+      info.Env(), {Lane::kQuick, cancel_argument(info[1]), this},
+      [model, text = string_argument(info[0], "text")](const TaskContext& task) {
+        const CheckedPart checked;
+        return model->tokens(text, &task.cancel);
+      },
       [](Napi::Env env, std::vector<std::int32_t>&& tokens) { return to_js_tokens(env, tokens); });
 }
 

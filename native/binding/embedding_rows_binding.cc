@@ -8,11 +8,13 @@
 #include <vector>
 
 #include "binding/arguments.h"
+#include "binding/buffers_binding.h"
 #include "binding/embedding_model_binding.h"
 #include "binding/promise_task.h"
 #include "binding/records_binding.h"
 #include "binding/storage_binding.h"
 #include "binding/vector_index_binding.h"
+#include "store/kept_embeddings.h"
 
 namespace lorekeep::binding {
 namespace {
@@ -51,6 +53,18 @@ Digest key_argument(const Napi::Value& value) {
   return digest(std::as_bytes(std::span(key.data(), key.size())));
 }
 
+store::EmbeddingsKind kind_argument(const Napi::Value& dimension, const Napi::Value& key) {
+  return {key_argument(key), integer_argument(dimension, "dimension", 1, vector::kMaxDimension)};
+}
+
+std::vector<std::filesystem::path> paths_argument(const Napi::Value& value, const char* name) {
+  if (!value.IsArray()) fail(Code::kInvalidArgument, std::string(name) + ": an array of paths is expected");
+  const auto list = value.As<Napi::Array>();
+  std::vector<std::filesystem::path> paths;
+  for (std::uint32_t i = 0; i < list.Length(); ++i) paths.push_back(path_argument(list.Get(i)));
+  return paths;
+}
+
 }  // namespace
 
 EmbeddingRowsBinding::Members EmbeddingRowsBinding::members() {
@@ -59,6 +73,7 @@ EmbeddingRowsBinding::Members EmbeddingRowsBinding::members() {
       method<&EmbeddingRowsBinding::next_texts>("nextTexts"),
       method<&EmbeddingRowsBinding::fill>("fill"),
       method<&EmbeddingRowsBinding::save>("save"),
+      method<&EmbeddingRowsBinding::save_others>("saveOthers"),
       method<&EmbeddingRowsBinding::counts>("counts"),
   };
 }
@@ -130,6 +145,19 @@ Napi::Value EmbeddingRowsBinding::save(const Napi::CallbackInfo& info) {
                           const TaskContext& task) { rows->save(path, &task.cancel, owner ? &*owner : nullptr); });
 }
 
+// saveOthers(path, files, cancel, owner)
+Napi::Value EmbeddingRowsBinding::save_others(const Napi::CallbackInfo& info) {
+  return promise_task(
+      info.Env(), {Lane::kLong, cancel_argument(info[2]), this},
+      [rows = use(), path = path_argument(info[0]), files = paths_argument(info[1], "files"),
+       owner = owner_argument(info[3])](const TaskContext& task) {
+        return rows->save_others(path, files, &task.cancel, owner ? &*owner : nullptr);
+      },
+      [](Napi::Env env, std::size_t&& count) -> Napi::Value {
+        return Napi::Number::New(env, static_cast<double>(count));
+      });
+}
+
 // counts(): linear in the records, so it is a method and not a getter.
 Napi::Value EmbeddingRowsBinding::counts(const Napi::CallbackInfo& info) {
   const auto rows = use();
@@ -144,20 +172,71 @@ Napi::Value EmbeddingRowsBinding::counts(const Napi::CallbackInfo& info) {
 Napi::Value match_embeddings(const Napi::CallbackInfo& info) {
   const auto records = unwrap_argument<RecordsBinding>(info[0], "records")->use();
   const std::size_t dimension = integer_argument(info[1], "dimension", 1, vector::kMaxDimension);
-  std::optional<std::filesystem::path> path;
-  if (!info[2].IsUndefined()) path = path_argument(info[2]);
+  const std::vector<std::filesystem::path> paths = paths_argument(info[2], "paths");
   const Digest key = key_argument(info[3]);
   const bool truncated_too = info[4].ToBoolean();
   return promise_task(
       info.Env(), {Lane::kLong, cancel_argument(info[5])},
-      [records, dimension, path, key, truncated_too](const TaskContext& task) {
+      [records, dimension, paths, key, truncated_too](const TaskContext& task) {
         const auto rows = std::make_shared<store::EmbeddingRows>(*records, dimension, key, &task.cancel);
-        if (path) rows->take_over(*path, truncated_too, &task.cancel);
+        if (!paths.empty()) {
+          rows->take_over(paths.front(), truncated_too, &task.cancel);
+          rows->take_more(std::span(paths).subspan(1), truncated_too, &task.cancel);
+        }
         return rows;
       },
       [dimension](Napi::Env env, Shared&& rows) {
         const std::size_t bytes = rows->size() * dimension * sizeof(float);
         return EmbeddingRowsBinding::wrap(env, std::move(rows), bytes);
+      });
+}
+
+// findEmbeddings(texts, dimension, paths, key, cancel)
+Napi::Value find_embeddings(const Napi::CallbackInfo& info) {
+  auto texts = std::make_shared<const TextArena>(unwrap_argument<TextArenaBinding>(info[0], "texts")->take());
+  const store::EmbeddingsKind kind = kind_argument(info[1], info[3]);
+  return promise_task(
+      info.Env(), {Lane::kLong, cancel_argument(info[4])},
+      [texts, kind, paths = paths_argument(info[2], "paths")](const TaskContext& task) {
+        return store::find_embeddings(*texts, paths, kind, &task.cancel);
+      },
+      [](Napi::Env env, store::FoundEmbeddings&& found) -> Napi::Value {
+        auto positions = Napi::Uint32Array::New(env, found.texts.size());
+        std::copy(found.texts.begin(), found.texts.end(), positions.Data());
+        Napi::Object result = Napi::Object::New(env);
+        result.Set("texts", positions);
+        result.Set("vectors", to_float32_array(env, std::move(found.rows)));
+        return result;
+      });
+}
+
+// uniteEmbeddings(path, {files, texts, vectors, dropped}, dimension, key, cancel, owner)
+Napi::Value unite_embeddings(const Napi::CallbackInfo& info) {
+  struct Input {
+    std::vector<std::filesystem::path> files;
+    TextArena texts;
+    std::vector<float> rows;
+    TextArena dropped;
+  };
+  auto input = std::make_shared<Input>();
+  const Napi::Object parts = object_argument(info[1], "parts");
+  input->files = paths_argument(parts.Get("files"), "files");
+  input->texts = unwrap_argument<TextArenaBinding>(parts.Get("texts"), "texts")->take();
+  input->rows = floats_argument(parts.Get("vectors"), "vectors");
+  input->dropped = unwrap_argument<TextArenaBinding>(parts.Get("dropped"), "dropped")->take();
+  const store::EmbeddingsKind kind = kind_argument(info[2], info[3]);
+  if (input->rows.size() != input->texts.size() * kind.dimension) {
+    fail(Code::kInvalidArgument, "uniteEmbeddings: one vector for each text is expected");
+  }
+  return promise_task(
+      info.Env(), {Lane::kLong, cancel_argument(info[4])},
+      [path = path_argument(info[0]), input, kind, owner = owner_argument(info[5])](const TaskContext& task) {
+        const std::vector<Digest> dropped = store::text_digests(input->dropped);
+        return store::unite_embeddings(path, {input->files, input->texts, input->rows, dropped}, kind, &task.cancel,
+                                       owner ? &*owner : nullptr);
+      },
+      [](Napi::Env env, std::size_t&& rows) -> Napi::Value {
+        return Napi::Number::New(env, static_cast<double>(rows));
       });
 }
 

@@ -16,7 +16,7 @@ class EmbeddingRowsBinding final : public Handle<EmbeddingRowsBinding, store::Em
   using Handle::Handle;
 
  private:
-  Exported embed_next, next_texts, fill, save, counts;
+  Exported embed_next, next_texts, fill, save, save_others, counts;
 };
 
 }  // namespace lorekeep::binding

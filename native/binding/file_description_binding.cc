@@ -10,6 +10,7 @@
 #include "engine/gguf_description.h"
 #include "engine/gguf_file.h"
 #include "lm/model/model_uses.h"
+#include "lm/prompt/chat_template.h"
 #include "store/file_description.h"
 
 namespace lorekeep::binding {
@@ -60,17 +61,20 @@ namespace {
 struct ModelDescription {
   engine::GgufDescription header;
   lm::ModelUses uses;
+  std::string template_note;
 };
 
 ModelDescription describe(const std::filesystem::path& path, std::optional<engine::Pooling> pooling) {
   const engine::GgufFile file(path);
-  return {engine::describe_gguf(file), lm::uses_of(file, pooling)};
+  const std::string source(file.string("tokenizer.chat_template").value_or(""));
+  return {engine::describe_gguf(file), lm::uses_of(file, pooling), lm::template_note(source)};
 }
 
 Napi::Value to_js_model(Napi::Env env, ModelDescription&& model) {
   Napi::Object object = Napi::Object::New(env);
   object.Set("tensors", static_cast<double>(model.header.tensors));
   for (const auto& [name, fact] : model.header.facts) object.Set(name, to_js(env, fact));
+  if (!model.template_note.empty()) object.Set("templateNote", model.template_note);
   Napi::Object refusals = Napi::Object::New(env);
   const auto add = [&](const char* type, const std::string& reason) {
     if (!reason.empty()) refusals.Set(type, reason);

@@ -64,6 +64,7 @@ BeneathRequest request_argument(const Napi::Value& value) {
   request.make_folders = given.Get("makeFolders").ToBoolean();
   request.logs = text("logs");
   request.closed = strings_argument(given.Get("closed"), "closed");
+  request.sealed = strings_argument(given.Get("sealed"), "sealed");
   return request;
 }
 

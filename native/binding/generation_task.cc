@@ -1,5 +1,6 @@
 #include "binding/generation_task.h"
 
+#include <algorithm>
 #include <functional>
 #include <string>
 #include <utility>
@@ -15,14 +16,39 @@
 namespace lorekeep::binding {
 namespace {
 
-Napi::Array to_js_log_probabilities(Napi::Env env, const std::vector<std::vector<lm::LogProbability>>& tokens) {
-  const auto to_js = [&](const lm::LogProbability& value) {
-    Napi::Object one = Napi::Object::New(env);
-    one.Set("token", value.token);
-    one.Set("logprob", value.value);
-    return one;
-  };
-  return to_js_list(env, tokens, [&](const auto& values) { return to_js_list(env, values, to_js); });
+// Numbers of all tokens in arrays: an object for each of thousands of alternatives would hold the event loop.
+Napi::Value to_js_log_probabilities(Napi::Env env, const std::vector<lm::TokenLogProbabilities>& tokens) {
+  if (tokens.empty()) return env.Undefined();
+  std::size_t count = 0;
+  std::size_t size = 0;
+  for (const auto& values : tokens) {
+    count += values.size();
+    for (const lm::LogProbability& value : values) size += value.bytes.size();
+  }
+  auto counts = Napi::Uint32Array::New(env, tokens.size());
+  auto ids = Napi::Int32Array::New(env, count);
+  auto logs = Napi::Float32Array::New(env, count);
+  auto ends = Napi::Uint32Array::New(env, count);
+  auto bytes = Napi::Uint8Array::New(env, size);
+  std::size_t at = 0;
+  std::size_t end = 0;
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    counts[i] = static_cast<std::uint32_t>(tokens[i].size());
+    for (const lm::LogProbability& value : tokens[i]) {
+      std::copy(value.bytes.begin(), value.bytes.end(), bytes.Data() + end);
+      end += value.bytes.size();
+      ids[at] = value.token;
+      logs[at] = value.value;
+      ends[at++] = static_cast<std::uint32_t>(end);
+    }
+  }
+  Napi::Object object = Napi::Object::New(env);
+  object.Set("counts", counts);
+  object.Set("tokens", ids);
+  object.Set("values", logs);
+  object.Set("ends", ends);
+  object.Set("bytes", bytes);
+  return object;
 }
 
 Napi::Object to_js_numbers(Napi::Env env, const lm::GenerationNumbers& numbers) {
@@ -73,7 +99,8 @@ class GenerationTask final : public PromisedTask {
   void report_progress(Napi::Env env) override {
     Napi::HandleScope scope(env);
     for (const lm::Piece& piece : request_->take())
-      on_piece_.Call({to_js_text(env, piece.text), Napi::Boolean::New(env, piece.thinking)});
+      on_piece_.Call({to_js_text(env, piece.text), Napi::Boolean::New(env, piece.thinking),
+                      to_js_log_probabilities(env, piece.log_probabilities)});
   }
 
   void settle(Napi::Env env) override {

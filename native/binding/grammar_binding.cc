@@ -32,7 +32,8 @@ Napi::Value check_grammar(const Napi::CallbackInfo& info) {
   return promise_task(
       info.Env(), {Lane::kQuick, cancel_argument(info[1])},
       [grammar = string_argument(info[0], "grammar")](const TaskContext& task) {
-        lm::check_grammar(lm::Grammar::parse(grammar), task.cancel);
+        const CheckedPart checked;  // in the client's share of the search threads
+        lm::check_grammar(lm::Grammar::parse(grammar, &task.cancel), task.cancel);
         return true;
       },
       [](Napi::Env env, bool&&) { return env.Undefined(); });
@@ -41,8 +42,11 @@ Napi::Value check_grammar(const Napi::CallbackInfo& info) {
 Napi::Value match_grammar(const Napi::CallbackInfo& info) {
   return promise_task(
       info.Env(), {Lane::kQuick, cancel_argument(info[2])},
-      [grammar = string_argument(info[0], "grammar"), text = string_argument(info[1], "text")](
-          const TaskContext& task) { return lm::match_grammar(lm::Grammar::parse(grammar), text, task.cancel); },
+      [grammar = string_argument(info[0], "grammar"),
+       text = string_argument(info[1], "text")](const TaskContext& task) {
+        const CheckedPart checked;
+        return lm::match_grammar(lm::Grammar::parse(grammar, &task.cancel), text, task.cancel);
+      },
       [](Napi::Env env, lm::GrammarMatch&& match) { return Napi::Number::New(env, static_cast<int>(match)); });
 }
 

@@ -92,7 +92,7 @@ class LanguageModelBinding final : public Handle<LanguageModelBinding, lm::Gener
   using Handle::Handle;
 
  private:
-  Exported generate, render, prefix, load_prefix, count_tokens, facts, numbers, prefixes;
+  Exported generate, render, prefix, load_prefix, count_tokens, facts, numbers, prefixes, forget;
 };
 
 constexpr std::uint64_t kMaxContext = 1 << 24;
@@ -112,6 +112,8 @@ Napi::Object to_js_facts(Napi::Env env, const lm::GenerationModel& model) {
   object.Set("embeddingSize", facts.embedding_size);
   object.Set("layers", facts.layers);
   object.Set("fileBytes", static_cast<double>(facts.size_bytes));
+  object.Set("tokenizerNote", facts.tokenizer_note);
+  object.Set("templateNote", model.text().template_note());
   object.Set("chatTemplate", !facts.chat_template.empty());
   object.Set("thinking", model.text().thinks());
   return object;
@@ -212,6 +214,7 @@ LanguageModelBinding::Members LanguageModelBinding::members() {
       method<&LanguageModelBinding::count_tokens>("countTokens"),
       method<&LanguageModelBinding::numbers>("numbers"),
       method<&LanguageModelBinding::prefixes>("prefixes"),
+      method<&LanguageModelBinding::forget>("forget"),
       getter<&LanguageModelBinding::facts>("facts"),
   };
 }
@@ -262,6 +265,15 @@ Napi::Value LanguageModelBinding::prefixes(const Napi::CallbackInfo& info) {
   return ask_inference<lm::PrefixParts>(
       info.Env(), this, [model = use()](auto receive) { model->ask_prefixes(std::move(receive)); },
       [](Napi::Env env, lm::PrefixParts&& parts) { return to_js_prefixes(env, parts); });
+}
+
+Napi::Value LanguageModelBinding::forget(const Napi::CallbackInfo& info) {
+  return ask_inference<std::uint32_t>(
+      info.Env(), this,
+      [model = use(), texts = strings_argument(info[0], "texts")](auto receive) mutable {
+        model->forget(std::move(texts), std::move(receive));
+      },
+      [](Napi::Env env, std::uint32_t&& sequences) { return Napi::Number::New(env, sequences); });
 }
 
 Napi::Value estimate_language_model(const Napi::CallbackInfo& info) {

@@ -19,10 +19,11 @@ inline constexpr std::size_t kConsumerClasses = 3;
 inline constexpr std::size_t kGrammarMatches = 3;
 
 /// The head of a storage search result: ns that the search held this thread, hits, then the plan.
-/// scoreWeight is NaN unless the legs were fused by scores, floor without a dense query or hits;
-/// the times are in ms. Of each hit a StorageHit follows, and one number per field.
+/// scoreWeight is NaN unless the legs were fused by scores, feedback without feedback, floor
+/// without a dense query or hits; the times are in ms. Of each hit a StorageHit follows, and one
+/// number per field.
 namespace storage_result {
-enum : std::size_t { kHeld, kHits, kDense, kPath, kMatched, kVisited, kExact, kLexical, kTokens, kTerms, kScored, kScoreWeight, kFloor, kFilterMs, kDenseMs, kLexicalMs, kFusionMs, kVersion, kNumbers };
+enum : std::size_t { kHeld, kHits, kDense, kPath, kMatched, kVisited, kExact, kLexical, kTokens, kTerms, kScored, kScoreWeight, kFeedback, kFeedbackAdded, kFloor, kFilterMs, kDenseMs, kLexicalMs, kFusionMs, kVersion, kNumbers };
 }  // namespace storage_result
 
 /// The numbers of a hit of a storage search. NaN: absent.

@@ -61,6 +61,7 @@ Napi::Value RerankerBinding::rank(const Napi::CallbackInfo& info) {
   return promise_task(
       info.Env(), {quick ? Lane::kQuick : Lane::kLong, cancel_argument(info[2]), this, {}},
       [model, documents, query = std::move(query)](const TaskContext& task) {
+        const CheckedPart checked;
         return model->rank(query, *documents, &task.cancel);
       },
       to_js_ranks);

@@ -61,6 +61,8 @@ StorageBinding::Members StorageBinding::members() {
       method<&StorageBinding::indexes>("indexes"),
       method<&StorageBinding::update>("update"),
       method<&StorageBinding::apply_logged>("applyLogged"),
+      method<&StorageBinding::adopt>("adopt"),
+      method<&StorageBinding::set_time>("setTime"),
       method<&StorageBinding::forget>("forget"),
       method<&StorageBinding::merge>("merge"),
       method<&StorageBinding::merging>("merging"),

@@ -12,6 +12,9 @@ namespace {
 
 /// Larger batches do not delay searches that wait for a thread.
 constexpr std::size_t kQuickBytes = 64 * 1024;
+/// Neither do batches that may read more: the parts that they merge, and the texts that they remove. It takes some 7 ms
+/// for each MiB.
+constexpr std::size_t kQuickRead = 4 * 1024 * 1024;
 
 constexpr double kLargest = 9007199254740991;  // of exact integers
 
@@ -53,7 +56,10 @@ Napi::Value StorageBinding::update(const Napi::CallbackInfo& info) {
   if (!info[7].IsUndefined()) {
     input->changes.if_version = integer_argument(info[7], "ifVersion", 0, static_cast<std::uint64_t>(kLargest));
   }
-  const bool quick = input->changes.texts.text_bytes() + input->removed.text_bytes() <= kQuickBytes;
+  const bool removes =
+      input->removed.size() > 0 || input->changes.upsert || input->changes.added < input->changes.ids.size();
+  const bool quick = input->changes.texts.text_bytes() + input->removed.text_bytes() <= kQuickBytes &&
+                     live->read_bytes(removes) <= kQuickRead;
   return promise_task(
       info.Env(), {quick ? Lane::kQuick : Lane::kLong, cancel_argument(info[8]), this},
       [live, input](const TaskContext& task) {
@@ -66,23 +72,40 @@ Napi::Value StorageBinding::update(const Napi::CallbackInfo& info) {
       to_js_changed);
 }
 
-// applyLogged(changes, version, cancel). Consumes the changes.
+// setTime(ms)
+Napi::Value StorageBinding::set_time(const Napi::CallbackInfo& info) {
+  use()->set_time(
+      static_cast<std::int64_t>(integer_argument(info[0], "time", 0, static_cast<std::uint64_t>(kLargest))));
+  return info.Env().Undefined();
+}
+
+// applyLogged(changes, version, time, cancel). Consumes the changes.
 Napi::Value StorageBinding::apply_logged(const Napi::CallbackInfo& info) {
   const auto live = use();
   const auto logged = unwrap_argument<LoggedChangesBinding>(info[0], "changes")->surrender(info.Env());
   const auto version = integer_argument(info[1], "version", 0, static_cast<std::uint64_t>(kLargest));
+  std::optional<std::int64_t> time;
+  if (!info[2].IsUndefined()) {
+    time = static_cast<std::int64_t>(integer_argument(info[2], "time", 0, static_cast<std::uint64_t>(kLargest)));
+  }
   return promise_task(
-      info.Env(), {Lane::kLong, cancel_argument(info[2]), this},
-      [live, logged, version](const TaskContext& task) {
+      info.Env(), {Lane::kLong, cancel_argument(info[3]), this},
+      [live, logged, version, time](const TaskContext& task) {
         store::Changes changes;
         changes.ids = std::move(logged->ids);
         changes.texts = std::move(logged->texts);
         changes.rows = std::move(logged->vectors);
         changes.metadata = logged->metadata;
         changes.removed = strings_of(logged->removed);
-        return live->apply(std::move(changes), version, task.work());
+        return live->apply(std::move(changes), version, task.work(), time);
       },
       to_js_changed);
+}
+
+// adopt(later)
+Napi::Value StorageBinding::adopt(const Napi::CallbackInfo& info) {
+  use()->adopt(*unwrap_argument<StorageBinding>(info[0], "later")->use());
+  return info.Env().Undefined();
 }
 
 // forget(ids, missingIsFine, cancel).

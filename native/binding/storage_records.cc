@@ -106,6 +106,7 @@ Napi::Value StorageBinding::records(const Napi::CallbackInfo& info) {
   for (const std::uint32_t ordinal : known_ordinals(info[0], *storage)) {
     store::Hit hit{};
     hit.ordinal = ordinal;
+    hit.row = storage->row_of(ordinal);
     found.hits.push_back(hit);
   }
   return readable_result(info.Env(), storage, std::move(found));

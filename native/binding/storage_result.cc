@@ -32,14 +32,17 @@ void write_plan(const store::Storage& storage, const store::StoragePlan& plan, s
   numbers[head::kTerms] = static_cast<double>(plan.lexical_terms);
   numbers[head::kScored] = static_cast<double>(plan.lexical_scored);
   numbers[head::kScoreWeight] = plan.dense_weight.value_or(kAbsent);
+  numbers[head::kFeedback] = plan.feedback.value_or(kAbsent);
+  numbers[head::kFeedbackAdded] = static_cast<double>(plan.feedback_added);
 }
 
 /// Prefetches the hits' ids and texts, which are scattered in memory, so that the cache misses overlap.
 void prefetch(const store::Storage& storage, std::span<const store::Hit> hits) noexcept {
 #if defined(__GNUC__)
   for (const store::Hit& hit : hits) {
-    __builtin_prefetch(storage.id(hit.ordinal).data());
-    __builtin_prefetch(storage.text(hit.ordinal).data());
+    const store::Place place = storage.place_of_row(hit.row);
+    __builtin_prefetch(place.segment.id(place.row).data());
+    __builtin_prefetch(place.segment.text(place.row).data());
   }
 #endif
 }
@@ -61,7 +64,7 @@ class Flattener {
     next_[at::kLexicalScore] = or_absent(hit.lexical_score);
     next_[at::kRelevance] = hit.relevance;
     next_ += at::kNumbers;
-    const store::Place place = storage_.place(hit.ordinal);
+    const store::Place place = storage_.place_of_row(hit.row);
     add_rest(to_js_text(env_, place.segment.id(place.row)));
     add_rest(to_js_text(env_, place.segment.text(place.row)));
     if (place.segment.metadata() != nullptr) add_fields(*place.segment.metadata(), place.row);
@@ -136,7 +139,8 @@ std::size_t end_of_part(const store::Storage& storage, std::span<const store::Hi
                         std::size_t end) {
   std::size_t bytes = 0;
   for (std::size_t i = begin; i < end; ++i) {
-    bytes += storage.text(hits[i].ordinal).size();
+    const store::Place place = storage.place_of_row(hits[i].row);
+    bytes += place.segment.text(place.row).size();
     if (bytes > kBytesAtOnce && i > begin) return i;
   }
   return end;

@@ -18,6 +18,13 @@ else()
   set(LOREKEEP_RPATH "$ORIGIN")
 endif()
 
+# Libraries of the own folder win over those of LD_LIBRARY_PATH, as DT_RPATH does and DT_RUNPATH does not.
+function(lorekeep_prefer_own_folder target)
+  if(UNIX AND NOT APPLE)
+    target_link_options(${target} PRIVATE -Wl,--disable-new-dtags)
+  endif()
+endfunction()
+
 # Returns the GGML_* options of the building machine, from the macros that the compiler defines with -march=native.
 # ggml refuses GGML_NATIVE with loadable backends on x86, because a plugin must know its instruction sets.
 function(lorekeep_native_features out)
@@ -56,6 +63,23 @@ function(lorekeep_has_cpu_variants out)
   set(${out} ${known} PARENT_SCOPE)
 endfunction()
 
+# Gives libraries names, and on Linux versions of their symbols, that no other package and no other version of this one
+# has. A loader takes a library of the wanted name that is already in the process, whoever brought it: under their own
+# names, two copies of ggml crash each other.
+function(lorekeep_name_libraries)
+  file(READ "${CMAKE_SOURCE_DIR}/package.json" manifest)
+  string(JSON version GET "${manifest}" version)
+  set(script "${CMAKE_BINARY_DIR}/lorekeep-symbols.map")
+  file(CONFIGURE OUTPUT "${script}" CONTENT "LOREKEEP_${version} { *; };\n" @ONLY)
+  foreach(target IN LISTS ARGN)
+    set_target_properties(${target} PROPERTIES OUTPUT_NAME "lorekeep-${version}-${target}")
+    if(UNIX AND NOT APPLE)
+      target_link_options(${target} PRIVATE "-Wl,--version-script=${script}")
+      set_property(TARGET ${target} APPEND PROPERTY LINK_DEPENDS "${script}")
+    endif()
+  endforeach()
+endfunction()
+
 # A function, so that these settings do not affect our own code.
 function(lorekeep_add_llama_cpp)
   set(BUILD_SHARED_LIBS ON)
@@ -90,6 +114,7 @@ function(lorekeep_add_llama_cpp)
   unset(GGML_AVAILABLE_BACKENDS CACHE)  # otherwise it grows with each configuration and keeps old plugins
   add_subdirectory("${LOREKEEP_VENDOR}/llama.cpp" "${CMAKE_BINARY_DIR}/llama.cpp" EXCLUDE_FROM_ALL)
 
+  lorekeep_name_libraries(llama ggml ggml-base)
   set(plugins ${GGML_AVAILABLE_BACKENDS})
   foreach(target llama ggml ggml-base ${plugins})
     # Unversioned names: versioned ones need symbolic links, which npm does not pack.
@@ -98,6 +123,7 @@ function(lorekeep_add_llama_cpp)
     set_target_properties(${target} PROPERTIES
       LIBRARY_OUTPUT_DIRECTORY "${LOREKEEP_OUTPUT}" RUNTIME_OUTPUT_DIRECTORY "${LOREKEEP_OUTPUT}"
       BUILD_WITH_INSTALL_RPATH ON INSTALL_RPATH "${LOREKEEP_RPATH}")
+    lorekeep_prefer_own_folder(${target})
     if(NOT MSVC)
       target_compile_options(${target} PRIVATE -w)  # third-party warnings
     endif()
@@ -135,8 +161,10 @@ function(lorekeep_finish_addon)
     LIBRARY_OUTPUT_DIRECTORY "${LOREKEEP_OUTPUT}" RUNTIME_OUTPUT_DIRECTORY "${LOREKEEP_OUTPUT}")
   set_target_properties(lorekeep_production PROPERTIES
     LIBRARY_OUTPUT_DIRECTORY "${LOREKEEP_OUTPUT}/production" RUNTIME_OUTPUT_DIRECTORY "${LOREKEEP_OUTPUT}/production")
-  set_target_properties(lorekeep lorekeep_production PROPERTIES
-    BUILD_WITH_INSTALL_RPATH ON INSTALL_RPATH "${LOREKEEP_RPATH}")
+  foreach(target lorekeep lorekeep_production)
+    set_target_properties(${target} PROPERTIES BUILD_WITH_INSTALL_RPATH ON INSTALL_RPATH "${LOREKEEP_RPATH}")
+    lorekeep_prefer_own_folder(${target})
+  endforeach()
   foreach(kind NATIVE ALL)
     get_property(targets GLOBAL PROPERTY LOREKEEP_FILES_${kind})
     set(lines "$<TARGET_FILE:lorekeep>\n")

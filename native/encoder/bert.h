@@ -52,7 +52,8 @@ struct BertLayer {
 /// The weights of a model. Immutable, shared by all threads.
 struct BertWeights {
   BertShape shape;  // fits()
-  /// Writes the embedding of a token, `dimension` values. Thread-safe. Precondition: the token is in range.
+  /// Writes the embedding of a token, `dimension` values. Thread-safe. Precondition: the token is in range. May throw
+  /// Error(kCorrupt).
   std::function<void(std::int32_t token, float* row)> token_row;
   /// Embeddings of position plus token type 0: context x dimension.
   std::vector<float> positions;
@@ -74,7 +75,7 @@ class BertRun {
   BertRun(const BertWeights& weights, const EncoderKernels& kernels) : weights_(weights), kernels_(kernels) {}
 
   /// Fills the vector of every text. Returns false if cancelled; the vectors are then undefined. A text's vector does
-  /// not depend on the others. Grain of cancellation: half a layer. Throws Error(kOutOfMemory).
+  /// not depend on the others. Grain of cancellation: half a layer. Throws Error(kOutOfMemory), and as token_row.
   bool compute(std::span<const BertText> texts, Rows rows, const CancelToken* cancel);
 
  private:

@@ -1,13 +1,19 @@
 #include "engine/bert_file.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <functional>
+#include <limits>
+#include <memory>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "core/values/buffer.h"
 #include "ggml.h"
 
 namespace lorekeep::engine {
@@ -33,6 +39,31 @@ void decode(const TensorType& type, const std::byte* from, float* to, std::size_
     return;
   }
   ggml_get_type_traits(static_cast<ggml_type>(type.id))->to_float(from, to, static_cast<std::int64_t>(count));
+}
+
+/// Blocks of these types begin with a 16-bit scale, and their other values are integers.
+bool begins_with_scale(const TensorType& type) noexcept {
+  return type.id == kTensorQ8 || type.name == "Q4_0" || type.name == "Q5_0" || type.name == "IQ4_NL";
+}
+
+/// Returns whether all numbers of a table are finite.
+bool is_finite(const TensorType& type, std::span<const std::byte> bytes, std::size_t width) {
+  constexpr std::uint16_t kExponent = 0x7C00;
+  if (begins_with_scale(type)) {
+    bool finite = true;
+    for (std::size_t at = 0; at < bytes.size(); at += type.bytes) {
+      const auto scale = load_number<std::uint16_t>(bytes.subspan(at));
+      finite = finite && (scale & kExponent) != kExponent;
+    }
+    return finite;
+  }
+  std::vector<float> row(width);
+  const std::size_t row_bytes = width / type.block * type.bytes;
+  for (std::size_t at = 0; at < bytes.size(); at += row_bytes) {
+    decode(type, bytes.data() + at, row.data(), width);
+    if (!std::all_of(row.begin(), row.end(), [](float value) { return std::isfinite(value); })) return false;
+  }
+  return true;
 }
 
 class Reader {
@@ -147,6 +178,37 @@ std::vector<float> read_positions(Reader& reader, const GgufFile& file, const Be
   return positions;
 }
 
+constexpr const char* kTokenTable = "token_embd.weight";
+constexpr std::size_t kLongestRow = 16384;  // bytes: 4,096 numbers in F32
+
+// Windows refuses to replace a mapped file.
+#if defined(_WIN32)
+constexpr std::size_t kCopiedTable = std::numeric_limits<std::size_t>::max();
+#else
+constexpr std::size_t kCopiedTable = std::size_t{32} << 20;
+#endif
+
+/// Returns a function that gives the row of a token. Small tables are copied. The rows of a large one, which has many
+/// languages of which a text uses one, are read from the file; the caller checks that the file is unchanged.
+std::function<void(std::int32_t, float*)> row_reader(std::shared_ptr<const GgufFile> file, const GgufTensor& table,
+                                                     std::size_t row_bytes, std::size_t width) {
+  const TensorType& type = *table.type;
+  if (table.bytes.size() > kCopiedTable) {
+    return [file, &mapped = file->file_of(table), bytes = table.bytes, &type, row_bytes, width](std::int32_t token,
+                                                                                                float* row) {
+      std::array<std::byte, kLongestRow> encoded;
+      const auto part = bytes.subspan(static_cast<std::size_t>(token) * row_bytes, row_bytes);
+      mapped.read(part, encoded.data());
+      decode(type, encoded.data(), row, width);
+    };
+  }
+  const auto rows = std::make_shared<Buffer<std::byte>>(table.bytes.size());
+  std::copy(table.bytes.begin(), table.bytes.end(), rows->data());
+  return [rows, &type, row_bytes, width](std::int32_t token, float* row) {
+    decode(type, rows->data() + static_cast<std::size_t>(token) * row_bytes, row, width);
+  };
+}
+
 std::unique_ptr<BertWeights> read(std::shared_ptr<const GgufFile> file, const ModelProfile& profile,
                                   encoder::Precision precision) {
   auto weights = std::make_unique<BertWeights>();
@@ -154,19 +216,11 @@ std::unique_ptr<BertWeights> read(std::shared_ptr<const GgufFile> file, const Mo
   const BertShape& shape = weights->shape;
   Reader reader(*file, precision);
   const std::size_t tokens = file->strings("tokenizer.ggml.tokens")->size();
-  const GgufTensor& table = reader.find("token_embd.weight", shape.dimension, tokens);
+  const GgufTensor& table = reader.find(kTokenTable, shape.dimension, tokens);
   const std::size_t row_bytes = table.bytes.size() / tokens;
-  need(row_bytes * tokens == table.bytes.size());
-  // Copied, so that a loaded model does not change if another program writes to its file.
-  auto rows = std::make_shared<const std::vector<std::byte>>(table.bytes.begin(), table.bytes.end());
-  weights->token_row = [rows, &type = *table.type, row_bytes, width = shape.dimension](std::int32_t token, float* row) {
-    decode(type, rows->data() + static_cast<std::size_t>(token) * row_bytes, row, width);
-  };
-  std::vector<float> row(shape.dimension);
-  for (std::size_t token = 0; token < tokens; ++token) {
-    weights->token_row(static_cast<std::int32_t>(token), row.data());
-    need(std::all_of(row.begin(), row.end(), [](float value) { return std::isfinite(value); }));
-  }
+  need(row_bytes * tokens == table.bytes.size() && row_bytes <= kLongestRow);
+  weights->token_row = row_reader(file, table, row_bytes, shape.dimension);
+  need(is_finite(*table.type, table.bytes, shape.dimension));
   weights->positions = read_positions(reader, *file, shape);
   weights->embedding_norm = reader.norm("token_embd_norm", shape.dimension);
   const std::size_t layers = *file->integer("bert.block_count");
@@ -176,6 +230,11 @@ std::unique_ptr<BertWeights> read(std::shared_ptr<const GgufFile> file, const Mo
 }
 
 }  // namespace
+
+bool reads_rows(const GgufFile& file) noexcept {
+  const GgufTensor* table = file.tensor(kTokenTable);
+  return table != nullptr && table->bytes.size() > kCopiedTable;
+}
 
 std::unique_ptr<encoder::BertWeights> read_bert(std::shared_ptr<const GgufFile> file, const ModelProfile& profile,
                                                 encoder::Precision precision) {

@@ -16,4 +16,8 @@ namespace lorekeep::engine {
 std::unique_ptr<encoder::BertWeights> read_bert(std::shared_ptr<const GgufFile> file, const ModelProfile& profile,
                                                 encoder::Precision precision);
 
+/// Returns whether the weights of read_bert() read the embeddings of tokens from the file: check_mapped() after each
+/// batch tells whether they were right.
+bool reads_rows(const GgufFile& file) noexcept;
+
 }  // namespace lorekeep::engine

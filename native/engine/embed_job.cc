@@ -70,7 +70,8 @@ void EmbedJob::tokenize(std::size_t text, Item& item) const {
     item.truncated = true;
   }
   if (given.find_first_not_of(" \t\r\n\v\f") == std::string_view::npos) return refuse(Code::kInvalidArgument);
-  item.tokens = resources_.vocabulary.tokenize(given);
+  const std::size_t most = long_text_ == LongText::kRefuse ? kAllTokens : resources_.facts.context_size;
+  item.tokens = resources_.vocabulary.tokenize(given, cancel_, most);
   item.count = static_cast<std::uint32_t>(item.tokens.size());
   if (item.count <= resources_.vocabulary.special_tokens()) return refuse(Code::kInvalidArgument);
   if (item.count <= resources_.facts.context_size) return;

@@ -17,6 +17,7 @@
 #include "engine/model_profile.h"
 #include "engine/runtimes.h"
 #include "engine/settings_memory.h"
+#include "engine/unigram_file.h"
 #include "engine/vocabulary.h"
 #include "ggml-backend.h"
 #include "llama.h"
@@ -33,7 +34,7 @@ struct EmbeddingModel::Impl {
   // Destroyed in reverse: computers before the model, the model before the backends.
   std::shared_ptr<const Backends> backends;
   ModelFacts facts;
-  std::shared_ptr<llama_model> model;  // at least the vocabulary
+  std::shared_ptr<llama_model> model;  // if llama.cpp tokenizes or computes
   std::optional<Vocabulary> vocabulary;
   std::optional<ComputerPool> computers;
   std::optional<ComputeSlots> slots;
@@ -49,7 +50,10 @@ struct EmbeddingModel::Impl {
   ggml_backend_dev_t place() const;
   void read_facts(const GgufFile& file, const ModelProfile& profile, const CancelToken* cancel,
                   const Progress& progress);
-  void take_vocabulary(std::shared_ptr<llama_model> from);
+  void read_vocabulary(const GgufFile& file);
+  void take_model(std::shared_ptr<llama_model> from);
+  void load_vocabulary(const CancelToken* cancel, const Progress& progress);
+  void check_context() const;
   Runtime choose_runtime(std::shared_ptr<const GgufFile> file, const ModelProfile& profile, const CancelToken* cancel,
                          const Progress& progress);
   Runtime llama_runtime(const CancelToken* cancel, const Progress& progress);
@@ -61,6 +65,7 @@ void EmbeddingModel::Impl::open(const CancelToken* cancel, const Progress& progr
   const ModelProfile profile = profile_model(*file, options.pooling);
   read_facts(*file, profile, cancel, progress);
   try {
+    read_vocabulary(*file);
     gpu = place();
     if (gpu != nullptr) facts.device = ggml_backend_dev_name(gpu);
     Runtime runtime = choose_runtime(file, profile, cancel, progress);
@@ -75,6 +80,7 @@ void EmbeddingModel::Impl::open(const CancelToken* cancel, const Progress& progr
     if (cancel != nullptr) cancel->check();
     file->check_unchanged();
     probe();
+    file->forget();
   } catch (const Error& error) {
     // llama.cpp's messages do not name the file; our message about a changed file does.
     if (error.code() == Code::kCancelled || error.code() == Code::kCorrupt) throw;
@@ -111,16 +117,37 @@ void EmbeddingModel::Impl::read_facts(const GgufFile& file, const ModelProfile& 
   facts.fingerprint = fingerprint_model(file, profile.pooling, cancel, hash_progress(progress));
 }
 
-void EmbeddingModel::Impl::take_vocabulary(std::shared_ptr<llama_model> from) {
-  vocabulary.emplace(*from);
+// Takes the vocabulary that is read without llama.cpp, if the file has one.
+void EmbeddingModel::Impl::read_vocabulary(const GgufFile& file) {
+  std::unique_ptr<const UnigramVocabulary> unigram = read_unigram(file);
+  if (unigram == nullptr) return;
+  vocabulary.emplace(std::move(unigram));
+  check_context();
+}
+
+void EmbeddingModel::Impl::take_model(std::shared_ptr<llama_model> from) {
+  if (!vocabulary || vocabulary->needs_model()) vocabulary.emplace(*from);
   model = std::move(from);
+  check_context();
+}
+
+// Lets go of the weights of llama.cpp, which another runtime does not need.
+void EmbeddingModel::Impl::load_vocabulary(const CancelToken* cancel, const Progress& progress) {
+  if (vocabulary && !vocabulary->needs_model()) {
+    model.reset();
+  } else {
+    take_model(load_llama(path, LlamaContent::kVocabulary, cancel, tensor_progress(progress)));
+  }
+}
+
+void EmbeddingModel::Impl::check_context() const {
   if (facts.context_size <= vocabulary->special_tokens()) {
     fail(Code::kInvalidArgument, "a context of " + std::to_string(facts.context_size) + " tokens is too small: " +
                                      std::to_string(vocabulary->special_tokens()) + " are special tokens");
   }
 }
 
-// Stores the settings in the facts. A model computed by native/encoder needs llama.cpp only for the vocabulary.
+// Stores the settings in the facts. A model computed by native/encoder needs llama.cpp at most for the vocabulary.
 Runtime EmbeddingModel::Impl::choose_runtime(std::shared_ptr<const GgufFile> file, const ModelProfile& profile,
                                              const CancelToken* cancel, const Progress& progress) {
   facts.candidates.emplace_back(kLlamaRuntime);
@@ -137,7 +164,7 @@ Runtime EmbeddingModel::Impl::choose_runtime(std::shared_ptr<const GgufFile> fil
   facts.measured = options.runtime.empty() && settings_measured(facts.fingerprint, facts.candidates);
   if (wanted && wanted->runtime != kLlamaRuntime) {
     if (const auto runtime = make_encoder_runtime(wanted->runtime, file, profile)) {
-      take_vocabulary(load_llama(path, LlamaContent::kVocabulary, cancel, tensor_progress(progress)));
+      load_vocabulary(cancel, progress);
       facts.settings = *wanted;
       return *runtime;
     }
@@ -161,14 +188,13 @@ Runtime EmbeddingModel::Impl::choose_runtime(std::shared_ptr<const GgufFile> fil
   facts.settings = found.settings;
   facts.measured = true;
   remember_settings({facts.fingerprint, facts.candidates, found.settings});
-  if (found.settings.runtime != kLlamaRuntime)
-    take_vocabulary(load_llama(path, LlamaContent::kVocabulary, cancel, tensor_progress(progress)));
+  if (found.settings.runtime != kLlamaRuntime) load_vocabulary(cancel, progress);
   return std::move(found.runtime);
 }
 
 Runtime EmbeddingModel::Impl::llama_runtime(const CancelToken* cancel, const Progress& progress) {
   std::shared_ptr<llama_model> all = load_llama(path, LlamaContent::kAll, cancel, tensor_progress(progress), gpu);
-  take_vocabulary(all);
+  take_model(all);
   gpu_use.device = facts.device;
   return {std::string(kLlamaRuntime),
           [all, pooling = facts.pooling, use = gpu == nullptr ? nullptr : &gpu_use](std::uint32_t capacity) {
@@ -221,7 +247,7 @@ EmbedResult EmbeddingModel::embed(const TextArena& texts, const CancelToken* can
   return embed(views, cancel, progress);
 }
 
-std::vector<std::int32_t> EmbeddingModel::tokens(std::string_view text) const {
+std::vector<std::int32_t> EmbeddingModel::tokens(std::string_view text, const CancelToken* cancel) const {
   if (text.size() > kMaxTextBytes) {
     fail(Code::kTextTooLong,
          "the text has " + std::to_string(text.size()) + " bytes; at most " + std::to_string(kMaxTextBytes) +
@@ -230,7 +256,7 @@ std::vector<std::int32_t> EmbeddingModel::tokens(std::string_view text) const {
           {"limit", std::int64_t{facts().context_size}},
           {"bytes", static_cast<std::int64_t>(text.size())}});
   }
-  return impl_->vocabulary->tokenize(text);
+  return impl_->vocabulary->tokenize(text, cancel);
 }
 
 }  // namespace lorekeep::engine

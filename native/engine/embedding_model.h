@@ -114,8 +114,9 @@ class EmbeddingModel {
                     const Progress& progress = {}, LongText long_text = LongText::kRefuse);
   EmbedResult embed(const TextArena& texts, const CancelToken* cancel = nullptr, const Progress& progress = {});
 
-  /// Returns the tokens of a text, special tokens included. Throws Error(kTextTooLong) above kMaxTextBytes.
-  std::vector<std::int32_t> tokens(std::string_view text) const;
+  /// Returns the tokens of a text, special tokens included. Polls `cancel` as TextTokenizer::tokenize() does. Throws
+  /// Error(kTextTooLong) above kMaxTextBytes.
+  std::vector<std::int32_t> tokens(std::string_view text, const CancelToken* cancel) const;
 
  private:
   struct Impl;

@@ -1,6 +1,7 @@
 #include "engine/gguf_description.h"
 
 #include "core/values/utf8.h"
+#include "engine/profile_checks.h"
 
 namespace lorekeep::engine {
 namespace {
@@ -34,6 +35,9 @@ GgufDescription describe_gguf(const GgufFile& file) {
   add_count("blockCount", architecture + ".block_count");
   add_count("poolingType", architecture + ".pooling_type");
   add_text("tokenizer", "tokenizer.ggml.model");
+  add_text("preTokenizer", "tokenizer.ggml.pre");
+  if (const std::string note = tokenizer_note(file); !note.empty())
+    description.facts.emplace_back("tokenizerNote", note);
   if (const GgufValue* tokens = file.find("tokenizer.ggml.tokens"); tokens != nullptr && tokens->array) {
     description.facts.emplace_back("vocabulary", static_cast<std::int64_t>(tokens->count));
   }

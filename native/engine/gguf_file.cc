@@ -1,8 +1,10 @@
 #include "engine/gguf_file.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdio>
+#include <functional>
 #include <system_error>
 
 #include "core/files/utf8_path.h"
@@ -100,6 +102,23 @@ void GgufFile::check_unchanged() const {
     part->file().check_unchanged();
     part->file().check_same_at_path();
   }
+}
+
+void GgufFile::check_mapped() const {
+  for (const auto& part : parts_) part->file().check_unchanged();
+}
+
+void GgufFile::forget() const noexcept {
+  for (const auto& part : parts_) part->file().forget(part->bytes());
+}
+
+const MappedFile& GgufFile::file_of(const GgufTensor& tensor) const noexcept {
+  const auto has = [&tensor](const std::unique_ptr<const GgufPart>& part) {
+    const std::less<> before;
+    const std::byte* const begin = part->bytes().data();
+    return !before(tensor.bytes.data(), begin) && before(tensor.bytes.data(), begin + part->bytes().size());
+  };
+  return (*std::ranges::find_if(parts_, has))->file();
 }
 
 void GgufFile::check_present(const Error& failure) const {

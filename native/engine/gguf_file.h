@@ -31,12 +31,18 @@ class GgufFile {
   /// Throws Error(kCorrupt) naming a part that was changed or replaced since it was opened: llama.cpp opens the parts
   /// again. Call it after both have read the file. See MappedFile::check_unchanged() and check_same_at_path().
   void check_unchanged() const;
+  /// The same for what was read of the mapping alone: a part may have been replaced at its path.
+  void check_mapped() const;
+  /// Lets the system reclaim the memory of the mapping; what is read of it again comes from the file.
+  void forget() const noexcept;
   /// Throws Error(kNotFound) or Error(kCorrupt) naming a part that was removed or replaced since it was opened, if that
   /// may be why the load failed.
   void check_present(const Error& failure) const;
   /// Those of all parts.
   const std::vector<GgufTensor>& tensors() const noexcept { return tensors_; }
   const GgufTensor* tensor(std::string_view name) const noexcept;
+  /// Returns the file that has the bytes of a tensor.
+  const MappedFile& file_of(const GgufTensor& tensor) const noexcept;
 
   std::vector<std::string_view> keys() const;
   /// Returns null if the file has no such key.

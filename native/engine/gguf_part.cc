@@ -22,7 +22,10 @@ constexpr TensorType kTensorTypes[] = {
     {11, "Q3_K", 256, 110},    {12, "Q4_K", 256, 144},    {13, "Q5_K", 256, 176},      {14, "Q6_K", 256, 210},
     {16, "IQ2_XXS", 256, 66},  {17, "IQ2_XS", 256, 74},   {18, "IQ3_XXS", 256, 98},    {19, "IQ1_S", 256, 50},
     {20, "IQ4_NL", 32, 18},    {21, "IQ3_S", 256, 110},   {22, "IQ2_S", 256, 82},      {23, "IQ4_XS", 256, 136},
-    {29, "IQ1_M", 256, 56},    {30, "BF16", 1, 2},
+    {29, "IQ1_M", 256, 56},    {30, "BF16", 1, 2},        {9, "Q8_1", 32, 36},         {15, "Q8_K", 256, 292},
+    {24, "I8", 1, 1},          {25, "I16", 1, 2},         {26, "I32", 1, 4},           {27, "I64", 1, 8},
+    {28, "F64", 1, 8},         {34, "TQ1_0", 256, 54},    {35, "TQ2_0", 256, 66},      {39, "MXFP4", 32, 17},
+    {40, "NVFP4", 64, 36},     {41, "Q1_0", 128, 18},     {42, "Q2_0", 64, 18},
 };
 
 std::size_t scalar_size(GgufType type) noexcept {
@@ -164,7 +167,7 @@ GgufTensor GgufPart::read_tensor(GgufCursor& cursor) const {
   std::uint64_t elements = 1;
   for (std::uint32_t d = 0; d < tensor.dimensions; ++d) {
     const auto extent = cursor.read<std::uint64_t>("a tensor's shape");
-    // No type stores more than 8 elements in a byte (the smallest 5.1), so a larger count cannot be in this file.
+    // No type stores more than 8 elements in a byte (the smallest 7.1), so a larger count cannot be in this file.
     if (extent == 0 || extent > bytes().size() * 8 / elements)
       refuse(who + " has an extent of " + std::to_string(extent));
     tensor.shape[d] = extent;

@@ -44,7 +44,7 @@ const Architecture& find_architecture(const GgufFile& file) {
     if (architecture.name == architecture_of(file)) return architecture;
     known.push_back(architecture.name);
   }
-  refuse_architecture(file, "give no embeddings", known, "docs/internals/inference.md");
+  refuse_architecture(file, "for embeddings", known, "docs/internals/inference.md");
 }
 
 struct Parameters : GgufKeys {
@@ -118,7 +118,7 @@ void check_experts(const Parameters& parameters) {
 void check_tensors(const Parameters& parameters, std::uint64_t dimension, std::uint64_t feed_forward,
                    std::uint64_t layers) {
   const GgufFile& file = parameters.file();
-  check_norms(file, "token_types.weight");
+  check_types(file, "token_types.weight");
   if (parameters.architecture.name == "jina-bert-v2") {
     for (std::uint64_t layer = 0; layer < layers; ++layer) {
       const GgufTensor* up = file.tensor("blk." + std::to_string(layer) + ".ffn_up.weight");
@@ -185,12 +185,30 @@ ModelProfile profile_model(const GgufFile& file, std::optional<Pooling> pooling)
 ModelProfile profile_reranker(const GgufFile& file) {
   const std::string_view name = architecture_of(file);
   if (std::find(std::begin(kRerankers), std::end(kRerankers), name) == std::end(kRerankers))
-    refuse_architecture(file, "do not rerank", kRerankers, "docs/concepts/relevance.md");
+    refuse_architecture(file, "for reranking", kRerankers, "docs/concepts/relevance.md");
   const Parameters parameters(file, find_architecture(file));
   const ModelProfile profile = profile_of(parameters, Pooling::kRank);
   check_head(parameters, profile.dimension);
   return profile;
 }
+
+namespace {
+
+/// Changes when WordPiece gives other tokens than before.
+constexpr std::string_view kTextPreparation = "word pieces 2";
+
+/// Returns whether the vocabulary is BERT's, with pieces beyond ASCII: only then may texts have got other tokens.
+bool has_accented_words(const GgufFile& file) {
+  constexpr std::string_view kWordMark = "\xe2\x96\x81";
+  if (file.string("tokenizer.ggml.model") != "bert") return false;
+  const auto pieces = file.strings("tokenizer.ggml.tokens");
+  return pieces && std::ranges::any_of(*pieces, [&](std::string_view piece) {
+           if (piece.starts_with(kWordMark)) piece.remove_prefix(kWordMark.size());
+           return std::ranges::any_of(piece, [](char byte) { return static_cast<unsigned char>(byte) >= 0x80; });
+         });
+}
+
+}  // namespace
 
 std::string fingerprint_model(const GgufFile& file, Pooling pooling, const CancelToken* cancel,
                               const std::function<void(float)>& progress) {
@@ -207,6 +225,8 @@ std::string fingerprint_model(const GgufFile& file, Pooling pooling, const Cance
       done += piece.size();
     }
   }
+  // Vectors of the same file differ from those that llama.cpp's preparation of the text gave.
+  if (has_accented_words(file)) hash = checksum(std::as_bytes(std::span(kTextPreparation)), hash);
   std::array<char, 17> text;
   std::snprintf(text.data(), text.size(), "%016" PRIx64, hash);
   return text.data();

@@ -47,9 +47,9 @@ class GgufKeys {
 
 /// Returns general.architecture.
 std::string_view architecture_of(const GgufFile& file);
-/// Throws Error(kUnsupported): "models of the architecture 'x' <cannot>; models of <known> do". Of a long list, the
-/// names that begin like x, and the page that has all.
-[[noreturn]] void refuse_architecture(const GgufFile& file, std::string_view cannot,
+/// Throws Error(kUnsupported): "the architecture 'x' is not supported <purpose>; supported are <known>". Of a long
+/// list, the names that begin like x, and the page that has all.
+[[noreturn]] void refuse_architecture(const GgufFile& file, std::string_view purpose,
                                       std::span<const std::string_view> known, std::string_view page);
 /// Appends a name to a list.
 void add_name(std::string& list, std::string_view name);
@@ -58,10 +58,14 @@ void add_name(std::string& list, std::string_view name);
 std::string model_name(const GgufFile& file);
 std::uint64_t count_parameters(const GgufFile& file);
 
+/// Why texts may have other tokens than the model was trained with; else empty. llama.cpp logs it as a warning.
+std::string tokenizer_note(const GgufFile& file);
+
 /// Returns the number of tokens. Throws Error(kUnsupported) for another tokenizer, Error(kModelInvalid) for a token
 /// that appears twice.
 std::uint32_t check_vocabulary(const GgufFile& file, std::span<const std::string_view> tokenizers);
-/// llama.cpp passes the weights of norms and biases, and the tensor `also`, to operations that only support F32.
-void check_norms(const GgufFile& file, std::string_view also = "");
+/// Throws Error(kModelInvalid) for types that abort llama.cpp: it passes norms and biases, and the tensor `also`, to
+/// operations that only support F32, and matrices to one that supports no type of intermediate results.
+void check_types(const GgufFile& file, std::string_view also = "");
 
 }  // namespace lorekeep::engine

@@ -30,16 +30,22 @@ encoder::Rows rows_of(Pooling pooling) {
 /// Computes batches with native/encoder.
 class BertComputer : public BatchComputer {
  public:
-  BertComputer(std::shared_ptr<const encoder::BertWeights> weights, const encoder::EncoderKernels& kernels,
-               Pooling pooling, std::uint32_t capacity)
-      : weights_(std::move(weights)), run_(*weights_, kernels), pooling_(pooling), capacity_(capacity) {}
+  BertComputer(std::shared_ptr<const encoder::BertWeights> weights, std::shared_ptr<const GgufFile> file,
+               const encoder::EncoderKernels& kernels, Pooling pooling, std::uint32_t capacity)
+      : weights_(std::move(weights)),
+        file_(std::move(file)),
+        run_(*weights_, kernels),
+        pooling_(pooling),
+        capacity_(capacity) {}
 
   std::uint32_t capacity() const noexcept override { return capacity_; }
   ComputeStatus compute(std::span<const Sequence> sequences, const CancelToken* cancel) override {
     texts_.clear();
     for (const Sequence& sequence : sequences) texts_.push_back({sequence.tokens, sequence.vector});
     try {
-      return run_.compute(texts_, rows_of(pooling_), cancel) ? ComputeStatus::kDone : ComputeStatus::kCancelled;
+      const bool done = run_.compute(texts_, rows_of(pooling_), cancel);
+      if (file_ != nullptr) file_->check_mapped();
+      return done ? ComputeStatus::kDone : ComputeStatus::kCancelled;
     } catch (const std::bad_alloc&) {
       fail(Code::kOutOfMemory, "embedding: no memory for a batch");
     }
@@ -47,6 +53,7 @@ class BertComputer : public BatchComputer {
 
  private:
   std::shared_ptr<const encoder::BertWeights> weights_;
+  std::shared_ptr<const GgufFile> file_;  // if rows of it are read while texts are computed
   encoder::BertRun run_;
   Pooling pooling_;
   std::uint32_t capacity_;
@@ -72,12 +79,13 @@ std::unique_ptr<Runtime> make_encoder_runtime(std::string_view name, std::shared
                                               const ModelProfile& profile) {
   const encoder::EncoderKernels* kernels = encoder::kernels_named(name);
   if (kernels == nullptr || name == kSlowTwin || profile.architecture != "bert") return nullptr;
-  std::shared_ptr<const encoder::BertWeights> weights = read_bert(std::move(file), profile, kernels->precision);
+  std::shared_ptr<const encoder::BertWeights> weights = read_bert(file, profile, kernels->precision);
   if (weights == nullptr) return nullptr;
+  if (!reads_rows(*file)) file.reset();
   auto runtime = std::make_unique<Runtime>();
   runtime->name = name;
-  runtime->make = [weights, kernels, pooling = profile.pooling](std::uint32_t capacity) {
-    return std::make_unique<BertComputer>(weights, *kernels, pooling, capacity);
+  runtime->make = [weights, file, kernels, pooling = profile.pooling](std::uint32_t capacity) {
+    return std::make_unique<BertComputer>(weights, file, *kernels, pooling, capacity);
   };
   return runtime;
 }

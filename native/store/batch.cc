@@ -32,6 +32,25 @@ void append_json(std::string& out, std::string_view text) {
   out += '"';
 }
 
+/// Returns the texts without unused memory. Copies them, and looks at the token after each MiB or so.
+TextArena shrunk(TextArena texts, const Work& work) {
+  constexpr std::size_t kGrain = std::size_t{1} << 20;
+  constexpr std::size_t kWasted = std::size_t{64} << 10;
+  if (texts.memory_bytes() <= texts.text_bytes() + texts.size() * sizeof(std::uint64_t) + kWasted) return texts;
+  TextArena exact;
+  exact.reserve(texts.text_bytes());
+  std::size_t bytes = 0;
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    exact.append(texts[i]);
+    bytes += texts[i].size();
+    if (bytes < kGrain) continue;
+    bytes = 0;
+    work.check();
+  }
+  exact.shrink_to_fit();
+  return exact;
+}
+
 /// Ids that a batch cannot be applied for.
 class Culprits {
  public:
@@ -145,10 +164,8 @@ std::shared_ptr<const Segment> Batch::segment(const SegmentKind& kind, const Wor
     flat.graph = false;
     made.vectors = index_rows(std::move(rows), flat, work, nullptr);
   }
-  made.ids = std::move(changes_.ids);
-  made.texts = std::move(changes_.texts);
-  made.ids.shrink_to_fit();
-  made.texts.shrink_to_fit();
+  made.ids = shrunk(std::move(changes_.ids), work);
+  made.texts = shrunk(std::move(changes_.texts), work);
   made.metadata = std::move(changes_.metadata);
   made.ids_checked = false;
   if (before_.text_index() != nullptr) {

@@ -12,6 +12,7 @@
 #include "core/values/checksum.h"
 #include "core/values/error.h"
 #include "core/values/text_table.h"
+#include "core/values/wipe.h"
 #include "filter/columns_builder.h"
 #include "store/file_identity.h"
 #include "store/file_window.h"
@@ -23,6 +24,9 @@ namespace {
 
 constexpr std::uint64_t kAlignment = 8;
 constexpr std::size_t kOperationsPerPoll = 1024;
+constexpr std::uint64_t kBytesPerPoll = std::uint64_t{4} << 20;
+/// Frames that begin within others are read again up to this many times the size of the log.
+constexpr std::uint64_t kMostReread = 8;
 constexpr std::size_t kReadBytes = std::size_t{4} << 20;
 constexpr std::size_t kHeaderChecked = offsetof(ChangeLogHeader, checksum);
 constexpr std::size_t kFrameChecked = offsetof(ChangeFrame, checksum);
@@ -82,11 +86,11 @@ ChangeLog ChangeLog::read(const std::filesystem::path& path, std::uint64_t from,
   log.end_ = log.from_;
   if (stamp.size <= log.from_) return log;
   log.size_ = static_cast<std::size_t>(stamp.size - log.from_);
-  log.bytes_ = std::make_unique_for_overwrite<std::byte[]>(log.size_);
+  log.allocate(log.size_);
   file.clear();
   file.seekg(static_cast<std::streamoff>(log.from_));
   log.size_ = read_rest(file, {log.bytes_.get(), log.size_}, cancel);
-  log.read_frames();
+  log.read_frames(cancel);
   return log;
 }
 
@@ -95,9 +99,18 @@ ChangeLog::ChangeLog(std::span<const std::byte> bytes, std::string name) : name_
   from_ = end_ = sizeof(ChangeLogHeader);
   version_ = header_.base_version;
   size_ = bytes.size() - sizeof(ChangeLogHeader);
-  bytes_ = std::make_unique_for_overwrite<std::byte[]>(size_);
+  allocate(size_);
   std::copy(bytes.begin() + sizeof(ChangeLogHeader), bytes.end(), bytes_.get());
-  read_frames();
+  read_frames(nullptr);
+}
+
+void WipedBytes::operator()(std::byte* bytes) const noexcept {
+  wipe_bytes(bytes, size);
+  delete[] bytes;
+}
+
+void ChangeLog::allocate(std::size_t size) {
+  bytes_ = {std::make_unique_for_overwrite<std::byte[]>(size).release(), WipedBytes{size}};
 }
 
 void ChangeLog::read_header(std::span<const std::byte> bytes) {
@@ -122,33 +135,42 @@ void ChangeLog::read_header(std::span<const std::byte> bytes) {
   }
 }
 
-void ChangeLog::read_frames() {
+void ChangeLog::read_frames(const CancelToken* cancel) {
   const std::uint64_t file_end = from_ + size_;
+  std::uint64_t looked = end_;
   while (end_ < file_end) {
+    if (end_ - looked >= kBytesPerPoll) {
+      looked = end_;
+      if (cancel != nullptr) cancel->check();
+    }
     auto defect = read_frame(end_);
     if (!defect) continue;
-    find_damage(std::move(*defect));
+    find_damage(std::move(*defect), cancel);
     return;
   }
 }
 
-/// Returns the frame at an offset if its checksums are right.
-std::optional<ChangeFrame> ChangeLog::sound_frame(std::uint64_t at) const {
+/// Returns the head of the frame at an offset if its checksum is right and the rest of the file has room for the frame.
+std::optional<ChangeFrame> ChangeLog::frame_head(std::uint64_t at) const {
   const std::uint64_t left = from_ + size_ - at;
   if (left < sizeof(ChangeFrame)) return std::nullopt;
   const auto frame = value_at<ChangeFrame>(data(at));
   if (frame.magic != kFrameMagic || frame.zero != 0 || frame.size % kAlignment != 0) return std::nullopt;
   if (checksum({data(at), kFrameChecked}, header_.id) != frame.checksum) return std::nullopt;
   if (frame.size > left - sizeof(ChangeFrame)) return std::nullopt;
-  const std::span payload(data(at) + sizeof(ChangeFrame), static_cast<std::size_t>(frame.size));
-  if (checksum(payload, header_.id) != frame.payload_checksum) return std::nullopt;
   return frame;
+}
+
+/// Whether the payload of a frame has its checksum.
+bool ChangeLog::is_sound(std::uint64_t at, const ChangeFrame& frame) const {
+  const std::span payload(data(at) + sizeof(ChangeFrame), static_cast<std::size_t>(frame.size));
+  return checksum(payload, header_.id) == frame.payload_checksum;
 }
 
 /// Takes over the frame at an offset. Returns why it cannot.
 std::optional<std::string> ChangeLog::read_frame(std::uint64_t at) {
-  const auto frame = sound_frame(at);
-  if (!frame) return "its checksum is wrong, or it is incomplete";
+  const auto frame = frame_head(at);
+  if (!frame || !is_sound(at, *frame)) return "its checksum is wrong, or it is incomplete";
   if (frame->kind == FrameKind::kMerge) {
     if (frame->size != sizeof(MergeMark) || frame->version > version_ || frame->version < header_.base_version) {
       return "it is not a merge of this log";
@@ -179,14 +201,25 @@ bool ChangeLog::has_operations(std::uint64_t at, const ChangeFrame& frame) const
   return left == 0 && frame.operations > 0;
 }
 
-/// Tells a torn tail from damage: a sound frame behind the defect may say that the bytes before it were durable.
-void ChangeLog::find_damage(std::string reason) {
+/// Tells a torn tail from damage: a sound frame behind the defect may say that the bytes before it were durable. Of
+/// forged frames, each may have the rest of the file: a tail with more of them than writers leave counts as damage.
+void ChangeLog::find_damage(std::string reason, const CancelToken* cancel) {
   damage_ = LogDamage{end_, std::move(reason), true};
   const std::uint64_t file_end = from_ + size_;
+  std::uint64_t work = 0;
+  std::uint64_t looked = 0;
   for (std::uint64_t at = end_ + kAlignment; at + sizeof(ChangeFrame) <= file_end; at += kAlignment) {
+    if (work + (at - end_) - looked >= kBytesPerPoll) {
+      looked = work + (at - end_);
+      if (cancel != nullptr) cancel->check();
+    }
     if (value_at<std::uint32_t>(data(at)) != kFrameMagic) continue;
-    const auto frame = sound_frame(at);
+    const auto frame = frame_head(at);
     if (!frame) continue;
+    work += frame->size;
+    if (work > kMostReread * size_) damage_->torn = false;
+    if (!damage_->torn) return;
+    if (!is_sound(at, *frame)) continue;
     if (frame->durable > end_) damage_->torn = false;
     if (!damage_->torn) return;
     at += sizeof(ChangeFrame) + frame->size - kAlignment;
@@ -222,6 +255,7 @@ class Folding {
       : log_(log), schema_(std::move(schema)), parser_(schema_.get()), cancel_(cancel) {
     if (schema_) columns_.emplace(schema_);
   }
+  ~Folding() { wipe_bytes(padded_.data(), padded_.size()); }
 
   LoggedChanges fold(std::uint64_t after, std::uint64_t up_to) {
     const auto wanted = [&](const LoggedFrame& frame) {
@@ -241,13 +275,16 @@ class Folding {
   }
 
  private:
-  void poll() const {
-    if (cancel_ != nullptr && operations_ % kOperationsPerPoll == 0) cancel_->check();
+  void poll(std::string_view json) {
+    bytes_ += json.size();
+    if (operations_ % kOperationsPerPoll != 0 && bytes_ < kBytesPerPoll) return;
+    bytes_ = 0;
+    if (cancel_ != nullptr) cancel_->check();
   }
 
   /// Remembers the last operation of each id.
   void enter(const ChangeLog::Operation& operation) {
-    poll();
+    poll({});
     names_.append(operation.id);
     const std::size_t position = names_.size() - 1;
     last_.push_back(operations_);
@@ -256,7 +293,7 @@ class Folding {
   }
 
   void keep(const ChangeLog::Operation& operation) {
-    poll();
+    poll(operation.json);
     const std::uint32_t own = operations_++;
     if (last_[*table_.find(names_, operation.id)] != own) return;
     if (operation.kind == ChangeKind::kRemove) return changes_.removed.append(operation.id);
@@ -299,6 +336,7 @@ class Folding {
   std::shared_ptr<const filter::Schema> schema_;
   JsonRecordParser parser_;
   const CancelToken* cancel_;
+  std::size_t bytes_ = 0;  // of records since the last look
   std::optional<filter::ColumnsBuilder> columns_;
   TextArena names_;  // the id of each operation
   TextTable table_;
@@ -309,6 +347,11 @@ class Folding {
 };
 
 }  // namespace
+
+LoggedChanges::~LoggedChanges() {
+  texts.wipe();
+  jsons.wipe();
+}
 
 std::size_t LoggedChanges::memory_bytes() const noexcept {
   return ids.memory_bytes() + texts.memory_bytes() + jsons.memory_bytes() + removed.memory_bytes() +

@@ -103,6 +103,12 @@ struct LogDamage {
   bool torn;
 };
 
+/// Overwrites memory that is freed: its texts may be forgotten.
+struct WipedBytes {
+  std::size_t size = 0;
+  void operator()(std::byte* bytes) const noexcept;
+};
+
 /// The content of a change log, copied from the file: a writer may append to it or cut it meanwhile. Immutable.
 class ChangeLog {
  public:
@@ -141,18 +147,21 @@ class ChangeLog {
  private:
   ChangeLog() = default;
   void read_header(std::span<const std::byte> bytes);
-  void read_frames();
+  void read_frames(const CancelToken* cancel);
   std::optional<std::string> read_frame(std::uint64_t at);
-  std::optional<ChangeFrame> sound_frame(std::uint64_t at) const;
+  std::optional<ChangeFrame> frame_head(std::uint64_t at) const;
+  bool is_sound(std::uint64_t at, const ChangeFrame& frame) const;
   bool has_operations(std::uint64_t at, const ChangeFrame& frame) const;
-  void find_damage(std::string reason);
+  void find_damage(std::string reason, const CancelToken* cancel);
   Operation next_operation(std::uint64_t& at) const;
   /// Bytes of the file from `at` on. Precondition: they were read.
   const std::byte* data(std::uint64_t at) const noexcept { return bytes_.get() + (at - from_); }
 
   std::string name_;
+  void allocate(std::size_t size);
+
   ChangeLogHeader header_{};
-  std::unique_ptr<std::byte[]> bytes_;  // of the file, from from_ on
+  std::unique_ptr<std::byte[], WipedBytes> bytes_;  // of the file, from from_ on
   std::size_t size_ = 0;
   std::uint64_t from_ = 0;
   std::uint64_t end_ = 0;
@@ -161,8 +170,14 @@ class ChangeLog {
   std::optional<LogDamage> damage_;
 };
 
-/// The effect of batches, record by record: each id is in `ids` or in `removed`, once.
+/// The effect of batches, record by record: each id is in `ids` or in `removed`, once. Texts are overwritten when they
+/// are freed.
 struct LoggedChanges {
+  LoggedChanges() = default;
+  LoggedChanges(LoggedChanges&&) = default;
+  LoggedChanges& operator=(LoggedChanges&&) = default;
+  ~LoggedChanges();
+
   TextArena ids;    // in the order of their last put
   TextArena texts;  // one per id, like the following
   TextArena jsons;

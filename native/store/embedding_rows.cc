@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/values/error.h"
+#include "store/kept_embeddings.h"
 
 namespace lorekeep::store {
 namespace {
@@ -42,9 +43,17 @@ void EmbeddingRows::take_over(const std::filesystem::path& path, bool truncated_
   }
 }
 
+void EmbeddingRows::take_more(std::span<const std::filesystem::path> paths, bool truncated_too,
+                              const CancelToken* cancel) {
+  std::string refusal = refusal_;
+  for (const std::filesystem::path& path : paths) take_over(path, truncated_too, cancel);
+  refusal_ = std::move(refusal);
+}
+
 void EmbeddingRows::take_rows(const EmbeddingsFile& file, bool truncated_too) {
   const std::lock_guard lock(mutex_);
   for (std::size_t i = 0; i < digests_.size(); ++i) {
+    if (states_[i] != State::kMissing) continue;
     const auto found = file.find(digests_[i]);
     if (!found || (found->truncated && !truncated_too)) continue;
     std::copy(found->vector.begin(), found->vector.end(), row(i).begin());
@@ -127,6 +136,13 @@ void EmbeddingRows::save(const std::filesystem::path& path, const CancelToken* c
     rows.push_back(rows_.data() + std::size_t{ordinal} * dimension_);
   }
   write_embeddings(path, key_, {digests, truncated, rows, dimension_}, cancel, owner);
+}
+
+std::size_t EmbeddingRows::save_others(const std::filesystem::path& path, std::span<const std::filesystem::path> files,
+                                       const CancelToken* cancel, const FileOwner* owner) const {
+  std::vector<Digest> present = digests_;
+  std::sort(present.begin(), present.end());
+  return unite_embeddings(path, {files, {}, {}, present}, {key_, dimension_}, cancel, owner);
 }
 
 std::vector<float> EmbeddingRows::take() {

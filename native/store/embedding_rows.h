@@ -28,10 +28,12 @@ class EmbeddingRows {
   /// cancellation: 4096 records.
   EmbeddingRows(const Records& records, std::size_t dimension, const Digest& key, const CancelToken* cancel = nullptr);
 
-  /// Takes over the rows of a cache file for texts of the records; rows of truncated texts only if `truncated_too`. A
-  /// file that cannot be used is no error: refusal() then says why. Precondition: no portion was taken yet. Throws
-  /// Error(kCancelled), kOutOfMemory.
+  /// Takes over the rows of a cache file for texts of the records that have none; rows of truncated texts only if
+  /// `truncated_too`. A file that cannot be used is no error: refusal() then says why. Precondition: no portion was
+  /// taken yet. Throws Error(kCancelled), kOutOfMemory.
   void take_over(const std::filesystem::path& path, bool truncated_too, const CancelToken* cancel = nullptr);
+  /// Like take_over(), for further files: refusal() says nothing about them.
+  void take_more(std::span<const std::filesystem::path> paths, bool truncated_too, const CancelToken* cancel = nullptr);
   /// Why the cache file was not used; empty if it was, or if there was none to use.
   const std::string& refusal() const noexcept { return refusal_; }
 
@@ -53,6 +55,11 @@ class EmbeddingRows {
 
   /// Writes the available embeddings to a cache file, once per text. Throws as write_embeddings().
   void save(const std::filesystem::path& path, const CancelToken* cancel, const FileOwner* owner = nullptr) const;
+
+  /// Writes the rows of other cache files whose texts no record has to a file, and returns their number. Writes nothing
+  /// for none. Throws as write_embeddings().
+  std::size_t save_others(const std::filesystem::path& path, std::span<const std::filesystem::path> files,
+                          const CancelToken* cancel, const FileOwner* owner = nullptr) const;
 
   /// Moves the rows out; missing rows are zero. Nothing else may be called afterwards.
   std::vector<float> take();

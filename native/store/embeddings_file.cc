@@ -80,8 +80,11 @@ void EmbeddingsFile::check_rows(const CancelToken* cancel) const {
 std::optional<EmbeddingsFile::Row> EmbeddingsFile::find(const Digest& text) const noexcept {
   const auto found = std::lower_bound(digests_.begin(), digests_.end(), text);
   if (found == digests_.end() || *found != text) return std::nullopt;
-  const auto i = static_cast<std::size_t>(found - digests_.begin());
-  return Row{rows_.subspan(i * dimension_, dimension_), truncated_[i] == 1};
+  return entry(static_cast<std::size_t>(found - digests_.begin())).row;
+}
+
+EmbeddingsFile::Entry EmbeddingsFile::entry(std::size_t index) const noexcept {
+  return {digests_[index], {rows_.subspan(index * dimension_, dimension_), truncated_[index] == 1}};
 }
 
 void write_embeddings(const std::filesystem::path& path, const Digest& key, const EmbeddingsView& embeddings,

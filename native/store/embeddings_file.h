@@ -51,6 +51,12 @@ class EmbeddingsFile {
                  const CancelToken* cancel = nullptr);
 
   std::size_t size() const noexcept { return digests_.size(); }
+  struct Entry {
+    Digest text;
+    Row row;
+  };
+  /// Precondition: index < size().
+  Entry entry(std::size_t index) const noexcept;
   std::optional<Row> find(const Digest& text) const noexcept;
   /// See MappedFile::check_unchanged().
   void check_unchanged() const { file_.mapping()->check_unchanged(); }

@@ -1,5 +1,6 @@
 #include "store/lexical_search.h"
 
+#include "core/threads/step_watch.h"
 #include "core/values/error.h"
 
 namespace lorekeep::store {
@@ -33,10 +34,11 @@ std::vector<std::vector<text::Highlight>> highlights(const Storage& storage, std
   const LexicalTexts texts(storage, options, work);
   const text::Highlighter highlighter(texts.collections(), query, options.query, work.cancel);
   std::vector<std::vector<text::Highlight>> found;
+  const CheckedPart checked;  // texts may be long; the client's share of the search threads bounds them
   for (const std::uint32_t ordinal : ordinals) {
     work.check();
     if (ordinal >= storage.size()) fail(Code::kInvalidArgument, "ordinals: " + std::to_string(ordinal) + " is none");
-    found.push_back(highlighter.find(storage.text(ordinal)));
+    found.push_back(highlighter.find(storage.text(ordinal), work.cancel));
   }
   return found;
 }

@@ -9,6 +9,7 @@
 
 #include "core/values/error.h"
 #include "store/batch.h"
+#include "vector/hnsw_index.h"
 
 namespace lorekeep::store {
 namespace {
@@ -16,19 +17,23 @@ namespace {
 /// Parts of at most this many rows are merged within a batch.
 constexpr std::size_t kInlineRows = 2048;
 /// This many parts of about the same size become one. A record is rewritten once per factor of it.
-constexpr std::size_t kFanIn = 4;
+constexpr std::size_t kFanIn = 2;
+/// Smaller parts are merged whatever their sizes: a search spends about as much on a part as on this many rows.
+constexpr std::size_t kSmallRows = 8;
 /// Share of removed rows, or of rows behind the largest part, from which the largest part is rewritten.
 constexpr double kRewriteShare = 0.2;
+/// The same for another part and the rows after it. Links of its graph are kept, as at most kMaxChangedShare is new.
+constexpr double kSmallerRewriteShare = 0.25;
 
 std::int64_t now_ms() {
   const auto now = std::chrono::system_clock::now().time_since_epoch();
   return std::chrono::duration_cast<std::chrono::milliseconds>(now).count();
 }
 
-/// The power of kFanIn that the rows reach.
+/// The power of kFanIn that the rows reach, in units of kSmallRows.
 std::size_t level_of(const Part& part) noexcept {
   std::size_t level = 0;
-  for (std::size_t rows = part.segment->size(); rows >= kFanIn; rows /= kFanIn) ++level;
+  for (std::size_t rows = part.segment->size() / kSmallRows; rows >= kFanIn; rows /= kFanIn) ++level;
   return level;
 }
 
@@ -59,6 +64,15 @@ std::shared_ptr<const Segment> merged(std::span<const Part> parts, const Segment
   return merge_segments(live, kind, work);
 }
 
+/// Whether two storages have vectors of one length, and the same fields.
+bool same_kind(const Storage& a, const Storage& b) {
+  const filter::Columns* const fields = a.metadata();
+  const filter::Columns* const others = b.metadata();
+  if ((a.vectors() == nullptr) != (b.vectors() == nullptr) || (fields == nullptr) != (others == nullptr)) return false;
+  if (a.vectors() != nullptr && a.vectors()->dimension() != b.vectors()->dimension()) return false;
+  return fields == nullptr || fields->schema() == others->schema();
+}
+
 /// Removes parts without records; leaves one empty segment if none has any.
 void drop_empty(std::vector<Part>& parts, const SegmentKind& kind) {
   const std::shared_ptr<const Segment> first = parts.front().segment;
@@ -69,10 +83,15 @@ void drop_empty(std::vector<Part>& parts, const SegmentKind& kind) {
 }  // namespace
 
 LiveStorage::LiveStorage(std::shared_ptr<const Storage> first, bool frozen)
-    : kind_(kind_of(*first)), frozen_(frozen), current_{std::move(first), now_ms()} {}
+    : kind_(kind_of(*first)), frozen_(frozen), current_(first_version(std::move(first))) {}
 
 LiveStorage::LiveStorage(std::shared_ptr<const Storage> first, const SegmentKind& kind)
-    : kind_(kind), frozen_(false), current_{std::move(first), now_ms()} {}
+    : kind_(kind), frozen_(false), current_(first_version(std::move(first))) {}
+
+LiveStorage::Version LiveStorage::first_version(std::shared_ptr<const Storage> storage) {
+  const std::int64_t now = now_ms();
+  return {std::move(storage), now, now};
+}
 
 void LiveStorage::refuse_frozen() const {
   if (frozen_) fail(Code::kUnsupported, "a pinned version of a storage cannot be changed");
@@ -105,7 +124,9 @@ void LiveStorage::keep(const VersionLimits& limits) {
   std::vector<Version> gone;  // freed after the lock is released
   const std::lock_guard lock(mutex_);
   limits_ = limits;
-  drop_old(gone);
+  const std::size_t old = count_old(current_);
+  gone.reserve(old);
+  drop_old(old, gone);
 }
 
 Changed LiveStorage::update(Changes&& changes, const Work& work) {
@@ -114,18 +135,46 @@ Changed LiveStorage::update(Changes&& changes, const Work& work) {
   return apply_locked(std::move(changes), std::nullopt, work);
 }
 
-Changed LiveStorage::apply(Changes&& changes, std::uint64_t version, const Work& work) {
+Changed LiveStorage::apply(Changes&& changes, std::uint64_t version, const Work& work,
+                           std::optional<std::int64_t> time_ms) {
   refuse_frozen();
   const std::lock_guard writing(writing_);
   const std::shared_ptr<const Storage> before = current();
   if (version < before->version()) fail(Code::kInvalidArgument, "version: is less than the storage's");
   std::erase_if(changes.removed, [&](const std::string& id) { return !before->find_row(id); });
   changes.upsert = true;
-  return apply_locked(std::move(changes), version, work);
+  return apply_locked(std::move(changes), version, work, time_ms);
+}
+
+void LiveStorage::adopt(const LiveStorage& later) {
+  refuse_frozen();
+  const std::lock_guard writing(writing_);
+  const Version next = [&] {
+    const std::lock_guard lock(later.mutex_);
+    return later.current_;
+  }();
+  const std::shared_ptr<const Storage> before = current();
+  if (next.storage->version() <= before->version()) {
+    fail(Code::kInvalidArgument, "version: is not later than the storage's");
+  }
+  if (!same_kind(*before, *next.storage)) fail(Code::kInvalidArgument, "the storage has other fields or vectors");
+  for (const auto& segment : segments()) segment->wipe_when_freed();
+  publish(next.storage, true, next.time_ms);
+  std::vector<Version> gone;  // freed after the lock is released
+  const std::lock_guard lock(mutex_);
+  std::move(kept_.begin(), kept_.end(), std::back_inserter(gone));
+  kept_.clear();
+}
+
+void LiveStorage::set_time(std::int64_t time_ms) {
+  const std::lock_guard lock(mutex_);
+  current_.time_ms = time_ms;
+  current_.latest_ms = kept_.empty() ? time_ms : std::max(time_ms, kept_.back().latest_ms);
 }
 
 /// Precondition: writing_ is held.
-Changed LiveStorage::apply_locked(Changes&& changes, std::optional<std::uint64_t> version, const Work& work) {
+Changed LiveStorage::apply_locked(Changes&& changes, std::optional<std::uint64_t> version, const Work& work,
+                                  std::optional<std::int64_t> time_ms) {
   const std::shared_ptr<const Storage> before = current();
   Batch batch(*before, std::move(changes));
   Changed changed = batch.changed();
@@ -135,7 +184,7 @@ Changed LiveStorage::apply_locked(Changes&& changes, std::optional<std::uint64_t
   drop_empty(parts, kind_);
   merge_tail(parts, work);
   work.check();
-  publish(std::make_shared<const Storage>(std::move(parts), changed.version), true);
+  publish(std::make_shared<const Storage>(std::move(parts), changed.version), true, time_ms);
   return changed;
 }
 
@@ -155,42 +204,53 @@ void LiveStorage::merge_tail(std::vector<Part>& parts, const Work& work) const {
   }
 }
 
-void LiveStorage::publish(std::shared_ptr<const Storage> next, bool new_version) {
+void LiveStorage::publish(std::shared_ptr<const Storage> next, bool new_version, std::optional<std::int64_t> time_ms) {
   std::vector<Version> gone;  // freed after the lock is released
   const std::lock_guard lock(mutex_);
   if (!new_version) {
-    gone.push_back({std::exchange(current_.storage, std::move(next)), 0});
+    gone.push_back({std::exchange(current_.storage, std::move(next)), 0, 0});
     return;
   }
-  Version before = std::exchange(current_, {std::move(next), std::max(now_ms(), current_.time_ms)});
-  kept_.push_back(std::move(before));
-  drop_old(gone);
+  const std::int64_t time = time_ms.value_or(now_ms());
+  Version later{std::move(next), time, std::max(time, current_.latest_ms)};
+  // Whatever takes memory comes before the first change that can be seen.
+  kept_.push_back(current_);
+  try {
+    const std::size_t old = count_old(later);
+    gone.reserve(old);
+    current_ = std::move(later);
+    drop_old(old, gone);
+  } catch (...) {
+    kept_.pop_back();
+    throw;
+  }
 }
 
-/// Moves versions beyond the limits to `gone`. Precondition: mutex_ is held.
-void LiveStorage::drop_old(std::vector<Version>& gone) {
-  const auto drop = [&](std::size_t count) {
-    const auto end = kept_.begin() + static_cast<std::ptrdiff_t>(count);
-    std::move(kept_.begin(), end, std::back_inserter(gone));
-    kept_.erase(kept_.begin(), end);
-  };
-  if (kept_.size() > limits_.count) drop(kept_.size() - limits_.count);
+/// Returns how many versions are beyond the limits when `current` is the newest. Precondition: mutex_ is held.
+std::size_t LiveStorage::count_old(const Version& current) const {
+  const std::size_t beyond = kept_.size() > limits_.count ? kept_.size() - limits_.count : 0;
   std::set<const Segment*> known;
-  for (const Part& part : current_.storage->parts()) known.insert(part.segment.get());
+  for (const Part& part : current.storage->parts()) known.insert(part.segment.get());
   std::size_t bytes = 0;
-  std::int64_t ended = current_.time_ms;
+  std::int64_t ended = current.latest_ms;
   const std::int64_t now = now_ms();
-  for (std::size_t i = kept_.size(); i > 0; --i) {
+  for (std::size_t i = kept_.size(); i > beyond; --i) {
     const Version& version = kept_[i - 1];
     for (const Part& part : version.storage->parts()) {
       bytes += part.removed ? part.removed->memory_bytes() : 0;
       if (known.insert(part.segment.get()).second) bytes += part.segment->memory_bytes();
     }
-    if (bytes > limits_.bytes || now - ended > limits_.age_ms) {
-      return drop(i);
-    }
-    ended = version.time_ms;
+    if (bytes > limits_.bytes || now - ended > limits_.age_ms) return i;
+    ended = version.latest_ms;
   }
+  return beyond;
+}
+
+/// Moves the oldest `count` versions to `gone`, which has room for them. Precondition: mutex_ is held.
+void LiveStorage::drop_old(std::size_t count, std::vector<Version>& gone) noexcept {
+  const auto end = kept_.begin() + static_cast<std::ptrdiff_t>(count);
+  std::move(kept_.begin(), end, std::back_inserter(gone));
+  kept_.erase(kept_.begin(), end);
 }
 
 LiveStorage::Range LiveStorage::due_range(const Storage& storage) const {
@@ -202,8 +262,23 @@ LiveStorage::Range LiveStorage::due_range(const Storage& storage) const {
   const double behind = static_cast<double>(all) - rows;
   const double limit = kRewriteShare * rows;
   if (all > kInlineRows && (removed >= limit || (parts.size() > 1 && behind >= limit))) return {0, parts.size()};
-  const std::size_t begin = tail_begin(parts, 0);
-  return {begin, parts.size()};
+  std::size_t after = 0;
+  for (std::size_t i = largest + 1; i < parts.size(); ++i) after += parts[i].segment->size();
+  for (std::size_t i = largest + 1; i + 1 < parts.size() && after > kInlineRows; ++i) {
+    const std::size_t own = parts[i].segment->size();
+    if (static_cast<double>(after - own) >= kSmallerRewriteShare * static_cast<double>(own)) return {i, parts.size()};
+    after -= own;
+  }
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    if (lacks_graph(*parts[i].segment)) return {i, i + 1};
+  }
+  return {};
+}
+
+/// Whether a batch was so large that its part needs a graph.
+bool LiveStorage::lacks_graph(const Segment& segment) const noexcept {
+  return kind_.graph && segment.size() >= kMinGraphRows && segment.vectors() != nullptr &&
+         dynamic_cast<const vector::HnswIndex*>(segment.vectors()) == nullptr;
 }
 
 Changed LiveStorage::forget(std::span<const std::string> ids, bool missing_is_fine, const Work& work) {
@@ -300,7 +375,7 @@ bool LiveStorage::merge(bool all, const Work& work) {
   {
     const std::lock_guard writing(writing_);
     const auto storage = current();
-    if (storage->plain()) return false;
+    if (all && storage->plain() && !lacks_graph(*storage->parts().front().segment)) return false;
     const Range range = all ? Range{0, storage->parts().size()} : due_range(*storage);
     if (range.empty()) return false;
     parts.assign(storage->parts().begin() + static_cast<std::ptrdiff_t>(range.begin),
@@ -353,6 +428,17 @@ void LiveStorage::replace(const std::vector<Part>& old, std::shared_ptr<const Se
   parts.insert(parts.begin() + static_cast<std::ptrdiff_t>(std::min(place, parts.size())), std::move(one));
   drop_empty(parts, kind_);
   publish(std::make_shared<const Storage>(std::move(parts), storage->version()), false);
+}
+
+std::size_t LiveStorage::read_bytes(bool removes) const {
+  const auto storage = current();
+  std::size_t merged = 0;
+  std::size_t texts = 0;
+  for (const Part& part : storage->parts()) {
+    if (part.segment->size() <= kInlineRows) merged += part.segment->memory_bytes();
+    texts += part.segment->parts().texts.text_bytes();
+  }
+  return std::max(merged, removes ? texts : 0);
 }
 
 std::size_t LiveStorage::memory_bytes() const {

@@ -28,7 +28,7 @@ struct VersionLimits {
 
 struct VersionFacts {
   std::uint64_t version;
-  std::int64_t time_ms;  // since 1970; never less than an earlier version's
+  std::int64_t time_ms;  // since 1970, by the clock of then, which may have jumped
   std::size_t size;      // records
 };
 
@@ -62,7 +62,15 @@ class LiveStorage {
   Changed update(Changes&& changes, const Work& work);
   /// Applies the effect of several batches, which makes `version`. Removed ids may be unknown. Throws as update();
   /// kInvalidArgument for a version that is less than the present one.
-  Changed apply(Changes&& changes, std::uint64_t version, const Work& work);
+  /// `time_ms`: when the version was made; now by default.
+  Changed apply(Changes&& changes, std::uint64_t version, const Work& work,
+                std::optional<std::int64_t> time_ms = std::nullopt);
+  /// Takes the newest version of another storage, which was loaded from later files of this one. Older versions go:
+  /// records of them may have been forgotten since, so their memory is overwritten when it is freed. Throws
+  /// Error(kInvalidArgument) for a version that is not later, or another schema.
+  void adopt(const LiveStorage& later);
+  /// States when the newest version was made, of a storage that was loaded.
+  void set_time(std::int64_t time_ms);
 
   /// Removes records and rewrites every segment with one of them, in all versions. Returns how many there were. Throws
   /// Error(kRecordMissing) unless `missing_is_fine`; kDuplicateId, kOutOfMemory, kCancelled: then the records are
@@ -76,11 +84,14 @@ class LiveStorage {
 
   /// Bytes of all versions that are kept.
   std::size_t memory_bytes() const;
+  /// Bytes that a batch may read: of the parts that it may merge at once and, if it removes records, of all texts.
+  std::size_t read_bytes(bool removes) const;
 
  private:
   struct Version {
     std::shared_ptr<const Storage> storage;
     std::int64_t time_ms;
+    std::int64_t latest_ms;  // the greatest time of this version and those before: ages ignore a clock that jumps back
   };
   struct Range {
     std::size_t begin = 0;
@@ -88,7 +99,9 @@ class LiveStorage {
     bool empty() const noexcept { return begin == end; }
   };
 
+  static Version first_version(std::shared_ptr<const Storage> storage);
   Range due_range(const Storage& storage) const;
+  bool lacks_graph(const Segment& segment) const noexcept;
   void replace(const std::vector<Part>& merged, std::shared_ptr<const Segment> segment);
   struct Rewritten {
     std::shared_ptr<const Segment> before;
@@ -98,10 +111,13 @@ class LiveStorage {
 
   std::vector<std::shared_ptr<const Segment>> segments() const;
   void rewrite(const std::map<const Segment*, Rewritten>& rewritten);
-  Changed apply_locked(Changes&& changes, std::optional<std::uint64_t> version, const Work& work);
+  Changed apply_locked(Changes&& changes, std::optional<std::uint64_t> version, const Work& work,
+                       std::optional<std::int64_t> time_ms = std::nullopt);
   void merge_tail(std::vector<Part>& parts, const Work& work) const;
-  void publish(std::shared_ptr<const Storage> next, bool new_version);
-  void drop_old(std::vector<Version>& gone);
+  void publish(std::shared_ptr<const Storage> next, bool new_version,
+               std::optional<std::int64_t> time_ms = std::nullopt);
+  std::size_t count_old(const Version& current) const;
+  void drop_old(std::size_t count, std::vector<Version>& gone) noexcept;
 
   void refuse_frozen() const;
 

@@ -16,6 +16,7 @@ namespace {
 
 constexpr std::size_t kMinCandidates = 50;
 constexpr std::size_t kCandidatesPerHit = 4;
+constexpr double kMaxFeedback = 2;
 
 [[noreturn]] void refuse(const char* field, const std::string& reason) {
   fail(Code::kInvalidArgument, std::string(field) + ": " + reason, {{"field", std::string(field)}, {"reason", reason}});
@@ -38,6 +39,11 @@ void check(const Storage& storage, const SearchRequest& request) {
   if (request.min_score && !(*request.min_score >= 0 && *request.min_score <= 1)) {
     refuse("min_score", "a number from 0 to 1 is expected");
   }
+  if (request.min_best && !(*request.min_best >= 0 && *request.min_best <= 1)) {
+    refuse("min_best", "a number from 0 to 1 is expected");
+  }
+  if (!(request.feedback >= 0 && request.feedback <= kMaxFeedback))
+    refuse("feedback", "a number from 0 to 2 is expected");
   if (!std::isfinite(request.calibration.offset)) refuse("calibration.offset", "a number is expected");
   if (!(request.calibration.slope > 0 && std::isfinite(request.calibration.slope))) {
     refuse("calibration.slope", "a number above 0 is expected");
@@ -52,6 +58,13 @@ void check(const Storage& storage, const SearchRequest& request) {
     check_weight("rrf.lexical_weight", request.rrf.lexical_weight);
     if (request.rrf.dense_weight == 0 && request.rrf.lexical_weight == 0) refuse("rrf", "both weights are 0");
   }
+}
+
+/// Whether none of the first `top_k` hits, which are judged, is as relevant as the request wants the best one to be.
+bool nothing_relevant(const SearchRequest& request, std::span<const Hit> hits) noexcept {
+  const auto shown = hits.first(std::min(hits.size(), request.top_k));
+  return request.min_best &&
+         std::ranges::none_of(shown, [&](const Hit& hit) { return hit.relevance >= *request.min_best; });
 }
 
 StoragePlan plan_of(const Query& query, const Legs& legs, const Ranking& ranking) {
@@ -78,15 +91,32 @@ SearchResult search_stages(const Storage& storage, const SearchRequest& request)
   check(storage, request);
   Query query(storage, request);
   const Legs legs = query.run();
-  Ranking ranking = fuse(query, legs);
+  const bool fed = wants_feedback(request, legs);
+  Ranking ranking = fuse(query, legs, fed ? std::max(request.top_k, kFeedbackHits) : request.top_k);
   SearchResult result;
   result.floor = judge(query, ranking.hits, ranking.best);
+  std::optional<Feedback> feedback;
+  // Feedback changes the order of hits, not whether there are any.
+  if (nothing_relevant(request, ranking.hits)) {
+    ranking.hits.clear();
+  } else if (fed && !ranking.hits.empty()) {
+    feedback = feed_back(query, legs, ranking);
+    judge(query, ranking.hits, ranking.best);
+  }
+  if (request.min_score) {
+    std::erase_if(ranking.hits, [&](const Hit& hit) { return hit.relevance < *request.min_score; });
+  }
   result.plan = plan_of(query, legs, ranking);
+  if (feedback) {
+    result.plan.feedback = feedback->weight;
+    result.plan.feedback_added = feedback->added;
+  }
   result.times = {query.filter_ms(), legs.dense ? legs.dense->ms : 0, legs.lexical ? legs.lexical->ms : 0, ranking.ms};
   result.matching = query.matching();
   result.hits = std::move(ranking.hits);
-  if (!storage.plain()) {
-    for (Hit& hit : result.hits) hit.ordinal = storage.ordinal_of(hit.ordinal);
+  for (Hit& hit : result.hits) {
+    hit.row = hit.ordinal;
+    hit.ordinal = storage.ordinal_of(hit.row);
   }
   return result;
 }

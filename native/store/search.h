@@ -59,8 +59,10 @@ struct SearchRequest {
   RrfOptions rrf;             // `candidates` is used by both fusions
   double dense_weight = 0.5;  // of Fusion::kScores, in [0, 1]; a leg of weight 0 is not run
   bool adapt_weight = false;  // the weight follows the query: score_fusion.h. Not if it is 0 or 1
+  double feedback = 0;        // hybrid: weight of the best hits' embeddings beside the query's, in [0, 2]; 0: none
   /// Minimum relevance of a hit, in [0, 1].
   std::optional<double> min_score;
+  std::optional<double> min_best;
   Calibration calibration;
   const LexicalOptions* lexical = nullptr;  // of the lexical leg; null: words and BM25 of the texts
   const PreparedFilter* filter = nullptr;   // null: all records match
@@ -73,9 +75,11 @@ std::size_t leg_depth(const SearchRequest& request) noexcept;
 
 struct Hit {
   std::uint32_t ordinal;
-  double score;  // higher is better. dense: 1 - distance; lexical: the BM25 score; hybrid: the fused score
+  std::uint32_t row;  // the record's place in the storage searched
+  double score;       // higher is better. dense: 1 - distance; lexical: the BM25 score; hybrid: the fused score
 
-  /// Rank within each leg, from 1; absent if the leg did not run or did not find the record.
+  /// Rank within each leg, from 1; absent if the leg did not run or did not find the record. With feedback, the dense
+  /// leg is in the order of the moved query.
   std::optional<std::uint32_t> dense_rank;
   std::optional<std::uint32_t> lexical_rank;
 
@@ -109,6 +113,9 @@ struct StoragePlan {
   std::size_t lexical_scored = 0;  // records scored
 
   std::optional<double> dense_weight;  // of Fusion::kScores; the lexical leg's weight is 1 - dense_weight
+
+  std::optional<double> feedback;  // the weight used; absent without feedback
+  std::size_t feedback_added = 0;  // hits that would not be among the first top_k without feedback
 };
 
 /// Milliseconds of the parts of a search. The legs of a hybrid search may run at the same time.
@@ -116,7 +123,7 @@ struct PartTimes {
   double filter = 0;
   double dense = 0;
   double lexical = 0;
-  double fusion = 0;  // with the scores that only one leg had computed
+  double fusion = 0;  // with the scores that only one leg had computed, and feedback
 };
 
 struct SearchResult {

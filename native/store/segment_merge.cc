@@ -10,18 +10,43 @@ namespace lorekeep::store {
 namespace {
 
 /// Fewer rows are scanned faster without codes.
-constexpr std::size_t kMinCodedRows = 256;
-constexpr std::uint32_t kGrain = 1024;  // records
+constexpr std::size_t kMinCodedRows = 32;
+constexpr std::uint32_t kGrain = 1024;                    // records
+constexpr std::size_t kTextGrain = std::size_t{1} << 20;  // bytes of their texts
 
 /// Calls visit(segment, row) for each record of a merge.
 template <class Visit>
 void for_each_record(std::span<const MergedPart> parts, const Work& work, Visit&& visit) {
+  std::size_t bytes = 0;
   for (const MergedPart& part : parts) {
     for (std::uint32_t row = 0; row < part.segment->size(); ++row) {
-      if (row % kGrain == 0) work.check();
-      if (part.rows == nullptr || part.rows->test(row)) visit(*part.segment, row);
+      if (row % kGrain == 0 || bytes >= kTextGrain) {
+        bytes = 0;
+        work.check();
+      }
+      if (part.rows != nullptr && !part.rows->test(row)) continue;
+      bytes += part.segment->text(row).size();
+      visit(*part.segment, row);
     }
   }
+}
+
+/// Copies ids and texts. What is reserved for them fits, so that nothing is moved.
+void copy_texts(std::span<const MergedPart> parts, const Work& work, StorageParts& made) {
+  std::size_t ids = 0;
+  std::size_t texts = 0;
+  for_each_record(parts, work, [&](const Segment& segment, std::uint32_t row) {
+    ids += segment.id(row).size();
+    texts += segment.text(row).size();
+  });
+  made.ids.reserve(ids);
+  made.texts.reserve(texts);
+  for_each_record(parts, work, [&](const Segment& segment, std::uint32_t row) {
+    made.ids.append(segment.id(row));
+    made.texts.append(segment.text(row));
+  });
+  made.ids.shrink_to_fit();
+  made.texts.shrink_to_fit();
 }
 
 vector::VectorMatrix gather(std::span<const MergedPart> parts, std::size_t count, const Work& work) {
@@ -79,12 +104,7 @@ std::shared_ptr<const Segment> merge_segments(std::span<const MergedPart> parts,
   const Segment& first = *parts.front().segment;
   StorageParts made;
   made.ids_checked = true;
-  for_each_record(parts, work, [&](const Segment& segment, std::uint32_t row) {
-    made.ids.append(segment.id(row));
-    made.texts.append(segment.text(row));
-  });
-  made.ids.shrink_to_fit();
-  made.texts.shrink_to_fit();
+  copy_texts(parts, work, made);
   if (first.metadata() != nullptr) made.metadata = join_columns(parts, work);
   if (first.text_index() != nullptr) {
     made.text_index = text::TextIndex::build(made.texts.size(), [&made](std::size_t row) { return made.texts[row]; },

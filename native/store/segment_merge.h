@@ -14,7 +14,7 @@
 namespace lorekeep::store {
 
 /// Segments of at least this many records have a graph: fewer are scanned about as fast.
-inline constexpr std::size_t kMinGraphRows = 4096;
+inline constexpr std::size_t kMinGraphRows = 3072;
 
 /// How segments are made. The same for all segments of a storage.
 struct SegmentKind {

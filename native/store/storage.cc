@@ -1,6 +1,7 @@
 #include "store/storage.h"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "core/values/error.h"
@@ -106,20 +107,19 @@ void Storage::score(std::span<const float> query, std::span<const std::uint32_t>
                     std::span<float> distances) const {
   if (parts_.size() == 1) return vectors()->score(query, rows, distances);
   std::vector<std::uint32_t> own;
-  std::vector<std::size_t> places;
   std::vector<float> found;
-  for (std::size_t part = 0; part < parts_.size(); ++part) {
+  std::vector<std::size_t> places(rows.size());
+  std::iota(places.begin(), places.end(), std::size_t{0});
+  std::sort(places.begin(), places.end(), [&rows](std::size_t a, std::size_t b) { return rows[a] < rows[b]; });
+  for (std::size_t begin = 0, end = 0; begin < rows.size(); begin = end) {
+    const Part& part = parts_[part_of_row(rows[places[begin]])];
     own.clear();
-    places.clear();
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-      if (part_of_row(rows[i]) != part) continue;
-      own.push_back(rows[i] - parts_[part].first_row);
-      places.push_back(i);
+    for (; end < rows.size() && rows[places[end]] - part.first_row < part.segment->size(); ++end) {
+      own.push_back(rows[places[end]] - part.first_row);
     }
-    if (own.empty()) continue;
     found.resize(own.size());
-    parts_[part].segment->vectors()->score(query, own, found);
-    for (std::size_t i = 0; i < own.size(); ++i) distances[places[i]] = found[i];
+    part.segment->vectors()->score(query, own, found);
+    for (std::size_t i = 0; i < own.size(); ++i) distances[places[begin + i]] = found[i];
   }
 }
 

@@ -38,20 +38,21 @@ inline void prefetch(const void* address) noexcept {
 
 }  // namespace
 
-BlockMaxSearch::BlockMaxSearch(const IndexData& data, const Bm25Norm& norm, std::span<const QueryTermPostings> terms,
-                               std::size_t k, const Bitmap* filter, const CancelToken* cancel)
-    : data_(data),
-      terms_(terms),
+BlockMaxSearch::BlockMaxSearch(std::span<const SearchedIndex> indexes, const Bm25Norm& norm, std::size_t k,
+                               const CancelToken* cancel)
+    : indexes_(indexes),
       k_(k),
-      filter_(filter),
       cancel_(cancel),
       norm_(norm),
-      rounding_(rounding_allowance(terms.size())),
-      bounds_(data.blocks()),
-      bodies_(terms.size()),
-      next_bodies_(terms.size()),
-      rests_(terms.size() + 1),
-      best_(k) {}
+      bounds_(indexes.back().first / kBlockDocuments + indexes.back().data.blocks()),
+      best_(k) {
+  std::size_t terms = 0;
+  for (const SearchedIndex& index : indexes_) terms = std::max(terms, index.terms.size());
+  rounding_ = rounding_allowance(terms);
+  bodies_.resize(terms);
+  next_bodies_.resize(terms);
+  rests_.resize(terms + 1);
+}
 
 std::vector<Scored> BlockMaxSearch::run() {
   add_bounds();
@@ -66,15 +67,25 @@ std::vector<Scored> BlockMaxSearch::run() {
 }
 
 void BlockMaxSearch::add_bounds() {
-  for (const QueryTermPostings& term : terms_) {
-    if (cancel_ != nullptr) cancel_->check();
-    term.add_bounds(bounds_);
+  for (const SearchedIndex& index : indexes_) {
+    const auto bounds = std::span(bounds_).subspan(index.first / kBlockDocuments, index.data.blocks());
+    for (const QueryTermPostings& term : index.terms) {
+      if (cancel_ != nullptr) cancel_->check();
+      term.add_bounds(bounds);
+    }
+    if (index.filter == nullptr) continue;
+    const auto& words = index.filter->words();
+    for (std::size_t block = 0; block < bounds.size(); ++block) {
+      if (words[block] == 0) bounds[block] = 0.0f;
+    }
   }
-  if (filter_ == nullptr) return;
-  const auto& words = filter_->words();
-  for (std::size_t block = 0; block < bounds_.size(); ++block) {
-    if (words[block] == 0) bounds_[block] = 0.0f;
-  }
+}
+
+/// Returns the index with a block of rows. Most blocks are of the first index.
+const SearchedIndex& BlockMaxSearch::index_of(std::uint32_t block) const noexcept {
+  std::size_t at = 0;
+  while (at + 1 < indexes_.size() && block >= indexes_[at + 1].first / kBlockDocuments) ++at;
+  return indexes_[at];
 }
 
 // Returns a bound that at least `superblocks` blocks reach, or all blocks left if they are fewer; 0 if none is left.
@@ -133,30 +144,35 @@ std::vector<std::uint32_t> BlockMaxSearch::promising_blocks(float bound) const {
 
 // Looks up every term's postings in the block, into next_bodies_, and prefetches them.
 void BlockMaxSearch::locate(std::uint32_t block) {
-  for (std::size_t t = 0; t < terms_.size(); ++t) {
-    next_bodies_[t] = terms_[t].find(block);
+  const SearchedIndex& index = index_of(block);
+  const std::uint32_t own = block - index.first / kBlockDocuments;
+  for (std::size_t t = 0; t < index.terms.size(); ++t) {
+    next_bodies_[t] = index.terms[t].find(own);
     prefetch(next_bodies_[t].data);
   }
-  const std::size_t first = std::size_t{block} * kBlockDocuments;
-  const std::size_t end = std::min<std::size_t>(first + kBlockDocuments, data_.documents);
-  for (std::size_t i = first; i < end; i += kLengthsPerCacheLine) prefetch(&data_.lengths[i]);
+  const std::size_t first = std::size_t{own} * kBlockDocuments;
+  const std::size_t end = std::min<std::size_t>(first + kBlockDocuments, index.data.documents);
+  for (std::size_t i = first; i < end; i += kLengthsPerCacheLine) prefetch(&index.data.lengths[i]);
 }
 
 // Precondition: bodies_ holds the block's postings.
 void BlockMaxSearch::score_block(std::uint32_t block) {
   ++blocks_scored_;
-  rests_[terms_.size()] = 0.0f;
-  for (std::size_t t = terms_.size(); t-- > 0;) rests_[t] = rests_[t + 1] + bodies_[t].bound;
-  const std::uint32_t* lengths = data_.lengths.data() + std::size_t{block} * kBlockDocuments;
-  std::uint64_t candidates = filter_ == nullptr ? ~std::uint64_t{0} : filter_->words()[block];
+  const SearchedIndex& index = index_of(block);
+  const std::uint32_t own = block - index.first / kBlockDocuments;
+  const auto terms = index.terms;
+  rests_[terms.size()] = 0.0f;
+  for (std::size_t t = terms.size(); t-- > 0;) rests_[t] = rests_[t + 1] + bodies_[t].bound;
+  const std::uint32_t* lengths = index.data.lengths.data() + std::size_t{own} * kBlockDocuments;
+  std::uint64_t candidates = index.filter == nullptr ? ~std::uint64_t{0} : index.filter->words()[own];
   std::uint64_t touched = 0;
-  for (std::size_t t = 0; t < terms_.size(); ++t) {
+  for (std::size_t t = 0; t < terms.size(); ++t) {
     if (bodies_[t].size == 0) continue;
     if (rests_[t] < floor_) {
       candidates = survivors(candidates, touched, rests_[t]);
       if (candidates == 0) break;
     }
-    const float weight = terms_[t].weight();
+    const float weight = terms[t].weight();
     for_each_posting(bodies_[t].data, bodies_[t].size, [&](std::uint32_t local, std::uint32_t frequency) {
       const std::uint64_t bit = std::uint64_t{1} << local;
       if ((candidates & bit) == 0) return;

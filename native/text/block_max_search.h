@@ -17,14 +17,23 @@
 
 namespace lorekeep::text {
 
-/// One search; not reusable.
+/// An index of a collection, as a search reads it.
+struct SearchedIndex {
+  const IndexData& data;
+  std::span<const QueryTermPostings> terms;  // in the order of bm25.h, none absent from the index
+  const Bitmap* filter = nullptr;            // candidates; null: all documents
+  std::uint32_t first = 0;                   // row of the first document, a multiple of kBlockDocuments
+};
+
+/// One search of all indexes of a collection; not reusable. Blocks of all indexes are ranked together, so several
+/// indexes cost about as much as one of all documents.
 class BlockMaxSearch {
  public:
-  /// `terms` in the order of bm25.h, none absent from the index; 1 <= k; `filter` and `cancel` may be null.
-  /// `norm`: of the collection that the index is a part of.
-  BlockMaxSearch(const IndexData& data, const Bm25Norm& norm, std::span<const QueryTermPostings> terms, std::size_t k,
-                 const Bitmap* filter, const CancelToken* cancel);
+  /// `indexes`: at least one, in the order of rows; 1 <= k; `cancel` may be null. `norm`: of the collection.
+  BlockMaxSearch(std::span<const SearchedIndex> indexes, const Bm25Norm& norm, std::size_t k,
+                 const CancelToken* cancel);
 
+  /// Returns rows of the collection.
   std::vector<Scored> run();
 
   std::uint32_t blocks_scored() const noexcept { return blocks_scored_; }
@@ -34,6 +43,7 @@ class BlockMaxSearch {
   static_assert(kBlockDocuments == 64, "a block's documents are the bits of one word, as in Bitmap");
 
   void add_bounds();
+  const SearchedIndex& index_of(std::uint32_t block) const noexcept;
   float bound_of_best(std::size_t superblocks) const;
   void score_blocks_from(float bound);
   std::vector<std::uint32_t> promising_blocks(float bound) const;
@@ -42,15 +52,13 @@ class BlockMaxSearch {
   std::uint64_t survivors(std::uint64_t candidates, std::uint64_t touched, float rest) const noexcept;
   void collect(std::uint32_t block, std::uint64_t documents);
 
-  const IndexData& data_;
-  std::span<const QueryTermPostings> terms_;
+  std::span<const SearchedIndex> indexes_;
   std::size_t k_;
-  const Bitmap* filter_;
   const CancelToken* cancel_;
   Bm25Norm norm_;
   float rounding_;
 
-  std::vector<float> bounds_;                         // per block; 0: already scored, or without candidates
+  std::vector<float> bounds_;                         // per block of rows; 0: already scored, or without candidates
   std::vector<QueryTermPostings::Body> bodies_;       // of the block being scored, one per term
   std::vector<QueryTermPostings::Body> next_bodies_;  // of the block after it
   std::vector<float> rests_;  // upper bound of the sum of terms t, t+1, ... in the block being scored

@@ -11,6 +11,13 @@ namespace {
 
 constexpr std::less<const std::byte*> kBefore;
 
+void sort(std::vector<const std::byte*>& directories, Poll& poll) {
+  std::sort(directories.begin(), directories.end(), [&poll](const std::byte* a, const std::byte* b) {
+    poll.step();
+    return kBefore(a, b);
+  });
+}
+
 }  // namespace
 
 std::shared_ptr<const DeletedTerms> DeletedTerms::with(const DeletedTerms* before, const TextIndex& index,
@@ -19,33 +26,42 @@ std::shared_ptr<const DeletedTerms> DeletedTerms::with(const DeletedTerms* befor
   auto made = before != nullptr ? std::make_shared<DeletedTerms>(*before) : std::make_shared<DeletedTerms>();
   std::vector<const std::byte*> found;  // a directory per document and term
   std::vector<const std::byte*> of_document;
+  Poll poll(cancel);
   for (const std::uint32_t document : documents) {
     if (cancel != nullptr) cancel->check();
     made->tokens_ += index.data().lengths[document];
     of_document.clear();
-    for_each_token(text_of(document), index.tokenizer(), [&](std::string_view token, TokenKind) {
-      if (const auto entry = index.find(token, cancel)) of_document.push_back(entry->directory);
-    });
-    std::sort(of_document.begin(), of_document.end(), kBefore);
+    for_each_token(
+        text_of(document), index.tokenizer(),
+        [&](std::string_view token, TokenKind) {
+          if (const auto entry = index.find(token, cancel)) of_document.push_back(entry->directory);
+        },
+        cancel);
+    sort(of_document, poll);
     const auto end = std::unique(of_document.begin(), of_document.end());
     found.insert(found.end(), of_document.begin(), end);
   }
-  std::sort(found.begin(), found.end(), kBefore);
+  sort(found, poll);
   Layer layer;
   for (const std::byte* const directory : found) {
+    poll.step();
     if (layer.empty() || layer.back().directory != directory) layer.push_back({directory, 0});
     ++layer.back().documents;
   }
-  made->push(std::move(layer));
+  made->push(std::move(layer), poll);
   return made;
 }
 
-DeletedTerms::Layer DeletedTerms::merged(const Layer& a, const Layer& b) {
+DeletedTerms::Layer DeletedTerms::merged(const Layer& a, const Layer& b, Poll& poll) {
   Layer sum;
   sum.reserve(a.size() + b.size());
   auto at = a.begin();
   for (const Count& count : b) {
-    for (; at != a.end() && kBefore(at->directory, count.directory); ++at) sum.push_back(*at);
+    poll.step();
+    for (; at != a.end() && kBefore(at->directory, count.directory); ++at) {
+      poll.step();
+      sum.push_back(*at);
+    }
     sum.push_back(count);
     if (at != a.end() && at->directory == count.directory) sum.back().documents += (at++)->documents;
   }
@@ -53,10 +69,10 @@ DeletedTerms::Layer DeletedTerms::merged(const Layer& a, const Layer& b) {
   return sum;
 }
 
-void DeletedTerms::push(Layer layer) {
+void DeletedTerms::push(Layer layer, Poll& poll) {
   if (layer.empty()) return;
   while (!layers_.empty() && layers_.back()->size() < 2 * layer.size()) {
-    layer = merged(*layers_.back(), layer);
+    layer = merged(*layers_.back(), layer, poll);
     layers_.pop_back();
   }
   layers_.push_back(std::make_shared<const Layer>(std::move(layer)));

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/threads/cancel_token.h"
+#include "core/threads/poll.h"
 #include "text/postings.h"
 #include "text/segment.h"
 
@@ -21,7 +22,7 @@ class DeletedTerms {
  public:
   /// Returns the counts of `before` (null: none) and of more documents, none of them counted yet. `text_of` gives the
   /// texts that were indexed. Throws Error(kCorrupt) as TextIndex::find(), kCancelled. Grain of cancellation: one
-  /// document.
+  /// document, 64 KiB of one, 65,536 terms.
   static std::shared_ptr<const DeletedTerms> with(const DeletedTerms* before, const TextIndex& index,
                                                   std::span<const std::uint32_t> documents, const TextOf& text_of,
                                                   const CancelToken* cancel = nullptr);
@@ -40,8 +41,8 @@ class DeletedTerms {
   };
   using Layer = std::vector<Count>;  // ascending, distinct
 
-  static Layer merged(const Layer& a, const Layer& b);
-  void push(Layer layer);
+  static Layer merged(const Layer& a, const Layer& b, Poll& poll);
+  void push(Layer layer, Poll& poll);
 
   std::vector<std::shared_ptr<const Layer>> layers_;  // largest first
   std::uint64_t tokens_ = 0;

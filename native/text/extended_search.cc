@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/threads/step_watch.h"
 #include "text/english.h"
 #include "text/query_term_postings.h"
 #include "text/tokenizer.h"
@@ -10,17 +11,21 @@ namespace lorekeep::text {
 namespace {
 
 constexpr std::size_t kBlocksPerPoll = 64;
+constexpr std::size_t kPostingsPerPoll = 65536;
 constexpr std::size_t kDocumentsPerPiece = 64;
 
 /// Calls visit(word, token) for every token of kEnhanced: the word in the text, and its stem.
 template <class Visit>
-void for_each_english_word(std::string_view text, Visit&& visit) {
+void for_each_english_word(std::string_view text, const CancelToken* cancel, Visit&& visit) {
   char token[kMaxTokenBytes];
-  for_each_token(text, Tokenizer::kBasic, [&](std::string_view word, TokenKind) {
-    if (is_english_stopword(word)) return;
-    std::copy(word.begin(), word.end(), token);
-    visit(word, std::string_view(token, strip_english_suffix(token, word.size())));
-  });
+  for_each_token(
+      text, Tokenizer::kBasic,
+      [&](std::string_view word, TokenKind) {
+        if (is_english_stopword(word)) return;
+        std::copy(word.begin(), word.end(), token);
+        visit(word, std::string_view(token, strip_english_suffix(token, word.size())));
+      },
+      cancel);
 }
 
 /// Returns whether a word of the texts matches a prefix by its stem alone.
@@ -43,7 +48,7 @@ class Phrase {
     }
   }
 
-  bool occurs_in(std::string_view text, Tokenizer tokenizer) const {
+  bool occurs_in(std::string_view text, Tokenizer tokenizer, const CancelToken* cancel) const {
     std::size_t matched = 0;
     const std::size_t last = clause_.phrase.size() - 1;
     const auto step = [&](std::string_view word, std::string_view token) {
@@ -51,11 +56,14 @@ class Phrase {
       matched = clause_.open && matched == last && ends(word, token) ? last + 1 : extended(matched, token);
     };
     if (clause_.open && tokenizer == Tokenizer::kEnhanced) {
-      for_each_english_word(text, step);
+      for_each_english_word(text, cancel, step);
     } else {
-      for_each_token(text, tokenizer, [&](std::string_view token, TokenKind kind) {
-        if (kind == TokenKind::kWord) step(token, token);
-      });
+      for_each_token(
+          text, tokenizer,
+          [&](std::string_view token, TokenKind kind) {
+            if (kind == TokenKind::kWord) step(token, token);
+          },
+          cancel);
     }
     return matched > last;
   }
@@ -103,9 +111,9 @@ void for_each_posting_of(const TextCollection& collection, std::string_view term
 }
 
 /// Returns how many words of a text have one of the stems and begin as the prefix does.
-std::uint32_t words_of_stems(std::string_view text, const TermUnion& any) {
+std::uint32_t words_of_stems(std::string_view text, const TermUnion& any, const CancelToken* cancel) {
   std::uint32_t count = 0;
-  for_each_english_word(text,
+  for_each_english_word(text, cancel,
                         [&](std::string_view word, std::string_view stem) { count += has_stem(any, word, stem); });
   return count;
 }
@@ -125,15 +133,16 @@ ExtendedSearch::ExtendedSearch(std::span<const SearchedTexts> texts, std::string
       candidates_(live_ ? &*live_ : candidates),
       clauses_(analyse_query(collections_of(texts), query, options, work.cancel)),
       frequencies_(rows_) {
+  const CheckedPart checked;  // there may be a thousand clauses; the client's share of the search threads bounds them
   for (const QueryClause& clause : clauses_) add(clause, texts, work);
-  add_scores();
+  add_scores(work);
   constrain(texts, work);
   frequencies_ = {};
 }
 
 void ExtendedSearch::add(const QueryClause& clause, std::span<const SearchedTexts> texts, const Work& work) {
   if (clause.sign == Clause::Sign::kExcluded) return;
-  tokens_ += clause.phrase.empty() ? clause.occurrences : clause.phrase.size();
+  if (!clause.compound) tokens_ += clause.phrase.empty() ? clause.occurrences : clause.phrase.size();
   bool known = false;
   for (const TermUnion& all : clause.unions) {
     bool found = false;
@@ -148,7 +157,7 @@ void ExtendedSearch::add(const QueryClause& clause, std::span<const SearchedText
     if (!clause.phrase.empty()) terms_ += found ? 1 : 0;
     known = known || found;
   }
-  if (clause.phrase.empty()) terms_ += known ? 1 : 0;
+  if (clause.phrase.empty() && !clause.compound) terms_ += known ? 1 : 0;
 }
 
 /// Returns the documents with any of the terms, ascending, and how often these occur together.
@@ -188,19 +197,21 @@ void ExtendedSearch::count_words_of_stems(const SearchedTexts& texts, const Term
   with_stem.for_each([&](std::size_t document) { documents.push_back(static_cast<std::uint32_t>(document)); });
   std::vector<std::uint32_t> found(documents.size());
   parallel_for(work, documents.size(), kDocumentsPerPiece, [&](std::size_t begin, std::size_t end, std::size_t) {
-    for (std::size_t i = begin; i < end; ++i) found[i] = words_of_stems(texts.text_of(documents[i]), any);
+    for (std::size_t i = begin; i < end; ++i) found[i] = words_of_stems(texts.text_of(documents[i]), any, work.cancel);
   });
   for (std::size_t i = 0; i < documents.size(); ++i) count(documents[i], found[i], postings);
 }
 
-void ExtendedSearch::add_scores() {
+void ExtendedSearch::add_scores(const Work& work) {
   std::sort(parts_.begin(), parts_.end(), [](const Part& a, const Part& b) {
     return a.weight != b.weight ? a.weight > b.weight : a.first_term < b.first_term;
   });
   scores_.assign(rows_, 0.0f);
   for (const Part& part : parts_) {
     const Bm25Norm norm = part.collection->norm();
+    std::size_t added = 0;
     for (const Posting& posting : part.postings) {
+      if (added++ % kPostingsPerPoll == 0) work.check();
       float& score = scores_[posting.document];
       scored_ += score == 0 ? 1 : 0;
       score += part.weight * norm.fraction(posting.frequency, part.collection->length(posting.document));
@@ -238,7 +249,7 @@ Bitmap ExtendedSearch::with_phrase(const QueryClause& clause, const SearchedText
   const Phrase phrase(clause);
   parallel_for(work, documents.size(), kDocumentsPerPiece, [&](std::size_t begin, std::size_t end, std::size_t) {
     for (std::size_t i = begin; i < end; ++i) {
-      found[i] = phrase.occurs_in(texts.text_of(documents[i]), texts.collection->tokenizer());
+      found[i] = phrase.occurs_in(texts.text_of(documents[i]), texts.collection->tokenizer(), work.cancel);
     }
   });
   Bitmap with(rows_);

@@ -74,7 +74,7 @@ class ExtendedSearch {
   void count(std::uint32_t document, std::uint32_t frequency, std::vector<Posting>& postings);
   void count_words_of_stems(const SearchedTexts& texts, const TermUnion& any, std::vector<Posting>& postings,
                             const Work& work);
-  void add_scores();
+  void add_scores(const Work& work);
   Bitmap matching(const QueryClause& clause, std::span<const SearchedTexts> texts, const Work& work);
   Bitmap with_phrase(const QueryClause& clause, const SearchedTexts& texts, const Work& work);
   void constrain(std::span<const SearchedTexts> texts, const Work& work);

@@ -10,6 +10,11 @@
 namespace lorekeep::text {
 namespace {
 
+/// Each is looked up alone and with its neighbours.
+constexpr std::size_t kCharactersPerPoll = 4096;
+/// Longer runs are read in parts; a match across two parts is not shown.
+constexpr std::size_t kLongestRun = 65536;
+
 enum class Script : std::uint8_t {
   kWords,     // one token per run
   kPairs,     // Han, Kana, Bopomofo: overlapping pairs
@@ -21,9 +26,47 @@ enum class Script : std::uint8_t {
 
 struct Character {
   const char* at;
-  std::uint32_t unit;  // position in UTF-16
+  std::uint32_t offset;  // in bytes
   Script script;
 };
+
+bool begins_first(const Highlight& a, const Highlight& b) noexcept {
+  return a.begin != b.begin ? a.begin < b.begin : a.end > b.end;
+}
+
+/// Joins overlapping matches; the first one's clause stays. Sorts them.
+void join_overlapping(std::vector<Highlight>& found) {
+  std::sort(found.begin(), found.end(), begins_first);
+  std::size_t kept = 0;
+  for (const Highlight& match : found) {
+    if (kept > 0 && match.begin < found[kept - 1].end) {
+      found[kept - 1].end = std::max(found[kept - 1].end, match.end);
+    } else {
+      found[kept++] = match;
+    }
+  }
+  found.resize(kept);
+}
+
+/// Turns the bounds, which are bytes in order and between code points, into UTF-16 code units.
+void to_utf16(std::vector<Highlight>& found, std::string_view utf8, const CancelToken* cancel) {
+  const char* at = utf8.data();
+  const char* const end = at + utf8.size();
+  std::uint32_t unit = 0;
+  const auto unit_at = [&](std::uint32_t offset) {
+    const char* const wanted = std::min(utf8.data() + offset, end);
+    while (at < wanted) {
+      const char* const stop = at + std::min<std::ptrdiff_t>(kTextBytesPerPoll, wanted - at);
+      while (at < stop) unit += decode_utf8(at, end) > 0xFFFF ? 2 : 1;
+      if (cancel != nullptr) cancel->check();
+    }
+    return unit;
+  };
+  for (Highlight& match : found) {
+    match.begin = unit_at(match.begin);
+    match.end = unit_at(match.end);
+  }
+}
 
 bool is_word(char32_t code_point) noexcept {
   FoldedCodePoint parts[kMaxFolding];
@@ -104,56 +147,87 @@ Highlighter::Highlighter(std::span<const TextCollection* const> searched, std::s
   }
 }
 
-std::vector<Highlight> Highlighter::find(std::string_view utf8) const {
+std::vector<Highlight> Highlighter::find(std::string_view utf8, const CancelToken* cancel) const {
   std::vector<Highlight> found;
   std::vector<Character> run;
   ScriptReader scripts;
-  const auto end_run = [&](const char* at, std::uint32_t unit) {
+  const auto end_run = [&](const char* at) {
     if (run.empty()) return;
-    run.push_back({at, unit, Script::kSeparator});
-    match({run}, found);
+    run.push_back({at, static_cast<std::uint32_t>(at - utf8.data()), Script::kSeparator});
+    match({run}, found, cancel);
     run.clear();
   };
-  std::uint32_t unit = 0;
   const char* at = utf8.data();
   const char* const end = at + utf8.size();
+  const char* poll = cancel == nullptr ? end : at;
   while (at < end) {
     const char* const begin = at;
+    if (at >= poll) {
+      cancel->check();
+      poll = at + std::min<std::ptrdiff_t>(kTextBytesPerPoll, end - at);
+    }
     const char32_t code_point = decode_utf8(at, end);
     const Script script = tokenizer_ == Tokenizer::kMultilingual ? scripts.next(code_point)
                           : is_word(code_point)                  ? Script::kWords
                                                                  : Script::kSeparator;
-    if (script != Script::kAttached && !run.empty() && script != run.front().script) end_run(begin, unit);
+    if (script != Script::kAttached && !run.empty() && (script != run.front().script || run.size() >= kLongestRun)) {
+      end_run(begin);
+    }
     const bool continues = script == Script::kAttached ? !run.empty() : script != Script::kSeparator;
-    if (continues) run.push_back({begin, unit, script});
-    unit += code_point > 0xFFFF ? 2 : 1;
+    if (continues) run.push_back({begin, static_cast<std::uint32_t>(begin - utf8.data()), script});
   }
-  end_run(end, unit);
+  end_run(end);
+  if (tokenizer_ == Tokenizer::kMultilingual) {
+    match_words(utf8, found, cancel);
+    join_overlapping(found);
+  }
+  to_utf16(found, utf8, cancel);
   return found;
 }
 
-void Highlighter::match(const Run& run, std::vector<Highlight>& found) const {
-  if (run.characters.front().script != Script::kWords) return match_pairs(run, found);
-  const std::uint32_t clause = clause_of(run.text(0, run.size()));
-  if (clause != kNone) found.push_back({run.characters.front().unit, run.characters.back().unit, clause});
+/// Appends the words and compounds of the multilingual tokenizer that match.
+void Highlighter::match_words(std::string_view utf8, std::vector<Highlight>& found, const CancelToken* cancel) const {
+  const MultilingualScanner* reading = nullptr;
+  const TokenVisitor visitor = [&](std::string_view token, TokenKind) {
+    const auto [begin, end] = reading->place();
+    if (begin == end) return;
+    const auto clause = clauses_.find(std::string(token));
+    if (clause == clauses_.end()) return;
+    found.push_back({static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(end), clause->second});
+  };
+  MultilingualScanner scanner(visitor, cancel);
+  reading = &scanner;
+  scanner.scan(utf8);
 }
 
-void Highlighter::match_pairs(const Run& run, std::vector<Highlight>& found) const {
+void Highlighter::match(const Run& run, std::vector<Highlight>& found, const CancelToken* cancel) const {
+  if (run.characters.front().script != Script::kWords) return match_pairs(run, found, cancel);
+  if (tokenizer_ == Tokenizer::kMultilingual) return;  // see match_words()
+  const std::uint32_t clause = clause_of(run.text(0, run.size()));
+  if (clause != kNone) found.push_back({run.characters.front().offset, run.characters.back().offset, clause});
+}
+
+void Highlighter::match_pairs(const Run& run, std::vector<Highlight>& found, const CancelToken* cancel) const {
   const auto& characters = run.characters;
   const std::size_t before = found.size();
   const auto add = [&](std::size_t first, std::size_t last, std::uint32_t clause) {
     if (clause == kNone) return;
-    const std::uint32_t begin = characters[first].unit;
+    const std::uint32_t begin = characters[first].offset;
     if (found.size() > before && found.back().end >= begin) {
-      found.back().end = std::max(found.back().end, characters[last].unit);
+      found.back().end = std::max(found.back().end, characters[last].offset);
     } else {
-      found.push_back({begin, characters[last].unit, clause});
+      found.push_back({begin, characters[last].offset, clause});
     }
   };
-  if (tokenize(run.text(0, run.size()), tokenizer_).size() <= 1) {
+  std::size_t words = 0;
+  for_each_token(
+      run.text(0, run.size()), tokenizer_,
+      [&](std::string_view, TokenKind kind) { words += kind == TokenKind::kWord ? 1 : 0; }, cancel);
+  if (words <= 1) {
     return add(0, run.size(), clause_of(run.text(0, run.size())));
   }
   for (std::size_t i = 0; i < run.size(); ++i) {
+    if (i % kCharactersPerPoll == 0 && cancel != nullptr) cancel->check();
     add(i, i + 1, clause_of(run.text(i, i + 1)));
     // A pair, whose characters may have marks.
     for (std::size_t to = i + 2; to <= std::min(run.size(), i + 5); ++to) {

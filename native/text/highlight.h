@@ -33,14 +33,15 @@ class Highlighter {
               const CancelToken* cancel);
 
   /// Returns the words that match a clause that is not excluded, in order and without overlap. Adjacent pairs of
-  /// characters, in scripts without spaces, are joined.
-  std::vector<Highlight> find(std::string_view utf8) const;
+  /// characters, in scripts without spaces, are joined. Polls `cancel` every kTextBytesPerPoll.
+  std::vector<Highlight> find(std::string_view utf8, const CancelToken* cancel = nullptr) const;
 
  private:
   struct Run;
 
-  void match(const Run& run, std::vector<Highlight>& found) const;
-  void match_pairs(const Run& run, std::vector<Highlight>& found) const;
+  void match(const Run& run, std::vector<Highlight>& found, const CancelToken* cancel) const;
+  void match_words(std::string_view utf8, std::vector<Highlight>& found, const CancelToken* cancel) const;
+  void match_pairs(const Run& run, std::vector<Highlight>& found, const CancelToken* cancel) const;
   /// Returns the clause that a piece of text matches by any of its tokens, or kNone.
   std::uint32_t clause_of(std::string_view piece) const;
 

@@ -103,8 +103,8 @@ std::vector<Segment> build_segments(BuiltIndex& built, const TextOf& text_of, co
   return segments;
 }
 
-// Concatenates the parts and makes the bucket table. Consumes the parts.
-void join_parts(std::vector<Part>& parts, BuiltIndex& built) {
+// Concatenates the parts and makes the bucket table. Consumes the parts. Looks at the token after each part.
+void join_parts(std::vector<Part>& parts, BuiltIndex& built, const Work& work) {
   std::size_t bytes = 0;
   for (const Part& part : parts) {
     built.data.terms += part.hashes.size();
@@ -120,6 +120,7 @@ void join_parts(std::vector<Part>& parts, BuiltIndex& built) {
     }
     built.entries.insert(built.entries.end(), part.entries.begin(), part.entries.end());
     part = {};
+    work.check();
   }
   built.buckets.resize(buckets + 1, built.entries.size());
 }
@@ -135,7 +136,7 @@ BuiltIndex build_index(std::size_t documents, const TextOf& text_of, const TextB
   built.data.tokenizer = options.tokenizer;
   built.data.documents = static_cast<std::uint32_t>(documents);
   built.lengths.resize(documents);
-  const std::vector<Segment> segments = build_segments(built, text_of, options);
+  std::vector<Segment> segments = build_segments(built, text_of, options);
   built.data.tokens = std::accumulate(built.lengths.begin(), built.lengths.end(), std::uint64_t{0});
   built.data.lengths = built.lengths;
 
@@ -143,7 +144,12 @@ BuiltIndex build_index(std::size_t documents, const TextOf& text_of, const TextB
   parallel_for(options.work, kParts, 1, [&](std::size_t begin, std::size_t end, std::size_t) {
     for (std::size_t p = begin; p < end; ++p) parts[p] = merge_part(built.data, segments, p);
   });
-  join_parts(parts, built);
+  // Giving memory back takes as long as a part of the work.
+  for (Segment& segment : segments) {
+    segment = {};
+    options.work.check();
+  }
+  join_parts(parts, built, options.work);
   built.data.buckets = built.buckets;
   built.data.entries = built.entries;
   return built;

@@ -1,5 +1,7 @@
 #include "text/multilingual.h"
 
+#include <utility>
+
 #include "core/values/utf8.h"
 #include "text/word_beginning.h"
 
@@ -9,35 +11,147 @@ namespace {
 // A character with more marks than this is split: no orthography needs more.
 constexpr std::size_t kMaxCluster = 8;
 
+// Letters from here on have no case that "camelCase" is written with.
+constexpr char32_t kLastCased = 0x0530;
+
 std::size_t utf8_size(char32_t code_point) noexcept {
   return code_point < 0x80 ? 1 : code_point < 0x800 ? 2 : code_point < 0x10000 ? 3 : 4;
 }
 
-std::string encode(const char32_t* code_points, std::size_t count) {
+// Folds to a letter, and is a mark to the other marks of its letter.
+constexpr char32_t kIotaSubscript = 0x0345, kFirstSubscript = 0x1F80, kLastSubscript = 0x1FFC;
+
+template <class Letter>
+std::string encode(const Letter* letters, std::size_t count) {
   std::string text;
   for (std::size_t i = 0; i < count; ++i) {
     char bytes[kMaxUtf8Bytes];
-    text.append(bytes, encode_utf8(code_points[i], bytes));
+    text.append(bytes, encode_utf8(letters[i].code_point, bytes));
   }
   return text;
+}
+
+bool is_digit(char32_t code_point) noexcept {
+  return code_point >= '0' && code_point <= '9';
+}
+
+CodePointClass class_of(char32_t code_point) noexcept {
+  FoldedPart parts[multilingual::kMaxExpansion];
+  return fold_multilingual(code_point, parts) == 0 ? CodePointClass::kIgnored : parts[0].kind;
+}
+
+/// Returns the next code point without moving on; 0 at the end.
+char32_t peek(const char* at, const char* end) noexcept {
+  return at < end ? decode_utf8(at, end) : 0;
+}
+
+bool is(char32_t code_point, char ascii) noexcept {
+  constexpr char32_t kFullWidth = 0xFEE0;
+  const auto wanted = static_cast<char32_t>(ascii);
+  return code_point == wanted || code_point == wanted + kFullWidth;
 }
 
 }  // namespace
 
 void MultilingualScanner::scan(std::string_view utf8) {
-  const char* at = utf8.data();
+  text_ = utf8.data();
+  const char* at = text_;
   const char* const end = at + utf8.size();
+  const char* poll = cancel_ == nullptr ? end : at;
   while (at < end) {
-    FoldedPart parts[multilingual::kMaxExpansion];
-    const std::size_t count = fold_multilingual(decode_utf8(at, end), parts);
-    for (std::size_t i = 0; i < count; ++i) add(parts[i]);
+    if (at >= poll) {
+      cancel_->check();
+      poll = at + std::min<std::ptrdiff_t>(kTextBytesPerPoll, end - at);
+    }
+    from_ = static_cast<std::size_t>(at - text_);
+    const char32_t code_point = decode_utf8(at, end);
+    to_ = static_cast<std::size_t>(at - text_);
+    if (!read_symbol(code_point, at, end)) read(code_point);
   }
+  from_ = to_ = utf8.size();
   end_run();
+  compounds_.end(compound_visitor());
 }
 
-void MultilingualScanner::add(FoldedPart part) {
+void MultilingualScanner::read(char32_t code_point) {
+  if (joiner_of(code_point).level != Joiner::Level::kNone) {
+    end_marks();
+    return separate(code_point);
+  }
+  FoldedPart parts[multilingual::kMaxExpansion];
+  if (code_point >= kFirstSubscript && code_point <= kLastSubscript) {
+    const Decomposition letter = decompose(code_point);
+    if (letter.second == kIotaSubscript) {
+      read(letter.first);
+      return read(letter.second);
+    }
+  }
+  const std::size_t count = fold_multilingual(code_point, parts);
+  const bool folded = count > 1 || (count == 1 && parts[0].code_point != code_point);
+  case_ = code_point >= kLastCased || is_digit(code_point) ? Case::kNone : folded ? Case::kUpper : Case::kLower;
+  for (std::size_t i = 0; i < count; ++i) {
+    add(parts[i], combining_class(count == 1 ? code_point : parts[i].code_point));
+  }
+}
+
+/// Reads the symbols that end a word like "C++" or "C#". Returns false if there are none here.
+bool MultilingualScanner::read_symbol(char32_t code_point, const char*& at, const char* end) {
+  const bool plus = is(code_point, '+') && is(peek(at, end), '+');
+  if ((!plus && !is(code_point, '#')) || run_ != Run::kWord || unit_size_ == 0) return false;
+  if (is_digit(unit_[unit_size_ - 1].code_point)) return false;
+  const char* next = at;
+  if (plus) decode_utf8(next, end);
+  const char32_t after = peek(next, end);
+  const bool number = plus && is_digit(after);  // "C++17"
+  if (!number && (is(after, '+') || is(after, '#') || is(after, '_'))) return false;
+  if (!number && after != 0 && class_of(after) == CodePointClass::kWord) return false;
+  end_marks();
+  const auto symbol_end = static_cast<std::size_t>(next - text_);
+  const std::string_view symbol = plus ? "++" : "#";
+  if (unit_size_ == 1 && unit_[0].code_point < 0x80) {  // "C" is another thing
+    for (const char sign : symbol) append({static_cast<char32_t>(sign), CodePointClass::kWord, false, false});
+    from_ = symbol_end;
+    end_run();
+  } else {
+    const std::size_t from = unit_[0].from;
+    const std::string whole = encode(unit_, unit_size_).append(symbol);
+    end_run();
+    visit(whole, TokenKind::kCompound, {from, symbol_end});
+  }
+  at = next;
+  compounds_.join({number ? Joiner::Level::kWord : Joiner::Level::kNone, 0}, compound_visitor());
+  previous_ = code_point;
+  return true;
+}
+
+void MultilingualScanner::add(FoldedPart part, std::uint8_t combining_class) {
+  if (combining_class > 0) {
+    if (marks_.full()) end_marks();
+    if (marks_.empty()) marks_from_ = from_;
+    return marks_.add(part, combining_class);
+  }
+  end_marks();
   if (part.kind == CodePointClass::kSeparator) return separate(part.code_point);
   if (part.composes && join(part)) return;
+  add_character(part);
+}
+
+void MultilingualScanner::end_marks() {
+  if (marks_.empty()) return;
+  if (unit_size_ > 0) {
+    const FoldedPart last = marks_.attach_to(unit_[unit_size_ - 1].code_point);
+    if (last.code_point != unit_[unit_size_ - 1].code_point) replace_last(last);
+  }
+  const CombiningMarks rest = marks_;
+  marks_.clear();
+  const Case next_case = std::exchange(case_, Case::kNone);
+  const std::size_t next_from = std::exchange(from_, marks_from_);
+  for (std::size_t i = 0; i < rest.size(); ++i) add_character(rest[i]);
+  case_ = next_case;
+  from_ = next_from;
+}
+
+void MultilingualScanner::add_character(FoldedPart part) {
   Run run = Run::kWord;
   switch (part.kind) {
     case CodePointClass::kDiacritic:
@@ -52,6 +166,10 @@ void MultilingualScanner::add(FoldedPart part) {
   }
   if (run != run_) {
     end_run();
+    if (run != Run::kWord) {
+      compounds_.end(compound_visitor());
+      dot_.reset();
+    }
     run_ = run;
   } else if (run == Run::kComplex) {
     if (part.kind == CodePointClass::kComplexBase || unit_size_ == kMaxCluster) end_unit();
@@ -66,29 +184,41 @@ void MultilingualScanner::add(FoldedPart part) {
 // Composes the last code point and `part` into one, if Unicode defines a composition.
 bool MultilingualScanner::join(FoldedPart part) {
   if (unit_size_ == 0) return false;
-  const char32_t last = unit_[unit_size_ - 1];
-  const char32_t composed = compose(last, part.code_point);
+  const char32_t composed = compose(unit_[unit_size_ - 1].code_point, part.code_point);
   if (composed == 0) return false;
   FoldedPart parts[multilingual::kMaxExpansion];
   if (fold_multilingual(composed, parts) != 1) return false;
-  --unit_size_;
-  unit_bytes_ -= utf8_size(last);
-  // The composed code point may be longer than the base. Cut where the same text in composed form is cut.
-  if (unit_bytes_ + utf8_size(parts[0].code_point) > kMaxTokenBytes) emit_word();
-  append(parts[0]);
+  replace_last(parts[0]);
   return true;
+}
+
+void MultilingualScanner::replace_last(FoldedPart part) {
+  const Letter last = unit_[--unit_size_];
+  unit_bytes_ -= utf8_size(last.code_point);
+  // The composed code point may be longer than the base. Cut where the same text in composed form is cut.
+  if (unit_bytes_ + utf8_size(part.code_point) > kMaxTokenBytes) emit_word();
+  append(part);
+  unit_[unit_size_ - 1].letter_case = last.letter_case;
+  unit_[unit_size_ - 1].from = last.from;
 }
 
 // Ignores zero-width separators that not everyone types: the zero-width space in scripts without spaces, where it marks
 // line breaks, and the non-joiner after letters that are not Arabic (only Persian divides words with it).
 void MultilingualScanner::separate(char32_t separator) {
   if (separator == kZeroWidthSpace && run_ != Run::kWord) return;
-  if (separator == kZeroWidthNonJoiner && (unit_size_ == 0 || !is_arabic(unit_[unit_size_ - 1]))) return;
+  if (separator == kZeroWidthNonJoiner && (unit_size_ == 0 || !is_arabic(unit_[unit_size_ - 1].code_point))) return;
+  const bool begins = run_ == Run::kNone && !compounds_.pending();
+  const bool after_word = run_ == Run::kWord || compounds_.pending();
   end_run();
+  compounds_.join(after_word ? joiner_of(separator) : Joiner{}, compound_visitor());
+  const bool after_symbol = is(previous_, '.') || is(previous_, '#') || is(previous_, '+');
+  dot_.reset();
+  if (begins && is(separator, '.') && !after_symbol) dot_ = from_;
+  previous_ = separator;
 }
 
 void MultilingualScanner::append(FoldedPart part) {
-  unit_[unit_size_++] = part.code_point;
+  unit_[unit_size_++] = {part.code_point, case_, from_};
   unit_bytes_ += utf8_size(part.code_point);
   has_base_ |= part.has_base;
 }
@@ -99,22 +229,23 @@ void MultilingualScanner::end_unit() {
   unit_size_ = unit_bytes_ = 0;
   has_base_ = false;
   if (units_ > 0) {
-    visit_(before_ + unit, TokenKind::kWord);
-    if (run_ != Run::kComplex) visit_(before_, TokenKind::kExtra);
+    visit_pair(before_ + unit, TokenKind::kWord);
+    if (run_ != Run::kComplex) visit_pair(before_, TokenKind::kExtra);
   }
   before_ = std::move(unit);
   ++units_;
 }
 
 void MultilingualScanner::end_run() {
+  end_marks();
   if (run_ == Run::kWord) {
     emit_word();
   } else if (run_ != Run::kNone) {
     end_unit();
     if (units_ == 1) {
-      visit_(before_, TokenKind::kWord);
+      visit_pair(before_, TokenKind::kWord);
     } else if (run_ != Run::kComplex) {
-      visit_(before_, TokenKind::kExtra);
+      visit_pair(before_, TokenKind::kExtra);
     }
   }
   run_ = Run::kNone;
@@ -124,15 +255,49 @@ void MultilingualScanner::end_run() {
 void MultilingualScanner::emit_word() {
   const std::string token = encode(unit_, unit_size_);
   const bool has_base = has_base_;
-  unit_size_ = unit_bytes_ = 0;
+  const std::size_t count = std::exchange(unit_size_, 0);
+  unit_bytes_ = 0;
   has_base_ = false;
   if (token.empty()) return;
-  visit_(token, TokenKind::kWord);
+  // A letter and what ends its word may be one code point, as in U+0140.
+  const TokenPlace place{unit_[0].from, unit_[count - 1].from == from_ ? to_ : from_};
+  compounds_.word(token, place, compound_visitor());
+  visit(token, TokenKind::kWord, place);
+  if (dot_) visit('.' + token, TokenKind::kCompound, {*dot_, place.end});
+  dot_.reset();
   const std::string base = has_base ? base_form(token) : token;
   if (const auto beginning = word_beginning(base); !beginning.empty()) {
-    visit_(kBeginningMark + std::string(beginning), TokenKind::kExtra);
+    visit(kBeginningMark + std::string(beginning), TokenKind::kExtra, place);
   }
-  if (base != token && base.size() < kMaxTokenBytes) visit_(kBaseFormMark + base, TokenKind::kExtra);
+  if (base != token && base.size() < kMaxTokenBytes) visit(kBaseFormMark + base, TokenKind::kExtra, place);
+  emit_case_parts(count, place.end);
+}
+
+/// Visits the parts of a word like "parseRecord" or "HTTPServer".
+void MultilingualScanner::emit_case_parts(std::size_t count, std::size_t word_end) {
+  constexpr std::size_t kMinPart = 2;  // letters; "I" of "iPhone" tells nothing
+  std::size_t begin = 0;
+  const auto upper = [&](std::size_t i) { return unit_[i].letter_case == Case::kUpper; };
+  const auto visit_part = [&](std::size_t end, std::size_t place_end) {
+    if (end - begin >= kMinPart) {
+      visit(encode(unit_ + begin, end - begin), TokenKind::kExtra, {unit_[begin].from, place_end});
+    }
+    begin = end;
+  };
+  for (std::size_t i = 1; i < count; ++i) {
+    if (!upper(i)) continue;
+    const bool after_capitals = upper(i - 1);
+    const bool before_lower = i + 1 < count && unit_[i + 1].letter_case == Case::kLower;
+    if (after_capitals ? before_lower : unit_[i - 1].letter_case == Case::kLower || before_lower) {
+      visit_part(i, unit_[i].from);
+    }
+  }
+  if (begin > 0) visit_part(count, word_end);
+}
+
+void MultilingualScanner::visit(std::string_view token, TokenKind kind, TokenPlace place) {
+  place_ = place;
+  visit_(token, kind);
 }
 
 }  // namespace lorekeep::text

@@ -1,5 +1,8 @@
 #include "text/multilingual_folding.h"
 
+#include <algorithm>
+#include <array>
+#include <numeric>
 #include <span>
 
 #include "core/values/utf8.h"
@@ -60,6 +63,12 @@ char32_t compose_hangul(char32_t first, char32_t second) noexcept {
   return open && second > kTrailing && second - kTrailing < kTrailings ? first + (second - kTrailing) : 0;
 }
 
+constexpr char32_t kFirstComposed = 0xC0;
+
+char32_t composed_of(std::uint16_t row) noexcept {
+  return tables::kCompositions[row * kTriple + 2];
+}
+
 }  // namespace
 
 std::size_t fold_multilingual(char32_t code_point, FoldedPart (&out)[multilingual::kMaxExpansion]) noexcept {
@@ -73,6 +82,32 @@ char32_t compose(char32_t first, char32_t second) noexcept {
   const std::uint64_t key = std::uint64_t{first} << 32 | second;
   const auto* found = find_triple(tables::kCompositions, key, true);
   return found == nullptr ? 0 : found[2];
+}
+
+std::uint8_t combining_class(char32_t code_point) noexcept {
+  if (code_point < tables::kCombining[0]) return 0;
+  // The last range that begins at or before the code point.
+  std::size_t low = 0;
+  std::size_t high = tables::kCombining.size() / kTriple;
+  while (high - low > 1) {
+    const std::size_t middle = (low + high) / 2;
+    (tables::kCombining[middle * kTriple] <= code_point ? low : high) = middle;
+  }
+  const std::uint32_t* const range = &tables::kCombining[low * kTriple];
+  return code_point <= range[1] ? static_cast<std::uint8_t>(range[2]) : 0;
+}
+
+Decomposition decompose(char32_t code_point) noexcept {
+  if (code_point < kFirstComposed) return {};
+  static const auto kByComposed = [] {
+    std::array<std::uint16_t, tables::kCompositions.size() / kTriple> rows;
+    std::iota(rows.begin(), rows.end(), std::uint16_t{0});
+    std::ranges::sort(rows, {}, composed_of);
+    return rows;
+  }();
+  const auto found = std::ranges::lower_bound(kByComposed, code_point, {}, composed_of);
+  if (found == kByComposed.end() || composed_of(*found) != code_point) return {};
+  return {tables::kCompositions[*found * kTriple], tables::kCompositions[*found * kTriple + 1]};
 }
 
 std::string base_form(std::string_view token) {

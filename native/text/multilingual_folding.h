@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -44,6 +45,17 @@ std::size_t fold_multilingual(char32_t code_point, FoldedPart (&out)[multilingua
 
 /// Returns the composition of two code points, Hangul syllables included; 0 if there is none.
 char32_t compose(char32_t first, char32_t second) noexcept;
+
+/// Returns the canonical combining class; 0 for characters that no mark may change places with.
+std::uint8_t combining_class(char32_t code_point) noexcept;
+
+struct Decomposition {
+  char32_t first;
+  char32_t second;
+};
+
+/// Returns the two code points that compose() makes this one of, except of Hangul syllables; zeros if there are none.
+Decomposition decompose(char32_t code_point) noexcept;
 
 /// Returns a token without the diacritics of Latin, Greek and Cyrillic letters ("café": "cafe").
 std::string base_form(std::string_view token);

@@ -27,5 +27,7 @@ extern const std::array<std::uint32_t, 3011> kExpansions;
 extern const std::array<std::uint32_t, 2883> kCompositions;
 /// Triples, ascending: letter, its base without diacritics, a second letter of the base or 0.
 extern const std::array<std::uint32_t, 1113> kBases;
+/// Triples, ascending: first code point, last, their canonical combining class, which is not 0.
+extern const std::array<std::uint32_t, 1212> kCombining;
 
 }  // namespace lorekeep::text::multilingual

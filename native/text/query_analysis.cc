@@ -5,6 +5,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "core/threads/step_watch.h"
 #include "core/values/error.h"
 #include "text/english.h"
 #include "text/query_weights.h"
@@ -49,6 +50,7 @@ class Analysis {
     } else {
       for (const Clause& clause : parse_clauses(query)) add(clause);
     }
+    add_compounds();
     return std::move(clauses_);
   }
 
@@ -105,6 +107,17 @@ class Analysis {
       } else {
         ++clauses_[at->second].occurrences;
       }
+    }
+    words_.append(text).append(" ");
+  }
+
+  /// Adds a clause per compound of the optional words that is not one of them.
+  void add_compounds() {
+    for (auto& [compound, occurrences] : compounds_of(words_, tokenizer_)) {
+      if (stopwords_.contains(compound)) continue;
+      QueryClause clause{.occurrences = occurrences, .compound = true};
+      clause.unions.push_back({{std::move(compound)}, kCompoundShare, false});
+      clauses_.push_back(std::move(clause));
     }
   }
 
@@ -230,6 +243,7 @@ class Analysis {
   std::vector<std::vector<std::string>> groups_;  // of synonyms
   std::unordered_map<std::string, std::vector<std::size_t>> groups_of_;
   std::unordered_map<std::string, std::size_t> optional_;  // word -> its clause
+  std::string words_;                                      // texts of the optional words
   std::vector<QueryClause> clauses_;
 };
 
@@ -237,6 +251,7 @@ class Analysis {
 
 std::vector<QueryClause> analyse_query(std::span<const TextCollection* const> searched, std::string_view query,
                                        const QueryOptions& options, const CancelToken* cancel) {
+  const CheckedPart checked;  // corrections read all terms for each word
   return Analysis(searched, options, cancel).run(query);
 }
 

@@ -43,9 +43,10 @@ struct TermUnion {
 struct QueryClause {
   Clause::Sign sign = Clause::Sign::kNone;
   std::uint32_t occurrences = 1;
-  std::vector<TermUnion> unions;
-  std::vector<std::string> phrase;  // tokens that must follow each other; empty: any occurrence counts
-  bool open = false;                // the phrase's last word is a prefix: any word of the last union counts
+  std::vector<TermUnion> unions = {};
+  std::vector<std::string> phrase = {};  // tokens that must follow each other; empty: any occurrence counts
+  bool compound = false;                 // of words that are clauses, too
+  bool open = false;                     // the phrase's last word is a prefix: any word of the last union counts
 };
 
 /// Returns the clauses of a query. `searched`: at least one, of one tokenizer; prefixes and corrections are terms of

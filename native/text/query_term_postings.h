@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <span>
 #include <vector>
 
 #include "text/postings.h"
@@ -42,8 +43,9 @@ class QueryTermPostings {
   /// Rows of the directory: the blocks with the term if it is sparse, all blocks if it is dense.
   std::uint32_t rows() const noexcept { return rows_; }
 
-  /// Adds this term's upper bound to bounds[block] for every block that holds the term.
-  void add_bounds(std::vector<float>& bounds) const noexcept {
+  /// Adds this term's upper bound to bounds[block] for every block that holds the term. One bound per block of the
+  /// index.
+  void add_bounds(std::span<float> bounds) const noexcept {
     if (dense_) {
       for (std::size_t block = 0; block < bounds.size(); ++block) bounds[block] += bound_of(impacts_[block]);
     } else {

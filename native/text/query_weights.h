@@ -7,6 +7,9 @@
 
 namespace lorekeep::text {
 
+/// Weight of a compound of the query, as a share of bm25_weight(): its words count, too.
+inline constexpr float kCompoundShare = 0.5f;
+
 /// An index term that matches variants of a query's word.
 struct Variant {
   std::string term;

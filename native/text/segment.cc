@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/threads/poll.h"
 #include "text/index_data.h"
 
 namespace lorekeep::text {
@@ -26,7 +27,7 @@ class TermTable {
   };
   static constexpr std::uint32_t kNoDocument = ~0u;
 
-  TermTable() : slots_(kFirstSlots) {}
+  explicit TermTable(Poll& poll) : poll_(poll), slots_(kFirstSlots) {}
 
   /// Returns the term's number; a new term gets the next one. `hash` is any good 64-bit hash of the term.
   std::uint32_t find_or_add(std::string_view term, std::uint64_t hash) {
@@ -65,6 +66,7 @@ class TermTable {
     std::vector<Slot> larger(slots_.size() * 2);
     const std::size_t mask = larger.size() - 1;
     for (std::size_t number = 0; number < terms_.size(); ++number) {
+      poll_.step();
       std::size_t i = terms_[number].hash & mask;
       while (larger[i].number != 0) i = (i + 1) & mask;
       larger[i] = {static_cast<std::uint32_t>(number + 1), tag_of(terms_[number].hash)};
@@ -72,6 +74,7 @@ class TermTable {
     slots_ = std::move(larger);
   }
 
+  Poll& poll_;
   std::vector<Slot> slots_;  // a power of two, at most half full
   std::vector<Term> terms_;
   std::vector<char> text_;
@@ -92,18 +95,21 @@ std::vector<Posting> tokenize_documents(std::uint32_t first, std::span<std::uint
     if (cancel != nullptr) cancel->check();
     terms_of_document.clear();
     std::uint64_t length = 0;
-    for_each_token(text_of(first + document), tokenizer, [&](std::string_view token, TokenKind kind) {
-      length += kind == TokenKind::kWord;
-      const std::uint32_t number = table.find_or_add(token, term_hash(token));
-      TermTable::Term& term = table.terms()[number];
-      if (term.last_document == document) {
-        term.frequency += term.frequency < kMaxTermFrequency;
-      } else {
-        term.last_document = document;
-        term.frequency = 1;
-        terms_of_document.push_back(number);
-      }
-    });
+    for_each_token(
+        text_of(first + document), tokenizer,
+        [&](std::string_view token, TokenKind kind) {
+          length += kind == TokenKind::kWord;
+          const std::uint32_t number = table.find_or_add(token, term_hash(token));
+          TermTable::Term& term = table.terms()[number];
+          if (term.last_document == document) {
+            term.frequency += term.frequency < kMaxTermFrequency;
+          } else {
+            term.last_document = document;
+            term.frequency = 1;
+            terms_of_document.push_back(number);
+          }
+        },
+        cancel);
     lengths[document] =
         static_cast<std::uint32_t>(std::min<std::uint64_t>(length, std::numeric_limits<std::uint32_t>::max()));
     for (const std::uint32_t number : terms_of_document) {
@@ -115,11 +121,12 @@ std::vector<Posting> tokenize_documents(std::uint32_t first, std::span<std::uint
 }
 
 // Returns the term numbers in order of (hash, text).
-std::vector<std::uint32_t> order_terms(TermTable& table) {
+std::vector<std::uint32_t> order_terms(TermTable& table, Poll& poll) {
   const auto& terms = table.terms();
   std::vector<std::uint32_t> order(terms.size());
   std::iota(order.begin(), order.end(), 0u);
   std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+    poll.step();
     if (terms[a].hash != terms[b].hash) return terms[a].hash < terms[b].hash;
     return table.text_of(terms[a]) < table.text_of(terms[b]);
   });
@@ -133,12 +140,17 @@ struct DocumentFrequency {
 
 // Counting sort of the postings by term; stable. Sets ends[t] to the end of term t's postings.
 std::vector<DocumentFrequency> sort_postings(const std::vector<Posting>& postings,
-                                             const std::vector<std::uint32_t>& rank, std::vector<std::size_t>& ends) {
+                                             const std::vector<std::uint32_t>& rank, std::vector<std::size_t>& ends,
+                                             Poll& poll) {
   ends.assign(rank.size() + 1, 0);
-  for (const Posting& posting : postings) ++ends[rank[posting.term] + 1];
+  for (const Posting& posting : postings) {
+    poll.step();
+    ++ends[rank[posting.term] + 1];
+  }
   std::partial_sum(ends.begin(), ends.end(), ends.begin());
   std::vector<DocumentFrequency> sorted(postings.size());
   for (const Posting& posting : postings) {
+    poll.step();
     sorted[ends[rank[posting.term]]++] = {posting.document, posting.frequency};
   }
   return sorted;
@@ -164,18 +176,23 @@ std::uint32_t encode_blocks(std::span<const DocumentFrequency> postings, std::ui
 
 Segment build_segment(std::uint32_t first, std::span<std::uint32_t> lengths, const TextOf& text_of, Tokenizer tokenizer,
                       const CancelToken* cancel) {
-  TermTable table;
+  Poll poll(cancel);
+  TermTable table(poll);
   const auto postings = tokenize_documents(first, lengths, text_of, tokenizer, cancel, table);
-  const auto order = order_terms(table);
+  const auto order = order_terms(table, poll);
   std::vector<std::uint32_t> rank(order.size());
-  for (std::uint32_t i = 0; i < order.size(); ++i) rank[order[i]] = i;
+  for (std::uint32_t i = 0; i < order.size(); ++i) {
+    poll.step();
+    rank[order[i]] = i;
+  }
   std::vector<std::size_t> ends;
-  const auto sorted = sort_postings(postings, rank, ends);
+  const auto sorted = sort_postings(postings, rank, ends, poll);
 
   Segment segment;
   segment.terms.reserve(order.size());
   segment.bodies.reserve(sorted.size() + sorted.size() / 8);
   for (std::size_t i = 0; i < order.size(); ++i) {
+    poll.step();
     const TermTable::Term& term = table.terms()[order[i]];
     const std::size_t begin = i == 0 ? 0 : ends[i - 1];
     Segment::Term made{term.hash, term.begin, segment.bodies.size(), segment.blocks.size(), term.size, 0};

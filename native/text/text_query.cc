@@ -33,7 +33,7 @@ struct PartTerm {
 
 // Returns the terms that occur in each part, in the order in which bm25.h adds scores up.
 std::vector<PartTerm> weigh(const TextCollection& collection, std::vector<QueryTerm>& terms,
-                            const CancelToken* cancel) {
+                            std::vector<QueryTerm>& compounds, const CancelToken* cancel) {
   const auto& parts = collection.parts();
   std::vector<PartTerm> found;
   const auto weigh_one = [&](const QueryTerm& term, std::string_view text, float share) -> std::uint32_t {
@@ -58,6 +58,7 @@ std::vector<PartTerm> weigh(const TextCollection& collection, std::vector<QueryT
       term.documents = std::max(term.documents, documents);
     }
   }
+  for (QueryTerm& compound : compounds) compound.documents = weigh_one(compound, compound.text, kCompoundShare);
   std::sort(found.begin(), found.end(), [](const PartTerm& a, const PartTerm& b) {
     return a.weighted.weight != b.weighted.weight ? a.weighted.weight > b.weighted.weight
                                                   : a.weighted.entry.term < b.weighted.entry.term;
@@ -81,7 +82,10 @@ TextQuery::TextQuery(const TextIndex& index, std::string_view query, const Cance
 
 TextQuery::TextQuery(const TextCollection& collection, std::string_view query, const CancelToken* cancel)
     : collection_(collection), terms_(analyse(query, collection.tokenizer())), postings_(collection.parts().size()) {
-  const std::vector<PartTerm> found = weigh(collection, terms_, cancel);
+  for (auto& [text, occurrences] : compounds_of(query, collection.tokenizer())) {
+    compounds_.push_back({std::move(text), occurrences});
+  }
+  const std::vector<PartTerm> found = weigh(collection, terms_, compounds_, cancel);
   if (postings_.size() == 1) postings_.front().reserve(found.size());
   for (const PartTerm& term : found) {
     if (cancel != nullptr) cancel->check();
@@ -93,6 +97,10 @@ TextQuery::TextQuery(const TextCollection& collection, std::string_view query, c
 double TextQuery::limit() const noexcept {
   double sum = 0;
   for (const QueryTerm& term : terms_) sum += bm25_weight(collection_.documents(), term.documents, term.occurrences);
+  for (const QueryTerm& compound : compounds_) {
+    if (compound.documents == 0) continue;
+    sum += kCompoundShare * bm25_weight(collection_.documents(), compound.documents, compound.occurrences);
+  }
   return sum;
 }
 
@@ -121,24 +129,20 @@ std::vector<Scored> TextQuery::search(std::size_t k, std::span<const Bitmap* con
                                       TextSearchPlan& plan) const {
   plan = {};
   k = std::min<std::size_t>(k, collection_.documents());
-  const Bm25Norm norm = collection_.norm();
-  std::vector<Scored> hits;
+  std::vector<SearchedIndex> indexes;
   for (std::size_t i = 0; i < postings_.size(); ++i) {
     const CollectionPart& part = collection_.parts()[i];
     const IndexData& data = part.index->data();
     plan.blocks += data.blocks();
-    if (k == 0 || postings_[i].empty()) continue;
-    BlockMaxSearch search(data, norm, postings_[i], std::min<std::size_t>(k, data.documents),
-                          filters[i] != nullptr ? filters[i] : part.live, cancel);
-    std::vector<Scored> found = search.run();
-    plan.blocks_scored += search.blocks_scored();
-    plan.documents_scored += search.documents_scored();
-    if (postings_.size() == 1) return found;
-    for (const Scored& hit : found) hits.push_back({hit.score, hit.ordinal + part.first});
+    if (postings_[i].empty()) continue;
+    indexes.push_back({data, postings_[i], filters[i] != nullptr ? filters[i] : part.live, part.first});
   }
-  std::sort(hits.begin(), hits.end(), HighestFirst());
-  hits.resize(std::min(hits.size(), k));
-  return hits;
+  if (k == 0 || indexes.empty()) return {};
+  BlockMaxSearch search(indexes, collection_.norm(), k, cancel);
+  std::vector<Scored> found = search.run();
+  plan.blocks_scored = search.blocks_scored();
+  plan.documents_scored = search.documents_scored();
+  return found;
 }
 
 void TextQuery::score(std::span<const std::uint32_t> ordinals, std::span<float> scores) const noexcept {

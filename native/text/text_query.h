@@ -44,12 +44,12 @@ class TextQuery {
   TextQuery(const TextCollection& collection, std::string_view query, const CancelToken* cancel = nullptr);
   TextQuery(const TextIndex& index, std::string_view query, const CancelToken* cancel = nullptr);
 
-  /// In order of first appearance; empty: the query holds no tokens.
+  /// The words, in order of first appearance; empty: the query holds none.
   const std::vector<QueryTerm>& terms() const& noexcept { return terms_; }
   std::vector<QueryTerm> terms() && noexcept { return std::move(terms_); }
 
-  /// Returns the limit of the score of a document in which all words of the query, unknown ones included, occur very
-  /// often; 0 without words.
+  /// Returns the limit of the score of a document in which all words of the query, unknown ones included, and all
+  /// compounds that any document has occur very often; 0 without words.
   double limit() const noexcept;
 
   /// Estimates the cost of a search for k hits, in a unit common to all queries of an index; it grows with the root of
@@ -75,6 +75,7 @@ class TextQuery {
 
   const TextCollection& collection_;
   std::vector<QueryTerm> terms_;
+  std::vector<QueryTerm> compounds_;
   std::vector<Postings> postings_;  // per part: of the terms in it, in the order in which bm25.h adds them up
 };
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <unordered_map>
+#include <unordered_set>
 
 #include "core/values/utf8.h"
 #include "text/english.h"
@@ -34,7 +36,7 @@ bool is_tokenizer(std::uint32_t number) noexcept {
       &NamedTokenizer::tokenizer);
 }
 
-bool TokenStream::next(std::string_view& token) noexcept {
+bool TokenStream::next(std::string_view& token) {
   for (;;) {
     std::size_t size = next_word();
     if (size == 0) return false;
@@ -48,11 +50,11 @@ bool TokenStream::next(std::string_view& token) noexcept {
 }
 
 // Fills token_ with the next run of letters and numbers and returns its size; 0 at the end of the text.
-std::size_t TokenStream::next_word() noexcept {
+std::size_t TokenStream::next_word() {
   std::size_t size = 0;
   if (folded_next_ < folded_count_ && append_folded(size)) return size;
   const char* at = at_;
-  while (at < end_) {
+  while (at < stop_ || reads_on(at)) {
     const auto byte = static_cast<std::uint8_t>(*at);
     if (byte < 0x80) {
       const char folded = kAscii[byte];
@@ -72,6 +74,14 @@ std::size_t TokenStream::next_word() noexcept {
   }
   at_ = at;
   return size;
+}
+
+/// Polls. Returns false at the end of the text.
+bool TokenStream::reads_on(const char* at) {
+  if (at >= end_) return false;
+  cancel_->check();
+  stop_ = at + std::min<std::ptrdiff_t>(kTextBytesPerPoll, end_ - at);
+  return true;
 }
 
 // Appends pending folded code points to token_. Returns true if the token ends before all of them are used.
@@ -98,6 +108,25 @@ std::vector<std::string> tokenize(std::string_view utf8, Tokenizer tokenizer) {
     if (kind == TokenKind::kWord) tokens.emplace_back(token);
   });
   return tokens;
+}
+
+std::vector<std::pair<std::string, std::uint32_t>> compounds_of(std::string_view utf8, Tokenizer tokenizer) {
+  std::vector<std::pair<std::string, std::uint32_t>> compounds;
+  if (tokenizer != Tokenizer::kMultilingual) return compounds;
+  std::unordered_set<std::string> words;
+  std::unordered_map<std::string, std::size_t> known;
+  for_each_token(utf8, tokenizer, [&](std::string_view token, TokenKind kind) {
+    if (kind == TokenKind::kWord) words.emplace(token);
+    if (kind != TokenKind::kCompound) return;
+    const auto [at, added] = known.try_emplace(std::string(token), compounds.size());
+    if (added) {
+      compounds.emplace_back(token, 1);
+    } else {
+      ++compounds[at->second].second;
+    }
+  });
+  std::erase_if(compounds, [&](const auto& compound) { return words.contains(compound.first); });
+  return compounds;
 }
 
 }  // namespace lorekeep::text

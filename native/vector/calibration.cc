@@ -113,7 +113,7 @@ class Calibrator {
     std::vector<Trial> trials(std::min(kLeftOutTrials, index_.size()));
     parallel_for(work, trials.size(), 1, [&](std::size_t i, std::size_t, std::size_t) {
       const auto row = static_cast<std::uint32_t>(i * index_.size() / trials.size());
-      trials[i] = trial(index_.row(row), row);
+      trials[i] = trial(work, index_.row(row), row);
     });
     const auto recall = [&] {
       const float sketches = parts_.sketches.empty() ? kMaxMargin : calibration.sketch_margin;
@@ -138,7 +138,7 @@ class Calibrator {
   std::vector<float> true_distances(const Work& work) const {
     std::vector<float> furthest(kHeldOutRows);
     parallel_for(work, furthest.size(), 1, [&](std::size_t i, std::size_t, std::size_t) {
-      furthest[i] = search_without(i, furthest.size(), {.k = kHits, .path = SearchPath::kExact}).back().score;
+      furthest[i] = search_without(work, i, furthest.size(), {.k = kHits, .path = SearchPath::kExact}).back().score;
     });
     return furthest;
   }
@@ -147,7 +147,7 @@ class Calibrator {
   double held_out_recall(const Work& work, const std::vector<float>& furthest, const SearchOptions& options) const {
     std::vector<double> recalls(furthest.size());
     parallel_for(work, recalls.size(), 1, [&](std::size_t i, std::size_t, std::size_t) {
-      const auto hits = search_without(i, recalls.size(), options);
+      const auto hits = search_without(work, i, recalls.size(), options);
       const auto found =
           std::count_if(hits.begin(), hits.end(), [&](const Scored& hit) { return hit.score <= furthest[i]; });
       recalls[i] = static_cast<double>(found) / static_cast<double>(kHits);
@@ -156,7 +156,8 @@ class Calibrator {
   }
 
   /// Searches for the i-th of `count` held-out rows.
-  std::vector<Scored> search_without(std::size_t i, std::size_t count, SearchOptions options) const {
+  std::vector<Scored> search_without(const Work& work, std::size_t i, std::size_t count, SearchOptions options) const {
+    options.work = work.alone();
     options.without = static_cast<std::uint32_t>(i * index_.size() / count);
     return index_.search(index_.row(options.without), options).hits;
   }
@@ -178,7 +179,8 @@ class Calibrator {
 
   void measure_margins(const Work& work, Calibration& calibration) const {
     std::vector<Trial> trials(kQueries);
-    parallel_for(work, kQueries, 1, [&](std::size_t i, std::size_t, std::size_t) { trials[i] = trial(query(i)); });
+    parallel_for(work, kQueries, 1,
+                 [&](std::size_t i, std::size_t, std::size_t) { trials[i] = trial(work, query(work, i)); });
     calibration.cell_margin = least_margin(
         kMinCellMargin, [&](float margin) { return least_recall(work, trials, {margin, kMaxMargin}) >= kCellRecall; });
     if (parts_.sketches.empty()) return;
@@ -228,9 +230,9 @@ class Calibrator {
     return least;
   }
 
-  std::vector<float> query(std::size_t i) const {
+  std::vector<float> query(const Work& work, std::size_t i) const {
     std::vector<float> query = index_.row(i * index_.size() / kQueries);
-    const auto near = index_.search(query, {.k = kNeighbours, .path = SearchPath::kExact}).hits;
+    const auto near = index_.search(query, {.k = kNeighbours, .path = SearchPath::kExact, .work = work.alone()}).hits;
     std::minstd_rand random(static_cast<unsigned>(i + 1));
     const auto one = index_.row(near[random() % near.size()].ordinal);
     const auto other = index_.row(near[random() % near.size()].ordinal);
@@ -239,7 +241,7 @@ class Calibrator {
   }
 
   /// Returns the trials of a query, in which one row does not match; kNoNode: all may.
-  Trial trial(const std::vector<float>& query, std::uint32_t left_out = kNoNode) const {
+  Trial trial(const Work& work, const std::vector<float>& query, std::uint32_t left_out = kNoNode) const {
     const Scorer codes(parts_.codes.matrix, query);
     const std::vector<RankedCell> cells = survey_cells(parts_.cells, codes, query);
     std::vector<float> distances(index_.size());
@@ -259,6 +261,7 @@ class Calibrator {
     };
     Trial trial;
     for (std::size_t filter = 0; filter < trial.size(); ++filter) {
+      work.check();
       std::vector<Scored> rows;
       for (std::uint32_t i = 0; i < distances.size(); ++i) {
         if (i != left_out && keeps(static_cast<HeldBack>(filter), i)) rows.push_back({distances[i], i});

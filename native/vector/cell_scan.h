@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <limits>
 #include <memory>
 #include <span>
 #include <vector>
@@ -31,7 +32,8 @@ struct CellQuery {
   const Bitmap& filter;                // of cells.members().size() bits
   const Bitmap* filter_in_cell_order;  // Cells::to_cell_order(); null: unknown
   std::size_t matched;                 // members of the filter
-  Work work = {};                      // an idle thread shares a long scan; polled every 1024 rows
+  float limit = std::numeric_limits<float>::infinity();  // rows farther than this are not wanted
+  Work work = {};                                        // an idle thread shares a long scan; polled every 1024 rows
 };
 
 class CellRanking;

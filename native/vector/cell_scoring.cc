@@ -40,7 +40,8 @@ void CellScoring::take_back(const CellScoring& part) {
 }
 
 float CellScoring::furthest() const noexcept {
-  return nearest_.full() ? nearest_.worst().score : std::numeric_limits<float>::infinity();
+  if (!nearest_.full()) return std::numeric_limits<float>::infinity();
+  return std::min(nearest_.worst().score, query_.limit + query_.code_error);
 }
 
 /// Returns the distance by codes beyond which a row is not among the k nearest: its distance and that of the k-th
@@ -101,8 +102,7 @@ void CellScoring::score_likeliest() {
   score(std::span(pending_).first(count));
   pending_.erase(pending_.begin(), pending_.begin() + static_cast<std::ptrdiff_t>(count));
   if (!nearest_.full()) return;
-  std::erase_if(pending_,
-                [furthest = nearest_.worst().score](const Pending& row) { return row.lower_bound > furthest; });
+  std::erase_if(pending_, [furthest = furthest()](const Pending& row) { return row.lower_bound > furthest; });
 }
 
 void CellScoring::score(std::span<const Pending> rows) {
@@ -173,7 +173,7 @@ bool CellScoring::take_neighbours() {
   visited_ += ordinals_.size();
   std::vector<Scored> missed;
   for (std::size_t i = 0; i < ordinals_.size(); ++i) {
-    if (distances_[i] < nearest_.worst().score) missed.push_back({distances_[i], ordinals_[i]});
+    if (distances_[i] < furthest()) missed.push_back({distances_[i], ordinals_[i]});
   }
   std::sort(missed.begin(), missed.end(), NearestFirst());
   missed.erase(std::unique(missed.begin(), missed.end()), missed.end());  // neighbours of several rows

@@ -30,11 +30,13 @@ class CellScoring {
 
   /// Returns whether k rows were scored.
   bool full() const noexcept { return nearest_.full(); }
-  /// Returns the distance of the k-th nearest row so far, by codes.
+  /// Returns the distance by codes beyond which no further row is wanted: that of the k-th nearest row so far, or the
+  /// query's limit. The limit counts once k rows were scored: their leads tell which cells may hold near rows.
   float furthest() const noexcept;
   /// Scores the gathered rows that may be among the k nearest.
   void score(const CellGathering& gathered);
-  /// Adds graph neighbours of the k nearest rows that belong to the k nearest too. Returns whether there were any.
+  /// Adds graph neighbours of the k nearest rows that belong to the k nearest too, within the limit. Returns whether
+  /// there were any.
   bool take_neighbours();
   /// Drops rows that are no longer among the nearest. Returns the greatest lead of the k nearest over their cells'
   /// centres, in standard deviations; nullopt before k rows were scored.

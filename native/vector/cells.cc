@@ -23,6 +23,7 @@ constexpr std::size_t kSeedCandidates = 16;
 constexpr std::size_t kRowsPerPiece = 64;
 constexpr std::size_t kSampledRows = 128;
 constexpr std::size_t kWordsPerPoll = 64;
+constexpr std::size_t kRowsPerPoll = 1024;
 
 std::size_t cells_for(std::size_t rows) noexcept {
   const auto wanted = static_cast<std::size_t>(kCellsPerRoot * std::sqrt(static_cast<double>(rows)));
@@ -59,8 +60,10 @@ class Builder {
   std::vector<float> mean_of(std::span<const std::uint32_t> rows) const {
     std::vector<double> sums(rows_.dimension());
     std::vector<float> row(rows_.dimension());
-    for (std::uint32_t ordinal : rows) {
-      rows_.decode(ordinal, row.data());
+    // All rows may be in one cell.
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      if (i % kRowsPerPoll == 0) work_.check();
+      rows_.decode(rows[i], row.data());
       for (std::size_t j = 0; j < row.size(); ++j) sums[j] += row[j];
     }
     for (std::size_t j = 0; j < row.size(); ++j)
@@ -136,11 +139,12 @@ class Builder {
 };
 
 float root_mean_square_distance(const VectorMatrix& rows, std::span<const std::uint32_t> members,
-                                std::span<const float> centre) {
+                                std::span<const float> centre, const Work& work) {
   std::vector<float> row(rows.dimension());
   double squares = 0;
-  for (std::uint32_t ordinal : members) {
-    rows.decode(ordinal, row.data());
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    if (i % kRowsPerPoll == 0) work.check();
+    rows.decode(members[i], row.data());
     for (std::size_t j = 0; j < row.size(); ++j) {
       const double apart = static_cast<double>(row[j]) - centre[j];
       squares += apart * apart;
@@ -174,7 +178,7 @@ Cells Cells::build(const VectorMatrix& rows, const Work& work) {
     cells.memory_.centres.set(cell, builder.mean_of(own));
     std::vector<float> centre(rows.dimension());
     cells.memory_.centres.decode(cell, centre.data());
-    owned->radii[cell] = root_mean_square_distance(rows, own, centre);
+    owned->radii[cell] = root_mean_square_distance(rows, own, centre, work);
   });
   cells.memory_.starts = starts;
   cells.memory_.members = members;

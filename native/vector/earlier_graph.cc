@@ -29,9 +29,12 @@ std::span<const std::byte> low_bytes(const VectorMatrix& rows, std::uint32_t ord
   return std::as_bytes(std::span(rows.low_row(ordinal), low_stride(rows.dimension())));
 }
 
-std::vector<Content> contents(const VectorMatrix& rows) {
+constexpr std::uint32_t kRowsCompared = 1024;
+
+std::vector<Content> contents(const VectorMatrix& rows, const Work& work) {
   std::vector<Content> all(rows.size());
   for (std::uint32_t i = 0; i < all.size(); ++i) {
+    if (i % kRowsCompared == 0) work.check();
     const std::uint64_t seed = has_scale(rows) ? checksum(std::as_bytes(rows.scale_values().subspan(i, 1))) : 0;
     all[i] = {checksum(low_bytes(rows, i), checksum(code_bytes(rows, i), seed)), i};
   }
@@ -48,15 +51,16 @@ bool equal(const VectorMatrix& a, std::uint32_t i, const VectorMatrix& b, std::u
 }
 
 /// Pairs equal rows. Of repeated rows, the first belongs to the first.
-void pair_equal(const VectorMatrix& rows, const VectorMatrix& earlier, EarlierGraph& found) {
-  const std::vector<Content> now = contents(rows);
-  const std::vector<Content> then = contents(earlier);
+void pair_equal(const VectorMatrix& rows, const VectorMatrix& earlier, EarlierGraph& found, const Work& work) {
+  const std::vector<Content> now = contents(rows, work);
+  const std::vector<Content> then = contents(earlier, work);
   for (std::size_t i = 0, j = 0; i < now.size() && j < then.size();) {
     if (now[i].hash < then[j].hash) {
       ++i;
     } else if (then[j].hash < now[i].hash) {
       ++j;
     } else {
+      if (i % kRowsCompared == 0) work.check();
       const std::uint32_t row = now[i++].ordinal;
       const std::uint32_t node = then[j++].ordinal;
       if (!equal(rows, row, earlier, node)) continue;
@@ -91,8 +95,8 @@ void drop_lonely(EarlierGraph& found) {
 
 }  // namespace
 
-std::optional<EarlierGraph> find_earlier(const VectorMatrix& rows, const VectorMatrix& earlier,
-                                         const GraphView& graph) {
+std::optional<EarlierGraph> find_earlier(const VectorMatrix& rows, const VectorMatrix& earlier, const GraphView& graph,
+                                         const Work& work) {
   if (rows.size() < kMinReusedRows || rows.type() != earlier.type() || rows.dimension() != earlier.dimension()) {
     return std::nullopt;
   }
@@ -100,7 +104,8 @@ std::optional<EarlierGraph> find_earlier(const VectorMatrix& rows, const VectorM
   found.graph = graph;
   found.earlier_of.assign(rows.size(), kNoNode);
   found.row_of.assign(earlier.size(), kNoNode);
-  pair_equal(rows, earlier, found);
+  pair_equal(rows, earlier, found, work);
+  work.check();
   drop_lonely(found);
   found.kept = static_cast<std::size_t>(
       std::count_if(found.earlier_of.begin(), found.earlier_of.end(), [](std::uint32_t at) { return at != kNoNode; }));

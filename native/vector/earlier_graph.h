@@ -25,7 +25,8 @@ struct EarlierGraph {
 };
 
 /// Compares the rows by their bytes. A kept row keeps at least half of its links on the base level. Returns nothing if
-/// too many rows differ, or if there are too few rows.
-std::optional<EarlierGraph> find_earlier(const VectorMatrix& rows, const VectorMatrix& earlier, const GraphView& graph);
+/// too many rows differ, or if there are too few rows. Polls `work.cancel` every 1,024 rows, except while it sorts.
+std::optional<EarlierGraph> find_earlier(const VectorMatrix& rows, const VectorMatrix& earlier, const GraphView& graph,
+                                         const Work& work);
 
 }  // namespace lorekeep::vector

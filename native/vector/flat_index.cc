@@ -30,8 +30,9 @@ SearchResult FlatIndex::search(std::span<const float> query, const SearchOptions
   SearchResult result;
   SearchCounts counts;
   result.plan.matched = check_options(options);
-  result.hits = scan(
-      {rows_, codes_.empty() ? nullptr : &codes_, query, hits_with(options), options.filter, options.work}, counts);
+  result.hits = scan({rows_, codes_.empty() ? nullptr : &codes_, query, hits_with(options), options.filter,
+                      options.work, options.limit},
+                     counts);
   leave_out(options, result.hits);
   result.plan.visited = counts.visited;
   result.plan.exact = true;

@@ -7,6 +7,8 @@ namespace lorekeep::vector {
 namespace {
 
 constexpr std::size_t kHopsPerPoll = 16;
+// Nodes that are expanded whatever the horizon: before, a search may be on its way through far nodes to near ones.
+constexpr std::size_t kLeastExpanded = 8;
 
 void prefetch_list(const std::uint32_t* list) noexcept {
 #if defined(__GNUC__)
@@ -77,14 +79,16 @@ class Walk {
     if (++counts_.hops % kHopsPerPoll == 0 && cancel_ != nullptr) cancel_->check();
   }
 
-  /// Beam search: expands the nearest unexpanded node of the pool until there is none or `end` is reached.
+  /// Beam search: expands the nearest unexpanded node of the pool until there is none or `end` or the horizon is
+  /// reached.
   /// `gather(node)` fills the batch.
   template <class Gather>
-  std::vector<Scored> expand_pool(WalkEnd* end, Gather&& gather) {
+  std::vector<Scored> expand_pool(WalkEnd* end, float horizon, Gather&& gather) {
     auto& pool = scratch_.pool;
     const auto offer = [&](float distance, std::uint32_t node) { pool.insert(distance, node); };
     score(offer);
     for (std::uint32_t node; pool.peek(node);) {
+      if (pool.expanded() >= kLeastExpanded && pool.distance(pool.expanded()) > horizon) break;
       if (end != nullptr && end->reached(pool)) return nearest_of(pool, pool.expanded());
       pool.pop(node);
       hop();
@@ -123,7 +127,7 @@ std::vector<Scored> search_graph(const GraphQuery& query, SearchScratch& scratch
   scratch.pool.reset(std::min(query.ef, query.graph.size));
   walk.take(walk.descend());
   if (query.without != kNoNode) scratch.visited.insert(query.without);
-  return walk.expand_pool(query.end, [&](std::uint32_t node) {
+  return walk.expand_pool(query.end, query.horizon, [&](std::uint32_t node) {
     for (std::uint32_t next : walk.neighbours(node)) walk.take(next);
   });
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <limits>
 #include <vector>
 
 #include "core/threads/cancel_token.h"
@@ -78,6 +79,8 @@ struct GraphQuery {
   const CancelToken* cancel = nullptr;  // polled every 16 hops
   std::uint32_t without = kNoNode;      // a node that is not visited, unless it is the entry
   WalkEnd* end = nullptr;               // null: end when the nearest `ef` are all expanded
+  /// Ends also when all nodes up to this distance are expanded.
+  float horizon = std::numeric_limits<float>::infinity();
 };
 
 /// Returns up to `ef` near rows, nearest first; only the expanded ones if `end` ended the search.

@@ -27,6 +27,7 @@ namespace lorekeep::vector {
 namespace {
 
 constexpr std::size_t kRowsPerPiece = 16;
+constexpr std::size_t kRowsCopied = 1024;  // between two looks at the cancel token
 constexpr std::uint64_t kTaken = ~std::uint64_t{0};
 constexpr std::size_t kSerialHead = 256;  // rows inserted serially, so that threads start with a connected graph
 
@@ -99,10 +100,18 @@ std::vector<std::uint32_t> levels_of(std::size_t rows, const GraphParams& params
 
 class Builder : Workbench {
  public:
-  Builder(const VectorMatrix& rows, const GraphParams& params, OrdinalSpace space, const EarlierGraph* earlier)
-      : Workbench(&space, rows.size(), params.m, params.ef_construction, params.seed), rows_(rows), earlier_(earlier) {
+  Builder(const VectorMatrix& rows, const GraphParams& params, OrdinalSpace space, const Work& work,
+          const EarlierGraph* earlier)
+      : Workbench(&space, rows.size(), params.m, params.ef_construction, params.seed),
+        rows_(rows),
+        work_(work),
+        earlier_(earlier) {
+    work_.check();
     const std::vector<std::uint32_t> levels = levels_of(rows.size(), params, earlier);
-    for (std::size_t i = 0; i < rows.size(); ++i) place(i, levels[i]);
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      if (i % kRowsCopied == 0) work_.check();
+      place(i, levels[i]);
+    }
     enterpoint_node_ = 0;
     for (std::uint32_t i = 1; i < rows.size(); ++i) {
       if (precedes(i, enterpoint_node_)) enterpoint_node_ = i;
@@ -123,6 +132,7 @@ class Builder : Workbench {
 
   /// Inserts a node that is not linked. Call it once. Thread-safe, with one scratch per thread.
   void insert(std::uint32_t ordinal, SearchScratch& scratch) {
+    work_.check();
     const Scorer scorer(rows_, ordinal);
     const int level = element_levels_[ordinal];
     std::uint32_t nearest = enterpoint_node_;
@@ -149,6 +159,7 @@ class Builder : Workbench {
     Graph graph(rows_.size(), m, upper_start);
     graph.set_entry(enterpoint_node_, static_cast<std::uint32_t>(maxlevel_));
     for (std::uint32_t node = 0; node < rows_.size(); ++node) {
+      if (node % kRowsCopied == 0) work_.check();
       copy_list(node, 0, graph.base_list(node));
       for (int level = 1; level <= element_levels_[node]; ++level) {
         copy_list(node, level, graph.upper_list(node, static_cast<std::uint32_t>(level)));
@@ -296,6 +307,7 @@ class Builder : Workbench {
   }
 
   const VectorMatrix& rows_;
+  const Work& work_;
   const EarlierGraph* const earlier_;
 };
 
@@ -339,7 +351,7 @@ void check_params(const VectorMatrix& rows, const GraphParams& params) {
 
 Graph build(const VectorMatrix& rows, const GraphParams& params, const Work& work, const BuildProgress& progress,
             const EarlierGraph* earlier) {
-  Builder builder(rows, params, OrdinalSpace(rows), earlier);
+  Builder builder(rows, params, OrdinalSpace(rows), work, earlier);
   parallel_for(work, earlier == nullptr ? 0 : rows.size(), kRowsPerPiece,
                [&](std::size_t begin, std::size_t end, std::size_t) {
                  for (auto i = static_cast<std::uint32_t>(begin); i < end; ++i) {

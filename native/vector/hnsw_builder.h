@@ -26,7 +26,7 @@ using BuildProgress = std::function<void(std::size_t done, std::size_t total)>;
 
 /// Builds the HNSW graph (Malkov and Yashunin, 2016) of all rows, f32 or i8. With one worker the graph depends only on
 /// rows, parameters and kernel set; with more, also on timing. Throws Error(kInvalidArgument) for parameters out of
-/// range, kCancelled, kOutOfMemory. Grain of cancellation: 16 rows. With `earlier`, a graph of the same parameters,
+/// range, kCancelled, kOutOfMemory. Grain of cancellation: a row. With `earlier`, a graph of the same parameters,
 /// only rows that it does not keep are linked; where kept rows lost neighbours, neighbours of those take their places
 /// (as in FreshDiskANN, Singh et al., 2021).
 Graph build_graph(const VectorMatrix& rows, const GraphParams& params, const Work& work, const BuildProgress& progress,

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
+#include <limits>
 
 #include "core/values/error.h"
 #include "vector/cell_scan.h"
@@ -23,6 +23,8 @@ constexpr float kShareOfCodeError = 0.25f;
 // margins, which 2 % of normal errors exceed. The margin of a narrower search does not count, or it would call normal
 // errors surprising and scan every row.
 constexpr float kSurprise = 0.8f;
+
+constexpr std::size_t kRowsWidened = 1024;
 
 /// Drops rows that do not match, and returns whether the k nearest of the rest are reliable.
 bool keep_matching(const Bitmap& filter, std::size_t k, std::size_t margin_rows, std::vector<Scored>& found) {
@@ -56,6 +58,13 @@ bool keep_live(const Bitmap& live, std::size_t k, std::size_t margin_rows, std::
   if (2 * removed > found.size()) return keep_matching(live, k, margin_rows, found);
   std::erase_if(found, [&live](const Scored& row) { return !live.test(row.ordinal); });
   return true;
+}
+
+/// Returns the width of a walk whose filter drops rows. Walks of a collection are wide enough for its removed rows, but
+/// each has to find k others.
+std::size_t width_of(const SearchOptions& asked, std::size_t size, std::size_t matched, std::size_t ef, std::size_t k) {
+  if (!asked.mostly) return filtered_ef(size, matched, ef, k);
+  return asked.collection == 0 ? widened_ef(size, matched, ef) : std::max(ef, widened_ef(size, matched, k + k / 4));
 }
 
 /// Whether a graph needs wider searches than an earlier one to find the nearest rows. A factor of 0 is the worst.
@@ -96,6 +105,7 @@ std::shared_ptr<const HnswIndex> HnswIndex::build(VectorMatrix rows, const HnswP
     wide = VectorMatrix::allocate(VectorType::kF32, parts.rows.size(), parts.rows.dimension());
     std::vector<float> row(parts.rows.dimension());
     for (std::size_t i = 0; i < parts.rows.size(); ++i) {
+      if (i % kRowsWidened == 0) work.check();
       parts.rows.decode(i, row.data());
       wide.set(i, row);
     }
@@ -118,7 +128,7 @@ std::shared_ptr<const HnswIndex> HnswIndex::build(HnswParts parts, const VectorM
     }
   }
   const auto known = earlier != nullptr && earlier->params() == params
-                         ? find_earlier(parts.rows, earlier->parts().rows, earlier->parts().graph.view())
+                         ? find_earlier(parts.rows, earlier->parts().rows, earlier->parts().graph.view(), work)
                          : std::nullopt;
   parts.graph = build_graph(graph_rows(parts, wide), params, work, progress, known ? &*known : nullptr);
   parts.linked = parts.rows.size() - (known ? known->kept : 0);
@@ -156,25 +166,29 @@ SearchResult HnswIndex::search(std::span<const float> query, const SearchOptions
   options.k = hits_with(asked);
   const Calibration& calibration = asked.calibration != nullptr ? *asked.calibration : parts_.calibration;
   const std::size_t usual = options.usual_ef == 0 ? default_ef(asked.k) : std::max(options.usual_ef, options.k);
-  const std::size_t ef =
+  const std::size_t whole =
       options.ef == 0 ? static_cast<std::size_t>(std::max(calibration.walk_factor, 1.0f) * static_cast<float>(usual))
                       : std::max(options.ef, options.k);
-  const PlanFacts facts{
-      .asked = options.path,
-      .size = size(),
-      .matched = plan.matched,
-      .k = options.k,
-      .width = asked.mostly ? widened_ef(size(), plan.matched, ef) : filtered_ef(size(), plan.matched, ef, options.k),
-      .has_cells = !parts_.cells.empty(),
-      .mostly = asked.mostly,
-      .may_walk = calibration.walk_factor > 0 || (options.ef != 0 && parts_.cells.empty())};
-  const float breadth = options.ef == 0 ? 1.0f : std::sqrt(static_cast<float>(ef) / static_cast<float>(usual));
+  const std::size_t ef =
+      asked.collection == 0 ? whole : std::max(shared_ef(size(), asked.collection, whole), options.k);
+  const PlanFacts facts{.asked = options.path,
+                        .size = size(),
+                        .matched = plan.matched,
+                        .k = options.k,
+                        .width = width_of(asked, size(), plan.matched, ef, options.k),
+                        .has_cells = !parts_.cells.empty(),
+                        .mostly = asked.mostly,
+                        .may_walk = calibration.walk_factor > 0 || (options.ef != 0 && parts_.cells.empty())};
+  const float breadth = options.ef == 0 ? 1.0f : std::sqrt(static_cast<float>(whole) / static_cast<float>(usual));
   const Task task{query, options, facts, calibration, ef, breadth};
   SearchCounts counts;
   plan.path = choose_path(facts);
   if (plan.path == SearchPath::kGraph) {
-    result.hits = walk(task, counts);
-    plan.path = after_walk(facts, result.hits.size());
+    if (auto hits = walk(task, counts, plan.reach)) {
+      result.hits = std::move(*hits);
+    } else {
+      plan.path = after_walk(facts, 0);
+    }
   }
   if (plan.path == SearchPath::kCells) result.hits = scan_cells(task, plan, counts);
   if (plan.path == SearchPath::kExact) result.hits = scan_all(task, counts);  // also after other paths failed
@@ -193,7 +207,8 @@ Bitmap HnswIndex::to_cell_order(const Bitmap& filter, const CancelToken* cancel)
 
 std::vector<Scored> HnswIndex::scan_all(const Task& task, SearchCounts& counts) const {
   const Codes* codes = parts_.codes.empty() ? nullptr : &parts_.codes;
-  return scan({parts_.rows, codes, task.query, task.options.k, task.options.filter, task.options.work}, counts);
+  const SearchOptions& options = task.options;
+  return scan({parts_.rows, codes, task.query, options.k, options.filter, options.work, options.limit}, counts);
 }
 
 std::vector<Scored> HnswIndex::scan_cells(const Task& task, VectorPlan& plan, SearchCounts& counts) const {
@@ -216,6 +231,7 @@ std::vector<Scored> HnswIndex::scan_cells(const Task& task, VectorPlan& plan, Se
       .filter = options.filter == nullptr ? all_rows : *options.filter,
       .filter_in_cell_order = in_cell_order != nullptr && in_cell_order->size() > 0 ? in_cell_order : nullptr,
       .matched = plan.matched,
+      .limit = options.limit,
       .work = options.work};
   CellScan scan(cells);
   for (std::size_t step = 1; scan.advance() || scan.look_beyond(); ++step) {
@@ -223,11 +239,10 @@ std::vector<Scored> HnswIndex::scan_cells(const Task& task, VectorPlan& plan, Se
     const auto matches_are_near = [&] { return scan.matches_are_near(task.facts.width); };
     const CellStep next = after_cells(task.facts, scan.rows_left(), sketched, matches_are_near);
     if (next == CellStep::kWalk) {
-      std::vector<Scored> hits = walk(task, counts);
-      if (after_walk(task.facts, hits.size()) == SearchPath::kGraph) {
+      if (auto hits = walk(task, counts, plan.reach)) {
         plan.path = SearchPath::kGraph;
         counts.visited += scan.visited();
-        return hits;
+        return *std::move(hits);
       }
     }
     scan.share_rest();
@@ -238,36 +253,42 @@ std::vector<Scored> HnswIndex::scan_cells(const Task& task, VectorPlan& plan, Se
     return {};
   }
   std::vector<Scored> found = scan.rows();
-  rescore(task.query, codes, options.k, found, counts);
+  rescore(task, codes, found, counts);
   found.resize(std::min(found.size(), options.k));
   return found;
 }
 
-std::vector<Scored> HnswIndex::walk(const Task& task, SearchCounts& counts) const {
+std::optional<std::vector<Scored>> HnswIndex::walk(const Task& task, SearchCounts& counts, float& reach) const {
   const SearchOptions& options = task.options;
-  const bool filtered = task.facts.width != task.ef;
+  const bool filtered = options.filter != nullptr && task.facts.matched < task.facts.size;
   const std::size_t margin_rows = task.ef - options.k;
   const Scorer scorer(parts_.codes.empty() ? parts_.rows : parts_.codes.matrix, task.query);
   std::vector<Scored> found;
   {
     const ScratchPool::Lease scratch(scratches_);
     GraphQuery walk{parts_.graph.view(), scorer, task.facts.width, options.work.cancel, options.without};
+    if (!filtered || options.mostly) walk.horizon = options.horizon;
     std::optional<WalkEnd> end;
     if (filtered && !options.mostly)
       walk.end = &end.emplace(*options.filter, task.facts.matched, options.k, margin_rows);
     found = search_graph(walk, *scratch, counts);
   }
+  const float farthest = found.empty() ? std::numeric_limits<float>::infinity() : found.back().score;
   const auto keep = options.mostly ? keep_live : keep_matching;
-  if (filtered && !keep(*options.filter, options.k, margin_rows, found)) return {};
-  if (!parts_.codes.empty()) rescore(task.query, scorer, options.k, found, counts);
+  if (filtered && !keep(*options.filter, options.k, margin_rows, found)) return std::nullopt;
+  const bool ended_early = options.horizon < std::numeric_limits<float>::infinity();
+  if (!ended_early && after_walk(task.facts, found.size()) != SearchPath::kGraph) return std::nullopt;
+  reach = farthest;
+  if (!parts_.codes.empty()) rescore(task, scorer, found, counts);
   found.resize(std::min(found.size(), options.k));
   return found;
 }
 
-void HnswIndex::rescore(std::span<const float> query, const Scorer& codes, std::size_t k, std::vector<Scored>& found,
-                        SearchCounts& counts) const {
-  const Scorer exact(parts_.rows, query);
-  const std::size_t first = std::min(k, found.size());
+void HnswIndex::rescore(const Task& task, const Scorer& codes, std::vector<Scored>& found, SearchCounts& counts) const {
+  const Scorer exact(parts_.rows, task.query);
+  const float farthest = task.options.limit + parts_.codes.distance_error(codes);
+  std::erase_if(found, [farthest](const Scored& row) { return row.score > farthest; });
+  const std::size_t first = std::min(task.options.k, found.size());
   const auto rest = found.begin() + static_cast<std::ptrdiff_t>(first);
   std::nth_element(found.begin(), rest, found.end(), NearestFirst());
   score_exactly(exact, std::span(found).first(first), counts);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 
 #include "core/files/mapped_file.h"
 #include "vector/calibration.h"
@@ -86,20 +87,20 @@ class HnswIndex final : public VectorIndex {
     const SearchOptions& options;
     const PlanFacts facts;
     const Calibration& calibration;
-    const std::size_t ef;  // differs from facts.width if the filter drops rows
+    const std::size_t ef;  // facts.width may be greater, because the filter drops rows
     const float breadth;   // factor of the margins of a cell scan
   };
 
-  /// Searches the graph. Returns no rows if a filter drops rows and the matching ones were not reliably reached.
-  std::vector<Scored> walk(const Task& task, SearchCounts& counts) const;
+  /// Searches the graph. Returns nothing if a filter drops rows and the matching ones were not reliably reached.
+  /// `reach`: see VectorPlan.
+  std::optional<std::vector<Scored>> walk(const Task& task, SearchCounts& counts, float& reach) const;
   std::vector<Scored> scan_all(const Task& task, SearchCounts& counts) const;
   /// Scans cells, and changes to a graph search if it seems cheaper than the remaining cells. Sets the path to kExact
   /// if its estimates cannot be trusted.
   std::vector<Scored> scan_cells(const Task& task, VectorPlan& plan, SearchCounts& counts) const;
   /// Scores rows found by their codes exactly. Puts the k nearest first and drops rows that are certainly not among
-  /// them.
-  void rescore(std::span<const float> query, const Scorer& codes, std::size_t k, std::vector<Scored>& found,
-               SearchCounts& counts) const;
+  /// them or beyond the limit.
+  void rescore(const Task& task, const Scorer& codes, std::vector<Scored>& found, SearchCounts& counts) const;
   void score_exactly(const Scorer& rows, std::span<Scored> found, SearchCounts& counts) const;
 
   HnswParts parts_;

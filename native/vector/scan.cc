@@ -4,6 +4,7 @@
 #include <bit>
 #include <memory>
 #include <numeric>
+#include <optional>
 
 #include "vector/scorer.h"
 
@@ -23,14 +24,13 @@ constexpr std::size_t kWordsPerPiece = 64;
 class Scan {
  public:
   Scan(const ScanQuery& query, SearchCounts& counts)
-      : query_(query),
-        counts_(counts),
-        exact_(query.rows, query.query),
-        nearest_(std::min(query.k, query.rows.size())) {
-    if (query.codes != nullptr) {
+      : query_(query), counts_(counts), nearest_(std::min(query.k, query.rows.size())) {
+    if (query.codes == nullptr) {
+      exact_.emplace(query.rows, query.query);
+    } else {
       coarse_ = std::make_unique<const Scorer>(query.codes->matrix, query.query);
       error_ = query.codes->distance_error(*coarse_);
-      block_ = std::clamp(kFirstRowsPerHit * query.k, kRowsOfFirstBlock, kRowsPerBlock);
+      block_ = bounded() ? kRowsPerBlock : std::clamp(kFirstRowsPerHit * query.k, kRowsOfFirstBlock, kRowsPerBlock);
     }
   }
 
@@ -68,13 +68,16 @@ class Scan {
   std::vector<Scored> take() { return nearest_.take_sorted(); }
 
  private:
+  /// Whether the limit rules rows out from the first one on.
+  bool bounded() const noexcept { return query_.limit < std::numeric_limits<float>::infinity(); }
+
   void score() {
     query_.work.check();
-    if (coarse_ && ordinals_.size() > nearest_.room()) {
+    if (coarse_ && (bounded() || ordinals_.size() > nearest_.room())) {
       codes_.resize(ordinals_.size());
       coarse_->distances(ordinals_.data(), ordinals_.size(), codes_.data());
       counts_.visited += ordinals_.size();
-      if (!nearest_.full()) fill();
+      if (!bounded() && !nearest_.full()) fill();
       drop_far();
     }
     add_exactly(ordinals_);
@@ -83,10 +86,14 @@ class Scan {
   }
 
   void add_exactly(std::span<const std::uint32_t> ordinals) {
+    if (ordinals.empty()) return;
+    if (!exact_) exact_.emplace(query_.rows, query_.query);
     if (distances_.size() < ordinals.size()) distances_.resize(ordinals.size());
-    exact_.distances(ordinals.data(), ordinals.size(), distances_.data());
+    exact_->distances(ordinals.data(), ordinals.size(), distances_.data());
     counts_.visited += ordinals.size();
-    for (std::size_t i = 0; i < ordinals.size(); ++i) nearest_.push({distances_[i], ordinals[i]});
+    for (std::size_t i = 0; i < ordinals.size(); ++i) {
+      if (distances_[i] <= query_.limit) nearest_.push({distances_[i], ordinals[i]});
+    }
   }
 
   /// Moves the rows nearest by code from the block, as many as there is room for, and scores them exactly.
@@ -106,7 +113,8 @@ class Scan {
 
   /// Keeps the rows of the block that may be among the k nearest by their codes.
   void drop_far() {
-    const float limit = nearest_.size() == 0 ? -1.0f : nearest_.worst().score + error_;
+    const float worst = nearest_.size() == 0 ? -1.0f : nearest_.worst().score;
+    const float limit = (nearest_.full() ? std::min(worst, query_.limit) : query_.limit) + error_;
     std::size_t kept = 0;
     for (std::size_t i = 0; i < ordinals_.size(); ++i) {
       ordinals_[kept] = ordinals_[i];
@@ -117,7 +125,7 @@ class Scan {
 
   const ScanQuery& query_;
   SearchCounts& counts_;
-  Scorer exact_;
+  std::optional<Scorer> exact_;           // made when a row is scored exactly
   std::unique_ptr<const Scorer> coarse_;  // for codes
   float error_ = 0;
   TopK<NearestFirst> nearest_;

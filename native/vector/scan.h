@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -19,11 +20,13 @@ struct ScanQuery {
   const Codes* codes = nullptr;  // of the same rows; speeds the scan up without changing its result
   std::span<const float> query;
   std::size_t k;
-  const Bitmap* filter = nullptr;  // of rows.size() bits; null: all rows
-  Work work = {};                  // shares a long scan; cancellation is polled every 1024 rows
+  const Bitmap* filter = nullptr;                        // of rows.size() bits; null: all rows
+  Work work = {};                                        // shares a long scan; cancellation is polled every 1024 rows
+  float limit = std::numeric_limits<float>::infinity();  // rows farther than this are left out
 };
 
-/// Returns the k nearest rows, nearest first, ties by ordinal, independent of the number of threads. Throws as Scorer.
+/// Returns the k nearest rows within the limit, nearest first, ties by ordinal, independent of the number of threads.
+/// Throws as Scorer.
 std::vector<Scored> scan(const ScanQuery& query, SearchCounts& counts);
 
 }  // namespace lorekeep::vector

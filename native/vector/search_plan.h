@@ -33,6 +33,17 @@ inline std::size_t filtered_ef(std::size_t size, std::size_t matched, std::size_
   return std::max(ef + 1, static_cast<std::size_t>(std::min(width, static_cast<double>(size))));
 }
 
+/// The least width of a walk of an index that is searched with others: a narrower one may end before it comes near.
+inline constexpr std::size_t kMinSharedEf = 48;
+
+/// Returns the width of a walk of an index of `size` rows in a collection of `live` ones. Walks of all indexes meet as
+/// many rows near the query as one walk of width `ef` in an index of the whole collection.
+inline std::size_t shared_ef(std::size_t size, std::size_t live, std::size_t ef) noexcept {
+  const double share = static_cast<double>(size) / static_cast<double>(std::max<std::size_t>(live, 1));
+  const double width = std::min(static_cast<double>(ef) * share, static_cast<double>(std::max(size, ef)));
+  return std::max(static_cast<std::size_t>(width), std::min(ef, std::max(kMinSharedEf, ef / 2)));
+}
+
 /// Returns the width of a walk that meets as many of `matched` rows as one of width `ef` meets of all.
 inline std::size_t widened_ef(std::size_t size, std::size_t matched, std::size_t ef) noexcept {
   if (matched >= size) return ef;

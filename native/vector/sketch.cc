@@ -10,6 +10,7 @@ namespace {
 
 // Queries nearer to the mean than this count as equal to it.
 constexpr float kShortest = 1e-30f;
+constexpr std::size_t kRowsPerPoll = 256;
 
 /// Returns the next bits of a fixed pseudo-random sequence (splitmix64).
 std::uint64_t next_bits(std::uint64_t& state) noexcept {
@@ -93,7 +94,9 @@ Sketches Sketches::encode(const VectorMatrix& rows, const Cells& cells, const Wo
     std::vector<float> residual(rows.dimension());
     std::vector<float> spare;
     cells.centres().decode(cell, centre.data());
+    // All rows may be in one cell.
     for (std::size_t place = cells.starts()[cell]; place < cells.starts()[cell + 1]; ++place) {
+      if (place % kRowsPerPoll == 0) work.check();
       rows.decode(cells.members()[place], residual.data());
       for (std::size_t j = 0; j < residual.size(); ++j) residual[j] -= centre[j];
       made.encode_residual(place, residual, spare);

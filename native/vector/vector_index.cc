@@ -30,7 +30,11 @@ std::vector<SearchResult> VectorIndex::search_many(std::span<const float> querie
   if (results.size() == 1) {
     search_some(0, 1, 0);
   } else {
-    parallel_for(options.work, results.size(), 1, search_some);
+    parallel_for(options.work, results.size(), 1, [&](std::size_t begin, std::size_t end, std::size_t worker) {
+      const CheckedPart checked;  // there may be any number of queries; their client waits for all
+      each.work.check();
+      search_some(begin, end, worker);
+    });
   }
   if (taken != nullptr) *taken = Clock::duration(thread_time.load());
   return results;

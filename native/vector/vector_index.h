@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -33,6 +34,12 @@ struct SearchOptions {
   const Bitmap* filter_in_cell_order = nullptr;  // to_cell_order(*filter); optional: null or empty
   /// The filter leaves out rows here and there, such as removed ones: paths are chosen as without a filter.
   bool mostly = false;
+  /// Rows of all indexes that are searched as one collection, without removed ones; 0: this index is searched alone.
+  std::size_t collection = 0;
+  /// Rows farther than this may be left out of the hits.
+  float limit = std::numeric_limits<float>::infinity();
+  /// VectorPlan::reach of another index of the collection: a walk need not go farther.
+  float horizon = std::numeric_limits<float>::infinity();
   SearchPath path = SearchPath::kAuto;
   const Calibration* calibration = nullptr;  // to try in place of the index's own
   std::uint32_t without = kNoRow;  // a row that the search leaves out, so that its vector can be a query like any other
@@ -53,9 +60,12 @@ struct VectorPlan {
   std::size_t visited = 0;               // distances computed, of any precision, in all steps
   std::size_t hops = 0;                  // graph nodes expanded
   bool exact = false;                    // the hits are the true nearest of the stored rows
+  /// The distance up to which a walk expanded nodes; infinity on other paths.
+  float reach = std::numeric_limits<float>::infinity();
 };
 
-/// min(k, matched) hits, nearest first, ties by ordinal; a score is a cosine distance in [0, 2].
+/// min(k, matched) hits, fewer only because of SearchOptions::limit, nearest first, ties by ordinal; a score is a
+/// cosine distance in [0, 2].
 struct SearchResult {
   std::vector<Scored> hits;
   VectorPlan plan;

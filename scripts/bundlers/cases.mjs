@@ -1,6 +1,7 @@
 // The cases of each tool. `made`: the text that must be printed; a case fails with an error that does not name the setting.
 import { copyFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { neighbours } from './neighbours.mjs';
 import { answer } from './project.mjs';
 
 const setting = /keep it out of the bundle|keep lorekeep out of the bundle/;
@@ -126,6 +127,7 @@ export const cases = [
     packages: ['deno', '@deno/linux-x64-glibc'],
     tries: { 'deno run': [(p) => p.run(deno(p), ['run', '-A', '--no-lock', 'app.mjs']), answer] },
   },
+  ...neighbours,
 ];
 
 // The programs of these packages are downloads of their install scripts; the binaries are packages of their own.

@@ -41,8 +41,9 @@ export class Project {
 
   /** Installs tools, and returns the version of the first. */
   add(...packages) {
-    this.npm('install', '--save-dev', ...packages);
     const [first] = packages;
+    if (first === undefined) return '';
+    this.npm('install', '--save-dev', ...packages);
     const name = first.replace(/(?<=.)@[^@/]*$/, '');
     return JSON.parse(readFileSync(join(this.path, 'node_modules', name, 'package.json'), 'utf8')).version;
   }

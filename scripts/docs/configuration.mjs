@@ -53,7 +53,6 @@ function cells(field, flags, isReread) {
   const flag = flags.find((candidate) => candidate.field === field);
   const notes = [
     json.description,
-    facts.later && `*No effect yet: ${facts.later}.*`,
     isReread(path) && '*Reread on SIGHUP.*',
     facts.extension && '*Extension.*',
   ];

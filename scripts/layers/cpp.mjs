@@ -14,7 +14,8 @@ const modules = {
   scheduler: ['core'],
   crash: ['core'],
   lm: ['core', 'decoder', 'engine', 'scheduler'],
-  binding: ['core', 'text', 'vector', 'filter', 'store', 'engine', 'scheduler', 'crash', 'lm'],
+  speech: ['core', 'engine', 'scheduler'],
+  binding: ['core', 'text', 'vector', 'filter', 'store', 'engine', 'scheduler', 'crash', 'lm', 'speech'],
 };
 
 /** Third-party headers and the only place under native/ that may include them. */
@@ -26,8 +27,8 @@ const thirdParty = [
   },
   {
     header: /^(llama(-cpp)?|ggml[\w-]*|gguf)\.h$/,
-    place: /^(native\/(engine|lm)|test\/native\/plugins)\//,
-    name: 'native/engine and native/lm',
+    place: /^(native\/(engine|lm|speech)|test\/native\/plugins)\//,
+    name: 'native/engine, native/lm and native/speech',
   },
   {
     header: /^(hnswlib\/.*|hnswlib\.h|hnswalg\.h)$/,
@@ -37,6 +38,7 @@ const thirdParty = [
   { header: /^simdjson\.h$/, place: /^native\/store\//, name: 'native/store' },
   { header: /^jinja\/\w+\.h$/, place: /^native\/lm\//, name: 'native/lm' },
   { header: /^client\/linux\//, place: /^native\/crash\//, name: 'native/crash' },
+  { header: /^whisper\.h$/, place: /^native\/speech\//, name: 'native/speech' },
   { header: /^xxhash\.h$/, place: /^native\/core\//, name: 'native/core' },
 ];
 

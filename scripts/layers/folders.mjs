@@ -11,6 +11,7 @@ export const folders = {
   config: ['base'],
   log: ['base', 'config'],
   models: ['base', 'search'],
+  speech: ['base', 'models'],
   knowledge: ['base', 'search', 'documents', 'models'],
   storages: ['base', 'search', 'protocol', 'fairness', 'log', 'models', 'knowledge'],
   agents: ['base', 'protocol', 'fairness', 'log', 'models', 'storages'],
@@ -24,11 +25,11 @@ export const folders = {
   client: ['protocol', 'agents/wire'],
   server: [
     ...['base', 'protocol', 'fairness', 'config', 'log', 'models', 'knowledge', 'storages', 'agents'],
-    ...['agents/nodes', 'operations', 'doors'],
+    ...['agents/nodes', 'operations', 'doors', 'speech'],
   ],
   cli: [
     ...['base', 'search', 'protocol', 'config', 'log', 'models', 'knowledge', 'storages', 'operations'],
-    ...['doors', 'client', 'server'],
+    ...['doors', 'client', 'server', 'speech'],
   ],
 };
 

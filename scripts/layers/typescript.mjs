@@ -9,6 +9,9 @@ const packagesOfLib = ['node-gyp-build'];
 /** Files of lib/ that src/ may import: the whole library, which loads the addon, and the parts that do not load it. */
 const doorsOfLib = ['lib/internal.js', 'lib/basics.js'];
 
+/** Files that the build bundles with a package, which is no dependency. */
+const bundledWith = { 'src/doors/mcp/sdk.ts': '@modelcontextprotocol/server' };
+
 // import ... from 'x', export ... from 'x', import 'x', import('x'), require('x'); specifiers may follow on a later line.
 const specifier = /(?:\bfrom\s+|\bimport\s+|\bimport\s*\(\s*|\brequire\s*\(\s*)(['"])([^'"]+)\1/g;
 
@@ -56,7 +59,7 @@ function fromSrc(file, target, packages) {
   if (!target.startsWith('.')) {
     if (packagesOfLib.includes(packageName(target)))
       return `src reaches the addon through lib/internal only, and this is '${target}'`;
-    return packages.includes(packageName(target))
+    return packages.includes(packageName(target)) || bundledWith[file] === packageName(target)
       ? undefined
       : `'${target}' is not among the dependencies of package.json`;
   }

@@ -13,7 +13,9 @@ const modelLicences = { 'all-MiniLM-L6-v2.gguf': 'Apache-2.0' };
  */
 export function sbom(edition, models) {
   const { name, version, license } = packageJson();
-  const bundled = edition === 'development' ? bundledPackages.map(({ name }) => name) : [];
+  const bundled = bundledPackages
+    .filter(({ editions }) => editions.includes(edition))
+    .map(({ name }) => name);
   const components = [...npmPackages(bundled), ...vendoredSources(), ...models.map(modelComponent)];
   const reference = `pkg:npm/${name}@${version}`;
   const document = {
@@ -60,7 +62,7 @@ function vendoredSources() {
   const { sources, data } = JSON.parse(readFileSync(manifestFile, 'utf8'));
   return [
     ...sources
-      .filter(({ onlyFor, onDemand }) => onlyFor === undefined && !onDemand)
+      .filter(({ onlyFor, onDemand }) => onlyFor !== 'test' && !onDemand)
       .flatMap((source) => [source, ...source.parts.map((part) => ({ ...part, homepage: source.homepage }))])
       .map(({ name, version, license, homepage }) => native('library', name, version, license, homepage)),
     ...data.map(({ name, version, license }) => native('data', name, version, license)),

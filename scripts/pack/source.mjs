@@ -18,6 +18,7 @@ const files = [
   '!native/vendor/llama.cpp-backends',
   '!native/vendor/llama.cpp-models',
   '!native/vendor/breakpad-tools',
+  '!native/vendor/silero-vad',
   '!native/vendor/breakpad/**/*_unittest.cc',
   '!native/vendor/breakpad/breakpad/src/common/{dwarf_,language,module,stabs_,test_assembler}*',
   '!native/vendor/breakpad/breakpad/src/common/linux/{dump_symbols,elf_symbols,google_crashdump,http_upload,libcurl,symbol_,synth_elf}*',

@@ -53,7 +53,8 @@ async function checkSample(folder) {
 /** The note about the shipped model whose catalog entry has a reference. */
 async function modelSample(folder) {
   const line = 'check --model all-MiniLM-L6-v2';
-  const output = await folder.lorekeep(line);
+  // Wide enough for the path of any folder: the text is folded before the path is cut off.
+  const output = await folder.lorekeep(line, { env: { COLUMNS: '1000' } });
   return `$ lorekeep ${line}\n${output.replace(/\S*\/(?=[\w.]+:)/g, '')}`;
 }
 

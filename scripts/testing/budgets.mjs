@@ -27,10 +27,11 @@ export const usualSeconds = {
   'native tests of threads, thread sanitizer': 240,
   'every C++ file by itself': 150,
   'long forms of tests': 400,
+  'long forms of native tests': 900,
   prebuild: 360,
   'package tests': 120,
   'tests of the benchmarks': 60,
-  'reliability campaign, short': 120,
+  'reliability campaign, short': 210,
   'soak, 3 minutes': 200,
 };
 

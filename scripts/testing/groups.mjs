@@ -1,6 +1,6 @@
 import { campaign, soak } from './bench.mjs';
 import { checks } from './checks.mjs';
-import { everyFileByItself, nativeTests, threadTests } from './native.mjs';
+import { everyFileByItself, longNativeTests, nativeTests, threadTests } from './native.mjs';
 import { packageTests, smokeTest, wholePrebuild } from './packages.mjs';
 import { benchTests, longForms, typeScriptTests } from './vitest.mjs';
 
@@ -15,7 +15,7 @@ export const groups = {
   smoke: { tier: 'test', steps: [smokeTest], addon: true, ofPackage: true },
   threads: { tier: 'rest', steps: [threadTests], named: true },
   alone: { tier: 'rest', steps: [everyFileByItself] },
-  long: { tier: 'rest', steps: [longForms], addon: true },
+  long: { tier: 'rest', steps: [longForms, longNativeTests], addon: true },
   bench: { tier: 'rest', steps: [benchTests, campaign, soak], addon: true, ofPackage: true },
   package: { tier: 'rest', steps: [wholePrebuild, packageTests], addon: true, named: true, ofPackage: true },
 };

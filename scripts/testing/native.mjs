@@ -21,8 +21,14 @@ export const threadTests = {
   run: ({ filters, reach }) => sanitized('thread', ['-L', 'concurrent'], filters, reach),
 };
 
+/** Tests that repeat what takes long and seldom fails, as often as they can afford outside daily work. */
+export const longNativeTests = {
+  name: 'long forms of native tests',
+  run: ({ reach }) => sanitized('address', ['-L', 'long'], [], reach, { LOREKEEP_TEST_LONG: '1' }),
+};
+
 /** `label` are ctest's arguments for a kind of tests; of these run those whose name contains a filter, or all. */
-async function sanitized(sanitizer, label, filters, reach) {
+async function sanitized(sanitizer, label, filters, reach, env = {}) {
   requireToolchain();
   const tree = join(root, '.cmake', sanitizer === 'address' ? 'asan' : 'tsan');
   const options = {
@@ -51,7 +57,7 @@ async function sanitized(sanitizer, label, filters, reach) {
     if (names.length === 0)
       return { leftOut: leftOut.length > 0 ? 'no test is reached' : 'none of these tests is one of threads' };
     const all = filters.length === 0 && leftOut.length === 0;
-    return runCtest(tree, all ? label : ['-R', `^(${names.join('|')})$`], sanitizer);
+    return runCtest(tree, all ? label : ['-R', `^(${names.join('|')})$`], sanitizer, env);
   });
 }
 
@@ -96,7 +102,7 @@ export function programsOf(names, known) {
   return [...new Set(programs)].map((name) => `${name}_test`);
 }
 
-async function runCtest(tree, selection, sanitizer) {
+async function runCtest(tree, selection, sanitizer, wanted) {
   const command = [
     'ctest',
     '--test-dir',
@@ -109,6 +115,7 @@ async function runCtest(tree, selection, sanitizer) {
   const launcher = sanitizer === 'thread' ? await withoutAddressRandomisation() : [];
   const [program, ...args] = [...launcher, ...command, '-j', String(availableParallelism()), ...selection];
   const env = {
+    ...wanted,
     ASAN_OPTIONS: 'detect_leaks=1:strict_string_checks=1:detect_stack_use_after_return=1',
     UBSAN_OPTIONS: 'print_stacktrace=1',
     TSAN_OPTIONS: 'halt_on_error=1:second_deadlock_stack=1',
@@ -117,11 +124,21 @@ async function runCtest(tree, selection, sanitizer) {
   const summary = /(\d+)% tests passed, (\d+) tests? failed out of (\d+)/.exec(output);
   if (!summary) throw new Stop(`ctest ended with ${code} and no summary`);
   const failed = Number(summary[2]);
-  return { passed: Number(summary[3]) - failed, failed, failures: failedNames(output) };
+  return { passed: Number(summary[3]) - failed, failed, failures: nativeFailures(output) };
 }
 
-/** ctest ends with a list of lines such as `\t 43 - lm_cache (Failed)`. */
-const failedNames = (output) => [...output.matchAll(/^\s+\d+ - (\S+ \(.*\))/gm)].map((match) => match[1]);
+/**
+ * A line for each failed test. ctest ends with a list of lines such as `\t 43 - lm_cache (Failed)`; before it stands what each
+ * of them printed, of which the checks that failed and the findings of a sanitizer are repeated.
+ */
+export function nativeFailures(output) {
+  const reasons = output.split('\n').filter((line) => failedCheck.test(line));
+  const names = [...output.matchAll(/^\s+\d+ - (\S+ \(.*\))/gm)].map((match) => match[1]);
+  return [...names, ...reasons.slice(0, 40).map((line) => `  ${line.trim().slice(0, 300)}`)];
+}
+
+/** `    file.cc:12: what`, `    name of the test:0: what`, `  FAILED name of the test (...)`, first lines of sanitizers' reports. */
+const failedCheck = /^ {4}\S.*:\d+: |^\s+FAILED |ERROR: \w+Sanitizer|runtime error: |^SUMMARY: /;
 
 /** ThreadSanitizer of GCC 12 does not start where the kernel randomises more address bits than it knows. */
 async function withoutAddressRandomisation() {

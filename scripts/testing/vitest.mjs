@@ -1,6 +1,7 @@
 import { mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join, relative } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
 import { run } from '../tool/command.mjs';
 import { root } from '../tool/project.mjs';
 import { testsWithLongForm } from './import-graph.mjs';
@@ -44,14 +45,26 @@ export async function vitest(name, args, env = {}) {
   mkdirSync(dirname(report), { recursive: true });
   rmSync(report, { force: true });
   const options = ['run', ...args, '--reporter=default', '--reporter=json', `--outputFile=${report}`];
-  const { code } = await run(process.execPath, [vitestProgram(), ...options], {
+  const { code, output } = await run(process.execPath, [vitestProgram(), ...options], {
     cwd: root,
     env,
     allowFailure: true,
   });
   const { passed, skipped, failures, outside } = summarize(JSON.parse(readFileSync(report, 'utf8')), code);
-  const names = [...failures.map(described), ...(outside ? ['an error outside any test'] : [])];
+  const names = failures.map(described);
+  if (outside) names.push(`an error outside any test: ${outsideError(output)}`);
   return { passed, skipped, failed: names.length, failures: names };
+}
+
+/** What vitest says of an error that belongs to no test, in a few lines; else the last lines of the run. */
+export function outsideError(output) {
+  const lines = stripVTControlCharacters(output).trimEnd().split('\n');
+  const first = lines.findIndex((line) => /Unhandled (Error|Rejection)|^Error: |Startup Error/.test(line));
+  const said = first >= 0 ? lines.slice(first, first + 30) : lines.slice(-30);
+  return said
+    .filter((line) => line.trim() !== '')
+    .map((line) => line.slice(0, 300))
+    .join('\n    ');
 }
 
 const described = ({ file, test, message }) => `${file}${test ? ` > ${test}` : ''}: ${message}`;
@@ -63,8 +76,8 @@ export function vitestProgram() {
 }
 
 /**
- * The contents of a report of vitest: {passed, skipped, failures: {file, test, message}[], outside}. A file that does not load has
- * no tests to count and is one failure. `outside`: the run failed though no test did.
+ * The contents of a report of vitest: {passed, skipped, failures: {file, test, message}[], outside}. A file that does not load, or
+ * that fails beside its tests, such as in `afterAll`, is one failure. `outside`: the run failed though no test and no file did.
  */
 export function summarize(report, code) {
   const failures = [];
@@ -74,7 +87,7 @@ export function summarize(report, code) {
       if (test.status !== 'failed') continue;
       failures.push({ file, test: test.fullName, message: firstLine(test.failureMessages[0]) });
     }
-    if (status === 'failed' && assertionResults.length === 0) {
+    if (status === 'failed' && assertionResults.every((test) => test.status !== 'failed')) {
       failures.push({ file, message: firstLine(message) });
     }
   }

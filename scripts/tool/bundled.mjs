@@ -1,6 +1,17 @@
-/** npm packages that the monitor's page contains. Like the monitor they are in the development edition only. */
+/** npm packages that files of dist/ contain, and the editions that have these files. */
 export const bundledPackages = [
-  { name: 'preact', use: "draws the monitor's page", licenseFile: 'licenses/preact-MIT.txt' },
+  {
+    name: 'preact',
+    use: 'draws the pages',
+    licenseFile: 'licenses/preact-MIT.txt',
+    editions: ['development', 'production'],
+  },
+  ...['@modelcontextprotocol/server', '@modelcontextprotocol/core'].map((name) => ({
+    name,
+    use: 'MCP, for `lorekeep mcp` and `/mcp`',
+    licenseFile: 'licenses/mcp-Apache-2.0.txt',
+    editions: ['development', 'production'],
+  })),
 ];
 
 /** Names of the npm packages among the files of a bundle. */

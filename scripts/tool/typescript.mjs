@@ -2,8 +2,10 @@ import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'no
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { publicDeclaration, reachableDeclarations } from '../pack/declarations.mjs';
+import { bundleBrowserClient } from './browser-client.mjs';
 import { run } from './command.mjs';
-import { buildPage } from './page.mjs';
+import { bundleMcpSdk } from './mcp-sdk.mjs';
+import { buildPages, pageFolders } from './page.mjs';
 import { packageJson, root } from './project.mjs';
 
 /** The path of the tsc program of the installed TypeScript. */
@@ -13,14 +15,16 @@ export function tscProgram() {
   return join(dirname(manifest), require(manifest).bin.tsc);
 }
 
-/** Compiles lib/ and src/ to dist/, with the monitor's page, and removes what has no source any more. */
+/** Compiles lib/ and src/ to dist/, with the pages, and removes what has no source any more. */
 export async function compileTypeScript() {
   const dist = join(root, 'dist');
   // The incremental record would make tsc believe in files that somebody has removed.
   if (!existsSync(dist)) rmSync(join(root, '.cache', 'tsc-build.tsbuildinfo'), { force: true });
   await run(process.execPath, [tscProgram(), '-p', join(root, 'tsconfig.json')], { cwd: root, quiet: true });
   writePublicDeclarations();
-  await buildPage();
+  await buildPages();
+  await bundleMcpSdk();
+  await bundleBrowserClient();
   const removed = removeOrphans(dist);
   return removed > 0 ? `${removed} stale files removed from dist` : '';
 }
@@ -38,10 +42,10 @@ function removeOrphans(dist) {
   let removed = 0;
   for (const entry of readdirSync(dist, { recursive: true })) {
     const output = /^(.*)\.(js|js\.map|d\.ts)$/.exec(entry);
-    // The monitor's page is bundled, see page.mjs.
+    // Pages are bundled, see page.mjs.
     if (
       !output ||
-      entry.startsWith(join('src', 'operations', 'monitor', 'page')) ||
+      pageFolders.some((folder) => entry.startsWith(folder)) ||
       existsSync(join(root, `${output[1]}.ts`))
     )
       continue;

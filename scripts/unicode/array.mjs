@@ -1,7 +1,7 @@
 /** The shortest series of equal steps that is written as one. */
 const shortestSeries = 4;
 
-/** The C++ definition of an array of numbers, as expand() of native/text/table_runs.h reads it, in lines of 120 columns. */
+/** The C++ definition of an array of numbers, as expand() of native/core/values/table_runs.h reads it, in lines of 120 columns. */
 export function array(type, name, values) {
   return definition(type, name, values.length, `expand<${type}, ${values.length}>`, runsOf(values));
 }

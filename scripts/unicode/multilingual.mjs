@@ -1,6 +1,7 @@
 // The tables of the multilingual tokenizer: what each code point becomes (compatibility decomposition and full case
 // folding, composed again), its part in a word, which pairs compose, and which letters are a base with a diacritic.
 import { array, arrayOfRows, declaration } from './array.mjs';
+import { combiningRanges } from './combining-classes.mjs';
 
 // Must match enum CodePointClass in native/text/multilingual_folding.h.
 const separator = 0;
@@ -272,6 +273,13 @@ function files(origin, { blockOf, recordNumbers, records, expansions, compositio
       'Triples, ascending: letter, its base without diacritics, a second letter of the base or 0.',
       3,
     ],
+    [
+      'std::uint32_t',
+      'kCombining',
+      combiningRanges().flat(),
+      'Triples, ascending: first code point, last, their canonical combining class, which is not 0.',
+      3,
+    ],
   ];
   const declarations = tables.map(
     ([type, name, values, comment]) => `/// ${comment}\n${declaration(type, name, values)}`,
@@ -296,7 +304,7 @@ ${declarations.join('\n')}
 `,
     'multilingual_tables.gen.cc': `${origin}#include "text/multilingual_tables.gen.h"
 
-#include "text/table_runs.h"
+#include "core/values/table_runs.h"
 
 namespace lorekeep::text::multilingual {
 

@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync 
 import { dirname, join, relative, resolve } from 'node:path';
 import { manifestFile, root, vendorFolder } from '../tool/project.mjs';
 import { Stop } from '../tool/stop.mjs';
+import { makeSilero } from './silero.mjs';
 
 /** Written last into each vendored folder: the hash of all that made it. */
 const stampName = 'vendored.json';
@@ -21,6 +22,7 @@ export async function vendor({
   const sources = readManifest(manifest).filter(({ name, onDemand }) => !onDemand || demanded.includes(name));
   const stale = sources.filter((source) => force || !isCurrent(source, manifest, into));
   for (const source of stale) await bring(source, manifest, resolve(into));
+  if (into === vendorFolder && sources.some(({ name }) => name === 'silero-vad')) makeSilero();
   const names = (list) => list.map((source) => `${source.name} ${source.version}`).join(', ');
   return stale.length === 0
     ? `${names(sources)} are in place`

@@ -3,7 +3,10 @@ import { untilAborted } from '../base/waiting/until-aborted.js';
 import type { Holding } from '../fairness/client-memory.js';
 import type { Log } from '../log/log.js';
 import type { History } from '../protocol/history.js';
+import type { OpenedMemory } from '../protocol/memories.js';
+import type { AgentMemory } from './agent-memory.js';
 import type { Flow } from './flow.js';
+import type { ForgottenTexts } from './forgotten-texts.js';
 import type { GraphPlan } from './graph.js';
 import { AgentHistory } from './history.js';
 import type { AgentNode, NodeResources } from './node.js';
@@ -20,11 +23,14 @@ interface AgentParts {
   flow: Flow;
   memory: Holding;
   history: AgentHistory;
+  memories: ReadonlyMap<string, AgentMemory>;
 }
 
 /** A graph with its opened nodes. Its turns run one after another; agents run concurrently. */
 export class Agent {
   readonly id: string;
+  /** The memories of its `remember` nodes. */
+  readonly memories: readonly OpenedMemory[];
   readonly #nodes: readonly AgentNode[];
   readonly #flow: Flow;
   readonly #memory: Holding;
@@ -37,13 +43,14 @@ export class Agent {
 
   private constructor(
     id: string,
-    { nodes, flow, memory, history }: AgentParts,
+    { nodes, flow, memory, history, memories }: AgentParts,
     options: AgentOptions,
     log: Log,
   ) {
     this.id = id;
     this.#nodes = nodes;
     this.#flow = flow;
+    this.memories = [...memories.values()].map(({ opened }) => opened);
     this.#memory = memory;
     this.#history = history;
     this.#options = options;
@@ -62,9 +69,10 @@ export class Agent {
     log: Log,
     earlier?: History,
   ): Promise<Agent> {
-    const { memory, historyMemory, signal } = resources;
+    const { memory, historyMemory, memories, signal } = resources;
     const nodes: AgentNode[] = [];
     try {
+      for (const plan of plans) await plan.prepare?.(resources);
       for (const plan of plans) {
         // Opening a node may compile a filter: let the event loop run in between.
         if (nodes.length > 0) await nextSlice();
@@ -73,9 +81,10 @@ export class Agent {
       }
       const turns = Math.max(0, ...plans.map(({ historyTurns = 0 }) => historyTurns));
       const history = new AgentHistory(turns, historyMemory, earlier?.turns);
-      return new Agent(id, { nodes, flow, memory, history }, options, log);
+      return new Agent(id, { nodes, flow, memory, history, memories }, options, log);
     } catch (error) {
       await closeAll(nodes);
+      for (const opened of memories.values()) await opened.undo();
       memory.release();
       historyMemory.release();
       throw error;
@@ -86,6 +95,18 @@ export class Agent {
   async cancelledTurnsEnd(): Promise<void> {
     const cancelled = [...this.#turns.values()].filter(({ turn }) => turn.signal.aborted);
     await Promise.allSettled(cancelled.map(({ ended }) => ended));
+  }
+
+  /**
+   * Removes records with these texts from the turns that have not ended. Returns the numbers of the remembered turns that quote one, and
+   * removes them if `remove`.
+   */
+  async forget(texts: ForgottenTexts, remove: boolean): Promise<number[]> {
+    const turns = [...this.#turns.values()];
+    for (const { turn } of turns) await turn.forget(texts, remove);
+    const ending = turns.filter(({ turn }) => turn.signal.aborted && !turn.isForgetting);
+    await Promise.allSettled(ending.map(({ ended }) => ended));
+    return this.#history.quoting(texts, remove);
   }
 
   /** The turns that the agent remembers. */
@@ -107,9 +128,32 @@ export class Agent {
     return this.#turns.get(id)?.turn;
   }
 
+  /** Cancels the turns that have not ended. Returns their ids. */
+  interrupt(): string[] {
+    const turns = [...this.#turns.values()].filter(({ turn }) => !turn.signal.aborted);
+    for (const { turn } of turns) turn.cancel();
+    return turns.map(({ turn }) => turn.id);
+  }
+
+  /**
+   * The user heard only the first `characters` of a turn's reply: the turn is cancelled, and its history has no more. Resolves to
+   * whether the agent remembers the turn.
+   */
+  async heard(id: string, characters: number): Promise<boolean> {
+    const running = this.#turns.get(id);
+    running?.turn.cancel();
+    await running?.ended;
+    return this.#history.heard(id, characters);
+  }
+
   /** Queues a turn. Its frames go to the outlet after this returns; the promise settles at its end. */
   start(id: string, input: TurnInput, outlet: TurnOutlet): Promise<void> {
-    const turn = new Turn(id, { ...input, history: this.#history, ...this.#options }, outlet, this.#log);
+    const turn = new Turn(
+      id,
+      { ...input, agent: this.id, history: this.#history, ...this.#options },
+      outlet,
+      this.#log,
+    );
     const ended = this.#take(turn, outlet);
     this.#turns.set(id, { turn, ended });
     // Drop the result: it would keep the results of all earlier turns alive.

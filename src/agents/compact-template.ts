@@ -41,8 +41,9 @@ export class CompactTemplate {
   readonly #source: string;
   readonly #numbers: Uint16Array | Uint32Array;
 
-  /** @throws Error with Mustache's own message for a template that cannot be parsed. */
+  /** @throws Error with Mustache's own message for a template that cannot be parsed */
   constructor(source: string) {
+    refuseBlanks(source);
     this.#source = source;
     // A separate writer: Mustache's default one keeps every template that it ever saw.
     const numbers = compact(source, new Mustache.Writer().parse(source) as MustacheToken[]);
@@ -89,6 +90,15 @@ export class CompactTemplate {
 /** Mustache's falsy values: JavaScript's, and empty lists. */
 function isEmpty(value: unknown): boolean {
   return !value || (Array.isArray(value) && value.length === 0);
+}
+
+/** Mustache looks for the end of a tag from each blank again: its time grows with the square of the longest run of them. */
+const mostBlanks = 1000;
+
+function refuseBlanks(source: string): void {
+  for (const { 0: blanks } of source.matchAll(/\s+/g))
+    if (blanks.length > mostBlanks)
+      throw new Error(`it has more than ${mostBlanks} blanks or line ends in a row`);
 }
 
 /** The contexts in which a section is rendered, one after the other. */

@@ -1,4 +1,5 @@
 import type { Citation, SharedComponent } from '../protocol/components.js';
+import type { TokenLogprobs } from '../protocol/engine.js';
 
 export type { Knowledge } from '../protocol/components.js';
 
@@ -13,4 +14,6 @@ export interface TextPiece {
   readonly node: string;
   readonly kind: 'reply' | 'thinking';
   readonly text: string;
+  /** Tokens of the reply, generated since the piece before. */
+  readonly logprobs?: TokenLogprobs[];
 }

@@ -80,11 +80,25 @@ function* planInSteps(graph: Graph, types: NodeTypes): Generator<void, GraphPlan
       (types.get(node.type) ?? refuseType(node.type, where, types)).plan(node.id, node.params, where),
     );
   }
+  checkNeeds(plans);
   const order = executionOrder(graph, successors(graph, plans, positions));
   const nodes = order.map((position) => plans[position] as NodePlan);
   const targets = new Set(plans.flatMap(({ branch }) => branch?.target ?? []));
   const flow = new Flow({ order: nodes.map(({ id }) => id), edges: graph.edges, targets });
   return { nodes, flow };
+}
+
+/** @throws InvalidParam for a node that another one needs and the graph does not have */
+function checkNeeds(plans: readonly NodePlan[]): void {
+  for (const { needs } of plans) {
+    if (needs === undefined) continue;
+    const { id: wanted, type, path } = needs;
+    const found = plans.filter((plan) => plan.type === type).map(({ id }) => id);
+    if (found.includes(wanted)) continue;
+    const nearest = nearestName(wanted, found);
+    const problem = `the graph has no ${type} node ${JSON.stringify(wanted)}${didYouMean(nearest)}`;
+    fail(4003, `${path}: ${problem}`, { path, nearest });
+  }
 }
 
 function templateLength({ type, params }: Graph['nodes'][number], types: NodeTypes): number {

@@ -3,8 +3,12 @@ import type { Holding } from '../fairness/client-memory.js';
 import { historyTurnBytes } from '../fairness/estimates.js';
 import { fail, ServerError } from '../protocol/errors.js';
 import { type History, type HistoryTurn, historyVersion, maxHistoryValues } from '../protocol/history.js';
+import type { ForgottenTexts } from './forgotten-texts.js';
+import { textPrefix } from './text-prefix.js';
 
 interface Remembered {
+  /** Id of the turn; undefined for one that the client brought. */
+  readonly id: string | undefined;
   readonly turn: HistoryTurn;
   /** Bytes in the heap. */
   readonly heap: number;
@@ -34,7 +38,7 @@ export class AgentHistory {
     this.#most = most;
     this.#memory = memory;
     this.#asked = earlier.at(-1)?.action !== undefined;
-    for (const turn of most === 0 ? [] : earlier.slice(-most)) this.#push(remember(turn));
+    for (const turn of most === 0 ? [] : earlier.slice(-most)) this.#push(remember(undefined, turn));
     if (most > 0) this.#forgotten = earlier.length - this.#remembered.length;
     memory.add({ heap: this.#heap }, 'history: the agent was not created');
   }
@@ -62,10 +66,10 @@ export class AgentHistory {
   }
 
   /** Remembers a turn. */
-  add(turn: HistoryTurn): void {
+  add(id: string, turn: HistoryTurn): void {
     this.#asked = turn.action !== undefined;
     if (this.#most === 0) return;
-    const next = remember(turn);
+    const next = remember(id, turn);
     const held = this.#heap;
     while (this.#remembered.length >= this.#most) this.#forget();
     // An exported history can be restored.
@@ -80,6 +84,38 @@ export class AgentHistory {
 
   export(): History {
     return { version: historyVersion, turns: [...this.turns] };
+  }
+
+  /** The user heard only the first `characters` of the reply of a turn: the rest was not said. Returns whether it is remembered. */
+  heard(id: string, characters: number): boolean {
+    const place = this.#remembered.findIndex((each) => each.id === id);
+    const before = this.#remembered[place];
+    if (before === undefined) return false;
+    const { turn } = before;
+    if (characters >= turn.reply.length) return true;
+    const after = remember(id, { ...turn, reply: textPrefix(turn.reply, characters), interrupted: true });
+    this.#remembered[place] = after;
+    this.#heap += after.heap - before.heap;
+    this.#values += after.values - before.values;
+    this.#memory.settle({ heap: this.#heap });
+    return true;
+  }
+
+  /** Returns the numbers of the turns that quote one of these texts, from 1. `remove`: removes these turns. */
+  async quoting(texts: ForgottenTexts, remove: boolean): Promise<number[]> {
+    const quoting = new Set<Remembered>();
+    for (const each of [...this.#remembered]) if (await texts.quotedByJsonOf(each.turn)) quoting.add(each);
+    // Turns may have ended meanwhile.
+    const first = this.#forgotten + 1;
+    const found = this.#remembered.flatMap((each, index) => (quoting.has(each) ? [first + index] : []));
+    if (!remove || found.length === 0) return found;
+    const kept = this.#remembered.filter((each) => !quoting.has(each));
+    this.#remembered.length = 0;
+    this.#heap = this.#values = 0;
+    for (const each of kept) this.#push(each);
+    this.#forgotten += found.length;
+    this.#memory.settle({ heap: this.#heap });
+    return found;
   }
 
   release(): void {
@@ -119,6 +155,6 @@ export class AgentHistory {
   }
 }
 
-function remember(turn: HistoryTurn): Remembered {
-  return { turn, heap: historyTurnBytes(turn).heap, values: countValues(turn, maxHistoryValues).values };
+function remember(id: string | undefined, turn: HistoryTurn): Remembered {
+  return { id, turn, heap: historyTurnBytes(turn).heap, values: countValues(turn, maxHistoryValues).values };
 }

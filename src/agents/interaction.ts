@@ -1,10 +1,14 @@
 import type { Calibration, Storage } from '../../lib/internal.js';
 import type { Bytes } from '../fairness/bytes.js';
+import type { AsOf, TurnAsOf } from '../protocol/as-of.js';
 import type { Citation } from '../protocol/components.js';
 import type { DryRun, Finish, Usage } from '../protocol/engine.js';
 import { fail } from '../protocol/errors.js';
 import type { Action, HistoryTurn } from '../protocol/history.js';
-import type { Component, OwnCitation, TextPiece } from './component.js';
+import type { MemoryChange } from '../protocol/memories.js';
+import type { AskToForget } from './ask-to-forget.js';
+import type { Component, Knowledge, OwnCitation, TextPiece } from './component.js';
+import type { ForgottenTexts } from './forgotten-texts.js';
 import { ReplyWriter } from './reply-writer.js';
 import type { UsedRecord } from './turn-sources.js';
 
@@ -33,6 +37,11 @@ export interface InteractionOptions {
   actionResult?: unknown;
   /** Nodes that generate only report their prompt. */
   dryRun?: boolean | undefined;
+  /** Versions of storages that the client asked for. */
+  asOf?: TurnAsOf | undefined;
+  turnId?: string | undefined;
+  /** Asks the client whether records may be forgotten; absent: nobody can answer. */
+  askToForget?: AskToForget | undefined;
 }
 
 /** Maximum number of records that the nodes of one turn may find together: several nodes sort and copy them at once. */
@@ -55,6 +64,15 @@ export class Interaction {
   /** Prompts of a dry run. */
   readonly dryRuns: DryRun[] = [];
   readonly reserve: NonNullable<InteractionOptions['reserve']>;
+  /** Version of each storage that was searched, by its name in the graph. */
+  readonly versions: Map<string, number> = new Map();
+  /** What nodes have remembered and forgotten. */
+  readonly memoryChanges: MemoryChange[] = [];
+  /** Id of the turn. */
+  readonly turnId: string;
+  readonly askToForget: AskToForget | undefined;
+  readonly #asOf: TurnAsOf | undefined;
+  readonly #ends: (() => Promise<void>)[] = [];
   readonly #history: InteractionOptions['history'];
   readonly #onText: (piece: TextPiece) => void;
   readonly #limit: number;
@@ -64,6 +82,10 @@ export class Interaction {
   #finish: Finish | undefined;
   #usage: Usage | undefined;
   #action: (Action & { node: string }) | undefined;
+  #forgotten: ForgottenTexts[] = [];
+  /** Of these, those whose quotations are removed from histories. */
+  readonly #unquoted: ForgottenTexts[] = [];
+  #isForgetting = false;
 
   constructor(
     text: string,
@@ -75,6 +97,9 @@ export class Interaction {
       history,
       actionResult,
       dryRun = false,
+      asOf,
+      turnId = '',
+      askToForget,
     }: InteractionOptions = {},
   ) {
     this.text = text;
@@ -83,9 +108,33 @@ export class Interaction {
     this.#history = history;
     this.actionResult = actionResult;
     this.dryRun = dryRun;
+    this.#asOf = asOf;
+    this.turnId = turnId;
+    this.askToForget = askToForget;
     this.reserve = reserve;
     this.#onText = onText;
     this.#limit = limit;
+  }
+
+  /** Whether the client asked for earlier versions. */
+  get isOfThePast(): boolean {
+    return this.#asOf !== undefined;
+  }
+
+  /** The version of a storage that the client asked for, by its name in the graph. */
+  asOf(storage: string): AsOf | undefined {
+    if (typeof this.#asOf !== 'object') return this.#asOf;
+    return Object.hasOwn(this.#asOf, storage) ? this.#asOf[storage] : undefined;
+  }
+
+  /** Calls back when the turn ends. */
+  atEnd(release: () => Promise<void>): void {
+    this.#ends.push(release);
+  }
+
+  /** The turn has ended. Never rejects. */
+  async end(): Promise<void> {
+    await Promise.allSettled(this.#ends.splice(0).map((release) => release()));
   }
 
   /** The agent's earlier turns, oldest first. */
@@ -116,6 +165,49 @@ export class Interaction {
   /** The last action that a node asked for. */
   get action(): (Action & { node: string }) | undefined {
     return this.#action;
+  }
+
+  /** Whether the turn has records forgotten, and waits for it. */
+  get isForgetting(): boolean {
+    return this.#isForgetting;
+  }
+
+  async whileForgetting<T>(work: () => Promise<T>): Promise<T> {
+    this.#isForgetting = true;
+    try {
+      return await work();
+    } finally {
+      this.#isForgetting = false;
+    }
+  }
+
+  /** Whether a turn quotes a text that is removed from histories. */
+  async isUnquoted(turn: HistoryTurn): Promise<boolean> {
+    for (const texts of this.#unquoted) if (await texts.quotedByJsonOf(turn)) return true;
+    return false;
+  }
+
+  /** Removes records with these texts. Returns whether there were some. `unquote`: a turn that quotes them is not remembered. */
+  forget(texts: ForgottenTexts, unquote = false): Promise<boolean> {
+    this.#forgotten.push(texts);
+    if (unquote) this.#unquoted.push(texts);
+    return this.dropForgotten();
+  }
+
+  /**
+   * Removes records that were forgotten while the turn was running; to be called before another node sees what one has appended. Returns
+   * whether there were some.
+   */
+  async dropForgotten(): Promise<boolean> {
+    const gone = new Set<Component>();
+    for (const texts of this.#forgotten) {
+      for (const component of this.components.filter(isKnowledge))
+        if (await texts.within((component as Knowledge).text)) gone.add(component);
+    }
+    const kept = this.components.filter((component) => !gone.has(component));
+    const some = kept.length < this.components.length;
+    if (some) this.components.splice(0, this.components.length, ...kept);
+    return some;
   }
 
   /** @throws InteractionTooLarge, then nothing is appended */
@@ -161,7 +253,7 @@ export class Interaction {
         if (piece.kind === 'reply') this.#replyText += piece.text;
         this.#onText(piece);
       },
-      grow: (text) => this.#grow(text.length),
+      grow: (sent) => this.#grow(typeof sent === 'string' ? sent.length : sizeOf(sent)),
       append: (components, citations, counted) => {
         this.#grow(sizeOf(components) - counted);
         this.components.push(...components);

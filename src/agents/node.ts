@@ -3,8 +3,10 @@ import type { Holding } from '../fairness/client-memory.js';
 import type { LanguageModels } from '../models/language-models.js';
 import type { Rerankers } from '../models/rerankers.js';
 import type { EngineDiagnostics } from '../protocol/engine.js';
+import type { OnForgotten } from '../storages/changes.js';
 import type { StorageRoot } from '../storages/storage-root.js';
 import type { StorageSet } from '../storages/storage-set.js';
+import type { AgentMemory } from './agent-memory.js';
 import type { Interaction } from './interaction.js';
 import type { NodeLists } from './lists/node-lists.js';
 import type { PatternShare } from './lists/pattern-thread.js';
@@ -19,8 +21,14 @@ export interface NodeResources {
   readonly rerankers: Rerankers;
   /** Of the session's client. */
   readonly account: Account;
+  /** Has everything else lose the texts of records that the client has forgotten. */
+  readonly onForgotten: OnForgotten;
   /** The client's share of the thread that searches for patterns. */
   readonly patterns: PatternShare;
+  /** Memories of the agent, by the ids of their nodes. Filled before nodes are opened. */
+  readonly memories: Map<string, AgentMemory>;
+  /** Whether the client learns what CreateAgentResponse says. A door may keep it. */
+  readonly attended: boolean;
   /** Memory counted for the agent; released with it. */
   readonly memory: Holding;
   /** Aborted when the session ends: a node that is being opened stops. */
@@ -58,6 +66,10 @@ export interface NodePlan {
   readonly branch?: { readonly target: string; readonly path: string };
   /** Turns of the agent's history that the node uses. Default: none. */
   readonly historyTurns?: number;
+  /** A node of the graph that this one needs: its id and type, and the path of the param that names it. */
+  readonly needs?: { readonly id: string; readonly type: string; readonly path: string } | undefined;
+  /** Makes what other nodes open. Called for all nodes before any is opened. @throws as open() */
+  prepare?(resources: NodeResources): Promise<void>;
   /** Opens the node with resources of the session. @throws ServerError that names the param; the signal's reason */
   open(resources: NodeResources): Promise<AgentNode>;
 }

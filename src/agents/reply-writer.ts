@@ -1,11 +1,12 @@
 import type { Citation } from '../protocol/components.js';
+import type { TokenLogprobs } from '../protocol/engine.js';
 import type { Component, OwnCitation, TextPiece } from './component.js';
 
 /** The interaction that a reply belongs to. */
 interface ReplyTarget {
   tell(piece: TextPiece): void;
-  /** Counts text before it is sent. @throws InteractionTooLarge */
-  grow(text: string): void;
+  /** Counts what will be sent. @throws InteractionTooLarge */
+  grow(sent: string | readonly TokenLogprobs[]): void;
   /** `counted`: how much of the components was counted by grow(). @throws InteractionTooLarge */
   append(components: readonly Component[], citations: readonly Citation[], counted: number): void;
 }
@@ -19,6 +20,7 @@ export class ReplyWriter {
   readonly #start: number;
   readonly #target: ReplyTarget;
   #text = '';
+  #logprobs: TokenLogprobs[] = [];
 
   /** @internal Use Interaction.startReply(). */
   constructor(node: string, separator: string, start: number, target: ReplyTarget) {
@@ -39,7 +41,13 @@ export class ReplyWriter {
     this.#target.grow(text);
     const before = this.#text === '' ? this.#separator : '';
     this.#text += text;
-    this.#target.tell({ node: this.#node, kind: 'reply', text: before + text });
+    this.#tell(before + text);
+  }
+
+  /** Adds tokens to the next piece. @throws InteractionTooLarge */
+  score(tokens: readonly TokenLogprobs[]): void {
+    this.#target.grow(tokens);
+    for (const token of tokens) this.#logprobs.push(token);
   }
 
   /** Sends a piece that is no part of the reply. */
@@ -49,6 +57,7 @@ export class ReplyWriter {
 
   /** Appends the reply as components; an empty reply leaves none. @throws InteractionTooLarge */
   end(citations: readonly OwnCitation[] = []): void {
+    if (this.#logprobs.length > 0) this.#tell('');
     if (this.#text === '') return;
     const offset = this.#start + this.#separator.length;
     const cited = citations.map(({ reply_start, reply_end, ...citation }) => ({
@@ -65,5 +74,16 @@ export class ReplyWriter {
       cited,
       this.#text.length,
     );
+  }
+
+  #tell(text: string): void {
+    const logprobs = this.#logprobs;
+    this.#logprobs = [];
+    this.#target.tell({
+      node: this.#node,
+      kind: 'reply',
+      text,
+      ...(logprobs.length > 0 && { logprobs }),
+    });
   }
 }

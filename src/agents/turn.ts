@@ -1,16 +1,20 @@
 import { nextSlice } from '../base/waiting/next-slice.js';
 import type { Sending } from '../fairness/account.js';
 import type { Log } from '../log/log.js';
+import type { TurnAsOf } from '../protocol/as-of.js';
 import type { DryRun } from '../protocol/engine.js';
 import type { NodeDiagnostics, ServerFrames, TurnDiagnostics } from '../protocol/frames.js';
 import { milliseconds } from '../protocol/milliseconds.js';
+import type { SpeechTimes } from '../protocol/speech-frames.js';
 import { errorFields, isDefect, toServerError } from '../storages/failure.js';
+import type { AskToForget } from './ask-to-forget.js';
 import { EngineReports } from './engine-reports.js';
 import type { Flow } from './flow.js';
+import type { ForgottenTexts } from './forgotten-texts.js';
 import type { AgentHistory } from './history.js';
 import { Interaction } from './interaction.js';
 import type { AgentNode, NodeOutcome } from './node.js';
-import type { TurnFacts, TurnObserver } from './turn-facts.js';
+import type { TurnFacts, TurnFailure, TurnObserver } from './turn-facts.js';
 import { hitsOf, withHits } from './turn-hits.js';
 import { sourcesOf } from './turn-sources.js';
 
@@ -24,6 +28,10 @@ export interface TurnInput {
   hits?: boolean | undefined;
   /** Nodes that generate only report their prompt. */
   dryRun?: boolean | undefined;
+  /** Versions of the storages that retrieve nodes search. */
+  asOf?: TurnAsOf | undefined;
+  /** Times before a turn that was spoken. */
+  speech?: SpeechTimes | undefined;
 }
 
 /** Options of an agent's turns. */
@@ -38,9 +46,13 @@ export interface AgentOptions {
   largestInteraction: number;
   /** Receives the facts of every finished turn. */
   observe?: TurnObserver | undefined;
+  /** The client's name, for these facts. */
+  client?: string | undefined;
 }
 
 interface TurnOptions extends TurnInput, AgentOptions {
+  /** Id of the agent. */
+  agent: string;
   /** The agent's history when the turn starts. */
   history: AgentHistory;
 }
@@ -48,6 +60,8 @@ interface TurnOptions extends TurnInput, AgentOptions {
 /** Where a turn's frames go. */
 export interface TurnOutlet {
   send(frame: ServerFrames['TurnText' | 'TurnComplete']): void;
+  /** Asks the client whether records may be forgotten; absent: nobody can answer. */
+  readonly askToForget?: AskToForget | undefined;
   /** As Account.send(). */
   maySend(signal: AbortSignal): Promise<Sending>;
 }
@@ -62,14 +76,18 @@ export class Turn {
   readonly #cancelling = new AbortController();
   readonly #created = performance.now();
   #sending: Sending | undefined;
+  /** Whether a model reads what was found. */
+  #isReplying = false;
   readonly #ran: NodeDiagnostics[] = [];
+  /** The node that runs, or that failed. */
+  #running: Pick<AgentNode, 'id' | 'type'> | undefined;
   readonly #skipped: string[] = [];
   readonly #engines = new EngineReports();
 
   constructor(id: string, options: TurnOptions, outlet: TurnOutlet, log: Log) {
     this.id = id;
     this.#options = options;
-    const { text, variables, largestInteraction, history, actionResult, dryRun } = options;
+    const { text, variables, largestInteraction, history, actionResult, dryRun, asOf } = options;
     this.#history = history;
     this.#interaction = new Interaction(text, variables, {
       onText: (piece) => outlet.send({ type: 'TurnText', turn_id: id, ...piece }),
@@ -78,6 +96,9 @@ export class Turn {
       history,
       actionResult,
       dryRun,
+      asOf,
+      turnId: id,
+      askToForget: outlet.askToForget,
     });
     this.#log = log.child({ turn: id });
   }
@@ -89,6 +110,20 @@ export class Turn {
   /** Ends the turn once its current step notices; its TurnComplete has the status "cancelled". */
   cancel(): void {
     this.#cancelling.abort();
+  }
+
+  /**
+   * Removes records with these texts from what the turn has found. A turn whose next reply may be based on one is cancelled: its prompt
+   * may have the text already. `unquote`: the turn is not remembered if it quotes one.
+   */
+  async forget(texts: ForgottenTexts, unquote: boolean): Promise<void> {
+    const some = await this.#interaction.forget(texts, unquote);
+    if (some && this.#isReplying && !this.isForgetting) this.cancel();
+  }
+
+  /** Whether the turn itself has records forgotten. Its reply is complete, and it waits for all other turns. */
+  get isForgetting(): boolean {
+    return this.#interaction.isForgetting;
   }
 
   /** Waits for `ready`, runs the due nodes and returns the TurnComplete. Never rejects. */
@@ -110,7 +145,8 @@ export class Turn {
         ? { status: 'cancelled' }
         : { status: 'failed', error: this.#failure(error) };
     }
-    this.#remember(outcome.status);
+    await this.#interaction.end();
+    await this.#remember(outcome.status);
     return this.#withHits(this.#complete(outcome, started));
   }
 
@@ -124,15 +160,17 @@ export class Turn {
   }
 
   /** A cancelled turn is remembered with the reply so far: the client has it. A failed one and a dry run are not. */
-  #remember(status: ServerFrames['TurnComplete']['status']): void {
+  async #remember(status: ServerFrames['TurnComplete']['status']): Promise<void> {
     const { text, replyText: reply, action, dryRun, actionResult } = this.#interaction;
     if (dryRun || status === 'failed' || (status === 'cancelled' && reply === '')) return;
-    this.#history.add({
+    const turn = {
       text,
       reply,
+      ...(status === 'cancelled' && { interrupted: true }),
       ...(action && { action: { name: action.name, arguments: action.arguments } }),
       ...(actionResult !== undefined && { action_result: actionResult }),
-    });
+    };
+    if (!(await this.#interaction.isUnquoted(turn))) this.#history.add(this.id, turn);
   }
 
   async #runNodes(nodes: readonly AgentNode[], flow: Flow): Promise<void> {
@@ -151,8 +189,13 @@ export class Turn {
   }
 
   async #runNode(node: AgentNode): Promise<NodeOutcome> {
+    this.#running = node;
     const started = performance.now();
+    this.#isReplying = node.type === 'generate' || node.type === 'rerank';
     const outcome = await node.run(this.#interaction, this.signal);
+    await this.#interaction.dropForgotten();
+    this.#isReplying = false;
+    this.#running = undefined;
     const duration = performance.now() - started;
     const { id, type } = node;
     const report = { node: id, type, duration_ms: milliseconds(duration), ...outcome.report };
@@ -196,10 +239,13 @@ export class Turn {
   ): TurnFacts {
     const { components, citations, replyText } = this.#interaction;
     const engines = this.#engines;
+    const { agent, client } = this.#options;
     return {
-      turn: this.id,
+      ...{ turn: this.id, agent, client },
       status,
       code: error?.code,
+      failure: error && this.#failureFacts(error),
+      speech: this.#options.speech,
       queuedMs: milliseconds(queued),
       durationMs: milliseconds(duration),
       nodes: this.#ran,
@@ -213,18 +259,29 @@ export class Turn {
     };
   }
 
+  #failureFacts({ name, message, details }: NonNullable<ServerFrames['TurnComplete']['error']>): TurnFailure {
+    const { path } = details;
+    const running = this.#running;
+    return {
+      ...{ name, message },
+      ...(typeof path === 'string' && { path }),
+      ...(running && { node: { id: running.id, type: running.type } }),
+    };
+  }
+
   /** Fields that only some turns have. */
   #results(): Pick<
     ServerFrames['TurnComplete'],
-    'citations' | 'sources' | 'finish' | 'usage' | 'action' | 'dry_run'
+    'citations' | 'sources' | 'finish' | 'usage' | 'action' | 'memory' | 'dry_run'
   > {
-    const { citations, used, finish, usage, action, dryRun, dryRuns } = this.#interaction;
+    const { citations, used, finish, usage, action, memoryChanges, dryRun, dryRuns } = this.#interaction;
     return {
       ...(citations.length > 0 && { citations }),
       ...(used.length > 0 && { sources: sourcesOf(used, citations) }),
       ...(finish && { finish }),
       ...(usage && { usage }),
       ...(action && { action }),
+      ...(memoryChanges.length > 0 && { memory: memoryChanges }),
       ...(dryRun && { dry_run: this.#shownDryRuns(dryRuns) }),
     };
   }
@@ -250,7 +307,9 @@ export class Turn {
       between_ms: milliseconds(Math.max(0, duration - nodes)),
       nodes: this.#ran,
       skipped: this.#skipped,
+      versions: Object.fromEntries(this.#interaction.versions),
     };
+    if (this.#options.speech !== undefined) diagnostics.speech = this.#options.speech;
     if (this.#options.includeInteraction) diagnostics.interaction = this.#interaction.components;
     return diagnostics;
   }

@@ -3,11 +3,8 @@ import { configFlags, type FlagValues } from '../config/flags.js';
 
 /** Adds the flags of config fields to a command. */
 export function addConfigFlags(command: Command): Command {
-  for (const { flag, description, variable, field } of configFlags) {
-    const later = field?.facts.later;
-    const effect = later === undefined ? '' : ` No effect yet: ${later}.`;
-    command.option(flag, `${description.replaceAll('`', '')}${effect} [${variable}]`);
-  }
+  for (const { flag, description, variable } of configFlags)
+    command.option(flag, `${description.replaceAll('`', '')} [${variable}]`);
   return command;
 }
 

@@ -20,8 +20,10 @@ export async function findKnowledgeBase(given: string | undefined): Promise<stri
   if (given === undefined) return (await isFile(fileHere)) ? fileHere : chosen(await indexesFor('.'));
   if (given === '')
     throw new UsageError('the name of the knowledge base is empty; a file or a folder is expected');
-  const isFolder = (await stat(given).catch(() => undefined))?.isDirectory() === true;
-  if (!isFolder) {
+  const found = await stat(given).catch(() => undefined);
+  const gone = found === undefined ? await indexOf(given) : undefined;
+  if (gone !== undefined) return configOf(gone);
+  if (found?.isDirectory() !== true) {
     await requireKnowledgeBaseFile(given);
     return given;
   }
@@ -59,7 +61,7 @@ async function configOf({ config, empty, folder, built, records, progress }: Ind
       : empty === true
         ? 'had no text to index at the last run; it has nothing to find'
         : (await stat(folder).catch(() => undefined)) === undefined
-          ? 'is gone; its index is not searched'
+          ? `is gone; its index is kept, but not searched. Bring the folder back, or run: ${commandName()} indexes remove ${shellWord(folder)}`
           : undefined;
   if (reason === undefined) return config;
   throw new CommandError('NOT_FOUND', `${printable(folder)}: ${reason}`);

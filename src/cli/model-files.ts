@@ -24,6 +24,8 @@ export interface ModelFile {
   used: boolean;
   /** The facts that the catalog and a present file state differently. None are found where the addon does not load. */
   contradictions: readonly Contradiction[];
+  /** What is known of the tokens and the chat template of a language model that may be wrong. */
+  notes: readonly string[];
   /** The damage, or why a load refuses the file. */
   unusable: string | undefined;
 }
@@ -49,11 +51,18 @@ export async function modelFiles(
         ...{ model: entry.name, type: entry.model_type, variant, path: remote ? undefined : path, ...state },
         used: isPresent && variant === used,
         contradictions,
+        notes: isPresent && withHeaders && entry.model_type === 'llm' ? await notesOf(path) : [],
         unusable: state.state === 'damaged' ? state.reason : refusalOf(contradictions),
       });
     }
   }
   return files;
+}
+
+/** Returns nothing where the addon does not load. */
+async function notesOf(path: string): Promise<readonly string[]> {
+  const headers = await import('../models/model-header.js').catch(() => undefined);
+  return (await headers?.headerNotes(path)) ?? [];
 }
 
 /** Compares a present file with its catalog entry. Returns nothing where the addon does not load. */

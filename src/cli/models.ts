@@ -1,6 +1,6 @@
 import { embeddingOptions, rerankerOptions } from '../config/model-options.js';
 import type { Catalog } from '../models/catalog.js';
-import { type CatalogModel, CatalogModels } from '../models/catalog-models.js';
+import { type CatalogModel, CatalogModels, type MultilingualModel } from '../models/catalog-models.js';
 import { type CatalogReranker, Rerankers } from '../models/rerankers.js';
 import { Residency } from '../models/residency.js';
 import { UnknownModelError } from '../models/unknown-model.js';
@@ -50,6 +50,11 @@ export class CommandModels implements AsyncDisposable {
       this.loadMs += performance.now() - started;
     }
   };
+
+  /** The model for texts in many languages; undefined if there is none. */
+  multilingual(): MultilingualModel | undefined {
+    return this.#models.multilingual();
+  }
 
   /** Flags of the same catalog for `lorekeep build`. */
   get buildFlags(): string | undefined {

@@ -1,3 +1,5 @@
+import { statSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { Command, CommanderError, InvalidArgumentError } from 'commander';
 import { packageVersion } from '../base/files/home.js';
 import { shownValue } from '../base/schema/messages.js';
@@ -9,14 +11,18 @@ import { addCheck } from './commands/check.js';
 import { addDoctor } from './commands/doctor.js';
 import { addEval } from './commands/eval.js';
 import { addIndex } from './commands/index.js';
+import { addIndexes } from './commands/indexes.js';
 import { addInit } from './commands/init.js';
+import { addListen } from './commands/listen.js';
 import { addMcp } from './commands/mcp.js';
 import { addModels } from './commands/models.js';
+import { addOpen } from './commands/open.js';
 import { addRecordCommands } from './commands/records.js';
 import { addRun } from './commands/run.js';
 import { addSearch } from './commands/search.js';
 import { addServe } from './commands/serve.js';
 import { addTelemetry } from './commands/telemetry.js';
+import { addTranscribe } from './commands/transcribe.js';
 import { exitStatus, exitStatusHelp } from './exit-status.js';
 import { failureReport, failureStatus, UsageError } from './failure.js';
 import { printFailure, printJson } from './output.js';
@@ -36,11 +42,16 @@ export async function runCommandLine(args: readonly string[]): Promise<void> {
 
 /** Defines the commands. A command's code, and with it the addon, is imported when the command runs. */
 async function createProgram(args: readonly string[]): Promise<Command> {
-  const program = new Command('lorekeep')
+  const program: Command = new Command('lorekeep')
     .description('A local agent server that keeps what agents know, and the tools of its knowledge bases.')
     .usage('[command] [options]')
     .version(packageVersion)
     .showSuggestionAfterError(false)
+    .option(
+      '--data-dir <folder>',
+      'folder for models, logs, dumps, settings and indexes that no config places; every command knows it [LOREKEEP_STATE]',
+    )
+    .hook('preAction', () => useDataFolder(program.opts<{ dataDir?: string }>().dataDir))
     .exitOverride()
     // Errors arrive as CommanderError and are printed in one place.
     .configureOutput({ outputError: () => {} })
@@ -49,6 +60,7 @@ async function createProgram(args: readonly string[]): Promise<Command> {
   for (const add of [
     addInit,
     addIndex,
+    addIndexes,
     addBuild,
     addCheck,
     addSearch,
@@ -57,7 +69,10 @@ async function createProgram(args: readonly string[]): Promise<Command> {
     addAsk,
     addChat,
     addMcp,
+    addOpen,
     addRun,
+    addTranscribe,
+    addListen,
     addDoctor,
     addModels,
     addTelemetry,
@@ -65,6 +80,16 @@ async function createProgram(args: readonly string[]): Promise<Command> {
     add(program);
   nameFlagsInErrors(program);
   return program;
+}
+
+/** Has this process, and those that it starts, keep their files in the folder of `--data-dir`. @throws UsageError */
+function useDataFolder(folder: string | undefined): void {
+  if (folder === undefined) return;
+  const expected = (found: string) => new UsageError(`--data-dir: a folder is expected, not ${found}`);
+  if (folder === '') throw expected('an empty text');
+  if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() === false)
+    throw expected(`the file ${folder}`);
+  process.env.LOREKEEP_STATE = resolve(folder);
 }
 
 /** Command lines of earlier builds, and the ones that do the same now. */
@@ -83,13 +108,27 @@ function refuseFormerCommand(args: readonly string[]): void {
 }
 
 /** Finds a misspelt command: without a command the server starts, so it would look like an extra argument of `serve`. */
-function refuseUnknownCommand(program: Command, [first, second]: readonly string[]): void {
-  const name = first === 'help' ? second : first;
-  if (name === undefined || name.startsWith('-')) return;
-  const known = [...program.commands.map((command) => command.name()), 'help'];
-  if (known.includes(name)) return;
-  const nearest = didYouMean(nearestName(name, known));
-  throw new UsageError(`unknown command ${JSON.stringify(name)}${nearest || '; lorekeep --help lists them'}`);
+function refuseUnknownCommand(program: Command, args: readonly string[]): void {
+  const words = args[0] === 'help' ? args.slice(1) : args;
+  let command = program;
+  for (const [index, name] of words.entries()) {
+    if (name.startsWith('-') || name === 'help' || command.commands.length === 0) return;
+    const next = command.commands.find((each) => each.name() === name);
+    if (next === undefined) throw unknownCommand(command, words.slice(0, index), name);
+    command = next;
+  }
+}
+
+/** `before`: the names of the command above, as they were given. */
+function unknownCommand(above: Command, before: readonly string[], name: string): UsageError {
+  const full = (last: string) => [...before, last].join(' ');
+  const known = [...above.commands.map((command) => command.name()), 'help'];
+  const nearest = nearestName(name, known);
+  const hint =
+    nearest === undefined
+      ? `; ${['lorekeep', ...before].join(' ')} --help lists them`
+      : didYouMean(full(nearest));
+  return new UsageError(`unknown command ${JSON.stringify(full(name))}${hint}`);
 }
 
 /** Whether `--json` was given, even on a command line that could not be parsed. Arguments after `--` are not flags. */

@@ -1,14 +1,18 @@
 import { randomBytes } from 'node:crypto';
 import { distanceKernels } from '../../lib/internal.js';
+import { dataFolder } from '../base/files/data-folder.js';
 import { homeFolder, isProduction, packageVersion } from '../base/files/home.js';
 import { switchOffAbsent } from '../config/edition.js';
 import { configPath, type FlagValues } from '../config/flags.js';
 import { loadConfig } from '../config/load.js';
 import type { ServerConfig } from '../config/schema.js';
 import { unknownKernels, unknownVariables } from '../config/variables.js';
+import type { OpenPage } from '../doors/page/entry.js';
 import { ConsoleSink } from '../log/console-sink.js';
 import type { Log } from '../log/log.js';
 import { openLog } from '../log/open.js';
+import { QuietStart } from '../log/quiet-start.js';
+import { StartWarnings } from '../log/start-warnings.js';
 import { startCrashDumps } from '../operations/crash/crash-dumps.js';
 import { dumpFolder } from '../operations/crash/dump-folder.js';
 import type { LogTail } from '../operations/monitor/log-tail.js';
@@ -18,11 +22,12 @@ import { absentConfigNote } from './absent-config.js';
 import { exitStatus } from './exit-status.js';
 import { boundYoungSpace, collectWithoutHelpers } from './garbage-collection.js';
 import { logOtherSignals } from './other-signals.js';
-import { printJsonLine, warn } from './output.js';
+import { print, printJsonLine, warn } from './output.js';
 import { npxPid, watchParent } from './parent-process.js';
 import { onReloadSignal } from './reload-signal.js';
 import { withConfigHere } from './server-config.js';
 import { exitAfter, onStopSignal } from './stop-signal.js';
+import { printable } from './terminal/printable.js';
 
 /** Longest wait for work under way after the parent's end, in ms. */
 const orphanDrainMs = 1000;
@@ -43,8 +48,12 @@ export async function serve(flags: FlagValues, parentPid?: number): Promise<void
   const loaded = await loadServerConfig(flags);
   const { config, file } = loaded;
   const logTail = config.monitor.enabled ? await openLogTail(config) : undefined;
-  const terminal = new ConsoleSink(parentPid === undefined ? 'stdout' : 'stderr');
-  const { log, fileLog, file: logFile } = openLog(config, logTail === undefined ? [] : [logTail], terminal);
+  const output = new ConsoleSink(parentPid === undefined ? 'stdout' : 'stderr');
+  const isForPeople = parentPid === undefined && process.stdout.isTTY && config.log_level === 'info';
+  const terminal = isForPeople ? new QuietStart(output) : output;
+  const startWarnings = new StartWarnings();
+  const sinks = logTail === undefined ? [startWarnings] : [startWarnings, logTail];
+  const { log, fileLog, file: logFile } = openLog(config, sinks, terminal);
   useLog(log);
   logDefects(log);
   startCrashDumps(config, log);
@@ -65,7 +74,13 @@ export async function serve(flags: FlagValues, parentPid?: number): Promise<void
     exitAfter(starting.then((server) => server.stop(orphanDrainMs)));
   };
   const server = await starting;
-  if (parentPid !== undefined) printReady(server, config, accessToken);
+  const warnings = startWarnings.end();
+  if (parentPid !== undefined) printReady(server, config, warnings, accessToken);
+  else if (server.page !== undefined) await showPage(server.page, log);
+  if (terminal instanceof QuietStart) {
+    print(startLine(server, config, logFile));
+    terminal.started();
+  }
   useServer({ server, flags, file, log });
   await watchSteps(log);
 
@@ -90,8 +105,40 @@ export async function serve(flags: FlagValues, parentPid?: number): Promise<void
 
   function onIdle(): void {
     log.info({ seconds: config.idle_shutdown_timeout }, 'stopping: no session for this long');
-    exitAfter(server.stop());
+    // A slow start may still be under way.
+    exitAfter(starting.then((server) => server.stop()));
   }
+}
+
+/** What people need of a start: the addresses, and the folders of the knowledge and of the log. */
+function startLine(server: LorekeepServer, config: ServerConfig, logFile: string | undefined): string {
+  const { bind } = config.http;
+  const addresses = [
+    ...(server.httpPort === undefined
+      ? []
+      : [`${server.page ? 'page' : 'HTTP'} http://${bind}:${server.httpPort}/`]),
+    ...(server.monitorPort === undefined
+      ? []
+      : [`monitor http://${config.monitor.bind}:${server.monitorPort}/`]),
+    ...(server.metricsPort === undefined
+      ? []
+      : [`metrics http://${config.metrics.bind}:${server.metricsPort}/`]),
+    `knowledge in ${config.storage_root || homeFolder}`,
+    ...(logFile === undefined ? [] : [`log ${logFile}`]),
+  ];
+  return printable(
+    `lorekeep ${packageVersion} listens on port ${server.port}; ${addresses.join('; ')}; Ctrl-C ends it`,
+  );
+}
+
+/** Opens the page in the browser if people start the server, and logs how to open it. */
+async function showPage(page: OpenPage, log: Log): Promise<void> {
+  const { PageOpener } = await import('./open/page-opener.js');
+  const opener = new PageOpener(page, {
+    opens: process.stdout.isTTY === true,
+    tell: (text) => log.info(`page: ${text}`),
+  });
+  await opener.open();
 }
 
 /** Begins the watch for work that takes too long, if the environment asks for it. */
@@ -109,23 +156,28 @@ async function watchSteps(log: Log): Promise<void> {
 /** Loads the config, with the warnings about it and about variables. @throws StartupError */
 async function loadServerConfig(flags: FlagValues) {
   const loaded = await loadConfig(flags, withConfigHere(flags, process.env));
-  const { config, file, place, withoutEffect } = loaded;
+  const { config, file, place } = loaded;
   const absent = switchOffAbsent(config);
   if (configPath(flags, process.env) !== undefined && file === undefined)
     warn(await absentConfigNote(place, config));
   const warnings = [...loaded.warnings, ...absent, ...unknownVariables(process.env)];
-  if (withoutEffect !== undefined) warnings.push(withoutEffect);
   return { ...loaded, warnings };
 }
 
 /** One JSON line for the program that started the server. `token` is absent if the config names a file with one. */
-function printReady({ port }: LorekeepServer, { access_token_file }: ServerConfig, token?: string): void {
+function printReady(
+  { port }: LorekeepServer,
+  { access_token_file }: ServerConfig,
+  warnings: readonly string[],
+  token?: string,
+): void {
   printJsonLine({
     port,
     ...(token === undefined ? { access_token_file } : { token }),
     pid: process.pid,
     version: packageVersion,
     protocol: protocolVersion,
+    ...(warnings.length > 0 && { warnings }),
   });
 }
 
@@ -156,5 +208,6 @@ function writtenFolders(config: ServerConfig): object {
     models: models_download_dir,
     storages: storage_root || homeFolder,
     dumps: crash_dump.enabled ? dumpFolder(config) : 'none',
+    indexes: dataFolder(),
   };
 }

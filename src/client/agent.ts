@@ -1,7 +1,8 @@
+import { ServerError } from '../protocol/errors.js';
 import type { Channel, TurnEvent } from './channel.js';
 import { ended } from './ended.js';
 import { rememberingTypes } from './frames.gen.js';
-import type { ServerFrames, SessionFields } from './frames.js';
+import type { ReplyTo, ServerFrames, SessionFields } from './frames.js';
 import type { CallOptions } from './link.js';
 import { RememberedTurns } from './remembered-turns.js';
 import { streamTurn } from './turn-stream.js';
@@ -15,7 +16,25 @@ export interface TurnOptions extends CallOptions {
   hits?: boolean | undefined;
   /** Report the prompts of `generate` nodes instead of generating. */
   dryRun?: boolean | undefined;
+  /** Versions of the storages: a time, or a version or time by the storage's name. Default: the newest. */
+  asOf?: SessionFields<'TurnRequest'>['asOf'];
+  /**
+   * Answers an action `forget`: true forgets all its records, ids forget these, false none; `{ ids, histories: true }` also removes
+   * the turns that quote them. Without it turn() forgets nothing, and
+   * the loop over stream() answers the event TurnForget with confirmForget(). If it throws, nothing is forgotten and the turn
+   * rejects with the error.
+   */
+  onForget?: ((proposal: ForgetProposal) => ForgetAnswer | Promise<ForgetAnswer>) | undefined;
 }
+
+/** Records that an action `forget` of an agent would remove from its memory. */
+export type ForgetProposal = ServerFrames['TurnForget'];
+
+/** Whether all records are forgotten, or the ids of those that are; or these, and whether turns that quote them are removed. */
+export type ForgetAnswer =
+  | boolean
+  | readonly string[]
+  | { readonly ids?: readonly string[] | undefined; readonly histories?: boolean | undefined };
 
 /** The session of an agent: calls with the connection and the session's id on it. */
 export interface AgentSession {
@@ -25,6 +44,35 @@ export interface AgentSession {
   ): Promise<T>;
 }
 
+export type OpenedMemory = NonNullable<ServerFrames['CreateAgentResponse']['memories']>[number];
+
+/** Returns the request that opens the memories again which it has made. */
+function withSecrets(
+  fields: SessionFields<'CreateAgentRequest'>,
+  memories: readonly OpenedMemory[],
+): SessionFields<'CreateAgentRequest'> {
+  const secrets = new Map(
+    memories.flatMap(({ node, secret }) => (secret === undefined ? [] : [[node, secret]])),
+  );
+  if (secrets.size === 0) return fields;
+  const nodes = fields.graph.nodes.map((node) => {
+    const secret = secrets.get(node.id);
+    return secret === undefined ? node : { ...node, params: { ...node.params, secret } };
+  });
+  return { ...fields, graph: { ...fields.graph, nodes } as typeof fields.graph };
+}
+
+function confirmation(answer: ForgetAnswer): { confirm: boolean; ids?: string[]; histories?: boolean } {
+  if (typeof answer === 'boolean') return { confirm: answer };
+  const isList = (given: ForgetAnswer): given is readonly string[] => Array.isArray(given);
+  const { ids, histories } = isList(answer) ? { ids: answer, histories: undefined } : answer;
+  return {
+    confirm: ids === undefined || ids.length > 0,
+    ...(ids !== undefined && { ids: [...ids] }),
+    ...(histories !== undefined && { histories }),
+  };
+}
+
 /** An agent of a session. Its turns run one after the other. */
 export class ClientAgent implements AsyncDisposable, Disposable {
   readonly #session: AgentSession;
@@ -32,18 +80,21 @@ export class ClientAgent implements AsyncDisposable, Disposable {
   readonly #forget: () => void;
   /** Kept for an agent with history whose lost connection is replaced. */
   readonly #turns: RememberedTurns | undefined;
+  /** The memories of its `remember` nodes. Keep their secrets: they open the memories later. */
+  readonly memories: readonly OpenedMemory[];
   #id: string;
 
   /** @internal Use ClientSession.createAgent(). */
   constructor(
     session: AgentSession,
-    id: string,
+    { agentId, memories = [] }: ReplyTo<'CreateAgentRequest'>,
     fields: SessionFields<'CreateAgentRequest'>,
     { forget, restores }: { forget: () => void; restores: boolean },
   ) {
     this.#session = session;
-    this.#id = id;
-    this.#fields = fields;
+    this.#id = agentId;
+    this.memories = memories;
+    this.#fields = withSecrets(fields, memories);
     this.#forget = forget;
     const remembers = fields.graph.nodes.some(({ type }) => rememberingTypes.includes(type));
     this.#turns = restores && remembers ? new RememberedTurns(fields.history) : undefined;
@@ -59,7 +110,7 @@ export class ClientAgent implements AsyncDisposable, Disposable {
    * the turn and rejects with the signal's reason.
    */
   turn(text: string, options: TurnOptions = {}): Promise<ServerFrames['TurnComplete']> {
-    return this.#turn(text, options);
+    return this.#turn(text, { onForget: () => false, ...options });
   }
 
   /**
@@ -71,6 +122,18 @@ export class ClientAgent implements AsyncDisposable, Disposable {
     options: TurnOptions = {},
   ): AsyncGenerator<TurnEvent | ServerFrames['TurnComplete'], void, undefined> {
     return streamTurn(options.signal, (signal, onEvent) => this.#turn(text, { ...options, signal }, onEvent));
+  }
+
+  /** Answers the event TurnForget of a turn that is streamed. */
+  async confirmForget(
+    { forgetId }: Pick<ForgetProposal, 'forgetId'>,
+    answer: ForgetAnswer,
+    { signal }: CallOptions = {},
+  ): Promise<void> {
+    const fields = confirmation(answer);
+    await this.#session.use(signal, (channel, sessionId) =>
+      channel.request('ConfirmForgetRequest', { sessionId, forgetId, ...fields }, signal),
+    );
   }
 
   /** Returns the turns that the agent remembers, for the `history` of another agent. */
@@ -107,15 +170,33 @@ export class ClientAgent implements AsyncDisposable, Disposable {
 
   async #turn(
     text: string,
-    { variables = {}, actionResult, hits, dryRun, signal }: TurnOptions,
-    onEvent?: (event: TurnEvent) => void,
+    { variables = {}, actionResult, hits, dryRun, asOf, onForget, signal }: TurnOptions,
+    onEvent: (event: TurnEvent) => void = () => {},
   ): Promise<ServerFrames['TurnComplete']> {
+    let failure: { error: unknown } | undefined;
+    const answer = async (proposal: ForgetProposal) => {
+      try {
+        await this.confirmForget(proposal, (await onForget?.(proposal)) ?? false);
+      } catch (error) {
+        // It may have expired, or the turn may have been cancelled, meanwhile.
+        if (error instanceof ServerError) return;
+        failure ??= { error };
+        await this.confirmForget(proposal, false).catch(() => {});
+      }
+    };
     const complete = await this.#session.use(signal, (channel, sessionId) =>
       channel.turn(
-        { sessionId, agentId: this.#id, text, variables, actionResult, hits, dryRun },
-        { onEvent, signal },
+        { sessionId, agentId: this.#id, text, variables, actionResult, hits, dryRun, asOf },
+        {
+          onEvent: (event) => {
+            onEvent(event);
+            if (event.type === 'TurnForget' && onForget !== undefined) void answer(event);
+          },
+          signal,
+        },
       ),
     );
+    if (failure !== undefined) throw failure.error;
     if (dryRun !== true) this.#turns?.add(text, complete, actionResult);
     return complete;
   }

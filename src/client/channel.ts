@@ -1,20 +1,16 @@
-import type { Duplex } from 'node:stream';
 import { onAbort } from '../../lib/basics.js';
 import type { ServerFrame } from '../agents/wire/frames.js';
-import { FrameDecoder } from '../protocol/decoder.js';
-import { encodeFrame } from '../protocol/encoder.js';
+import { type AudioFrame, audioPayloadOf } from '../protocol/audio-frame.js';
 import { ServerError } from '../protocol/errors.js';
 import type { RequestType } from '../protocol/frames.js';
 import type { ReplyTo, RequestFields, ServerFrames } from './frames.js';
 import { fromWire, toWire } from './names.js';
+import type { Transport } from './transport.js';
 
 /** The error of every pending call once the connection is lost. */
 export class ConnectionLostError extends Error {
   override readonly name = 'ConnectionLostError';
 }
-
-/** Upper bound of `max_frame_mb`; a server with a lower limit reports it. */
-const maxFrameBytes = 1024 ** 3;
 
 interface Waiting {
   /** Called when the reply is read, before any later frame. */
@@ -26,19 +22,40 @@ interface Waiting {
 export type PullProgress = ServerFrames['PullProgress'];
 
 interface RunningTurn extends Waiting {
-  onText(frame: ServerFrames['TurnText']): void;
+  onEvent(frame: ServerFrames['TurnText' | 'TurnForget']): void;
 }
 
 /** An event of a turn before its end. */
-export type TurnEvent = ServerFrames['TurnStarted' | 'TurnText'];
+export type TurnEvent = ServerFrames['TurnStarted' | 'TurnText' | 'TurnForget'];
 
-/** Sends requests and receives replies and events over one stream, such as a socket. Replies may arrive in any order. */
+/** An event of a stream of audio, or of a turn that was spoken on it. */
+export type SpeechEvent = ServerFrames[
+  | 'SpeechStarted'
+  | 'SpeechEnded'
+  | 'SpeechText'
+  | 'SpeechClosed'
+  | 'TurnStarted'
+  | 'TurnText'
+  | 'TurnForget'
+  | 'TurnComplete'];
+
+/** Hears a stream of audio. */
+export interface SpeechListener {
+  event(event: SpeechEvent): void;
+  /** More bytes may be sent. */
+  credit(bytes: number): void;
+  lost(error: ConnectionLostError): void;
+}
+
+/** Sends requests and receives replies and events over one transport. Replies may arrive in any order. */
 export class Channel {
-  readonly #socket: Duplex;
-  readonly #decoder = new FrameDecoder(maxFrameBytes);
+  readonly #transport: Transport;
   readonly #replies = new Map<number, Waiting>();
   readonly #turns = new Map<string, RunningTurn>();
   readonly #pulls = new Map<number, (progress: PullProgress) => void>();
+  readonly #speech = new Map<number, SpeechListener>();
+  /** Who hears the turns that were spoken. */
+  readonly #spoken = new Map<string, SpeechListener>();
   #greeting: Waiting | undefined;
   #nextId = 1;
   #lost: ConnectionLostError | undefined;
@@ -47,16 +64,17 @@ export class Channel {
   /** Resolves when the connection is gone for any reason. */
   readonly closed: Promise<void>;
 
-  constructor(socket: Duplex) {
-    this.#socket = socket;
+  constructor(transport: Transport) {
+    this.#transport = transport;
     this.hello = new Promise((resolve, reject) => {
       this.#greeting = { resolve: (frame) => resolve(frame as ServerFrames['Hello']), reject };
     });
     this.hello.catch(() => {});
-    this.closed = new Promise((resolve) => socket.once('close', () => resolve()));
-    socket.on('data', (chunk: Buffer) => this.#read(chunk));
-    socket.on('error', (error) => this.#lose(`the connection failed: ${error.message}`, error));
-    socket.on('close', () => this.#lose('the connection was closed'));
+    this.closed = transport.closed;
+    transport.listen({
+      frame: (json) => this.#receive(JSON.parse(json) as ServerFrame),
+      lost: (message, cause) => this.#lose(message, cause),
+    });
   }
 
   /** @throws ServerError, ConnectionLostError, the signal's reason (the server still handles the request) */
@@ -90,7 +108,7 @@ export class Channel {
           this.request('CancelTurnRequest', { sessionId, turnId }).catch(() => {});
         };
         stopListening = onAbort(signal, cancel);
-        this.#turns.set(turnId, { resolve: resolve as Waiting['resolve'], reject, onText: onEvent });
+        this.#turns.set(turnId, { resolve: resolve as Waiting['resolve'], reject, onEvent });
         onEvent(frame as ServerFrames['TurnStarted']);
         if (signal?.aborted) cancel();
       };
@@ -135,6 +153,32 @@ export class Channel {
     }
   }
 
+  /** Opens a stream of audio; `listener` hears it from its first event on. @throws as request() */
+  openSpeech(
+    fields: RequestFields['OpenSpeechRequest'],
+    listener: SpeechListener,
+    signal?: AbortSignal | undefined,
+  ): Promise<ServerFrames['OpenSpeechResponse']> {
+    return abortable(signal, (resolve, reject) => {
+      const opened: Waiting['resolve'] = (frame) => {
+        const opening = frame as ServerFrames['OpenSpeechResponse'];
+        const { sessionId } = fields;
+        const { stream } = opening;
+        // Nobody waits for a stream whose opening was aborted.
+        if (signal?.aborted) this.request('CloseSpeechRequest', { sessionId, stream }).catch(() => {});
+        else this.#speech.set(stream, listener);
+        resolve(opening);
+      };
+      this.#send('OpenSpeechRequest', fields, { resolve: opened, reject });
+    });
+  }
+
+  /** Sends audio of a stream, within its credit. @throws ConnectionLostError */
+  sendAudio(frame: AudioFrame): void {
+    if (this.#lost !== undefined) throw this.#lost;
+    this.#transport.sendBinary(audioPayloadOf(frame));
+  }
+
   /** Why the connection was lost; undefined while it is open. */
   get lost(): ConnectionLostError | undefined {
     return this.#lost;
@@ -142,27 +186,19 @@ export class Channel {
 
   /** Closes the connection, and with it every session. */
   async close(): Promise<void> {
-    endSoon(this.#socket);
+    this.#transport.end();
     await this.closed;
   }
 
   #send<Type extends RequestType>(type: Type, fields: RequestFields[Type], waiting: Waiting): void {
     if (this.#lost !== undefined) throw this.#lost;
     const id = this.#nextId++;
-    const bytes = encodeFrame({ type, id, ...toWire(type, fields) }, maxFrameBytes);
     this.#replies.set(id, waiting);
-    this.#socket.write(bytes);
-  }
-
-  #read(chunk: Buffer): void {
     try {
-      this.#decoder.push(chunk);
-      for (let frame = this.#decoder.next(); frame !== undefined; frame = this.#decoder.next()) {
-        this.#receive(JSON.parse(frame.payload.toString('utf8')) as ServerFrame);
-      }
+      this.#transport.send({ type, id, ...toWire(type, fields) });
     } catch (error) {
-      this.#lose('the server sent something that is not a frame', error);
-      this.#socket.destroy();
+      this.#replies.delete(id);
+      throw error;
     }
   }
 
@@ -170,10 +206,27 @@ export class Channel {
     const frame = fromWire(received) as ServerFrames[keyof ServerFrames];
     if (frame.type === 'Error') this.#fail(frame);
     else if (frame.type === 'Hello') this.#greeting?.resolve(frame);
-    else if (frame.type === 'TurnText') this.#turns.get(frame.turnId)?.onText(frame);
-    else if (frame.type === 'TurnComplete') settle(this.#turns, frame.turnId)?.resolve(frame);
+    else if (frame.type === 'TurnText' || frame.type === 'TurnForget') {
+      this.#turns.get(frame.turnId)?.onEvent(frame);
+      this.#spoken.get(frame.turnId)?.event(frame);
+    } else if (frame.type === 'TurnComplete') {
+      settle(this.#turns, frame.turnId)?.resolve(frame);
+      this.#spoken.get(frame.turnId)?.event(frame);
+      this.#spoken.delete(frame.turnId);
+    } else if ('stream' in frame && !('creditBytes' in frame)) this.#hear(frame as SpeechFrame);
     else if (frame.type === 'PullProgress') this.#pulls.get(frame.requestId as number)?.(frame);
     else if ('replyTo' in frame) settle(this.#replies, frame.replyTo as number)?.resolve(frame);
+  }
+
+  #hear(frame: SpeechFrame): void {
+    const listener = this.#speech.get(frame.stream as number);
+    if (frame.type === 'SpeechCredit') {
+      listener?.credit(frame.bytes);
+      return;
+    }
+    if (frame.type === 'TurnStarted' && listener !== undefined) this.#spoken.set(frame.turnId, listener);
+    if (frame.type === 'SpeechClosed') this.#speech.delete(frame.stream);
+    listener?.event(frame);
   }
 
   #fail({ replyTo, code, name, message, details }: ServerFrames['Error']): void {
@@ -181,7 +234,7 @@ export class Channel {
     if (replyTo === null) {
       // The error names no request, so all pending ones fail.
       this.#lose(`${name}: ${message}`, error);
-      endSoon(this.#socket);
+      this.#transport.end();
     } else settle(this.#replies, replyTo as number)?.reject(error);
   }
 
@@ -193,13 +246,20 @@ export class Channel {
     }
     this.#replies.clear();
     this.#turns.clear();
+    for (const listener of new Set([...this.#speech.values(), ...this.#spoken.values()]))
+      listener.lost(this.#lost);
+    this.#speech.clear();
+    this.#spoken.clear();
   }
 }
 
-/** Closes a stream once pending output is written. */
-function endSoon(stream: Duplex): void {
-  stream.end(() => stream.destroy());
-}
+type SpeechFrame = ServerFrames[
+  | 'SpeechCredit'
+  | 'SpeechStarted'
+  | 'SpeechEnded'
+  | 'SpeechText'
+  | 'SpeechClosed'
+  | 'TurnStarted'];
 
 function settle<Key>(waiting: Map<Key, Waiting>, key: Key): Waiting | undefined {
   const found = waiting.get(key);

@@ -60,7 +60,8 @@ export class Client implements AsyncDisposable, Disposable {
    */
   static async over(stream: Duplex, { signal }: CallOptions = {}): Promise<Client> {
     const place = 'the stream';
-    const { channel, hello } = await greeted(stream, place, signal);
+    const { StreamTransport } = await import('./stream-transport.js');
+    const { channel, hello } = await greeted(new StreamTransport(stream), place, signal);
     const options = { policy: undefined, onState: () => {} };
     return new Client(new Link({ host: place, port: 0 }, channel, options), hello, undefined);
   }

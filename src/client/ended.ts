@@ -1,8 +1,8 @@
 import { ServerError } from '../protocol/errors.js';
 import { ConnectionLostError } from './channel.js';
 
-/** Errors that say that something is gone: SessionNotFound, SessionEnded, AgentNotFound. */
-const goneCodes: ReadonlySet<number> = new Set([2001, 2002, 4007]);
+/** Errors that say that something is gone: SessionNotFound, SessionEnded, AgentNotFound, SpeechStreamNotFound. */
+const goneCodes: ReadonlySet<number> = new Set([2001, 2002, 4007, 7001]);
 
 /** Waits for something to be destroyed; that it is gone already, with its session or connection, is no error. */
 export async function ended(destroying: Promise<void>): Promise<void> {

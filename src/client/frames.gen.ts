@@ -102,6 +102,13 @@ export interface RetrievalPlan {
       /** Weight of the lexical leg. */
       lexical: number;
     } | undefined;
+    /** Of a search with feedback that found something relevant. */
+    feedback?: {
+      /** Weight of the best hits' embeddings; the query's own has 1. */
+      weight: number;
+      /** Number of hits that the search would not have without feedback. */
+      added: number;
+    } | undefined;
   } | undefined;
   /** How the hits were reranked. */
   rerank?: {
@@ -217,8 +224,19 @@ export interface SearchFields {
     /** Depth of each leg, never less than `top_k`. Default: max(50, 4 `top_k`). 1 to 10000. */
     candidates?: number | undefined;
   } | undefined;
+  /**
+   * Weight of the embeddings of the best two hits: the query moves towards them, and the candidates are
+   * ranked again. 0: no feedback (docs/concepts/search.md). Default: the knowledge base's, else 0. 0 to
+   * 2.
+   */
+  feedback?: number | undefined;
   /** Minimum relevance of the hits; the others are dropped. Default: the knowledge base's. 0 to 1. */
   minScore?: number | undefined;
+  /**
+   * Minimum relevance of the best hit: if it has less, nothing relevant was found, and there are no hits.
+   * Default: the knowledge base's. 0 to 1.
+   */
+  minBest?: number | undefined;
   /**
    * How the lexical leg reads the text: docs/concepts/lexical-search.md. Refused in dense mode. Default:
    * the knowledge base's.
@@ -252,6 +270,22 @@ export interface SearchFields {
    * Field whose value the records around a hit share with it. Default: `path` if there is such a field.
    */
   contextField?: string | undefined;
+  /** Newer records score higher: docs/concepts/search.md. `{}` takes its defaults. */
+  recency?: {
+    /** Field with the time of a record: an int field with a format. Default: time. */
+    field?: string | undefined;
+    /** Seconds in which the recency of a record halves. Default: 604800. 1 to 10000000000. */
+    halfLifeS?: number | undefined;
+    /** Share of the score that depends on it. Default: 0.2. 0 to 1. */
+    weight?: number | undefined;
+  } | undefined;
+  /** More important records score higher: docs/concepts/search.md. `{}` takes its defaults. */
+  importance?: {
+    /** Field with the importance of a record, 0 to 1. Default: importance. */
+    field?: string | undefined;
+    /** Share of the score that depends on it. Default: 0.2. 0 to 1. */
+    weight?: number | undefined;
+  } | undefined;
   /**
    * If the files of a knowledge base have changed since it was loaded: `wait` for the new ones, or
    * `serve` the loaded ones and mark the results. Default: `"wait"`.
@@ -319,6 +353,10 @@ export interface History {
     } | undefined;
     /** Result of the action of the turn before: any JSON value. */
     actionResult?: unknown | undefined;
+    /**
+     * The turn was cancelled, or the user did not hear all of the reply: it is what was said until then.
+     */
+    interrupted?: boolean | undefined;
   })[];
 }
 
@@ -451,6 +489,11 @@ export interface GenerateParams {
    * `true`.
    */
   drafts?: boolean | undefined;
+  /**
+   * TurnText has the log-probability of each token of the reply, and those of this many likeliest tokens
+   * in its place. Default: none. 0 to 20.
+   */
+  logprobs?: number | undefined;
   /** Constrains the reply to this JSON Schema. */
   jsonSchema?: Record<string, unknown> | undefined;
   /** Constrains the reply to this GBNF grammar. */
@@ -481,6 +524,11 @@ export interface GenerateParams {
     /** JSON Schema of its arguments. Default: an empty object. */
     parameters?: Record<string, unknown> | undefined;
   })[] | undefined;
+  /**
+   * Id of a `remember` node of the graph. A reply may end with its actions `remember` and `forget`, which
+   * the server carries out.
+   */
+  memory?: string | undefined;
   /**
    * If no record is relevant: generate anyway, reply with `fallback`, or fail with 4015. Default:
    * `"answer"`.
@@ -516,6 +564,73 @@ export interface RegexGuardrailParams {
   onMatch?: string | undefined;
 }
 
+/** Params of a node of the type `remember`. */
+export interface RememberParams {
+  /**
+   * Name of the storage in the session, which the node makes. `retrieve` nodes and requests use it as any
+   * other.
+   */
+  storage: string;
+  /** Catalog name of the embedding model. */
+  embeddingModel: string;
+  /**
+   * `session`: ends with the session. `agent` and `name` last; their secret opens them again. `name`
+   * needs `name`, too. Default: `"session"`.
+   */
+  scope?: 'session' | 'agent' | 'name' | undefined;
+  /** With scope `name`: the name of the memory. It opens nothing without the secret. */
+  name?: string | undefined;
+  /**
+   * Opens a memory that lasts: from the CreateAgentResponse that made it. Default: makes a new memory.
+   */
+  secret?: string | undefined;
+  /**
+   * `said`: the message, and the replies of nodes before this one. `decided`: the action that a reply
+   * asked for. `observed`: the result of the action of the turn before. Default: `["said"]`.
+   */
+  kinds?: readonly ('said' | 'decided' | 'observed')[] | undefined;
+  /** Whose words are remembered as `said`. Default: `["user","agent"]`. */
+  speakers?: readonly ('user' | 'agent')[] | undefined;
+  /**
+   * Whether what is said is also remembered if it ends with a question mark. A question would be the
+   * nearest record of its repetition. Default: `false`.
+   */
+  questions?: boolean | undefined;
+  /**
+   * Mustache template of the text to remember, for each statement: its `text`, `kind` and `speaker`, and
+   * the names of `query`. Blank: the statement is not remembered. Default: `"{{text}}"`.
+   */
+  template?: string | undefined;
+  /** Mustache template with the same names. Blank: the statement is not remembered. */
+  condition?: string | undefined;
+  /** Mustache template of the name of who sends the message. Default: `user`. */
+  speaker?: string | undefined;
+  /**
+   * Mustache template of what a statement is about. A later statement about the same subject succeeds the
+   * earlier ones.
+   */
+  subject?: string | undefined;
+  /**
+   * Earlier statements about the subject: `keep` gives them the time of their end, `until`. `replace`
+   * removes them. Default: `"keep"`.
+   */
+  onConflict?: 'keep' | 'replace' | undefined;
+  /**
+   * Importance of what is remembered, for the option `importance` of searches. 0 to 1. Default: `0.5`.
+   */
+  importance?: number | undefined;
+  /**
+   * Least cosine of two statements that are merged. 1: only statements with the same normalised text are.
+   * 0.8 to 1. Default: `0.97`.
+   */
+  mergeSimilarity?: number | undefined;
+  /**
+   * Milliseconds that an action `forget` waits for the confirmation of the client. 1000 to 600000.
+   * Default: `60000`.
+   */
+  confirmMs?: number | undefined;
+}
+
 /** Params of a node of the type `rerank`. */
 export interface RerankParams {
   /** Catalog name of the reranker. Default: the first one of the catalog whose file is present. */
@@ -534,12 +649,17 @@ export interface RetrieveParams extends SearchFields {
   embeddedStringStorage: string;
   /** Mustache template of the text to search for. Default: the user's message. */
   query?: string | undefined;
+  /**
+   * A version of the storage, or the time of one: searches what it had then. The turn's `as_of` comes
+   * first. Default: the newest at each turn.
+   */
+  asOf?: number | string | undefined;
   /** Whether TurnComplete has the hits of this node. Default: `false`. */
   emit?: boolean | undefined;
 }
 
 /** A node with the params of its type, in camelCase or in the protocol's spelling. */
-export type GraphNode = { id: string; type: 'canned_response'; params?: CannedResponseParams } | { id: string; type: 'generate'; params?: GenerateParams } | { id: string; type: 'quote'; params?: QuoteParams } | { id: string; type: 'regex_guardrail'; params?: RegexGuardrailParams } | { id: string; type: 'rerank'; params?: RerankParams } | { id: string; type: 'retrieve'; params: RetrieveParams } | NodeInput;
+export type GraphNode = { id: string; type: 'canned_response'; params?: CannedResponseParams } | { id: string; type: 'generate'; params?: GenerateParams } | { id: string; type: 'quote'; params?: QuoteParams } | { id: string; type: 'regex_guardrail'; params?: RegexGuardrailParams } | { id: string; type: 'remember'; params: RememberParams } | { id: string; type: 'rerank'; params?: RerankParams } | { id: string; type: 'retrieve'; params: RetrieveParams } | NodeInput;
 
 /** An agent's graph. */
 export interface Graph {
@@ -696,6 +816,11 @@ export interface ForgetEmbeddedStringStorageFields {
   name: string;
   /** Ids of the records. */
   ids: readonly string[];
+  /**
+   * Also removes the turns of the client's own agents that quote a text that is forgotten. Default:
+   * `false`.
+   */
+  histories?: boolean | undefined;
 }
 
 /** Fields of a SearchEmbeddedStringStorageRequest. */
@@ -756,12 +881,135 @@ export interface TurnFields {
   hits?: boolean | undefined;
   /** `generate` nodes build their prompts and report them, but generate nothing. Default: `false`. */
   dryRun?: boolean | undefined;
+  /**
+   * Answers from what the storages had then: a time, or `{"name": version or time}` as in
+   * `diagnostics.versions`. The turn remembers nothing. Default: the newest.
+   */
+  asOf?: string | Record<string, number | string> | undefined;
 }
 
 /** Fields of a CancelTurnRequest. */
 export interface CancelTurnFields {
   /** Id of the turn. */
   turnId: string;
+}
+
+/** Fields of a ConfirmForgetRequest. */
+export interface ConfirmForgetFields {
+  /** Of the TurnForget. */
+  forgetId: string;
+  /** Whether records are forgotten. */
+  confirm: boolean;
+  /** Which of the records of the TurnForget are forgotten. Default: all. */
+  ids?: readonly string[] | undefined;
+  /**
+   * Also removes the turns of the client's own agents that quote a text that is forgotten. Default:
+   * `false`.
+   */
+  histories?: boolean | undefined;
+}
+
+/** Fields of a OpenSpeechRequest. */
+export interface OpenSpeechFields {
+  /**
+   * Samples in audio frames, little-endian: integers of 16 bits, or floats of 32 bits in [-1, 1].
+   * Default: `"s16"`.
+   */
+  format?: 's16' | 'f32' | undefined;
+  /** Samples per second and channel. 8000 to 48000. Default: `16000`. */
+  rate?: number | undefined;
+  /** Interleaved channels, whose mean is heard. 1 to 8. Default: `1`. */
+  channels?: number | undefined;
+  /** Catalog name of the recogniser. Default: the first `stt` model of the catalog. */
+  model?: string | undefined;
+  /** Catalog name of the model that finds speech. Default: `default_vad_model` of the server's config. */
+  vadModel?: string | undefined;
+  /** When speech begins and ends. Default: `{}`. */
+  vad?: {
+    /** Probability from which a window of 32 ms is speech. Default: 0.5. Above 0 to 1. */
+    threshold?: number | undefined;
+    /** Probability below which a window of speech is silence. Default: `threshold` - 0.15. 0 to 1. */
+    endThreshold?: number | undefined;
+    /** Shorter speech is no segment. Default: 250. 0 to 10000. */
+    minSpeechMs?: number | undefined;
+    /** Shorter pauses end no segment. Default: 400. 0 to 10000. */
+    minSilenceMs?: number | undefined;
+    /**
+     * Audio before and after a segment that belongs to it for the recogniser. Default: 160. 0 to 2000.
+     */
+    paddingMs?: number | undefined;
+    /**
+     * A longer segment is cut at its longest pause, or where speech is least probable. Default: 30,000.
+     * 1000 to 60000.
+     */
+    maxSegmentMs?: number | undefined;
+  } | undefined;
+  /** ISO 639-1, such as `de`. Default: detected in each segment. */
+  language?: string | undefined;
+  /** Translates into English. Default: `false`. */
+  translate?: boolean | undefined;
+  /** Names and spellings to expect. Default: `""`. */
+  prompt?: string | undefined;
+  /**
+   * Names to expect, the most important first, at most 1,000. As many as fit come before `prompt`.
+   * Default: `[]`.
+   */
+  terms?: readonly string[] | undefined;
+  /** Beams of the search: more are slower, sometimes better. 1 to 8. Default: `1`. */
+  beams?: number | undefined;
+  /** SpeechText has times and probabilities of words. Default: `false`. */
+  words?: boolean | undefined;
+  /**
+   * SpeechText also while somebody speaks: in each pause and about every second, with `final: false`.
+   * Default: `false`.
+   */
+  partial?: boolean | undefined;
+  /**
+   * Order in which streams of one client are recognised, the best class first: `background` for files.
+   * Default: `"interactive_visible"`.
+   */
+  class?: 'interactive_visible' | 'interactive_buffered' | 'background' | undefined;
+  /** The agent to which final text goes as turns. Default: none; text only. */
+  agentId?: string | undefined;
+  /** With `agent_id`: a pause ends a turn, or EndUtteranceRequest does. Default: `"hands_free"`. */
+  turns?: 'hands_free' | 'push_to_talk' | undefined;
+  /**
+   * With `hands_free`: `sentence` waits for more speech while the text is an unfinished sentence.
+   * Default: `"silence"`.
+   */
+  endOfTurn?: 'silence' | 'sentence' | undefined;
+  /** Longest wait for more speech with `end_of_turn: sentence`. 0 to 30000. Default: `2000`. */
+  sentenceWaitMs?: number | undefined;
+  /** With `agent_id`: speech cancels the agent's turns that have not ended. Default: `true`. */
+  bargeIn?: boolean | undefined;
+  /** Values for templates and filters of the turns. Default: `{}`. */
+  variables?: Record<string, unknown> | undefined;
+}
+
+/** Fields of a EndUtteranceRequest. */
+export interface EndUtteranceFields {
+  /** Number of the stream, unique on the connection. 1 to 4294967295. */
+  stream: number;
+}
+
+/** Fields of a FinishSpeechRequest. */
+export interface FinishSpeechFields {
+  /** Number of the stream, unique on the connection. 1 to 4294967295. */
+  stream: number;
+}
+
+/** Fields of a CloseSpeechRequest. */
+export interface CloseSpeechFields {
+  /** Number of the stream, unique on the connection. 1 to 4294967295. */
+  stream: number;
+}
+
+/** Fields of a ReplyHeardRequest. */
+export interface ReplyHeardFields {
+  /** Id of the turn. */
+  turnId: string;
+  /** Number of characters (UTF-16 units) of the reply that the user has heard. From 0. */
+  characters: number;
 }
 
 /** Fields of a ListModelsRequest. */
@@ -825,6 +1073,12 @@ export interface RequestFieldsByType {
   DestroyAgentRequest: DestroyAgentFields;
   TurnRequest: TurnFields;
   CancelTurnRequest: CancelTurnFields;
+  ConfirmForgetRequest: ConfirmForgetFields;
+  OpenSpeechRequest: OpenSpeechFields;
+  EndUtteranceRequest: EndUtteranceFields;
+  FinishSpeechRequest: FinishSpeechFields;
+  CloseSpeechRequest: CloseSpeechFields;
+  ReplyHeardRequest: ReplyHeardFields;
   ListModelsRequest: ListModelsFields;
   PullModelRequest: PullModelFields;
   CancelPullRequest: CancelPullFields;
@@ -835,7 +1089,7 @@ export interface RequestFieldsByType {
 }
 
 /** Requests that name a session. */
-export type SessionRequest = 'DestroySessionRequest' | 'CreateEmbeddedStringStorageRequest' | 'DestroyEmbeddedStringStorageRequest' | 'UpdateEmbeddedStringStorageRequest' | 'GetEmbeddedStringStorageRequest' | 'ListEmbeddedStringStorageRequest' | 'ForgetEmbeddedStringStorageRequest' | 'SearchEmbeddedStringStorageRequest' | 'CreateAgentRequest' | 'ExportAgentRequest' | 'DestroyAgentRequest' | 'TurnRequest' | 'CancelTurnRequest' | 'ListModelsRequest' | 'PullModelRequest' | 'CancelPullRequest';
+export type SessionRequest = 'DestroySessionRequest' | 'CreateEmbeddedStringStorageRequest' | 'DestroyEmbeddedStringStorageRequest' | 'UpdateEmbeddedStringStorageRequest' | 'GetEmbeddedStringStorageRequest' | 'ListEmbeddedStringStorageRequest' | 'ForgetEmbeddedStringStorageRequest' | 'SearchEmbeddedStringStorageRequest' | 'CreateAgentRequest' | 'ExportAgentRequest' | 'DestroyAgentRequest' | 'TurnRequest' | 'CancelTurnRequest' | 'ConfirmForgetRequest' | 'OpenSpeechRequest' | 'EndUtteranceRequest' | 'FinishSpeechRequest' | 'CloseSpeechRequest' | 'ReplyHeardRequest' | 'ListModelsRequest' | 'PullModelRequest' | 'CancelPullRequest';
 
 /** The frame Hello. */
 export interface HelloFrame {
@@ -937,6 +1191,20 @@ export interface ForgetEmbeddedStringStorageResponseFrame {
   forgotten: number;
   /** Number of records. */
   recordCount: number;
+  /**
+   * Histories of the client's own agents that quote a text that was forgotten, or a sentence of it with
+   * at least 20 characters.
+   */
+  histories: ({
+    /** Session of the agent. */
+    sessionId: string;
+    /** The agent. */
+    agentId: string;
+    /** Numbers of the turns, from 1. */
+    turns: number[];
+    /** Whether these turns were removed from the history. */
+    removed: boolean;
+  })[];
 }
 
 /** The frame SearchEmbeddedStringStorageResponse. */
@@ -968,6 +1236,19 @@ export interface CreateAgentResponseFrame {
   replyTo: number | string;
   /** Id of the agent. */
   agentId: string;
+  /** The memories of its `remember` nodes; absent if there are none. */
+  memories?: ({
+    /** Id of the `remember` node. */
+    node: string;
+    /** Name of the storage in the session. */
+    storage: string;
+    /** Scope of the memory. */
+    scope: 'session' | 'agent' | 'name';
+    /** Whether this request made the memory. */
+    created: boolean;
+    /** Opens the memory later, for `secret` of the node. Sent once, to whoever made the memory. */
+    secret?: string | undefined;
+  })[] | undefined;
 }
 
 /** The frame ExportAgentResponse. */
@@ -988,7 +1269,7 @@ export interface ListModelsResponseFrame {
   models: ({
     /** Catalog name. */
     name: string;
-    /** `vad` and `stt` are listed and not used by this version. */
+    /** `vad` finds speech, `stt` recognises it. */
     type: 'embedding' | 'llm' | 'vad' | 'stt' | 'reranker';
     /** SPDX identifier of the licence of the weights. */
     license?: string | undefined;
@@ -1115,6 +1396,10 @@ export interface TurnStartedFrame {
   replyTo: number | string;
   /** Id of the turn. */
   turnId: string;
+  /** The stream that the turn was spoken on; `reply_to` is its OpenSpeechRequest. 1 to 4294967295. */
+  stream?: number | undefined;
+  /** What was said; only with `stream`. */
+  text?: string | undefined;
 }
 
 /** The frame TurnText. */
@@ -1126,8 +1411,51 @@ export interface TurnTextFrame {
   node: string;
   /** Pieces of the kind `reply` add up to the reply; `thinking` is not part of it. */
   kind: 'reply' | 'thinking';
-  /** The next piece. */
+  /** The next piece. May be empty in a frame with `logprobs`. */
   text: string;
+  /**
+   * With the param `logprobs`: tokens of the reply as they were generated. Text of the last ones may be
+   * in later pieces, or removed, as an action is.
+   */
+  logprobs?: ({
+    /** Its text. A part of a character becomes U+FFFD. */
+    token: string;
+    /** Its UTF-8. Empty for a control token. */
+    bytes: number[];
+    /** Natural logarithm of its probability, at least -9999. */
+    logprob: number;
+    /** The most likely tokens in its place, the likeliest first. It may be one of them. */
+    topLogprobs: ({
+      /** Its text. A part of a character becomes U+FFFD. */
+      token: string;
+      /** Its UTF-8. Empty for a control token. */
+      bytes: number[];
+      /** Natural logarithm of its probability, at least -9999. */
+      logprob: number;
+    })[];
+  })[] | undefined;
+}
+
+/** The frame TurnForget. */
+export interface TurnForgetFrame {
+  type: 'TurnForget';
+  /** Id of the turn. */
+  turnId: string;
+  /** For the ConfirmForgetRequest. */
+  forgetId: string;
+  /** Id of the `remember` node whose memory it is. */
+  node: string;
+  /** Name of the storage. */
+  storage: string;
+  /** The records that would be forgotten. */
+  records: ({
+    /** The record's id. */
+    id: string;
+    /** Its text. */
+    text: string;
+  })[];
+  /** Milliseconds until nothing is forgotten without an answer. */
+  expiresInMs: number;
 }
 
 /** The frame TurnComplete. */
@@ -1173,6 +1501,47 @@ export interface TurnCompleteFrame {
     /** Id of the node. */
     node: string;
   } | undefined;
+  /** What the turn remembered and forgot, in order; absent if nothing. */
+  memory?: ({
+    /** Id of the `remember` node. */
+    node: string;
+    /** Name of the storage. */
+    storage: string;
+    /** Version of the storage afterwards. */
+    version: number;
+    /** What was remembered. */
+    remembered: ({
+      /** The record's id. */
+      id: string;
+      /** Its text. */
+      text: string;
+      /** `merged`: the memory had the same statement, which has a later time now. */
+      change: 'added' | 'merged';
+      /** Ids of earlier statements about the subject that it replaced or succeeded. */
+      replaced?: string[] | undefined;
+    })[];
+    /** Ids of the records that were forgotten. */
+    forgotten: string[];
+    /**
+     * Histories of the client's own agents that quote a text that was forgotten, or a sentence of it with
+     * at least 20 characters.
+     */
+    histories?: ({
+      /** Session of the agent. */
+      sessionId: string;
+      /** The agent. */
+      agentId: string;
+      /** Numbers of the turns, from 1. */
+      turns: number[];
+      /** Whether these turns were removed from the history. */
+      removed: boolean;
+    })[] | undefined;
+    /**
+     * How an action `forget` ended. `nothing`: no record was found. `unattended`: the door of the client
+     * has no way to confirm.
+     */
+    forget?: 'confirmed' | 'declined' | 'expired' | 'nothing' | 'unattended' | undefined;
+  })[] | undefined;
   /** The prompts of a turn with `dry_run`. */
   dryRun?: ({
     /** Id of the `generate` node. */
@@ -1261,6 +1630,12 @@ export interface TurnCompleteFrame {
       bestScore?: number | undefined;
       /** regex_guardrail: number of patterns that matched. */
       matches?: number | undefined;
+      /** remember: number of statements remembered. */
+      remembered?: number | undefined;
+      /** remember: number of these that the memory had already. */
+      merged?: number | undefined;
+      /** remember: version of the storage afterwards. */
+      memoryVersion?: number | undefined;
       /**
        * rerank: whether the records were sorted. False: the deadline passed, and the order so far is
        * used.
@@ -1289,6 +1664,17 @@ export interface TurnCompleteFrame {
     })[];
     /** Ids of the skipped nodes, in order. */
     skipped: string[];
+    /** Version of each storage that was searched, by its name in the graph: for `as_of`. */
+    versions: Record<string, number>;
+    /** Of a turn that was spoken: the times before it. */
+    speech?: {
+      /** From the end of speech to the end of the pause that ended it. */
+      silenceMs: number;
+      /** From there to the final text. */
+      recognitionMs: number;
+      /** From there to TurnStarted: waiting for the end of a sentence. */
+      waitMs: number;
+    } | undefined;
     /** Only with `include_interaction_in_diagnostics`. */
     interaction?: (HumanMessageComponent | Knowledge | CharacterReplyComponent | CitationComponent | GuardrailMatchComponent)[] | undefined;
   } | undefined;
@@ -1405,6 +1791,114 @@ export interface TurnCompleteFrame {
   } | undefined;
 }
 
+/** The frame OpenSpeechResponse. */
+export interface OpenSpeechResponseFrame {
+  type: 'OpenSpeechResponse';
+  /** Id of the request. */
+  replyTo: number | string;
+  /** Number of the stream, unique on the connection. 1 to 4294967295. */
+  stream: number;
+  /** Bytes of samples that may be sent before the first SpeechCredit. */
+  creditBytes: number;
+  /** Catalog name of the recogniser. */
+  model: string;
+  /** Catalog name of the model that finds speech. */
+  vadModel: string;
+}
+
+/** The frame SpeechCredit. */
+export interface SpeechCreditFrame {
+  type: 'SpeechCredit';
+  /** Number of the stream, unique on the connection. 1 to 4294967295. */
+  stream: number;
+  /** Bytes of samples that may be sent besides those granted before. */
+  bytes: number;
+}
+
+/** The frame SpeechStarted. */
+export interface SpeechStartedFrame {
+  type: 'SpeechStarted';
+  /** Number of the stream, unique on the connection. 1 to 4294967295. */
+  stream: number;
+  /** Number of the segment in its stream, from 1. */
+  segment: number;
+  /** Where speech begins, in ms since the beginning of the stream. */
+  beginMs: number;
+  /** Mean probability of speech so far. */
+  probability: number;
+}
+
+/** The frame SpeechEnded. */
+export interface SpeechEndedFrame {
+  type: 'SpeechEnded';
+  /** Number of the stream, unique on the connection. 1 to 4294967295. */
+  stream: number;
+  /** Number of the segment in its stream, from 1. */
+  segment: number;
+  /** Where speech begins, in ms since the beginning of the stream. */
+  beginMs: number;
+  /** Where it ends, likewise. */
+  endMs: number;
+  /** Mean probability of speech. */
+  probability: number;
+  /** The segment reached `max_segment_ms`: speech goes on in the next one. */
+  cut: boolean;
+}
+
+/** The frame SpeechText. */
+export interface SpeechTextFrame {
+  type: 'SpeechText';
+  /** Number of the stream, unique on the connection. 1 to 4294967295. */
+  stream: number;
+  /** Number of the segment in its stream, from 1. */
+  segment: number;
+  /** `false`: the text so far, which the next SpeechText of the segment replaces. */
+  final: boolean;
+  /** What was said; empty if it was no speech. */
+  text: string;
+  /** Where speech begins, in ms since the beginning of the stream. */
+  beginMs: number;
+  /** End of the audio that was recognised. */
+  endMs: number;
+  /** ISO 639-1; empty without text. */
+  language: string;
+  /** Geometric mean over the tokens, 0 to 1. */
+  probability: number;
+  /** With `words` of the OpenSpeechRequest. */
+  words?: ({
+    /** The word, with its punctuation. */
+    text: string;
+    /** Its begin, in ms since the beginning of the stream. */
+    beginMs: number;
+    /** Its end. */
+    endMs: number;
+    /** 0 to 1. */
+    probability: number;
+  })[] | undefined;
+}
+
+/** The frame SpeechClosed. */
+export interface SpeechClosedFrame {
+  type: 'SpeechClosed';
+  /** Number of the stream, unique on the connection. 1 to 4294967295. */
+  stream: number;
+  /** By FinishSpeechRequest, by CloseSpeechRequest, or for an `error`. */
+  reason: 'finished' | 'closed' | 'failed';
+  /** Milliseconds of audio that were heard. */
+  heardMs: number;
+  /** Why it failed. */
+  error?: {
+    /** Error code: docs/reference/errors.md. */
+    code: number;
+    /** The code's name. */
+    name: string;
+    /** Names the field and the fix. */
+    message: string;
+    /** The same facts for programs. */
+    details: Record<string, unknown>;
+  } | undefined;
+}
+
 /** The frame Error. */
 export interface ErrorFrame {
   type: 'Error';
@@ -1440,6 +1934,13 @@ export interface ServerFrames {
   Pong: PongFrame;
   TurnStarted: TurnStartedFrame;
   TurnText: TurnTextFrame;
+  TurnForget: TurnForgetFrame;
   TurnComplete: TurnCompleteFrame;
+  OpenSpeechResponse: OpenSpeechResponseFrame;
+  SpeechCredit: SpeechCreditFrame;
+  SpeechStarted: SpeechStartedFrame;
+  SpeechEnded: SpeechEndedFrame;
+  SpeechText: SpeechTextFrame;
+  SpeechClosed: SpeechClosedFrame;
   Error: ErrorFrame;
 }

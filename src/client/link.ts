@@ -1,11 +1,10 @@
-import type { Duplex } from 'node:stream';
-import { setTimeout as delay } from 'node:timers/promises';
 import { onAbort } from '../../lib/basics.js';
-import { protocolVersion, serverSchemas } from '../protocol/frames.js';
+import { protocolVersion } from '../protocol/version.js';
 import { abortable, Channel, ConnectionLostError } from './channel.js';
 import type { ServerFrames } from './frames.js';
+import { openTransport } from './open-transport.js';
 import { delayOf, type ReconnectPolicy } from './reconnect.js';
-import { type Address, openTransport, shownAddress } from './transport.js';
+import { type Address, shownAddress, type Transport } from './transport.js';
 
 /** Options of every call. */
 export interface CallOptions {
@@ -39,27 +38,27 @@ export interface Greeted {
  */
 export async function openChannel(address: Address, signal?: AbortSignal): Promise<Greeted> {
   signal?.throwIfAborted();
-  const stream = await openTransport(address);
-  if (signal?.aborted) stream.destroy();
+  const transport = await openTransport(address);
+  if (signal?.aborted) transport.destroy();
   signal?.throwIfAborted();
-  return greeted(stream, shownAddress(address), signal);
+  return greeted(transport, shownAddress(address), signal);
 }
 
-/** The same over an open stream. `place` names it in errors. */
-export async function greeted(stream: Duplex, place: string, signal?: AbortSignal): Promise<Greeted> {
-  const stopListening = onAbort(signal, () => void stream.destroy());
+/** The same over an open transport. `place` names it in errors. */
+export async function greeted(transport: Transport, place: string, signal?: AbortSignal): Promise<Greeted> {
+  const stopListening = onAbort(signal, () => void transport.destroy());
   try {
-    const channel = new Channel(stream);
-    const hello = serverSchemas.Hello.safeParse(await channel.hello);
-    if (hello.success) return { channel, hello: hello.data };
+    const channel = new Channel(transport);
+    const hello = await channel.hello;
+    if (hello.protocol === protocolVersion && hello.server === 'lorekeep') return { channel, hello };
   } catch (error) {
-    stream.destroy();
+    transport.destroy();
     signal?.throwIfAborted();
     throw error;
   } finally {
     stopListening();
   }
-  stream.destroy();
+  transport.destroy();
   throw new ConnectionLostError(`${place} does not speak protocol ${protocolVersion} of lorekeep`);
 }
 
@@ -154,7 +153,7 @@ export class Link {
     let cause: unknown;
     for (let attempt = 0; attempt < policy.attempts; attempt++) {
       try {
-        await delay(delayOf(policy, attempt), undefined, { signal });
+        await delay(delayOf(policy, attempt), signal);
         return await this.#restored(signal);
       } catch (error) {
         if (signal.aborted) throw new ConnectionLostError('the connection was closed', { cause: error });
@@ -184,4 +183,22 @@ export class Link {
     this.#state = state;
     queueMicrotask(() => this.#options.onState(state, error));
   }
+}
+
+/** Resolves after a time. Rejects when the signal is aborted. */
+function delay(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const stopListening = onAbort(signal, () => {
+      clearTimeout(timer);
+      reject(signal.reason);
+    });
+    const timer = setTimeout(() => {
+      stopListening();
+      resolve();
+    }, ms);
+    if (signal.aborted) {
+      clearTimeout(timer);
+      reject(signal.reason);
+    }
+  });
 }

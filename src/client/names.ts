@@ -1,6 +1,7 @@
 import type { z } from 'zod';
-import { requestSchemas, serverSchemas } from '../agents/wire/frames.js';
+import type { serverSchemas } from '../agents/wire/frames.js';
 import type { RequestType } from '../protocol/frames.js';
+import { requestShape, type Shape, serverShape } from './shapes.js';
 
 /** A protocol name in camelCase: `top_k` becomes `topK`, `_type` stays. */
 type CamelName<Name extends string> = Name extends `${infer Head}_${infer Tail}`
@@ -29,13 +30,12 @@ type Spelling = 'camel' | 'wire';
 
 /** Converts a request's fields to protocol names; unknown names stay. @throws TypeError for a field in both spellings */
 export function toWire<Fields extends object>(type: RequestType, fields: Fields): object {
-  return converter(requestSchemas[type], 'wire')(fields) as object;
+  return converter(requestShape(type), 'wire')(fields) as object;
 }
 
 /** Converts a server frame to this client's names. */
 export function fromWire(frame: { type: string }): object {
-  const schema = (serverSchemas as Record<string, z.ZodType>)[frame.type];
-  return (schema === undefined ? frame : converter(schema, 'camel')(frame)) as object;
+  return converter(serverShape(frame.type), 'camel')(frame) as object;
 }
 
 /** Converts fields of a server frame back to protocol names. */
@@ -43,38 +43,33 @@ export function replyToWire<Type extends keyof typeof serverSchemas>(
   type: Type,
   fields: object,
 ): z.output<(typeof serverSchemas)[Type]> {
-  return converter(serverSchemas[type], 'wire')(fields) as z.output<(typeof serverSchemas)[Type]>;
+  return converter(serverShape(type), 'wire')(fields) as z.output<(typeof serverSchemas)[Type]>;
 }
 
 const unchanged: Convert = (value) => value;
 
-const converters = {
-  camel: new WeakMap<z.core.$ZodType, Convert>(),
-  wire: new WeakMap<z.core.$ZodType, Convert>(),
-};
+const converters = { camel: new WeakMap<object, Convert>(), wire: new WeakMap<object, Convert>() };
 
-/** Returns a function that renames the schema's fields. Free-form values (metadata, variables, filters) are unchanged. */
-function converter(schema: z.core.$ZodType, spelling: Spelling): Convert {
+/** Returns a function that renames the shape's fields. Free-form values (metadata, variables, filters) are unchanged. */
+function converter(shape: Shape, spelling: Spelling): Convert {
+  if (shape === null) return unchanged;
   const known = converters[spelling];
-  const made = known.get(schema) ?? makeConverter(schema, spelling);
-  known.set(schema, made);
+  const made = known.get(shape) ?? makeConverter(shape, spelling);
+  known.set(shape, made);
   return made;
 }
 
-function makeConverter(schema: z.core.$ZodType, spelling: Spelling): Convert {
-  const { def } = (schema as z.core.$ZodTypes)._zod;
-  if (def.type === 'object') return objectConverter(def.shape, spelling);
-  if (def.type === 'array') return arrayConverter(converter(def.element, spelling));
-  if (def.type === 'union') return unionConverter(def as z.core.$ZodDiscriminatedUnionDef, spelling);
-  if (def.type === 'pipe') return converter(def.out, spelling);
-  return 'innerType' in def ? converter(def.innerType as z.core.$ZodType, spelling) : unchanged;
+function makeConverter(shape: NonNullable<Shape>, spelling: Spelling): Convert {
+  if ('fields' in shape) return objectConverter(shape.fields, spelling);
+  if ('items' in shape) return arrayConverter(converter(shape.items, spelling));
+  return unionConverter(shape.by, shape.options, spelling);
 }
 
-function objectConverter(shape: z.core.$ZodShape, spelling: Spelling): Convert {
+function objectConverter(shapes: Readonly<Record<string, Shape>>, spelling: Spelling): Convert {
   const fields = new Map<string, { to: string; convert: Convert }>();
-  for (const [name, schema] of Object.entries(shape)) {
+  for (const [name, shape] of Object.entries(shapes)) {
     const camel = name.replace(/(?<=[a-z0-9])_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
-    const convert = converter(schema, spelling);
+    const convert = converter(shape, spelling);
     if (spelling === 'camel') fields.set(name, { to: camel, convert });
     else for (const spelt of [name, camel]) fields.set(spelt, { to: name, convert });
   }
@@ -95,20 +90,13 @@ function renamed(value: object, fields: ReadonlyMap<string, { to: string; conver
 const arrayConverter = (item: Convert): Convert =>
   item === unchanged ? unchanged : (value) => (Array.isArray(value) ? value.map(item) : value);
 
-/** Returns the converter for a union. Only discriminated unions determine a value's schema. */
-function unionConverter(
-  { options, discriminator }: z.core.$ZodDiscriminatedUnionDef,
-  spelling: Spelling,
-): Convert {
-  if (discriminator === undefined) return unchanged;
-  const byValue = new Map<unknown, Convert>();
-  for (const option of options) {
-    for (const value of option._zod.propValues?.[discriminator] ?? [])
-      byValue.set(value, converter(option, spelling));
-  }
+function unionConverter(by: string, options: Readonly<Record<string, Shape>>, spelling: Spelling): Convert {
+  const byValue = new Map(
+    Object.entries(options).map(([value, shape]) => [value, converter(shape, spelling)] as const),
+  );
   return (value) =>
     isObject(value)
-      ? (byValue.get((value as Record<string, unknown>)[discriminator]) ?? unchanged)(value)
+      ? (byValue.get(String((value as Record<string, unknown>)[by])) ?? unchanged)(value)
       : value;
 }
 

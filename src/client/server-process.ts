@@ -20,6 +20,7 @@ export interface ReadyLine {
   token?: string;
   version: string;
   protocol: number;
+  warnings?: string[];
 }
 
 /** Kept of the server's log, in characters. */

@@ -13,6 +13,7 @@ import type {
   SessionFields,
 } from './frames.js';
 import type { CallOptions, Link, Restorable } from './link.js';
+import { ClientSpeech } from './speech.js';
 
 /**
  * Errors about the server rather than the session, after which another attempt may succeed: ServerShuttingDown,
@@ -108,13 +109,32 @@ export class ClientSession implements Restorable, AgentSession, AsyncDisposable,
     fields: SessionFields<'CreateAgentRequest'>,
     { signal }: CallOptions = {},
   ): Promise<ClientAgent> {
-    const { agentId } = await this.request('CreateAgentRequest', fields, signal);
-    const agent = new ClientAgent(this, agentId, fields, {
+    const made = await this.request('CreateAgentRequest', fields, signal);
+    const agent = new ClientAgent(this, made, fields, {
       forget: () => this.#agents.delete(agent),
       restores: this.#link.restores,
     });
     if (this.#link.restores) this.#agents.add(agent);
     return agent;
+  }
+
+  /**
+   * Opens a stream of audio: the server finds speech in it and recognises it; with `agentId` the text becomes turns of the
+   * agent. Close it, or finish it.
+   */
+  openSpeech(
+    fields: SessionFields<'OpenSpeechRequest'> = {},
+    { signal }: CallOptions = {},
+  ): Promise<ClientSpeech> {
+    return this.use(signal, (channel, sessionId) => ClientSpeech.open(channel, sessionId, fields, signal));
+  }
+
+  /**
+   * Tells how many characters of a turn's reply the user has heard before interrupting it: the turn is cancelled if it runs, and the
+   * agent remembers no more of the reply.
+   */
+  async replyHeard(turnId: string, characters: number, { signal }: CallOptions = {}): Promise<void> {
+    await this.request('ReplyHeardRequest', { turnId, characters }, signal);
   }
 
   /** Returns the models of the server's catalog, their state, and the memory that they take. */

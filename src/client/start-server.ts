@@ -1,11 +1,15 @@
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { onAbort } from '../../lib/basics.js';
 import { type ReadyLine, type ServerExit, ServerProcess } from './server-process.js';
 
 export interface StartServerOptions {
   /** More flags of `lorekeep serve`, such as `['--idle-shutdown-timeout', '60']`. The port is free unless they name one. */
   args?: readonly string[] | undefined;
-  /** Path of the config file, as `--config`. Default: as for `lorekeep serve`. */
+  /** Path of the config file, as `--config`; it must exist. Default: as for `lorekeep serve`. */
   config?: string | undefined;
+  /** Folder for everything that the server writes where no config names a place, as `--data-dir`. */
+  dataDir?: string | undefined;
   /** Environment variables in addition to this process's; undefined removes one. */
   env?: NodeJS.ProcessEnv | undefined;
   /** Aborting stops a server that does not listen yet. A listening server needs close(). */
@@ -24,6 +28,8 @@ export interface StartedServer extends AsyncDisposable {
   readonly version: string;
   /** Version of the protocol. */
   readonly protocol: number;
+  /** What the server warned of while it started, such as a misspelt field of its config; at most 100. */
+  readonly warnings: readonly string[];
   /** Resolves when the process has ended, for any reason. Never rejects. */
   readonly exited: Promise<ServerExit>;
   /** Stops the server as SIGTERM does, and waits for its end. A second call waits for the same end. */
@@ -53,12 +59,18 @@ const longestTimeoutMs = 2 ** 31 - 1;
  * @throws ServerStartError; the signal's reason; TypeError or RangeError for an option. No process is left then.
  */
 export async function startServer(options: StartServerOptions = {}): Promise<StartedServer> {
-  const { args = [], config, env = {}, signal, timeoutMs = defaultTimeoutMs } = options;
+  const { args = [], config, dataDir, env = {}, signal, timeoutMs = defaultTimeoutMs } = options;
   checkNames(options);
-  check(config, timeoutMs);
+  check(options, timeoutMs);
   signal?.throwIfAborted();
-  const place = config === undefined ? [] : ['--config', config];
-  const server = new ServerProcess(['--port', '0', ...place, ...args], env);
+  // `lorekeep serve` would run with its defaults, without the access token or the storages that the caller meant.
+  if (config !== undefined && !existsSync(config))
+    throw new ServerStartError(`config: ${resolve(config)} does not exist`, '');
+  const places = [
+    ...(config === undefined ? [] : ['--config', config]),
+    ...(dataDir === undefined ? [] : ['--data-dir', dataDir]),
+  ];
+  const server = new ServerProcess(['--port', '0', ...places, ...args], env);
   try {
     const ready = await listening(server, timeoutMs, signal);
     return started(server, ready);
@@ -75,6 +87,7 @@ export async function startServer(options: StartServerOptions = {}): Promise<Sta
 const optionNames: Record<keyof StartServerOptions, true> = {
   args: true,
   config: true,
+  dataDir: true,
   env: true,
   signal: true,
   timeoutMs: true,
@@ -89,9 +102,11 @@ function checkNames(options: object): void {
 }
 
 /** A path given as an object, or a timer that would end at once, would be misread in silence. */
-function check(config: unknown, timeoutMs: number): void {
+function check({ config, dataDir }: StartServerOptions, timeoutMs: number): void {
   if (config !== undefined && typeof config !== 'string')
     throw new TypeError('startServer: config: the path of a config file is expected');
+  if (dataDir !== undefined && (typeof dataDir !== 'string' || dataDir === ''))
+    throw new TypeError('startServer: dataDir: the path of a folder is expected');
   if (!(timeoutMs > 0 && timeoutMs <= longestTimeoutMs))
     throw new RangeError(`startServer: timeoutMs: a number from 1 to ${longestTimeoutMs} is expected`);
 }
@@ -122,7 +137,8 @@ function ending({ code, signal }: ServerExit): string {
   return signal === null ? `it ended with status ${code}` : `${signal} ended it`;
 }
 
-function started(server: ServerProcess, { port, pid, token, version, protocol }: ReadyLine): StartedServer {
+function started(server: ServerProcess, ready: ReadyLine): StartedServer {
+  const { port, pid, token: accessToken, version, protocol, warnings = [] } = ready;
   const { ended: exited } = server;
   let closing: Promise<ServerExit> | undefined;
   const close = () => {
@@ -131,5 +147,6 @@ function started(server: ServerProcess, { port, pid, token, version, protocol }:
     return closing;
   };
   const dispose = async () => void (await close());
-  return { port, pid, accessToken: token, version, protocol, exited, close, [Symbol.asyncDispose]: dispose };
+  const facts = { port, pid, accessToken, version, protocol, warnings };
+  return { ...facts, exited, close, [Symbol.asyncDispose]: dispose };
 }

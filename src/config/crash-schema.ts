@@ -4,8 +4,8 @@ export const crashDumpSchema = object({
   enabled: boolean().default(true).describe('Write a minidump on a fatal crash.'),
   dir: text()
     .default('')
-    .describe('Folder of the dumps; empty: `logs_dir`, else the folder of the package.')
-    .register(fieldFacts, { path: true, flag: '--crash-dump-dir <path>' }),
+    .describe('Folder of the dumps; empty: `logs_dir`, else the data folder.')
+    .register(fieldFacts, { path: true, written: true, flag: '--crash-dump-dir <path>' }),
 }).prefault({});
 
 export const debugCommandsSchema = object({

@@ -5,16 +5,14 @@ import { shownValue } from '../base/schema/messages.js';
 export interface FieldFacts {
   /** A path. In a file, relative ones start at the file's folder; built-in defaults at the package's folder. */
   path?: true;
+  /** A path that the server writes to. A built-in default lies in the data folder, except in a checkout. */
+  written?: true;
   /** Like `path`, for each folder in a list. */
   folders?: true;
   /** Like `path`, for each value of a map: the value itself, or its `config`. */
   namedPaths?: true;
   /** The command-line flag that overrides the file, as `--help` shows it. */
   flag?: string;
-  /** The feature that the field belongs to, if this version lacks it: the field is checked but has no effect. */
-  later?: string;
-  /** With `later`: values that describe the behaviour of this version. */
-  holdsFor?: readonly unknown[];
   /** The default in the documentation, if it depends on the machine. */
   computedDefault?: string;
   /** Ignored, with a warning if set. */

@@ -16,7 +16,7 @@ const path = { path: true, extension: true } as const;
 export const httpSchema = object({
   enabled: boolean()
     .default(false)
-    .describe('Opens the HTTP doors: REST, the API of OpenAI, WebSocket. docs/guides/http.md.')
+    .describe('Opens the HTTP doors: REST, the API of OpenAI, MCP, WebSocket. docs/guides/http.md.')
     .register(fieldFacts, { flag: '--http', ...extension }),
   bind: nonEmptyText()
     .default('127.0.0.1')
@@ -26,6 +26,12 @@ export const httpSchema = object({
     .default(9103)
     .describe('HTTP port; 0: any free port.')
     .register(fieldFacts, { flag: '--http-port <n>', ...extension }),
+  page: boolean()
+    .default(false)
+    .describe(
+      'Opens the HTTP doors with a page for people at `/`: search, answers, documents. docs/guides/page.md.',
+    )
+    .register(fieldFacts, { flag: '--page', ...extension }),
   allow_remote: boolean()
     .default(false)
     .describe(
@@ -48,10 +54,16 @@ export const httpSchema = object({
     .default({})
     .describe('Agents that the doors show: name to the file of the graph. Clients use the name as `model`.')
     .register(fieldFacts, { namedPaths: true, ...extension }),
-  storages: map(object({ config: nonEmptyText() }))
+  storages: map(
+    object({
+      config: nonEmptyText(),
+      writable: boolean().default(false),
+      watch: boolean().default(false),
+    }),
+  )
     .default({})
     .describe(
-      'Knowledge bases that the doors show: name to `{"config": "kb.json"}`. No door shows another file.',
+      'Knowledge bases that the doors show: name to `{"config": "kb.json"}`. No door shows another file. With `"writable": true` and `storage_writes` `"files"`, keys with the right `write` may change it. With `"watch": true`, the server keeps an index that `lorekeep index` made current with its folder.',
     )
     .register(fieldFacts, { namedPaths: true, ...extension }),
   cors_origins: list(origin())

@@ -1,5 +1,6 @@
-import { dirname, join, resolve } from 'node:path';
-import { homeFolder } from '../base/files/home.js';
+import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path';
+import { stateFolder } from '../base/files/data-folder.js';
+import { homeFolder, isSealed } from '../base/files/home.js';
 import { valueAt } from '../base/schema/field-issue.js';
 import { sessionFolders } from './access.js';
 import { configFields, setValue } from './fields.js';
@@ -21,8 +22,6 @@ export interface LoadedConfig {
   sources: ReadonlyMap<string, string>;
   /** One sentence per probable mistake. */
   warnings: string[];
-  /** One sentence that names the set fields without effect in this version. */
-  withoutEffect?: string;
 }
 
 /** Default path of the config file. */
@@ -46,12 +45,13 @@ export async function loadConfig(
   });
   if (text === undefined) {
     const missing = `${path}: the config file does not exist: all fields have their defaults`;
-    return complete(configSchema.parse({}), {}, path, overrides, named === undefined ? [] : [missing]);
+    const given = { written: {}, overrides, warnings: named === undefined ? [] : [missing] };
+    return complete(configSchema.parse({}), path, given, environment);
   }
   const { config, written, problems } = parseConfig(path, text);
   if (config === undefined) throw refusal(problems.filter(({ severity }) => severity === 'error'));
   const warnings = problems.map(({ message }) => message);
-  return { ...complete(config, written, path, overrides, warnings), file: path };
+  return { ...complete(config, path, { written, overrides, warnings }, environment), file: path };
 }
 
 function refusal(errors: readonly { message: string }[]): StartupError {
@@ -61,12 +61,18 @@ function refusal(errors: readonly { message: string }[]): StartupError {
   return new StartupError(`${first?.message}${rest}`);
 }
 
+interface Given {
+  /** The fields of the file. */
+  written: object;
+  overrides: readonly Override[];
+  warnings: string[];
+}
+
 function complete(
   parsed: ServerConfig,
-  written: object,
   path: string,
-  overrides: readonly Override[],
-  warnings: string[],
+  { written, overrides, warnings }: Given,
+  environment: NodeJS.ProcessEnv,
 ): LoadedConfig {
   const config = structuredClone(parsed);
   for (const { keys, facts } of configFields) {
@@ -79,11 +85,31 @@ function complete(
     else if (facts.path && typeof value === 'string' && value !== '') setValue(config, keys, absolute(value));
   }
   for (const { field, value } of overrides) setValue(config, field.keys, value);
+  const sources = configSources(written, overrides);
+  moveWritten(config, sources, stateFolder(environment));
   applyLegacyQuantum(config, written);
   config.session_folders = sessionFolders(config);
-  const withoutEffect = describeWithoutEffect(written, overrides, config);
-  const sources = configSources(written, overrides);
-  return { config, sources, warnings, place: path, ...(withoutEffect && { withoutEffect }) };
+  return { config, sources, warnings, place: path };
+}
+
+/**
+ * Moves what the server writes from the package's folder to the data folder, at the path that it has below `data/`: built-in
+ * defaults, and in an installed package every path, such as one of the shipped config.
+ */
+function moveWritten(
+  config: ServerConfig,
+  sources: LoadedConfig['sources'],
+  state: string | undefined,
+): void {
+  if (state === undefined) return;
+  for (const { keys, path, facts } of configFields) {
+    const value = facts.written && valueAt(config, keys);
+    if (typeof value !== 'string' || value === '') continue;
+    if (sources.has(path) && !isSealed(value)) continue;
+    const below = relative(join(homeFolder, 'data'), value);
+    const isBelow = !below.startsWith('..') && !isAbsolute(below);
+    setValue(config, keys, join(state, isBelow ? below : basename(value)));
+  }
 }
 
 /** Returns a map with the path of each value made absolute. */
@@ -95,23 +121,4 @@ function withPaths(map: object, absolute: (path: string) => string): object {
       typeof value === 'string' ? absolute(value) : { ...value, config: absolute(value.config) },
     ]),
   );
-}
-
-function describeWithoutEffect(
-  written: object,
-  overrides: readonly Override[],
-  config: ServerConfig,
-): string | undefined {
-  const set = configFields.filter(({ keys, path, facts: { later, holdsFor } }) => {
-    const given = valueAt(written, keys) !== undefined || overrides.some(({ field }) => field.path === path);
-    return later !== undefined && given && !holdsFor?.includes(valueAt(config, keys));
-  });
-  if (set.length === 0) return undefined;
-  const byFeature = new Map<string, string[]>();
-  for (const { path, facts } of set) {
-    const feature = facts.later as string;
-    byFeature.set(feature, [...(byFeature.get(feature) ?? []), path]);
-  }
-  const parts = [...byFeature].map(([feature, paths]) => `${paths.join(', ')} (${feature})`);
-  return `set, but without effect in this version: ${parts.join('; ')}`;
 }

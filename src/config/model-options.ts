@@ -10,6 +10,11 @@ export function rerankerOptions(config: ServerConfig) {
   return { ...textOptions(config), idleMs: config.reranker_idle_timeout * 1000 };
 }
 
+/** Returns the options of SpeechModels from a config. */
+export function speechOptions({ engines, language_model_idle_timeout }: ServerConfig) {
+  return { threads: engines.llm_engine.n_threads_batch, idleMs: language_model_idle_timeout * 1000 };
+}
+
 function textOptions({ engines }: ServerConfig) {
   const { embedding, n_threads_batch } = engines.llm_engine;
   return { defaultContext: embedding.default_n_ctx, threads: n_threads_batch };

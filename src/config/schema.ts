@@ -20,6 +20,7 @@ import { monitorSchema } from './monitor-schema.js';
 import { telemetrySchema } from './telemetry-schema.js';
 
 const path = { path: true } as const;
+const writtenPath = { path: true, written: true } as const;
 
 /** The longest delay of a timer: 2^31 - 1 ms. */
 const longestTimerMs = 2_147_483_647;
@@ -68,7 +69,7 @@ export const configSchema = object({
   models_download_dir: nonEmptyText()
     .default('data/.models/')
     .describe('Folder of downloaded models and their list, downloads.json; created if absent.')
-    .register(fieldFacts, path),
+    .register(fieldFacts, writtenPath),
   embedding_model_idle_timeout: integer(0, longestTimerSeconds)
     .default(600)
     .describe('Seconds until an unused embedding model is unloaded; 0: never.')
@@ -107,7 +108,7 @@ export const configSchema = object({
   logs_dir: text()
     .default('data/logs')
     .describe('Folder of the log files; created if absent. Empty: console only.')
-    .register(fieldFacts, path),
+    .register(fieldFacts, writtenPath),
   log_mode: choice('production', 'dev')
     .default('production')
     .describe(
@@ -152,8 +153,18 @@ export const configSchema = object({
     .enum(['none', 'own', 'files'])
     .default('own')
     .describe(
-      'Storages that clients may change. `own`: inline storages of their session. `files`: also knowledge bases, inside the folders that `session_folders` allows, but not if that is `"any"`.',
+      'Storages that clients may change. `own`: inline storages of their session. `files`: also knowledge bases, inside the folders that `session_folders` allows, but not if that is `"any"`; at the doors those of `http.storages` with `writable`.',
     )
+    .register(fieldFacts, { extension: true }),
+  storage_writes_max_mb: integer(0, 1024 * 1024 * 1024)
+    .default(4096)
+    .describe(
+      'MiB by which changes of clients may let knowledge bases grow on disk, with their change logs and indexes, since the server started.',
+    )
+    .register(fieldFacts, { extension: true }),
+  storage_writes_client_max_mb: integer(0, 1024 * 1024 * 1024)
+    .default(1024)
+    .describe('MiB of these by which the knowledge bases may grow that one client has changed.')
     .register(fieldFacts, { extension: true }),
   storage_versions: integer(0, 100_000)
     .default(16)
@@ -162,6 +173,26 @@ export const configSchema = object({
   storage_versions_max_mb: integer(0, 1024 * 1024)
     .default(64)
     .describe('MiB that the older versions of one storage may take.')
+    .register(fieldFacts, { extension: true }),
+
+  storage_versions_max_hours: integer(0, 876_000)
+    .default(0)
+    .describe('Hours for which an older version is kept after the next one was made; 0: without a limit.')
+    .register(fieldFacts, { extension: true }),
+
+  memories_dir: nonEmptyText()
+    .default('data/memories')
+    .describe(
+      'Folder of the memories of agents that outlive their session; created when the first one is made. Requests cannot open its files.',
+    )
+    .register(fieldFacts, { ...writtenPath, extension: true }),
+  memories_max_mb: integer(0, 1024 * 1024 * 1024)
+    .default(1024)
+    .describe('MiB that these memories may take on disk, with their change logs and indexes.')
+    .register(fieldFacts, { extension: true }),
+  memories_client_max_mb: integer(0, 1024 * 1024 * 1024)
+    .default(64)
+    .describe('MiB of these that the memories which one client has opened may take on disk.')
     .register(fieldFacts, { extension: true }),
 
   include_interaction_in_diagnostics: boolean()
@@ -175,12 +206,13 @@ export const configSchema = object({
 
   default_vad_model: text()
     .default('Silero VAD')
-    .describe('Catalog name of the voice activity model.')
-    .register(fieldFacts, { later: 'speech' }),
+    .describe('Catalog name of the voice activity model, for streams of audio that name none.'),
   stt_debug_dump_dir: text()
     .default('')
-    .describe('Folder for one WAV file per speech segment; empty: none.')
-    .register(fieldFacts, { ...path, later: 'speech' }),
+    .describe(
+      'Folder for one WAV file per speech segment, for debugging; empty: none. At most 10,000 files and 1 GiB are written.',
+    )
+    .register(fieldFacts, writtenPath),
   idle_shutdown_timeout: integer(0, longestTimerSeconds)
     .default(0)
     .describe('The server exits after this many seconds without a session and without a download; 0: never.')

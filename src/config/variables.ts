@@ -25,7 +25,7 @@ export const otherVariables: Readonly<Record<string, string>> = {
     'Runtime of language models in place of the measured one: `llama.cpp` or `decoder` ([inference](../internals/inference.md#runtimes)).',
   LOREKEEP_SOFTWARE_GPU:
     '`1`: software rasterisers, such as llvmpipe, are used as GPUs ([devices](../guides/devices.md)).',
-  LOREKEEP_STATE: 'Folder of the indexes that `lorekeep index` makes ([indexing](../guides/indexing.md)).',
+  LOREKEEP_STATE: 'The [data folder](#the-data-folder), as `--data-dir`.',
   LOREKEEP_TELEMETRY: '`0`: no telemetry ([telemetry](../guides/diagnostics.md#telemetry)).',
   LOREKEEP_WATCHDOG:
     '`1`, or a file: `lorekeep serve` of the development edition logs work that takes too long, and adds it to the file ([diagnostics](../guides/diagnostics.md#work-that-takes-too-long)).',

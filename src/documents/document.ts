@@ -31,12 +31,14 @@ export interface Document {
   sections: Iterable<Section> | AsyncIterable<Section>;
   /** Parts that could not be read; complete when the sections have been read. */
   problems?: readonly string[];
+  /** The program that would be needed to read a part of it; known when the sections have been read. */
+  missing?: string | undefined;
 }
 
 /** A file that cannot be indexed. The message is the reason, without the file's name. */
 export class UnreadableDocument extends Error {
   override readonly name = 'UnreadableDocument';
-  /** The package that would be needed to read it. */
+  /** The package or program that would be needed to read it. */
   readonly missing: string | undefined;
 
   constructor(reason: string, options: ErrorOptions & { missing?: string } = {}) {

@@ -3,9 +3,13 @@ import { extname } from 'node:path';
 import { type Document, UnreadableDocument } from './document.js';
 import { decodeHtml, decodeText } from './files/encoding.js';
 import { openDocument, readBytes } from './files/read-file.js';
-import { type Format, formatOf } from './formats/formats.js';
+import { type Format, formatOf, isPicture } from './formats/formats.js';
+import type { ReadAttachment } from './formats/mail/attachments.js';
 import { PdfReader } from './formats/pdf.js';
-import { readText } from './formats/text.js';
+import { joinWords } from './formats/pdf-text.js';
+import { readPages, readText } from './formats/text.js';
+import type { Recognizer } from './ocr/scan.js';
+import { textOfScan } from './ocr/scan-text.js';
 import { rowSections, type TableMapping } from './tables/mapping.js';
 import { csvRows, jsonLines } from './tables/rows.js';
 
@@ -14,13 +18,23 @@ interface Reading {
   readonly path: string;
   readonly mapping: TableMapping;
   readonly pdf: PdfReader;
+  /** Reads scans; undefined: they are not read. */
+  readonly recognizer: Recognizer | undefined;
   readonly signal: AbortSignal | undefined;
+  /** How many mails hold this file. */
+  readonly depth: number;
 }
 
 /** Reads an open file. @throws UnreadableDocument, also while sections are read; the signal's reason */
 type Reader = (file: FileHandle, reading: Reading) => Document | Promise<Document>;
 
-const readers = {
+/** Reads the bytes of a file. @throws as Reader */
+type BytesReader = (bytes: Buffer, reading: Reading) => Document | Promise<Document>;
+
+/** Mails within mails are read to this depth. */
+const deepestMail = 3;
+
+const bytesReaders = {
   // Parsers are loaded with the first file that needs them.
   markdown: ofText(decodeText, async (text) =>
     (await import('./formats/markdown/markdown.js')).readMarkdown(text),
@@ -28,18 +42,29 @@ const readers = {
   html: ofText(decodeHtml, async (text) => (await import('./formats/html/html.js')).readHtml(text)),
   xhtml: ofText(decodeHtml, async (text) => (await import('./formats/html/html.js')).readXhtml(text)),
   text: ofText(decodeText, readText),
+  yaml: ofText(decodeText, async (text) => (await import('./formats/settings.js')).readYaml(text)),
+  settings: ofText(decodeText, async (text) => (await import('./formats/settings.js')).readSettings(text)),
   restructured: ofText(decodeText, async (text) =>
-    (await import('./formats/marked-text.js')).readRestructured(text),
+    (await import('./formats/marked/restructured.js')).readRestructured(text),
   ),
-  asciidoc: ofText(decodeText, async (text) => (await import('./formats/marked-text.js')).readAsciiDoc(text)),
-  org: ofText(decodeText, async (text) => (await import('./formats/marked-text.js')).readOrg(text)),
+  asciidoc: ofText(decodeText, async (text) =>
+    (await import('./formats/marked/asciidoc.js')).readAsciiDoc(text),
+  ),
+  org: ofText(decodeText, async (text) => (await import('./formats/marked/org.js')).readOrg(text)),
   json: ofText(decodeText, async (text) => (await import('./formats/json.js')).readJson(text)),
   notebook: ofText(decodeText, async (text) => (await import('./formats/notebook.js')).readNotebook(text)),
   xml: ofText(decodeHtml, async (text) => (await import('./formats/xml.js')).readXml(text)),
   code: ofText(decodeText, async (text, path) =>
     (await import('./formats/source-code.js')).readCode(text, extname(path).slice(1).toLowerCase()),
   ),
-  pdf: async (file, { pdf, signal }) => pdf.read(await readBytes(file), signal),
+  pdf: (bytes, { pdf, signal, recognizer }) => pdf.read(bytes, signal, recognizer),
+  image: ofBytes(async (bytes, { recognizer }) => {
+    if (recognizer === undefined) throw new UnreadableDocument('is a picture; --ocr reads its text');
+    const scanned = await recognizer.recognize({ kind: 'image', bytes });
+    const pages = joinWords(scanned.map(textOfScan));
+    if (pages.every((text) => text === '')) throw new UnreadableDocument('OCR finds no text');
+    return pages.length === 1 ? readText(pages[0] as string) : readPages(pages, undefined);
+  }),
   word: ofBytes(async (bytes) => (await import('./formats/office/word.js')).readWord(bytes)),
   spreadsheet: ofBytes(async (bytes) =>
     (await import('./formats/office/spreadsheet.js')).readSpreadsheet(bytes),
@@ -51,18 +76,52 @@ const readers = {
     (await import('./formats/office/open-document.js')).readOpenDocument(bytes),
   ),
   epub: ofBytes(async (bytes) => (await import('./formats/office/epub.js')).readEpub(bytes)),
+  rtf: ofBytes(async (bytes) => (await import('./formats/rtf.js')).readRtf(bytes)),
+  mail: ofBytes(async (bytes, reading) =>
+    (await import('./formats/mail/mail.js')).readMail(bytes, attachmentsOf(reading)),
+  ),
+} satisfies Partial<Record<Format, BytesReader>>;
+
+/** Readers of files of any length. */
+const streamReaders = {
+  mailbox: async (file, reading) =>
+    (await import('./formats/mail/mailbox.js')).readMailbox(file, attachmentsOf(reading)),
   'json-lines': ofRows(jsonLines),
   csv: ofRows((file) => csvRows(file)),
   tsv: ofRows((file) => csvRows(file, '\t')),
-} satisfies Record<Format, Reader>;
+} satisfies Record<Exclude<Format, keyof typeof bytesReaders>, Reader>;
+
+const bytesReaderOf = (format: Format): BytesReader | undefined =>
+  format in bytesReaders ? bytesReaders[format as keyof typeof bytesReaders] : undefined;
+
+/** The reader of a format. */
+function readerOf(format: Format): Reader {
+  const read = bytesReaderOf(format);
+  if (read === undefined) return streamReaders[format as keyof typeof streamReaders];
+  return async (file, reading) => read(await readBytes(file), reading);
+}
+
+/** Returns the reader of the files that come with a mail. Tables are read as text. */
+function attachmentsOf(reading: Reading): ReadAttachment {
+  return async (name, bytes) => {
+    const format = formatOf(name);
+    if (format === undefined || format === 'mailbox' || reading.depth >= deepestMail) return undefined;
+    if (isPicture(name) && reading.recognizer === undefined) return undefined;
+    const read = bytesReaderOf(format) ?? bytesReaders.text;
+    return await read(bytes, { ...reading, path: name, depth: reading.depth + 1 });
+  };
+}
 
 /** Reads files of every format. */
 export class DocumentReader implements AsyncDisposable {
   readonly #mapping: TableMapping;
   readonly #pdf = new PdfReader();
+  readonly #recognizer: Recognizer | undefined;
 
-  constructor(mapping: TableMapping = {}) {
+  /** `recognizer` reads scans. Without it, they are not read. */
+  constructor(mapping: TableMapping = {}, recognizer?: Recognizer) {
     this.#mapping = mapping;
+    this.#recognizer = recognizer;
   }
 
   /**
@@ -72,8 +131,16 @@ export class DocumentReader implements AsyncDisposable {
   async read<T>(path: string, use: (document: Document) => Promise<T>, signal?: AbortSignal): Promise<T> {
     const file = await openDocument(path);
     try {
-      const reader: Reader = readers[formatOf(path) ?? 'text'];
-      return await use(await reader(file, { path, mapping: this.#mapping, pdf: this.#pdf, signal }));
+      const reader = readerOf(formatOf(path) ?? 'text');
+      const reading = {
+        path,
+        mapping: this.#mapping,
+        pdf: this.#pdf,
+        recognizer: this.#recognizer,
+        signal,
+        depth: 0,
+      };
+      return await use(await reader(file, reading));
     } finally {
       await file.close();
     }
@@ -84,20 +151,19 @@ export class DocumentReader implements AsyncDisposable {
   }
 }
 
-function ofBytes(read: (bytes: Buffer) => Document | Promise<Document>): Reader {
-  return async (file) => {
-    const bytes = await readBytes(file);
+function ofBytes(read: BytesReader): BytesReader {
+  return (bytes, reading) => {
     if (bytes.length === 0) throw new UnreadableDocument('is empty');
-    return read(bytes);
+    return read(bytes, reading);
   };
 }
 
 function ofText(
   decode: (bytes: Buffer) => string,
   read: (text: string, path: string) => Document | Promise<Document>,
-): Reader {
-  return async (file, { path }) => {
-    const text = decode(await readBytes(file));
+): BytesReader {
+  return (bytes, { path }) => {
+    const text = decode(bytes);
     if (text.trim() === '') throw new UnreadableDocument('is empty');
     return read(text, path);
   };

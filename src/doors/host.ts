@@ -37,6 +37,8 @@ export interface DoorSession {
   ): Promise<ServerFrames[Replies[Type]]>;
   /** Pins a storage by its name. `where` names the field in errors. @throws as StorageSet.pin() */
   pin(name: string, where: string): Promise<Pin<SearchableStorage>>;
+  /** Whether its client may change a storage of http.storages. */
+  mayChange(name: string): boolean;
   /** Ends its turns and searches, and gives back its resources. Idempotent. */
   end(): Promise<void>;
 }
@@ -55,11 +57,36 @@ export interface DoorClient {
   parse(body: Buffer): Promise<ParsedBody>;
   /** Opens a session with the rights of a grant. @throws TooManySessions, ClientMemoryExceeded, ServerMemoryExceeded */
   open(grant: Grant): DoorSession;
-  /** Opens a session with a storage root of its own. @throws as open(); AccessTokenMissing, SessionFolderRefused */
-  openFolder(folder: string): Promise<DoorSession>;
+  /** Opens a session with all rights that knows these knowledge bases alone, by absolute paths. @throws as open() */
+  openStorages(
+    files: Readonly<Record<string, { readonly config: string; readonly writable: boolean }>>,
+  ): DoorSession;
   /** Waits until the account takes more bytes. */
   mayRead(): Promise<void>;
   close(): Promise<void>;
+}
+
+/** A folder or a knowledge base of the page, and whether it can be searched. */
+export interface PagePlace {
+  /** Its name among `http.storages`. */
+  readonly name: string;
+  readonly kind: 'folder' | 'config';
+  /** The path that the user gave. */
+  readonly path: string;
+  readonly state: 'waiting' | 'indexing' | 'ready' | 'failed';
+  /** How far the phase of indexing is. */
+  readonly progress?: { readonly phase: string; readonly done: number; readonly total: number };
+  /** Why it failed. */
+  readonly reason?: string;
+  /** Files that were left out. */
+  readonly leftOut?: number;
+}
+
+/** The places behind the page, from whoever opens them. */
+export interface PageSource {
+  readonly places: readonly PagePlace[];
+  /** Catalog name of the language model that answers; undefined: the page chooses. */
+  readonly model?: string | undefined;
 }
 
 /** The server as its doors see it: they translate, and everything else is done here. */
@@ -76,6 +103,10 @@ export interface DoorHost {
   readonly isClosed: boolean;
   /** Returns the rights that a secret gives. @throws AccessTokenMissing, AccessTokenWrong, TooManyWrongTokens */
   admit(address: string, secret: string | undefined): Grant;
+  /** Makes a secret with these rights for a page in a browser. */
+  issuePass(grant: Grant): string;
+  /** The places that the page shows; undefined: the storages of the config. */
+  readonly page: PageSource | undefined;
   /** Takes a slot for a socket. The result gives it back. @throws TooManyConnections, OutOfDescriptors */
   takeSlot(socket: Socket): () => void;
   /** Makes a client of an address. @throws ServerMemoryExceeded */
@@ -91,4 +122,6 @@ export interface FrameSocket extends Duplex {
   setNoDelay(on: boolean): unknown;
   setKeepAlive(on: boolean, delayMs: number): unknown;
   destroySoon(): void;
+  /** Bytes received of a message that the stream does not have yet. It emits `unfinished` when they change, with the time in ms. */
+  readonly unfinishedBytes?: number;
 }

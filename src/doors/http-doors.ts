@@ -1,23 +1,33 @@
 import type { DoorHost } from './host.js';
 import { HttpListener } from './http/listener.js';
 import type { Route } from './http/route.js';
+import { mcpRoute } from './mcp/route.js';
 import { chatRoute } from './openai/chat.js';
 import { embeddingsRoute } from './openai/embeddings.js';
 import { modelRoutes } from './openai/models.js';
 import { rerankRoute } from './openai/rerank.js';
 import { responsesRoute } from './openai/responses.js';
 import { Targets } from './openai/targets.js';
+import { askRoute } from './page/ask.js';
+import { documentRoute as pageDocumentRoute } from './page/document.js';
+import { type OpenPage, PageEntry } from './page/entry.js';
+import { pageFileRoutes } from './page/page-files.js';
+import { pageStateRoutes } from './page/page-state.js';
 import { openApiDocument } from './rest/openapi.js';
+import { recordRoutes } from './rest/records.js';
 import { searchRoute } from './rest/search.js';
 import { storageRoutes } from './rest/storages.js';
 import { socketDoor } from './socket/socket-door.js';
 
-/** The doors over HTTP: REST, the API of OpenAI, and WebSocket. Off unless `http.enabled`; their code is loaded then. */
+/** The doors over HTTP: REST, the API of OpenAI, MCP, and WebSocket. Off unless `http.enabled`; their code is loaded then. */
 export class HttpDoors {
+  /** The page for people; undefined if it is off. */
+  readonly page: OpenPage | undefined;
   readonly #listener: HttpListener;
 
-  private constructor(listener: HttpListener) {
+  private constructor(listener: HttpListener, page: OpenPage | undefined) {
     this.#listener = listener;
+    this.page = page;
   }
 
   /** @throws StartupError for a busy port, or a file of the config that cannot be read */
@@ -26,6 +36,7 @@ export class HttpDoors {
     const routes: Route[] = [
       searchRoute,
       ...storageRoutes,
+      ...recordRoutes,
       ...modelRoutes(targets),
       chatRoute(targets),
       responsesRoute(targets),
@@ -33,16 +44,18 @@ export class HttpDoors {
       rerankRoute(targets),
     ];
     const document = openApiDocument(routes, host.version);
+    const entry = host.config.http.page ? new PageEntry() : undefined;
+    const page = entry === undefined ? [] : await pageRoutes(entry, targets);
     const listener = await HttpListener.open({
       host,
-      routes: [...routes, documentRoute(document)],
+      routes: [...routes, documentRoute(document), mcpRoute(host), ...page],
       upgrades: { '/v1/socket': socketDoor(host) },
     });
     const { bind, tls_cert } = host.config.http;
     const address = bind.includes(':') ? `[${bind}]` : bind;
     const url = `${tls_cert === '' ? 'http' : 'https'}://${address}:${listener.port}/`;
-    host.log.info({ url }, 'http: listening');
-    return new HttpDoors(listener);
+    host.log.info({ url, page: entry !== undefined }, 'http: listening');
+    return new HttpDoors(listener, entry && { url, entry });
   }
 
   get port(): number {
@@ -55,9 +68,18 @@ export class HttpDoors {
   }
 
   close(): Promise<void> {
+    this.page?.entry.close();
     return this.#listener.close();
   }
 }
+
+/** The routes of the page for people. @throws StartupError if the package is without it */
+const pageRoutes = async (entry: PageEntry, targets: Targets): Promise<Route[]> => [
+  ...(await pageFileRoutes(entry)),
+  ...pageStateRoutes(targets),
+  pageDocumentRoute,
+  askRoute(targets),
+];
 
 const documentRoute = (document: object): Route => ({
   method: 'GET',

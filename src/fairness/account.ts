@@ -1,5 +1,6 @@
 import { onAbort } from '../../lib/basics.js';
 import { nextSlice } from '../base/waiting/next-slice.js';
+import { untilAborted } from '../base/waiting/until-aborted.js';
 import type { Bytes } from './bytes.js';
 import type { ClientMemory, RequestMemory } from './client-memory.js';
 import type { FairSlots, SlotShare } from './fair-slots.js';
@@ -56,6 +57,8 @@ export class Account {
   #producing = 0;
   /** Let results begin, in the order in which they asked. */
   readonly #waiting = new Set<() => void>();
+  /** Wake those who wait for the client to read. */
+  readonly #reading = new Set<() => void>();
   readonly #client: AccountClient;
 
   constructor({ memory, loop, workers, producers }: AccountOptions, client: AccountClient) {
@@ -111,8 +114,22 @@ export class Account {
     });
   }
 
+  /** Waits until the client reads what it was sent. @throws the signal's reason */
+  async read(signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted();
+    while (this.#client.lags()) {
+      let wake = () => {};
+      const caughtUp = new Promise<void>((resolve) => {
+        wake = resolve;
+      });
+      this.#reading.add(wake);
+      await untilAborted(caughtUp, signal).finally(() => this.#reading.delete(wake));
+    }
+  }
+
   /** The client may have caught up: lets waiting results begin. */
   caughtUp(): void {
+    if (!this.#client.lags()) for (const wake of this.#reading) wake();
     for (const begin of this.#waiting) {
       if (this.#producing >= this.#producers || this.#client.lags()) return;
       this.#waiting.delete(begin);

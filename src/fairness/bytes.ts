@@ -12,7 +12,7 @@ export const sumOf = (one: Bytes, other: Bytes): Bytes => ({
 });
 
 /** Held memory: stays until the client destroys the object. Requests above the limit are refused. */
-const heldKinds = ['connections', 'sessions', 'storages', 'agents', 'turns'] as const;
+const heldKinds = ['connections', 'sessions', 'storages', 'agents', 'turns', 'speech'] as const;
 
 /** Transient memory: received bytes, pending requests, results, unsent replies. Waits when above the limit. */
 export const passingKinds = ['receiving', 'requests', 'results', 'replies'] as const;

@@ -132,3 +132,13 @@ const hitHeap = 1024;
 export function hitsBytes(hits: number, textBytes: number): Bytes {
   return { heap: hits * hitHeap + 2 * textBytes, native: hits * 256 + 2 * textBytes };
 }
+
+/** Bytes of a millisecond of audio at 16 kHz. */
+const audioMs = 64;
+
+/** A stream of speech: `credit` samples that may arrive, the running segment and ended ones that wait for their text, in ms. */
+export function speechBytes(credit: number, segmentMs: number, waitingMs: number): Bytes {
+  // Kept audio has room for half as much again.
+  const native = 1.5 * (4 * credit + audioMs * segmentMs) + audioMs * waitingMs;
+  return { heap: 16 * 1024, native: Math.ceil(native) };
+}

@@ -63,7 +63,7 @@ export const knowledgeBaseSchema = z
       .enum(['basic', 'enhanced', 'multilingual'])
       .default('basic')
       .describe(
-        'How texts become words. enhanced also drops English stopwords and strips suffixes. multilingual is for languages without spaces between words or with marks in them (Chinese, Japanese, Korean, Thai, Hindi, Arabic ...).',
+        'How texts become words. enhanced also drops English stopwords and strips suffixes. multilingual is for every language and for code: it also finds C++, .NET, versions, paths and identifiers as people write them.',
       ),
     fields: recordFieldsSchema.optional().describe("The records' typed metadata."),
     search: searchConfigSchema

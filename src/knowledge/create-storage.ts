@@ -11,6 +11,7 @@ import {
   type Tokenizer,
 } from '../../lib/internal.js';
 import { listed } from '../base/schema/messages.js';
+import { withDecimalTexts } from './decimal-texts.js';
 import { embedInPieces } from './embed-in-pieces.js';
 import { NoEmbedder } from './embedder.js';
 import { factsOf, type GivenModel, type KnowledgeModel, knowledgeModel, withModel } from './model.js';
@@ -66,7 +67,8 @@ export async function createStorage<Own extends MetadataOf<Own> = Metadata>(
 ): Promise<SearchableStorage<Own>> {
   checkOptionNames(options, known, 'createStorage');
   const { strings, records: given, vectors, model: givenModel, signal, onProgress, ...index } = options;
-  const { records, name } = recordsOf(strings, given);
+  const { records: written, name } = recordsOf(strings, given);
+  const records = await withDecimalTexts(written, options.fields);
   const model = modelOf(givenModel, vectors, records.length);
   const rows = vectors ?? (await embedRecords(records, name, { model, signal, onProgress }, turn));
   const end = await turn?.();

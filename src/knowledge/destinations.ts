@@ -1,6 +1,7 @@
 import { basename, dirname } from 'node:path';
 import { fileIdAt, makeFolder, systemReason } from '../../lib/basics.js';
 import { checkDestination, type FileOwner, LorekeepError, type WrittenKind } from '../../lib/internal.js';
+import { isSealed } from '../base/files/home.js';
 import type { KnowledgeBaseConfig } from './config-schema.js';
 import type { KnowledgeLog } from './log.js';
 import type { KnowledgeBaseFiles } from './paths.js';
@@ -105,6 +106,11 @@ async function checkPlace({ path, config, files }: Opened, file: WrittenFile, ow
   const target = file === 'index' ? files.indexPlace : files[file];
   if (target === undefined) return;
   const { kind, field } = kinds[file];
+  if (isSealed(target)) {
+    const reason = `${spelling(config, field)}: lies in the folder of the installed package`;
+    const remedy = 'copy the knowledge base to another folder';
+    throw LorekeepError.about('INVALID_ARGUMENT', { file: path, field, reason, remedy });
+  }
   try {
     await checkDestination(target, kind, owner);
   } catch (cause) {

@@ -8,6 +8,7 @@ import {
 import { closeIfFailed } from '../base/waiting/close-if-failed.js';
 import { checkOwnDestination, makeFolderOf, ownerOf, writeCache } from './destinations.js';
 import type { TextEmbedder } from './embedder.js';
+import { KeptEmbeddings } from './kept-embeddings.js';
 import { embeddingsKey, factsOf, recordsError, withModel } from './model.js';
 import type { PhaseReport } from './progress.js';
 import type { Source } from './resolve.js';
@@ -28,7 +29,10 @@ export interface EmbeddedRecords extends EmbeddingCounts {
   written: boolean;
 }
 
-type EmbedSource = Pick<Source, 'path' | 'config' | 'model' | 'files' | 'readOnly' | 'log' | 'signal'>;
+type EmbedSource = Pick<
+  Source,
+  'path' | 'pathOf' | 'config' | 'model' | 'files' | 'readOnly' | 'log' | 'signal'
+>;
 
 /**
  * Returns one embedding per record, from the embeddings file or from the model. New embeddings are written to the file about
@@ -40,7 +44,8 @@ export async function embedRecords(
   source: EmbedSource,
   report: PhaseReport,
 ): Promise<EmbeddedRecords> {
-  const rows = await matchEmbeddings(records, source);
+  const kept = await KeptEmbeddings.of(source);
+  const rows = await matchEmbeddings(records, source, await kept?.files());
   return closeIfFailed(rows, async () => {
     const { texts, errors, written } = await embedMissing(rows, records, source, report);
     if (errors.length > 0) throw recordsError(records, source.files.records, errors);
@@ -57,10 +62,13 @@ export async function embedRecords(
 export function matchEmbeddings(
   records: Records,
   { config, model, files, signal }: Pick<EmbedSource, 'config' | 'model' | 'files' | 'signal'>,
+  /** Further embeddings files. */
+  more: readonly string[] = [],
 ): Promise<EmbeddingRows> {
   return EmbeddingRows.match(records, {
     dimension: factsOf(model).dimension,
     path: files.embeddings,
+    more,
     key: embeddingsKey(model),
     truncated: config.long_text === 'truncate',
     signal,
@@ -118,6 +126,9 @@ async function embedMissing(
 function save(rows: EmbeddingRows, source: EmbedSource): Promise<boolean> {
   return writeCache(source, 'embeddings', async (path) => {
     makeFolderOf(path);
+    const kept = await KeptEmbeddings.of(source);
+    const warn = (err: unknown) => source.log.warn({ err, file: path }, 'embeddings are not kept');
+    await kept?.keepOthers(rows).catch(warn);
     await rows.save(path, { owner: ownerOf(source) });
   });
 }

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { rankingOptions } from '../../lib/basics.js';
 import { LorekeepError, type SearchMode, searchModes } from '../../lib/internal.js';
 import { type FittedCalibration, fitCalibration } from './calibrate.js';
 import { type Measures, meanMeasures, measure, pairedDifference } from './evaluation-measures.js';
@@ -6,6 +7,7 @@ import { checkEvaluation, type EvaluateOptions, type EvaluationSetting } from '.
 import type { EvaluationQuestion } from './evaluation-questions.js';
 import { type JudgedHit, type RelevanceSummary, summariseRelevance } from './evaluation-relevance.js';
 import { embedsTexts } from './model.js';
+import type { SearchDefaults } from './search-defaults.js';
 import type { SearchableStorage } from './searchable.js';
 
 export interface EvaluatedSetting {
@@ -80,7 +82,9 @@ export async function evaluate(
 ): Promise<Evaluation> {
   checkEvaluation(questions, options);
   const current = currentSetting(storage);
-  const usual = embedsTexts(storage.model) ? evaluationSettings : [current];
+  const usual = embedsTexts(storage.model)
+    ? [...evaluationSettings, otherFeedback(storage.defaults)]
+    : [current];
   const { topK = 10, settings = usual, worst = 5, signal, onProgress } = options;
   const place = settings.findIndex((setting) => isSame(setting, current));
   const all = place < 0 ? [current, ...settings] : settings;
@@ -188,6 +192,13 @@ function currentSetting({ model, defaults }: SearchableStorage<object>): Evaluat
   const own = fusion === 'rrf' ? { rrf } : { scores };
   return Object.values(own)[0] === undefined ? { mode, fusion } : { mode, fusion, ...own };
 }
+
+/** Without feedback if searches without options have it, else with it. */
+const otherFeedback = ({ feedback }: SearchDefaults): EvaluationSetting => ({
+  mode: 'hybrid',
+  fusion: 'scores',
+  feedback: feedback ? 0 : rankingOptions.feedback.alone,
+});
 
 const isSame = (a: EvaluationSetting, b: EvaluationSetting) => isDeepStrictEqual(a, b);
 

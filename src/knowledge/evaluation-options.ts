@@ -6,7 +6,7 @@ import type { KnowledgeSearchOptions } from './search-options.js';
 /** The options of a search that an evaluation compares. */
 export type EvaluationSetting = Pick<
   KnowledgeSearchOptions,
-  'mode' | 'fusion' | 'rrf' | 'scores' | 'ef' | 'lexical'
+  'mode' | 'fusion' | 'rrf' | 'scores' | 'feedback' | 'ef' | 'lexical'
 >;
 
 export interface EvaluateOptions {
@@ -35,6 +35,7 @@ const knownSetting: OptionNames<EvaluationSetting> = {
   fusion: true,
   rrf: true,
   scores: true,
+  feedback: true,
   ef: true,
   lexical: true,
 };

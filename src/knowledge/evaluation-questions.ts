@@ -107,21 +107,27 @@ export interface DraftSource {
   metadata?: Readonly<Record<string, unknown>> | undefined;
 }
 
-const titleFields = ['title', 'heading', 'name', 'question'];
+/** Fields with questions that people may have asked. */
+const questionField = 'question';
+const titleFields = ['title', 'heading', 'name'];
 const longestDraft = 300;
 
+/** A sentence with fewer words is a heading, or says little. */
+const fewestWords = 5;
+
 /**
- * Drafts at most `count` questions, each from the first usable record of one of as many equal parts: the record's title (a
- * metadata field named title, heading, name or question), else its first sentence. Records with neither, or with the
- * question of an earlier draft, are skipped.
+ * Drafts at most `count` questions, each from the first usable record of one of as many equal parts: the record's metadata
+ * field `question`, else a sentence of its text with some words, else its title (a field named title, heading or name) if no
+ * other record has it, else its first sentence. Records with none of these, or with the question of an earlier draft, are skipped.
  */
 export function draftQuestions(records: readonly DraftSource[], count: number): EvaluationQuestion[] {
   const drafts = new Map<string, EvaluationQuestion>();
   if (count < 1) return [];
+  const titles = titleCounts(records);
   const step = Math.max(1, records.length / count);
   for (let begin = 0; begin < records.length; begin += step) {
     for (const record of records.slice(Math.floor(begin), Math.floor(begin + step))) {
-      const question = titleOf(record) ?? firstSentence(record.text);
+      const question = questionOf(record, titles);
       if (question === undefined || drafts.has(question)) continue;
       drafts.set(question, { question, relevant: new Map([[record.id, 1]]), draft: true });
       break;
@@ -130,22 +136,61 @@ export function draftQuestions(records: readonly DraftSource[], count: number): 
   return [...drafts.values()];
 }
 
-function titleOf({ metadata }: DraftSource): string | undefined {
-  const titles = titleFields.map((field) => metadata?.[field]);
-  return titles
+function questionOf(record: DraftSource, titles: ReadonlyMap<string, number>): string | undefined {
+  const sentences = sentencesOf(record.text);
+  return (
+    fieldOf(record, [questionField]) ?? tellingSentence(sentences) ?? ownTitle(record, titles) ?? sentences[0]
+  );
+}
+
+/** Number of records by title: a title of several records, such as that of a document, asks for none of them. */
+function titleCounts(records: readonly DraftSource[]): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>();
+  for (const record of records) {
+    for (const field of titleFields) {
+      const title = fieldOf(record, [field]);
+      if (title !== undefined) counts.set(title, (counts.get(title) ?? 0) + 1);
+    }
+  }
+  return counts;
+}
+
+function ownTitle(record: DraftSource, counts: ReadonlyMap<string, number>): string | undefined {
+  return titleFields
+    .map((field) => fieldOf(record, [field]))
+    .find((title) => title !== undefined && counts.get(title) === 1);
+}
+
+function fieldOf({ metadata }: DraftSource, fields: readonly string[]): string | undefined {
+  return fields
+    .map((field) => metadata?.[field])
     .find(
-      (title): title is string =>
-        typeof title === 'string' && title.trim() !== '' && title.length <= longestQuestion,
+      (value): value is string =>
+        typeof value === 'string' && value.trim() !== '' && value.length <= longestQuestion,
     )
     ?.trim();
 }
 
-/** Undefined for a text that is one sentence: then nothing of the record would be left to be found. */
-function firstSentence(text: string): string | undefined {
-  const [first, ...rest] = new Intl.Segmenter(undefined, { granularity: 'sentence' }).segment(text);
-  if (first === undefined || rest.length === 0) return undefined;
-  const sentence = first.segment.trim();
-  return sentence === '' || sentence.length > longestDraft ? undefined : sentence;
+/** The end of a sentence; headings have none. */
+const sentenceEnd = /[.!?…。！？؟।]["'”’»)\]]*$/u;
+
+/** Returns the sentences of a text that may be drafts; none of a text of one sentence: nothing would be left to be found. */
+function sentencesOf(text: string): string[] {
+  const sentences = [...new Intl.Segmenter(undefined, { granularity: 'sentence' }).segment(text)]
+    .map(({ segment }) => segment.trim())
+    .filter((sentence) => sentence !== '');
+  return sentences.length < 2 ? [] : sentences.filter(({ length }) => length <= longestDraft);
+}
+
+/** The first sentence that says something. */
+const tellingSentence = (sentences: readonly string[]) =>
+  sentences.find((sentence) => sentenceEnd.test(sentence) && wordCount(sentence) >= fewestWords);
+
+function wordCount(sentence: string): number {
+  let words = 0;
+  for (const { isWordLike } of new Intl.Segmenter(undefined, { granularity: 'word' }).segment(sentence))
+    if (isWordLike) words++;
+  return words;
 }
 
 /** A question as its line in the file. */

@@ -56,6 +56,27 @@ export class FilesIdentity {
   }
 
   /**
+   * The identity of the files that a merge has put in the place of these, with a records file of `size` bytes; undefined if the
+   * config or a link was changed, too, or there are other files by now.
+   */
+  merged(size: number): FilesIdentity | undefined {
+    try {
+      const found = this.#files.map(([path]) => statSync(path, exact));
+      const [config, records] = found as unknown as [FileFacts, FileFacts];
+      for (const [path, real] of this.#links) if (realpathSync.native(path) !== real) return undefined;
+      const [, before] = this.#files[0] as readonly [string, FileFacts];
+      if (!isUnchanged(config, before) || Number(records.size) !== size) return undefined;
+      return new FilesIdentity(
+        this.#files.map(([path]) => path),
+        found,
+        this.#links,
+      );
+    } catch {
+      return undefined;
+    }
+  }
+
+  /**
    * Whether opening would read the same files again: every path still leads to the same, unchanged file. Asks the file system
    * on this thread: that takes some 4 µs a path, and handing it to another thread takes longer than a short search.
    */

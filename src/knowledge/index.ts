@@ -39,17 +39,28 @@ export {
   createKnowledgeBase,
   FolderKnowledgeBase,
 } from './folder/create.js';
-export { type FileProblem, type FolderIndex, indexFolder, type LeftOut } from './folder/index-folder.js';
+export {
+  type FileProblem,
+  type FolderIndex,
+  indexFolder,
+  type LeftOut,
+  type UnfitModel,
+} from './folder/index-folder.js';
 export type { IndexFolderOptions } from './folder/options.js';
+export { type WatchFolderOptions, watchFolder } from './folder/watch/watch-folder.js';
+export type { WatchedChange } from './folder/watch/watch-session.js';
 export { type ChangeOptions, KnowledgeBase } from './knowledge-base.js';
 export {
   type CachedOpenOptions,
   KnowledgeBaseCache,
   type KnowledgeBaseCacheOptions,
+  type KnowledgeBaseFacts,
 } from './knowledge-base-cache.js';
 export type { KnowledgeLog } from './log.js';
 export type { GivenModel, KnowledgeModel, ModelResolver, ModelSource } from './model.js';
 export { openKnowledgeBase } from './open.js';
+export type { QuotingHistory } from './operator/messages.js';
+export type { Forgotten, OnForgotten } from './operator/operator-socket.js';
 export type { ConfigFiles, ConfigPlace, PathResolver } from './paths.js';
 export type { Pin } from './pin.js';
 export type { EntryFacts, EntryState } from './pin-cache.js';

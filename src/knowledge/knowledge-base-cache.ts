@@ -1,4 +1,5 @@
 import { AnyLorekeepError, type ErrorDetail, LorekeepError, messageOf } from '../../lib/basics.js';
+import type { VersionLimits } from '../../lib/internal.js';
 import { defaultCacheBytes } from '../base/machine/default-cache-bytes.js';
 import { PendingWork } from '../base/waiting/pending-work.js';
 import { isChanged, isFileError } from './file-error.js';
@@ -7,12 +8,13 @@ import type { KnowledgeBase } from './knowledge-base.js';
 import { type KnowledgeLog, noLog } from './log.js';
 import { type ModelResolver, type ModelSource, modelResolver } from './model.js';
 import { openSource } from './open.js';
+import { type OnForgotten, OperatorSocket } from './operator/operator-socket.js';
 import { checkOptionNames, type OptionNames } from './option-names.js';
-import { type ConfigFiles, type ConfigPlace, plainPlace } from './paths.js';
+import { type ConfigFiles, type ConfigPlace, type KnowledgeBaseFiles, plainPlace } from './paths.js';
 import type { Pin } from './pin.js';
 import { type EntryFacts, PinCache } from './pin-cache.js';
 import { noProgress } from './progress.js';
-import { buildCommandOf, configArgument, findModel, type ResolvedSource } from './resolve.js';
+import { buildCommandOf, configArgument, findModel, type ResolvedSource, resolveSource } from './resolve.js';
 
 export interface KnowledgeBaseCacheOptions {
   /** Provides the model that a config names. */
@@ -26,6 +28,17 @@ export interface KnowledgeBaseCacheOptions {
   readOnly?: boolean | undefined;
   /** Default: silent. */
   log?: KnowledgeLog | undefined;
+  /** Older versions that each knowledge base keeps; read when one is loaded. Default: none. */
+  versions?: (() => VersionLimits) | undefined;
+  /** @internal Lets the operator change knowledge bases through this process; told of records that were forgotten. */
+  onForgotten?: OnForgotten | undefined;
+}
+
+/** A knowledge base of a cache. */
+export interface KnowledgeBaseFacts extends EntryFacts {
+  /** Number of records, and of the numbers of an embedding; absent while it is loading. */
+  records?: number;
+  dimension?: number;
 }
 
 /** Number of config files that are recognised without being read again. */
@@ -36,6 +49,8 @@ const known: OptionNames<KnowledgeBaseCacheOptions> = {
   maxBytes: true,
   readOnly: true,
   log: true,
+  versions: true,
+  onForgotten: true,
 };
 
 export interface CachedOpenOptions {
@@ -58,6 +73,8 @@ export class KnowledgeBaseCache implements AsyncDisposable, Disposable {
   readonly #given: ModelSource;
   readonly #readOnly: boolean;
   readonly #log: KnowledgeLog;
+  readonly #onForgotten: OnForgotten | undefined;
+  readonly #versions: () => VersionLimits;
   readonly #pins: PinCache<KnowledgeBase>;
   /** Files last loaded from the latest places, least recently used first. */
   readonly #places = new Map<string, FilesIdentity>();
@@ -82,6 +99,8 @@ export class KnowledgeBaseCache implements AsyncDisposable, Disposable {
     this.#given = models;
     this.#readOnly = options.readOnly === true;
     this.#log = log;
+    this.#onForgotten = options.onForgotten;
+    this.#versions = options.versions ?? (() => ({}));
     this.#pins = new PinCache(maxBytes, (config, bytes) => log.info({ config, bytes }, 'storage closed'));
   }
 
@@ -100,14 +119,14 @@ export class KnowledgeBaseCache implements AsyncDisposable, Disposable {
     return { requests: this.#requests, loads: this.#loads };
   }
 
-  /** State, pins and bytes of each; `name` is its config file. */
-  entries(): EntryFacts[] {
-    return this.#pins.entries();
+  /** State, pins and bytes of each, and what is in it once it is loaded; `name` is its config file. */
+  entries(): KnowledgeBaseFacts[] {
+    return this.#pins.entries(({ size, dimension }) => ({ records: size, dimension }));
   }
 
-  /** @internal Closes the unpinned knowledge bases. Returns their number. */
-  evictIdle(): Promise<number> {
-    return this.#pins.evictIdle();
+  /** @internal Closes the unpinned knowledge bases, or that of one config file. Returns their number. */
+  evictIdle(name?: string): Promise<number> {
+    return this.#pins.evictIdle(name);
   }
 
   /** @internal Returns a pin on a loaded knowledge base by the name that entries() gives. */
@@ -129,7 +148,9 @@ export class KnowledgeBaseCache implements AsyncDisposable, Disposable {
     if (this.#closed) throw new LorekeepError('CLOSED', 'KnowledgeBaseCache: used after close()');
     signal?.throwIfAborted();
     this.#requests++;
-    return this.#known(place, options) ?? this.#resolve(place, signal);
+    return (
+      this.#known(place, options) ?? (await this.#merged(place, options)) ?? this.#resolve(place, signal)
+    );
   }
 
   /** Returns a pin on the knowledge base last loaded from this place, if it is still loaded and current, or stale and `stale` allows it. */
@@ -143,6 +164,31 @@ export class KnowledgeBaseCache implements AsyncDisposable, Disposable {
     if (pin !== undefined) this.#places.set(place.key, identity);
     if (pin !== undefined && !isCurrent) this.#background.track(this.#refresh(place));
     return pin;
+  }
+
+  /** Returns a pin on the knowledge base of this place if its files have changed because it was merged. */
+  async #merged(place: ConfigPlace, options: CachedOpenOptions): Promise<Pin<KnowledgeBase> | undefined> {
+    const identity = this.#places.get(place.key);
+    const pin = identity && this.#pins.find(identity.key);
+    if (pin === undefined) return undefined;
+    try {
+      // A merge that has put its files in place says so at its end.
+      await pin.value.changes.settled();
+      return this.#known(place, { ...options, stale: 'wait' });
+    } finally {
+      await pin.release();
+    }
+  }
+
+  /** Has requests for the files that a merge has put in place find the knowledge base that has their content. */
+  #follow(merged: KnowledgeBase, size: number): void {
+    const before = merged.identity;
+    const identity = before?.merged(size);
+    if (before === undefined || identity === undefined) return;
+    merged.identity = identity;
+    this.#pins.rename(before.key, identity.key);
+    for (const [place, known] of this.#places)
+      if (known.key === before.key) this.#places.set(place, identity);
   }
 
   /** Loads the new content of a place, unless that is under way or has failed. Never rejects. */
@@ -183,7 +229,7 @@ export class KnowledgeBaseCache implements AsyncDisposable, Disposable {
       const load = (abort: AbortSignal) => {
         loading = true;
         this.#loads++;
-        return inPaths(files, () => this.#load(source, files, abort)).finally(() => files.close());
+        return inPaths(files, () => this.#load(source, files, abort, place)).finally(() => files.close());
       };
       const pin = await this.#pins.acquire(identity.key, files.name, load, signal);
       this.#remember(place.key, this.#afterLoad(identity, pin.value));
@@ -230,7 +276,12 @@ export class KnowledgeBaseCache implements AsyncDisposable, Disposable {
     this.close().catch(() => {});
   }
 
-  async #load(source: ResolvedSource, files: ConfigFiles, signal: AbortSignal): Promise<KnowledgeBase> {
+  async #load(
+    source: ResolvedSource,
+    files: ConfigFiles,
+    signal: AbortSignal,
+    place: ConfigPlace,
+  ): Promise<KnowledgeBase> {
     const started = performance.now();
     const log = logInPaths(this.#log, files);
     for (const warning of source.warnings) log.warn({ file: source.path }, warning);
@@ -240,14 +291,34 @@ export class KnowledgeBaseCache implements AsyncDisposable, Disposable {
       model,
       buildCommand: buildCommandOf(files.name, this.#given),
       readOnly: this.#readOnly,
+      versions: this.#versions(),
       log,
       signal,
       onProgress: noProgress,
+      reopen: () => reopened(place),
     });
+    opened.changes.onFiles = ({ size }) => this.#follow(opened, size);
+    if (this.#onForgotten !== undefined) {
+      const records = files.pathOf(source.files.records);
+      const socket = await OperatorSocket.open(records, opened, log, this.#onForgotten);
+      if (socket !== undefined) opened.attach(socket);
+    }
     const ms = Math.round(performance.now() - started);
     const { size, dimension, bytes } = opened;
     log.info({ config: files.name, records: size, dimension, bytes, ms }, 'storage loaded');
     return opened;
+  }
+}
+
+/** Opens the files of a place again, within its bounds. */
+async function reopened(place: ConfigPlace): Promise<{ files: KnowledgeBaseFiles; close(): Promise<void> }> {
+  const files = await place.open();
+  try {
+    const { files: named } = await resolveSource(files);
+    return { files: named, close: () => files.close() };
+  } catch (error) {
+    await files.close();
+    throw error;
   }
 }
 

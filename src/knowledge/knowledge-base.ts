@@ -40,6 +40,8 @@ export class KnowledgeBase<Own extends MetadataOf<Own> = Metadata> extends Searc
   /** @internal */
   readonly changes: ChangesOfBase;
 
+  readonly #attached: { close(): Promise<void> }[] = [];
+
   /** @internal The files that it was loaded from; set by a cache. */
   identity: FilesIdentity | undefined;
 
@@ -70,8 +72,8 @@ export class KnowledgeBase<Own extends MetadataOf<Own> = Metadata> extends Searc
    * break the rules of records files; TEXT_TOO_LONG with `detail.id`; IO if another process changes the knowledge base
    * (`detail.holder`), or the log cannot be written; CORRUPT for a damaged log; UNSUPPORTED with `readOnly`; CLOSED, CANCELLED
    */
-  override update(changes: StorageChanges, { signal, turn }: ChangeWork = {}): Promise<UpdateResult> {
-    return this.changes.update(changes, signal, turn);
+  override update(changes: StorageChanges, { signal, turn, origin }: ChangeWork = {}): Promise<UpdateResult> {
+    return this.changes.update(changes, signal, { turn, origin });
   }
 
   /** Adds records. With `upsert`, replaces those that exist. @throws as update() */
@@ -118,7 +120,13 @@ export class KnowledgeBase<Own extends MetadataOf<Own> = Metadata> extends Searc
     return this.changes.backup(resolve(folder));
   }
 
+  /** @internal Has something closed with it. */
+  attach(closed: { close(): Promise<void> }): void {
+    this.#attached.push(closed);
+  }
+
   override async close(): Promise<void> {
+    await Promise.all(this.#attached.splice(0).map((each) => each.close()));
     await this.changes.close();
     await super.close();
   }

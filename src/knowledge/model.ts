@@ -7,6 +7,7 @@ import {
   type Records,
 } from '../../lib/internal.js';
 import { listed } from '../base/schema/messages.js';
+import type { MultilingualModel } from '../models/catalog-models.js';
 import type { Lease } from '../models/lease.js';
 import type { ModelFusion } from '../search/model-fusion.js';
 import { type Embedder, isEmbedder, NoEmbedder, OwnEmbedder, type TextEmbedder } from './embedder.js';
@@ -104,6 +105,8 @@ export type ModelSource = GivenModelResolver | NamedModels | Embedder;
 
 export interface NamedModels {
   resolve: GivenModelResolver;
+  /** The model for texts in many languages; undefined if there is none. */
+  multilingual?(): MultilingualModel | undefined;
   /** The arguments with which `lorekeep build` finds the same models; shown in errors. */
   readonly buildFlags?: string | undefined;
 }
@@ -192,9 +195,11 @@ export function embedQuery(
   return withModel(model, embed, signal);
 }
 
-const emptyText = { code: 'INVALID_ARGUMENT', message: 'the text is empty', tokens: 0 } as const;
+/** The error of a text without characters. */
+export const emptyText = { code: 'INVALID_ARGUMENT', message: 'the text is empty', tokens: 0 } as const;
 
-function textError({ code, message: reason, tokens, limit }: Omit<ItemError, 'index'>): LorekeepError {
+/** Blames the text of a search. */
+export function textError({ code, message: reason, tokens, limit }: Omit<ItemError, 'index'>): LorekeepError {
   return LorekeepError.about(code, { field: 'text', reason, tokens, limit });
 }
 

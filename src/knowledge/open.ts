@@ -2,6 +2,7 @@ import { factsAt } from '../../lib/basics.js';
 import {
   type FileContent,
   identifyFile,
+  isLocked,
   LorekeepError,
   type Metadata,
   type MetadataOf,
@@ -10,14 +11,17 @@ import {
   type VectorIndex,
 } from '../../lib/internal.js';
 import { closeIfFailed } from '../base/waiting/close-if-failed.js';
-import { BaseChanges, FilesReplaced } from './changes/base-changes.js';
+import { BaseChanges, namedFiles } from './changes/base-changes.js';
 import { readLog, versionOfFile } from './changes/base-log.js';
+import { FilesReplaced, type LaterFiles } from './changes/followed-log.js';
 import { isEmptied, settleLog } from './changes/merge-files.js';
+import { hasPendingForget } from './changes/pending-forget.js';
 import { checkDestinations } from './destinations.js';
 import type { EmbeddingCounts } from './embeddings.js';
+import { goneFolderOf } from './folder/place.js';
 import { KnowledgeBase, type KnowledgeBaseFacts } from './knowledge-base.js';
 import { factsOf, holdModel } from './model.js';
-import { PhaseReport } from './progress.js';
+import { noProgress, PhaseReport } from './progress.js';
 import { openRecords } from './records.js';
 import { findSource, type OpenKnowledgeBaseOptions, type Source } from './resolve.js';
 import { openTextIndex } from './text-index.js';
@@ -59,11 +63,47 @@ async function openUnmoved(source: Source): Promise<KnowledgeBase> {
 }
 
 async function openFiles(source: Source): Promise<KnowledgeBase> {
-  const { config, readOnly, signal, onProgress } = source;
+  const { readOnly } = source;
   await checkDestinations(source, readOnly ? [] : ['textIndex', 'embeddings']);
   await settleLog(source);
+  if (!readOnly && hasPendingForget(source.files.changes)) await settleForget(source);
+  return openSettled(source);
+}
+
+/** Completes a forgetting that a process began and did not end. While another process changes the base, leaves it to that one. */
+async function settleForget(source: Source): Promise<void> {
+  const { files, log, warnings } = source;
+  const kb = await openSettled({ ...source, warnings: [] });
+  try {
+    await kb.changes.completeForget();
+    log.info({ file: files.records }, 'a forgetting that was interrupted is complete');
+  } catch (err) {
+    if (isLocked(err)) return;
+    if (source.signal?.aborted) throw err;
+    warnings.push(`${source.pathOf(files.records)}: forgetting was interrupted and cannot be completed`);
+    log.warn({ err, file: files.records }, 'a forgetting that was interrupted cannot be completed');
+  } finally {
+    await kb.close();
+  }
+}
+
+async function openSettled(source: Source): Promise<KnowledgeBase> {
   const emptied = await emptiedContent(source);
   if (emptied !== undefined) return openEmptied(source, emptied);
+  const { storage, content, counts, indexWritten } = await loadFiles(source);
+  return withChanges(storage, source, content, { embeddings: counts, indexWritten });
+}
+
+interface LoadedFiles {
+  storage: Storage;
+  content: FileContent;
+  counts?: EmbeddingCounts | undefined;
+  indexWritten: boolean;
+}
+
+/** Makes a storage of the files, without the change log. */
+async function loadFiles(source: Source): Promise<LoadedFiles> {
+  const { config, signal, onProgress } = source;
   const report = new PhaseReport(onProgress);
   await using records = await report.run(
     'read',
@@ -77,7 +117,20 @@ async function openFiles(source: Source): Promise<KnowledgeBase> {
   const ef = config.search?.ef_search;
   const { content } = records;
   const storage = await Storage.fromRecords(records, vectors, textIndex, { ef, signal });
-  return withChanges(storage, source, content, { embeddings: counts, indexWritten: indexWritten === true });
+  return { storage, content, counts, indexWritten: indexWritten === true };
+}
+
+/** Loads the files that another process has put in the place of those that were opened. Writes none. */
+async function loadAgain(source: Source): Promise<LaterFiles> {
+  const { files, close } = (await source.reopen?.()) ?? { files: source.files, close: async () => {} };
+  try {
+    const later = { ...source, files, readOnly: true, onProgress: noProgress, signal: undefined };
+    const emptied = await emptiedContent(later);
+    if (emptied !== undefined) return { storage: await emptyStorage(later), content: emptied };
+    return await loadFiles(later);
+  } finally {
+    await close();
+  }
 }
 
 /** Opens the change log of a storage. */
@@ -93,7 +146,10 @@ function withChanges(
       warnings.push(warning);
       source.log.warn({ file: source.files.changes }, warning);
     };
-    const changes = await BaseChanges.open(storage, source, content, { flush, warn });
+    const gone = await goneFolderOf(source.pathOf(source.path));
+    if (gone !== undefined) warn(`${gone}: the folder of this index is gone; its last content is searched`);
+    const load = () => loadAgain({ ...source, files: namedFiles(source) });
+    const changes = await BaseChanges.open(storage, source, content, { flush, warn, load });
     return new KnowledgeBase(storage, model, { config, warnings, ...facts, changes });
   });
 }
@@ -108,9 +164,13 @@ async function emptiedContent(source: Source): Promise<FileContent | undefined> 
 }
 
 async function openEmptied(source: Source, content: FileContent): Promise<KnowledgeBase> {
-  const { config, model, signal } = source;
+  const storage = await emptyStorage(source);
+  return withChanges(storage, source, content, { embeddings: undefined, indexWritten: false });
+}
+
+function emptyStorage({ config, model, signal }: Source): Promise<Storage> {
   const { m, ef_construction: efConstruction } = config.hnsw ?? {};
-  const storage = await Storage.empty(factsOf(model).dimension, {
+  return Storage.empty(factsOf(model).dimension, {
     fields: config.fields,
     tokenizer: config.bm25_tokenizer,
     vectorType: config.vector_type,
@@ -118,7 +178,6 @@ async function openEmptied(source: Source, content: FileContent): Promise<Knowle
     efConstruction,
     signal,
   });
-  return withChanges(storage, source, content, { embeddings: undefined, indexWritten: false });
 }
 
 /** Loads the index from its file, or builds it. `counts` is set only if records were embedded for it. */

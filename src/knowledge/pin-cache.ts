@@ -74,11 +74,14 @@ export class PinCache<T extends Cacheable> {
     return this.#bytes;
   }
 
-  entries(): EntryFacts[] {
+  entries(): EntryFacts[];
+  /** `more`: further facts of a value that is loaded. */
+  entries<More extends object>(more: (value: T) => More): (EntryFacts & Partial<More>)[];
+  entries(more: (value: T) => object = () => ({})): EntryFacts[] {
     return [...this.#entries.values()].map(({ name, loaded }) => {
       const pins = loaded?.holders.count ?? 0;
       const state = loaded === undefined ? 'Loading' : pins > 0 ? 'Pinned' : 'OnDemand';
-      return { name, state, pins, bytes: loaded?.bytes ?? 0 };
+      return { name, state, pins, bytes: loaded?.bytes ?? 0, ...(loaded && more(loaded.value)) };
     });
   }
 
@@ -128,9 +131,9 @@ export class PinCache<T extends Cacheable> {
     this.#entries.set(to, entry);
   }
 
-  /** Closes the unpinned values. Returns their number. */
-  async evictIdle(): Promise<number> {
-    const idle = [...this.#idle];
+  /** Closes the unpinned values, or those of one name. Returns their number. */
+  async evictIdle(name?: string): Promise<number> {
+    const idle = [...this.#idle].filter((entry) => name === undefined || entry.name === name);
     await Promise.all(idle.map((entry) => this.#evict(entry)));
     return idle.length;
   }

@@ -58,8 +58,8 @@ export interface Reranked<Item> {
 }
 
 /**
- * Sorts items by the scores of their texts, best first; equal scores keep their order. After `deadlineMs` the given order
- * stands. @throws as Reranker.rank() does, with `detail.field` "text" for errors of the query; the signal's reason
+ * Sorts items by the scores of their texts, best first; equal scores keep their order. After `deadlineMs`, and for a query that
+ * leaves no room for a document in the model's context, the given order stands. @throws as Reranker.rank() does, with `detail.field` "text" for errors of the query; the signal's reason
  */
 export async function rerank<Item extends { readonly text: string }>(
   { model, deadlineMs }: Pick<RerankOptions, 'model' | 'deadlineMs'>,
@@ -87,7 +87,7 @@ export async function rerank<Item extends { readonly text: string }>(
     return { items: sorted, facts: facts(ranking) };
   } catch (error) {
     signal?.throwIfAborted();
-    if (stop.signal.aborted) return { items: unchanged(), facts: facts() };
+    if (stop.signal.aborted || leavesNoRoom(error)) return { items: unchanged(), facts: facts() };
     throw queryError(error);
   } finally {
     clearTimeout(timer);
@@ -95,10 +95,15 @@ export async function rerank<Item extends { readonly text: string }>(
   }
 }
 
+/** Whether a query fills the reranker's context, so that no document fits beside it. */
+function leavesNoRoom(error: unknown): boolean {
+  return error instanceof LorekeepError && error.code === 'TEXT_TOO_LONG';
+}
+
 /** Blames the query for an error of its text: the texts of the documents never fail. */
 function queryError(error: unknown): unknown {
   if (!(error instanceof LorekeepError) || error.detail.field !== undefined) return error;
   const { code, message: reason, detail } = error;
-  if (code !== 'TEXT_TOO_LONG' && code !== 'INVALID_ARGUMENT') return error;
+  if (code !== 'INVALID_ARGUMENT') return error;
   return LorekeepError.about(code, { ...detail, field: 'text', reason }, { cause: error });
 }

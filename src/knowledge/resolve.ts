@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
-import { LorekeepError } from '../../lib/internal.js';
+import { LorekeepError, type VersionLimits } from '../../lib/internal.js';
+import { isSealed } from '../base/files/home.js';
 import { commandName, shellWord } from '../base/schema/shell-word.js';
 import type { FlushSetting } from './changes/public.js';
 import { loadKnowledgeBaseConfig } from './config.js';
@@ -33,6 +34,11 @@ export interface OpenKnowledgeBaseOptions {
    * agent confirmed is not lost with the power.
    */
   flush?: FlushSetting | undefined;
+  /**
+   * Older versions that can be read by `at()`: how many, their bytes in memory, and their age in milliseconds. Those whose batches are in
+   * the change log are there after a restart, too. Default: none.
+   */
+  versions?: VersionLimits | undefined;
   /** Told of each phase's steps, in order; a phase that has nothing to do is skipped. */
   onProgress?: ProgressListener | undefined;
 }
@@ -46,6 +52,7 @@ const known: OptionNames<OpenKnowledgeBaseOptions> = {
   resolvePath: true,
   readOnly: true,
   flush: true,
+  versions: true,
   onProgress: true,
 };
 
@@ -69,9 +76,13 @@ export interface Source extends ResolvedSource {
   readOnly: boolean;
   /** When changes are flushed; undefined: always. */
   flush?: FlushSetting | undefined;
+  /** Older versions that are kept; undefined: none. */
+  versions?: VersionLimits | undefined;
   log: KnowledgeLog;
   signal: AbortSignal | undefined;
   onProgress: ProgressListener;
+  /** Opens the files again, by names that are valid until close(). Default: by their paths. */
+  reopen?: (() => Promise<{ files: KnowledgeBaseFiles; close(): Promise<void> }>) | undefined;
 }
 
 /** @throws INVALID_ARGUMENT */
@@ -130,14 +141,15 @@ export async function findSource(configPath: string, options: OpenKnowledgeBaseO
   for (const warning of source.warnings) log.warn({ file: path }, warning);
   const model = await findModel(source, models);
   const buildCommand = buildCommandOf(path, options.models);
-  const { flush } = options;
+  const { flush, versions } = options;
   checkFlush(flush);
   return {
     ...source,
     model,
     buildCommand,
-    readOnly: options.readOnly === true,
+    readOnly: options.readOnly === true || isSealed(path),
     flush,
+    versions,
     log,
     signal,
     onProgress,

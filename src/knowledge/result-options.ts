@@ -1,6 +1,7 @@
 import { type ResultOptions as ChoiceOptions, rankingOptions, resultOptions } from '../../lib/basics.js';
 import type { SearchMode, Storage } from '../../lib/internal.js';
 import { optionsCheck, refuse } from '../../lib/internal.js';
+import { type ScoreFactors, scoreFactors, weightedHits } from './score-factors.js';
 
 /** How the hits of a search are chosen from its ranking, and their context records. */
 export interface ResultOptions extends ChoiceOptions {
@@ -22,6 +23,7 @@ export interface ResultChoice {
   distance: number | undefined;
   context: { records: number; field: string | undefined } | undefined;
   similarTo: string | undefined;
+  factors: ScoreFactors | undefined;
 }
 
 const check = optionsCheck({ topK: rankingOptions.topK, ...resultOptions });
@@ -47,9 +49,16 @@ export function resultChoice(
   // 0 drops equal embeddings.
   const distance = drop === true ? resultOptions.dropDuplicates.alone : drop === false ? undefined : drop;
   const group = groupBy === undefined ? undefined : groupOf(groupBy, groupSize, storage);
+  const factors = scoreFactors(options, storage);
+  if (factors !== undefined && (options as { rerank?: unknown }).rerank !== undefined)
+    refuse(
+      options.recency === undefined ? 'importance' : 'recency',
+      'it has no effect with rerank, which orders the hits',
+    );
   const whole = options.offset !== undefined || group !== undefined || distance !== undefined;
-  if (!whole && similarTo === undefined && context === 0) return undefined;
-  const ranked = whole ? rankedHits : Math.min(rankedHits, topK + (similarTo === undefined ? 0 : 1));
+  if (!whole && similarTo === undefined && context === 0 && factors === undefined) return undefined;
+  const wanted = (factors === undefined ? topK : weightedHits(topK)) + (similarTo === undefined ? 0 : 1);
+  const ranked = whole ? rankedHits : Math.min(rankedHits, wanted);
   const field = context === 0 ? undefined : contextFieldOf(contextField, storage);
   return {
     offset,
@@ -59,6 +68,7 @@ export function resultChoice(
     distance,
     context: context === 0 ? undefined : { records: context, field },
     similarTo,
+    factors,
   };
 }
 

@@ -1,6 +1,7 @@
 import { type NextSlice, Slices } from '../../lib/basics.js';
 import type { Metadata, MetadataValue, Storage, StoredRecord } from '../../lib/internal.js';
 import { type ResultChoice, rankedHits } from './result-options.js';
+import { weighted } from './score-factors.js';
 
 /** A context record of a hit. */
 export interface ContextRecord {
@@ -23,17 +24,25 @@ interface Ranked {
   readonly id: string;
   readonly metadata?: Metadata;
   rank: number;
+  score: number;
 }
 
-/** Chooses hits from a ranking, best first, and numbers them; the first has the rank `offset` + 1. */
+/**
+ * Chooses hits from a ranking, best first, and numbers them; the first has the rank `offset` + 1. `versionTime`: when the version was
+ * made. Ages count to it, so that a version answers the same at any time.
+ */
 export async function chooseHits<Hit extends Ranked>(
   ranking: readonly Hit[],
   choice: ResultChoice,
-  storage: Storage,
-  signal: AbortSignal | undefined,
+  {
+    storage,
+    versionTime,
+    signal,
+  }: { storage: Storage; versionTime: number; signal: AbortSignal | undefined },
 ): Promise<Hit[]> {
-  const { offset, topK, group, distance, similarTo } = choice;
+  const { offset, topK, group, distance, similarTo, factors } = choice;
   let left = similarTo === undefined ? ranking : ranking.filter(({ id }) => id !== similarTo);
+  if (factors !== undefined) left = weighted(left, factors, versionTime);
   if (distance !== undefined) {
     // Without groups, hits beyond the page are not needed.
     const most = group === undefined ? offset + topK : rankedHits;

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { calibrationOptions, type RankingFields, rankingOptions } from '../../lib/basics.js';
 import type { Calibration } from '../../lib/internal.js';
@@ -11,8 +12,15 @@ const calibrationOf = (mode: string) =>
     .optional()
     .describe(`Of ${mode} searches. Default: no correction.`);
 
+const ranking = configFields<RankingFields & { ef_search?: number | undefined }>(rankingOptions);
+const { min_best } = ranking;
+
 const fields = {
-  ...configFields<RankingFields & { ef_search?: number | undefined }>(rankingOptions),
+  ...ranking,
+  min_best: z
+    .union([min_best.unwrap(), z.strictObject({ dense: min_best, lexical: min_best, hybrid: min_best })])
+    .optional()
+    .describe(`${rankingOptions.minBest.text} One number, or one for each mode: modes estimate differently.`),
   relevance: z
     .strictObject({
       dense: calibrationOf('dense'),
@@ -73,16 +81,52 @@ export function withSearch<Config extends Stated>(config: Config): Config {
 }
 
 /** Returns the defaults of searches in a knowledge base. */
-export function searchDefaults({ relevance, ...search }: SearchConfig = {}): SearchDefaults {
+export function searchDefaults({ relevance, min_best, ...search }: SearchConfig = {}): SearchDefaults {
   const { rrf, scores } = search;
   const implied = rrf === undefined && scores !== undefined ? { fusion: 'scores' as const } : undefined;
-  return { ...usualDefaults, ...implied, ...fromFields(rankingOptions, search), relevance };
+  const minBest = typeof min_best === 'object' ? undefined : min_best;
+  const minBestIn = typeof min_best === 'object' ? min_best : undefined;
+  return {
+    ...usualDefaults,
+    ...implied,
+    ...fromFields(rankingOptions, search),
+    minBest,
+    minBestIn,
+    relevance,
+  };
 }
 
 /** Returns the defaults as `search` of a config. */
-export function searchConfig({ relevance, ...defaults }: SearchDefaults): object {
-  return { ...toFields(rankingOptions, defaults), ...(relevance && { relevance }) };
+export function searchConfig({ relevance, minBestIn, ...defaults }: SearchDefaults): object {
+  return {
+    ...toFields(rankingOptions, defaults),
+    ...(minBestIn && { min_best: minBestIn }),
+    ...(relevance && { relevance }),
+  };
 }
 
-/** The best defaults measured, as commands write them into configs. */
-export const bestSearch = searchConfig(bestDefaults);
+/** The best defaults measured. */
+const bestSearch = searchConfig(bestDefaults);
+
+/**
+ * Least relevance of the best hit in knowledge bases that commands write: questions about nothing in them get no hit, and in each mode
+ * at most 1 % of the answers are lost, with a model for English and one for many languages (docs/measurements/search.md).
+ */
+const leastRelevance = { dense: 0.018, lexical: 0.04, hybrid: 0.025 };
+
+/** Relevance compares a record with others: it is too low where there are none. */
+const fewestCompared = 3;
+
+/** Returns the search that commands write into the config of so many records. `unfit`: the model does not know the language of many. */
+export function writtenSearch(records: number, unfit = false): object {
+  const best = unfit ? { ...bestSearch, mode: 'lexical' } : bestSearch;
+  return records < fewestCompared ? best : { ...best, min_best: leastRelevance };
+}
+
+/** Returns the defaults that a user has set: those of a config that differ from what a command wrote, earlier versions `min_best` alone. */
+export function ownSearch(present: object, written: object = { min_best: 0.04 }): object {
+  const before: Readonly<Record<string, unknown>> = { ...written };
+  return Object.fromEntries(
+    Object.entries(present).filter(([name, value]) => !isDeepStrictEqual(value, before[name])),
+  );
+}

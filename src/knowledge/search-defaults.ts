@@ -7,6 +7,8 @@ export interface SearchDefaults extends RankingOptions {
   mode: SearchMode;
   topK: number;
   fusion: FusionMethod;
+  /** `minBest` of searches in a mode. */
+  minBestIn?: { readonly [Mode in SearchMode]?: number | undefined } | undefined;
   /** Corrections of the relevance of hits. */
   relevance?: Calibrations | undefined;
 }

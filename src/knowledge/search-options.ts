@@ -96,7 +96,8 @@ function defaultsIn(mode: SearchMode, defaults: SearchDefaults): Record<string, 
     .filter(([, { modes }]) => modes?.includes(mode) ?? true)
     .map(([name]) => [name, defaults[name as keyof RankingOptions]])
     .filter(([, value]) => value !== undefined);
-  const own = { ...blank, ...Object.fromEntries(used) };
+  const minBest = defaults.minBestIn?.[mode] ?? defaults.minBest;
+  const own = { ...blank, ...Object.fromEntries(used), ...(minBest !== undefined && { minBest }) };
   all[mode] = own;
   return own;
 }

@@ -26,8 +26,10 @@ import { PendingWork } from '../base/waiting/pending-work.js';
 import { fusionFor, scoreFusionFor, wordsAlone } from '../search/model-fusion.js';
 import { prepareBatch } from './changes/prepare.js';
 import type { EmbeddingCounts } from './embeddings.js';
-import { embedQuery, embedsTexts, holdModel, isUnseenText, type KnowledgeModel } from './model.js';
+import { markedWords } from './marked-words.js';
+import { embedsTexts, holdModel, isUnseenText, type KnowledgeModel } from './model.js';
 import { checkOptionNames } from './option-names.js';
+import { embedQuestion, type QuestionEmbedding } from './question.js';
 import { type RerankFacts, type RerankOptions, rerank, rerankCandidates } from './rerank.js';
 import { type ResultChoice, type ResultOptions, rankedHits, resultChoice } from './result-options.js';
 import { addContext, chooseHits, type HitContext } from './results.js';
@@ -53,7 +55,12 @@ export interface SearchOutcome<Own = Metadata> extends Omit<TimedSearchResult, '
   /** Milliseconds that the search took, without the embedding. */
   searchMs: number;
   /** Cost of the embedding; absent if nothing was embedded. */
-  embedding?: { tokens: number; batches: number };
+  embedding?: {
+    tokens: number;
+    batches: number;
+    /** Of a text that is longer than the model's context: the number of its parts. The one with the nearest record is used. */
+    windows?: number;
+  };
 }
 
 /** Options that a storage has accepted, with its defaults. */
@@ -63,6 +70,8 @@ export type PreparedOptions = Omit<CompleteOptions, 'text' | 'filter'> & { filte
 export interface ChangeWork extends CallOptions {
   /** @internal Waited for before each piece of the embedding; its result is called after it. */
   turn?: (() => Promise<() => void>) | undefined;
+  /** @internal "files": the records are those of the documents of a folder. */
+  origin?: 'update' | 'files' | undefined;
 }
 
 /** A storage of texts with the model that embeds queries for it. `Own`: the type of its records' metadata. */
@@ -76,6 +85,8 @@ export class SearchableStorage<Own extends MetadataOf<Own> = Metadata>
   /** The options of searches that say nothing. */
   readonly defaults: SearchDefaults;
   readonly #fields: readonly FieldDefinition[] | undefined;
+  /** When the version was made, of a storage that at() returned. */
+  #time: number | undefined;
   readonly #searches = new PendingWork();
   #closing: Promise<void> | undefined;
 
@@ -122,10 +133,10 @@ export class SearchableStorage<Own extends MetadataOf<Own> = Metadata>
    * @throws RECORD_EXISTS, RECORD_MISSING, DUPLICATE_ID, each with `detail.ids`; VERSION_MISMATCH; INVALID_ARGUMENT for records that
    * break the rules of records files; TEXT_TOO_LONG with `detail.id`; CLOSED, CANCELLED
    */
-  async update(changes: StorageChanges, options: ChangeWork = {}): Promise<UpdateResult> {
+  async update(given: StorageChanges, options: ChangeWork = {}): Promise<UpdateResult> {
     const { signal, turn } = options;
     const source = { config: { fields: this.#fields }, model: this.model };
-    const { vectors } = await prepareBatch(changes, source, signal, turn);
+    const { changes, vectors } = await prepareBatch(given, source, signal, { turn });
     return this.storage.update(changes, vectors, { signal });
   }
 
@@ -137,7 +148,15 @@ export class SearchableStorage<Own extends MetadataOf<Own> = Metadata>
   /** Returns the storage as it was at a version, which refuses changes. Close it. @throws VERSION_GONE unless the version is kept */
   at(version: number): SearchableStorage<Own> {
     const view = this.storage.at(version);
-    return new SearchableStorage<Own>(view, this.model, undefined, this.defaults, this.#fields);
+    const past = new SearchableStorage<Own>(view, this.model, undefined, this.defaults, this.#fields);
+    past.#time = this.#timeOf(version);
+    return past;
+  }
+
+  /** Returns when a version was made, in ms since 1970; of one that is not kept any more, the next. */
+  #timeOf(version: number): number {
+    if (this.#time !== undefined) return this.#time;
+    return this.storage.versions().find((kept) => kept.version >= version)?.time ?? Date.now();
   }
 
   /** Keeps the model from being unloaded for idleness until the result is called. */
@@ -164,7 +183,8 @@ export class SearchableStorage<Own extends MetadataOf<Own> = Metadata>
   /**
    * Embeds the text as the mode needs and searches. A text without words has `plan.lexical.tokens` 0; one in which the model
    * sees nothing (blanks alone) is an error in dense mode, and in hybrid mode only its words are looked for (no `plan.dense`).
-   * @throws TEXT_TOO_LONG; INVALID_ARGUMENT, also for an unknown option; as Storage.search()
+   * A text that is longer than the model's context is embedded in windows (`embedding.windows`).
+   * @throws INVALID_ARGUMENT, also for an unknown option; as Storage.search()
    */
   search(options: KnowledgeSearchOptions): Promise<SearchOutcome<Own>> {
     return this.searchInSlices(options, nextTurnOfLoop) as Promise<SearchOutcome<Own>>;
@@ -249,9 +269,14 @@ export class SearchableStorage<Own extends MetadataOf<Own> = Metadata>
       nextSlice,
       storage,
     );
-    const hits = await chooseHits(found.hits, choice, storage, signal);
+    const hits = await chooseHits(found.hits, choice, {
+      storage,
+      versionTime: this.#timeOf(storage.version),
+      signal,
+    });
     if (context !== undefined) await addContext(hits, context, storage, { signal, nextSlice });
-    if (options.highlight) await storage.addHighlights(hits, options, nextSlice);
+    const lexical = markedWords(options, storage.tokenizer);
+    if (options.highlight) await storage.addHighlights(hits, { ...options, lexical }, nextSlice);
     return { ...found, hits };
   }
 
@@ -288,13 +313,13 @@ export class SearchableStorage<Own extends MetadataOf<Own> = Metadata>
 
   async #search(options: CompleteOptions, nextSlice: NextSlice, storage: Storage): Promise<SearchOutcome> {
     const started = performance.now();
-    const { mode, signal, lexical } = options;
+    const { mode } = options;
     const legs = mode === 'hybrid' ? this.#legs(options) : undefined;
     const given = options.vector;
     const embedded =
       mode === 'lexical' || given !== undefined
         ? undefined
-        : await this.#embed(textToEmbed(options.text, lexical), signal, legs?.wordsAlone !== undefined);
+        : await this.#embed(options, storage, legs?.wordsAlone !== undefined);
     const embedMs = performance.now() - started;
     const unseen = embedded === undefined && given === undefined;
     const fused = unseen ? (legs?.wordsAlone ?? legs?.both) : legs?.both;
@@ -310,21 +335,27 @@ export class SearchableStorage<Own extends MetadataOf<Own> = Metadata>
       ...fused,
       vector,
     };
-    const result = await storage.searchInSlices(query, nextSlice);
+    const marked = options.highlight ? markedWords(options, storage.tokenizer) : undefined;
+    const result = await storage.searchInSlices(query, nextSlice, marked);
     const searchMs = performance.now() - started - embedMs;
     if (embedded === undefined) return { ...result, embedMs, searchMs };
-    const { tokens, batches } = embedded;
-    return { ...result, embedMs, searchMs, embedding: { tokens, batches } };
+    const { tokens, batches, windows } = embedded;
+    const embedding = { tokens, batches, ...(windows !== undefined && { windows }) };
+    return { ...result, embedMs, searchMs, embedding };
   }
 
   /** Returns undefined for a text without model tokens, if `unseenIsFine`. */
   async #embed(
-    text: string,
-    signal: AbortSignal | undefined,
+    { text, lexical, filter, variables, signal }: CompleteOptions,
+    storage: Storage,
     unseenIsFine: boolean,
-  ): Promise<EmbedResult | undefined> {
+  ): Promise<QuestionEmbedding | undefined> {
+    const nearest = async (vector: Float32Array) => {
+      const { hits } = await storage.search({ mode: 'dense', vector, topK: 1, filter, variables, signal });
+      return hits[0]?.distance ?? Number.POSITIVE_INFINITY;
+    };
     try {
-      return await embedQuery(this.model, text, signal);
+      return await embedQuestion(this.model, textToEmbed(text, lexical), nearest, signal);
     } catch (error) {
       if (unseenIsFine && isUnseenText(error)) return undefined;
       throw error;

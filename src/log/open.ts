@@ -1,4 +1,6 @@
+import { join } from 'node:path';
 import { makeFolder } from '../../lib/basics.js';
+import { type FileLock, isLocked, lockFile } from '../../lib/internal.js';
 import type { ServerConfig } from '../config/schema.js';
 import { ConsoleSink } from './console-sink.js';
 import { FileSink } from './file-sink.js';
@@ -36,31 +38,60 @@ export function openLog(
   const consoleLog = createLog(config.log_level, console, ...others);
   const consoleOnly = { log: consoleLog, fileLog: silentLog(), close: () => {} };
   if (config.logs_dir === '') return consoleOnly;
-  let file: RotatingFile;
+  let opened: ReturnType<typeof openFile>;
   try {
     makeFolder(config.logs_dir);
-    file = openFile(config);
+    opened = openFile(config);
   } catch (error) {
     const { message } = error as Error;
     consoleLog.warn(`logs_dir: no log file can be written, so the log goes to the console only: ${message}`);
     return consoleOnly;
   }
+  const { file, lock } = opened;
   const sink = new FileSink(file, flushRules(config), ({ message }) => {
     consoleLog.error(`the log file cannot be written; its lines are lost until it can: ${message}`);
   });
   const close = () => {
     process.off('exit', close);
     sink.close();
+    void lock?.release();
   };
   process.on('exit', close);
   const log = createLog(config.log_level, console, sink, ...others);
   return { log, fileLog: createLog(config.log_level, sink), file: file.path, close };
 }
 
-function openFile({ logs_dir, log_mode }: LogConfig): RotatingFile {
-  if (log_mode === 'production') return new RotatingFile(logs_dir, 'service', rotation);
-  const started = new Date().toISOString().replace(/[:.]/g, '-');
-  return new RotatingFile(logs_dir, `service_${started}`);
+/** Servers that may share a folder at a time. */
+const mostServers = 64;
+
+/** Opens a file that no other server writes: rotation by two would mix their lines. */
+function openFile({ logs_dir, log_mode }: LogConfig): { file: RotatingFile; lock?: FileLock | undefined } {
+  if (log_mode === 'dev') {
+    const started = new Date().toISOString().replace(/[:.]/g, '-');
+    return { file: new RotatingFile(logs_dir, `service_${started}`) };
+  }
+  const { name, lock } = freeName(logs_dir);
+  try {
+    return { file: new RotatingFile(logs_dir, name, rotation), lock };
+  } catch (error) {
+    void lock?.release();
+    throw error;
+  }
+}
+
+/** Takes the first of `service`, `service-2`, `service-3` and so on that no running server has. */
+function freeName(folder: string): { name: string; lock?: FileLock } {
+  for (let number = 1; number <= mostServers; number++) {
+    const name = number === 1 ? 'service' : `service-${number}`;
+    try {
+      return { name, lock: lockFile(join(folder, `${name}.lock`)) };
+    } catch (error) {
+      if (isLocked(error)) continue;
+      // A file system without locks, or a folder that cannot be written, which opening the log reports.
+      break;
+    }
+  }
+  return { name: 'service' };
 }
 
 function flushRules({ log_flush_on, log_flush_every_ms }: LogConfig) {

@@ -10,10 +10,11 @@ import type { MemoryNeed, ModelMemory } from './model-memory.js';
 import { embeddingNeed, embeddingTaken } from './model-need.js';
 import type { ModelLog } from './open-model.js';
 import type { Opener } from './opener.js';
+import { pullCommand } from './pull-command.js';
 import { Residency } from './residency.js';
 import type { Resident } from './resident.js';
 import type { CatalogEntry, Placement } from './schema.js';
-import { shippedCatalog } from './shipped-catalog.js';
+import { shippedCatalog, shippedDownloads } from './shipped-catalog.js';
 import { whyUnknown } from './unknown-model.js';
 
 export interface CatalogModelsOptions {
@@ -77,6 +78,15 @@ export class CatalogModel {
   }
 }
 
+/** A model that knows many languages. */
+export interface MultilingualModel {
+  name: string;
+  /** Whether its file is on this machine. */
+  present: boolean;
+  /** The command that downloads it; undefined if nothing says where it is. */
+  command: string | undefined;
+}
+
 /** A model, known from its first load on. */
 interface Known {
   readonly resident: Resident<EmbeddingModel>;
@@ -112,7 +122,10 @@ export class CatalogModels implements AsyncDisposable, Disposable {
       const message = `file: ${reason} (${remedy})`;
       throw new LorekeepError('INVALID_ARGUMENT', message, { field: 'file', reason, remedy });
     }
-    const catalog = await Catalog.load(resolve(file));
+    const catalog = await Catalog.load(
+      resolve(file),
+      file === shippedCatalog ? shippedDownloads() : undefined,
+    );
     const buildFlags = file === shippedCatalog ? undefined : `--catalog ${shellWord(catalog.file)}`;
     return new CatalogModels(catalog, { buildFlags });
   }
@@ -138,6 +151,20 @@ export class CatalogModels implements AsyncDisposable, Disposable {
       variants.some((variant) => this.#catalog.pathOf(variant).present);
     const models = this.#catalog.entries.filter(({ model_type }) => model_type === 'embedding');
     return models.filter(isPresent).map(({ name }) => name);
+  }
+
+  /** The model for texts in many languages: the first that is present, else the first that can be downloaded; undefined if there is none. */
+  multilingual(): MultilingualModel | undefined {
+    const all = this.#catalog.entries.filter(
+      ({ model_type, multilingual }) => model_type === 'embedding' && multilingual,
+    );
+    const facts = all.map((entry) => ({
+      name: entry.name,
+      present: this.#catalog.locate(entry).present,
+      command:
+        this.#catalog.downloadable(entry) === undefined ? undefined : pullCommand(this.#catalog, entry.name),
+    }));
+    return facts.find(({ present }) => present) ?? facts.find(({ command }) => command) ?? facts[0];
   }
 
   /** One sentence per key of the catalog without effect. */

@@ -25,17 +25,20 @@ export async function contradictions(
 ): Promise<Contradiction[]> {
   const { model_type: type } = entry;
   const speech = await kindOfSpeechFile(path);
-  if (speech !== undefined)
-    return speech === type ? [] : [otherType(type, speech, type !== 'vad' && type !== 'stt')];
+  if (speech !== undefined) return speech === type ? [] : [otherType(type, speech, true)];
   try {
     return differences(await modelHeader(path), await usedHeader(path, entry), entry, variant);
   } catch (error) {
-    // Other programs' formats of such models are not known here.
-    if (type === 'vad' || type === 'stt') return [];
+    if (type === 'vad' || type === 'stt') return [unknownSpeech];
     if (!(error instanceof LorekeepError) || error.code === 'CANCELLED') throw error;
     return [{ text: `file: ${String(error.detail.reason ?? error.code)}`, refused: true }];
   }
 }
+
+const unknownSpeech: Contradiction = {
+  text: 'file: not a model of speech in the format of whisper.cpp (ggml-*.bin)',
+  refused: true,
+};
 
 /** The header as it is read by a load, which uses the catalog's pooling. */
 const usedHeader = (path: string, { model_type, pooling }: CatalogEntry) =>
@@ -59,8 +62,9 @@ function differences(
     found.push({ text: `${field}: the catalog says ${catalog}, the file ${own}`, refused });
   };
   const kind = kindOfHeader(file);
-  const unused = type === 'vad' || type === 'stt';
-  const refusal = unused ? undefined : used.refusals[type];
+  if (type === 'vad' || type === 'stt')
+    return [kind === undefined ? unknownSpeech : otherType(type, kind, true)];
+  const refusal = used.refusals[type];
   // A decoder whose file names no pooling embeds with the catalog's.
   const madeUsable = type === 'embedding' && kind === 'llm' && refusal === undefined;
   if (kind !== undefined && kind !== type && !madeUsable)

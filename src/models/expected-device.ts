@@ -6,7 +6,7 @@ const worthGpu = 100_000_000;
 
 /**
  * Returns the device that a variant goes to if it has room there: `CPU`, or `gpu`, the name of the GPU in use. Undefined if
- * the variant needs a GPU and there is none, or if this version does not use it. `path`: of its file, if that is present
+ * the variant needs a GPU and there is none. `path`: of its file, if that is present
  */
 export async function expectedDevice(
   type: CatalogEntry['model_type'],
@@ -14,10 +14,9 @@ export async function expectedDevice(
   path: string | undefined,
   gpu: string | undefined,
 ): Promise<string | undefined> {
-  if (type === 'vad' || type === 'stt') return undefined;
-  if (type === 'reranker' || placement === 'ram') return 'CPU';
+  if (type === 'vad' || type === 'reranker' || placement === 'ram') return 'CPU';
   if (gpu === undefined) return placement === 'vram' ? undefined : 'CPU';
-  if (placement === 'vram' || type === 'llm') return gpu;
+  if (placement === 'vram' || type === 'llm' || type === 'stt') return gpu;
   const header = path === undefined ? undefined : await modelHeader(path).catch(() => undefined);
   return (header?.parameters ?? 0) >= worthGpu ? gpu : 'CPU';
 }

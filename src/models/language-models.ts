@@ -154,6 +154,15 @@ export class LanguageModels {
     }
   }
 
+  /** Removes prompts and replies that have one of the texts from the KV caches. Never rejects: a model that fails has lost its cache. */
+  async forget(texts: readonly string[]): Promise<void> {
+    if (texts.length === 0) return;
+    const forgetting = this.#present.map(({ resident }) =>
+      resident.read(async (model) => model.forget?.(texts)),
+    );
+    await Promise.allSettled(forgetting);
+  }
+
   get #present(): Known[] {
     return this.#known.filter(({ resident }) => resident.loaded !== undefined);
   }
@@ -190,8 +199,10 @@ export class LanguageModels {
       idleMs,
       open: async ({ path }, placement, signal) => {
         const model = await load(path, { ...settings, placement, signal });
-        const { placementNote: reason } = model.facts;
+        const { placementNote: reason, tokenizerNote, templateNote } = model.facts;
         if (reason) log.info({ model: entry.name, reason }, 'model is not on the GPU');
+        if (tokenizerNote) log.info({ model: entry.name, reason: tokenizerNote }, 'tokens may be wrong');
+        if (templateNote) log.info({ model: entry.name, reason: templateNote }, 'messages may fail');
         return model;
       },
       need: ({ path }, placement) => languageModelNeed(path, { ...settings, placement }),

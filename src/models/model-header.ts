@@ -1,4 +1,4 @@
-import { factsAt, fileStamp } from '../../lib/basics.js';
+import { factsAt, fileStamp, LorekeepError } from '../../lib/basics.js';
 import { describeModel, type ModelDescription, type Pooling } from '../../lib/internal.js';
 import { partNames } from '../base/files/model-parts.js';
 
@@ -20,6 +20,17 @@ export async function modelHeader(path: string, pooling?: Pooling): Promise<Mode
   // A file that was changed meanwhile has another stamp now.
   if (key && stamp === (await stampOf(path))) remember(key, header);
   return header;
+}
+
+/** Returns what a load would say about the tokens and the chat template of a language model; nothing for an unreadable file. */
+export async function headerNotes(path: string): Promise<string[]> {
+  try {
+    const { tokenizerNote, templateNote } = await modelHeader(path);
+    return [tokenizerNote, templateNote].filter((note) => note !== undefined);
+  } catch (error) {
+    if (!(error instanceof LorekeepError) || error.code === 'CANCELLED') throw error;
+    return [];
+  }
 }
 
 function remember(key: string, header: ModelDescription): void {

@@ -1,3 +1,4 @@
+import { stat } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { LanguageModel, type LanguageModelOptions, type ModelFacts } from '../../lib/internal.js';
 import { modelHeader } from './model-header.js';
@@ -52,4 +53,13 @@ export async function languageModelNeed(path: string, options: LanguageModelOpti
   return Object.fromEntries(
     devices.map(({ device, model, context, compute }) => [device, model + context + compute]),
   );
+}
+
+/** Beside the weights of a recogniser: caches and buffers of whisper.cpp, measured with tiny.en. */
+const recogniserBuffers = 80 * 1024 * 1024;
+
+/** Returns the memory that a model of speech will need. Detectors compute with 32 bits where their files have 16. */
+export async function speechNeed(type: 'vad' | 'stt', path: string): Promise<MemoryNeed> {
+  const { size } = await stat(path);
+  return { CPU: type === 'vad' ? 2 * size : size + recogniserBuffers };
 }

@@ -7,7 +7,8 @@ import type { CatalogEntry, Placement } from './schema.js';
 export interface OwnedModel {
   readonly facts: {
     readonly fingerprint: string;
-    readonly contextSize: number;
+    /** In tokens; absent for models of speech. */
+    readonly contextSize?: number;
     /** Default: the CPU. */
     readonly device?: string;
     readonly dimension?: number;

@@ -32,6 +32,10 @@ const names: Readonly<Record<number, string>> = {
   32: 'BF16',
   36: 'TQ1_0',
   37: 'TQ2_0',
+  38: 'MXFP4',
+  39: 'NVFP4',
+  40: 'Q1_0',
+  41: 'Q2_0',
 };
 
 const byName = new Set(Object.values(names));

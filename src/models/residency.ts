@@ -72,6 +72,11 @@ export class Residency implements Owner {
     await Promise.all([...this.#residents].map((resident) => resident.leaveGpu()));
   }
 
+  /** Unloads a model that is in memory. Returns false while requests use it; undefined if it is not in memory. */
+  async unload(name: string): Promise<boolean | undefined> {
+    return [...this.#residents].find(({ loaded }) => loaded?.name === name)?.unload();
+  }
+
   /** Refuses new leases, and frees the models after their pending calls. */
   async close(): Promise<void> {
     this.#closing.abort();

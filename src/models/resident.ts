@@ -29,6 +29,7 @@ export interface LoadedFacts {
   /** Bytes that it takes of the budget, on all devices. */
   readonly bytes: number;
   readonly device: string;
+  /** In tokens; 0 for models of speech. */
   readonly contextSize: number;
   /** Of an embedding model. */
   readonly dimension: number | undefined;
@@ -45,6 +46,7 @@ const maxLosses = 2;
 const unloaded = {
   idle: 'model unloaded: nothing used it',
   room: 'model unloaded: another needs its memory',
+  operator: 'model unloaded: the operator asked for it',
 } as const;
 
 /**
@@ -88,7 +90,7 @@ export class Resident<Model extends OwnedModel = OwnedModel> implements Evictabl
   /** Facts of the model, if it is in memory. */
   get loaded(): LoadedFacts | undefined {
     if (this.#present === undefined) return undefined;
-    const { contextSize, device = 'CPU', dimension } = this.#present.model.facts;
+    const { contextSize = 0, device = 'CPU', dimension } = this.#present.model.facts;
     return { name: this.name, bytes: this.#present.share?.bytes ?? 0, device, contextSize, dimension };
   }
 
@@ -136,6 +138,13 @@ export class Resident<Model extends OwnedModel = OwnedModel> implements Evictabl
 
   evict(): Promise<void> {
     return this.#unload('room');
+  }
+
+  /** Unloads the model. Returns whether it could: not while requests use it. Its next lease loads it again. */
+  async unload(): Promise<boolean> {
+    if (this.busy()) return false;
+    await this.#unload('operator');
+    return true;
   }
 
   /** Resolves when the model takes no video memory. */

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { jsonSchemaText } from '../base/schema/json-schema-text.js';
+import { voiceSettingsSchema } from '../base/schema/voice-settings.js';
 import { modelFusionSchema } from '../search/model-fusion.js';
 
 const checksum = z.string().regex(/^[0-9a-f]{64}$/i, '64 hexadecimal digits are expected');
@@ -80,7 +81,9 @@ const catalogEntrySchema = z.strictObject({
   name: z.string().min(1).max(128).describe('Name for knowledge bases and requests; unique.'),
   model_type: z
     .enum(['embedding', 'llm', 'vad', 'stt', 'reranker'])
-    .describe('This version uses embedding models, language models (`llm`) and rerankers.'),
+    .describe(
+      '`embedding`, `llm` (language models), `reranker`, `vad` (voice activity: Silero VAD) or `stt` (speech to text: Whisper).',
+    ),
   variants: z
     .array(variantSchema)
     .min(1)
@@ -94,6 +97,15 @@ const catalogEntrySchema = z.strictObject({
     .describe('Numbers per embedding; a file that gives another number is not this model, and is refused.'),
   license: z.string().min(1).optional().describe('SPDX identifier of the licence of the weights.'),
   pooling: z.enum(['mean', 'cls', 'last']).optional().describe('Default: as in the model file.'),
+  multilingual: z
+    .boolean()
+    .optional()
+    .describe(
+      'Whether it knows many languages: `lorekeep index` chooses such a model for texts that are not English.',
+    ),
+  vad: voiceSettingsSchema
+    .optional()
+    .describe('When speech begins and ends, for a model of the type `vad`; a request may say otherwise.'),
   fusion: modelFusionSchema
     .optional()
     .describe('Fusion of hybrid search that suits the model; a request may say otherwise.'),

@@ -16,6 +16,8 @@ export type {
   Generation,
   GenerationResult,
   Piece,
+  TokenLogprob,
+  TokenLogprobs,
 } from '../../lib/internal.js';
 
 /** The part of the library's LanguageModel that agents use. */
@@ -33,11 +35,13 @@ export interface TextModel
     | 'chatTemplate'
     | 'thinking'
   > &
-    Partial<Pick<LanguageModelFacts, 'placementNote'>>;
+    Partial<Pick<LanguageModelFacts, 'placementNote' | 'tokenizerNote' | 'templateNote'>>;
   /** State of the KV cache. */
   numbers?(): Promise<LanguageModelNumbers>;
   /** Prefixes in it. */
   prefixes?(): Promise<PrefixPart[]>;
+  /** Removes what has one of the texts from it. */
+  forget?(texts: readonly string[]): Promise<number>;
   render(
     messages: readonly ChatMessage[],
     options?: RenderOptions & { signal?: AbortSignal | undefined },

@@ -6,12 +6,14 @@ import type { CatalogEntry } from './schema.js';
 const longestList = 8;
 
 /** Types of models that requests name. */
-type NamedType = 'embedding' | 'llm' | 'reranker';
+type NamedType = CatalogEntry['model_type'];
 
 const called = {
   embedding: { one: 'an embedding model', none: 'no embedding model' },
   llm: { one: 'a language model', none: 'no language model (model_type "llm")' },
   reranker: { one: 'a reranker', none: 'no reranker (model_type "reranker")' },
+  vad: { one: 'a model for voice activity', none: 'no model for voice activity (model_type "vad")' },
+  stt: { one: 'a model for speech', none: 'no model for speech (model_type "stt")' },
 } as const;
 
 interface Unknown {

@@ -65,18 +65,25 @@ export class FrameDecoder {
     return this.#payload !== undefined && this.#payload.bytes === this.announcedBytes;
   }
 
-  /** Whether the next frame is complete, in one piece and of at most `shortPayload` bytes. */
+  /** Whether the next frame is complete, in one piece, and audio or of at most `shortPayload` bytes. */
   get holdsShortFrame(): boolean {
     const first = this.#input[0];
     if (first === undefined || this.#headerFill > 0) return false;
     const held = first.length - this.#consumed - headerBytes;
     if (held < 0) return false;
-    return first.readUInt32BE(this.#consumed + 1) <= Math.min(held, shortPayload);
+    // Audio is only copied: what follows it does not wait for a slice.
+    const most = first.readUInt8(this.#consumed) === frameKind.binary ? held : shortPayload;
+    return first.readUInt32BE(this.#consumed + 1) <= Math.min(held, most);
   }
 
   /** Length of the current payload according to its header; 0 between frames. */
   get announcedBytes(): number {
     return this.#headerFill === headerBytes ? this.#header.readUInt32BE(1) : 0;
+  }
+
+  /** Kind of the current frame; undefined between frames. */
+  get announcedKind(): number | undefined {
+    return this.#headerFill > 0 ? this.#header.readUInt8(0) : undefined;
   }
 
   /** Bytes pushed and not yet examined. */

@@ -15,6 +15,18 @@ export const droppedSchema = z.object({
   knowledge: z.int().describe('Lowest-ranked knowledge left out of the prompt.'),
 });
 
+const tokenLogprobSchema = z.object({
+  token: z.string().describe('Its text. A part of a character becomes U+FFFD.'),
+  bytes: z.array(z.int()).describe('Its UTF-8. Empty for a control token.'),
+  logprob: z.number().describe('Natural logarithm of its probability, at least -9999.'),
+});
+
+export const tokenLogprobsSchema = tokenLogprobSchema.extend({
+  top_logprobs: z
+    .array(tokenLogprobSchema)
+    .describe('The most likely tokens in its place, the likeliest first. It may be one of them.'),
+});
+
 export const dryRunSchema = z.object({
   node: z.string().describe('Id of the `generate` node.'),
   tokens: z
@@ -46,6 +58,7 @@ export const dryRunSchema = z.object({
 /** Diagnostics of the engine for one node; the node's type adds to it. It never holds text of a prompt, a query or a reply. */
 export const engineDiagnosticsSchema = z.looseObject({ kind: z.string().describe('The kind of work.') });
 
+export type TokenLogprobs = z.output<typeof tokenLogprobsSchema>;
 export type EngineDiagnostics = z.output<typeof engineDiagnosticsSchema>;
 export type Finish = z.output<typeof finishSchema>;
 export type Usage = z.output<typeof usageSchema>;

@@ -85,10 +85,6 @@ export interface ErrorDetailsByCode {
     readonly length?: number | undefined;
   };
   1004: At & Nearest & Filter & Partial<Limit>;
-  1005: {
-    /** The feature that is not supported. */
-    readonly feature: string;
-  };
   1006: {
     /** Milliseconds for one frame. */
     readonly limit_ms: number;
@@ -181,6 +177,7 @@ export interface ErrorDetailsByCode {
       /** Tokens kept for the reply. */
       readonly reserved: number;
     };
+  4020: At;
   5001: {
     /** Catalog name of the model. */
     readonly model: string;
@@ -236,6 +233,16 @@ export interface ErrorDetailsByCode {
     readonly limit_ms: number;
   };
   6005: Empty;
+  7001: At;
+  7002: Limit;
+  7003: {
+    /** Number of the stream; absent if the frame names none. */
+    readonly stream?: number | undefined;
+    /** The sequence number or the number of bytes that the frame has. */
+    readonly found?: number | undefined;
+    /** The sequence number that is expected, the bytes of a sample of all channels, or the credit in bytes. */
+    readonly expected?: number | undefined;
+  };
   8001: At & {
     /** The name, cut. */
     readonly name: string;
@@ -261,6 +268,17 @@ export interface ErrorDetailsByCode {
   };
   8013: At;
   8014: At;
+  8020: At;
+  8021: At &
+    Limit & {
+      /** The field of the server config that sets the limit. */
+      readonly field: string;
+    };
+  8022: At &
+    Limit & {
+      /** The field of the server config that sets the limit. */
+      readonly field: string;
+    };
 }
 
 /** The details of an error with this code. */

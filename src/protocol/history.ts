@@ -34,6 +34,12 @@ const historyTurnSchema = z.strictObject({
   reply: z.string().describe("The agent's reply, without thinking."),
   action: actionSchema.optional().describe('The action that the reply asked for.'),
   action_result: actionResultSchema,
+  interrupted: z
+    .boolean()
+    .optional()
+    .describe(
+      'The turn was cancelled, or the user did not hear all of the reply: it is what was said until then.',
+    ),
 });
 
 type HistoryTurns = z.ZodType<z.output<typeof historyTurnSchema>[], z.input<typeof historyTurnSchema>[]>;

@@ -1,3 +1,5 @@
+import { stringifyWithWideIntegers } from '../base/schema/wide-integers.js';
+
 /** Approximate characters per piece: well under a millisecond to write. */
 const pieceLength = 32 * 1024;
 
@@ -11,7 +13,7 @@ export function* jsonPieces(value: unknown): Generator<string> {
   if (typeof value === 'string' && isLong(value)) {
     yield* stringPieces(value);
   } else if (!isLong(value) || typeof value !== 'object' || value === null) {
-    yield JSON.stringify(value) ?? 'null';
+    yield textOf(value);
   } else if (Array.isArray(value)) {
     let before = '[';
     for (const item of value) {
@@ -29,6 +31,16 @@ export function* jsonPieces(value: unknown): Generator<string> {
       before = ',';
     }
     yield before === '{' ? '{}' : '}';
+  }
+}
+
+function textOf(value: unknown): string {
+  try {
+    return JSON.stringify(value) ?? 'null';
+  } catch (error) {
+    // BigInts, or a circle, which fails again.
+    if (error instanceof TypeError) return stringifyWithWideIntegers(value);
+    throw error;
   }
 }
 

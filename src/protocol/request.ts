@@ -22,15 +22,24 @@ export const jsonLimits: JsonLimits = {
 export const payloadParser = (payload: Buffer): JsonParser => new JsonParser(payload, jsonLimits, isExact);
 
 /**
- * Whether a place is in a filter or a variable, which are compared with metadata, whose integers have 64 bits; or in an action
- * or its result, which prompts show.
+ * Whether a place is in the metadata of a record, whose integers have 64 bits; in a filter or a variable, which are compared with
+ * them; or in an action or its result, which prompts show.
  */
 function isExact([field, ...keys]: readonly string[]): boolean {
-  if (field === 'filter' || field === 'variables' || field === 'action_result') return true;
+  if (exactFields.has(field as string)) return true;
   const [nodes, , params, param] = keys;
+  if (lists.has(field as string)) return keys[1] === 'metadata';
+  // A call of a tool over MCP.
+  if (field === 'params') return nodes === 'arguments' && exactFields.has(keys[1] as string);
   if (field === 'history') return nodes === 'turns' && (params === 'action' || params === 'action_result');
   return field === 'graph' && nodes === 'nodes' && params === 'params' && param === 'filter';
 }
+
+/** Lists of records. */
+const lists: ReadonlySet<string> = new Set(['add', 'replace', 'records']);
+
+/** `metadata` is of the only record of a request over HTTP. */
+const exactFields: ReadonlySet<string> = new Set(['filter', 'variables', 'action_result', 'metadata']);
 
 /** Returns the parsed object. @throws MalformedFrame for another value */
 export function objectOf({ value }: JsonParser): Record<string, unknown> {

@@ -93,6 +93,13 @@ export const retrievalPlanSchema = z.object({
         })
         .optional()
         .describe('Weights of the legs for this query, in the fusion by scores.'),
+      feedback: z
+        .object({
+          weight: z.number().describe("Weight of the best hits' embeddings; the query's own has 1."),
+          added: z.int().describe('Number of hits that the search would not have without feedback.'),
+        })
+        .optional()
+        .describe('Of a search with feedback that found something relevant.'),
     })
     .optional()
     .describe('How the legs of a hybrid search were fused.'),

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { stringArray } from '../base/schema/bounded.js';
 import { wellFormed } from '../base/schema/well-formed.js';
 import { fieldConditions } from './field-conditions.js';
 import { coerceDefault, expectedDefault, isoPatterns } from './field-default.js';
@@ -19,7 +20,7 @@ const fieldSchema = z
         'Of an int field: its values are dates, and records and filters may write them as ISO 8601 texts. date: days since 1970-01-01, as in "2024-05-31". date-time: milliseconds since 1970 in UTC, as in "2024-05-31T12:00:00Z".',
       ),
     default: z
-      .union([z.number(), z.string(), z.boolean(), z.array(z.string())], {
+      .union([z.number(), z.string(), z.boolean(), stringArray()], {
         error: 'a number, a string, true, false or an array of strings is expected',
       })
       .optional()
@@ -67,5 +68,10 @@ function uniqueNames(fields: readonly { name: string }[], context: z.RefinementC
   }
 }
 
-/** The typed metadata fields of records, in configs and in requests. */
-export const recordFieldsSchema = z.array(fieldSchema).max(1024).superRefine(uniqueNames);
+const mostFields = 1024;
+
+/** The typed metadata fields of records, in configs. */
+export const recordFieldsSchema = z.array(fieldSchema).max(mostFields).superRefine(uniqueNames);
+
+/** The same in requests: their number is checked first. */
+export const requestFieldsSchema = z.array(z.unknown()).max(mostFields).pipe(recordFieldsSchema);

@@ -1,4 +1,4 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import ipaddr from 'ipaddr.js';
 import { fullGrant, type Grant, type Key } from '../config/keys-file.js';
 import { fail } from '../protocol/errors.js';
@@ -10,6 +10,9 @@ export const ofAll: FailureRate = { burst: 100, perSecond: 10 };
 
 /** Number of remembered addresses that sent the right token: others' wrong tokens do not lock them out. */
 const maxTrusted = 4096;
+
+/** Number of pages with a secret of their own. */
+const maxPasses = 64;
 
 interface Secret {
   readonly digest: Buffer;
@@ -24,6 +27,8 @@ export class AccessGate {
   readonly #allFailures: FailureBudget;
   readonly #trusted = new Set<string>();
   #keys: readonly Secret[] = [];
+  /** Of pages; the latest at the end. */
+  #passes: Secret[] = [];
 
   /** `spare` is used if there is no `token`; without either, every client is admitted. `now`: a clock in ms. */
   constructor(token: string | undefined, now: () => number = () => performance.now(), spare?: string) {
@@ -46,6 +51,13 @@ export class AccessGate {
     }));
   }
 
+  /** Makes a secret for a page in a browser, valid until the server ends or many pages have come after it. */
+  issuePass(grant: Grant): string {
+    const pass = randomBytes(32).toString('base64url');
+    this.#passes = [...this.#passes, { digest: digest(pass), grant }].slice(-maxPasses);
+    return pass;
+  }
+
   /** Whether clients of the doors need a secret. */
   get closesDoors(): boolean {
     return this.isClosed || this.#keys.length > 0;
@@ -66,7 +78,8 @@ export class AccessGate {
    * @throws AccessTokenMissing, AccessTokenWrong, TooManyWrongTokens
    */
   admit(address: string, given: string | undefined): Grant {
-    return this.closesDoors ? this.#match(address, given, [...this.#tokens, ...this.#keys]) : fullGrant;
+    if (!this.closesDoors) return fullGrant;
+    return this.#match(address, given, [...this.#tokens, ...this.#keys, ...this.#passes]);
   }
 
   get #tokens(): readonly Secret[] {

@@ -11,6 +11,7 @@ import { dispatch } from './dispatch.js';
 import { checkRight, rightOf } from './rights.js';
 import type { Services } from './services.js';
 import { type ClientGate, SessionTable } from './session-table.js';
+import { SpeechTable } from './speech/speech-table.js';
 import type { ThrottleReports } from './throttle.js';
 import type { VideoMemoryWish } from './video-memory.js';
 
@@ -29,6 +30,8 @@ export interface ClientOptions {
 export interface RequestOutlet {
   /** Takes events, and replies that go out before the handler returns. */
   send(frame: ServerFrame): void;
+  /** Whether the client can answer the events of a turn. */
+  readonly attended: boolean;
   /** Keeps the request's memory counted until the promise settles. */
   holdRequest(until: Promise<void>): void;
 }
@@ -42,6 +45,8 @@ export class Client {
   readonly log: Log;
   readonly account: Account;
   readonly sessions: SessionTable;
+  /** Its streams of audio. */
+  readonly speech: SpeechTable = new SpeechTable();
   readonly #services: Services;
   readonly #throttle: ThrottleReports;
   readonly #videoMemory: VideoMemoryWish;
@@ -93,6 +98,7 @@ export class Client {
       throttle: this.#throttle,
       videoMemory: this.#videoMemory,
       account: this.account,
+      speech: this.speech,
       ...outlet,
     };
     const answer = await dispatch(context, request);

@@ -11,7 +11,12 @@ import type { IdleTimer } from '../base/waiting/idle-timer.js';
 import { sessionFolders } from '../config/access.js';
 import { readAccessToken } from '../config/access-token.js';
 import { type Key, readKeys } from '../config/keys-file.js';
-import { embeddingOptions, languageModelOptions, rerankerOptions } from '../config/model-options.js';
+import {
+  embeddingOptions,
+  languageModelOptions,
+  rerankerOptions,
+  speechOptions,
+} from '../config/model-options.js';
 import { schedulerOptions } from '../config/scheduler-options.js';
 import type { ServerConfig } from '../config/schema.js';
 import { orStartupError } from '../config/startup-error.js';
@@ -26,15 +31,20 @@ import { ModelMemory } from '../models/model-memory.js';
 import { ModelPulls } from '../models/model-pulls.js';
 import { Rerankers } from '../models/rerankers.js';
 import { Residency } from '../models/residency.js';
+import { SpeechModels, type SpeechModelsOptions } from '../models/speech-models.js';
 import { KnowledgeBaseStorages } from '../storages/knowledge-base-storages.js';
+import { Memories } from '../storages/memories/memories.js';
 import { SessionFolders } from '../storages/session-folders.js';
 import { AccessGate } from './access-gate.js';
 import { serverMemory } from './admission.js';
 import { chooseBackend } from './backend.js';
 import { type ConnectionLimits, defaultLimits } from './connection-limits.js';
 import { DescriptorReserve } from './descriptor-reserve.js';
+import { Forgetting } from './forgetting.js';
+import { memoriesFolder } from './memories-folder.js';
 import { ownFiles } from './own-files.js';
 import type { ConnectionServices, ModelServices, SessionServices } from './services.js';
+import { storageVersions } from './storage-versions.js';
 import { Throttle } from './throttle.js';
 import { VideoMemory } from './video-memory.js';
 
@@ -49,6 +59,7 @@ interface ModelsOptions {
   /** Keeps the server from stopping for lack of sessions while a download runs. */
   hold: () => () => void;
   loadLanguageModel?: LanguageModelsOptions['load'];
+  loadRecogniser?: SpeechModelsOptions['load'];
   /** Default: the one that the config names. */
   catalog?: Catalog;
 }
@@ -81,6 +92,7 @@ export async function composeModels(options: ModelsOptions): Promise<ModelServic
     models: new CatalogModels(catalog, embedding, residency),
     languageModels: new LanguageModels(residency, generating),
     rerankers: new Rerankers(residency, rerankerOptions(config)),
+    speech: new SpeechModels(residency, { ...speechOptions(config), load: options.loadRecogniser }),
     residency,
     pulls,
     modelMemory,
@@ -107,6 +119,8 @@ function gpuBytes({ device }: BackendChoice, name: string, { engines }: ServerCo
   return Math.max(0, device.freeBytes - engines.llm_engine.vram_reserve_mb * 1024 * 1024);
 }
 
+const bytesPerMiB = 1024 * 1024;
+
 interface SessionsOptions {
   config: ServerConfig;
   configFile?: string | undefined;
@@ -120,6 +134,7 @@ interface SessionsOptions {
 /** Makes what sessions share. @throws StartupError for an access token that cannot be read */
 export async function composeSessions(options: SessionsOptions): Promise<SessionServices> {
   const { config, log, models } = options;
+  const forgetting = new Forgetting(log);
   const patterns = new PatternThread();
   let sessions = 0;
   const folders = new SessionFolders({
@@ -129,13 +144,30 @@ export async function composeSessions(options: SessionsOptions): Promise<Session
     readOnly: config.read_only_storages,
   });
   return {
+    forgetting,
     files: new KnowledgeBaseStorages({
       models,
       log,
+      versions: () => storageVersions(config),
+      growth: () => ({
+        all: config.storage_writes_max_mb * bytesPerMiB,
+        client: config.storage_writes_client_max_mb * bytesPerMiB,
+      }),
+      onForgotten: (forgotten) => forgetting.forget(forgotten),
       maxBytes: config.storage_cache_max_mb * 1024 * 1024,
       readOnly: config.read_only_storages,
     }),
     folders,
+    memories: new Memories({
+      root: memoriesFolder(config),
+      models,
+      log,
+      writes: () => config.storage_writes,
+      limits: () => ({
+        all: config.memories_max_mb * bytesPerMiB,
+        client: config.memories_client_max_mb * bytesPerMiB,
+      }),
+    }),
     declared: folders.declared(config.http.storages),
     lists: new NodeLists(config, patterns.join()),
     patterns,

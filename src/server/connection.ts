@@ -86,6 +86,10 @@ export class Connection {
       maxFrameBytes,
       deadlines,
       requests: this.#requests,
+      audio: (frame) => {
+        const error = this.#client.speech.audio(frame);
+        if (error !== undefined) this.#output.refuse(error, null);
+      },
       lost: (error) => this.expel(error),
     });
     this.closed = new Promise((resolve) => {

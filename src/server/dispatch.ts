@@ -3,7 +3,8 @@ import { type LogFields, withWorkContext } from '../base/waiting/work-context.js
 import { serverError } from '../protocol/errors.js';
 import type { RequestId, Requests, RequestType } from '../protocol/frames.js';
 import { errorFrame, refusalOf } from '../storages/failure.js';
-import { type HandlerContext, handlers } from './handlers.js';
+import type { HandlerContext } from './handler-context.js';
+import { handlers } from './handlers.js';
 
 type Request = Requests[RequestType];
 
@@ -57,9 +58,12 @@ function called(context: HandlerContext, request: Request): Answer | Promise<Ans
 const endsSomething: ReadonlySet<RequestType> = new Set([
   'CancelPullRequest',
   'CancelTurnRequest',
+  'CloseSpeechRequest',
   'DestroyAgentRequest',
   'DestroyEmbeddedStringStorageRequest',
   'DestroySessionRequest',
+  'EndUtteranceRequest',
+  'FinishSpeechRequest',
   'Ping',
 ]);
 

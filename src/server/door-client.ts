@@ -1,4 +1,4 @@
-import type { Grant } from '../config/keys-file.js';
+import { fullGrant, type Grant } from '../config/keys-file.js';
 import type { DoorClient, DoorOutput, DoorSession, ParsedBody } from '../doors/host.js';
 import type { RequestMemory } from '../fairness/client-memory.js';
 import { ServerError, serverError } from '../protocol/errors.js';
@@ -8,6 +8,7 @@ import { payloadParser } from '../protocol/request.js';
 import type { Place } from './admission.js';
 import { Client } from './client.js';
 import { defaultLimits } from './connection-limits.js';
+import { writeRules } from './handlers.js';
 import type { Services } from './services.js';
 import type { Session } from './session.js';
 import type { ClientGate } from './session-table.js';
@@ -23,6 +24,7 @@ const gone = () => serverError(2002, 'the connection was closed');
 
 /** A client that a door serves: the same account, sessions and requests as those of a TCP connection, without its frames. */
 export class ServedDoorClient implements DoorClient {
+  readonly #services: Services;
   readonly #client: Client;
   readonly #place: Place;
   readonly #bodies: Body[] = [];
@@ -30,6 +32,7 @@ export class ServedDoorClient implements DoorClient {
   #closing: Promise<void> | undefined;
 
   constructor(services: Services, place: Place, name: string, gate: ClientGate, output: DoorOutput) {
+    this.#services = services;
     this.#place = place;
     const { memory } = place;
     const options = { name, memory, producers: defaultLimits.producers, gate, declared: services.declared };
@@ -77,18 +80,27 @@ export class ServedDoorClient implements DoorClient {
 
   open(grant: Grant): DoorSession {
     this.#client.heard();
-    return new ServedDoorSession(this.#client, this.#client.sessions.open(grant), () => ++this.#requests);
+    return this.#served(this.#client.sessions.open(grant));
   }
 
-  async openFolder(folder: string): Promise<DoorSession> {
+  openStorages(files: Parameters<DoorClient['openStorages']>[0]): DoorSession {
     this.#client.heard();
-    const session = await this.#client.sessions.create(folder, undefined);
-    return new ServedDoorSession(this.#client, session, () => ++this.#requests);
+    const declared = this.#services.folders.declared(files);
+    return this.#served(this.#client.sessions.open(fullGrant, declared));
   }
 
   close(): Promise<void> {
     this.#closing ??= this.#close();
     return this.#closing;
+  }
+
+  #served(session: Session): DoorSession {
+    return new ServedDoorSession(this.#client, session, {
+      nextId: () => ++this.#requests,
+      mayChange: (name) =>
+        this.#client.sessions.rights.has('write') &&
+        session.mayChangeDeclared(name, writeRules(this.#services)),
+    });
   }
 
   async #close(): Promise<void> {
@@ -131,12 +143,18 @@ class ServedDoorSession implements DoorSession {
   readonly #client: Client;
   readonly #session: Session;
   readonly #nextId: () => number;
+  readonly mayChange: DoorSession['mayChange'];
   #ending: Promise<void> | undefined;
 
-  constructor(client: Client, session: Session, nextId: () => number) {
+  constructor(
+    client: Client,
+    session: Session,
+    { nextId, mayChange }: { nextId: () => number; mayChange: DoorSession['mayChange'] },
+  ) {
     this.#client = client;
     this.#session = session;
     this.#nextId = nextId;
+    this.mayChange = mayChange;
   }
 
   get id() {
@@ -159,6 +177,7 @@ class ServedDoorSession implements DoorSession {
         if ('reply_to' in frame && frame.reply_to === id) sent = frame;
         else onEvent(frame);
       },
+      attended: false,
       holdRequest: () => {},
     };
     const request = { ...fields, type, id, ...(hasSession(type) && { session_id: this.id }) };

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import type { DoorHost, FrameSocket } from '../doors/host.js';
+import type { DoorHost, FrameSocket, PageSource } from '../doors/host.js';
 import { ServerError } from '../protocol/errors.js';
 import { takeMemory } from './admission.js';
 import { connectionLimits } from './compose.js';
@@ -9,11 +9,16 @@ import { ServedDoorClient } from './door-client.js';
 import type { Services } from './services.js';
 import type { ClientGate } from './session-table.js';
 
+interface DoorHostOptions {
+  readonly limits?: Partial<ConnectionLimits> | undefined;
+  readonly page?: PageSource | undefined;
+}
+
 /** Shows the server to its doors. `connections`: of clients that send frames. */
 export function doorHost(
   services: Services,
   connections: Set<Connection>,
-  limits: Partial<ConnectionLimits> = {},
+  { limits = {}, page }: DoorHostOptions = {},
 ): DoorHost {
   const { config, log, version, catalog, models, rerankers, activity, gate, slots, descriptors } = services;
   const gateFor = (address: string): ClientGate => ({
@@ -36,6 +41,8 @@ export function doorHost(
       return gate.closesDoors;
     },
     admit: (address, secret) => gate.admit(address, secret),
+    issuePass: (grant) => gate.issuePass(grant),
+    page,
     takeSlot: (socket: Socket) => {
       const slot = descriptors.refusal(socket) ?? slots.take(socket.remoteAddress ?? '');
       if (slot instanceof ServerError) throw slot;

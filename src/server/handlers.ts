@@ -1,31 +1,15 @@
 import type { FilterExpression } from '../../lib/internal.js';
 import { sessionFolders } from '../config/access.js';
-import type { Account } from '../fairness/account.js';
 import { fail, serverError } from '../protocol/errors.js';
-import type { Replies, Requests, RequestType, ServerFrame, ServerFrames } from '../protocol/frames.js';
+import type { Replies, Requests, RequestType, ServerFrames } from '../protocol/frames.js';
 import { getRecords, listRecords, type WriteRules } from '../storages/changes.js';
 import { checkFilterSize } from '../storages/search-limits.js';
 import type { StorageFacts, StorageSet } from '../storages/storage-set.js';
+import { wireHistories } from '../storages/wire.js';
+import type { HandlerContext } from './handler-context.js';
 import { listModels } from './model-requests.js';
 import type { Services } from './services.js';
-import type { SessionTable } from './session-table.js';
-import type { ThrottleReports } from './throttle.js';
-import type { VideoMemoryWish } from './video-memory.js';
-
-/** The connection of a request, for its handler. */
-export interface HandlerContext {
-  /** Its address, for the log. */
-  readonly client: string;
-  readonly services: Services;
-  readonly sessions: SessionTable;
-  readonly throttle: ThrottleReports;
-  readonly videoMemory: VideoMemoryWish;
-  readonly account: Account;
-  /** Sends an event, or a reply that must go out before the handler returns. */
-  send(frame: ServerFrame): void;
-  /** Keeps the request's memory counted until the promise settles, even if it is answered before. */
-  holdRequest(until: Promise<void>): void;
-}
+import { speechHandlers } from './speech/speech-handlers.js';
 
 /** A reply without the request's id; undefined if the handler has sent it. */
 type Reply<Type extends RequestType> = Omit<ServerFrames[Replies[Type]], 'reply_to'> | undefined;
@@ -93,9 +77,16 @@ export const handlers: { readonly [Type in RequestType]: Handler<Type> } = {
     return undefined;
   },
 
-  async ForgetEmbeddedStringStorageRequest({ services, sessions }, { session_id, name, ids }) {
-    const { version, removed, size } = await sessions.get(session_id).forget(name, ids, writeRules(services));
-    return { type: 'ForgetEmbeddedStringStorageResponse', version, forgotten: removed, record_count: size };
+  async ForgetEmbeddedStringStorageRequest({ services, sessions }, { session_id, name, ids, histories }) {
+    const rules = writeRules(services);
+    const done = await sessions.get(session_id).forget(name, { ids, histories }, rules);
+    return {
+      type: 'ForgetEmbeddedStringStorageResponse',
+      version: done.version,
+      forgotten: done.removed,
+      record_count: done.size,
+      histories: wireHistories(done.histories),
+    };
   },
 
   async SearchEmbeddedStringStorageRequest({ sessions, send }, request) {
@@ -108,7 +99,10 @@ export const handlers: { readonly [Type in RequestType]: Handler<Type> } = {
     return undefined;
   },
 
-  async CreateAgentRequest({ services, sessions }, { session_id, graph, enable_diagnostics, history }) {
+  async CreateAgentRequest(
+    { client, services, sessions, attended },
+    { session_id, graph, enable_diagnostics, history },
+  ) {
     const { include_interaction_in_diagnostics, include_engine_diagnostics, max_frame_mb } = services.config;
     const options = {
       enableDiagnostics: enable_diagnostics,
@@ -117,10 +111,13 @@ export const handlers: { readonly [Type in RequestType]: Handler<Type> } = {
       // A longer interaction could not be sent.
       largestInteraction: max_frame_mb * 1024 * 1024,
       observe: services.observer?.turn,
+      client,
     };
+    const { id, memories } = await sessions.get(session_id).createAgent(graph, options, history, attended);
     return {
       type: 'CreateAgentResponse',
-      agent_id: await sessions.get(session_id).createAgent(graph, options, history),
+      agent_id: id,
+      ...(memories.length > 0 && { memories: [...memories] }),
     };
   },
 
@@ -137,18 +134,35 @@ export const handlers: { readonly [Type in RequestType]: Handler<Type> } = {
   },
 
   TurnRequest(
-    { services, sessions, send, holdRequest },
-    { id, session_id, agent_id, text, variables, action_result: actionResult, hits, dry_run: dryRun },
+    { services, sessions, send, holdRequest, attended },
+    {
+      id,
+      session_id,
+      agent_id,
+      text,
+      variables,
+      action_result: actionResult,
+      hits,
+      dry_run: dryRun,
+      as_of: asOf,
+    },
   ) {
     const turn = sessions
       .get(session_id)
-      .startTurn(agent_id, { text, variables, actionResult, hits, dryRun }, send);
+      .startTurn(agent_id, { text, variables, actionResult, hits, dryRun, asOf }, send, attended);
     holdRequest(turn.ended);
     const end = services.activity.begin();
     void turn.ended.then(end, end);
     send({ type: 'TurnStarted', reply_to: id, turn_id: turn.id });
     return undefined;
   },
+
+  ConfirmForgetRequest({ sessions }, { session_id, forget_id, confirm, ids, histories }) {
+    sessions.get(session_id).confirmForget(forget_id, confirm, { ids, histories });
+    return { type: 'Ack' };
+  },
+
+  ...speechHandlers,
 
   ListModelsRequest({ services, sessions }, { session_id }) {
     sessions.get(session_id);
@@ -203,7 +217,7 @@ export const handlers: { readonly [Type in RequestType]: Handler<Type> } = {
 };
 
 /** What the operator allows now: a reload may change it. */
-function writeRules({ config }: Pick<Services, 'config'>): WriteRules {
+export function writeRules({ config }: Pick<Services, 'config'>): WriteRules {
   return {
     writes: config.storage_writes,
     anyFolder: sessionFolders(config) === 'any',

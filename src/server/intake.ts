@@ -1,7 +1,8 @@
 import type { FrameSocket } from '../doors/host.js';
 import type { Account } from '../fairness/account.js';
+import { longestAudioFrame } from '../protocol/audio-frame.js';
 import { FrameDecoder, frameKind, type WireFrame } from '../protocol/decoder.js';
-import { fail, type ServerError } from '../protocol/errors.js';
+import type { ServerError } from '../protocol/errors.js';
 import { payloadParser } from '../protocol/request.js';
 import { toServerError } from '../storages/failure.js';
 import { pace } from './connection-limits.js';
@@ -14,10 +15,15 @@ const readMsPerByte = 1e-6;
 /** About the length of a request. */
 const bytesPerRequest = 256;
 
+/** Assumed time of receiving the first piece of a message, in ms. */
+const usualPieceMs = 2;
+
 export interface IntakeOptions {
   readonly maxFrameBytes: number;
   readonly deadlines: Deadlines;
   readonly requests: Requests;
+  /** Takes a binary frame, in the order of the frames. */
+  audio(frame: WireFrame): void;
   /** The bytes that follow cannot be divided into frames. */
   lost(error: ServerError): void;
 }
@@ -39,6 +45,9 @@ export class Intake {
   /** Whether the socket is read. */
   #reading = true;
   #ended = false;
+  /** Time of receiving the latest piece of a message, and the part of it that is paid for the next one, in ms. */
+  #pieceMs = usualPieceMs;
+  #prepaidMs = 0;
 
   constructor(socket: FrameSocket, account: Account, options: IntakeOptions) {
     this.#socket = socket;
@@ -46,6 +55,30 @@ export class Intake {
     this.#options = options;
     this.#decoder = new FrameDecoder(options.maxFrameBytes);
     socket.on('data', (chunk: Buffer) => this.#receive(chunk));
+    socket.on('unfinished', (ms: number) => this.#receiveUnfinished(ms));
+    // A slice begins at once, and its client is not complete yet.
+    if (socket.unfinishedBytes !== undefined) queueMicrotask(() => this.#readLater());
+  }
+
+  /** The socket holds a part of a message. */
+  #receiveUnfinished(ms: number): void {
+    if (this.#ended) return;
+    const { loop, memory } = this.#account;
+    loop.charge(Math.max(0, ms - this.#prepaidMs));
+    this.#prepaidMs = 0;
+    this.#pieceMs = ms;
+    const { unfinishedBytes = 0 } = this.#socket;
+    const refusal = memory.refusal(unfinishedBytes);
+    if (refusal !== undefined) this.#options.lost(refusal);
+    else if (!this.holdsBytes) this.#adjustReading();
+    this.#readLater();
+  }
+
+  /** The next piece waits for a slice: one may be thousands of pings, and many sockets are read in one turn of the event loop. */
+  #readLater(): void {
+    if (this.#ended) return;
+    this.#read(false);
+    this.#account.loop.request();
   }
 
   #receive(chunk: Buffer): void {
@@ -134,6 +167,11 @@ export class Intake {
     if (frame === undefined) return this.#decoder.joining;
     deadlines.frameEnded();
     this.#countReceived();
+    if (frame.kind === frameKind.binary) {
+      this.#waiting = undefined;
+      this.#options.audio(frame);
+      return true;
+    }
     const { length } = frame;
     const refusal = memory.refusal(length);
     if (refusal !== undefined) {
@@ -153,8 +191,7 @@ export class Intake {
   #nextFrame(isDue: () => boolean): WireFrame | undefined {
     try {
       const frame = this.#decoder.next(isDue);
-      if (frame !== undefined || this.#account.memory.refusal(this.#decoder.announcedBytes) === undefined)
-        return frame;
+      if (frame !== undefined || this.#mayArrive) return frame;
       this.#decoder.skip();
       return this.#decoder.next(isDue);
     } catch (error) {
@@ -163,12 +200,17 @@ export class Intake {
     }
   }
 
+  /** Whether the frame that is arriving may be kept: audio that no stream takes is dropped as it comes. */
+  get #mayArrive(): boolean {
+    const { announcedBytes, announcedKind } = this.#decoder;
+    if (announcedKind === frameKind.binary) return announcedBytes <= longestAudioFrame;
+    return this.#account.memory.refusal(announcedBytes) === undefined;
+  }
+
   #parse(parsing: Parsing, isDue: () => boolean): void {
-    const { frame, parser, memory } = parsing;
+    const { parser, memory } = parsing;
     let failure: unknown;
     try {
-      if (frame.kind !== frameKind.json)
-        fail(1005, 'binary frames are not supported yet', { feature: 'binary frames' });
       const ended = parser.parse(isDue);
       memory.parsed(parser);
       if (!ended) return;
@@ -189,13 +231,18 @@ export class Intake {
     const reading =
       requests.mayBegin && this.#waiting === undefined && (memory.mayRead || this.#waitForRoom());
     this.#read(reading);
-    if (reading && this.#decoder.midFrame) deadlines.frameBegun();
+    const isMidFrame = this.#decoder.midFrame || (this.#socket.unfinishedBytes ?? 0) > 0;
+    if (reading && isMidFrame) deadlines.frameBegun();
     else deadlines.frameEnded();
   }
 
   #read(reading: boolean): void {
     if (reading === this.#reading) return;
     this.#reading = reading;
+    if (reading && this.#socket.unfinishedBytes !== undefined) {
+      this.#prepaidMs = this.#pieceMs;
+      this.#account.loop.charge(this.#prepaidMs);
+    }
     if (reading) this.#socket.resume();
     else this.#socket.pause();
   }
@@ -211,6 +258,8 @@ export class Intake {
   }
 
   #countReceived(): void {
-    this.#account.memory.received(this.#decoder.heldBytes + (this.#waiting?.payload.length ?? 0));
+    const { unfinishedBytes = 0 } = this.#socket;
+    const held = this.#decoder.heldBytes + (this.#waiting?.payload.length ?? 0);
+    this.#account.memory.received(held + unfinishedBytes);
   }
 }

@@ -1,3 +1,4 @@
+import type { ForgottenTexts } from '../agents/forgotten-texts.js';
 import type { TurnFacts } from '../agents/turn-facts.js';
 import type { RequestType } from '../protocol/frames.js';
 
@@ -18,6 +19,8 @@ export interface ServerObserver {
   invalid?(code: number): void;
   /** A client was turned away, with an error code. */
   refused?(code: number): void;
+  /** Records with these texts were forgotten: it keeps no text that quotes them. */
+  forgotten?(texts: ForgottenTexts): Promise<void>;
 }
 
 /** Returns one observer that notifies all; undefined if there is none, so that observing costs nothing. */
@@ -36,6 +39,9 @@ export function allOf(observers: readonly (ServerObserver | undefined)[]): Serve
     },
     refused: (code) => {
       for (const observer of present) observer.refused?.(code);
+    },
+    forgotten: async (texts) => {
+      for (const observer of present) await observer.forgotten?.(texts);
     },
   };
 }

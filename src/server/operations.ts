@@ -38,7 +38,12 @@ export class Operations {
     this.observer = allOf([
       this.#telemetry,
       this.#metrics && metricsObserver(this.#metrics),
-      config.monitor.enabled ? { turn: (facts) => this.#monitor?.turn(facts) } : undefined,
+      config.monitor.enabled
+        ? {
+            turn: (facts) => this.#monitor?.turn(facts),
+            forgotten: async (texts) => this.#monitor?.forgotten(texts),
+          }
+        : undefined,
     ]);
   }
 

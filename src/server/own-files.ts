@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { cacheFolder } from '../../lib/internal.js';
 import type { ServerConfig } from '../config/schema.js';
 import type { OwnFiles } from '../storages/storage-root.js';
+import { memoriesFolder } from './memories-folder.js';
 
 /**
  * Returns the server's own files. Those that the config has named since the start stay closed when it is read again.
@@ -18,6 +19,7 @@ export function ownFiles(config: ServerConfig, configFile: string | undefined): 
     get closed() {
       return [...closed];
     },
+    sealed: [memoriesFolder(config)],
     get logs() {
       return config.logs_dir;
     },
@@ -29,5 +31,13 @@ function named(config: ServerConfig): string[] {
   const downloads = join(models_download_dir, 'downloads.json');
   const { keys_file, tls_cert, tls_key } = config.http;
   const secrets = [access_token_file, keys_file, tls_cert, tls_key];
-  return [...secrets, models_catalog_path, downloads, logs_dir, crash_dump.dir, cacheFolder()];
+  return [
+    ...secrets,
+    models_catalog_path,
+    downloads,
+    logs_dir,
+    crash_dump.dir,
+    cacheFolder(),
+    memoriesFolder(config),
+  ];
 }

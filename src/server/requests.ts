@@ -79,6 +79,7 @@ export class Requests {
       if (!isShort || object.type === 'Ping' || (await this.#begin())) {
         const answer = await client.answer(object, {
           send: (frame) => output.send(frame),
+          attended: true,
           holdRequest: (until) => void held.push(until),
         });
         if (answer !== undefined) output.send(answer as ServerFrame);

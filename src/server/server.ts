@@ -8,17 +8,20 @@ import type { LoadedConfig } from '../config/load.js';
 import { type ConfigChanges, configChanges, takeOver } from '../config/reread.js';
 import { schedulerOptions } from '../config/scheduler-options.js';
 import type { ServerConfig } from '../config/schema.js';
-import type { DoorHost } from '../doors/host.js';
+import type { DoorHost, PageSource } from '../doors/host.js';
 import type { HttpDoors } from '../doors/http-doors.js';
+import type { OpenPage } from '../doors/page/entry.js';
 import type { Ledger } from '../fairness/ledger.js';
 import type { EntryFacts } from '../knowledge/index.js';
 import { type Log, setLogLevel } from '../log/log.js';
 import type { Catalog } from '../models/catalog.js';
 import type { CatalogModels } from '../models/catalog-models.js';
 import type { LanguageModelsOptions } from '../models/language-models.js';
+import type { SpeechModelsOptions } from '../models/speech-models.js';
 import type { DebugChannel } from '../operations/debug/channel.js';
 import type { LogTail } from '../operations/monitor/log-tail.js';
 import { serverError } from '../protocol/errors.js';
+import { SegmentDumps } from '../speech/segment-dumps.js';
 import { admit } from './admission.js';
 import {
   composeConnections,
@@ -35,6 +38,7 @@ import type { ServerObserver } from './observer.js';
 import { Operations } from './operations.js';
 import type { Services } from './services.js';
 import { socketPair } from './socket-pair.js';
+import { WatchedFolders } from './watched-folders.js';
 
 export interface ServerOptions {
   config: ServerConfig;
@@ -52,10 +56,16 @@ export interface ServerOptions {
   onIdle?: () => void;
   /** Loads language models. Default: the library's. */
   loadLanguageModel?: LanguageModelsOptions['load'];
+  /** Loads recognisers of speech; tests replace it. */
+  loadRecogniser?: SpeechModelsOptions['load'];
   /** The models. Default: the catalog that the config names. */
   catalog?: Catalog;
-  /** Whether it opens its port. Default true; without, only attach() makes clients. */
+  /** Whether it opens its port. Default true; without, only attach() and the doors make clients. */
   listen?: boolean;
+  /** Whether it opens the doors that the config switches on. Default: as `listen`. */
+  doors?: boolean;
+  /** The places of the page for people. Default: the storages of the config. */
+  page?: PageSource | undefined;
 }
 
 /** The ways into a server. */
@@ -64,6 +74,7 @@ interface Entrances {
   readonly listener: Listener | undefined;
   readonly accept: (socket: Socket) => void;
   readonly doors: HttpDoors | undefined;
+  readonly folders: WatchedFolders;
 }
 
 /** The composition root: creates the parts of a server, listens, and closes everything. */
@@ -76,16 +87,18 @@ export class LorekeepServer {
   readonly #operations: Operations;
   readonly #sources: Map<string, string>;
   readonly #doors: HttpDoors | undefined;
+  readonly #folders: WatchedFolders;
   #closing: Promise<void> | undefined;
 
   private constructor(
     services: Services,
-    { listener, accept, doors }: Entrances,
+    { listener, accept, doors, folders }: Entrances,
     connections: Set<Connection>,
     operations: Operations,
     sources: Map<string, string>,
   ) {
     this.#doors = doors;
+    this.#folders = folders;
     this.#sources = sources;
     this.#services = services;
     this.#listener = listener;
@@ -96,7 +109,14 @@ export class LorekeepServer {
 
   /** Resolves when clients can connect. @throws StartupError for a busy port, or a missing or invalid catalog or access token */
   static async start(options: ServerOptions): Promise<LorekeepServer> {
-    const { config, log, limits, configSources = new Map(), listen = true } = options;
+    const {
+      config,
+      log,
+      limits,
+      configSources = new Map(),
+      listen = true,
+      doors: opensDoors = listen,
+    } = options;
     const storageRoot = config.storage_root || homeFolder;
     const sessionIdle = new IdleTimer(config.idle_shutdown_timeout * 1000, options.onIdle ?? (() => {}));
     const models = await composeModels({ ...options, configSources, hold: () => sessionIdle.hold() });
@@ -116,7 +136,10 @@ export class LorekeepServer {
       log,
       version: packageVersion,
       observer: operations.observer,
+      dumps: config.stt_debug_dump_dir === '' ? undefined : new SegmentDumps(config.stt_debug_dump_dir, log),
     };
+    base.forgetting.tell(async (texts) => operations.observer?.forgotten?.(texts));
+    base.forgetting.tell(async ({ written }) => base.languageModels.forget(written));
     const connections = new Set<Connection>();
     const debug = config.debug_commands.enabled ? await openDebug(base, connections) : undefined;
     const services: Services = { ...base, debug };
@@ -132,16 +155,24 @@ export class LorekeepServer {
     const httpTells = () => httpAnswer(config, doors);
     try {
       await operations.listen(services, connections);
-      if (listen && config.http.enabled) doors = await openDoors(services, connections, limits);
+      if (opensDoors && (config.http.enabled || config.http.page))
+        doors = await openDoors(services, connections, { limits, page: options.page });
       if (listen) listener = await Listener.open({ port, access, log, accept, httpAnswer: httpTells });
     } catch (error) {
       await doors?.close();
       await operations.close();
       throw error;
     }
+    const folders = new WatchedFolders({ config, models: models.models, cache: services.files.cache, log });
     if (listener !== undefined)
       log.info({ ...listener.address, access, embeddingModels: models.models.presentNames }, 'listening');
-    return new LorekeepServer(services, { listener, accept, doors }, connections, operations, sources);
+    return new LorekeepServer(
+      services,
+      { listener, accept, doors, folders },
+      connections,
+      operations,
+      sources,
+    );
   }
 
   /** The port it listens on, also if the config has 0; 0 without a port. */
@@ -170,6 +201,11 @@ export class LorekeepServer {
   /** Port of the HTTP doors; undefined if they are off. */
   get httpPort(): number | undefined {
     return this.#doors?.port;
+  }
+
+  /** The page for people; undefined if it is off. */
+  get page(): OpenPage | undefined {
+    return this.#doors?.page;
   }
 
   /** Port of `/metrics`; undefined if it is off. */
@@ -261,6 +297,7 @@ export class LorekeepServer {
     await unlistened;
     await this.#operations.close();
     await this.#services.pulls.stop();
+    await this.#folders.close();
     await this.#services.files.close();
     await patternsEnded;
     await this.#services.residency.close();
@@ -294,13 +331,13 @@ function httpAnswer({ http, monitor, metrics }: ServerConfig, doors: HttpDoors |
 async function openDoors(
   services: Services,
   connections: Set<Connection>,
-  limits: Partial<ConnectionLimits> | undefined,
+  options: { limits: Partial<ConnectionLimits> | undefined; page: PageSource | undefined },
 ): Promise<HttpDoors> {
   const [{ HttpDoors }, { doorHost }] = await Promise.all([
     import('../doors/http-doors.js'),
     import('./door-host.js'),
   ]);
-  return HttpDoors.open(doorHost(services, connections, limits));
+  return HttpDoors.open(doorHost(services, connections, options));
 }
 
 /** Logs which access is open to whom, and warns of probable mistakes. */

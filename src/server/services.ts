@@ -17,11 +17,15 @@ import type { ModelMemory } from '../models/model-memory.js';
 import type { ModelPulls } from '../models/model-pulls.js';
 import type { Rerankers } from '../models/rerankers.js';
 import type { Residency } from '../models/residency.js';
+import type { SpeechModels } from '../models/speech-models.js';
 import type { DebugChannel } from '../operations/debug/channel.js';
+import type { SegmentDumps } from '../speech/segment-dumps.js';
 import type { KnowledgeBaseStorages } from '../storages/knowledge-base-storages.js';
+import type { Memories } from '../storages/memories/memories.js';
 import type { DeclaredStorages, SessionFolders } from '../storages/session-folders.js';
 import type { AccessGate } from './access-gate.js';
 import type { DescriptorReserve } from './descriptor-reserve.js';
+import type { Forgetting } from './forgetting.js';
 import type { ServerObserver } from './observer.js';
 import type { Throttle } from './throttle.js';
 import type { VideoMemory } from './video-memory.js';
@@ -32,6 +36,7 @@ export interface ModelServices {
   readonly models: CatalogModels;
   readonly languageModels: LanguageModels;
   readonly rerankers: Rerankers;
+  readonly speech: SpeechModels;
   readonly pulls: ModelPulls;
   /** The owner of all models. */
   readonly residency: Residency;
@@ -45,8 +50,12 @@ export interface ModelServices {
 
 /** What sessions share, beside the models: files, node types, and access. */
 export interface SessionServices {
+  /** Told of records that are forgotten. */
+  readonly forgetting: Forgetting;
   readonly files: KnowledgeBaseStorages;
   readonly folders: SessionFolders;
+  /** Memories of agents that outlive sessions. */
+  readonly memories: Memories;
   /** Knowledge bases that the config shows at the doors. */
   readonly declared: DeclaredStorages;
   readonly lists: NodeLists;
@@ -86,6 +95,8 @@ export interface ReportServices {
   readonly observer: ServerObserver | undefined;
   /** Serves debug commands; undefined unless they are enabled. */
   readonly debug: DebugChannel | undefined;
+  /** Writes segments of speech to files; undefined unless `stt_debug_dump_dir` names a folder. */
+  readonly dumps: SegmentDumps | undefined;
 }
 
 /** Shared parts of a running server, created by the composition root. A consumer takes the parts that it uses. */

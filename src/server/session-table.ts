@@ -11,6 +11,7 @@ import type { StorageRoot } from '../storages/storage-root.js';
 import { checkRight } from './rights.js';
 import type { ModelServices, ReportServices, SessionServices } from './services.js';
 import { Session } from './session.js';
+import { storageVersions } from './storage-versions.js';
 
 /** The gate as one client meets it. */
 export interface ClientGate {
@@ -86,13 +87,16 @@ export class SessionTable {
     return this.#add(mayOpen ? root : folders.none, folder);
   }
 
-  /** Creates a session of the server's root for requests that a door makes itself. @throws as create() */
-  open(grant: Grant): Session {
+  /**
+   * Creates a session of the server's root for requests that a door makes itself. `declared`: the storages that it knows by
+   * name. @throws as create()
+   */
+  open(grant: Grant, declared = this.#declared): Session {
     this.#grant = grant;
-    return this.#add(this.#services.folders.root, undefined);
+    return this.#add(this.#services.folders.root, undefined, declared);
   }
 
-  #add(root: StorageRoot, folder: string | undefined): Session {
+  #add(root: StorageRoot, folder: string | undefined, declared = this.#declared): Session {
     if (this.#closed !== undefined) throw this.#closed;
     const { max_sessions_per_connection: limit } = this.#services.config.limits;
     if (this.#sessions.size >= limit) {
@@ -101,14 +105,14 @@ export class SessionTable {
     const memory = this.#account.memory.hold('sessions');
     memory.add(sessionBytes(folder), 'the session was not created');
     try {
-      return this.#make(memory, root);
+      return this.#make(memory, root, declared);
     } catch (error) {
       memory.release();
       throw error;
     }
   }
 
-  #make(memory: Holding, root: StorageRoot): Session {
+  #make(memory: Holding, root: StorageRoot, declared: DeclaredStorages): Session {
     const { models, languageModels, rerankers, pulls, files, lists, nodeTypes, log, config } = this.#services;
     const session = new Session(
       this.#services.nextSessionId(),
@@ -123,12 +127,11 @@ export class SessionTable {
         nodeTypes,
         root,
         account: this.#account,
-        declared: this.#declared,
-        versions: () => ({
-          count: config.storage_versions_max_mb === 0 ? 0 : config.storage_versions,
-          bytes: config.storage_versions_max_mb * 1024 * 1024,
-        }),
+        declared,
+        memories: this.#services.memories,
+        versions: () => storageVersions(config),
         patterns: this.#patterns,
+        forgetting: this.#services.forgetting,
       },
       log,
     );

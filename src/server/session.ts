@@ -1,19 +1,20 @@
 import { setMaxListeners } from 'node:events';
 import type { StorageChanges, UpdateResult } from '../../lib/internal.js';
 import { Agent } from '../agents/agent.js';
+import type { ForgottenTexts } from '../agents/forgotten-texts.js';
 import { type GraphPlan, isLargeGraph, type NodeTypes, planGraph, planLargeGraph } from '../agents/graph.js';
 import { Interaction } from '../agents/interaction.js';
 import type { NodeLists } from '../agents/lists/node-lists.js';
 import type { PatternShare } from '../agents/lists/pattern-thread.js';
 import type { NodeResources } from '../agents/node.js';
 import { QueryTemplate } from '../agents/query-template.js';
-import type { AgentOptions, TurnInput, TurnOutlet } from '../agents/turn.js';
+import type { AgentOptions, TurnInput } from '../agents/turn.js';
 import { mapInSlices } from '../base/waiting/next-slice.js';
 import { PendingWork } from '../base/waiting/pending-work.js';
 import type { Account } from '../fairness/account.js';
 import type { Bytes } from '../fairness/bytes.js';
 import { agentBytes, exportBytes, turnBytes } from '../fairness/estimates.js';
-import type { SearchableStorage } from '../knowledge/index.js';
+import type { QuotingHistory, SearchableStorage } from '../knowledge/index.js';
 import { withLogContext } from '../log/context.js';
 import type { Log } from '../log/log.js';
 import type { LanguageModels } from '../models/language-models.js';
@@ -21,21 +22,27 @@ import type { ModelPulls } from '../models/model-pulls.js';
 import type { Rerankers } from '../models/rerankers.js';
 import type { SessionState } from '../operations/monitor/state.js';
 import { fail, ServerError } from '../protocol/errors.js';
+import type { ServerFrame } from '../protocol/frames.js';
 import type { Graph } from '../protocol/graph.js';
 import type { History } from '../protocol/history.js';
+import type { OpenedMemory } from '../protocol/memories.js';
 import type { Retrieval } from '../protocol/retrieval.js';
 import {
   applyChanges,
   atVersion,
   checkWritable,
+  type ForgottenRecords,
   forgetRecords,
   type WriteRules,
+  writeRefusal,
 } from '../storages/changes.js';
 import { recordsBytes } from '../storages/result-bytes.js';
 import { type SearchedStorage, StorageSearch } from '../storages/search.js';
 import { StorageSet, type StorageSources } from '../storages/storage-set.js';
 import type { WireOutcome } from '../storages/wire.js';
 import type { SearchPlaces } from '../storages/wire-errors.js';
+import { type ConfirmedRecords, ForgetRequests } from './forget-requests.js';
+import type { Forgetting } from './forgetting.js';
 import { SessionPulls } from './model-requests.js';
 
 /** Maximum number of turns of one session that have not ended: each holds its text. */
@@ -55,6 +62,7 @@ export interface SessionSources extends StorageSources {
   readonly pullsAllowed: boolean;
   /** The client's share of the thread that searches for patterns. */
   readonly patterns: PatternShare;
+  readonly forgetting: Forgetting;
 }
 
 /** A search without an agent. */
@@ -72,20 +80,29 @@ export interface SearchRequest extends Retrieval {
   as_of?: number | string | undefined;
 }
 
+/** An agent's id, and the memories that it has opened. */
+export interface CreatedAgent {
+  readonly id: string;
+  readonly memories: readonly OpenedMemory[];
+}
+
 /** One client's storages and agents. Everything in it ends with it. */
 export class Session {
   readonly id: string;
   readonly storages: StorageSet;
   readonly pulls: SessionPulls;
-  readonly #resources: Omit<NodeResources, 'memory' | 'signal'>;
+  readonly #resources: Omit<NodeResources, 'memory' | 'memories' | 'attended' | 'signal'>;
   readonly #account: Account;
+  readonly #versions: StorageSources['versions'];
   readonly #nodeTypes: NodeTypes;
   readonly #log: Log;
   readonly #ending = new AbortController();
   readonly #agents = new Map<string, Agent>();
   readonly #pending = new PendingWork();
+  readonly #leave: () => void;
   /** Which agent each unfinished turn belongs to. */
   readonly #turns = new Map<string, Agent>();
+  readonly #forgets = new ForgetRequests();
   #agentsMade = 0;
   #agentsOpening = 0;
   #turnsMade = 0;
@@ -97,10 +114,26 @@ export class Session {
     setMaxListeners(0, this.#ending.signal);
     this.storages = new StorageSet(sources, this.#ending.signal);
     this.pulls = new SessionPulls(sources.modelPulls, sources.pullsAllowed, this.#ending.signal);
-    const { root, lists, account, patterns, languageModels, rerankers } = sources;
+    const { root, lists, account, patterns, languageModels, rerankers, forgetting } = sources;
     this.#account = account;
-    this.#resources = { storages: this.storages, root, lists, account, patterns, languageModels, rerankers };
+    this.#versions = sources.versions;
+    this.#resources = {
+      storages: this.storages,
+      root,
+      lists,
+      account,
+      patterns,
+      languageModels,
+      rerankers,
+      onForgotten: (forgotten) => forgetting.forget(forgotten, account),
+    };
     this.#nodeTypes = sources.nodeTypes;
+    this.#leave = forgetting.join(this);
+  }
+
+  /** The client whose session it is. */
+  get client(): object {
+    return this.#account;
   }
 
   /** Aborted when the session ends; unfinished requests are answered with its reason. */
@@ -114,8 +147,13 @@ export class Session {
     return { id: this.id, storages: this.storages.names, agents };
   }
 
-  /** Checks the graph, opens its nodes and returns the agent's id. @throws TooManyAgents; defects of the graph */
-  async createAgent(graph: Graph, options: AgentOptions, history?: History): Promise<string> {
+  /** Checks the graph and opens its nodes. `attended`: whether the client learns of new memories. @throws TooManyAgents; defects of the graph */
+  async createAgent(
+    graph: Graph,
+    options: AgentOptions,
+    history?: History,
+    attended = true,
+  ): Promise<CreatedAgent> {
     const types = this.#nodeTypes;
     const plan = isLargeGraph(graph, types)
       ? await this.#pending.track(planLargeGraph(graph, types, this.signal))
@@ -127,7 +165,9 @@ export class Session {
     }
     this.#agentsOpening++;
     try {
-      return await this.#pending.track(this.#openAgent(plan, agentBytes(graph), options, history));
+      return await this.#pending.track(
+        this.#openAgent(plan, agentBytes(graph), options, { history, attended }),
+      );
     } finally {
       this.#agentsOpening--;
     }
@@ -180,16 +220,29 @@ export class Session {
   change(name: string, changes: StorageChanges, rules: WriteRules): Promise<UpdateResult> {
     return this.#withStorage(name, (storage) => {
       this.#checkWritable(name, storage, rules);
-      return applyChanges(storage, changes, this.#account, this.signal).catch(this.#tellUnsaved);
+      const work = { account: this.#account, versions: this.#versions(), signal: this.signal };
+      return applyChanges(storage, changes, work).catch(this.#tellUnsaved);
     });
   }
 
   /** Removes records of a storage for good. @throws StorageNotWritable; as forgetRecords() */
-  forget(name: string, ids: readonly string[], rules: WriteRules): Promise<UpdateResult> {
+  forget(
+    name: string,
+    { ids, histories }: { ids: readonly string[]; histories: boolean },
+    rules: WriteRules,
+  ): Promise<ForgottenRecords> {
     return this.#withStorage(name, (storage) => {
       this.#checkWritable(name, storage, rules);
-      return forgetRecords(storage, ids, this.#account, this.signal).catch(this.#tellUnsaved);
+      const { onForgotten } = this.#resources;
+      const work = { account: this.#account, signal: this.signal, onForgotten, histories };
+      return forgetRecords(storage, ids, work).catch(this.#tellUnsaved);
     });
+  }
+
+  /** Whether clients with the right may change the storage to which the operator's config gives this name. */
+  mayChangeDeclared(name: string, rules: WriteRules): boolean {
+    const declared = this.storages.declared(name);
+    return declared !== undefined && writeRefusal('knowledge base', rules, declared) === undefined;
   }
 
   /** Reads a storage at a version, once the client reads and there is memory for `records` of its records. */
@@ -222,7 +275,7 @@ export class Session {
   };
 
   #checkWritable(name: string, storage: SearchableStorage, rules: WriteRules): void {
-    checkWritable(storage, this.storages.isDeclared(name) ? { ...rules, isDeclared: true } : rules);
+    checkWritable(storage, rules, this.storages.declared(name));
   }
 
   #withStorage<Result>(name: string, work: (storage: SearchableStorage) => Promise<Result>): Promise<Result> {
@@ -238,13 +291,15 @@ export class Session {
   }
 
   /**
-   * Queues a turn. Its frames are sent after this returns; `ended` settles when all its resources are released.
+   * Queues a turn. Its frames are sent after this returns; `ended` settles when all its resources are released. `attended`: whether
+   * the client can answer a TurnForget.
    * @throws AgentNotFound, TurnQueueFull
    */
   startTurn(
     agentId: string,
     turn: TurnInput,
-    send: TurnOutlet['send'],
+    send: (frame: ServerFrame) => void,
+    attended = true,
   ): { id: string; ended: Promise<void> } {
     const agent = this.#agent(agentId);
     if (this.#turns.size >= maxUnfinishedTurns) {
@@ -258,6 +313,7 @@ export class Session {
     const ended = withLogContext({ session: this.id, agent: agent.id, turn: id }, () =>
       agent.start(id, turn, {
         maySend: (signal) => this.#account.send(signal),
+        askToForget: attended ? this.#forgets.of(id, send) : undefined,
         send: (frame) => {
           if (frame.type === 'TurnComplete') this.#turns.delete(id);
           send(frame);
@@ -266,6 +322,44 @@ export class Session {
     );
     void ended.then(memory.release, memory.release);
     return { id, ended };
+  }
+
+  /** Removes records with these texts from unfinished turns. Returns the histories of its agents that quote one. */
+  async forgetTexts(texts: ForgottenTexts, remove: boolean): Promise<QuotingHistory[]> {
+    const found: QuotingHistory[] = [];
+    for (const agent of this.#agents.values()) {
+      const turns = await agent.forget(texts, remove);
+      if (turns.length > 0) found.push({ session: this.id, agent: agent.id, turns, removed: remove });
+    }
+    return found;
+  }
+
+  /** Answers a TurnForget. @throws ForgetNotPending, InvalidField */
+  confirmForget(forgetId: string, confirm: boolean, what: ConfirmedRecords): void {
+    this.#forgets.answer(forgetId, confirm, what);
+  }
+
+  /** @throws AgentNotFound */
+  checkAgent(id: string): void {
+    this.#agent(id);
+  }
+
+  /** Cancels the unfinished turns of an agent, if it is there. Returns their ids. */
+  interrupt(agentId: string): string[] {
+    return this.#agents.get(agentId)?.interrupt() ?? [];
+  }
+
+  /** As Agent.heard(). @throws TurnNotFound for a turn that never was */
+  async replyHeard(id: string, characters: number): Promise<void> {
+    const agent = this.#turns.get(id);
+    const agents = agent === undefined ? [...this.#agents.values()] : [agent];
+    for (const each of agents) if (await this.#pending.track(each.heard(id, characters))) return;
+    if (agent === undefined && !this.#hadTurn(id)) this.#refuseTurn(id);
+  }
+
+  /** Has close() wait for work. Returns it. */
+  track<T>(work: Promise<T>): Promise<T> {
+    return this.#pending.track(work);
   }
 
   /** @throws TurnNotFound */
@@ -278,6 +372,7 @@ export class Session {
   /** Ends unfinished work with `reason`, and closes everything. */
   async close(reason: ServerError): Promise<void> {
     this.#ending.abort(reason);
+    this.#leave();
     const agents = [...this.#agents.values()];
     const closing = await mapInSlices(agents, (agent) => this.#pending.track(agent.close()), 1);
     await Promise.all(closing);
@@ -289,8 +384,8 @@ export class Session {
     plan: GraphPlan,
     bytes: Bytes,
     options: AgentOptions,
-    history: History | undefined,
-  ): Promise<string> {
+    { history, attended }: { history: History | undefined; attended: boolean },
+  ): Promise<CreatedAgent> {
     const id = `${this.id}.a${++this.#agentsMade}`;
     const memory = this.#account.memory.hold('agents');
     memory.add(bytes, 'the agent was not created');
@@ -299,6 +394,8 @@ export class Session {
       ...this.#resources,
       memory,
       historyMemory: this.#account.memory.hold('agents'),
+      memories: new Map(),
+      attended,
       signal,
     };
     const agent = await Agent.open(id, plan, resources, options, this.#log, history);
@@ -307,7 +404,7 @@ export class Session {
       throw this.signal.reason;
     }
     this.#agents.set(id, agent);
-    return id;
+    return { id, memories: agent.memories };
   }
 
   async #search(
@@ -342,9 +439,14 @@ export class Session {
     }
   }
 
-  #refuseTurn(id: string): never {
+  /** Whether there was a turn with this id. */
+  #hadTurn(id: string): boolean {
     const number = id.startsWith(`${this.id}.t`) ? id.slice(this.id.length + 2) : '';
-    const ended = /^[1-9]\d{0,15}$/.test(number) && Number(number) <= this.#turnsMade;
+    return /^[1-9]\d{0,15}$/.test(number) && Number(number) <= this.#turnsMade;
+  }
+
+  #refuseTurn(id: string): never {
+    const ended = this.#hadTurn(id);
     const state = ended ? 'has ended already; its TurnComplete was sent' : 'is not one of this session';
     fail(4008, `turn_id: the turn ${shown(id)} ${state}`, { path: 'turn_id', ended });
   }

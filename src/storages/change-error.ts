@@ -41,12 +41,27 @@ export function changeError(error: unknown): unknown {
       );
     case 'TEXT_TOO_LONG':
     case 'INVALID_ARGUMENT': {
+      const place = placeOf(facts);
+      if (facts.expected !== undefined && place !== undefined) return ruleError(error, place, facts);
       if (facts.field !== undefined || facts.id === undefined) return inlineError(error);
       const { id, tokens, limit } = facts as { id: string; tokens?: number; limit?: number };
-      const details = { path: 'records', id, ...(tokens !== undefined && { tokens, limit }) };
+      const details = { path: place ?? 'records', id, ...(tokens !== undefined && { tokens, limit }) };
       return serverError(8003, message, details, { cause: error });
     }
     default:
       return inlineError(error);
   }
+}
+
+/** The first wrong record, such as `add[3]`; undefined for an error about something else. */
+function placeOf({ issues }: { issues?: unknown }): string | undefined {
+  return Array.isArray(issues) ? /^(?:add|replace)\[\d+\]/.exec(String(issues[0]))?.[0] : undefined;
+}
+
+/** A record breaks a rule of records files. */
+function ruleError(cause: Error, place: string, facts: Record<string, unknown>): unknown {
+  const { field, expected, found, mistakes } = facts;
+  const path = field === undefined ? place : `${place}.${field}`;
+  const more = Number(mistakes) > 1 ? `; there are ${mistakes} mistakes` : '';
+  return serverError(8003, `${path}: ${expected} is expected, not ${found}${more}`, { path }, { cause });
 }

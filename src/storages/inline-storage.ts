@@ -1,11 +1,11 @@
-import type { FieldDefinition, VersionLimits } from '../../lib/internal.js';
+import { type FieldDefinition, Storage, type VersionLimits } from '../../lib/internal.js';
 import type { Account } from '../fairness/account.js';
 import type { Holding } from '../fairness/client-memory.js';
 import { inlineStorageBytes } from '../fairness/estimates.js';
 import { checkStrings, createStorage } from '../knowledge/create-storage.js';
 import { Holders, type Pin } from '../knowledge/pin.js';
 import { usualDefaults } from '../knowledge/search-defaults.js';
-import type { SearchableStorage } from '../knowledge/searchable.js';
+import { SearchableStorage } from '../knowledge/searchable.js';
 import type { CatalogModel, CatalogModels } from '../models/catalog-models.js';
 import { fail } from '../protocol/errors.js';
 import type { WireRecord } from '../protocol/records.js';
@@ -69,7 +69,11 @@ class InlineStorage {
   /** Runs changes one after another, so that their memory is counted once. */
   inOrder<T>(change: () => Promise<T>): Promise<T> {
     const next = this.#latest.then(change);
-    this.#latest = next.catch(() => undefined);
+    // Without the result, which may have texts.
+    this.#latest = next.then(
+      () => {},
+      () => {},
+    );
     return next;
   }
 }
@@ -101,17 +105,42 @@ export async function createInlineStorage(
     const turn = () => account.enter('build', signal);
     const shared = { turn, defaults: usualDefaults };
     const storage = await createStorage({ strings, records, fields, model, tokenizer, signal }, shared);
-    noteTexts(storage, sizes);
-    storage.storage.keepVersions(versions);
-    const own = new InlineStorage(storage, memory, sizes);
-    inline.set(storage, own);
-    own.settle();
-    return new Holders(storage, async () => {
-      await storage.close();
-      memory.release();
-    }).pin();
+    return pinOf(storage, { memory, versions, sizes });
   } catch (error) {
     memory.release();
     throw inlineError(error);
   }
+}
+
+/** Makes an inline storage without records. The rest is as in createInlineStorage(). */
+export async function createEmptyStorage(
+  fields: readonly FieldDefinition[],
+  model: CatalogModel,
+  { memory, versions }: { memory: Holding; versions: VersionLimits },
+  signal: AbortSignal,
+): Promise<Pin<SearchableStorage>> {
+  try {
+    memory.add(inlineStorageBytes(0, 0, model.dimension), 'the storage was not created');
+    const empty = await Storage.empty(model.dimension, { fields, tokenizer, signal });
+    const storage = new SearchableStorage(empty, model, undefined, usualDefaults, fields);
+    return pinOf(storage, { memory, versions, sizes: { longest: 0, all: 0 } });
+  } catch (error) {
+    memory.release();
+    throw error;
+  }
+}
+
+function pinOf(
+  storage: SearchableStorage,
+  { memory, versions, sizes }: { memory: Holding; versions: VersionLimits; sizes: TextSizes },
+): Pin<SearchableStorage> {
+  noteTexts(storage, sizes);
+  storage.storage.keepVersions(versions);
+  const own = new InlineStorage(storage, memory, sizes);
+  inline.set(storage, own);
+  own.settle();
+  return new Holders(storage, async () => {
+    await storage.close();
+    memory.release();
+  }).pin();
 }

@@ -1,7 +1,10 @@
-import { LorekeepError } from '../../lib/internal.js';
+import { LorekeepError, type VersionLimits } from '../../lib/internal.js';
 import { KnowledgeBaseCache, type Pin, type SearchableStorage } from '../knowledge/index.js';
+import type { OnForgotten } from '../knowledge/operator/operator-socket.js';
 import type { Log } from '../log/log.js';
 import type { CatalogModels } from '../models/catalog-models.js';
+import type { DiskLimits } from './disk-room.js';
+import { GrownBases } from './grown-bases.js';
 import type { StorageRoot } from './storage-root.js';
 import { configError } from './wire-errors.js';
 
@@ -12,16 +15,32 @@ export interface KnowledgeBaseStoragesOptions {
   maxBytes?: number | undefined;
   /** true: opening a storage writes no files. */
   readOnly?: boolean | undefined;
+  /** Older versions that each keeps. Default: none. */
+  versions?: (() => VersionLimits) | undefined;
+  /** Bytes by which changes of clients may let knowledge bases grow. */
+  growth(): DiskLimits;
+  /** Told of records that were forgotten; returns the histories that quote them. */
+  onForgotten?: OnForgotten | undefined;
 }
 
 /** The knowledge bases of all sessions in the process. */
 export class KnowledgeBaseStorages {
   readonly cache: KnowledgeBaseCache;
+  readonly #grown: GrownBases;
   readonly #log: Log;
 
-  constructor({ models, log, maxBytes, readOnly }: KnowledgeBaseStoragesOptions) {
+  constructor({
+    models,
+    log,
+    maxBytes,
+    readOnly,
+    versions,
+    growth,
+    onForgotten = async () => [],
+  }: KnowledgeBaseStoragesOptions) {
     this.#log = log;
-    this.cache = new KnowledgeBaseCache({ models, maxBytes, readOnly, log });
+    this.#grown = new GrownBases(growth);
+    this.cache = new KnowledgeBaseCache({ models, maxBytes, readOnly, log, versions, onForgotten });
   }
 
   /**
@@ -35,7 +54,9 @@ export class KnowledgeBaseStorages {
     { signal, stale }: { signal: AbortSignal; stale?: 'wait' | 'serve' | undefined },
   ): Promise<Pin<SearchableStorage>> {
     try {
-      return await this.cache.openPlace(root.place(path, where), { signal, stale });
+      const pin = await this.cache.openPlace(root.place(path, where), { signal, stale });
+      this.#grown.watch(pin.value);
+      return pin;
     } catch (error) {
       signal.throwIfAborted();
       this.#tellRemedy(error);

@@ -1,9 +1,10 @@
 import { close, constants, fstatSync, open } from 'node:fs';
 import { lstat, readlink, realpath, stat } from 'node:fs/promises';
-import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
+import { dirname, join, relative, resolve, sep } from 'node:path';
 import { promisify } from 'node:util';
 import { exact, fileId, fileIdAt, makeFolder } from '../../lib/basics.js';
 import type { BeneathRequest, BeneathResult } from '../../lib/internal.js';
+import { isWithin } from '../base/files/within.js';
 
 type Reached = BeneathResult['reached'];
 
@@ -16,10 +17,13 @@ export async function openByNames(request: BeneathRequest): Promise<BeneathResul
   const none = (reached: Reached): BeneathResult => ({ reached, folder: '', name: '', descriptor: -1 });
   const root = await realpath(request.root).catch(() => undefined);
   const folder = await realpath(join(request.root, request.folder)).catch(() => undefined);
-  if (root === undefined || folder === undefined || !isWithin(root, folder)) return none('no folder');
+  if (root === undefined || folder === undefined || !isWithin(folder, root)) return none('no folder');
   try {
     const path = await follow(folder, join(folder, request.path));
     if (await isClosed(path, request)) return none('closed');
+    for (const sealed of request.sealed) {
+      if (isWithin(root, await realpath(sealed).catch(() => sealed))) return none('closed');
+    }
     if (wanted === 'place' && !(await hasFolder(path, request.makeFolders))) return none('absent');
     const found = await stat(path).catch(ignoreAbsence);
     const fits = wanted === 'folder' ? found?.isDirectory() : found?.isFile();
@@ -43,7 +47,7 @@ const maxLinks = 40;
 
 /** Resolves links; trailing parts of the path may be absent. @throws Outside before it examines anything outside */
 async function follow(boundary: string, path: string, links = 0): Promise<string> {
-  if (!isWithin(boundary, path)) throw new Outside();
+  if (!isWithin(path, boundary)) throw new Outside();
   const parts = relative(boundary, path).split(sep).filter(Boolean);
   let at = boundary;
   for (const [index, part] of parts.entries()) {
@@ -66,7 +70,7 @@ async function openChecked(boundary: string, path: string): Promise<number> {
   try {
     const opened = fileId(fstatSync(descriptor, exact));
     const named = fileId(await stat(path, exact));
-    if (!isWithin(boundary, await realpath(path)) || opened !== named) throw new Outside();
+    if (!isWithin(await realpath(path), boundary) || opened !== named) throw new Outside();
     return descriptor;
   } catch (error) {
     await promisify(close)(descriptor);
@@ -81,7 +85,7 @@ async function isClosed(path: string, { closed, logs }: BeneathRequest): Promise
   for (const each of closed) {
     const real = await realpath(each).catch(() => each);
     const same = found !== undefined && (await fileIdAt(each)) === found;
-    if (same || isWithin(real, path)) return true;
+    if (same || isWithin(path, real)) return true;
   }
   return false;
 }
@@ -98,9 +102,4 @@ function reachedOf(error: unknown): Reached {
   if (code === 'EACCES' || code === 'EPERM') return 'forbidden';
   if (['ELOOP', 'ENAMETOOLONG', 'ENOENT', 'ENOTDIR', 'EEXIST', 'EROFS'].includes(code)) return 'absent';
   throw error;
-}
-
-function isWithin(folder: string, path: string): boolean {
-  const way = relative(folder, path);
-  return way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way);
 }

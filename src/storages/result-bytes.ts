@@ -1,4 +1,5 @@
 import { Slices } from '../../lib/basics.js';
+import { stringifyWithWideIntegers } from '../base/schema/wide-integers.js';
 import { nextSlice } from '../base/waiting/next-slice.js';
 import type { Bytes } from '../fairness/bytes.js';
 import { hitsBytes } from '../fairness/estimates.js';
@@ -31,7 +32,7 @@ export async function sizesOf(
 }
 
 function recordBytes({ id, text, metadata }: WireRecord): number {
-  const more = metadata === undefined ? 0 : Buffer.byteLength(JSON.stringify(metadata));
+  const more = metadata === undefined ? 0 : Buffer.byteLength(stringifyWithWideIntegers(metadata));
   return Buffer.byteLength(id) + Buffer.byteLength(text) + more;
 }
 

@@ -2,7 +2,7 @@ import { countValues } from '../base/schema/bounded.js';
 import { fail } from '../protocol/errors.js';
 import type { SearchPlaces } from './wire-errors.js';
 
-/** Longest query in characters, in every mode: the lexical search of one takes a few milliseconds of one thread. */
+/** Characters of a query that are searched for: the lexical search of them takes a few milliseconds of one thread. */
 export const maxQueryLength = 32_768;
 
 /**
@@ -11,12 +11,11 @@ export const maxQueryLength = 32_768;
  */
 const filterLimits = { values: 20_000, objects: 2000, characters: 4_194_304 };
 
-/** `path`: the text's field in the request. @throws TextTooLong */
-export function checkQueryLength(text: string, path: string): void {
-  const { length } = text;
-  if (length <= maxQueryLength) return;
-  const message = `${path}: the text has ${length} characters, a query has at most ${maxQueryLength}`;
-  fail(5002, message, { path, length, limit: maxQueryLength });
+/** Returns the part of a query that is searched for: of a longer one, its beginning and its end. */
+export function searchedPart(text: string): string {
+  if (text.length <= maxQueryLength) return text;
+  const half = (maxQueryLength - 1) / 2;
+  return `${text.slice(0, Math.ceil(half))}\n${text.slice(-Math.floor(half))}`;
 }
 
 /** Number of values, or of thousands of characters, up to which a filter compiles in less than a millisecond. */

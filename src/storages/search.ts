@@ -5,7 +5,7 @@ import type { SearchableStorage } from '../knowledge/index.js';
 import { searchNamed } from '../knowledge/search-storages.js';
 import type { Rerankers } from '../models/rerankers.js';
 import { resultBytes } from './result-bytes.js';
-import { checkFilterSize, checkQueryLength } from './search-limits.js';
+import { checkFilterSize, searchedPart } from './search-limits.js';
 import { type AskedRetrieval, type CheckedOptions, checkedOptions, usedVariables } from './search-options.js';
 import { type WireOutcome, wireOutcome } from './wire.js';
 import { type SearchPlaces, searchError } from './wire-errors.js';
@@ -78,10 +78,10 @@ export class StorageSearch {
     signal: AbortSignal,
   ): Promise<WireOutcome> {
     const [{ places, options }] = this.#searches as [CheckedSearch];
-    checkQueryLength(text, places.text);
+    const query = searchedPart(text);
     const searches = this.#searches.map(({ options, ...search }) => {
       const used = usedVariables(options.filter, variables);
-      return { ...search, options: { ...options, text, variables: used, signal } };
+      return { ...search, options: { ...options, text: query, variables: used, signal } };
     });
     const search = ({ storage, options, places }: (typeof searches)[number]) =>
       this.#account

@@ -3,8 +3,15 @@ import { basename, dirname, isAbsolute, relative, resolve, sep } from 'node:path
 import { fail } from '../protocol/errors.js';
 import { type OwnFiles, StorageRoot } from './storage-root.js';
 
-/** Knowledge bases that the operator's config names: name to the file, and the root that it is opened in. */
-export type DeclaredStorages = ReadonlyMap<string, { readonly root: StorageRoot; readonly file: string }>;
+/** A knowledge base that the operator's config names: its file, and the root that it is opened in. */
+export interface DeclaredStorage {
+  readonly root: StorageRoot;
+  readonly file: string;
+  /** Whether the operator lets clients change it. */
+  readonly writable: boolean;
+}
+
+export type DeclaredStorages = ReadonlyMap<string, DeclaredStorage>;
 
 export interface SessionFolderOptions {
   /** Absolute path. */
@@ -36,11 +43,13 @@ export class SessionFolders {
   }
 
   /** Returns storages by the absolute paths of their config files; each opens in the folder of its file. */
-  declared(files: Readonly<Record<string, { readonly config: string }>>): DeclaredStorages {
+  declared(
+    files: Readonly<Record<string, { readonly config: string; readonly writable: boolean }>>,
+  ): DeclaredStorages {
     const { own, readOnly } = this.#options;
-    const entries = Object.entries(files).map(([name, { config }]) => {
+    const entries = Object.entries(files).map(([name, { config, writable }]) => {
       const root = new StorageRoot(dirname(config), { own, readOnly });
-      return [name, { root, file: basename(config) }] as const;
+      return [name, { root, file: basename(config), writable }] as const;
     });
     return new Map(entries);
   }

@@ -14,9 +14,9 @@ export function isPath(name: string): boolean {
 const looksLikePath = (name: string) => name.includes('/') || name.endsWith('.json');
 
 /** @throws InvalidStorageName */
-export function checkStorageName(name: string): void {
+export function checkStorageName(name: string, path = 'name'): void {
   const problem = nameProblem(name);
-  if (problem !== undefined) fail(8001, `name: ${problem}`, { path: 'name', name: name.slice(0, 256) });
+  if (problem !== undefined) fail(8001, `${path}: ${problem}`, { path, name: name.slice(0, 256) });
 }
 
 function nameProblem(name: string): string | undefined {

@@ -22,9 +22,11 @@ export interface OwnFiles {
   readonly closed: readonly string[];
   /** Folder of the log files, which are closed even where the folder itself cannot be; "": none. */
   readonly logs: string;
+  /** Folders in which no client may have a root. */
+  readonly sealed: readonly string[];
 }
 
-const noOwnFiles: OwnFiles = { remember: () => {}, closed: [], logs: '' };
+const noOwnFiles: OwnFiles = { remember: () => {}, closed: [], logs: '', sealed: [] };
 
 /** Longest path in characters; no system allows longer ones. */
 const longestPath = 4096;
@@ -148,9 +150,9 @@ export class StorageRoot {
   }
 
   #request(path: string, wanted: BeneathRequest['wanted']): BeneathRequest {
-    const { closed, logs } = this.#own;
+    const { closed, logs, sealed } = this.#own;
     const makeFolders = wanted === 'place' && !this.#readOnly;
-    return { root: this.#folder, folder: this.#inside, path, wanted, makeFolders, closed, logs };
+    return { root: this.#folder, folder: this.#inside, path, wanted, makeFolders, closed, logs, sealed };
   }
 
   /** `base`: the folder that the path starts at, relative to the root. */

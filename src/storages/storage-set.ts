@@ -1,4 +1,4 @@
-import type { VersionLimits } from '../../lib/internal.js';
+import { LorekeepError, type VersionLimits } from '../../lib/internal.js';
 import { didYouMean, nearestName } from '../base/schema/nearest.js';
 import { PendingWork } from '../base/waiting/pending-work.js';
 import { untilAborted } from '../base/waiting/until-aborted.js';
@@ -9,9 +9,19 @@ import type { Pin, SearchableStorage } from '../knowledge/index.js';
 import { disposable } from '../knowledge/pin.js';
 import type { CatalogModels } from '../models/catalog-models.js';
 import { fail, ServerError, serverError } from '../protocol/errors.js';
-import { checkInlineSource, createInlineStorage, type InlineSource } from './inline-storage.js';
+import {
+  checkInlineSource,
+  createEmptyStorage,
+  createInlineStorage,
+  type InlineSource,
+} from './inline-storage.js';
 import type { KnowledgeBaseStorages } from './knowledge-base-storages.js';
-import type { DeclaredStorages } from './session-folders.js';
+import { memoryFields } from './memories/fields.js';
+import type { Memories } from './memories/memories.js';
+import type { MemoryWish } from './memories/memory-folder.js';
+import { asMemory } from './memories/owned.js';
+import { type MemorySecret, parseSecret, secretText } from './memories/secret.js';
+import type { DeclaredStorage, DeclaredStorages } from './session-folders.js';
 import { checkStorageName, isPath } from './storage-name.js';
 import type { StorageRoot } from './storage-root.js';
 
@@ -28,6 +38,23 @@ export interface StorageFacts {
   outdated: boolean;
 }
 
+/** A memory that an agent asks for. Without a secret, one that lasts is made. */
+export interface MemoryRequest extends MemoryWish {
+  readonly secret?: string | undefined;
+}
+
+/** A memory of a session. */
+export interface SessionMemory {
+  readonly pin: Pin<SearchableStorage>;
+  /** The versions that it keeps. */
+  versions(): VersionLimits;
+  readonly created: boolean;
+  /** Of a memory that was made and lasts. */
+  readonly secret: string | undefined;
+  /** Releases the pin, and undoes what was made. */
+  undo(): Promise<void>;
+}
+
 /** Resources for opening the storages of a session. */
 export interface StorageSources {
   readonly models: CatalogModels;
@@ -38,6 +65,8 @@ export interface StorageSources {
   readonly account: Account;
   /** Storages that the session knows by name without having created them. Default: none. */
   readonly declared?: DeclaredStorages | undefined;
+  /** The memories that outlive sessions. */
+  readonly memories: Memories;
   /** The versions that changed storages keep. */
   versions(): VersionLimits;
 }
@@ -51,6 +80,8 @@ export class StorageSet {
   readonly #signal: AbortSignal;
   /** The session's own pins. */
   readonly #named = new Map<string, Promise<Pin<SearchableStorage>>>();
+  /** Which memory each name has; "": one that nobody else can mean. */
+  readonly #memoryKeys = new Map<string, string>();
   /** Pending creations and destructions; their names may be gone from #named. */
   readonly #pending = new PendingWork();
 
@@ -77,10 +108,51 @@ export class StorageSet {
     return this.#create(name, () => this.#pinFile(configPath, 'config_path', stale));
   }
 
+  /**
+   * Opens a memory under a name, or makes it. Agents of the session share it. `where`: prefix of the paths of `storage` and `secret`
+   * in errors. @throws StorageNotWritable, InvalidParam, StorageNameTaken, MemoryNotFound, MemoriesFull; as createInline()
+   */
+  async openMemory(name: string, wish: MemoryRequest, where: string): Promise<SessionMemory> {
+    const { memories, versions } = this.#sources;
+    memories.checkAllowed(`${where}storage`);
+    this.#checkModel(wish.embedding_model, `${where}embedding_model`);
+    const known = this.#named.get(name);
+    const key = memoryKey(wish);
+    if (known !== undefined && key !== undefined && this.#memoryKeys.get(name) === key) {
+      if (wish.secret !== undefined) {
+        const proof = await this.#openSecret(wish, where);
+        await proof.release();
+      }
+      const pin = (await known).share();
+      return { pin, versions, created: false, secret: undefined, undo: () => pin.release() };
+    }
+    this.#checkFree(name, `${where}storage`);
+    let secret: MemorySecret | undefined;
+    this.#memoryKeys.set(name, key ?? '');
+    await this.#create(name, async () => {
+      if (wish.scope === 'session') return this.#makeMemory(wish);
+      if (wish.secret !== undefined) return this.#openSecret(wish, where);
+      const { secret: _, ...identity } = wish;
+      const made = await memories.create(identity, this.#sources.account.memory, this.#signal);
+      secret = made.secret;
+      this.#memoryKeys.set(name, made.secret.id);
+      return made.pin;
+    });
+    const pin = await this.pin(name, `${where}storage`);
+    const undo = async () => {
+      await pin.release();
+      await this.destroy(name).catch(() => {});
+      if (secret !== undefined) await memories.discard(secret);
+    };
+    const created = wish.scope === 'session' || secret !== undefined;
+    return { pin, versions, created, secret: secret && secretText(secret), undo };
+  }
+
   /** Frees the name at once. Agents keep their pins; without any, the storage is closed when this resolves. */
   async destroy(name: string): Promise<void> {
     const making = this.#find(name, 'name');
     this.#named.delete(name);
+    this.#memoryKeys.delete(name);
     const releasing = making.then((claim) => claim.release());
     await this.#pending.track(releasing.catch(() => this.#refuse(name, 'name')));
   }
@@ -105,9 +177,9 @@ export class StorageSet {
     return making.then((claim) => claim.share()).catch(() => this.#refuse(name, where));
   }
 
-  /** Whether the operator's config gives the session a storage of this name, which clients may not change. */
-  isDeclared(name: string): boolean {
-    return !this.#named.has(name) && this.#sources.declared?.has(name) === true;
+  /** Returns the storage to which the operator's config gives this name; undefined if the session made one of the name, or there is none. */
+  declared(name: string): DeclaredStorage | undefined {
+    return this.#named.has(name) ? undefined : this.#sources.declared?.get(name);
   }
 
   /** Releases the session's pins after pending creations. Precondition: the signal is aborted. */
@@ -118,15 +190,15 @@ export class StorageSet {
     await Promise.all(named.map((made) => (made.status === 'fulfilled' ? made.value.release() : undefined)));
   }
 
-  #checkFree(name: string): void {
-    checkStorageName(name);
+  #checkFree(name: string, path = 'name'): void {
+    checkStorageName(name, path);
     if (this.#named.has(name) || this.#sources.declared?.has(name)) {
       const taken = `the session has a storage ${JSON.stringify(name)} already`;
-      fail(8002, `name: ${taken}; use another name, or destroy that one first`, { path: 'name', name });
+      fail(8002, `${path}: ${taken}; use another name, or destroy that one first`, { path, name });
     }
     if (this.#named.size >= maxStorages) {
       const full = `the session has reached its limit of ${maxStorages} storages`;
-      fail(8006, `name: ${full}; destroy one first`, { path: 'name', limit: maxStorages });
+      fail(8006, `${path}: ${full}; destroy one first`, { path, limit: maxStorages });
     }
     this.#signal.throwIfAborted();
   }
@@ -140,7 +212,10 @@ export class StorageSet {
       const { value } = await making;
       return { recordCount: value.size, dimension: value.dimension, outdated: value.outdated };
     } catch (error) {
-      if (this.#named.get(name) === making) this.#named.delete(name);
+      if (this.#named.get(name) === making) {
+        this.#named.delete(name);
+        this.#memoryKeys.delete(name);
+      }
       memory.release();
       throw error;
     }
@@ -151,6 +226,32 @@ export class StorageSet {
     const memory = this.#sources.account.memory.hold('storages');
     const { account, versions } = this.#sources;
     return createInlineStorage(source, model, { account, memory, versions: versions() }, this.#signal);
+  }
+
+  /** @throws InvalidParam */
+  #checkModel(name: string, path: string): void {
+    try {
+      this.#sources.models.entry(name);
+    } catch (cause) {
+      if (!(cause instanceof LorekeepError) || cause.code !== 'INVALID_ARGUMENT') throw cause;
+      const { reason, known, nearest } = cause.detail;
+      throw serverError(4003, `${path}: ${reason}`, { path, known, nearest }, { cause });
+    }
+  }
+
+  /** A memory of the session. */
+  async #makeMemory({ embedding_model }: MemoryRequest): Promise<Pin<SearchableStorage>> {
+    const model = await untilAborted(this.#sources.models.resolve(embedding_model), this.#signal);
+    const memory = this.#sources.account.memory.hold('storages');
+    const limits = { memory, versions: this.#sources.versions() };
+    const pin = await createEmptyStorage(memoryFields, model, limits, this.#signal);
+    asMemory(pin.value);
+    return pin;
+  }
+
+  async #openSecret({ secret = '', ...wish }: MemoryRequest, where: string): Promise<Pin<SearchableStorage>> {
+    const { memories, account } = this.#sources;
+    return (await memories.openExisting(secret, wish, where, account.memory, this.#signal)).pin;
   }
 
   #pinFile(path: string, where: string, stale: Stale | undefined): Promise<Pin<SearchableStorage>> {
@@ -192,6 +293,12 @@ export class StorageSet {
       nearest,
     });
   }
+}
+
+/** Tells whether two requests mean one memory; undefined for one that is to be made. */
+function memoryKey({ scope, embedding_model, secret }: MemoryRequest): string | undefined {
+  if (scope === 'session') return `session ${embedding_model}`;
+  return secret === undefined ? undefined : (parseSecret(secret)?.id ?? '');
 }
 
 /** Returns a pin that also releases the memory of its name. */

@@ -1,7 +1,8 @@
 import type { MetadataValue } from '../../lib/internal.js';
 import { mapInSlices } from '../base/waiting/next-slice.js';
-import type { RerankFacts, SearchOutcome } from '../knowledge/index.js';
+import type { QuotingHistory, RerankFacts, SearchOutcome } from '../knowledge/index.js';
 import type { NamedHit, NamedOutcome } from '../knowledge/search-storages.js';
+import type { QuotingHistories } from '../protocol/memories.js';
 import { milliseconds } from '../protocol/milliseconds.js';
 import type { Hit, RetrievalPlan } from '../protocol/retrieval.js';
 import type { Reranking } from './search-options.js';
@@ -19,6 +20,15 @@ export interface WireOutcome
   /** The plan in each storage, if they are named. */
   plans?: { storage: string; plan: RetrievalPlan }[];
 }
+
+/** Histories that quote forgotten texts, in protocol form. */
+export const wireHistories = (found: readonly QuotingHistory[]): QuotingHistories =>
+  found.map(({ session, agent, turns, removed }) => ({
+    session_id: session,
+    agent_id: agent,
+    turns,
+    removed,
+  }));
 
 /** Converts the outcome of a search. */
 export async function wireOutcome(

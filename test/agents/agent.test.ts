@@ -19,7 +19,7 @@ const options = {
 const memory = { add: () => {}, release: () => {} };
 const flow = new Flow({ order: [], edges: [], targets: new Set() });
 const resourcesOf = (signal: AbortSignal) =>
-  ({ memory, historyMemory: memory, signal }) as unknown as AgentResources;
+  ({ memory, historyMemory: memory, memories: new Map(), signal }) as unknown as AgentResources;
 
 describe('an agent', () => {
   it('opens no further node once its session has ended, and closes the open ones', async () => {

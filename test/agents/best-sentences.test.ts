@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { tokenize } from '../../lib/internal.js';
 import { bestSentences, maxText } from '../../src/agents/nodes/quote/best-sentences.js';
 import type { Knowledge } from '../../src/protocol/components.js';
 
@@ -16,6 +17,26 @@ const storage = { tokenizer: 'basic' as const, size: 10, documentFrequency: () =
 const sources = new Map([['kb', { query: 'needle', storage }]]);
 const wanted = { count: 3, minScore: 0.1 };
 const { signal } = new AbortController();
+
+it('few records do not make the words that they lack the most important ones', async () => {
+  const texts = [
+    'The boat house key hangs behind the kitchen door.',
+    'The bakery opens at six, but not on Mondays.',
+    'The lamp is lit at dusk.',
+  ];
+  const words = texts.map((text) => new Set(tokenize(text, 'multilingual')));
+  const documentFrequency = (word: string) => words.filter((each) => each.has(word)).length;
+  const few = { tokenizer: 'multilingual' as const, size: texts.length, documentFrequency };
+  const quoted = async (query: string) => {
+    const records = texts.map((text, index) => found(text, index + 1));
+    const asked = new Map([['kb', { query, storage: few }]]);
+    const { best } = await bestSentences(records, asked, { count: 1, minScore: 0.2 }, signal);
+    return best[0]?.text;
+  };
+  expect(await quoted('When does the bakery on Mill Lane open?')).toBe(texts[1]);
+  expect(await quoted('Where is it that we keep the key for that boat of ours?')).toBe(texts[0]);
+  expect(await quoted('Where is the unicorn parked?')).toBeUndefined();
+});
 
 describe('the best sentences', () => {
   it('come from the first mebi of text, and others are served meanwhile', async () => {

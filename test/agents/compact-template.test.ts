@@ -133,4 +133,10 @@ describe('a compact template', () => {
     expect(new CompactTemplate('{{a}}'.repeat(3276)).bytes).toBe(3276 * 8);
     expect(new CompactTemplate('{{a}}'.repeat(20_000)).bytes).toBe(20_000 * 16);
   });
+
+  it('may have a thousand blanks in a row, not more: looking for the end of a tag takes their square', () => {
+    const source = (blanks: number) => `{{a${' '.repeat(blanks)}}}`;
+    expect(ours(source(1000), { a: 1 })).toBe('= <1>');
+    expect(ours(source(1001), { a: 1 })).toBe('! it has more than 1000 blanks or line ends in a row');
+  });
 });

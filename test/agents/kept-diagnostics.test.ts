@@ -79,6 +79,7 @@ it('kept diagnostics of a turn hold neither its texts nor its results', async ()
         history: new AgentHistory(0, holding),
         largestInteraction: 1000,
       },
+      agent: 's1.a1',
       ...{ enableDiagnostics: false, includeInteraction: false, includeEngine: false },
       observe: ({ nodes, engine }: TurnFacts) => {
         kept = { nodes, engine };

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { longestSentence, sentences } from '../../src/agents/nodes/quote/sentences.js';
+import { longestSentence, sentenceSteps, sentences } from '../../src/agents/nodes/quote/sentences.js';
 import { testSeed } from '../helpers/random.js';
 
 const split = (text: string) => [...sentences(text)].map(({ start, end }) => text.slice(start, end));
@@ -28,6 +28,15 @@ Go!
   .split('\n');
 
 describe('sentences', () => {
+  it.each(['\n', '"." ', '\r\n.', 'J. ', '1. ', '\u200d', 'a\u0301', ' '])(
+    'pause often, whatever the text: %j',
+    (unit) => {
+      const text = unit.repeat(65_536 / unit.length);
+      const pauses = [...sentenceSteps(text)].filter((step) => step === undefined).length;
+      expect(pauses).toBeGreaterThanOrEqual(text.length / 2048);
+    },
+  );
+
   it('end where English ends them, not at abbreviations, initials, decimals, ellipses, quotes and addresses', () => {
     expect(split(english.join(' '))).toEqual(english);
   });

@@ -121,21 +121,23 @@ describe('lorekeep ask', () => {
     // The names of the protocol, as search --json has them.
     expect(answers[0].hits[0]).toMatchObject({ bm25_score: expect.any(Number), dense_rank: 1 });
     const { stdout: table } = await asking(['kb.json', corpus[0].question as string, '--top-k', '1']);
-    expect(table).toMatch(/^1 +\d\.\d+ +\d\.\d+ +\d+\.\d+ +r0/m);
+    expect(table).toMatch(/^1 +\d\.\d+ +\d\.\d+ +\d+\.\d+ +\d\.\d+ +r0/m);
   });
 
   it('goes on after a question that fails, and tells of it on its line and in the exit status', async () => {
-    const long = 'word '.repeat(5000);
-    const stdin = `${long}\n${corpus[2].question}\n`;
-    const { status, stdout } = await asking(['kb.json', '--json', '--top-k', '1'], { stdin });
+    const unseen = '\u0001';
+    const stdin = `${unseen}\n${corpus[2].question}\n`;
+    const { status, stdout } = await asking(['kb.json', '--json', '--top-k', '1', '--mode', 'dense'], {
+      stdin,
+    });
     expect(status).toBe(1);
     const [failed, answered] = stdout
       .trim()
       .split('\n')
       .map((line) => JSON.parse(line));
     expect(failed).toMatchObject({
-      question: long.trim(),
-      error: { code: '5002', detail: { path: 'text' } },
+      question: unseen,
+      error: { code: '5004', detail: { path: 'text' } },
     });
     expect(answered.hits[0].id).toBe('r2');
   });

@@ -2,6 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { packageVersion } from '../../src/base/files/home.js';
 import { temporaryFolder } from '../helpers/folder.js';
 
 const project = join(import.meta.dirname, '../..');
@@ -114,11 +115,14 @@ describe('lorekeep without its addon', () => {
   });
 });
 
+/** Libraries carry the version of the package. */
+const llama = `liblorekeep-${packageVersion}-llama.so`;
+
 describe('lorekeep with an addon that does not load', () => {
   it.runIf(process.platform === 'linux')('recognises a truncated file, which would end the process', () => {
     for (const [name, share] of [
       ['lorekeep.node', 0.4],
-      ['libllama.so', 0.4],
+      [llama, 0.4],
       ['lorekeep.node', 0.99],
     ] as const) {
       addBuild();
@@ -133,9 +137,9 @@ describe('lorekeep with an addon that does not load', () => {
 
   it.runIf(process.platform === 'linux')('names its own library that is missing', () => {
     addBuild();
-    rmSync(built('libllama.so'));
+    rmSync(built(llama));
     const { addon } = doctor();
-    expect(addon.tried[0]?.reason).toContain('the shared library libllama.so is missing');
+    expect(addon.tried[0]?.reason).toContain(`the shared library ${llama} is missing`);
     expect(addon.remedy).toContain('run `npm install` again');
   });
 

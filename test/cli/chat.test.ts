@@ -58,7 +58,7 @@ describe('lorekeep ask --generate', () => {
     const { running } = await serving({});
     const { status, stderr } = await running('ask', ['kb.json', 'x '.repeat(2000), '--generate']);
     expect(status).toBe(1);
-    expect(stderr).toMatch(/the turn failed: .*5002 TextTooLong/);
+    expect(stderr).toMatch(/the turn failed: .*4016 PromptTooLong/);
     const unknown = await running('ask', ['kb.json', 'x', '--model', 'talkre']);
     expect(unknown.stderr).toContain('did you mean "talker"?');
   });
@@ -128,6 +128,19 @@ describe('lorekeep chat', () => {
     const { status, stderr } = await running('chat', ['--history', other], { stdin: 'three\n' });
     expect(status, stderr).toBe(0);
     expect(JSON.parse(readFileSync(other, 'utf8')).turns).toHaveLength(1);
+    // Windows tools write a byte order mark.
+    writeFileSync(other, `\ufeff${readFileSync(other, 'utf8')}`);
+    writeFileSync(inFolder('system.txt'), '\ufeffBe kind.');
+    const args = ['--history', other, '--system', `@${inFolder('system.txt')}`];
+    const marked = await running('chat', args, { stdin: '\ufefffour\n' });
+    expect(marked.status, marked.stderr).toBe(0);
+    expect(model.prompts.at(-1)?.map(({ content }) => content)).toEqual([
+      'Be kind.',
+      'three',
+      'You said three.',
+      'four',
+    ]);
+    expect(JSON.parse(readFileSync(other, 'utf8')).turns).toHaveLength(2);
   });
 
   it('answers from a knowledge base, with citations', async () => {
@@ -156,6 +169,42 @@ describe('lorekeep chat', () => {
     const { status, stdout } = await onTerminal(100, at('chat', []), steps);
     expect(status, stdout).toBe(0);
     expect(stdout).toMatch(/Once upon.*cancelled.*Once upon a time/s);
+  });
+
+  const forgetful = () => {
+    const params = { storage: 'memory', embedding_model: 'tiny', speakers: ['user'] };
+    const nodes = [
+      { id: 'talker', type: 'generate', params: { memory: 'keep' } },
+      { id: 'keep', type: 'remember', params },
+    ];
+    writeFileSync(inFolder('forgetful.json'), JSON.stringify({ nodes }));
+    const forget = JSON.stringify({ action: 'forget', arguments: { text: 'Bees dance in the hive.' } });
+    return serving({
+      reply: (_, messages) => [
+        /^forget/.test(messages.at(-1)?.content ?? '') ? `Shall I? ${forget}` : 'Noted.',
+      ],
+    });
+  };
+
+  it.skipIf(withoutTerminal)('asks on the terminal before an agent forgets something', async () => {
+    const { at } = await forgetful();
+    const asks = 'forget this? [y/N] ';
+    const steps = ['> ', 'Bees dance in the hive.\\r', 'Noted', 'forget it\\r', asks, 'no\\r'];
+    steps.push('declined', 'forget it\\r', asks, 'y\\r', 'forgotten: 1 record', '/quit\\r');
+    const args = at('chat', ['--graph', inFolder('forgetful.json')]);
+    const { status, stdout } = await onTerminal(100, args, steps);
+    expect(status, stdout).toBe(0);
+    expect(stdout).toMatch(/Shall I\?.*may forget, in memory:.*- Bees dance in the hive\..*declined/s);
+  });
+
+  it('lets an agent forget nothing without a terminal', async () => {
+    const { running } = await forgetful();
+    const stdin = 'Bees dance in the hive.\nforget it\n';
+    const args = ['--graph', inFolder('forgetful.json'), '--json'];
+    const { stdout, stderr } = await running('chat', args, { stdin });
+    const last = JSON.parse(stdout.trim().split('\n').at(-1) as string);
+    expect(last.memory[0], stderr).toMatchObject({ forget: 'declined', forgotten: [] });
+    expect(stderr).toContain('nothing is forgotten: there is no terminal');
   });
 
   it.skipIf(withoutTerminal)('ends with 130 on Ctrl-C while nothing is generated', async () => {

@@ -36,7 +36,7 @@ describe('lorekeep check, of models', () => {
     expect(stdout).toMatch(
       /^note: .*"all-MiniLM-L6-v2": 10 texts: the same tokens, cosine 0\.99\d+ and better; /m,
     );
-    expect(stdout).toMatch(/^models\.json: model catalog, \d+ models, files of 2 present: ok$/m);
+    expect(stdout).toMatch(/^models\.json: model catalog, \d+ models, files of 3 present: ok$/m);
     expect(status).toBe(0);
   });
 

@@ -11,6 +11,7 @@ export interface CommandOptions {
   cwd?: string;
   /** What the program reads. Default: nothing. */
   stdin?: string;
+  onStart?: (child: ChildProcess) => void;
   /** Called with everything printed so far, and again when there is more. */
   onOutput?: (printed: string, child: ChildProcess) => void;
 }
@@ -57,6 +58,7 @@ function run(file: string, args: readonly string[], options: CommandOptions): Pr
   if (!existsSync(program)) throw new Error(`${program} is not there: npm run build makes it`);
   const child = spawn(file, args, { cwd: options.cwd, env: { ...process.env, ...options.env } });
   onTestFinished(() => void child.kill('SIGKILL'));
+  options.onStart?.(child);
   let stdout = '';
   let stderr = '';
   const look = () => options.onOutput?.(stdout + stderr, child);

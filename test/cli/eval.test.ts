@@ -160,10 +160,6 @@ describe('lorekeep eval', () => {
         'hostile.jsonl:1: question: a text of at most',
       ],
       [
-        `\n{"question": "${'bees '.repeat(5000)}", "relevant": ["bees"]}`,
-        'hostile.jsonl:2: the text has 5002 tokens, the model takes',
-      ],
-      [
         '{"question": "x", "relevant": ["a"]}\n\n{"question": " x", "relevant": ["b"]}',
         'hostile.jsonl:3: the question of line 1 again; name all relevant records in one line',
       ],

@@ -191,3 +191,31 @@ describe('lorekeep search', () => {
     });
   });
 });
+
+describe('lorekeep index --watch', () => {
+  it('follows changes until Ctrl-C, and refuses --poll without it', async () => {
+    write('seen/a.md', 'Bees dance.');
+    expect((await run(['index', 'seen', '--poll', '3'])).stderr).toContain(
+      '--poll: it has no effect without --watch',
+    );
+    let step = 0;
+    const { status, stdout } = await run(['index', 'seen', '--watch', '--json', ...model], {
+      onOutput: (printed, child) => {
+        if (step === 0 && printed.includes('"indexed"')) write(`seen/b${step++}.md`, 'Ice flows.');
+        if (step === 1 && printed.includes('"applied"')) {
+          step++;
+          child.kill('SIGINT');
+        }
+      },
+    });
+    expect(status).toBe(0);
+    const lines = stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    expect(lines).toMatchObject([
+      { kind: 'indexed', records: 1 },
+      { kind: 'applied', read: 1, added: 1, size: 2, version: 1 },
+    ]);
+  });
+});

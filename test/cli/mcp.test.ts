@@ -1,14 +1,17 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { instructions } from '../../src/cli/mcp/describe.js';
-import { fieldFacts } from '../../src/cli/mcp/fields.js';
-import { parseUri, recordUri } from '../../src/cli/mcp/records.js';
+import { z } from 'zod';
+import { glimpse } from '../../src/cli/mcp/glimpse.js';
 import { storageNames } from '../../src/cli/mcp/storage-names.js';
-import { waited } from '../../src/cli/mcp/waiting.js';
+import { instructions } from '../../src/doors/mcp/describe.js';
+import { fieldFacts } from '../../src/doors/mcp/fields.js';
+import { metadataSchema } from '../../src/doors/mcp/metadata-schema.js';
+import { parseUri, recordUri } from '../../src/doors/mcp/records.js';
+import { waited } from '../../src/doors/mcp/waiting.js';
 import { temporaryFolder } from '../helpers/folder.js';
 import { lorekeep, program } from './command.js';
 import { writeSample } from './sample.js';
@@ -61,6 +64,32 @@ describe('lorekeep mcp, with a client of the SDK', () => {
     const search = later[0]?.description ?? '';
     expect(search).toContain('- "docs", documents, 2 records; fields: path (string: "gozo.md")');
     expect(search).toContain('- "notes", documents, 1 record;');
+  });
+
+  it('knows at a glimpse what the last index of a folder knew', async () => {
+    mkdirSync(inFolder('glimpsed'));
+    writeFileSync(inFolder('glimpsed', 'one.md'), '# One\n\nThe first text.\n\n## Two\n\nThe second text.\n');
+    const shown = [
+      { name: 'glimpsed', folder: inFolder('glimpsed'), writable: false },
+      { name: 'gone', folder: inFolder('no-such-folder'), writable: false },
+      { name: 'kb', writable: true },
+    ];
+    vi.stubEnv('LOREKEEP_STATE', inFolder('state'));
+    onTestFinished(() => void vi.unstubAllEnvs());
+    expect(await glimpse(shown)).toEqual(shown);
+    await lorekeep(['index', 'glimpsed'], { cwd: inFolder(), env: env() });
+    const [known, ...others] = await glimpse(shown);
+    expect(known).toMatchObject({
+      records: 2,
+      fields: expect.arrayContaining([{ name: 'path', type: 'string', values: [] }]),
+    });
+    expect(others).toEqual(shown.slice(1));
+    expect(instructions(known === undefined ? [] : [known], [])).toContain('(2 records)');
+    const { config } = JSON.parse(
+      (await lorekeep(['indexes', 'list', '--json'], { cwd: inFolder(), env: env() })).stdout,
+    ).indexes.find(({ folder }: { folder: string }) => folder.endsWith('glimpsed'));
+    writeFileSync(config, '[');
+    expect((await glimpse(shown))[0]).toEqual(shown[0]);
   });
 
   it('searches, reads and lists records with their places', async () => {
@@ -153,6 +182,61 @@ describe('lorekeep mcp, with a client of the SDK', () => {
     expect(JSON.stringify(prompt.messages)).toContain('Question: why?');
   });
 
+  it('remembers and forgets with --write, and what it remembers is on disk', async () => {
+    mkdirSync(inFolder('memory'));
+    writeSample((name) => inFolder('memory', name));
+    await lorekeep(['build', 'memory/kb.json'], { cwd: inFolder(), env: env() });
+    const client = await connected('--write', 'docs', 'memory/kb.json');
+    await client.callTool({ name: 'list', arguments: {} });
+    const { tools } = await client.listTools();
+    const hints = Object.fromEntries(tools.map(({ name, annotations }) => [name, annotations]));
+    expect(hints.remember).toMatchObject({
+      readOnlyHint: false,
+      destructiveHint: false,
+      openWorldHint: false,
+    });
+    expect(hints.forget).toMatchObject({ readOnlyHint: false, destructiveHint: true });
+    const schema = tools.find(({ name }) => name === 'remember')?.inputSchema;
+    expect(JSON.stringify(schema)).toContain('"year"');
+    expect(tools.find(({ name }) => name === 'remember')?.description).toContain('that you may change');
+    const call = async (name: string, args: Record<string, unknown>) =>
+      client.callTool({ name, arguments: args });
+    const text = 'Ada feeds the quagga at noon.';
+    const vague = await call('remember', { text });
+    expect([vague.isError, textOf(vague)]).toEqual([
+      true,
+      expect.stringContaining('name one of "docs", "memory"'),
+    ]);
+    const kept = await call('remember', { text, storage: 'memory', metadata: { year: 1850 } });
+    expect(kept.structuredContent, textOf(kept)).toMatchObject({
+      storage: 'memory',
+      uri: expect.stringMatching(/^lorekeep:\/\/memory\/memory-/),
+    });
+    const { id } = kept.structuredContent as { id: string };
+    const found = await call('search', { query: 'who feeds the quagga?', storage: 'memory', top_k: 1 });
+    expect(found.structuredContent).toMatchObject({ hits: [{ id, text, metadata: { year: 1850 } }] });
+    expect(
+      (await call('remember', { text: 'A note of the folder.', id: 'note', storage: 'docs' })).isError,
+    ).toBeFalsy();
+    const files = () =>
+      readdirSync(inFolder('memory'), { recursive: true, withFileTypes: true })
+        .filter((entry) => entry.isFile())
+        .map(({ parentPath, name }) => readFileSync(join(parentPath, name), 'latin1'));
+    expect(files().join()).toContain('quagga');
+    for (const [name, args, message] of [
+      ['remember', { text, id, storage: 'memory' }, 'exists'],
+      ['remember', { text, storage: 'memoir' }, 'did you mean "memory"?'],
+      ['remember', { text, storage: 'memory', metadata: { year: 'soon' } }, 'metadata.year: '],
+      ['forget', { ids: ['no-such'], storage: 'memory' }, 'no-such'],
+    ] as const) {
+      const refused = await call(name, args);
+      expect([refused.isError, textOf(refused)], name).toEqual([true, expect.stringContaining(message)]);
+    }
+    const gone = await call('forget', { ids: [id], storage: 'memory' });
+    expect(gone.structuredContent, textOf(gone)).toMatchObject({ forgotten: 1 });
+    expect(files().join()).not.toContain('quagga');
+  });
+
   it('serves a knowledge base with odd ids and integers beyond 2^53', async () => {
     mkdirSync(inFolder('odd'));
     writeSample((name) => inFolder('odd', name));
@@ -205,6 +289,24 @@ function linesOf(child: ChildProcess) {
 }
 
 describe('lorekeep mcp, with raw messages', () => {
+  it('integers of 64 bits stay exact in filters', async () => {
+    mkdirSync(inFolder('wide'), { recursive: true });
+    writeSample((name) => inFolder('wide', name));
+    await lorekeep(['build', 'wide/kb.json'], { cwd: inFolder(), env: env() });
+    const { start, send, messages } = raw('wide/kb.json');
+    await start();
+    for (const [id, year] of [9007199254740992n, 9007199254740993n, 9007199254740994n].entries()) {
+      const filter = `{"==":[{"knowledge":"year"},${year}]}`;
+      send(
+        `{"jsonrpc":"2.0","id":${id},"method":"tools/call","params":{"name":"list","arguments":{"filter":${filter}}}}`,
+      );
+    }
+    const totalOf = (id: number) =>
+      (messages.find((each) => each.id === id)?.result as { structuredContent?: { total: number } })
+        ?.structuredContent?.total;
+    await expect.poll(() => [0, 1, 2].map(totalOf), { timeout: 60_000 }).toEqual([0, 1, 0]);
+  });
+
   it('survives broken and hostile messages, writes messages alone, and ends with stdin', async () => {
     const { child, messages, closed, send, ask, start } = raw('docs');
     child.stderr?.resume();
@@ -351,13 +453,17 @@ describe('descriptions', () => {
     }));
     const names = storageNames(places);
     expect(new Set(names).size).toBe(300);
-    const storages = names.map((name) => ({ name, folder: '/x', records: 3, fields }));
-    for (const shown of [
-      { names, storages },
-      { names, storages: undefined },
+    const named = names.map((name) => ({ name, folder: '/x', writable: true }));
+    const looked = named.map((each) => ({ ...each, records: 3, fields }));
+    const { description } = z.toJSONSchema(metadataSchema(looked));
+    const schema = JSON.stringify(z.toJSONSchema(metadataSchema(looked)));
+    expect(schema.length).toBeLessThan(10_000);
+    for (const text of [
+      instructions(named, []),
+      instructions(looked, ['search', 'ask']),
+      `${description}, ${instructions(looked, [])}`,
     ]) {
-      const text = instructions(shown);
-      expect(text.length).toBeLessThan(3000);
+      expect(text.length).toBeLessThan(4000);
       expect(text).toMatch(/and \d+ more/);
       // biome-ignore lint/suspicious/noControlCharactersInRegex: the characters that must not be there
       expect(text).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/);
@@ -377,11 +483,19 @@ describe('docs/guides/mcp.md', () => {
   const blocks = [...guide.matchAll(/```json\n([\s\S]*?)```/g)].map(([, json = '']) => JSON.parse(json));
 
   it('has configurations of the usual hosts that start the command', async () => {
-    expect(blocks).toHaveLength(6);
-    const sections = blocks.map((block) => Object.keys(block)[0]);
+    expect(blocks).toHaveLength(9);
+    const overHttp = blocks.filter((block) => JSON.stringify(block).includes('/mcp"'));
+    for (const block of overHttp) {
+      const [section] = Object.values(block) as { lorekeep: { url: string; headers: object } }[];
+      const headers = { Authorization: 'Bearer KEY' };
+      expect(section?.lorekeep).toMatchObject({ url: 'http://127.0.0.1:9103/mcp', headers });
+    }
+    expect(overHttp).toHaveLength(3);
+    const started = blocks.filter((block) => !overHttp.includes(block));
+    const sections = started.map((block) => Object.keys(block)[0]);
     const usual = 'mcpServers';
     expect(sections).toEqual([usual, usual, usual, usual, 'servers', 'context_servers']);
-    for (const block of blocks) {
+    for (const block of started) {
       const [section] = Object.values(block) as { lorekeep: { command: string; args: string[] } }[];
       expect(section?.lorekeep).toMatchObject({
         command: 'npx',

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
 import { temporaryFolder } from '../helpers/folder.js';
 
@@ -9,7 +9,7 @@ const folder = temporaryFolder();
 
 it('package, home, model and knowledge base may be in folders with spaces and any letters', () => {
   const place = folder('Ünder ein Dach 目录 с пробелами');
-  const home = join(place, 'häuser 家');
+  const home = join(dirname(place), 'häuser 家');
   mkdirSync(home, { recursive: true });
   for (const part of [
     'package.json',

@@ -35,9 +35,17 @@ describe('lorekeep search', () => {
     const { status, stdout } = await lorekeep(['search', kb, 'how do bees find flowers?']);
     expect(status).toBe(0);
     const [titles, first] = stdout.split('\n');
-    expect(titles?.trim().split(/\s+/)).toEqual(['#', 'score', 'distance', 'bm25', 'id', 'text']);
+    expect(titles?.trim().split(/\s+/)).toEqual([
+      '#',
+      'score',
+      'distance',
+      'bm25',
+      'relevance',
+      'id',
+      'text',
+    ]);
     expect(first).toMatch(
-      /^1 +[01]\.\d{4} +0\.\d{4} +\d+\.\d{4} +bees .*\[Bees\] \[find\] \[flowers\] by colour/,
+      /^1 +[01]\.\d{4} +0\.\d{4} +\d+\.\d{4} +[01]\.\d+ +bees .*\[Bees\] \[find\] \[flowers\] by colour/,
     );
   });
 
@@ -124,6 +132,9 @@ describe('lorekeep search', () => {
     expect(stdout).toMatch(/^fusion +by scores: 0\.\d\d dense \+ 0\.\d\d lexical$/m);
     expect(stdout).toMatch(/^time +model .* ms, open .* ms, search .* ms$/m);
     expect(stdout).toContain('{"topic":"insects","year":1923}');
+    expect(stdout).not.toContain('feedback');
+    const fed = await lorekeep([...args, '--feedback']);
+    expect(fed.stdout).toMatch(/^feedback +ranked again near the best 2 hits, weight 0\.50: \d new hits?$/m);
   });
 
   it('gives JSON with exact integers', async () => {

@@ -1,9 +1,11 @@
 import { execFile, execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { resolve as absolute, join } from 'node:path';
 import { expect, it, onTestFinished, vi } from 'vitest';
+import { FakeRecogniser } from '../helpers/fake-recogniser.js';
 import { FakeTextModel } from '../helpers/fake-text-model.js';
 import { temporaryFolder } from '../helpers/folder.js';
+import { s16, speechServer, spoken } from '../server/speech-setting.js';
 import { TestServer } from '../server/test-server.js';
 
 const temporary = temporaryFolder();
@@ -32,7 +34,7 @@ if (version === undefined)
 function python(script: string, ...args: string[]): Promise<{ code: number; output: string }> {
   const env = { PYTHONDONTWRITEBYTECODE: '1', PYTHONUTF8: '1', ...process.env };
   return new Promise((resolve) => {
-    execFile('python3', [join(folder, script), ...args], { env }, (error, stdout, stderr) => {
+    execFile('python3', [absolute(folder, script), ...args], { env }, (error, stdout, stderr) => {
       resolve({ code: error === null ? 0 : Number(error.code ?? -1), output: stdout + stderr });
     });
   });
@@ -43,6 +45,54 @@ it.skipIf(version === undefined)('the Python client passes its tests against the
   const { code, output } = await python('test_lorekeep.py', `${port}`, 'tiny');
   expect(output).toMatch(/Ran 16 tests/);
   expect([code, output]).toEqual([0, expect.stringContaining('OK')]);
+});
+
+/** Streams audio that is longer than its credit, then closes a stream while a thread waits for credit. */
+const speaks = `
+import sys, threading, lorekeep
+client = lorekeep.connect(port=int(sys.argv[1]))
+session = client.create_session()
+samples = open(sys.argv[2], "rb").read()
+speech = session.open_speech(words=True)
+writing = threading.Thread(target=lambda: (speech.write(samples), speech.finish()))
+writing.start()
+print(*[e.get("text") or e["type"] for e in speech])
+writing.join()
+speech = session.open_speech(prompt="silent")
+def write():
+    try:
+        speech.write(samples * 10)
+    except lorekeep.ServerError as error:
+        print(error.code)
+writing = threading.Thread(target=write)
+writing.start()
+events = iter(speech)
+while next(events)["type"] != "SpeechEnded":
+    pass
+speech.close()
+speech.close()
+writing.join()
+print([e["type"] for e in events][-1])
+client.close()
+`;
+
+it.skipIf(version === undefined)('the Python client streams audio, and closes streams at once', async () => {
+  const recogniser = new FakeRecogniser(({ options }) => (options.prompt === 'silent' ? undefined : 'bees'));
+  const { port } = await speechServer({ loadRecogniser: recogniser.load });
+  writeFileSync(temporary('speaks.py'), speaks);
+  writeFileSync(temporary('samples'), s16(spoken(1, 1)));
+  vi.stubEnv('PYTHONPATH', folder);
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const { code, output } = await python(temporary('speaks.py'), `${port}`, temporary('samples'));
+  expect([code, output.split('\n')]).toEqual([
+    0,
+    [
+      'SpeechStarted SpeechEnded bees SpeechStarted SpeechEnded bees SpeechClosed',
+      '7001',
+      'SpeechClosed',
+      '',
+    ],
+  ]);
 });
 
 it.skipIf(version === undefined)('the Python client sends the access token that it is given', async () => {

@@ -21,7 +21,8 @@ const model = new FakeTextModel();
 /** A client that tells its states, and the server that it is connected to. */
 async function connected(options: ConnectOptions = {}) {
   const loadLanguageModel = async () => model;
-  const first = await TestServer.start({ config: { storage_root: file() }, loadLanguageModel });
+  const config = { storage_root: file(), memories_dir: file('memories') };
+  const first = await TestServer.start({ config, loadLanguageModel });
   const states: ConnectionState[] = [];
   const waiting: (() => void)[] = [];
   const onState = (state: ConnectionState) => {
@@ -37,7 +38,7 @@ async function connected(options: ConnectOptions = {}) {
   const restart = async () => {
     const { port } = first;
     await first.server.close();
-    await TestServer.start({ config: { port, storage_root: file() }, loadLanguageModel });
+    await TestServer.start({ config: { ...config, port }, loadLanguageModel });
   };
   return { client, states, reached, restart, first };
 }
@@ -75,6 +76,19 @@ describe('a client that may reconnect', () => {
     await agent.turn('two');
     const contents = model.prompts.at(-1)?.map(({ content }) => content);
     expect(contents).toEqual(['zero', 'none', 'one', 'ok', 'two']);
+  });
+
+  it('opens memories that last by their secrets', async () => {
+    const { client, restart } = await connected();
+    const session = await client.createSession();
+    const params = { storage: 'memory', embeddingModel: 'tiny', scope: 'agent' as const };
+    const graph = { nodes: [{ id: 'keep', type: 'remember' as const, params }] };
+    const agent = await session.createAgent({ graph });
+    await agent.turn('Bees dance.');
+    await restart();
+    await agent.turn('Bees sing.');
+    const { records } = await session.listRecords({ name: 'memory' });
+    expect(records.map(({ text }) => text)).toEqual(['Bees dance.', 'Bees sing.']);
   });
 
   it('tells of what was under way that it is lost, and lets new requests wait', async () => {

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { ServerStartError, type StartServerOptions, startServer } from '../../dist/src/client/index.js';
@@ -46,6 +46,40 @@ function neverStarting(name: string) {
 }
 
 describe('startServer', () => {
+  it('keeps everything in its data folder, and tells what the server warned of', async () => {
+    const config = await configFile('misspelt.json', { logs_dir: undefined, thread_cuont: 2 });
+    const dataDir = inFolder('data of a product');
+    const server = await start({ config, dataDir });
+    expect(server.warnings).toEqual([expect.stringMatching(/thread_cuont.*thread_count/)]);
+    await server.close();
+    expect(readdirSync(inFolder('data of a product', 'logs'))).toEqual(['service.log']);
+    expect((await start({ config: await configFile('right.json') })).warnings).toEqual([]);
+  });
+
+  it('gives two servers of one data folder a log each', async () => {
+    const config = await configFile('shared.json', { logs_dir: undefined });
+    const dataDir = inFolder('shared data');
+    const both = [await start({ config, dataDir }), await start({ config, dataDir })];
+    for (const { close } of both) await close();
+    for (const [index, { pid }] of both.entries()) {
+      const log = inFolder('shared data', 'logs', index === 0 ? 'service.log' : 'service-2.log');
+      const lines = readFileSync(log, 'utf8').trim().split('\n');
+      expect(lines.map((line) => JSON.parse(line)).filter((line) => 'pid' in line)).toMatchObject([{ pid }]);
+    }
+    await start({ config, dataDir });
+    expect(readdirSync(inFolder('shared data', 'logs')).filter((name) => name.endsWith('.log'))).toEqual([
+      'service-2.log',
+      'service.log',
+    ]);
+  });
+
+  it('refuses a config file that does not exist, which would start a server with the defaults', async () => {
+    const error = await rejection(startServer({ config: inFolder('absent.json') }));
+    expect(error).toBeInstanceOf(ServerStartError);
+    expect((error as Error).message).toContain(`${inFolder('absent.json')} does not exist`);
+    await expect(startServer({ dataDir: '' })).rejects.toThrow('dataDir: the path of a folder is expected');
+  });
+
   it('starts a server for connect(), which only clients with its token may use, and close() stops it', async () => {
     const server = await start({ config: await configFile('plain.json') });
     const client = await connect(server);

@@ -97,12 +97,19 @@ const extensions = {
   max_client_memory_mb: 0,
   read_only_storages: false,
   storage_writes: 'own',
+  storage_writes_max_mb: 4096,
+  storage_writes_client_max_mb: 1024,
   storage_versions: 16,
   storage_versions_max_mb: 64,
+  storage_versions_max_hours: 0,
+  memories_dir: home('data/memories'),
+  memories_max_mb: 1024,
+  memories_client_max_mb: 64,
   http: {
     enabled: false,
     bind: '127.0.0.1',
     port: 9103,
+    page: false,
     allow_remote: false,
     tls_cert: '',
     tls_key: '',
@@ -125,9 +132,9 @@ const extensions = {
 
 describe('the config without a file', () => {
   it('has the built-in value of every field, with paths beside the program', async () => {
-    const { config, file, place, warnings, withoutEffect } = await loadConfig();
+    const { config, file, place, warnings } = await loadConfig();
     expect(place).toBe(home('data/server-config.json'));
-    expect([file, warnings, withoutEffect]).toEqual([undefined, [], undefined]);
+    expect([file, warnings]).toEqual([undefined, []]);
     const { storage_cache_max_mb: cache, max_memory_mb: memory, ...rest } = config;
     expect(rest).toEqual({ ...contract, ...extensions });
     expect(Math.min(cache, memory)).toBeGreaterThan(0);

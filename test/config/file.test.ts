@@ -92,17 +92,6 @@ describe('a config file', () => {
     }
   });
 
-  it('is told in one sentence which of its fields do nothing yet', async () => {
-    const { withoutEffect } = await load({
-      port: 1,
-      stt_debug_dump_dir: 'x',
-      engines: { llm_engine: { backend: 'vulkan' } },
-    });
-    expect(withoutEffect).toBe('set, but without effect in this version: stt_debug_dump_dir (speech)');
-    const gpu = { engines: { llm_engine: { backend: 'vulkan', inference: { offload_kqv: false } } } };
-    expect((await load(gpu)).withoutEffect).toBeUndefined();
-  });
-
   it('may begin with a byte order mark', async () => {
     expect((await load('\uFEFF{"port": 7}')).config.port).toBe(7);
   });

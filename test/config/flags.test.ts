@@ -19,6 +19,7 @@ const values: Record<string, [string | true, string, unknown]> = {
   // Extensions.
   '--http': [true, 'false', true],
   '--http-port': ['1', '2', 3],
+  '--page': [true, 'false', true],
 };
 
 describe('flags and variables', () => {

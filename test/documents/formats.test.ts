@@ -104,6 +104,15 @@ describe('HTML', () => {
     expect(texts(page)).toEqual(['Shownhere.', 'And this.']);
   });
 
+  test('has the text of formulas, once', async () => {
+    const math =
+      '<p>Let <math><semantics><mrow><mi>x</mi><mo>=</mo><mn>2</mn></mrow><annotation encoding="application/x-tex">x = 2</annotation></semantics></math> be.</p>';
+    expect(texts(await read('math.html', math))).toEqual(['Let x=2 be.']);
+    const icon =
+      '<p>Press <svg><path/></svg>or<script>x()</script>der <span hidden>y</span>now.<nav>z</nav>End</p>';
+    expect(texts(await read('icon.html', icon))).toEqual(['Press order now.', 'End']);
+  });
+
   test('counts buttons and labels within headings and summaries', async () => {
     const page = await read(
       'faq.html',
@@ -135,6 +144,14 @@ describe('HTML', () => {
       [undefined, 'Text'],
     ]);
     expect(page.sections.at(-1)?.headings).toEqual(['In a cell']);
+    const toEnd = '<table><tr><td>a<td rowspan=0>b<td>c<tr><td>d<td>e<tr><td>f<td>g</table>';
+    expect(texts(await read('end.html', toEnd))).toEqual(['a | b | c', 'd | b | e', 'f | b | g']);
+  });
+
+  test('has the readings of ruby behind the whole word, without the brackets for old browsers', async () => {
+    const page =
+      '<p><ruby>漢<rp>(</rp><rt>かん</rt><rp>)</rp>字<rt>じ</rt></ruby>を<ruby>東京<rt>とうきょう</rt></ruby>で';
+    expect(texts(await read('ruby.html', page))).toEqual(['漢字(かんじ)を東京(とうきょう)で']);
   });
 
   test('may be XHTML, whose elements close themselves', async () => {
@@ -186,12 +203,127 @@ describe('encodings', () => {
     },
   );
 
+  /** Encodes as Node.js decodes; undefined for a text with other characters. */
+  function encodedAs(encoding: string, text: string): Buffer | undefined {
+    const decoder = new TextDecoder(encoding, { fatal: true });
+    const bytes = new Map<string, number[]>();
+    const learn = (...given: number[]) => {
+      try {
+        const character = decoder.decode(Uint8Array.from(given));
+        if ([...character].length === 1 && !bytes.has(character)) bytes.set(character, given);
+      } catch {} // no character
+    };
+    for (let lead = 0; lead < 256; lead++) learn(lead);
+    if (!/windows|koi8|iso/.test(encoding))
+      for (let lead = 0x81; lead < 0xff; lead++)
+        for (let trail = 0x40; trail < 0xff; trail++) learn(lead, trail);
+    const all = [...text].map((character) => bytes.get(character));
+    return all.every((each) => each !== undefined) ? Buffer.from(all.flat()) : undefined;
+  }
+
+  test.each([
+    [
+      'shift_jis',
+      ['灯台です。', 'こんにちは', '東京駅の時刻表', 'ABC株式会社 会議メモ', 'カメラ', '営業時間'],
+    ],
+    ['euc-jp', ['灯台です。', 'こんにちは', '東京駅の時刻表', 'ABC株式会社 会議メモ', 'カメラ', '営業時間']],
+    ['gb18030', ['你好', '灯塔在岛上', '北京市的天气', '会议 10:30 开始', '中文', '我们的家']],
+    ['big5', ['你好', '燈塔在島上', '台北市的天氣', '會議 10:30 開始', '中文字', '我們的家']],
+    ['euc-kr', ['안녕하세요', '등대는 섬에 있다', '서울의 날씨', '회의는 10:30에 시작', '한국어', '우리 집']],
+  ])('%s is told in texts of a few characters', async (encoding, given) => {
+    for (const text of given) {
+      const bytes = encodedAs(encoding, text) as Buffer;
+      expect(texts(await read('short.txt', bytes)), text).toEqual([text]);
+      const table = Buffer.concat([Buffer.from('name,text\nx,'), bytes, Buffer.from('\n')]);
+      expect(texts(await read('short.csv', table)).join(), text).toContain(text);
+    }
+  });
+
+  test('short texts of the West, and Cyrillic and Greek ones, are not taken for them', async () => {
+    const western = [
+      'Café',
+      'Ça va?',
+      '“Don’t” – it’s',
+      'naïve façade',
+      'El Niño, ¿sí?',
+      'Ångström',
+      'GRÜSSE AUS KÖLN',
+      'straße',
+      'Œuvre d’art',
+      '100 €',
+      '«Où»',
+      'São João',
+      'ÄÖÜ äöü ß',
+      '„Tschüß“ – 3 ½ °C',
+      'æøå ÆØÅ',
+    ];
+    for (const text of western) {
+      const bytes = encodedAs('windows-1252', text);
+      if (bytes !== undefined) expect(texts(await read('west.txt', bytes)), text).toEqual([text]);
+    }
+    const others = {
+      'windows-1251': 'Привет, мир. Как дела у вас сегодня?',
+      'koi8-r': 'Привет, мир. Как дела у вас сегодня?',
+    };
+    for (const [encoding, text] of Object.entries(others))
+      expect(texts(await read('other.txt', encodedAs(encoding, text) as Buffer)), encoding).toEqual([text]);
+  });
+
+  test.each([
+    ['windows-1251', 'Маяк светит ночью.'],
+    ['koi8-r', 'Маяк светит ночью.'],
+    ['windows-1253', 'Ο φάρος λάμπει'],
+    ['windows-1255', 'המגדלור מאיר בלילה'],
+    ['windows-1256', 'تضيء المنارة ليلا'],
+    ['windows-874', 'ประภาคารส่องแสง'],
+    ['windows-1250', 'Zażółć gęślą jaźń'],
+    ['iso-8859-2', 'Zażółć gęślą jaźń'],
+  ])('%s is told in a few words', async (encoding, text) => {
+    const bytes = encodedAs(encoding, text) as Buffer;
+    expect(texts(await read('words.txt', bytes))).toEqual([text]);
+    const long = Buffer.concat(Array.from({ length: 200 }, () => [bytes, Buffer.from('\n')]).flat());
+    expect(texts(await read('long.txt', long)).join('\n')).toContain(text);
+  });
+
+  test('ISO-2022-JP changes by escape sequences; UTF-32 is refused', async () => {
+    const japanese = Buffer.from('\x1b$BEtBf$OLk$K8w$j$^$9!#\x1b(B', 'latin1');
+    expect(texts(await read('escapes.txt', japanese))).toEqual(['灯台は夜に光ります。']);
+    const wide = Buffer.from('\ufeffu\0t\0f\0', 'utf16le');
+    await expect(
+      read('wide.txt', Buffer.concat([wide.subarray(0, 2), Buffer.alloc(2), wide])),
+    ).rejects.toThrow('is UTF-32');
+  });
+
+  test('UTF-8 with a byte that is none stays UTF-8, also where it is cut', async () => {
+    const text = '灯塔在夜里发光。看守人点亮灯。';
+    const damaged = Buffer.concat([Buffer.from(text), Buffer.from([0xff]), Buffer.from(text)]);
+    expect(texts(await read('damaged.txt', damaged))).toEqual([`${text}\uFFFD${text}`]);
+    const cut = Buffer.from(`text\n${text}\n${text}`).subarray(0, -1);
+    expect(texts(await read('cut.csv', cut))[0]).toBe(text);
+    expect(texts(await read('cut.txt', cut)).join()).toContain(text);
+  });
+
   test('UTF-16 needs no mark', async () => {
     expect(texts(await read('a.txt', Buffer.from('The lamp burns.', 'utf16le')))).toEqual([
       'The lamp burns.',
     ]);
     const swapped = Buffer.from('The lamp burns.', 'utf16le').swap16();
     expect(texts(await read('a.txt', swapped))).toEqual(['The lamp burns.']);
+    const others = [
+      'Маяк стоит на острове.',
+      '灯塔在岛上。看守人点亮灯。',
+      '灯台は島の上にあります。',
+      'המגדלור עומד על האי.',
+    ];
+    for (const text of others)
+      for (const bytes of [Buffer.from(text, 'utf16le'), Buffer.from(text, 'utf16le').swap16()]) {
+        expect(texts(await read('b.txt', bytes))).toEqual([text]);
+        expect(texts(await read('b.html', bytes))).toEqual([text]);
+      }
+    for (const seed of [7, 13, 29]) {
+      const binary = Buffer.from(Array.from({ length: 4000 }, (_, at) => (at * at * seed + at * 31) % 256));
+      await expect(read('c.txt', binary)).rejects.toThrow('is a binary file');
+    }
   });
 });
 

@@ -28,7 +28,7 @@ test('names without ending are known, and files that programs write are not', ()
     'text',
     'code',
   ]);
-  expect(['package-lock.json', 'run', 'photo.png'].map(formatOf)).toEqual([undefined, undefined, undefined]);
+  expect(['package-lock.json', 'run', 'song.mp3'].map(formatOf)).toEqual([undefined, undefined, undefined]);
 });
 
 describe('source code', () => {
@@ -55,6 +55,7 @@ describe('source code', () => {
       ['Lamp', 'L9-9', '9-9'],
       ['Lamp.on', 'L10-11', '10-11'],
     ]);
+    expect(sections[3]?.metadata).toEqual({ lines: '10-11', symbol: 'Lamp.on' });
     expect(sections[1]?.blocks).toEqual([
       { kind: 'code', text: '# Lights a lamp.\n@cached\ndef light(lamp):\n    return lamp.on()', head: 'py' },
     ]);
@@ -73,7 +74,82 @@ describe('source code', () => {
       ['sail', 'Boat', 'Boat.dock'],
     ],
     ['a.c', 'static int sail(struct boat *b,\n  int at)\n{\n  return go(at);\n}\nint x = f(1);', ['sail']],
-    ['a.java', 'public final class Boat {\n  int sail() { return 1; }\n}', ['Boat']],
+    ['a.java', 'public final class Boat {\n  int sail() { return 1; }\n}', ['Boat', 'Boat.sail']],
+    [
+      'b.java',
+      'package sea;\n\n@Entity\npublic class Boat {\n  private Sail sail = make(1);\n  @Override\n  public <T> List<T> crew(int n)\n      throws Lost {\n    if (n > 1) {\n      go(n, () -> {\n      });\n    }\n  }\n  record Berth(int at) {}\n}',
+      ['Boat', 'Boat.crew', 'Boat.Berth'],
+    ],
+    [
+      'c.java',
+      '@Entity @Table(name = "boats") public class Boat {\n  @Override public String toString() { return ""; }\n  @Get("/x") Tide tide() {\n  }\n}',
+      ['Boat', 'Boat.toString', 'Boat.tide'],
+    ],
+    ['a.kt', '@Serializable data class Boat(val at: Int)\n@Test fun sails() {\n}', ['Boat', 'sails']],
+    [
+      'a.js',
+      'class Boat {\n  #at = 1;\n  constructor(name) {\n    this.name = name;\n    for (const x of y) {\n      f(x);\n    }\n  }\n  static async *sail() {\n  }\n  get berth() { return 1; }\n}\nmodule.exports.dock = function (at) {};\nexports.moor = (at) => at;\nfunction* tide() {}',
+      ['Boat', 'Boat.constructor', 'Boat.sail', 'Boat.berth', 'module.exports.dock', 'exports.moor', 'tide'],
+    ],
+    [
+      'b.ts',
+      'export default class Boat<T> extends Ship {\n  protected async sail(at: string): Promise<void> {\n    await go({\n      at,\n    });\n  }\n}\nexport type Berth = 1;\nexport const enum Tide { High }',
+      ['Boat', 'Boat.sail', 'Berth', 'Tide'],
+    ],
+    [
+      'a.cpp',
+      'namespace sea {\n/// A boat.\ntemplate <typename T>\nclass Boat : public Ship {\n public:\n  void sail() const;\n  int berth(int at) { return at; }\n};\nvoid Boat::sail() const {\n}\n}',
+      ['sea', 'Boat', 'Boat.berth', 'Boat::sail'],
+    ],
+    [
+      'a.cs',
+      'namespace Sea;\npublic class Boat {\n  public string Name { get; set; }\n  public async Task<int> SailAsync(int at)\n  {\n    return 1;\n  }\n}',
+      ['Sea', 'Boat', 'Boat.SailAsync'],
+    ],
+    [
+      'b.rs',
+      'impl<T> Sails for Boat<T> {\n    async fn dock(&self) {}\n}\nmacro_rules! moor { () => {} }\nmod tests {}',
+      ['Boat', 'Boat.dock', 'moor', 'tests'],
+    ],
+    [
+      'a.rb',
+      'module Sea\n  class Boat < Ship\n    def self.sail(at)\n    end\n    def moored?\n    end\n  end\nend',
+      ['Sea', 'Sea.Boat', 'Sea.Boat.self.sail', 'Sea.Boat.moored?'],
+    ],
+    [
+      'a.php',
+      '<?php\nclass Boat {\n  public function sail($at) {\n  }\n}\nfunction dock() {}',
+      ['Boat', 'Boat.sail', 'dock'],
+    ],
+    [
+      'a.kt',
+      'data class Boat(val at: Int)\nobject Sea {\n  suspend fun sail() {}\n}',
+      ['Boat', 'Sea', 'Sea.sail'],
+    ],
+    [
+      'a.swift',
+      'public struct Boat {\n  init(at: Int) {}\n  func sail() {}\n}\nextension Boat: Ship {}',
+      ['Boat', 'Boat.init', 'Boat.sail', 'Boat'],
+    ],
+    ['a.sh', '#!/bin/sh\nsail() {\n  :\n}\nfunction dock {\n  :\n}', ['sail', 'dock']],
+    [
+      'a.sql',
+      'CREATE TABLE IF NOT EXISTS boats (id int);\nCREATE OR REPLACE FUNCTION sail(at int) RETURNS int AS $$\nSELECT 1;\n$$;',
+      ['boats', 'sail'],
+    ],
+    [
+      'a.lua',
+      'local function sail(at)\nend\nfunction Boat.dock(at)\nend\nBoat.moor = function() end',
+      ['sail', 'Boat.dock', 'Boat.moor'],
+    ],
+    [
+      'a.ex',
+      'defmodule Sea.Boat do\n  def sail(at) do\n  end\n  defp dock, do: 1\nend',
+      ['Sea.Boat', 'Sea.Boat.sail', 'Sea.Boat.dock'],
+    ],
+    ['a.hs', 'sail :: Int -> Int\nsail x = x\n\ndata Boat = Boat', ['sail', 'Boat']],
+    ['a.r', 'sail <- function(at) {\n  at\n}', ['sail']],
+    ['a.clj', '(ns sea.boat)\n(defn sail [at] at)', ['sea.boat', 'sail']],
   ])('%s', async (name, code, symbols) => {
     const { sections } = await read(name, code);
     expect(sections.map(({ headings }) => headings.join('.')).filter((symbol) => symbol !== '')).toEqual(
@@ -97,17 +173,37 @@ describe('data', () => {
   });
 
   test('of JSON may have comments and trailing commas, and is text if it is no JSON', async () => {
+    const exact = '{"id": 12345678901234567890, /* note */ "list": [9007199254740993,],}';
+    expect(parts((await read('c.json', exact)).sections)).toEqual([
+      ['', 'id: 12345678901234567890', 'list: 9007199254740993'],
+    ]);
+    expect(parts((await read('c.jsonl', exact)).sections)).toEqual([['', 'list: 9007199254740993']]);
+    expect(parts((await read('lines.json', '{"a": 1}\n{"b": 2}\n')).sections)).toEqual([
+      ['', 'a: 1'],
+      ['', 'b: 2'],
+    ]);
     expect(parts((await read('c.json', '{ // note\n "a": 1, }')).sections)).toEqual([['', 'a: 1']]);
     expect(parts((await read('d.json', 'no JSON')).sections)).toEqual([['', 'no JSON']]);
     await expect(
       read('e.json', `${'['.repeat(200_000)}12345678901234567${']'.repeat(200_000)}`),
     ).rejects.toThrow('nested too deeply');
+    for (const [open, close] of [
+      ['[', ']'],
+      ['[{},', ']'],
+      ['{"role":"user","content":', '}'],
+      ['{"a":', '/**/}'],
+    ] as const)
+      await expect(read('f.json', `${open.repeat(100_000)}1${close.repeat(100_000)}`)).rejects.toThrow(
+        'nested too deeply',
+      );
   });
 
   test('of XML has the names of its elements', async () => {
     const xml =
       '<?xml version="1.0"?><fleet><!-- no --><boat kind="x"><name>Ida</name><note>a &lt; b</note></boat></fleet>';
     expect(parts((await read('a.xml', xml)).sections)).toEqual([['', 'name: Ida', 'note: a < b']]);
+    const declared = xml.replace('<fleet>', '<!DOCTYPE fleet [<!ENTITY e "v"> <!ELEMENT a (b)> ]><fleet>');
+    expect(parts((await read('b.xml', declared)).sections)).toEqual([['', 'name: Ida', 'note: a < b']]);
   });
 });
 
@@ -121,6 +217,7 @@ test('a notebook has its Markdown, code and outputs without pictures', async () 
         source: 'print(1)\n',
         outputs: [
           { output_type: 'stream', text: ['\u001b[31m1\u001b[0m\n'] },
+          { output_type: 'error', ename: 'TypeError', evalue: 'no tide', traceback: ['x'] },
           { output_type: 'display_data', data: { 'image/png': 'iVBORw0KGgo', 'text/plain': ['<Figure>'] } },
         ],
       },
@@ -130,50 +227,219 @@ test('a notebook has its Markdown, code and outputs without pictures', async () 
   const { title, sections } = await read('a.ipynb', JSON.stringify(notebook));
   expect(title).toBe('Tides');
   expect(parts(sections)).toEqual([
-    ['', 'High water.', 'print(1)', '1', '<Figure>'],
+    ['', 'High water.', 'print(1)', '1', 'TypeError: no tide'],
     ['Next', 'Low water.'],
   ]);
   expect(sections[0]?.blocks[1]).toMatchObject({ kind: 'code', head: 'python' });
   await expect(read('b.ipynb', '{')).rejects.toThrow('is not a notebook');
+  const cells = [
+    { cell_type: 'heading', level: 2, source: ['Old tides'] },
+    { cell_type: 'code', input: ['tide()'], outputs: [] },
+  ];
+  const old = await read('old.ipynb', JSON.stringify({ nbformat: 3, worksheets: [{ cells }] }));
+  expect(parts(old.sections)).toEqual([['Old tides', 'tide()']]);
 });
 
-describe('marked texts have their headings', () => {
+describe('marked texts have their headings, code and tables', () => {
+  const kinds = (sections: readonly Section[]) =>
+    sections.map(({ headings, blocks }) => [
+      headings.join(' > '),
+      ...blocks.map(({ kind, head = '', text }) => `${kind}${head && `(${head})`}: ${text}`),
+    ]);
+
   test('AsciiDoc', async () => {
     const { title, sections } = await read(
       'a.adoc',
-      '= Guide\n:toc:\n\nIntro.\n\n== Install\n\n// no\n* one\n\n=== Linux\n\nTwo.',
+      [
+        ...[
+          '= Guide',
+          'Ann Lee <ann@x.example>',
+          'v1.0, 2026',
+          ':toc:',
+          '',
+          'Intro, link:http://x[see].',
+          '',
+        ],
+        ...[
+          '== Install',
+          '// no',
+          '* one',
+          '** two',
+          '',
+          '[source,python]',
+          '----',
+          '# == stays',
+          '// stays',
+        ],
+        ...['x = [1]', '----', '', '|===', '|Name |Age', '', '|Ann', '|4', '|===', '', '////', 'hidden', ''],
+        ...['block', '////', '=== Linux', 'Two.', '', 'Other', '-----', 'Three.'],
+      ].join('\n'),
     );
     expect(title).toBe('Guide');
-    expect(parts(sections)).toEqual([
-      ['', 'Intro.'],
-      ['Install', '* one'],
-      ['Install > Linux', 'Two.'],
+    expect(kinds(sections)).toEqual([
+      ['', 'prose: Intro, see.'],
+      [
+        'Install',
+        'item: * one',
+        'item: ** two',
+        'code(python): # == stays\n// stays\nx = [1]',
+        'row(Name | Age): Ann | 4',
+      ],
+      ['Install > Linux', 'prose: Two.'],
+      ['Other', 'prose: Three.'],
     ]);
   });
 
   test('Org', async () => {
     const { title, sections } = await read(
       'a.org',
-      '#+TITLE: Guide\n#+OPTIONS: toc:nil\n\n* TODO Install :dev:\n:PROPERTIES:\n:ID: x\n:END:\nText.\n\n** Linux\n\nTwo.',
+      [
+        ...['#+TITLE: Guide', '#+OPTIONS: toc:nil', '* TODO [#A] Install :dev:', 'SCHEDULED: <2026-01-01>'],
+        ...[
+          ':PROPERTIES:',
+          ':ID: x',
+          ':END:',
+          'Text with [[http://x][a link]].',
+          '** Linux',
+          '#+BEGIN_SRC sh',
+        ],
+        ...[
+          '# stays',
+          ',* stays',
+          '#+END_SRC',
+          '| Name | Age |',
+          '|------+-----|',
+          '| Ann | 4 |',
+          '# no',
+          '- one',
+        ],
+      ].join('\n'),
     );
     expect(title).toBe('Guide');
-    expect(parts(sections)).toEqual([
-      ['Install', 'Text.'],
-      ['Install > Linux', 'Two.'],
+    expect(kinds(sections)).toEqual([
+      ['Install', 'prose: Text with a link.'],
+      ['Install > Linux', 'code(sh): # stays\n* stays', 'row(Name | Age): Ann | 4', 'item: - one'],
     ]);
   });
 
   test('reStructuredText', async () => {
     const { title, sections } = await read(
       'a.rst',
-      '=====\nGuide\n=====\n\n.. _here:\n\nIntro.\n\nInstall\n-------\n\nOne.\n\nLinux\n~~~~~\n\nTwo.\n\nUse\n---\n\nThree.',
+      [
+        ...[
+          '.. a comment',
+          '   of two lines',
+          '',
+          '=====',
+          'Guide',
+          '=====',
+          '',
+          '.. _here:',
+          '',
+          'Intro, :ref:`see <x>`.',
+          '',
+        ],
+        ...[
+          'Install',
+          '-------',
+          '',
+          '.. code-block:: python',
+          '   :linenos:',
+          '',
+          '   def f():',
+          '       pass',
+          '',
+        ],
+        ...[
+          '.. note:: Take care.',
+          '',
+          'So::',
+          '',
+          '  $ run',
+          '',
+          'Linux',
+          '~~~~~',
+          '',
+          '+------+-----+',
+          '| Name | Age |',
+        ],
+        ...[
+          '+======+=====+',
+          '| Ann  | 4   |',
+          '+------+-----+',
+          '',
+          '====  ===',
+          'Boat  At',
+          '====  ===',
+          'Ida   5',
+          '====  ===',
+        ],
+        ...['', 'Use', '---', '', 'Three. [1]_', '', '.. [1] A footnote.'],
+      ].join('\n'),
     );
     expect(title).toBe('Guide');
+    expect(kinds(sections)).toEqual([
+      ['', 'prose: Intro, see.'],
+      ['Install', 'code(python): def f():\n    pass', 'prose: Take care.', 'prose: So:', 'code: $ run'],
+      ['Install > Linux', 'row(Name | Age): Ann | 4', 'row(Boat | At): Ida | 5'],
+      ['Use', 'prose: Three. [1]_', 'prose: A footnote.'],
+    ]);
+  });
+
+  test.each(['a.org', 'a.adoc', 'a.rst'])(
+    'blocks of %s without an end take time that grows with the text',
+    async (name) => {
+      const line = { 'a.org': ':A:\n', 'a.adoc': '----\n|===\n', 'a.rst': 'a::\n\n' }[name] as string;
+      const { sections } = await read(name, line.repeat(200_000));
+      expect(sections.length).toBeLessThan(3);
+    },
+  );
+});
+
+describe('long tables and blocks', () => {
+  // More than a call takes arguments.
+  const count = 130_000;
+
+  test.each([
+    ['a.rst', '+---+\n| a |\n', '| b |\n', '+---+\n', 1],
+    ['b.rst', '==  ==\na   b\n', '    c\n', '==  ==\n', 1],
+    ['a.adoc', '|===\n|a |b\n\n|c\n', 'd\n', '|===\n', 1],
+    ['b.adoc', '|===\n|a |b\n\n', '|c|d', '\n|===\n', count],
+    ['c.adoc', '----\n', 'd\n', '----\n', 1],
+    ['a.org', '', '|c|d', '|\n', 1],
+  ])('%s is read whole, in time that grows with its length', async (name, head, unit, tail, rows) => {
+    const { sections } = await read(name, head + unit.repeat(count) + tail);
+    const blocks = sections.flatMap((section) => section.blocks);
+    const written = blocks.reduce((sum, { text }) => sum + text.length, 0);
+    expect(blocks.length).toBeGreaterThanOrEqual(rows);
+    expect(written).toBeGreaterThanOrEqual(count);
+  });
+});
+
+describe('settings', () => {
+  test('YAML has a section for each document', async () => {
+    const { sections } = await read('a.yaml', '# Boats\nname: Ida\n---\nname: Ran # two\nat:\n  - 1\n');
+    expect(sections.map(({ anchor }) => anchor)).toEqual(['document=1', 'document=2']);
     expect(parts(sections)).toEqual([
-      ['', 'Intro.'],
-      ['Install', 'One.'],
-      ['Install > Linux', 'Two.'],
-      ['Use', 'Three.'],
+      ['', '# Boats\nname: Ida'],
+      ['', 'name: Ran # two\nat:\n  - 1'],
+    ]);
+    expect(parts((await read('b.yml', '---\na: 1\n')).sections)).toEqual([['', '---\na: 1']]);
+  });
+
+  test('TOML and INI have a section for each name in brackets', async () => {
+    const { sections } = await read(
+      'a.toml',
+      'title = "x"\n[server]\nport = 80\nlist = [\n  1,\n]\n[[boat]]\nname = "Ida"',
+    );
+    expect(parts(sections)).toEqual([
+      ['', 'title = "x"'],
+      ['server', 'port = 80\nlist = [\n  1,\n]'],
+      ['boat', 'name = "Ida"'],
+    ]);
+    expect(parts((await read('b.ini', '; note\n[a b]\nx=1')).sections)).toEqual([
+      ['', '; note'],
+      ['a b', 'x=1'],
     ]);
   });
 });

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { Section } from '../../src/documents/document.js';
 import { readMarkdown } from '../../src/documents/formats/markdown/markdown.js';
 import { markdownParser } from '../../src/documents/formats/markdown/parser.js';
+import { worstMarkdown } from '../helpers/worst-markdown.mjs';
 
 const sections = (text: string) => [...(readMarkdown(text).sections as readonly Section[])];
 const blocks = (text: string) => sections(text).flatMap((section) => section.blocks);
@@ -22,6 +23,12 @@ describe('headings', () => {
       [['Usage'], 'usage', 'Three.'],
       [['Install'], 'install-1', 'Four.'],
     ]);
+  });
+
+  test('lose the id and the classes that generators of sites take', () => {
+    const text = '# Guide {#guide}\n\n## Set up {: .step #setup }\n\nx\n\n## A set {a, b}\n\ny\n';
+    expect(readMarkdown(text).title).toBe('Guide');
+    expect(sections(text).map(({ headings }) => headings)).toEqual([['Set up'], ['A set {a, b}']]);
   });
 
   test('that look like numbered ones have different anchors', () => {
@@ -191,65 +198,34 @@ describe('front matter', () => {
   });
 });
 
-/** Texts of about `n` characters that are slow in some parsers. */
-const worst: Readonly<Record<string, (n: number) => string>> = {
-  brackets: (n) => '['.repeat(n),
-  images: (n) => '!['.repeat(n / 2),
-  closings: (n) => ']('.repeat(n / 2),
-  emphasis: (n) => '*a _b '.repeat(n / 6),
-  stars: (n) => `${'a**b'.repeat(n / 4)}c* `,
-  'open emphasis': (n) => '*a_'.repeat(n / 3),
-  backticks: (n) => Array.from({ length: Math.sqrt(2 * n) }, (_, at) => `e${'`'.repeat(at)}`).join(''),
-  'links that do not close': (n) => '[a](<b'.repeat(n / 6),
-  'titles that do not close': (n) => '[a](b "'.repeat(n / 7),
-  quotes: (n) => '> '.repeat(n / 2),
-  'items in one line': (n) => '- '.repeat(n / 2),
-  'nested lists': (n) => Array.from({ length: Math.sqrt(n) }, (_, at) => `${'  '.repeat(at)}- a\n`).join(''),
-  'lazy lines': (n) => `${'>'.repeat(80)}a\n${'b\n'.repeat(n / 2)}`,
-  references: (n) =>
-    `${Array.from({ length: n / 16 }, (_, at) => `[r${at}]: /u\n`).join('')}${'[r1] '.repeat(n / 10)}`,
-  notes: (n) => `[^a]: x\n\n${'[^a'.repeat(n / 3)}`,
-  definitions: (n) => '[a]: b "\n'.repeat(n / 9),
-  tags: (n) => '<a '.repeat(n / 3),
-  comments: (n) => 'a <!--'.repeat(n / 6),
-  sections: (n) => 'a <![CDATA['.repeat(n / 11),
-  declarations: (n) => 'a <!A '.repeat(n / 6),
-  instructions: (n) => 'a <?'.repeat(n / 4),
-  addresses: (n) => '<https://a'.repeat(n / 10),
-  entities: (n) => '&amp'.repeat(n / 4),
-  tables: (n) => `${'|a'.repeat(n / 8)}\n${'|-'.repeat(n / 8)}\n${'|a\n'.repeat(n / 12)}`,
-  strikes: (n) => '~~a'.repeat(n / 3),
-  paragraphs: (n) => 'a\n\n'.repeat(n / 3),
-  headings: (n) => '## same\nx\n'.repeat(n / 10),
-  fences: (n) => '```\n'.repeat(n / 4),
-  backslashes: (n) => '\\'.repeat(n),
-  spaces: (n) => `a${' '.repeat(n)}b`,
-  'HTML cells': (n) => '<td rowspan=9999 colspan=99>a'.repeat(n / 29),
-  'HTML elements': (n) => `<div>${'<b>'.repeat(1900)}${'</i>'.repeat(n / 4)}`,
-  data: (n) => 'data:a/b;base64,'.repeat(n / 16),
-};
-
-const seconds = () => {
-  const { user, system } = process.cpuUsage();
-  return (user + system) / 1e6;
-};
-
-/** The least of three, as the machine may be busy. */
-function secondsOf(text: string): number {
-  const runs = Array.from({ length: 3 }, () => {
-    const begin = seconds();
-    blocks(text);
-    return seconds() - begin;
-  });
-  return Math.min(...runs);
+/** Calls of the parser's rules while it reads a text, and the blocks that come of it: the same on every machine. */
+function workOf(text: string): number {
+  const parser = markdownParser();
+  let calls = 0;
+  const { block, inline, core } = parser;
+  for (const ruler of [core.ruler, block.ruler, inline.ruler, inline.ruler2]) {
+    const { __rules__: rules } = ruler as unknown as {
+      __rules__: { name: string; fn: (...given: unknown[]) => unknown; alt: string[] }[];
+    };
+    for (const { name, fn, alt } of [...rules]) {
+      const counted = (...given: unknown[]) => {
+        calls++;
+        return fn(...given);
+      };
+      (ruler.at as (name: string, fn: unknown, options: object) => void)(name, counted, { alt });
+    }
+  }
+  const tokens = parser.parse(text, {});
+  return calls + tokens.reduce((sum, { children }) => sum + 1 + (children?.length ?? 0), 0);
 }
 
-test.each(Object.entries(worst))('%s take time in proportion to their length', (_name, text) => {
+// bench/quality/markdown.mjs measures the time of these texts.
+test.each(Object.entries(worstMarkdown))('%s take work in proportion to their length', (_name, text) => {
   const size = 15_000;
-  const [once, eight] = [text(size), text(8 * size)];
-  secondsOf(once);
-  // 2.5 times for each doubling, and the clock's grain.
-  expect(secondsOf(eight)).toBeLessThan(Math.max(0.06, secondsOf(once)) * 2.5 ** 3);
+  // At most 2.5 times for each doubling.
+  expect(workOf(text(4 * size))).toBeLessThanOrEqual(workOf(text(size)) * 2.5 ** 2);
+  // The reader ends, too.
+  blocks(text(4 * size));
 });
 
 test('every block rule of the parser is tried after the limit of nesting', () => {

@@ -43,10 +43,10 @@ function zipOf(parts: Readonly<Record<string, string | Buffer>>): Buffer {
 async function read(name: string, content: Buffer) {
   writeFileSync(file(name), content);
   await using reader = new DocumentReader();
-  return reader.read(file(name), async ({ title, sections }) => {
+  return reader.read(file(name), async ({ title, sections, problems }) => {
     const found: Section[] = [];
     for await (const section of sections) found.push(section);
-    return { title, sections: found };
+    return { title, sections: found, problems };
   });
 }
 
@@ -82,6 +82,45 @@ test('Word documents have headings, items, tables and notes; deleted text is lef
   ]);
 });
 
+test('notes, comments and text boxes of Word follow the paragraph that they stand beside; hidden and moved text is left out', async () => {
+  const text = (words: string) => `<w:r><w:t xml:space="preserve">${words}</w:t></w:r>`;
+  const note = (kind: string, id: number, words: string, facts = '') =>
+    `<w:${kind}s><w:${kind} w:id="${id}"${facts}><w:p>${text(words)}</w:p></w:${kind}></w:${kind}s>`;
+  const box = `<w:txbxContent><w:p>${text('In a box.')}</w:p></w:txbxContent>`;
+  const cell = (words: string, facts = '') =>
+    `<w:tc><w:tcPr>${facts}</w:tcPr><w:p>${text(words)}</w:p></w:tc>`;
+  const document = `<w:document><w:body>
+    <w:p><w:pPr><w:pStyle w:val="TOC1"/></w:pPr>${text('Tides 3')}</w:p>
+    <w:p>${text('High')}<w:r><w:footnoteReference w:id="2"/></w:r>${text(' water')}<w:r><w:commentReference w:id="0"/></w:r></w:p>
+    <w:p>${text('Box: ')}<mc:AlternateContent><mc:Choice>${box}</mc:Choice><mc:Fallback>${box}</mc:Fallback></mc:AlternateContent>${text('after.')}</w:p>
+    <w:p><w:moveFrom>${text('Moved. ')}</w:moveFrom><w:ins>${text('New. ')}</w:ins><w:del><w:r><w:delText>Old. </w:delText></w:r></w:del>
+      <w:r><w:rPr><w:vanish/></w:rPr><w:t>Hidden.</w:t></w:r><w:moveTo>${text('Here.')}</w:moveTo></w:p>
+    <w:tbl><w:tr>${cell('Berth')}${cell('Boat')}</w:tr><w:tr>${cell('North', '<w:vMerge w:val="restart"/>')}${cell('Ida')}</w:tr>
+    <w:tr>${cell('', '<w:vMerge/>')}${cell('Ran')}</w:tr></w:tbl></w:body></w:document>`;
+  const { sections } = await read(
+    'b.docx',
+    zipOf({
+      '_rels/.rels': '<R><Relationship Id="r" Type="x/officeDocument" Target="word/document2.xml"/></R>',
+      'word/document2.xml': document,
+      'word/footnotes.xml': note('footnote', 2, 'At noon.'),
+      'word/comments.xml': note('comment', 0, 'Check this.', ' w:author="Ann"'),
+    }),
+  );
+  expect(parts(sections)).toEqual([
+    [
+      '',
+      'High water',
+      'At noon.',
+      'Comment by Ann: Check this.',
+      'Box: after.',
+      'In a box.',
+      'New. Here.',
+      'Berth | Boat / North | Ida',
+      'Berth | Boat / North | Ran',
+    ],
+  ]);
+});
+
 test('workbooks have a section per sheet, with columns, dates and exact numbers', async () => {
   const { sections } = await read(
     'a.xlsx',
@@ -103,6 +142,54 @@ test('workbooks have a section per sheet, with columns, dates and exact numbers'
     ['Crew', 'Name |  | Joined / Ann | 9007199254740993 | 2024-01-01'],
     ['', 'Empty'],
   ]);
+});
+
+test('cells of a workbook are as the sheet shows them; hidden sheets are named', async () => {
+  const formats = ['0.00%', '[h]:mm', '[$-409]d\\-mmm\\-yy;@', '#,##0.00 "days"', 'yyyy-mm-dd hh:mm'];
+  const cell = (place: string, value: string, facts = '') =>
+    `<x:c r="${place}"${facts}><x:v>${value}</x:v></x:c>`;
+  const text = (place: string, words: string) => `<x:c r="${place}" t="str"><x:v>${words}</x:v></x:c>`;
+  const rows = [
+    [text('A1', 'Boat'), text('B1', 'Share'), text('C1', 'Time'), text('D1', 'Date'), text('E1', 'Sum')],
+    [
+      text('A2', 'Ida'),
+      cell('B2', '0.25', ' s="1"'),
+      cell('C2', '1.5', ' s="2"'),
+      cell('D2', '59', ' s="3"'),
+      '<x:c r="E2"><x:f>SUM(B2:B3)</x:f></x:c>',
+    ],
+    [
+      cell('B3', '0.30000000000000004'),
+      cell('C3', '12.5', ' s="4"'),
+      cell('D3', '45292.75', ' s="5"'),
+      cell('E3', '#REF!', ' t="e"'),
+    ],
+  ];
+  const sheet = rows.map((cells, at) => `<x:row r="${at + 1}">${cells.join('')}</x:row>`).join('');
+  const { sections, problems } = await read(
+    'b.xlsx',
+    zipOf({
+      'xl/workbook.xml':
+        '<x:workbook><x:sheets><x:sheet name="Fleet" r:id="a"/><x:sheet name="Lists" state="veryHidden" r:id="b"/></x:sheets></x:workbook>',
+      'xl/_rels/workbook.xml.rels':
+        '<R><Relationship Id="a" Target="worksheets/s.xml"/><Relationship Id="b" Target="worksheets/t.xml"/></R>',
+      'xl/styles.xml': `<x:s><x:numFmts>${formats.map((code, at) => `<x:numFmt numFmtId="${170 + at}" formatCode="${code.replaceAll('"', '&quot;')}"/>`).join('')}</x:numFmts><x:cellXfs><x:xf numFmtId="0"/>${formats.map((_, at) => `<x:xf numFmtId="${170 + at}"/>`).join('')}</x:cellXfs></x:s>`,
+      'xl/worksheets/s.xml': `<x:w><x:sheetData>${sheet}</x:sheetData><x:mergeCells><x:mergeCell ref="A2:A3"/></x:mergeCells></x:w>`,
+      'xl/worksheets/t.xml': `<x:w><x:sheetData><x:row>${text('A1', 'secret')}</x:row></x:sheetData></x:w>`,
+      'xl/worksheets/_rels/s.xml.rels': '<R><Relationship Id="c" Target="../comments1.xml"/></R>',
+      'xl/comments1.xml': '<c><comment ref="B2"><text><r><t>Of the catch.</t></r></text></comment></c>',
+    }),
+  );
+  const head = 'Boat | Share | Time | Date | Sum';
+  expect(parts(sections)).toEqual([
+    [
+      'Fleet',
+      `${head} / Ida | 25% | 36:00:00 | 1900-02-28 | =SUM(B2:B3)`,
+      `${head} / Ida | 0.3 | 12.5 | 2024-01-01 18:00 | #REF!`,
+      'Comment on B2: Of the catch.',
+    ],
+  ]);
+  expect(problems).toEqual(['the sheet "Lists" is hidden']);
 });
 
 test('presentations have a section per slide in their order, with notes', async () => {
@@ -128,6 +215,26 @@ test('presentations have a section per slide in their order, with notes', async 
   expect(sections.map(({ page }) => page)).toEqual([1, 2]);
 });
 
+test('slides have the rows of their tables and the texts of their diagrams; hidden slides are named', async () => {
+  const paragraph = (text: string) => `<a:p><a:r><a:t>${text}</a:t></a:r></a:p>`;
+  const row = (...cells: string[]) =>
+    `<a:tr>${cells.map((text) => `<a:tc><a:txBody>${paragraph(text)}</a:txBody></a:tc>`).join('')}</a:tr>`;
+  const { sections, problems } = await read(
+    'b.pptx',
+    zipOf({
+      'ppt/presentation.xml': '<p><p:sldId r:id="a"/><p:sldId r:id="b"/></p>',
+      'ppt/_rels/presentation.xml.rels':
+        '<R><Relationship Id="a" Target="/ppt/slides/slide1.xml"/><Relationship Id="b" Target="slides/slide2.xml"/></R>',
+      'ppt/slides/slide1.xml': `<p:sld><p:graphicFrame><a:tbl>${row('Boat', 'Berth')}${row('Ida', '4')}</a:tbl></p:graphicFrame></p:sld>`,
+      'ppt/slides/_rels/slide1.xml.rels': '<R><Relationship Id="d" Target="../diagrams/data1.xml"/></R>',
+      'ppt/diagrams/data1.xml': `<dgm>${paragraph('Sail')}${paragraph('Dock')}</dgm>`,
+      'ppt/slides/slide2.xml': `<p:sld show="0">${paragraph('Not now.')}</p:sld>`,
+    }),
+  );
+  expect(parts(sections)).toEqual([['', 'Boat | Berth / Ida | 4', 'Sail', 'Dock']]);
+  expect(problems).toEqual(['slide 2 is hidden']);
+});
+
 test('OpenDocument texts have headings, items and tables', async () => {
   const { title, sections } = await read(
     'a.odt',
@@ -138,7 +245,61 @@ test('OpenDocument texts have headings, items and tables', async () => {
     }),
   );
   expect(title).toBe('Log');
-  expect(parts(sections)).toEqual([['Lamp', 'It burns.', '- oil', 'a | b /  | 2']]);
+  expect(parts(sections)).toEqual([['Lamp', 'It burns.', 'Comment: no', '- oil', 'a | b /  | 2']]);
+});
+
+test('notes and comments of OpenDocument follow their paragraph, and spans keep their columns', async () => {
+  const cell = (text: string, facts = '') =>
+    `<table:table-cell${facts}><text:p>${text}</text:p></table:table-cell>`;
+  const covered = '<table:covered-table-cell/>';
+  const row = (...cells: string[]) => `<table:table-row>${cells.join('')}</table:table-row>`;
+  const { sections } = await read(
+    'b.odt',
+    zipOf({
+      'content.xml': `<d><office:text><text:tracked-changes><text:p>old</text:p></text:tracked-changes>
+        <text:p>High<text:note><text:note-citation>1</text:note-citation><text:note-body><text:p>At noon.</text:p></text:note-body></text:note> water<office:annotation><dc:creator>Ann</dc:creator><dc:date>2026</dc:date><text:p>Check.</text:p></office:annotation>.</text:p>
+        <table:table>${row(cell('a'), cell('b'), cell('c'))}
+        ${row(cell('wide', ' table:number-columns-spanned="2"'), covered, cell('3'))}
+        ${row(cell('tall', ' table:number-rows-spanned="2"'), cell('5'), cell('6'))}${row(covered, cell('8'), cell('9'))}</table:table></office:text></d>`,
+    }),
+  );
+  expect(parts(sections)).toEqual([
+    [
+      '',
+      'High water.',
+      'At noon.',
+      'Comment by Ann: Check.',
+      'a | b | c / wide |  | 3',
+      'a | b | c / tall | 5 | 6',
+      'a | b | c / tall | 8 | 9',
+    ],
+  ]);
+});
+
+test('sheets and slides of OpenDocument have their names and titles; hidden ones are named', async () => {
+  const style = (name: string, facts: string) => `<style:style style:name="${name}">${facts}</style:style>`;
+  const sheet = (name: string, facts: string, text: string) =>
+    `<table:table table:name="${name}"${facts}><table:table-row><table:table-cell table:number-columns-repeated="2"><text:p>${text}</text:p></table:table-cell></table:table-row></table:table>`;
+  const book = await read(
+    'c.ods',
+    zipOf({
+      'content.xml': `<d>${style('ta2', '<style:table-properties table:display="false"/>')}<office:spreadsheet>${sheet('Fleet', '', 'Ida')}${sheet('Lists', ' table:style-name="ta2"', 'secret')}</office:spreadsheet></d>`,
+    }),
+  );
+  expect(parts(book.sections)).toEqual([['Fleet', 'Ida | Ida']]);
+  expect(book.problems).toEqual(['the sheet "Lists" is hidden']);
+  const frame = (kind: string, text: string) =>
+    `<draw:frame presentation:class="${kind}"><draw:text-box><text:p>${text}</text:p></draw:text-box></draw:frame>`;
+  const slides = await read(
+    'c.odp',
+    zipOf({
+      'content.xml': `<d><office:presentation><draw:page draw:name="page1">${frame('title', 'Tides')}${frame('outline', 'High water')}<presentation:notes>${frame('notes', 'Speak slowly.')}</presentation:notes></draw:page><draw:page draw:name="page2">${frame('outline', 'Low water')}</draw:page></office:presentation></d>`,
+    }),
+  );
+  expect(parts(slides.sections)).toEqual([
+    ['Tides', 'High water', 'Speak slowly.'],
+    ['page2', 'Low water'],
+  ]);
 });
 
 test('books have their chapters in reading order', async () => {
@@ -190,4 +351,31 @@ describe('damaged and hostile archives', () => {
       );
     }
   });
+});
+
+test('a book that names one chapter many times has it once', async () => {
+  const chapter = '<html><body><h1>One</h1><p>A chapter.</p></body></html>';
+  const spine = '<itemref idref="a"/>'.repeat(100_000);
+  const { sections } = await read(
+    'often.epub',
+    zipOf({
+      'META-INF/container.xml': '<container><rootfile full-path="a.opf"/></container>',
+      'a.opf': `<package><item id="a" href="a.xhtml"/>${spine}</package>`,
+      'a.xhtml': chapter,
+    }),
+  );
+  expect(parts(sections)).toEqual([['', 'A chapter.']]);
+});
+
+test('a slide may have a table of any length', async () => {
+  const row = '<a:tr><a:tc><a:p><a:t>a</a:t></a:p></a:tc></a:tr>';
+  const { sections } = await read(
+    'long.pptx',
+    zipOf({
+      'ppt/presentation.xml': '<p:presentation><p:sldId r:id="r"/></p:presentation>',
+      'ppt/_rels/presentation.xml.rels': '<a><Relationship Id="r" Target="s.xml"/></a>',
+      'ppt/s.xml': `<p:sld><a:tbl>${row.repeat(130_000)}</a:tbl></p:sld>`,
+    }),
+  );
+  expect(sections.flatMap(({ blocks }) => blocks)).toHaveLength(129_999);
 });

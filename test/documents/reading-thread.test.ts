@@ -47,6 +47,21 @@ test('a file that takes more than its share of memory is refused, and the next o
   expect(await bodies(thread, 'b.md', 'Fine.')).toEqual(['Fine.']);
 });
 
+test('a file that gives more than its share of text is indexed up to there, and the next one is read', async () => {
+  await using thread = new ReadingThread(undefined, share({ characters: 500_000, charactersPerByte: 0 }));
+  const found: string[] = [];
+  const reading = async () => {
+    writeFileSync(file('long.txt'), 'Bees dance. '.repeat(100_000));
+    const request = { path: file('long.txt'), bytes: 1, mapping: undefined, chunking };
+    for await (const { body } of thread.read(request)) found.push(body);
+  };
+  await expect(reading()).rejects.toThrow('takes more than its share of text: 500000 characters');
+  const length = found.join('').length;
+  expect(length).toBeGreaterThan(0);
+  expect(length).toBeLessThanOrEqual(500_000);
+  expect(await bodies(thread, 'b.md', 'Fine.')).toEqual(['Fine.']);
+});
+
 test('an abort ends the thread while it reads', async () => {
   const stop = new AbortController();
   await using thread = new ReadingThread(stop.signal);

@@ -50,11 +50,15 @@ export interface Door {
   call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Reply>;
 }
 
-/** A server with its HTTP doors open, and the storage `docs`. */
-export async function door(http: HttpConfig = {}, options: TestServerOptions = {}): Promise<Door> {
+/** A server with its HTTP doors open, and the storage `docs`. `writable`: as http.storages says of it. */
+export async function door(
+  http: HttpConfig = {},
+  options: TestServerOptions = {},
+  writable = false,
+): Promise<Door> {
   const folder = mkdtempSync(join(tmpdir(), 'lorekeep-doors-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  const storages = { docs: { config: knowledgeBase(join(folder, 'docs')) } };
+  const storages = { docs: { config: knowledgeBase(join(folder, 'docs')), writable } };
   const server = await TestServer.start({
     ...options,
     config: { ...options.config, http: { enabled: true, port: 0, storages, ...http } },

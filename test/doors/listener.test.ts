@@ -4,7 +4,9 @@ import { request as secureRequest } from 'node:https';
 import { connect, type Socket } from 'node:net';
 import { networkInterfaces, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { connect as connectTls } from 'node:tls';
 import { expect, it, onTestFinished } from 'vitest';
+import { BodyBytes } from '../../src/doors/http/body-bytes.js';
 import { FakeTextModel } from '../helpers/fake-text-model.js';
 import { certificate, privateKey } from './certificate.js';
 import { call, door } from './door-setting.js';
@@ -66,6 +68,29 @@ it('a second request before the first is answered ends the connection', async ()
   const request = `POST /v1/search HTTP/1.1\r\n${head}Content-Length: ${body.length}\r\n\r\n${body}`;
   const received = await raw(port, request.repeat(3));
   expect(received.match(/HTTP\/1\.1 200/g) ?? []).toHaveLength(0);
+});
+
+it('an upgrade to another protocol than WebSocket is not taken: its request is served, as HTTP allows', async () => {
+  const { port } = await door();
+  const offer = 'Connection: Upgrade, HTTP2-Settings, close\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABk\r\n';
+  const requests = [
+    `POST /v1/search HTTP/1.1\r\n${head}${offer}Content-Length: ${body.length}\r\n\r\n${body}`,
+    `GET /v1/storages HTTP/1.1\r\nHost: 127.0.0.1\r\n${offer}\r\n`,
+  ];
+  for (const request of requests) expect(await raw(port, request)).toMatch(/^HTTP\/1\.1 200 /);
+});
+
+it('a body of many small pieces is read whole', async () => {
+  const { port } = await door();
+  const long = `${body.slice(0, -2)}${'x'.repeat(5000)}"}`;
+  const chunks = [...long].map((character) => `1\r\n${character}\r\n`).join('');
+  const request = `POST /v1/search HTTP/1.1\r\n${head}Connection: close\r\nTransfer-Encoding: chunked\r\n\r\n`;
+  expect(await raw(port, `${request}${chunks}0\r\n\r\n`)).toMatch(/^HTTP\/1\.1 200 /);
+  const bytes = new BodyBytes();
+  const sizes = [1, 1023, 1024, 1025, 3, ...Array.from({ length: 1000 }, (_, n) => 1 + (n % 7)), 5000, 2];
+  const pieces = sizes.map((size, n) => Buffer.alloc(size, n % 251));
+  for (const piece of pieces) bytes.push(piece);
+  expect(bytes.whole().equals(Buffer.concat(pieces))).toBe(true);
 });
 
 it.each([
@@ -237,12 +262,44 @@ it.skipIf(own === undefined)(
   },
 );
 
-it('with a certificate the doors speak TLS, under the names of the certificate', async () => {
+function certificateFiles() {
   const folder = mkdtempSync(join(tmpdir(), 'lorekeep-tls-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const [tls_cert, tls_key] = [join(folder, 'cert.pem'), join(folder, 'key.pem')];
   writeFileSync(tls_cert, certificate);
   writeFileSync(tls_key, privateKey, { mode: 0o600 });
+  return { tls_cert, tls_key };
+}
+
+it.each(['http', 'https'])('a stopping server sends the reply that is nearly done by %s', async (scheme) => {
+  let release = () => {};
+  const released = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  const model = new FakeTextModel({ pause: () => released });
+  const { port, server } = await door(scheme === 'https' ? certificateFiles() : {}, {
+    loadLanguageModel: async () => model,
+  });
+  const content = JSON.stringify({ model: 'talker', messages: [{ role: 'user', content: 'Hi' }] });
+  const socket =
+    scheme === 'https'
+      ? connectTls({ port, host: '127.0.0.1', ca: certificate, servername: 'lorekeep.test' })
+      : connect(port, '127.0.0.1');
+  onTestFinished(() => void socket.destroy());
+  let received = '';
+  socket.on('error', () => {}).on('data', (chunk) => (received += chunk));
+  socket.write(
+    `POST /v1/chat/completions HTTP/1.1\r\n${head}Content-Length: ${content.length}\r\n\r\n${content}`,
+  );
+  await expect.poll(() => model.requests.length, patient).toBe(1);
+  const closed = server.server.close();
+  release();
+  await closed;
+  await expect.poll(() => received, { timeout: 20_000 }).toMatch(/^HTTP\/1\.1 \d\d\d /);
+});
+
+it('with a certificate the doors speak TLS, under the names of the certificate', async () => {
+  const { tls_cert, tls_key } = certificateFiles();
   await expect(door({ tls_cert })).rejects.toThrow(/http\.tls_cert, http\.tls_key: both/);
   await expect(door({ tls_cert: tls_key, tls_key })).rejects.toThrow(/http\.tls_cert: .*no certificate/);
   const { port } = await door({ tls_cert, tls_key });

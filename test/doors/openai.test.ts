@@ -1,23 +1,14 @@
-import { writeFileSync } from 'node:fs';
+import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import OpenAI from 'openai';
+import type OpenAI from 'openai';
 import { expect, it } from 'vitest';
-import { type FakeOptions, FakeTextModel } from '../helpers/fake-text-model.js';
+import type { Graph } from '../../src/client/index.js';
+import { conversationOf } from '../../src/doors/openai/conversation.js';
+import { FakeTextModel } from '../helpers/fake-text-model.js';
 import { dimension } from '../server/corpus.js';
-import { type Door, door, type Json } from './door-setting.js';
-
-async function setting(options: FakeOptions = {}): Promise<Door & { client: OpenAI; model: FakeTextModel }> {
-  const model = new FakeTextModel(options);
-  const opened = await door({}, { loadLanguageModel: async () => model });
-  const client = new OpenAI({
-    apiKey: 'unused',
-    baseURL: `http://127.0.0.1:${opened.port}/v1`,
-    maxRetries: 0,
-  });
-  return { ...opened, client, model };
-}
-
-const ask = (content: string) => [{ role: 'user' as const, content }];
+import { TestServer } from '../server/test-server.js';
+import { door, type Json } from './door-setting.js';
+import { ask, openAiSetting as setting } from './openai-setting.js';
 
 it('the models are the agents, the knowledge bases and the models of the catalog', async () => {
   const { client } = await setting();
@@ -129,6 +120,110 @@ it('responses reply, stream, and count', async () => {
   expect([types[0], types.at(-1)]).toEqual(['response.created', 'response.completed']);
 });
 
+it('thinking is an item of reasoning before the message, streamed or not', async () => {
+  const thinking = (text: string) => ({ kind: 'thinking' as const, text });
+  const { client } = await setting({
+    reply: () => [thinking('First '), thinking('this.'), 'Then that.'],
+    facts: { thinking: true },
+  });
+  const request = { model: 'talker', input: 'Tell' };
+  const items = [
+    { type: 'reasoning', summary: [], content: [{ type: 'reasoning_text', text: 'First this.' }] },
+    { type: 'message', content: [{ type: 'output_text', text: 'Then that.' }] },
+  ];
+  const whole = await client.responses.create(request);
+  expect(whole.output).toMatchObject(items);
+  const stream = client.responses.stream(request);
+  const kinds: string[] = [];
+  stream.on('event', (event) => kinds.push(`${event.type} ${'output_index' in event && event.output_index}`));
+  const final = await stream.finalResponse();
+  expect(final.output).toMatchObject(items);
+  expect(kinds.filter((kind) => /delta|item|part/.test(kind))).toEqual([
+    'response.output_item.added 0',
+    'response.content_part.added 0',
+    'response.reasoning_text.delta 0',
+    'response.reasoning_text.delta 0',
+    'response.content_part.done 0',
+    'response.output_item.done 0',
+    'response.output_item.added 1',
+    'response.content_part.added 1',
+    'response.output_text.delta 1',
+    'response.content_part.done 1',
+    'response.output_item.done 1',
+  ]);
+  const again = [
+    { role: 'user' as const, content: 'Tell' },
+    ...final.output,
+    { role: 'user' as const, content: 'More' },
+  ];
+  expect((await client.responses.create({ model: 'talker', input: again as never })).status).toBe(
+    'completed',
+  );
+});
+
+it('a conversation of very many or very long messages is read in slices, or refused', async () => {
+  const { client, call } = await setting();
+  const replies = Array.from({ length: 19_000 }, (_, n) => ({ role: 'assistant', content: `reply ${n}` }));
+  const messages = [...ask('Begin'), ...replies, ...ask('Go on')] as OpenAI.ChatCompletionMessageParam[];
+  const { choices } = await client.chat.completions.create({ model: 'talker', messages });
+  expect(choices[0]?.message.content).toBe('ok');
+  const user = { role: 'user' as const, text: 'Begin' };
+  const said = replies.map(({ content: text }) => ({ role: 'assistant' as const, text, calls: [] }));
+  expect((await conversationOf([user, ...said, user], 'messages')).turns).toEqual([
+    { text: 'Begin', reply: replies.map(({ content }) => content).join('\n\n') },
+  ]);
+  const asked = (body: object) => call('POST', '/v1/chat/completions', { model: 'talker', ...body });
+  const long = { role: 'user', content: 'x'.repeat(4_000_000) };
+  expect((await asked({ messages: [long, long, long] })).json().error).toMatchObject({
+    code: 'context_length_exceeded',
+    param: 'messages',
+  });
+  const parts = Array.from({ length: 900_000 }, () => 1);
+  for (const [body, param] of [
+    [{ messages: [...messages, { role: 'user', content: parts }] }, 'messages[19002].content'],
+    [{ messages: [{ role: 'user', content: [1] }] }, 'messages[0].content'],
+    [{ messages: parts }, 'messages'],
+    [{ messages: ask('x'), tools: parts }, 'tools'],
+    [{ messages: ask('x'), stop: parts }, 'stop'],
+    [{ messages: ask('x'), modalities: parts }, 'modalities'],
+    [{ messages: ask('x'), logit_bias: parts }, 'logit_bias'],
+  ] as const) {
+    const reply = await asked(body);
+    expect([reply.status, reply.json().error.param]).toEqual([400, param]);
+  }
+  const input = await call('POST', '/v1/responses', { model: 'talker', input: parts });
+  expect(input.json().error.param).toBe('input');
+  const texts = await call('POST', '/v1/embeddings', { model: 'tiny', input: [parts] });
+  expect(texts.json().error).toMatchObject({
+    param: 'input',
+    message: expect.stringContaining('ids of tokens'),
+  });
+});
+
+it('long events are sent whole, and in their order', async () => {
+  const { client, call } = await setting();
+  const description = '\u0001'.repeat(16_000);
+  const tools = Array.from({ length: 60 }, (_, n) => ({
+    ...{ type: 'function' as const, name: `f${n}`, description },
+    ...{ parameters: { type: 'object', properties: {} }, strict: false },
+  }));
+  const events = [];
+  const given = { model: 'talker', input: 'Tell', instructions: 'é'.repeat(500), tools };
+  for await (const event of await client.responses.create({ ...given, tool_choice: 'none', stream: true }))
+    events.push(event);
+  expect(events.map((event) => event.sequence_number)).toEqual(events.map((_, index) => index));
+  expect(events[0]).toMatchObject({ type: 'response.created', response: { instructions: 'é'.repeat(500) } });
+  expect(events.at(-1)).toMatchObject({
+    type: 'response.completed',
+    response: { tools: tools.map(({ name }) => ({ name })) },
+  });
+  const more = [...tools, ...tools]
+    .slice(0, 64)
+    .map((tool) => ({ ...tool, description: `${description}${description.slice(0, 384)}` }));
+  const refused = await call('POST', '/v1/responses', { ...given, tools: more });
+  expect([refused.status, refused.json().error.param]).toEqual([400, 'tools']);
+});
+
 it('a knowledge base as model cites its records', async () => {
   const { client } = await setting({ reply: () => ['They dance [1].'] });
   const { choices } = await client.chat.completions.create({
@@ -161,6 +256,47 @@ it('an agent of the config is a model, and its system text comes before that of 
   expect(model.prompts.at(-1)?.[0]).toEqual({ role: 'system', content: 'You help.\n\nBriefly.' });
 });
 
+it('an agent opens a memory that lasts by its secret alone, and forgets nothing: no client of this door can confirm it', async () => {
+  const forget = JSON.stringify({ action: 'forget', arguments: { text: 'Bees dance.' } });
+  const model = new FakeTextModel({
+    reply: (_, messages) => [messages.at(-1)?.content === 'Forget it' ? `No. ${forget}` : 'Noted.'],
+  });
+  const { folder, server } = await door();
+  const graphOf = (secret?: string) => {
+    const keep = { storage: 'memory', embedding_model: 'tiny', scope: 'agent', speakers: ['user'], secret };
+    const nodes = [
+      { id: 'talker', type: 'generate', params: { model: 'talker', memory: 'keep' } },
+      { id: 'keep', type: 'remember', params: keep },
+    ];
+    return { nodes } as Graph;
+  };
+  const config = { memories_dir: join(folder, 'memories') };
+  await server.server.close();
+  const maker = await TestServer.start({ config, loadLanguageModel: async () => model });
+  const agent = await (await maker.session()).createAgent({ graph: graphOf() });
+  await agent.turn('Bees dance.');
+  const secret = agent.memories[0]?.secret as string;
+  await maker.server.close();
+  const agents = { known: join(folder, 'known.json'), unknown: join(folder, 'unknown.json') };
+  writeFileSync(agents.known, JSON.stringify(graphOf(secret)));
+  writeFileSync(agents.unknown, JSON.stringify(graphOf()));
+  const opened = await door({ agents }, { config, loadLanguageModel: async () => model });
+  const chat = (name: string, content: string) =>
+    opened.call('POST', '/v1/chat/completions', { model: name, messages: ask(content) });
+  const refused = await chat('unknown', 'Hi');
+  expect([refused.status, refused.text]).toEqual([
+    400,
+    expect.stringContaining('this door cannot tell the secret'),
+  ]);
+  expect(readdirSync(config.memories_dir)).toHaveLength(1);
+  const reply = await chat('known', 'Forget it');
+  expect([reply.status, reply.json().choices[0].message.content]).toEqual([200, 'No.']);
+  const session = await opened.server.session();
+  await session.createAgent({ graph: graphOf(secret) });
+  const { records } = await session.listRecords({ name: 'memory' });
+  expect(records.map(({ text }) => text)).toEqual(['Bees dance.', 'Forget it']);
+});
+
 it.each([
   [{ model: 'nobody' }, 404, 'model_not_found', /^model: there is no "nobody"/],
   [{ messages: [] }, 400, 'invalid_field', /^messages/],
@@ -173,7 +309,6 @@ it.each([
   ],
   [{ n: 2 }, 400, 'invalid_field', /^n: more than one reply is not supported$/],
   [{ store: true }, 400, 'invalid_field', /^store: storing replies/],
-  [{ logprobs: true }, 400, 'invalid_field', /^logprobs: /],
   [{ max_tokens: 1_000_000 }, 400, 'invalid_param', /^max_tokens: /],
   [{ stop: ['a'], response_format: { type: 'json_object' } }, 400, 'invalid_param', /^stop: /],
   [
@@ -184,6 +319,25 @@ it.each([
     400,
     'invalid_field',
     /^tool_choice: there is no tool "b"/,
+  ],
+  [{ tool_choice: 'required' }, 400, 'invalid_field', /^tool_choice: there are no tools/],
+  [
+    {
+      tools: [{ type: 'function', function: { name: 'weather' } }],
+      tool_choice: {
+        type: 'allowed_tools',
+        allowed_tools: { mode: 'auto', tools: [{ type: 'function', function: { name: 'wether' } }] },
+      },
+    },
+    400,
+    'invalid_field',
+    /^tool_choice: there is no tool "wether"; did you mean "weather"\?/,
+  ],
+  [
+    { tools: [{ type: 'web_search' }] },
+    400,
+    'invalid_field',
+    /^tools\[0\]\.type: only tools of type "function"/,
   ],
 ])('a chat completion refuses %j', async (fields, status, code, message) => {
   const { call } = await setting();
@@ -239,112 +393,17 @@ it('responses refuse stored ones in words', async () => {
   });
 });
 
-const weather = {
-  type: 'function' as const,
-  function: {
-    name: 'get_weather',
-    description: 'Tells the weather.',
-    parameters: {
-      type: 'object',
-      properties: { city: { type: 'string' } },
-      required: ['city'],
-      additionalProperties: false,
-    },
-  },
-};
-
-it('tools are described to the model, constrain it by a grammar, and come back as calls; text before them is streamed', async () => {
-  const reply = () => [
-    'Let me ',
-    'look. ',
-    '\n{"name": "get_weather", "argum',
-    'ents": {"city": "Oslo"}}\n{"name": "get_weather", "arguments": {"city": "a } b"}}',
+it('a reference to an item that was stored elsewhere is refused in words', async () => {
+  const { client } = await setting();
+  const input = [
+    { role: 'user' as const, content: 'Hi' },
+    { type: 'item_reference' as const, id: 'msg_1' },
   ];
-  const { client, model } = await setting({ reply });
-  const request = { model: 'talker', messages: ask('Weather?'), tools: [weather] };
-  const whole = await client.chat.completions.create(request);
-  const [choice] = whole.choices;
-  expect(choice?.finish_reason).toBe('tool_calls');
-  expect(choice?.message.content).toBe('Let me look.');
-  const calls = choice?.message.tool_calls as OpenAI.ChatCompletionMessageFunctionToolCall[];
-  expect(calls.map((call) => [call.type, call.function.name, JSON.parse(call.function.arguments)])).toEqual([
-    ['function', 'get_weather', { city: 'Oslo' }],
-    ['function', 'get_weather', { city: 'a } b' }],
-  ]);
-  expect(new Set(calls.map(({ id }) => id)).size).toBe(2);
-  expect(model.requests.at(-1)?.grammar).toContain('get_weather');
-  expect(model.prompts.at(-1)?.[0]?.content).toContain('Tells the weather.');
-  const streamed = client.chat.completions.stream(request);
-  expect((await streamed.finalChatCompletion()).choices[0]?.message.tool_calls).toHaveLength(2);
-  const answered = [
-    ...ask('Weather?'),
-    { role: 'assistant' as const, content: null, tool_calls: calls },
-    ...calls.map(({ id }, n) => ({ role: 'tool' as const, tool_call_id: id, content: `sunny ${n}` })),
-  ];
-  await client.chat.completions.create({ ...request, messages: answered });
-  const prompt = model.prompts.at(-1) ?? [];
-  expect(prompt.at(-2)?.content).toContain('"city":"Oslo"');
-  expect(prompt.at(-1)?.content).toBe('Result of get_weather: sunny 0\n\nResult of get_weather: sunny 1');
-});
-
-it('tool_choice none offers no tools; required and a name leave no way around them', async () => {
-  const { client, model } = await setting({
-    reply: () => ['{"name": "get_weather", "arguments": {"city": "Oslo"}}'],
+  await expect(client.responses.create({ model: 'talker', input })).rejects.toMatchObject({
+    status: 400,
+    param: expect.stringMatching(/^input\[1\]/),
+    message: expect.stringContaining('this server keeps no items'),
   });
-  const request = { model: 'talker', messages: ask('Weather?'), tools: [weather] };
-  await client.chat.completions.create({ ...request, tool_choice: 'none' });
-  expect(model.requests.at(-1)?.grammar).toBeUndefined();
-  for (const tool_choice of [
-    'required' as const,
-    { type: 'function' as const, function: { name: 'get_weather' } },
-  ]) {
-    const { choices } = await client.chat.completions.create({
-      ...request,
-      tool_choice,
-      parallel_tool_calls: false,
-    });
-    expect(model.requests.at(-1)?.grammar).toMatch(/^root ::= call$/m);
-    expect(choices[0]?.message.content).toBeNull();
-    expect(choices[0]?.message.tool_calls).toHaveLength(1);
-  }
-});
-
-it('responses call tools, and take their outputs', async () => {
-  const { client } = await setting({
-    reply: () => ['{"name": "get_weather", "arguments": {"city": "Oslo"}}'],
-  });
-  const { function: definition } = weather;
-  const tools = [{ type: 'function' as const, strict: true, ...definition }];
-  const response = await client.responses.create({ model: 'talker', input: 'Weather?', tools });
-  expect(response.output).toMatchObject([
-    { type: 'function_call', name: 'get_weather', arguments: '{"city":"Oslo"}' },
-  ]);
-  const [call] = response.output as [OpenAI.Responses.ResponseFunctionToolCall];
-  const output = { type: 'function_call_output' as const, call_id: call.call_id, output: 'sunny' };
-  const next = await client.responses.create({
-    model: 'talker',
-    tools,
-    input: [{ role: 'user', content: 'Weather?' }, call, output],
-  });
-  expect(next.status).toBe('completed');
-});
-
-it('a JSON format constrains the reply by its schema', async () => {
-  const { client, model } = await setting({ reply: () => ['{"a": 1}'] });
-  const schema = {
-    type: 'object',
-    properties: { a: { type: 'integer' } },
-    required: ['a'],
-    additionalProperties: false,
-  };
-  const response_format = { type: 'json_schema' as const, json_schema: { name: 'it', schema } };
-  const { choices } = await client.chat.completions.create({
-    model: 'talker',
-    messages: ask('JSON'),
-    response_format,
-  });
-  expect(JSON.parse(choices[0]?.message.content ?? '')).toEqual({ a: 1 });
-  expect(model.requests.at(-1)?.grammar).toContain('root');
 });
 
 it('the class of the scheduler is that of the header, else by whether the reply is streamed', async () => {

@@ -27,11 +27,14 @@ it('storages and their records are listed and read', async () => {
   expect(one).toMatchObject({
     name: 'docs',
     records: corpus.length,
+    version: 0,
+    writable: false,
     fields: [{ name: 'n' }, { name: 'big' }],
   });
   const page = (await call('GET', '/v1/storages/docs/records?limit=2&offset=1')).json();
   expect(page.records.map(({ id }: { id: string }) => id)).toEqual(['r1', 'r2']);
-  expect(page.total).toBe(corpus.length);
+  expect(page).toMatchObject({ total: corpus.length, version: 0 });
+  expect(page.records[0].metadata).toEqual({ n: 1, big: '9007199254741103' });
   expect((await call('GET', '/v1/storages/docs/records/r4')).json()).toMatchObject({
     id: 'r4',
     text: corpus[4]?.text,

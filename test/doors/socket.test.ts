@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { ConnectionLostError, connect } from '../../src/client/index.js';
 import { requestSchemas } from '../../src/protocol/frames.js';
@@ -24,12 +26,12 @@ it('a text message is a frame: the server greets, and answers as over TCP', asyn
   expect((await socket.request({ id: 2, ...search })).hits[0].id).toBe('r3');
 });
 
-it('a binary message is the payload of a binary frame, which this version refuses', async () => {
+it('a binary message is the payload of a binary frame, which is audio', async () => {
   const { port } = await door();
   const socket = await SocketClient.open(port);
   await socket.begin();
   socket.socket.send(Buffer.from('{"type":"Ping","id":7}'), { binary: true });
-  expect(await socket.next(({ type }) => type === 'Error')).toMatchObject({ code: 1005 });
+  expect(await socket.next(({ type }) => type === 'Error')).toMatchObject({ code: 7003 });
   expect(await socket.request({ type: 'Ping', id: 8 })).toMatchObject({ type: 'Pong' });
 });
 
@@ -71,8 +73,15 @@ it('other web pages are refused before the handshake', async () => {
   expect(await listed.begin()).toMatchObject({ type: 'CreateSessionResponse' });
 });
 
-it('every request has a row in the table of rights', () => {
+it('every request has a row in the table of rights, which the guide shows', () => {
   expect(Object.keys(rightOf).sort()).toEqual(Object.keys(requestSchemas).sort());
+  const guide = readFileSync(join(import.meta.dirname, '../../docs/guides/websocket.md'), 'utf8');
+  const rows = [...guide.matchAll(/^\| ([A-Za-z, ]+) \| (\w+) \|$/gm)];
+  const shown = Object.fromEntries(
+    rows.flatMap(([, names = '', right = '']) => names.split(', ').map((name) => [name, right])),
+  );
+  for (const [name, right = 'none'] of Object.entries(rightOf))
+    expect([name, shown[name]]).toEqual([name, right]);
 });
 
 it.each([
@@ -145,6 +154,84 @@ it('a message beyond the limit ends the socket', async () => {
   const socket = await SocketClient.open(port);
   socket.socket.send('x'.repeat(1024 * 1024 + 1));
   expect(await socket.closed).toBe(1009);
+});
+
+/** Pieces of a message whose end does not come. */
+function unfinished(socket: SocketClient, pieces: readonly string[]): void {
+  for (const piece of pieces) socket.socket.send(piece, { fin: false });
+}
+
+it('an unfinished message counts as received, and is given back with its end', async () => {
+  const { port, server } = await door();
+  const receiving = () => server.server.memory.byKind.receiving;
+  const before = receiving();
+  const socket = await SocketClient.open(port);
+  await socket.begin();
+  const part = ' '.repeat(100_000);
+  unfinished(socket, ['{"type":"Ping",', ...Array.from({ length: 20 }, () => part)]);
+  await expect.poll(receiving).toBeGreaterThan(before + 2_000_000);
+  socket.socket.send('"id":5}');
+  expect(await socket.next(({ reply_to }) => reply_to === 5)).toMatchObject({ type: 'Pong' });
+  await expect.poll(receiving).toBe(before);
+});
+
+it('a message that can never fit, in pieces, ends its connection before it has arrived', async () => {
+  const { port } = await door({}, { config: { max_client_memory_mb: 8 } });
+  const socket = await SocketClient.open(port);
+  await socket.begin();
+  unfinished(
+    socket,
+    Array.from({ length: 80 }, () => ' '.repeat(100_000)),
+  );
+  expect(await socket.next(({ type }) => type === 'Error')).toMatchObject({ code: 6001 });
+  await socket.closed;
+});
+
+it('a message that is not finished in time ends its connection, pings or not', async () => {
+  const { port } = await door({}, { config: { limits: { frame_timeout_ms: 300 } } });
+  const socket = await SocketClient.open(port);
+  await socket.begin();
+  unfinished(socket, ['{"type":']);
+  const pings = setInterval(() => socket.socket.ping(), 20);
+  onTestFinished(() => clearInterval(pings));
+  expect(await socket.next(({ type }) => type === 'Error')).toMatchObject({ code: 1006 });
+  await socket.closed;
+});
+
+it('pings alone are no unfinished message', async () => {
+  const { port } = await door({}, { config: { limits: { frame_timeout_ms: 300 } } });
+  const socket = await SocketClient.open(port);
+  await socket.begin();
+  let pongs = 0;
+  await new Promise<void>((resolve) => {
+    const pings = setInterval(() => socket.socket.ping('a'.repeat(100)), 50);
+    onTestFinished(() => clearInterval(pings));
+    socket.socket.on('pong', () => {
+      if (++pongs === 20) resolve();
+    });
+  });
+  expect(await socket.request({ type: 'Ping', id: 9 })).toMatchObject({ type: 'Pong' });
+});
+
+it('pings of a client that does not read are answered one at a time', async () => {
+  const { port } = await door();
+  const socket = await SocketClient.open(port);
+  await socket.begin();
+  const data = 'a'.repeat(125);
+  socket.socket.pause();
+  const pings = 200_000;
+  for (let n = 1; n < pings; n++) socket.socket.ping(data);
+  await new Promise<void>((resolve) => socket.socket.ping('last', true, () => resolve()));
+  let pongs = 0;
+  const last = new Promise<void>((resolve) =>
+    socket.socket.on('pong', (answer) => {
+      pongs++;
+      if (String(answer) === 'last') resolve();
+    }),
+  );
+  socket.socket.resume();
+  await last;
+  expect(pongs).toBeLessThan(pings);
 });
 
 it('a stopping server says goodbye to sockets', async () => {

@@ -124,6 +124,38 @@ it('a part of another place than asked for is not appended', async () => {
   }
 });
 
+it('a part is known by its Content-Range, whatever the status says', async () => {
+  // ModelScope honours Range, but answers 200.
+  const { server, pull } = await start(300_000);
+  let first: ServerResponse | undefined;
+  server.intercept = (request, response, index) => {
+    if (index === 0) {
+      first = response.writeHead(200, { 'content-length': 300_000, etag: '"one"' });
+      response.write(server.content.subarray(0, 100_000));
+      return true;
+    }
+    const from = Number(/bytes=(\d+)-/.exec(String(request.headers.range))?.[1]);
+    const range = `bytes ${from}-299999/300000`;
+    response.writeHead(200, { 'content-length': 300_000 - from, etag: '"one"', 'content-range': range });
+    response.end(server.content.subarray(from));
+    return true;
+  };
+  const onProgress = ({ done }: { done: number }) => void (done === 100_000 && first?.destroy());
+  const path = await pull({}, { onProgress });
+  expect(readFileSync(path).equals(server.content)).toBe(true);
+  expect(server.requests).toHaveLength(2);
+});
+
+it('half a file that is sent as a whole one is not kept', async () => {
+  const { server, pull } = await start(1000);
+  server.intercept = (_, response) => {
+    const head = { 'content-length': 500, etag: '"one"', 'content-range': 'bytes 500-999/1000' };
+    response.writeHead(200, head).end(server.content.subarray(500));
+    return true;
+  };
+  await expect(pull()).rejects.toThrow(/sent a part of the file/);
+});
+
 it('a part that nobody asked for is refused', async () => {
   const { server, pull } = await start(1000);
   server.intercept = (_, response) => {

@@ -103,7 +103,7 @@ function drawn(node: Node & { kind: 'class' }, below: (count: number) => number)
     return String.fromCodePoint(from + below(to - from + 1));
   }
   for (;;) {
-    const character = 'aZ9 ß日😀-{}[],:'.split('')[below(14)] ?? 'x';
+    const character = [...'aZ9 ß日😀-{}[],:'][below(13)] ?? 'x';
     if (inClass(node, character)) return character;
   }
 }
@@ -155,6 +155,7 @@ class Reader {
     }
     if (this.#text[this.#at] === '"') return this.#literal();
     if (this.#text[this.#at] === '[') return this.#class();
+    if (this.#take('.')) return { kind: 'class', negated: true, ranges: [] };
     const [name = ''] = /^[\w-]+/.exec(this.#text.slice(this.#at)) ?? [];
     if (name === '') throw new Error(`at ${this.#at} of ${this.#text}`);
     this.#at += name.length;
@@ -185,7 +186,9 @@ class Reader {
 
   #character(): string {
     const rest = this.#text.slice(this.#at);
-    const [all = '', hex, escaped] = /^\\(?:x([0-9a-f]{2})|(.))|^[\s\S]/u.exec(rest) ?? [];
+    const [all = '', two, four, eight, escaped] =
+      /^\\(?:x([0-9a-f]{2})|u([0-9a-f]{4})|U([0-9a-f]{8})|(.))|^[\s\S]/u.exec(rest) ?? [];
+    const hex = two ?? four ?? eight;
     this.#at += all.length;
     if (hex !== undefined) return String.fromCodePoint(Number.parseInt(hex, 16));
     return escaped === undefined ? all : ({ n: '\n', r: '\r', t: '\t' }[escaped] ?? escaped);

@@ -42,6 +42,18 @@ export function rightRequests(session_id, agent_id) {
       variables: { topic: [1, null, {}] },
     },
     { type: 'CancelTurnRequest', ...session, turn_id: `${session_id}.t1` },
+    {
+      type: 'OpenSpeechRequest',
+      ...session,
+      rate: 16000,
+      vad: { threshold: 0.5, min_speech_ms: 250 },
+      agent_id,
+      turns: 'hands_free',
+    },
+    { type: 'FinishSpeechRequest', ...session, stream: 1 },
+    { type: 'EndUtteranceRequest', ...session, stream: 1 },
+    { type: 'CloseSpeechRequest', ...session, stream: 1 },
+    { type: 'ReplyHeardRequest', ...session, turn_id: `${session_id}.t1`, characters: 3 },
     { type: 'Ping', id: 3 },
   ].map((request) => JSON.stringify(request));
 }

@@ -1,5 +1,6 @@
-/** Real models are not part of the project: LOREKEEP_MODELS names their folder. Tests without them are left out. */
+/** Real models are not part of the project: LOREKEEP_MODELS and LOREKEEP_REAL_MODELS name their folders. Tests without them are left out. */
 import { existsSync } from 'node:fs';
+import { homedir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -10,6 +11,19 @@ export const modelsFolder: string = resolve(
 
 export const stories = 'stories260K.gguf';
 export const smolLm = 'SmolLM2-135M-Instruct.Q4_1.gguf';
+
+const weightsFolder = resolve(
+  process.env.LOREKEEP_REAL_MODELS ?? join(homedir(), '.cache', 'lorekeep-real-models'),
+);
+
+export const multilingualE5: string = join(weightsFolder, 'multilingual-e5-small-q8_0.gguf');
+
+/** Whether such weights are there; prints the reason for leaving tests out if not. */
+export function haveWeights(path: string): boolean {
+  const isThere = existsSync(path);
+  if (!isThere) console.log(`left out: no ${path}; LOREKEEP_REAL_MODELS names its folder`);
+  return isThere;
+}
 
 /** The path of a real model, which may be absent. */
 export const realModel = (name: string): string => join(modelsFolder, name);

@@ -28,6 +28,7 @@ export function standInFolder(folder, backend = 'vulkan') {
 function compiled() {
   const hash = createHash('sha256').update(readFileSync(source));
   hash.update(readFileSync(join(ggml, 'src', 'ggml-backend-impl.h')));
+  hash.update(readFileSync(join(root, 'native', 'cmake', 'LlamaCpp.cmake')));
   const cache = join(root, '.cache');
   const file = join(cache, `stand-in-${hash.digest('hex').slice(0, 16)}.so`);
   if (existsSync(file)) return file;
@@ -35,7 +36,8 @@ function compiled() {
   const beside = `${file}.${process.pid}`;
   const includes = [`-I${join(ggml, 'include')}`, `-I${join(ggml, 'src')}`];
   const options = ['-std=c++17', '-O1', '-fPIC', '-shared', '-fvisibility=hidden', '-Wl,-rpath,$ORIGIN'];
-  const linked = [`-L${libraries}`, '-lggml', '-lggml-base'];
+  const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  const linked = [`-L${libraries}`, ...['ggml', 'ggml-base'].map((name) => `-llorekeep-${version}-${name}`)];
   execFileSync('c++', [...options, ...includes, source, ...linked, '-o', beside], { stdio: 'pipe' });
   renameSync(beside, file);
   return file;

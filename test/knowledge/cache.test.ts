@@ -1,7 +1,7 @@
 import { linkSync, readFileSync, realpathSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
 import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { EmbeddingModel, LorekeepError } from '../../lib/index.js';
-import { type ConfigPlace, KnowledgeBaseCache } from '../../src/knowledge/index.js';
+import { type ConfigPlace, KnowledgeBaseCache, openKnowledgeBase } from '../../src/knowledge/index.js';
 import { plainPlace } from '../../src/knowledge/paths.js';
 import { rejection } from '../helpers/errors.js';
 import { temporaryFolder } from '../helpers/folder.js';
@@ -43,7 +43,9 @@ describe('a cache of knowledge bases', () => {
     expect(pins[0]?.value).toBe(pins[1]?.value);
     const third = pins[0]?.share();
     for (const pin of [...pins, third]) await pin?.release();
-    expect(cache.entries()).toEqual([{ name: path, state: 'OnDemand', pins: 0, bytes: cache.bytes }]);
+    expect(cache.entries()).toEqual([
+      { name: path, state: 'OnDemand', pins: 0, bytes: cache.bytes, records: 3, dimension: 64 },
+    ]);
     expect(cache.bytes).toBeGreaterThan(0);
     {
       await using again = await cache.open(path);
@@ -142,6 +144,45 @@ describe('a cache of knowledge bases', () => {
     unlinkSync(path);
     await rejection(cache.open(path), 'NOT_FOUND');
     expect(told.filter((line) => line.startsWith('storage loaded'))).toHaveLength(4);
+    await cache.close();
+  });
+
+  it('finds a base that its own process has merged, and one that another process has', async () => {
+    const path = knowledgeBase('merged');
+    const { cache, told } = cacheOf();
+    await using pin = await cache.open(path);
+    const kb = pin.value;
+    await kb.add([{ id: 'owl', text: 'An owl sleeps' }]);
+    await kb.merge();
+    {
+      await using again = await cache.open(path);
+      expect(again.value).toBe(kb);
+      expect(kb.outdated).toBe(false);
+    }
+    // During the merge, too.
+    await kb.add([{ id: 'eel', text: 'An eel swims' }]);
+    const merging = kb.merge();
+    const during: unknown[] = [];
+    let done = false;
+    const asking = (async () => {
+      while (!done) {
+        await using other = await cache.open(path);
+        during.push(other.value);
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+    })();
+    await merging;
+    done = true;
+    await asking;
+    expect(new Set(during)).toEqual(new Set([kb]));
+    await kb.changes.letGo();
+    await using writer = await openKnowledgeBase(path, { models: async () => ({ model }) });
+    await writer.add([{ id: 'fox', text: 'A fox runs' }]);
+    await writer.merge();
+    await vi.waitFor(() => expect([kb.version, kb.outdated]).toEqual([3, false]), { timeout: 10_000 });
+    await using last = await cache.open(path);
+    expect(last.value).toBe(kb);
+    expect(told.filter((line) => line.startsWith('storage loaded'))).toHaveLength(1);
     await cache.close();
   });
 

@@ -119,10 +119,9 @@ describe('an evaluation', () => {
     expect(found.settings).toMatchObject([{ setting: { fusion: 'scores' }, current: true }]);
   });
 
-  test('names the question that the model cannot take', async () => {
+  test('takes questions that are longer than the context of the model', async () => {
     const questions = [question('bees', { 0: 1 }), question('bees '.repeat(5000), { 0: 1 })];
-    const wrong = { code: 'TEXT_TOO_LONG', detail: { field: 'questions[1]' } };
-    await expect(evaluate(storage, questions)).rejects.toMatchObject(wrong);
+    expect(await evaluate(storage, questions)).toMatchObject({ questions: 2 });
   });
 
   test('needs questions and settings', async () => {
@@ -185,6 +184,27 @@ describe('questions', () => {
   ])('%j is refused', async (text, culprit) => {
     writeFileSync(file('bad.jsonl'), text);
     await expect(readQuestions(file('bad.jsonl'))).rejects.toThrow(culprit);
+  });
+
+  test('are drafted from sentences that say something, not from headings and titles that several records share', () => {
+    const title = 'Documentation of lorekeep';
+    const records = [
+      {
+        id: 'a',
+        text: 'Docs > How to install it here\n\nIt needs Node.js 20 or newer. It compiles nothing.',
+        metadata: { title },
+      },
+      { id: 'b', text: 'Short. Very short.', metadata: { title, heading: 'Clients in C' } },
+      { id: 'c', text: 'What. Why.', metadata: { question: 'Who lights the lamp?', title } },
+      { id: 'd', text: 'One.', metadata: { title } },
+    ];
+    expect(
+      draftQuestions(records, 10).map(({ question, relevant }) => [question, ...relevant.keys()]),
+    ).toEqual([
+      ['It needs Node.js 20 or newer.', 'a'],
+      ['Clients in C', 'b'],
+      ['Who lights the lamp?', 'c'],
+    ]);
   });
 
   test('are drafted from titles, else from first sentences, once each', () => {

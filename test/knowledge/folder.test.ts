@@ -177,6 +177,26 @@ describe('indexFolder', () => {
     }
     writeFileSync(join(place, 'files.jsonl'), '{"records": 1}\nnonsense');
     expect(await index()).toMatchObject({ read: 2, records: 2 });
+    for (const rest of [
+      '\n'.repeat(2 ** 23),
+      `${'['.repeat(2 ** 23)}\n`,
+      '{"path":"a"}\n',
+      'x'.repeat(2 ** 23),
+    ]) {
+      const [first] = readFileSync(join(place, 'files.jsonl'), 'utf8').split('\n');
+      writeFileSync(join(place, 'files.jsonl'), `${first}\n${rest}`);
+      expect(await index(), rest.slice(0, 10)).toMatchObject({ read: 2, records: 2 });
+    }
+    for (const digests of [5, [7, ['a']]]) {
+      writeFileSync(
+        join(place, 'forgotten.json'),
+        JSON.stringify({ kind: 'lorekeep forgotten texts', version: 1, digests }),
+      );
+      write({ 'a.md': `bees ${JSON.stringify(digests)}` });
+      await settled();
+      expect(await index()).toMatchObject({ read: 1, records: 2 });
+    }
+    rmSync(join(place, 'forgotten.json'));
     expect(await index({ chunkSize: 500 })).toMatchObject({ read: 2, embedded: 0 });
     expect(await index({ chunkSize: 500 })).toMatchObject({ read: 0 });
   });
@@ -235,7 +255,7 @@ describe('indexFolder', () => {
     write({ 'a.md': 'Owls hunt at night.', 'b.xyz': '' });
     const output = join(folder, 'kb');
     const { leftOut } = await index({ output });
-    expect(leftOut).toEqual([{ ending: '.xyz', files: 1 }]);
+    expect(leftOut).toEqual([{ ending: '.xyz', files: 1, flag: '--include "*.xyz"' }]);
     // The output is no document of the folder.
     expect((await index({ output })).leftOut).toEqual(leftOut);
     rmSync(join(folder, 'a.md'));

@@ -42,6 +42,32 @@ async function codeOf(call: Promise<unknown>): Promise<[string, unknown] | undef
 }
 
 describe('a storage that changes', () => {
+  it('does not hold a thread of searches while it removes or merges long texts', async () => {
+    const ids = Array.from({ length: 300 }, (_, n) => `r${n}`);
+    const long = (id: string) => record(id, `${id} lantern `.repeat(10_000));
+    await using storage = await Storage.build(ids.map(long), vectorsOf(ids.map((_, n) => n)), dimension, {
+      fields,
+    });
+    expect((await storage.update({ remove: ids.slice(0, 290) })).size).toBe(10);
+    for (const [n, id] of ['x', 'y', 'z'].entries()) await storage.update({ add: [long(id)] }, vectorOf(n));
+    expect(await idsOf(storage)).toEqual([...ids.slice(290), 'x', 'y', 'z']);
+  });
+
+  it('does not hold a thread while texts of very many different words are added, merged and removed', async () => {
+    const words = 80_000;
+    const wide = (id: string) => record(id, Array.from({ length: words }, (_, n) => `${id}x${n}`).join(' '));
+    const ids = Array.from({ length: 8 }, (_, n) => `w${n}`);
+    await using storage = await Storage.build(ids.slice(0, 4).map(wide), vectorsOf([0, 1, 2, 3]), dimension, {
+      fields,
+    });
+    await storage.update({ add: ids.slice(4).map(wide) }, vectorsOf([4, 5, 6, 7]));
+    await storage.update({ remove: ids.slice(1) });
+    await storage.update({ add: [wide('again')] }, vectorOf(9));
+    expect(await idsOf(storage)).toEqual(['w0', 'again']);
+    const { hits } = await storage.search({ mode: 'lexical', text: `againx${words - 1}` });
+    expect(hits.map(({ id }) => id)).toEqual(['again']);
+  });
+
   it('adds, replaces and removes records in one batch, and says which version a search saw', async () => {
     await using storage = await build(['a', 'b', 'c']);
     expect(storage.version).toBe(0);
@@ -187,7 +213,7 @@ describe('a storage that changes', () => {
     const query = { mode: 'hybrid', text: 'word7', vector: vectorOf(7), topK: 20, exact: true } as const;
     const before = await storage.search(query);
     storage.resumeMerging();
-    await expect.poll(() => storage.merging).toMatchObject({ state: 'idle', parts: 1 });
+    await expect.poll(() => storage.merging, { timeout: 60_000 }).toMatchObject({ state: 'idle', parts: 1 });
     expect((await storage.search(query)).hits).toEqual(before.hits);
     expect(storage.version).toBe(2);
   });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { schemaGrammar } from '../../lib/generation/schema-grammar.js';
+import { schemaGrammar } from '../../lib/generation/schema/schema-grammar.js';
 import { checkGrammar, matchGrammar } from '../../lib/internal.js';
 import { Gbnf } from '../helpers/gbnf.js';
 import { random, testSeed } from '../helpers/random.js';
@@ -60,7 +60,7 @@ describe('a GBNF grammar', () => {
     ];
     const next = random(testSeed);
     for (const schema of schemas) {
-      const source = schemaGrammar(schema);
+      const source = await schemaGrammar(schema);
       const slow = new Gbnf(source);
       for (let round = 0; round < 30; round += 1) {
         const text = slow.sample(next);

@@ -1,4 +1,5 @@
 import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { LanguageModel, LorekeepError } from '../../lib/index.js';
 import { rejection } from '../helpers/errors.js';
@@ -90,15 +91,15 @@ describe('a broken language model is an error', () => {
   test.each([
     [
       'qwen9',
-      "'qwen9' do not generate text; models of qwen, qwen2, qwen2moe, qwen3, qwen35, qwen3moe, qwen3next and ",
+      "'qwen9' is not supported for generating text; supported are qwen, qwen2, qwen2moe, qwen3, qwen35, qwen3moe, qwen3next and ",
     ],
-    ['nothing', "'nothing' do not generate text; models of "],
+    ['nothing', "'nothing' is not supported for generating text; supported are "],
   ])('of the architecture %s, in a message that names similar ones and the page', async (name, text) => {
     const edit = architecture(name);
     const path = await writeDecoderModel(`${name}.gguf`, { pooling: null, edit });
     const { message } = await rejection(LanguageModel.load(path, options), 'UNSUPPORTED');
     expect(message).toContain(text);
-    expect(message).toMatch(/\d\d others do \(docs\/guides\/language-models\.md\)$/);
+    expect(message).toMatch(/\d\d others \(docs\/guides\/language-models\.md\)$/);
     expect(message.length - path.length).toBeLessThan(200);
   });
 
@@ -164,4 +165,80 @@ test('truncated and mutated files end in an error or a model, never in a crash',
   expect([...codes].sort()).toEqual(expect.arrayContaining(['MODEL_INVALID', 'loaded']));
   for (const code of codes)
     expect(['MODEL_INVALID', 'UNSUPPORTED', 'OUT_OF_MEMORY', 'loaded']).toContain(code);
+});
+
+describe('weights of each type of the vendored ggml', () => {
+  /** ggml's numbers, with the elements and the bytes of a block (ggml-common.h). */
+  const weights: [name: string, type: number, elements: number, bytes: number][] = [
+    ['F32', 0, 1, 4],
+    ['F16', 1, 1, 2],
+    ['BF16', 30, 1, 2],
+    ['Q4_0', 2, 32, 18],
+    ['Q4_1', 3, 32, 20],
+    ['Q5_0', 6, 32, 22],
+    ['Q5_1', 7, 32, 24],
+    ['Q8_0', 8, 32, 34],
+    ['Q2_K', 10, 256, 84],
+    ['Q3_K', 11, 256, 110],
+    ['Q4_K', 12, 256, 144],
+    ['Q5_K', 13, 256, 176],
+    ['Q6_K', 14, 256, 210],
+    ['IQ2_XXS', 16, 256, 66],
+    ['IQ2_XS', 17, 256, 74],
+    ['IQ3_XXS', 18, 256, 98],
+    ['IQ1_S', 19, 256, 50],
+    ['IQ4_NL', 20, 32, 18],
+    ['IQ3_S', 21, 256, 110],
+    ['IQ2_S', 22, 256, 82],
+    ['IQ4_XS', 23, 256, 136],
+    ['IQ1_M', 29, 256, 56],
+    ['TQ1_0', 34, 256, 54],
+    ['TQ2_0', 35, 256, 66],
+    ['MXFP4', 39, 32, 17],
+    ['NVFP4', 40, 64, 36],
+    ['Q1_0', 41, 128, 18],
+    ['Q2_0', 42, 64, 18],
+  ];
+  /** Types of intermediate results. */
+  const others: typeof weights = [
+    ['Q8_1', 9, 32, 36],
+    ['Q8_K', 15, 256, 292],
+    ['I8', 24, 1, 1],
+    ['I16', 25, 1, 2],
+    ['I32', 26, 1, 4],
+    ['I64', 27, 1, 8],
+    ['F64', 28, 1, 8],
+  ];
+
+  const modelWith = (name: string, type: number, elements: number, bytes: number) => {
+    const edit = (file: TestGguf) => {
+      file.omitted.add('blk.0.ffn_up.weight');
+      const data = new Uint8Array(((256 * 128) / elements) * bytes).fill(1);
+      file.blocks('blk.0.ffn_up.weight', [256, 128], type, data);
+    };
+    return writeDecoderModel(`${name}.gguf`, { pooling: null, dimension: 256, edit });
+  };
+
+  test('there are no other types', () => {
+    const header = readFileSync(
+      join(import.meta.dirname, '../../native/vendor/llama.cpp/ggml/include/ggml.h'),
+      'utf8',
+    );
+    const body = /enum ggml_type \{([\s\S]*?)\};/.exec(header)?.[1] ?? '';
+    const found = [...body.matchAll(/^\s*GGML_TYPE_(\w+)\s*= (\d+),/gm)]
+      .filter(([, name]) => name !== 'COUNT')
+      .map(([, name, number]) => `${name} ${number}`);
+    const known = [...weights, ...others].map(([name, number]) => `${name} ${number}`);
+    expect(known.sort()).toEqual(found.sort());
+  });
+
+  test.each(weights)('%s', async (...type) => {
+    expect(await attempt(await modelWith(...type))).toBe('loaded');
+  });
+
+  test.each(others)('%s is refused', async (...type) => {
+    const loading = LanguageModel.load(await modelWith(...type), options);
+    const { message } = await rejection(loading, 'MODEL_INVALID');
+    expect(message).toContain(`tensor 'blk.0.ffn_up.weight' is ${type[0]}, a type that no weights have`);
+  });
 });

@@ -8,10 +8,6 @@ import { testSeed as seed } from '../helpers/random.js';
 import { haveModels, realModel, stories } from '../helpers/real-models.js';
 import { repetitions } from '../helpers/repetitions.js';
 import { tinyDecoders, writeTinyDecoder } from '../helpers/tiny-model/tiny-decoder.mjs';
-import { allowLongSteps } from '../helpers/watchdog.js';
-
-// llama.cpp's interpreter renders thousands of turns in one piece: it polls no cancel token.
-allowLongSteps(/render_messages/);
 
 const inFolder = temporaryFolder();
 const copies = repetitions('COPIES', 60, 150);

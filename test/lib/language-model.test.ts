@@ -128,14 +128,19 @@ describe.skipIf(!haveModels(stories))('a small language model', () => {
 
   test('returns log-probabilities', async () => {
     const request = { prompt: 'Once upon a', maxTokens: 3, sampling: greedy, logprobs: 5 };
-    const { logprobs, tokens } = await model.generate(request).result;
+    const generation = model.generate(request);
+    const streamed = [];
+    for await (const piece of generation) streamed.push(...(piece.logprobs ?? []));
+    const { logprobs, tokens, text } = await generation.result;
     expect(logprobs).toHaveLength(3);
-    logprobs?.forEach(({ token, logprob, top }, index) => {
+    logprobs?.forEach(({ token, logprob, bytes, top }, index) => {
       expect(token).toBe(tokens[index]);
       expect(top).toHaveLength(5);
-      expect(top[0]).toEqual({ token, logprob });
+      expect(top[0]).toEqual({ token, logprob, bytes });
       expect(logprob).toBeLessThan(0);
     });
+    expect(streamed).toEqual(logprobs);
+    expect(Buffer.concat(streamed.map(({ bytes }) => bytes)).toString()).toBe(text);
     expect((await model.generate({ ...request, logprobs: undefined }).result).logprobs).toBeUndefined();
   });
 
@@ -336,6 +341,6 @@ describe.skipIf(!haveModels(smolLm))('SmolLM2', () => {
 
 test('a model that does not generate is refused', async () => {
   const error = await rejection(LanguageModel.load(await tinyBert()), 'UNSUPPORTED');
-  expect(error.message).toMatch(/'bert' do not generate/);
+  expect(error.message).toMatch(/'bert' is not supported for generating text/);
   await rejection(LanguageModel.load('/nowhere/model.gguf'), 'NOT_FOUND');
 });

@@ -108,6 +108,43 @@ describe('the tree of prefixes', () => {
   });
 });
 
+describe('forget', () => {
+  test('removes what spells a text, and nothing else', async () => {
+    const model = await LanguageModel.load(path, { ...threads, kvCells: 8192 });
+    const keep = await model.generate({ prompt: 'Bees dance in the hive.', maxTokens: 1, sampling: greedy })
+      .result;
+    const request = { prompt: 'Say: the OWL  hides\nthe key. Go!', maxTokens: 1, sampling: greedy };
+    await model.generate(request).result;
+    expect((await model.numbers()).keptPrefixes).toBe(2);
+    expect(await model.forget(['the owl hides the ferry'])).toBe(0);
+    expect(await model.forget(['The owl hides the key.', 'tea'])).toBe(1);
+    expect((await model.numbers()).keptPrefixes).toBe(1);
+    const { usage } = await model.generate(request).result;
+    expect(usage.cached).toBeLessThan(keep.usage.prompt);
+    expect(await model.forget(['  '])).toBe(0);
+    await expect(model.forget('bees' as never)).rejects.toThrow('texts: an array of strings is expected');
+    await model.close();
+  });
+
+  test('of a request under way has it not kept at its end; a pinned prefix stays', async () => {
+    const model = await LanguageModel.load(path, { ...threads, kvCells: 8192 });
+    const pinned = await model.prefix('The owl hides the key.');
+    const running = model.generate({
+      prompt: 'An eel swims by night.',
+      maxTokens: 400,
+      logitBias: { 2: Number.NEGATIVE_INFINITY },
+    });
+    for await (const _ of running) break;
+    expect(await model.forget(['eel swims', 'owl hides'])).toBe(1);
+    await running.result;
+    const parts = await model.prefixes();
+    expect(parts.map(({ kept, pinned: of }) => [kept, of])).toEqual([[1, 1]]);
+    await pinned.close();
+    expect(await model.forget(['owl hides'])).toBe(1);
+    await model.close();
+  });
+});
+
 describe('a full cache', () => {
   test('makes requests wait, and evicts what nobody uses', async () => {
     const model = await LanguageModel.load(path, { ...threads, contextSize: 256, kvCells: 600 });

@@ -5,10 +5,6 @@ import { rejection } from '../helpers/errors.js';
 import { findLlamaServer, RerankServer } from '../helpers/llama-server.js';
 import { tinyBert, tinyDecoder } from '../helpers/models.js';
 import { rerankerKinds, rerankPairs, rerankTemplate, tinyReranker } from '../helpers/rerankers.js';
-import { allowLongSteps } from '../helpers/watchdog.js';
-
-// A pair of texts of up to 1 MiB is cut into tokens in one piece.
-allowLongSteps(/RerankerBinding::rank|Reranker::Impl::rank_window/);
 
 /** What llama-server v0.5.0 answered for the same files: by kind, one list per query, in the order of the documents. */
 const expected = JSON.parse(

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { integerRange } from '../../lib/boundary/integer-range.js';
-import { schemaGrammar } from '../../lib/generation/schema-grammar.js';
+import { Work } from '../../lib/generation/languages/work.js';
+import { schemaGrammar } from '../../lib/generation/schema/schema-grammar.js';
 import type { LorekeepError } from '../../lib/index.js';
 import { Gbnf } from '../helpers/gbnf.js';
 import { random, testSeed } from '../helpers/random.js';
@@ -78,11 +78,11 @@ describe('the grammar of a JSON Schema', () => {
     ],
     ['a typed enum', { type: 'string', enum: ['x', 1] }, ['"x"'], ['1'], (value) => value === 'x'],
     [
-      'an integer, which a number of JavaScript holds exactly',
+      'an integer of any size',
       { type: 'integer' },
-      ['-999999999999999', '0'],
-      ['9999999999999999', '1.5'],
-      (value) => Number.isSafeInteger(value),
+      ['-999999999999999', '0', '12345678901234567890123456789012345678901234567890'],
+      ['1.5', '01', '1e3', '-'],
+      (value) => Number.isInteger(value),
     ],
     ['several types', { type: ['integer', 'null'] }, ['-12', 'null'], ['1.5', '"1"', '01'], () => true],
     [
@@ -202,8 +202,8 @@ describe('the grammar of a JSON Schema', () => {
     ],
   ];
 
-  it.each(cases)('takes %s, and nothing else', (_, schema, taken, refused, holds) => {
-    const grammar = new Gbnf(schemaGrammar(schema));
+  it.each(cases)('takes %s, and nothing else', async (_, schema, taken, refused, holds) => {
+    const grammar = new Gbnf(await schemaGrammar(schema));
     for (const text of taken) expect(grammar.accepts(text), text).toBe(true);
     for (const text of refused) expect(grammar.accepts(text), text).toBe(false);
     const next = random(testSeed);
@@ -213,14 +213,20 @@ describe('the grammar of a JSON Schema', () => {
     }
   });
 
-  it('takes every integer within bounds, and none outside', () => {
+  it('takes every integer within bounds, and none outside', async () => {
     const next = random(testSeed);
     const near = (size: number) => Math.floor((next() - 0.5) * 2 * size);
     for (let round = 0; round < 300; round++) {
       const size = 10 ** (1 + Math.floor(next() * 5));
       const [low, high] = [near(size), near(size)].sort((a, b) => a - b) as [number, number];
       const [least, most] = [round % 5 === 0 ? undefined : low, round % 7 === 0 ? undefined : high];
-      const grammar = new Gbnf(`root ::= ${integerRange(least, most)}`);
+      const grammar = new Gbnf(
+        await schemaGrammar({
+          type: 'integer',
+          ...(least !== undefined && { minimum: least }),
+          ...(most !== undefined && { maximum: most }),
+        }),
+      );
       for (const value of [low - 1, low, low + 1, high - 1, high, high + 1, 0, -1, 1, near(size)]) {
         const within = value >= (least ?? -Infinity) && value <= (most ?? Infinity);
         expect(grammar.accepts(String(value)), `${value} in ${least}..${most}`).toBe(within);
@@ -230,74 +236,83 @@ describe('the grammar of a JSON Schema', () => {
   });
 
   it.each([
-    [{ type: 'number', minimum: 1 }, '/minimum'],
-    [{ type: 'integer', multipleOf: 2 }, '/multipleOf'],
+    [{ type: 'number', minimum: '1' }, '/minimum'],
+    [{ type: 'integer', multipleOf: 0 }, '/multipleOf'],
+    [{ type: 'integer', multipleOf: 123_457 }, '/multipleOf'],
     [{ type: 'array', uniqueItems: true }, '/uniqueItems'],
-    [{ type: 'array', items: { not: {} } }, '/items/not'],
-    [{ properties: { 'a/b': { type: 'string', format: 'email' } } }, '/properties/a~1b/format'],
-    [{ patternProperties: {} }, '/patternProperties'],
-    [{ type: 'object', properties: { a: { if: {} } } }, '/properties/a/if'],
-    [{ allOf: [{ type: 'string' }, { minLength: 2 }] }, '/allOf'],
+    [{ not: {} }, ''],
+    [{ properties: { 'a/b': { type: 'string', format: 'regex' } } }, '/properties/a~1b/format'],
+    [{ type: 'object', properties: { a: { if: { items: {} } } } }, '/properties/a/if/items'],
+    [{ allOf: [{ type: 'string' }, { type: 'integer' }] }, ''],
+    [{ contains: {}, maxContains: 2 }, '/maxContains'],
+    [{ $dynamicRef: '#x' }, '/$dynamicRef'],
+    [{ allOf: [{ unevaluatedProperties: false }] }, '/allOf/0/unevaluatedProperties'],
+    [{ minProperties: 3, patternProperties: { '^a': {} } }, '/minProperties'],
     [{ oneOf: [{ type: 'string' }, { minLength: 2 }] }, '/oneOf'],
-    [{ anyOf: [{ type: 'string' }], type: 'string' }, '/type'],
     [{ $ref: 'https://example.com/x' }, '/$ref'],
     [{ $ref: '#/$defs/x' }, '/$ref'],
     [{ $ref: '#/%' }, '/$ref'],
     [{ $ref: `#${'/a'.repeat(3000)}` }, '/$ref'],
     [{ oneOf: Array.from({ length: 257 }, (_, n) => ({ const: n })) }, '/oneOf'],
     [{ oneOf: [{ enum: ['a', 'b'] }, { enum: ['b', 'c'] }] }, '/oneOf'],
-    [{ oneOf: [{ type: 'object' }, { enum: ['b'] }] }, '/oneOf'],
+    [{ oneOf: [{ type: 'object' }, { enum: [{}] }] }, '/oneOf'],
     [{ oneOf: [true, { enum: ['b'] }] }, '/oneOf'],
-    [{ $ref: '#/$defs/x', $defs: { x: { $ref: '#/$defs/x' } } }, '/$ref'],
-    [{ $ref: '#/$defs/x', $defs: { x: { anyOf: [{ type: 'null' }, { $ref: '#/$defs/x' }] } } }, '/$ref'],
+    [{ $ref: '#/$defs/x', $defs: { x: { $ref: '#/$defs/x' } } }, '/$defs/x/$ref'],
+    [
+      { $ref: '#/$defs/x', $defs: { x: { anyOf: [{ type: 'null' }, { $ref: '#/$defs/x' }] } } },
+      '/$defs/x/anyOf/1/$ref',
+    ],
     [{ type: 'text' }, '/type'],
-    [{ type: 'string', pattern: '(?=a)' }, '/pattern'],
-    [{ type: 'string', pattern: 'a\\b' }, '/pattern'],
+    [{ type: 'string', pattern: '(?<=a)b' }, '/pattern'],
+    [{ type: 'string', pattern: '(a)\\1' }, '/pattern'],
+    [{ type: 'string', pattern: '\\p{Nothing}' }, '/pattern'],
+    [{ type: 'string', pattern: '((?!ab).)*' }, '/pattern'],
+    [{ type: 'string', pattern: '^.*a.{40}$' }, '/pattern'],
     [{ type: 'string', pattern: '(a' }, '/pattern'],
-    [{ type: 'string', minLength: 3, maxLength: 2 }, '/maxLength'],
+    [{ type: 'string', minLength: 3, maxLength: 2 }, ''],
     [{ type: 'string', maxLength: 1e9 }, '/maxLength'],
     [{ items: { items: false }, type: 'array', minItems: -1 }, '/minItems'],
-    [{ properties: { a: false } }, '/properties/a'],
+    [{ properties: { a: false }, required: ['a'] }, ''],
     [{ enum: [] }, '/enum'],
     [{ type: 'integer', minimum: 3, maximum: 2 }, ''],
     [7, ''],
     [
-      { required: ['a'], additionalProperties: { type: 'number', minimum: 3 } },
+      { required: ['a'], additionalProperties: { type: 'number', minimum: '3' } },
       '/additionalProperties/minimum',
     ],
-    [{ $ref: '#/$defs/p%25q', $defs: { 'p%q': { not: {} } } }, '/$defs/p%q/not'],
+    [{ $ref: '#/$defs/p%25q', $defs: { 'p%q': { nott: {} } } }, '/$defs/p%q/nott'],
     [{ oneOf: [{ const: { a: 1, b: 2 } }, { const: { b: 2, a: 1 } }] }, '/oneOf'],
-  ])('%j is refused at %j', (schema, pointer) => {
+  ])('%j is refused at %j', async (schema, pointer) => {
     let error: LorekeepError | undefined;
     try {
-      schemaGrammar(schema);
+      await schemaGrammar(schema);
     } catch (thrown) {
       error = thrown as LorekeepError;
     }
     expect(error).toMatchObject({ code: 'INVALID_ARGUMENT', detail: { field: 'schema', pointer } });
   });
 
-  it('is bounded for schemas of hostile size', () => {
+  it('is bounded for schemas of hostile size', async () => {
     const wide = {
       type: 'object',
       properties: Object.fromEntries(Array.from({ length: 6000 }, (_, i) => [`p${i}`, {}])),
     };
-    expect(() => schemaGrammar(wide)).toThrow(/schemas/);
+    await expect(schemaGrammar(wide)).rejects.toThrow(/schemas/);
     let deep: object = {};
     for (let i = 0; i < 4000; i++) deep = { type: 'array', items: deep };
-    expect(() => schemaGrammar(deep)).toThrow(/nested deeper/);
+    await expect(schemaGrammar(deep)).rejects.toThrow(/nested deeper/);
     const long = { enum: Array.from({ length: 3000 }, (_, i) => `${i}${'x'.repeat(500)}`) };
-    expect(() => schemaGrammar(long)).toThrow(/characters/);
+    await expect(schemaGrammar(long)).rejects.toThrow(/characters/);
     const numbers = (count: number) => Array.from({ length: count }, (_, i) => i);
-    expect(schemaGrammar({ enum: numbers(20_000) })).toContain('"19999"');
-    expect(() => schemaGrammar({ enum: numbers(20_001) })).toThrow(/20000 constants/);
-    expect(() => schemaGrammar({ anyOf: [{ enum: numbers(15_000) }, { enum: numbers(15_000) }] })).toThrow(
-      /20000 constants/,
-    );
-    expect(() => schemaGrammar({ const: { values: numbers(100_000) } })).toThrow(/100000 values/);
+    expect(await schemaGrammar({ enum: numbers(20_000) })).toContain('"19999"');
+    await expect(schemaGrammar({ enum: numbers(20_001) })).rejects.toThrow(/20000 constants/);
+    await expect(
+      schemaGrammar({ anyOf: [{ enum: numbers(15_000) }, { enum: numbers(15_000) }] }),
+    ).rejects.toThrow(/20000 constants/);
+    await expect(schemaGrammar({ const: { values: numbers(100_000) } })).rejects.toThrow(/100000 values/);
     let nested: unknown = 1;
     for (let i = 0; i < 300; i++) nested = [nested];
-    expect(() => schemaGrammar({ const: nested })).toThrow(/nested deeper than 256/);
+    await expect(schemaGrammar({ const: nested })).rejects.toThrow(/nested deeper than 256/);
     // References that lead to each other on every way through a net.
     const net = Object.fromEntries(
       Array.from({ length: 50 * 20 }, (_, n) => {
@@ -306,14 +321,14 @@ describe('the grammar of a JSON Schema', () => {
         return [`n${n}`, next === 1000 ? { type: 'null' } : { anyOf: targets }];
       }),
     );
-    expect(() => schemaGrammar({ $ref: '#/$defs/n0', $defs: net })).toThrow(/schemas/);
+    await expect(schemaGrammar({ $ref: '#/$defs/n0', $defs: net })).rejects.toThrow(/too much work/);
     const names = Array.from({ length: 2000 }, (_, n) => `p${n}`);
     const needed = {
       type: 'object',
       properties: Object.fromEntries(names.map((name) => [name, { type: 'null' }])),
       required: names,
     };
-    expect(schemaGrammar(needed)).toContain('p1999');
+    expect(await schemaGrammar(needed)).toContain('p1999');
     // Each definition used twice by the next one: not copied, but shared.
     const $defs = Object.fromEntries(
       Array.from({ length: 30 }, (_, i) => [
@@ -323,6 +338,72 @@ describe('the grammar of a JSON Schema', () => {
           : { type: 'array', prefixItems: [{ $ref: `#/$defs/d${i - 1}` }, { $ref: `#/$defs/d${i - 1}` }] },
       ]),
     );
-    expect(schemaGrammar({ $ref: '#/$defs/d29', $defs }).length).toBeLessThan(20_000);
+    expect((await schemaGrammar({ $ref: '#/$defs/d29', $defs })).length).toBeLessThan(20_000);
+  });
+
+  // The pieces of work between which the event loop serves others.
+  it('is written in pieces, of which none makes a rule of another one', async () => {
+    const rate = (n: number) => ({ type: 'integer', minimum: n * 1234567 + 1, maximum: n * 7654321 + 10 });
+    const properties = Object.fromEntries(Array.from({ length: 120 }, (_, n) => [`p${n}`, rate(n)]));
+    const list = { ...rate(1), not: { enum: [1234569] } };
+    const schema = {
+      type: 'object',
+      properties: { ...properties, list: { anyOf: [list, { $ref: '#' }] } },
+      required: ['p119'],
+      additionalProperties: false,
+    };
+    let turns = 0;
+    let converting = true;
+    const count = () => {
+      turns++;
+      if (converting) setImmediate(count);
+    };
+    setImmediate(count);
+    const grammar = new Gbnf(await schemaGrammar(schema));
+    converting = false;
+    expect(turns).toBeGreaterThan(1);
+    const last = `"p119":${119 * 1234567 + 1}`;
+    expect(grammar.accepts(`{"p1":1234568,${last}}`)).toBe(true);
+    expect(grammar.accepts(`{"p1":1234567,${last}}`)).toBe(false);
+    expect(grammar.accepts(`{${last},"list":{${last},"list":1234568}}`)).toBe(true);
+    expect(grammar.accepts(`{${last},"list":{${last},"list":1234569}}`)).toBe(false);
+    expect(await schemaGrammar(schema)).toBe(await schemaGrammar(structuredClone(schema)));
+  });
+
+  it('shares the work of a grammar with the other schemas of it, and waits for a turn before each', async () => {
+    const work = new Work();
+    const schema = { type: 'integer', multipleOf: 997 };
+    let turns = 0;
+    let converting = true;
+    const count = () => {
+      turns++;
+      if (converting) setImmediate(count);
+    };
+    setImmediate(count);
+    const convert = async () => {
+      for (let n = 0; n < 100; n++) await schemaGrammar(schema, { name: `a${n}`, work });
+    };
+    await expect(convert()).rejects.toThrow('takes too much work');
+    converting = false;
+    expect(turns).toBeGreaterThan(3);
+    await schemaGrammar(schema);
+  });
+
+  it('takes a bounded amount of work', async () => {
+    const multiple = { type: 'integer', multipleOf: 9973 };
+    await expect(schemaGrammar(multiple)).rejects.toThrow('/multipleOf: takes too much work');
+    const stopped = new AbortController();
+    const conversion = schemaGrammar(multiple, { signal: stopped.signal });
+    stopped.abort();
+    await expect(conversion).rejects.toMatchObject({ code: 'CANCELLED' });
+    const words = Array.from({ length: 200 }, (_, n) => `word ${n * 7919}`);
+    const passwords = '^(?=.*[a-z])(?=.*[A-Z])(?=.*\\d)(?=.*[!-/]).{8,64}$';
+    for (const ordinary of [
+      { type: 'string', not: { enum: words } },
+      { type: 'string', pattern: passwords },
+      { type: 'string', pattern: '^[A-Z][a-z]{0,50}$' },
+      { type: 'string', pattern: '^[^@ ]{1,64}@[a-z0-9-]{1,63}(\\.[a-z0-9-]{1,63}){1,4}$' },
+    ])
+      await schemaGrammar(ordinary);
   });
 });

@@ -113,7 +113,57 @@ describe('a hybrid search', () => {
     expect(dog?.denseScore).toBeCloseTo(1 - (dog?.distance ?? 0) / (1 - background), 6);
   });
 
+  test('with feedback ranks its candidates by the query moved towards the best two hits', async () => {
+    const { hits: before, plan } = await storage.search(query);
+    expect(plan.fusion).not.toHaveProperty('feedback');
+    const found = await storage.search({ ...query, feedback: 0.5 });
+    expect(found.plan.fusion?.feedback).toEqual({ weight: 0.5, added: 0 });
+    const row = (ordinal: number) => vectors.subarray(ordinal * 4, ordinal * 4 + 4);
+    const [first, second] = before;
+    const sum = (first?.score ?? 0) + (second?.score ?? 0);
+    const moved = query.vector.map((value, i) => {
+      const [a = 0, b = 0] = [first, second].map(
+        (hit) => (hit?.score ?? 0) * (row(hit?.ordinal ?? 0)[i] ?? 0),
+      );
+      return value + (0.5 * (a + b)) / sum;
+    });
+    const cosines = records.map(
+      (_, ordinal) =>
+        row(ordinal).reduce((total, value, i) => total + value * (moved[i] ?? 0), 0) / Math.hypot(...moved),
+    );
+    const background = cosines.reduce((total, value) => total + value, 0) / 4;
+    const best = Math.max(...cosines);
+    for (const { ordinal, denseScore, distance, bm25Score } of found.hits) {
+      const fallen = (best - (cosines[ordinal] ?? 0)) / (1 - background);
+      expect(denseScore).toBeCloseTo(Math.max(0, 1 - fallen), 5);
+      const same = before.find((hit) => hit.ordinal === ordinal);
+      expect([distance, bm25Score]).toEqual([same?.distance, same?.bm25Score]);
+    }
+    expect(await storage.search({ ...query, feedback: true })).toEqual(found);
+    for (const feedback of [0, false])
+      expect((await storage.search({ ...query, feedback })).hits).toEqual(before);
+  });
+
+  test('counts the hits that feedback adds', async () => {
+    let added = 0;
+    for (let angle = 0; angle < 1; angle += 0.05) {
+      const vector = new Float32Array([1 - angle, 0.1, angle, 0]);
+      const search = { ...query, vector, topK: 1 };
+      const [without, withIt] = [
+        await storage.search(search),
+        await storage.search({ ...search, feedback: 2 }),
+      ];
+      const count = withIt.plan.fusion?.feedback?.added ?? -1;
+      expect(count).toBe(ids(without)[0] === ids(withIt)[0] ? 0 : 1);
+      added += count;
+    }
+    expect(added).toBeGreaterThan(0);
+  });
+
   test.each([
+    [{ feedback: 3 }, 'feedback'],
+    [{ feedback: 'yes' }, 'feedback'],
+    [{ feedback: 1, mode: 'dense' }, 'feedback'],
     [{ fusion: 'scores', rrf: { k: 1 } }, 'rrf'],
     [{ fusion: 'rrf', scores: {} }, 'scores'],
     [{ rrf: {}, scores: {} }, 'scores'],

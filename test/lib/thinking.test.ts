@@ -47,9 +47,15 @@ describe.each(Object.entries(kinds))('a model that %s', (_, template) => {
       // What the model likes: to end at once, white space, and tags.
       const likes = [end, ...[...'<thinkTHINK/>\n '].map(byte)].filter(() => draw() < 0.3);
       const logitBias = Object.fromEntries(likes.map((token) => [token, 30 * draw()]));
-      const request = { messages, thinking, maxTokens, maxReplyTokens, schema, logitBias, seed: round };
-      const result = await model.generate(request).result;
+      const reply = { maxTokens, maxReplyTokens, schema, logitBias, seed: round, logprobs: 0 };
+      const request = { messages, thinking, ...reply };
+      const generation = model.generate(request);
+      const scored: Uint8Array[] = [];
+      for await (const { logprobs } of generation) scored.push(...(logprobs ?? []).map(({ bytes }) => bytes));
+      const result = await generation.result;
       const what = JSON.stringify({ seed: testSeed, request, result });
+      // White space between thinking and the reply belongs to neither.
+      expect(Buffer.concat(scored).toString().trimStart(), what).toBe(result.text.trimStart());
       expect(result.text, what).not.toMatch(/<\/?think>/);
       // 8 tokens have no room for the end tag, which takes 10 of this vocabulary.
       if (maxTokens > 8) {

@@ -5,10 +5,6 @@ import { rejection } from '../helpers/errors.js';
 import { temporaryFolder } from '../helpers/folder.js';
 import { clusteredVectors, testSeed } from '../helpers/random.js';
 import { repetitions } from '../helpers/repetitions.js';
-import { allowLongSteps } from '../helpers/watchdog.js';
-
-// A search with hundreds of queries is one task, and a build has parts that poll no cancel token.
-allowLongSteps(/build_vector_index|VectorIndexBinding::search|VectorIndex::search_many/);
 
 const folder = temporaryFolder();
 const dimension = 384;

@@ -228,7 +228,8 @@ test.each([
   ['multilingual-e5-small', 384, 512, 'mean', 'MIT'],
   ['Qwen3-Embedding-0.6B', 1024, 8192, 'last', 'Apache-2.0'],
 ])('the catalog states the facts of %s', (name, dimension, context_size, pooling, license) => {
-  expect(entry(name)).toMatchObject({ dimension, pooling, license, variants: [{ context_size }] });
+  expect(entry(name)).toMatchObject({ dimension, pooling, license });
+  expect(entry(name)?.variants.map((variant) => variant.context_size)).toContain(context_size);
 });
 
 test('the catalog gives its default embedding model first, then the fast one with fusion weights of its own', () => {

@@ -99,21 +99,21 @@ async function loads(type: Type, path: string): Promise<boolean> {
 }
 
 describe.each(types)('a catalog entry of the type %s', (type) => {
-  const loaded = type !== 'vad' && type !== 'stt';
+  /** Loads of these are tested with files of their own: here their headers decide. */
+  const isSpeech = type === 'vad' || type === 'stt';
 
   test.each(Object.keys(kinds) as Kind[])('names a file that is a %s, and whether it loads', async (kind) => {
     const path = paths[kind];
     const found = await compared(path, { model_type: type });
     const name = kinds[kind];
-    const refused = loaded && !(await loads(type, path));
+    const isOwn = name !== undefined && made[name] === type;
+    const refused = isSpeech ? !isOwn : !(await loads(type, path));
     expect(found.some((one) => one.refused)).toBe(refused);
-    if (name !== undefined && made[name] === type) return expect(found).toEqual([]);
+    if (isOwn) return expect(found).toEqual([]);
     if (name !== undefined) {
       const text = `model_type: the catalog says ${type}, the file is ${name}`;
       return expect(found[0]?.text).toBe(refused ? `${text}, so it is not loaded` : text);
     }
-    // Formats of speech models that other programs read are unknown here.
-    if (!loaded) return expect(found).toEqual([]);
     expect(found).toHaveLength(1);
     expect(found[0]?.text).toMatch(/^file: ./);
     expect(found[0]?.text).not.toContain(path);

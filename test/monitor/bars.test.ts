@@ -73,3 +73,14 @@ it('a turn that failed or was cancelled has a bar of the node that did not end',
   ]);
   expect(shown({ ...record, durationMs: 53 })).toEqual(bars);
 });
+
+it('a spoken turn begins with the time from the end of speech to its start', () => {
+  const speech = { silence_ms: 420, recognition_ms: 200, wait_ms: 0 };
+  expect(shown({ ...turn(2, [['canned_response', 1, {}]]), speech })).toEqual([
+    ['silence after speech', 0, 420],
+    ['recognition', 420, 200],
+    ['end of the sentence', 620, 0],
+    ['queue', 620, 2],
+    ['0 (canned_response)', 622, 1],
+  ]);
+});

@@ -8,10 +8,11 @@ export const browserPath: string | undefined = [process.env.LOREKEEP_TEST_BROWSE
   (path) => path !== '' && existsSync(path),
 );
 
-export function launch(): Promise<Browser> {
+/** @param more further arguments of the browser */
+export function launch(more: readonly string[] = []): Promise<Browser> {
   return chromium.launch({
     executablePath: browserPath as string,
     // Containers have no user namespaces and a small /dev/shm.
-    args: ['--no-sandbox', '--disable-dev-shm-usage'],
+    args: ['--no-sandbox', '--disable-dev-shm-usage', ...more],
   });
 }

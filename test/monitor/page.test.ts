@@ -1,10 +1,11 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import type { Browser, Page } from 'playwright-core';
+import type { Browser, Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Graph } from '../../src/client/index.js';
 import { createLog } from '../../src/log/log.js';
 import { LogTail } from '../../src/operations/monitor/log-tail.js';
+import { keysFile, secret } from '../doors/web-socket.js';
 import { FakeTextModel } from '../helpers/fake-text-model.js';
 import { temporaryFolder } from '../helpers/folder.js';
 import { corpus } from '../server/corpus.js';
@@ -45,6 +46,7 @@ describe.skipIf(browserPath === undefined)('the monitor in a browser', () => {
     userContent?: boolean;
     turns?: number;
     ring?: number;
+    keysFile?: string;
     loadLanguageModel?: TestServerOptions['loadLanguageModel'];
   }
 
@@ -53,6 +55,7 @@ describe.skipIf(browserPath === undefined)('the monitor in a browser', () => {
     const server = await TestServer.start({
       config: {
         storage_root: inFolder('root'),
+        http: { keys_file: options.keysFile ?? '' },
         monitor: { enabled: true, port: 0, turn_ring_size: options.ring ?? 200, memory_tick_interval_ms: 50 },
         include_interaction_in_diagnostics: options.userContent ?? false,
       },
@@ -79,7 +82,13 @@ describe.skipIf(browserPath === undefined)('the monitor in a browser', () => {
     return { page, problems };
   }
 
-  const tab = (page: Page, name: string) => page.getByRole('tab', { name }).click();
+  /** Opens a panel, and waits until it is shown. */
+  async function tab(page: Page, name: string) {
+    await page.getByRole('tab', { name }).click();
+    await page.getByRole('tabpanel', { name }).waitFor();
+  }
+
+  const isTooWide = (page: Page) => page.evaluate('document.documentElement.scrollWidth > innerWidth');
 
   async function seriousFindings(page: Page): Promise<string[]> {
     await page.evaluate(axe);
@@ -128,6 +137,12 @@ describe.skipIf(browserPath === undefined)('the monitor in a browser', () => {
     const { page } = await open(url);
     await agent.turn(corpus[0].question);
     await page.getByText('s1.t3', { exact: true }).first().waitFor();
+    await page.locator('.list .row').first().getByText('s1.a1', { exact: true }).waitFor();
+    await page
+      .locator('.list .row')
+      .first()
+      .getByText(/^127\.0\.0\.1:\d+$/)
+      .waitFor();
     expect(await page.content()).not.toContain(corpus[0].question);
     await page.close();
     const open2 = await start({ userContent: true });
@@ -136,11 +151,35 @@ describe.skipIf(browserPath === undefined)('the monitor in a browser', () => {
     await second.page.close();
   });
 
+  it('a failed turn says why and where, and can be found among the others', async () => {
+    const { url, session } = await start({ turns: 3 });
+    const filter = { '>': [{ knowledge: 'year' }, { variable: 'from' }] };
+    const [find, answer] = graph.nodes as [{ params: object }, object];
+    const needing = { nodes: [{ ...find, params: { ...find.params, filter } }, answer] } as unknown as Graph;
+    const agent = await session.createAgent({ graph: needing });
+    expect(await agent.turn('since when?')).toMatchObject({ status: 'failed' });
+    const { page, problems } = await open(url);
+    await page.getByText('Failed: InvalidParam (4003)').waitFor();
+    await page.getByText('in the node find (retrieve)').waitFor();
+    await page.getByText('graph.nodes[0].params.filter', { exact: true }).waitFor();
+    expect(await page.content()).not.toContain('since when?');
+    await page.getByLabel('Status').selectOption('failed');
+    await expect.poll(() => page.locator('.list .row').count()).toBe(1);
+    await page.getByLabel('Status').selectOption('completed');
+    await expect.poll(() => page.locator('.list .row').count()).toBe(3);
+    await page.getByLabel('Contains').fill('no turn has this');
+    await page.getByText('None of the latest 4 turns is like this.').waitFor();
+    const pulse = page.getByRole('region', { name: 'The last hour' });
+    await pulse.getByText('1 (25 %)').waitFor();
+    expect(problems).toEqual([]);
+    await page.close();
+  });
+
   it('a turn shows how long its search, the legs and the fusion took', async () => {
     const { url } = await start();
     const { page } = await open(url);
     await page.getByRole('img', { name: /embedding .*search .*by meaning .*by words .*fusion / }).waitFor();
-    await page.getByText('"dense_ms"').first().waitFor();
+    await page.getByText('by meaning', { exact: true }).first().waitFor();
     await page.close();
   });
 
@@ -165,7 +204,7 @@ describe.skipIf(browserPath === undefined)('the monitor in a browser', () => {
       await page.emulateMedia({ colorScheme });
       expect(await seriousFindings(page), colorScheme).toEqual([]);
     }
-    expect(await page.evaluate('document.documentElement.scrollWidth > innerWidth')).toBe(false);
+    await expect.poll(() => isTooWide(page)).toBe(false);
     expect(problems).toEqual([]);
     await page.close();
   });
@@ -180,11 +219,45 @@ describe.skipIf(browserPath === undefined)('the monitor in a browser', () => {
         page.evaluate<string[]>(
           `[...document.querySelectorAll('${selector}')].map((one) => getComputedStyle(one).${property})`,
         );
+      await expect.poll(async () => new Set(await styles('.chart path', 'stroke')).size).toBe(5);
       const strokes = await styles('.chart path', 'stroke');
-      expect(new Set(strokes).size).toBe(5);
       expect(strokes).not.toContain('none');
-      expect(await styles('.key rect', 'fill')).toEqual(strokes);
+      await expect.poll(() => styles('.key rect', 'fill')).toEqual(strokes);
     }
+    await page.close();
+  });
+
+  it('the memory chart shows the values of a time, to a pointer and to the keyboard', async () => {
+    const { url } = await start();
+    const { page, problems } = await open(`${url}#memory`, { viewport: { width: 400, height: 740 } });
+    const chart = page.getByRole('img', { name: /^Memory from/ });
+    await chart.hover();
+    await expect.poll(() => chart.locator('circle').count()).toBe(5);
+    await page.getByRole('heading', { name: 'Memory' }).hover();
+    await expect.poll(() => chart.locator('circle').count()).toBe(0);
+    const slider = page.getByRole('slider', { name: 'Time' });
+    await expect.poll(async () => Number(await slider.getAttribute('max'))).toBeGreaterThan(2);
+    await slider.focus();
+    await page.keyboard.press('Home');
+    await expect.poll(() => chart.locator('circle').count()).toBe(5);
+    await expect.poll(() => slider.getAttribute('aria-valuetext')).toMatch(/^\d+:\d+:\d+/);
+    expect(problems).toEqual([]);
+    await page.close();
+  });
+
+  it('buttons free what nobody uses, and ask for a key where the server has some', async () => {
+    const { url } = await start({ keysFile: keysFile({ owner: ['files'] }) });
+    const { page, problems } = await open(`${url}#storages`);
+    const storages = page.getByRole('table', { name: 'Storages' });
+    await storages.getByRole('cell', { name: String(corpus.length), exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Unload tiny' }).click();
+    await page.getByRole('alert').getByText('Authorization: is missing').waitFor();
+    expect(await seriousFindings(page)).toEqual([]);
+    await page.getByLabel(/^Access token/).fill(secret('owner'));
+    await page.getByRole('button', { name: 'Enter' }).click();
+    await page.getByRole('status').getByText('tiny is unloaded.').waitFor();
+    await page.getByRole('button', { name: 'Unload tiny' }).waitFor({ state: 'detached' });
+    expect(problems.filter((text) => !text.includes('401'))).toEqual([]);
     await page.close();
   });
 
@@ -242,7 +315,7 @@ describe.skipIf(browserPath === undefined)('the monitor in a browser', () => {
   it('the keyboard selects tabs and turns', async () => {
     const { url } = await start({ turns: 3 });
     const { page } = await open(url);
-    await page.getByRole('option').first().waitFor();
+    await expect.poll(() => page.locator('.list .row').count()).toBe(3);
     const list = page.getByRole('listbox');
     await list.focus();
     await page.keyboard.press('ArrowDown');
@@ -251,7 +324,7 @@ describe.skipIf(browserPath === undefined)('the monitor in a browser', () => {
     await page.getByRole('heading', { name: 's1.t3' }).waitFor();
     await page.keyboard.press('End');
     await page.getByRole('heading', { name: 's1.t1' }).waitFor();
-    expect(await list.getAttribute('aria-activedescendant')).toBe('turn-1');
+    await expect.poll(() => list.getAttribute('aria-activedescendant')).toBe('turn-1');
     await page.keyboard.press('Home');
     await page.getByRole('heading', { name: 's1.t3' }).waitFor();
     await page.getByRole('tab', { name: 'Turns' }).focus();
@@ -266,23 +339,24 @@ describe.skipIf(browserPath === undefined)('the monitor in a browser', () => {
     for (let n = 0; n < 10_000; n++) server.server.observer?.turn?.({ ...facts, turn: `s9.t${n}` });
     const { page, problems } = await open(url, { viewport: { width: 360, height: 740 } });
     await page.getByText('s9.t9999', { exact: true }).first().waitFor();
-    expect(await page.getByRole('option').count()).toBeLessThan(80);
-    await page.getByRole('listbox').evaluate((list) => {
-      list.scrollTop = list.scrollHeight;
+    await expect.poll(() => page.locator('.list .row').count()).toBeLessThan(80);
+    await page.getByRole('listbox').evaluate((element) => {
+      element.scrollTop = element.scrollHeight;
     });
-    await page.getByText('s9.t0', { exact: true }).first().waitFor();
+    await page.getByRole('listbox').getByText('s9.t0', { exact: true }).waitFor();
     // Rows stay in place while newer turns arrive above them.
-    const place = () => page.getByText('s9.t0', { exact: true }).first().boundingBox();
-    const before = await place();
-    const rows = () => page.getByRole('listbox').evaluate((list) => list.scrollHeight);
+    const list = page.getByRole('listbox');
+    const topOf = (locator: Locator) => locator.evaluate((element) => element.getBoundingClientRect().top);
+    const place = async () => (await topOf(list.getByText('s9.t0', { exact: true }))) - (await topOf(list));
+    const rows = () => list.evaluate((element) => element.scrollHeight);
     const height = await rows();
+    const before = await place();
     for (let n = 0; n < 30; n++) server.server.observer?.turn?.({ ...facts, turn: `later${n}` });
     await expect.poll(rows).toBeGreaterThan(height);
-    expect(await place()).toEqual(before);
+    await expect.poll(place).toBe(before);
     for (const name of ['Turns', 'Clients', 'Search', 'Config']) {
       await tab(page, name);
-      const sideways = await page.evaluate('document.documentElement.scrollWidth > innerWidth');
-      expect(sideways, name).toBe(false);
+      await expect.poll(() => isTooWide(page), { message: name }).toBe(false);
     }
     expect(problems).toEqual([]);
     await page.close();
@@ -290,6 +364,8 @@ describe.skipIf(browserPath === undefined)('the monitor in a browser', () => {
 });
 
 const turnFacts = {
+  agent: 's9.a1',
+  client: '127.0.0.1:5000',
   status: 'completed',
   code: undefined,
   queuedMs: 0.1,

@@ -14,6 +14,7 @@ import { TestServer } from '../server/test-server.js';
 const facts = (turn: string, text = 'an answer') =>
   ({
     turn,
+    agent: 's1.a1',
     status: 'completed',
     code: undefined,
     queuedMs: 0,

@@ -6,6 +6,7 @@ import { random, testSeed } from '../helpers/random.js';
 
 const facts: TurnFacts = {
   turn: 's1.t1',
+  agent: 's1.a1',
   status: 'completed',
   code: undefined,
   queuedMs: 0,
@@ -54,6 +55,17 @@ it('a turn has a bounded size, whatever its components hold', () => {
   expect(turn?.shortened).toBe(true);
   expect(JSON.stringify(turn?.components)).toContain('a text');
   expect(JSON.stringify(turn).length).toBeLessThan(1_000_000);
+});
+
+it.each([200, 600])('a ring of %i turns has a bounded size: the oldest lose what they found', (size) => {
+  const ring = new TurnRing(size, true);
+  const hit = { _type: 'knowledge', text: 'x'.repeat(4000) };
+  for (let n = 0; n < 700; n++) add(ring, `t${n}`, { components: Array(100).fill(hit) });
+  const turns = read(ring.after(0));
+  expect(turns.length).toBeGreaterThanOrEqual(size);
+  expect(JSON.stringify(turns).length).toBeLessThan(6_000_000);
+  expect(turns.at(-1)?.components).toHaveLength(100);
+  expect(turns[0]).toMatchObject({ components: [], shortened: true, message: 'a question' });
 });
 
 it('long texts are cut, and a turn says so', () => {

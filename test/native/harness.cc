@@ -23,6 +23,10 @@ unsigned long long seed() {
   return text == nullptr ? 20240229ULL : std::strtoull(text, nullptr, 10);
 }
 
+std::size_t repetitions(std::size_t usual, std::size_t many) {
+  return std::getenv("LOREKEEP_TEST_LONG") == nullptr ? usual : many;
+}
+
 }  // namespace lorekeep::test
 
 int main(int argc, char** argv) {

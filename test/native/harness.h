@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cmath>
+#include <cstddef>
 #include <functional>
 #include <sstream>
 #include <stdexcept>
@@ -53,6 +54,10 @@ bool throws_code(Code code, Body&& body, std::string& got) {
 
 /// The seed of randomised tests: LOREKEEP_TEST_SEED, else a fixed one. Printed when a test fails.
 unsigned long long seed();
+
+/// Returns `usual`, or `many` in the long form of the tests (LOREKEEP_TEST_LONG), which `npm run test:rest` runs for
+/// tests with the label `long`.
+std::size_t repetitions(std::size_t usual, std::size_t many);
 
 }  // namespace lorekeep::test
 

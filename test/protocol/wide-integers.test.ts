@@ -34,6 +34,28 @@ it('JSON with wide integers is read and written without rounding, and strings of
   expect(() => parseWithWideIntegers(`[${beyond}`)).toThrow(SyntaxError);
 });
 
+it('strings of any length stand beside wide integers', () => {
+  const long = 'x\\"'.repeat(4_000_000);
+  const text = `{"long":"${long}1234567890123456789","n":${beyond}}`;
+  expect((parseWithWideIntegers(text) as { n: bigint }).n).toBe(beyond);
+});
+
+it('the metadata of records has wide integers, in batches, in inline storages and over HTTP and MCP', () => {
+  const record = `{"id":"a","text":"${beyond}","metadata":{"n":${beyond}}}`;
+  const metadata = { n: beyond };
+  expect(parsed(`{"add":[${record}],"replace":[${record}],"records":[{},${record}]}`)).toMatchObject({
+    ...{ add: [{ metadata }], replace: [{ metadata }], records: [{}, { metadata }] },
+  });
+  expect(parsed(`{"metadata":{"n":${beyond}},"text":"t"}`)).toMatchObject({ metadata });
+  const called = parsed(
+    `{"id":${beyond},"params":{"arguments":{"filter":{"==":[1,${beyond}]},"metadata":{"n":${beyond}},"top_k":${beyond}}}}`,
+  );
+  expect(called).toEqual({
+    id: Number(beyond),
+    params: { arguments: { filter: { '==': [1, beyond] }, metadata, top_k: Number(beyond) } },
+  });
+});
+
 const parsed = (text: string) => {
   const parser = payloadParser(Buffer.from(text));
   parser.parse();

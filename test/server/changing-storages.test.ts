@@ -109,6 +109,60 @@ describe('a storage that changes', () => {
     expect(turn.diagnostics?.nodes[0]).toMatchObject({ version: 1 });
   });
 
+  it('lets agents answer as of a version, so that a turn can be replayed', async () => {
+    const session = await made({ storage_versions: 8 });
+    const other = { name: 'other', records: [{ id: 'tea', text: 'Tea is hot.' }], embeddingModel: 'tiny' };
+    await session.createEmbeddedStringStorage(other);
+    const kb = (id: string, embeddedStringStorage: string, more: object = {}) =>
+      ({
+        id,
+        type: 'retrieve',
+        params: { embeddedStringStorage, topK: 1, mode: 'lexical', ...more },
+      }) as const;
+    const graph = { nodes: [kb('kb', name), kb('more', 'other')] };
+    const agent = await session.createAgent({ graph, enableDiagnostics: true });
+    const told: { hits: unknown; versions: Record<string, number> }[] = [];
+    const times: string[] = [];
+    const ask = async (asOf?: string | Record<string, number | string>) => {
+      const { hits, diagnostics, status } = await agent.turn('ice or tea', {
+        hits: true,
+        asOf,
+      });
+      expect(status).toBe('completed');
+      return { hits, versions: diagnostics?.versions as Record<string, number> };
+    };
+    for (const text of ['one', 'two', 'three']) {
+      await session.updateEmbeddedStringStorage({ name, replace: [{ id: 'ice', text: `Ice ${text}.` }] });
+      if (text === 'two')
+        await session.updateEmbeddedStringStorage({
+          name: 'other',
+          replace: [{ id: 'tea', text: 'Tea: cold.' }],
+        });
+      told.push(await ask());
+      times.push(new Date(Date.now() + 1).toISOString());
+      while (Date.now() <= Date.parse(times.at(-1) as string)) await new Promise(setImmediate);
+    }
+    expect(told.map(({ versions }) => versions)).toEqual([
+      { docs: 1, other: 0 },
+      { docs: 2, other: 1 },
+      { docs: 3, other: 1 },
+    ]);
+    expect(new Set(told.map(({ hits }) => JSON.stringify(hits))).size).toBe(3);
+    for (const [index, turn] of told.entries()) {
+      expect(await ask(turn.versions)).toEqual(turn);
+      expect(await ask(times[index])).toEqual(turn);
+    }
+    const mixed = await ask({ docs: 1 });
+    expect(mixed.versions).toEqual({ docs: 1, other: 1 });
+    const pinned = { nodes: [kb('kb', name, { asOf: 2 })] };
+    const fixed = await session.createAgent({ graph: pinned, enableDiagnostics: true });
+    const fixedText = async (asOf?: Record<string, number>) =>
+      (await fixed.turn('ice', { hits: true, asOf })).hits?.[0]?.text;
+    expect([await fixedText(), await fixedText({ docs: 3 })]).toEqual(['Ice two.', 'Ice three.']);
+    for (const asOf of [{ docs: 99 }, '2001-01-01T00:00:00Z'])
+      expect((await agent.turn('ice', { asOf })).error?.code, JSON.stringify(asOf)).toBe(8011);
+  });
+
   it('answers as of a version or a time that is kept', async () => {
     const session = await made({ storage_versions: 2 });
     const before = new Date().toISOString();

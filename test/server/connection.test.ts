@@ -123,7 +123,7 @@ describe('a connection', () => {
       [null, 1001],
       [null, 1001],
       [null, 1001],
-      [null, 1005],
+      [null, 7003],
       [7, 1002],
       [null, 1004],
       [8, 1004],

@@ -1,13 +1,13 @@
 import { writeFileSync } from 'node:fs';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { EmbeddingModel, LorekeepError } from '../../lib/index.js';
+import { EmbeddingModel, type EmbedResult, LorekeepError } from '../../lib/index.js';
 import { type ErrorCode, errorTable } from '../../src/protocol/errors.js';
 import type { ServerFrame, ServerFrames } from '../../src/protocol/frames.js';
 import { handlers } from '../../src/server/handlers.js';
 import { keyedSocket } from '../doors/web-socket.js';
 import { FakeTextModel } from '../helpers/fake-text-model.js';
 import { temporaryFolder } from '../helpers/folder.js';
-import { overlong, strings } from './corpus.js';
+import { strings } from './corpus.js';
 import type { RawClient } from './raw-client.js';
 import { retrieveGraph, TestServer } from './test-server.js';
 
@@ -32,7 +32,12 @@ const docs = { name: 'docs', strings, embedding_model: 'tiny' };
 async function makeScene(): Promise<Scene> {
   writeFileSync(file('bad.txt'), '(');
   const server = await TestServer.start({
-    config: { storage_root: file(), default_canned_responses_path: file('absent.txt') },
+    config: {
+      storage_root: file(),
+      memories_dir: file('memories'),
+      memories_client_max_mb: 0,
+      default_canned_responses_path: file('absent.txt'),
+    },
     loadLanguageModel: async () => new FakeTextModel({ fail: () => failGeneration }),
   });
   const raw = await server.raw();
@@ -112,6 +117,27 @@ function failEmbedding(outcome: () => Promise<never>): void {
   onTestFinished(() => spy.mockRestore());
 }
 
+/** Makes a model refuse all texts as too long, the shortest parts of them, too. */
+function refuseTexts(): void {
+  const spy = vi.spyOn(EmbeddingModel.prototype, 'embedSettled').mockImplementation(async (texts) => {
+    const error = { code: 'TEXT_TOO_LONG', message: 'too long', tokens: 9, limit: 8 } as const;
+    const errors = texts.map((_, index) => ({ ...error, index }));
+    return {
+      vectors: new Float32Array(0),
+      errors,
+      truncated: [],
+      tokens: 0,
+      batches: 0,
+    } as unknown as EmbedResult;
+  });
+  onTestFinished(() => spy.mockRestore());
+}
+
+const remember = (params: object) =>
+  agentWith({
+    nodes: [{ id: 'n', type: 'remember', params: { storage: 'memory', embedding_model: 'tiny', ...params } }],
+  });
+
 const talker = (params: object = {}) => ({ id: 'talker', type: 'generate', params });
 
 /** What the language model fails with; undefined: it replies. */
@@ -122,10 +148,25 @@ const guard = { id: 'guard', type: 'regex_guardrail', params: {} };
 type Case = [provoke: (scene: Scene) => Promise<ServerFrame | Failure>, message: RegExp, path?: string];
 
 /**
- * Codes of what has a number too large to be reached here: limits.test.ts, memory.test.ts and descriptors.test.ts do; and of
- * downloads: model-pulls.test.ts. Codes of changed files: test/storages/change-error.test.ts.
+ * Codes of what has a number too large to be reached here: limits.test.ts, memory.test.ts and descriptors.test.ts do; of
+ * downloads: model-pulls.test.ts; and of streams of audio: speech.test.ts. Codes of changed files: test/storages/change-error.test.ts.
  */
-type Counted = 5008 | 5009 | 5010 | 2003 | 4013 | 8006 | 6001 | 6002 | 6003 | 6004 | 6005 | 8013 | 8014;
+type Counted =
+  | 5008
+  | 5009
+  | 5010
+  | 2003
+  | 4013
+  | 8006
+  | 6001
+  | 6002
+  | 6003
+  | 6004
+  | 6005
+  | 7002
+  | 8013
+  | 8014
+  | 8022;
 
 /** How each code is come by, what its message says, and the field that its details name. */
 const cases: Record<Exclude<ErrorCode, Counted>, Case> = {
@@ -133,13 +174,6 @@ const cases: Record<Exclude<ErrorCode, Counted>, Case> = {
   1002: [({ ask }) => ask('TurnRequst'), /^type: "TurnRequst" .* did you mean "TurnRequest"\?$/],
   1003: [() => lost(Buffer.from([1, 255, 0, 0, 0])), /over the limit of 67108864/],
   1004: [search({ top_k: 0 }), /^top_k: a number of at least 1 is expected, not 0$/, 'top_k'],
-  1005: [
-    async ({ raw }) => {
-      raw.bytes(Buffer.from([2, 0, 0, 0, 0]));
-      return raw.next((frame) => frame.type === 'Error' && frame.code === 1005);
-    },
-    /^binary frames are not supported yet$/,
-  ],
   1006: [() => lost(Buffer.from([1])), /^a frame was begun and not finished within 50 ms/],
   1008: [
     async ({ server, ask }) => {
@@ -291,8 +325,20 @@ const cases: Record<Exclude<ErrorCode, Counted>, Case> = {
     /^graph\.nodes\[0\]\.params\.context_size: the prompt has 2003 tokens without history and knowledge, and /,
     'graph.nodes[0].params.context_size',
   ],
+  4020: [
+    ({ ask }) => ask('ConfirmForgetRequest', { forget_id: 's1.t1.f1', confirm: true }),
+    /^forget_id: nothing waits for "s1\.t1\.f1"; /,
+    'forget_id',
+  ],
   5001: [storage({ embedding_model: 'absent' }), /^model "absent": /],
-  5002: [search({ text: overlong }), /^text: the text has \d+ tokens, the model takes \d+$/, 'text'],
+  5002: [
+    (scene) => {
+      refuseTexts();
+      return search({})(scene);
+    },
+    /^text: too long$/,
+    'text',
+  ],
   5003: [
     (scene) => {
       failEmbedding(() => Promise.reject(new LorekeepError('OUT_OF_MEMORY', 'out of memory', {})));
@@ -332,6 +378,18 @@ const cases: Record<Exclude<ErrorCode, Counted>, Case> = {
     },
     /^Vulkan0 failed: ErrorDeviceLost$/,
   ],
+  7001: [
+    ({ ask }) => ask('CloseSpeechRequest', { stream: 7 }),
+    /^stream: the session has no open stream 7$/,
+    'stream',
+  ],
+  7003: [
+    async ({ raw }) => {
+      raw.bytes(Buffer.from([2, 0, 0, 0, 0]));
+      return raw.next((frame) => frame.type === 'Error' && frame.code === 7003);
+    },
+    /^a binary frame of 0 bytes is no audio: /,
+  ],
   8001: [storage({ name: 'a b' }), /^name: "a b" is malformed: /, 'name'],
   8002: [
     storage({ name: 'docs' }),
@@ -364,6 +422,16 @@ const cases: Record<Exclude<ErrorCode, Counted>, Case> = {
     },
     /^name: clients may change no storage \(storage_writes is "none"\)$/,
     'name',
+  ],
+  8020: [
+    remember({ scope: 'agent', secret: 'wrong' }),
+    /^graph\.nodes\[0\]\.params\.secret: no memory /,
+    'graph.nodes[0].params.secret',
+  ],
+  8021: [
+    remember({ scope: 'agent' }),
+    /^storage: the memories of this client may take 0 MiB on disk \(memories_client_max_mb\); /,
+    'storage',
   ],
 };
 

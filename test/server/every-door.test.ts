@@ -75,7 +75,7 @@ describe('every door ranks alike', () => {
     ['a bare config, as frames do', {}, { mode: 'dense', hits: 5 }],
     [
       'a config that commands write',
-      { search: { mode: 'hybrid', top_k: 4, fusion: 'scores' } },
+      { search: { mode: 'hybrid', top_k: 4, fusion: 'scores', feedback: 0.5 } },
       { mode: 'hybrid', fusion: 'scores', hits: 4 },
     ],
     [

@@ -44,6 +44,12 @@ async function makeScene() {
     DestroyAgentRequest: { session_id, agent_id: 'a' },
     TurnRequest: { session_id, agent_id, text: 'bees' },
     CancelTurnRequest: { session_id, turn_id: 't' },
+    ConfirmForgetRequest: { session_id, forget_id: 'f', confirm: true },
+    OpenSpeechRequest: { session_id },
+    EndUtteranceRequest: { session_id, stream: 1 },
+    FinishSpeechRequest: { session_id, stream: 1 },
+    CloseSpeechRequest: { session_id, stream: 1 },
+    ReplyHeardRequest: { session_id, turn_id: 't', characters: 0 },
     ListModelsRequest: { session_id },
     PullModelRequest: { session_id, model: 'tiny' },
     CancelPullRequest: { session_id, model: 'tiny' },
@@ -54,6 +60,12 @@ async function makeScene() {
   };
   return { ask, requests, session_id };
 }
+
+/** Values of the required params. */
+const requiredParams: Readonly<Record<string, object>> = {
+  retrieve: { embedded_string_storage: 'docs' },
+  remember: { storage: 'memory', embedding_model: 'tiny' },
+};
 
 const without = (fields: object, name: string) =>
   Object.fromEntries(Object.entries(fields).filter(([key]) => key !== name));
@@ -89,7 +101,7 @@ it('a node is refused with the path of the param that is wrong', async () => {
   for (const [type, { shape }] of Object.entries(nodeParams)) {
     const { properties, required = [] } = schemas[paramsOf(type)] as ObjectSchema;
     expect(Object.keys(properties)).toEqual(Object.keys(shape));
-    const params = type === 'retrieve' ? { embedded_string_storage: 'docs' } : {};
+    const params = requiredParams[type] ?? {};
     const refused = async (wrong: unknown, expected: number, name: string, what: string) => {
       asked++;
       const graph = { nodes: [{ id: 'n', type, params: wrong }] };

@@ -265,7 +265,12 @@ describe('storages from files in one process', () => {
   async function storages(maxBytes?: number) {
     await TestServer.start();
     const models = new CatalogModels(await Catalog.load(catalogPath));
-    const files = new KnowledgeBaseStorages({ models, log: silentLog(), maxBytes });
+    const files = new KnowledgeBaseStorages({
+      models,
+      log: silentLog(),
+      maxBytes,
+      growth: () => ({ all: 0, client: 0 }),
+    });
     const pin = (path: string, signal = new AbortController().signal) =>
       files.pin(path, 'config_path', new StorageRoot(root()), { signal });
     return { files, models, pin };

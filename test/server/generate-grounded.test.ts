@@ -146,10 +146,10 @@ describe('actions', () => {
       expect(text).not.toContain('{');
       if (action !== undefined) expect(['open_door', 'wave']).toContain(action.name);
     }
-    const broken = [{ name: 'a', parameters: { type: 'object', minProperties: 1 } }];
+    const broken = [{ name: 'a', parameters: { type: 'object', $dynamicRef: '#x' } }];
     expect(await refusal(agentOf([talker({ actions: broken })]))).toMatchObject({
       code: 4003,
-      details: { path: 'graph.nodes[0].params.actions[0].parameters', pointer: '/minProperties' },
+      details: { path: 'graph.nodes[0].params.actions[0].parameters', pointer: '/$dynamicRef' },
     });
   });
 

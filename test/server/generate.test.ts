@@ -166,7 +166,7 @@ it('an export behind a cancel has the reply of the cancelled turn', async () => 
   });
   const agent = await agentOf([talker()]);
   for await (const event of agent.stream('count')) if (event.type === 'TurnText') break;
-  expect((await agent.export()).turns).toEqual([{ text: 'count', reply: 'One ' }]);
+  expect((await agent.export()).turns).toEqual([{ text: 'count', reply: 'One ', interrupted: true }]);
 });
 
 describe('a dry run', () => {

@@ -25,7 +25,8 @@ it('no line at debug level has a text of a user, whether things go well or badly
     enableDiagnostics: true,
   });
   expect((await agent.turn(`bees ${marker}`)).status).toBe('completed');
-  expect((await agent.turn(`${marker} `.repeat(2000))).status).toBe('failed');
+  // Longer than the model's context: it is embedded in windows.
+  expect((await agent.turn(`${marker} `.repeat(2000))).status).toBe('completed');
 
   const client = await server.raw();
   const { session_id } = await client.request<never>({ id: 1, type: 'CreateSessionRequest' });

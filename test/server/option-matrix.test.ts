@@ -36,6 +36,7 @@ const hybrid: readonly SearchMode[] = ['hybrid'];
 const cases: readonly Case[] = [
   { options: { topK: 2 }, modes: searchModes },
   { options: { minScore: 0.1 }, modes: searchModes },
+  { options: { minBest: 0.1 }, modes: searchModes },
   { options: { offset: 1 }, modes: searchModes },
   { options: { dropDuplicates: 0.01 }, modes: searchModes },
   { options: { context: 1 }, modes: searchModes },
@@ -53,6 +54,9 @@ const cases: readonly Case[] = [
   { options: { scores: { weight: 0.4 } }, modes: hybrid },
   { options: { scores: { adapt: false } }, modes: hybrid, isOfLibrary: true },
   { options: { scores: { candidates: 20 } }, modes: hybrid },
+  { options: { feedback: 0 }, modes: hybrid },
+  { options: { feedback: 0.5 }, modes: hybrid },
+  { options: { feedback: true }, modes: hybrid, isOfLibrary: true },
   { options: { lexical: {} }, modes: withWords },
   { options: { lexical: { querySyntax: 'extended' } }, modes: withWords },
   { options: { lexical: { fuzziness: 1 } }, modes: withWords },

@@ -139,9 +139,7 @@ describe('lorekeep serve', () => {
     const help = Program.run(cli, 'serve', '--help');
     expect((await help.ended).code).toBe(0);
     expect(help.stdout).toContain('--port <n>');
-    expect(help.stdout.replace(/\s+/g, ' ')).toContain(
-      'else the folder of the package. [LOREKEEP_CRASH_DUMP_DIR]',
-    );
+    expect(help.stdout.replace(/\s+/g, ' ')).toContain('else the data folder. [LOREKEEP_CRASH_DUMP_DIR]');
     const version = Program.run(cli, '--version');
     expect((await version.ended).code).toBe(0);
     expect(version.stdout).toMatch(/^\d+\.\d+\.\d+\n$/);

@@ -53,8 +53,11 @@ export interface TestServerOptions {
   log?: Log;
   logTail?: LogTail;
   configFile?: string;
+  accessToken?: string;
+  page?: ServerOptions['page'];
   onIdle?: () => void;
   loadLanguageModel?: ServerOptions['loadLanguageModel'];
+  loadRecogniser?: ServerOptions['loadRecogniser'];
 }
 
 /** A real server on a free port, closed when the test has finished. */
@@ -73,7 +76,8 @@ export class TestServer {
   }: TestServerOptions = {}): Promise<TestServer> {
     modelMade ??= makeModel();
     await modelMade;
-    const parsed = configSchema.parse({ port: 0, models_catalog_path: catalogPath, ...config });
+    const own = { port: 0, models_catalog_path: catalogPath, memories_dir: join(folder, 'memories') };
+    const parsed = configSchema.parse({ ...own, ...config });
     const server = await LorekeepServer.start({ config: parsed, log, limits, ...rest });
     onTestFinished(() => server.close());
     return new TestServer(server);

@@ -103,6 +103,7 @@ const request = (path: string): BeneathRequest => ({
   makeFolders: true,
   closed: [],
   logs: '',
+  sealed: [],
 });
 
 describe.runIf(posix).each([

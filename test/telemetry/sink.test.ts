@@ -10,6 +10,7 @@ const source = newEventSource('0.0.0', false);
 
 const facts = {
   turn: 's1.t1',
+  agent: 's1.a1',
   status: 'completed',
   code: undefined,
   queuedMs: 0.1,

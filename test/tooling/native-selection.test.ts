@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-const { programsOf, selectNames } = await import(
+const { nativeFailures, programsOf, selectNames } = await import(
   new URL('../../scripts/testing/native.mjs', import.meta.url).href
 );
 const known = ['text_index', 'text_concurrent', 'vector_index', 'vector_index_scalar', 'core_threads'];
@@ -26,5 +26,20 @@ test('what is not run is not compiled', () => {
   expect(programsOf(['text_index', 'vector_index_scalar', 'vector_index'], known)).toEqual([
     'text_index_test',
     'vector_index_test',
+  ]);
+});
+
+test('a failed native test is named with the checks that failed', () => {
+  const output = `Start 51: lm_text
+    test/native/lm/mask_test.cc:12: a == b
+  FAILED masks agree (LOREKEEP_TEST_SEED=7)
+98% tests passed, 1 tests failed out of 52
+The following tests FAILED:
+\t 51 - lm_text (Failed)
+`;
+  expect(nativeFailures(output)).toEqual([
+    'lm_text (Failed)',
+    '  test/native/lm/mask_test.cc:12: a == b',
+    '  FAILED masks agree (LOREKEEP_TEST_SEED=7)',
   ]);
 });

@@ -1,13 +1,14 @@
 // Dumps both legs of hybrid searches with all scores, so that fusion formulas can be tried in seconds.
 //
 //   node tools/fusion/dump.mjs --model FILE --out FOLDER [--only NAME,NAME] [--tokenizer enhanced] [--ir FOLDER]
-//     [--queries N] [--most DOCUMENTS]
+//     [--queries N] [--most DOCUMENTS] [--query-prefix TEXT] [--document-prefix TEXT]
 //
 // A collection becomes FOLDER/NAME.json: for each query its words with their document frequencies, the gains of its judged
 // documents, and the candidates, which are the first `depth` of each leg: row, distance, BM25 score, rank in each leg (0: not
 // found), gain. --ir reads collections of another folder in the layout of LOREKEEP_DATA/ir. A file `unanswerable.jsonl.gz`
 // beside the queries has questions without an answer in the collection: their gains are empty. Each query has its kind: judged,
-// unanswerable, or absent: asked of a collection of other subjects (absent-subjects.mjs), or without any known word.
+// unanswerable, or absent: asked of a collection of other subjects (absent-subjects.mjs), or without any known word. The
+// embeddings of documents and queries are in FOLDER/NAME.documents.f32 and FOLDER/NAME.queries.f32, row by row.
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -33,6 +34,8 @@ const { values: options } = parseArgs({
     tokenizer: { type: 'string', default: 'enhanced,basic' },
     ir: { type: 'string' },
     most: { type: 'string' },
+    'query-prefix': { type: 'string', default: '' },
+    'document-prefix': { type: 'string', default: '' },
     queries: { type: 'string', default: 'Infinity' },
   },
 });
@@ -49,8 +52,10 @@ for (const name of options.only?.split(',') ?? [...trainingSetNames, ...collecti
   ];
   const { vectors: queryVectors } = await embedFirstWindows(
     model,
-    asked.map(({ text }) => text),
+    asked.map(({ text }) => options['query-prefix'] + text),
   );
+  writeVectors(`${name}.documents`, vectors);
+  writeVectors(`${name}.queries`, queryVectors);
   for (const tokenizer of options.tokenizer.split(',')) {
     const storage = await Storage.build(collection.documents, vectors, model.dimension, {
       tokenizer,
@@ -65,13 +70,18 @@ for (const name of options.only?.split(',') ?? [...trainingSetNames, ...collecti
       queries.push({ ...found, kind, background: background(vectors, vector) });
     }
     const { documents, queries: all } = collection;
-    const dump = { name, tokenizer, documents: documents.length, judged: all.length, queries };
+    const { dimension } = model;
+    const dump = { name, tokenizer, dimension, documents: documents.length, judged: all.length, queries };
     writeFileSync(join(options.out, `${name}.${tokenizer}.json`), JSON.stringify(dump));
     await storage.close();
   }
   console.error(`${name}: ${collection.documents.length} documents, ${asked.length} queries`);
 }
 await model.close();
+
+function writeVectors(name, { buffer, byteOffset, byteLength }) {
+  writeFileSync(join(options.out, `${name}.f32`), new Uint8Array(buffer, byteOffset, byteLength));
+}
 
 async function read(name) {
   if (trainingSetNames.includes(name)) return await readTrainingSet(name);
@@ -127,7 +137,8 @@ function judgedDocuments(folder) {
 async function documentVectors({ folder, documents }) {
   const vectors = new Float32Array(documents.length * model.dimension);
   for (let begin = 0; begin < documents.length; begin += blockOfDocuments) {
-    const texts = documents.slice(begin, begin + blockOfDocuments).map(({ text }) => text);
+    const some = documents.slice(begin, begin + blockOfDocuments);
+    const texts = some.map(({ text }) => options['document-prefix'] + text);
     const digest = createHash('sha256').update(JSON.stringify(texts)).digest('hex').slice(0, 16);
     const file = join(options.out, 'vectors', `${folder.replace('/', '-')}.${digest}.f32`);
     if (!existsSync(file)) writeFileSync(file, (await embedFirstWindows(model, texts)).vectors);

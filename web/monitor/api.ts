@@ -23,6 +23,30 @@ export async function search(body: object): Promise<Inspection> {
   return json(await fetch('/api/search', { method: 'POST', headers, body: JSON.stringify(body) }));
 }
 
+/** An action needs a key: the page asks for one. */
+export class NeedsKey extends Error {}
+
+/** The key of the operator, for as long as the page is open. */
+let key: string | undefined;
+
+export function useKey(given: string): void {
+  key = given;
+}
+
+/** Closes an unused storage, or unloads a model. @throws NeedsKey; Error with the reason */
+export async function act(path: 'storages/close' | 'models/unload', name: string): Promise<void> {
+  const headers = {
+    'content-type': 'application/json',
+    ...(key !== undefined && { authorization: `Bearer ${key}` }),
+  };
+  const response = await fetch(`/api/${path}`, { method: 'POST', headers, body: JSON.stringify({ name }) });
+  if (response.status === 401) {
+    key = undefined;
+    throw new NeedsKey(((await response.json()) as { error: string }).error);
+  }
+  await json(response);
+}
+
 export interface StreamHandlers {
   onTurns(turns: readonly TurnRecord[]): void;
   /** The server has started anew: its turns count from 1 again. */

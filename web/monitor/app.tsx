@@ -1,12 +1,15 @@
 import { render } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
+import { age } from '../parts/format.js';
+import { Tabs, useHashTab } from '../parts/tabs.js';
 import { follow, getMemory, getState, type MemorySample, type MonitorState, type TurnRecord } from './api.js';
-import { Clients, Storages } from './clients.js';
+import { Clients } from './clients.js';
 import { Config, Scheduler } from './config.js';
 import { Inspector } from './inspector.js';
 import { latestLines } from './latest-lines.js';
 import { Log } from './log.js';
 import { Memory } from './memory.js';
+import { Storages } from './storages.js';
 import { Turns } from './turns.js';
 
 /** Maximum number of turns kept by a page. */
@@ -17,11 +20,8 @@ const refreshMs = 2000;
 const tabs = ['Turns', 'Clients', 'Storages', 'Search', 'Memory', 'Scheduler', 'Log', 'Config'] as const;
 type Tab = (typeof tabs)[number];
 
-const tabOf = (hash: string): Tab =>
-  tabs.find((tab) => tab.toLowerCase() === hash.slice(1).toLowerCase()) ?? 'Turns';
-
 function App() {
-  const [tab, setTab] = useState(tabOf(location.hash));
+  const tab = useHashTab(tabs);
   const [state, setState] = useState<MonitorState | undefined>();
   const [turns, setTurns] = useState<readonly TurnRecord[]>([]);
   const [lines, setLines] = useState<readonly string[]>([]);
@@ -31,15 +31,15 @@ function App() {
   const [answers, setAnswers] = useState(true);
   const connected = streams && answers;
 
+  const refresh = () =>
+    getState().then(
+      (now) => {
+        setState(now);
+        setAnswers(true);
+      },
+      () => setAnswers(false),
+    );
   useEffect(() => {
-    const refresh = () =>
-      getState().then(
-        (now) => {
-          setState(now);
-          setAnswers(true);
-        },
-        () => setAnswers(false),
-      );
     void refresh();
     void getMemory().then(setSamples, () => {});
     const timer = setInterval(() => void refresh(), refreshMs);
@@ -50,7 +50,6 @@ function App() {
       onMemory: (sample) => setSamples((known) => [...known, sample].slice(-mostSamples)),
       onState: setStreams,
     });
-    addEventListener('hashchange', () => setTab(tabOf(location.hash)));
     return () => clearInterval(timer);
   }, []);
 
@@ -63,17 +62,25 @@ function App() {
         </span>
         {state && (
           <span class="dim">
-            version {state.version}, process {state.pid}, Node.js {state.node}, up {state.uptimeSeconds} s
+            version {state.version}, process {state.pid}, Node.js {state.node}, up{' '}
+            {age(state.uptimeSeconds * 1000)}
           </span>
         )}
       </header>
       <main>
-        <Tabs tab={tab} />
+        <Tabs tabs={tabs} tab={tab} label="Panels" />
         <div id="panel" role="tabpanel" aria-labelledby={`tab-${tab}`}>
           {state === undefined ? (
             <p class="dim">Loading.</p>
           ) : (
-            <Panel tab={tab} state={state} turns={turns} lines={lines} samples={samples} />
+            <Panel
+              tab={tab}
+              state={state}
+              turns={turns}
+              lines={lines}
+              samples={samples}
+              refresh={() => void refresh()}
+            />
           )}
         </div>
       </main>
@@ -92,54 +99,23 @@ function merged(known: readonly TurnRecord[], added: readonly TurnRecord[]): rea
   return [...known, ...added.filter(({ seq }) => seq > last)].slice(-mostTurns);
 }
 
-/** Left and right arrows move between tabs. */
-function Tabs({ tab }: { tab: Tab }) {
-  const open = (name: Tab) => {
-    location.hash = name.toLowerCase();
-  };
-  const move = (event: KeyboardEvent) => {
-    const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
-    if (step === undefined) return;
-    const next = tabs[(tabs.indexOf(tab) + step + tabs.length) % tabs.length] as Tab;
-    open(next);
-    document.getElementById(`tab-${next}`)?.focus();
-  };
-  return (
-    <div class="tabs" role="tablist" aria-label="Panels" tabIndex={-1} onKeyDown={move}>
-      {tabs.map((name) => (
-        <button
-          key={name}
-          id={`tab-${name}`}
-          type="button"
-          role="tab"
-          aria-selected={name === tab}
-          aria-controls="panel"
-          tabIndex={name === tab ? 0 : -1}
-          onClick={() => open(name)}
-        >
-          {name}
-        </button>
-      ))}
-    </div>
-  );
-}
-
 interface PanelProps {
   tab: Tab;
   state: MonitorState;
   turns: readonly TurnRecord[];
   lines: readonly string[];
   samples: readonly MemorySample[];
+  refresh(): void;
 }
 
-function Panel({ tab, state, turns, lines, samples }: PanelProps) {
+function Panel({ tab, state, turns, lines, samples, refresh }: PanelProps) {
   switch (tab) {
     case 'Turns':
-      return <Turns turns={turns} userContent={state.userContent} />;
+      return <Turns turns={turns} pulse={state.pulse} userContent={state.userContent} />;
     case 'Clients':
       return <Clients state={state} />;
     case 'Storages':
-      return <Storages state={state} />;
+      return <Storages state={state} refresh={refresh} />;
     case 'Search':
       return <Inspector state={state} />;
     case 'Memory':

@@ -1,4 +1,5 @@
 import type { TurnRecord } from '../../src/operations/monitor/turn-record.js';
+import { colourOf } from './node-colours.js';
 
 export interface Bar {
   label: string;
@@ -23,12 +24,28 @@ const legs: [key: string, label: string][] = [
   ['lexical_ms', 'by words'],
 ];
 
-/** The bars of a turn: the queue, then each node with its parts. */
-export function barsOf({ queuedMs, durationMs, status, nodes, engine }: TurnRecord): Bar[] {
-  const bars: Bar[] = [{ label: 'queue', start: 0, length: queuedMs, kind: 'queue', inner: false }];
-  let at = queuedMs;
-  for (const [index, node] of nodes.entries()) {
-    const kind = `n${index % 5}`;
+/** The time from the end of speech to TurnStarted. */
+const speechParts = [
+  ['silence_ms', 'silence after speech'],
+  ['recognition_ms', 'recognition'],
+  ['wait_ms', 'end of the sentence'],
+] as const;
+
+/** The bars of a turn: the time after speech, the queue, then each node with its parts. */
+export function barsOf(turn: TurnRecord): Bar[] {
+  const { queuedMs, durationMs, status, nodes, engine = [], failure, speech } = turn;
+  const bars: Bar[] = [];
+  let at = 0;
+  if (speech !== undefined)
+    for (const [key, label] of speechParts) {
+      bars.push({ label, start: at, length: speech[key], kind: 'queue', inner: false });
+      at += speech[key];
+    }
+  const started = at;
+  bars.push({ label: 'queue', start: at, length: queuedMs, kind: 'queue', inner: false });
+  at += queuedMs;
+  for (const node of nodes) {
+    const kind = colourOf(node.type);
     const facts = { ...node, ...engine.find((one) => one.node === node.node)?.diagnostics.engine };
     const length = (key: string) => (typeof facts[key] === 'number' ? facts[key] : 0);
     bars.push({
@@ -57,13 +74,13 @@ export function barsOf({ queuedMs, durationMs, status, nodes, engine }: TurnReco
     at += node.duration_ms;
   }
   // Nodes that have ended are measured.
-  const rest = queuedMs + durationMs - at;
+  const rest = started + queuedMs + durationMs - at;
   if (status !== 'completed' && rest > 0)
     bars.push({
-      label: `until it ${status === 'failed' ? status : 'was cancelled'}`,
+      label: `${failure?.node ? `${failure.node.id}, ` : ''}until it ${status === 'failed' ? status : 'was cancelled'}`,
       start: at,
       length: rest,
-      kind: 'queue',
+      kind: failure?.node ? colourOf(failure.node.type) : 'queue',
       inner: false,
     });
   return bars;

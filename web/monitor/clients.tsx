@@ -1,8 +1,14 @@
+import { bytes } from '../parts/format.js';
+import { Table } from '../parts/table.js';
 import type { MonitorState } from './api.js';
-import { bytes, tail } from './format.js';
-import { Table } from './table.js';
+import { inWords } from './words.js';
 
 type Budget = MonitorState['memory'];
+
+const memoryHints = {
+  Held: 'Memory of the connection, its sessions, storages, agents and turns, and its limit.',
+  Passing: 'Memory of received data, requests, results and unread replies, and its limit.',
+};
 
 const share = (used: number, limit: number) => `${bytes(used)} of ${bytes(limit)}`;
 
@@ -20,6 +26,7 @@ export function Clients({ state }: { state: MonitorState }) {
           label="Clients"
           head={['Address', 'Sessions', 'Held', 'Passing']}
           numbers={[1, 2, 3]}
+          hints={memoryHints}
           empty="No client is connected."
           rows={state.clients.map(({ address, sessionCount, memory }) => [
             address,
@@ -61,7 +68,7 @@ export function Clients({ state }: { state: MonitorState }) {
             head={['Queue', 'Length']}
             numbers={[1]}
             empty="No queue."
-            rows={Object.entries(state.waiting)}
+            rows={Object.entries(state.waiting).map(([queue, length]) => [inWords(queue), length])}
           />
         </div>
       </div>
@@ -82,65 +89,8 @@ function BudgetPanel({ title, budget }: { title: string; budget: Budget }) {
         head={['Kind', 'Memory']}
         numbers={[1]}
         empty="Nothing is held."
-        rows={Object.entries(budget.by_kind).map(([kind, value]) => [kind, bytes(value)])}
+        rows={Object.entries(budget.by_kind).map(([kind, value]) => [inWords(kind), bytes(value)])}
       />
     </div>
-  );
-}
-
-export function Storages({ state }: { state: MonitorState }) {
-  return (
-    <section aria-label="Storages and models">
-      <div class="panel">
-        <h2>Storages of knowledge bases</h2>
-        <Table
-          label="Storages"
-          head={['Config file', 'State', 'Pins', 'Memory']}
-          numbers={[2, 3]}
-          empty="No knowledge base is loaded."
-          rows={state.storages.map(({ name, state: entry, pins, bytes: size }) => [
-            <span title={name}>{tail(name, 64)}</span>,
-            entry,
-            pins,
-            bytes(size),
-          ])}
-        />
-      </div>
-      <div class="panel">
-        <h2>Models</h2>
-        <Table
-          label="Models"
-          head={['Name', 'Type', 'State', 'Details']}
-          empty="The catalog is empty."
-          rows={state.models.map(({ name, type, loaded, detail }) => [
-            name,
-            type,
-            loaded ? 'in memory' : 'not loaded',
-            detail ?? '',
-          ])}
-        />
-        <p class="dim">
-          {state.modelMemory.map(
-            ({ device, used, limit }) =>
-              `${device}: ${bytes(used)}${limit === undefined ? '' : ` of ${bytes(limit)}`}. `,
-          )}
-        </p>
-      </div>
-      <div class="panel">
-        <h2>Backends</h2>
-        <Table
-          label="Backends"
-          head={['Name', 'State', 'Reason', 'Memory']}
-          numbers={[3]}
-          empty="No backend."
-          rows={state.backends.map(({ name, state: found, reason, totalBytes }) => [
-            name,
-            found,
-            reason,
-            totalBytes === undefined ? '' : bytes(totalBytes),
-          ])}
-        />
-      </div>
-    </section>
   );
 }

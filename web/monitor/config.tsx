@@ -1,34 +1,45 @@
 import { useState } from 'preact/hooks';
+import { ms } from '../parts/format.js';
+import { Table } from '../parts/table.js';
 import type { MonitorState } from './api.js';
-import { ms } from './format.js';
 import { PrefixTree } from './prefix-tree.js';
-import { Table } from './table.js';
+import { inWords, plain, valueInWords } from './words.js';
 
 export function Config({ state }: { state: MonitorState }) {
   const [words, setWords] = useState('');
   const [changed, setChanged] = useState(false);
   const rows = state.config
-    .filter(({ path }) => path.includes(words.trim().toLowerCase()))
+    .filter(({ path, meaning }) => `${path} ${meaning}`.toLowerCase().includes(words.trim().toLowerCase()))
     .filter(({ source }) => !changed || source !== 'default')
-    .map(({ path, value, source }) => [
-      <code>{path}</code>,
-      <code>{JSON.stringify(value)}</code>,
+    .map(({ path, value, default: usual, source, meaning }) => [
+      <>
+        <code class="path">{breakable(path)}</code>
+        <span class="meaning dim">{plain(meaning)}</span>
+      </>,
+      <>
+        <code class="path">{JSON.stringify(value)}</code>
+        {JSON.stringify(value) !== JSON.stringify(usual) && (
+          <span class="meaning dim">
+            default <code class="path">{JSON.stringify(usual)}</code>
+          </span>
+        )}
+      </>,
       source === 'default' ? <span class="dim">default</span> : source,
     ]);
   return (
     <section aria-label="Config">
       <div class="tools">
         <label>
-          Field
-          <input value={words} onInput={({ currentTarget }) => setWords(currentTarget.value)} />
+          Field or meaning
+          <input type="search" value={words} onInput={({ currentTarget }) => setWords(currentTarget.value)} />
         </label>
-        <label>
-          Changed fields only
+        <label class="tick">
           <input
             type="checkbox"
             checked={changed}
             onChange={({ currentTarget }) => setChanged(currentTarget.checked)}
           />
+          Changed fields only
         </label>
       </div>
       <div class="panel">
@@ -38,10 +49,13 @@ export function Config({ state }: { state: MonitorState }) {
   );
 }
 
+/** Long names break at their dots and underscores only. */
+const breakable = (path: string) => path.split(/(?<=[._])/).flatMap((part) => [part, <wbr />]);
+
 const classes = [
-  ['interactiveVisible', 'interactive_visible'],
-  ['interactiveBuffered', 'interactive_buffered'],
-  ['background', 'background'],
+  ['interactiveVisible', 'interactive_visible', 'text that is shown while it is written'],
+  ['interactiveBuffered', 'interactive_buffered', 'replies that somebody waits for'],
+  ['background', 'background', 'everything else'],
 ] as const;
 
 /** Counts of the scheduler of language models. */
@@ -54,9 +68,18 @@ export function Scheduler({ state }: { state: MonitorState }) {
         head={['Class', 'Running', 'Waiting', 'Generated tokens', 'Prompt tokens', 'Longest wait']}
         numbers={[1, 2, 3, 4, 5]}
         empty="No class."
-        rows={classes.map(([key, name]) => {
+        rows={classes.map(([key, name, meaning]) => {
           const { running, queued, decodeTokens, prefillTokens, longestWaitMs } = state.scheduler[key];
-          return [name, running, queued, decodeTokens, prefillTokens, ms(longestWaitMs)];
+          return [
+            <>
+              {breakable(name)} <span class="meaning dim">{meaning}</span>
+            </>,
+            running,
+            queued,
+            decodeTokens,
+            prefillTokens,
+            ms(longestWaitMs),
+          ];
         })}
       />
       <Table
@@ -72,6 +95,13 @@ export function Scheduler({ state }: { state: MonitorState }) {
           'Queued',
         ]}
         numbers={[1, 2, 3, 4, 5, 6, 7]}
+        hints={{
+          'Cells used': 'A cell holds one token of a prompt or a reply.',
+          Reserved: 'Cells that replies under way may still need.',
+          'Kept prefixes':
+            'Beginnings of prompts that stay in the cells, so that they are not computed again.',
+          'From prefixes': 'Prompt tokens that were there and were not computed again.',
+        }}
         empty="No language model is in memory."
         rows={state.languageModels.map(({ name, numbers }) =>
           numbers === undefined
@@ -99,7 +129,7 @@ export function Scheduler({ state }: { state: MonitorState }) {
         empty="No count."
         rows={Object.entries(state.scheduler)
           .filter(([, value]) => typeof value === 'number')
-          .map(([name, value]) => [name, Math.round((value as number) * 100) / 100])}
+          .map(([name, value]) => [inWords(name), valueInWords(name, value)])}
       />
     </section>
   );

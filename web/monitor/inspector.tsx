@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
+import { ms } from '../parts/format.js';
+import { Table } from '../parts/table.js';
 import { type Inspection, type MonitorState, search } from './api.js';
-import { ms } from './format.js';
-import { Table } from './table.js';
 
 type Hit = Inspection['hits'][number];
 

@@ -1,8 +1,11 @@
-import { age } from './format.js';
+import { age } from '../parts/format.js';
 import { type Part, type Prefix, prefixTree } from './prefixes.js';
 
 /** Branches of one part that are shown. */
 const mostShown = 20;
+
+/** Deeper branches are not indented further. */
+const deepest = 8;
 
 /** The prefixes that prompts share, as an indented list. They have no text: prompts are users' content. */
 export function PrefixTree({ name, parts }: { name: string; parts: readonly Part[] }) {
@@ -24,18 +27,21 @@ interface BranchesProps {
   prefixes: readonly Prefix[];
   /** Tokens of the longest part. */
   most: number;
+  /** Columns by which the words are indented: the bars begin at one line. */
+  indent?: number;
   label?: string;
 }
 
-function Branches({ prefixes, most, label }: BranchesProps) {
+function Branches({ prefixes, most, indent = 0, label }: BranchesProps) {
   const left = prefixes.length - mostShown;
+  const inner = prefixes.length === 1 ? indent : Math.min(deepest, indent + 1);
   return (
     // A conversation is one long branch: it is not indented.
-    <ul aria-label={label} class={prefixes.length === 1 ? 'chain' : undefined}>
+    <ul aria-label={label}>
       {prefixes.slice(0, mostShown).map((prefix, index) => (
         <li key={`${index}`}>
-          <Line prefix={prefix} most={most} />
-          {prefix.children.length > 0 && <Branches prefixes={prefix.children} most={most} />}
+          <Line prefix={prefix} most={most} indent={inner} />
+          {prefix.children.length > 0 && <Branches prefixes={prefix.children} most={most} indent={inner} />}
         </li>
       ))}
       {left > 0 && (
@@ -47,7 +53,7 @@ function Branches({ prefixes, most, label }: BranchesProps) {
   );
 }
 
-function Line({ prefix, most }: { prefix: Prefix; most: number }) {
+function Line({ prefix, most, indent }: { prefix: Prefix; most: number; indent: number }) {
   const { running, kept, pinned, idleMs } = prefix.all;
   const facts = [
     `${prefix.tokens} tokens`,
@@ -57,7 +63,7 @@ function Line({ prefix, most }: { prefix: Prefix; most: number }) {
     running > 0 ? '' : `idle for ${age(idleMs)}`,
   ];
   return (
-    <>
+    <div class="line">
       <svg viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true">
         <rect
           width={Math.max(1, (100 * prefix.tokens) / most)}
@@ -65,7 +71,7 @@ function Line({ prefix, most }: { prefix: Prefix; most: number }) {
           class={running > 0 ? 'n2' : 'queue'}
         />
       </svg>
-      <span>{facts.filter((fact) => fact !== '').join(', ')}</span>
-    </>
+      <span style={{ paddingLeft: `${indent}rem` }}>{facts.filter((fact) => fact !== '').join(', ')}</span>
+    </div>
   );
 }

@@ -1,20 +1,56 @@
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import type { TurnRecord } from './api.js';
-import { ms, time } from './format.js';
-import { Strip, Waterfall } from './waterfall.js';
+import { ms, time } from '../parts/format.js';
+import type { MonitorState, TurnRecord } from './api.js';
+import { Legend } from './colours.js';
+import { Pulse } from './pulse.js';
+import { TurnDetails } from './turn-details.js';
+import { TurnFilterFields } from './turn-filter.js';
+import { everyTurn, matches } from './turn-matches.js';
+import { Strip } from './waterfall.js';
 
 const rowHeight = 28;
 /** Rows drawn above and below the visible ones. */
 const margin = 10;
+/** Turns whose types of nodes the legend names. */
+const mostColoured = 200;
 
-/** The latest turns, newest first. Only visible rows exist, so ten thousand turns scroll like ten. */
-export function Turns({ turns, userContent }: { turns: readonly TurnRecord[]; userContent: boolean }) {
+interface TurnsProps {
+  turns: readonly TurnRecord[];
+  pulse: MonitorState['pulse'];
+  userContent: boolean;
+}
+
+/** The last hour, and the latest turns, newest first. Only visible rows exist, so ten thousand turns scroll like ten. */
+export function Turns({ turns: all, pulse, userContent }: TurnsProps) {
   const [selected, select] = useState<number | undefined>();
+  const [filter, setFilter] = useState(everyTurn);
+  const turns = filter === everyTurn ? all : all.filter((turn) => matches(turn, filter));
   const chosen = turns.find(({ seq }) => seq === selected) ?? turns.at(-1);
+  const types = [
+    ...new Set(turns.slice(-mostColoured).flatMap(({ nodes }) => nodes.map(({ type }) => type))),
+  ];
   return (
     <section aria-label="Turns">
+      <Pulse pulse={pulse} />
+      <TurnFilterFields turns={all} filter={filter} change={setFilter} />
       <div class="turns">
-        <TurnList turns={turns} selected={chosen?.seq} select={select} />
+        <div>
+          <Legend types={types} />
+          <div class="row head" aria-hidden="true">
+            <span>Time</span>
+            <span>Turn</span>
+            <span>Agent</span>
+            <span>Client</span>
+            <span>{userContent ? 'Message' : 'Status'}</span>
+            <span>Nodes</span>
+            <span class="number">Took</span>
+          </div>
+          {all.length > 0 && turns.length === 0 ? (
+            <p class="dim">None of the latest {all.length} turns is like this.</p>
+          ) : (
+            <TurnList turns={turns} selected={chosen?.seq} select={select} />
+          )}
+        </div>
         <div class="panel">
           {chosen === undefined ? (
             <p class="dim">No turn yet.</p>
@@ -107,8 +143,11 @@ function TurnList({ turns, selected, select }: ListProps) {
             style={{ top: `${place * rowHeight}px` }}
             onClick={() => select(turn.seq)}
           >
+            <span class="dim">{time(turn.at)}</span>
             <span>{turn.turn}</span>
-            <span class={turn.status === 'failed' ? 'bad' : 'dim'}>{turn.code ?? turn.status}</span>
+            <span>{turn.agent}</span>
+            <span title={turn.client}>{turn.client ?? '-'}</span>
+            <Summary turn={turn} />
             <Strip turn={turn} longest={longest} />
             <span class="number">{ms(turn.durationMs)}</span>
           </div>
@@ -118,55 +157,8 @@ function TurnList({ turns, selected, select }: ListProps) {
   );
 }
 
-function TurnDetails({ turn, userContent }: { turn: TurnRecord; userContent: boolean }) {
-  const facts: [string, string | number][] = [
-    ['Ended', time(turn.at)],
-    ['Status', turn.code === undefined ? turn.status : `${turn.status} (${turn.code})`],
-    ['Hits', turn.hits],
-    ['Citations', turn.citations],
-    ['Skipped nodes', turn.skipped],
-    ['Message', `${turn.messageLength} characters`],
-    ['Reply', `${turn.replyLength} characters`],
-  ];
-  return (
-    <>
-      <h2>{turn.turn}</h2>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard must be able to scroll it */}
-      <section class="scroll" aria-label="Waterfall" tabIndex={0}>
-        <Waterfall turn={turn} />
-      </section>
-      <table>
-        <tbody>
-          {facts.map(([name, value]) => (
-            <tr key={name}>
-              <th scope="row">{name}</th>
-              <td>{value}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-      {turn.nodes.map(({ node, type, duration_ms, ...rest }) => (
-        <div key={node}>
-          <h3>
-            {node} <span class="dim">{type}</span>
-          </h3>
-          <pre>{JSON.stringify(rest, null, 2)}</pre>
-          {turn.engine
-            .filter((one) => one.node === node)
-            .map(({ diagnostics }) => (
-              <pre key={node}>{JSON.stringify(diagnostics.engine, null, 2)}</pre>
-            ))}
-        </div>
-      ))}
-      <h3>Components</h3>
-      {turn.components === undefined ? (
-        <p class="dim">
-          {userContent ? 'None were kept.' : 'Shown only with include_interaction_in_diagnostics.'}
-        </p>
-      ) : (
-        <pre>{JSON.stringify(turn.components, null, 2)}</pre>
-      )}
-      {turn.shortened && <p class="dim">Long components are cut.</p>}
-    </>
-  );
+/** The failure of a turn, else its message if texts may be shown, else its status. */
+function Summary({ turn: { failure, code, status, message } }: { turn: TurnRecord }) {
+  if (status === 'failed') return <span class="bad">{failure?.name ?? code}</span>;
+  return <span class={message === undefined ? 'dim' : undefined}>{message ?? status}</span>;
 }

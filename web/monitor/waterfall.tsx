@@ -1,10 +1,10 @@
+import { ms } from '../parts/format.js';
 import type { TurnRecord } from './api.js';
 import { barsOf } from './bars.js';
-import { ms } from './format.js';
 
 const rowHeight = 22;
-const labelWidth = 190;
-const width = 640;
+const labelWidth = 150;
+const width = 500;
 
 /** Bars on a shared time axis. */
 export function Waterfall({ turn }: { turn: TurnRecord }) {
@@ -21,7 +21,7 @@ export function Waterfall({ turn }: { turn: TurnRecord }) {
         return (
           <g key={`${row}`}>
             <text x={inner ? 16 : 0} y={y + 15}>
-              {label.slice(0, 30)}
+              {label.slice(0, 26)}
             </text>
             <rect x={x} y={y + (inner ? 8 : 4)} width={w} height={inner ? 6 : 14} class={kind} rx="1" />
             <text x={x + w + 5} y={y + 15}>
@@ -34,23 +34,28 @@ export function Waterfall({ turn }: { turn: TurnRecord }) {
   );
 }
 
-/** The same in one row of the list. */
+/** The same in one row of the list, without its parts. */
 export function Strip({ turn, longest }: { turn: TurnRecord; longest: number }) {
-  const scale = 100 / Math.max(longest, 0.001);
+  // By the logarithm of the whole: a turn of 10 ms can be seen beside one of 10 s. Its parts are in proportion.
+  const bars = barsOf(turn).filter(({ inner }) => !inner);
+  const total = Math.max(
+    0.001,
+    turn.queuedMs + turn.durationMs,
+    ...bars.map(({ start, length }) => start + length),
+  );
+  const scale = (100 * Math.log1p(total)) / Math.log1p(Math.max(longest, total)) / total;
   return (
     <svg viewBox="0 0 100 10" preserveAspectRatio="none" height="14" aria-hidden="true">
-      {barsOf(turn)
-        .filter(({ inner }) => !inner)
-        .map(({ start, length, kind }, index) => (
-          <rect
-            key={`${index}`}
-            x={start * scale}
-            y="1"
-            width={Math.max(0.3, length * scale)}
-            height="8"
-            class={kind}
-          />
-        ))}
+      {bars.map(({ start, length, kind }, index) => (
+        <rect
+          key={`${index}`}
+          x={start * scale}
+          y="1"
+          width={Math.max(0.3, length * scale)}
+          height="8"
+          class={kind}
+        />
+      ))}
     </svg>
   );
 }

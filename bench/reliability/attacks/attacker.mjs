@@ -1,9 +1,10 @@
-// argv: port, name of an attack, milliseconds, seed, words. Runs the attack's lanes until the time is up.
+// argv: port, name of an attack, milliseconds, seed, words, port of the HTTP doors, code of the page. Runs the attack's lanes until the time is up, and sends
+// wrong answers that they find.
 import { Random } from '../random.mjs';
 import { attackList } from './list.mjs';
 import { Peer } from './peer.mjs';
 
-const [port, name, ms, seed, words] = process.argv.slice(2);
+const [port, name, ms, seed, words, door, code] = process.argv.slice(2);
 const attack = attackList.find((known) => known.name === name);
 const random = new Random(Number(seed));
 const until = Date.now() + Number(ms);
@@ -11,7 +12,14 @@ const alive = () => Date.now() < until;
 const peers = new Set();
 const vocabulary = words.split(' ');
 const pause = (time) => new Promise((done) => setTimeout(done, time));
+/** Most wrong answers that are told. */
+let left = 3;
 const tools = {
+  door: Number(door),
+  code,
+  found: (problem) => {
+    if (left-- > 0) process.send?.(problem);
+  },
   alive,
   pause,
   word: () => random.of(vocabulary),

@@ -1,14 +1,17 @@
 // Attacks on the memory of the server and on the time of others, each against a server of its own, with a well-behaved client beside it and
 // a bare echo server for comparison. The client gets its right answers and never starves; the server neither ends nor keeps the memory.
 import { fork } from 'node:child_process';
-import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { OptionError } from '../../harness/command-line.mjs';
 import { startServer, wait } from '../../server/server-process.mjs';
 import { longStepsIn } from '../long-steps.mjs';
 import { Sample, settingsOf } from '../sample.mjs';
 import { attackList } from './list.mjs';
+import { hostileText } from './page.mjs';
 
 const here = import.meta.dirname;
 /** Most time above a bare echo, in ms. */
@@ -67,7 +70,12 @@ async function beginAttack(
   const stalls = sample.at(`stalls-${++attacksBegun}.txt`);
   const preload = ['--import', pathToFileURL(join(here, 'stalls.mjs')).href];
   const watched = sample.at(`long-steps-${attacksBegun}.jsonl`);
-  const values = { ...settingsOf(sample), ...settings };
+  const door = attack.door ? await freePort() : 0;
+  const values = {
+    ...settingsOf(sample),
+    ...(attack.door && doorSettings(sample, door, attack.page)),
+    ...settings,
+  };
   const env = { ...process.env, LOREKEEP_STALLS: stalls, LOREKEEP_WATCHDOG: watched, ...extra };
   const server = await startServer(sample.folder, values, [...flags, ...preload], { env, wrapper, build });
   const echo = fork(join(here, 'echo.mjs'));
@@ -81,10 +89,13 @@ async function beginAttack(
   const before = server.memory().anonymous;
   await longestStall(server, stalls);
   const peak = watchMemory(server);
+  const code = attack.page ? await pageCode(server) : '';
   const attacker = fork(
     join(here, 'attacker.mjs'),
-    [server.port, attack.name, ms, seed, sample.words.join(' ')].map(String),
+    [server.port, attack.name, ms, seed, sample.words.join(' '), door, code].map(String),
   );
+  const found = [];
+  attacker.on('message', (problem) => found.push(problem));
   await new Promise((done) => attacker.once('close', done));
   const during = await asked(witness, 'go on');
   await wait(Math.min(aftermathMs, settleMs));
@@ -96,10 +107,55 @@ async function beginAttack(
     const alive = server.running();
     const ended = await server.stop();
     const long = longStepsIn(watched);
-    const measured = { calm, seen, stall, alive, ended, long, memory: { before, peak: peak.stop(), after } };
+    const measured = {
+      calm,
+      seen,
+      stall,
+      alive,
+      ended,
+      long,
+      found,
+      memory: { before, peak: peak.stop(), after },
+    };
     return judged(attack, measured);
   };
   return { outcome: outcome() };
+}
+
+/** The doors of a server, with a storage of their own. `page`: as in page.mjs. */
+function doorSettings(sample, port, page = false) {
+  mkdirSync(sample.at('own'), { recursive: true });
+  rmSync(sample.at('own/records.json.changes'), { force: true });
+  writeFileSync(
+    sample.at('own/records.json'),
+    JSON.stringify([{ id: 'bee', text: 'A bee.' }, ...(page ? [{ id: 'hostile', text: hostileText }] : [])]),
+  );
+  const base = { version: 1, embedding_model: 'tiny', records_file: 'records.json', long_text: 'truncate' };
+  writeFileSync(sample.at('own/kb.json'), JSON.stringify(base));
+  const storages = { own: { config: sample.at('own/kb.json'), writable: true } };
+  const http = { enabled: true, port, storages };
+  if (!page) return { storage_writes: 'files', http };
+  const keys = [{ name: 'nobody', key: randomBytes(24).toString('hex'), rights: ['search'] }];
+  writeFileSync(sample.at('keys.json'), JSON.stringify({ keys }), { mode: 0o600 });
+  return { storage_writes: 'files', http: { ...http, page, keys_file: sample.at('keys.json') } };
+}
+
+/** The code of the page in the file that the server's log names. */
+async function pageCode(server) {
+  let file;
+  while (file === undefined && server.running()) {
+    file = /file:[^"\s]+\.html/.exec(server.printed())?.[0];
+    await wait(10);
+  }
+  return /name="code" value="([\w-]+)"/.exec(readFileSync(fileURLToPath(file), 'utf8'))[1];
+}
+
+async function freePort() {
+  const server = createServer();
+  await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  return port;
 }
 
 /** How long the client stays after the attack, while the server closes and collects its leftovers. */
@@ -129,11 +185,14 @@ async function settled(server, before, ms) {
   }
 }
 
-function judged({ name }, { calm, seen, stall: { stall, own, ran } = {}, alive, ended, long, memory }) {
+function judged(
+  { name },
+  { calm, seen, stall: { stall, own, ran } = {}, alive, ended, long, found, memory },
+) {
   const problems = (seen.problems ?? [`the client could not come back: ${seen.failed}`]).map(
     (what) => `beside: ${what}`,
   );
-  problems.push(...long);
+  problems.push(...long, ...found);
   if (!alive) problems.push(`the server ended with ${ended}`);
   const { echoP99 = 0, pingP99, searchP99, gapP99, starved = 0 } = seen;
   const misses = [

@@ -1,6 +1,7 @@
 // Attacks on the time of others; memory.mjs says what an attack is.
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
+import { modelName } from '../sample.mjs';
 
 const times = (text, count) => text.repeat(count);
 const ping = (id) => ({ type: 'Ping', id });
@@ -130,6 +131,39 @@ export const fairnessAttacks = [
         await peer.request({ ...turn, id: id + 1 });
         await Promise.race([peer.next('TurnComplete'), tools.pause(5000)]);
       }
+    },
+  },
+  {
+    name: 'a client that remembers without pause',
+    lanes: 1,
+    async lane(tools) {
+      const peer = await tools.open();
+      const session_id = await peer.session();
+      const params = { storage: 'memory', embedding_model: modelName, scope: 'agent' };
+      const graph = { nodes: [{ id: 'keep', type: 'remember', params }] };
+      const { agent_id } = await peer.request({ type: 'CreateAgentRequest', id: 'a', session_id, graph });
+      for (let id = 0; tools.alive() && !peer.closed; id++) {
+        const ended = peer.next('TurnComplete');
+        const text = `${tools.word()} ${tools.word()} ${tools.word()} ${id}.`;
+        await peer.request({ type: 'TurnRequest', id, session_id, agent_id, text });
+        await Promise.race([ended, tools.pause(5000)]);
+      }
+    },
+  },
+  {
+    name: 'a client that changes 200 records of a storage at a time, without pause',
+    lanes: 1,
+    async lane(tools) {
+      const peer = await tools.open();
+      const session_id = await peer.storage();
+      const type = 'UpdateEmbeddedStringStorageRequest';
+      await again(tools, peer, (round) => ({
+        ...{ type, session_id, name: 'docs', upsert: true },
+        add: Array.from({ length: 200 }, (_, n) => ({
+          id: `w${(round * 200 + n) % 5000}`,
+          text: `${tools.word()} ${tools.word()} ${round}`,
+        })),
+      }));
     },
   },
   {

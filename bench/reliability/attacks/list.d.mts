@@ -1,1 +1,1 @@
-export const attackList: { name: string; lanes: number }[];
+export const attackList: { name: string; lanes: number; door?: boolean }[];

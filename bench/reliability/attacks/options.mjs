@@ -61,6 +61,10 @@ export const optionAttacks = [
     ...{ text: `${word()} ${word()}`, mode: 'hybrid', top_k: 1000, drop_duplicates: 0.5 },
     ...{ group_by: 'year', group_size: 1000, highlight: true },
   })),
+  searches('1,000 hits with feedback and 10,000 candidates', (word) => ({
+    ...{ text: `${word()} ${word()}`, mode: 'hybrid', top_k: 1000, feedback: 2 },
+    ...{ fusion: 'scores', scores: { candidates: 10_000 } },
+  })),
   searches('1,024 clauses of prefixes, phrases and corrections', (word) => ({
     ...{ text: Array.from({ length: 340 }, () => `${word()[0]}* "${word()} ${word()}" ${word()}`).join(' ') },
     ...{ mode: 'lexical', top_k: 1000, lexical: { query_syntax: 'extended', fuzziness: 1 }, highlight: true },

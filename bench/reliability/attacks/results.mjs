@@ -27,6 +27,7 @@ export const resultAttacks = [
   searches('4 names of one storage, in groups, with neighbours and snippets', 8, (word, id) => ({
     ...{ names: namesOf(4, id), text: `${word()} ${word()}`, mode: 'hybrid', top_k: 200, context: 10 },
     ...{ group_by: 'year', group_size: 1000, drop_duplicates: 0.01, highlight: true },
+    importance: { field: 'year', weight: 0.5 },
   })),
   searches('16 names of one storage, with a new filter of 900 operators each time', 8, (word, id) => ({
     ...{ names: namesOf(16, id), text: word(), mode: 'dense', top_k: 5 },

@@ -106,6 +106,8 @@ const searches = [
   ['context_field', search({ context: 10, context_field: times('g', longest) })],
   ['context and highlight of 1,000 hits', lexical({}), { top_k: 1000, context: 10, highlight: true }],
   ['groups of 1,000 hits', search({ mode: 'hybrid', top_k: 1000, group_by: 'year', group_size: 1000 })],
+  ['recency of 1,000 hits', search({ top_k: 1000, recency: { field: times('t', longest), half_life_s: 1 } })],
+  ['importance of 1,000 hits', search({ top_k: 1000, importance: { field: 'year' } })],
   ['duplicates of 1,000 hits', search({ top_k: 1000, drop_duplicates: 0.05 })],
   ['model of a reranker', search({ rerank: { model: times('m', longest) } })],
   ['query', search({ query: times('{{text}} ', 1820) })],

@@ -15,7 +15,7 @@ async function reply(model, prompt) {
 const saneReply = (answer) => (JSON.parse(answer)[1] <= 4 ? undefined : 'a reply that is too long');
 
 /** Sizes that a forger states may be more than there is room for. */
-async function refusingSizes(load) {
+export async function refusingSizes(load) {
   try {
     return await load();
   } catch (error) {

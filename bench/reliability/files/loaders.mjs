@@ -25,6 +25,7 @@ import {
 import { answersOf, configs, modelName } from '../sample.mjs';
 import { languageModelLoaders } from './language-models.mjs';
 import { defaultLists } from './lists.mjs';
+import { speechLoaders } from './speech-models.mjs';
 
 const compat = join(root, 'test', 'compat');
 const clean = [
@@ -75,6 +76,11 @@ export async function loadersFor(sample, only) {
     const { bytes, ...loader } = name === only ? await make() : {};
     const whole = { name, weight, ...loader };
     made.push(bytes === undefined ? whole : await withAnswers(whole, [bytes], sample.at('mutated')));
+  }
+  for (const { name, weight, make } of speechLoaders()) {
+    const { files, ...loader } = name === only ? make() : {};
+    const whole = { name, weight, ...loader };
+    made.push(files === undefined ? whole : await withAnswers(whole, files, sample.at('mutated')));
   }
   return made;
 }

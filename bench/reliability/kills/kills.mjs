@@ -13,7 +13,10 @@ import { converse, scenarios } from './scenarios.mjs';
 
 const hows = ['before', 'torn', 'after'];
 const products = /^(kb\.(index|bm25|embeddings)|plain\.bm25)(\.\d+-\d+\.tmp)?$|^(cache|logs)\/|^trace\.txt$/;
-const temporary = /\.tmp$/;
+/** What changes of records write besides. */
+const logProducts =
+  /^(records\.json|kb\.index|kb\.bm25|kb\.embeddings)(\.changes(\.(lock|forgetting|forgotten))?|\.merging)?(\.\d+-\S+\.tmp)?$/;
+const temporary = /\.(tmp|merging)$/;
 
 export const kills = {
   name: 'kills',
@@ -55,6 +58,9 @@ class KillCampaign {
   #stepper;
   #say;
   #reader;
+  /** Answers after the present scenario, if it changes records. */
+  #after;
+  #printed = '';
 
   constructor(sample, path, { seed, say }) {
     this.#sample = sample;
@@ -96,27 +102,32 @@ class KillCampaign {
   async #restore() {
     const sample = this.#sample;
     sample.writeJson('records.json', sample.records);
+    for (const name of files(sample.folder).filter((name) => name.startsWith('records.json.')))
+      rmSync(sample.at(name));
     await sample.build();
     await sample.build('plain.json');
   }
 
   async #list(scenario, outcome) {
     await this.#restore();
-    scenario.prepare(this.#sample);
+    await scenario.prepare(this.#sample);
     const out = this.#sample.at('trace.txt');
     const code = await this.#trace(scenario, ['list', this.#sample.folder, out]);
-    if (code !== 0) outcome.problems.push(`the program ended with ${code} by itself`);
-    return linesOf(out).filter((line) => !line.includes('/trace.txt'));
+    if (code !== 0) outcome.problems.push(`the program ended with ${code}: ${this.#printed}`);
+    if (scenario.logs) this.#after = await this.#sample.answers('plain.json');
+    const calls = linesOf(out).filter((line) => !line.includes('/trace.txt'));
+    if (scenario.logs) outcome.problems.push(...unflushed(calls, this.#sample.folder));
+    return calls;
   }
 
   /** Returns false if the program made fewer calls. */
   async #kill(scenario, place, how, outcome) {
     const sample = this.#sample;
     await this.#restore();
-    scenario.prepare(sample);
-    const before = bystanders(sample.folder);
-    const changed = scenario.changed ? await sample.answers('plain.json') : undefined;
-    const allowed = [changed ?? this.answers];
+    await scenario.prepare(sample);
+    const before = bystanders(sample.folder, scenario);
+    const changed = scenario.changed || scenario.logs ? await sample.answers('plain.json') : undefined;
+    const allowed = [changed ?? this.answers, ...(scenario.logs ? [this.#after] : [])];
     const refusals = scenario.refusals ?? {};
     // A server is the only writer of its sidecars here: readers would write them first.
     const reading = !scenario.serves;
@@ -132,10 +143,12 @@ class KillCampaign {
     }
     if (code === 3) return false;
     outcome.tried++;
+    const acknowledged = scenario.logs && this.#printed.includes('"version"');
+    const now = acknowledged ? [this.#after] : allowed;
     for (const config of ['kb.json', 'plain.json'])
-      await this.#reopen(config, allowed, refusals[config], problem);
-    for (const what of unexpected(before, bystanders(sample.folder))) problem(what);
-    await this.#runAgain(scenario, allowed, problem);
+      await this.#reopen(config, now, refusals[config], problem);
+    for (const what of unexpected(before, bystanders(sample.folder, scenario))) problem(what);
+    await this.#runAgain(scenario, now, problem);
     return true;
   }
 
@@ -156,14 +169,31 @@ class KillCampaign {
       if (code !== 0) problem(`the next server ended with ${code}`);
       for (const line of logLines(sample.folder).filter(isGlued))
         problem(`the log has ${line.slice(0, 300)}`);
+    } else if (scenario.logs) {
+      await this.#complete(scenario, problem);
     } else {
       await sample.build();
     }
-    await this.#reopen('kb.json', allowed, undefined, problem);
+    const isComplete = scenario.logs && scenario.again === undefined;
+    await this.#reopen('kb.json', isComplete ? [this.#after] : allowed, undefined, problem);
     for (const name of files(sample.folder).filter((name) => temporary.test(name))) {
       problem(`${name.replace(/\d+-[0-9a-f-]{36}/, 'ID')} is left for ever`);
       rmSync(sample.at(name));
     }
+  }
+
+  async #complete(scenario, problem) {
+    const sample = this.#sample;
+    const command = scenario.again ?? scenario.command;
+    const code = await this.#trace({ command }, ['list', '/nowhere', sample.at('trace.txt')]);
+    if (code !== 0) problem(`what completes it ended with ${code}: ${this.#printed}`);
+    if (scenario.gone === undefined) return;
+    await sample.build(); // removes what the killed program left of the embeddings file
+    if ((await sample.answers()) !== this.#after) return;
+    const text = scenario.gone(sample);
+    // The inverted index has words, and no texts.
+    for (const name of files(sample.folder).filter((name) => logProducts.test(name)))
+      if (readFileSync(sample.at(name)).includes(text)) problem(`${name} has a forgotten text`);
   }
 
   /** Runs the scenario's program under the stepper, with its clients when it is a server. @returns the exit status */
@@ -171,7 +201,11 @@ class KillCampaign {
     const sample = this.#sample;
     const env = { ...process.env, LOREKEEP_CACHE: sample.at('cache'), UV_USE_IO_URING: '0' };
     const traced = trace(this.#stepper, args, scenario.command(sample), env);
-    if (!scenario.serves) return traced.ended;
+    if (!scenario.serves) {
+      const code = await traced.ended;
+      this.#printed = traced.output();
+      return code;
+    }
     const port = await portOf(traced);
     if (port !== undefined) await converse(port).catch(() => {});
     if (args[0] !== 'kill') endProgram(traced.child.pid);
@@ -190,6 +224,32 @@ function places(calls, count, seed) {
 }
 
 const message = (child) => new Promise((told) => child.once('message', told));
+
+/**
+ * What a power loss may spoil, by the system calls of a program: a file that was not flushed before it was renamed, a merged file that
+ * was put in place before the mark in the log was flushed, a folder that was not flushed after its last rename.
+ */
+export function unflushed(calls, folder) {
+  const problems = [];
+  const dirty = new Set();
+  let renamed = '';
+  for (const call of calls) {
+    const [, name, path] = /^\d+ (\S+) (.*)$/.exec(call);
+    const own = path.slice(folder.length + 1);
+    if (/^p?write/.test(name)) dirty.add(own);
+    else if (/^f(data)?sync$/.test(name)) {
+      dirty.delete(own);
+      if (own === '') renamed = '';
+    } else if (/^(rename|link)/.test(name)) {
+      if (dirty.has(own)) problems.push(`${own} is renamed before it is flushed`);
+      if (own.endsWith('.merging') && dirty.has('records.json.changes'))
+        problems.push(`${own} is put in place before the mark of the merge is flushed`);
+      if (!own.startsWith('cache/')) renamed = own;
+    }
+  }
+  if (renamed !== '') problems.push(`the folder is not flushed after ${renamed} was renamed`);
+  return problems;
+}
 
 /** Resolves with the port that the server says, or undefined when it ends before. */
 function portOf({ ended, output, child }) {
@@ -219,8 +279,8 @@ function files(folder) {
 }
 
 /** Name and content of every file that no scenario writes. */
-function bystanders(folder) {
-  const own = files(folder).filter((name) => !products.test(name));
+function bystanders(folder, { logs = false }) {
+  const own = files(folder).filter((name) => !products.test(name) && !(logs && logProducts.test(name)));
   return new Map(
     own.map((name) => [
       name,

@@ -1,9 +1,11 @@
-// Programs to kill, which write, each from a state that `prepare` puts the folder into. `answers` are the answers that a reader may get
-// meanwhile, `refusals` the errors that the state itself explains.
+// Programs to kill, which write, each from a state that `prepare` puts the folder into. `refusals` are the errors that the state itself
+// explains. Of programs with `logs`, which change records by the change log, readers may get the answers before and after; once the
+// program has printed its result, those after it alone. `again` completes what the killed program began (default: the same command), and
+// `gone` is a text that no file has once its record is forgotten.
 import { copyFileSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { root } from '../../harness/cache.mjs';
-import { connect } from '../../lorekeep.mjs';
+import { connect, openKnowledgeBase } from '../../lorekeep.mjs';
 
 const program = join(root, 'dist', 'src', 'cli', 'main.js');
 const build = ({ at }, config) => [
@@ -14,6 +16,18 @@ const build = ({ at }, config) => [
   '--catalog',
   at('models.json'),
 ];
+const change =
+  (command, ...args) =>
+  ({ at }) => [
+    process.execPath,
+    program,
+    command,
+    at('kb.json'),
+    ...args.map((word) => (word.endsWith('.json') ? at(word) : word)),
+    '--json',
+    '--catalog',
+    at('models.json'),
+  ];
 const serve = ({ at }) => [process.execPath, program, 'serve', '--config', at('server-config.json')];
 const absent =
   (...names) =>
@@ -26,6 +40,17 @@ const damage = (path) => {
   writeFileSync(path, bytes);
 };
 const oldSidecar = join(root, 'test', 'compat', 'knowledge-base', 'version-1.bm25');
+
+const forgotten = 'r7';
+
+/** Leaves changes in the log. */
+async function changeRecords(sample) {
+  const kb = await openKnowledgeBase(sample.at('kb.json'), { models: sample.models });
+  const [first, second] = sample.changedRecords;
+  await kb.update({ replace: [first], remove: ['r2'] });
+  await kb.update({ add: [{ ...second, id: 'another' }], upsert: true });
+  await kb.close();
+}
 
 export const scenarios = [
   {
@@ -69,6 +94,29 @@ export const scenarios = [
       absent('cache', 'logs')(sample);
     },
     command: serve,
+  },
+  {
+    name: 'records added and replaced',
+    logs: true,
+    prepare(sample) {
+      const batch = sample.changedRecords.slice(0, 20);
+      sample.writeJson('batch.json', [...batch, { ...batch[0], id: 'another' }]);
+    },
+    command: change('add', 'batch.json', '--upsert'),
+  },
+  {
+    name: 'a merge of changes',
+    logs: true,
+    prepare: changeRecords,
+    command: change('merge'),
+  },
+  {
+    name: 'a record forgotten',
+    logs: true,
+    prepare: changeRecords,
+    command: change('forget', forgotten),
+    again: change('merge'),
+    gone: (sample) => sample.records.find(({ id }) => id === forgotten).text,
   },
 ];
 

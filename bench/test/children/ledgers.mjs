@@ -22,6 +22,8 @@ const before = await counted();
 for (const attack of attackList) {
   // It burns the processors and asks the server for nothing.
   if (attack.name.startsWith('other programs')) continue;
+  // This server has no HTTP doors; test/doors looks at what their clients leave behind.
+  if (attack.door) continue;
   await run(attack);
   const late = Date.now() + lastLook;
   let left = await beyond();

@@ -16,6 +16,12 @@ export interface NativeModelDescription {
   /** Absent if the model was not made for embeddings. */
   poolingType?: number;
   tokenizer?: string;
+  /** How the tokenizer splits a text first. */
+  preTokenizer?: string;
+  /** Why texts may have other tokens than the model was trained with. */
+  tokenizerNote?: string;
+  /** What the chat template uses that is not supported, or why it cannot be read. */
+  templateNote?: string;
   /** Tokens. */
   vocabulary?: number;
   /** `general.file_type`: llama.cpp's number of the quantisation. */
@@ -78,6 +84,8 @@ export interface NativeBeneathRequest {
   makeFolders: boolean;
   closed: readonly string[];
   logs: string;
+  /** Folders that the root may be neither nor be in. */
+  sealed: readonly string[];
 }
 
 export interface NativeBeneathResult {

@@ -26,6 +26,10 @@ export interface LanguageModelFacts {
   readonly layers: number;
   readonly parameters: number;
   readonly fileBytes: number;
+  /** Why texts may have other tokens than the model was trained with; else empty. */
+  readonly tokenizerNote: string;
+  /** What the chat template uses that is not supported, or why it cannot be used; else empty. */
+  readonly templateNote: string;
   /** Whether the file has a chat template, which `messages` need. */
   readonly chatTemplate: boolean;
   /** Whether the chat template knows thinking. */
@@ -128,6 +132,17 @@ export interface NativeGenerationRequest {
   drafts: boolean;
 }
 
+/** Log-probabilities of tokens: for each the chosen one, then the most likely ones. */
+export interface NativeLogprobs {
+  /** Values of each token. */
+  readonly counts: Uint32Array;
+  /** Of each value: its token, its log-probability, and where its UTF-8 ends in `bytes`. */
+  readonly tokens: Int32Array;
+  readonly values: Float32Array;
+  readonly ends: Uint32Array;
+  readonly bytes: Uint8Array;
+}
+
 export interface NativeGenerationResult {
   text: string;
   thinking: string;
@@ -150,8 +165,8 @@ export interface NativeGenerationResult {
     constraintWaits: number;
     constraintMs: number;
   };
-  /** Per token: the chosen one, then the most likely ones. Empty unless requested. */
-  logprobs: { token: number; logprob: number }[][];
+  /** Of all tokens. Undefined unless requested. */
+  logprobs: NativeLogprobs | undefined;
 }
 
 /** A prompt that stays in the KV cache until close(). */
@@ -166,10 +181,11 @@ export interface NativeLanguageModel extends NativeHandle {
   numbers(): Promise<LanguageModelNumbers>;
   /** A PrefixPart of layout.gen.ts for each part. */
   prefixes(): Promise<Float64Array>;
+  forget(texts: readonly string[]): Promise<number>;
   /** All pieces come before the promise settles. cancel() settles it with the text so far. */
   generate(
     request: NativeGenerationRequest,
-    onPiece: (text: string, thinking: boolean) => void,
+    onPiece: (text: string, thinking: boolean, logprobs: NativeLogprobs | undefined) => void,
   ): [result: Promise<NativeGenerationResult>, cancel: () => void];
   render(
     messages: readonly NativeMessage[],

@@ -59,7 +59,7 @@ export interface NativeEmbeddingModel extends NativeHandle {
     progress: NativeProgress | undefined,
   ): Promise<EmbedResult>;
   /** Special tokens included. */
-  tokens(text: string): Promise<Int32Array>;
+  tokens(text: string, cancel: NativeCancelToken | undefined): Promise<Int32Array>;
 }
 
 /** Facts about a loaded reranker. */

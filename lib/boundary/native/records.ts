@@ -29,6 +29,13 @@ export interface NativeEmbeddingRows extends NativeHandle {
   fill(ordinals: Uint32Array, vectors: Float32Array): void;
   /** Writes the embeddings so far. */
   save(path: string, cancel: NativeCancelToken | undefined, owner: FileOwner | undefined): Promise<void>;
+  /** Writes the rows of files whose texts no record has, nothing for none; resolves to their number. */
+  saveOthers(
+    path: string,
+    files: readonly string[],
+    cancel: NativeCancelToken | undefined,
+    owner: FileOwner | undefined,
+  ): Promise<number>;
   /**
    * missing: distinct texts without an embedding; reused: records whose embedding was in the file; truncated: records whose text
    * was truncated; refusal: why the file was not used, "" if it was used or none was given.

@@ -129,8 +129,13 @@ export interface NativeStorage extends NativeHandle {
   applyLogged(
     changes: NativeLoggedChanges,
     version: number,
+    time: number | undefined,
     cancel: NativeCancelToken | undefined,
   ): Promise<NativeUpdateResult>;
+  /** Takes the newest version of a storage that was loaded from later files. Older versions go. */
+  adopt(later: NativeStorage): void;
+  /** States when the newest version was made, in milliseconds since 1970. */
+  setTime(ms: number): void;
   forget(
     ids: readonly string[],
     missingIsFine: boolean,

@@ -383,6 +383,22 @@ Folder open_root(const std::string& path, std::string& real) {
   return {std::move(root), identity_of(info), ""};
 }
 
+/// Returns whether a folder, by its real path, is one of the sealed ones or in one.
+bool is_sealed(const std::string& real, const std::vector<std::string>& sealed) {
+  std::vector<Identity> folders;
+  for (const std::string& path : sealed) {
+    struct stat info{};
+    if (::stat(path.c_str(), &info) == 0) folders.push_back(identity_of(info));
+  }
+  if (folders.empty()) return false;
+  for (std::string at = real; !at.empty(); at.resize(at.rfind('/'))) {
+    struct stat info{};
+    if (::stat(at.c_str(), &info) != 0) continue;
+    if (std::find(folders.begin(), folders.end(), identity_of(info)) != folders.end()) return true;
+  }
+  return false;
+}
+
 std::string under(const std::string& folder, const std::string& name) {
   if (folder.empty() || name.empty()) return folder + name;
   return folder.ends_with('/') ? folder + name : folder + "/" + name;
@@ -391,6 +407,7 @@ std::string under(const std::string& folder, const std::string& name) {
 /// Opens the folder that the path may not leave, and sets `real` to its real path. Throws Stop.
 Folder open_folder(const BeneathRequest& request, ClosedFiles& closed, std::string& real) {
   Folder root = open_root(request.root, real);
+  if (is_sealed(real, request.sealed)) throw Stop{Reached::kClosed};
   if (split(request.folder).empty()) return root;
   Walk walk(std::move(root), real, request.root, closed);
   Folder folder;

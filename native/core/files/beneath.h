@@ -52,6 +52,8 @@ struct BeneathRequest {
   std::vector<std::string> closed;
   /// A folder whose logs (`*.log*`) are also closed, by any of their names, or "". The root may be in it.
   std::string logs;
+  /// Folders that the root may be neither nor be in: requests with such a root reach nothing.
+  std::vector<std::string> sealed;
 };
 
 enum class Reached {

@@ -68,6 +68,9 @@ MappedFile::~MappedFile() {
 }
 
 void MappedFile::check_unchanged() const {}
+void MappedFile::read(std::span<const std::byte> part, std::byte* to) const {
+  std::memcpy(to, part.data(), part.size());
+}
 void MappedFile::forget(std::span<const std::byte>) const noexcept {}
 
 #else
@@ -170,6 +173,19 @@ void MappedFile::check_unchanged() const {
       lost ? ": a part of it could not be read: it was truncated or its device failed" : ": it was changed in place";
   fail(Code::kCorrupt, name_ + what + " while it was in use; replace files by renaming, and load it again",
        {{"path", name_}, {"reason", std::string("changed")}});
+}
+
+void MappedFile::read(std::span<const std::byte> part, std::byte* to) const {
+  for (std::size_t done = 0; done < part.size();) {
+    const auto offset = static_cast<off_t>(part.data() - data_) + static_cast<off_t>(done);
+    const ssize_t count = ::pread(stamp_->file, to + done, part.size() - done, offset);
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) {
+      fail(Code::kCorrupt, name_ + ": a part of it could not be read: it was truncated or its device failed",
+           {{"path", name_}, {"reason", std::string("changed")}});
+    }
+    done += static_cast<std::size_t>(count);
+  }
 }
 
 void MappedFile::forget(std::span<const std::byte> part) const noexcept {

@@ -33,6 +33,9 @@ class MappedFile {
   /// Throws Error(kCorrupt) if the path leads to another file by now, for a caller that opened the path again to read
   /// the rest of the same file. A path that leads nowhere is no error.
   void check_same_at_path() const;
+  /// Copies a part of bytes() by reading the file, where the system can: the part does not become resident. Throws
+  /// Error(kCorrupt) if it cannot be read.
+  void read(std::span<const std::byte> part, std::byte* to) const;
   /// Lets the system reclaim the memory of a copied part.
   void forget(std::span<const std::byte> part) const noexcept;
 

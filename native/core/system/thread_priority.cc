@@ -1,6 +1,9 @@
 #include "core/system/thread_priority.h"
 
+#include <cstdint>
+
 #if defined(__linux__)
+#include <sched.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -15,6 +18,25 @@ namespace {
 
 thread_local bool background = false;
 
+#if defined(__linux__)
+/// Shortens the time slice of the calling thread (Linux 6.12; no effect before), so that a thread that wakes for a
+/// search takes the core at once. Otherwise the scheduler lets this one use up its slice of some milliseconds.
+void take_short_slices(id_t thread) noexcept {
+  struct {  // struct sched_attr, which the C library may lack
+    std::uint32_t size = 48;
+    std::uint32_t policy = SCHED_OTHER;
+    std::uint64_t flags = 0;
+    std::int32_t nice = 0;
+    std::uint32_t priority = 0;
+    std::uint64_t runtime = 100'000;  // ns, the least that Linux takes
+    std::uint64_t deadline = 0;
+    std::uint64_t period = 0;
+  } attributes;
+  attributes.nice = ::getpriority(PRIO_PROCESS, thread);
+  ::syscall(SYS_sched_setattr, thread, &attributes, 0);
+}
+#endif
+
 }  // namespace
 
 void enter_priority(ThreadPriority priority) noexcept {
@@ -28,6 +50,7 @@ void enter_priority(ThreadPriority priority) noexcept {
   const auto thread = static_cast<id_t>(::syscall(SYS_gettid));
   const int nicer = background ? kBackgroundNicer : kSearchNicer;
   ::setpriority(PRIO_PROCESS, thread, ::getpriority(PRIO_PROCESS, thread) + nicer);
+  if (background) take_short_slices(thread);
 #elif defined(__APPLE__)
   // Searches keep the default class: the next lower one is for background work.
   if (background) ::pthread_set_qos_class_self_np(QOS_CLASS_UTILITY, 0);

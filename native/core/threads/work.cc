@@ -98,6 +98,7 @@ void parallel_for(const Work& work, std::size_t count, std::size_t grain, const 
   const std::exception_ptr error = std::exchange(loop->error, nullptr);
   lock.unlock();
   if (error) std::rethrow_exception(error);
+  work.check();
 }
 
 }  // namespace lorekeep

@@ -18,15 +18,18 @@ std::uint32_t limit_thinking(std::optional<std::uint32_t> budget, std::uint32_t 
   return std::min(budget.value_or(room), room);
 }
 
+bool is_between(const ThinkingTags& tags, std::string_view bytes) {
+  return bytes.starts_with("<|") && tags.between.find(bytes) != std::string::npos;
+}
+
 std::vector<Token> tag_tokens(const ThinkingTags& tags, const TokenTable& tokens) {
   std::vector<Token> found;
   for (Token token = 0; token < static_cast<Token>(tokens.size()); ++token) {
     if (tokens.kind(token) != TokenKind::kText) continue;
-    for (const std::string* tag : {&tags.start, &tags.end}) {
-      if (tag->empty() || tokens.bytes(token).find(tag->back()) == std::string_view::npos) continue;
-      found.push_back(token);
-      break;
-    }
+    const auto ends_tag = [&](const std::string& tag) {
+      return !tag.empty() && tokens.bytes(token).find(tag.back()) != std::string_view::npos;
+    };
+    if (ends_tag(tags.start) || ends_tag(tags.end) || is_between(tags, tokens.bytes(token))) found.push_back(token);
   }
   return found;
 }

@@ -57,7 +57,7 @@ struct ReplyRules {
   bool starts_inside = false;
   /// Tokens of thinking after which the end tag is forced. Absent: unlimited. 0: it does not begin to think.
   std::optional<std::uint32_t> thinking_budget;
-  std::vector<Token> end_tag;  // forced tokens: a line feed, the end tag and two line feeds
+  std::vector<Token> end_tag;  // forced tokens (end_tag_tokens())
   /// Tokens with the last byte of a tag of thinking (tag_tokens()). Null: it is computed.
   std::shared_ptr<const std::vector<Token>> tag_tokens;
   std::shared_ptr<const Grammar> grammar;  // of the reply after thinking, or null
@@ -68,7 +68,10 @@ struct ReplyRules {
 std::uint32_t limit_thinking(std::optional<std::uint32_t> budget, std::uint32_t tokens, std::uint32_t reply,
                              std::size_t end_tag_tokens);
 
-/// Returns the text tokens that contain the last byte of one of the tags.
+/// Whether a token is a control token between two messages of a reply with channels.
+bool is_between(const ThinkingTags& tags, std::string_view bytes);
+
+/// Returns the text tokens that contain the last byte of one of the tags, and those between messages.
 std::vector<Token> tag_tokens(const ThinkingTags& tags, const TokenTable& tokens);
 
 class MaskStore;

@@ -9,13 +9,13 @@
 
 namespace lorekeep::lm {
 
-std::shared_ptr<const Grammar> Grammar::parse(std::string_view text) {
+std::shared_ptr<const Grammar> Grammar::parse(std::string_view text, const CancelToken* cancel) {
   if (text.size() > kMaxGrammarBytes) {
     fail(Code::kInvalidArgument,
          "grammar: it has " + std::to_string(text.size()) + " bytes, more than " + std::to_string(kMaxGrammarBytes));
   }
   auto program = std::make_unique<GrammarProgram>();
-  compile_rules(text, parse_rules(text, *program), *program);
+  compile_rules(text, parse_rules(text, *program, cancel), *program, cancel);
   return std::shared_ptr<const Grammar>(new Grammar(std::move(program)));
 }
 

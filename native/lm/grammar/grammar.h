@@ -22,8 +22,8 @@ class Grammar {
   /// Compiles llama.cpp's GBNF: rules `name ::= ...`, literals, character classes, `.`, groups, alternatives, `* + ?
   /// {m,n}` and comments; the start rule is `root`. Throws Error(kInvalidArgument) that names line and column: syntax,
   /// an undefined rule, left recursion, a rule that can never end, more than kMaxGrammarStates states after
-  /// repetitions.
-  static std::shared_ptr<const Grammar> parse(std::string_view text);
+  /// repetitions. Polls `cancel`, if given, at each 1,024 characters, parts or states.
+  static std::shared_ptr<const Grammar> parse(std::string_view text, const CancelToken* cancel = nullptr);
   ~Grammar();
 
   const GrammarProgram& program() const noexcept { return *program_; }

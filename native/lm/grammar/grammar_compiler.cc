@@ -15,8 +15,9 @@ using Part = GrammarPart;
 
 class RuleCompiler {
  public:
-  RuleCompiler(std::string_view text, const std::vector<GrammarRule>& rules, GrammarProgram& program)
-      : text_(text), rules_(rules), program_(program) {}
+  RuleCompiler(std::string_view text, const std::vector<GrammarRule>& rules, GrammarProgram& program,
+               const CancelToken* cancel)
+      : text_(text), rules_(rules), program_(program), poll_(cancel) {}
 
   void compile() {
     program_.states.push_back({Kind::kEnd, 0, 0});
@@ -41,6 +42,7 @@ class RuleCompiler {
   }
 
   std::uint32_t add(Kind kind, std::uint32_t operand, std::uint32_t next) {
+    poll_.count();
     if (program_.states.size() >= kMaxGrammarStates) {
       fail(Code::kInvalidArgument, "grammar: it has more than " + std::to_string(kMaxGrammarStates) +
                                        " states after repetitions; use smaller bounds");
@@ -77,6 +79,7 @@ class RuleCompiler {
   }
 
   void count_part() {
+    poll_.count();
     if (++parts_ > kMaxParts) {
       fail(Code::kInvalidArgument, "grammar: its alternatives have more than " + std::to_string(kMaxParts) +
                                        " parts after repetitions; use smaller bounds");
@@ -158,6 +161,7 @@ class RuleCompiler {
       const std::uint32_t at = open.back();
       open.pop_back();
       if (std::exchange(seen_[at], round_) == round_) continue;
+      poll_.count();
       const GrammarState& state = program_.states[at];
       visit(at, state);
       if (state.kind == Kind::kEnd || stops(state)) continue;
@@ -254,6 +258,7 @@ class RuleCompiler {
   std::string_view text_;
   const std::vector<GrammarRule>& rules_;
   GrammarProgram& program_;
+  GrammarPoll poll_;
   std::vector<std::uint32_t> seen_;
   std::uint32_t round_ = 0;
   std::uint64_t parts_ = 0;
@@ -261,8 +266,9 @@ class RuleCompiler {
 
 }  // namespace
 
-void compile_rules(std::string_view text, const std::vector<GrammarRule>& rules, GrammarProgram& program) {
-  RuleCompiler(text, rules, program).compile();
+void compile_rules(std::string_view text, const std::vector<GrammarRule>& rules, GrammarProgram& program,
+                   const CancelToken* cancel) {
+  RuleCompiler(text, rules, program, cancel).compile();
   classify_bytes(program);
 }
 

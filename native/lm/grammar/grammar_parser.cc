@@ -44,13 +44,15 @@ Ranges complement(const Ranges& ranges) {
 
 class RuleParser {
  public:
-  RuleParser(std::string_view text, GrammarProgram& program) : text_(text), nodes_(program.nodes) {
+  RuleParser(std::string_view text, GrammarProgram& program, const CancelToken* cancel)
+      : text_(text), nodes_(program.nodes), poll_(cancel) {
     ascii_.fill(kUnknown);
   }
 
   std::vector<GrammarRule> parse() {
     skip_space(true);
     while (at_ < text_.size()) {
+      poll_.count();
       const std::size_t begin = at_;
       const std::uint32_t rule = rule_index(name(), begin);
       skip_space(false);
@@ -116,6 +118,7 @@ class RuleParser {
   Part sequence(int nesting) {
     Part all{Part::Type::kSequence};
     while (at_ < text_.size()) {
+      poll_.count();
       const char c = text_[at_];
       if (c == '"')
         literal(all.parts);
@@ -209,7 +212,10 @@ class RuleParser {
     const auto [it, added] = sets_.try_emplace(all, 0);
     if (added) {
       std::vector<ByteRun> runs;
-      for (const auto& [first, last] : all) append_byte_runs(first, last, runs);
+      for (const auto& [first, last] : all) {
+        poll_.count();
+        append_byte_runs(first, last, runs);
+      }
       if (runs.empty()) refuse("the character class has no characters");
       it->second = nodes_.add(runs);
     }
@@ -226,6 +232,7 @@ class RuleParser {
     const std::size_t begin = at_++;
     Part text{Part::Type::kSequence};
     while (at_ < text_.size() && text_[at_] != '"') {
+      poll_.count();
       text.parts.push_back(character_set(character()));
     }
     if (at_ >= text_.size()) refuse("the closing `\"` is missing", begin);
@@ -239,6 +246,7 @@ class RuleParser {
     if (negated) ++at_;
     Ranges ranges;
     while (at_ < text_.size() && text_[at_] != ']') {
+      poll_.count();
       const char32_t first = character();
       char32_t last = first;
       if (at_ + 1 < text_.size() && text_[at_] == '-' && text_[at_ + 1] != ']') {
@@ -298,6 +306,7 @@ class RuleParser {
 
   std::string_view text_;
   CharacterNodeBuilder nodes_;
+  GrammarPoll poll_;
   std::array<std::uint32_t, 128> ascii_;  // sets of one character
   std::size_t at_ = 0;
   std::vector<GrammarRule> rules_;
@@ -307,8 +316,8 @@ class RuleParser {
 
 }  // namespace
 
-std::vector<GrammarRule> parse_rules(std::string_view text, GrammarProgram& program) {
-  return RuleParser(text, program).parse();
+std::vector<GrammarRule> parse_rules(std::string_view text, GrammarProgram& program, const CancelToken* cancel) {
+  return RuleParser(text, program, cancel).parse();
 }
 
 void refuse_grammar(std::string_view text, std::size_t at, const std::string& reason) {

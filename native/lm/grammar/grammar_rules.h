@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/threads/cancel_token.h"
 #include "lm/grammar/grammar_program.h"
 
 namespace lorekeep::lm {
@@ -27,13 +28,30 @@ struct GrammarRule {
   std::size_t mentioned;            // offset in the text
 };
 
+/// Polls a cancel token, which may be null, at each kGrain characters, parts or states: some 0.1 ms.
+class GrammarPoll {
+ public:
+  explicit GrammarPoll(const CancelToken* cancel) : cancel_(cancel) {}
+  /// Throws Error(kCancelled).
+  void count() {
+    if (++counted_ % kGrain == 0 && cancel_ != nullptr) cancel_->check();
+  }
+
+ private:
+  static constexpr std::uint32_t kGrain = 1024;
+
+  const CancelToken* const cancel_;
+  std::uint32_t counted_ = 0;
+};
+
 /// Reads the rules and adds their character classes to the program. Throws Error(kInvalidArgument) that names line and
-/// column.
-std::vector<GrammarRule> parse_rules(std::string_view text, GrammarProgram& program);
+/// column, Error(kCancelled).
+std::vector<GrammarRule> parse_rules(std::string_view text, GrammarProgram& program, const CancelToken* cancel);
 
 /// Adds the states of the rules to the program. Throws Error(kInvalidArgument): an undefined rule, left recursion, a
-/// rule that never ends, too many states.
-void compile_rules(std::string_view text, const std::vector<GrammarRule>& rules, GrammarProgram& program);
+/// rule that never ends, too many states; Error(kCancelled).
+void compile_rules(std::string_view text, const std::vector<GrammarRule>& rules, GrammarProgram& program,
+                   const CancelToken* cancel);
 
 /// Throws Error(kInvalidArgument) with the line and the column of an offset.
 [[noreturn]] void refuse_grammar(std::string_view text, std::size_t at, const std::string& reason);

@@ -48,7 +48,7 @@ void GrammarMasks::forget(MachineUser* working) {
   limit_ = std::max(kMaxBytes, 2 * bytes());
 }
 
-std::shared_ptr<const Grammar> MaskStore::grammar(std::string_view text) {
+std::shared_ptr<const Grammar> MaskStore::grammar(std::string_view text, const CancelToken* cancel) {
   {
     std::lock_guard lock(mutex_);
     const auto known =
@@ -58,7 +58,7 @@ std::shared_ptr<const Grammar> MaskStore::grammar(std::string_view text) {
       return entries_.front().grammar;
     }
   }
-  std::shared_ptr<const Grammar> grammar = Grammar::parse(text);
+  std::shared_ptr<const Grammar> grammar = Grammar::parse(text, cancel);
   std::lock_guard lock(mutex_);
   entries_.push_front({std::string(text), grammar, nullptr, 0});
   bytes_ += entries_.front().fixed_bytes();

@@ -82,8 +82,8 @@ class MaskStore {
  public:
   explicit MaskStore(std::shared_ptr<const TokenTable> tokens) : tokens_(std::move(tokens)) {}
 
-  /// Returns the grammar of a text, compiled now or before. Throws as Grammar::parse().
-  std::shared_ptr<const Grammar> grammar(std::string_view text);
+  /// Returns the grammar of a text, compiled now or before. Throws, and polls `cancel`, as Grammar::parse().
+  std::shared_ptr<const Grammar> grammar(std::string_view text, const CancelToken* cancel = nullptr);
   /// Returns the masks of a grammar, whose states are computed when they are needed.
   std::shared_ptr<GrammarMasks> masks(const std::shared_ptr<const Grammar>& grammar);
   /// Drops what takes more than kMaxBytes together: first grammars without a request, then all states but those that

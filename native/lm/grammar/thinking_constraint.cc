@@ -20,7 +20,7 @@ ThinkingConstraint::ThinkingConstraint(ReplyRules rules, std::shared_ptr<const T
       tokens_(std::move(tokens)),
       reply_(std::move(reply)),
       end_(rules_.thinking.end),
-      phase_(rules_.thinking_budget == 0u ? Phase::kReply : Phase::kHead) {
+      phase_(rules_.thinking_budget == 0u && rules_.thinking.between.empty() ? Phase::kReply : Phase::kHead) {
   for (const std::string& tag : {rules_.thinking.start, rules_.thinking.end}) {
     if (!tag.empty()) tags_.emplace_back(tag);
   }
@@ -28,10 +28,32 @@ ThinkingConstraint::ThinkingConstraint(ReplyRules rules, std::shared_ptr<const T
 }
 
 bool ThinkingConstraint::continues_start(Token token) const {
-  if (phase_ != Phase::kHead || rules_.thinking.start.empty() || tokens_->kind(token) != TokenKind::kText) return false;
+  if (phase_ != Phase::kHead || tokens_->kind(token) != TokenKind::kText) return false;
   const std::string_view bytes = tokens_->bytes(token);
-  const std::string_view rest = std::string_view(rules_.thinking.start).substr(started_);
-  return !bytes.empty() && (rest.starts_with(bytes) || bytes.starts_with(rest));
+  if (bytes.empty()) return false;
+  // Without thinking, a model with channels still opens the one of its reply.
+  if (rules_.thinking_budget != 0u && continues(rules_.thinking.start, bytes)) return true;
+  if (rules_.thinking.between.empty() || !continues(rules_.thinking.end, bytes)) return false;
+  // Its own constraint reads a reply from its first byte on.
+  return !reply_ || head_.size() + bytes.size() <= rules_.thinking.end.size();
+}
+
+bool ThinkingConstraint::continues(std::string_view tag, std::string_view bytes) const {
+  if (tag.empty() || !tag.starts_with(head_)) return false;
+  const std::string_view rest = tag.substr(head_.size());
+  return rest.starts_with(bytes) || bytes.starts_with(rest);
+}
+
+/// Takes bytes that continue a tag.
+void ThinkingConstraint::read_head(std::string_view bytes) {
+  head_ += bytes;
+  const ThinkingTags& tags = rules_.thinking;
+  if (head_.starts_with(tags.start))
+    return begin_thinking(bytes.substr(bytes.size() - (head_.size() - tags.start.size())));
+  if (tags.between.empty() || !head_.starts_with(tags.end)) return read_tags(bytes);
+  for (StringMatcher& tag : tags_) tag.reset();
+  phase_ = Phase::kReply;
+  read_reply(bytes.substr(bytes.size() - (head_.size() - tags.end.size())));
 }
 
 bool ThinkingConstraint::is_gap(Token token) const {
@@ -70,6 +92,7 @@ bool ThinkingConstraint::reply_allows(Token token) const {
   const bool text = tokens_->kind(token) == TokenKind::kText;
   const std::string_view bytes = text ? tokens_->bytes(token) : std::string_view();
   if (must_continue() && gap_ >= kMaxGapTokens && is_space(bytes)) return false;
+  if (is_between(rules_.thinking, bytes)) return false;
   return !completes_tag(bytes);
 }
 
@@ -134,16 +157,11 @@ void ThinkingConstraint::accept(Token token) {
     case Phase::kHead:
       if (!continues_start(token)) {
         // Without a constrained reply, white space may come first; anything else ends the hope for thinking.
-        if (!reply_ && text && started_ == 0 && is_space(bytes)) return;
+        if (!reply_ && text && head_.empty() && is_space(bytes)) return;
         phase_ = Phase::kReply;
         return reply(token);
       }
-      started_ += bytes.size();
-      read_tags(bytes);
-      if (started_ >= rules_.thinking.start.size()) {
-        begin_thinking(bytes.substr(bytes.size() - (started_ - rules_.thinking.start.size())));
-      }
-      return;
+      return read_head(bytes);
     case Phase::kThinking: return think(bytes);
     case Phase::kForcing:
       if (++forced_ == rules_.end_tag.size()) phase_ = Phase::kGap;

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -27,7 +28,7 @@ class ThinkingConstraint : public TokenConstraint {
 
  private:
   enum class Phase {
-    kHead,      // nothing yet, or a beginning of the start tag
+    kHead,      // nothing yet, or a beginning of the tag that opens thinking or a reply
     kThinking,  // between the tags
     kForcing,   // the end tag is being forced
     kGap,       // white space after the end tag
@@ -35,9 +36,11 @@ class ThinkingConstraint : public TokenConstraint {
   };
 
   /// Whether the reply's own constraint has no say about the next token.
-  bool apart() const noexcept { return in_thinking() || (started_ > 0 && phase_ == Phase::kHead && reply_); }
+  bool apart() const noexcept { return in_thinking() || (!head_.empty() && phase_ == Phase::kHead && reply_); }
   bool in_thinking() const noexcept { return phase_ == Phase::kThinking || phase_ == Phase::kForcing; }
   bool continues_start(Token token) const;
+  bool continues(std::string_view tag, std::string_view bytes) const;
+  void read_head(std::string_view bytes);
   bool is_gap(Token token) const;
   bool thinking_allows(Token token) const;
   bool reply_allows(Token token) const;
@@ -57,7 +60,7 @@ class ThinkingConstraint : public TokenConstraint {
   StringMatcher end_;
   std::vector<StringMatcher> tags_;  // that the reply must not have
   Phase phase_;
-  std::size_t started_ = 0;    // kHead: bytes of the start tag
+  std::string head_;           // kHead: a beginning of the tag that opens thinking or a reply
   std::uint32_t thought_ = 0;  // tokens
   std::size_t forced_ = 0;     // tokens of the end tag
   std::uint32_t gap_ = 0;      // tokens without a visible character after thinking

@@ -14,6 +14,7 @@
 #include "engine/gguf_file.h"
 #include "engine/llama_load.h"
 #include "engine/model_profile.h"
+#include "engine/profile_checks.h"
 #include "engine/settings_memory.h"
 #include "ggml-backend.h"
 #include "llama.h"
@@ -202,6 +203,7 @@ void LanguageModel::Impl::read_facts(const engine::GgufFile& file, const Languag
   facts.parameters = profile.parameters;
   facts.size_bytes = file.size();
   facts.chat_template = std::string(file.string("tokenizer.chat_template").value_or(""));
+  facts.tokenizer_note = engine::tokenizer_note(file);
   ggml_backend_dev_t used = device == nullptr ? ggml_backend_dev_by_type(GGML_BACKEND_DEVICE_TYPE_CPU) : device;
   facts.device = ggml_backend_dev_name(used);
   facts.backend = ggml_backend_reg_name(ggml_backend_dev_backend_reg(used));

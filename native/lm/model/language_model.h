@@ -87,6 +87,7 @@ struct LanguageModelFacts {
   std::vector<std::string> candidates;  // runtimes that were measured, if the choice was Runtime::kAuto
   bool measured = false;                // by this process, in rounds that agree
   std::string chat_template;            // Jinja source; empty if the file has none
+  std::string tokenizer_note;           // why texts may have other tokens than in training; else empty
   std::uint32_t context_size;           // in use
   std::uint32_t training_context;       // tokens
   std::uint32_t vocabulary_size;

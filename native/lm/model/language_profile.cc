@@ -44,7 +44,7 @@ Architecture find_architecture(const engine::GgufFile& file) {
   if (std::ranges::find(known, name) != known.end()) return {name, Memory::kAttention};
   known.insert(known.end(), std::begin(kRecurrentModels), std::end(kRecurrentModels));
   std::ranges::sort(known);
-  engine::refuse_architecture(file, "do not generate text", known, "docs/guides/language-models.md");
+  engine::refuse_architecture(file, "for generating text", known, "docs/guides/language-models.md");
 }
 
 void check_attention(const GgufKeys& sizes, const Architecture& architecture, std::uint64_t dimension) {
@@ -99,7 +99,7 @@ std::uint32_t check_tokens(const engine::GgufFile& file) {
 }
 
 void check_tensors(const engine::GgufFile& file, std::uint32_t vocabulary) {
-  engine::check_norms(file);
+  engine::check_types(file);
   const engine::GgufTensor* embedding = file.tensor("token_embd.weight");
   if (embedding == nullptr) file.refuse("the tensor 'token_embd.weight' is missing");
   if (embedding->dimensions != 2 || embedding->shape[1] != vocabulary)

@@ -12,6 +12,7 @@
 #include "jinja/lexer.h"
 #include "jinja/parser.h"
 #include "jinja/runtime.h"
+#include "lm/prompt/template_check.h"
 
 namespace lorekeep::lm {
 namespace {
@@ -25,7 +26,13 @@ constexpr std::uint64_t kBytesPerMessage = std::uint64_t{32} << 10;  // for its 
 constexpr std::uint64_t kBytesPerInputByte = 100;  // templates copy a message's content some dozen times
 constexpr int kDepth = 400;
 
-constexpr std::array<std::pair<const char*, const char*>, 8> kKnownTags{{
+struct KnownTags {
+  const char* start;
+  const char* end;
+  const char* between = "";
+};
+
+constexpr std::array<KnownTags, 8> kKnownTags{{
     {"<think>", "</think>"},
     {"[THINK]", "[/THINK]"},
     {"<seed:think>", "</seed:think>"},
@@ -33,7 +40,7 @@ constexpr std::array<std::pair<const char*, const char*>, 8> kKnownTags{{
     {"<|inner_prefix|>", "<|inner_suffix|>"},
     {"<thought>", "</thought>"},
     {"<|channel>", "<channel|>"},
-    {"<|channel|>analysis<|message|>", "<|channel|>final<|message|>"},
+    {"<|channel|>analysis<|message|>", "<|channel|>final<|message|>", "<|end|><|start|>assistant"},
 }};
 
 const char* role_name(Role role) noexcept {
@@ -88,6 +95,7 @@ struct ChatTemplate::Impl {
   std::string eos;
   std::string name;
   jinja::program program;
+  std::vector<std::string> unknown;
   ThinkingTags tags;
   bool has_switch = false;
   bool has_system = true;
@@ -102,7 +110,8 @@ struct ChatTemplate::Impl {
   bool shows(std::span<const ChatMessage> messages, std::string_view text) const;
   std::vector<View> views(std::span<const ChatMessage> messages) const;
   jinja::value message_value(const View& view) const;
-  std::vector<PromptPart> execute(std::span<const ChatMessage> messages, const RenderOptions& options) const;
+  std::vector<PromptPart> execute(std::span<const ChatMessage> messages, const RenderOptions& options,
+                                  const CancelToken* cancel = nullptr) const;
   void close_thinking(std::vector<PromptPart>& parts) const;
   bool inside_thinking(std::span<const PromptPart> parts) const;
 };
@@ -116,6 +125,7 @@ void ChatTemplate::Impl::parse() {
   try {
     jinja::lexer lexer;
     program = jinja::parse_from_tokens(lexer.tokenize(source));
+    unknown = lm::unknown_constructs(program, source);
   } catch (const std::bad_alloc&) {
     throw;
   } catch (const std::exception& error) {
@@ -124,23 +134,30 @@ void ChatTemplate::Impl::parse() {
 }
 
 void ChatTemplate::Impl::probe() {
-  for (const auto& [start, end] : kKnownTags) {
+  for (const auto& [start, end, between] : kKnownTags) {
     if (source.find(end) == std::string::npos) continue;
-    tags = {start, end};
+    tags = {start, end, between};
     break;
   }
   const ChatMessage user{Role::kUser, "lorekeep-user-probe"};
   const ChatMessage system{Role::kSystem, "lorekeep-system-probe"};
-  if (!shows({&user, 1}, user.content)) {
-    typed_content = true;
-    if (!shows({&user, 1}, user.content)) {
-      typed_content = false;
-      execute({&user, 1}, {});  // throws the reason, unless the template ignores contents
-      fail_template(Code::kModelInvalid, "it does not print the content of a message");
+  const std::array<ChatMessage, 2> both{system, user};
+  const std::span<const ChatMessage> alone = std::span(both).subspan(1);
+  // The shortest conversation that the template takes: some want a system message first, some a list as content.
+  std::span<const ChatMessage> least;
+  for (const bool typed : {false, true}) {
+    for (const std::span<const ChatMessage> messages : {alone, std::span<const ChatMessage>(both)}) {
+      if (!least.empty()) break;
+      typed_content = typed;
+      if (shows(messages, user.content)) least = messages;
     }
   }
-  const std::array<ChatMessage, 2> both{system, user};
-  has_system = shows(both, system.content) && shows(both, user.content);
+  if (least.empty()) {
+    typed_content = false;
+    execute(alone, {});  // throws the reason, unless the template ignores contents
+    fail_template(Code::kModelInvalid, "it does not print the content of a message");
+  }
+  has_system = least.size() == both.size() || (shows(both, system.content) && shows(both, user.content));
   if (tags.end.empty()) return;
   RenderOptions on, off;
   on.thinking = Thinking::kOn;
@@ -151,7 +168,7 @@ void ChatTemplate::Impl::probe() {
     for (const PromptPart& part : parts) all += part.text;
     return all;
   };
-  has_switch = texts(execute({&user, 1}, on)) != texts(execute({&user, 1}, off));
+  has_switch = texts(execute(least, on)) != texts(execute(least, off));
 }
 
 /// Whether the rendered messages contain the text.
@@ -202,8 +219,8 @@ jinja::value ChatTemplate::Impl::message_value(const View& view) const {
   return message;
 }
 
-std::vector<PromptPart> ChatTemplate::Impl::execute(std::span<const ChatMessage> messages,
-                                                    const RenderOptions& options) const {
+std::vector<PromptPart> ChatTemplate::Impl::execute(std::span<const ChatMessage> messages, const RenderOptions& options,
+                                                    const CancelToken* cancel) const {
   std::uint64_t input = 0;
   for (const ChatMessage& message : messages) input += message.content.size();
   const std::uint64_t count = messages.size();
@@ -211,6 +228,15 @@ std::vector<PromptPart> ChatTemplate::Impl::execute(std::span<const ChatMessage>
                        kBytes + count * kBytesPerMessage + kBytesPerInputByte * input, kDepth);
   std::vector<PromptPart> parts;
   std::optional<std::string> refusal;  // of the template, by raise_exception()
+  std::exception_ptr stop;             // what the cancel token threw: the interpreter would wrap it
+  budget.stopped = [cancel, &stop] {
+    try {
+      if (cancel != nullptr) cancel->check();
+    } catch (...) {
+      stop = std::current_exception();
+    }
+    return stop != nullptr;
+  };
   try {
     jinja::context context(source);
     if (options.time != 0) context.current_time = static_cast<std::time_t>(options.time);
@@ -238,6 +264,7 @@ std::vector<PromptPart> ChatTemplate::Impl::execute(std::span<const ChatMessage>
   } catch (const std::bad_alloc&) {
     throw;
   } catch (const std::exception& error) {
+    if (stop) std::rethrow_exception(stop);
     if (budget.exceeded != nullptr) fail_template(Code::kModelInvalid, budget.exceeded);
     if (!refusal) fail_template(Code::kModelInvalid, short_report(error.what()));
     fail(Code::kInvalidArgument, "the chat template of " + name + " refuses these messages: " + first_line(*refusal),
@@ -262,7 +289,9 @@ bool ChatTemplate::Impl::inside_thinking(std::span<const PromptPart> parts) cons
 void ChatTemplate::Impl::close_thinking(std::vector<PromptPart>& parts) const {
   if (tags.end.empty() || parts.empty()) return;
   std::string closing;
-  if (inside_thinking(parts)) {
+  if (!tags.between.empty()) {
+    closing = inside_thinking(parts) ? tags.between + tags.end : tags.end;
+  } else if (inside_thinking(parts)) {
     closing = "\n" + tags.end + "\n\n";
   } else if (!has_switch) {
     closing = tags.start + "\n\n" + tags.end + "\n\n";
@@ -286,10 +315,10 @@ ChatTemplate::~ChatTemplate() = default;
 ChatTemplate::ChatTemplate(ChatTemplate&&) noexcept = default;
 ChatTemplate& ChatTemplate::operator=(ChatTemplate&&) noexcept = default;
 
-std::vector<PromptPart> ChatTemplate::render(std::span<const ChatMessage> messages,
-                                             const RenderOptions& options) const {
+std::vector<PromptPart> ChatTemplate::render(std::span<const ChatMessage> messages, const RenderOptions& options,
+                                             const CancelToken* cancel) const {
   if (messages.empty()) fail(Code::kInvalidArgument, "messages is empty");
-  std::vector<PromptPart> parts = impl_->execute(messages, options);
+  std::vector<PromptPart> parts = impl_->execute(messages, options, cancel);
   if (options.thinking == Thinking::kOff && options.add_generation_prompt) impl_->close_thinking(parts);
   // Template text belongs to the message after it, and after the last message to the last.
   int last = -1;
@@ -302,6 +331,10 @@ std::vector<PromptPart> ChatTemplate::render(std::span<const ChatMessage> messag
       parts[i].message = next;
   }
   return parts;
+}
+
+const std::vector<std::string>& ChatTemplate::unknown_constructs() const noexcept {
+  return impl_->unknown;
 }
 
 const ThinkingTags& ChatTemplate::thinking() const noexcept {

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/threads/cancel_token.h"
 #include "lm/text/text_filter.h"
 
 namespace lorekeep::lm {
@@ -54,8 +55,14 @@ class ChatTemplate {
   /// Renders a conversation. Neighbouring parts of the same origin are joined. The text of all parts is what
   /// llama.cpp's template engine gives. A system message goes into the first user message if the template knows no such
   /// role. Throws Error(kModelInvalid): the template fails or exceeds its budget, which grows with the messages' bytes.
-  /// Error(kInvalidArgument): the template refuses this order of roles. Thread-safe.
-  std::vector<PromptPart> render(std::span<const ChatMessage> messages, const RenderOptions& options = {}) const;
+  /// Error(kInvalidArgument): the template refuses this order of roles. Polls `cancel` about every millisecond.
+  /// Thread-safe.
+  std::vector<PromptPart> render(std::span<const ChatMessage> messages, const RenderOptions& options = {},
+                                 const CancelToken* cancel = nullptr) const;
+
+  /// The filters, tests, functions and methods that the template uses and the engine has not, with their lines, also
+  /// where no probe came by. A conversation that reaches one fails to render.
+  const std::vector<std::string>& unknown_constructs() const noexcept;
 
   /// The tags around the model's thinking; empty if the template mentions none.
   const ThinkingTags& thinking() const noexcept;
@@ -66,5 +73,11 @@ class ChatTemplate {
   struct Impl;
   std::unique_ptr<Impl> impl_;
 };
+
+/// Says which constructs of a template are not supported, or why it cannot be read; empty: all of it is known.
+std::string template_note(const std::string& source);
+
+/// The same of ChatTemplate::unknown_constructs().
+std::string note_of(const std::vector<std::string>& constructs);
 
 }  // namespace lorekeep::lm

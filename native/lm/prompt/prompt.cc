@@ -193,7 +193,7 @@ std::shared_ptr<const TokenTable> read_token_table(const Tokens& tokens, const T
       entry.kind = TokenKind::kEnd;
     } else if ((attributes & (LLAMA_TOKEN_ATTR_CONTROL | LLAMA_TOKEN_ATTR_UNKNOWN)) != 0) {
       const bool in_tag =
-          !text.empty() && (tags.start.find(text) != std::string::npos || tags.end.find(text) != std::string::npos);
+          !text.empty() && (tags.start + "\n" + tags.end + "\n" + tags.between).find(text) != std::string::npos;
       if (in_tag)
         entry.bytes = text;
       else
@@ -207,7 +207,8 @@ std::shared_ptr<const TokenTable> read_token_table(const Tokens& tokens, const T
 }
 
 std::vector<Token> end_tag_tokens(const Tokens& tokens, const ThinkingTags& tags) {
-  return tags.end.empty() ? std::vector<Token>() : tokens.tokenize("\n" + tags.end + "\n\n", true);
+  if (tags.end.empty()) return {};
+  return tokens.tokenize(tags.between.empty() ? "\n" + tags.end + "\n\n" : tags.between + tags.end, true);
 }
 
 }  // namespace lorekeep::lm

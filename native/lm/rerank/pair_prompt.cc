@@ -17,8 +17,8 @@ constexpr int kDocumentMessage = 2;
 
 [[noreturn]] void refuse_query(std::size_t tokens, std::uint32_t limit) {
   fail(Code::kTextTooLong,
-       "the query takes " + std::to_string(tokens) + " tokens and leaves no room for a document; the model takes " +
-           std::to_string(limit),
+       "the query takes at least " + std::to_string(tokens) +
+           " tokens and leaves no room for a document; the model takes " + std::to_string(limit),
        {{"tokens", static_cast<std::int64_t>(tokens)}, {"limit", static_cast<std::int64_t>(limit)}});
 }
 
@@ -68,21 +68,25 @@ void PairPrompt::read_template(std::string_view text) {
     fail(Code::kModelInvalid, "the template 'rerank' needs {query}, and {document} once");
 }
 
-PairPrompt::Query PairPrompt::query(std::string_view text) const {
+PairPrompt::Query PairPrompt::query(std::string_view text, std::uint32_t limit, const CancelToken* cancel) const {
   if (text.find_first_not_of(" \t\r\n\v\f") == std::string_view::npos)
     fail(Code::kInvalidArgument, "the query is empty");
   Query query{text, {}};
+  // Tokens at the ends may merge with those of a template: a query is refused here only if it cannot fit.
+  const std::size_t most = has_template() ? 2 * std::size_t{limit} : limit;
+  query.tokens = tokens_.tokenize(text, false, cancel, most);
+  if (query.tokens.size() > most) refuse_query(query.tokens.size(), limit);
   if (has_template()) return query;
-  query.tokens = tokens_.tokenize(text, false);
   if (query.tokens.empty()) fail(Code::kInvalidArgument, "the query has no token that the model knows");
   return query;
 }
 
-Pair PairPrompt::pair(const Query& query, std::string_view document, std::uint32_t limit) const {
-  if (has_template()) return rendered_pair(query, document, limit);
+Pair PairPrompt::pair(const Query& query, std::string_view document, std::uint32_t limit,
+                      const CancelToken* cancel) const {
+  if (has_template()) return rendered_pair(query, document, limit, cancel);
   const std::size_t around = before_.size() + query.tokens.size() + between_.size() + after_.size();
   if (around >= limit) refuse_query(around, limit);
-  std::vector<Token> tokens = tokens_.tokenize(document, false);
+  std::vector<Token> tokens = tokens_.tokenize(document, false, cancel, limit);
   Pair pair;
   pair.truncated = tokens.size() > limit - around;
   if (pair.truncated) tokens.resize(limit - around);
@@ -92,7 +96,8 @@ Pair PairPrompt::pair(const Query& query, std::string_view document, std::uint32
   return pair;
 }
 
-std::vector<Token> PairPrompt::render(std::string_view query, std::string_view document) const {
+std::vector<Token> PairPrompt::render(std::string_view query, std::string_view document,
+                                      const CancelToken* cancel) const {
   std::vector<PromptPart> parts;
   for (const Part& part : parts_) {
     switch (part.slot) {
@@ -101,7 +106,7 @@ std::vector<Token> PairPrompt::render(std::string_view query, std::string_view d
       case Slot::kDocument: parts.push_back({std::string(document), true, kDocumentMessage}); break;
     }
   }
-  Prompt prompt = prompt_->tokenize(parts);
+  Prompt prompt = prompt_->tokenize(parts, cancel);
   // llama-server adds no beginning to a template.
   prompt.tokens.erase(prompt.tokens.begin(), prompt.tokens.begin() + prompt.other);
   return std::move(prompt.tokens);
@@ -109,19 +114,23 @@ std::vector<Token> PairPrompt::render(std::string_view query, std::string_view d
 
 // Tokens at the document's ends may merge with the template's, so that a truncated document is rendered again and
 // counted.
-Pair PairPrompt::rendered_pair(const Query& query, std::string_view document, std::uint32_t limit) const {
-  Pair pair{render(query.text, document), false};
-  if (pair.tokens.size() <= limit) return pair;
-  const std::size_t around = render(query.text, "").size();
+Pair PairPrompt::rendered_pair(const Query& query, std::string_view document, std::uint32_t limit,
+                               const CancelToken* cancel) const {
+  Pair pair;
+  if (document.size() <= tokens_.longest() * limit) {  // else it cannot fit
+    pair.tokens = render(query.text, document, cancel);
+    if (pair.tokens.size() <= limit) return pair;
+  }
+  const std::size_t around = render(query.text, "", cancel).size();
   if (around >= limit) refuse_query(around, limit);
   pair.truncated = true;
-  const std::vector<Token> whole = tokens_.tokenize(document, false);
+  const std::vector<Token> whole = tokens_.tokenize(document, false, cancel, limit);
   std::size_t kept = std::min<std::size_t>(whole.size(), limit - around);
   for (;;) {
     std::string text;
     for (std::size_t i = 0; i < kept; ++i) tokens_.append_piece(whole[i], text);
     const std::string_view prefix = utf8_prefix(text, text.size());
-    pair.tokens = render(query.text, prefix);
+    pair.tokens = render(query.text, prefix, cancel);
     if (pair.tokens.size() <= limit) return pair;
     const std::size_t excess = pair.tokens.size() - limit;
     kept = kept > excess ? kept - excess : 0;

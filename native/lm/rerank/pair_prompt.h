@@ -28,14 +28,15 @@ class PairPrompt {
   /// A query that is tokenized once for all documents.
   struct Query {
     std::string_view text;
-    std::vector<Token> tokens;  // without a template
+    std::vector<Token> tokens;  // used without a template
   };
-  /// Throws Error(kInvalidArgument) for a query without tokens. The text must outlive the result.
-  Query query(std::string_view text) const;
+  /// Throws Error(kInvalidArgument) for a query without tokens, Error(kTextTooLong) for one that cannot fit into
+  /// `limit` tokens. The text must outlive the result. Polls `cancel` as Tokens::tokenize() does; so does pair().
+  Query query(std::string_view text, std::uint32_t limit, const CancelToken* cancel) const;
 
   /// Cuts the end of a document that does not fit. Throws Error(kTextTooLong) if the query leaves no room for one token
   /// of the document.
-  Pair pair(const Query& query, std::string_view document, std::uint32_t limit) const;
+  Pair pair(const Query& query, std::string_view document, std::uint32_t limit, const CancelToken* cancel) const;
 
   bool has_template() const noexcept { return !parts_.empty(); }
 
@@ -46,8 +47,9 @@ class PairPrompt {
     std::string text;
   };
   void read_template(std::string_view text);
-  std::vector<Token> render(std::string_view query, std::string_view document) const;
-  Pair rendered_pair(const Query& query, std::string_view document, std::uint32_t limit) const;
+  std::vector<Token> render(std::string_view query, std::string_view document, const CancelToken* cancel) const;
+  Pair rendered_pair(const Query& query, std::string_view document, std::uint32_t limit,
+                     const CancelToken* cancel) const;
 
   const Tokens& tokens_;
   std::vector<Part> parts_;  // empty without a template

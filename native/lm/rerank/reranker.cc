@@ -101,7 +101,7 @@ RankResult Reranker::Impl::rank(std::string_view text, const TextArena& document
     fail(Code::kTextTooLong, "the query has " + std::to_string(text.size()) + " bytes; at most " +
                                  std::to_string(engine::kMaxTextBytes) + " can be tokenized");
   }
-  const PairPrompt::Query query = prompt->query(text);
+  const PairPrompt::Query query = prompt->query(text, facts.context_size, cancel);
   RankResult result;
   result.scores.assign(documents.size(), 0.0f);
   const Work work{helpers ? &*helpers : nullptr, slots->total(), cancel};
@@ -118,7 +118,7 @@ void Reranker::Impl::rank_window(const PairPrompt::Query& query, const TextArena
     for (std::size_t i = first; i < last; ++i) {
       const std::string_view whole = documents[begin + i];
       const std::string_view document = utf8_prefix(whole, engine::kMaxTextBytes);
-      pairs[i] = prompt->pair(query, document, facts.context_size);
+      pairs[i] = prompt->pair(query, document, facts.context_size, work.cancel);
       pairs[i].truncated = pairs[i].truncated || document.size() < whole.size();
     }
   });

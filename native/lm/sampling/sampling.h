@@ -7,6 +7,7 @@
 #include <optional>
 #include <random>
 #include <span>
+#include <string>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -33,7 +34,8 @@ struct SamplingOptions {
 
 struct LogProbability {
   Token token;
-  float value;  // natural logarithm
+  float value;             // natural logarithm
+  std::string bytes = {};  // of the token; the caller of log_probabilities() adds them
 };
 
 class Sampler {

@@ -3,9 +3,11 @@
 #include <string>
 #include <utility>
 
+#include "core/values/wipe.h"
 #include "lm/model/generation_context.h"
 #include "lm/session/inference_thread.h"
 #include "lm/session/model_session.h"
+#include "lm/text/quoted_texts.h"
 
 namespace lorekeep::lm {
 namespace {
@@ -33,7 +35,7 @@ void GenerationModel::start(const std::shared_ptr<GenerationRequest>& request, G
     if (request->ended()) return;
     GenerationInput& input = call.input;
     const std::vector<PromptPart> parts = take_prompt(call, cancel);
-    text_.prepare(input, call.reply, parts);
+    text_.prepare(input, call.reply, parts, cancel);
     if (input.max_tokens == 0) input.pin = std::make_shared<PinnedPrefix>(input.prompt);
     request->set_pin(input.pin);
     thread_->submit(id_, request, std::move(input));
@@ -80,6 +82,13 @@ void GenerationModel::ask_numbers(std::function<void(SessionNumbers)> receive) c
 
 void GenerationModel::ask_prefixes(std::function<void(PrefixParts)> receive) const {
   thread_->ask(id_, [receive = std::move(receive)](const ModelSession& session) { receive(session.prefixes()); });
+}
+
+void GenerationModel::forget(std::vector<std::string> texts, std::function<void(std::uint32_t)> receive) const {
+  const auto quoted = std::make_shared<const QuotedTexts>(texts);
+  for (std::string& text : texts) wipe_bytes(text.data(), text.size());
+  thread_->ask(id_,
+               [quoted, receive = std::move(receive)](ModelSession& session) { receive(session.forget(*quoted)); });
 }
 
 }  // namespace lorekeep::lm

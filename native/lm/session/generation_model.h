@@ -1,9 +1,11 @@
 // A loaded language model together with its session on the inference thread.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "lm/model/language_model.h"
@@ -44,6 +46,9 @@ class GenerationModel {
   void ask_numbers(std::function<void(SessionNumbers)> receive) const;
   /// The same with the prefixes in the cache.
   void ask_prefixes(std::function<void(PrefixParts)> receive) const;
+  /// Has the cache lose the sequences that spell one of the texts, as ModelSession::forget(). `receive` gets their
+  /// number.
+  void forget(std::vector<std::string> texts, std::function<void(std::uint32_t)> receive) const;
 
  private:
   std::vector<PromptPart> take_prompt(GenerationCall& call, const CancelToken* cancel) const;

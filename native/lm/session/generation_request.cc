@@ -43,21 +43,20 @@ GenerationResult GenerationRequest::result() {
   return std::move(result_);
 }
 
-void GenerationRequest::add(Token token, const FilteredText& text, std::vector<LogProbability> log_probabilities) {
+void GenerationRequest::add(Token token, const FilteredText& text, TokenLogProbabilities log_probabilities,
+                            std::vector<TokenLogProbabilities> of_reply) {
   std::lock_guard lock(mutex_);
   if (ended()) return;
   result_.tokens.push_back(token);
   if (!log_probabilities.empty()) result_.log_probabilities.push_back(std::move(log_probabilities));
-  append(true, text.thinking);
-  append(false, text.text);
+  append(text, std::move(of_reply));
   notify(false);
 }
 
-void GenerationRequest::add_text(const FilteredText& text) {
+void GenerationRequest::add_text(const FilteredText& text, std::vector<TokenLogProbabilities> of_reply) {
   std::lock_guard lock(mutex_);
   if (ended()) return;
-  append(true, text.thinking);
-  append(false, text.text);
+  append(text, std::move(of_reply));
 }
 
 void GenerationRequest::set_numbers(const GenerationNumbers& numbers) {
@@ -86,11 +85,21 @@ void GenerationRequest::fail(std::exception_ptr error) {
   notify(true);
 }
 
-void GenerationRequest::append(bool thinking, const std::string& text) {
-  if (text.empty()) return;
-  (thinking ? result_.thinking : result_.text) += text;
+void GenerationRequest::append(const FilteredText& text, std::vector<TokenLogProbabilities> of_reply) {
+  if (!text.thinking.empty()) {
+    result_.thinking += text.thinking;
+    piece(true).text += text.thinking;
+  }
+  if (text.text.empty() && of_reply.empty()) return;
+  result_.text += text.text;
+  Piece& reply = piece(false);
+  reply.text += text.text;
+  for (TokenLogProbabilities& one : of_reply) reply.log_probabilities.push_back(std::move(one));
+}
+
+Piece& GenerationRequest::piece(bool thinking) {
   if (pieces_.empty() || pieces_.back().thinking != thinking) pieces_.push_back({thinking, {}});
-  pieces_.back().text += text;
+  return pieces_.back();
 }
 
 // Precondition: the lock is held.

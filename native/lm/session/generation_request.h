@@ -86,12 +86,15 @@ struct GenerationNumbers {
   double constraint_ms = 0;            // of these waits
 };
 
+/// Of one token: its own, then the alternatives.
+using TokenLogProbabilities = std::vector<LogProbability>;
+
 struct GenerationResult {
   Finish finish = Finish::kStop;
   std::string text;
   std::string thinking;
   std::vector<Token> tokens;
-  std::vector<std::vector<LogProbability>> log_probabilities;  // per token: its own, then the alternatives
+  std::vector<TokenLogProbabilities> log_probabilities;  // per token
   GenerationNumbers numbers;
   std::uint64_t seed = 0;
 };
@@ -99,6 +102,8 @@ struct GenerationResult {
 struct Piece {
   bool thinking;
   std::string text;
+  /// Of tokens of the reply, in their order, if wanted. The text of the last ones may be in later pieces.
+  std::vector<TokenLogProbabilities> log_probabilities = {};
 };
 
 /// The meeting point of the caller and the inference thread. Thread-safe.
@@ -124,9 +129,11 @@ class GenerationRequest {
   // The inference thread's side. Everything after the end is ignored.
 
   bool ended() const noexcept { return ended_.load(std::memory_order_acquire); }
-  void add(Token token, const FilteredText& text, std::vector<LogProbability> log_probabilities);
+  /// `of_reply`: log-probabilities of tokens that turned out to be of the reply.
+  void add(Token token, const FilteredText& text, TokenLogProbabilities log_probabilities,
+           std::vector<TokenLogProbabilities> of_reply);
   /// Adds text that the filter held back.
-  void add_text(const FilteredText& text);
+  void add_text(const FilteredText& text, std::vector<TokenLogProbabilities> of_reply);
   void set_numbers(const GenerationNumbers& numbers);
   void set_seed(std::uint64_t seed);
   void end(Finish finish);
@@ -135,7 +142,8 @@ class GenerationRequest {
   const Clock::time_point arrived;
 
  private:
-  void append(bool thinking, const std::string& text);
+  void append(const FilteredText& text, std::vector<TokenLogProbabilities> of_reply);
+  Piece& piece(bool thinking);
   void notify(bool ended);
 
   mutable std::mutex mutex_;

@@ -143,10 +143,10 @@ void InferenceThread::visit(scheduler::ModelId model,
   if (error) std::rethrow_exception(error);
 }
 
-void InferenceThread::ask(scheduler::ModelId model, std::function<void(const ModelSession&)> question) {
+void InferenceThread::ask(scheduler::ModelId model, std::function<void(ModelSession&)> question) {
   post([this, model, question = std::move(question)] {
     reap();
-    if (const ModelSession* found = session(model)) question(*found);
+    if (ModelSession* found = session(model)) question(*found);
   });
 }
 

@@ -50,7 +50,7 @@ class InferenceThread {
   /// as `body`.
   void visit(scheduler::ModelId model, const std::function<void(ModelSession&, scheduler::RequestId)>& body);
   /// Calls `question` on the thread with the session of a model, later. Drops it if the thread has ended.
-  void ask(scheduler::ModelId model, std::function<void(const ModelSession&)> question);
+  void ask(scheduler::ModelId model, std::function<void(ModelSession&)> question);
 
  private:
   using Command = std::function<void()>;

@@ -8,8 +8,10 @@
 
 #include "core/threads/step_watch.h"
 #include "core/values/error.h"
+#include "core/values/wipe.h"
 #include "lm/sampling/prompt_lookup.h"
 #include "lm/session/session_request.h"
+#include "lm/text/tokens.h"
 #include "scheduler/shared_prefix.h"
 
 namespace lorekeep::lm {
@@ -77,6 +79,27 @@ SessionNumbers ModelSession::numbers() const {
   numbers.prompt_tokens_cached = cached_tokens_;
   numbers.parked = parked_;
   return numbers;
+}
+
+std::uint32_t ModelSession::forget(const QuotedTexts& texts) {
+  const auto unwanted = [&](std::span<const Token> tokens) {
+    std::string text;
+    text.reserve(tokens.size() * 8);
+    for (const Token token : tokens) model_->tokens().append_piece(token, text);
+    const bool found = texts.within(text);
+    wipe_bytes(text.data(), text.size());
+    return found;
+  };
+  std::uint32_t running = 0;
+  for (const auto& one : requests_) {
+    if (one->input.pin || !unwanted(one->tokens)) continue;
+    ++running;
+    one->forgotten = true;
+    wipe_bytes(one->parked.data(), one->parked.size());
+    one->parked = {};
+    one->parked_tokens = 0;
+  }
+  return running + cache_.evict(unwanted);
 }
 
 void ModelSession::count_requests(scheduler::Report& report) const noexcept {

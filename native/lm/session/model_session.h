@@ -14,6 +14,7 @@
 #include "lm/session/sequence_cache.h"
 #include "lm/session/session_numbers.h"
 #include "lm/session/session_request.h"
+#include "lm/text/quoted_texts.h"
 #include "scheduler/control.h"
 #include "scheduler/scheduler.h"
 
@@ -35,6 +36,9 @@ class ModelSession {
   /// Adds its requests to `running` and `queued`.
   void count_requests(scheduler::Report& report) const noexcept;
   PrefixParts prefixes() const { return cache_.prefixes(Clock::now()); }
+  /// Evicts the idle sequences that spell one of the texts, but not pinned ones. Requests under way that do are not
+  /// kept at their end, and those that are parked are computed again. Returns the number of all of them.
+  std::uint32_t forget(const QuotedTexts& texts);
 
   /// Queues a request. Ends it with an error if it can never run.
   void enqueue(scheduler::RequestId id, std::shared_ptr<GenerationRequest> request, GenerationInput input);

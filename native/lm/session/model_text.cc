@@ -93,8 +93,7 @@ RenderedPrompt ModelText::render(std::span<const ChatMessage> messages, const Re
                                  " can be tokenized");
   }
   RenderedPrompt rendered;
-  rendered.parts = impl_->usable_template().render(messages, options);
-  if (cancel != nullptr) cancel->check();
+  rendered.parts = impl_->usable_template().render(messages, options, cancel);
   Prompt prompt = impl_->prompts.tokenize(rendered.parts, cancel);
   rendered.tokens = std::move(prompt.tokens);
   rendered.message_tokens = std::move(prompt.message_tokens);
@@ -102,7 +101,8 @@ RenderedPrompt ModelText::render(std::span<const ChatMessage> messages, const Re
   return rendered;
 }
 
-void ModelText::prepare(GenerationInput& input, const ReplyOptions& options, std::span<const PromptPart> parts) const {
+void ModelText::prepare(GenerationInput& input, const ReplyOptions& options, std::span<const PromptPart> parts,
+                        const CancelToken* cancel) const {
   ReplyRules rules;
   if (!parts.empty()) {
     input.text.thinking = impl_->tags();
@@ -114,7 +114,7 @@ void ModelText::prepare(GenerationInput& input, const ReplyOptions& options, std
   const bool thinks = !rules.thinking.end.empty();
   if (!thinks && options.grammar.empty() && !rules.quotes) return;
   const std::shared_ptr<const TokenTable>& table = impl_->tokens();
-  if (!options.grammar.empty()) rules.grammar = impl_->masks->grammar(options.grammar);
+  if (!options.grammar.empty()) rules.grammar = impl_->masks->grammar(options.grammar, cancel);
   rules.tag_tokens = impl_->tokens_of_tags;
   if (thinks) {
     rules.end_tag = impl_->end_tag;
@@ -130,6 +130,15 @@ std::uint32_t ModelText::thinking_budget(const GenerationInput& input, const Rep
   const auto tokens = static_cast<std::uint32_t>(std::min<std::size_t>(room, input.max_tokens));
   const std::uint32_t reply = input.max_reply_tokens.value_or(tokens / kReplyShare);
   return limit_thinking(options.thinking_budget, tokens, std::max(reply, 1u), impl_->tag_tokens);
+}
+
+std::string ModelText::template_note() const {
+  if (impl_->model->facts().chat_template.empty()) return "";
+  try {
+    return note_of(impl_->usable_template().unknown_constructs());
+  } catch (const Error& error) {
+    return error.what();
+  }
 }
 
 bool ModelText::thinks() const {

@@ -46,8 +46,13 @@ class ModelText {
                         const CancelToken* cancel = nullptr) const;
 
   /// Sets the thinking tags of the text filter and the constraint of a request. `parts` is the rendered prompt; empty
-  /// for a plain one, after which the model does not think. Throws Error(kInvalidArgument).
-  void prepare(GenerationInput& input, const ReplyOptions& options, std::span<const PromptPart> parts) const;
+  /// for a plain one, after which the model does not think. Throws Error(kInvalidArgument), and as
+  /// CancelToken::check().
+  void prepare(GenerationInput& input, const ReplyOptions& options, std::span<const PromptPart> parts,
+               const CancelToken* cancel) const;
+
+  /// What the template uses that is not supported, or why it cannot be used; empty: nothing, or there is no template.
+  std::string template_note() const;
 
   /// Whether the template mentions tags of thinking. False if the template is missing or unusable.
   bool thinks() const;

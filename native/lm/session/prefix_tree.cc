@@ -3,10 +3,14 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/values/wipe.h"
+
 namespace lorekeep::lm {
 
 // Every node but the root has at least one entry below it.
 struct PrefixTree::Node {
+  ~Node() { wipe_bytes(edge.data(), edge.size() * sizeof(Token)); }
+
   std::vector<Token> edge;  // the tokens from the parent to this node
   Node* parent = nullptr;
   std::map<Token, std::unique_ptr<Node>> children;  // by the first token of their edges

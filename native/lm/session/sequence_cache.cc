@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/values/error.h"
+#include "core/values/wipe.h"
 
 namespace lorekeep::lm {
 
@@ -141,6 +142,21 @@ bool SequenceCache::evict_one() {
   return true;
 }
 
+std::uint32_t SequenceCache::evict(const std::function<bool(std::span<const Token>)>& unwanted) {
+  std::vector<PrefixTree::Entry> gone;
+  for (const auto& [entry, holder] : holders_) {
+    if (!holder.evictable()) continue;
+    std::vector<Token> tokens = tree_.tokens(entry);
+    if (unwanted(tokens)) gone.push_back(entry);
+    wipe_bytes(tokens.data(), tokens.size() * sizeof(Token));
+  }
+  for (const PrefixTree::Entry entry : gone) {
+    release_sequence(holders_.at(entry).sequence);
+    forget(entry);
+  }
+  return static_cast<std::uint32_t>(gone.size());
+}
+
 void SequenceCache::release_sequence(std::int32_t sequence) {
   context_->remove(sequence, -1);
   ledger_.release(sequence);
@@ -166,7 +182,8 @@ void SequenceCache::extend(SessionRequest& running, std::uint32_t tokens) {
 
 void SequenceCache::keep(SessionRequest& running) {
   if (running.sequence < 0) return;
-  if (running.computed == 0 || ledger_.length(running.sequence) != running.computed) {
+  const bool unwanted = running.forgotten && !running.input.pin;
+  if (unwanted || running.computed == 0 || ledger_.length(running.sequence) != running.computed) {
     forget(running.id);
     release_sequence(std::exchange(running.sequence, -1));
     return;

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -59,6 +60,8 @@ class SequenceCache {
   void keep(SessionRequest& running);
   /// Evicts the idle sequence that was used the longest time ago. Returns false if there is none but pinned ones.
   bool evict_one();
+  /// Evicts the idle sequences with tokens that `unwanted` finds, but not pinned ones. Returns how many there were.
+  std::uint32_t evict(const std::function<bool(std::span<const Token>)>& unwanted);
 
   /// Returns a pinned prefix with its state. Throws Error(kInternal) if the cache lost it.
   SavedPrefix save(const PinnedPrefix& prefix);

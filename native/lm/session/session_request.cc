@@ -4,6 +4,7 @@
 #include <cmath>
 #include <exception>
 #include <string>
+#include <utility>
 
 #include "core/values/error.h"
 #include "lm/text/tokens.h"
@@ -51,8 +52,10 @@ void SessionRequest::choose(std::span<float> logits, const Tokens& vocabulary, A
     sampler.accept(token);
     if (constraint != nullptr) constraint->accept(token);
     std::vector<LogProbability> log_probabilities;
-    if (input.log_probabilities)
+    if (input.log_probabilities) {
       log_probabilities = lm::log_probabilities(raw_logits_, token, *input.log_probabilities);
+      for (LogProbability& one : log_probabilities) vocabulary.append_piece(one.token, one.bytes);
+    }
     add(token, std::move(log_probabilities), vocabulary, now);
   } catch (const Error&) {
     request->fail(std::current_exception());
@@ -74,13 +77,20 @@ void SessionRequest::add(Token token, std::vector<LogProbability> log_probabilit
   std::string bytes;
   vocabulary.append_piece(token, bytes);
   const FilteredText text = filter.push(bytes);
-  request->add(token, text, std::move(log_probabilities));
+  if (!log_probabilities.empty()) undecided_.push_back(log_probabilities);
+  request->add(token, text, std::move(log_probabilities), decided());
   if (text.stopped) return finish(Finish::kStopString);
   if (filter.inside_reply()) ++replied;
   const bool enough = input.max_reply_tokens && replied >= *input.max_reply_tokens;
   if (enough || generated() >= input.max_tokens) return finish(Finish::kLength);
   if (tokens.size() > limit) return finish(Finish::kContext);
   request->set_numbers(numbers);
+}
+
+std::vector<TokenLogProbabilities> SessionRequest::decided() {
+  if (filter.inside_reply()) return std::exchange(undecided_, {});
+  if (!filter.undecided()) undecided_.clear();
+  return {};
 }
 
 void SessionRequest::admit(Clock::time_point now) {
@@ -101,7 +111,8 @@ void SessionRequest::count_prefill(Clock::time_point now) {
 
 void SessionRequest::finish(Finish finish) {
   if (generated() == 0) count_prefill(Clock::now());
-  request->add_text(filter.finish());
+  const FilteredText rest = filter.finish();
+  request->add_text(rest, decided());
   request->set_numbers(numbers);
   request->end(finish);
 }

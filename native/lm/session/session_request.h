@@ -67,6 +67,7 @@ struct SessionRequest {
   int requeues = 0;
   std::vector<std::byte> parked;  // its state, while another request has its cells
   std::uint32_t parked_tokens = 0;
+  bool forgotten = false;  // its sequence is not kept at its end
   std::optional<scheduler::PrefixWait> waits;
   GenerationNumbers numbers;
   std::optional<Clock::time_point> admitted_at;  // for the first time
@@ -76,8 +77,13 @@ struct SessionRequest {
   void choose(std::span<float> logits, const Tokens& vocabulary, Allowance& work, Clock::time_point now);
   void add(Token token, std::vector<LogProbability> log_probabilities, const Tokens& vocabulary, Clock::time_point now);
 
-  std::vector<float> raw_logits_;   // of the next token, if its log-probabilities are wanted
-  std::vector<float> held_logits_;  // of the next token, which waits for its mask
+  /// Takes the log-probabilities of the tokens that turned out to be of the reply since the last call; drops those of
+  /// thinking.
+  std::vector<TokenLogProbabilities> decided();
+
+  std::vector<TokenLogProbabilities> undecided_;  // of tokens that may still become part of a tag of thinking
+  std::vector<float> raw_logits_;                 // of the next token, if its log-probabilities are wanted
+  std::vector<float> held_logits_;                // of the next token, which waits for its mask
   Clock::time_point held_at_;
   std::uint64_t constraint_work_ = 0;
 };

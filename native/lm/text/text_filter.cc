@@ -58,11 +58,15 @@ void move_characters(std::string& bytes, std::size_t held, bool last, std::strin
 TextFilter::TextFilter(TextFilterOptions options) {
   check_stops(options.stops);
   for (std::string& stop : options.stops) stops_.emplace_back(std::move(stop));
-  if (!options.thinking.start.empty()) start_tag_.emplace_back(std::move(options.thinking.start));
-  if (!options.thinking.end.empty()) end_tag_.emplace_back(std::move(options.thinking.end));
+  tags_ = std::move(options.thinking);
+  if (!tags_.end.empty()) end_tag_.emplace_back(tags_.end);
+  if (!tags_.between.empty()) {
+    message_.emplace_back(tags_.between + tags_.end);
+    message_.emplace_back(tags_.between + tags_.start);
+  }
   if (options.starts_inside && !end_tag_.empty()) {
     place_ = Place::kThinking;
-  } else if (start_tag_.empty()) {
+  } else if (tags_.start.empty()) {
     place_ = Place::kReply;
   }
 }
@@ -94,24 +98,20 @@ void TextFilter::take(char byte) {
 }
 
 void TextFilter::take_head(char byte) {
-  const bool began = !start_tag_.empty() && start_tag_[0].progress() > 0;
-  if (!began && is_space(byte)) {
+  if (head_.empty() && is_space(byte)) {
     if (!after_thinking_) take_reply(byte);
     return;
   }
   head_ += byte;
-  if (!start_tag_.empty()) {
-    if (start_tag_[0].push(byte)) {
-      start_tag_[0].reset();
-      head_.clear();
-      reply_.clear();  // white space before thinking
-      for (StringMatcher& stop : stops_) stop.reset();
-      place_ = end_tag_.empty() ? Place::kReply : Place::kThinking;
-      return;
-    }
-    if (start_tag_[0].progress() == head_.size()) return;
-    start_tag_[0].reset();
+  const bool reply = !tags_.between.empty() && head_ == tags_.end;
+  if (reply || head_ == tags_.start) {
+    head_.clear();
+    reply_.clear();  // white space before the tag
+    for (StringMatcher& stop : stops_) stop.reset();
+    place_ = reply || end_tag_.empty() ? Place::kReply : Place::kThinking;
+    return;
   }
+  if (tags_.start.starts_with(head_) || (!tags_.between.empty() && tags_.end.starts_with(head_))) return;
   place_ = Place::kReply;
   for (const char held : std::exchange(head_, {})) {
     if (!stopped_) take_reply(held);
@@ -120,9 +120,19 @@ void TextFilter::take_head(char byte) {
 
 void TextFilter::take_thinking(char byte) {
   thinking_ += byte;
-  if (!end_tag_[0].push(byte)) return;
+  std::size_t tag = end_tag_[0].push(byte) ? end_tag_[0].pattern().size() : 0;
+  const bool ends = tag > 0;
+  for (StringMatcher& message : message_) {
+    if (message.push(byte)) tag = message.pattern().size();
+  }
+  if (tag == 0) return;
+  thinking_.resize(thinking_.size() - std::min(tag, thinking_.size()));
   end_tag_[0].reset();
-  thinking_.resize(thinking_.size() - end_tag_[0].pattern().size());
+  for (StringMatcher& message : message_) message.reset();
+  if (!ends) {
+    thinking_ += '\n';  // another message of thinking
+    return;
+  }
   out_.thinking += repair_utf8(std::exchange(thinking_, {}));
   after_thinking_ = true;
   place_ = Place::kHead;
@@ -141,7 +151,9 @@ void TextFilter::take_reply(char byte) {
 
 FilteredText TextFilter::emit(bool last) {
   if (place_ == Place::kThinking) {
-    move_characters(thinking_, last ? 0 : end_tag_[0].progress(), last, out_.thinking);
+    std::size_t held = last ? 0 : end_tag_[0].progress();
+    for (const StringMatcher& message : message_) held = std::max(held, last ? 0 : message.progress());
+    move_characters(thinking_, held, last, out_.thinking);
   } else if (stopped_) {
     out_.text = repair_utf8(std::exchange(reply_, {}));
   } else if (place_ == Place::kReply) {

@@ -15,6 +15,9 @@ namespace lorekeep::lm {
 struct ThinkingTags {
   std::string start;
   std::string end;
+  /// Of models whose messages have channels, as gpt-oss: the text between two messages of a reply. It may stand before
+  /// `end` and is then part of it, and `end` may begin a reply without thinking.
+  std::string between = {};
 };
 
 inline constexpr std::size_t kMaxStopStrings = 64;
@@ -49,6 +52,8 @@ class TextFilter {
 
   bool stopped() const noexcept { return stopped_; }
   bool inside_thinking() const noexcept { return place_ == Place::kThinking; }
+  /// Whether held bytes may become part of the reply or of a tag of thinking.
+  bool undecided() const noexcept { return place_ == Place::kHead && !(head_.empty() && reply_.empty()); }
   /// Whether the last byte belongs to the reply.
   bool inside_reply() const noexcept { return place_ == Place::kReply; }
 
@@ -62,12 +67,13 @@ class TextFilter {
   FilteredText emit(bool last);
 
   std::vector<StringMatcher> stops_;
-  std::vector<StringMatcher> start_tag_;  // one or none
-  std::vector<StringMatcher> end_tag_;
+  ThinkingTags tags_;
+  std::vector<StringMatcher> end_tag_;  // one or none
+  std::vector<StringMatcher> message_;  // of channels: the end of a message with the tag of the next one, end and start
   Place place_ = Place::kHead;
   bool after_thinking_ = false;  // white space is left out
   bool stopped_ = false;
-  std::string head_;      // bytes that may still become a start tag
+  std::string head_;      // bytes that may still become a tag that opens thinking or a reply
   std::string reply_;     // bytes not emitted yet
   std::string thinking_;  // bytes of the current block, not emitted yet
   FilteredText out_;      // of the current call

@@ -22,12 +22,11 @@ class Tokens {
   /// Bytes of the longest token.
   std::size_t longest() const noexcept { return longest_; }
 
-  /// Returns the tokens of a text. `control`: whether spellings of control tokens become control tokens. Ill-formed
-  /// UTF-8 is read as U+FFFD. A text of more than kPieceBytes is cut, before a blank between two letters where there is
-  /// one: llama.cpp takes time in proportion to the square of a length. Polls `cancel` before each piece, some 20 ms at
-  /// most. Throws Error(kModelInvalid) if the vocabulary cannot spell the text, and as CancelToken::check().
-  std::vector<Token> tokenize(std::string_view text, bool control, const CancelToken* cancel = nullptr) const;
-  static constexpr std::size_t kPieceBytes = std::size_t{8} << 10;
+  /// As TextTokenizer::tokenize().
+  std::vector<Token> tokenize(std::string_view text, bool control, const CancelToken* cancel = nullptr,
+                              std::size_t most = engine::kAllTokens) const {
+    return texts_.tokenize(text, control, cancel, most);
+  }
 
   /// Inserts BOS at the beginning if the model wants it and it is not there.
   void add_begin(std::vector<Token>& tokens) const;
@@ -42,7 +41,7 @@ class Tokens {
   const llama_vocab* vocabulary_;
   std::uint32_t size_;
   std::size_t longest_ = 1;
-  bool adds_blank_ = false;  // at the beginning of each text
+  engine::TextTokenizer texts_;
 };
 
 }  // namespace lorekeep::lm

@@ -1,5 +1,6 @@
 #include "store/search/stages.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -53,36 +54,46 @@ Hit fused_hit(const auto& fused) {
   return hit;
 }
 
-std::vector<Hit> fuse_ranks(const SearchRequest& request, std::span<const Scored> dense,
-                            std::span<const Scored> lexical) {
+/// What two legs found; the distances of the dense leg are those of `by`.
+struct BothLegs {
+  Meaning& by;
+  std::span<const Scored> dense;
+  std::span<const Scored> lexical;
+};
+
+std::vector<Hit> fuse_ranks(const SearchRequest& request, const BothLegs& legs, std::size_t count) {
   std::vector<Hit> hits;
-  for (const Fused& fused : fuse(dense, lexical, request.rrf, request.top_k)) {
+  for (const Fused& fused : fuse(legs.dense, legs.lexical, request.rrf, count)) {
     Hit hit = fused_hit(fused);
-    if (fused.dense_rank) hit.distance = dense[*fused.dense_rank - 1].score;
-    if (fused.lexical_rank) hit.bm25_score = lexical[*fused.lexical_rank - 1].score;
+    if (fused.dense_rank) hit.distance = legs.dense[*fused.dense_rank - 1].score;
+    if (fused.lexical_rank) hit.bm25_score = legs.lexical[*fused.lexical_rank - 1].score;
     hits.push_back(hit);
   }
   return hits;
 }
 
-ScoreFusion score_fusion(Query& query, std::span<const Scored> dense, std::span<const Scored> lexical) {
-  const SearchRequest& request = query.request();
-  ScoreFusion fusion;
+double weight_of(const SearchRequest& request, std::span<const Scored> dense) noexcept {
   const double weight = request.dense_weight;
-  fusion.dense_weight = request.adapt_weight && weight > 0 && weight < 1 ? adapted_weight(weight, dense) : weight;
-  if (fusion.dense_weight > 0) fusion.background = query.background().mean;
+  return request.adapt_weight && weight > 0 && weight < 1 ? adapted_weight(weight, dense) : weight;
+}
+
+ScoreFusion score_fusion(Query& query, const BothLegs& legs, double weight) {
+  ScoreFusion fusion;
+  fusion.dense_weight = weight;
+  if (weight > 0) fusion.background = legs.by.background().mean;
   // A leg that found fewer records than it may has found every record with a word of the query.
-  if (lexical.size() >= leg_depth(request)) fusion.lexical_bound = static_cast<double>(lexical.back().score);
+  if (legs.lexical.size() >= leg_depth(query.request())) {
+    fusion.lexical_bound = static_cast<double>(legs.lexical.back().score);
+  }
   if (query.has_clauses()) fusion.lexical_bound = std::numeric_limits<double>::infinity();
   return fusion;
 }
 
-std::vector<Hit> fuse_scores(Query& query, std::span<const Scored> dense, std::span<const Scored> lexical,
-                             const ScoreFusion& fusion) {
-  const ScoredLeg by_meaning{dense, [&](Ordinals ordinals, Scores out) { query.score_distances(ordinals, out); }};
-  const ScoredLeg by_words{lexical, [&](Ordinals ordinals, Scores out) { query.score_words(ordinals, out); }};
+std::vector<Hit> fuse_scores(Query& query, const BothLegs& legs, double weight, std::size_t count) {
+  const ScoredLeg by_meaning{legs.dense, [&](Ordinals of, Scores out) { legs.by.score(of, out); }};
+  const ScoredLeg by_words{legs.lexical, [&](Ordinals of, Scores out) { query.score_words(of, out); }};
   std::vector<Hit> hits;
-  for (const FusedByScore& fused : fuse_by_score(by_meaning, by_words, fusion, query.request().top_k)) {
+  for (const FusedByScore& fused : fuse_by_score(by_meaning, by_words, score_fusion(query, legs, weight), count)) {
     Hit hit = fused_hit(fused);
     if (!std::isnan(fused.distance)) hit.distance = fused.distance;
     if (!std::isnan(fused.bm25)) hit.bm25_score = fused.bm25;
@@ -126,31 +137,62 @@ BestScores best_scores(std::span<const Scored> dense, std::span<const Scored> le
   return best;
 }
 
-Ranking fuse_both(Query& query, std::span<const Scored> dense, std::span<const Scored> lexical) {
+/// Returns a dense leg in the order of another vector.
+std::vector<Scored> rescored(std::span<const Scored> leg, const Meaning& by) {
+  std::vector<std::uint32_t> ordinals;
+  for (const Scored& hit : leg) ordinals.push_back(hit.ordinal);
+  std::vector<float> distances(ordinals.size());
+  by.score(ordinals, distances);
+  std::vector<Scored> moved;
+  for (std::size_t i = 0; i < ordinals.size(); ++i) moved.push_back({distances[i], ordinals[i]});
+  std::sort(moved.begin(), moved.end(), NearestFirst());
+  return moved;
+}
+
+/// Without the best scores. `weight`: of Fusion::kScores.
+Ranking fuse_both(Query& query, const BothLegs& legs, std::optional<double> weight, std::size_t count) {
   Ranking ranking;
-  const Stopwatch stopwatch;
-  ranking.best = best_scores(dense, lexical);
-  if (query.request().fusion == Fusion::kScores) {
-    const ScoreFusion fusion = score_fusion(query, dense, lexical);
-    ranking.dense_weight = fusion.dense_weight;
-    ranking.hits = fuse_scores(query, dense, lexical, fusion);
-  } else {
-    ranking.hits = fuse_ranks(query.request(), dense, lexical);
-  }
-  complete(ranking.hits, &Hit::distance, [&](Ordinals of, Scores out) { query.score_distances(of, out); });
+  ranking.dense_weight = weight;
+  ranking.hits = weight ? fuse_scores(query, legs, *weight, count) : fuse_ranks(query.request(), legs, count);
   complete(ranking.hits, &Hit::bm25_score, [&](Ordinals of, Scores out) { query.score_words(of, out); });
-  ranking.ms = stopwatch.ms();
   return ranking;
+}
+
+void complete_distances(Query& query, std::vector<Hit>& hits) {
+  complete(hits, &Hit::distance, [&](Ordinals of, Scores out) { query.meaning().score(of, out); });
+}
+
+std::span<const Scored> hits_of(const auto& leg) noexcept {
+  return leg ? leg->hits : std::span<const Scored>();
 }
 
 }  // namespace
 
-Ranking fuse(Query& query, const Legs& legs) {
-  const Mode mode = query.request().mode;
-  if (mode == Mode::kDense) return rank_dense(*legs.dense);
-  if (mode == Mode::kLexical) return rank_lexical(*legs.lexical);
-  return fuse_both(query, legs.dense ? legs.dense->hits : std::span<const Scored>(),
-                   legs.lexical ? legs.lexical->hits : std::span<const Scored>());
+Ranking fuse(Query& query, const Legs& legs, std::size_t count) {
+  const SearchRequest& request = query.request();
+  if (request.mode == Mode::kDense) return rank_dense(*legs.dense);
+  if (request.mode == Mode::kLexical) return rank_lexical(*legs.lexical);
+  const Stopwatch stopwatch;
+  const BothLegs both{query.meaning(), hits_of(legs.dense), hits_of(legs.lexical)};
+  std::optional<double> weight;
+  if (request.fusion == Fusion::kScores) weight = weight_of(request, both.dense);
+  Ranking ranking = fuse_both(query, both, weight, count);
+  complete_distances(query, ranking.hits);
+  ranking.best = best_scores(both.dense, both.lexical);
+  ranking.ms = stopwatch.ms();
+  return ranking;
+}
+
+Ranking fuse_again(Query& query, const Legs& legs, const Ranking& first, Meaning& by) {
+  const Stopwatch stopwatch;
+  const std::vector<Scored> dense = rescored(legs.dense->hits, by);
+  const BothLegs both{by, dense, hits_of(legs.lexical)};
+  Ranking ranking = fuse_both(query, both, first.dense_weight, query.request().top_k);
+  for (Hit& hit : ranking.hits) hit.distance.reset();
+  complete_distances(query, ranking.hits);
+  ranking.best = first.best;
+  ranking.ms = first.ms + stopwatch.ms();
+  return ranking;
 }
 
 }  // namespace lorekeep::store

@@ -17,7 +17,7 @@ RelevanceScale scale_of(Query& query, const std::vector<Hit>& hits, const BestSc
   RelevanceScale scale;
   scale.mode = query.request().mode;
   scale.calibration = query.request().calibration;
-  if (scale.mode != Mode::kLexical) scale.background = query.background();
+  if (scale.mode != Mode::kLexical) scale.background = query.meaning().background();
   if (has_words(query)) {
     scale.bm25_limit = query.plain_words().limit();
     scale.words = query.plain_words().terms().size();
@@ -51,9 +51,6 @@ std::optional<double> judge(Query& query, std::vector<Hit>& hits, const BestScor
   const std::vector<float> bm25 = word_scores(query, hits);
   for (std::size_t i = 0; i < hits.size(); ++i) {
     hits[i].relevance = relevance_of(scale, hits[i].distance.value_or(2), hits[i].bm25_score.value_or(bm25[i]));
-  }
-  if (const auto least = query.request().min_score) {
-    std::erase_if(hits, [&](const Hit& hit) { return hit.relevance < *least; });
   }
   if (scale.mode == Mode::kLexical) return std::nullopt;
   return scale.background.floor;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <numeric>
 
 #include "text/extended_syntax.h"
 
@@ -19,7 +20,7 @@ Bitmap joined(const Storage& storage, const MatchingRows& matching) {
   return all;
 }
 
-/// Adds the counts of a further part of a storage. The path is the first part's.
+/// Adds the counts of a further part of a storage.
 void add_plan(const vector::VectorPlan& part, vector::VectorPlan& plan) {
   plan.matched += part.matched;
   plan.visited += part.visited;
@@ -29,7 +30,8 @@ void add_plan(const vector::VectorPlan& part, vector::VectorPlan& plan) {
 
 }  // namespace
 
-Query::Query(const Storage& storage, const SearchRequest& request) : storage_(storage), request_(request) {
+Query::Query(const Storage& storage, const SearchRequest& request)
+    : storage_(storage), request_(request), meaning_(storage, request.query) {
   if (request.filter != nullptr) {
     const Stopwatch stopwatch;
     matching_ = matching_rows(*request.filter, storage, request.work.cancel);
@@ -90,20 +92,40 @@ DenseLeg Query::dense_leg(std::size_t depth) const {
   options.usual_ef = usual_ef(depth);
   options.path = request_.exact ? vector::SearchPath::kExact : vector::SearchPath::kAuto;
   options.work = request_.work;
-  vector::SearchResult found = search_part(0, options);
-  for (std::size_t part = 1; part < storage_.parts().size(); ++part) {
-    vector::SearchResult more = search_part(part, options);
-    found.hits.insert(found.hits.end(), more.hits.begin(), more.hits.end());
-    add_plan(more.plan, found.plan);
-  }
-  if (storage_.parts().size() > 1) {
-    std::sort(found.hits.begin(), found.hits.end(), NearestFirst());
-    found.hits.resize(std::min(found.hits.size(), options.k));
+  vector::SearchResult found;
+  if (storage_.plain()) {
+    found = search_part(0, options);
+  } else {
+    options.collection = storage_.size();
+    found = search_parts(options);
   }
   if (request_.threshold) {
     std::erase_if(found.hits, [this](const Scored& hit) { return hit.score > *request_.threshold; });
   }
   return {std::move(found.hits), found.plan, stopwatch.ms()};
+}
+
+/// Searches the largest part first. Its k-th hit bounds the distances of hits in the others, and the reach of its walk
+/// those of theirs. The plan's path is of the largest part.
+vector::SearchResult Query::search_parts(vector::SearchOptions options) const {
+  const auto& parts = storage_.parts();
+  std::vector<std::size_t> order(parts.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&parts](std::size_t a, std::size_t b) {
+    return parts[a].segment->size() > parts[b].segment->size();
+  });
+  vector::SearchResult found = search_part(order.front(), options);
+  options.horizon = found.plan.reach;
+  for (std::size_t i = 1; i < order.size(); ++i) {
+    if (options.k > 0 && found.hits.size() == options.k) options.limit = found.hits.back().score;
+    const vector::SearchResult more = search_part(order[i], options);
+    add_plan(more.plan, found.plan);
+    if (more.hits.empty()) continue;
+    found.hits.insert(found.hits.end(), more.hits.begin(), more.hits.end());
+    std::sort(found.hits.begin(), found.hits.end(), NearestFirst());
+    found.hits.resize(std::min(found.hits.size(), options.k));
+  }
+  return found;
 }
 
 /// Returns rows of the storage. An empty part is searched too, because the index checks the query.
@@ -146,10 +168,6 @@ LexicalLeg Query::lexical_leg(std::size_t depth) {
   return leg;
 }
 
-void Query::score_distances(Ordinals ordinals, Scores distances) const {
-  storage_.score(request_.query, ordinals, distances);
-}
-
 void Query::score_words(Ordinals ordinals, Scores scores) {
   if (extended_) return extended_->score(ordinals, scores);
   words().score(ordinals, scores);
@@ -166,11 +184,6 @@ const text::TextQuery& Query::plain_words() {
     plain_words_.emplace(storage_.words(), text::plain_text(request_.text), request_.work.cancel);
   }
   return *plain_words_;
-}
-
-const Background& Query::background() {
-  if (!background_) background_ = storage_.background().of(request_.query);
-  return *background_;
 }
 
 }  // namespace lorekeep::store

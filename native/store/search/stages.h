@@ -51,6 +51,26 @@ struct Legs {
   std::optional<LexicalLeg> lexical;
 };
 
+/// A vector that records are compared with. Keeps its background; for one thread.
+class Meaning {
+ public:
+  /// Storage and vector must outlive it. Precondition: the storage has vectors.
+  Meaning(const Storage& storage, std::span<const float> vector) : storage_(storage), vector_(vector) {}
+
+  std::span<const float> vector() const noexcept { return vector_; }
+  /// Sets distances[i] to the distance of record ordinals[i].
+  void score(Ordinals ordinals, Scores distances) const { storage_.score(vector_, ordinals, distances); }
+  const Background& background() {
+    if (!background_) background_ = storage_.background().of(vector_);
+    return *background_;
+  }
+
+ private:
+  const Storage& storage_;
+  std::span<const float> vector_;
+  std::optional<Background> background_;
+};
+
 /// A request whose filter is evaluated and whose query is read. Keeps the results of lazy parts; for one thread, except
 /// that dense_leg() may run beside lexical_leg(). Storage and request must outlive it.
 class Query {
@@ -66,15 +86,14 @@ class Query {
   /// Runs the legs of the request's mode, in parallel if a thread is available.
   Legs run();
 
-  /// Sets distances[i] or scores[i] to the raw score of record ordinals[i].
-  void score_distances(Ordinals ordinals, Scores distances) const;
+  /// Sets scores[i] to the BM25 score of record ordinals[i].
   void score_words(Ordinals ordinals, Scores scores);
   /// Whether a clause can exclude records from the lexical leg, whatever their scores.
   bool has_clauses() const noexcept { return extended_.has_value(); }
   /// The words of the query text, without operators and excluded clauses. Precondition: the storage has a text index.
   const text::TextQuery& plain_words();
-  /// Precondition: the request has a vector.
-  const Background& background();
+  /// The request's vector. Precondition: it has one.
+  Meaning& meaning() noexcept { return meaning_; }
 
  private:
   DenseLeg dense_leg(std::size_t depth) const;
@@ -82,6 +101,7 @@ class Query {
   Legs hybrid_legs();
   const text::TextQuery& words();
   void restrict(const Bitmap& rows);
+  vector::SearchResult search_parts(vector::SearchOptions options) const;
   vector::SearchResult search_part(std::size_t part, vector::SearchOptions options) const;
   /// The rows of a part that may be found: matching and allowed ones, or those that are not removed; null: all.
   const Bitmap* selected(std::size_t part) const noexcept;
@@ -98,7 +118,7 @@ class Query {
   std::vector<Bitmap> allowed_;  // per part, by required and excluded clauses; empty: no such clauses
   std::optional<text::TextQuery> words_;
   std::optional<text::TextQuery> plain_words_;  // of a query with operators
-  std::optional<Background> background_;
+  Meaning meaning_;
 };
 
 /// The best scores of the legs, for the relevance of hits.
@@ -117,11 +137,30 @@ struct Ranking {
   double ms = 0;                       // of the fusion of two legs
 };
 
-/// Makes one list of the hits of the legs.
-Ranking fuse(Query& query, const Legs& legs);
+/// Makes one list of the best `count` hits of the legs.
+Ranking fuse(Query& query, const Legs& legs, std::size_t count);
 
-/// Sets the hits' relevance and drops those below the request's min_score. Returns Background::floor of the query;
-/// nothing in lexical mode and without hits.
+/// Fuses the legs of a hybrid search again, the dense one in the order of another vector. The hits' distances stay
+/// those of the request's vector. `first`: what fuse() returned for the same legs.
+Ranking fuse_again(Query& query, const Legs& legs, const Ranking& first, Meaning& by);
+
+/// Sets the hits' relevance. Returns Background::floor of the query; nothing in lexical mode and without hits.
 std::optional<double> judge(Query& query, std::vector<Hit>& hits, const BestScores& best);
+
+/// Feedback: see docs/concepts/search.md.
+struct Feedback {
+  double weight = 0;
+  std::size_t added = 0;  // as in StoragePlan
+};
+
+/// Number of hits that the query is moved towards.
+inline constexpr std::size_t kFeedbackHits = 2;
+
+/// Whether the request asks for feedback and the legs allow it.
+bool wants_feedback(const SearchRequest& request, const Legs& legs) noexcept;
+
+/// Ranks the candidates of the legs by a query that is moved towards the best hits of `ranking`, which are judged and
+/// at least one. Sets `ranking` to the new hits, without their relevance.
+Feedback feed_back(Query& query, const Legs& legs, Ranking& ranking);
 
 }  // namespace lorekeep::store

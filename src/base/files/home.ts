@@ -1,6 +1,7 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { bundledError, packageFolder, versionOfPackage } from '../../../lib/basics.js';
+import { isWithin } from './within.js';
 
 /** The folder of the installed package, at which built-in default paths start. */
 export const homeFolder = packageFolder(import.meta.url);
@@ -17,3 +18,9 @@ const { edition } = JSON.parse(readFileSync(join(homeFolder, 'package.json'), 'u
 
 /** The package is the production edition: monitor, debug commands and samples are not in it. */
 export const isProduction: boolean = edition === 'production';
+
+/** The package is installed, rather than a checkout: it has no sources. Nothing is written into its folder then. */
+export const isInstalled: boolean = !existsSync(join(homeFolder, 'tsconfig.json'));
+
+/** Returns whether a path is where nothing may be written: in the folder of an installed package. */
+export const isSealed = (path: string): boolean => isInstalled && isWithin(path, homeFolder);

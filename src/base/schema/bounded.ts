@@ -24,16 +24,30 @@ export function boundedArray<Item extends z.ZodType>(
   return items.refine(fitsIn(limits), `${most} are expected, and it has more`).pipe(z.array(item));
 }
 
+const uncheckedItems = new WeakMap<z.core.$ZodType, z.ZodType>();
+
+/** An array whose items a caller checks in slices: thousands of valid items take too long for one. */
+export function uncheckedArray(item: z.ZodType, min: number, max: number) {
+  const items = z.array(z.unknown()).min(min).max(max);
+  uncheckedItems.set(items, item);
+  return items;
+}
+
 /**
- * An override of `z.toJSONSchema()` that documents the items of bounded arrays, whose input schema takes any. Needs
+ * An override of `z.toJSONSchema()` that documents the items of bounded and unchecked arrays, whose input schema takes any. Needs
  * `io: 'input'`.
  */
 export function documentItems(given: { zodSchema: z.core.$ZodTypes; jsonSchema: { items?: unknown } }): void {
-  const { def } = given.zodSchema._zod;
-  if (def.type !== 'pipe' || !(def.in instanceof z.ZodArray) || !(def.out instanceof z.ZodArray)) return;
+  const item = uncheckedItems.get(given.zodSchema) ?? itemOfBounded(given.zodSchema);
+  if (item === undefined) return;
   const options = { io: 'input', unrepresentable: 'any', override: documentItems } as const;
-  const { $schema, ...items } = z.toJSONSchema(def.out.element as z.ZodType, options);
+  const { $schema, ...items } = z.toJSONSchema(item, options);
   given.jsonSchema.items = items;
+}
+
+function itemOfBounded({ _zod: { def } }: z.core.$ZodTypes): z.ZodType | undefined {
+  if (def.type !== 'pipe' || !(def.in instanceof z.ZodArray) || !(def.out instanceof z.ZodArray)) return;
+  return def.out.element as z.ZodType;
 }
 
 /**

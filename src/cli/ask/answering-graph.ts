@@ -8,6 +8,10 @@ export interface AnswerSettings {
   model?: string | undefined;
   system?: string | undefined;
   cite?: 'none' | 'marks' | undefined;
+  /** What is said if no record is found. */
+  onNoKnowledge?: 'fallback';
+  fallback?: string;
+  minRelevance?: number;
 }
 
 /** A graph that answers with a language model, from the hits of the storages if there are any. */

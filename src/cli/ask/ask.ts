@@ -1,7 +1,8 @@
 import type { FilterExpression, LexicalOptions, SearchMode } from '../../../lib/internal.js';
-import type { ClientAgent, ClientSession, Graph } from '../../client/index.js';
+import type { ClientAgent, ClientSession, ForgetProposal, Graph } from '../../client/index.js';
 import { replyToWire } from '../../client/names.js';
 import type { Hit } from '../../protocol/retrieval.js';
+import type { FolderOf } from '../../search/record-place.js';
 import { lexicalRequest } from '../flags/lexical.js';
 import { type RetrievalFlags, requireEffect, rerankRequest, searchFields } from '../flags/retrieval.js';
 import { interruptible } from '../interrupt.js';
@@ -13,19 +14,19 @@ import { counted } from '../terminal/amounts.js';
 import { printable } from '../terminal/printable.js';
 import { answeringGraph, quotingGraph, storageName } from './answering-graph.js';
 import { converse } from './conversation.js';
+import { type AskUser, answerForget, askOnTerminal } from './forget-answer.js';
 import { LoadingNote } from './loading-note.js';
 import { openPlaces } from './open-places.js';
 import { type Opened, type OpenFlags, refuseIneffective } from './opened.js';
 import { dividePlaces, namesOf } from './places.js';
 import { ReplyPrinter, refuseFailure } from './reply-printer.js';
-import type { FolderOf } from './sources.js';
 
 export interface AskFlags extends RetrievalFlags, OpenFlags {
   graph?: string;
   generate?: boolean;
 }
 
-type Answer = (question: string) => Promise<void>;
+type Answer = (question: string, ask?: AskUser) => Promise<void>;
 
 /** `lorekeep ask`: asks folders and knowledge bases, in this process or on a server, once or in a conversation. */
 export async function ask(words: readonly string[], flags: AskFlags): Promise<void> {
@@ -62,13 +63,25 @@ export async function ask(words: readonly string[], flags: AskFlags): Promise<vo
   });
 }
 
+/** Without any record, a language model would answer from what it has learned. */
+const whenNothingIsFound = {
+  onNoKnowledge: 'fallback',
+  fallback: 'Nothing relevant found.',
+  minRelevance: 0,
+} as const;
+
 /** The graph of the agent that answers; undefined: the hits are shown. */
 function graphOf(
   { storages, model }: Opened,
   { generates, quotes }: { generates: boolean; quotes: boolean },
   search: object,
 ): Graph | undefined {
-  if (generates) return answeringGraph(storages, search, { model, cite: 'marks' });
+  if (generates)
+    return answeringGraph(storages, search, {
+      model,
+      cite: 'marks',
+      ...(storages > 0 && whenNothingIsFound),
+    });
   return quotes ? quotingGraph(storages, search) : undefined;
 }
 
@@ -125,15 +138,18 @@ function talker(
   { json }: AskFlags,
   { loading, folderOf, quotes, ...options }: TalkContext,
 ): Answer {
-  return async (question) => {
-    const reply = new ReplyPrinter({ silent: json === true || quotes, loading, folderOf });
+  return async (question, ask = askOnTerminal) => {
+    const forget = (proposal: ForgetProposal) => answerForget(agent, proposal, ask, options.signal);
+    const reply = new ReplyPrinter({ silent: json === true || quotes, loading, folderOf, forget });
     const complete = await reply.show(agent.stream(question, { ...options, hits: true }));
     refuseFailure(complete);
     const { status, text, citations, sources, hits, finish, action } = replyToWire('TurnComplete', complete);
     if (json) return printJsonLine({ question, status, text, citations, sources, hits, finish, action });
     if (text === '' && action === undefined && hits !== undefined) {
       if (quotes && hits.length > 0) note('lorekeep: no sentence answers this; the nearest records:');
-      return printHits(hits, { mode: modeOf(hits) });
+      printHits(hits, { mode: modeOf(hits) });
+      if (hits.length === 0) note('lorekeep: nothing relevant found');
+      return;
     }
     if (quotes) reply.showQuotes(complete);
     else reply.showSources(complete);

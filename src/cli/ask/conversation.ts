@@ -3,10 +3,11 @@ import { onAbort } from '../../../lib/basics.js';
 import { exitStatus } from '../exit-status.js';
 import { failureReport } from '../failure.js';
 import { printFailure, printJsonLine } from '../output.js';
+import type { AskUser } from './forget-answer.js';
 
 export interface Conversation {
-  /** Answers a line; false ends the conversation. */
-  answer(question: string): Promise<unknown>;
+  /** Answers a line; false ends the conversation. `ask` asks the user for another line. */
+  answer(question: string, ask: AskUser): Promise<unknown>;
   /** Whether a failed question is also printed as JSON. */
   json: boolean | undefined;
   /** Called for Ctrl-C on a terminal; true: it is dealt with. Default: Ctrl-C interrupts the process. */
@@ -34,16 +35,26 @@ export async function converse(
     if (onInterrupt()) return;
     process.kill(process.pid, 'SIGINT');
   });
+  const ask: AskUser = async (text, aborted) => {
+    if (!isTerminal) return undefined;
+    return new Promise<string>((resolve) => {
+      const end = () => resolve('');
+      lines.once('close', end);
+      aborted?.addEventListener('abort', end, { once: true });
+      lines.question(text, { signal: aborted }, resolve);
+    });
+  };
   const stopListening = onAbort(signal, () => lines.close());
   try {
     if (isTerminal) lines.prompt();
     for await (const line of lines) {
+      // trim() also removes a byte order mark.
       const question = line.trim();
       const fail = (error: Error) => {
         signal.throwIfAborted();
         reportFailure(error, question, json);
       };
-      const goesOn = question === '' || (await answer(question).catch(fail)) !== false;
+      const goesOn = question === '' || (await answer(question, ask).catch(fail)) !== false;
       signal.throwIfAborted();
       if (!goesOn) return;
       if (isTerminal) lines.prompt();

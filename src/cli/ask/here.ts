@@ -1,9 +1,9 @@
 import { dirname, relative, resolve, sep } from 'node:path';
+import { isWithin } from '../../base/files/within.js';
 import { Client } from '../../client/index.js';
 import { configSchema, type ServerConfig } from '../../config/schema.js';
 import { lastOptions } from '../../knowledge/folder/last-options.js';
-import { isWithin } from '../../knowledge/folder/place.js';
-import { type FolderIndex, indexFolder } from '../../knowledge/index.js';
+import { type FolderIndex, indexFolder, type ProgressListener } from '../../knowledge/index.js';
 import { createLog } from '../../log/log.js';
 import { LorekeepServer } from '../../server/server.js';
 import { openCatalogAndConfig } from '../catalog/open-catalog.js';
@@ -13,7 +13,7 @@ import { count, counted } from '../terminal/amounts.js';
 import { printableLine } from '../terminal/printable.js';
 import { progressView } from '../terminal/progress.js';
 import { storageName } from './answering-graph.js';
-import { languageModelFile } from './model-file.js';
+import { modelOfFlag } from './model-file.js';
 import type { Opened, OpenFlags } from './opened.js';
 import type { PlaceHere } from './places.js';
 
@@ -33,21 +33,23 @@ export interface StartedHere {
 }
 
 /**
- * Starts a server without a port in this process, and indexes the folders as far as they have changed.
+ * Starts a server without a port in this process, and indexes the folders as far as they have changed. `writes`: the storages
+ * that its clients may change.
  * @throws LorekeepError, StartupError, UsageError; the signal's reason
  */
 export async function startHere(
   places: readonly PlaceHere[],
   flags: OpenFlags,
   signal: AbortSignal,
+  writes: ServerConfig['storage_writes'] = 'none',
 ): Promise<StartedHere> {
   if (flags.embeddingModel !== undefined && places.every(({ kind }) => kind === 'config'))
     throw new UsageError('--embedding-model: it has no effect: the knowledge base names its own');
   const { catalog, config } = await openCatalogAndConfig(flags);
-  const { name: model, entry } = await languageModelFile(flags.model, catalog);
+  const { name: model, entry } = await modelOfFlag(flags.model, catalog, 'llm');
   if (entry !== undefined) catalog.add(entry);
   const server = await LorekeepServer.start({
-    config: quietConfig(config),
+    config: quietConfig(config, writes),
     catalog,
     log: createLog('warn', stderrSink),
     listen: false,
@@ -106,7 +108,10 @@ export async function openHere(
 }
 
 /** The engines of the server's config, without its doors, reports and limits of time. */
-function quietConfig(config: ServerConfig | undefined): ServerConfig {
+export function quietConfig(
+  config: ServerConfig | undefined,
+  writes: ServerConfig['storage_writes'],
+): ServerConfig {
   const defaults = configSchema.parse({});
   return {
     ...(config ?? defaults),
@@ -114,6 +119,7 @@ function quietConfig(config: ServerConfig | undefined): ServerConfig {
     allow_model_pulls: false,
     idle_shutdown_timeout: 0,
     session_folders: 'any',
+    storage_writes: writes,
     telemetry: { ...defaults.telemetry, enabled: false },
     monitor: { ...defaults.monitor, enabled: false },
     metrics: { ...defaults.metrics, enabled: false },
@@ -125,23 +131,36 @@ function quietConfig(config: ServerConfig | undefined): ServerConfig {
 async function indexed(
   folder: string,
   server: LorekeepServer,
-  { embeddingModel, json }: OpenFlags,
+  flags: OpenFlags,
   signal: AbortSignal,
 ): Promise<string> {
+  return (await indexHere(folder, server, flags, signal)).config;
+}
+
+/** Indexes what has changed in a folder, as the last run of `index` did. `onProgress` hears what the terminal shows. */
+export async function indexHere(
+  folder: string,
+  server: LorekeepServer,
+  { embeddingModel, json }: OpenFlags,
+  signal: AbortSignal,
+  onProgress: ProgressListener = () => {},
+): Promise<FolderIndex> {
   const view = progressView(process.stderr, { quietMs, json });
   const log = { info() {}, warn: warnWithCause };
   const given = { ...(await lastOptions(folder)), ...(embeddingModel && { model: embeddingModel }) };
-  const onProgress = view.update.bind(view);
   const index = await indexFolder({
     folder,
     ...given,
     models: server.embeddingModels,
     signal,
     log,
-    onProgress,
+    onProgress: (progress) => {
+      view.update(progress);
+      onProgress(progress);
+    },
   }).finally(() => view.stop());
   if (!json) tell(folder, index);
-  return index.config;
+  return index;
 }
 
 /** Says what has changed, and what was left out. */
@@ -171,7 +190,7 @@ function commonFolder(folders: readonly string[]): string {
 }
 
 /** Warnings of the server go to stderr, a line each. */
-const stderrSink = {
+export const stderrSink = {
   write(line: string): void {
     const { msg, err } = JSON.parse(line) as { msg?: string; err?: { message?: string } };
     warnWithCause(err === undefined ? {} : { err: err.message }, msg ?? '');

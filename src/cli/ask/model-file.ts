@@ -4,28 +4,32 @@ import type { Catalog } from '../../models/catalog.js';
 import type { CatalogEntry } from '../../models/schema.js';
 import { CommandError } from '../failure.js';
 
-/** A language model of the flags: its name, and its entry if it is a file that the catalog does not have. */
+/** A model of the flags: its name, and its entry if it is a file that the catalog does not have. */
 export interface NamedModel {
   readonly name: string | undefined;
   readonly entry?: CatalogEntry;
 }
 
 /** Resolves --model: a name of the catalog, else a file. @throws CommandError for a path without a file */
-export async function languageModelFile(given: string | undefined, catalog: Catalog): Promise<NamedModel> {
+export async function modelOfFlag(
+  given: string | undefined,
+  catalog: Catalog,
+  type: 'llm' | 'stt',
+): Promise<NamedModel> {
   if (given === undefined || catalog.find(given) !== undefined) return { name: given };
   const found = await stat(given).catch(() => undefined);
   if (found?.isDirectory())
     throw new CommandError('INVALID_ARGUMENT', `--model: ${given}: is a folder; a model file is expected`);
   if (found === undefined) {
     // An unknown name is refused with the nearest one of the catalog.
-    if (!/[\\/]|\.gguf$/i.test(given)) return { name: given };
+    if (!/[\\/]|\.(gguf|bin)$/i.test(given)) return { name: given };
     throw new CommandError('NOT_FOUND', `--model: ${given}: the file does not exist`);
   }
   const name = freeName(basename(given).slice(0, longestName), catalog);
   const file = resolve(given);
   return {
     name,
-    entry: { name, model_type: 'llm', variants: [{ file }], query_prefix: '', document_prefix: '' },
+    entry: { name, model_type: type, variants: [{ file }], query_prefix: '', document_prefix: '' },
   };
 }
 

@@ -1,9 +1,9 @@
 import type { ClientSession } from '../../client/index.js';
+import type { FolderOf } from '../../search/record-place.js';
 import { UsageError } from '../failure.js';
 import type { ModelFlags } from '../flags/model.js';
 import type { Places } from './places.js';
 import type { ServerFlags } from './reach.js';
-import type { FolderOf } from './sources.js';
 
 export interface OpenFlags extends ServerFlags, ModelFlags {
   /** A language model: a name of the catalog or, in the process, also a file. */

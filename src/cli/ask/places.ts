@@ -22,7 +22,7 @@ export type Places =
 export async function dividePlaces(
   words: readonly string[],
   atServer: boolean,
-  command: 'ask' | 'chat',
+  command: 'ask' | 'chat' | 'listen',
 ): Promise<Places> {
   const [first = '', ...rest] = words;
   if (first === '')

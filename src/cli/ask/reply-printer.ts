@@ -1,10 +1,12 @@
-import type { ServerFrames, TurnEvent } from '../../client/index.js';
+import { counted } from '../../base/schema/counted.js';
+import type { ForgetProposal, ServerFrames, TurnEvent } from '../../client/index.js';
+import type { FolderOf } from '../../search/record-place.js';
 import { CommandError } from '../failure.js';
 import { print } from '../output.js';
 import { printable } from '../terminal/printable.js';
 import { Screen } from '../terminal/screen.js';
 import type { LoadingNote } from './loading-note.js';
-import { type FolderOf, quoteLines, sourceLines } from './sources.js';
+import { quoteLines, sourceLines } from './sources.js';
 
 type Complete = ServerFrames['TurnComplete'];
 
@@ -46,6 +48,8 @@ interface PrinterOptions {
   loading?: LoadingNote;
   /** Default: paths are shown as they are in the records. */
   folderOf?: FolderOf;
+  /** Asks the user what may be forgotten. */
+  forget?: (proposal: ForgetProposal) => Promise<void>;
 }
 
 /** Prints a reply while it is written. */
@@ -53,10 +57,17 @@ export class ReplyPrinter {
   readonly #pieces: PiecePrinter;
   readonly #loading: LoadingNote | undefined;
   readonly #folderOf: FolderOf;
+  readonly #forget: NonNullable<PrinterOptions['forget']>;
   /** Time of the first piece, as performance.now(). */
   firstText: number | undefined;
 
-  constructor({ silent = false, loading, folderOf = () => undefined }: PrinterOptions = {}) {
+  constructor({
+    silent = false,
+    loading,
+    folderOf = () => undefined,
+    forget = async () => {},
+  }: PrinterOptions = {}) {
+    this.#forget = forget;
     this.#pieces = new PiecePrinter(silent);
     this.#loading = loading;
     this.#folderOf = folderOf;
@@ -69,6 +80,10 @@ export class ReplyPrinter {
     try {
       for await (const event of events) {
         if (event.type === 'TurnComplete') complete = event;
+        if (event.type === 'TurnForget') {
+          this.#pieces.end();
+          await this.#forget(event);
+        }
         if (event.type !== 'TurnText') continue;
         loaded?.();
         this.firstText ??= performance.now();
@@ -79,9 +94,9 @@ export class ReplyPrinter {
       this.#pieces.end();
     }
     if (complete === undefined) throw new Error('the turn has no end');
-    const { text, error, action, hits } = complete;
-    if (text === '' && error === undefined && action === undefined && hits === undefined)
-      this.#pieces.add('the agent said nothing\n', false);
+    const { text, error, action, hits, memory } = complete;
+    const shown = [error, action, hits, memory].some((part) => part !== undefined);
+    if (text === '' && !shown) this.#pieces.add('the agent said nothing\n', false);
     return complete;
   }
 
@@ -91,16 +106,23 @@ export class ReplyPrinter {
   }
 
   /** Prints the sources of a reply, its action, and why it was cut. */
-  showSources({ sources = [], action, finish }: Complete): void {
+  showSources({ sources = [], action, memory = [], finish }: Complete): void {
     const { screen } = this.#pieces;
     for (const line of sourceLines(sources, screen.width, this.#folderOf)) print(screen.dim(line));
     if (action !== undefined) {
       const { name, arguments: given } = action;
       print(screen.dim(printable(`  action ${name} ${JSON.stringify(given)}`)));
     }
+    for (const line of memory.flatMap(memoryLines)) print(screen.dim(printable(line)));
     if (finish === 'length' || finish === 'context' || finish === 'deadline')
       print(screen.dim(`  (cut: ${finish})`));
   }
+}
+
+/** What a turn changed in a memory. What was said is remembered in each turn, so only what the agent decided is shown. */
+function memoryLines({ forgotten, forget }: NonNullable<Complete['memory']>[number]): string[] {
+  if (forgotten.length > 0) return [`  forgotten: ${counted(forgotten.length, 'record')}`];
+  return forget === undefined ? [] : [`  nothing is forgotten (${forget})`];
 }
 
 /** @throws CommandError for a turn that failed */

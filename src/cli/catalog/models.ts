@@ -12,7 +12,8 @@ import { note, print, printJson } from '../output.js';
 import { size } from '../terminal/amounts.js';
 import { printable } from '../terminal/printable.js';
 import { progressView } from '../terminal/progress.js';
-import { tableLines } from '../terminal/table.js';
+import { Screen } from '../terminal/screen.js';
+import { fittedTable } from '../terminal/table.js';
 import { findEntry, knownElsewhere, openCatalog, openCatalogAndConfig } from './open-catalog.js';
 
 export interface ModelsFlags extends ModelFlags {
@@ -236,7 +237,7 @@ function printTable(listed: readonly ListedModel[]): void {
     one.device ?? '-',
     printable(one.license ?? '-'),
   ]);
-  for (const line of tableLines(layout, rows)) print(line.trimEnd());
+  for (const line of fittedTable(layout, rows, new Screen(process.stdout).limit)) print(line);
 }
 
 /** @throws CommandError if the entry has nothing to download, or not the named variant */

@@ -2,16 +2,17 @@ import { isUtf8 } from 'node:buffer';
 import { constants } from 'node:fs';
 import { isJsonWith, onAbort, readRegularBytes, replaceFile } from '../../../lib/basics.js';
 import { checkJsonShape } from '../../base/schema/json-shape.js';
-import type { ClientAgent, Graph, ServerFrames } from '../../client/index.js';
+import type { ClientAgent, ForgetProposal, Graph, ServerFrames } from '../../client/index.js';
 import { replyToWire } from '../../client/names.js';
+import type { FolderOf } from '../../search/record-place.js';
 import { answeringGraph, quotingGraph } from '../ask/answering-graph.js';
 import { converse } from '../ask/conversation.js';
+import { type AskUser, answerForget } from '../ask/forget-answer.js';
 import { LoadingNote } from '../ask/loading-note.js';
 import { openPlaces } from '../ask/open-places.js';
 import { type Opened, type OpenFlags, refuseIneffective } from '../ask/opened.js';
 import { dividePlaces } from '../ask/places.js';
 import { ReplyPrinter, refuseFailure } from '../ask/reply-printer.js';
-import type { FolderOf } from '../ask/sources.js';
 import { CommandError, UsageError } from '../failure.js';
 import { interruptible } from '../interrupt.js';
 import { note, print, printJsonLine } from '../output.js';
@@ -24,6 +25,9 @@ export interface ChatFlags extends OpenFlags {
   topK?: number;
   history?: string;
 }
+
+/** Said if the records have nothing that is relevant enough. */
+const nothing = 'nothing relevant found';
 
 type History = ServerFrames['ExportAgentResponse']['history'];
 
@@ -45,7 +49,8 @@ export async function chat(words: readonly string[], flags: ChatFlags): Promise<
     const creating = opened.session.createAgent({ graph, history, enableDiagnostics: false }, { signal });
     const { folderOf } = opened;
     const agent = await loading.during(creating);
-    const talk = new Talk(agent, { flags, loading, folderOf, quotes, signal });
+    const searches = graph.nodes.some(({ type }) => type === 'retrieve');
+    const talk = new Talk(agent, { flags, loading, folderOf, quotes, searches, signal });
     if (process.stdin.isTTY) note(`${commandList}; Ctrl-D ends, too, and Ctrl-C cancels a reply`);
     await converse(talk, signal);
   });
@@ -85,7 +90,7 @@ async function readHistory(file: string): Promise<History | undefined> {
   };
   // The file is rewritten later, and anything that was not read exactly would be lost.
   if (!isUtf8(bytes)) refuse(': is not UTF-8');
-  const text = bytes.toString('utf8');
+  const text = new TextDecoder().decode(bytes); // without a byte order mark
   let history: History | undefined;
   try {
     // The server checks it.
@@ -104,6 +109,8 @@ interface TalkOptions {
   folderOf: FolderOf;
   /** Whether replies are quotations. */
   quotes: boolean;
+  /** Whether records are searched. */
+  searches: boolean;
   signal: AbortSignal;
 }
 
@@ -127,9 +134,9 @@ class Talk {
     return this.#flags.json;
   }
 
-  readonly answer = async (line: string): Promise<boolean> => {
+  readonly answer = async (line: string, ask: AskUser): Promise<boolean> => {
     const command = /^\/[a-z]+(?=\s|$)/i.exec(line)?.[0];
-    if (command === undefined) await this.#ask(line.replace(/^\/\//, '/'));
+    if (command === undefined) await this.#ask(line.replace(/^\/\//, '/'), ask);
     else if (line === '/quit') return false;
     else if (line === '/stats') for (const fact of this.#stats.lines()) print(fact);
     else if (line === '/help') print(commandList);
@@ -146,12 +153,12 @@ class Talk {
     return turn !== undefined;
   };
 
-  async #ask(text: string): Promise<void> {
+  async #ask(text: string, ask: AskUser): Promise<void> {
     const turn = new AbortController();
     const stopListening = onAbort(this.#signal, () => turn.abort(this.#signal.reason));
     this.#turn = turn;
     try {
-      await this.#show(text, turn.signal);
+      await this.#show(text, ask, turn.signal);
     } catch (error) {
       if (!(error instanceof CancelledTurn)) throw error;
       note('cancelled');
@@ -162,19 +169,26 @@ class Talk {
     await this.#keep();
   }
 
-  async #show(text: string, signal: AbortSignal): Promise<void> {
+  async #show(text: string, ask: AskUser, signal: AbortSignal): Promise<void> {
     const { json } = this.#flags;
     const started = performance.now();
-    const { loading, folderOf, quotes } = this.#options;
-    const reply = new ReplyPrinter({ silent: json === true || quotes, loading, folderOf });
-    const complete = await reply.show(this.#agent.stream(text, { signal }));
+    const { loading, folderOf, quotes, searches } = this.#options;
+    const forget = (proposal: ForgetProposal) => answerForget(this.#agent, proposal, ask, signal);
+    const reply = new ReplyPrinter({ silent: json === true || quotes, loading, folderOf, forget });
+    const complete = await reply.show(this.#agent.stream(text, { signal, hits: true }));
     const firstMs = reply.firstText === undefined ? undefined : reply.firstText - started;
     this.#stats.add(complete, performance.now() - started, firstMs);
     refuseFailure(complete);
-    if (!json && quotes && complete.text === '') return print('no sentence of the records answers this');
-    if (!json) return quotes ? reply.showQuotes(complete) : reply.showSources(complete);
-    const { text: said, citations, sources, finish, usage, action } = replyToWire('TurnComplete', complete);
-    printJsonLine({ question: text, text: said, citations, sources, finish, usage, action });
+    const isNothing = searches && complete.hits?.length === 0;
+    if (!json) {
+      if (isNothing) return print(quotes ? nothing : `  (${nothing} in the records)`);
+      if (quotes && complete.text === '') return print('no sentence of the records answers this');
+      return quotes ? reply.showQuotes(complete) : reply.showSources(complete);
+    }
+    const wire = replyToWire('TurnComplete', complete);
+    const { text: said, citations, sources, finish, usage, action, memory } = wire;
+    const message = isNothing ? nothing : undefined;
+    printJsonLine({ question: text, text: said, citations, sources, finish, usage, action, memory, message });
   }
 
   /** Writes the conversation to its file, which is absent or was accepted as a history by the server. */

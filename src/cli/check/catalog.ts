@@ -67,7 +67,7 @@ export async function checkCatalog(
 }
 
 function fileFindings(catalog: Catalog, file: ModelFile, isNamed: boolean): Finding[] {
-  const { model, state, path, reason, unusable, contradictions } = file;
+  const { model, state, path, reason, unusable, contradictions, notes } = file;
   const where = `${catalog.file}: model ${JSON.stringify(model)}: ${path ?? ''}`;
   const error = (message: string): Finding => ({ severity: 'error', message });
   if (state === 'absent' || state === 'remote') {
@@ -76,9 +76,12 @@ function fileFindings(catalog: Catalog, file: ModelFile, isNamed: boolean): Find
     return isOnlyListed ? [] : [warningFinding(`${where}: ${reason ?? 'the file does not exist'}`)];
   }
   if (state === 'damaged') return [error(`${where}: ${unusable}`)];
-  return contradictions.map(({ text, refused }) =>
-    refused ? error(`${where}: ${text}`) : warningFinding(`${where}: ${text}`),
-  );
+  return [
+    ...contradictions.map(({ text, refused }) =>
+      refused ? error(`${where}: ${text}`) : warningFinding(`${where}: ${text}`),
+    ),
+    ...notes.map((text) => warningFinding(`${where}: ${text}`)),
+  ];
 }
 
 /** Compares an embedding model with the reference of its catalog entry, if it has one. @throws as the loading of the model */

@@ -7,6 +7,8 @@ import { interruptible } from '../interrupt.js';
 import { requireFile } from '../knowledge-base-file.js';
 import { print, printJson } from '../output.js';
 import { counted } from '../terminal/amounts.js';
+import { columns } from '../terminal/columns.js';
+import { wrapped } from '../terminal/lines.js';
 import { printable } from '../terminal/printable.js';
 import { Screen } from '../terminal/screen.js';
 import { checkCatalog } from './catalog.js';
@@ -34,14 +36,19 @@ export async function check(given: string | undefined, flags: CheckFlags): Promi
     if (!ok) process.exitCode = exitStatus.failed;
     if (flags.json) return printJson({ file, kind, ok, facts, notes, findings, ...data });
     const screen = new Screen(process.stdout);
-    for (const line of lines) print(printable(line));
+    for (const text of lines) printWrapped(text, screen);
     printFindings(errors, listedErrors, (text) => screen.style(['red', 'bold'], text));
     printFindings(warnings, listedWarnings, (text) => screen.style('yellow', text));
-    for (const text of notes) print(`note: ${printable(text)}`);
+    for (const text of notes) printWrapped(`note: ${text}`, screen);
     const counts = [errorCount(errors), counted(warnings.length, 'warning')].join(', ');
     const what = [kindNames[kind], ...(facts === undefined ? [] : [facts])].join(', ');
-    print(`${printable(basename(file))}: ${what}: ${ok && warnings.length === 0 ? 'ok' : counts}`);
+    printWrapped(`${basename(file)}: ${what}: ${ok && warnings.length === 0 ? 'ok' : counts}`, screen);
   });
+}
+
+function printWrapped(text: string, { limit }: Screen): void {
+  // A text that fits keeps its alignment.
+  for (const line of columns(text) <= limit ? [printable(text)] : wrapped(text, limit, '', '  ')) print(line);
 }
 
 async function checked(

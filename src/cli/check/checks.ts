@@ -40,11 +40,10 @@ export const checks: Readonly<Record<CheckedKind, Check>> = {
     const findings: Finding[] = await checkServerConfig(file);
     if (findings.some(({ severity }) => severity === 'error')) return { findings };
     // Environment variables are not part of the file.
-    const { config, withoutEffect } = await findConfig(file, {});
+    const { config } = await findConfig(file, {});
     const access = accessNotes(config, config.storage_root || homeFolder);
     for (const { field, message, remedy } of access.filter((note) => note.remedy !== undefined))
       findings.push(warningFinding(`${resolve(file)}: ${field}: ${message}; ${remedy}`));
-    if (withoutEffect !== undefined) findings.push(warningFinding(`${resolve(file)}: ${withoutEffect}`));
     const downloads = config.models_download_dir;
     const catalog = await checkCatalogFile(config.models_catalog_path, { signal, downloads });
     const open = access.filter(({ remedy }) => remedy === undefined).map(({ message }) => message);

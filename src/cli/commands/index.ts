@@ -19,8 +19,24 @@ export function addIndex(program: Command): void {
       '--mapping <json>',
       'columns of CSV and JSON Lines: an object, or @FILE (docs/guides/indexing.md)',
     )
-    .option('--model <name>', 'embedding model of the catalog (default: all-MiniLM-L6-v2)')
+    .option('--model <name>', 'embedding model of the catalog (default: that of the index, else by language)')
     .option('--chunk-size <n>', 'maximum characters of a record (default: 1200)', integer(200, 100_000))
+    .option('--ocr', 'also read pictures and scanned pages of PDFs, by tesseract')
+    .option(
+      '--ocr-language <codes>',
+      'languages of the scans, such as eng+deu (default: eng if it is installed)',
+    )
+    .option('--watch', 'keep the index current until Ctrl-C')
+    .option(
+      '--poll <seconds>',
+      'with --watch: time between two looks at the whole folder (default: 5 on network file systems, else 300)',
+      integer(1, 86_400),
+    )
+    .option(
+      '--keep-embeddings <days>',
+      'how long embeddings outlive their texts at least (default: 30)',
+      integer(0, 3650),
+    )
     .option('--forgotten', 'also index texts that were forgotten')
     .option('--output <folder>', "where to write the knowledge base (default: the user's data folder)");
   addModelFlags(command)
@@ -73,6 +89,7 @@ function oneFolder(folders: readonly string[]): string {
 const indexHelp = `
 Examples:
   lorekeep index docs && lorekeep search "how do I install it?"
+  lorekeep index docs --watch
   lorekeep index notes --include "*.md" "*.txt" --exclude "drafts/"
   lorekeep index data --mapping '{"text": "body", "title": "name", "fields": {"year": "int"}}'
 

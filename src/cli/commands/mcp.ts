@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
-import type { OpenFlags } from '../ask/opened.js';
 import { exitStatusHelp } from '../exit-status.js';
 import { addModelFlags } from '../flags/model.js';
+import type { McpFlags } from '../mcp/knowledge.js';
 
 export function addMcp(program: Command): void {
   const command = program
@@ -14,9 +14,10 @@ export function addMcp(program: Command): void {
       'let a language model write the answers of the tool ask: a name of the catalog, or a file (default: sentences are quoted)',
     );
   addModelFlags(command)
+    .option('--write', 'let the agent remember and forget records (default: it only reads)')
     .option('--embedding-model <name>', 'embedding model of a folder that is indexed (default: as for index)')
     .addHelpText('after', mcpHelp)
-    .action(async (words: string[], flags: OpenFlags) => {
+    .action(async (words: string[], flags: McpFlags) => {
       const { mcp } = await import('../mcp/mcp.js');
       await mcp(words, flags);
     });

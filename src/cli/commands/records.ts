@@ -61,6 +61,7 @@ function addKeeping(program: Command): void {
     'ids of the records',
   ])
     .option('--verify', 'search the bytes of the folders for the texts')
+    .option('--histories', 'also remove the turns that quote the texts from the histories of agents')
     .action(async (base: string, ids: string[], flags: ForgetFlags) => {
       await (await import('../records/records.js')).forget(base, ids, flags);
     });

@@ -9,12 +9,13 @@ import { print, printJson } from '../output.js';
 import { findConfig } from '../server-config.js';
 import { counted } from '../terminal/amounts.js';
 import { padEnd } from '../terminal/columns.js';
+import { wrapped } from '../terminal/lines.js';
 import { printable } from '../terminal/printable.js';
 import { Screen } from '../terminal/screen.js';
 import { checkCrashDumps } from './crash-dumps.js';
 import { type Finding, failed, ok, warning } from './finding.js';
 import { checkGraphics } from './graphics.js';
-import { checkAccess, checkPort, checkWritable } from './installation.js';
+import { checkAccess, checkFolders, checkPort } from './installation.js';
 import { checkAddon, checkNode } from './machine.js';
 import { checkModels } from './models.js';
 import { checkRuntimes } from './runtimes.js';
@@ -45,8 +46,8 @@ async function checkInstallation(
   options: { tryOut: boolean; signal: AbortSignal },
 ): Promise<Finding[]> {
   try {
-    const { config, file, warnings } = await findConfig(path);
-    const { logs_dir, models_download_dir } = config;
+    const loaded = await findConfig(path);
+    const { config, file, warnings } = loaded;
     return [
       ok('config', file ?? 'built-in defaults'),
       ...warnings.map((text) =>
@@ -59,9 +60,8 @@ async function checkInstallation(
       ...(await checkModels(config, { ...options, flags: givenFlags({ config: path }) })),
       await checkPort(config, options),
       ...checkAccess(config),
-      ...(logs_dir === '' ? [] : [await checkWritable('logs_dir', logs_dir)]),
-      await checkWritable('models_download_dir', models_download_dir),
-      ...(await checkCrashDumps(config)),
+      ...(await checkFolders(loaded)),
+      ...(await checkCrashDumps(loaded)),
     ];
   } catch (error) {
     options.signal.throwIfAborted();
@@ -73,6 +73,9 @@ async function checkInstallation(
   }
 }
 
+/** Columns that messages need beside their subjects; with fewer they go below them. */
+const narrowestText = 30;
+
 const marks = { ok: 'ok', warning: 'warning', failed: 'FAILED' } as const;
 const styles = { ok: 'green', warning: 'yellow', failed: 'red' } as const;
 
@@ -81,11 +84,23 @@ function printFindings(findings: readonly Finding[], screen: Screen): void {
   const width = Math.max(...findings.map(({ subject }) => subject.length));
   for (const { subject, status, message, fix } of findings) {
     const mark = screen.style(styles[status], marks[status]) + ' '.repeat(markWidth - marks[status].length);
-    print(`${mark}  ${padEnd(printable(subject), width)}  ${printable(message)}`);
-    if (fix !== undefined) print(`${' '.repeat(markWidth + width + 4)}-> ${printable(fix)}`);
+    const head = `${mark}  ${padEnd(printable(subject), width)}`;
+    const under = markWidth + width + 4;
+    // Beside a narrow column of subjects nothing could be read.
+    const isNarrow = screen.limit - under < narrowestText;
+    const indent = ' '.repeat(isNarrow ? 2 : under);
+    const [first = '', ...others] = wrapped(message, screen.limit, indent);
+    if (isNarrow)
+      for (const line of [...wrapped(subject, screen.limit, `${mark.trimEnd()}  `, '  '), first]) print(line);
+    else print(`${head}  ${first.slice(under)}`);
+    for (const line of others) print(line);
+    if (fix !== undefined)
+      for (const line of wrapped(`-> ${fix}`, screen.limit, indent, `${indent}   `)) print(line);
   }
   const failures = findings.filter(({ status }) => status === 'failed').length;
   const warnings = findings.filter(({ status }) => status === 'warning').length;
   const rest = warnings > 0 ? `, ${counted(warnings, 'warning')}` : '';
-  print(failures === 0 ? `\nready to serve${rest}` : `\n${counted(failures, 'failure')}${rest}`);
+  print('');
+  const verdict = failures === 0 ? 'ready to serve' : counted(failures, 'failure');
+  for (const line of wrapped(`${verdict}${rest}`, screen.limit, '')) print(line);
 }

@@ -2,9 +2,13 @@ import { constants } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { dirname } from 'node:path';
+import { cacheFolder } from '../../../lib/basics.js';
+import { dataFolder, stateFolder, whyDataFolder } from '../../base/files/data-folder.js';
 import { homeFolder } from '../../base/files/home.js';
 import { accessNotes } from '../../config/access.js';
+import type { LoadedConfig } from '../../config/load.js';
 import type { ServerConfig } from '../../config/schema.js';
+import { indexesFolder } from '../../knowledge/folder/place.js';
 import { hostsOf, isAddressMissing } from '../../server/listener.js';
 import { type Finding, failed, ok, warning } from './finding.js';
 
@@ -70,8 +74,11 @@ export function checkAccess(config: ServerConfig): Finding[] {
     : [ok('storage_root', root), ...found];
 }
 
-/** Checks that the server could write or create a folder, without creating anything. It serves without. */
-export async function checkWritable(subject: string, folder: string): Promise<Finding> {
+/**
+ * Checks that the server could write or create a folder, without creating anything. It serves without. `why`: who chose the
+ * folder.
+ */
+export async function checkWritable(subject: string, folder: string, why: string): Promise<Finding> {
   const existing = await nearestExisting(folder);
   const found = await stat(existing);
   if (!found.isDirectory())
@@ -86,7 +93,29 @@ export async function checkWritable(subject: string, folder: string): Promise<Fi
       `change its rights, or set ${subject} to another folder`,
     );
   }
-  return ok(subject, existing === folder ? folder : `${folder} (made when it is needed)`);
+  return ok(subject, `${folder} (${existing === folder ? why : `${why}; made when it is needed`})`);
+}
+
+/** Checks every folder that commands and the server write to, and says who chose it. */
+export async function checkFolders({ config, sources }: LoadedConfig): Promise<Finding[]> {
+  const inCheckout = stateFolder() === undefined;
+  const standard = inCheckout ? 'next to the program, as this is a checkout' : 'in the data folder';
+  const whyOf = (field: string) => {
+    const source = sources.get(field);
+    if (source === undefined) return standard;
+    return source === 'file' ? 'the config' : source;
+  };
+  const { LOREKEEP_CACHE, LOREKEEP_STATE } = process.env;
+  const whyCache = LOREKEEP_STATE ? 'in the data folder' : "the platform's cache folder";
+  const folders: [subject: string, folder: string, why: string][] = [
+    ['data folder', dataFolder(), whyDataFolder()],
+    ['indexes', indexesFolder(), 'in the data folder'],
+    ['settings', cacheFolder(), LOREKEEP_CACHE ? 'LOREKEEP_CACHE' : whyCache],
+    ['logs_dir', config.logs_dir, whyOf('logs_dir')],
+    ['models_download_dir', config.models_download_dir, whyOf('models_download_dir')],
+    ['memories_dir', config.memories_dir, whyOf('memories_dir')],
+  ];
+  return Promise.all(folders.filter(([, folder]) => folder !== '').map((each) => checkWritable(...each)));
 }
 
 async function nearestExisting(path: string): Promise<string> {

@@ -55,6 +55,7 @@ export async function checkModels(
     );
     for (const { text } of file.contradictions.filter((one) => !one.refused))
       findings.push(warning(subject, text, 'correct the catalog'));
+    for (const text of file.notes) findings.push(warning(subject, text, 'use a newer file of the model'));
     const told = `it needs ${size(need)} of memory, and models may take ${size(room)}`;
     if (need > room)
       findings.push(
@@ -79,11 +80,10 @@ export async function checkModels(
   return [ok('catalog', path), ...findings, memory];
 }
 
-function presentText({ type, path, bytes = 0, verified }: ModelFile, need: number): string {
+function presentText({ path, bytes = 0, verified }: ModelFile, need: number): string {
   const checked = verified ? 'as the catalog states' : 'the catalog states no checksum';
   const needs = need === 0 ? '' : `, needs ${size(need)} of memory`;
-  const unused = type === 'vad' || type === 'stt' ? ', not used by this version' : '';
-  return `${path}, ${size(bytes)}${needs}, ${checked}${unused}`;
+  return `${path}, ${size(bytes)}${needs}, ${checked}`;
 }
 
 /**
@@ -94,13 +94,15 @@ async function planOf(
   { type, path = '', variant }: ModelFile,
   config: ServerConfig,
 ): Promise<{ need?: number; reason?: string }> {
-  const { embeddingNeed, languageModelNeed, rerankerNeed } = await import('../../models/model-need.js');
+  const { embeddingNeed, languageModelNeed, rerankerNeed, speechNeed } = await import(
+    '../../models/model-need.js'
+  );
   const { defaultContext, idleMs: _, ...settings } = languageModelOptions(config);
   const contextSize = variant.context_size ?? defaultContext;
   const need = async () => {
     if (type === 'embedding') return embeddingNeed(path, embeddingOptions(config).threads);
     if (type === 'reranker') return rerankerNeed(path, rerankerOptions(config).threads);
-    if (type !== 'llm') return undefined;
+    if (type === 'vad' || type === 'stt') return speechNeed(type, path);
     return languageModelNeed(path, { ...settings, contextSize, placement: variant.placement });
   };
   try {

@@ -78,7 +78,7 @@ function calibrationAdvice({ calibrations }: Evaluation, config: KnowledgeBaseCo
 
 function settingAdvice({ setting, difference: { mean, half } }: EvaluatedSetting): string {
   const gain = `${settingName(setting)} is ${mean.toFixed(3)} ± ${half.toFixed(3)} better in nDCG`;
-  const { mode, fusion, scores } = setting;
-  const search = JSON.stringify({ mode, fusion, scores }).slice(1, -1);
+  const { mode, fusion, scores, feedback } = setting;
+  const search = JSON.stringify({ mode, fusion, scores, feedback }).slice(1, -1);
   return `${gain}: set ${search} in "search" of the config.`;
 }

@@ -8,11 +8,12 @@ import { counted } from '../terminal/amounts.js';
 import { ellipsize } from '../terminal/columns.js';
 import { printable, printableLine } from '../terminal/printable.js';
 import type { Screen } from '../terminal/screen.js';
-import { type Column, tableLines } from '../terminal/table.js';
+import { type Column, fittedTable } from '../terminal/table.js';
 
 /** A setting in words, such as `hybrid scores 0.5`. */
-export function settingName({ mode = 'hybrid', fusion, scores }: EvaluationSetting): string {
-  return [mode, fusion, scores?.weight].filter((part) => part !== undefined).join(' ');
+export function settingName({ mode = 'hybrid', fusion, scores, feedback }: EvaluationSetting): string {
+  const fed = feedback === undefined ? undefined : `feedback ${feedback}`;
+  return [mode, fusion, scores?.weight, fed].filter((part) => part !== undefined).join(' ');
 }
 
 /** The report for people: table, worst questions, advice. */
@@ -48,7 +49,7 @@ function table({ settings, questions }: Evaluation, screen: Screen): string[] {
     ...measureNames.map((name) => mean[name].toFixed(3)),
     current ? '' : `${signed(difference.mean)}${interval(difference.half, questions)}`,
   ]);
-  const [head = '', ...lines] = tableLines(layout, rows);
+  const [head = '', ...lines] = fittedTable(layout, rows, screen.limit);
   return [screen.dim(head), ...lines];
 }
 

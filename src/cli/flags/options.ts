@@ -33,7 +33,8 @@ function helpOf({ text, kind, min, max, config, usual, otherwise, alone }: Defin
   const own = otherwise ?? usual;
   const other = own === undefined ? '' : `, else ${own}`;
   const value = config ? `the knowledge base's${other}` : own;
-  const told = alone === undefined ? value : `${alone} without a value`;
+  const bare = alone === undefined ? undefined : `${alone} without a value`;
+  const told = config && bare !== undefined ? `${value}; ${bare}` : (bare ?? value);
   const named = text.replace(/`(\w+)`/g, (_, field: string) => `--${field.replaceAll('_', '-')}`);
   const help = named.replace(/\.$/, '').replaceAll('. ', '; ');
   return `${help.charAt(0).toLowerCase()}${help.slice(1)}${range}${told === undefined ? '' : ` (default: ${told})`}`;

@@ -12,9 +12,10 @@ import { addOptionFlags, flagOf, givenOptions } from './options.js';
 /** The search flags of `search` and `ask`. */
 export interface RetrievalFlags
   extends LexicalFlags,
-    Omit<RankingOptions, 'lexical'>,
+    Omit<RankingOptions, 'lexical' | 'feedback'>,
     Omit<ResultOptions, 'dropDuplicates'> {
   dropDuplicates?: number;
+  feedback?: number;
   /** Name of a reranker; true: the default one. */
   rerank?: string | true;
   filter?: string;

@@ -60,6 +60,8 @@ const serverConfig = {
   models_download_dir: 'models',
   storage_root: 'knowledge',
   logs_dir: 'logs',
+  // `serve --http` opens the doors.
+  http: { storages: { harbour: { config: 'knowledge/harbour/kb.json' } } },
 };
 
 /** The commands to try next. The last one is for another terminal and works in any folder. */

@@ -12,6 +12,9 @@ and, while the server runs, in another terminal:
 
     ${run} ask harbour/kb.json "${question}"
 
+\`${run} serve --http\` serves \`harbour\` to other programs, too: over HTTP and WebSocket, by the API of OpenAI,
+and over MCP.
+
 | File | What it is |
 |---|---|
 | server-config.json | the server's settings; \`${run} check server-config.json\` finds mistakes |

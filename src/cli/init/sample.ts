@@ -1,6 +1,9 @@
 import { join } from 'node:path';
 import { homeFolder } from '../../base/files/home.js';
-import { bestSearch } from '../../knowledge/search-config.js';
+import { writtenSearch } from '../../knowledge/search-config.js';
+
+/** Its records. */
+const sampleSize = 12;
 
 /** The file with the records of the sample. */
 export const sampleRecords = join(homeFolder, 'data', 'sample-records.json');
@@ -10,8 +13,8 @@ export const sampleConfig = {
   embedding_model: 'all-MiniLM-L6-v2',
   records_file: 'records.json',
   index_file: 'harbour.index',
-  bm25_tokenizer: 'enhanced',
-  search: bestSearch,
+  bm25_tokenizer: 'multilingual',
+  search: writtenSearch(sampleSize),
   fields: [
     { name: 'topic', type: 'string', optional: true },
     { name: 'secret', type: 'bool', default: false },

@@ -1,41 +1,24 @@
-import { didYouMean, nearestName } from '../../base/schema/nearest.js';
 import type { DoorSession } from '../../doors/host.js';
-import type { Pin, SearchableStorage } from '../../knowledge/index.js';
-import { configBelow, startHere } from '../ask/here.js';
+import { factsOf, type Knowledge, type StorageFacts } from '../../doors/mcp/knowledge.js';
+import { startHere } from '../ask/here.js';
 import type { OpenFlags } from '../ask/opened.js';
 import type { PlaceHere } from '../ask/places.js';
-import { CommandError } from '../failure.js';
-import { type FieldFacts, fieldFacts } from './fields.js';
-import { longestName, storageNames } from './storage-names.js';
-import { printableWithin } from './text.js';
+import { storageNames } from './storage-names.js';
 
-/** A storage, as clients see it. */
-export interface StorageFacts {
-  readonly name: string;
-  /** The folder of its documents; undefined for a knowledge base. */
-  readonly folder: string | undefined;
-  readonly records: number;
-  readonly fields: readonly FieldFacts[];
+export interface McpFlags extends OpenFlags {
+  /** Whether the host's model may change the places. */
+  write?: boolean;
 }
 
-/** At least one storage. */
-export type Chosen = readonly [StorageFacts, ...StorageFacts[]];
-
-/** Records that are looked at for the values of the fields. */
-const sampledRecords = 200;
-
 /** Folders and knowledge bases that are open in this process. */
-export class Knowledge implements AsyncDisposable {
+export class KnowledgeHere implements Knowledge, AsyncDisposable {
   readonly session: DoorSession;
   readonly storages: readonly StorageFacts[];
-  /** Catalog name of the language model that answers; undefined: sentences are quoted. */
   readonly model: string | undefined;
   readonly #close: () => Promise<void>;
 
   private constructor(
-    session: DoorSession,
-    storages: readonly StorageFacts[],
-    model: string | undefined,
+    { session, storages, model }: Knowledge & { storages: readonly StorageFacts[] },
     close: () => Promise<void>,
   ) {
     this.session = session;
@@ -45,8 +28,14 @@ export class Knowledge implements AsyncDisposable {
   }
 
   /** Indexes the folders as far as they have changed, and opens everything. @throws as startHere() */
-  static async open(places: readonly PlaceHere[], flags: OpenFlags, signal: AbortSignal): Promise<Knowledge> {
-    const { server, configs, root, model } = await startHere(places, flags, signal);
+  static async open(
+    places: readonly PlaceHere[],
+    flags: McpFlags,
+    signal: AbortSignal,
+  ): Promise<KnowledgeHere> {
+    const writable = flags.write === true;
+    const { server, configs, model } = await startHere(places, flags, signal, writable ? 'files' : 'none');
+    let close = () => server.close();
     try {
       const host = await server.doorHost();
       const client = host.connect('127.0.0.1', 'mcp', {
@@ -54,80 +43,34 @@ export class Knowledge implements AsyncDisposable {
         whenWritten: (callback) => callback(),
         expel: () => void client.close(),
       });
-      const session = await client.openFolder(root);
       const names = storageNames(places);
+      const files = names.map(
+        (name, index) => [name, { config: configs[index] as string, writable }] as const,
+      );
+      const session = client.openStorages(Object.fromEntries(files));
       const storages: StorageFacts[] = [];
-      for (const [index, file] of configs.entries()) {
-        const name = names[index] as string;
-        await session.call('CreateEmbeddedStringStorageRequest', {
-          name,
-          config_path: configBelow(root, file),
-        });
-        const { kind, path } = places[index] as PlaceHere;
-        storages.push(await factsOf(session, name, kind === 'folder' ? path : undefined));
-        signal.throwIfAborted();
-      }
-      return new Knowledge(session, storages, model, async () => {
+      const pins: { release(): Promise<void> }[] = [];
+      close = async () => {
+        await Promise.all(pins.map((pin) => pin.release()));
         await client.close();
         await server.close();
-      });
+      };
+      for (const [index, name] of names.entries()) {
+        // It stays in memory for as long as the process runs.
+        pins.push(await session.pin(name, 'storage'));
+        const { kind, path } = places[index] as PlaceHere;
+        const folder = kind === 'folder' ? path : undefined;
+        storages.push(await factsOf(session, { name, folder, writable: session.mayChange(name) }));
+        signal.throwIfAborted();
+      }
+      return new KnowledgeHere({ session, storages, model }, close);
     } catch (error) {
-      await server.close();
+      await close();
       throw error;
     }
-  }
-
-  get names(): string[] {
-    return this.storages.map(({ name }) => name);
-  }
-
-  /** Returns the named storage, or all of them. @throws CommandError with the nearest name */
-  chosen(name: string | undefined): Chosen {
-    // The command takes at least one place.
-    if (name === undefined) return this.storages as Chosen;
-    const found = this.storages.find((each) => each.name === name);
-    if (found !== undefined) return [found];
-    const nearest = didYouMean(nearestName(name, this.names));
-    const known = nearest || `; there is ${this.names.map((each) => JSON.stringify(each)).join(', ')}`;
-    throw new CommandError(
-      'NOT_FOUND',
-      `storage: there is no storage ${JSON.stringify(printableWithin(name, longestName))}${printableWithin(known, 400)}`,
-    );
-  }
-
-  /** The folder of a storage's documents. */
-  folderOf(storage: string): string | undefined {
-    return this.storages.find(({ name }) => name === storage)?.folder;
-  }
-
-  /** Works on a storage. It cannot be closed meanwhile. */
-  async with<T>(name: string, work: (storage: SearchableStorage) => Promise<T>): Promise<T> {
-    return pinned(await this.session.pin(name, 'storage'), work);
   }
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.#close();
   }
-}
-
-async function pinned<T>(
-  pin: Pin<SearchableStorage>,
-  work: (storage: SearchableStorage) => Promise<T>,
-): Promise<T> {
-  try {
-    return await work(pin.value);
-  } finally {
-    await pin.release();
-  }
-}
-
-async function factsOf(
-  session: DoorSession,
-  name: string,
-  folder: string | undefined,
-): Promise<StorageFacts> {
-  return pinned(await session.pin(name, 'name'), async ({ storage, size: records }) => {
-    const sample = await storage.list({ limit: sampledRecords, signal: session.signal });
-    return { name, folder, records, fields: fieldFacts(storage.fields ?? [], sample) };
-  });
 }

@@ -1,7 +1,11 @@
+import { pipeline } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
-import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
 import { onAbort } from '../../../lib/basics.js';
-import type { OpenFlags } from '../ask/opened.js';
+import { fullGrant } from '../../config/keys-file.js';
+import type { Shown } from '../../doors/mcp/describe.js';
+import { StdioServerTransport, serveStdio } from '../../doors/mcp/sdk.js';
+import { type McpDoor, mcpServer } from '../../doors/mcp/server.js';
+import { waited } from '../../doors/mcp/waiting.js';
 import { placesHere } from '../ask/places.js';
 import { exitStatus } from '../exit-status.js';
 import { failureMessage } from '../failure.js';
@@ -9,16 +13,22 @@ import { note, printFailure } from '../output.js';
 import { npxPid, watchParent } from '../parent-process.js';
 import { onStopSignal } from '../stop-signal.js';
 import { printable } from '../terminal/printable.js';
-import type { Knowledge } from './knowledge.js';
-import { type Door, mcpServer } from './server.js';
+import { ExactInput } from './exact-input.js';
+import { glimpse } from './glimpse.js';
+import type { KnowledgeHere, McpFlags } from './knowledge.js';
 import { storageNames } from './storage-names.js';
-import { waited } from './waiting.js';
+
+/** The first answer waits for the folders until this time from the start of the process, in ms. Hosts expect it within a second. */
+const greetingMs = 800;
 
 /**
- * The answer to the first message says what is in the folders if they are open within this time from the start of the
- * process, in ms. Hosts expect an answer within a second.
+ * It waits for nothing if the start alone took longer than this, in ms: opening blocks the event loop in pieces, which a slow or busy
+ * machine makes long. Then it says what the last index knew, and the folders are opened after it.
  */
-const greetingMs = 800;
+const quickStartMs = 300;
+
+/** They are opened this long after the start if nobody has asked, in ms. */
+const silenceMs = 1500;
 
 /** The process ends this long after its host has gone, in ms, even if work does not stop. */
 const endMs = 1500;
@@ -26,13 +36,30 @@ const endMs = 1500;
 /** Longest message of a client, in bytes. */
 const longestMessage = 16 * 1_048_576;
 
-/** The transport over stdin and stdout. It calls back when either has ended. */
+/** The transport over stdin and stdout. It calls back when a message was written, and when either has ended. */
 class StdioTransport extends StdioServerTransport {
+  readonly #onSent: () => void;
   readonly #onEnd: () => void;
 
-  constructor(onEnd: () => void) {
-    super(process.stdin, process.stdout, { maxBufferSize: longestMessage });
+  constructor(onSent: () => void, onEnd: () => void) {
+    const input = new ExactInput(longestMessage);
+    super(input, process.stdout, { maxBufferSize: longestMessage });
+    this.#onSent = onSent;
     this.#onEnd = onEnd;
+    let receive: StdioServerTransport['onmessage'];
+    Object.defineProperty(this, 'onmessage', {
+      get: () => receive,
+      set: (next: typeof receive) => {
+        receive = next && ((message) => next(input.restore(message)));
+      },
+    });
+    // The transport hears how it ends.
+    pipeline(process.stdin, input, () => {});
+  }
+
+  override async send(...given: Parameters<StdioServerTransport['send']>): Promise<void> {
+    await super.send(...given);
+    this.#onSent();
   }
 
   override async close(): Promise<void> {
@@ -42,21 +69,28 @@ class StdioTransport extends StdioServerTransport {
 }
 
 /** `lorekeep mcp`: serves MCP over stdin and stdout until the host ends. @throws CommandError for a place that does not exist */
-export async function mcp(words: readonly string[], flags: OpenFlags): Promise<void> {
+export async function mcp(words: readonly string[], flags: McpFlags): Promise<void> {
   const places = await placesHere(words);
-  const names = storageNames(places);
+  const writable = flags.write === true;
+  const named: Shown = await glimpse(
+    storageNames(places).map((name, index) => ({
+      name,
+      writable,
+      folder: places[index]?.kind === 'folder' ? places[index].path : undefined,
+    })),
+  );
   const ending = new AbortController();
-  const doors: Door[] = [];
+  const doors: McpDoor[] = [];
   const ended = new Promise<void>((resolve) => onAbort(ending.signal, resolve));
   const end = () => {
     if (ending.signal.aborted) return;
     setTimeout(() => process.exit(exitStatus.done), endMs).unref();
     ending.abort(new Error('the client has gone'));
   };
-  let opening: Promise<Knowledge> | undefined;
-  let opened: Knowledge | undefined;
+  let opening: Promise<KnowledgeHere> | undefined;
+  let opened: KnowledgeHere | undefined;
   /** After a failure the next call tries again: the folder may have been mended. */
-  const open = (): Promise<Knowledge> => {
+  const open = (): Promise<KnowledgeHere> => {
     opening ??= openKnowledge().catch((error) => {
       opening = undefined;
       if (!ending.signal.aborted) printFailure(error);
@@ -64,13 +98,19 @@ export async function mcp(words: readonly string[], flags: OpenFlags): Promise<v
     });
     return opening;
   };
-  const openKnowledge = async (): Promise<Knowledge> => {
-    const { Knowledge } = await import('./knowledge.js');
-    opened = await Knowledge.open(places, flags, ending.signal);
-    for (const { describe } of doors) describe(opened);
+  const openKnowledge = async (): Promise<KnowledgeHere> => {
+    const { KnowledgeHere } = await import('./knowledge.js');
+    opened = await KnowledgeHere.open(places, flags, ending.signal);
+    for (const { describe } of doors) describe(opened.storages);
     return opened;
   };
-  const first = open().catch(() => undefined);
+  let answered = () => {};
+  const firstAnswer = new Promise<void>((resolve) => {
+    answered = resolve;
+  });
+  const isQuick = performance.now() < quickStartMs;
+  const begun = isQuick ? Promise.resolve() : Promise.race([firstAnswer, delay(silenceMs)]);
+  const first = begun.then(open).catch(() => undefined);
   const parent = npxPid() ?? process.ppid;
   if (parent > 1) watchParent(parent, end);
   onStopSignal(async () => {
@@ -80,15 +120,18 @@ export async function mcp(words: readonly string[], flags: OpenFlags): Promise<v
   const handle = serveStdio(
     async () => {
       const leftMs = Math.max(0, greetingMs - performance.now());
-      await Promise.race([first, delay(leftMs, undefined, { ref: false })]);
-      const door = mcpServer(opened ?? { names, storages: undefined }, (request) =>
-        waited(open(), request, 'the folders are being indexed'),
-      );
+      if (isQuick) await Promise.race([first, delay(leftMs, undefined, { ref: false })]);
+      const door = mcpServer({
+        shown: opened?.storages ?? named,
+        rights: fullGrant.rights,
+        whenOpen: (request) => waited(open(), request, 'the folders are being indexed'),
+        explain: failureMessage,
+      });
       doors.push(door);
       return door.server;
     },
     {
-      transport: new StdioTransport(end),
+      transport: new StdioTransport(answered, end),
       onerror: (error) => note(`lorekeep: ${printable(failureMessage(error)).slice(0, 500)}`),
     },
   );

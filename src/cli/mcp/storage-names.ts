@@ -1,6 +1,6 @@
 import { basename, dirname, resolve } from 'node:path';
+import { printableWithin } from '../../doors/mcp/text.js';
 import type { PlaceHere } from '../ask/places.js';
-import { printableWithin } from './text.js';
 
 /** Longest name of a storage, in characters. */
 export const longestName = 60;

@@ -1,7 +1,7 @@
-import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { text as readStream } from 'node:stream/consumers';
 import type { StorageRecord } from '../../../lib/internal.js';
+import { isRoundedInteger, parseWithWideIntegers } from '../../base/schema/wide-integers.js';
 import { UsageError } from '../failure.js';
 import { requireFile } from '../knowledge-base-file.js';
 import { jsonObjectArgument } from '../search/json-argument.js';
@@ -53,22 +53,10 @@ async function recordsOf(file: string): Promise<StorageRecord[]> {
   });
 }
 
-const token = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
-
 /** Parses JSON; integers beyond 2^53 become bigints, which keep them exact. Undefined if it is not JSON. */
 function parsed(text: string): { value: unknown } | undefined {
-  const key = randomUUID();
   try {
-    const value: unknown = JSON.parse(text);
-    const exact = text.replace(token, (found) =>
-      /^-?\d{16,}$/.test(found) && !Number.isSafeInteger(Number(found)) ? `{"${key}":"${found}"}` : found,
-    );
-    if (exact === text) return { value };
-    const revive = (_: string, each: unknown) => {
-      const digits = (each as Record<string, string> | null)?.[key];
-      return typeof digits === 'string' ? BigInt(digits) : each;
-    };
-    return { value: JSON.parse(exact, revive) };
+    return { value: parseWithWideIntegers(text, isRoundedInteger) };
   } catch {
     return undefined;
   }

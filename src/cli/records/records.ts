@@ -12,6 +12,7 @@ import { ellipsize } from '../terminal/columns.js';
 import { printable, printableLine } from '../terminal/printable.js';
 import { progressView } from '../terminal/progress.js';
 import { type RecordFlags, recordsInput } from './records-input.js';
+import { type ForgetHere, type ForgottenFacts, forgetEverywhere, updateThrough } from './through-process.js';
 
 export interface ChangeFlags extends ModelFlags {
   ifVersion?: number;
@@ -37,12 +38,17 @@ export async function remove(base: string, ids: readonly string[], flags: Change
 }
 
 async function change(base: string, flags: ChangeFlags, changes: StorageChanges): Promise<void> {
-  await withBase(base, flags, async (kb, signal) => {
-    const { ifVersion } = flags;
-    const result = await kb.update({ ...changes, ...(ifVersion !== undefined && { ifVersion }) }, { signal });
-    if (flags.json) printJson(result);
-    else print(sentence(result));
-  });
+  const { ifVersion } = flags;
+  const batch = { ...changes, ...(ifVersion !== undefined && { ifVersion }) };
+  const file = await findKnowledgeBase(base);
+  const through = await interruptible((signal) => updateThrough(file, batch, signal));
+  if (through !== undefined) return printUpdate(through, flags);
+  await withBase(base, flags, async (kb, signal) => printUpdate(await kb.update(batch, { signal }), flags));
+}
+
+function printUpdate(result: UpdateResult, { json }: ChangeFlags): void {
+  if (json) printJson(result);
+  else print(sentence(result));
 }
 
 function sentence({ version, added, replaced, removed, size }: UpdateResult): string {
@@ -63,29 +69,51 @@ export async function merge(base: string, flags: ChangeFlags): Promise<void> {
 
 export interface ForgetFlags extends ChangeFlags {
   verify?: boolean;
+  histories?: boolean;
 }
 
-/** `lorekeep forget`: removes records from every file. */
+/** `lorekeep forget`: removes records from every file, and from the processes that have the knowledge base open. */
 export async function forget(base: string, ids: readonly string[], flags: ForgetFlags): Promise<void> {
-  await withBase(base, flags, async (kb, signal) => {
-    const { filesWith, ...result } = await kb.forget(ids, { signal });
-    const found = flags.verify ? await filesWith() : undefined;
-    if (flags.json) printJson({ ...result, ...(found !== undefined && { files_with: found }) });
-    else
+  const file = await findKnowledgeBase(base);
+  const verify = flags.verify === true;
+  const here = async () => {
+    let done: Awaited<ReturnType<ForgetHere>> | undefined;
+    await withBase(base, flags, async (kb, signal) => {
+      const { filesWith, ...result } = await kb.forget(ids, { signal });
+      done = { ...result, filesWith: verify ? await filesWith() : undefined };
+    });
+    return done as Awaited<ReturnType<ForgetHere>>;
+  };
+  const options = { verify, histories: flags.histories === true };
+  const forgotten = await interruptible((signal) => forgetEverywhere(file, ids, options, here, signal));
+  printForgotten(forgotten, flags);
+}
+
+function printForgotten({ filesWith, histories, ...result }: ForgottenFacts, { json }: ForgetFlags): void {
+  if (json) {
+    printJson({ ...result, histories, ...(filesWith !== undefined && { files_with: filesWith }) });
+  } else {
+    const { removed, version, size } = result;
+    print(`${counted(removed, 'record')} forgotten; version ${version} has ${counted(size, 'record')}`);
+    for (const { agent, session, turns, removed: isGone } of histories) {
+      const where = `agent ${printable(agent)} of session ${printable(session)}, ${turns.length === 1 ? 'turn' : 'turns'} ${turns.join(', ')}`;
       print(
-        `${counted(result.removed, 'record')} forgotten; version ${result.version} has ${counted(result.size, 'record')}`,
+        isGone
+          ? `removed from a history: ${where}`
+          : `quoted by a history, which --histories removes: ${where}`,
       );
-    if (found === undefined) return;
-    if (found.length === 0) {
-      if (!flags.json) print('no file in the folders of the knowledge base has the text');
-      return;
     }
-    const listed = found.map((file) => printable(file)).join(', ');
-    throw new CommandError(
-      'INVALID_ARGUMENT',
-      `files that are not of the knowledge base have the text: ${listed}`,
-    );
-  });
+  }
+  if (filesWith === undefined) return;
+  if (filesWith.length === 0) {
+    if (!json) print('no file in the folders of the knowledge base has the text');
+    return;
+  }
+  const listed = filesWith.map((file) => printable(file)).join(', ');
+  throw new CommandError(
+    'INVALID_ARGUMENT',
+    `files in the folders of the knowledge base still have the text, which may be that of another record: ${listed}`,
+  );
 }
 
 /** `lorekeep backup`: copies the knowledge base. */

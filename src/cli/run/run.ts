@@ -42,6 +42,9 @@ export async function run(file: string, given: string | undefined, flags: RunFla
       note(
         'lorekeep: the model has no chat template; it continues the prompt as it is (--raw hides this note)',
       );
+    const { tokenizerNote, templateNote } = model.facts;
+    for (const each of [tokenizerNote, flags.raw ? '' : templateNote])
+      if (each !== '') note(`lorekeep: ${each}`);
     const request = requestOf(model, prompt, system, flags);
     const result = await show(model, request, signal, json === true);
     if (json) printJson(shown(result));
@@ -127,7 +130,8 @@ async function readInput(): Promise<string> {
       throw new CommandError('TEXT_TOO_LONG', `stdin: at most ${maxInput} bytes are expected`);
     chunks.push(chunk as Buffer);
   }
-  return Buffer.concat(chunks).toString('utf8').trimEnd();
+  // The decoder drops a byte order mark.
+  return new TextDecoder().decode(Buffer.concat(chunks)).trimEnd();
 }
 
 /** Longest prompt from stdin, in bytes. */

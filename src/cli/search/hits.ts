@@ -117,7 +117,7 @@ function hitColumns({ screen, mode, explain }: HitTableOptions, reranked: boolea
       : []),
     ...(lexical && explain ? [right('lexical #', ({ lexical_rank }) => rankText(lexical_rank))] : []),
     ...(reranked ? [right('rerank', ({ rerank_score }) => shown(rerank_score))] : []),
-    ...(explain ? [right('relevance', ({ relevance }) => normalised(relevance))] : []),
+    right('relevance', ({ relevance }) => normalised(relevance)),
     {
       title: 'id',
       align: 'left',

@@ -62,7 +62,7 @@ async function read(source: string, file: string): Promise<string> {
   });
   if (bytes.length > maxBytes) throw new UsageError(`${source}: is longer than ${maxBytes} bytes`);
   try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {
     throw new UsageError(`${source}: is not UTF-8`);
   }

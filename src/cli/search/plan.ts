@@ -35,6 +35,12 @@ export function planLines(
   } else if (fusion !== undefined) {
     lines.push('fusion    by ranks');
   }
+  if (fusion?.feedback !== undefined) {
+    const { weight, added } = fusion.feedback;
+    lines.push(
+      `feedback  ranked again near the best 2 hits, weight ${weight.toFixed(2)}: ${counted(added, 'new hit')}`,
+    );
+  }
   if (rerank !== undefined) {
     const { model, documents, tokens, truncated } = rerank;
     const shortened = truncated === 0 ? '' : `, ${truncated} truncated`;
@@ -45,7 +51,10 @@ export function planLines(
   return lines;
 }
 
-type ResultFlags = Pick<RetrievalFlags, 'offset' | 'minScore' | 'threshold' | 'filter'>;
+type ResultFlags = Pick<
+  RetrievalFlags,
+  'offset' | 'minScore' | 'minBest' | 'threshold' | 'filter' | 'extended'
+>;
 
 /** Notes that help to judge a result. */
 export function planNotes(
@@ -71,13 +80,16 @@ export function planNotes(
 
 /** Why there are no hits, unless the query's words say it. */
 function whyNone(
-  { offset = 0, minScore, threshold, filter }: ResultFlags,
+  { offset = 0, minScore, minBest, threshold, filter, extended }: ResultFlags,
   { dense, lexical }: RetrievalPlan,
 ): string[] {
   if (dense?.matched === 0) return ['no record matches the filter'];
   if (offset > 0) return [`there are no more than ${counted(offset, 'hit')}`];
   if (minScore !== undefined) return [`no hit has a relevance of ${minScore} or more`];
+  if (minBest !== undefined) return [`nothing relevant found: no hit has a relevance of ${minBest} or more`];
   if (threshold !== undefined) return ['no record is within the threshold'];
+  if (dense !== undefined && extended !== true)
+    return ['nothing relevant found; --min-best 0 shows the nearest records'];
   if (lexical === undefined || lexical.terms === 0) return [];
   if (filter !== undefined) return ["no record that matches the filter has the query's words"];
   return ['no record has all required words and phrases and none of the excluded ones'];

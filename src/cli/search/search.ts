@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { type FilterExpression, LorekeepError } from '../../../lib/internal.js';
 import { commandName, shellText, shellWord } from '../../base/schema/shell-word.js';
+import { indexOf } from '../../knowledge/folder/place.js';
 import { type KnowledgeBaseConfig, openKnowledgeBase } from '../../knowledge/index.js';
 import { wireHit, wireRerank } from '../../storages/wire.js';
 import { CommandError, UsageError } from '../failure.js';
@@ -12,8 +13,10 @@ import { interruptible } from '../interrupt.js';
 import { findKnowledgeBase } from '../knowledge-base-place.js';
 import { CommandModels } from '../models.js';
 import { note, print, printJson, warnWithCause } from '../output.js';
+import { wrappedFact } from '../terminal/lines.js';
 import { printable } from '../terminal/printable.js';
 import { progressView } from '../terminal/progress.js';
+import { Screen } from '../terminal/screen.js';
 import { printHits } from './hits.js';
 import { jsonArgument, jsonObjectArgument } from './json-argument.js';
 import { planLines, planNotes } from './plan.js';
@@ -23,6 +26,9 @@ export interface SearchFlags extends RetrievalFlags, ModelFlags {
   explain?: boolean;
   json?: boolean;
 }
+
+/** Columns of the names of facts, as planLines() pads them. */
+const nameColumns = 10;
 
 /** Opening prints progress after this many milliseconds. */
 const quietMs = 1000;
@@ -45,7 +51,7 @@ export async function search(given: readonly string[], flags: SearchFlags): Prom
   const lexical = await lexicalRequest(flags);
   const filter = await jsonArgument('--filter', flags.filter);
   const variables = await jsonObjectArgument('--variables', flags.variables);
-  if (name !== undefined) refuseWordAsPlace(name, text);
+  if (name !== undefined) await refuseWordAsPlace(name, text);
   const file = await findKnowledgeBase(name);
   await interruptible(async (signal) => {
     const started = performance.now();
@@ -91,15 +97,20 @@ export async function search(given: readonly string[], flags: SearchFlags): Prom
       note(`lorekeep: ${each}`);
     if (!flags.explain) return;
     print('');
-    for (const line of planLines(plan, filter !== undefined)) print(line);
-    print(`records   ${kb.size}, tokenizer ${kb.config.bm25_tokenizer}`);
-    print(`time      model ${times.model_ms} ms, open ${times.open_ms} ms, search ${times.search_ms} ms`);
+    const { limit } = new Screen(process.stdout);
+    const lines = [
+      ...planLines(plan, filter !== undefined),
+      `records   ${kb.size}, tokenizer ${kb.config.bm25_tokenizer}`,
+      `time      model ${times.model_ms} ms, open ${times.open_ms} ms, search ${times.search_ms} ms`,
+    ];
+    for (const fact of lines) for (const line of wrappedFact(fact, limit, nameColumns)) print(line);
   });
 }
 
 /** Two words without quotes look like a knowledge base and a text. @throws CommandError */
-function refuseWordAsPlace(name: string, text: string): void {
+async function refuseWordAsPlace(name: string, text: string): Promise<void> {
   if (existsSync(name) || name === '' || /[\\/]|\.json$/i.test(name)) return;
+  if ((await indexOf(name)) !== undefined) return;
   const message = `${name}: the file does not exist; if it is a word of the text, put quotes around the text: ${commandName()} search ${shellText(`${name} ${text}`)}`;
   throw new CommandError('NOT_FOUND', message);
 }

@@ -58,6 +58,7 @@ const shortKey = (key: string) => (key.length > 8 ? `${key.slice(0, 8)}...` : ke
 
 const sampleTurn = {
   turn: 's1.t1',
+  agent: 's1.a1',
   status: 'completed',
   code: undefined,
   queuedMs: 0.1,

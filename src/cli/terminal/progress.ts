@@ -5,8 +5,8 @@ import { count, counted, duration, size } from './amounts.js';
 import { padEnd } from './columns.js';
 import { printable } from './printable.js';
 
-/** Phases of knowledge bases, and of `lorekeep eval`. */
-type Phase = KnowledgePhase | 'questions';
+/** Phases of knowledge bases, of `lorekeep eval` and of `lorekeep transcribe`. */
+type Phase = KnowledgePhase | 'questions' | 'speech';
 
 const titles: Readonly<Record<Phase, string>> = {
   files: 'reading files',
@@ -15,10 +15,11 @@ const titles: Readonly<Record<Phase, string>> = {
   index: 'linking',
   words: 'indexing words',
   questions: 'asking',
+  speech: 'listening',
 };
 
 /** The units of phases that do not count records. */
-const units: Partial<Record<Phase, string>> = { files: 'file', questions: 'question' };
+const units: Partial<Record<Phase, string>> = { files: 'file', questions: 'question', speech: 'second' };
 
 /** Milliseconds between two lines about one phase, without a terminal. */
 const lineEveryMs = 10_000;
@@ -104,7 +105,8 @@ class PhaseView implements ProgressView {
 
   #newBar(total: number): cliProgress.SingleBar {
     const title = padEnd(this.#title, titleWidth);
-    const barsize = Math.min(widestBar, (this.#stream.columns || 80) - title.length - textWidth);
+    const room = (this.#stream.columns || 80) - title.length - textWidth;
+    const barsize = Math.max(0, Math.min(widestBar, room));
     const made = new cliProgress.SingleBar({
       stream: this.#stream,
       format: `${title} ${barsize < narrowestBar ? '' : '[{bar}] '}{percentage} %  {amounts}  {rate}  {time}`,

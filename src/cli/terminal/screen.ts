@@ -10,6 +10,8 @@ const narrowest = 20;
 /** The capabilities of an output stream. */
 export class Screen {
   readonly width: number;
+  /** Columns that lines may have: those of a terminal, or of COLUMNS; files and pipes take any number. */
+  readonly limit: number;
   readonly isTerminal: boolean;
   /** Whether to use colours. */
   readonly colours: boolean;
@@ -17,7 +19,9 @@ export class Screen {
   constructor(stream: NodeJS.WriteStream) {
     this.isTerminal = stream.isTTY === true;
     this.colours = hasColours(stream);
-    this.width = Math.max(narrowest, stream.columns || Number(process.env.COLUMNS) || defaultWidth);
+    const stated = stream.columns || Number(process.env.COLUMNS);
+    this.width = Math.max(narrowest, stated || defaultWidth);
+    this.limit = this.isTerminal || stated > 0 ? this.width : Number.POSITIVE_INFINITY;
   }
 
   style(style: Style, text: string): string {

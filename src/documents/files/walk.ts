@@ -2,7 +2,7 @@ import type { Dirent } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import { UnreadableDocument } from '../document.js';
-import { formatOf } from '../formats/formats.js';
+import { formatOf, isPicture } from '../formats/formats.js';
 import { IgnoreRules } from './ignore-rules.js';
 import { PathPatterns } from './path-patterns.js';
 import { openReason } from './read-file.js';
@@ -14,6 +14,8 @@ export interface WalkOptions {
   exclude?: readonly string[] | undefined;
   /** Whether .gitignore files count. Default true. */
   gitignore?: boolean | undefined;
+  /** Whether pictures are taken, whose text is read by OCR. Default false. */
+  ocr?: boolean | undefined;
   signal?: AbortSignal | undefined;
 }
 
@@ -24,33 +26,41 @@ export interface OwnFiles {
   isOwn(folder: string): Promise<boolean>;
 }
 
-/** A file below a folder, why a path below it was left out, or the ending of a file whose kind is not read. */
-export type Found = { path: string } | { path: string; problem: string } | { path: string; leftOut: string };
+/**
+ * A file below a folder, why a path below it was left out, the ending of a file whose kind is not read, or a folder before it is looked
+ * into: "" for the first one.
+ */
+export type Found =
+  | { path: string }
+  | { path: string; problem: string }
+  | { path: string; leftOut: string }
+  | { path: string; isFolder: true };
 
 /** Folders that hold no documents of the user. */
 const skippedFolders = new Set(['node_modules', '__pycache__']);
 
 /**
  * Finds the files of a folder, sorted by path within each folder. Paths are relative and have slashes. Hidden files and
- * folders are left out; links are not followed. @throws system errors for the folder itself
+ * folders are left out; links are not followed. `folders`: yields the folders, too. @throws system errors for the folder itself
  */
 export async function* walk(
   folder: string,
-  options: WalkOptions & { own?: OwnFiles } = {},
+  options: WalkOptions & { own?: OwnFiles; folders?: boolean } = {},
 ): AsyncGenerator<Found> {
-  const { gitignore = true, signal } = options;
+  const { gitignore = true, folders = false, signal } = options;
   const chosen = choice(options);
   const rules = gitignore ? await IgnoreRules.above(folder) : IgnoreRules.none;
   const waiting = [{ path: '', rules }];
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
     signal?.throwIfAborted();
     const at = join(folder, next.path);
+    if (folders) yield { path: next.path, isFolder: true };
     const inside = await rulesOf(at, next.rules, gitignore);
     if ('problem' in inside) {
       yield { path: next.path === '' ? '.' : `${next.path}/`, ...inside };
       continue;
     }
-    const folders: typeof waiting = [];
+    const below: typeof waiting = [];
     const entries = await entriesOf(at, next.path === '');
     if (!Array.isArray(entries)) {
       yield { path: `${next.path}/`, problem: entries.problem };
@@ -65,14 +75,14 @@ export async function* walk(
       if (entry.name.startsWith('.') || chosen.excludes(path, isFolder)) continue;
       if (inside.ignores(join(at, entry.name), isFolder)) continue;
       if (isFolder) {
-        if (!skippedFolders.has(entry.name)) folders.push({ path, rules: inside });
+        if (!skippedFolders.has(entry.name)) below.push({ path, rules: inside });
       } else if (entry.isSymbolicLink() && (await isFolderLink(join(at, entry.name))))
         yield { path, problem: 'is a link to a folder; links are not followed' };
       else if (chosen.includes(path)) yield found(path, entry);
       else if (chosen.all && entry.isFile()) yield { path, leftOut: endingOf(entry.name) };
     }
     // The stack gives the first folder first.
-    waiting.push(...folders.reverse());
+    for (const folder of below.reverse()) waiting.push(folder);
   }
 }
 
@@ -113,13 +123,15 @@ function endingOf(name: string): string {
   return ending.length <= longestEnding ? ending : '';
 }
 
-function choice({ include, exclude = [] }: WalkOptions) {
+function choice({ include, exclude = [], ocr = false }: WalkOptions) {
   const included = include === undefined || include.length === 0 ? undefined : new PathPatterns(include);
   const excluded = new PathPatterns(exclude);
   return {
     all: included === undefined,
     includes: (path: string) =>
-      included === undefined ? formatOf(path) !== undefined : included.selects(path),
+      included === undefined
+        ? formatOf(path) !== undefined && (ocr || !isPicture(path))
+        : included.selects(path),
     excludes: (path: string, isFolder: boolean) => excluded.test(path, isFolder) === true,
   };
 }

@@ -9,6 +9,8 @@ interface FormatFacts {
   readonly hasColumns?: boolean;
   /** What to do about a file without text. */
   readonly textRemedy?: string;
+  /** Its files are pictures of text, which are read by OCR only. */
+  readonly isPicture?: boolean;
 }
 
 const words = (text: string) => text.split(' ');
@@ -18,11 +20,13 @@ const formats = {
   html: { endings: ['.html', '.htm'] },
   xhtml: { endings: ['.xhtml', '.xht'] },
   text: {
-    endings: words('.txt .text .log .yaml .yml .toml .ini .cfg .conf .properties .tex'),
+    endings: words('.txt .text .log .properties .tex'),
     names: words(
       'readme license licence copying changelog changes news authors contributors notice todo install makefile dockerfile',
     ),
   },
+  yaml: { endings: ['.yaml', '.yml'] },
+  settings: { endings: words('.toml .ini .cfg .conf') },
   restructured: { endings: ['.rst', '.rest'] },
   asciidoc: { endings: ['.adoc', '.asciidoc'] },
   org: { endings: ['.org'] },
@@ -39,7 +43,11 @@ const formats = {
   presentation: { endings: ['.pptx', '.pptm', '.ppsx'] },
   'open-document': { endings: ['.odt', '.ods', '.odp', '.ott'] },
   epub: { endings: ['.epub'] },
-  pdf: { endings: ['.pdf'], textRemedy: 'if its pages are scanned images, run OCR on it first' },
+  rtf: { endings: ['.rtf'] },
+  mail: { endings: ['.eml'] },
+  mailbox: { endings: ['.mbox', '.mbx'] },
+  pdf: { endings: ['.pdf'], textRemedy: 'if its pages are scanned, --ocr reads them' },
+  image: { endings: words('.png .jpg .jpeg .tif .tiff .webp .bmp .gif'), isPicture: true },
   'json-lines': { endings: ['.jsonl', '.ndjson'], hasColumns: true },
   csv: { endings: ['.csv'], hasColumns: true },
   tsv: { endings: ['.tsv'], hasColumns: true },
@@ -70,6 +78,25 @@ export function formatOf(path: string): Format | undefined {
 }
 
 const factsOf = (path: string): FormatFacts => formats[formatOf(path) ?? 'text'];
+
+/** Whether a file is a picture, which is read by OCR only. */
+export function isPicture(path: string): boolean {
+  return factsOf(path).isPicture === true;
+}
+
+/** Endings of files that are no text. */
+const binaryEndings = new Set(
+  words(
+    '.zip .gz .tgz .bz2 .xz .zst .7z .rar .tar .jar .war .exe .dll .so .dylib .a .o .obj .lib .bin .class .pyc .wasm .node .iso .img .dmg .deb .rpm .apk .mp3 .wav .ogg .flac .m4a .aac .opus .mp4 .mkv .mov .avi .webm .wmv .ico .icns .psd .ai .heic .avif .ttf .otf .woff .woff2 .eot .doc .xls .ppt .msg .pst .mobi .azw3 .db .sqlite .sqlite3 .mdb .parquet .npy .npz .gguf .safetensors .onnx .pt .pth .dat .blend .dwg .key .numbers .pages',
+  ),
+);
+
+/** Returns the flag of `lorekeep index` that reads files of a kind that is left out; undefined if none does. */
+export function flagThatReads(ending: string): string | undefined {
+  if (isPicture(`x${ending}`)) return '--ocr';
+  if (binaryEndings.has(ending)) return undefined;
+  return ending === '' ? '--include NAME' : `--include "*${ending}"`;
+}
 
 /** Whether a mapping of columns applies to a file. */
 export function hasColumns(path: string): boolean {

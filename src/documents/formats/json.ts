@@ -1,12 +1,11 @@
-import { type ParseError, parse as parseLoosely } from 'jsonc-parser';
 import { type Block, type Document, type Section, UnreadableDocument } from '../document.js';
-import { parseExactly } from '../tables/exact-json.js';
+import { parseLoosely } from '../tables/exact-json.js';
 import { namedText, textOfValue } from '../tables/flat-text.js';
 import { readText } from './text.js';
 
 /** Reads JSON, also with comments and trailing commas: the objects of a list are sections, other values lines with their names. */
 export function readJson(text: string): Document {
-  const value = valueIn(text);
+  const value = valueIn(text) ?? objectsOfLines(text);
   if (value === undefined) return readText(text);
   if (Array.isArray(value) && value.some((item) => typeof item === 'object' && item !== null))
     return { sections: sectionsOf(value) };
@@ -16,13 +15,19 @@ export function readJson(text: string): Document {
 /** Parses JSON; undefined if it is none. */
 function valueIn(text: string): unknown {
   try {
-    return parseExactly(text);
+    return parseLoosely(text);
   } catch (error) {
     if (error instanceof RangeError) throw new UnreadableDocument('is nested too deeply', { cause: error });
-    const errors: ParseError[] = [];
-    const value: unknown = parseLoosely(text, errors, { allowTrailingComma: true });
-    return errors.length === 0 ? value : undefined;
+    throw error;
   }
+}
+
+/** Objects of which each has a line of its own; undefined if a line is none. */
+function objectsOfLines(text: string): unknown[] | undefined {
+  const lines = text.split('\n').filter((line) => line.trim() !== '');
+  if (lines.length < 2 || !lines.every((line) => line.trimStart().startsWith('{'))) return undefined;
+  const objects = lines.map((line) => valueIn(line));
+  return objects.every((value) => value !== undefined) ? objects : undefined;
 }
 
 function* sectionsOf(items: readonly unknown[]): Generator<Section> {

@@ -7,6 +7,8 @@ interface Cell {
   source?: unknown;
   input?: unknown;
   outputs?: unknown;
+  /** Of the headings that notebooks had before version 4. */
+  level?: unknown;
 }
 
 /** Longest output of a cell that is read. */
@@ -23,7 +25,8 @@ export function readNotebook(text: string): Document {
     else if (cell.cell_type === 'code') {
       sections.add({ kind: 'code', text: source.trimEnd(), head: language });
       for (const output of listOf(cell.outputs)) addOutput(output, sections);
-    } else if (cell.cell_type === 'raw') sections.add({ kind: 'prose', text: source.trim() });
+    } else if (cell.cell_type === 'heading') sections.heading(Number(cell.level) || 1, source.trim());
+    else if (cell.cell_type === 'raw') sections.add({ kind: 'prose', text: source.trim() });
   }
   return sections.finish();
 }
@@ -65,8 +68,19 @@ function joined(value: unknown): string {
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the escape character begins them
 const escapes = /\u001b\[[\d;]{0,40}[A-Za-z]/g;
 
-function addOutput({ text, data }: Record<string, unknown>, sections: SectionBuilder): void {
-  const shown = joined(text) || joined((data as Record<string, unknown> | undefined)?.['text/plain']);
+function addOutput(output: Record<string, unknown>, sections: SectionBuilder): void {
+  const { text, data, ename, evalue } = output;
+  const forms = (data ?? {}) as Record<string, unknown>;
+  const error = typeof ename === 'string' ? `${ename}: ${joined(evalue)}` : '';
+  const isPicture = Object.keys(forms).some((type) => type.startsWith('image/'));
+  const plain = joined(forms['text/plain']);
+  const shown =
+    joined(text) ||
+    // The name of a picture's object, as in <Figure size 640x480 with 1 Axes>, tells nothing.
+    (isPicture && /^<[^>]*>$/.test(plain.trim()) ? '' : plain) ||
+    joined(forms['text/markdown']) ||
+    joined(forms['text/latex']) ||
+    error;
   sections.add({
     kind: 'code',
     text: shown.slice(0, longestOutput).replace(escapes, '').trimEnd(),

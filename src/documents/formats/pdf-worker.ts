@@ -1,24 +1,46 @@
 /** The thread in which PDF files are parsed, so that a file that takes too long can be stopped. */
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { parentPort } from 'node:worker_threads';
+import { homeFolder } from '../../base/files/home.js';
 import { UnreadableDocument } from '../document.js';
 import { optionalPackage } from './optional-package.js';
+import { type FormField, formLines } from './pdf-form.js';
+import { pageLines, type TextItem } from './pdf-lines.js';
 import type { PdfReply, PdfRequest } from './pdf-messages.js';
-import { pageText, type TextItem } from './pdf-text.js';
 
 /** The part of unpdf that is used. */
 interface Unpdf {
   getDocumentProxy(
     bytes: Uint8Array,
-    options: { verbosity: number; useSystemFonts: boolean },
+    options: {
+      verbosity: number;
+      useSystemFonts: boolean;
+      cMapUrl: string;
+      cMapPacked: boolean;
+      BinaryDataFactory: typeof CharacterMaps;
+    },
   ): Promise<{
     numPages: number;
     getMetadata(): Promise<{ info?: { Title?: unknown } }>;
     getPage(number: number): Promise<{
+      view: number[];
       getTextContent(): Promise<{ items: TextItem[] }>;
+      getAnnotations(): Promise<FormField[]>;
       cleanup(): void;
     }>;
     destroy(): Promise<void>;
   }>;
+}
+
+const mapFolder = join(homeFolder, 'native/vendor/pdfjs-cmaps');
+
+/** Gives pdf.js the predefined character maps: most East Asian PDFs name one and do not contain it. */
+class CharacterMaps {
+  async fetch({ kind, filename }: { kind: string; filename: string }): Promise<Uint8Array> {
+    if (kind !== 'cMapUrl' || !/^[\w-]{1,40}\.bcmap$/.test(filename)) throw new Error(`has no ${filename}`);
+    return new Uint8Array(await readFile(join(mapFolder, filename)));
+  }
 }
 
 const port = parentPort;
@@ -39,7 +61,13 @@ port.on('message', async ({ bytes }: PdfRequest) => {
 
 async function read(bytes: Uint8Array): Promise<void> {
   const { getDocumentProxy } = (await optionalPackage('unpdf')) as Unpdf;
-  const document = await getDocumentProxy(bytes, { verbosity: 0, useSystemFonts: false });
+  const document = await getDocumentProxy(bytes, {
+    verbosity: 0,
+    useSystemFonts: false,
+    cMapUrl: '/', // has to be a folder; CharacterMaps reads the files
+    cMapPacked: true,
+    BinaryDataFactory: CharacterMaps,
+  });
   try {
     const { info } = await document.getMetadata().catch(() => ({ info: undefined }));
     const title = typeof info?.Title === 'string' ? info.Title : undefined;
@@ -47,7 +75,8 @@ async function read(bytes: Uint8Array): Promise<void> {
     for (let number = 1; number <= document.numPages; number++) {
       const page = await document.getPage(number);
       const { items } = await page.getTextContent();
-      reply({ kind: 'page', text: pageText(items) });
+      const form = formLines(await page.getAnnotations().catch(() => []));
+      reply({ kind: 'page', lines: [...pageLines(items, page.view), ...form] });
       page.cleanup();
     }
   } finally {

@@ -3,9 +3,10 @@ import { Worker } from 'node:worker_threads';
 import { onAbort } from '../../../lib/basics.js';
 import { homeFolder } from '../../base/files/home.js';
 import { type Document, UnreadableDocument } from '../document.js';
+import type { Recognizer } from '../ocr/scan.js';
+import { documentOf, type PdfContent } from './pdf-document.js';
+import type { PageLine } from './pdf-lines.js';
 import type { PdfReply, PdfRequest } from './pdf-messages.js';
-import { joinWords } from './pdf-text.js';
-import { readPages } from './text.js';
 
 /** Bounds of one document. A file may promise pages and streams that never end. */
 export interface PdfLimits {
@@ -38,17 +39,23 @@ export class PdfReader implements AsyncDisposable {
     this.#limits = limits;
   }
 
-  /** @throws UnreadableDocument; a document that breaks off has `problems` */
-  async read(bytes: Buffer, signal?: AbortSignal): Promise<Document> {
+  /**
+   * `recognizer` reads pages without text. @throws UnreadableDocument; a document that breaks off has `problems`
+   */
+  async read(bytes: Buffer, signal?: AbortSignal, recognizer?: Recognizer): Promise<Document> {
+    return documentOf(await this.#contentOf(bytes, signal), bytes, recognizer);
+  }
+
+  async #contentOf(bytes: Buffer, signal: AbortSignal | undefined): Promise<PdfContent> {
     signal?.throwIfAborted();
     const run = new PdfRun(this.#limits);
     const worker = this.#start();
     const stopListening = onAbort(signal, () => run.stop('was interrupted'));
     try {
-      const document = await run.read(worker, bytes);
+      const content = await run.read(worker, bytes);
       if (run.broken) await this.close();
       signal?.throwIfAborted();
-      return document;
+      return content;
     } catch (error) {
       await this.close();
       signal?.throwIfAborted();
@@ -85,7 +92,7 @@ export class PdfReader implements AsyncDisposable {
 /** The reading of one document. */
 class PdfRun {
   readonly #limits: PdfLimits;
-  readonly #pages: string[] = [];
+  readonly #pages: PageLine[][] = [];
   readonly #rss = process.memoryUsage.rss();
   readonly #began = performance.now();
   #lastReply = performance.now();
@@ -100,7 +107,7 @@ class PdfRun {
     this.#limits = limits;
   }
 
-  async read(worker: Worker, bytes: Buffer): Promise<Document> {
+  async read(worker: Worker, bytes: Buffer): Promise<PdfContent> {
     const ended = new Promise<{ problem?: string | undefined; missing?: string | undefined }>((resolve) => {
       this.#end = (problem, missing) => resolve({ problem, missing });
     });
@@ -113,7 +120,7 @@ class PdfRun {
     try {
       worker.postMessage({ bytes: Uint8Array.from(bytes) } satisfies PdfRequest);
       const { problem, missing } = await ended;
-      return this.#document(problem, missing);
+      return this.#content(problem, missing);
     } finally {
       clearInterval(watch);
       worker.off('message', onMessage).off('error', onError).off('exit', onExit);
@@ -126,13 +133,12 @@ class PdfRun {
     this.#end(problem);
   }
 
-  #document(problem: string | undefined, missing: string | undefined): Document {
-    const document = readPages(joinWords(this.#pages), this.#title);
-    if (problem === undefined) return document;
-    if (this.#pages.length === 0)
-      throw new UnreadableDocument(problem, missing === undefined ? {} : { missing });
-    const reason = `only the first ${this.#pages.length} of ${this.#expected} pages are indexed: ${problem}`;
-    return { ...document, problems: [reason] };
+  #content(problem: string | undefined, missing: string | undefined): PdfContent {
+    const pages = this.#pages;
+    if (problem === undefined) return { pages, title: this.#title, problem };
+    if (pages.length === 0) throw new UnreadableDocument(problem, missing === undefined ? {} : { missing });
+    const reason = `only the first ${pages.length} of ${this.#expected} pages are indexed: ${problem}`;
+    return { pages, title: this.#title, problem: reason };
   }
 
   #on(reply: PdfReply): void {
@@ -143,8 +149,8 @@ class PdfRun {
       this.#title = reply.title?.trim() || undefined;
       this.#expected = reply.pages;
     } else {
-      this.#pages.push(reply.text);
-      this.#characters += reply.text.length;
+      this.#pages.push(reply.lines);
+      for (const { text } of reply.lines) this.#characters += text.length;
       if (this.#characters > this.#limits.characters) this.stop('it has too much text');
       if (this.#pages.length > this.#limits.pages) this.stop('it has too many pages');
     }

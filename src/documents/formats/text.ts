@@ -14,7 +14,8 @@ export function readPages(pages: readonly string[], title: string | undefined): 
   return { title, sections };
 }
 
-function paragraphs(text: string): Block[] {
+/** Returns the parts of a text between blank lines. */
+export function paragraphs(text: string): Block[] {
   const blocks: Block[] = [];
   let lines: string[] = [];
   const finish = () => {

@@ -4,6 +4,18 @@ import { type Block, type Document, UnreadableDocument } from '../document.js';
 /** The parser's time grows with the square of the depth. */
 const maxDepth = 2000;
 
+/** Returns a text without the declarations of its document type, which are no text. */
+function withoutDeclarations(text: string): string {
+  const begin = text.slice(0, headCharacters).search(/<!DOCTYPE\b[^>[]{0,1000}\[/i);
+  if (begin < 0) return text;
+  const end = /\][ \t\r\n]{0,100}>/g;
+  end.lastIndex = begin;
+  return end.exec(text) === null ? text : text.slice(0, begin) + text.slice(end.lastIndex);
+}
+
+/** Characters of a file in which its document type begins. */
+const headCharacters = 10_000;
+
 /** Reads XML: the texts of elements, with their names. */
 export function readXml(text: string): Document {
   const blocks: Block[] = [];
@@ -31,7 +43,7 @@ export function readXml(text: string): Document {
     },
     { xmlMode: true, decodeEntities: true },
   );
-  parser.write(text);
+  parser.write(withoutDeclarations(text));
   parser.end();
   return { sections: [{ headings: [], anchor: '', blocks }] };
 }

@@ -1,7 +1,5 @@
-/** A string, or a number with all characters that it may have. */
-const stringOrNumber = /"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/gs;
-
-const isRounded = (token: string) => /^-?\d{16,}$/.test(token) && !Number.isSafeInteger(Number(token));
+import { type ParseError, parse as parseWithComments, stripComments } from 'jsonc-parser';
+import { isRoundedInteger, markNumbers } from '../../base/schema/wide-integers.js';
 
 /** No text of a document begins with these private characters. */
 const mark = '\uE0F1\uE0F2lorekeep:';
@@ -11,11 +9,35 @@ const mark = '\uE0F1\uE0F2lorekeep:';
  * @throws SyntaxError; RangeError for such a text that is nested too deeply
  */
 export function parseExactly(text: string): unknown {
-  const rounded: unknown = JSON.parse(text);
-  if (!/\d{16}/.test(text) || text.includes(mark)) return rounded;
-  const marked = text.replace(stringOrNumber, (token) => (isRounded(token) ? `"${mark}${token}"` : token));
-  if (marked === text) return rounded;
-  return JSON.parse(marked, (_, value: unknown) =>
-    typeof value === 'string' && value.startsWith(mark) ? BigInt(value.slice(mark.length)) : value,
-  );
+  return exact(text, JSON.parse);
+}
+
+/** Like parseExactly(), also with comments and trailing commas; undefined for a text that is no JSON. @throws RangeError */
+export function parseLoosely(text: string): unknown {
+  try {
+    return parseExactly(text);
+  } catch (error) {
+    if (error instanceof RangeError) throw error;
+  }
+  // Quotation marks in comments would be taken for those of strings.
+  return exact(stripComments(text), (given) => {
+    const errors: ParseError[] = [];
+    const value: unknown = parseWithComments(given, errors, { allowTrailingComma: true });
+    return errors.length === 0 ? value : undefined;
+  });
+}
+
+function exact(text: string, parse: (text: string) => unknown): unknown {
+  const rounded = parse(text);
+  if (rounded === undefined || text.includes(mark)) return rounded;
+  const marked = markNumbers(text, mark, isRoundedInteger);
+  return marked === undefined ? rounded : unmarked(parse(marked));
+}
+
+/** Puts BigInts in the places of marked texts. @throws RangeError for a value that is nested too deeply */
+function unmarked(value: unknown): unknown {
+  if (typeof value === 'string') return value.startsWith(mark) ? BigInt(value.slice(mark.length)) : value;
+  if (Array.isArray(value)) return value.map(unmarked);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, unmarked(item)]));
 }

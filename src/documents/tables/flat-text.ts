@@ -1,3 +1,5 @@
+import { UnreadableDocument } from '../document.js';
+
 /** Deeper values are shown as JSON. */
 const maxDepth = 24;
 
@@ -30,7 +32,7 @@ export function namedText(name: string, value: unknown): string {
 function* linesOf(name: string, value: unknown, depth: number): Generator<string> {
   const begin = name === '' ? '' : `${name.slice(-longestName)}: `;
   if (depth > maxDepth) {
-    const rest = JSON.stringify(value, (_, item) => (typeof item === 'bigint' ? String(item) : item));
+    const rest = jsonOf(value);
     if (rest !== undefined) yield `${begin}${rest}`;
   } else if (Array.isArray(value)) yield* itemLines(name, begin, value, depth);
   else if (isObject(value)) {
@@ -41,6 +43,15 @@ function* linesOf(name: string, value: unknown, depth: number): Generator<string
   } else {
     const text = scalarText(value);
     if (text !== '') yield `${begin}${text}`;
+  }
+}
+
+/** @throws UnreadableDocument if the value is nested too deeply */
+function jsonOf(value: unknown): string | undefined {
+  try {
+    return JSON.stringify(value, (_, item) => (typeof item === 'bigint' ? String(item) : item));
+  } catch (cause) {
+    throw new UnreadableDocument('is nested too deeply', { cause });
   }
 }
 
@@ -79,8 +90,9 @@ function speakerOf(value: unknown): string {
 }
 
 /** The text of a message, or of its parts of type text. */
-function sayingOf(value: unknown): string {
-  if (isObject(value)) return sayingOf(value.parts ?? value.text ?? value.content);
+function sayingOf(value: unknown, depth = 0): string {
+  if (isObject(value))
+    return depth > maxDepth ? '' : sayingOf(value.parts ?? value.text ?? value.content, depth + 1);
   if (!Array.isArray(value)) return scalarText(value);
   return value
     .map((part) => (isObject(part) ? scalarText(part.text) : scalarText(part)))

@@ -2,7 +2,7 @@ import type { FileHandle } from 'node:fs/promises';
 import { UnreadableDocument } from '../document.js';
 import { encodingOfPieces, pieceDecoder } from '../files/encoding.js';
 import { CsvReader, type CsvRow } from './csv-rows.js';
-import { parseExactly } from './exact-json.js';
+import { parseExactly, parseLoosely } from './exact-json.js';
 import { linesOf } from './lines.js';
 import type { Row } from './mapping.js';
 
@@ -81,7 +81,7 @@ export async function* jsonLines(file: FileHandle): AsyncGenerator<Row> {
 function jsonRow(line: number, text: string): Row {
   let value: unknown;
   try {
-    value = parseExactly(text);
+    value = parseLoosely(text) ?? parseExactly(text);
   } catch (error) {
     if (error instanceof RangeError) return { line, problem: 'is nested too deeply' };
     return { line, problem: `is not valid JSON: ${(error as Error).message}` };

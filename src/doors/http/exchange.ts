@@ -2,15 +2,28 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { z } from 'zod';
 import { describeIssue, fieldIssue } from '../../base/schema/field-issue.js';
 import { plainMessage } from '../../base/schema/messages.js';
+import { mapInSlices } from '../../base/waiting/next-slice.js';
 import type { Grant } from '../../config/keys-file.js';
 import { fail } from '../../protocol/errors.js';
 import { isLong, jsonPieces } from '../../protocol/json-pieces.js';
 import type { DoorClient, DoorHost, DoorSession } from '../host.js';
+import { BodyBytes } from './body-bytes.js';
 import { HttpRefusal } from './failure.js';
 import type { SocketClient } from './socket-client.js';
 
+/** Headers that concern one connection alone, and secrets. */
+const ofConnection = new Set([
+  ...['authorization', 'connection', 'content-length', 'cookie', 'expect', 'host', 'keep-alive'],
+  ...['te', 'trailer', 'transfer-encoding', 'upgrade'],
+]);
+
 /** Characters converted to bytes at once. */
 const bufferedLength = 64 * 1024;
+
+/** Items checked between two readings of the clock: one may have thousands of parts. */
+const itemsAtOnce = 4;
+
+const mebibyte = 1024 * 1024;
 
 /** One request to a route, and its reply. */
 export class Exchange {
@@ -23,6 +36,8 @@ export class Exchange {
   readonly #socketClient: SocketClient;
   readonly #gone = new AbortController();
   #session: DoorSession | undefined;
+  /** Sends a long event, and those after it. */
+  #longEvents: Promise<void> | undefined;
   readonly #releases: (() => void)[] = [];
 
   constructor(
@@ -59,6 +74,15 @@ export class Exchange {
     return typeof value === 'string' ? value : undefined;
   }
 
+  /** The headers, without those of the connection. Of several with one name, the joined or the first one. */
+  get plainHeaders(): Record<string, string> {
+    const { headers } = this.#request;
+    const entries = Object.entries(headers).filter(
+      (entry): entry is [string, string] => typeof entry[1] === 'string' && !ofConnection.has(entry[0]),
+    );
+    return Object.fromEntries(entries);
+  }
+
   /** The session of this request; it ends with the request. @throws as DoorClient.open() */
   get session(): DoorSession {
     this.#session ??= this.client.open(this.grant);
@@ -70,12 +94,30 @@ export class Exchange {
    * @throws HttpRefusal, MalformedFrame, InvalidField, ClientMemoryExceeded, ServerMemoryExceeded
    */
   async body<Schema extends z.ZodType>(schema: Schema): Promise<z.output<Schema>> {
-    const parsed = await this.client.parse(await this.#bytes());
+    const parsed = await this.client.parse(
+      await this.#bytes('application/json', this.host.config.max_frame_mb * mebibyte),
+    );
     this.#releases.push(() => parsed.release());
     const { value } = parsed;
     if (typeof value !== 'object' || value === null || Array.isArray(value))
       fail(1001, 'the body: a JSON object is expected');
     return checked(schema, value);
+  }
+
+  /** Checks the items of an array of the body, in slices. `field`: its name. @throws InvalidField with the path of the first mistake */
+  items<Schema extends z.ZodType>(
+    schema: Schema,
+    items: readonly unknown[],
+    field: string,
+  ): Promise<z.output<Schema>[]> {
+    const check = (item: unknown, index: number) => checked(schema, item, `${field}[${index}]`);
+    return mapInSlices(items, check, itemsAtOnce);
+  }
+
+  /** Reads a form of at most so many bytes. @throws HttpRefusal */
+  async form(most: number): Promise<URLSearchParams> {
+    const bytes = await this.#bytes('application/x-www-form-urlencoded', most);
+    return new URLSearchParams(bytes.toString('utf8'));
   }
 
   /** Checks the query string. @throws InvalidField */
@@ -86,6 +128,13 @@ export class Exchange {
   /** Refuses the request in the words of its door. @throws HttpRefusal, always */
   refuse(status: number, code: string, message: string, param?: string): never {
     throw new HttpRefusal(status, code, message, param);
+  }
+
+  /** Sends a file of ours. */
+  sendContent(content: string | Buffer, headers: Readonly<Record<string, string>>, status = 200): void {
+    this.#response.writeHead(status, headers);
+    this.#response.end(content);
+    this.#socketClient.wrote();
   }
 
   /** Sends JSON, in slices if it is long. */
@@ -110,6 +159,21 @@ export class Exchange {
     this.#socketClient.wrote();
   }
 
+  /** Sends a reply that a library has made, as fast as the client reads. */
+  async relay({ status, headers, body }: Response): Promise<void> {
+    const response = this.#response;
+    if (response.destroyed) return void (await body?.cancel());
+    response.writeHead(status, Object.fromEntries(headers));
+    // A stream of events may be silent for long.
+    response.flushHeaders();
+    for await (const chunk of body ?? []) {
+      await this.#write(chunk);
+      if (response.destroyed) return;
+    }
+    response.end();
+    this.#socketClient.wrote();
+  }
+
   /** Begins a stream of server-sent events. */
   beginEvents(): void {
     this.#response.writeHead(200, {
@@ -123,18 +187,45 @@ export class Exchange {
     return this.#response.headersSent;
   }
 
-  /** Sends an event. `name`: its `event:` line, if it has one. */
+  /** Sends an event: a long one in slices, and later ones after it. `name`: its `event:` line, if it has one. */
   sendEvent(data: unknown, name?: string): void {
     if (this.#response.destroyed) return;
-    const text = typeof data === 'string' ? data : JSON.stringify(data);
-    this.#response.write(`${name === undefined ? '' : `event: ${name}\n`}data: ${text}\n\n`);
-    this.#socketClient.wrote();
+    const begin = `${name === undefined ? '' : `event: ${name}\n`}data: `;
+    if (this.#longEvents === undefined && !isLong(data)) {
+      this.#response.write(`${begin}${typeof data === 'string' ? data : JSON.stringify(data)}\n\n`);
+      this.#socketClient.wrote();
+      return;
+    }
+    const sent = (this.#longEvents ?? Promise.resolve()).then(() => this.#writeEvent(begin, data));
+    this.#longEvents = sent;
+    void sent.finally(() => {
+      if (this.#longEvents === sent) this.#longEvents = undefined;
+    });
   }
 
-  endEvents(): void {
+  /** Ends the stream after the events so far. */
+  async endEvents(): Promise<void> {
+    await this.#longEvents;
     this.#response.end();
     this.#socketClient.wrote();
   }
+
+  async #writeEvent(begin: string, data: unknown): Promise<void> {
+    let text = begin;
+    for (const piece of typeof data === 'string' ? [data] : jsonPieces(data)) {
+      text += piece;
+      if (text.length < bufferedLength) continue;
+      await this.#write(text);
+      text = '';
+      if (this.#response.destroyed) return;
+    }
+    await this.#write(`${text}\n\n`);
+  }
+
+  /** Calls back when the reply has ended. */
+  readonly onEnd = (release: () => void): void => {
+    this.#releases.push(release);
+  };
 
   /** Ends the session and gives the memory of the request back. Idempotent. */
   async end(): Promise<void> {
@@ -144,27 +235,30 @@ export class Exchange {
     await session?.end();
   }
 
-  async #write(text: string): Promise<void> {
+  async #write(piece: string | Uint8Array): Promise<void> {
     const response = this.#response;
-    if (!response.write(text)) {
+    if (!response.write(piece)) {
       this.#socketClient.wrote();
       await new Promise<void>((resolve) => {
-        response.once('drain', resolve);
-        response.once('close', resolve);
+        const goOn = () => {
+          response.off('drain', goOn).off('close', goOn);
+          resolve();
+        };
+        response.once('drain', goOn).once('close', goOn);
       });
     }
     this.#socketClient.wrote();
     await this.client.account.loop.nextSlice();
   }
 
-  async #bytes(): Promise<Buffer> {
+  async #bytes(wanted: string, most: number): Promise<Buffer> {
     const { headers } = this.#request;
     const type = String(headers['content-type'] ?? '')
       .split(';')[0]
       ?.trim()
       .toLowerCase();
-    if (type !== 'application/json')
-      throw new HttpRefusal(415, 'unsupported_media_type', 'Content-Type: application/json is expected');
+    if (type !== wanted)
+      throw new HttpRefusal(415, 'unsupported_media_type', `Content-Type: ${wanted} is expected`);
     if (headers['content-encoding'] !== undefined && headers['content-encoding'] !== 'identity')
       throw new HttpRefusal(
         415,
@@ -172,32 +266,42 @@ export class Exchange {
         'Content-Encoding: only an uncompressed body is accepted',
       );
     const { memory } = this.client.account;
-    const most = this.host.config.max_frame_mb * 1024 * 1024;
     const announced = Number(headers['content-length'] ?? 0);
     const refuse = (): never => {
-      throw new HttpRefusal(413, 'body_too_large', `the body is longer than ${most} bytes (max_frame_mb)`);
+      throw new HttpRefusal(
+        413,
+        'body_too_large',
+        `the body is longer than ${most} bytes${wanted === 'application/json' ? ' (max_frame_mb)' : ''}`,
+      );
     };
     if (announced > most) refuse();
     const never = memory.refusal(announced);
     if (never !== undefined) throw never;
-    const chunks: Buffer[] = [];
-    let length = 0;
-    for await (const chunk of this.#request) {
-      chunks.push(chunk as Buffer);
-      length += (chunk as Buffer).length;
-      if (length > most) refuse();
-      memory.received(length);
+    const bytes = new BodyBytes();
+    for await (const piece of this.#request) {
+      bytes.push(piece as Buffer);
+      if (bytes.length > most) refuse();
+      memory.received(bytes.length);
       await this.client.mayRead();
     }
-    return Buffer.concat(chunks);
+    return bytes.whole();
   }
 }
 
-/** @throws InvalidField with the path of the field */
-export function checked<Schema extends z.ZodType>(schema: Schema, value: object): z.output<Schema> {
+/** `where`: path of the value, if it is no body. @throws InvalidField with the path of the field */
+export function checked<Schema extends z.ZodType>(
+  schema: Schema,
+  value: unknown,
+  where = '',
+): z.output<Schema> {
   const parsed = schema.safeParse(value, { error: plainMessage });
   if (parsed.success) return parsed.data;
-  const issue = fieldIssue(schema as unknown as z.ZodObject, value, parsed.error);
-  const { path, nearest } = issue;
-  fail(1004, describeIssue(issue), nearest === undefined ? { path } : { path, nearest });
+  const issue = fieldIssue(schema, value, parsed.error);
+  const { nearest } = issue;
+  const path = where === '' ? issue.path : joinedPath(where, issue.path);
+  fail(1004, describeIssue({ ...issue, path }), nearest === undefined ? { path } : { path, nearest });
 }
+
+/** The path of a field within the value at another path. */
+const joinedPath = (where: string, path: string) =>
+  path === '' || path.startsWith('[') ? `${where}${path}` : `${where}.${path}`;

@@ -15,6 +15,11 @@ const statuses: Readonly<Record<number, number>> = {
   6001: 429,
   6004: 408,
   8005: 404,
+  8007: 409,
+  8008: 404,
+  8010: 409,
+  8011: 410,
+  8012: 403,
   // The operator's config names the files.
   3009: 503,
   3010: 503,
@@ -66,8 +71,8 @@ export function httpFailure(error: ServerError, names: FieldNames = () => undefi
   const { code, name, details } = error;
   const row = (errorTable as Record<number, { fault: keyof typeof byFault } | undefined>)[code];
   const unknownModel = isUnknownModel(error);
-  const status = unknownModel ? 404 : (statuses[code] ?? byFault[row?.fault ?? 'server']);
   const { path, retry_after_ms } = details as { path?: string; retry_after_ms?: number };
+  const status = unknownModel ? 404 : statusOf(code, row?.fault ?? 'server', path);
   const field =
     path === undefined ? undefined : path === 'access_token' ? secretField : (names(path) ?? path);
   const message = field === undefined ? error.message : error.messageAbout(field);
@@ -86,6 +91,12 @@ export function httpFailure(error: ServerError, names: FieldNames = () => undefi
       },
     },
   };
+}
+
+function statusOf(code: number, fault: keyof typeof byFault, path = ''): number {
+  // The client has written the records of a batch; other data is the operator's.
+  if (code === 8003 && /^(add|replace)\b/.test(path)) return 400;
+  return statuses[code] ?? byFault[fault];
 }
 
 /** Clients look for this case by its code. */

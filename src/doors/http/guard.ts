@@ -20,10 +20,14 @@ export interface GuardVerdict {
 
 const otherPages = 'requests of other web pages are refused (http.cors_origins)';
 
-/** Judges the headers that browsers set. DNS rebinding makes a browser call under a name of the attacker. */
+/**
+ * Judges the headers that browsers set. `fromFile`: the address takes the one request that a file of this machine sends.
+ * DNS rebinding makes a browser call under a name of the attacker.
+ */
 export function judge(
   { headers, headersDistinct }: IncomingMessage,
   { origins, certificate }: GuardOptions,
+  fromFile = false,
 ): GuardVerdict {
   const { host = '', origin, 'sec-fetch-site': site } = headers;
   const named = isOwnHost(host) || isCertified(host, certificate);
@@ -34,6 +38,7 @@ export function judge(
         'the Host header names another server; use an IP address, localhost or a name of the certificate',
     };
   const own = `${certificate === undefined ? 'http' : 'https'}://${host}`;
+  if (origin === 'null' && fromFile) return {};
   if (origin !== undefined && origin !== own) {
     if (!origins.includes(origin)) return { refusal: otherPages };
     return { origin, needsSecret: origin === 'null' };
@@ -47,7 +52,7 @@ function isCertified(host: string, certificate: X509Certificate | undefined): bo
   return name !== undefined && certificate?.checkHost(name) !== undefined;
 }
 
-const methods = 'GET, POST, OPTIONS';
+const methods = 'GET, POST, PUT, DELETE, OPTIONS';
 
 /** Headers of the reply to a preflight of a listed origin. */
 export function preflightHeaders({ headers }: IncomingMessage): Record<string, string> {

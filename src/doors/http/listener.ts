@@ -9,12 +9,14 @@ import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { isLocalAddress } from '../../base/machine/local-network.js';
+import { withSlices } from '../../base/waiting/next-slice.js';
 import { StartupError } from '../../config/startup-error.js';
-import { isLoopback } from '../../operations/http/guard.js';
+import { bearer, isLoopback } from '../../operations/http/guard.js';
 import type { ServerError } from '../../protocol/errors.js';
 import { refusalOf } from '../../storages/failure.js';
 import type { DoorHost } from '../host.js';
 import { endWith, refuseBytes, sendFailure, setHeaders } from './answers.js';
+import { DoorRequest } from './door-request.js';
 import { Exchange } from './exchange.js';
 import { HttpRefusal, httpFailure } from './failure.js';
 import { type GuardOptions, type GuardVerdict, judge, preflightHeaders } from './guard.js';
@@ -25,8 +27,8 @@ import { readTls, type Tls } from './tls.js';
 /** Longest time to send the headers, in ms. */
 const headersMs = 10_000;
 
-/** A pool of connections keeps idle ones for up to a minute; if the server closed first, a request could meet the end. */
-const idleMs = 75_000;
+/** Pools of connections keep idle ones for up to 90 s (Go); if the server closed first, a request could meet the end. */
+const idleMs = 120_000;
 
 /** Longest wait of close() for replies under way, in ms. */
 const farewellMs = 1000;
@@ -71,6 +73,7 @@ export class HttpListener {
       connectionsCheckingInterval: checkMs,
       maxHeaderSize: maxHeaderBytes,
       noDelay: true,
+      IncomingMessage: DoorRequest,
     };
     const serve = (request: IncomingMessage, response: ServerResponse) => void this.#serve(request, response);
     this.#server =
@@ -122,8 +125,10 @@ export class HttpListener {
   /** Ends every connection, after the replies that are being sent. */
   async close(): Promise<void> {
     this.stopAccepting();
+    // A request under TLS has another socket than its connection.
+    const busy = new Set([...this.#busy].map(peerOf));
     for (const socket of this.#sockets) {
-      if (!this.#busy.has(socket)) socket.destroy();
+      if (!busy.has(peerOf(socket))) socket.destroy();
     }
     const late = setTimeout(() => {
       for (const socket of this.#sockets) socket.destroy();
@@ -170,7 +175,7 @@ export class HttpListener {
       if (this.#closed !== undefined) socket.destroySoon();
     });
     setHeaders(response);
-    const verdict = judge(request, this.#guard);
+    const verdict = judge(request, this.#guard, this.#isFromFile(request));
     if (verdict.refusal !== undefined)
       return sendFailure(response, new HttpRefusal(403, 'forbidden', verdict.refusal));
     if (this.#guard.origins.length > 0) response.setHeader('vary', 'Origin');
@@ -197,13 +202,19 @@ export class HttpListener {
 
   async #run(route: Route, exchange: Exchange, response: ServerResponse): Promise<void> {
     try {
-      await route.serve(exchange);
+      await withSlices(exchange.client.account.loop, () => route.serve(exchange));
     } catch (thrown) {
       if (exchange.gone.aborted) return;
       this.#fail(thrown, response, route);
     } finally {
       await exchange.end();
     }
+  }
+
+  /** Whether the address takes requests of a file of this machine. */
+  #isFromFile({ method, url = '' }: IncomingMessage): boolean {
+    const found = this.#routes.find(method, url);
+    return found !== undefined && 'route' in found && found.route.fromFile === true;
   }
 
   #find(method: string | undefined, url: URL, response: ServerResponse) {
@@ -237,7 +248,11 @@ export class HttpListener {
 
   #preflight(request: IncomingMessage, response: ServerResponse, { origin }: GuardVerdict): void {
     if (origin !== undefined) response.writeHead(204, preflightHeaders(request)).end();
-    else sendFailure(response, new HttpRefusal(405, 'method_not_allowed', 'GET or POST is expected'));
+    else
+      sendFailure(
+        response,
+        new HttpRefusal(405, 'method_not_allowed', 'GET, POST, PUT or DELETE is expected'),
+      );
   }
 
   #clientOf(socket: Socket): SocketClient {
@@ -269,7 +284,8 @@ export class HttpListener {
     else if (query !== undefined)
       endWith(socket, '400 Bad Request', 'the address takes no query; the key travels in the first message');
     else if (upgrade === undefined) endWith(socket, '404 Not Found', 'there is no such socket');
-    else if (this.#host.isStopping) endWith(socket, '503 Service Unavailable', 'the server is stopping');
+    else if (this.#host.isStopping)
+      endWith(socket, '503 Service Unavailable', 'the server is stopping', 'retry-after: 1\r\n');
     else {
       this.#busy.add(socket as Socket);
       socket.once('close', () => this.#busy.delete(socket as Socket));
@@ -278,12 +294,9 @@ export class HttpListener {
   }
 }
 
-const nobody = { rights: new Set<never>() };
+const peerOf = ({ remoteAddress, remotePort }: Socket) => `${remoteAddress}|${remotePort}`;
 
-/** Returns the secret of `Authorization: Bearer SECRET`. */
-function bearer({ headers }: IncomingMessage): string | undefined {
-  return /^bearer +(\S{1,4096})$/i.exec(headers.authorization?.trim() ?? '')?.[1];
-}
+const nobody = { rights: new Set<never>() };
 
 /** Only a path names a resource: an address with a host, which `//` begins, too, would name one of another server. */
 function urlOf(path = ''): URL {

@@ -11,11 +11,13 @@ export interface QueryParameter {
 
 /** One address of the doors. */
 export interface Route {
-  readonly method: 'GET' | 'POST';
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   /** Begins with `/`; a part such as `{storage}` stands for one segment. */
   readonly path: string;
   /** The right that it needs; undefined: none, and no key either. */
   readonly right: Right | 'any' | undefined;
+  /** Whether a file of this machine may call it, whose origin is `null`. */
+  readonly fromFile?: boolean;
   /** Its name in the OpenAPI document; unique. */
   readonly operation: string;
   readonly summary: string;

@@ -1,22 +1,26 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
+import { boundedArray, uncheckedArray } from '../../base/schema/bounded.js';
+import { mapInSlices } from '../../base/waiting/next-slice.js';
 import type { Exchange } from '../http/exchange.js';
 import type { Route } from '../http/route.js';
-import { conversationOf, type Message } from './conversation.js';
+import { type Conversation, conversationOf, type Message } from './conversation.js';
 import {
   contentSchema,
   contentText,
-  formatJsonSchema,
+  formatOf,
   formatSchema,
   functionFields,
   optional,
   refusedFields,
   samplingFields,
   samplingParams,
+  toolArray,
   toolChoice,
   toolChoiceSchema,
   unsupported,
 } from './fields.js';
+import { type TokenLogprobs, topLogprobsField, wantedLogprobs } from './logprobs.js';
 import { makeReply, type Reply, type ReplyRequest, replyFieldNames, streamError } from './reply.js';
 import type { Targets } from './targets.js';
 
@@ -30,7 +34,7 @@ const messageSchema = z.discriminatedUnion(
   'role',
   [
     z.object({ role: z.enum(['system', 'developer', 'user']), content: contentSchema }),
-    z.object({ role: z.literal('assistant'), content, tool_calls: optional(z.array(toolCall).max(128)) }),
+    z.object({ role: z.literal('assistant'), content, tool_calls: optional(boundedArray(toolCall, 0, 128)) }),
     z.object({ role: z.literal('tool'), content: contentSchema, tool_call_id: z.string().max(256) }),
   ],
   { error: 'a message of system, developer, user, assistant or tool is expected' },
@@ -41,17 +45,17 @@ const tool = z.object({
   function: z.object(functionFields),
 });
 
+const isTextAlone = (value: unknown) => Array.isArray(value) && value.length === 1 && value[0] === 'text';
+
 export const chatBody = z.object({
   model: z.string().min(1).max(128).describe('An agent, a knowledge base or a language model of /v1/models.'),
-  messages: z
-    .array(messageSchema)
-    .min(1)
-    .max(20_000)
-    .describe('The conversation; the last message is answered.'),
+  messages: uncheckedArray(messageSchema, 1, 20_000).describe(
+    'The conversation; the last message is answered.',
+  ),
   ...samplingFields,
   max_tokens: optional(z.int().min(1).max(1_048_576)).describe('Limit of the reply, in tokens.'),
   max_completion_tokens: optional(z.int().min(1).max(1_048_576)).describe('The newer name of `max_tokens`.'),
-  stop: optional(z.union([z.string(), z.array(z.string()).max(16)])).describe(
+  stop: optional(z.union([z.string(), boundedArray(z.string(), 0, 16)])).describe(
     'Texts before which the reply ends.',
   ),
   stream: optional(z.boolean()).describe('Sends the reply in pieces.'),
@@ -59,18 +63,21 @@ export const chatBody = z.object({
     '`include_usage`: the last piece has the usage.',
   ),
   response_format: optional(formatSchema).describe('Constrains the reply to JSON.'),
-  tools: optional(z.array(tool).max(64)).describe('Functions of the client that a reply may call.'),
+  tools: optional(toolArray(tool)).describe('Functions of the client that a reply may call.'),
   tool_choice: optional(toolChoiceSchema).describe('Whether the reply must call a tool.'),
   parallel_tool_calls: optional(z.boolean()).describe('false: at most one call.'),
+  logprobs: optional(z.boolean()).describe('Adds the log-probabilities of the tokens.'),
+  top_logprobs: topLogprobsField,
   ...refusedFields,
   n: unsupported('more than one reply', (value) => value === 1).describe('Only 1.'),
   audio: unsupported('audio'),
-  modalities: unsupported('a modality besides text', (value) => JSON.stringify(value) === '["text"]'),
+  modalities: unsupported('a modality besides text', isTextAlone),
   functions: unsupported('functions: use tools, so functions'),
   function_call: unsupported('function_call: use tool_choice, so function_call'),
 });
 
 type ChatBody = z.output<typeof chatBody>;
+type ChatMessage = z.output<typeof messageSchema>;
 
 const fieldNames = replyFieldNames('messages');
 
@@ -90,7 +97,9 @@ export function chatRoute(targets: Targets): Route {
 
 async function chat(exchange: Exchange, targets: Targets): Promise<void> {
   const body = await exchange.body(chatBody);
-  const request = replyRequest(body, targets);
+  const messages = await exchange.items(messageSchema, body.messages, 'messages');
+  const conversation = await conversationOf(await mapInSlices(messages, messageIn), 'messages');
+  const request = replyRequest(body, conversation, targets);
   const head = { id: `chatcmpl-${randomUUID()}`, created: Math.floor(Date.now() / 1000), model: body.model };
   if (body.stream)
     return stream(exchange, targets, request, head, body.stream_options?.include_usage === true);
@@ -98,23 +107,30 @@ async function chat(exchange: Exchange, targets: Targets): Promise<void> {
   await exchange.sendJson({
     ...head,
     object: 'chat.completion',
-    choices: [{ index: 0, message: messageOf(reply), logprobs: null, finish_reason: reply.finish }],
+    choices: [
+      {
+        index: 0,
+        message: messageOf(reply),
+        logprobs: logprobsOf(reply.logprobs),
+        finish_reason: reply.finish,
+      },
+    ],
     usage: usageOf(reply),
   });
 }
 
-function replyRequest(body: ChatBody, targets: Targets): ReplyRequest {
+function replyRequest(body: ChatBody, conversation: Conversation, targets: Targets): ReplyRequest {
   const maxTokens = body.max_completion_tokens ?? body.max_tokens;
   const stop = stopsOf(body.stop);
   return {
     target: targets.find(body.model),
-    conversation: conversationOf(body.messages.map(messageIn), 'messages'),
+    conversation,
     params: {
       ...samplingParams(body),
       ...(maxTokens !== undefined && { max_tokens: maxTokens }),
       ...(stop.length > 0 && { stop }),
     },
-    jsonSchema: formatJsonSchema(body.response_format),
+    format: formatOf(body.response_format, 'response_format'),
     tools: (body.tools ?? []).map(
       ({ function: { name, description = '', parameters = { type: 'object' } } }, index) => ({
         name,
@@ -126,13 +142,16 @@ function replyRequest(body: ChatBody, targets: Targets): ReplyRequest {
     toolChoice: toolChoice(body.tool_choice),
     parallelCalls: body.parallel_tool_calls ?? true,
     stream: body.stream ?? false,
+    topLogprobs: wantedLogprobs(body.logprobs ?? false, body.top_logprobs, 'logprobs true'),
+    logprobsField: 'logprobs',
+    keepsLogprobs: body.stream !== true,
   };
 }
 
 const stopsOf = (stop: string | string[] | undefined) =>
   (typeof stop === 'string' ? [stop] : (stop ?? [])).filter((text) => text !== '');
 
-function messageIn(message: ChatBody['messages'][number]): Message {
+function messageIn(message: ChatMessage): Message {
   const text = contentText(message.content);
   switch (message.role) {
     case 'assistant': {
@@ -159,6 +178,9 @@ function messageOf({ text, thinking, calls, annotations }: Reply) {
   };
 }
 
+const logprobsOf = (tokens: readonly TokenLogprobs[] | undefined) =>
+  tokens === undefined ? null : { content: tokens, refusal: null };
+
 const annotationsOf = (annotations: Reply['annotations']) =>
   annotations.map((citation) => ({ type: 'url_citation', url_citation: citation }));
 
@@ -184,10 +206,14 @@ async function stream(
   head: object,
   includeUsage: boolean,
 ): Promise<void> {
-  const chunk = (delta: object, finish_reason: string | null = null) => ({
+  const chunk = (
+    delta: object,
+    finish_reason: string | null = null,
+    tokens?: readonly TokenLogprobs[] | undefined,
+  ) => ({
     ...head,
     object: 'chat.completion.chunk',
-    choices: [{ index: 0, delta, logprobs: null, finish_reason }],
+    choices: [{ index: 0, delta, logprobs: logprobsOf(tokens), finish_reason }],
     ...(includeUsage && { usage: null }),
   });
   // A request that is refused before its first text gets a status.
@@ -197,9 +223,10 @@ async function stream(
     exchange.sendEvent(chunk({ role: 'assistant', content: '' }));
   };
   try {
-    const reply = await makeReply(exchange, targets, request, (kind, text) => {
+    const reply = await makeReply(exchange, targets, request, (kind, text, tokens) => {
       begin();
-      exchange.sendEvent(chunk(kind === 'reply' ? { content: text } : { reasoning_content: text }));
+      const delta = kind === 'reply' ? { content: text } : { reasoning_content: text };
+      exchange.sendEvent(chunk(delta, null, tokens));
     });
     begin();
     const { calls, annotations, finish } = reply;
@@ -213,5 +240,5 @@ async function stream(
     if (!exchange.hasBegun) throw thrown;
     exchange.sendEvent(streamError(thrown, exchange, fieldNames));
   }
-  exchange.endEvents();
+  await exchange.endEvents();
 }

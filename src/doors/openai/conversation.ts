@@ -1,3 +1,4 @@
+import { clientSlices, mapInSlices } from '../../base/waiting/next-slice.js';
 import { HttpRefusal } from '../http/failure.js';
 import { callText, type ToolCall } from './tools.js';
 
@@ -18,13 +19,19 @@ export interface Conversation {
   readonly text: string;
 }
 
-/** Divides messages into turns. `field`: the name of the messages in the request. @throws HttpRefusal */
-export function conversationOf(messages: readonly Message[], field: string): Conversation {
+/** Most characters of a conversation: no context holds more. They are counted before they are joined. */
+const longestConversation = 8_388_608;
+
+/** Divides messages into turns, in slices. `field`: the name of the messages in the request. @throws HttpRefusal */
+export async function conversationOf(messages: readonly Message[], field: string): Promise<Conversation> {
+  checkLength(messages, field);
   const system: string[] = [];
-  const turns: { text: string; reply: string }[] = [];
+  const turns: { text: string; replies: string[] }[] = [];
   const names = new Map<string, string>();
   let asked: string[] = [];
+  const slices = clientSlices();
   for (const message of messages) {
+    if (slices.over) await slices.next();
     switch (message.role) {
       case 'system':
         system.push(message.text);
@@ -39,8 +46,9 @@ export function conversationOf(messages: readonly Message[], field: string): Con
         for (const { id, name } of message.calls) names.set(id, name);
         const reply = joined([message.text, ...message.calls.map(callText)], '\n');
         const last = turns.at(-1);
-        if (asked.length === 0 && last !== undefined) last.reply = joined([last.reply, reply]);
-        else turns.push({ text: joined(asked), reply });
+        // Joined once at the end: each time anew, the time would grow with the square of their number.
+        if (asked.length === 0 && last !== undefined) last.replies.push(reply);
+        else turns.push({ text: joined(asked), replies: [reply] });
         asked = [];
         break;
       }
@@ -54,7 +62,27 @@ export function conversationOf(messages: readonly Message[], field: string): Con
       `${field}: the last message must be of the user or of a tool, and not blank`,
       field,
     );
-  return { system: joined(system), turns, text };
+  const whole = await mapInSlices(turns, ({ text: said, replies }) => ({
+    text: said,
+    reply: joined(replies),
+  }));
+  return { system: joined(system), turns: whole, text };
+}
+
+/** @throws HttpRefusal */
+function checkLength(messages: readonly Message[], field: string): void {
+  let length = 0;
+  for (const message of messages) {
+    length += message.text.length;
+    if (message.role === 'assistant') for (const call of message.calls) length += call.arguments.length;
+  }
+  if (length <= longestConversation) return;
+  throw new HttpRefusal(
+    400,
+    'context_length_exceeded',
+    `${field}: the conversation has ${length} characters; at most ${longestConversation} are read`,
+    field,
+  );
 }
 
 function joined(parts: readonly string[], separator = '\n\n'): string {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { uncheckedArray } from '../../base/schema/bounded.js';
 import type { Exchange } from '../http/exchange.js';
 import { HttpRefusal } from '../http/failure.js';
 import type { Route } from '../http/route.js';
@@ -11,11 +12,8 @@ const maxInputs = 2048;
 /** Texts embedded in one turn of the client: other clients wait for no longer than these take. */
 const textsPerTurn = 32;
 
-/** Texts; ids of tokens are refused in words. */
-const inputs = z
-  .array(z.union([z.string(), z.number(), z.array(z.number())]))
-  .min(1)
-  .max(maxInputs);
+/** Texts; ids of tokens, and arrays of them, are refused in words. */
+const inputs = uncheckedArray(z.string(), 1, maxInputs);
 
 export const embeddingsBody = z.object({
   model: z.string().min(1).max(128).describe('An embedding model of /v1/models.'),

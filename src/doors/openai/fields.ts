@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { anyObject, boundedArray } from '../../base/schema/bounded.js';
 
 /** An optional field; null counts as absent. */
 export function optional<Schema extends z.ZodType>(schema: Schema) {
@@ -17,15 +18,16 @@ export function unsupported(what: string, asksNothing: (value: unknown) => boole
 }
 
 const isFalse = (value: unknown) => value === false;
-const isEmpty = (value: unknown) => typeof value === 'object' && Object.keys(value as object).length === 0;
+const isEmpty = (value: unknown) => {
+  for (const _ in Object(value)) return false;
+  return typeof value === 'object';
+};
 
 /** Fields of both generating routes that are refused, by what they ask for. */
 export const refusedFields = {
   store: unsupported('storing replies: this server keeps none, so store true', isFalse).describe(
     'Only false.',
   ),
-  logprobs: unsupported('logprobs true', isFalse).describe('Only false.'),
-  top_logprobs: unsupported('top_logprobs', (value) => value === 0).describe('Only 0.'),
   logit_bias: unsupported('logit_bias', isEmpty).describe('Only an empty object.'),
 };
 
@@ -71,7 +73,7 @@ const refusalPart = z.object({ type: z.literal('refusal'), refusal: z.string() }
 export const contentSchema = z.union(
   [
     z.string(),
-    z.array(z.union([textPart, refusalPart], { error: 'only parts of text are supported' })).max(10_000),
+    boundedArray(z.union([textPart, refusalPart], { error: 'only parts of text are supported' }), 0, 1000),
   ],
   { error: 'a text, or an array of parts of text, is expected' },
 );
@@ -80,6 +82,9 @@ export function contentText(content: z.output<typeof contentSchema> | undefined)
   if (content === undefined || typeof content === 'string') return content ?? '';
   return content.map((part) => (part.type === 'refusal' ? part.refusal : part.text)).join('\n');
 }
+
+/** Most tools of one request. */
+const mostTools = 64;
 
 /** A tool of the client: a function with a JSON Schema. */
 export interface Tool {
@@ -90,6 +95,12 @@ export interface Tool {
   readonly where: string;
 }
 
+/** What the tools of one request may have, all together. */
+const toolLimits = { values: 100_000, characters: 1_048_576 };
+
+/** The tools of a request. */
+export const toolArray = <Item extends z.ZodType>(item: Item) => boundedArray(item, 0, mostTools, toolLimits);
+
 const functionName = z
   .string()
   .regex(/^[A-Za-z0-9_.-]{1,64}$/, 'letters, digits, _, . and - are expected, at most 64');
@@ -97,50 +108,82 @@ const functionName = z
 export const functionFields = {
   name: functionName,
   description: optional(z.string().max(16_384)),
-  parameters: optional(z.record(z.string(), z.unknown())),
+  parameters: optional(anyObject()),
 };
 
 const name = z.object({ name: functionName });
+
+/** A function, as chat completions and as responses name it. */
+const namedFunction = z.union([
+  z.object({ type: z.literal('function'), function: name }),
+  z.object({ type: z.literal('function'), ...name.shape }),
+]);
+
+const allowed = { mode: z.enum(['auto', 'required']), tools: boundedArray(namedFunction, 1, mostTools) };
 
 /** `tool_choice` of chat completions and of responses. */
 export const toolChoiceSchema = z.union(
   [
     z.enum(['none', 'auto', 'required']),
-    z.object({ type: z.literal('function'), function: name }),
-    z.object({ type: z.literal('function'), ...name.shape }),
+    namedFunction,
+    z.object({ type: z.literal('allowed_tools'), allowed_tools: z.object(allowed) }),
+    z.object({ type: z.literal('allowed_tools'), ...allowed }),
   ],
-  { error: '"none", "auto", "required" or a function is expected' },
+  { error: '"none", "auto", "required", a function or allowed_tools of functions is expected' },
 );
 
-export type ToolChoice =
-  | { readonly mode: 'none' | 'auto' | 'required' }
-  | { readonly mode: 'named'; readonly name: string };
+/** Whether a reply may or must call tools, and which; undefined: each of them. */
+export interface ToolChoice {
+  readonly mode: 'none' | 'auto' | 'required';
+  readonly names?: readonly string[] | undefined;
+  /** Whether at most one call is wanted, whatever else the request says. */
+  readonly once?: boolean;
+}
 
 export function toolChoice(given: z.output<typeof toolChoiceSchema> | undefined): ToolChoice {
   if (given === undefined) return { mode: 'auto' };
   if (typeof given === 'string') return { mode: given };
-  return { mode: 'named', name: 'function' in given ? given.function.name : given.name };
+  if (given.type === 'function') return { mode: 'required', names: [functionNameOf(given)], once: true };
+  const { mode, tools } = 'allowed_tools' in given ? given.allowed_tools : given;
+  return { mode, names: tools.map(functionNameOf) };
 }
 
+const functionNameOf = (given: z.output<typeof namedFunction>) =>
+  'function' in given ? given.function.name : given.name;
+
 /** JSON Schema of `{"type": "json_object"}`. */
-const anyObject = { type: 'object' };
+const objectSchema = { type: 'object' };
 
 export const formatSchema = z.union(
   [
     z.object({ type: z.enum(['text', 'json_object']) }),
     z.object({
       type: z.literal('json_schema'),
-      json_schema: z.object({ schema: z.record(z.string(), z.unknown()) }),
+      json_schema: z.object({ schema: optional(anyObject()) }),
     }),
-    z.object({ type: z.literal('json_schema'), schema: z.record(z.string(), z.unknown()) }),
+    z.object({ type: z.literal('json_schema'), schema: anyObject() }),
   ],
   { error: '{"type": "text"}, {"type": "json_object"} or {"type": "json_schema"} with a schema is expected' },
 );
 
-/** Returns the JSON Schema that a format demands; undefined for text. */
-export function formatJsonSchema(format: z.output<typeof formatSchema> | undefined): object | undefined {
-  if (format === undefined) return undefined;
-  if ('json_schema' in format) return format.json_schema.schema;
+/** A JSON Schema that a reply follows. */
+export interface Format {
+  readonly schema: object;
+  /** The field of the request that demands it. */
+  readonly field: string;
+}
+
+/** Returns the JSON that the value of a field demands; undefined for text. */
+export function formatOf(
+  given: z.output<typeof formatSchema> | undefined,
+  field: string,
+): Format | undefined {
+  const schema = given && jsonSchemaOf(given);
+  return schema && { schema, field };
+}
+
+function jsonSchemaOf(format: z.output<typeof formatSchema>): object | undefined {
+  if ('json_schema' in format) return format.json_schema.schema ?? objectSchema;
   if ('schema' in format) return format.schema;
-  return format.type === 'json_object' ? anyObject : undefined;
+  return format.type === 'json_object' ? objectSchema : undefined;
 }

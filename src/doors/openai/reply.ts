@@ -1,14 +1,17 @@
 import { randomUUID } from 'node:crypto';
+import type { Holding } from '../../fairness/client-memory.js';
 import { ServerError, serverError } from '../../protocol/errors.js';
 import type { ServerFrames } from '../../protocol/frames.js';
 import type { Graph } from '../../protocol/graph.js';
 import { refusalOf } from '../../storages/failure.js';
 import type { Exchange } from '../http/exchange.js';
 import { type FieldNames, HttpRefusal, httpFailure } from '../http/failure.js';
+import { nothingRelevant, whenNothingIsFound } from '../nothing-relevant.js';
 import type { Conversation } from './conversation.js';
-import type { Tool, ToolChoice } from './fields.js';
+import type { Format, Tool, ToolChoice } from './fields.js';
+import { scoredNode, TextLogprobs, type TokenLogprobs } from './logprobs.js';
 import type { Target, Targets } from './targets.js';
-import { CallSplitter, describeTools, type ToolCall, toolGrammar } from './tools.js';
+import { CallSplitter, callableTools, describeTools, type ToolCall, toolGrammar } from './tools.js';
 
 type Complete = ServerFrames['TurnComplete'];
 
@@ -18,11 +21,18 @@ export interface ReplyRequest {
   readonly conversation: Conversation;
   /** Params of `generate` nodes: sampling, max_tokens, stop. */
   readonly params: Readonly<Record<string, unknown>>;
-  readonly jsonSchema: object | undefined;
+  /** The JSON that the reply must be, unless it calls tools. */
+  readonly format: Format | undefined;
   readonly tools: readonly Tool[];
   readonly toolChoice: ToolChoice;
   readonly parallelCalls: boolean;
   readonly stream: boolean;
+  /** Alternatives of each token; undefined: no log-probabilities. */
+  readonly topLogprobs: number | undefined;
+  /** The field of the request that asks for log-probabilities. */
+  readonly logprobsField: string;
+  /** Whether the finished reply has them, besides its pieces. */
+  readonly keepsLogprobs: boolean;
 }
 
 /** A finished reply. */
@@ -33,7 +43,12 @@ export interface Reply {
   readonly annotations: readonly Annotation[];
   readonly usage: { readonly prompt: number; readonly cached: number; readonly completion: number };
   readonly finish: 'stop' | 'length' | 'tool_calls';
+  /** Of the tokens of the text, if they were asked for. */
+  readonly logprobs: readonly TokenLogprobs[] | undefined;
 }
+
+/** Takes pieces of a reply. `logprobs`: tokens that begin in a piece; undefined: not asked for. */
+type OnText = (kind: 'reply' | 'thinking', text: string, logprobs?: readonly TokenLogprobs[]) => void;
 
 /** A citation, as an annotation of the text. */
 export interface Annotation {
@@ -67,30 +82,36 @@ export async function makeReply(
   exchange: Exchange,
   targets: Targets,
   request: ReplyRequest,
-  onText: (kind: 'reply' | 'thinking', text: string) => void,
+  onText: OnText,
 ): Promise<Reply> {
-  const { conversation, tools, toolChoice } = request;
-  const callsTools = tools.length > 0 && toolChoice.mode !== 'none';
-  if (callsTools && request.jsonSchema !== undefined)
-    throw new HttpRefusal(
-      400,
-      'invalid_field',
-      'tools: cannot be combined with a JSON response_format',
-      'tools',
-    );
-  const graph = graphOf(exchange, targets, request, callsTools);
+  const { conversation } = request;
+  const tools = callableTools(request.tools, request.toolChoice);
+  const callsTools = tools.length > 0;
+  const system = systemOf(request, tools);
+  const graph = await graphOf(exchange, targets, request, { tools, hasSystem: system !== '' });
+  const scores = scoresOf(request, graph);
   const { session } = exchange;
   const { agent_id } = await session.call('CreateAgentRequest', {
     graph,
     ...(conversation.turns.length > 0 && { history: { version: 1, turns: [...conversation.turns] } }),
   });
-  const splitter = callsTools ? new CallSplitter() : undefined;
+  const splitter = callsTools ? new CallSplitter(request.format !== undefined) : undefined;
   const told: Record<'reply' | 'thinking', string> = { reply: '', thinking: '' };
+  const logprobs = new KeptLogprobs(exchange, request);
+  const tell: OnText = (kind, text, tokens) => {
+    told[kind] += text;
+    logprobs.add(tokens ?? []);
+    if (text !== '' || (tokens ?? []).length > 0) onText(kind, text, tokens);
+  };
   const complete = await new Promise<Complete>((resolve, reject) => {
+    const refused = (error: unknown) => {
+      reject(error);
+      void session.end();
+    };
     const fields = {
       agent_id,
       text: conversation.text,
-      variables: { system: systemOf(request, callsTools) },
+      variables: { system },
     };
     session
       .call('TurnRequest', fields, (frame) => {
@@ -98,13 +119,19 @@ export async function makeReply(
         if (frame.type !== 'TurnText') return;
         const text =
           frame.kind === 'reply' && splitter !== undefined ? splitter.push(frame.text) : frame.text;
-        told[frame.kind] += text;
-        if (text !== '') onText(frame.kind, text);
+        const tokens = frame.kind === 'reply' ? scores?.push(frame, text) : undefined;
+        try {
+          tell(frame.kind, text, tokens);
+        } catch (error) {
+          refused(error);
+        }
       })
       .catch(reject);
   });
   if (complete.status === 'failed') throw errorOf(complete);
-  const calls = (splitter?.finish() ?? []).map((call) => ({
+  const rest = splitter?.finish();
+  tell('reply', rest?.text ?? '', scores?.finish(rest?.text));
+  const calls = (rest?.calls ?? []).map((call) => ({
     ...call,
     id: `call_${randomUUID().replaceAll('-', '')}`,
   }));
@@ -115,7 +142,43 @@ export async function makeReply(
     annotations: (complete.citations ?? []).map(annotation),
     usage: complete.usage ?? { prompt: 0, cached: 0, completion: 0 },
     finish: finishOf(complete, calls.length),
+    logprobs: scores && logprobs.tokens,
   };
+}
+
+/** Bytes of a token with its log-probability, and of an alternative. */
+const scoreHeap = 256;
+
+/** The log-probabilities of a reply until it has been sent. They count as the client's. */
+class KeptLogprobs {
+  readonly tokens: TokenLogprobs[] = [];
+  /** Undefined if none are kept, and once the reply has ended. */
+  #memory: Holding | undefined;
+
+  constructor({ client, onEnd }: Exchange, { topLogprobs, keepsLogprobs }: ReplyRequest) {
+    if (topLogprobs === undefined || !keepsLogprobs) return;
+    const memory = client.account.memory.hold('turns');
+    this.#memory = memory;
+    onEnd(() => {
+      this.#memory = undefined;
+      memory.release();
+    });
+  }
+
+  /** @throws ClientMemoryExceeded, ServerMemoryExceeded */
+  add(tokens: readonly TokenLogprobs[]): void {
+    if (this.#memory === undefined) return;
+    const scores = tokens.reduce((sum, { top_logprobs }) => sum + 1 + top_logprobs.length, 0);
+    if (scores > 0) this.#memory.add({ heap: scores * scoreHeap }, 'the log-probabilities are too many');
+    for (const token of tokens) this.tokens.push(token);
+  }
+}
+
+function scoresOf(request: ReplyRequest, graph: Graph): TextLogprobs | undefined {
+  const { target, topLogprobs, logprobsField } = request;
+  return topLogprobs === undefined
+    ? undefined
+    : new TextLogprobs(scoredNode(graph, target.name, logprobsField));
 }
 
 function errorOf({ error }: Complete): ServerError {
@@ -146,24 +209,34 @@ function annotation({
 }
 
 /** The client's system text, and the tools. It travels as a variable, so that no template reads it. */
-function systemOf({ conversation, tools, toolChoice }: ReplyRequest, callsTools: boolean): string {
-  const parts = [conversation.system, callsTools ? describeTools(tools, toolChoice) : ''];
+function systemOf({ conversation, toolChoice, format }: ReplyRequest, tools: readonly Tool[]): string {
+  const isJson = format !== undefined;
+  const described = tools.length > 0 ? describeTools(tools, toolChoice.mode, isJson) : '';
+  const parts = [conversation.system, described];
   return parts.filter((part) => part !== '').join('\n\n');
 }
 
 const systemVariable = '{{variables.system}}';
 
 /** The graph of the target, with the request's params in its `generate` nodes. */
-function graphOf(exchange: Exchange, targets: Targets, request: ReplyRequest, callsTools: boolean): Graph {
-  const { target, params, jsonSchema, tools, toolChoice, parallelCalls, stream } = request;
+async function graphOf(
+  exchange: Exchange,
+  targets: Targets,
+  request: ReplyRequest,
+  { tools, hasSystem }: { tools: readonly Tool[]; hasSystem: boolean },
+): Promise<Graph> {
+  const { target, params, format, toolChoice, parallelCalls, stream, topLogprobs } = request;
+  const callsTools = tools.length > 0;
+  const calling = { mode: toolChoice.mode, parallel: parallelCalls && !toolChoice.once, format };
   const constraint = {
-    ...(jsonSchema !== undefined && { json_schema: jsonSchema }),
-    ...(callsTools && { grammar: toolGrammar(tools, toolChoice, parallelCalls) }),
+    ...(format !== undefined && !callsTools && { json_schema: format.schema }),
+    ...(callsTools && { grammar: await toolGrammar(tools, calling, exchange.session.signal) }),
   };
-  const base = baseGraph(target, targets);
+  const isPlain = Object.keys(constraint).length === 0 && topLogprobs === undefined;
+  const base = baseGraph(target, targets, isPlain && request.conversation.turns.length === 0);
   const generates = base.nodes.some(({ type }) => type === 'generate');
   if (!generates && Object.keys(constraint).length > 0) {
-    const field = callsTools ? 'tools' : 'response_format';
+    const field = callsTools ? 'tools' : (format?.field ?? 'response_format');
     throw new HttpRefusal(
       400,
       'invalid_field',
@@ -171,8 +244,12 @@ function graphOf(exchange: Exchange, targets: Targets, request: ReplyRequest, ca
       field,
     );
   }
-  const usual = { class: schedulerClass(exchange, stream), ...params, ...constraint };
-  const hasSystem = systemOf(request, callsTools) !== '';
+  const usual = {
+    class: schedulerClass(exchange, stream),
+    ...params,
+    ...constraint,
+    ...(topLogprobs !== undefined && { logprobs: topLogprobs }),
+  };
   const nodes = base.nodes.map((node) => {
     if (node.type !== 'generate') return node;
     const { system } = node.params as { system?: string };
@@ -185,7 +262,8 @@ function graphOf(exchange: Exchange, targets: Targets, request: ReplyRequest, ca
   return { ...base, nodes };
 }
 
-function baseGraph(target: Target, targets: Targets): Graph {
+/** `isFirst`: a text that begins a conversation, and whose reply has no form: without a record, there is nothing to reply from. */
+function baseGraph(target: Target, targets: Targets, isFirst: boolean): Graph {
   const id = 'reply';
   switch (target.kind) {
     case 'agent':
@@ -198,8 +276,12 @@ function baseGraph(target: Target, targets: Targets): Graph {
     case 'storage': {
       const search = { id: 'search', type: 'retrieve', params: { embedded_string_storage: target.name } };
       const reply = targets.hasLanguageModel
-        ? { id, type: 'generate', params: { cite: 'marks', system: knowledgeSystem } }
-        : { id, type: 'quote', params: {} };
+        ? {
+            id,
+            type: 'generate',
+            params: { cite: 'marks', system: knowledgeSystem, ...(isFirst && whenNothingIsFound) },
+          }
+        : { id, type: 'quote', params: { fallback: nothingRelevant } };
       return { nodes: [search, reply], edges: [] };
     }
   }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { boundedArray } from '../../base/schema/bounded.js';
 import type { Exchange } from '../http/exchange.js';
 import { HttpRefusal } from '../http/failure.js';
 import type { Route } from '../http/route.js';
@@ -14,7 +15,7 @@ const document = z.union([z.string(), z.object({ text: z.string() })], {
 export const rerankBody = z.object({
   model: optional(z.string().min(1).max(128)).describe('A reranker of /v1/models. Default: the first one.'),
   query: z.string().min(1).describe('The query.'),
-  documents: z.array(document).min(1).max(maxDocuments).describe('The texts to be sorted.'),
+  documents: boundedArray(document, 1, maxDocuments).describe('The texts to be sorted.'),
   top_n: optional(z.int().min(1)).describe('Number of results. Default: all.'),
   return_documents: optional(z.boolean()).describe('Whether the results have their texts.'),
 });

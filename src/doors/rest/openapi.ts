@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { documentItems } from '../../base/schema/bounded.js';
 import type { QueryParameter, Route } from '../http/route.js';
 
 const errorSchema = {
@@ -72,6 +73,7 @@ function queryParameter({ name, schema }: QueryParameter): object {
 }
 
 function jsonSchema(schema: z.ZodType, io: 'input' | 'output'): object {
-  const { $schema, ...rest } = z.toJSONSchema(schema, { io, unrepresentable: 'any' });
+  const override = io === 'input' ? { override: documentItems } : {};
+  const { $schema, ...rest } = z.toJSONSchema(schema, { io, unrepresentable: 'any', ...override });
   return rest;
 }

@@ -5,6 +5,7 @@ import type { DoorHost } from '../host.js';
 import type { Exchange } from '../http/exchange.js';
 import { HttpRefusal } from '../http/failure.js';
 import type { Route } from '../http/route.js';
+import { nothingRelevant } from '../nothing-relevant.js';
 import { checkDeclared, declaredNames } from './storages.js';
 
 /** Most storages that one search takes. */
@@ -29,7 +30,10 @@ const {
   ...replyFields
 } = serverSchemas.SearchEmbeddedStringStorageResponse.shape;
 
-export const searchReply = z.object(replyFields);
+export const searchReply = z.object({
+  ...replyFields,
+  message: z.string().optional().describe('Says that nothing relevant was found, if there are no hits.'),
+});
 
 export const searchRoute: Route = {
   method: 'POST',
@@ -51,7 +55,7 @@ async function search(exchange: Exchange): Promise<void> {
     ...body,
     ...named,
   });
-  await exchange.sendJson(reply);
+  await exchange.sendJson(reply.hits.length === 0 ? { ...reply, message: nothingRelevant } : reply);
 }
 
 function placesOf({

@@ -1,39 +1,50 @@
-import { stat } from 'node:fs/promises';
 import {
   ChangeLog,
   type ChangeLogFacts,
   type FileContent,
   type FileLock,
-  identifyFile,
+  isLocked,
   LorekeepError,
   lockFile,
+  mergesRest,
   type Storage,
   type StorageChanges,
   type UpdateResult,
 } from '../../../lib/internal.js';
-import { addForgotten } from '../folder/forgotten.js';
+import { isSealed } from '../../base/files/home.js';
 import { backupFiles } from './backup.js';
-import {
-  checkModel,
-  damageWarning,
-  foldOver,
-  isSame,
-  type LogSource,
-  lockOf,
-  newHeader,
-  readLog,
-} from './base-log.js';
-import { refuseConflicts } from './conflicts.js';
-import { dropTraces, filesWith } from './forget.js';
+import { damageWarning, type LogSource, lockOf, newHeader, readLog } from './base-log.js';
+import { FollowedLog, type LaterFiles } from './followed-log.js';
+import { filesWith } from './forget.js';
+import { completeForget, type ForgettingBase, forgetRecords } from './forgetting.js';
+import { type EncodedBatch, encodedBatch } from './frames.js';
 import { ChangeLogWriter, damagedLog } from './log-writer.js';
 import { mergeFiles } from './merge-files.js';
+import { hasPendingForget } from './pending-forget.js';
 import { checkIds, type PreparedBatch, prepareBatch } from './prepare.js';
-import type { ChangesOfBase, FlushSetting, ForgetResult, KnowledgeBaseBackup } from './public.js';
+import type {
+  BatchOptions,
+  ChangesOfBase,
+  FlushSetting,
+  ForgetResult,
+  KnowledgeBaseBackup,
+} from './public.js';
 
 /** How often a process looks for the changes of another one. Two looks and a read take less than a second. */
 const lookMs = 250;
 /** A log that is shorter is not merged in the background: reading it takes a few hundredths of a second. */
 const leastMergedBytes = 4 * 1024 * 1024;
+/** Time between two attempts to complete a forgetting, in ms. */
+const retryMs = 60_000;
+/** While a throttle is set, a log is merged at this many times the usual size. */
+const throttledFactor = 4;
+
+interface OpenOptions {
+  flush?: FlushSetting | undefined;
+  warn(warning: string): void;
+  /** Loads the files that another process has put in place. */
+  load(): Promise<LaterFiles>;
+}
 
 interface Waiting {
   batch: PreparedBatch;
@@ -48,16 +59,8 @@ interface Waiting {
  */
 export class BaseChanges implements ChangesOfBase {
   readonly #storage: Storage;
-  #source: LogSource;
+  readonly #log: FollowedLog;
   readonly #flush: FlushSetting;
-  /** The records file that the storage was loaded from, or merged to. */
-  #content: FileContent;
-  /** Whether the log is about another records file. */
-  #isForeign = false;
-  /** The log as it was read last. */
-  #log: Pick<ChangeLogFacts, 'id' | 'end' | 'version'> | undefined;
-  /** Stamp of the log when it was looked at. */
-  #seen = '';
   #lock: FileLock | undefined;
   #writer: ChangeLogWriter | undefined;
   #waiting: Waiting[] = [];
@@ -66,13 +69,15 @@ export class BaseChanges implements ChangesOfBase {
   /** Rounds of batches and merges, one after another. */
   #work: Promise<unknown> = Promise.resolve();
   #stopFollowing: (() => void) | undefined;
-  #isBehind = false;
+  /** When an interrupted forgetting is tried again, by performance.now(). */
+  #nextCompletion = 0;
   #closed = false;
+  /** Stops the background merge when the base is closed. */
+  readonly #closing = new AbortController();
 
-  private constructor(storage: Storage, source: LogSource, content: FileContent, flush: FlushSetting) {
+  private constructor(storage: Storage, log: FollowedLog, flush: FlushSetting) {
     this.#storage = storage;
-    this.#source = source;
-    this.#content = content;
+    this.#log = log;
     this.#flush = flush;
   }
 
@@ -81,23 +86,46 @@ export class BaseChanges implements ChangesOfBase {
     storage: Storage,
     source: LogSource,
     content: FileContent,
-    { flush = 'always', warn }: { flush?: FlushSetting | undefined; warn(warning: string): void },
+    { flush = 'always', warn, load }: OpenOptions,
   ): Promise<BaseChanges> {
-    const opened = new BaseChanges(storage, source, content, flush);
+    const followed = new FollowedLog(storage, source, content, load);
+    const opened = new BaseChanges(storage, followed, flush);
     await using log = await readLog(source);
     if (log !== undefined) {
-      await opened.#apply(log);
+      await followed.apply(log);
       const warning = damageWarning(source.pathOf(source.files.changes), log.facts);
       if (warning !== undefined) warn(warning);
     }
-    opened.#source = inPaths(source);
+    storage.keepVersions(source.versions ?? {});
+    followed.source = inPaths(source);
     opened.#follow();
     return opened;
   }
 
   /** Whether another process has merged or replaced the files, so that they must be opened again. */
   get isBehind(): boolean {
-    return this.#isBehind;
+    return this.#log.isBehind;
+  }
+
+  set onFiles(told: (records: FileContent) => void) {
+    this.#log.onFiles = told;
+  }
+
+  get #source(): LogSource {
+    return this.#log.source;
+  }
+
+  get isWriter(): boolean {
+    return this.#lock !== undefined;
+  }
+
+  get files(): readonly string[] {
+    const { records, indexPlace, textIndex, embeddings, changes } = this.#source.files;
+    return [records, indexPlace, textIndex, embeddings, changes].filter((file) => file !== undefined);
+  }
+
+  get readOnly(): boolean {
+    return this.#source.readOnly;
   }
 
   /**
@@ -108,19 +136,31 @@ export class BaseChanges implements ChangesOfBase {
   async update(
     changes: StorageChanges,
     signal: AbortSignal | undefined,
-    turn?: (() => Promise<() => void>) | undefined,
+    options: BatchOptions = {},
   ): Promise<UpdateResult> {
     this.#checkWritable();
-    const before = this.#latest;
-    const own = prepareBatch(changes, this.#source, signal, turn);
-    // Embedding takes times of its own; batches are applied in the order of the calls.
-    const inOrder = Promise.allSettled([own, before]).then(() => own);
-    this.#latest = inOrder.catch(() => {});
-    const batch = await inOrder;
+    const batch = await this.#prepare(changes, signal, options);
     return new Promise((resolve, reject) => {
       this.#waiting.push({ batch, signal, resolve, reject });
       this.#next(() => this.#round());
     });
+  }
+
+  async #prepare(
+    changes: StorageChanges,
+    signal: AbortSignal | undefined,
+    options: BatchOptions = {},
+  ): Promise<PreparedBatch> {
+    const before = this.#latest;
+    const own = prepareBatch(changes, { ...this.#source, base: this.#source }, signal, options);
+    // Embedding takes times of its own; batches are applied in the order of the calls.
+    const inOrder = Promise.allSettled([own, before]).then(() => own);
+    // Without the batch: its texts may be forgotten.
+    this.#latest = inOrder.then(
+      () => {},
+      () => {},
+    );
+    return await inOrder;
   }
 
   /** Writes the changes into the files of the base, and starts the log anew. Batches wait meanwhile. @throws IO, CORRUPT, CANCELLED */
@@ -131,32 +171,87 @@ export class BaseChanges implements ChangesOfBase {
 
   /**
    * Removes records from every file of the base, and from memory: at once, before it resolves. @throws as update() and merge(): if it
-   * fails after the records were removed, a merge completes it
+   * fails or is killed after the records were removed, the next forget() or opening completes it
    */
   async forget(ids: readonly string[], signal: AbortSignal | undefined): Promise<ForgetResult> {
     this.#checkWritable();
-    const texts: string[] = [];
-    for (const id of ids) {
-      const record = await this.#storage.get(id, { signal });
-      if (record !== undefined) texts.push(record.text);
-    }
-    const result = await this.update({ remove: ids }, signal);
-    await this.#next(async () => {
-      await this.#storage.forget(ids, { missingIsFine: true });
-      await this.#merge(undefined);
-      await addForgotten(this.#source.path, texts);
-      await dropTraces(this.#source);
+    const batch = await this.#prepare({ remove: ids }, signal);
+    return this.#next(async () => {
+      const base = await this.#forgetting();
+      await completeForget(base);
+      await checkIds(this.#storage, batch, signal);
+      const none = { version: this.#storage.version, added: 0, replaced: 0, removed: 0 };
+      const { result, texts } =
+        ids.length > 0
+          ? await forgetRecords(base, ids, signal)
+          : { result: { ...none, size: this.#storage.size }, texts: [] };
+      return { ...result, texts, filesWith: () => filesWith(this.#source, texts) };
     });
-    return { ...result, filesWith: () => filesWith(this.#source, texts) };
+  }
+
+  /** Completes a forgetting that was interrupted. @throws as forget() */
+  completeForget(): Promise<void> {
+    return this.#next(async () => {
+      await completeForget(await this.#forgetting());
+    });
+  }
+
+  async #forgetting(): Promise<ForgettingBase> {
+    const writer = await this.#openWriter();
+    return { storage: this.#storage, source: this.#source, writer, merge: () => this.#merge(undefined) };
+  }
+
+  async drop(ids: readonly string[]): Promise<void> {
+    await this.#next(async () => {
+      // What was merged meanwhile cannot be read from the log: the base is behind then.
+      if (this.#writer === undefined) await this.#log.look();
+      await this.#storage.forget(ids, { missingIsFine: true });
+    });
+  }
+
+  /** Completes a forgetting whose process has ended. */
+  async #completeForOther(): Promise<void> {
+    const now = performance.now();
+    if (this.#closed || this.#source.readOnly || now < this.#nextCompletion) return;
+    try {
+      await completeForget(await this.#forgetting());
+    } catch (err) {
+      if (isLocked(err)) return;
+      this.#nextCompletion = now + retryMs;
+      const { changes: file } = this.#source.files;
+      this.#source.log.warn({ err, file }, 'a forgetting that was interrupted cannot be completed');
+    } finally {
+      await this.#release();
+    }
+  }
+
+  async letGo(): Promise<void> {
+    await this.#next(async () => {
+      if (this.#waiting.length === 0) await this.#release();
+    });
+  }
+
+  async #release(): Promise<void> {
+    await this.#writer?.close();
+    this.#writer = undefined;
+    const lock = this.#lock;
+    this.#lock = undefined;
+    await lock?.release();
   }
 
   /** Copies one version whole. @throws as backupFiles() */
   backup(folder: string): Promise<KnowledgeBaseBackup> {
-    return this.#next(() => backupFiles(this.#source, folder, () => this.#content));
+    return this.#next(() => backupFiles(this.#source, folder, () => this.#log.content));
+  }
+
+  /** Resolves when the batches and merges that have begun are done. */
+  async settled(): Promise<void> {
+    await this.#work;
   }
 
   async close(): Promise<void> {
     this.#closed = true;
+    this.#closing.abort(new LorekeepError('CANCELLED', 'the knowledge base is closed'));
     this.#stopFollowing?.();
     await this.#work;
     await this.#writer?.close();
@@ -166,13 +261,21 @@ export class BaseChanges implements ChangesOfBase {
   #checkWritable(): void {
     if (this.#closed) throw new LorekeepError('CLOSED', 'KnowledgeBase: used after close()');
     if (!this.#source.readOnly) return;
-    const reason = 'was opened with readOnly, so it takes no change';
-    throw LorekeepError.about('UNSUPPORTED', { file: this.#source.path, reason });
+    const { path: file } = this.#source;
+    const sealed = {
+      reason: 'lies in the folder of the installed package',
+      remedy: 'copy it to another folder',
+    };
+    const asked = { reason: 'was opened with readOnly, so it takes no change' };
+    throw LorekeepError.about('UNSUPPORTED', { file, ...(isSealed(file) ? sealed : asked) });
   }
 
   #next<T>(work: () => Promise<T>): Promise<T> {
     const done = this.#work.then(work);
-    this.#work = done.catch(() => {});
+    this.#work = done.then(
+      () => {},
+      () => {},
+    );
     return done;
   }
 
@@ -200,20 +303,24 @@ export class BaseChanges implements ChangesOfBase {
       group.push(each);
       for (const id of ids) touched.add(id);
     }
+    const encoded: EncodedBatch[] = [];
+    for (const { batch } of group) encoded.push(await encodedBatch(batch.operations));
     const first = this.#storage.version + 1;
     const now = Date.now();
     const written = await Promise.allSettled(
-      group.map(({ batch }, index) => writer.append(first + index, now, batch.operations)),
+      encoded.map((batch, index) => writer.append(first + index, now, batch)),
     );
     for (const [index, each] of group.entries()) {
       const outcome = written[index] as PromiseSettledResult<void>;
       if (outcome.status === 'rejected') each.reject(outcome.reason);
       else await this.#publish(each);
     }
-    if (group.length > 0 && writer.size > Math.max(leastMergedBytes, this.#content.size)) {
-      this.#next(() => this.#merge(undefined)).catch((err: unknown) =>
-        this.#source.log.warn({ err, file: this.#source.files.changes }, 'the change log is not merged'),
-      );
+    const most = Math.max(leastMergedBytes, this.#log.content.size) * (mergesRest() ? throttledFactor : 1);
+    if (group.length > 0 && writer.size > most) {
+      this.#next(() => this.#merge(this.#closing.signal)).catch((err: unknown) => {
+        if (this.#closed) return;
+        this.#source.log.warn({ err, file: this.#source.files.changes }, 'the change log is not merged');
+      });
     }
   }
 
@@ -248,10 +355,13 @@ export class BaseChanges implements ChangesOfBase {
   /** Takes the lock, reads the changes of others, and opens the log for writing. @throws as update() */
   async #openWriter(): Promise<ChangeLogWriter> {
     const { files } = this.#source;
+    const isNew = this.#lock === undefined;
     this.#lock ??= lockFile(lockOf(files.changes));
     try {
-      if (this.#writer === undefined || this.#storage.version < this.#writtenVersion) await this.#catchUp();
-      if (this.#isBehind) throw behind(files.records);
+      if (this.#writer === undefined || this.#storage.version < this.#writtenVersion)
+        await this.#log.catchUp();
+      if (this.#log.isBehind) throw behind(files.records);
+      if (isNew) await this.#log.dropForgotten();
       this.#writer ??= await this.#startWriter();
       return this.#writer;
     } catch (error) {
@@ -274,15 +384,15 @@ export class BaseChanges implements ChangesOfBase {
     await using log = await readLog(this.#source);
     const version = this.#storage.version;
     if (log === undefined) {
-      const header = newHeader(model, this.#content, version);
+      const header = newHeader(model, this.#log.content, version);
       const created = await ChangeLogWriter.create(files.changes, header, options);
-      this.#log = { id: header.id, end: created.size, version };
+      this.#log.facts = { id: header.id, end: created.size, version };
       return created;
     }
     if (log.facts.damage?.torn === false) throw damagedLog(files.changes, log.facts.damage);
     const writer = await ChangeLogWriter.continue(files.changes, log.facts, options);
-    this.#log = log.facts;
-    if (!this.#isForeign) return writer;
+    this.#log.facts = log.facts;
+    if (!this.#log.isForeign) return writer;
     try {
       await this.#adopt(log.facts, writer);
       return writer;
@@ -295,11 +405,11 @@ export class BaseChanges implements ChangesOfBase {
   /** Makes a log that is about another records file one about this one. */
   async #adopt({ frames, end }: ChangeLogFacts, writer: ChangeLogWriter): Promise<void> {
     if (frames.some(({ kind }) => kind === 'batch')) {
-      this.#content = await mergeFiles(this.#storage, this.#source, this.#content, writer);
+      this.#log.merged(await mergeFiles(this.#storage, this.#source, this.#log.content, writer));
     } else {
-      await writer.restart(newHeader(this.#source.model, this.#content, this.#storage.version), end);
+      await writer.restart(newHeader(this.#source.model, this.#log.content, this.#storage.version), end);
     }
-    this.#isForeign = false;
+    this.#log.isForeign = false;
   }
 
   async #merge(signal: AbortSignal | undefined): Promise<void> {
@@ -307,7 +417,7 @@ export class BaseChanges implements ChangesOfBase {
     await using log = await ChangeLog.read(this.#source.files.changes, { signal });
     if (!log.facts.frames.some(({ kind }) => kind === 'batch')) return;
     const source = { ...this.#source, signal };
-    this.#content = await mergeFiles(this.#storage, source, this.#content, writer);
+    this.#log.merged(await mergeFiles(this.#storage, source, this.#log.content, writer));
     this.#source.log.info(
       { file: this.#source.files.records, version: this.#storage.version },
       'changes merged',
@@ -319,58 +429,13 @@ export class BaseChanges implements ChangesOfBase {
     return this.#writer?.version ?? 0;
   }
 
-  /** Applies batches that the log has and the storage has not. */
-  async #catchUp(): Promise<void> {
-    const last = this.#log;
-    // Of a log that goes on, only the new part is read.
-    const from = last?.version === this.#storage.version ? last : undefined;
-    await using tail = await readLog(this.#source, from);
-    if (tail === undefined) return;
-    if (from === undefined || tail.facts.id === from.id) return this.#apply(tail);
-    await using log = await readLog(this.#source);
-    if (log !== undefined) await this.#apply(log);
-  }
-
-  async #apply(log: ChangeLog): Promise<void> {
-    const { facts } = log;
-    const { config, signal } = this.#source;
-    checkModel(facts, this.#source);
-    if (this.#log === undefined) return this.#applyFirst(log);
-    const after = this.#storage.version;
-    if (facts.id !== this.#log.id && facts.baseVersion > after) {
-      this.#isBehind = true;
-      return;
-    }
-    if (facts.version > after) {
-      await using folded = await log.fold({ after, upTo: facts.version }, config.fields, { signal });
-      await this.#storage.applyLogged(folded, facts.version, { signal });
-    }
-    this.#log = facts;
-  }
-
-  /** Applies a log to a storage that has read none. */
-  async #applyFirst(log: ChangeLog): Promise<void> {
-    const { facts } = log;
-    const { signal, files } = this.#source;
-    const { changes, isForeign } = await foldOver(log, this.#content, this.#source);
-    await using folded = changes;
-    if (isForeign) {
-      // Another process may have merged since the records were read.
-      if (!isSame(await identifyFile(files.records), this.#content)) throw new FilesReplaced();
-      await refuseConflicts(this.#storage, folded, this.#source);
-    }
-    this.#isForeign = isForeign;
-    await this.#storage.applyLogged(folded, facts.version + (isForeign ? 1 : 0), { signal });
-    this.#log = facts;
-  }
-
   /** Reads what other processes append. Changes of this process are in the storage already. */
   #follow(): void {
     const own = new WeakRef(this);
     const timer = setInterval(() => {
       const changes = own.deref();
       if (changes === undefined) return clearInterval(timer);
-      if (changes.#writer === undefined && !changes.#isBehind)
+      if (changes.#writer === undefined && !changes.isBehind)
         changes.#next(() => changes.#look()).catch(() => {});
     }, lookMs);
     timer.unref();
@@ -378,31 +443,23 @@ export class BaseChanges implements ChangesOfBase {
   }
 
   async #look(): Promise<void> {
-    const found = await stat(this.#source.files.changes, { bigint: true }).catch(() => undefined);
-    const stamp = found === undefined ? '' : `${found.ino}:${found.size}:${found.mtimeNs}`;
-    if (stamp === this.#seen || this.#writer !== undefined) return;
-    this.#seen = stamp;
-    try {
-      await this.#catchUp();
-    } catch (error) {
-      if (error instanceof FilesReplaced) this.#isBehind = true;
-      else
-        this.#source.log.warn(
-          { err: error, file: this.#source.files.changes },
-          'the change log cannot be followed',
-        );
-    }
+    if (this.#writer !== undefined) return;
+    if (hasPendingForget(this.#source.files.changes)) await this.#completeForOther();
+    await this.#log.look();
   }
 }
 
-/** The records file is no longer the one that was read: it must be opened again. */
-export class FilesReplaced extends Error {}
-
 /** A server opens files by names of descriptors, which end with the opening. */
-function inPaths(source: LogSource): LogSource {
-  const { pathOf, files } = source;
+const inPaths = (source: LogSource): LogSource => ({
+  ...source,
+  path: source.pathOf(source.path),
+  files: namedFiles(source),
+});
+
+/** The files of a source by their paths. */
+export function namedFiles({ pathOf, files }: Pick<LogSource, 'pathOf' | 'files'>): LogSource['files'] {
   const named = Object.entries(files).map(([name, file]) => [name, file && pathOf(file)]);
-  return { ...source, path: pathOf(source.path), files: Object.fromEntries(named) };
+  return Object.fromEntries(named);
 }
 
 function behind(file: string): LorekeepError {

@@ -6,6 +6,7 @@ import {
   type ChangeLogFacts,
   type FileContent,
   type FileLock,
+  isLocked,
   type LoggedChanges,
   LorekeepError,
   lockFile,
@@ -17,7 +18,7 @@ import type { LogHeader } from './frames.js';
 /** The parts of a source that its change log depends on. */
 export type LogSource = Pick<
   Source,
-  'path' | 'pathOf' | 'config' | 'files' | 'model' | 'readOnly' | 'log' | 'signal'
+  'path' | 'pathOf' | 'config' | 'files' | 'model' | 'readOnly' | 'versions' | 'log' | 'signal'
 >;
 
 /** Returns the header of a new log. */
@@ -70,15 +71,10 @@ export function checkModel({ dimension, model }: ChangeLogFacts, source: LogSour
   });
 }
 
-/** Changes of a log over a records file of another origin. */
-export async function foldOver(
-  log: ChangeLog,
-  content: FileContent,
-  { config, signal }: LogSource,
-): Promise<{ changes: LoggedChanges; isForeign: boolean }> {
-  const after = versionOfFile(log.facts, content);
-  const range = { after: after ?? log.facts.baseVersion, upTo: log.facts.version };
-  return { changes: await log.fold(range, config.fields, { signal }), isForeign: after === undefined };
+/** Returns all changes of a log, which may be about another records file. */
+export function foldAll(log: ChangeLog, { config, signal }: LogSource): Promise<LoggedChanges> {
+  const { baseVersion: after, version: upTo } = log.facts;
+  return log.fold({ after, upTo }, config.fields, { signal });
 }
 
 /** Longest time to wait for another process that puts merged files in place, and time between two looks, in ms. */
@@ -90,7 +86,7 @@ export async function lockOrWait(source: LogSource): Promise<FileLock | undefine
   try {
     return lockFile(lockOf(source.files.changes));
   } catch (error) {
-    if (!isHeld(error)) throw error;
+    if (!isLocked(error)) throw error;
   }
   const end = performance.now() + longestMergeMs;
   while (performance.now() < end) {
@@ -101,9 +97,9 @@ export async function lockOrWait(source: LogSource): Promise<FileLock | undefine
   return undefined;
 }
 
-/** Whether an error is about a lock that another holder has. */
-const isHeld = (error: unknown): boolean =>
-  error instanceof LorekeepError && error.code === 'IO' && error.detail.holder !== undefined;
+/** The number of the process that holds a lock, of the error about it; undefined for other errors. */
+export const holderOf = (error: unknown) =>
+  error instanceof LorekeepError && error.code === 'IO' ? error.detail.holder : undefined;
 
 /** The warning about a log whose tail or content cannot be used; undefined for a whole one. */
 export function damageWarning(file: string, { damage }: ChangeLogFacts): string | undefined {

@@ -2,16 +2,23 @@ import { existsSync } from 'node:fs';
 import { open, readdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { removeStrays } from '../../../lib/basics.js';
-import { EmbeddingRows, Records } from '../../../lib/internal.js';
+import { EmbeddingRows, Records, removeStrayFiles } from '../../../lib/internal.js';
 import { ownerOf } from '../destinations.js';
+import { KeptEmbeddings } from '../kept-embeddings.js';
 import { embeddingsKey, factsOf } from '../model.js';
 import type { LogSource } from './base-log.js';
 
-/** Writes the cache of embeddings without texts that no record has, and removes files that killed writers left. @throws IO, CANCELLED */
-export async function dropTraces(source: LogSource): Promise<void> {
+/**
+ * Writes the caches of embeddings without forgotten texts, and removes files that killed writers left. @throws IO, CANCELLED
+ */
+export async function dropTraces(source: LogSource, texts: readonly string[]): Promise<void> {
   const { files, config, model, signal } = source;
-  for (const file of [files.records, files.indexPlace, files.textIndex, files.embeddings, files.changes])
-    if (file !== undefined) await removeStrays(file);
+  for (const file of [files.records, files.indexPlace, files.textIndex, files.embeddings, files.changes]) {
+    if (file === undefined) continue;
+    await removeStrays(file);
+    await removeStrayFiles(file);
+  }
+  await (await KeptEmbeddings.of(source))?.forget(texts);
   if (files.embeddings === undefined || !existsSync(files.embeddings)) return;
   await using records = await Records.read(files.records, { fields: config.fields, signal });
   await using rows = await EmbeddingRows.match(records, {
@@ -51,7 +58,9 @@ async function hasAny(path: string, patterns: readonly Buffer[]): Promise<boolea
     const window = Buffer.alloc(windowBytes + overlap);
     const { bytesRead } = await file.read(window, 0, window.length, at);
     const part = window.subarray(0, bytesRead);
-    if (patterns.some((pattern) => part.includes(pattern))) return true;
+    const found = patterns.some((pattern) => part.includes(pattern));
+    part.fill(0);
+    if (found) return true;
     if (bytesRead < window.length) return false;
   }
 }

@@ -1,4 +1,5 @@
 import { sealChanges } from '../../../lib/internal.js';
+import { clientSlices, mapInSlices } from '../../base/waiting/next-slice.js';
 
 /** A change of one record, as a change log holds it. */
 export type LoggedOperation =
@@ -47,13 +48,31 @@ export function headerOf({ id, dimension, records, model, baseVersion }: LogHead
   return bytes;
 }
 
-/** Returns the bytes of a batch, without its checksums: see sealFrame(). */
-export function batchOf(version: number, time: number, operations: readonly LoggedOperation[]): Buffer {
-  const sizes = operations.map(sizeOf);
+/** The operations of a batch, behind room for the head of their frame. */
+export interface EncodedBatch {
+  readonly bytes: Buffer;
+  readonly count: number;
+}
+
+/** Returns the bytes of a batch, without its checksums: see sealFrame(). The same ones as those of the encoded operations. */
+export function batchOf(version: number, time: number, { bytes, count }: EncodedBatch): Buffer {
+  writeHead(bytes, 'batch', version, time, count);
+  return bytes;
+}
+
+/** Encodes operations in slices of the event loop: a batch may have a hundred thousand. */
+export async function encodedBatch(operations: readonly LoggedOperation[]): Promise<EncodedBatch> {
+  const sizes = await mapInSlices(operations, sizeOf);
   const payload = sizes.reduce((sum, { size }) => sum + size, 0);
-  const bytes = frameOf('batch', version, time, payload, operations.length);
+  const slices = clientSlices();
+  const bytes = Buffer.alloc(frameBytes + payload);
   let at = frameBytes;
+  let step = at;
   for (const [index, operation] of operations.entries()) {
+    if (index % operationsPerStep === 0 || at - step >= bytesPerStep) {
+      step = at;
+      if (slices.over) await slices.next();
+    }
     const { idBytes, jsonBytes, size } = sizes[index] as OperationSize;
     bytes.writeUInt32LE(operationKinds[operation.kind], at);
     bytes.writeUInt32LE(idBytes, at + 4);
@@ -68,8 +87,12 @@ export function batchOf(version: number, time: number, operations: readonly Logg
     if (operation.kind === 'put') bytes.write(operation.json, to);
     at += size;
   }
-  return bytes;
+  return { bytes, count: operations.length };
 }
+
+/** What is encoded between two readings of the clock, in some 0.2 ms. */
+const operationsPerStep = 64;
+const bytesPerStep = 256 * 1024;
 
 /** Returns the mark of a merge that writes the records file `records` with the changes up to `version`. */
 export function mergeMarkOf(
@@ -77,7 +100,8 @@ export function mergeMarkOf(
   time: number,
   records: { size: number; checksum: string },
 ): Buffer {
-  const bytes = frameOf('merge', version, time, markBytes, 0);
+  const bytes = Buffer.alloc(frameBytes + markBytes);
+  writeHead(bytes, 'merge', version, time, 0);
   bytes.writeBigUInt64LE(BigInt(records.size), frameBytes);
   bytes.writeBigUInt64LE(digest(records.checksum), frameBytes + 8);
   return bytes;
@@ -103,19 +127,17 @@ function sizeOf(operation: LoggedOperation): OperationSize {
   return { idBytes, jsonBytes, size: aligned(operationBytes + vectorBytes + idBytes + jsonBytes) };
 }
 
-function frameOf(
+function writeHead(
+  bytes: Buffer,
   kind: keyof typeof frameKinds,
   version: number,
   time: number,
-  payload: number,
   operations: number,
-): Buffer {
-  const bytes = Buffer.alloc(frameBytes + payload);
+): void {
   bytes.writeUInt32LE(frameMagic, 0);
   bytes.writeUInt32LE(frameKinds[kind], 4);
   bytes.writeBigUInt64LE(BigInt(version), 8);
   bytes.writeBigInt64LE(BigInt(Math.trunc(time)), 16);
-  bytes.writeBigUInt64LE(BigInt(payload), 32);
+  bytes.writeBigUInt64LE(BigInt(bytes.length - frameBytes), 32);
   bytes.writeUInt32LE(operations, 40);
-  return bytes;
 }

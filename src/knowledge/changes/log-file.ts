@@ -1,7 +1,7 @@
 import { constants } from 'node:fs';
 import { type FileHandle, lstat, open, rename } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { LorekeepError, syncFolder, temporaryName } from '../../../lib/basics.js';
+import { LorekeepError, removeStrays, syncFolder, temporaryName } from '../../../lib/basics.js';
 
 /** An open change log, as its writer uses it. Tests record the calls, or let them fail. */
 export interface LogFile {
@@ -16,9 +16,9 @@ export interface LogFile {
 
 /** Where change logs are opened and put in place. */
 export interface LogFiles {
-  /** Opens a log that exists. @throws INVALID_ARGUMENT for anything but a regular file, system errors */
+  /** Opens a log that exists, and removes what killed writers of it left. @throws INVALID_ARGUMENT for anything but a regular file, system errors */
   open(path: string): Promise<LogFile>;
-  /** Puts a log with this content in place, in one step and durably, and opens it. @throws system errors */
+  /** Puts a log with this content in place, in one step and durably, and opens it. Removes what killed writers left. @throws system errors */
   replace(path: string, content: readonly Uint8Array[]): Promise<LogFile>;
 }
 
@@ -27,6 +27,7 @@ const ownerOnly = 0o600;
 
 export const systemLogFiles: LogFiles = {
   async open(path) {
+    await removeStrays(path);
     return new SystemLogFile(await open(path, constants.O_RDWR | (constants.O_NOFOLLOW ?? 0)));
   },
 
@@ -36,6 +37,7 @@ export const systemLogFiles: LogFiles = {
       const reason = 'is not a regular file, so it is not replaced';
       throw LorekeepError.about('INVALID_ARGUMENT', { file: path, reason });
     }
+    await removeStrays(path);
     const temporary = temporaryName(path);
     const file = new SystemLogFile(await open(temporary, 'wx+', ownerOnly));
     try {

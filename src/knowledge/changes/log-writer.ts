@@ -2,9 +2,9 @@ import { LorekeepError, systemReason } from '../../../lib/basics.js';
 import type { ChangeLogFacts } from '../../../lib/internal.js';
 import {
   batchOf,
+  type EncodedBatch,
   headerBytes,
   headerOf,
-  type LoggedOperation,
   type LogHeader,
   mergeMarkOf,
   sealFrame,
@@ -99,6 +99,10 @@ export class ChangeLogWriter {
     }
   }
 
+  get id(): string {
+    return this.#id;
+  }
+
   /** Version of the storage after the last batch in the log. */
   get version(): number {
     return this.#version;
@@ -113,8 +117,8 @@ export class ChangeLogWriter {
    * Appends a batch; resolves when it is acknowledged: see FlushSetting. Batches are written in the order of the calls.
    * @throws IO: nothing of the batch is in the log, and later batches are written when there is space again
    */
-  append(version: number, time: number, operations: readonly LoggedOperation[]): Promise<void> {
-    return this.#add(batchOf(version, time, operations), version);
+  append(version: number, time: number, batch: EncodedBatch): Promise<void> {
+    return this.#add(batchOf(version, time, batch), version);
   }
 
   /** Appends the mark of a merge, which is on the device afterwards whatever the setting. @throws IO */
@@ -138,6 +142,7 @@ export class ChangeLogWriter {
     const file = await refusing(this.#path, () =>
       this.#files.replace(this.#path, [headerOf(header), ...kept]),
     );
+    for (const frame of kept) frame.fill(0);
     await this.#file.close().catch(() => {});
     this.#file = file;
     this.#id = header.id;
@@ -175,8 +180,11 @@ export class ChangeLogWriter {
       } catch (cause) {
         const error = unwritten(this.#path, cause);
         // Batches behind them have the versions after theirs.
-        for (const { reject } of [...group, ...this.#queue.splice(0)]) reject(error);
+        group.push(...this.#queue.splice(0));
+        for (const { reject } of group) reject(error);
       }
+      // Their texts may be forgotten.
+      for (const { frame } of group) frame.fill(0);
     }
     // Before the callers of the last group go on, who may append again.
     this.#running = undefined;
@@ -225,6 +233,7 @@ export class ChangeLogWriter {
     for (let at = this.#durable; at < this.#end; at += groupBytes) {
       const part = await this.#file.read(at, Math.min(groupBytes, this.#end - at));
       await this.#file.write(part, at);
+      part.fill(0);
     }
     await this.#sync();
   }

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { rename, rm } from 'node:fs/promises';
+import { chmod, rename, rm, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { syncFolder, systemReason } from '../../../lib/basics.js';
 import {
@@ -13,17 +13,20 @@ import {
   VectorIndex,
 } from '../../../lib/internal.js';
 import { ownerOf } from '../destinations.js';
+import { KeptEmbeddings } from '../kept-embeddings.js';
 import { factsOf, indexFingerprint } from '../model.js';
 import { isSame, type LogSource, lockOrWait, newHeader, readLog, versionOfFile } from './base-log.js';
 import { ChangeLogWriter } from './log-writer.js';
 
+const permissionBits = 0o777;
+
 /** Suffix of files that a merge has written and not yet put in place. */
 const pending = '.merging';
 
-/** Bytes of a records file without records, as a merge writes it. Beside a change log about it, the base was emptied by changes. */
-const emptiedBytes = 5;
+/** A records file without records, as a merge writes it. Beside a change log about it, the base was emptied by changes. */
+export const emptiedContent = '[\n\n]\n';
 
-export const isEmptied = ({ size }: FileContent): boolean => size === emptiedBytes;
+export const isEmptied = ({ size }: FileContent): boolean => size === emptiedContent.length;
 
 /** The files that a merge replaces, in the order in which they are put in place: the records file is the last one. */
 const mergedFiles = ({ files }: Pick<LogSource, 'files'>): string[] =>
@@ -48,6 +51,7 @@ export async function mergeFiles(
     await dropPending(source);
     throw error;
   }
+  await giveAccess(source);
   await writer.mark(writer.version, Date.now(), merged);
   await putInPlace(source, merged);
   await writer.restart(newHeader(source.model, merged, version), writer.size);
@@ -102,6 +106,7 @@ async function graphOf(
 async function putInPlace(source: LogSource, merged: FileContent): Promise<void> {
   const { indexPlace, textIndex, embeddings } = source.files;
   const without = isEmptied(merged) ? [indexPlace, textIndex, embeddings] : [];
+  if (isEmptied(merged)) await (await KeptEmbeddings.of(source))?.keepAll();
   for (const file of without) if (file !== undefined) await rm(file, { force: true });
   for (const file of mergedFiles(source)) {
     if (!existsSync(file + pending)) continue;
@@ -112,6 +117,16 @@ async function putInPlace(source: LogSource, merged: FileContent): Promise<void>
       const reason = `cannot be replaced by the merged file: ${systemReason(cause)}`;
       throw LorekeepError.about('IO', { file, reason }, { cause });
     }
+  }
+}
+
+/** Gives files that the merge makes for the first time the permissions of the records file: they have its texts. */
+async function giveAccess(source: LogSource): Promise<void> {
+  const { mode } = await stat(source.files.records);
+  for (const file of mergedFiles(source)) {
+    if (!existsSync(file + pending)) continue;
+    const like = (await stat(file).catch(() => undefined))?.mode ?? mode;
+    await chmod(file + pending, like & permissionBits);
   }
 }
 

@@ -6,10 +6,15 @@ import {
   type StorageRecord,
 } from '../../../lib/internal.js';
 import { listed } from '../../base/schema/messages.js';
+import { clientSlices, mapInSlices } from '../../base/waiting/next-slice.js';
+import { withDecimalTexts } from '../decimal-texts.js';
 import { embedInPieces } from '../embed-in-pieces.js';
+import { embedOnce } from '../kept-embeddings.js';
 import { factsOf, type KnowledgeModel, withModel } from '../model.js';
 import { checkOptionNames, type OptionNames } from '../option-names.js';
+import type { LogSource } from './base-log.js';
 import type { LoggedOperation } from './frames.js';
+import type { BatchOptions } from './public.js';
 import { checkRecordJsons, recordJson } from './record-json.js';
 
 /** A batch that obeys the rules and has its embeddings. */
@@ -19,6 +24,17 @@ export interface PreparedBatch {
   vectors: Float32Array;
   operations: LoggedOperation[];
 }
+
+/** What a batch is checked and embedded for. */
+export interface BatchSource {
+  config: { fields?: readonly FieldDefinition[] | undefined };
+  model: KnowledgeModel;
+  /** The knowledge base; undefined for a storage in memory. */
+  base?: LogSource | undefined;
+}
+
+/** Records between two readings of the clock: their metadata may be large. */
+const recordsAtOnce = 8;
 
 const known: OptionNames<StorageChanges> = {
   add: true,
@@ -33,16 +49,17 @@ const known: OptionNames<StorageChanges> = {
  * @throws INVALID_ARGUMENT, TEXT_TOO_LONG (`detail.id`), errors of the model, CANCELLED
  */
 export async function prepareBatch(
-  changes: StorageChanges,
-  { config, model }: { config: { fields?: readonly FieldDefinition[] | undefined }; model: KnowledgeModel },
+  given: StorageChanges,
+  source: BatchSource,
   signal: AbortSignal | undefined,
-  /** Waited for before each piece of the embedding; its result is called after it. */
-  turn?: (() => Promise<() => void>) | undefined,
+  { turn, origin = 'update' }: BatchOptions = {},
 ): Promise<PreparedBatch> {
-  checkOptionNames(changes, known, 'update');
-  const added = listOf('add', changes.add);
-  const replaced = listOf('replace', changes.replace);
-  const removed = listOf('remove', changes.remove);
+  const { config, model, base } = source;
+  checkOptionNames(given, known, 'update');
+  const added = await withDecimalTexts(listOf('add', given.add), config.fields);
+  const replaced = await withDecimalTexts(listOf('replace', given.replace), config.fields);
+  const changes = { ...given, add: added, replace: replaced };
+  const removed = listOf('remove', given.remove);
   const wrong = removed.findIndex((id) => typeof id !== 'string' || id === '');
   if (wrong >= 0) throw refuse(`remove[${wrong}]`, 'an id is expected');
   const records: StorageRecord[] = [...added, ...replaced];
@@ -53,29 +70,29 @@ export async function prepareBatch(
   };
   const odd = records.findIndex((record) => typeof record !== 'object' || record === null);
   if (odd >= 0) throw refuse(nameOf(odd), 'an object with id and text is expected');
-  const jsons = records.map(recordJson);
+  const jsons = await mapInSlices(records, (record) => recordJson(record, origin), recordsAtOnce);
   await checkRecordJsons(jsons, config.fields, nameOf, signal);
-  const texts = records.map(({ text }) => (model.documentPrefix ?? '') + text);
+  const texts = records.map(({ text }) => text);
   const { dimension } = factsOf(model);
   const vectors = texts.length === 0 ? new Float32Array(0) : await embed(texts);
-  const operations: LoggedOperation[] = records.map(({ id }, index) => ({
-    kind: 'put',
-    id,
-    json: jsons[index] as string,
-    vector: vectors.subarray(index * dimension, (index + 1) * dimension),
-  }));
-  return {
-    changes,
-    vectors,
-    operations: [...operations, ...removed.map((id) => ({ kind: 'remove', id }) as const)],
-  };
+  const operations = await mapInSlices(records, ({ id }, index): LoggedOperation => {
+    const vector = vectors.subarray(index * dimension, (index + 1) * dimension);
+    return { kind: 'put', id, json: jsons[index] as string, vector };
+  });
+  for (const id of removed) operations.push({ kind: 'remove', id });
+  return { changes, vectors, operations };
 
   async function embed(all: readonly string[]): Promise<Float32Array> {
     const piece = (some: readonly string[]) =>
       withModel(model, (native) => native.embedSettled(some, { signal, kind: 'document' }), signal);
-    const { vectors: rows, errors } = await (turn === undefined
-      ? piece(all)
-      : embedInPieces(all, dimension, piece, turn));
+    const embedNew = (some: readonly string[]) => {
+      const prefixed = some.map((text) => (model.documentPrefix ?? '') + text);
+      return turn === undefined ? piece(prefixed) : embedInPieces(prefixed, dimension, piece, turn);
+    };
+    const warn = (err: unknown) => base?.log.warn({ err }, 'embeddings are not kept');
+    const { vectors: rows, errors } = await (base === undefined
+      ? embedNew(all)
+      : embedOnce(all, base, embedNew, { signal, warn }));
     const [first] = errors.toSorted((a, b) => a.index - b.index);
     if (first === undefined) return rows;
     const { code, index, tokens, limit } = first;
@@ -91,6 +108,9 @@ function listOf<T>(field: 'add' | 'replace' | 'remove', list: readonly T[] | und
 }
 
 const refuse = (field: string, reason: string) => LorekeepError.about('INVALID_ARGUMENT', { field, reason });
+
+/** Ids between two readings of the clock. */
+const idsAtOnce = 512;
 
 /** Most ids that one call looks for. */
 const idsPerCall = 10_000;
@@ -109,7 +129,12 @@ export async function checkIds(
   const removed = changes.remove ?? [];
   const all = [...added, ...replaced, ...removed];
   const seen = new Set<string>();
-  const twice = all.filter((id) => seen.size === seen.add(id).size);
+  const twice: string[] = [];
+  const slices = clientSlices();
+  for (const [at, id] of all.entries()) {
+    if (at % idsAtOnce === 0 && slices.over) await slices.next();
+    if (seen.size === seen.add(id).size) twice.push(id);
+  }
   refuseIds('DUPLICATE_ID', twice, 'the id occurs twice in the batch');
   const existing = new Set<string>();
   for (let begin = 0; begin < all.length; begin += idsPerCall) {

@@ -1,5 +1,6 @@
 /** What users of the library see of changes to a knowledge base. The types need no types of Node.js. */
-import type { StorageChanges, UpdateResult } from '../../../lib/internal.js';
+
+import type { FileContent, StorageChanges, UpdateResult } from '../../../lib/internal.js';
 
 /**
  * When an acknowledged batch is on the device. "always": before it is acknowledged. A number: at most so many milliseconds later.
@@ -9,6 +10,8 @@ export type FlushSetting = 'always' | 'never' | number;
 
 /** The result of forgetting. */
 export interface ForgetResult extends UpdateResult {
+  /** Of the records, in the order of their ids. */
+  texts: string[];
   /** Returns the files in the base's folders that still have a text that was forgotten: none, unless it is in a file of yours. */
   filesWith(): Promise<string[]>;
 }
@@ -22,16 +25,39 @@ export interface KnowledgeBaseBackup {
   files: string[];
 }
 
+/** @internal How a batch is prepared. */
+export interface BatchOptions {
+  /** Waited for before each piece of the embedding; its result is called after it. */
+  turn?: (() => Promise<() => void>) | undefined;
+  /** Where the records come from. Those of files are no changes to keep when a folder is indexed. Default: "update". */
+  origin?: 'update' | 'files' | undefined;
+}
+
 /** @internal The changes of a knowledge base: BaseChanges. */
 export interface ChangesOfBase {
   readonly isBehind: boolean;
+  /** Whether this process holds the lock of the change log. */
+  readonly isWriter: boolean;
+  readonly readOnly: boolean;
+  /** Paths of the files that changes let grow; the records file is the first. */
+  readonly files: readonly string[];
+  /** Removes records that another process has forgotten from memory. */
+  drop(ids: readonly string[]): Promise<void>;
+  /** Releases the lock of the change log, so that other processes may change the base. */
+  letGo(): Promise<void>;
   update(
     changes: StorageChanges,
     signal: AbortSignal | undefined,
-    turn?: (() => Promise<() => void>) | undefined,
+    options?: BatchOptions | undefined,
   ): Promise<UpdateResult>;
   merge(signal?: AbortSignal | undefined): Promise<void>;
   forget(ids: readonly string[], signal: AbortSignal | undefined): Promise<ForgetResult>;
+  /** Completes a forgetting that another process began. */
+  completeForget(): Promise<void>;
   backup(folder: string): Promise<KnowledgeBaseBackup>;
+  /** Told when the files have the content of the storage again, after a merge. */
+  set onFiles(told: (records: FileContent) => void);
+  /** Resolves when the batches and merges that have begun are done. */
+  settled(): Promise<void>;
   close(): Promise<void>;
 }

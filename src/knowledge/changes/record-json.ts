@@ -2,6 +2,7 @@ import {
   checkRecords,
   type FieldDefinition,
   LorekeepError,
+  type RecordDefect,
   type StorageRecord,
 } from '../../../lib/internal.js';
 
@@ -9,10 +10,10 @@ import {
 export const originKey = 'lorekeep_origin';
 
 /** Returns a record as the JSON of a records file, in one line. Keys that lorekeep does not know stay. */
-export function recordJson(record: StorageRecord): string {
+export function recordJson(record: StorageRecord, origin: 'update' | 'files'): string {
   const { id, text, metadata, ...others } = record;
   const known = { id, text, ...(metadata !== undefined && { metadata }) };
-  return jsonOf({ ...known, ...others, [originKey]: 'update' }, 0);
+  return jsonOf({ ...known, ...others, [originKey]: origin === 'update' ? origin : undefined }, 0);
 }
 
 /** Deeper values are refused by the rules of records files anyway. */
@@ -27,6 +28,18 @@ function jsonOf(value: unknown, depth: number): string {
   return `{${entries.map(([name, each]) => `${JSON.stringify(name)}:${jsonOf(each, depth + 1)}`).join(',')}}`;
 }
 
+/** Records that one call of the addon takes, and their characters: it converts them on this thread. */
+const recordsPerCall = 2000;
+const charactersPerCall = 1024 * 1024;
+
+function endOfPiece(jsons: readonly string[], begin: number): number {
+  let characters = 0;
+  let end = begin;
+  while (end < jsons.length && end - begin < recordsPerCall && characters < charactersPerCall)
+    characters += (jsons[end++] as string).length;
+  return end;
+}
+
 /** Issues that an error lists. */
 const maxIssues = 20;
 
@@ -37,7 +50,14 @@ export async function checkRecordJsons(
   name: (index: number) => string,
   signal: AbortSignal | undefined,
 ): Promise<void> {
-  const defects = await checkRecords(jsons, fields, maxIssues + 1, { signal });
+  const defects: RecordDefect[] = [];
+  for (let begin = 0; begin < jsons.length && defects.length <= maxIssues; ) {
+    const end = endOfPiece(jsons, begin);
+    const most = maxIssues + 1 - defects.length;
+    for (const defect of await checkRecords(jsons.slice(begin, end), fields, most, { signal }))
+      defects.push({ ...defect, index: begin + defect.index });
+    begin = end;
+  }
   const [first] = defects;
   if (first === undefined) return;
   const lines = defects.slice(0, maxIssues).map(({ index, field, expected, found }) => {

@@ -17,7 +17,8 @@ export const textDigest = (text: string): string => createHash('sha256').update(
 export async function readForgotten(place: string): Promise<ReadonlySet<string>> {
   const content = await readRegular(join(place, fileName), maxBytes).catch(() => '');
   if (!isOurs(content)) return new Set();
-  return new Set((JSON.parse(content) as { digests: string[] }).digests);
+  const { digests } = JSON.parse(content) as { digests: unknown };
+  return new Set(Array.isArray(digests) ? digests.filter((digest) => typeof digest === 'string') : []);
 }
 
 /** Adds texts of a knowledge base, if it is the index of a folder. @throws IO */

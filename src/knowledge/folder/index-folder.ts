@@ -1,38 +1,46 @@
 import { lstat, open, rm } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { isJsonWith, makeFolder, readRegular, replaceFile, systemReason } from '../../../lib/basics.js';
-import { EmbeddingModel, inspectFile, LorekeepError } from '../../../lib/internal.js';
+import { inspectFile, LorekeepError } from '../../../lib/internal.js';
 import { lockFolder } from '../../base/files/folder-lock.js';
-import type { Fits } from '../../documents/chunks.js';
 import { hasColumns } from '../../documents/formats/formats.js';
 import type { TableMapping } from '../../documents/tables/mapping.js';
 import { buildKnowledgeBase, type KnowledgeBaseBuild } from '../build.js';
-import type { TextEmbedder } from '../embedder.js';
 import { noLog } from '../log.js';
-import { factsOf, holdModel, type KnowledgeModel, modelResolver, withModel } from '../model.js';
+import { holdModel, type KnowledgeModel, type ModelSource, modelResolver } from '../model.js';
 import { openKnowledgeBase } from '../open.js';
 import { noProgress, PhaseReport, type ProgressListener } from '../progress.js';
-import { bestSearch, statedTwice, withSearch } from '../search-config.js';
+import { ownSearch, statedTwice, withSearch, writtenSearch } from '../search-config.js';
+import { FolderReader } from './folder-reader.js';
 import { liftForgotten, readForgotten } from './forgotten.js';
 import { hasChanges, keptRecords } from './kept-records.js';
 import type { LeftOut } from './left-out.js';
 import { type FileEntry, isManifest, manifestText, readManifest, stampAt } from './manifest.js';
+import { chooseModel, type ModelChoice, type UnfitModel, unfitModel } from './model-choice.js';
+import { takeOverMoved } from './moved.js';
 import {
   checkIndexOptions,
-  chunking,
-  defaultModel,
   documentFields,
   type IndexFolderOptions,
   ownFields,
   repeatedOptions,
 } from './options.js';
-import { existingFolder, type FolderFacts, fileNames, indexFiles, placeOf, readFacts } from './place.js';
+import {
+  existingFolder,
+  type FolderFacts,
+  fileNames,
+  folderIdentity,
+  indexFiles,
+  placeOfOptions,
+  readFacts,
+} from './place.js';
 import { ProgressNotes } from './progress-notes.js';
-import { ReadingThread } from './reading/reading-thread.js';
 import { RecordsWriter } from './records-writer.js';
-import { readRecords, type ScannedFile, scan } from './scan.js';
+import type { ScannedFile } from './scan.js';
+import { watcherOf } from './watch/watch-lock.js';
 
 export type { LeftOut } from './left-out.js';
+export type { UnfitModel } from './model-choice.js';
 
 /** A file that was left out, as a whole or in part, and why. */
 export interface FileProblem {
@@ -53,19 +61,19 @@ export interface FolderIndex {
   read: number;
   /** Files of the last run that are gone or left out now. */
   removed: number;
+  /** Records of the knowledge base, with those that were added to it. */
   records: number;
   /** Texts that were embedded, and records whose embedding was there. */
   embedded: number;
   reused: number;
-  /** Files whose kind is not read, by ending; the most frequent first. `include` reads them as text. */
+  /** Files whose kind is not read, by ending, with the flag that reads them; the most frequent first. */
   leftOut: LeftOut[];
   problems: FileProblem[];
+  /** The index's model does not know the languages of the texts; absent if it does, or if they were not looked at. */
+  unfit?: UnfitModel;
 }
 
 const mappingWithoutTables = 'mapping: it has no effect: there is no CSV or JSON Lines file';
-
-/** Increased when the same file gives other chunks. */
-const chunkerVersion = 5;
 
 /**
  * Makes or updates the knowledge base of a folder. Only new and changed files are read, and only new texts are embedded.
@@ -75,22 +83,47 @@ const chunkerVersion = 5;
 export async function indexFolder(options: IndexFolderOptions): Promise<FolderIndex> {
   checkIndexOptions(options);
   const folder = await existingFolder(options.folder);
-  const name = options.model ?? defaultModel;
-  const model = await modelResolver(options.models)(name);
-  if (model === undefined) {
-    const reason = `there is no embedding model ${JSON.stringify(name)}`;
-    throw LorekeepError.about('INVALID_ARGUMENT', { field: 'model', reason });
-  }
-  const place = options.output === undefined ? placeOf(folder) : resolve(options.output);
+  const place = placeOfOptions(folder, options.output);
+  const watcher = await watcherOf(place);
+  const facts = watcher === undefined ? undefined : await readFacts(place);
+  if (facts === undefined) return indexWatched(options);
+  (options.log ?? noLog).info(
+    { folder, process: watcher },
+    'another process watches the folder and keeps its index current',
+  );
+  return indexOfFacts(facts, place);
+}
+
+/** The result of a run that found nothing to do. */
+export function indexOfFacts({ folder, files, records }: FolderFacts, place: string): FolderIndex {
+  const config = join(place, fileNames.config);
+  const unchanged = { read: 0, removed: 0, embedded: 0, reused: records, leftOut: [], problems: [] };
+  return { folder, config, files, records, ...unchanged };
+}
+
+/** Like indexFolder(), for the process that watches the folder. */
+export async function indexWatched(options: IndexFolderOptions): Promise<FolderIndex> {
+  checkIndexOptions(options);
+  const folder = await existingFolder(options.folder);
+  const place = placeOfOptions(folder, options.output);
   await preparePlace(place, options.output === undefined ? ownUserOnly : undefined);
   const signal = options.signal ?? new AbortController().signal;
   const lock = await lockFolder(place, signal, () =>
     (options.log ?? noLog).warn({ folder: place }, 'another process is indexing this folder; waiting for it'),
   );
-  const letGo = holdModel(model);
+  let letGo = () => {};
   try {
-    await using indexing = new FolderIndexing({ ...options, model: name }, folder, place, model);
-    return await indexing.run();
+    if (options.output === undefined && (await readFacts(place)) === undefined)
+      await takeOverMoved(folder, place, signal, options.log ?? noLog);
+    const choice = await choiceOf(options, folder, place);
+    const model = await resolvedModel(options.models, choice.model);
+    letGo = holdModel(model);
+    const all = { ...options, model: choice.model };
+    const identity = await folderIdentity(folder);
+    const unknown = choice.unfit?.languages;
+    await using indexing = new FolderIndexing(all, folder, place, model, identity, unknown);
+    const index = await indexing.run();
+    return choice.unfit === undefined ? index : { ...index, unfit: choice.unfit };
   } catch (error) {
     if (signal.aborted && !(error instanceof LorekeepError))
       throw new LorekeepError('CANCELLED', 'indexing was cancelled', {}, { cause: signal.reason });
@@ -99,6 +132,30 @@ export async function indexFolder(options: IndexFolderOptions): Promise<FolderIn
     letGo();
     await lock.release();
   }
+}
+
+/** The model that the caller names, else that of the index, else one that fits the languages of the folder. */
+async function choiceOf(options: IndexFolderOptions, folder: string, place: string): Promise<ModelChoice> {
+  const model = await modelOfIndex(place);
+  if (options.model !== undefined && options.model !== model) return { model: options.model };
+  if (model === undefined) return chooseModel(folder, options);
+  const languages = (await readFacts(place))?.unknownLanguages;
+  return { model, unfit: languages && unfitModel(languages, options.models) };
+}
+
+/** Returns the model of the index at a place; undefined if it has no config. */
+async function modelOfIndex(place: string): Promise<string | undefined> {
+  const config = await readRegular(join(place, fileNames.config), maxConfigBytes).catch(() => '');
+  const { embedding_model: model } = ours[fileNames.config](config) ? JSON.parse(config) : {};
+  return typeof model === 'string' ? model : undefined;
+}
+
+/** @throws INVALID_ARGUMENT for an unknown name */
+async function resolvedModel(models: ModelSource, name: string): Promise<KnowledgeModel> {
+  const model = await modelResolver(models)(name);
+  if (model !== undefined) return model;
+  const reason = `there is no embedding model ${JSON.stringify(name)}`;
+  throw LorekeepError.about('INVALID_ARGUMENT', { field: 'model', reason });
 }
 
 /** The records of a default place hold the texts of files that only this user may be able to read. */
@@ -127,52 +184,61 @@ async function preparePlace(place: string, mode: number | undefined): Promise<vo
   }
 }
 
+type RecordCounts = Pick<FolderFacts, 'files' | 'records' | 'kept'>;
+
+const noRecords: RecordCounts = { files: 0, records: 0, kept: 0 };
+
 class FolderIndexing implements AsyncDisposable {
   readonly #options: IndexFolderOptions & { model: string };
   readonly #folder: string;
   readonly #place: string;
-  readonly #model: KnowledgeModel;
   readonly #report: PhaseReport;
-  readonly #thread: ReadingThread;
-  /** Tokens of a document without text. */
-  #prefixTokens: number | undefined;
+  readonly #reader: FolderReader;
+  readonly #identity: string | undefined;
+  readonly #unknownLanguages: readonly string[] | undefined;
+  /** `search` as it is written into the config. */
+  #search: object | undefined;
 
   constructor(
     options: IndexFolderOptions & { model: string },
     folder: string,
     place: string,
     model: KnowledgeModel,
+    identity: string | undefined,
+    unknownLanguages: readonly string[] | undefined,
   ) {
     this.#options = options;
+    this.#unknownLanguages = unknownLanguages;
+    this.#identity = identity;
     this.#folder = folder;
     this.#place = place;
-    this.#model = model;
-    this.#thread = new ReadingThread(options.signal);
+    this.#reader = new FolderReader(folder, options, model);
     this.#report = new PhaseReport(options.onProgress ?? noProgress);
   }
 
   [Symbol.asyncDispose](): Promise<void> {
-    return this.#thread.close();
+    return this.#reader[Symbol.asyncDispose]();
   }
 
   async run(): Promise<FolderIndex> {
     await this.#mergeChanges();
     if (this.#options.forgotten) await liftForgotten(this.#place);
-    const settings = this.#settings();
+    const { settings } = this.#reader;
     const before = await readFacts(this.#place);
+    this.#search = before?.search;
     const last =
       before?.settings === settings && !this.#options.forgotten
         ? await readManifest(this.#place)
         : new Map<string, FileEntry>();
-    const { files, leftOut } = await scan(this.#thread, this.#folder, this.#options, last);
+    const { files, leftOut } = await this.#reader.scan(last);
     if (this.#options.mapping !== undefined && !files.some(({ path }) => hasColumns(path)))
       (this.#options.log ?? noLog).warn({ folder: this.#folder }, mappingWithoutTables);
     const read = files.filter(({ known, problem }) => known === undefined && problem === undefined).length;
-    const entries = await this.#report.run('files', files.length, (onFraction) =>
-      this.#readFiles(files, last, before === undefined, onFraction),
+    const { entries, kept } = await this.#report.run('files', files.length, (onFraction) =>
+      this.#readFiles(files, last, before, onFraction),
     );
     const problems = problemsOf(files, entries);
-    const records = entries.reduce((sum, entry) => sum + entry.records, 0);
+    const records = entries.reduce((sum, entry) => sum + entry.records, kept);
     const present = new Set(entries.map(({ path }) => path));
     const removed = [...last.keys()].filter((path) => !present.has(path)).length;
     if (records === 0) {
@@ -183,8 +249,8 @@ class FolderIndexing implements AsyncDisposable {
       const config = join(this.#place, fileNames.config);
       return { folder: this.#folder, config, ...none, read, removed, leftOut, problems };
     }
-    await this.#writeConfig();
-    const counts = await this.#build(settings, before, { files: entries.length, records });
+    await this.#writeConfig(records, before);
+    const counts = await this.#build(settings, before, { files: entries.length, records, kept });
     return {
       folder: this.#folder,
       config: join(this.#place, fileNames.config),
@@ -198,35 +264,19 @@ class FolderIndexing implements AsyncDisposable {
     };
   }
 
-  /** Everything besides the files that the records depend on. */
-  #settings(): string {
-    const { mapping, chunkSize = chunking.size } = this.#options;
-    const { fingerprint, contextSize } = factsOf(this.#model);
-    const { documentPrefix = '' } = this.#model;
-    return JSON.stringify([
-      chunkerVersion,
-      chunkSize,
-      chunking.overlap,
-      mapping ?? {},
-      fingerprint,
-      contextSize,
-      documentPrefix,
-    ]);
-  }
-
   /**
-   * Returns the entries of this run. The records file and the manifest are written only if they change. `isFirst`: the place
-   * has no facts yet.
+   * Returns the entries of this run, and the number of records that no file gave. The records file and the manifest are written only if
+   * they change. `before`: undefined if the place has no facts yet.
    */
   async #readFiles(
     files: readonly ScannedFile[],
     last: ReadonlyMap<string, FileEntry>,
-    isFirst: boolean,
+    before: FolderFacts | undefined,
     onFraction: (fraction: number) => void,
-  ): Promise<FileEntry[]> {
+  ): Promise<{ entries: FileEntry[]; kept: number }> {
     const readable = files.filter(({ problem }) => problem === undefined);
-    if (last.size === readable.length && readable.every(({ known }) => known !== undefined))
-      return readable.map(({ known }) => known as FileEntry);
+    if (last.size > 0 && last.size === readable.length && readable.every(({ known }) => known !== undefined))
+      return { entries: readable.map(({ known }) => known as FileEntry), kept: before?.kept ?? 0 };
     const path = join(this.#place, fileNames.records);
     const source = last.size === 0 ? undefined : await open(path);
     try {
@@ -237,13 +287,13 @@ class FolderIndexing implements AsyncDisposable {
         if (file.problem === undefined) entries.push(await this.#entryOf(file, writer, source));
         onFraction((at + 1) / files.length);
       }
-      if (entries.every(({ records }) => records === 0)) return entries;
-      await this.#keepRecords(writer, path);
+      const kept = await this.#keepRecords(writer, path);
+      if (kept === 0 && entries.every(({ records }) => records === 0)) return { entries, kept };
       // Without facts, the next run would take the files of a killed one for another program's.
-      if (isFirst) await this.#writeFacts(this.#facts('', { files: 0, records: 0 }));
+      if (before === undefined) await this.#writeFacts(this.#facts('', noRecords));
       await writer.finish();
       await this.#replace(fileNames.manifest, manifestText((await stampAt(path)) as string, entries));
-      return entries;
+      return { entries, kept };
     } finally {
       await source?.close();
     }
@@ -257,13 +307,21 @@ class FolderIndexing implements AsyncDisposable {
     await kb.merge({ signal });
   }
 
-  /** Keeps the records that update() added. A file that gives a record with the same id wins, and the log says so. */
-  async #keepRecords(writer: RecordsWriter, path: string): Promise<void> {
+  /**
+   * Keeps the records that update() added, and returns their number. A file that gives a record with the same id wins, and the log says
+   * so.
+   */
+  async #keepRecords(writer: RecordsWriter, path: string): Promise<number> {
     let replaced = 0;
-    for await (const record of keptRecords(path)) if (!(await writer.keep(record))) replaced++;
-    if (replaced === 0) return;
+    let kept = 0;
+    for await (const record of keptRecords(path)) {
+      if (await writer.keep(record)) kept++;
+      else replaced++;
+    }
+    if (replaced === 0) return kept;
     const text = 'records that were changed are replaced, because their files were read again';
     (this.#options.log ?? noLog).warn({ folder: this.#folder, records: replaced }, text);
+    return kept;
   }
 
   async #entryOf(
@@ -272,50 +330,19 @@ class FolderIndexing implements AsyncDisposable {
     source: Awaited<ReturnType<typeof open>> | undefined,
   ): Promise<FileEntry> {
     const { known } = file;
-    if (known === undefined || source === undefined) {
-      const { chunkSize = chunking.size, signal } = this.#options;
-      const fits = (text: string) => this.#fits(text);
-      const options = { size: chunkSize, overlap: chunking.overlap };
-      const { mapping } = this.#options;
-      const reading = {
-        folder: this.#folder,
-        thread: this.#thread,
-        mapping,
-        chunking: options,
-        fits,
-        signal,
-      };
-      return readRecords(file, writer, reading);
-    }
+    if (known === undefined || source === undefined) return this.#reader.read(file, writer);
     const begin = writer.begin();
     if (known.records === 0) return { ...known, begin, end: begin };
     await writer.copy(source, known.begin, known.end);
     return { ...known, begin, end: writer.end };
   }
 
-  /** A token has at least one byte, so a text with few bytes fits. */
-  #fits(text: string): ReturnType<Fits> {
-    const { documentPrefix = '' } = this.#model;
-    const whole = documentPrefix + text;
-    const special = 3;
-    const fits = async (model: TextEmbedder) => {
-      // An embedder of the caller's own sees whole texts, and counts no tokens.
-      if (!(model instanceof EmbeddingModel)) return 'fits';
-      const { contextSize } = model.facts;
-      // Every vocabulary has tokens for these.
-      if (Buffer.byteLength(whole) + special <= contextSize && /[a-z0-9]/i.test(text)) return 'fits';
-      const tokens = await model.countTokens(whole);
-      this.#prefixTokens ??= await model.countTokens(documentPrefix);
-      if (tokens <= this.#prefixTokens) return 'no tokens';
-      return tokens <= contextSize ? 'fits' : 'too long';
-    };
-    return withModel(this.#model, fits, this.#options.signal);
-  }
-
-  async #writeConfig(): Promise<void> {
+  async #writeConfig(records: number, before: FolderFacts | undefined): Promise<void> {
     const path = join(this.#place, fileNames.config);
     const present = await readRegular(path, maxConfigBytes).catch(() => '');
-    const text = configText(this.#options.model, this.#options.mapping, searchOf(present));
+    this.#search = writtenSearch(records, this.#unknownLanguages !== undefined);
+    const search = { ...this.#search, ...ownSearch(searchOf(present), before?.search) };
+    const text = configText(this.#options.model, this.#options.mapping, search);
     if (present !== text) await this.#replace(fileNames.config, text);
   }
 
@@ -323,7 +350,7 @@ class FolderIndexing implements AsyncDisposable {
   async #build(
     settings: string,
     before: FolderFacts | undefined,
-    counts: { files: number; records: number },
+    counts: RecordCounts,
   ): Promise<Pick<KnowledgeBaseBuild, 'embedded' | 'reused'>> {
     const records = (await stampAt(join(this.#place, fileNames.records))) as string;
     const facts = this.#facts(settings, counts);
@@ -356,9 +383,10 @@ class FolderIndexing implements AsyncDisposable {
 
   /** Makes the index of a folder that has no text any more: it states that it is empty, and has nothing to find. */
   async #empty(settings: string): Promise<void> {
-    await this.#writeFacts({ ...this.#facts(settings, { files: 0, records: 0 }), empty: true });
+    await this.#writeFacts({ ...this.#facts(settings, noRecords), empty: true });
     const { records, manifest } = fileNames;
-    for (const name of [...Object.values(indexFiles), manifest, records])
+    // The embeddings stay: the folder may have been unmounted.
+    for (const name of [indexFiles.index_file, indexFiles.bm25_file, manifest, records])
       await rm(join(this.#place, name), { force: true });
   }
 
@@ -374,13 +402,16 @@ class FolderIndexing implements AsyncDisposable {
   }
 
   /** Those of an index that is not built. */
-  #facts(settings: string, counts: { files: number; records: number }): FolderFacts {
+  #facts(settings: string, counts: RecordCounts): FolderFacts {
     return {
       kind: 'lorekeep folder index',
       version: 1,
       folder: this.#folder,
+      identity: this.#identity,
       settings,
       options: repeatedOptions(this.#options),
+      search: this.#search,
+      unknownLanguages: this.#unknownLanguages,
       indexedAt: new Date().toISOString(),
       ...counts,
       built: null,
@@ -417,7 +448,7 @@ function searchOf(config: string): object {
   throw LorekeepError.about('INVALID_ARGUMENT', { field: path.join('.'), reason });
 }
 
-function configText(model: string, mapping: TableMapping | undefined, kept: object): string {
+function configText(model: string, mapping: TableMapping | undefined, search: object): string {
   const types = { path: 'string', title: 'string', heading: 'string', page: 'int', mtime: 'int' } as const;
   const own = ownFields.map((name) => ({
     name,
@@ -428,6 +459,7 @@ function configText(model: string, mapping: TableMapping | undefined, kept: obje
   const mapped = Object.entries({ ...documentFields, ...mapping?.fields }).map(([name, type]) => ({
     name,
     type,
+    ...(name === 'sent' && { format: 'date-time' }),
     optional: true,
   }));
   const config = {
@@ -435,8 +467,8 @@ function configText(model: string, mapping: TableMapping | undefined, kept: obje
     embedding_model: model,
     records_file: fileNames.records,
     ...indexFiles,
-    bm25_tokenizer: 'enhanced',
-    search: { ...bestSearch, ...kept },
+    bm25_tokenizer: 'multilingual',
+    search,
     fields: [...own, ...mapped],
   };
   return `${JSON.stringify(config, null, 2)}\n`;
@@ -477,5 +509,8 @@ function others(leftOut: readonly LeftOut[]): string {
     .slice(0, maxKinds)
     .map(({ ending, files }) => `${files} ${ending || 'without ending'}`);
   const more = leftOut.length > maxKinds ? ', and others' : '';
-  return `; other kinds: ${kinds.join(', ')}${more}; name text files with other endings by \`include\` (--include)`;
+  const pictures = leftOut.some(({ flag }) => flag === '--ocr')
+    ? '; `ocr` (--ocr) reads the text of pictures'
+    : '';
+  return `; other kinds: ${kinds.join(', ')}${more}; name text files with other endings by \`include\` (--include)${pictures}`;
 }

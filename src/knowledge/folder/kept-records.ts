@@ -1,6 +1,6 @@
 import { createReadStream } from 'node:fs';
-import { createInterface } from 'node:readline';
 import { factsAt } from '../../../lib/basics.js';
+import { linesOf } from '../../documents/tables/lines.js';
 import { readLog } from '../changes/base-log.js';
 import { originKey } from '../changes/record-json.js';
 
@@ -12,15 +12,16 @@ export interface KeptRecord {
 
 const mark = `"${originKey}":`;
 
+/** Characters of the line of a record; no record that update() takes is as long. */
+const longestRecord = 256 * 1024 * 1024;
+
 /** Yields the records of an index that were added by update(). Their lines hold one record each. */
 export async function* keptRecords(recordsFile: string): AsyncGenerator<KeptRecord> {
   if ((await factsAt(recordsFile)) === undefined) return;
-  for await (const line of createInterface({
-    input: createReadStream(recordsFile),
-    crlfDelay: Number.POSITIVE_INFINITY,
-  })) {
-    if (!line.includes(mark)) continue;
-    const json = line.replace(/,$/, '');
+  const pieces = createReadStream(recordsFile, { encoding: 'utf8' }) as AsyncIterable<string>;
+  for await (const { text: line } of linesOf(pieces, longestRecord)) {
+    if (!line?.includes(mark)) continue;
+    const json = line.replace(/,?\r?$/, '');
     const record = parsed(json);
     if (record !== undefined && Object.hasOwn(record, originKey)) yield { id: String(record.id), json };
   }

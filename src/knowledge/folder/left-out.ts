@@ -3,4 +3,6 @@ export interface LeftOut {
   /** The ending with its dot, in small letters; "" for names without one. */
   ending: string;
   files: number;
+  /** The flag that reads them; absent if none does. */
+  flag?: string;
 }

@@ -23,17 +23,24 @@ export interface FileEntry {
 /** The entries of the last run by path, as far as they fit the records file that is there. */
 export async function readManifest(place: string): Promise<Map<string, FileEntry>> {
   try {
-    const lines = (await readRegular(join(place, fileNames.manifest), maxManifestBytes))
-      .trimEnd()
-      .split('\n');
-    const { records } = JSON.parse(lines[0] as string) as { records: string };
+    const text = await readRegular(join(place, fileNames.manifest), maxManifestBytes);
+    if (!isManifest(text)) return new Map();
+    const first = text.indexOf('\n');
+    const { records } = JSON.parse(text.slice(0, first)) as { records: string };
     if (records !== (await stampAt(join(place, fileNames.records)))) return new Map();
     const entries = new Map<string, FileEntry>();
-    for (const [at, line] of lines.slice(1).entries()) {
-      const entry = JSON.parse(line) as FileEntry;
+    let turn = 0;
+    // Not split: a damaged manifest may have as many lines as bytes.
+    for (let begin = first + 1; begin < text.length; ) {
+      const end = text.indexOf('\n', begin);
+      if (end < 0 || end - begin > longestEntry) return new Map();
+      const entry = JSON.parse(text.slice(begin, end)) as FileEntry;
       if (!isEntry(entry)) return new Map();
       entries.set(entry.path, entry);
-      if (at % entriesPerTurn === 0) await nextTurn();
+      begin = end + 1;
+      if (begin - turn < charactersPerTurn) continue;
+      turn = begin;
+      await nextTurn();
     }
     return entries;
   } catch {
@@ -41,11 +48,12 @@ export async function readManifest(place: string): Promise<Map<string, FileEntry
   }
 }
 
-/** A longer manifest is made again. */
+/** A longer manifest is made again, and one with a longer entry. */
 const maxManifestBytes = 256 * 1024 * 1024;
+const longestEntry = 1024 * 1024;
 
-/** Entries that are parsed before the event loop has a turn. */
-const entriesPerTurn = 2000;
+/** Characters that are parsed before the event loop has a turn. */
+const charactersPerTurn = 256 * 1024;
 
 function isEntry({ path, stamp, begin, end, records, problems = [] }: FileEntry): boolean {
   const numbers = [begin, end, records];
@@ -86,10 +94,14 @@ const fineTickNs = 50_000_000n;
 const coarseTickNs = 2_000_000_000n;
 
 /**
- * Returns the stamp of a document and the time of its last change in milliseconds.
+ * Returns the stamp of a document and the time of its last change in milliseconds. `isFresh`: it was changed less than `freshMs` ago, or
+ * within the same tick of the clock.
  * @throws system errors
  */
-export async function stampOf(path: string): Promise<{
+export async function stampOf(
+  path: string,
+  freshMs = 0,
+): Promise<{
   stamp: string;
   mtime: number;
   bytes: number;
@@ -98,7 +110,9 @@ export async function stampOf(path: string): Promise<{
   const facts = await lstat(path, exact);
   const { mtimeNs, ctimeNs, size } = facts;
   const tickNs = ctimeNs % 1_000_000_000n === 0n ? coarseTickNs : fineTickNs;
-  // It may change again within the same tick.
-  const isFresh = BigInt(Date.now()) * 1_000_000n - ctimeNs < tickNs;
+  const freshNs = BigInt(freshMs) * 1_000_000n;
+  const ageNs = BigInt(Date.now()) * 1_000_000n - ctimeNs;
+  // A time that is far in the future is of a clock that jumped.
+  const isFresh = ageNs < (freshNs > tickNs ? freshNs : tickNs) && ageNs > -coarseTickNs;
   return { stamp: lastingStamp(facts), mtime: Number(mtimeNs / 1_000_000n), bytes: Number(size), isFresh };
 }

@@ -11,12 +11,24 @@ export interface IndexFolderOptions extends WalkOptions {
   folder: string;
   /** Gives the embedding model; as of openKnowledgeBase(). */
   models: ModelSource;
-  /** Catalog name of the embedding model. Default "all-MiniLM-L6-v2". */
+  /**
+   * Catalog name of the embedding model. Default: that of the index; for a new one "all-MiniLM-L6-v2", or a model that knows many
+   * languages if many texts are not English.
+   */
   model?: string | undefined;
   /** Columns of CSV files and keys of JSON Lines. */
   mapping?: TableMapping | undefined;
   /** Maximum number of characters of a chunk, with its headings. 200 to 100,000, default 1,200; a chunk also fits the model's context. */
   chunkSize?: number | undefined;
+  /**
+   * Days for which embeddings are kept at least after their texts are gone, as of an edited or deleted file or an unmounted folder. 0 to
+   * 3,650; 0 keeps none. Default 30.
+   */
+  keepEmbeddings?: number | undefined;
+  /** true: pictures, and pages of PDFs without text, are read by tesseract, if it is installed. Default: false. */
+  ocr?: boolean | undefined;
+  /** Languages of the scans: codes of tesseract joined by "+", such as "eng+deu". Default: English if it is installed. */
+  ocrLanguage?: string | undefined;
   /** Folder for the config, the records and the indexes. Default: one for each folder in the user's data folder. */
   output?: string | undefined;
   /** true: texts that were forgotten are indexed again, where files have them. Default: false. */
@@ -30,13 +42,23 @@ export interface IndexFolderOptions extends WalkOptions {
 /** Options that decide about the content of an index. folder.json has them, so that another command can repeat the run. */
 export type RepeatedOptions = Pick<
   IndexFolderOptions,
-  'model' | 'include' | 'exclude' | 'gitignore' | 'mapping' | 'chunkSize'
+  | 'model'
+  | 'include'
+  | 'exclude'
+  | 'gitignore'
+  | 'mapping'
+  | 'chunkSize'
+  | 'keepEmbeddings'
+  | 'ocr'
+  | 'ocrLanguage'
 >;
 
 /** Returns those that are set. */
 export function repeatedOptions(options: RepeatedOptions): RepeatedOptions {
-  const { model, include, exclude, gitignore, mapping, chunkSize } = options;
-  const given = Object.entries({ model, include, exclude, gitignore, mapping, chunkSize });
+  const { model, include, exclude, gitignore, mapping, chunkSize, keepEmbeddings, ocr, ocrLanguage } =
+    options;
+  const content = { model, include, exclude, gitignore, mapping, chunkSize, ocr, ocrLanguage };
+  const given = Object.entries({ ...content, keepEmbeddings });
   return Object.fromEntries(given.filter(([, value]) => value !== undefined));
 }
 
@@ -54,6 +76,9 @@ const known: OptionNames<IndexFolderOptions> = {
   gitignore: true,
   mapping: true,
   chunkSize: true,
+  keepEmbeddings: true,
+  ocr: true,
+  ocrLanguage: true,
   output: true,
   forgotten: true,
   signal: true,
@@ -72,6 +97,11 @@ export const documentFields = {
   tags: 'set<string>',
   aliases: 'set<string>',
   lines: 'string',
+  symbol: 'string',
+  from: 'string',
+  to: 'string',
+  sent: 'int',
+  thread: 'string',
 } as const satisfies Record<string, ColumnType>;
 
 /** @throws INVALID_ARGUMENT that names the option */
@@ -91,8 +121,21 @@ export function checkIndexOptions(options: IndexFolderOptions): void {
   }
   booleanArgument('gitignore', gitignore, true);
   booleanArgument('forgotten', options.forgotten, false);
+  checkScans(options);
   integerArgument('chunkSize', chunkSize, chunking.size, 200, 100_000);
+  integerArgument('keepEmbeddings', options.keepEmbeddings, 30, 0, 3650);
   if (mapping !== undefined) checkMapping(mapping);
+}
+
+/** Names of languages, and of scripts such as script/Latin. */
+const languageCodes = /^[A-Za-z][\w/-]{1,40}(?:\+[A-Za-z][\w/-]{1,40}){0,15}$/;
+
+function checkScans({ ocr, ocrLanguage }: IndexFolderOptions): void {
+  const isRead = booleanArgument('ocr', ocr, false);
+  if (ocrLanguage === undefined) return;
+  if (typeof ocrLanguage !== 'string' || !languageCodes.test(ocrLanguage))
+    refuse('ocrLanguage', 'codes of languages joined by "+" are expected, such as "eng+deu"');
+  if (!isRead) refuse('ocrLanguage', 'it has no effect without `ocr` (--ocr)');
 }
 
 function checkMapping(mapping: TableMapping): void {

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { readdir, realpath, stat } from 'node:fs/promises';
-import { basename, join, relative, resolve, sep } from 'node:path';
-import { readRegular, unreadable } from '../../../lib/basics.js';
-import { LorekeepError } from '../../../lib/internal.js';
+import { basename, dirname, join, resolve } from 'node:path';
+import { factsAt, LorekeepError, readRegular, unreadable } from '../../../lib/basics.js';
 import { dataFolder } from '../../base/files/data-folder.js';
+import { isWithin } from '../../base/files/within.js';
 import type { RepeatedOptions } from './options.js';
 
 /** The files of an index of a folder, within its own folder. */
@@ -37,10 +37,18 @@ export interface FolderFacts {
   settings: string;
   /** Options of the run; absent in files of earlier versions. */
   options?: RepeatedOptions | undefined;
+  /** Tells the folder from others wherever it is moved within its file system; absent in files of earlier versions. */
+  identity?: string | undefined;
+  /** `search` as the run wrote it into the config: what differs there is the user's. Absent in files of earlier versions. */
+  search?: object | undefined;
+  /** Languages of the texts that the model does not know; absent if it knows them. */
+  unknownLanguages?: readonly string[] | undefined;
   /** ISO 8601. */
   indexedAt: string;
   files: number;
   records: number;
+  /** Of them, those that no file gave. */
+  kept?: number | undefined;
   /** How far a run has come that has not finished. */
   progress?: { phase: string; done: number; total: number };
   /** The folder had text once and has none now. */
@@ -49,7 +57,7 @@ export interface FolderFacts {
   built: string | null;
 }
 
-const indexesFolder = () => join(dataFolder(), 'folders');
+export const indexesFolder = (): string => join(dataFolder(), 'folders');
 
 /** Returns the folder in which the index of a folder is kept by default. `folder` has no links on its way. */
 export function placeOf(folder: string): string {
@@ -60,6 +68,10 @@ export function placeOf(folder: string): string {
       .slice(0, 40) || 'root';
   return join(indexesFolder(), `${name}-${digest}`);
 }
+
+/** Returns the folder of the index of a folder. `output`: as of indexFolder(). */
+export const placeOfOptions = (folder: string, output: string | undefined): string =>
+  output === undefined ? placeOf(folder) : resolve(output);
 
 /** Returns the absolute path of an existing folder, without links. @throws NOT_FOUND, INVALID_ARGUMENT, IO */
 export async function existingFolder(folder: string): Promise<string> {
@@ -90,16 +102,31 @@ export async function readFacts(place: string): Promise<FolderFacts | undefined>
 export interface IndexedFolder extends FolderFacts {
   /** Absolute path of the config of its knowledge base. */
   config: string;
+  /** Absolute path of the folder of the index. */
+  place: string;
+}
+
+/** Returns what tells a folder from others on its file system: it stays when the folder is moved. Undefined for none. */
+export async function folderIdentity(folder: string): Promise<string | undefined> {
+  const found = await factsAt(folder);
+  // Windows and some network file systems give no number.
+  return found?.isDirectory() && found.ino !== 0n ? `${found.ino}:${found.birthtimeNs}` : undefined;
+}
+
+/** Returns the folder of the index whose config this is, if the folder is not there. */
+export async function goneFolderOf(config: string): Promise<string | undefined> {
+  const facts = await readFacts(dirname(config));
+  return facts !== undefined && (await factsAt(facts.folder)) === undefined ? facts.folder : undefined;
 }
 
 /** Lists the indexes in the user's data folder, latest first. Those whose first run has not finished have no `built`. */
-async function indexedFolders(): Promise<IndexedFolder[]> {
+export async function indexedFolders(): Promise<IndexedFolder[]> {
   const names = await readdir(indexesFolder()).catch(() => []);
   const found = await Promise.all(
     names.map(async (name) => {
       const place = join(indexesFolder(), name);
       const facts = await readFacts(place);
-      return facts && { ...facts, config: join(place, fileNames.config) };
+      return facts && { ...facts, config: join(place, fileNames.config), place };
     }),
   );
   return found.filter((index) => index !== undefined).sort((a, b) => b.indexedAt.localeCompare(a.indexedAt));
@@ -122,14 +149,8 @@ export async function indexesFor(folder: string): Promise<IndexedFolder[]> {
   return indexes.filter((index) => index === nearest || (index.folder !== at && isWithin(index.folder, at)));
 }
 
-/** Returns the index of exactly this folder. */
+/** Returns the index of exactly this folder, which may be gone. */
 export async function indexOf(folder: string): Promise<IndexedFolder | undefined> {
   const at = await realpath(folder).catch(() => resolve(folder));
   return (await indexedFolders()).find((index) => index.folder === at);
-}
-
-/** Whether a path is a folder, or in it. */
-export function isWithin(path: string, folder: string): boolean {
-  const inside = relative(folder, path);
-  return inside === '' || (inside !== '..' && !inside.startsWith(`..${sep}`) && resolve(inside) !== inside);
 }

@@ -1,4 +1,3 @@
-import type { FileHandle } from 'node:fs/promises';
 import { OwnFile } from '../../../lib/basics.js';
 import { stringifyWithWideIntegers } from '../../base/schema/wide-integers.js';
 import { checkOwnRecords } from '../own-records.js';
@@ -13,6 +12,11 @@ export interface FolderRecord {
   id: string;
   text: string;
   metadata: Record<string, unknown>;
+}
+
+/** A FileHandle of Node.js, without its types in the public declarations. */
+interface ReadableAt {
+  read(buffer: Uint8Array, offset: number, length: number, position: number): Promise<{ bytesRead: number }>;
 }
 
 /** Writes a records file, one record per line. */
@@ -68,7 +72,7 @@ export class RecordsWriter implements AsyncDisposable {
   }
 
   /** Copies records from another records file. */
-  async copy(source: FileHandle, begin: number, end: number): Promise<void> {
+  async copy(source: ReadableAt, begin: number, end: number): Promise<void> {
     await this.#separate();
     for (let at = begin; at < end; ) {
       const buffer = Buffer.allocUnsafe(Math.min(writeBytes, end - at));

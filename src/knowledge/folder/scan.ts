@@ -1,37 +1,55 @@
 import { join } from 'node:path';
 import { type Chunk, type ChunkOptions, type Cut, type Fits, fittingChunks } from '../../documents/chunks.js';
 import { UnreadableDocument } from '../../documents/document.js';
-import { noTextReason } from '../../documents/formats/formats.js';
+import { flagThatReads, noTextReason } from '../../documents/formats/formats.js';
 import type { TableMapping } from '../../documents/tables/mapping.js';
 import type { LeftOut } from './left-out.js';
 import type { FileEntry } from './manifest.js';
 import type { FindOptions } from './reading/messages.js';
-import type { ReadingThread } from './reading/reading-thread.js';
-import type { FolderRecord, RecordsWriter } from './records-writer.js';
+import type { ReadingEnd, ReadingThread } from './reading/reading-thread.js';
+import type { FolderRecord } from './records-writer.js';
 
 /** A file of the folder, or why it cannot be read. */
-export interface ScannedFile {
+export interface ScannedFile<Known extends KnownFile = FileEntry> {
   path: string;
   stamp: string;
   mtime: number;
   bytes: number;
   problem: string | undefined;
   /** Its entry of the last run, if it is unchanged. */
-  known: FileEntry | undefined;
+  known: Known | undefined;
 }
 
-/** Finds the files of a folder and compares them with the last run. `leftOut`: files of kinds that are not read. */
-export async function scan(
+/** Takes the records of files. */
+export interface RecordSink {
+  /** Begins the records of a file and returns where they begin. */
+  begin(): number;
+  /** Where the records so far end. */
+  readonly end: number;
+  /** Returns false for a record that is left out. */
+  add(record: FolderRecord): Promise<boolean>;
+}
+
+/** What is remembered of a file: whether it has changed since. */
+export type KnownFile = Pick<FileEntry, 'stamp' | 'retry'>;
+
+/**
+ * Finds the files of a folder and compares them with the last run. `leftOut`: files of kinds that are not read. `folders`: ids of those
+ * that were looked into, by path, the folder itself as "".
+ */
+export async function scan<Known extends KnownFile>(
   thread: ReadingThread,
   folder: string,
   options: FindOptions,
-  last: ReadonlyMap<string, FileEntry>,
-): Promise<{ files: ScannedFile[]; leftOut: LeftOut[] }> {
-  const files: ScannedFile[] = [];
+  last: ReadonlyMap<string, Known>,
+): Promise<{ files: ScannedFile<Known>[]; folders: Map<string, string>; leftOut: LeftOut[] }> {
+  const files: ScannedFile<Known>[] = [];
+  const folders = new Map<string, string>();
   const others = new Map<string, number>();
   for await (const found of thread.find(folder, options)) {
     const { path } = found;
-    if ('leftOut' in found) others.set(found.leftOut, (others.get(found.leftOut) ?? 0) + 1);
+    if ('isFolder' in found) folders.set(path, found.id);
+    else if ('leftOut' in found) others.set(found.leftOut, (others.get(found.leftOut) ?? 0) + 1);
     else if ('problem' in found)
       files.push({ path, stamp: '', mtime: 0, bytes: 0, problem: found.problem, known: undefined });
     else {
@@ -41,8 +59,15 @@ export async function scan(
       files.push({ path, stamp, mtime, bytes, problem: undefined, known: isKnown ? entry : undefined });
     }
   }
-  const leftOut = [...others].map(([ending, count]) => ({ ending, files: count }));
-  return { files, leftOut: leftOut.sort((a, b) => b.files - a.files || (a.ending < b.ending ? -1 : 1)) };
+  const leftOut = [...others].map(([ending, count]): LeftOut => {
+    const flag = flagThatReads(ending);
+    return { ending, files: count, ...(flag !== undefined && { flag }) };
+  });
+  return {
+    files,
+    folders,
+    leftOut: leftOut.sort((a, b) => b.files - a.files || (a.ending < b.ending ? -1 : 1)),
+  };
 }
 
 export interface ReadingOptions {
@@ -56,8 +81,8 @@ export interface ReadingOptions {
 
 /** Reads a file and writes its records. @throws the signal's reason, system errors of the writer */
 export async function readRecords(
-  file: ScannedFile,
-  writer: RecordsWriter,
+  file: Pick<ScannedFile, 'path' | 'stamp' | 'mtime' | 'bytes'>,
+  writer: RecordSink,
   { folder, thread, mapping, chunking, fits, signal }: ReadingOptions,
 ): Promise<FileEntry> {
   const begin = writer.begin();
@@ -67,10 +92,12 @@ export async function readRecords(
   try {
     const { path, bytes } = file;
     const cuts = thread.read({ path: join(folder, path), bytes, mapping, chunking });
-    for await (const chunk of fittingChunks(withResult(cuts, problems), fits)) {
+    const ended = { problems, missing: undefined as string | undefined };
+    for await (const chunk of fittingChunks(withResult(cuts, ended), fits)) {
       signal?.throwIfAborted();
       if (await writer.add(recordOf(file, chunk))) records++;
     }
+    missing = ended.missing;
     if (records === 0 && problems.length === 0) problems.push(noTextReason(path));
   } catch (error) {
     if (!(error instanceof UnreadableDocument)) throw error;
@@ -89,16 +116,18 @@ export async function readRecords(
   };
 }
 
-/** Yields the cuts, and adds the problems that they return. */
+/** Yields the cuts, and adds what they return. */
 async function* withResult(
-  cuts: AsyncGenerator<Cut, readonly string[]>,
-  problems: string[],
+  cuts: AsyncGenerator<Cut, ReadingEnd>,
+  ended: { problems: string[]; missing: string | undefined },
 ): AsyncGenerator<Cut> {
-  problems.push(...(yield* cuts));
+  const { problems, missing } = yield* cuts;
+  ended.problems.push(...problems);
+  ended.missing = missing;
 }
 
 function recordOf(
-  { path, mtime }: ScannedFile,
+  { path, mtime }: Pick<ScannedFile, 'path' | 'mtime'>,
   { anchor, text, title, heading, page, metadata }: Chunk,
 ): FolderRecord {
   const name = idOf(path);

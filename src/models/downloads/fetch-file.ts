@@ -155,7 +155,7 @@ async function receive(
         options,
         `the server sends the file encoded (${encoding}), though it was asked not to`,
       );
-    if (answer.status === 206 && resume) {
+    if (resume && isPart(answer)) {
       const total = continuedTotal(answer, length);
       if (total < 0) throw await startOver(partial, 'the server sent another part than it was asked for');
       if (total !== state.total || strongEtag(answer) !== state.etag)
@@ -167,6 +167,8 @@ async function receive(
     if (answer.status === 416 && resume)
       throw await startOver(partial, 'the server no longer has that part of the file');
     if (answer.status !== 200) throw refusal(options, answer);
+    if (isPart(answer) && !isWhole(answer))
+      throw new Retry('the server sent a part of the file, though the whole was asked for');
     const total = await announcedTotal(options, answer);
     const sha256 = answer.linkedSha256;
     const url = shownAddress(address.url);
@@ -181,6 +183,15 @@ async function receive(
 async function startOver(partial: Partial, reason: string): Promise<Retry> {
   await partial.remove();
   return new Retry(`${reason}; starting over`);
+}
+
+/** Whether an answer is a range of the file. Some servers honour Range, but answer 200: Content-Range tells. */
+const isPart = ({ status, headers }: Answer) =>
+  status === 206 || (status === 200 && headers['content-range'] !== undefined);
+
+function isWhole({ headers }: Answer): boolean {
+  const range = /^bytes 0-(\d+)\/(\d+)$/.exec(String(headers['content-range'] ?? ''));
+  return range !== null && Number(range[1]) === Number(range[2]) - 1;
 }
 
 /** Bytes in a Content-Range that begins where the partial file ends; -1 if it does not. */

@@ -24,6 +24,11 @@ export function isOwnHost(host: string | undefined): boolean {
   return name === 'localhost' || isIP(name) !== 0;
 }
 
+/** Returns the secret of `Authorization: Bearer SECRET`. */
+export function bearer({ headers }: Pick<IncomingMessage, 'headers'>): string | undefined {
+  return /^bearer +(\S{1,4096})$/i.exec(headers.authorization?.trim() ?? '')?.[1];
+}
+
 export function isLoopback(address: string | undefined): boolean {
   if (address === undefined || !ipaddr.isValid(address)) return false;
   return ipaddr.process(address).range() === 'loopback';

@@ -52,7 +52,8 @@ export class InspectedSearch {
   /** The first hits of a leg alone. It may be impossible: a text without words, or longer than the model's context. */
   async leg(mode: 'dense' | 'lexical', depth: number, changes: Partial<InspectedOptions> = {}): Promise<Leg> {
     try {
-      const alone = { ...unchosen, minScore: undefined, mode, topK: depth };
+      const plain = { minScore: undefined, minBest: undefined, recency: undefined, importance: undefined };
+      const alone = { ...unchosen, ...plain, mode, topK: depth };
       return { hits: (await this.run({ ...alone, ...changes })).hits };
     } catch (error) {
       if (!(error instanceof LorekeepError) || error.code === 'CANCELLED') throw error;
@@ -73,7 +74,7 @@ export class InspectedSearch {
   /** The ranking that the hits are chosen from, deeper where that does not change it. */
   async ranking(): Promise<readonly StorageHit[]> {
     const { mode, rrf, scores, fusion } = this.options;
-    const whole = { ...unchosen, minScore: undefined };
+    const whole = { ...unchosen, minScore: undefined, minBest: undefined };
     if (mode !== 'hybrid') return (await this.run({ ...whole, topK: deepestRank })).hits;
     // More candidates would be another search: records far down in both legs could come first.
     const { candidates } = this;

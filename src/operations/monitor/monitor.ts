@@ -1,21 +1,22 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ForgottenTexts } from '../../agents/forgotten-texts.js';
 import type { TurnFacts } from '../../agents/turn-facts.js';
-import { fieldIssue } from '../../base/schema/field-issue.js';
-import { checkJsonShape } from '../../base/schema/json-shape.js';
-import { plainMessage } from '../../base/schema/messages.js';
-import { parseWithWideIntegers } from '../../base/schema/wide-integers.js';
 import type { ServerConfig } from '../../config/schema.js';
 import type { Pin, SearchableStorage } from '../../knowledge/index.js';
 import type { Log } from '../../log/log.js';
-import { LocalServer, type Route, readBody, sendJson, sendText } from '../http/local-server.js';
+import type { Asset } from '../http/assets.js';
+import { LocalServer, type Route, sendJson, sendText } from '../http/local-server.js';
 import type { OperatorShare } from '../http/operator-share.js';
-import { type Asset, readAssets } from './assets.js';
+import { actionRoutes, type MonitorActions } from './actions.js';
+import { readMonitorPage } from './assets.js';
 import { EventStream, type StreamEvent } from './event-stream.js';
 import type { Compute } from './inspected-search.js';
 import { inspect, inspectionSchema } from './inspector.js';
+import { jsonBody } from './json-body.js';
 import { LiveTurns } from './live-turns.js';
 import type { LogEvent, LogTail } from './log-tail.js';
 import type { MemorySample, MonitorState } from './state.js';
+import { TurnPulse } from './turn-pulse.js';
 import type { KeptTurn } from './turn-record.js';
 import { TurnRing } from './turn-ring.js';
 
@@ -25,7 +26,6 @@ const keptSamples = 720;
 const replayedTurns = 20_000;
 /** Turns of one such event. */
 const turnsPerEvent = 20;
-const longestBody = 262_144;
 /** Lines of the log are sent so often, several at a time. */
 const linesMs = 100;
 
@@ -37,13 +37,14 @@ export interface MonitorOptions {
   logTail: LogTail | undefined;
   /** `/metrics`, `/health` and `/ready`. */
   routes: Readonly<Record<string, Route>>;
-  state(): Promise<MonitorState>;
+  state(): Promise<Omit<MonitorState, 'pulse'>>;
   sample(): MemorySample;
   share: OperatorShare;
   /** Pins a loaded storage by the name that state() gives. */
   pin(storage: string): Promise<Pin<SearchableStorage>>;
   /** Names of the loaded storages with a record of this id. */
   holders(id: string, signal: AbortSignal): Promise<readonly string[]>;
+  actions: MonitorActions;
 }
 
 /** The monitor: a page, its data, and a stream of events. */
@@ -56,6 +57,7 @@ export class Monitor {
   readonly #instance = `${Date.now().toString(36)}${process.pid.toString(36)}`;
   readonly #samples: MemorySample[] = [];
   readonly #assets: ReadonlyMap<string, Asset>;
+  readonly #pulse = new TurnPulse();
   #server: LocalServer | undefined;
   #ticks: NodeJS.Timeout | undefined;
   #lines: NodeJS.Timeout | undefined;
@@ -76,7 +78,7 @@ export class Monitor {
 
   /** @throws StartupError if it cannot listen */
   static async open(options: MonitorOptions): Promise<Monitor> {
-    const monitor = new Monitor(options, await readAssets());
+    const monitor = new Monitor(options, await readMonitorPage());
     await monitor.#listen();
     return monitor;
   }
@@ -85,7 +87,12 @@ export class Monitor {
     return this.#server?.port ?? 0;
   }
 
+  forgotten(texts: ForgottenTexts): Promise<void> {
+    return this.#ring.forget(texts);
+  }
+
   turn(facts: TurnFacts): void {
+    this.#pulse.add(facts);
     const turn = this.#ring.add(facts);
     if (this.#stream.readers > 0) this.#live.added(turn);
   }
@@ -117,13 +124,15 @@ export class Monitor {
 
   #routes(): Record<string, Route> {
     return {
-      'GET /api/state': async (_, response) => sendJson(response, await this.#options.state()),
+      'GET /api/state': async (_, response) =>
+        sendJson(response, { ...(await this.#options.state()), pulse: this.#pulse.pulse }),
       'GET /api/memory': (_, response) => {
         this.#tick();
         sendJson(response, this.#samples);
       },
       'GET /api/stream': (request, response) => this.#openStream(request, response),
       'POST /api/search': (request, response) => this.#search(request, response),
+      ...actionRoutes(this.#options.actions),
     };
   }
 
@@ -181,30 +190,17 @@ export class Monitor {
   }
 
   async #search(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    // A form of another page could send any other type without asking first.
-    if (request.headers['content-type']?.split(';')[0] !== 'application/json')
-      return sendText(response, 415, 'content-type: application/json is expected');
-    const body = await readBody(request, longestBody);
-    if (body === undefined)
-      return sendJson(response, { error: `the search is longer than ${longestBody} bytes` }, 413);
-    const problem = checkJsonShape(body);
-    if (problem !== undefined)
-      return sendJson(response, { error: `the body${problem.place}: ${problem.what}` }, 400);
-    const value = parsedJson(body);
-    const parsed = inspectionSchema.safeParse(value, { error: plainMessage });
-    if (!parsed.success) {
-      const { path, message } = fieldIssue(inspectionSchema, value, parsed.error);
-      return sendJson(response, { error: `${path || 'the body'}: ${message}` }, 400);
-    }
+    const wanted = await jsonBody(request, response, inspectionSchema);
+    if (wanted === undefined) return;
     const gone = new AbortController();
     response.once('close', () => gone.abort());
     try {
       const { pin: pinned, holders, share } = this.#options;
-      await using pin = await pinned(parsed.data.storage);
+      await using pin = await pinned(wanted.storage);
       const others = (id: string) => holders(id, gone.signal);
       const { signal } = gone;
       const compute: Compute = (work) => share.compute(signal, work);
-      sendJson(response, await inspect(pin.value, parsed.data, { signal, holders: others, compute }));
+      sendJson(response, await inspect(pin.value, wanted, { signal, holders: others, compute }));
     } catch (error) {
       if (!gone.signal.aborted) sendJson(response, { error: (error as Error).message }, 400);
     }
@@ -214,14 +210,5 @@ export class Monitor {
     const asset = this.#assets.get(path);
     if (asset === undefined) sendText(response, 404, 'there is no such page');
     else response.writeHead(200, { 'content-type': asset.type }).end(asset.content);
-  }
-}
-
-/** Returns the JSON value of a text; undefined if it is none. */
-function parsedJson(text: string): unknown {
-  try {
-    return parseWithWideIntegers(text);
-  } catch {
-    return undefined;
   }
 }

@@ -1,5 +1,5 @@
 import type { LanguageModelNumbers, PrefixPart, SchedulerStats } from '../../../lib/internal.js';
-import type { EntryFacts } from '../../knowledge/index.js';
+import type { KnowledgeBaseFacts } from '../../knowledge/index.js';
 import type { BudgetStatus } from '../../protocol/frames.js';
 
 export interface AgentState {
@@ -28,8 +28,9 @@ export interface ClientState {
 export interface ModelState {
   name: string;
   type: string;
-  /** Whether it is in memory. */
+  /** Whether it is in memory, and whether its file is there. */
   loaded: boolean;
+  present: boolean;
   detail?: string;
 }
 
@@ -55,8 +56,12 @@ export interface BackendState {
 export interface ConfigValue {
   path: string;
   value: unknown;
+  /** The value without any file, flag or variable. */
+  default: unknown;
   /** "default", "file", or the flag or variable that set it. */
   source: string;
+  /** Its meaning. */
+  meaning: string;
 }
 
 /** The server as the page shows it. */
@@ -70,7 +75,7 @@ export interface MonitorState {
   clients: ClientState[];
   /** Number of all clients. */
   clientCount: number;
-  storages: EntryFacts[];
+  storages: KnowledgeBaseFacts[];
   models: ModelState[];
   /** The backends that were considered for models. */
   backends: BackendState[];
@@ -84,6 +89,24 @@ export interface MonitorState {
   config: ConfigValue[];
   /** Whether texts of users may be shown. */
   userContent: boolean;
+  /** Whether the actions of the page need the access token or a key. */
+  needSecret: boolean;
+  /** The turns of the last hour. */
+  pulse: Pulse;
+}
+
+/** The turns of the last hour. Durations in ms, from the request to the end. */
+export interface Pulse {
+  turns: number;
+  failed: number;
+  cancelled: number;
+  /** Half of the turns, and 19 of 20, were not longer; within 10 %. */
+  p50: number;
+  p95: number;
+  /** Generated tokens. */
+  tokens: number;
+  /** Turns by minute, the present one last. */
+  minutes: { turns: number; failed: number }[];
 }
 
 export interface MemorySample {

@@ -108,6 +108,15 @@ export class Sink {
     this.#queue.length = 0;
   }
 
+  /** Drops waiting events that match. Those of a request that is under way may be accepted, so they stay. */
+  async drop(matches: (event: TelemetryEvent) => Promise<boolean>): Promise<void> {
+    const gone = new Set<TelemetryEvent>();
+    for (const event of [...this.#sending, ...this.#queue]) if (await matches(event)) gone.add(event);
+    const waiting = this.#sending.splice(this.#inFlight);
+    this.#sending.push(...waiting.filter((event) => !gone.has(event)));
+    this.#queue.splice(0, this.#queue.length, ...this.#queue.filter((event) => !gone.has(event)));
+  }
+
   #start(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;

@@ -1,3 +1,4 @@
+import type { ForgottenTexts } from '../../agents/forgotten-texts.js';
 import type { TurnFacts } from '../../agents/turn-facts.js';
 import type { Log } from '../../log/log.js';
 import { isMistaken, type TelemetryConfig, whyDisabled, whySilent } from './consent.js';
@@ -51,6 +52,11 @@ export class Telemetry {
   turn(facts: TurnFacts): void {
     const event = turnEvent(this.#source, facts);
     for (const sink of this.#sinks) sink.add(event);
+  }
+
+  /** Drops events that quote one of these texts and were not sent yet. */
+  async forgotten(texts: ForgottenTexts): Promise<void> {
+    for (const sink of this.#sinks) await sink.drop((event) => texts.quotedByJsonOf(event));
   }
 
   /** Flushes every sink within its `shutdown_flush_ms`. */

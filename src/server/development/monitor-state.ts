@@ -2,7 +2,7 @@ import { scheduler } from '../../../lib/internal.js';
 import { bytesPerMiB } from '../../base/machine/mebibytes.js';
 import { valueAt } from '../../base/schema/field-issue.js';
 import { configFields } from '../../config/fields.js';
-import type { ServerConfig } from '../../config/schema.js';
+import { configSchema, type ServerConfig } from '../../config/schema.js';
 import type {
   BackendState,
   ClientState,
@@ -24,7 +24,7 @@ export async function monitorState(
   services: Services,
   connections: ReadonlySet<Connection>,
   sources: ReadonlyMap<string, string>,
-): Promise<MonitorState> {
+): Promise<Omit<MonitorState, 'pulse'>> {
   const languageModels = await services.languageModels.states();
   const { config, files, memory, version } = services;
   return {
@@ -44,6 +44,7 @@ export async function monitorState(
     languageModels,
     config: configValues(config, sources),
     userContent: config.include_interaction_in_diagnostics,
+    needSecret: services.gate.closesDoors,
   };
 }
 
@@ -81,16 +82,17 @@ export function memorySample({
 
 function modelStates(services: ModelServices): ModelState[] {
   const loaded = new Map(services.residency.inMemory.map((model) => [model.name, model]));
-  return services.catalog.entries.map(({ name, model_type: type }) => {
+  return services.catalog.entries.map(({ name, model_type: type, variants }) => {
     const model = loaded.get(name);
-    if (model === undefined) return { name, type, loaded: false };
+    const present = variants.some((variant) => services.catalog.pathOf(variant).present);
+    if (model === undefined) return { name, type, loaded: false, present };
     const facts = [
       ...(model.dimension === undefined ? [] : [`${model.dimension} dimensions`]),
       `${model.contextSize} tokens`,
       `${Math.ceil(model.bytes / bytesPerMiB)} MiB`,
       model.device,
     ];
-    return { name, type, loaded: true, detail: facts.join(', ') };
+    return { name, type, loaded: true, present, detail: facts.join(', ') };
   });
 }
 
@@ -109,11 +111,14 @@ const secret = /(^|_)(api_key|token|password)$/;
 const userOfUrl = /^(\s*[a-z][a-z\d+.-]*:\/\/)[^/?#]*@/i;
 
 function configValues(config: ServerConfig, sources: ReadonlyMap<string, string>): ConfigValue[] {
+  const defaults = configSchema.parse({});
   return configFields
     .filter(({ keys }) => !keys.some((key) => key.endsWith('[]')))
-    .map(({ keys, path }) => ({
+    .map(({ keys, path, schema }) => ({
       path,
+      meaning: schema.description ?? '',
       value: withoutSecrets(valueAt(config, keys)),
+      default: withoutSecrets(valueAt(defaults, keys)),
       source: sources.get(path) ?? 'default',
     }));
 }

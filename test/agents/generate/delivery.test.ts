@@ -33,6 +33,11 @@ describe('a reply is sent', () => {
     for (const length of [1, 2, 3, 5, 8, 100])
       expect(sent('sentence', inPieces(expected.join(''), length))).toEqual(expected);
   });
+  it('without words is not held back for ever', () => {
+    const texts = sent('sentence', Array(5000).fill('\n'));
+    expect(texts.join('')).toBe('\n'.repeat(5000));
+    expect(Math.max(...texts.map(({ length }) => length))).toBeLessThan(100);
+  });
   it('at the end', () => expect(sent('end')).toEqual([reply]));
 });
 

@@ -134,6 +134,20 @@ describe('a prompt that does not fit', () => {
     }
   });
 
+  it('leaves out turns without a reply, which templates of some models refuse', async () => {
+    const history = [
+      { text: 'one', reply: 'first' },
+      { text: 'two', reply: '' },
+      { text: 'three', reply: ' \n' },
+      { text: 'four', reply: '', action: { name: 'wave', arguments: {} } },
+    ];
+    const { fitted } = await fittedWith({ context: 300, history, records: 0, message: 4 });
+    expect(fitted.parts.history.map(({ text }) => text)).toEqual(['one', 'four']);
+    for (const { content } of fitted.messages) expect(content.trim()).not.toBe('');
+    const { fitted: last } = await fittedWith({ context: 300, history, records: 0, message: 4, turns: 1 });
+    expect(last.parts.history.map(({ text }) => text)).toEqual(['four']);
+  });
+
   it('keeps the records that fit out of many whose borders take tokens, too', async () => {
     const { fitted, limit } = await fittedWith({
       context: 300,

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { replyGrammar } from '../../../src/agents/nodes/generate/constraints.js';
 import { node } from '../../../src/agents/nodes/generate/node.js';
-import { schema } from '../../../src/agents/nodes/generate/schema.js';
+import { type GenerateParams, schema } from '../../../src/agents/nodes/generate/schema.js';
 import { planTokens } from '../../../src/agents/nodes/generate/settings.js';
 import { refused } from '../../helpers/errors.js';
 import { FakeTextModel } from '../../helpers/fake-text-model.js';
@@ -26,9 +27,7 @@ describe('params of a generate node are refused with their path', () => {
     [{ stop: [''] }, 'stop[0]'],
     [{ stop: ['a', 'é'.repeat(1000)] }, 'stop[1]'],
     [{ stop: ['\ud83d'] }, 'stop[0]'],
-    [{ json_schema: { type: 'string', pattern: '^[\ud83d]$' } }, 'json_schema'],
     [{ json_schema: 'object' }, 'json_schema'],
-    [{ json_schema: { type: 'number', minimum: 1 } }, 'json_schema'],
     [{ thinking: 'maybe' }, 'thinking'],
     [{ thinking: { budget: 0 } }, 'thinking.budget'],
     [{ class: 'fast' }, 'class'],
@@ -49,6 +48,18 @@ describe('params of a generate node are refused with their path', () => {
   it.each(invalid)('%j at %s', (params, path, code = 4003) => {
     const error = refused(() => plan(params));
     expect(error).toMatchObject({ code, details: { path: `${where}.params.${path}` } });
+  });
+
+  it.each([
+    { type: 'string', pattern: '^[\ud83d]$' },
+    { type: 'array', uniqueItems: true },
+    { type: 'integer', multipleOf: 9973 },
+  ])('the JSON Schema %j when the agent opens', async (json_schema) => {
+    const written = replyGrammar({ json_schema } as unknown as GenerateParams, where, undefined);
+    await expect(written).rejects.toMatchObject({
+      code: 4003,
+      details: { path: `${where}.params.json_schema` },
+    });
   });
 
   it('with the bound that a value must not reach', () => {

@@ -33,8 +33,8 @@ export declare class GgufWriter {
   set(key: string, value: GgufValue): this;
   /** Adds a tensor. `shape` is fastest first, as llama.cpp prints it: a matrix of n rows of d numbers is [d, n]. */
   tensor(name: string, shape: readonly number[], type: TensorType, data: Float32Array): this;
-  /** Adds a tensor whose bytes are in the layout of `type` already. */
-  blocks(name: string, shape: readonly number[], type: TensorType, bytes: Uint8Array): this;
+  /** Adds a tensor whose bytes are in the layout of `type` already; a number is ggml's own of a type. */
+  blocks(name: string, shape: readonly number[], type: TensorType | number, bytes: Uint8Array): this;
   toBuffer(): Buffer;
   /**
    * Writes the file under a temporary name and renames it, so that no reader ever sees a part of it. Resolves to its
@@ -42,3 +42,5 @@ export declare class GgufWriter {
    */
   write(path: string): Promise<number>;
 }
+
+export declare function toHalf(value: number): number;

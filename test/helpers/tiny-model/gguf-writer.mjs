@@ -59,7 +59,7 @@ export class GgufWriter {
     this.tensors.push({ name, shape, type, bytes: encode(type, data) });
     return this;
   }
-  /** Adds a tensor whose bytes are in the layout of `type` already. */
+  /** Adds a tensor whose bytes are in the layout of `type` already; a number is ggml's own of a type. */
   blocks(name, shape, type, bytes) {
     this.tensors.push({ name, shape, type, bytes });
     return this;
@@ -79,7 +79,7 @@ export class GgufWriter {
       bytes.string(name);
       bytes.u32(shape.length);
       for (const extent of shape) bytes.u64(extent);
-      bytes.u32(tensorTypes[type]);
+      bytes.u32(tensorTypes[type] ?? type);
       bytes.u64(offset);
       offset += Math.ceil(data.length / alignment) * alignment;
     }
@@ -172,7 +172,7 @@ function encodeQ8(data) {
 const floatView = new Float32Array(1);
 const bitsView = new Uint32Array(floatView.buffer);
 /** The bits of the nearest IEEE 754 half-precision number, ties to even; too large becomes infinity. */
-function toHalf(value) {
+export function toHalf(value) {
   floatView[0] = value;
   const bits = bitsView[0];
   const sign = (bits >>> 16) & 0x8000;

@@ -1,12 +1,19 @@
-import { randomBytes } from 'node:crypto';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { ChangeLog } from '../../../lib/internal.js';
-import type { LoggedOperation, LogHeader } from '../../../src/knowledge/changes/frames.js';
+import {
+  type EncodedBatch,
+  encodedBatch,
+  type LoggedOperation,
+  type LogHeader,
+} from '../../../src/knowledge/changes/frames.js';
 import { ChangeLogWriter } from '../../../src/knowledge/changes/log-writer.js';
 import type { FlushSetting } from '../../../src/knowledge/changes/public.js';
 import { temporaryFolder } from '../../helpers/folder.js';
 import { random, testSeed } from '../../helpers/random.js';
+import { repetitions } from '../../helpers/repetitions.js';
 import { applied, type Step, TracedFiles } from './traced-files.js';
 
 const file = temporaryFolder();
@@ -36,8 +43,8 @@ test('batches are read back, and a later process continues the log', async () =>
   const path = file('kb.changes');
   const first = await ChangeLogWriter.create(path, header(7));
   await Promise.all([
-    first.append(8, 1, [put('a', 'one'), put('ä', 'two\n"quoted"')]),
-    first.append(9, 2, [{ kind: 'remove', id: 'a' }]),
+    first.append(8, 1, await encodedBatch([put('a', 'one'), put('ä', 'two\n"quoted"')])),
+    first.append(9, 2, await encodedBatch([{ kind: 'remove', id: 'a' }])),
   ]);
   await first.close();
   const found = await read(readFileSync(path));
@@ -47,15 +54,34 @@ test('batches are read back, and a later process continues the log', async () =>
   await using torn = await ChangeLog.read(path);
   expect(torn.facts).toMatchObject({ version: 9, damage: { torn: true } });
   const second = await ChangeLogWriter.continue(path, torn.facts);
-  await second.append(10, 3, [put('b', 'three')]);
+  await second.append(10, 3, await encodedBatch([put('b', 'three')]));
   await second.close();
   expect(await read(readFileSync(path))).toMatchObject({ version: 10, changed: 2, removed: 1 });
+});
+
+test('a later process removes the log that a killed one had not put in place yet', async () => {
+  const path = file('stray.changes');
+  const first = await ChangeLogWriter.create(path, header());
+  await first.append(1, 0, await encodedBatch([put('a', 'one')]));
+  await first.close();
+  const { pid } = spawnSync(process.execPath, ['-e', '']);
+  const stray = `${path}.${pid}-${randomUUID()}.tmp`;
+  writeFileSync(stray, 'secret');
+  await using log = await ChangeLog.read(path);
+  await (await ChangeLogWriter.continue(path, log.facts)).close();
+  expect(existsSync(stray)).toBe(false);
+  // A process that is killed while it makes the first log leaves no log.
+  writeFileSync(stray, 'secret');
+  await (await ChangeLogWriter.create(path, header())).close();
+  expect(existsSync(stray)).toBe(false);
 });
 
 test('batches that wait are flushed together', async () => {
   const files = new TracedFiles();
   const writer = await ChangeLogWriter.create('log', header(), { files });
-  await Promise.all(Array.from({ length: 50 }, (_, n) => writer.append(n + 1, 0, [put(`r${n}`, 'x')])));
+  const batches: EncodedBatch[] = [];
+  for (let n = 0; n < 50; n++) batches.push(await encodedBatch([put(`r${n}`, 'x')]));
+  await Promise.all(batches.map((batch, n) => writer.append(n + 1, 0, batch)));
   expect(files.trace.filter(({ kind }) => kind === 'sync')).toHaveLength(1);
   expect((await read(files.content)).version).toBe(50);
 });
@@ -63,10 +89,10 @@ test('batches that wait are flushed together', async () => {
 test('a log that is damaged before batches that were durable is not continued', async () => {
   const path = file('damaged.changes');
   const writer = await ChangeLogWriter.create(path, header());
-  await writer.append(1, 0, [put('a', 'one')]);
+  await writer.append(1, 0, await encodedBatch([put('a', 'one')]));
   const at = writer.size;
-  await writer.append(2, 0, [put('b', 'two')]);
-  await writer.append(3, 0, [put('c', 'three')]);
+  await writer.append(2, 0, await encodedBatch([put('b', 'two')]));
+  await writer.append(3, 0, await encodedBatch([put('c', 'three')]));
   await writer.close();
   const bytes = readFileSync(path);
   bytes[at + 70] = (bytes[at + 70] as number) ^ 1;
@@ -83,17 +109,17 @@ test('a log that is damaged before batches that were durable is not continued', 
 test('a log that starts anew keeps the batches behind a merge', async () => {
   const path = file('merged.changes');
   const writer = await ChangeLogWriter.create(path, header());
-  await writer.append(1, 0, [put('a', 'one')]);
+  await writer.append(1, 0, await encodedBatch([put('a', 'one')]));
   await writer.mark(1, 0, { size: 5, checksum: '00000000000000bb' });
   const merged = writer.size;
-  await writer.append(2, 0, [put('b', 'two')]);
+  await writer.append(2, 0, await encodedBatch([put('b', 'two')]));
   expect((await read(readFileSync(path))).merge).toEqual({
     size: 5,
     checksum: '00000000000000bb',
     version: 1,
   });
   await writer.restart(header(1), merged);
-  await writer.append(3, 0, [put('c', 'three')]);
+  await writer.append(3, 0, await encodedBatch([put('c', 'three')]));
   await writer.close();
   const found = await read(readFileSync(path));
   expect(found).toMatchObject({ baseVersion: 1, version: 3, changed: 2 });
@@ -106,13 +132,17 @@ async function writeAll(files: TracedFiles, flush: FlushSetting, next: () => num
   let version = 0;
   while (version < batches) {
     const group = 1 + Math.floor(next() * 3);
+    const encoded: { own: number; batch: EncodedBatch }[] = [];
+    for (let n = 0; n < group; n++) {
+      const own = ++version;
+      const records = Array.from({ length: 1 + Math.floor(next() * 3) }, (_, at) =>
+        put(`${own}.${at}`, `x${'y'.repeat(next() * 90)}`),
+      );
+      encoded.push({ own, batch: await encodedBatch(records) });
+    }
     await Promise.all(
-      Array.from({ length: group }, async () => {
-        const own = ++version;
-        const records = Array.from({ length: 1 + Math.floor(next() * 3) }, (_, n) =>
-          put(`${own}.${n}`, `x${'y'.repeat(next() * 90)}`),
-        );
-        await writer.append(own, 0, records);
+      encoded.map(async ({ own, batch }) => {
+        await writer.append(own, 0, batch);
         files.trace.push({ kind: 'acknowledged', version: own });
       }),
     );
@@ -170,7 +200,7 @@ test('failing writes, flushes and cuts: every acknowledged batch is in the log, 
     let refused = 0;
     for (let batch = 0; batch < 20; batch++) {
       const operations = [put(`r${batch}`, `x${'y'.repeat(next() * 50)}`)];
-      await writer.append(version + 1, 0, operations).then(
+      await writer.append(version + 1, 0, await encodedBatch(operations)).then(
         () => version++,
         (error) => {
           refused++;
@@ -182,7 +212,7 @@ test('failing writes, flushes and cuts: every acknowledged batch is in the log, 
       );
     }
     files.fault = () => undefined;
-    await writer.append(++version, 0, [put('last', 'x')]);
+    await writer.append(++version, 0, await encodedBatch([put('last', 'x')]));
     const found = await read(files.content);
     expect(found).toMatchObject({ version, changed: version });
     expect(found.damage).toBeUndefined();
@@ -203,9 +233,9 @@ test('after a failed flush in the background the bytes are written again', async
         resolve();
       },
     }).then(async (writer) => {
-      await writer.append(1, 0, [put('a', 'one')]);
+      await writer.append(1, 0, await encodedBatch([put('a', 'one')]));
       await told;
-      await writer.append(2, 0, [put('b', 'two')]);
+      await writer.append(2, 0, await encodedBatch([put('b', 'two')]));
       await writer.close();
       files.trace.push({ kind: 'acknowledged', version: 2 });
     });
@@ -218,15 +248,16 @@ test('after a failed flush in the background the bytes are written again', async
   expect((await read(files.content)).version).toBe(2);
 });
 
-test('a mutated log is an error or gives a prefix of its batches', async () => {
+const mutations = repetitions('LOG_MUTATIONS', 1000, 20_000);
+
+test(`${mutations} mutations of a log are errors or give a prefix of its batches`, async () => {
   console.log(`seed ${testSeed}`);
   const next = random(testSeed);
-  const rounds = Number(process.env.LOREKEEP_LOG_MUTATIONS ?? 1000);
   const files = new TracedFiles();
   await writeAll(files, 'always', next, 12);
   const whole = files.content;
   const below = (bound: number) => Math.floor(next() * bound);
-  for (let round = 0; round < rounds; round++) {
+  for (let round = 0; round < mutations; round++) {
     let bytes = Buffer.from(whole);
     const at = below(bytes.length);
     if (next() < 0.3) bytes = bytes.subarray(0, at);
@@ -237,4 +268,4 @@ test('a mutated log is an error or gives a prefix of its batches', async () => {
       expect(['CORRUPT', 'UNSUPPORTED']).toContain((found as { code?: string }).code);
     else if (!bytes.equals(whole.subarray(0, bytes.length))) expect(found.damage).toBeDefined();
   }
-});
+}, 900_000);

@@ -1,12 +1,13 @@
 import { appendFileSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import type { ErrorDetail } from '../../../lib/basics.js';
 import { EmbeddingModel, LorekeepError } from '../../../lib/index.js';
 import { buildKnowledgeBase, type KnowledgeBase, openKnowledgeBase } from '../../../src/knowledge/index.js';
 import { runChild } from '../../helpers/children.js';
 import { temporaryFolder } from '../../helpers/folder.js';
 import { random, testSeed } from '../../helpers/random.js';
+import { repetitions } from '../../helpers/repetitions.js';
 import { createTinyModel } from '../../helpers/tiny-model/tiny-model.mjs';
 import { words } from '../words.js';
 
@@ -149,6 +150,49 @@ test('one process at a time changes a knowledge base, and the others follow with
   expect(refused.message).toContain(`process ${process.pid} changes this knowledge base`);
   await writer.close();
   expect((await reader.remove(['bees'])).version).toBe(2);
+});
+
+test('a reader that missed batches takes the merged files, without being opened again', async () => {
+  const { config } = await knowledgeBase();
+  // The reader looks when the test says so.
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+  onTestFinished(() => void vi.useRealTimers());
+  await using reader = await open(config, { readOnly: true, versions: { count: 5 } });
+  const look = () => vi.advanceTimersByTime(250);
+  await using writer = await open(config);
+  await writer.add([{ id: 'sea', text: 'Octopus in the sea' }]);
+  look();
+  await vi.waitUntil(() => reader.version === 1);
+  await writer.update({ add: [{ id: 'owl', text: 'An owl in the oak' }], remove: ['bees'] });
+  await writer.merge();
+  await writer.add([{ id: 'late', text: 'A late record' }]);
+  look();
+  await vi.waitUntil(() => reader.version === 3, { timeout: 10_000 });
+  expect(reader.outdated).toBe(false);
+  expect(await state(reader)).toEqual(await state(writer));
+  // Records of the versions before may have been forgotten meanwhile.
+  expect(reader.storage.versions().map(({ version }) => version)).toEqual([3]);
+  const { hits } = await reader.search({ mode: 'hybrid', text: 'owl oak' });
+  expect(hits[0]?.id).toBe('owl');
+  await writer.remove(['late']);
+  look();
+  await vi.waitUntil(() => reader.version === 4, { timeout: 10_000 });
+});
+
+test('after a process has merged, another one may change and merge the base', async () => {
+  const { config } = await knowledgeBase();
+  await using second = await open(config);
+  {
+    await using first = await open(config);
+    await first.add([{ id: 'sea', text: 'Octopus in the sea' }]);
+    await expect.poll(() => second.version).toBe(1);
+    await first.merge();
+  }
+  await second.add([{ id: 'owl', text: 'An owl in the oak' }]);
+  await second.merge();
+  await using again = await open(config);
+  expect(again.version).toBe(2);
+  expect(await state(again)).toEqual(await state(second));
 });
 
 test('a base that was opened with readOnly takes no change and follows those of others', async () => {
@@ -297,7 +341,7 @@ test('random changes equal a storage that was built from the same records', asyn
   await kb.close();
 });
 
-const kills = Number(process.env.LOREKEEP_CHANGE_KILLS ?? 60);
+const kills = repetitions('CHANGE_KILLS', 60, 120);
 
 test(`writers killed ${kills} times: every acknowledged batch is there, none in part`, async () => {
   console.log(`seed ${testSeed}`);
@@ -389,8 +433,9 @@ test('forgotten records are in no file, and a base that is emptied opens and tak
   {
     await using kb = await open(config);
     await kb.add([{ id: 'secret', text: secret }]);
-    const { filesWith, ...result } = await kb.forget(['secret', 'bees']);
+    const { filesWith, texts, ...result } = await kb.forget(['secret', 'bees']);
     expect(result).toEqual({ version: 2, added: 0, replaced: 0, removed: 2, size: 2 });
+    expect(texts).toEqual([secret, 'Honey bees dance in the hive']);
     // The other knowledge bases of this folder have the text of bees.
     const own = basename(config, '.json');
     expect((await filesWith()).filter((name) => basename(name).startsWith(own))).toEqual([]);

@@ -85,6 +85,22 @@ TEST("files that are closed are closed under every name, and what the kernel sho
   CHECK(!is_kernel_path("/process"));
 }
 
+TEST("a root in a sealed folder reaches nothing, under any of its names") {
+  const test::ScratchFolder folder;
+  write(folder / "sealed/deep/file", "secret");
+  write(folder / "beside/file", "open");
+  fs::create_directory_symlink("../sealed", folder / "beside/way");
+  BeneathRequest request;
+  request.sealed = {(folder / "sealed").string(), (folder / "absent").string()};
+  request.path = "file";
+  for (const char* root : {"sealed", "sealed/deep", "sealed/deep/../deep", "beside/way/deep", "beside/way"}) {
+    request.root = (folder / root).string();
+    CHECK(open_beneath(request).reached == Reached::kClosed);
+  }
+  request.root = (folder / "beside").string();
+  CHECK(open_beneath(request).reached == Reached::kOpened);
+}
+
 TEST("a file that is swapped for a link while paths are walked never leads outside") {
   const test::ScratchFolder folder;
   write(folder / "root/kb/file", "inside");

@@ -1,5 +1,7 @@
 #include "engine/model_profile.h"
 
+#include "engine/profile_checks.h"
+
 #include "gguf_bytes.h"
 #include "harness.h"
 
@@ -115,4 +117,16 @@ TEST("fingerprinting can be cancelled") {
   CancelToken cancel;
   cancel.cancel();
   CHECK_FAILS(Code::kCancelled, fingerprint_model(file, Pooling::kMean, &cancel, {}));
+}
+
+TEST("a BPE file without its pre-tokenizer is told apart") {
+  const auto note = [](const GgufBytes& file) {
+    const TemporaryFile temporary(file.bytes());
+    return tokenizer_note(GgufFile(temporary.path()));
+  };
+  CHECK_EQ(note(small_bert()), std::string());
+  const auto bpe = [] { return small_decoder().text("tokenizer.ggml.model", "gpt2"); };
+  CHECK(note(bpe()).find("tokenizer.ggml.pre") != std::string::npos);
+  CHECK(!note(bpe().text("tokenizer.ggml.pre", "default")).empty());
+  CHECK_EQ(note(bpe().text("tokenizer.ggml.pre", "qwen2")), std::string());
 }

@@ -85,7 +85,8 @@ TEST("the templates of llama.cpp's collection render as its own engine does") {
     const bool closes = options.thinking == Thinking::kOff && text.size() > expected.text.size();
     if (closes) {
       CHECK_EQ(text.substr(0, expected.text.size()), expected.text);
-      CHECK(text.ends_with(chat_template.thinking().end + "\n\n"));
+      const auto& tags = chat_template.thinking();
+      CHECK(text.ends_with(tags.between.empty() ? tags.end + "\n\n" : tags.end));
     } else {
       CHECK_EQ(text, expected.text);
     }
@@ -93,6 +94,38 @@ TEST("the templates of llama.cpp's collection render as its own engine does") {
   }
   CHECK(names.size() >= 65);
   CHECK(same >= 380);
+}
+
+std::string unescaped(const std::string& text) {
+  std::string out;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const bool escape = text[i] == '\\' && i + 1 < text.size();
+    if (escape) ++i;
+    out += !escape ? text[i] : text[i] == 'n' ? '\n' : text[i] == 't' ? '\t' : text[i];
+  }
+  return out;
+}
+
+/// Recorded with jinja2 by tools/golden/record-expressions.py.
+TEST("expressions about texts beyond ASCII have the values of jinja2") {
+  std::istringstream lines(read(EXPRESSIONS_EXPECTED));
+  std::size_t same = 0;
+  for (std::string line; std::getline(lines, line);) {
+    const std::size_t first = line.find('\t');
+    const std::size_t second = line.find('\t', first + 1);
+    const std::string expression = line.substr(0, first);
+    const std::string text = unescaped(line.substr(first + 1, second - first - 1));
+    // The probe needs the content of a message.
+    const ChatTemplate chat_template(
+        "{% set t = messages[0].content %}{{ '' if t.startswith('lorekeep-') else '[' }}"
+        "{% if t.startswith('lorekeep-') %}{{ t }}{% else %}{{ " +
+            expression + " }}]{% endif %}",
+        "", "", "expression");
+    const std::string rendered = joined(chat_template.render(std::vector<ChatMessage>{{Role::kUser, text}}));
+    CHECK_EQ(rendered, unescaped(line.substr(second + 1)));
+    ++same;
+  }
+  CHECK(same >= 200);
 }
 
 TEST("contents of messages are input in every template, and nothing else is") {
@@ -131,6 +164,81 @@ TEST("a system message goes into the first user message if the template has no s
                   "Good day.<end_of_turn>\n<start_of_turn>user\nA sword, please.<end_of_turn>\n"
                   "<start_of_turn>model\n"));
   for (const PromptPart& part : parts) CHECK_EQ(part.input, part.text.find('<') == std::string::npos);
+}
+
+TEST("a template may need a system message") {
+  const ChatTemplate strict(
+      "{% if messages[0].role != 'system' %}{{ raise_exception('a system message comes first') }}{% endif %}"
+      "{% for m in messages %}{{ m.role }}: {{ m.content }}\n{% endfor %}",
+      "", "", "strict");
+  const std::vector<ChatMessage> both{{Role::kSystem, "Be kind."}, {Role::kUser, "Hi"}};
+  CHECK_EQ(joined(strict.render(both)), std::string("system: Be kind.\nuser: Hi\n"));
+  CHECK_FAILS(Code::kInvalidArgument, strict.render(kConversations[0]));
+}
+
+/// A template that shows what it is asked and has `more` in a branch that is never reached.
+ChatTemplate with_branch(const std::string& more) {
+  return ChatTemplate("{{ messages[0].content }}\n{% if tools %}\n" + more + "{% endif %}", "", "", "branch");
+}
+
+TEST("unsupported constructs are named when the template is made, also in branches that nothing reaches") {
+  const std::map<std::string, std::string> all = {
+      {"{{ tools | groupby('a') }}", "line 3: the filter 'groupby'"},
+      {"{{ tools | e }}", "line 3: the filter 'e'"},
+      {"{{ tools | map('upper') }}", "line 3: the filter 'map' with the name of a filter"},
+      {"{{ tools | tojson(sort_keys=true) }}", "line 3: the filter 'tojson' with 'sort_keys'"},
+      {"{{ '%s' | format(tools) }}", "line 3: the filter 'format'"},
+      {"{% filter wordwrap %}x{% endfilter %}", "line 3: the filter 'wordwrap'"},
+      {"{{ tools is sameas(1) }}", "line 3: the test 'sameas'"},
+      {"{{ [1, {'a': tools is weird}] }}", "line 3: the test 'weird'"},
+      {"{{ cycler(1, 2) }}", "line 3: the function 'cycler'"},
+      {"{{ tools.isdigit() }}", "line 3: the method 'isdigit'"},
+  };
+  for (const auto& [more, named] : all) {
+    const std::vector<std::string> found = with_branch(more).unknown_constructs();
+    REQUIRE(found.size() == 1);
+    CHECK_EQ(found.front(), named);
+  }
+  const std::string known =
+      "{% macro show(a, b=1) %}{{ a }}{{ caller() }}{% endmacro %}{% call show(1) %}x{% endcall %}"
+      "{% set ns = namespace(f=show) %}{{ ns.f(1) }}{{ strftime_now('%Y') }}{{ raise_exception('no') }}"
+      "{% for k, v in tools.items() %}{{ k | trim | d('x') | length }}{{ loop.index }}{{ v is mapping }}{% endfor %}"
+      "{{ range(3) | join(',') }}{{ tools | selectattr('role', 'equalto', 'x') | list | count }}";
+  CHECK(with_branch(known).unknown_constructs().empty());
+  CHECK_FAILS(Code::kModelInvalid, with_branch("{% include 'x' %}"));
+}
+
+TEST("unsupported constructs are named however deep the template is nested") {
+  std::string more = "{{ 1";
+  for (int i = 0; i < 1'900; ++i) more += " + 1";
+  more += " + (tools | e) }}";
+  for (int i = 0; i < 40; ++i) more.insert(0, "{% if 1 %}") += "{% endif %}";
+  const std::vector<std::string> found = with_branch(more).unknown_constructs();
+  REQUIRE(found.size() == 1);
+  CHECK_EQ(found.front(), std::string("line 3: the filter 'e'"));
+}
+
+/// All of them are in branches of tools.
+TEST("of the templates of llama.cpp's collection six use unsupported constructs, which are named") {
+  const std::map<std::string, std::string> expected = {
+      {"meetkai-functionary-medium-v3.2.jinja", "line 39: the filter 'unique'"},
+      {"deepseek-ai-DeepSeek-V3.2.jinja", "line 90: the filter 'from_json'"},
+      {"deepseek-ai-DeepSeek-V4.jinja", "line 111: the filter 'from_json'"},
+      {"deepseek-ai-DeepSeek-V4-Flash-0731.jinja", "line 114: the filter 'from_json'"},
+      {"google-gemma-4-31B-it.jinja", "line 45: the filter 'map' with the name of a filter"},
+      {"google-gemma-4-31B-it-interleaved.jinja", "line 64: the filter 'map' with the name of a filter"},
+  };
+  std::map<std::string, std::string> found;
+  std::size_t count = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(TEMPLATES)) {
+    if (entry.path().extension() != ".jinja") continue;
+    const std::string name = entry.path().filename().string();
+    const ChatTemplate chat_template = load(name);
+    for (const std::string& construct : chat_template.unknown_constructs()) found[name] += construct;
+    ++count;
+  }
+  CHECK(found == expected);
+  CHECK(count >= 60);
 }
 
 TEST("thinking is recognised, switched and closed") {

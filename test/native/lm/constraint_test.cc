@@ -342,6 +342,31 @@ TEST("a model that does not begin to think is only constrained by the rule of it
   CHECK(constrain_reply({}, tokens) == nullptr);
 }
 
+TEST("a model with channels opens the one of its reply, whatever the constraint") {
+  const auto tokens = table({"<|channel|>", "analysis", "final", "<|message|>", "<|end|>", "<|start|>", "assistant"});
+  for (const std::uint32_t budget : {0u, 5u}) {
+    ReplyRules rules;
+    rules.thinking = {"<|channel|>analysis<|message|>", "<|channel|>final<|message|>", "<|end|><|start|>assistant"};
+    rules.thinking_budget = budget;
+    rules.grammar = Grammar::parse("root ::= \"yes\"");
+    const auto constraint = constrain_reply(rules, tokens);
+    CHECK(allows(*constraint, find(*tokens, "y")));
+    CHECK(allows(*constraint, find(*tokens, "<|channel|>")));
+    constraint->accept(find(*tokens, "<|channel|>"));
+    CHECK_EQ(allows(*constraint, find(*tokens, "analysis")), budget > 0);
+    CHECK(allows(*constraint, find(*tokens, "final")));
+    CHECK(!allows(*constraint, find(*tokens, "y")));
+    constraint->accept(find(*tokens, "final"));
+    constraint->accept(find(*tokens, "<|message|>"));
+    CHECK(!allows(*constraint, find(*tokens, "<|channel|>")));
+    for (const char* letter : {"y", "e", "s"}) {
+      CHECK(allows(*constraint, find(*tokens, letter)));
+      constraint->accept(find(*tokens, letter));
+    }
+    CHECK(constraint->may_end());
+  }
+}
+
 TEST("thinking leaves the reply its tokens, and the end tag its own") {
   CHECK_EQ(limit_thinking(std::nullopt, 1000, 250, 4), 746u);
   CHECK_EQ(limit_thinking(100, 1000, 250, 4), 100u);

@@ -179,6 +179,30 @@ TEST("states survive compaction") {
   CHECK(machine.may_end(state));
 }
 
+TEST("reading and compiling a grammar end when they are cancelled") {
+  CancelToken cancelled;
+  cancelled.cancel();
+  const auto ends = [&](const std::string& source) {
+    try {
+      Grammar::parse(source, &cancelled);
+    } catch (const Error& error) {
+      return error.code() == Code::kCancelled;
+    }
+    return false;
+  };
+  CHECK(ends("root ::= \"" + std::string(10'000, 'a') + "\""));
+  CHECK(ends("root ::= " + std::string(10'000, '.')));
+  std::string each;
+  for (char32_t c = 0x4E00; c < 0x5E00; c += 2) {
+    char bytes[kMaxUtf8Bytes];
+    each.append(bytes, encode_utf8(c, bytes));
+  }
+  CHECK(ends("root ::= [" + each + "]"));
+  // Read in no time.
+  CHECK(ends("root ::= \"a\"{10000}"));
+  CHECK(ends("root ::= (\"a\" | [bc] \"d\"){5000}"));
+}
+
 TEST("random grammars never crash") {
   std::mt19937_64 random(test::seed());
   const std::vector<std::string> words = {"root", "a",   "b",    "::=", "\n", "|",     "(",       ")",     "*",    "+",

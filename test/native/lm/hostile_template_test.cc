@@ -35,6 +35,23 @@ void check_fails(const std::string& source, const std::string& reason) {
   if (got.find(reason) == std::string::npos) CHECK_EQ(got, reason);
 }
 
+TEST("rendering stops soon after it is cancelled, and at its deadline") {
+  const ChatTemplate chat("{% for i in range(2000) %}{% endfor %}" + kPrint, "", "", "long.gguf");
+  const std::vector<ChatMessage> messages{{Role::kUser, "hello"}};
+  CHECK_EQ(chat.render(messages).size(), std::size_t{1});
+  CancelToken cancelled;
+  cancelled.cancel();
+  CHECK_FAILS(Code::kCancelled, chat.render(messages, {}, &cancelled));
+  const CancelToken late(CancelToken::Clock::now());
+  bool out_of_time = false;
+  try {
+    chat.render(messages, {}, &late);
+  } catch (const OutOfTime&) {
+    out_of_time = true;
+  }
+  CHECK(out_of_time);
+}
+
 TEST("a template that takes too many steps is stopped") {
   const std::vector<std::string> loops = {
       "{% for i in range(10**12) %}{% endfor %}",

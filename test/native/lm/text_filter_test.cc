@@ -192,5 +192,41 @@ TEST("unusable stop strings are refused") {
   CHECK_FAILS(Code::kInvalidArgument, TextFilter({std::vector<std::string>(kMaxStopStrings + 1, "a"), {}, false}));
 }
 
+const ThinkingTags kChannels{"<|channel|>analysis<|message|>", "<|channel|>final<|message|>",
+                             "<|end|><|start|>assistant"};
+
+TEST("of a reply in channels, the final one is the reply and the others are thinking") {
+  const std::string between = kChannels.between;
+  const struct {
+    std::string bytes;
+    std::string thinking;
+    std::string text;
+  } cases[] = {
+      {kChannels.end + "Hey", "", "Hey"},
+      {kChannels.start + "Hm." + between + kChannels.end + "Hey", "Hm.", "Hey"},
+      {kChannels.start + "Hm." + kChannels.end + "Hey", "Hm.", "Hey"},
+      {kChannels.start + "Hm." + between + kChannels.start + "So." + between + kChannels.end + "Hey", "Hm.\nSo.",
+       "Hey"},
+      {kChannels.start + "a <|end|> b" + between + kChannels.end + "Hey", "a <|end|> b", "Hey"},
+      {"<|channel|>commentary<|message|>Hey", "", "<|channel|>commentary<|message|>Hey"},
+      {"Hey", "", "Hey"},
+  };
+  for (const auto& [bytes, thinking, text] : cases) {
+    for (std::size_t size = 1; size <= bytes.size(); size += 5) {
+      TextFilter filter({{}, kChannels, false});
+      FilteredText seen;
+      const auto take = [&seen](const FilteredText& part) {
+        seen.text += part.text;
+        seen.thinking += part.thinking;
+      };
+      for (std::size_t at = 0; at < bytes.size(); at += size)
+        take(filter.push(std::string_view(bytes).substr(at, size)));
+      take(filter.finish());
+      CHECK_EQ(seen.thinking, thinking);
+      CHECK_EQ(seen.text, text);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace lorekeep::lm

@@ -91,6 +91,28 @@ TEST("a hole before a batch that was written before any flush is a torn tail") {
   CHECK(torn.damage()->torn);
 }
 
+TEST("forged frames that each have the rest of the file are damage, and are not all read") {
+  SampleLog log;
+  log.put("a", "one").end();
+  constexpr std::size_t kForged = 20'000;
+  const std::size_t end = log.bytes.size() + kForged * sizeof(ChangeFrame);
+  for (std::size_t i = 0; i < kForged; ++i) {
+    ChangeFrame frame{};
+    frame.magic = kFrameMagic;
+    frame.kind = FrameKind::kBatch;
+    frame.version = 2;
+    frame.size = end - log.bytes.size() - sizeof(frame);
+    frame.operations = 1;
+    const auto* const bytes = reinterpret_cast<const std::byte*>(&frame);
+    frame.checksum = checksum({bytes, offsetof(ChangeFrame, checksum)}, SampleLog::kId);
+    log.bytes.insert(log.bytes.end(), bytes, bytes + sizeof(frame));
+  }
+  const ChangeLog forged = parse(log);
+  CHECK_EQ(forged.version(), std::uint64_t{1});
+  REQUIRE(forged.damage().has_value());
+  CHECK(!forged.damage()->torn);
+}
+
 TEST("frames of another log, of a wrong version or with invalid operations are not taken") {
   SampleLog log;
   log.put("a", "one").end();

@@ -48,6 +48,7 @@ struct RandomSearch {
     request.fusion = random() % 2 == 0 ? Fusion::kScores : Fusion::kRrf;
     request.rrf.candidates = random() % 2 == 0 ? 0 : request.top_k;
     request.adapt_weight = random() % 2 == 0;
+    if (random() % 3 == 0) request.feedback = 0.5;
     if (random() % 2 == 0) {
       const auto year = static_cast<std::int64_t>(random() % 100);
       const filter::Value json = filter::Object{{"<", filter::Array{filter::Object{{"knowledge", "year"}}, year}}};
@@ -152,7 +153,7 @@ void compare(ChangingRecords twin, std::size_t batches, std::size_t step, std::s
 }
 
 TEST("after random changes a storage equals a fresh one, to the bit") {
-  compare({4, text::Tokenizer::kBasic, vector::VectorType::kF32}, 10'000, 40, 60, 3);
+  compare({4, text::Tokenizer::kBasic, vector::VectorType::kF32}, 10'000, test::repetitions(40, 1), 60, 3);
 }
 
 TEST("so it does for every tokenizer and vector type, and if it is emptied often") {

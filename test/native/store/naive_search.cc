@@ -7,10 +7,9 @@
 namespace lorekeep::store {
 namespace {
 
-using Leg = std::map<std::uint32_t, std::pair<std::uint32_t, float>>;  // ordinal -> rank from 1, raw score
-
-Leg make_leg(const std::vector<Scored>& ranking, std::size_t depth, const std::function<bool(const Scored&)>& keep) {
-  Leg leg;
+NaiveLeg make_leg(const std::vector<Scored>& ranking, std::size_t depth,
+                  const std::function<bool(const Scored&)>& keep) {
+  NaiveLeg leg;
   for (const Scored& scored : ranking) {
     if (leg.size() < depth && keep(scored))
       leg[scored.ordinal] = {static_cast<std::uint32_t>(leg.size() + 1), scored.score};
@@ -18,27 +17,33 @@ Leg make_leg(const std::vector<Scored>& ranking, std::size_t depth, const std::f
   return leg;
 }
 
-double share(const Leg& leg, std::uint32_t ordinal, double weight, double k) {
+double share(const NaiveLeg& leg, std::uint32_t ordinal, double weight, double k) {
   const auto found = leg.find(ordinal);
   return found == leg.end() ? 0 : weight / (k + found->second.first);
 }
 
-/// Scores every candidate by the formula of score_fusion.h, with all raw scores.
-void fuse_scores(const SearchRequest& request, double background, std::vector<Hit>& hits) {
+/// Scores every candidate by the formula of score_fusion.h, with all raw scores. `distances`: of the candidates.
+void fuse_scores(const SearchRequest& request, double background, const std::map<std::uint32_t, float>& distances,
+                 std::vector<Hit>& hits) {
+  const auto cosine_of = [&](const Hit& hit) { return 1.0 - static_cast<double>(distances.at(hit.ordinal)); };
   double best_cosine = -1;
   double best_bm25 = 0;
   for (const Hit& hit : hits) {
-    best_cosine = std::max(best_cosine, 1.0 - static_cast<double>(*hit.distance));
+    best_cosine = std::max(best_cosine, cosine_of(hit));
     best_bm25 = std::max(best_bm25, static_cast<double>(*hit.bm25_score));
   }
   const double weight = request.dense_weight;
   for (Hit& hit : hits) {
-    const double fall = best_cosine - (1.0 - static_cast<double>(*hit.distance));
+    const double fall = best_cosine - cosine_of(hit);
     const double dense = 1 - fall / std::max(1 - background, 0.05);
     hit.dense_score = weight == 0 ? 0 : std::clamp(dense, 0.0, 1.0);
     hit.lexical_score = weight == 1 || best_bm25 == 0 ? 0 : static_cast<double>(*hit.bm25_score) / best_bm25;
     hit.score = weight * *hit.dense_score + (1 - weight) * *hit.lexical_score;
   }
+}
+
+void sort_by_score(std::vector<Hit>& hits) {
+  std::stable_sort(hits.begin(), hits.end(), [](const Hit& a, const Hit& b) { return a.score > b.score; });
 }
 
 }  // namespace
@@ -62,19 +67,15 @@ std::vector<Hit> NaiveSearch::search_to_depth(const SearchRequest& request, std:
   all.k = size_;
   std::map<std::uint32_t, float> distances;
   std::map<std::uint32_t, float> scores;
-  Leg dense;
-  Leg lexical;
+  NaiveLeg dense;
+  NaiveLeg lexical;
   const bool hybrid = request.mode == Mode::kHybrid;
   const bool by_scores = hybrid && request.fusion == Fusion::kScores;
   double background = 0;
   if (request.mode != Mode::kLexical) {
-    const std::size_t sampled = std::min<std::size_t>(size_, 64);
     const auto ranking = vectors_->search(request.query, all).hits;
     for (const Scored& scored : ranking) distances[scored.ordinal] = scored.score;
-    for (std::size_t i = 0; i < sampled; ++i) {
-      background += (1.0 - static_cast<double>(distances[static_cast<std::uint32_t>(i * size_ / sampled)]));
-    }
-    background /= static_cast<double>(sampled);
+    background = background_of(distances);
     dense = make_leg(ranking, depth, [&](const Scored& scored) {
       return matches(scored.ordinal) && (!request.threshold || scored.score <= *request.threshold);
     });
@@ -103,10 +104,58 @@ std::vector<Hit> NaiveSearch::search_to_depth(const SearchRequest& request, std:
                           share(lexical, ordinal, request.rrf.lexical_weight, request.rrf.k);
     hits.push_back(hit);
   }
-  if (by_scores) fuse_scores(request, background, hits);
-  std::stable_sort(hits.begin(), hits.end(), [](const Hit& a, const Hit& b) { return a.score > b.score; });
+  if (by_scores) fuse_scores(request, background, distances, hits);
+  sort_by_score(hits);
+  if (hybrid && request.feedback > 0 && !hits.empty() && (!by_scores || request.dense_weight > 0)) {
+    feed_back(request, hits, dense, lexical);
+  }
   hits.resize(std::min(hits.size(), request.top_k));
   return hits;
+}
+
+double NaiveSearch::background_of(const std::map<std::uint32_t, float>& distances) const {
+  const std::size_t sampled = std::min<std::size_t>(size_, 64);
+  double sum = 0;
+  for (std::size_t i = 0; i < sampled; ++i) {
+    sum += 1.0 - static_cast<double>(distances.at(static_cast<std::uint32_t>(i * size_ / sampled)));
+  }
+  return sum / static_cast<double>(sampled);
+}
+
+void NaiveSearch::feed_back(const SearchRequest& request, std::vector<Hit>& hits, const NaiveLeg& dense,
+                            const NaiveLeg& lexical) const {
+  double square = 0;
+  for (const float value : request.query) square += static_cast<double>(value) * static_cast<double>(value);
+  double scores = 0;
+  const std::size_t used = std::min<std::size_t>(2, hits.size());
+  for (std::size_t i = 0; i < used; ++i) scores += hits[i].score;
+  std::vector<float> moved;
+  for (std::size_t at = 0; at < request.query.size(); ++at) {
+    double value = static_cast<double>(request.query[at]) / (square > 0 ? std::sqrt(square) : 1);
+    for (std::size_t i = 0; i < used; ++i) {
+      const double share = scores > 0 ? hits[i].score / scores : 1.0 / static_cast<double>(used);
+      value += request.feedback * share * static_cast<double>(vectors_->row(hits[i].ordinal)[at]);
+    }
+    moved.push_back(static_cast<float>(value));
+  }
+  vector::SearchOptions all;
+  all.k = size_;
+  std::map<std::uint32_t, float> distances;
+  NaiveLeg reordered;
+  for (const Scored& scored : vectors_->search(moved, all).hits) {
+    distances[scored.ordinal] = scored.score;
+    if (dense.contains(scored.ordinal)) {
+      reordered[scored.ordinal] = {static_cast<std::uint32_t>(reordered.size() + 1), scored.score};
+    }
+  }
+  for (Hit& hit : hits) {
+    if (hit.dense_rank) hit.dense_rank = reordered.at(hit.ordinal).first;
+    hit.score = share(reordered, hit.ordinal, request.rrf.dense_weight, request.rrf.k) +
+                share(lexical, hit.ordinal, request.rrf.lexical_weight, request.rrf.k);
+  }
+  std::ranges::sort(hits, {}, &Hit::ordinal);
+  if (request.fusion == Fusion::kScores) fuse_scores(request, background_of(distances), distances, hits);
+  sort_by_score(hits);
 }
 
 }  // namespace lorekeep::store

@@ -2,13 +2,17 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
+#include <utility>
 
 #include "naive_bm25.h"
 #include "sample_storage.h"
 #include "vector/flat_index.h"
 
 namespace lorekeep::store {
+
+using NaiveLeg = std::map<std::uint32_t, std::pair<std::uint32_t, float>>;  // ordinal -> rank from 1, raw score
 
 class NaiveSearch {
  public:
@@ -21,6 +25,11 @@ class NaiveSearch {
                                    const std::function<bool(std::uint32_t)>& matches) const;
 
  private:
+  double background_of(const std::map<std::uint32_t, float>& distances) const;
+  /// Ranks all candidates again. `hits`: all of them, ranked without feedback.
+  void feed_back(const SearchRequest& request, std::vector<Hit>& hits, const NaiveLeg& dense,
+                 const NaiveLeg& lexical) const;
+
   std::size_t size_;
   std::shared_ptr<const vector::FlatIndex> vectors_;
   text::NaiveBm25 words_;

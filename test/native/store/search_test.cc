@@ -371,6 +371,9 @@ TEST("a request that cannot work names what is wrong") {
   for (const float threshold : {-0.1f, 2.1f, nan}) {
     fails(storage, with([&](SearchRequest& r) { r.threshold = threshold; }), "threshold");
   }
+  for (const double weight : {-0.1, 2.1, static_cast<double>(nan)}) {
+    fails(storage, with([&](SearchRequest& r) { r.feedback = weight; }), "feedback");
+  }
   fails(storage, with([](SearchRequest& r) { r.min_score = 1.5; }), "min_score");
   fails(storage, with([&](SearchRequest& r) { r.min_score = nan; }), "min_score");
   for (const double weight : {-0.1, 1.1, static_cast<double>(nan)}) {

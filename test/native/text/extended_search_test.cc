@@ -366,4 +366,40 @@ TEST("highlights: positions count UTF-16 units") {
   CHECK(found == std::vector<Highlight>({{3, 7, 0}}));
 }
 
+/// Cancelled while it reads a text: the visitor of the first token cancels.
+TEST("tokens: a cancelled reading of a long text ends before the text, in blanks and runs too") {
+  constexpr std::size_t kPieces = 4;
+  for (const Tokenizer tokenizer : {Tokenizer::kBasic, Tokenizer::kEnhanced, Tokenizer::kMultilingual}) {
+    for (const char* const filling : {" ", "word ", "\u4e2d", "#"}) {
+      std::string text = "first ";
+      while (text.size() < kPieces * kTextBytesPerPoll) text += filling;
+      CancelToken cancel;
+      std::size_t seen = 0;
+      const auto count = [&](std::string_view, TokenKind) {
+        ++seen;
+        cancel.cancel();
+      };
+      CHECK_FAILS(Code::kCancelled, for_each_token(text, tokenizer, count, &cancel));
+      CHECK(seen <= 4 * static_cast<std::size_t>(kTextBytesPerPoll));
+    }
+  }
+}
+
+TEST("highlights: a long text can be cancelled, and a long run without spaces keeps its matches") {
+  for (const Tokenizer tokenizer : {Tokenizer::kEnhanced, Tokenizer::kMultilingual}) {
+    const auto index = index_of({"sea \u6d77\u9f9c"}, tokenizer);
+    const TextIndex* const only = index.get();
+    const Highlighter highlighter({&only, 1}, "sea \u6d77\u9f9c", {}, nullptr);
+    std::string text = "sea ";
+    for (std::size_t i = 0; i < 70'000; ++i) text += "\u5c71";
+    text += " sea";
+    const auto found = highlighter.find(text);
+    CHECK_EQ(found.size(), std::size_t{2});
+    CHECK_EQ(found.back().begin, std::uint32_t{4 + 70'000 + 1});
+    CancelToken cancel;
+    cancel.cancel();
+    CHECK_FAILS(Code::kCancelled, highlighter.find(text, &cancel));
+  }
+}
+
 }  // namespace

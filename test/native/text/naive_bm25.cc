@@ -53,6 +53,8 @@ std::vector<Scored> NaiveBm25::search(std::string_view query, std::size_t k, con
       add(variant.term, occurrences, variant.share);
     }
   }
+  for (const auto& [compound, occurrences] : compounds_of(query, tokenizer_))
+    add(compound, occurrences, kCompoundShare);
   std::sort(terms.begin(), terms.end(),
             [](const Term& a, const Term& b) { return a.weight != b.weight ? a.weight > b.weight : a.text < b.text; });
 
@@ -93,6 +95,8 @@ double NaiveBm25::score(std::string_view query, std::size_t document) const {
     if (tokenizer_ != Tokenizer::kMultilingual) continue;
     for (const Variant& variant : variants_of(token, documents_with_.contains(token))) add(variant.term, variant.share);
   }
+  for (const auto& [compound, occurrences] : compounds_of(query, tokenizer_))
+    add(compound, kCompoundShare * occurrences);
   return total;
 }
 

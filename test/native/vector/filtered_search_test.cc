@@ -150,6 +150,16 @@ TEST("plan: a filter widens the walk, more so the less it lets through; without 
   CHECK(filtered_ef(1000, 0, 64, 10) > 64);
 }
 
+TEST("plan: walks of the indexes of a collection meet as many rows together as one walk of all rows") {
+  CHECK_EQ(shared_ef(100000, 100000, 96), 96u);  // as many rows as live ones in all
+  CHECK_EQ(shared_ef(100000, 50000, 96), 192u);  // half of the rows are removed
+  CHECK_EQ(shared_ef(90000, 120000, 96), 72u);
+  CHECK_EQ(shared_ef(10000, 120000, 96), kMinSharedEf);
+  CHECK_EQ(shared_ef(10000, 120000, 20), 20u);  // a width that was asked for
+  CHECK_EQ(shared_ef(100000, 1, 96), 100000u);
+  CHECK_EQ(shared_ef(100000, 0, 96), 100000u);
+}
+
 TEST("plan: a walk is sound while distances grow behind what is wanted") {
   std::vector<Scored> slope(100);
   for (std::size_t i = 0; i < slope.size(); ++i) {

@@ -47,6 +47,29 @@ TEST("flat index: a filter restricts, and what it leaves comes back whole") {
   CHECK(index->search(std::span(rows).first(20), {.filter = &none}).hits.empty());
 }
 
+TEST("flat index: a limit leaves out farther rows and no others") {
+  constexpr std::size_t kCount = 1500;
+  constexpr std::size_t kLength = 64;
+  const auto rows = clustered_rows(kCount, kLength, 12, test::seed());
+  const auto queries = clustered_rows(20, kLength, 12, test::seed() + 1);
+  const auto index = FlatIndex::with_codes(VectorMatrix::encode(rows, kLength, VectorType::kF32, {}), {});
+  Bitmap some(kCount);
+  for (std::size_t i = 0; i < kCount; i += 3) some.set(i);
+  for (std::size_t q = 0; q < 20; ++q) {
+    const auto query = std::span(queries).subspan(q * kLength, kLength);
+    for (const Bitmap* const filter : {static_cast<const Bitmap*>(nullptr), static_cast<const Bitmap*>(&some)}) {
+      const auto all = index->search(query, {.k = 30, .filter = filter}).hits;
+      for (const std::size_t within : {0u, 1u, 12u, 29u}) {
+        const float limit = all[within].score;
+        auto expected = all;
+        std::erase_if(expected, [limit](const Scored& hit) { return hit.score > limit; });
+        CHECK(index->search(query, {.k = 30, .filter = filter, .limit = limit}).hits == expected);
+      }
+      CHECK(index->search(query, {.k = 30, .filter = filter, .limit = -1}).hits.empty());
+    }
+  }
+}
+
 TEST("flat index: equal distances come in record order") {
   std::vector<float> rows;
   for (int i = 0; i < 3000; ++i) rows.insert(rows.end(), {1.0f + static_cast<float>(i % 3), 0.0f});

@@ -4,16 +4,22 @@ import {
   literal,
   matchGrammar,
   schemaGrammar,
+  Work,
 } from '../../../../lib/internal.js';
 import { fail, serverError } from '../../../protocol/errors.js';
 import type { NodeResources } from '../../node.js';
 import type { GenerateParams } from './schema.js';
 
-/** Returns the grammar of a node's replies, or undefined if they are free. @throws InvalidParam with the schema's pointer */
-export function replyGrammar(params: GenerateParams, where: string): string | undefined {
+/** Returns the grammar of a node's replies, or undefined if they are free. @throws InvalidParam with the schema's pointer; the signal's reason */
+export async function replyGrammar(
+  params: GenerateParams,
+  where: string,
+  signal: AbortSignal | undefined,
+): Promise<string | undefined> {
   const { json_schema, grammar, actions } = params;
-  if (json_schema !== undefined) return converted(json_schema, 'root', `${where}.params.json_schema`);
-  return actions === undefined ? grammar : actionsGrammar(actions, where);
+  if (json_schema !== undefined)
+    return converted(json_schema, 'root', `${where}.params.json_schema`, signal, new Work());
+  return actions === undefined ? grammar : actionsGrammar(actions, where, signal);
 }
 
 /**
@@ -62,22 +68,34 @@ export async function checkFallback(
  * Text, one action, or text and then one action. Text has no brace, so that a brace begins the action: ActionSplitter tells
  * them apart in the same way.
  */
-function actionsGrammar(actions: NonNullable<GenerateParams['actions']>, where: string): string {
+async function actionsGrammar(
+  actions: NonNullable<GenerateParams['actions']>,
+  where: string,
+  signal: AbortSignal | undefined,
+): Promise<string> {
   const space = '(" " | "\\n" [ \\t]{0,8})?';
-  const rules = actions.map(({ name, parameters }, index) => {
+  const rules: { call: string; grammar: string }[] = [];
+  const work = new Work();
+  for (const [index, { name, parameters }] of actions.entries()) {
     const given = `action-${index + 1}`;
     const path = `${where}.params.actions[${index}].parameters`;
     const head = [literal('{'), literal('"action":'), literal(JSON.stringify(name)), literal(',')];
     const call = [...head, literal('"arguments":'), given, literal('}')].join(` ${space} `);
-    return { call: `(${call})`, grammar: converted(parameters, given, path) };
-  });
+    rules.push({ call: `(${call})`, grammar: await converted(parameters, given, path, signal, work) });
+  }
   const calls = rules.map(({ call }) => call).join(' | ');
   return [`root ::= [^{]* (${calls})?`, ...rules.map(({ grammar }) => grammar)].join('\n');
 }
 
-function converted(schema: unknown, name: string, path: string): string {
+async function converted(
+  schema: unknown,
+  name: string,
+  path: string,
+  signal: AbortSignal | undefined,
+  work: Work,
+): Promise<string> {
   try {
-    return schemaGrammar(schema, name);
+    return await schemaGrammar(schema, { name, signal, work });
   } catch (cause) {
     if (!(cause instanceof LorekeepError) || cause.code !== 'INVALID_ARGUMENT') throw cause;
     const { field, reason, pointer } = cause.detail;

@@ -1,5 +1,6 @@
 import { anyQuotationMark } from '../../../../lib/internal.js';
 import { fail } from '../../../protocol/errors.js';
+import { memoryActions } from '../../memory-actions.js';
 import type { GenerateParams } from './schema.js';
 
 /** A pair of params that cannot be used together: the path of the one to blame, and why. */
@@ -40,24 +41,32 @@ function* ofConstraints({
   json_schema,
   grammar,
   actions,
+  memory,
   cite,
   stop,
 }: GenerateParams): Generator<Contradiction> {
+  // The memory's own actions are the last ones.
+  const asking =
+    memory !== undefined && (actions?.length ?? 0) <= memoryActions.length ? 'memory' : 'actions';
   const whole = json_schema !== undefined ? 'json_schema' : grammar !== undefined ? 'grammar' : undefined;
   if (json_schema !== undefined && grammar !== undefined)
     yield { path: 'grammar', problem: 'one of json_schema and grammar is expected, not both' };
   if (whole !== undefined && actions !== undefined)
-    yield { path: 'actions', problem: `an action has its own form, which ${whole} does not allow` };
+    yield { path: asking, problem: `an action has its own form, which ${whole} does not allow` };
   if (whole !== undefined && cite !== 'none')
     yield { path: 'cite', problem: `${JSON.stringify(cite)} cites in plain text, which ${whole} replaces` };
   if (actions !== undefined && cite === 'verbatim')
-    yield { path: 'cite', problem: '"verbatim" and actions both constrain the reply; use "marks"' };
-  const constrained = whole ?? (actions === undefined ? undefined : 'actions');
+    yield { path: 'cite', problem: `"verbatim" and ${asking} both constrain the reply; use "marks"` };
+  const constrained = whole ?? (actions === undefined ? undefined : asking);
   if (stop !== undefined && constrained !== undefined)
     yield { path: 'stop', problem: `a stop text could cut what ${constrained} guarantees` };
   const names = (actions ?? []).map(({ name }) => name);
   const twice = names.findIndex((name, index) => names.indexOf(name) !== index);
-  if (twice >= 0)
+  const first = names.indexOf(names[twice] ?? '');
+  if (twice >= 0 && memory !== undefined && twice >= names.length - memoryActions.length) {
+    const problem = `${JSON.stringify(names[twice])} is an action of the memory`;
+    yield { path: `actions[${first}].name`, problem };
+  } else if (twice >= 0)
     yield { path: `actions[${twice}].name`, problem: `${JSON.stringify(names[twice])} is used twice` };
 }
 

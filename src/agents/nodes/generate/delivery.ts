@@ -1,7 +1,13 @@
-import { sentences } from '../quote/sentences.js';
+import { longestSentence, sentences } from '../quote/sentences.js';
 
 /** When text is sent: at once, sentence by sentence, or at the end. */
 export type Pace = 'piece' | 'sentence' | 'end';
+
+/** Longest text that is held back, in UTF-16 units: each new token looks through all of it. */
+const longestHeld = 2 * longestSentence;
+
+/** The same before a word has come: line feeds and marks have no sentences. */
+const longestWithoutWords = 64;
 
 /** Collects text and sends it at a pace. The pieces sent add up to the text. */
 export class Delivery {
@@ -30,7 +36,8 @@ export class Delivery {
 
   /** Sends the sentences before the last one. `settled`: whether the last one begins there, whatever follows. */
   #sendSentences(settled: (text: string, begin: number) => boolean): void {
-    const begins = Array.from(sentences(this.#held), ({ start }) => start).slice(1);
+    const all = Array.from(sentences(this.#held), ({ start }) => start);
+    const begins = all.slice(1);
     const last = begins.at(-1);
     if (last !== undefined && !settled(this.#held, last)) begins.pop();
     let from = 0;
@@ -39,6 +46,9 @@ export class Delivery {
       from = begin;
     }
     this.#held = this.#held.slice(from);
+    if (this.#held.length <= (all.length === 0 ? longestWithoutWords : longestHeld)) return;
+    this.#send(this.#held);
+    this.#held = '';
   }
 }
 

@@ -54,7 +54,7 @@ export class PromptFitter {
     signal: AbortSignal,
   ): Promise<FittedPrompt> {
     const { historyTurns, context, reserved } = this.#limits;
-    const all = historyTurns === 0 ? [] : interaction.history.slice(-historyTurns);
+    const all = historyTurns === 0 ? [] : interaction.history.filter(hasReply).slice(-historyTurns);
     let parts: PromptParts = await this.#plausible(interaction, {
       history: all,
       knowledge: await this.#withinBudget(interaction, knowledge),
@@ -201,6 +201,9 @@ export class PromptFitter {
 }
 
 /** Returns the newest turns and the best records, as many as are kept. Default: none. */
+/** Whether a turn can stand in a prompt: templates of some models refuse an empty message of the assistant. */
+const hasReply = ({ reply, action }: HistoryTurn) => reply.trim() !== '' || action !== undefined;
+
 function keep({ history, knowledge }: PromptParts, kept: Kept = { history: 0, knowledge: 0 }): PromptParts {
   return {
     history: kept.history === 0 ? [] : history.slice(-kept.history),

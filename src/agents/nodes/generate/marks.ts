@@ -102,6 +102,8 @@ function blanksBefore(text: string, end: number): number {
   return at;
 }
 
+const onlyBlanks = /^[ \t]*$/;
+
 /** Returns the start of the part of a text that may become a mark with the text that follows, its blanks included. */
 function heldFrom(text: string): number {
   const opening = Math.max(text.lastIndexOf('['), text.lastIndexOf('【'));
@@ -119,6 +121,8 @@ export class MarkFilter {
   readonly citations: OwnCitation[] = [];
   readonly #code = new CodeSpans();
   #held = '';
+  /** Whether the held text consists of blanks. */
+  #heldBlanks = false;
   /** The end of the reply so far, as long as a mark may be. */
   #tail = '';
   /** Length of the reply so far, in UTF-16 code units. */
@@ -137,6 +141,13 @@ export class MarkFilter {
 
   /** Returns the text that can be sent. The rest is held until it is known whether it is a mark. */
   push(piece: string): string {
+    // A reply may consist of blanks: they are looked at once, not again for each piece.
+    const isBlank = onlyBlanks.test(piece) && (this.#held === '' || this.#heldBlanks);
+    this.#heldBlanks = isBlank;
+    if (isBlank) {
+      this.#held += piece;
+      return '';
+    }
     const text = this.#held + piece;
     const end = heldFrom(text);
     this.#held = text.slice(end);
@@ -147,6 +158,7 @@ export class MarkFilter {
   finish(): string {
     const text = this.#held;
     this.#held = '';
+    this.#heldBlanks = false;
     return this.#pass(text);
   }
 

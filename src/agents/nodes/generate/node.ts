@@ -1,13 +1,17 @@
 import { createHash } from 'node:crypto';
 import { countValues } from '../../../base/schema/bounded.js';
+import { clientSlices } from '../../../base/waiting/next-slice.js';
 import type { Account } from '../../../fairness/account.js';
 import { textHeap } from '../../../fairness/estimates.js';
 import type { LanguageModelPin } from '../../../models/language-models.js';
 import type { GenerateRequest, GenerationResult, TextModel } from '../../../models/text-model.js';
 import type { Knowledge } from '../../../protocol/components.js';
 import { fail } from '../../../protocol/errors.js';
+import type { Action } from '../../../protocol/history.js';
 import { unknownModel } from '../../../storages/wire-errors.js';
+import type { AgentMemory } from '../../agent-memory.js';
 import type { Interaction } from '../../interaction.js';
+import { isMemoryAction, memoryActions, runMemoryAction } from '../../memory-actions.js';
 import type { AgentNode, NodeOutcome, NodePlan, NodeResources, NodeType } from '../../node.js';
 import { parseParams } from '../../params.js';
 import { rankedKnowledge } from '../../ranked-knowledge.js';
@@ -31,15 +35,16 @@ const defaultRelevance = 0.5;
 export const node: NodeType = {
   templateLength: planningCost,
   plan(id, given, where): NodePlan {
-    const params = parseParams(schema.params, given, where);
+    const params = withMemoryActions(parseParams(schema.params, given, where));
     refuseContradictions(params, where);
     const builder = new PromptBuilder(params, where);
-    const grammar = replyGrammar(params, where);
     return {
       id,
       type: schema.type,
       historyTurns: params.history.turns,
-      open: async ({ languageModels, account, memory, signal }) => {
+      needs: params.memory === undefined ? undefined : rememberNode(params.memory, where),
+      open: async ({ languageModels, account, memory, memories, signal }) => {
+        const grammar = await replyGrammar(params, where, signal);
         const texts = { heap: textHeap(grammar ?? ''), native: 0 };
         for (const bytes of [builder.bytes, texts]) memory.add(bytes, `${where}: the agent was not created`);
         const pin = await pinModel(languageModels, params, where);
@@ -49,7 +54,10 @@ export const node: NodeType = {
             await refuseGrammar(grammar, params, where, { account, signal });
             await checkFallback(grammar, params, where, { account, signal });
           }
-          return new GenerateNode(id, params, { pin, account, builder, tokens, grammar, where });
+          return new GenerateNode(id, params, {
+            ...{ pin, account, builder, tokens, grammar, where },
+            memory: memories.get(params.memory ?? ''),
+          });
         } catch (error) {
           pin.release();
           throw error;
@@ -58,6 +66,18 @@ export const node: NodeType = {
     };
   },
 };
+
+const rememberNode = (id: string, where: string) => ({
+  id,
+  type: 'remember',
+  path: `${where}.params.memory`,
+});
+
+/** Adds the actions of the memory, which the reply asks for as for those of the client. */
+function withMemoryActions(params: GenerateParams): GenerateParams {
+  if (params.memory === undefined) return params;
+  return { ...params, actions: [...(params.actions ?? []), ...memoryActions] };
+}
 
 /** Characters of templates that take as long to parse as converting one value of a JSON Schema. */
 const charactersPerValue = 16;
@@ -90,6 +110,7 @@ interface GenerateParts {
   tokens: TokenPlan;
   grammar: string | undefined;
   where: string;
+  memory: AgentMemory | undefined;
 }
 
 class GenerateNode implements AgentNode {
@@ -99,6 +120,8 @@ class GenerateNode implements AgentNode {
   readonly #pin: LanguageModelPin;
   readonly #fitter: (model: TextModel, signal: AbortSignal) => PromptFitter;
   readonly #where: string;
+  readonly #account: Account;
+  readonly #memory: AgentMemory | undefined;
   readonly #request: Partial<GenerateRequest>;
   /** Digest of the system text of the last turn: no budget counts the text itself. */
   #system: string | undefined;
@@ -106,12 +129,14 @@ class GenerateNode implements AgentNode {
   constructor(
     id: string,
     params: GenerateParams,
-    { pin, account, builder, tokens, grammar, where }: GenerateParts,
+    { pin, account, builder, tokens, grammar, where, memory }: GenerateParts,
   ) {
     this.id = id;
     this.#params = params;
     this.#pin = pin;
     this.#where = where;
+    this.#account = account;
+    this.#memory = memory;
     this.#fitter = (model, signal) =>
       new PromptFitter(builder, inAccount(model, account, signal), tokens.limits, where);
     this.#request = { ...engineParams(params), ...tokens.request, ...(grammar !== undefined && { grammar }) };
@@ -123,8 +148,15 @@ class GenerateNode implements AgentNode {
     const relevance = await bestRelevance(knowledge, interaction.sources);
     const instead = this.#withoutKnowledge(interaction, knowledge.length > 0 ? relevance : undefined);
     if (instead !== undefined) return { report: { relevance } };
-    using lease = await this.#pin.lease(signal);
-    return await this.#reply(lease.model, interaction, knowledge, relevance, started, signal);
+    const reply = async () => {
+      using lease = await this.#pin.lease(signal);
+      return await this.#reply(lease.model, interaction, knowledge, relevance, started, signal);
+    };
+    const { memoryAction, ...outcome } = await reply();
+    // A client that is asked may take a minute: the model is not held for it.
+    if (memoryAction !== undefined && this.#memory !== undefined)
+      await runMemoryAction(memoryAction, this.#memory, interaction, { account: this.#account, signal });
+    return outcome;
   }
 
   async #reply(
@@ -134,7 +166,7 @@ class GenerateNode implements AgentNode {
     relevance: number,
     started: number,
     signal: AbortSignal,
-  ): Promise<NodeOutcome> {
+  ): Promise<NodeOutcome & { memoryAction?: Action | undefined }> {
     const fitter = this.#fitter(model, signal);
     const prompt = await this.#translated(fitter.fit(interaction, knowledge, signal));
     const report = {
@@ -148,12 +180,13 @@ class GenerateNode implements AgentNode {
       return { report };
     }
     const prepareMs = performance.now() - started;
-    const { result, removedMarks } = await this.#translated(
+    const { result, removedMarks, memoryAction } = await this.#translated(
       this.#generate(model, interaction, prompt, prepareMs, signal),
     );
     const { citations, sources } = interaction;
     interaction.use(await usedRecords(prompt.numbered, { node: this.id, citations }, sources, signal));
     return {
+      memoryAction,
       report: {
         ...report,
         finish: result.finish,
@@ -202,7 +235,7 @@ class GenerateNode implements AgentNode {
     prompt: FittedPrompt,
     prepareMs: number,
     signal: AbortSignal,
-  ): Promise<{ result: GenerationResult; removedMarks: number }> {
+  ): Promise<{ result: GenerationResult; removedMarks: number; memoryAction: Action | undefined }> {
     const stream = new ReplyStream(interaction.startReply(this.id), this.#params, prompt);
     const request = {
       ...this.#request,
@@ -212,14 +245,19 @@ class GenerateNode implements AgentNode {
     const generation = model.generate(request, { signal });
     // Awaited below; a failure must not be unhandled while the pieces are read.
     generation.result.catch(() => {});
-    for await (const { kind, text } of generation) {
+    const slices = clientSlices();
+    for await (const { kind, text, logprobs } of generation) {
+      // A model may be faster than this: alternatives of a token are as much JSON as a page of its text.
+      if (logprobs !== undefined && slices.over) await slices.next();
+      if (logprobs !== undefined) stream.score(logprobs);
       if (kind === 'text') stream.push(text);
       else stream.think(text);
     }
     const result = await generation.result;
     const { action, removedMarks } = stream.finish();
-    interaction.generated(this.id, result.finish, result.usage, action);
-    return { result, removedMarks };
+    const isOwn = action !== undefined && this.#memory !== undefined && isMemoryAction(action);
+    interaction.generated(this.id, result.finish, result.usage, isOwn ? undefined : action);
+    return { result, removedMarks, memoryAction: isOwn ? action : undefined };
   }
 
   /** Fields of a request that differ from turn to turn. */

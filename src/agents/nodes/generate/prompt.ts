@@ -143,7 +143,9 @@ export class PromptBuilder {
   ): Promise<ChatMessage[]> {
     const result = action_result === undefined ? '' : describeResult(before, action_result);
     const asked = await this.#plain(joined([result, text]), numbered);
-    const replied = await this.#plain(reply, numbered, 'nothing');
+    const unmarked = await this.#plain(reply, numbered, 'nothing');
+    // A reply of nothing but marks must not become an empty message.
+    const replied = unmarked.trim() === '' ? await this.#plain(reply, numbered) : unmarked;
     return [
       { role: 'user', content: asked },
       { role: 'assistant', content: joined([replied, action === undefined ? '' : actionText(action)]) },

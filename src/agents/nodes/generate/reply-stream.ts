@@ -1,4 +1,6 @@
+import type { TokenLogprob, TokenLogprobs } from '../../../models/text-model.js';
 import type { Knowledge } from '../../../protocol/components.js';
+import type { TokenLogprobs as ShownLogprobs } from '../../../protocol/engine.js';
 import type { Action } from '../../../protocol/history.js';
 import type { OwnCitation } from '../../interaction.js';
 import type { ReplyWriter } from '../../reply-writer.js';
@@ -44,6 +46,11 @@ export class ReplyStream {
     this.#thinking.push(text);
   }
 
+  /** Takes tokens of the reply, whose text is pushed now or later. @throws InteractionTooLarge */
+  score(tokens: readonly TokenLogprobs[]): void {
+    this.#writer.score(tokens.map(shownLogprobs));
+  }
+
   push(text: string): void {
     this.#thinking.finish();
     const own = this.#actions?.push(text) ?? text;
@@ -63,6 +70,18 @@ export class ReplyStream {
     if (this.#cite === 'verbatim') return quotations(this.#writer.text, this.#best);
     return this.#marks?.citations ?? [];
   }
+}
+
+/** Log-probabilities below this one are not told apart, so that -Infinity is a number of JSON. */
+const leastLogprob = -9999;
+
+function shownLogprobs({ top, ...own }: TokenLogprobs): ShownLogprobs {
+  const shown = ({ bytes, logprob }: TokenLogprob) => ({
+    token: Buffer.from(bytes).toString('utf8'),
+    bytes: [...bytes],
+    logprob: Math.max(leastLogprob, logprob),
+  });
+  return { ...shown(own), top_logprobs: top.map(shown) };
 }
 
 function paceOf({ stream, class: consumer }: GenerateParams): Pace {

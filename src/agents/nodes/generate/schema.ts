@@ -3,6 +3,7 @@ import { type SamplingFields, samplingOptions } from '../../../../lib/basics.js'
 import { boundedArray, smallObject } from '../../../base/schema/bounded.js';
 import { wellFormed } from '../../../base/schema/well-formed.js';
 import { droppedSchema, finishSchema } from '../../../protocol/engine.js';
+import { nodeIdSchema } from '../../../protocol/graph.js';
 import { frameFields } from '../../../search/option-fields.js';
 import type { NodeSchema } from '../../node-schema.js';
 
@@ -149,6 +150,14 @@ export const schema = {
       .boolean()
       .default(true)
       .describe('Whether tokens looked up in the prompt may speed up a reply that has the model to itself.'),
+    logprobs: z
+      .int()
+      .min(0)
+      .max(20)
+      .optional()
+      .describe(
+        'TurnText has the log-probability of each token of the reply, and those of this many likeliest tokens in its place. Default: none.',
+      ),
     json_schema: jsonSchema().optional().describe('Constrains the reply to this JSON Schema.'),
     grammar: z.string().min(1).max(65_536).optional().describe('Constrains the reply to this GBNF grammar.'),
     thinking: z
@@ -177,6 +186,11 @@ export const schema = {
     actions: boundedArray(action, 1, 64, schemaLimits)
       .optional()
       .describe('Actions for the client. A reply may end by asking for one of them.'),
+    memory: nodeIdSchema
+      .optional()
+      .describe(
+        'Id of a `remember` node of the graph. A reply may end with its actions `remember` and `forget`, which the server carries out.',
+      ),
     on_no_knowledge: z
       .enum(['answer', 'fallback', 'refuse'])
       .default('answer')

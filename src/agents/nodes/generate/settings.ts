@@ -66,12 +66,13 @@ export function planTokens(
 
 /** The params that pass to the engine unchanged. */
 export function engineParams(params: GenerateParams): Partial<GenerateRequest> {
-  const { seed, stop, drafts } = params;
+  const { seed, stop, drafts, logprobs } = params;
   return {
     class: params.class,
     sampling: fromFields(samplingOptions, params),
     drafts,
     ...(seed !== undefined && { seed }),
     ...(stop && { stop }),
+    ...(logprobs !== undefined && { logprobs }),
   };
 }

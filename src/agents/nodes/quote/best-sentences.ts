@@ -1,14 +1,11 @@
-import { nextSlice } from '../../../base/waiting/next-slice.js';
+import { clientSlices } from '../../../base/waiting/next-slice.js';
 import type { Knowledge } from '../../../protocol/components.js';
 import type { KnowledgeSource } from '../../interaction.js';
 import { type SentenceScorer, sentenceScorers } from './scorer.js';
-import { type Span, sentences } from './sentences.js';
+import { type Span, sentenceSteps } from './sentences.js';
 
 /** Maximum length of the text that one run examines, in UTF-16 units, best records first. */
 export const maxText = 1_048_576;
-
-/** Text examined between two pauses, in UTF-16 units: a few milliseconds. */
-const textAtOnce = 16_384;
 
 /** The score of the n-th record's sentences is divided by 1 + (n - 1) * rankDiscount. */
 const rankDiscount = 0.2;
@@ -71,19 +68,17 @@ async function eachSentence(
   take: (sentence: Quotable) => void,
 ): Promise<void> {
   const scorers = await sentenceScorers([...sources]);
+  const slices = clientSlices();
   let looked = 0;
-  let pauseAt = textAtOnce;
   for (const record of knowledge) {
     const scorer = scorers.get(record.node);
     const text = record.text.slice(0, maxText - looked);
     const body = headingsLength(record);
-    for (const span of scorer === undefined ? [] : sentences(text.slice(body))) {
+    for (const span of scorer === undefined ? [] : sentenceSteps(text.slice(body))) {
+      if (slices.over) await slices.next();
+      signal.throwIfAborted();
+      if (span === undefined) continue;
       const [start, end] = [body + span.start, body + span.end];
-      if (looked + end > pauseAt) {
-        pauseAt = looked + end + textAtOnce;
-        await nextSlice();
-        signal.throwIfAborted();
-      }
       const sentence = text.slice(start, end);
       const score = (scorer as SentenceScorer).score(sentence);
       const order = score / (1 + rankDiscount * (record.rank - 1));

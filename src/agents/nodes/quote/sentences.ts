@@ -10,7 +10,7 @@ export interface Span {
 export const longestSentence = 1000;
 
 /** UTF-16 units per call of Intl.Segmenter, whose time is superlinear. */
-const windowLength = 4096;
+const windowLength = 2048;
 
 /** A line at least this long that ends without a full stop continues on the next line. */
 const wrappedLine = 60;
@@ -43,10 +43,21 @@ const word = /[\p{L}\p{N}]/u;
 const spacedClauses = /(?<=[\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}\p{M}])\s+/gu;
 const hasSpacedClauses = /[\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
 
+/** Pieces joined to sentences between two pauses. */
+const piecesAtOnce = 64;
+
 /** Yields the sentences of a text in order, without surrounding blanks and list markers, in linear time. */
 export function* sentences(text: string): Generator<Span, void, undefined> {
+  for (const span of sentenceSteps(text)) if (span !== undefined) yield span;
+}
+
+/** Yields as sentences() does, and undefined where a caller may pause: after a few milliseconds of work, whatever the text. */
+export function* sentenceSteps(text: string): Generator<Span | undefined, void, undefined> {
   let open: Span | undefined;
+  let seen = 0;
   for (const piece of pieces(text)) {
+    if (piece === undefined || seen++ % piecesAtOnce === 0) yield undefined;
+    if (piece === undefined) continue;
     if (open !== undefined && goesOn(text, open, piece)) {
       open = { start: open.start, end: piece.end };
       continue;
@@ -57,10 +68,11 @@ export function* sentences(text: string): Generator<Span, void, undefined> {
   if (open !== undefined) yield* cut(text, open);
 }
 
-/** Yields the pieces of a text between sentence ends, including ends that Intl.Segmenter misses. */
-function* pieces(text: string): Generator<Span, void, undefined> {
+/** Yields the pieces of a text between sentence ends, including ends that Intl.Segmenter misses; undefined before each window. */
+function* pieces(text: string): Generator<Span | undefined, void, undefined> {
   let at = 0;
   while (at < text.length) {
+    yield undefined;
     const end = unsplit(text, at + windowLength);
     const found = segment(text.slice(at, end));
     // The last piece may continue beyond the window.

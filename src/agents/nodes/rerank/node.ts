@@ -84,8 +84,6 @@ class RerankNode implements AgentNode {
     if (!(error instanceof LorekeepError) || error.detail.field !== 'text') return error;
     const path = this.#query.origin;
     const message = `${path}: ${error.detail.reason}`;
-    if (error.code !== 'TEXT_TOO_LONG') return serverError(5004, message, { path }, { cause: error });
-    const { tokens, limit } = error.detail;
-    return serverError(5002, message, { path, tokens, limit }, { cause: error });
+    return serverError(5004, message, { path }, { cause: error });
   }
 }

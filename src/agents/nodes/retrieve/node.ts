@@ -1,8 +1,10 @@
 import { mapInSlices } from '../../../base/waiting/next-slice.js';
 import { filterBytes } from '../../../fairness/estimates.js';
 import type { Pin, SearchableStorage } from '../../../knowledge/index.js';
+import type { AsOf } from '../../../protocol/as-of.js';
 import type { Knowledge } from '../../../protocol/components.js';
 import { milliseconds } from '../../../protocol/milliseconds.js';
+import { atVersion } from '../../../storages/changes.js';
 import { StorageSearch } from '../../../storages/search.js';
 import type { Interaction } from '../../interaction.js';
 import type { AgentNode, NodeOutcome, NodePlan, NodeType } from '../../node.js';
@@ -29,14 +31,15 @@ export const node: NodeType = {
         try {
           const places = { text: query.origin, fields: `${where}.params.`, invalid: 4003 } as const;
           const place = { where: `${where}.params.embedded_string_storage`, value: storage };
-          const searched = { storage: pin.value, place };
-          const search = await StorageSearch.prepare([searched], checked, places, { account, rerankers });
+          const prepare = (searched: SearchableStorage) =>
+            StorageSearch.prepare([{ storage: searched, place }], checked, places, { account, rerankers });
+          const search = await prepare(pin.value);
           memory.add(
             filterBytes(checked.filter, pin.value.size),
             `${places.fields}filter: the agent was not created`,
           );
-          const { emit } = checked;
-          return new RetrieveNode(id, { storage, pin, query, search, emit });
+          const { emit, as_of: asOf } = checked;
+          return new RetrieveNode(id, { storage, pin, query, search, prepare, emit, asOf });
         } catch (error) {
           await pin.release();
           throw error;
@@ -51,7 +54,11 @@ interface RetrieveParts {
   storage: string;
   pin: Pin<SearchableStorage>;
   query: QueryTemplate;
+  /** In the newest version. */
   search: StorageSearch;
+  /** Prepares the search in another version. */
+  prepare(storage: SearchableStorage): Promise<StorageSearch>;
+  asOf: AsOf | undefined;
   /** Whether the client is sent the hits. */
   emit: boolean;
 }
@@ -67,8 +74,9 @@ class RetrieveNode implements AgentNode {
   }
 
   async run(interaction: Interaction, signal: AbortSignal): Promise<NodeOutcome> {
-    const { storage, pin, query, search, emit } = this.#parts;
+    const { storage, pin, query, emit } = this.#parts;
     const text = query.render(interaction);
+    const { searched, search } = await this.#atVersion(interaction);
     await interaction.reserve(search.resultBytes, signal);
     const outcome = await search.run(text, interaction.variables, signal);
     const { hits, plan, stale, version, embedMs, searchMs, cosineFloor } = outcome;
@@ -80,7 +88,8 @@ class RetrieveNode implements AgentNode {
       ),
     );
     if (emit) interaction.emitting.add(this.id);
-    const { storage: source, defaults } = pin.value;
+    if (version !== undefined) interaction.versions.set(storage, version);
+    const { storage: source, defaults } = searched;
     const calibration = defaults.relevance?.[plan.mode];
     interaction.sources.set(this.id, { query: text, storage: source, cosineFloor, calibration });
     return {
@@ -93,6 +102,18 @@ class RetrieveNode implements AgentNode {
       },
       engine: engineDiagnostics(pin.value.model, outcome),
     };
+  }
+
+  /** The version that the turn or the params ask for, until the turn ends. @throws VersionGone */
+  async #atVersion(
+    interaction: Interaction,
+  ): Promise<{ searched: SearchableStorage; search: StorageSearch }> {
+    const { storage, pin, search, prepare, asOf: usual } = this.#parts;
+    const asOf = interaction.asOf(storage) ?? usual;
+    if (asOf === undefined) return { searched: pin.value, search };
+    const view = atVersion(pin.value, asOf);
+    interaction.atEnd(() => view.release());
+    return { searched: view.storage, search: await prepare(view.storage) };
   }
 
   close(): Promise<void> {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { asOfSchema } from '../../../protocol/as-of.js';
 import { querySchema } from '../../../protocol/graph.js';
 import {
   refuseIneffective,
@@ -40,6 +41,11 @@ export const schema = {
         .describe('Name of a storage, or path of a knowledge base config inside the storage root.'),
       ...retrievalFields,
       query: querySchema,
+      as_of: asOfSchema
+        .optional()
+        .describe(
+          "A version of the storage, or the time of one: searches what it had then. The turn's `as_of` comes first. Default: the newest at each turn.",
+        ),
       emit: z.boolean().default(false).describe('Whether TurnComplete has the hits of this node.'),
     })
     .superRefine(refuseIneffective),

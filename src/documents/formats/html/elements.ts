@@ -2,8 +2,11 @@ const names = (text: string): ReadonlySet<string> => new Set(text.split(' '));
 
 /** Elements whose content a browser does not show as text. */
 const unseen = names(
-  'script style noscript noframes noembed template svg math iframe object canvas audio video select textarea datalist',
+  'script style noscript noframes noembed template svg annotation annotation-xml iframe object canvas audio video select textarea datalist',
 );
+
+/** Elements in the place of words, which a browser shows as something else. */
+export const replaced = names('svg iframe object canvas audio video select textarea button');
 
 /** Elements that repeat on every page of a site. */
 const boilerplate = names('nav footer');
@@ -19,6 +22,8 @@ export const captions = names('h1 h2 h3 h4 h5 h6 summary dt legend caption');
 export const blockElements = names(
   'address article aside blockquote caption center dd details dialog div dl dt fieldset figcaption figure form header hgroup hr legend li main menu ol p pre search section summary table tbody td tfoot th thead tr ul body html head option optgroup',
 );
+
+export const isBlock = (name: string): boolean => blockElements.has(name) || boilerplate.has(name);
 
 /** Returns whether an element and all within it is dropped. `inCaption`: an open element is of `captions`. */
 export function isDropped(

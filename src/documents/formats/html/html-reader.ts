@@ -1,7 +1,7 @@
 import type { Block } from '../../document.js';
 import { UnreadableDocument } from '../../document.js';
 import type { SectionBuilder } from '../section-builder.js';
-import { blockElements, captions, isDropped } from './elements.js';
+import { blockElements, captions, isBlock, isDropped, replaced } from './elements.js';
 import { TableGrid } from './table.js';
 
 /** The parser's time grows with the square of the depth. */
@@ -32,6 +32,10 @@ export class HtmlReader {
   #mark = '';
   #kind: Block['kind'] = 'prose';
   #text: string[] = [];
+  /** The readings of the open ruby element, which follow its text; undefined outside of one. */
+  #readings: string[] | undefined;
+  /** Parts of a ruby element that are no part of its text: `rp` has the brackets for old browsers. */
+  #inPart: 'rt' | 'rp' | undefined;
 
   constructor(sections: SectionBuilder) {
     this.#sections = sections;
@@ -47,13 +51,17 @@ export class HtmlReader {
     const dropped = isDropped(name, attributes, this.#captions > 0);
     this.#open.push({ name, isDropped: dropped });
     if (dropped) {
-      if (this.#dropped === 0 && this.#captions === 0) this.endBlock();
+      // An icon or a script within a sentence does not end it.
+      if (this.#dropped === 0 && this.#captions === 0 && isBlock(name)) this.endBlock();
+      else if (this.#dropped === 0 && replaced.has(name)) this.#text.push(' ');
       this.#dropped++;
     }
     if (this.#dropped > 0) return;
     if (captions.has(name)) this.#captions++;
     if (name === 'title') this.#openTitle();
     else if (headingLevel(name) !== undefined) this.#openHeading(name);
+    else if (name === 'ruby') this.#readings = [];
+    else if ((name === 'rt' || name === 'rp') && this.#readings !== undefined) this.#inPart = name;
     else if (name === 'br') this.#text.push(this.#pre > 0 ? '\n' : ' ');
     else if (name === 'code' && this.#pre > 0) this.#language = languageOf(attributes);
     else if (blockElements.has(name)) this.#openBlock(name, attributes);
@@ -61,13 +69,18 @@ export class HtmlReader {
 
   ontext(text: string): void {
     if (this.#inTitle) this.#title = ((this.#title ?? '') + text).slice(0, 1000);
-    else if (this.#dropped === 0) this.#text.push(text);
+    else if (this.#dropped > 0) return;
+    else if (this.#inPart === 'rt') this.#readings?.push(text);
+    else if (this.#inPart === 'rp') return;
+    else this.#text.push(text);
   }
 
   onclosetag(name: string): void {
     const open = this.#open.pop();
     if (open?.isDropped) this.#dropped--;
     if (this.#dropped > 0 || open?.isDropped) return;
+    if (name === 'rt' || name === 'rp') this.#inPart = undefined;
+    if (name === 'ruby') this.#closeRuby();
     if (captions.has(name)) this.#captions--;
     if (name === 'title') this.#inTitle = false;
     else if (headingLevel(name) !== undefined) this.#closeHeading();
@@ -109,6 +122,14 @@ export class HtmlReader {
     this.#closeHeading();
     this.endBlock();
     if (this.#title !== undefined) this.#sections.titleIfNone(this.#title);
+  }
+
+  /** The readings stand behind the whole word, so that it is found. */
+  #closeRuby(): void {
+    const reading = (this.#readings ?? []).map((text) => text.trim()).join('');
+    this.#readings = undefined;
+    this.#inPart = undefined;
+    if (reading !== '') this.#text.push(`(${reading})`);
   }
 
   #openTitle(): void {

@@ -49,7 +49,8 @@ export class TableGrid {
     if (this.#cells === undefined) this.openRow();
     this.#cell = {
       columns: span(attributes.colspan, maxColumns),
-      rows: span(attributes.rowspan, maxRows),
+      // Zero: all rows that follow.
+      rows: attributes.rowspan?.trim() === '0' ? maxRows : span(attributes.rowspan, maxRows),
       isHead,
     };
   }

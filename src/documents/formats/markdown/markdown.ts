@@ -10,6 +10,9 @@ import { markdownParser } from './parser.js';
 
 const parser = markdownParser();
 
+/** An id or classes that some generators of sites take at the end of a heading: `{#id .class}`, `{: #id}`. */
+const attributes = /\s*\{:?\s*[#.][\w\s#.:="-]{1,100}\}$/;
+
 /**
  * Reads Markdown: headings, paragraphs, list items, tables, code, and the HTML between them. Any text is Markdown. `sections`
  * receives the blocks.
@@ -178,7 +181,7 @@ class MarkdownReader {
       this.#mark = '';
       if (!this.#html.isHiding) {
         this.#html.endBlock();
-        this.#sections.heading(this.#heading, text);
+        this.#sections.heading(this.#heading, text.replace(attributes, ''));
       }
     } else if (this.#inCell) this.#cells.push(text);
     else this.#add({ kind: this.#kind(), text: this.#marked(text) });

@@ -29,7 +29,8 @@ export function readEpub(bytes: Buffer): Document {
   const sections = new SectionBuilder();
   const title = textOf(description, 'dc:title');
   if (title !== undefined) sections.title(title);
-  for (const id of spine) {
+  // A book may name one chapter a million times.
+  for (const id of new Set(spine)) {
     const item = items.get(id);
     if (item === undefined || item.isNavigation) continue;
     const path = posix.join(posix.dirname(packagePath), decoded(item.href.replace(/#.*$/, '')));

@@ -1,39 +1,81 @@
 import { type Document, UnreadableDocument } from '../../document.js';
 import { SectionBuilder } from '../section-builder.js';
+import { builtInFormat, formatOfCode, type NumberFormat, numberText } from './cell-values.js';
 import { addRows } from './flow.js';
-import { readElements, relations } from './xml-events.js';
+import { relations, relationsPath, resolvedTarget } from './relations.js';
+import { readElements, type XmlHandler } from './xml-events.js';
 import { ZipArchive } from './zip.js';
 
 /** Most columns of a row; cells beyond are dropped. */
 const maxColumns = 1000;
 
-/** Reads an Excel workbook: a section per sheet, whose first row names the columns. @throws UnreadableDocument */
+/** Most rows in which the text of one merged cell is repeated. */
+const maxRepeated = 1000;
+
+/** A longer text is not repeated in the rows that its cell spans. */
+const longestRepeated = 200;
+
+const mainPart = 'xl/workbook.xml';
+
+/** Some programs write names with a prefix. */
+function readNames(xml: string | undefined, { open, text, close }: XmlHandler): void {
+  const local = (name: string) => name.slice(name.indexOf(':') + 1);
+  readElements(xml, {
+    open: (name, attributes) => open?.(local(name), attributes),
+    text: (piece) => text?.(piece),
+    close: (name) => close?.(local(name)),
+  });
+}
+
+interface Sheet {
+  readonly name: string;
+  readonly path: string;
+  readonly isHidden: boolean;
+}
+
+/** Values of cells that the sheets of a workbook share. */
+interface Shared {
+  readonly texts: readonly string[];
+  readonly formats: ReadonlyMap<number, NumberFormat>;
+  readonly from1904: boolean;
+}
+
+/** Reads an Excel workbook: a section per sheet, whose first row names the columns. Hidden sheets are named. @throws UnreadableDocument */
 export function readSpreadsheet(bytes: Buffer): Document {
   const zip = new ZipArchive(bytes);
-  const main = zip.text('xl/workbook.xml');
+  const main = zip.text(mainPart);
   if (main === undefined) throw new UnreadableDocument('is not a workbook');
-  const targets = relations(zip.text('xl/_rels/workbook.xml.rels'));
-  const sections = new SectionBuilder();
+  const { sheets, from1904 } = sheetsOf(main, zip);
   const texts = sharedTexts(zip.text('xl/sharedStrings.xml'));
-  const dates = dateStyles(zip.text('xl/styles.xml'));
-  const sheets: { name: string; path: string }[] = [];
+  const shared = { texts, formats: cellFormats(zip.text('xl/styles.xml')), from1904 };
+  const sections = new SectionBuilder();
+  for (const { name, path } of sheets.filter(({ isHidden }) => !isHidden)) {
+    sections.heading(2, name);
+    addRows(rowsOf(zip.text(path), shared), sections);
+    for (const text of commentsOf(zip, path)) sections.add({ kind: 'prose', text });
+  }
+  const hidden = sheets.filter(({ isHidden }) => isHidden).slice(0, mostNamed);
+  const problems = hidden.map(({ name }) => `the sheet ${JSON.stringify(name.slice(0, 100))} is hidden`);
+  return { ...sections.finish(), problems };
+}
+
+/** Hidden sheets that are named. */
+const mostNamed = 20;
+
+function sheetsOf(main: string, zip: ZipArchive): { sheets: Sheet[]; from1904: boolean } {
+  const targets = relations(zip.text(relationsPath(mainPart)));
+  const sheets: Sheet[] = [];
   let from1904 = false;
-  readElements(main, {
+  readNames(main, {
     open(name, attributes) {
       if (name === 'workbookPr') from1904 = /^(?:1|true)$/.test(attributes.date1904 ?? '');
-      const target = name === 'sheet' ? targets.get(attributes['r:id'] ?? '') : undefined;
-      if (target !== undefined)
-        sheets.push({
-          name: attributes.name ?? '',
-          path: target.startsWith('/') ? target.slice(1) : `xl/${target}`,
-        });
+      const found = name === 'sheet' ? targets.get(attributes['r:id'] ?? '') : undefined;
+      if (found === undefined) return;
+      const isHidden = /^(?:hidden|veryHidden)$/.test(attributes.state ?? '');
+      sheets.push({ name: attributes.name ?? '', path: resolvedTarget(mainPart, found.target), isHidden });
     },
   });
-  for (const { name, path } of sheets) {
-    sections.heading(2, name);
-    addRows(rowsOf(zip.text(path), texts, dates, from1904), sections);
-  }
-  return sections.finish();
+  return { sheets, from1904 };
 }
 
 /** The texts that cells share; phonetic hints are left out. */
@@ -41,7 +83,7 @@ function sharedTexts(xml: string | undefined): string[] {
   const texts: string[] = [];
   let parts: string[] = [];
   let [inText, hints] = [false, 0];
-  readElements(xml, {
+  readNames(xml, {
     open(name) {
       if (name === 'rPh') hints++;
       else if (name === 't') inText = hints === 0;
@@ -61,23 +103,20 @@ function sharedTexts(xml: string | undefined): string[] {
   return texts;
 }
 
-/** Built-in formats of dates and times. */
-const builtIn = (id: number) => (id >= 14 && id <= 22) || (id >= 45 && id <= 47);
-
-/** The cell styles that show a number as a date. */
-function dateStyles(xml: string | undefined): ReadonlySet<number> {
-  const formats = new Set<number>();
-  const styles = new Set<number>();
+/** How the cell styles show numbers. */
+function cellFormats(xml: string | undefined): ReadonlyMap<number, NumberFormat> {
+  const named = new Map<number, NumberFormat | undefined>();
+  const styles = new Map<number, NumberFormat>();
   let inCells = false;
   let style = 0;
-  readElements(xml, {
+  readNames(xml, {
     open(name, attributes) {
       const id = Number(attributes.numFmtId);
-      const code = (attributes.formatCode ?? '').slice(0, 500);
-      if (name === 'numFmt' && /[ymdhs]/i.test(code.replace(/"[^"]*"|\[[^\]]*\]|\\./g, ''))) formats.add(id);
+      if (name === 'numFmt') named.set(id, formatOfCode(attributes.formatCode ?? ''));
       else if (name === 'cellXfs') inCells = true;
       else if (name === 'xf' && inCells) {
-        if (builtIn(id) || formats.has(id)) styles.add(style);
+        const format = named.has(id) ? named.get(id) : builtInFormat(id);
+        if (format !== undefined) styles.set(style, format);
         style++;
       }
     },
@@ -88,43 +127,100 @@ function dateStyles(xml: string | undefined): ReadonlySet<number> {
   return styles;
 }
 
-function rowsOf(
-  xml: string | undefined,
-  texts: readonly string[],
-  dates: ReadonlySet<number>,
-  from1904: boolean,
-): string[][] {
-  const rows: string[][] = [];
-  let row: string[] = [];
+/** A row with its number in the sheet, from 1. */
+interface SheetRow {
+  readonly number: number;
+  readonly cells: string[];
+}
+
+function rowsOf(xml: string | undefined, shared: Shared): string[][] {
+  const rows: SheetRow[] = [];
+  const merged: string[] = [];
+  let row: SheetRow = { number: 0, cells: [] };
   let cell = { column: 0, type: '', style: 0 };
-  let parts: string[] = [];
-  let inValue = false;
-  readElements(xml, {
-    open(name, { r, t, s }) {
-      if (name === 'row') row = [];
+  let [value, formula]: [string[], string[]] = [[], []];
+  let inside: string[] | undefined;
+  readNames(xml, {
+    open(name, { r, t, s, ref }) {
+      if (name === 'row') row = { number: Number(r ?? row.number + 1), cells: [] };
       else if (name === 'c') {
-        cell = { column: r === undefined ? row.length : columnOf(r), type: t ?? 'n', style: Number(s ?? 0) };
-        parts = [];
-      } else if (name === 'v' || name === 't') inValue = true;
+        const column = r === undefined ? row.cells.length : columnOf(r);
+        cell = { column, type: t ?? 'n', style: Number(s ?? 0) };
+        [value, formula] = [[], []];
+      } else if (name === 'v' || name === 't') inside = value;
+      else if (name === 'f') inside = formula;
+      else if (name === 'mergeCell' && ref !== undefined) merged.push(ref);
     },
     text(text) {
-      if (inValue) parts.push(text);
+      inside?.push(text);
     },
     close(name) {
-      if (name === 'v' || name === 't') inValue = false;
+      if (name === 'v' || name === 't' || name === 'f') inside = undefined;
       else if (name === 'row') rows.push(row);
       else if (name === 'c' && cell.column < maxColumns) {
-        while (row.length < cell.column) row.push('');
-        row[cell.column] = shown(parts.join(''), cell);
+        while (row.cells.length < cell.column) row.cells.push('');
+        row.cells[cell.column] = shown(value.join(''), formula.join(''), cell, shared);
       }
     },
   });
-  function shown(value: string, { type, style }: { type: string; style: number }): string {
-    if (type === 's') return spaced(texts[Number(value)] ?? '');
-    if (type === 'b') return value === '1' ? 'true' : 'false';
-    return type === 'n' && dates.has(style) ? dateOf(value, from1904) : spaced(value);
+  repeatMerged(rows, merged);
+  return rows.map(({ cells }) => cells);
+}
+
+/** The text of a cell. A formula without a value was never computed. */
+function shown(
+  value: string,
+  formula: string,
+  { type, style }: { type: string; style: number },
+  { texts, formats, from1904 }: Shared,
+): string {
+  if (value === '' && formula !== '') return spaced(`=${formula}`);
+  if (type === 's') return spaced(texts[Number(value)] ?? '');
+  if (type === 'b') return value === '1' ? 'true' : 'false';
+  return type === 'n' ? numberText(value.trim(), formats.get(style), from1904) : spaced(value);
+}
+
+/** Repeats short texts of merged cells in the rows that these span. */
+function repeatMerged(rows: readonly SheetRow[], merged: readonly string[]): void {
+  const byNumber = new Map(rows.map((row) => [row.number, row]));
+  for (const reference of merged) {
+    const [, from = '', first, last] = /^([A-Z]{1,3})(\d{1,7}):[A-Z]{1,3}(\d{1,7})$/.exec(reference) ?? [];
+    if (first === undefined || first === last) continue;
+    const column = columnOf(from);
+    const text = byNumber.get(Number(first))?.cells[column] ?? '';
+    if (text === '' || text.length > longestRepeated) continue;
+    const end = Math.min(Number(last), Number(first) + maxRepeated);
+    for (let number = Number(first) + 1; number <= end; number++) {
+      const cells = byNumber.get(number)?.cells;
+      if (cells === undefined || (cells[column] ?? '') !== '') continue;
+      while (cells.length < column) cells.push('');
+      cells[column] = text;
+    }
   }
-  return rows;
+}
+
+/** The comments of a sheet, with their cells. */
+function commentsOf(zip: ZipArchive, sheet: string): string[] {
+  const found: string[] = [];
+  for (const { target } of relations(zip.text(relationsPath(sheet))).values()) {
+    if (!/(?:^|\/)comments[^/]*\.xml$/.test(target)) continue;
+    let [parts, place, inText]: [string[], string, boolean] = [[], '', false];
+    readNames(zip.text(resolvedTarget(sheet, target)), {
+      open(name, { ref }) {
+        if (name === 'comment') [parts, place] = [[], ref ?? ''];
+        else if (name === 't') inText = true;
+      },
+      text(text) {
+        if (inText) parts.push(text);
+      },
+      close(name) {
+        if (name === 't') inText = false;
+        const text = name === 'comment' ? spaced(parts.join('')) : '';
+        if (text !== '') found.push(`Comment on ${place}: ${text}`);
+      },
+    });
+  }
+  return found;
 }
 
 const spaced = (text: string) => text.replace(/\s+/g, ' ').trim();
@@ -135,17 +231,4 @@ function columnOf(reference: string): number {
   for (const letter of /^[A-Z]{1,3}/.exec(reference)?.[0] ?? 'A')
     column = column * 26 + letter.charCodeAt(0) - 64;
   return column - 1;
-}
-
-/** Days from 1970-01-01 back to the first day of each system of dates. */
-const epochs = { 1900: 25_569, 1904: 24_107 } as const;
-
-/** Returns a serial number as a date, with its time if it has one. */
-function dateOf(value: string, from1904: boolean): string {
-  const serial = Number(value);
-  if (value === '' || !Number.isFinite(serial) || Math.abs(serial) > 3_000_000) return value;
-  const days = serial - epochs[from1904 ? 1904 : 1900];
-  const text = new Date(Math.round(days * 86_400) * 1000).toISOString();
-  if (Math.abs(serial) < 1) return text.slice(11, 16);
-  return Number.isInteger(serial) ? text.slice(0, 10) : text.slice(0, 16).replace('T', ' ');
 }

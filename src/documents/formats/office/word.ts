@@ -1,25 +1,36 @@
 import { type Document, UnreadableDocument } from '../../document.js';
 import { SectionBuilder } from '../section-builder.js';
 import { Flow } from './flow.js';
+import { relations, resolvedTarget } from './relations.js';
 import { readElements, textOf } from './xml-events.js';
 import { ZipArchive } from './zip.js';
 
-/** Reads a Word document: headings, paragraphs, items, tables, notes. @throws UnreadableDocument */
+/** Reads a Word document: headings, paragraphs, items, tables, notes, comments. @throws UnreadableDocument */
 export function readWord(bytes: Buffer): Document {
   const zip = new ZipArchive(bytes);
-  const main = zip.text('word/document.xml');
-  if (main === undefined) throw new UnreadableDocument('is not a Word document');
+  const path = mainPart(zip);
+  const main = path === undefined ? undefined : zip.text(path);
+  if (path === undefined || main === undefined) throw new UnreadableDocument('is not a Word document');
   const sections = new SectionBuilder();
   const title = textOf(zip.text('docProps/core.xml'), 'dc:title');
   if (title !== undefined) sections.titleIfNone(title);
   const levels = headingLevels(zip.text('word/styles.xml'));
-  readBody(main, levels, sections);
-  for (const part of ['word/footnotes.xml', 'word/endnotes.xml', 'word/comments.xml'])
-    readBody(zip.text(part), levels, sections);
+  const notes = new Map<string, string[]>();
+  for (const part of ['footnotes', 'endnotes', 'comments']) readNotes(zip.text(`word/${part}.xml`), notes);
+  readBody(main, levels, notes, sections);
+  // Those that nothing refers to.
+  for (const text of [...notes.values()].flat()) sections.add({ kind: 'prose', text });
   return sections.finish();
 }
 
-/** The levels of paragraph styles by id. The style of the title has level 1. */
+/** Programs may give the text another name. */
+function mainPart(zip: ZipArchive): string | undefined {
+  for (const { type, target } of relations(zip.text('_rels/.rels')).values())
+    if (/\/officeDocument$/.test(type)) return resolvedTarget('', target);
+  return 'word/document.xml';
+}
+
+/** The levels of paragraph styles by id. The style of the title has level 1, those of a table of contents 0. */
 function headingLevels(xml: string | undefined): Map<string, number> {
   const levels = new Map<string, number>();
   let style = '';
@@ -31,46 +42,103 @@ function headingLevels(xml: string | undefined): Map<string, number> {
         const level = /^heading ([1-9])$/i.exec(value)?.[1];
         if (level !== undefined) levels.set(style, Number(level));
         else if (/^title$/i.test(value)) levels.set(style, 1);
+        else if (/^toc [1-9]$/i.test(value)) levels.set(style, 0);
       } else if (name === 'w:outlineLvl' && /^[0-8]$/.test(value)) levels.set(style, Number(value) + 1);
     },
   });
   return levels;
 }
 
+/** Reads the paragraphs of notes and comments, by kind and id. */
+function readNotes(xml: string | undefined, notes: Map<string, string[]>): void {
+  let note: string[] | undefined;
+  let parts: string[] = [];
+  let label = '';
+  let inText = false;
+  readElements(xml, {
+    open(name, attributes) {
+      const kind = /^w:(footnote|endnote|comment)$/.exec(name)?.[1];
+      if (kind !== undefined) {
+        note = [];
+        notes.set(`${kind} ${attributes['w:id'] ?? ''}`, note);
+        label = kind === 'comment' ? `Comment${by(attributes['w:author'])}: ` : '';
+      } else if (name === 'w:t') inText = true;
+      else if (/^w:(?:tab|br|cr)$/.test(name)) parts.push(' ');
+    },
+    text(text) {
+      if (inText) parts.push(text);
+    },
+    close(name) {
+      if (name === 'w:t') inText = false;
+      if (name !== 'w:p') return;
+      const text = parts.join('').replace(/\s+/g, ' ').trim();
+      parts = [];
+      if (text !== '') note?.push(note.length === 0 ? `${label}${text}` : text);
+    },
+  });
+}
+
+/** Names the author of a comment. */
+export const by = (author = '') => (author.trim() === '' ? '' : ` by ${author.trim().slice(0, 100)}`);
+
+/** Elements whose text is not of the document: where it was before it was moved, and another form of what stands beside it. */
+const unseen = /^(?:w:moveFrom|mc:Fallback)$/;
+
 function readBody(
-  xml: string | undefined,
+  xml: string,
   levels: ReadonlyMap<string, number>,
+  notes: Map<string, string[]>,
   sections: SectionBuilder,
 ): void {
   const flow = new Flow(sections);
   let level: number | undefined;
   let mark = '';
   let columns = 1;
-  let inText = false;
+  let continues = false;
+  let [hidden, isVanished, inText] = [0, false, false];
+  const open = (name: string, attributes: Readonly<Record<string, string>>) => {
+    const value = attributes['w:val'] ?? '';
+    const reference = /^w:(footnote|endnote|comment)Reference$/.exec(name)?.[1];
+    if (name === 'w:p') [level, mark] = [undefined, ''];
+    else if (name === 'w:pStyle') level = levels.get(value) ?? levelOf(value);
+    else if (name === 'w:outlineLvl' && /^[0-8]$/.test(value)) level = Number(value) + 1;
+    else if (name === 'w:numPr') mark = '-';
+    else if (name === 'w:r') isVanished = false;
+    else if (name === 'w:vanish') isVanished = !/^(?:0|false|off)$/.test(value);
+    else if (name === 'w:t') inText = !isVanished;
+    else if (/^w:(?:tab|br|cr|ptab)$/.test(name)) flow.text(' ');
+    else if (name === 'w:noBreakHyphen') flow.text('-');
+    else if (name === 'w:txbxContent') flow.openAside();
+    else if (name === 'w:tbl') flow.openTable();
+    else if (name === 'w:tr') flow.openRow();
+    else if (name === 'w:tc') {
+      flow.openCell();
+      [columns, continues] = [1, false];
+    } else if (name === 'w:gridSpan') columns = Number(value) || 1;
+    else if (name === 'w:vMerge') continues = value !== 'restart';
+    else if (reference !== undefined) {
+      const id = `${reference} ${attributes['w:id'] ?? ''}`;
+      for (const text of notes.get(id) ?? []) flow.beside(text);
+      notes.delete(id);
+    }
+  };
   readElements(xml, {
     open(name, attributes) {
-      const value = attributes['w:val'] ?? '';
-      if (name === 'w:p') [level, mark] = [undefined, ''];
-      else if (name === 'w:pStyle') level = levels.get(value) ?? levelOf(value);
-      else if (name === 'w:outlineLvl' && /^[0-8]$/.test(value)) level = Number(value) + 1;
-      else if (name === 'w:numPr') mark = '-';
-      else if (name === 'w:t') inText = true;
-      else if (/^w:(?:tab|br|cr|ptab)$/.test(name)) flow.text(' ');
-      else if (name === 'w:noBreakHyphen') flow.text('-');
-      else if (name === 'w:tbl') flow.openTable();
-      else if (name === 'w:tr') flow.openRow();
-      else if (name === 'w:tc') {
-        flow.openCell();
-        columns = 1;
-      } else if (name === 'w:gridSpan') columns = Number(value) || 1;
+      if (unseen.test(name)) hidden++;
+      if (hidden === 0) open(name, attributes);
     },
     text(text) {
-      if (inText) flow.text(text);
+      if (inText && hidden === 0) flow.text(text);
     },
     close(name) {
-      if (name === 'w:t') inText = false;
-      else if (name === 'w:p') flow.endParagraph(level, mark);
-      else if (name === 'w:tc') flow.closeCell(columns);
+      if (unseen.test(name)) hidden--;
+      else if (hidden > 0) return;
+      else if (name === 'w:t') inText = false;
+      else if (name === 'w:txbxContent') flow.closeAside();
+      else if (name === 'w:p') {
+        if (level === 0) flow.dropParagraph();
+        else flow.endParagraph(level, mark);
+      } else if (name === 'w:tc') flow.closeCell({ columns, continues });
       else if (name === 'w:tbl') flow.closeTable();
     },
   });
@@ -78,6 +146,7 @@ function readBody(
 
 /** The level of a style that is not described. */
 function levelOf(style: string): number | undefined {
+  if (/^TOC ?[1-9]$/i.test(style)) return 0;
   const level = /^heading ?([1-9])$/i.exec(style)?.[1];
   return level === undefined ? undefined : Number(level);
 }

@@ -51,14 +51,3 @@ export function textOf(xml: string | undefined, wanted: string): string | undefi
   });
   return found?.trim() || undefined;
 }
-
-/** Returns the targets of a part's relations by their ids. */
-export function relations(xml: string | undefined): Map<string, string> {
-  const targets = new Map<string, string>();
-  readElements(xml, {
-    open: (name, { Id, Target }) => {
-      if (name === 'Relationship' && Id !== undefined && Target !== undefined) targets.set(Id, Target);
-    },
-  });
-  return targets;
-}

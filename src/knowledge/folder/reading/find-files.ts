@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { fileIdAt } from '../../../../lib/basics.js';
 import { openReason } from '../../../documents/files/read-file.js';
 import { walk } from '../../../documents/files/walk.js';
 import { stampOf } from '../manifest.js';
@@ -8,8 +9,17 @@ import type { FindOptions, FoundFile } from './messages.js';
 /** Finds the files of a folder and their stamps. The files of an index of a folder are left out. @throws system errors for the folder itself */
 export async function* findFiles(folder: string, options: FindOptions): AsyncGenerator<FoundFile> {
   const isIndex = async (path: string) => (await readFacts(path)) !== undefined;
-  for await (const found of walk(folder, { ...options, own: { names: indexFileNames, isOwn: isIndex } })) {
+  for await (const found of walk(folder, {
+    ...options,
+    own: { names: indexFileNames, isOwn: isIndex },
+    folders: true,
+  })) {
     const { path } = found;
+    if ('isFolder' in found) {
+      const id = await fileIdAt(join(folder, path));
+      yield { path, isFolder: true, id: id ?? '' };
+      continue;
+    }
     if ('problem' in found || 'leftOut' in found) {
       yield found;
       continue;

@@ -4,8 +4,10 @@ import { onAbort } from '../../../../lib/basics.js';
 import { homeFolder } from '../../../base/files/home.js';
 import type { ChunkOptions, Cut } from '../../../documents/chunks.js';
 import { UnreadableDocument } from '../../../documents/document.js';
+import type { Recognizer } from '../../../documents/ocr/scan.js';
+import { Tesseract } from '../../../documents/ocr/tesseract.js';
 import type { TableMapping } from '../../../documents/tables/mapping.js';
-import type { FindOptions, FoundFile, ReadingReply, ReadingRequest } from './messages.js';
+import type { FindOptions, FoundFile, ReadingReply, ReadingRequest, RecognizedScan } from './messages.js';
 
 /** The share of one file: a constant, and more for each of its bytes. */
 export interface ReadingShare {
@@ -15,6 +17,9 @@ export interface ReadingShare {
   /** How much the process may grow. */
   bytes: number;
   bytesPerByte: number;
+  /** Characters of its text, which are embedded: a small archive may have as many as it likes. */
+  characters: number;
+  charactersPerByte: number;
 }
 
 export const readingShare: ReadingShare = {
@@ -22,12 +27,28 @@ export const readingShare: ReadingShare = {
   msPerMebibyte: 5_000,
   bytes: 768 * 2 ** 20,
   bytesPerByte: 32,
+  characters: 32 * 2 ** 20,
+  charactersPerByte: 16,
 };
 
 /** Heap of the thread. A file that needs more ends it. */
 const heapMebibytes = 2048;
 
 const watchMs = 100;
+
+/** How scans are read. */
+export interface ScanOptions {
+  /** Codes of tesseract, joined by "+". Undefined: English, or what is installed. */
+  language: string | undefined;
+}
+
+/** What is known of a file when all of it was read. */
+export interface ReadingEnd {
+  /** Of its parts. */
+  problems: readonly string[];
+  /** The program that would be needed to read a part of it. */
+  missing?: string | undefined;
+}
 
 /** A file to read. */
 export interface FileToRead {
@@ -47,39 +68,53 @@ type Next = { done: false; reply: ReadingReply } | { done: true; reason: string 
 export class ReadingThread implements AsyncDisposable {
   readonly #share: ReadingShare;
   readonly #signal: AbortSignal | undefined;
+  readonly #scans: ScanOptions | undefined;
   #worker: Worker | undefined;
+  #programs: { recognizer: Recognizer; stop: AbortController } | undefined;
 
-  constructor(signal: AbortSignal | undefined, share = readingShare) {
+  /** `scans`: how scans are read; undefined: they are not. */
+  constructor(signal: AbortSignal | undefined, share = readingShare, scans?: ScanOptions) {
     this.#signal = signal;
     this.#share = share;
+    this.#scans = scans;
   }
 
   /** Finds the files of a folder. @throws system errors for the folder itself; the signal's reason */
-  async *find(folder: string, { include, exclude, gitignore }: FindOptions): AsyncGenerator<FoundFile> {
-    const request = { kind: 'find', folder, options: { include, exclude, gitignore } } as const;
+  async *find(folder: string, { include, exclude, gitignore, ocr }: FindOptions): AsyncGenerator<FoundFile> {
+    const request = { kind: 'find', folder, options: { include, exclude, gitignore, ocr } } as const;
     for await (const reply of this.#replies(request, undefined)) {
       if (reply.kind === 'files') yield* reply.files;
       else if (reply.kind === 'error') throw Object.assign(new Error(reply.message), reply.facts);
     }
   }
 
-  /** Reads and cuts a file. Returns the problems of its parts. @throws UnreadableDocument, also after some cuts; the signal's reason */
-  async *read({ path, bytes, mapping, chunking }: FileToRead): AsyncGenerator<Cut, readonly string[]> {
-    for await (const reply of this.#replies({ kind: 'read', path, mapping, chunking }, bytes)) {
-      if (reply.kind === 'cuts') yield* reply.cuts;
-      else if (reply.kind === 'end') return reply.problems;
+  /** Reads and cuts a file. @throws UnreadableDocument, also after some cuts; the signal's reason */
+  async *read({ path, bytes, mapping, chunking }: FileToRead): AsyncGenerator<Cut, ReadingEnd> {
+    const request = { kind: 'read', path, mapping, chunking, ocr: this.#scans !== undefined } as const;
+    const { characters, charactersPerByte } = this.#share;
+    const most = characters + charactersPerByte * bytes;
+    let found = 0;
+    for await (const reply of this.#replies(request, bytes)) {
+      if (reply.kind === 'cuts') {
+        found += reply.cuts.reduce((sum, { above, body }) => sum + above.length + body.length, 0);
+        if (found > most)
+          throw new UnreadableDocument(`takes more than its share of text: ${most} characters`);
+        yield* reply.cuts;
+      } else if (reply.kind === 'end') return reply;
       else if (reply.kind === 'failed')
         throw new UnreadableDocument(
           reply.reason,
           reply.missing === undefined ? {} : { missing: reply.missing },
         );
     }
-    return [];
+    return { problems: [] };
   }
 
   async close(): Promise<void> {
     const worker = this.#worker;
     this.#worker = undefined;
+    this.#programs?.stop.abort(new Error('the reading thread ends'));
+    this.#programs = undefined;
     await worker?.terminate();
   }
 
@@ -97,7 +132,10 @@ export class ReadingThread implements AsyncDisposable {
       waiting.push(next);
       wake();
     };
-    const onMessage = (reply: ReadingReply) => add({ done: false, reply });
+    const onMessage = (reply: ReadingReply) => {
+      if (reply.kind === 'scan') void this.#recognize(worker, reply);
+      else add({ done: false, reply });
+    };
     const onError = (error: Error) => add({ done: true, reason: crashReason(error) });
     const onExit = () => add({ done: true, reason: 'its reader ended' });
     worker.on('message', onMessage).on('error', onError).on('exit', onExit);
@@ -126,6 +164,24 @@ export class ReadingThread implements AsyncDisposable {
       worker.unref();
       if (!isWhole) await this.close();
     }
+  }
+
+  /** Has a scan read, and tells the thread. Never rejects. */
+  async #recognize(worker: Worker, { id, scan }: Extract<ReadingReply, { kind: 'scan' }>): Promise<void> {
+    this.#programs ??= this.#startPrograms();
+    const result = await this.#programs.recognizer.recognize(scan).then(
+      (texts): RecognizedScan => ({ texts }),
+      (error: Error): RecognizedScan => ({
+        reason: error.message,
+        missing: error instanceof UnreadableDocument ? error.missing : undefined,
+      }),
+    );
+    worker.postMessage({ kind: 'recognized', id, ...result } satisfies ReadingRequest);
+  }
+
+  #startPrograms() {
+    const stop = new AbortController();
+    return { recognizer: new Tesseract(this.#scans?.language, stop.signal), stop };
   }
 
   #watch(worker: Worker, bytes: number, stop: (reason: string) => void): NodeJS.Timeout {

@@ -5,6 +5,7 @@ import { UnreadableDocument } from '../../../documents/document.js';
 import { DocumentReader } from '../../../documents/reader.js';
 import { findFiles } from './find-files.js';
 import type { ReadingReply, ReadingRequest } from './messages.js';
+import { RemoteRecognizer } from './remote-recognizer.js';
 
 const port = parentPort;
 if (port === null) throw new Error('is the main module of a worker thread');
@@ -16,8 +17,11 @@ const batchCharacters = 256 * 1024;
 
 let onMore = () => {};
 
+const scans = new RemoteRecognizer(reply);
+
 port.on('message', (request: ReadingRequest) => {
   if (request.kind === 'more') onMore();
+  else if (request.kind === 'recognized') scans.take(request);
   else if (request.kind === 'find') void find(request);
   else void read(request);
 });
@@ -61,16 +65,21 @@ async function find({ folder, options }: Extract<ReadingRequest, { kind: 'find' 
   }
 }
 
-async function read({ path, mapping, chunking }: Extract<ReadingRequest, { kind: 'read' }>): Promise<void> {
+async function read({
+  path,
+  mapping,
+  chunking,
+  ocr,
+}: Extract<ReadingRequest, { kind: 'read' }>): Promise<void> {
   try {
-    await using reader = new DocumentReader(mapping);
+    await using reader = new DocumentReader(mapping, ocr ? scans : undefined);
     await reader.read(path, async (document) => {
       await sendAll(
         cutsOf(document, chunking),
         (cuts) => reply({ kind: 'cuts', cuts }),
         ({ body }) => body.length,
       );
-      reply({ kind: 'end', problems: document.problems ?? [] });
+      reply({ kind: 'end', problems: document.problems ?? [], missing: document.missing });
     });
   } catch (error) {
     if (error instanceof UnreadableDocument)

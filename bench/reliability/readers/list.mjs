@@ -1,0 +1,433 @@
+// The readers of text from outside, one row each:
+//
+//   name       for people
+//   limit      characters of the field; what a file may have is tried at 4 MiB, in the short form at 1
+//   tokens     what the search builds texts from
+//   seeds      contents to start from, besides each token alone
+//   read(text) reads it; refusals are an answer
+//   ownThread  the reader has a thread of its own, which can be ended: its pieces may be long, but not its time per character
+//   open, close
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import {
+  checkGrammar,
+  EmbeddingModel,
+  LanguageModel,
+  matchGrammar,
+  Storage,
+  schemaGrammar,
+  tokenize,
+} from '../../../dist/lib/internal.js';
+import { ForgottenTexts } from '../../../dist/src/agents/forgotten-texts.js';
+import { Interaction } from '../../../dist/src/agents/interaction.js';
+import { PatternThread } from '../../../dist/src/agents/lists/pattern-thread.js';
+import { compilePatterns, findPatterns } from '../../../dist/src/agents/lists/patterns.js';
+import { Delivery } from '../../../dist/src/agents/nodes/generate/delivery.js';
+import { MarkFilter, plainInSlices } from '../../../dist/src/agents/nodes/generate/marks.js';
+import { bestSentences } from '../../../dist/src/agents/nodes/quote/best-sentences.js';
+import { Template } from '../../../dist/src/agents/template.js';
+import { normalText, tellingWords } from '../../../dist/src/storages/memories/statement.js';
+import { writeTinyDecoder } from '../../../test/helpers/tiny-model/tiny-decoder.mjs';
+import { createTinyModel } from '../../../test/helpers/tiny-model/tiny-model.mjs';
+import { containers } from './list-containers.mjs';
+import { doorBodies } from './list-doors.mjs';
+import { documents, ignoring } from './list-files.mjs';
+import { odd, parsedInSlices, refused, words } from './parts.mjs';
+
+const mib = 1024 * 1024;
+const never = new AbortController().signal;
+const knowledge = Array.from({ length: 5 }, (_, n) => ({
+  ...{ _type: 'knowledge', node: 'k', storage: 's', id: `${n}`, text: 'a text', rank: n + 1, score: 1 },
+}));
+const sources = new Map([
+  ['k', { query: 'a text of words', storage: { tokenizer: 'basic', size: 10, documentFrequency: () => 1 } }],
+]);
+const prose = [
+  ...words('a Zz e.g. Mr. J. 1. 3,5 ! ? … " “ ” ( ) [ ] - — … ; : \' @ /'),
+  ' ',
+  '\n',
+  '\r\n',
+  '\t',
+  ...odd,
+];
+
+/** Reads in pieces of a reply, which are turns of their own. */
+async function inTurns(text, take, length = 5) {
+  for (let at = 0; at < text.length; at += length) {
+    if (at % (length * 32) === 0) await nextTurn();
+    take(text.slice(at, at + length));
+  }
+}
+
+const generating = [
+  {
+    name: 'marks in prompts',
+    limit: 4 * mib,
+    tokens: [...words('[1] [1,2] [9-1] [ ] 【1】 ` `` 1 , - ~ 1000000000 x'), ' ', '\n'],
+    read: (text) => plainInSlices(text, 5, 'nothing'),
+  },
+  {
+    name: 'marks in replies',
+    limit: 65_536,
+    tokens: [...words('[1] [1,2] [9-1] [ ] 【1】 ` `` 1 , - x'), ' ', '\n'],
+    read: async (text) => {
+      const filter = new MarkFilter(knowledge);
+      await inTurns(text, (piece) => filter.push(piece));
+      filter.finish();
+    },
+  },
+  {
+    name: 'sentences of replies',
+    limit: 16_384,
+    tokens: prose,
+    read: async (text) => {
+      const delivery = new Delivery('sentence', () => {});
+      await inTurns(text, (piece) => delivery.push(piece));
+      delivery.finish();
+    },
+  },
+  {
+    name: 'sentences of records',
+    limit: mib,
+    tokens: prose,
+    read: (text) => bestSentences([{ ...knowledge[0], text }], sources, { count: 3, minScore: 0 }, never),
+  },
+  {
+    name: 'Mustache',
+    limit: 16_384,
+    tokens: [
+      ...words(
+        '{{ }} {{a}} {{{a}}} {{#a}} {{/a}} {{^a}} {{!a}} {{> {{& {{=< >=}} {{variables.a}} {{#l}} {{/l}} . a',
+      ),
+      ' ',
+      '\n',
+    ],
+    seeds: [{ head: '{{#variables}}', unit: '{{#l}}', tail: '{{a}}', close: '{{/l}}' }],
+    read: (text) =>
+      refused(() =>
+        new Template(text).render(new Interaction('a message', { a: 'x', l: [1, 2, [3]], t: { a: ' ' } })),
+      ),
+  },
+];
+
+const remembering = [
+  {
+    name: 'statements to remember',
+    limit: 16_384,
+    tokens: [...prose, '\u0301\u0323', '\u1100\u1161', '\ufdfa', "n't", 'Ａ'],
+    read: async (text) => {
+      normalText(text);
+      tellingWords(text);
+    },
+  },
+  {
+    name: 'texts that may quote forgotten records',
+    limit: mib,
+    tokens: [...prose, '\\', '"', 'a sentence that is forgotten. '],
+    seeds: [
+      { head: 'b', unit: 'a' },
+      { unit: 'a', tail: 'b' },
+    ],
+    read: async (text) => {
+      const forgotten = await ForgottenTexts.of([text.slice(text.length / 2), `${text.slice(0, 2000)}.`]);
+      await forgotten.quotedBy(text.slice(0, text.length / 2));
+      await forgotten.quotedByJsonOf({ text });
+    },
+  },
+];
+
+const constraints = [
+  {
+    name: 'grammars',
+    limit: 65_536,
+    tokens: [
+      ...words('root ::= | ( ) ? * + {2} {0,9} {1000} "a" [a-z] [^a] [ ] " \\x41 \\ # r s .'),
+      '\n',
+      ' ',
+      'root ::= r\n',
+      'r ::= r? "a"\n',
+    ],
+    seeds: [
+      { head: 'root ::= ', unit: '("a"?){9} ' },
+      { head: 'root ::= ', unit: '(', tail: '"a"', close: '?)' },
+      { head: 'root ::= (', unit: '"a"? ', tail: '){99} [ab]*' },
+    ],
+    read: (text) => refused(() => checkGrammar(text)),
+  },
+  {
+    name: 'texts for grammars',
+    limit: 16_384,
+    tokens: words('a b ab " \\ { } [ ] , : 1 x'),
+    read: async (text) => {
+      for (const grammar of [
+        'root ::= ("a"?){4000} [ab]*',
+        'root ::= (a | b)* "b"\na ::= "a"*\nb ::= "a"+',
+        await schemaGrammar({ type: 'object' }),
+      ])
+        await refused(() => matchGrammar(grammar, text));
+    },
+  },
+  {
+    name: 'JSON Schema',
+    limit: 262_144,
+    tokens: [
+      ...words(
+        '{ } [ ] , : "a" 1 true null {}, "\\"\\\\" {"const":"\\""}, {"type":"string"}, "enum": "anyOf": "oneOf": "properties": "items": "pattern":"a*" "$ref":"#"',
+      ),
+      '{"type":"array","items":',
+    ],
+    seeds: [
+      { head: '{"const":"', unit: '\\"\\\\', tail: '"}' },
+      { head: '{"enum":[', unit: '"\\"a",', tail: '1]}' },
+      { head: '{"anyOf":[', unit: '{"type":"integer"},', tail: '{}]}' },
+      { head: '{"oneOf":[', unit: '{"const":[1]},', tail: '{"const":2}]}' },
+      { head: '', unit: '{"type":"array","items":', tail: '{}', close: '}' },
+      { head: '{"type":"string","pattern":"', unit: '(a|b)?', tail: '"}' },
+      { head: '{"type":"object","properties":{"a":1', unit: ',"a":{"type":"null"}', tail: '}}' },
+    ],
+    read: async (text) => {
+      const schema = await refused(() => JSON.parse(text));
+      const grammar = schema && (await refused(() => schemaGrammar(schema)));
+      if (grammar !== undefined && grammar.length <= mib) await refused(() => checkGrammar(grammar));
+    },
+  },
+  {
+    name: 'patterns of JSON Schema',
+    limit: 1000,
+    tokens: words('a . * + ? {2} {1,9} {1000} ( ) (?: | [a-z] [^a] \\d \\w \\ ^ $ [ ]'),
+    seeds: [{ head: '', unit: '(', tail: 'a', close: '?)' }],
+    read: async (pattern) => {
+      const grammar = await refused(() => schemaGrammar({ type: 'string', pattern }));
+      if (grammar !== undefined) await refused(() => checkGrammar(grammar));
+    },
+  },
+];
+
+const frames = [
+  {
+    name: 'JSON of frames',
+    limit: 4 * mib,
+    tokens: [
+      ...words('{ } [ ] , : "a" 1 -1.5e9 true null "\\u0041" "\\\\" [1], {"a":1}, "b":2 é 蜜'),
+      ' ',
+      '\n',
+    ],
+    seeds: [
+      { head: '[', unit: '1,', tail: '1]' },
+      { head: '["', unit: '\\u0041', tail: '"]' },
+      { head: '["', unit: 'é', tail: '"]' },
+      { head: '', unit: '[', tail: '1', close: ']' },
+      { head: '{"a":1', unit: ',"\\u0061":1', tail: '}' },
+    ],
+    read: (text) => refused(() => parsedInSlices(text)),
+  },
+];
+
+function searches() {
+  let storage;
+  const search = {
+    open: async () => {
+      const records = Array.from({ length: 500 }, (_, n) => ({
+        id: `${n}`,
+        text: `record ${n} aa b c`,
+        metadata: { y: n, s: ['a'] },
+      }));
+      const fields = [
+        { name: 'y', type: 'int', default: 0 },
+        { name: 's', type: 'set<string>', optional: true },
+      ];
+      storage = await Storage.build(
+        records,
+        Float32Array.from({ length: 500 * 8 }, (_, n) => Math.sin(n)),
+        8,
+        { fields },
+      );
+    },
+    close: () => storage.close(),
+  };
+  return [
+    {
+      ...search,
+      name: 'filters',
+      limit: 262_144,
+      tokens: [
+        ...words(
+          '{ } [ ] , : "y" 1 "a" true "==": "in": "and": "or": "not": {"knowledge":"y"} {"variable":"v"}',
+        ),
+        '{"==":[{"knowledge":"y"},1]},',
+      ],
+      seeds: [
+        { head: '{"in":[{"knowledge":"y"},[', unit: '1,', tail: '1]]}' },
+        { head: '{"in":[{"knowledge":"s"},[', unit: '"a",', tail: '"b"]]}' },
+        { head: '{"and":[', unit: '{"==":[{"knowledge":"y"},1]},', tail: '{"y":{"<":3}}]}' },
+        { head: '', unit: '{"not":', tail: '{"y":{"<":3}}', close: '}' },
+      ],
+      read: async (text) => {
+        const filter = await refused(() => JSON.parse(text));
+        if (filter) await refused(() => storage.search({ text: 'record', mode: 'lexical', topK: 5, filter }));
+      },
+    },
+    {
+      ...search,
+      name: 'queries with operators',
+      limit: 32_768,
+      tokens: [...words('a aa record "a b" + - * ~ " ( ) OR a* é 1 b~1'), ' ', ...odd],
+      read: (text) =>
+        refused(() =>
+          storage.search({
+            text,
+            mode: 'lexical',
+            topK: 5,
+            highlight: true,
+            lexical: { querySyntax: 'extended', fuzziness: 1 },
+          }),
+        ),
+    },
+    ...['basic', 'enhanced', 'multilingual'].map((tokenizer) => ({
+      name: `words of the tokenizer ${tokenizer}`,
+      limit: 32_768,
+      tokens: prose,
+      read: async (text) => tokenize(text, tokenizer),
+    })),
+  ];
+}
+
+function models(folder) {
+  let model;
+  const loaded = (load) => ({
+    open: async () => {
+      model = await load();
+    },
+    close: () => model.close(),
+  });
+  const path = (name) => join(folder, name);
+  let made = 0;
+  return [
+    {
+      name: 'chat templates',
+      limit: 65_536,
+      tokens: [
+        ...words('{{ }} {% %} {# #} a 1 + ~ | "a" ( ) [ ] , messages . {{messages[0].content}}'),
+        ...[
+          '{% for m in messages %}',
+          '{% endfor %}',
+          '{% if a %}',
+          '{% endif %}',
+          '{% set a = a ~ a %}',
+          '{{ m.content|trim }}',
+          ' if ',
+          ' else ',
+          ' ',
+        ],
+      ],
+      seeds: [
+        { head: '{{messages[0].content}}', unit: '{{a}}' },
+        {
+          head: '{{messages[0].content}}{% for i in range(9999) %}',
+          unit: '{{ i ~ i }}',
+          tail: '{% endfor %}',
+        },
+        {
+          head: '{{messages[0].content}}',
+          unit: '{% for m in messages %}',
+          tail: 'a',
+          close: '{% endfor %}',
+        },
+      ],
+      read: async (template) => {
+        const file = path(`template-${made++ % 4}.gguf`);
+        await writeTinyDecoder('llama', file, { template });
+        const own = await LanguageModel.load(file, { threads: 1, batchThreads: 1 });
+        await refused(() => own.render([{ role: 'user', content: 'hello' }]));
+        await own.close();
+      },
+    },
+    {
+      ...loaded(async () => {
+        const template = '{% for m in messages %}<s>{{ m.role }}: {{ m.content | trim }}</s>{% endfor %}';
+        await writeTinyDecoder('llama', path('writer.gguf'), { context: 262_144, template });
+        return LanguageModel.load(path('writer.gguf'), { threads: 1, batchThreads: 1 });
+      }),
+      name: 'messages for a chat template, and their tokens',
+      limit: 262_144,
+      tokens: [...prose, '<s>', '</s>', '[INST]', '<think>', '▁'],
+      read: (text) =>
+        refused(async () => {
+          await model.countTokens(text);
+          await model.render([{ role: 'user', content: text }]);
+        }),
+    },
+    {
+      ...loaded(async () => {
+        await createTinyModel({ texts: ['aa b c record'], path: path('tiny.gguf'), dimension: 32 });
+        return EmbeddingModel.load(path('tiny.gguf'), { threads: 1 });
+      }),
+      name: 'tokens of texts to embed',
+      limit: Math.floor(mib / 3),
+      tokens: [...prose, '[CLS]', '##a', '蜜'],
+      read: (text) => refused(() => model.countTokens(text)),
+    },
+  ];
+}
+
+function patterns() {
+  let thread;
+  let nasty;
+  const share = () => thread.join();
+  const source = { file: 'list', where: 'here' };
+  const own = {
+    ownThread: true,
+    open: async () => {
+      thread = new PatternThread();
+      nasty = await compilePatterns(
+        ['(a|b)*c', '(x+x+)+y', '([a-z]{1,9}){1,9}1', '.*.*=.*', '\\b(a?){50}a{50}'].map((text, line) => ({
+          text,
+          line,
+        })),
+        source,
+        share(),
+      );
+    },
+    close: () => thread.close(),
+  };
+  return [
+    {
+      ...own,
+      name: 'patterns of guardrails',
+      limit: 1000,
+      tokens: words('a . * + ? {2} {1,9} {1000} ( ) (?: (?i) | [a-z] [^a] \\d \\pL \\b \\ ^ $'),
+      seeds: [
+        { head: '', unit: '(', tail: 'a', close: '?)' },
+        { head: '', unit: '(a{9}', tail: '', close: '){9}' },
+      ],
+      read: (text) => refused(() => compilePatterns([{ text, line: 1 }], source, share())),
+    },
+    {
+      ...own,
+      name: 'texts for guardrails',
+      limit: 131_072,
+      tokens: [...words('a b x y c = 1 ab'), ' ', ...odd],
+      read: (text) => findPatterns(nasty, text, share(), never),
+    },
+  ];
+}
+
+/** The rows. `short`: files have a quarter of the characters. */
+export async function readersIn(folder, { short }) {
+  mkdirSync(folder, { recursive: true });
+  const all = [
+    ...generating,
+    ...remembering,
+    ...constraints,
+    ...frames,
+    ...doorBodies,
+    ...searches(),
+    ...models(folder),
+    ...patterns(),
+    ...documents(folder, short ? mib : 4 * mib),
+    ...containers(folder, short ? mib : 4 * mib),
+    ...ignoring,
+  ];
+  return { readers: all, close: async () => {} };
+}

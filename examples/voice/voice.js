@@ -1,0 +1,143 @@
+// Talks with an agent of a lorekeep server, hands free: the microphone's sound goes to the server, which finds speech, writes it down,
+// and gives it to the agent. Speech during a reply interrupts it.
+import { connect } from '/client.js';
+
+const rate = 16_000;
+const part = (id) => document.getElementById(id);
+const talked = part('talked');
+
+part('talk').addEventListener('click', async () => {
+  part('talk').disabled = true;
+  try {
+    await talk(await (await fetch('/settings.json')).json());
+  } catch (error) {
+    part('problem').textContent =
+      error.name === 'NotAllowedError' ? 'The microphone is not allowed.' : error.message;
+  } finally {
+    part('talk').disabled = false;
+    part('state').textContent = '';
+  }
+});
+
+async function talk({ url, accessToken, graph, storages, terms }) {
+  const client = await connect({ url, accessToken });
+  try {
+    const session = await client.createSession();
+    for (const storage of storages) await session.createEmbeddedStringStorage(storage);
+    const agent = await session.createAgent({ graph });
+    const speech = await session.openSpeech({ agentId: agent.id, rate, terms, partial: true });
+    const microphone = await record((samples) => speech.write(samples).catch(() => {}));
+    part('state').textContent = 'listening';
+    const shown = new Conversation(session);
+    try {
+      for await (const event of speech) shown.show(event);
+    } finally {
+      microphone.close();
+    }
+  } finally {
+    await client.close();
+  }
+}
+
+/** Calls `hear` with each tenth of a second. */
+async function record(hear) {
+  // The browser takes the replies that it plays out of the microphone's sound.
+  const audio = { echoCancellation: true, noiseSuppression: true, channelCount: 1 };
+  const stream = await navigator.mediaDevices.getUserMedia({ audio });
+  const context = new AudioContext({ sampleRate: rate });
+  await context.audioWorklet.addModule('microphone.js');
+  const recorder = new AudioWorkletNode(context, 'recorder');
+  recorder.port.onmessage = ({ data }) => {
+    part('level').value = Math.sqrt(data.reduce((sum, sample) => sum + sample * sample, 0) / data.length);
+    hear(data);
+  };
+  context.createMediaStreamSource(stream).connect(recorder);
+  return {
+    close() {
+      for (const track of stream.getTracks()) track.stop();
+      context.close();
+    },
+  };
+}
+
+/** What was said and replied, in order. */
+class Conversation {
+  #session;
+  #said;
+  /** By turn: the element of the reply, and the number of its characters that were read aloud. */
+  #replies = new Map();
+
+  constructor(session) {
+    this.#session = session;
+  }
+
+  show(event) {
+    switch (event.type) {
+      case 'SpeechStarted':
+        part('state').textContent = 'you speak';
+        this.#interrupt();
+        break;
+      case 'SpeechEnded':
+        part('state').textContent = 'listening';
+        break;
+      case 'SpeechText':
+        this.#showText(event);
+        break;
+      case 'TurnStarted':
+        this.#replies.set(event.turnId, { element: line('reply', ''), heard: 0 });
+        break;
+      case 'TurnText':
+        this.#replies.get(event.turnId).element.textContent += event.text;
+        break;
+      case 'TurnComplete':
+        this.#complete(event);
+        break;
+      case 'SpeechClosed':
+        if (event.error) part('problem').textContent = event.error.message;
+        break;
+    }
+  }
+
+  #showText({ text, final }) {
+    if (text === '' && !this.#said) return;
+    this.#said ??= line('said', '');
+    this.#said.textContent = text;
+    this.#said.classList.toggle('partial', !final);
+    if (final) this.#said = undefined;
+  }
+
+  #complete({ turnId, text, status }) {
+    const reply = this.#replies.get(turnId);
+    if (status === 'cancelled') {
+      reply.element.classList.add('interrupted');
+      return;
+    }
+    reply.element.textContent = text || 'I do not know.';
+    if (!part('aloud').checked || !window.speechSynthesis) return;
+    const utterance = new SpeechSynthesisUtterance(reply.element.textContent);
+    utterance.onboundary = ({ charIndex }) => {
+      reply.heard = charIndex;
+    };
+    utterance.onend = () => this.#replies.delete(turnId);
+    speechSynthesis.speak(utterance);
+  }
+
+  /** The agent remembers no more of a reply than was heard. */
+  #interrupt() {
+    if (!window.speechSynthesis?.speaking) return;
+    speechSynthesis.cancel();
+    const [last] = [...this.#replies].slice(-1);
+    if (last === undefined) return;
+    const [turnId, { element, heard }] = last;
+    element.classList.add('interrupted');
+    this.#session.replyHeard(turnId, heard).catch(() => {});
+  }
+}
+
+function line(kind, text) {
+  const element = document.createElement('p');
+  element.className = kind;
+  element.textContent = text;
+  talked.append(element);
+  return element;
+}

@@ -1,0 +1,157 @@
+import type { State } from './automaton.js';
+import { type CodePoints, complementOf, intersectionOf, unionOf } from './code-points.js';
+
+/** Where a text stands: as it is, or in a JSON string, where some characters are escaped. */
+export type Writing = 'plain' | 'json';
+
+/** Longest expression of a class that is repeated in a grammar, in characters. */
+const longestInline = 120;
+/** Deepest nesting of groups, and of states written within each other. */
+const deepestGroup = 40;
+const deepestState = 200;
+
+/** Characters that JSON strings escape; DEL is one, as some readers refuse it. */
+const escaped: CodePoints = [
+  [0, 0x1f],
+  [0x22, 0x22],
+  [0x5c, 0x5c],
+  [0x7f, 0x7f],
+];
+const surrogates: CodePoints = [[0xd800, 0xdfff]];
+
+/** The rules of a grammar that is being written. */
+export interface Rules {
+  /** Returns the name of a new rule, which must be defined. */
+  reserve(): string;
+  define(name: string, body: string): void;
+}
+
+/** Returns a GBNF expression for the texts of an automaton, which has a state. */
+export function automatonGrammar(states: readonly State[], writing: Writing, rules: Rules): string {
+  return new Writer(states, writing, rules).whole();
+}
+
+class Writer {
+  readonly #states: readonly State[];
+  readonly #writing: Writing;
+  readonly #rules: Rules;
+  /** How many other states lead to a state. */
+  readonly #sources: number[];
+  readonly #names = new Map<number, string>();
+  /** States whose rules are to be defined. */
+  readonly #pending: number[] = [];
+  readonly #classes = new Map<string, string>();
+
+  constructor(states: readonly State[], writing: Writing, rules: Rules) {
+    this.#states = states;
+    this.#writing = writing;
+    this.#rules = rules;
+    this.#sources = states.map(() => 0);
+    for (const [from, { next }] of states.entries())
+      for (const to of next.keys()) if (to !== from) this.#sources[to] = (this.#sources[to] ?? 0) + 1;
+    // The start may be passed again.
+    this.#sources[0] = Math.max(2, this.#sources[0] ?? 0);
+  }
+
+  whole(): string {
+    const start = this.#expression(0, 0, 0);
+    for (let at = this.#pending.pop(); at !== undefined; at = this.#pending.pop())
+      this.#rules.define(this.#names.get(at) as string, this.#expression(at, 0, 0));
+    return start;
+  }
+
+  /** The texts from a state on, in a group if there are alternatives. `groups`, `depth`: the nesting so far. */
+  #expression(at: number, groups: number, depth: number): string {
+    const { accepts, next } = this.#states[at] as State;
+    const loop = next.get(at);
+    const others = [...next].filter(([to]) => to !== at);
+    const isGroup = others.length + Number(accepts) > 1;
+    const options = others.map(([to, set]) =>
+      `${this.#character(set)} ${this.#reference(to, groups + Number(isGroup), depth + 1)}`.trimEnd(),
+    );
+    if (accepts) options.push('""');
+    const body = isGroup ? `(${options.join(' | ')})` : (options[0] ?? '');
+    if (loop === undefined) return body;
+    return body === '""' ? `${this.#character(loop)}*` : `${this.#character(loop)}* ${body}`;
+  }
+
+  #reference(at: number, groups: number, depth: number): string {
+    const { accepts, next } = this.#states[at] as State;
+    if (accepts && next.size === 0) return '';
+    if (this.#sources[at] === 1 && groups < deepestGroup && depth < deepestState)
+      return this.#expression(at, groups, depth);
+    const known = this.#names.get(at);
+    if (known !== undefined) return known;
+    const name = this.#rules.reserve();
+    this.#names.set(at, name);
+    this.#pending.push(at);
+    return name;
+  }
+
+  /** One character of a set, as it is written. */
+  #character(set: CodePoints): string {
+    const key = set.join(';');
+    const known = this.#classes.get(key);
+    if (known !== undefined) return known;
+    const ways = this.#ways(set);
+    let expression = ways.length === 1 ? (ways[0] as string) : `(${ways.join(' | ')})`;
+    if (expression.length > longestInline) {
+      const name = this.#rules.reserve();
+      this.#rules.define(name, expression);
+      expression = name;
+    }
+    this.#classes.set(key, expression);
+    return expression;
+  }
+
+  #ways(set: CodePoints): string[] {
+    const writable = intersectionOf(set, complementOf(surrogates));
+    if (this.#writing === 'plain') return [characterClass(writable, surrogates)];
+    const raw = intersectionOf(writable, complementOf(escaped));
+    const ways = raw.length === 0 ? [] : [characterClass(raw, unionOf([...surrogates, ...escaped]))];
+    const names = new Map<string, string[]>();
+    for (const [first, last] of intersectionOf(writable, escaped))
+      for (let codePoint = first; codePoint <= last; codePoint++) {
+        const text =
+          codePoint === 0x7f ? '\\u007f' : JSON.stringify(String.fromCodePoint(codePoint)).slice(1, -1);
+        const [head, tail] = [text.slice(0, -1), text.slice(-1)];
+        names.set(head, [...(names.get(head) ?? []), tail]);
+      }
+    for (const [head, tails] of names) ways.push(`(${JSON.stringify(head)} ${escapesOf(tails)})`);
+    return ways;
+  }
+}
+
+function escapesOf(tails: readonly string[]): string {
+  const codePoints = unionOf(
+    tails.map((tail) => [tail.codePointAt(0) ?? 0, tail.codePointAt(0) ?? 0] as const),
+  );
+  return characterClass(codePoints, []);
+}
+
+/** A class of GBNF; of two forms, the shorter. `others`: characters that are not in `set`, and that it must not have; half surrogates do not matter. */
+function characterClass(set: CodePoints, others: CodePoints): string {
+  const [first, ...more] = set;
+  if (first !== undefined && more.length === 0 && first[0] === first[1]) return literal(first[0]);
+  const body = set.map(rangeText).join('');
+  const without = complementOf(unionOf([...set, ...others]));
+  const rest = [...without, ...intersectionOf(others, complementOf(surrogates))];
+  if (rest.length === 0) return '.';
+  const other = unionOf(rest).map(rangeText).join('');
+  return other.length < body.length ? `[^${other}]` : `[${body}]`;
+}
+
+const literal = (codePoint: number) => (codePoint === 0x2d ? '"-"' : `"${characterText(codePoint)}"`);
+
+function rangeText([first, last]: readonly [number, number]): string {
+  if (first === last) return characterText(first);
+  return `${characterText(first)}${last === first + 1 ? '' : '-'}${characterText(last)}`;
+}
+
+function characterText(codePoint: number): string {
+  const character = String.fromCodePoint(codePoint);
+  if (/[A-Za-z0-9 !#-,./:-@_`{-~]/.test(character) && !'[]^-\\"'.includes(character)) return character;
+  const digits = codePoint.toString(16);
+  if (codePoint < 0x100) return `\\x${digits.padStart(2, '0')}`;
+  return codePoint < 0x10000 ? `\\u${digits.padStart(4, '0')}` : `\\U${digits.padStart(8, '0')}`;
+}

@@ -1,0 +1,75 @@
+import { type CodePoints, classesOf, unionOf } from './code-points.js';
+import { type Language, type Languages, setsOf } from './language.js';
+import { TooMuchWork } from './work.js';
+
+/** A state of a deterministic automaton without states from which no text ends. */
+export interface State {
+  readonly accepts: boolean;
+  /** Targets by number, with the characters that lead there. */
+  readonly next: ReadonlyMap<number, CodePoints>;
+}
+
+/** Limits of one automaton. */
+const maxStates = 10_000;
+const maxRanges = 20_000;
+
+/**
+ * Returns the states of a language's automaton; the first is its start. Empty if the language has no text. Yields after each
+ * step; a step takes about a microsecond. @throws TooMuchWork
+ */
+export function* automatonInSteps(
+  languages: Languages,
+  language: Language,
+): Generator<void, readonly State[]> {
+  const classes = classesOf(setsOf(language), maxRanges);
+  if (classes === undefined) throw new TooMuchWork('has too many classes of characters');
+  const numbers = new Map<Language, number>([[language, 0]]);
+  const order = [language];
+  const targets: Map<number, CodePoints[]>[] = [];
+  for (let at = 0; at < order.length; at++) {
+    const ways = new Map<number, CodePoints[]>();
+    for (const set of classes) {
+      yield;
+      languages.work.spend(1);
+      const target = languages.derivative(order[at] as Language, set[0]?.[0] ?? 0);
+      if (target === languages.nothing) continue;
+      let number = numbers.get(target);
+      if (number === undefined) {
+        number = order.length;
+        if (number >= maxStates) throw new TooMuchWork(`needs more than ${maxStates} states`);
+        numbers.set(target, number);
+        order.push(target);
+      }
+      const known = ways.get(number);
+      if (known === undefined) ways.set(number, [set]);
+      else known.push(set);
+    }
+    targets.push(ways);
+  }
+  return trimmed(order, targets);
+}
+
+/** Drops the states that lead to no end. */
+function trimmed(order: readonly Language[], targets: readonly Map<number, CodePoints[]>[]): State[] {
+  const sources: number[][] = order.map(() => []);
+  for (const [from, ways] of targets.entries()) for (const to of ways.keys()) sources[to]?.push(from);
+  const open = order.flatMap(({ nullable }, at) => (nullable ? [at] : []));
+  const living = new Set(open);
+  for (let at = open.pop(); at !== undefined; at = open.pop())
+    for (const source of sources[at] ?? [])
+      if (!living.has(source)) {
+        living.add(source);
+        open.push(source);
+      }
+  if (!living.has(0)) return [];
+  const renamed = new Map([...living].sort((a, b) => a - b).map((at, index) => [at, index]));
+  return [...renamed.keys()].map((at) => ({
+    accepts: order[at]?.nullable ?? false,
+    next: new Map(
+      [...(targets[at] ?? [])].flatMap(([to, sets]) => {
+        const number = renamed.get(to);
+        return number === undefined ? [] : [[number, unionOf(sets.flat())] as const];
+      }),
+    ),
+  }));
+}

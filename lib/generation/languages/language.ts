@@ -1,0 +1,235 @@
+import { allCodePoints, type CodePoints, holds, intersectionOf, unionOf } from './code-points.js';
+import { TooMuchWork, type Work } from './work.js';
+
+/** A set of texts, as an expression. Equal expressions of one `Languages` are one object. */
+export type Language = { readonly id: number; readonly nullable: boolean } & (
+  | { readonly kind: 'nothing' | 'empty' }
+  | { readonly kind: 'set'; readonly set: CodePoints }
+  | { readonly kind: 'sequence'; readonly first: Language; readonly rest: Language }
+  | { readonly kind: 'either' | 'both'; readonly parts: readonly Language[] }
+  | { readonly kind: 'not'; readonly part: Language }
+  | { readonly kind: 'repeat'; readonly part: Language; readonly least: number; readonly most: number }
+  | { readonly kind: 'multiple'; readonly of: Multiple }
+);
+
+/** Decimal digits whose number, with `places` more digits behind it, is a multiple. */
+export interface Multiple {
+  readonly modulus: bigint;
+  readonly rest: bigint;
+  /** Digits that may follow; before the point, digits that may follow it. */
+  readonly places: number;
+  readonly behindPoint: boolean;
+}
+
+/** Limit of one schema. */
+const maxExpressions = 200_000;
+
+/** Units of work: of a new expression, of a union or an intersection, and of a step of a long division. */
+const expressionUnits = 3;
+const unionUnits = 1;
+const divisionUnits = 4;
+/** Characters of a key in one unit. */
+const keyCharacters = 32;
+
+const infinity = Number.POSITIVE_INFINITY;
+
+/**
+ * Builds expressions and their derivatives (Brzozowski, 1964): the derivative of a language by a character are the rests of
+ * its texts that begin with the character. Intersection and complement need no automaton.
+ */
+export class Languages {
+  readonly work: Work;
+  readonly #known = new Map<string, Language>();
+  readonly #sets = new Map<string, number>();
+  readonly #derivatives = new Map<number, Map<number, Language>>();
+  /** Names of the Unicode properties in its expressions. */
+  readonly properties = new Set<string>();
+  readonly nothing: Language;
+  readonly empty: Language;
+  readonly character: Language;
+  readonly any: Language;
+  readonly some: Language;
+
+  constructor(work: Work) {
+    this.work = work;
+    this.nothing = this.#intern('0', { kind: 'nothing', nullable: false });
+    this.empty = this.#intern('1', { kind: 'empty', nullable: true });
+    this.character = this.set(allCodePoints);
+    this.any = this.repeat(this.character, 0, infinity);
+    this.some = this.repeat(this.character, 1, infinity);
+  }
+
+  #intern(key: string, expression: object): Language {
+    const known = this.#known.get(key);
+    if (known !== undefined) return known;
+    if (this.#known.size >= maxExpressions) throw new TooMuchWork('takes too much work');
+    this.work.spend(expressionUnits + Math.floor(key.length / keyCharacters));
+    const made = { id: this.#known.size, ...expression } as Language;
+    this.#known.set(key, made);
+    return made;
+  }
+
+  set(set: CodePoints): Language {
+    if (set.length === 0) return this.nothing;
+    const text = set.join(';');
+    const number = this.#sets.get(text) ?? this.#sets.size;
+    this.#sets.set(text, number);
+    return this.#intern(`c${number}`, { kind: 'set', set, nullable: false });
+  }
+
+  text(text: string): Language {
+    const characters = [...text].map((character) => {
+      const codePoint = character.codePointAt(0) ?? 0;
+      return this.set([[codePoint, codePoint]]);
+    });
+    return this.sequence(...characters);
+  }
+
+  sequence(...parts: readonly Language[]): Language {
+    let rest: Language = this.empty;
+    for (const part of parts.toReversed()) rest = this.#followed(part, rest);
+    return rest;
+  }
+
+  #followed(first: Language, rest: Language): Language {
+    if (first === this.nothing || rest === this.nothing) return this.nothing;
+    if (first === this.empty) return rest;
+    if (rest === this.empty) return first;
+    if (first.kind === 'sequence') return this.#followed(first.first, this.#followed(first.rest, rest));
+    const nullable = first.nullable && rest.nullable;
+    return this.#intern(`s${first.id},${rest.id}`, { kind: 'sequence', first, rest, nullable });
+  }
+
+  either(...parts: readonly Language[]): Language {
+    this.work.spend(unionUnits + (parts.length >> 2));
+    const all = new Set<Language>();
+    const sets: CodePoints[] = [];
+    for (const part of parts.flatMap((each) => (each.kind === 'either' ? each.parts : [each]))) {
+      if (part === this.any) return this.any;
+      if (part.kind === 'set') sets.push(part.set);
+      else if (part !== this.nothing) all.add(part);
+    }
+    if (sets.length > 0) all.add(this.set(unionOf(sets.flat())));
+    const sorted = [...all].sort((a, b) => a.id - b.id);
+    if (sorted.length < 2) return sorted[0] ?? this.nothing;
+    const nullable = sorted.some((part) => part.nullable);
+    return this.#intern(`e${sorted.map(({ id }) => id)}`, { kind: 'either', parts: sorted, nullable });
+  }
+
+  both(...parts: readonly Language[]): Language {
+    this.work.spend(unionUnits + (parts.length >> 2));
+    const all = new Set<Language>();
+    let set: CodePoints | undefined;
+    for (const part of parts.flatMap((each) => (each.kind === 'both' ? each.parts : [each]))) {
+      if (part === this.nothing) return this.nothing;
+      if (part.kind === 'set') set = set === undefined ? part.set : intersectionOf(set, part.set);
+      else if (part !== this.any) all.add(part);
+    }
+    if (set !== undefined) all.add(this.set(set));
+    if (all.has(this.nothing)) return this.nothing;
+    if (all.has(this.empty)) return [...all].every((part) => part.nullable) ? this.empty : this.nothing;
+    const sorted = [...all].sort((a, b) => a.id - b.id);
+    if (sorted.length < 2) return sorted[0] ?? this.any;
+    const nullable = sorted.every((part) => part.nullable);
+    return this.#intern(`b${sorted.map(({ id }) => id)}`, { kind: 'both', parts: sorted, nullable });
+  }
+
+  not(part: Language): Language {
+    if (part.kind === 'not') return part.part;
+    if (part === this.nothing) return this.any;
+    if (part === this.any) return this.nothing;
+    return this.#intern(`n${part.id}`, { kind: 'not', part, nullable: !part.nullable });
+  }
+
+  repeat(part: Language, least: number, most: number): Language {
+    if (most === 0 || part === this.empty) return this.empty;
+    if (part === this.nothing) return least === 0 ? this.empty : this.nothing;
+    if (least === 1 && most === 1) return part;
+    if (part.kind === 'repeat' && part.least === 0 && part.most === infinity) return part;
+    const from = part.nullable ? 0 : least;
+    const key = `r${part.id},${from},${most}`;
+    return this.#intern(key, { kind: 'repeat', part, least: from, most, nullable: from === 0 });
+  }
+
+  optional(part: Language): Language {
+    return this.either(this.empty, part);
+  }
+
+  multiple(of: Multiple): Language {
+    const nullable = (of.rest * 10n ** BigInt(of.places)) % of.modulus === 0n;
+    const key = `m${of.modulus},${of.rest},${of.places},${of.behindPoint}`;
+    return this.#intern(key, { kind: 'multiple', of, nullable });
+  }
+
+  /** The texts t such that `character` followed by t is in the language. */
+  derivative(language: Language, character: number): Language {
+    const ofLanguage = this.#derivatives.get(language.id) ?? new Map<number, Language>();
+    this.#derivatives.set(language.id, ofLanguage);
+    const known = ofLanguage.get(character);
+    if (known !== undefined) return known;
+    const made = this.#derive(language, character);
+    ofLanguage.set(character, made);
+    return made;
+  }
+
+  #derive(language: Language, character: number): Language {
+    const after = (part: Language) => this.derivative(part, character);
+    switch (language.kind) {
+      case 'nothing':
+      case 'empty':
+        return this.nothing;
+      case 'set':
+        return holds(language.set, character) ? this.empty : this.nothing;
+      case 'sequence': {
+        const begun = this.#followed(after(language.first), language.rest);
+        return language.first.nullable ? this.either(begun, after(language.rest)) : begun;
+      }
+      case 'either':
+        return this.either(...language.parts.map(after));
+      case 'both':
+        return this.both(...language.parts.map(after));
+      case 'not':
+        return this.not(after(language.part));
+      case 'repeat': {
+        const { part, least, most } = language;
+        return this.#followed(after(part), this.repeat(part, Math.max(0, least - 1), most - 1));
+      }
+      case 'multiple':
+        return this.#nextDigit(language.of, character);
+    }
+  }
+
+  #nextDigit(of: Multiple, character: number): Language {
+    if (character === 0x2e)
+      return of.behindPoint || of.places === 0 ? this.nothing : this.multiple({ ...of, behindPoint: true });
+    if (character < 0x30 || character > 0x39 || (of.behindPoint && of.places === 0)) return this.nothing;
+    this.work.spend(divisionUnits);
+    const rest = (of.rest * 10n + BigInt(character - 0x30)) % of.modulus;
+    return this.multiple({ ...of, rest, places: of.places - (of.behindPoint ? 1 : 0) });
+  }
+
+  matches(language: Language, text: string): boolean {
+    let rest = language;
+    for (const character of text) rest = this.derivative(rest, character.codePointAt(0) ?? 0);
+    return rest.nullable;
+  }
+}
+
+/** The sets of characters of an expression. */
+export function setsOf(language: Language): CodePoints[] {
+  const sets = new Set<CodePoints>();
+  const seen = new Set<Language>();
+  const open = [language];
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    if (seen.has(next)) continue;
+    seen.add(next);
+    if (next.kind === 'set') sets.add(next.set);
+    else if (next.kind === 'sequence') open.push(next.first, next.rest);
+    else if (next.kind === 'either' || next.kind === 'both') open.push(...next.parts);
+    else if (next.kind === 'not' || next.kind === 'repeat') open.push(next.part);
+    else if (next.kind === 'multiple')
+      for (let digit = 0x30; digit <= 0x3a; digit++)
+        sets.add([digit === 0x3a ? [0x2e, 0x2e] : [digit, digit]]);
+  }
+  return [...sets];
+}

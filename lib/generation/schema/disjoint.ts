@@ -1,0 +1,94 @@
+import { conforms } from './conforms.js';
+import { isOpen, itemAt, namesOf, propertyAt } from './parts.js';
+import { commonTypes, type JsonType, type Located, type Shape, type ShapeReader, typesOf } from './shape.js';
+import type { TextLanguages } from './text-languages.js';
+
+/** Deepest properties and items that tell alternatives apart. */
+const deepest = 3;
+
+/** Whether no value that a reply may have for one shape is valid for the other. */
+export function areDisjoint(
+  left: Shape,
+  right: Shape,
+  shapes: ShapeReader,
+  texts: TextLanguages,
+  depth = 0,
+): boolean {
+  for (const [one, other] of [
+    [left, right],
+    [right, left],
+  ] as const)
+    if (one.constants !== undefined)
+      return !one.constants.some(
+        (value) => conforms(value, one, shapes, texts) && conforms(value, other, shapes, texts),
+      );
+  for (const type of commonTypes(typesOf(left), typesOf(right)))
+    if (!areDisjointOf(type, left, right, { shapes, texts, depth })) return false;
+  return true;
+}
+
+interface Context {
+  readonly shapes: ShapeReader;
+  readonly texts: TextLanguages;
+  readonly depth: number;
+}
+
+function areDisjointOf(type: JsonType, left: Shape, right: Shape, context: Context): boolean {
+  const { texts } = context;
+  if (type === 'string') {
+    const [one, other] = [left, right].map(({ string, excluded }) =>
+      texts.written(string, excluded, left.at),
+    );
+    return (
+      one !== undefined && other !== undefined && texts.isEmpty(texts.languages.both(one, other), right.at)
+    );
+  }
+  if (type === 'number' || type === 'integer') {
+    const [one, other] = [left, right].map(({ number, excluded }) =>
+      texts.numbers(number, type === 'integer', excluded),
+    );
+    return (
+      one !== undefined && other !== undefined && texts.isEmpty(texts.languages.both(one, other), right.at)
+    );
+  }
+  if (type === 'array') return areDisjointArrays(left, right, context);
+  if (type === 'object') return areDisjointObjects(left, right, context);
+  return false;
+}
+
+/** Whether no value is valid for both lists of schemas. */
+function haveNothingInCommon(
+  one: readonly Located[],
+  other: readonly Located[],
+  { shapes, texts, depth }: Context,
+) {
+  if (depth >= deepest) return false;
+  const right = shapes.of(other);
+  return shapes.of(one).every((a) => right.every((b) => areDisjoint(a, b, shapes, texts, depth + 1)));
+}
+
+function areDisjointArrays({ array: left }: Shape, { array: right }: Shape, context: Context): boolean {
+  if (left.least > right.most || right.least > left.most) return true;
+  const both = Math.min(8, Math.max(left.least, right.least));
+  return Array.from({ length: both }, (_, index) => index).some((index) =>
+    haveNothingInCommon(itemAt(left, index), itemAt(right, index), context),
+  );
+}
+
+function areDisjointObjects({ object: left }: Shape, { object: right }: Shape, context: Context): boolean {
+  const { texts } = context;
+  if (lacks(left, right, texts) && lacks(right, left, texts)) return true;
+  // Of a property that one of them needs, no value is valid for both.
+  return [...new Set([...left.required, ...right.required])].some((name) =>
+    haveNothingInCommon(propertyAt(left, name, texts), propertyAt(right, name, texts), context),
+  );
+}
+
+/** Whether replies for one shape never have a property that the other one needs, or always have one that it forbids. */
+function lacks(one: Shape['object'], other: Shape['object'], texts: TextLanguages): boolean {
+  const names = new Set(namesOf(one));
+  const never = (name: string) => one.forbidden.has(name) || (!names.has(name) && !isOpen(one));
+  const refuses = (name: string) =>
+    other.forbidden.has(name) || propertyAt(other, name, texts).some(({ schema }) => schema === false);
+  return [...other.required].some(never) || [...one.required].some(refuses);
+}

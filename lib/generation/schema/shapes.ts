@@ -1,0 +1,426 @@
+import { compareDecimals, decimalOf } from '../decimal.js';
+import type { Bound } from '../number-language.js';
+import { areDisjoint } from './disjoint.js';
+import { absent, mismatch, negationOf, others, silent } from './negation.js';
+import { References } from './references.js';
+import {
+  countAt,
+  escapePointer,
+  isAnnotation,
+  listAt,
+  membersAt,
+  refuse,
+  type Schema,
+  stringsAt,
+} from './schema-checks.js';
+import {
+  canonical,
+  commonTypes,
+  type JsonType,
+  jsonTypes,
+  type Located,
+  type Shape,
+  type ShapeReader,
+  shapeOfAll,
+  withoutIntegers,
+} from './shape.js';
+import { formatPattern, integerFormatRange, knownFormats, numberFormats } from './string-formats.js';
+import type { TextLanguages } from './text-languages.js';
+
+/** Limits of one schema: schemas read, shapes made, constants, and alternatives that are compared with each other. */
+const maxSchemas = 20_000;
+const maxShapes = 50_000;
+const maxConstants = 20_000;
+const maxExclusive = 256;
+const deepest = 100;
+
+/** Units of work of a schema that is read, and of a shape. */
+const schemaUnits = 10;
+const shapeUnits = 4;
+
+/** Keywords whose meaning no grammar can keep, with the reason. */
+const refused: Readonly<Record<string, string>> = {
+  $dynamicRef: 'only $ref is followed',
+  $recursiveRef: 'only $ref is followed',
+  maxContains: 'cannot be enforced',
+};
+
+type Step = (shape: Shape) => readonly Shape[];
+
+/** Reads schemas as shapes: references, merges and alternatives are resolved, constraints of properties and items are not yet read. */
+export class Shapes implements ShapeReader {
+  readonly #references: References;
+  readonly #texts: TextLanguages;
+  /** Alternatives of schemas: the same objects in each piece of work, so that their rules are found again. */
+  readonly #options = new Map<Schema, Located[][]>();
+  #schemas = 0;
+  #made = 0;
+  #constants = 0;
+
+  constructor(root: unknown, texts: TextLanguages) {
+    this.#references = new References(root);
+    this.#texts = texts;
+  }
+
+  /** A piece of work reads again what an earlier one did not finish. */
+  beginPiece(): void {
+    this.#schemas = 0;
+    this.#made = 0;
+    this.#constants = 0;
+  }
+
+  /** The target of a reference. */
+  resolve(schema: Schema, at: string): Located {
+    return this.#references.resolve(schema, at);
+  }
+
+  of(list: readonly Located[]): readonly Shape[] {
+    let shapes: readonly Shape[] = [shapeOfAll(list[0]?.at ?? '')];
+    // Several schemas are merged as if one held them.
+    const within = list.length > 1 ? [list] : [];
+    for (const located of list) shapes = this.#narrowed(shapes, located, within);
+    return shapes;
+  }
+
+  #narrowed(shapes: readonly Shape[], located: Located, references: readonly unknown[]): readonly Shape[] {
+    const { schema, at } = located;
+    if (shapes.length === 0 || schema === true) return shapes;
+    if (schema === false) return [];
+    if (typeof schema !== 'object' || schema === null || Array.isArray(schema))
+      refuse(at, 'a schema is expected: an object, true or false');
+    if (++this.#schemas > maxSchemas) refuse(at, `more than ${maxSchemas} schemas`);
+    this.#texts.languages.work.spend(schemaUnits);
+    if (references.length > deepest) refuse(at, `nested deeper than ${deepest}`);
+    const given = schema as Schema;
+    for (const keyword of Object.keys(given)) this.#checkKeyword(keyword, at);
+    const inner = [...references, schema];
+    checkUnevaluated(given, at, references.length === 0);
+    let all = this.#each(shapes, (shape) => this.#plain(shape, given, at));
+    const narrow = (part: Located) => {
+      all = this.#narrowed(all, part, inner);
+    };
+    if (given.$ref !== undefined) {
+      const target = this.#references.resolve(given, at);
+      if (inner.includes(target.schema)) refuse(`${at}/$ref`, 'the reference leads back to itself');
+      narrow(target);
+    }
+    for (const [index, part] of (listAt(given, 'allOf', at) ?? []).entries())
+      narrow({ schema: part, at: `${at}/allOf/${index}` });
+    const lists = this.#options.get(given) ?? this.#alternatives(given, at, references);
+    this.#options.set(given, lists);
+    for (const options of lists) {
+      const before = all;
+      all = this.#counted(options.flatMap((option) => this.#narrowed(before, option, inner)));
+    }
+    return all;
+  }
+
+  #checkKeyword(keyword: string, at: string): void {
+    if (isAnnotation(keyword) || known.has(keyword)) return;
+    refuse(`${at}/${escapePointer(keyword)}`, refused[keyword] ?? 'cannot be enforced');
+  }
+
+  /** Lists of schemas of which one must hold. */
+  #alternatives(schema: Schema, at: string, references: readonly unknown[]): Located[][] {
+    const lists: Located[][] = [];
+    const any = listAt(schema, 'anyOf', at);
+    if (any !== undefined)
+      lists.push(any.map((part, index) => ({ schema: part, at: `${at}/anyOf/${index}` })));
+    const one = listAt(schema, 'oneOf', at);
+    if (one !== undefined) {
+      const options = one.map((part, index) => ({ schema: part, at: `${at}/oneOf/${index}` }));
+      this.refuseOverlap(options, `${at}/oneOf`, [...references, schema]);
+      lists.push(options);
+    }
+    if (schema.not !== undefined)
+      lists.push(negationOf({ schema: schema.not, at: `${at}/not` }, this.#references.resolve));
+    if (schema.if !== undefined) lists.push(this.#conditional(schema, at));
+    for (const [name, value] of [
+      ...membersAt(schema, 'dependentRequired', at),
+      ...membersAt(schema, 'dependentSchemas', at),
+      ...membersAt(schema, 'dependencies', at),
+    ]) {
+      const part = Array.isArray(value) ? { required: value } : value;
+      lists.push([
+        { schema: { allOf: [{ required: [name] }, part] }, at },
+        { schema: { type: 'object', [absent]: [name] }, at },
+      ]);
+    }
+    return lists;
+  }
+
+  #conditional(schema: Schema, at: string): Located[] {
+    const { if: condition, then = true, else: otherwise = true } = schema;
+    const unmet = negationOf({ schema: condition, at: `${at}/if` }, this.#references.resolve);
+    return [
+      { schema: { allOf: [condition, then] }, at },
+      ...unmet.map((part) => ({ schema: { allOf: [part.schema, otherwise] }, at })),
+    ];
+  }
+
+  /** Refuses alternatives of which two may allow one value. */
+  refuseOverlap(options: readonly Located[], at: string, references: readonly unknown[] = []): void {
+    if (options.length > maxExclusive) refuse(at, `more than ${maxExclusive} alternatives; use anyOf`);
+    const shapes = options.map((option) => this.#narrowed([shapeOfAll(option.at)], option, references));
+    for (const [index, one] of shapes.entries())
+      for (const other of shapes.slice(index + 1))
+        if (!one.every((left) => other.every((right) => areDisjoint(left, right, this, this.#texts))))
+          refuse(
+            at,
+            'two alternatives may allow the same value; use anyOf, or give each its own type or a const',
+          );
+  }
+
+  #each(shapes: readonly Shape[], step: Step): readonly Shape[] {
+    return this.#counted(shapes.flatMap(step));
+  }
+
+  #counted(shapes: readonly Shape[]): readonly Shape[] {
+    this.#made += shapes.length;
+    this.#texts.languages.work.spend(shapeUnits * shapes.length);
+    if (this.#made > maxShapes) refuse('', `its alternatives take more than ${maxShapes} combinations`);
+    return shapes;
+  }
+
+  /** Adds the constraints of one schema object, its alternatives apart. */
+  #plain(shape: Shape, schema: Schema, at: string): readonly Shape[] {
+    const types = shapeTypes(schema, at);
+    const constants = this.#constantsOf(schema, at);
+    const mentioned = jsonTypes.filter((type) =>
+      keywordsOf[type]?.some((keyword) => schema[keyword] !== undefined),
+    );
+    const object = objectShape(shape.object, schema, at);
+    const all: Shape = {
+      at: shape.at,
+      types:
+        shape.types === undefined
+          ? types
+          : types === undefined
+            ? shape.types
+            : commonTypes(shape.types, types),
+      mentioned: new Set([...shape.mentioned, ...mentioned]),
+      constants:
+        shape.constants === undefined
+          ? constants
+          : constants === undefined
+            ? shape.constants
+            : common(shape.constants, constants),
+      excluded: [...shape.excluded, ...((schema as Record<symbol, unknown[]>)[others] ?? [])],
+      string: stringShape(shape.string, schema, at),
+      number: numberShape(shape.number, schema, at, types),
+      array: arrayShape(shape.array, schema, at),
+      object,
+    };
+    const impossible = all.types?.size === 0 || all.constants?.length === 0;
+    return impossible ? [] : [all];
+  }
+
+  #constantsOf(schema: Schema, at: string): readonly unknown[] | undefined {
+    const list = listAt(schema, 'enum', at);
+    const constants =
+      schema.const === undefined ? list : list === undefined ? [schema.const] : common([schema.const], list);
+    this.#constants += constants?.length ?? 0;
+    if (this.#constants > maxConstants) refuse(at, `more than ${maxConstants} constants in the schema`);
+    return constants;
+  }
+}
+
+/** "unevaluated" sees the schemas within its own one, but not those beside it, nor those within "not"; here all are merged. */
+function checkUnevaluated(schema: Schema, at: string, isOutermost: boolean): void {
+  for (const keyword of ['unevaluatedProperties', 'unevaluatedItems']) {
+    if (schema[keyword] === undefined || schema[keyword] === true) continue;
+    const place = `${at}/${keyword}`;
+    if (!isOutermost) refuse(place, 'cannot be enforced in a schema that is merged with others');
+    if (schema.not !== undefined) refuse(place, 'cannot be enforced beside not');
+  }
+}
+
+/** Keywords by the type of value that they are about; they mean nothing for other types. */
+const keywordsOf: Readonly<Partial<Record<JsonType, readonly string[]>>> = {
+  object: [
+    ...['properties', 'required', 'additionalProperties', 'patternProperties', 'propertyNames'],
+    ...['minProperties', 'maxProperties', 'unevaluatedProperties'],
+    ...['dependentRequired', 'dependentSchemas', 'dependencies'],
+  ],
+  array: [
+    'items',
+    'additionalItems',
+    'prefixItems',
+    'minItems',
+    'maxItems',
+    'contains',
+    'minContains',
+    'uniqueItems',
+    'unevaluatedItems',
+  ],
+  string: ['minLength', 'maxLength', 'pattern', 'format'],
+  number: ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'],
+};
+
+const known: ReadonlySet<string> = new Set([
+  ...Object.values(keywordsOf).flat(),
+  ...['type', 'const', 'enum', '$ref', 'allOf', 'anyOf', 'oneOf', 'not', 'if', 'then', 'else'],
+]);
+
+function shapeTypes({ type }: Schema, at: string): ReadonlySet<JsonType> | undefined {
+  if (type === undefined) return undefined;
+  const names: readonly string[] = [...jsonTypes, 'integer'];
+  const list = Array.isArray(type) ? type : [type];
+  if (list.length === 0 || list.some((each) => !names.includes(each)))
+    refuse(`${at}/type`, `one of ${names.join(', ')} is expected`);
+  return withoutIntegers(list);
+}
+
+function common(one: readonly unknown[], other: readonly unknown[]): readonly unknown[] {
+  const texts = new Set(other.map(canonical));
+  return one.filter((value) => texts.has(canonical(value)));
+}
+
+function stringShape(shape: Shape['string'], schema: Schema, at: string): Shape['string'] {
+  const { pattern, format } = schema;
+  const not = (schema as Record<symbol, unknown>)[mismatch];
+  for (const given of [pattern, not])
+    if (given !== undefined && typeof given !== 'string') refuse(`${at}/pattern`, 'a string is expected');
+  if (format !== undefined) checkFormat(format, schema, at);
+  const patterns = [
+    ...(pattern === undefined ? [] : [{ pattern: pattern as string, at: `${at}/pattern`, negated: false }]),
+    ...(not === undefined ? [] : [{ pattern: not as string, at: `${at}/pattern`, negated: true }]),
+  ];
+  return {
+    patterns: [...shape.patterns, ...patterns],
+    formats:
+      format === undefined
+        ? shape.formats
+        : [...shape.formats, { format: format as string, at: `${at}/format` }],
+    least: Math.max(shape.least, countAt(schema, 'minLength', at) ?? 0),
+    most: Math.min(shape.most, countAt(schema, 'maxLength', at) ?? Number.POSITIVE_INFINITY),
+  };
+}
+
+/** zod has formats of its own, beside a pattern that says more. */
+function checkFormat(format: unknown, { pattern }: Schema, at: string): void {
+  const isKnown =
+    typeof format === 'string' &&
+    (formatPattern(format) !== undefined ||
+      integerFormatRange(format) !== undefined ||
+      numberFormats.has(format));
+  if (isKnown || pattern !== undefined) return;
+  refuse(`${at}/format`, `cannot be enforced; known are ${knownFormats.join(', ')}`);
+}
+
+function numberShape(
+  shape: Shape['number'],
+  schema: Schema,
+  at: string,
+  types: ReadonlySet<JsonType> | undefined,
+): Shape['number'] {
+  const bound = (keyword: string, strict: boolean): Bound | undefined => {
+    const value = schema[keyword];
+    if (value === undefined) return undefined;
+    if ((typeof value !== 'number' || !Number.isFinite(value)) && typeof value !== 'bigint')
+      refuse(`${at}/${keyword}`, 'a number is expected');
+    return { value: decimalOf(value), strict };
+  };
+  const step = schema.multipleOf;
+  if (step !== undefined && !(typeof step === 'number' && step > 0 && Number.isFinite(step)))
+    refuse(`${at}/multipleOf`, 'a number above 0 is expected');
+  const range =
+    typeof schema.format === 'string' && types?.has('integer')
+      ? integerFormatRange(schema.format)
+      : undefined;
+  const inclusive = (value: bigint | undefined) =>
+    value === undefined ? undefined : { value: decimalOf(value), strict: false };
+  const lower = [
+    shape.least,
+    bound('minimum', false),
+    bound('exclusiveMinimum', true),
+    inclusive(range?.least),
+  ];
+  const upper = [
+    shape.most,
+    bound('maximum', false),
+    bound('exclusiveMaximum', true),
+    inclusive(range?.most),
+  ];
+  return {
+    least: lower.reduce((one, other) => tighter(one, other, 1)),
+    most: upper.reduce((one, other) => tighter(one, other, -1)),
+    multiples: step === undefined ? shape.multiples : [...shape.multiples, step as number],
+  };
+}
+
+function tighter(one: Bound | undefined, other: Bound | undefined, sign: number): Bound | undefined {
+  if (one === undefined || other === undefined) return one ?? other;
+  const order = compareDecimals(one.value, other.value) * sign;
+  if (order !== 0) return order > 0 ? one : other;
+  return one.strict ? one : other;
+}
+
+function arrayShape(shape: Shape['array'], schema: Schema, at: string): Shape['array'] {
+  // Before 2020, "items" was the prefix, too.
+  const old = Array.isArray(schema.items);
+  const prefix = old ? schema.items : (schema.prefixItems ?? []);
+  const key = old ? 'items' : 'prefixItems';
+  if (!Array.isArray(prefix)) refuse(`${at}/prefixItems`, 'an array of schemas is expected');
+  const restKey = old ? 'additionalItems' : 'items';
+  const rest = schema[restKey];
+  const least = countAt(schema, 'minContains', at) ?? 1;
+  const contains =
+    schema.contains === undefined || least === 0
+      ? []
+      : [{ schema: schema.contains, at: `${at}/contains`, least }];
+  const unevaluated =
+    schema.unevaluatedItems === undefined
+      ? undefined
+      : { schema: schema.unevaluatedItems, at: `${at}/unevaluatedItems` };
+  if (unevaluated !== undefined && schema.contains !== undefined)
+    refuse(unevaluated.at, 'cannot be enforced beside contains');
+  const part = {
+    prefix: prefix.map((item, index) => ({ schema: item, at: `${at}/${key}/${index}` })),
+    items: rest === undefined ? undefined : { schema: rest, at: `${at}/${restKey}` },
+  };
+  const unique = schema.uniqueItems === true ? `${at}/uniqueItems` : undefined;
+  return {
+    parts: part.prefix.length === 0 && part.items === undefined ? shape.parts : [...shape.parts, part],
+    least: Math.max(shape.least, countAt(schema, 'minItems', at) ?? 0),
+    most: Math.min(shape.most, countAt(schema, 'maxItems', at) ?? Number.POSITIVE_INFINITY),
+    contains: [...shape.contains, ...contains],
+    unique: shape.unique ?? unique,
+    unevaluated: shape.unevaluated ?? unevaluated,
+  };
+}
+
+function objectShape(shape: Shape['object'], schema: Schema, at: string): Shape['object'] {
+  const { additionalProperties: additional, propertyNames: names } = schema;
+  const located = (keyword: string) => (name: string, value: unknown) =>
+    ({ schema: value, at: `${at}/${keyword}/${escapePointer(name)}` }) as const;
+  const properties = new Map(
+    membersAt(schema, 'properties', at).map(([name, value]) => [name, located('properties')(name, value)]),
+  );
+  const patterns = membersAt(schema, 'patternProperties', at).map(([pattern, value]) => ({
+    pattern,
+    ...located('patternProperties')(pattern, value),
+  }));
+  const part = {
+    properties,
+    patterns,
+    silent: (schema as Record<symbol, unknown>)[silent] === true,
+    additional:
+      additional === undefined ? undefined : { schema: additional, at: `${at}/additionalProperties` },
+  };
+  const isPart = properties.size + patterns.length > 0 || additional !== undefined;
+  const without = (schema as Record<symbol, readonly string[]>)[absent] ?? [];
+  return {
+    parts: isPart ? [...shape.parts, part] : shape.parts,
+    required: new Set([...shape.required, ...stringsAt(schema, 'required', at)]),
+    forbidden: new Set([...shape.forbidden, ...without]),
+    names: names === undefined ? shape.names : [...shape.names, { schema: names, at: `${at}/propertyNames` }],
+    least: Math.max(shape.least, countAt(schema, 'minProperties', at) ?? 0),
+    most: Math.min(shape.most, countAt(schema, 'maxProperties', at) ?? Number.POSITIVE_INFINITY),
+    unevaluated:
+      shape.unevaluated ??
+      (schema.unevaluatedProperties === undefined
+        ? undefined
+        : { schema: schema.unevaluatedProperties, at: `${at}/unevaluatedProperties` }),
+  };
+}

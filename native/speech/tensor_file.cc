@@ -1,0 +1,126 @@
+#include "speech/tensor_file.h"
+
+#include <cmath>
+
+#include "core/cpu/half.h"
+#include "core/values/error.h"
+
+namespace lorekeep::speech {
+namespace {
+
+constexpr std::uint32_t kMaxNameBytes = 128;
+constexpr std::uint32_t kMaxDimensions = 4;
+
+struct Blocks {
+  std::uint32_t elements;
+  std::uint32_t bytes;
+};
+
+Blocks blocks_of(std::uint32_t type) noexcept {
+  switch (static_cast<TensorType>(type)) {
+    case TensorType::kF32: return {1, 4};
+    case TensorType::kF16: return {1, 2};
+    case TensorType::kQ4_0: return {32, 18};
+    case TensorType::kQ4_1: return {32, 20};
+    case TensorType::kQ5_0: return {32, 22};
+    case TensorType::kQ5_1: return {32, 24};
+    case TensorType::kQ8_0: return {32, 34};
+    case TensorType::kQ2_K: return {256, 84};
+    case TensorType::kQ3_K: return {256, 110};
+    case TensorType::kQ4_K: return {256, 144};
+    case TensorType::kQ5_K: return {256, 176};
+    case TensorType::kQ6_K: return {256, 210};
+  }
+  return {0, 0};
+}
+
+}  // namespace
+
+std::uint64_t tensor_bytes(std::uint32_t type, std::uint64_t elements) noexcept {
+  const Blocks blocks = blocks_of(type);
+  if (blocks.elements == 0 || elements % blocks.elements != 0) return 0;
+  return elements / blocks.elements * blocks.bytes;
+}
+
+std::uint64_t TensorEntry::elements() const noexcept {
+  std::uint64_t product = 1;
+  for (const std::uint32_t extent : shape) product *= extent;
+  return product;
+}
+
+TensorFile::TensorFile(const std::filesystem::path& path) : file_(path) {
+  if (file_.bytes().size() < sizeof(std::uint32_t) || number() != kMagic)
+    invalid("is not a model of speech in ggml's format (ggml-*.bin)");
+}
+
+void TensorFile::invalid(const std::string& reason) const {
+  fail_file(Code::kModelInvalid, name(), reason);
+}
+
+std::span<const std::byte> TensorFile::take(std::uint64_t count) {
+  const std::span<const std::byte> all = file_.bytes();
+  if (count > all.size() - at_) invalid("ends after " + std::to_string(all.size()) + " bytes, in the middle of a part");
+  const std::span<const std::byte> part = all.subspan(at_, count);
+  at_ += count;
+  return part;
+}
+
+std::uint32_t TensorFile::number() {
+  std::uint32_t value = 0;
+  std::memcpy(&value, take(sizeof(value)).data(), sizeof(value));
+  return value;
+}
+
+std::uint32_t TensorFile::number(std::string_view what, std::uint32_t min, std::uint32_t max) {
+  const std::uint32_t value = number();
+  if (value < min || value > max)
+    invalid(std::string(what) + " is " + std::to_string(value) + ", outside " + std::to_string(min) + " to " +
+            std::to_string(max));
+  return value;
+}
+
+std::string TensorFile::text(std::uint64_t length) {
+  const std::span<const std::byte> bytes = take(length);
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+TensorEntry TensorFile::tensor() {
+  TensorEntry entry;
+  const std::uint32_t dimensions = number("the number of dimensions of a tensor", 0, kMaxDimensions);
+  const std::uint32_t length = number("the length of a tensor's name", 1, kMaxNameBytes);
+  entry.type = number();
+  std::uint64_t elements = 1;
+  for (std::uint32_t i = 0; i < dimensions; ++i) {
+    entry.shape.push_back(number("an extent of a tensor", 1, 1u << 24));
+    elements *= entry.shape.back();
+    if (elements > 1ull << 34) invalid("a tensor has more than 2^34 values");
+  }
+  entry.name = text(length);
+  const std::uint64_t bytes = tensor_bytes(entry.type, elements);
+  const std::uint32_t row = entry.shape.empty() ? 1 : entry.shape.front();
+  if (bytes == 0 || row % blocks_of(entry.type).elements != 0)
+    invalid("the tensor " + entry.name + " has the unknown type " + std::to_string(entry.type) +
+            ", or no whole number of blocks");
+  entry.data = take(bytes);
+  return entry;
+}
+
+std::vector<float> floats_of(const TensorFile& file, const TensorEntry& tensor) {
+  std::vector<float> values(tensor.elements());
+  if (tensor.type == static_cast<std::uint32_t>(TensorType::kF32)) {
+    std::memcpy(values.data(), tensor.data.data(), tensor.data.size());
+  } else if (tensor.type == static_cast<std::uint32_t>(TensorType::kF16)) {
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      std::uint16_t half = 0;
+      std::memcpy(&half, tensor.data.data() + i * sizeof(half), sizeof(half));
+      values[i] = float_from_half(half);
+    }
+  } else {
+    file.invalid("the tensor " + tensor.name + " has type " + std::to_string(tensor.type) + "; F32 or F16 is expected");
+  }
+  for (const float value : values)
+    if (!std::isfinite(value)) file.invalid("the tensor " + tensor.name + " has values that are not numbers");
+  return values;
+}
+
+}  // namespace lorekeep::speech

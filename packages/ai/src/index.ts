@@ -1,0 +1,6 @@
+export {
+  createLorekeep,
+  type LorekeepProvider,
+  type LorekeepProviderSettings,
+  lorekeep,
+} from './provider.js';

@@ -1,0 +1,37 @@
+import { ChatOpenAICompletions, type ChatOpenAIFields } from '@langchain/openai';
+import { Server, type ServerFields } from './server.js';
+
+export interface ChatLorekeepFields
+  extends Omit<ChatOpenAIFields, 'model' | 'apiKey' | 'configuration'>,
+    ServerFields {
+  /** A language model of the catalog, or an agent or knowledge base that the server shows. */
+  model: string;
+  /** Class of the scheduler. Default: visible for streams, else buffered. */
+  schedulerClass?: 'interactive_visible' | 'interactive_buffered' | 'background';
+}
+
+/** Replies of a server's models, agents and knowledge bases: streams, tools, structured output and citations. */
+export class ChatLorekeep extends ChatOpenAICompletions {
+  static override lc_name(): string {
+    return 'ChatLorekeep';
+  }
+
+  constructor({ url, apiKey, schedulerClass, ...fields }: ChatLorekeepFields) {
+    const server = new Server({
+      ...(url !== undefined && { url }),
+      ...(apiKey !== undefined && { apiKey }),
+    });
+    super({
+      ...fields,
+      apiKey: server.apiKey ?? 'unused',
+      configuration: {
+        baseURL: `${server.url}/v1`,
+        ...(schedulerClass !== undefined && { defaultHeaders: { 'x-lorekeep-class': schedulerClass } }),
+      },
+    });
+  }
+
+  override _llmType(): string {
+    return 'lorekeep';
+  }
+}

@@ -1,0 +1,75 @@
+/** Longest window whose hash leads to the texts that begin with it. */
+const longestWindow = 20;
+
+const factor = 0x01000193;
+
+/** Work between two pauses: a character looked at, or a candidate compared. */
+const workAtOnce = 16_384;
+
+/** Work in comparing candidates after which a text counts as one that has a part: hostile parts are alike for long. */
+const mostComparing = 1 << 24;
+
+/** Parts that are as long as a window, or longer, by the hash of their beginning. */
+interface Window {
+  readonly length: number;
+  readonly parts: Map<number, string[]>;
+  /** Whether some part has a hash with these upper bits. */
+  readonly known: Uint8Array;
+}
+
+/** Looks for any of many parts in texts, in time that grows with the text and not with the number of parts. */
+export class TextFinder {
+  readonly #windows = new Map<number, Window>();
+
+  /** Adds a part that is not empty. */
+  add(part: string): void {
+    const length = Math.min(part.length, longestWindow);
+    const window = this.#windows.get(length) ?? { length, parts: new Map(), known: new Uint8Array(1 << 16) };
+    this.#windows.set(length, window);
+    let hash = 0;
+    for (let at = 0; at < length; at++) hash = next(hash, part.charCodeAt(at));
+    const same = window.parts.get(hash);
+    if (same === undefined) window.parts.set(hash, [part]);
+    else same.push(part);
+    window.known[hash >>> 16] = 1;
+  }
+
+  /** Yields where the search may pause, and returns whether the text has a part. */
+  *search(text: string): Generator<undefined, boolean, undefined> {
+    const comparing = { left: mostComparing };
+    for (const window of this.#windows.values()) if (yield* found(window, text, comparing)) return true;
+    return false;
+  }
+}
+
+const next = (hash: number, code: number) => (Math.imul(hash, factor) + code) | 0;
+
+function* found(
+  { length, parts, known }: Window,
+  text: string,
+  comparing: { left: number },
+): Generator<undefined, boolean, undefined> {
+  let power = 1;
+  for (let at = 0; at < length; at++) power = Math.imul(power, factor);
+  let hash = 0;
+  let work = 0;
+  for (let at = 0; at < text.length; at++) {
+    if (++work >= workAtOnce) {
+      work = 0;
+      yield;
+    }
+    hash = next(hash, text.charCodeAt(at));
+    if (at >= length) hash = (hash - Math.imul(power, text.charCodeAt(at - length))) | 0;
+    if (at < length - 1 || known[hash >>> 16] === 0) continue;
+    for (const part of parts.get(hash) ?? []) {
+      const cost = 1 + (part.length >>> 4);
+      work += cost;
+      comparing.left -= cost;
+      if (comparing.left < 0 || text.startsWith(part, at - length + 1)) return true;
+      if (work < workAtOnce) continue;
+      work = 0;
+      yield;
+    }
+  }
+  return false;
+}

@@ -1,0 +1,58 @@
+import { resolve } from 'node:path';
+import { type Audio, openAudio } from '../../speech/audio.js';
+import { MicrophoneError, openMicrophone } from '../../speech/microphone.js';
+import { transcribe } from '../../speech/transcribe.js';
+import { AudioFormatError } from '../../speech/wav.js';
+import { CommandError } from '../failure.js';
+import { untilStopped } from '../interrupt.js';
+import { note, print, printJsonLine } from '../output.js';
+import { printable } from '../terminal/printable.js';
+import { type SpeechFlags, withSpeechModels } from '../transcribe/speech-models.js';
+import { namesAgent, type TalkFlags, talk } from './talk.js';
+
+export interface ListenFlags extends SpeechFlags, TalkFlags {
+  input?: string;
+  device?: string;
+}
+
+/** `lorekeep listen`: writes down what a microphone hears, or gives it to an agent, until Ctrl-C. */
+export async function listen(words: readonly string[], flags: ListenFlags): Promise<void> {
+  await untilStopped(async (stop, signal) => {
+    try {
+      const openSound = () => sound(flags, stop);
+      if (namesAgent(words, flags)) await talk(words, flags, openSound, signal);
+      else await writeDown(flags, openSound, signal);
+    } catch (error) {
+      throw translated(error, flags);
+    }
+  });
+}
+
+async function writeDown(
+  flags: ListenFlags,
+  openSound: () => Promise<Audio>,
+  signal: AbortSignal,
+): Promise<void> {
+  const { language, translate, prompt, beams, minSilence, json } = flags;
+  await withSpeechModels(flags, signal, async (models) => {
+    const audio = await openSound();
+    if (flags.input === undefined) note('listening; Ctrl-C ends');
+    const voice = minSilence === undefined ? {} : { minSilenceMs: minSilence };
+    const options = { ...models, voice, language, translate, prompt, beams, signal };
+    for await (const segment of transcribe(audio, options)) {
+      if (json) printJsonLine(segment);
+      else print(printable(segment.text));
+    }
+  });
+}
+
+async function sound({ input, device }: ListenFlags, stop: AbortSignal): Promise<Audio> {
+  return input === undefined ? openMicrophone(device, stop) : openAudio(resolve(input));
+}
+
+function translated(error: unknown, { input }: ListenFlags): unknown {
+  if (error instanceof MicrophoneError) return new CommandError('IO', error.message);
+  if (error instanceof AudioFormatError)
+    return new CommandError('INVALID_ARGUMENT', `${input}: ${error.message}`);
+  return error;
+}

@@ -1,0 +1,82 @@
+import { randomUUID } from 'node:crypto';
+import { Transform } from 'node:stream';
+import { markWideIntegers } from '../../base/schema/wide-integers.js';
+
+const newline = 0x0a;
+
+/**
+ * Keeps integers of 64 bits exact on their way through the SDK of MCP, which parses messages with JSON.parse: they pass as marked
+ * texts, and restore() turns them back.
+ */
+export class ExactInput extends Transform {
+  readonly #mark = randomUUID();
+  readonly #longest: number;
+  #parts: Buffer[] = [];
+  #length = 0;
+  /** Whether a message was marked. */
+  #hasMarked = false;
+
+  /** `longest`: of a message, in bytes. Longer ones pass as they come, and are refused behind it. */
+  constructor(longest: number) {
+    super();
+    this.#longest = longest;
+  }
+
+  override _transform(chunk: Buffer, _encoding: string, done: () => void): void {
+    let begin = 0;
+    for (let end = chunk.indexOf(newline); end >= 0; end = chunk.indexOf(newline, begin)) {
+      this.#parts.push(chunk.subarray(begin, end + 1));
+      this.#pass();
+      begin = end + 1;
+    }
+    if (begin < chunk.length) this.#parts.push(chunk.subarray(begin));
+    this.#length += chunk.length - begin;
+    if (this.#length > this.#longest) this.#pass();
+    done();
+  }
+
+  override _flush(done: () => void): void {
+    this.#pass();
+    done();
+  }
+
+  /**
+   * Returns a message with its integers: BigInts in the filter of a tool's arguments, and decimal texts in other arguments, which
+   * metadata takes.
+   */
+  restore<Message>(message: Message): Message {
+    if (!this.#hasMarked) return message;
+    try {
+      return this.#restored(message, []) as Message;
+    } catch (error) {
+      // Nested without end: the tool refuses it.
+      if (error instanceof RangeError) return message;
+      throw error;
+    }
+  }
+
+  #pass(): void {
+    const line = Buffer.concat(this.#parts);
+    this.#parts = [];
+    this.#length = 0;
+    if (line.length === 0) return;
+    const marked =
+      line.length > this.#longest ? undefined : markWideIntegers(line.toString('utf8'), this.#mark);
+    if (marked !== undefined) this.#hasMarked = true;
+    this.push(marked === undefined ? line : Buffer.from(marked));
+  }
+
+  #restored(value: unknown, path: readonly string[]): unknown {
+    if (typeof value === 'string') return value.startsWith(this.#mark) ? this.#integer(value, path) : value;
+    if (typeof value !== 'object' || value === null) return value;
+    if (Array.isArray(value)) return value.map((each) => this.#restored(each, path));
+    const entries = Object.entries(value);
+    return Object.fromEntries(entries.map(([key, each]) => [key, this.#restored(each, [...path, key])]));
+  }
+
+  #integer(text: string, [params, given, name]: readonly string[]): bigint | string | number {
+    const digits = text.slice(this.#mark.length);
+    if (params !== 'params' || given !== 'arguments') return Number(digits);
+    return name === 'filter' ? BigInt(digits) : digits;
+  }
+}

@@ -1,0 +1,66 @@
+import { AnyLorekeepError } from '../../../lib/basics.js';
+import type { StorageChanges, UpdateResult } from '../../../lib/internal.js';
+import type { QuotingHistory } from '../../knowledge/operator/messages.js';
+import { ask, type Peer, peersOf } from '../../knowledge/operator/peers.js';
+import { plainFiles } from '../../knowledge/paths.js';
+import { resolveSource } from '../../knowledge/resolve.js';
+
+/** The processes that have a knowledge base open, as a server does. `file`: the config. */
+export async function processesOf(file: string): Promise<Peer[]> {
+  const { files } = await resolveSource(plainFiles(file));
+  return peersOf(files.records);
+}
+
+/** Changes a knowledge base through the process that may change it alone; undefined if there is none. @throws as update() */
+export async function updateThrough(
+  file: string,
+  changes: StorageChanges,
+  signal: AbortSignal,
+): Promise<UpdateResult | undefined> {
+  const writer = (await processesOf(file)).find(({ facts }) => facts.isWriter);
+  return writer && ask(writer.socket, { op: 'update', changes }, signal);
+}
+
+/** What is said of records that were forgotten. */
+export interface ForgottenFacts extends UpdateResult {
+  filesWith: string[] | undefined;
+  histories: QuotingHistory[];
+}
+
+/** Forgets records in the process itself. */
+export type ForgetHere = () => Promise<UpdateResult & { texts: string[]; filesWith: string[] | undefined }>;
+
+/**
+ * Forgets records through a process that has the knowledge base open, else by `here`, and in the memory of all others.
+ * @throws as KnowledgeBase.forget()
+ */
+export async function forgetEverywhere(
+  file: string,
+  ids: readonly string[],
+  { verify, histories }: { verify: boolean; histories: boolean },
+  here: ForgetHere,
+  signal: AbortSignal,
+): Promise<ForgottenFacts> {
+  const peers = await processesOf(file);
+  const through = peers.find(({ facts }) => facts.isWriter) ?? peers.find(({ facts }) => !facts.readOnly);
+  const done =
+    through === undefined
+      ? await here()
+      : await ask(through.socket, { op: 'forget', ids, verify, histories }, signal);
+  const { texts, filesWith, ...result } = done;
+  const quoting: QuotingHistory[] = 'histories' in done ? (done.histories as QuotingHistory[]) : [];
+  for (const { socket } of peers) {
+    if (socket === through?.socket) continue;
+    const dropped = await ask(socket, { op: 'drop', ids, texts, histories }, signal).catch(ended);
+    quoting.push(...(dropped?.histories ?? []));
+  }
+  return { ...result, filesWith, histories: quoting };
+}
+
+/** A process that ended meanwhile has forgotten, too. @throws other errors */
+function ended(error: unknown): undefined {
+  const { code } = ((error as Error).cause ?? {}) as NodeJS.ErrnoException;
+  if (error instanceof AnyLorekeepError && ['ECONNREFUSED', 'ENOENT', 'ECONNRESET'].includes(code ?? ''))
+    return;
+  throw error;
+}

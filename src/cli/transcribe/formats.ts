@@ -1,0 +1,32 @@
+import type { TranscribedSegment } from '../../speech/transcribe.js';
+import { printable } from '../terminal/printable.js';
+
+/** How a transcript is printed: lines for each segment, in order. */
+export interface TranscriptFormat {
+  /** Printed before the first segment. */
+  readonly head: string;
+  segment(segment: TranscribedSegment, number: number): string;
+}
+
+/** 01:02:03,456 with `,`. */
+function clock(ms: number, mark: ',' | '.'): string {
+  const pad = (value: number, width = 2) => String(Math.floor(value)).padStart(width, '0');
+  return `${pad(ms / 3_600_000)}:${pad((ms / 60_000) % 60)}:${pad((ms / 1000) % 60)}${mark}${pad(ms % 1000, 3)}`;
+}
+
+/** A text of a subtitle cannot hold its arrow, or an empty line. */
+const cue = (text: string) => printable(text.replaceAll('-->', '->').replaceAll(/\n+/g, ' '));
+
+export const transcriptFormats = {
+  txt: { head: '', segment: ({ text }) => printable(text) },
+  srt: {
+    head: '',
+    segment: ({ text, beginMs, endMs }, number) =>
+      `${number}\n${clock(beginMs, ',')} --> ${clock(endMs, ',')}\n${cue(text)}\n`,
+  },
+  vtt: {
+    head: 'WEBVTT\n',
+    segment: ({ text, beginMs, endMs }) =>
+      `${clock(beginMs, '.')} --> ${clock(endMs, '.')}\n${cue(text).replaceAll('&', '&amp;').replaceAll('<', '&lt;')}\n`,
+  },
+} as const satisfies Record<string, TranscriptFormat>;

@@ -1,0 +1,65 @@
+import type { SpeechRecogniser, SpeechRecogniserFacts, VoiceDetector } from '../../../lib/internal.js';
+import { Residency } from '../../models/residency.js';
+import { SpeechModels } from '../../models/speech-models.js';
+import { UnknownModelError } from '../../models/unknown-model.js';
+import { languageProblem } from '../../speech/language-problem.js';
+import { modelOfFlag } from '../ask/model-file.js';
+import { openCatalogAndConfig } from '../catalog/open-catalog.js';
+import { UsageError } from '../failure.js';
+import type { ModelFlags } from '../flags/model.js';
+
+/** The flags that say which models hear, and how. */
+export interface SpeechFlags extends ModelFlags {
+  model?: string;
+  vadModel?: string;
+  language?: string;
+  translate?: boolean;
+  prompt?: string;
+  beams?: number;
+  threads: number;
+}
+
+export interface LoadedSpeechModels {
+  readonly detector: VoiceDetector;
+  readonly recogniser: SpeechRecogniser;
+}
+
+/** Runs work with the models of the flags. @throws UsageError, ModelLoadError, the signal's reason; as the work */
+export async function withSpeechModels<Result>(
+  flags: SpeechFlags,
+  signal: AbortSignal,
+  work: (models: LoadedSpeechModels) => Promise<Result>,
+): Promise<Result> {
+  refuseLanguage(flags);
+  const { catalog, config } = await openCatalogAndConfig(flags);
+  const { name, entry } = await modelOfFlag(flags.model, catalog, 'stt');
+  const residency = new Residency(catalog, { log: { info() {}, error() {} } });
+  const models = new SpeechModels(residency, { threads: flags.threads, idleMs: 0 });
+  try {
+    using recogniser = await found('--model', () => models.recogniser(name, entry)).lease(signal);
+    refuseLanguage(flags, recogniser.model.facts);
+    const vad = flags.vadModel ?? (config?.default_vad_model || undefined);
+    using detector = await found('--vad-model', () => models.detector(vad)).lease(signal);
+    return await work({ detector: detector.model, recogniser: recogniser.model });
+  } finally {
+    await residency.close();
+  }
+}
+
+/** @throws UsageError for what the models cannot do, before the first word is heard */
+function refuseLanguage(flags: SpeechFlags, facts?: SpeechRecogniserFacts): void {
+  const problem = languageProblem(flags, facts);
+  if (problem !== undefined) throw new UsageError(`--${problem.field}: ${problem.reason}`);
+}
+
+/** Finds a model. @throws UsageError that names the flag */
+function found<Model>(flag: string, find: () => Model): Model {
+  try {
+    return find();
+  } catch (error) {
+    if (!(error instanceof UnknownModelError)) throw error;
+    throw new UsageError(
+      `${flag}: ${error.message}; name a ggml-*.bin file, or download a model (docs/guides/speech.md)`,
+    );
+  }
+}

@@ -1,0 +1,70 @@
+import type { Document } from '../../document.js';
+import { MarkedBlocks, MarkedLines, short } from './marked-blocks.js';
+
+const heading =
+  /^(\*{1,8})[ \t]+(?:(?:TODO|DONE|NEXT|WAITING|CANCELLED)[ \t]+)?(?:\[#[A-Z0-9]\][ \t]+)?(\S.*)$/;
+const tags = /[ \t]+:[\w@#%:]{1,100}:[ \t]*$/;
+const begin = /^[ \t]*#\+BEGIN_(\w{1,30})(?:[ \t]+([\w+#-]{1,40}))?/i;
+const drawer = /^[ \t]*:[A-Z_-]{1,40}:[ \t]*$/i;
+const planning = /^[ \t]*(?:SCHEDULED|DEADLINE|CLOSED|CLOCK):/;
+const table = /^[ \t]*\|/;
+
+/** Blocks whose lines are code. */
+const codeBlocks = /^(?:src|example|export)$/i;
+
+/** Reads Org: headings, paragraphs, code and tables. */
+export function readOrg(text: string): Document {
+  const lines = new MarkedLines(text);
+  const blocks = new MarkedBlocks();
+  while (!lines.isAtEnd) {
+    const line = lines.next();
+    const shown = short(line);
+    const [, marks, title = ''] = heading.exec(shown) ?? [];
+    const named = /^#\+TITLE:[ \t]*(\S.*)$/i.exec(shown)?.[1];
+    const [, kind, language] = begin.exec(shown) ?? [];
+    if (marks !== undefined) blocks.heading(marks.length + 1, withoutMarks(title.replace(tags, '')));
+    else if (named !== undefined) blocks.heading(1, named);
+    else if (kind !== undefined) addBlock(kind, language, lines, blocks);
+    else if (drawer.test(shown)) lines.until((end) => /^[ \t]*:END:[ \t]*$/i.test(end));
+    else if (table.test(shown)) blocks.table(rowsOf([line, ...lines.while((next) => table.test(next))]));
+    else if (line.trim() === '') blocks.endParagraph();
+    else if (!isUnseen(shown)) blocks.line(withoutMarks(line));
+  }
+  return blocks.finish();
+}
+
+function addBlock(
+  kind: string,
+  language: string | undefined,
+  lines: MarkedLines,
+  blocks: MarkedBlocks,
+): void {
+  if (/^comment$/i.test(kind)) lines.until((end) => /^[ \t]*#\+END_COMMENT/i.test(end));
+  else if (codeBlocks.test(kind)) {
+    const code = lines.until((end) => /^[ \t]*#\+END_(?:SRC|EXAMPLE|EXPORT)/i.test(end));
+    // Commas protect lines that look like headings.
+    blocks.code(
+      (code ?? []).map((line) => line.replace(/^(\s*),(?=\*|#\+)/, '$1')),
+      language,
+    );
+  } else blocks.endParagraph();
+}
+
+/** Options, comments and dates are no text. */
+const isUnseen = (line: string) => /^[ \t]*#\+\w|^#(?:[ \t]|$)/.test(line) || planning.test(line);
+
+const rowsOf = (lines: readonly string[]) =>
+  lines
+    .filter((line) => !/^[ \t]*\|[-+]{2,}/.test(line))
+    .map((line) =>
+      line
+        .trim()
+        .replace(/^\||\|$/g, '')
+        .split('|'),
+    );
+
+/** A link is its description. */
+const withoutMarks = (line: string) =>
+  line.includes('[[')
+    ? line.replace(/\[\[([^[\]]{1,1000})\](?:\[([^[\]]{1,1000})\])?\]/g, (_, to, text) => text ?? to)
+    : line;

@@ -1,0 +1,159 @@
+import type { Document } from '../../document.js';
+import { GrowingRow, MarkedBlocks, MarkedLines, short } from './marked-blocks.js';
+
+const directive = /^([ \t]*)\.\.[ \t]+(?:\|[^|]{1,100}\|[ \t]+)?([\w:-]{1,60})::[ \t]*(.*)$/;
+const explicit = /^[ \t]*\.\.(?:[ \t]|$)/;
+const option = /^[ \t]*:[\w -]{1,60}:(?:[ \t]|$)/;
+const grid = /^[ \t]*\+(?:[-=]+\+)+[ \t]*$/;
+const simple = /^[ \t]*=+(?:[ \t]+=+)+[ \t]*$/;
+
+/** Directives whose lines are code, and those without text of the document. */
+const codeDirectives =
+  /^(?:code|code-block|sourcecode|highlight-block|parsed-literal|math|doctest|prompt|ipython)$/;
+const unseenDirectives =
+  /^(?:contents|toctree|image|figure|include|literalinclude|index|raw|highlight|default-role|meta|currentmodule|module|autoclass|automodule|autofunction|automethod|sectnum|role|tags|target-notes|cssclass|plot|graphviz|only|replace|unicode|date)$/;
+
+/** Reads reStructuredText: headings, paragraphs, code and tables. */
+export function readRestructured(text: string): Document {
+  const lines = new MarkedLines(text);
+  const blocks = new MarkedBlocks();
+  const styles: string[] = [];
+  while (!lines.isAtEnd) {
+    const found = blocks.hasParagraph ? undefined : headingAt(lines);
+    if (found !== undefined) {
+      lines.skip(found.lines);
+      if (!styles.includes(found.style)) styles.push(found.style);
+      blocks.heading(styles.indexOf(found.style) + 1, found.text);
+      continue;
+    }
+    const line = lines.next();
+    const shown = short(line);
+    if (line.trim() === '') blocks.endParagraph();
+    else if (directive.test(shown)) addDirective(shown, lines, blocks);
+    else if (explicit.test(shown)) addExplicit(shown, lines, blocks);
+    else if (grid.test(shown) && !blocks.hasParagraph)
+      blocks.table(gridRows([line, ...lines.while((next) => /^[ \t]*[+|]/.test(next))]));
+    else if (simple.test(shown) && !blocks.hasParagraph) addSimpleTable(shown, lines, blocks);
+    else if (option.test(shown) && /^[ \t]*:[\w -]{1,60}:[ \t]*$/.test(shown)) continue;
+    else addLine(line, lines, blocks);
+  }
+  return blocks.finish();
+}
+
+const isRule = (line: string) => /^([=\-`:.'"~^_*+#<>!$%&(),/;?@[\\\]{|}])\1{2,}$/.test(line);
+
+/** A line of one punctuation character, as long as the text above it; levels are in the order in which the marks occur. */
+function headingAt(lines: MarkedLines): { text: string; style: string; lines: number } | undefined {
+  const [first = '', second = '', third = ''] = [0, 1, 2].map((at) => short(lines.peek(at)).trimEnd());
+  const isOver = isRule(first) && first === third && second.trim() !== '';
+  const text = isOver ? second : first;
+  const rule = isOver ? third : second;
+  if (text.trim() === '' || isRule(text) || !isRule(rule)) return undefined;
+  // Wide characters take two columns.
+  if (rule.length < text.trim().length) return undefined;
+  if (!isOver && /^[ \t]/.test(text)) return undefined;
+  return { text: text.trim(), style: `${isOver ? 'over' : ''}${rule[0]}`, lines: isOver ? 3 : 2 };
+}
+
+/** The lines below one that are indented further, with the blank lines between them. */
+function body(lines: MarkedLines, indent: number): string[] {
+  return lines.while((line) => line.trim() === '' || indentOf(line) > indent);
+}
+
+const indentOf = (line: string) => line.length - line.trimStart().length;
+
+function addDirective(line: string, lines: MarkedLines, blocks: MarkedBlocks): void {
+  const [, white = '', name = '', argument = ''] = directive.exec(line) ?? [];
+  if (codeDirectives.test(name)) {
+    const all = body(lines, white.length);
+    const begin = all.findIndex((each) => !option.test(each));
+    blocks.code(begin < 0 ? [] : all.slice(begin), /^[\w+#-]{1,40}$/.test(argument) ? argument : '');
+  } else if (unseenDirectives.test(name)) {
+    const alts = body(lines, white.length);
+    blocks.endParagraph();
+    // The text of a figure.
+    for (const each of alts.filter((one) => name === 'figure' && !option.test(one) && one.trim() !== ''))
+      blocks.line(each.trim());
+    blocks.endParagraph();
+  } else {
+    // The words of notes and of signatures; their bodies are read as other paragraphs.
+    blocks.endParagraph();
+    if (argument.trim() !== '') blocks.line(argument.trim());
+    while (
+      !lines.isAtEnd &&
+      option.test(short(lines.peek())) &&
+      indentOf(lines.peek() as string) > white.length
+    )
+      lines.skip(1);
+    if (argument.trim() !== '') blocks.endParagraph();
+  }
+}
+
+/** Footnotes and citations have text; comments and targets have none. */
+function addExplicit(line: string, lines: MarkedLines, blocks: MarkedBlocks): void {
+  const note = /^[ \t]*\.\.[ \t]+\[([^\]]{1,60})\][ \t]*(.*)$/.exec(line);
+  const below = body(lines, indentOf(line));
+  blocks.endParagraph();
+  if (note === null) return;
+  for (const each of [note[2] ?? '', ...below])
+    if (each.trim() !== '') blocks.line(withoutMarks(each.trim()));
+  blocks.endParagraph();
+}
+
+/** Adds a line of a paragraph; two colons at its end begin a literal block. */
+function addLine(line: string, lines: MarkedLines, blocks: MarkedBlocks): void {
+  const isLiteral = /::[ \t]*$/.test(short(line)) && (lines.peek() ?? '').trim() === '';
+  const shown = isLiteral ? line.replace(/[ \t]*:?:[ \t]*$/, line.trim() === '::' ? '' : ':') : line;
+  if (shown.trim() !== '') blocks.line(withoutMarks(shown));
+  if (!isLiteral) return;
+  blocks.endParagraph();
+  const code = body(lines, indentOf(line));
+  if (code.some((each) => each.trim() !== '')) blocks.code(code);
+}
+
+function gridRows(lines: readonly string[]): string[][] {
+  const rows: GrowingRow[] = [];
+  let row: GrowingRow | undefined;
+  for (const line of lines) {
+    if (grid.test(line)) row = undefined;
+    else {
+      const cells = line
+        .trim()
+        .replace(/^\||\|$/g, '')
+        .split('|');
+      if (row === undefined) {
+        row = new GrowingRow();
+        rows.push(row);
+      }
+      for (const [at, cell] of cells.entries()) row.add(at, cell);
+    }
+  }
+  return rows.map(({ texts }) => texts);
+}
+
+/** A table of columns under rules of "=". */
+function addSimpleTable(rule: string, lines: MarkedLines, blocks: MarkedBlocks): void {
+  const begins = [...rule.matchAll(/=+/g)].map(({ index }) => index);
+  const rows: GrowingRow[] = [];
+  const all = lines.while((line, at) => simple.test(line) || line.trim() !== '' || at === 0);
+  for (const line of all) {
+    if (simple.test(line) || /^[ \t]*-+(?:[ \t]+-+)*[ \t]*$/.test(line)) continue;
+    const cells = begins.map((begin, at) => line.slice(begin, begins[at + 1] ?? undefined).trim());
+    // A row without a first cell continues the one above it.
+    const row = (cells[0] === '' ? rows.at(-1) : undefined) ?? new GrowingRow();
+    if (row !== rows.at(-1)) rows.push(row);
+    for (const [at, cell] of cells.entries()) row.add(at, cell);
+  }
+  blocks.table(rows.map(({ texts }) => texts));
+}
+
+/** A link is its text. */
+const withoutMarks = (line: string) =>
+  line.includes('`')
+    ? line
+        .replace(/:[\w:.+-]{1,60}:`([^`<]{1,500}?)[ \t]*<[^`<>]{1,500}>`/g, '$1')
+        .replace(/:[\w:.+-]{1,60}:`[~!]?([^`]{1,500})`/g, '$1')
+        .replace(/`([^`<]{1,500}?)[ \t]*<[^`<>]{1,1000}>`_{1,2}/g, '$1')
+        .replace(/``([^`]{1,500})``/g, '$1')
+        .replace(/`([^`]{1,500})`_{0,2}/g, '$1')
+    : line;

@@ -1,0 +1,121 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { z } from 'zod';
+import { refusalOf } from '../../storages/failure.js';
+import type { DoorHost, DoorSession } from '../host.js';
+import type { Exchange } from '../http/exchange.js';
+import { factsOf, type ShownStorage, type StorageFacts } from './knowledge.js';
+import { createMcpHandler } from './sdk.js';
+import { mcpServer } from './server.js';
+
+/** Requests whose answers describe the storages. */
+const describing: ReadonlySet<unknown> = new Set(['initialize', 'server/discover', 'tools/list']);
+
+/** Most storages that are looked at for a description, which names the others. */
+const mostLookedAt = 32;
+
+/** A description waits this long for storages that are being opened, in ms. */
+const patienceMs = 800;
+
+/** Most streams of notifications. Each is a connection. */
+const maxSubscriptions = 64;
+
+/**
+ * Serves MCP over streamable HTTP, all revisions of the protocol. It is stateless: each request is a session of its own, so there
+ * are no sessions to be kept, found or stolen.
+ */
+export class McpHttpHandler {
+  readonly #host: DoorHost;
+  readonly #exchanges = new WeakMap<Request, { exchange: Exchange; describes: boolean }>();
+  readonly #handler = createMcpHandler(
+    async ({ requestInfo }) => {
+      const served = requestInfo && this.#exchanges.get(requestInfo);
+      if (served === undefined) throw new Error('a request of MCP without an exchange');
+      return await this.#serverOf(served.exchange, served.describes);
+    },
+    { maxSubscriptions, onerror: (error) => this.#host.log.debug({ err: error.message }, 'mcp: refused') },
+  );
+  /** Facts by storage and version, as they were last found. */
+  readonly #facts = new Map<string, { version: number; facts: StorageFacts }>();
+  readonly #looking = new Map<string, Promise<void>>();
+
+  constructor(host: DoorHost) {
+    this.#host = host;
+  }
+
+  async serve(exchange: Exchange): Promise<void> {
+    const message = withDecimalTexts(await exchange.body(z.looseObject({})));
+    const request = new Request(`http://localhost${exchange.url.pathname}`, {
+      method: 'POST',
+      headers: exchange.plainHeaders,
+      signal: exchange.gone,
+    });
+    this.#exchanges.set(request, { exchange, describes: describing.has(message.method) });
+    await exchange.relay(await this.#handler.fetch(request, { parsedBody: message }));
+  }
+
+  async #serverOf(exchange: Exchange, describes: boolean) {
+    const { session, grant } = exchange;
+    const storages = Object.keys(this.#host.config.http.storages).map((name) => ({
+      name,
+      writable: session.mayChange(name),
+    }));
+    const looks = describes && grant.rights.has('search');
+    const { server } = mcpServer({
+      shown: looks ? await this.#described(exchange, storages) : storages,
+      rights: grant.rights,
+      whenOpen: async () => ({ session, storages, model: undefined }),
+      explain: (error) => refusalOf(error, this.#host.log, { route: 'mcp' }).message,
+    });
+    return server;
+  }
+
+  /** The storages with their facts, as far as these are known in time. */
+  async #described(exchange: Exchange, storages: readonly ShownStorage[]) {
+    const looked = storages.slice(0, mostLookedAt);
+    const all = Promise.all(looked.map((storage) => this.#look(exchange, storage)));
+    await Promise.race([all, delay(patienceMs, undefined, { ref: false })]);
+    return storages.map((storage) => {
+      const known = this.#facts.get(storage.name);
+      return known === undefined ? storage : { ...known.facts, ...storage };
+    });
+  }
+
+  /** Looks at a storage, once for all who wait for it. Never rejects. */
+  #look(exchange: Exchange, storage: ShownStorage): Promise<void> {
+    const { name } = storage;
+    const begun = this.#looking.get(name);
+    if (begun !== undefined) return begun;
+    const looking = this.#find(exchange, storage)
+      .catch((error) => void this.#host.log.debug({ storage: name, err: error }, 'mcp: not described'))
+      .finally(() => this.#looking.delete(name));
+    this.#looking.set(name, looking);
+    return looking;
+  }
+
+  async #find({ client, grant }: Exchange, storage: ShownStorage): Promise<void> {
+    // The request may end before.
+    const session: DoorSession = client.open(grant);
+    try {
+      const pin = await session.pin(storage.name, 'storage');
+      const { version } = pin.value;
+      await pin.release();
+      if (this.#facts.get(storage.name)?.version === version) return;
+      this.#facts.set(storage.name, { version, facts: await factsOf(session, storage) });
+    } finally {
+      await session.end();
+    }
+  }
+}
+
+/** Writes integers beyond 2^53 in the metadata of a tool's arguments as decimal texts, which its schema has. */
+function withDecimalTexts(message: Record<string, unknown>): Record<string, unknown> {
+  const { arguments: given, ...params } = objectOf(message.params);
+  const metadata = Object.entries(objectOf(objectOf(given).metadata));
+  if (!metadata.some(([, value]) => typeof value === 'bigint')) return message;
+  const texts = metadata.map(([name, value]) => [name, typeof value === 'bigint' ? String(value) : value]);
+  const changed = { ...objectOf(given), metadata: Object.fromEntries(texts) };
+  return { ...message, params: { ...params, arguments: changed } };
+}
+
+const objectOf = (value: unknown): Record<string, unknown> =>
+  typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};

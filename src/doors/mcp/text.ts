@@ -1,0 +1,32 @@
+import { printableLine } from '../../base/schema/printable.js';
+
+/** A text on one line, without terminal control, of at most `most` characters. */
+export function printableWithin(text: string, most: number): string {
+  // Cut first: a text has no bound, and a replacement never makes it longer.
+  const line = printableLine(text.slice(0, most * 4));
+  if (line.length <= most && text.length <= most * 4) return line;
+  return `${cut(line, most - 1)}…`;
+}
+
+/** The first `most` characters, without half of a surrogate pair. */
+export function cut(text: string, most: number): string {
+  if (text.length <= most) return text;
+  const end = /[\ud800-\udbff]/.test(text[most - 1] ?? '') ? most - 1 : most;
+  return text.slice(0, end);
+}
+
+/** Joins as many items as fit into `most` characters, and says how many are left out. */
+export function listWithin(items: readonly string[], most: number, separator = ', '): string {
+  let text = '';
+  for (const [index, item] of items.entries()) {
+    const next = index === 0 ? item : `${separator}${item}`;
+    if (index > 0 && text.length + next.length > most)
+      return `${text}${separator}and ${items.length - index} more`;
+    text += next;
+  }
+  return text;
+}
+
+/** A name as a JSON string, on one line. A longer one is cut. */
+export const quotedWithin = (name: string, most: number): string =>
+  JSON.stringify(printableWithin(name, most));

@@ -1,0 +1,155 @@
+import { stat } from 'node:fs/promises';
+import {
+  type ChangeLog,
+  type ChangeLogFacts,
+  type FileContent,
+  identifyFile,
+  type Storage,
+} from '../../../lib/internal.js';
+import { applyFromFile, applyVersions, type OnRemoved } from './apply-versions.js';
+import { checkModel, foldAll, isSame, type LogSource, readLog, versionOfFile } from './base-log.js';
+import { refuseConflicts } from './conflicts.js';
+import { ForgottenByOthers } from './forgotten-batches.js';
+
+/** After so many looks at files that another process replaces, the base is behind. */
+const mostReplacedLooks = 8;
+
+/** Files that were loaded again, without the change log. */
+export interface LaterFiles {
+  storage: Storage;
+  content: FileContent;
+}
+
+/** The change log of a knowledge base as this process has read it, and the storage that has its changes. */
+export class FollowedLog {
+  readonly #storage: Storage;
+  source: LogSource;
+  readonly #load: () => Promise<LaterFiles>;
+  /** The records file that the storage was loaded from, or merged to. */
+  content: FileContent;
+  /** Whether the log is about another records file. */
+  isForeign = false;
+  /** The log as it was read last. */
+  facts: Pick<ChangeLogFacts, 'id' | 'end' | 'version'> | undefined;
+  /** Whether another process has merged or replaced the files, so that they must be opened again. */
+  isBehind = false;
+  /** Told when the files have the content of the storage again, after a merge of this process or of another one. */
+  onFiles: ((records: FileContent) => void) | undefined;
+  readonly #forgotten: ForgottenByOthers;
+  readonly #onRemoved: OnRemoved = (removed) => this.#forgotten.add(removed);
+  /** Stamp of the log when it was looked at. */
+  #seen = '';
+  /** Looks one after another that found other files than the log is about. */
+  #replacedLooks = 0;
+
+  constructor(storage: Storage, source: LogSource, content: FileContent, load: () => Promise<LaterFiles>) {
+    this.#storage = storage;
+    this.source = source;
+    this.content = content;
+    this.#load = load;
+    this.#forgotten = new ForgottenByOthers(source.pathOf(source.files.changes));
+  }
+
+  /** The files have the content of the storage. */
+  merged(content: FileContent): void {
+    this.content = content;
+    this.onFiles?.(content);
+  }
+
+  /** Reads what other processes have appended, and drops what they have forgotten. Never rejects for a log that cannot be read. */
+  async look(): Promise<void> {
+    const found = await stat(this.source.files.changes, { bigint: true }).catch(() => undefined);
+    const stamp = found === undefined ? '' : `${found.ino}:${found.size}:${found.mtimeNs}`;
+    if (stamp === this.#seen) return this.dropForgotten();
+    this.#seen = stamp;
+    try {
+      await this.catchUp();
+    } catch (error) {
+      if (error instanceof FilesReplaced) {
+        // A merge that goes on is looked at again.
+        this.isBehind = ++this.#replacedLooks > mostReplacedLooks;
+        this.#seen = '';
+      } else
+        this.source.log.warn(
+          { err: error, file: this.source.files.changes },
+          'the change log cannot be followed',
+        );
+    }
+  }
+
+  /** Drops from memory what other processes have forgotten. */
+  async dropForgotten(): Promise<void> {
+    const ids = await this.#forgotten.take();
+    if (ids.length === 0) return;
+    const again = new Set(await this.#storage.known(ids));
+    const gone = ids.filter((id) => !again.has(id));
+    await this.#storage.forget(gone, { missingIsFine: true });
+  }
+
+  /** Applies batches that the log has and the storage has not. */
+  async catchUp(): Promise<void> {
+    const last = this.facts;
+    // Of a log that goes on, only the new part is read.
+    const from = last?.version === this.#storage.version ? last : undefined;
+    await using tail = await readLog(this.source, from);
+    if (tail === undefined) return;
+    if (from === undefined || tail.facts.id === from.id) return await this.apply(tail);
+    await using log = await readLog(this.source);
+    if (log !== undefined) await this.apply(log);
+  }
+
+  async apply(log: ChangeLog): Promise<void> {
+    const { facts } = log;
+    checkModel(facts, this.source);
+    if (this.facts === undefined) return this.#applyFirst(log);
+    const after = this.#storage.version;
+    const isAnew = facts.id !== this.facts.id;
+    if (isAnew && facts.baseVersion > after) return this.#takeFiles();
+    if (facts.version > after) await applyVersions(this.#storage, log, after, this.source, this.#onRemoved);
+    this.facts = facts;
+    if (isAnew) await this.#noteMerge(facts.records);
+  }
+
+  /** Another process has merged: the records file has what it says. */
+  async #noteMerge(records: FileContent): Promise<void> {
+    const { files, signal } = this.source;
+    if (!isSame(await identifyFile(files.records, { signal }), records)) return;
+    this.merged(records);
+  }
+
+  /** Takes the files that another process has merged, with batches in them that this one has not read. @throws as load(), FilesReplaced */
+  async #takeFiles(): Promise<void> {
+    const { storage, content } = await this.#load();
+    try {
+      await using log = await readLog(this.source);
+      const after = log && versionOfFile(log.facts, content);
+      // Merged once more meanwhile, or replaced by hand.
+      if (log === undefined || after === undefined) throw new FilesReplaced();
+      await applyFromFile(storage, log, after, this.source, this.#onRemoved);
+      if (storage.version > this.#storage.version) await this.#storage.adopt(storage);
+      this.facts = log.facts;
+      await this.#noteMerge(content);
+    } finally {
+      await storage.close();
+    }
+  }
+
+  /** Applies a log to a storage that has read none. */
+  async #applyFirst(log: ChangeLog): Promise<void> {
+    const { facts } = log;
+    const { signal, files } = this.source;
+    const after = versionOfFile(facts, this.content);
+    this.isForeign = after === undefined;
+    if (after === undefined) {
+      // Another process may have merged since the records were read.
+      await using folded = await foldAll(log, this.source);
+      if (!isSame(await identifyFile(files.records), this.content)) throw new FilesReplaced();
+      await refuseConflicts(this.#storage, folded, this.source);
+      await this.#storage.applyLogged(folded, facts.version + 1, { signal });
+    } else await applyFromFile(this.#storage, log, after, this.source, this.#onRemoved);
+    this.facts = facts;
+  }
+}
+
+/** The records file is no longer the one that was read: it must be opened again. */
+export class FilesReplaced extends Error {}

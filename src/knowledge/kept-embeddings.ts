@@ -1,0 +1,207 @@
+import { randomUUID } from 'node:crypto';
+import { readdir, rename, rm, stat } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { makeFolder, removeStrays, temporaryName } from '../../lib/basics.js';
+import {
+  type EmbeddingRows,
+  type FileOwner,
+  findEmbeddings,
+  type ItemError,
+  removeStrayFiles,
+  uniteEmbeddings,
+} from '../../lib/internal.js';
+import { ownerOf } from './destinations.js';
+import { readFacts } from './folder/place.js';
+import { embeddingsKey, factsOf, type KnowledgeModel } from './model.js';
+import type { Source } from './resolve.js';
+
+type KeptSource = Pick<Source, 'path' | 'pathOf' | 'files' | 'model' | 'readOnly'>;
+
+interface Embedded {
+  vectors: Float32Array;
+  errors: readonly ItemError[];
+}
+
+/** The folder beside the embeddings file of an index. Its name is hidden, so that indexing leaves it out. */
+const folderName = '.embeddings';
+const ending = '.embeddings';
+
+export const defaultKeepDays = 30;
+const dayMs = 86_400_000;
+
+/** Returns the name of the file that a temporary file is written for; undefined for another name. */
+const targetOf = (name: string) => /^(.+)\.\d+-[\da-f-]+\.tmp$/.exec(name)?.[1];
+
+/** Files that are united once there are more. */
+const mostFiles = 8;
+/** Kept embeddings take at most this many times the bytes of the embeddings file, and at least `leastBytes`. */
+const mostOfFile = 4;
+const leastBytes = 256 * 2 ** 20;
+
+/**
+ * The embeddings of texts that an index has no more, because their files were deleted, edited or unmounted: for at least so many days
+ * after they were put there, and at most for twice as long. Only indexes of folders have them.
+ */
+export class KeptEmbeddings {
+  readonly #folder: string;
+  readonly #embeddings: string;
+  readonly #model: KnowledgeModel;
+  readonly #periodMs: number;
+  readonly #owner: FileOwner;
+
+  private constructor(folder: string, embeddings: string, source: KeptSource, days: number) {
+    this.#folder = folder;
+    this.#embeddings = embeddings;
+    this.#model = source.model;
+    this.#periodMs = days * dayMs;
+    const { pathOf, files } = source;
+    this.#owner = ownerOf({ path: pathOf(source.path), files: { ...files, records: pathOf(files.records) } });
+  }
+
+  /** Those of a knowledge base; undefined unless it is the index of a folder that keeps embeddings and may be written. */
+  static async of(source: KeptSource): Promise<KeptEmbeddings | undefined> {
+    const { path, pathOf, files, readOnly } = source;
+    if (files.embeddings === undefined || readOnly) return undefined;
+    const place = dirname(pathOf(path));
+    const facts = await readFacts(place);
+    const days = facts?.options?.keepEmbeddings ?? defaultKeepDays;
+    if (facts === undefined || days === 0) return undefined;
+    return new KeptEmbeddings(join(place, folderName), pathOf(files.embeddings), source, days);
+  }
+
+  /** The embeddings files to look in beside the index's own, the newest first. Removes those whose time is over. */
+  async files(): Promise<string[]> {
+    const now = this.#period();
+    const names = await readdir(this.#folder).catch((): string[] => []);
+    const found = names.flatMap((name) => {
+      const period = name.endsWith(ending) ? Number.parseInt(name, 10) : Number.NaN;
+      return Number.isNaN(period) ? [] : [{ path: join(this.#folder, name), period }];
+    });
+    const isOver = ({ period }: { period: number }) => period < now - 1;
+    await Promise.all(found.filter(isOver).map(({ path }) => rm(path, { force: true })));
+    return found
+      .filter((file) => !isOver(file))
+      .sort((a, b) => b.period - a.period)
+      .map(({ path }) => path);
+  }
+
+  /** Looks up texts in the index's own embeddings and in the kept ones: positions, and a row for each. */
+  async find(texts: readonly string[], signal: AbortSignal | undefined) {
+    return findEmbeddings(texts, [this.#embeddings, ...(await this.files())], this.#kind(), { signal });
+  }
+
+  /** Keeps embeddings that were made. @throws IO */
+  async keep(texts: readonly string[], vectors: Float32Array): Promise<void> {
+    await this.#write((path) =>
+      uniteEmbeddings(path, { texts, vectors }, this.#kind(), { owner: this.#owner }),
+    );
+  }
+
+  /** Keeps the embeddings of the index's own file whose texts are not among `rows`, before that file is replaced. @throws IO */
+  async keepOthers(rows: EmbeddingRows): Promise<void> {
+    await this.#write((path) => rows.saveOthers(path, [this.#embeddings], { owner: this.#owner }));
+  }
+
+  /** Keeps all embeddings of the index's own file, before that file is removed. @throws IO */
+  async keepAll(): Promise<void> {
+    await this.#write((path) =>
+      uniteEmbeddings(path, { files: [this.#embeddings] }, this.#kind(), { owner: this.#owner }),
+    );
+  }
+
+  /** Removes the embeddings of texts, and files that killed writers left. @throws IO */
+  async forget(texts: readonly string[]): Promise<void> {
+    await this.#removeStrays();
+    for (const path of await this.files()) await this.#replace(path, [path], texts);
+  }
+
+  #period(): number {
+    return Math.floor(Date.now() / this.#periodMs);
+  }
+
+  #kind() {
+    return { dimension: factsOf(this.#model).dimension, key: embeddingsKey(this.#model) };
+  }
+
+  async #write(write: (path: string) => Promise<number>): Promise<void> {
+    makeFolder(this.#folder, 0o700);
+    await write(join(this.#folder, `${this.#period()}-${randomUUID()}${ending}`));
+    const files = await this.files();
+    if (files.length > mostFiles) await this.#unite(files);
+    await this.#limitBytes();
+  }
+
+  /** Makes one file of those of each period. */
+  async #unite(files: readonly string[]): Promise<void> {
+    const periodOf = (path: string) => Number.parseInt(basename(path), 10);
+    for (const period of new Set(files.map(periodOf))) {
+      const some = files.filter((path) => periodOf(path) === period);
+      if (some.length < 2) continue;
+      await this.#replace(join(this.#folder, `${period}-${randomUUID()}${ending}`), some, []);
+      for (const path of some) await rm(path, { force: true });
+    }
+  }
+
+  async #replace(path: string, files: readonly string[], dropped: readonly string[]): Promise<void> {
+    const next = temporaryName(path);
+    const rows = await uniteEmbeddings(next, { files, dropped }, this.#kind(), { owner: this.#owner });
+    if (rows > 0) await rename(next, path);
+    else await rm(path, { force: true });
+  }
+
+  async #removeStrays(): Promise<void> {
+    for (const name of await readdir(this.#folder).catch((): string[] => [])) {
+      // A temporary file is written by way of another one.
+      for (let target = targetOf(name); target !== undefined; target = targetOf(target)) {
+        await removeStrays(join(this.#folder, target));
+        await removeStrayFiles(join(this.#folder, target));
+      }
+    }
+  }
+
+  async #limitBytes(): Promise<void> {
+    const sizeOf = async (path: string) => (await stat(path).catch(() => undefined))?.size ?? 0;
+    let left = Math.max(leastBytes, mostOfFile * (await sizeOf(this.#embeddings)));
+    for (const path of await this.files()) {
+      left -= await sizeOf(path);
+      if (left < 0) await rm(path, { force: true });
+    }
+  }
+}
+
+/**
+ * Embeds texts with `embed`, each distinct one once, except those whose embeddings an index has or keeps; keeps the new ones.
+ * @returns a row per text; errors by position. @throws errors of `embed`; CANCELLED
+ */
+export async function embedOnce(
+  texts: readonly string[],
+  source: KeptSource,
+  embed: (texts: readonly string[]) => Promise<Embedded>,
+  { signal, warn }: { signal: AbortSignal | undefined; warn(error: unknown): void },
+): Promise<Embedded> {
+  const kept = texts.length === 0 ? undefined : await KeptEmbeddings.of(source);
+  if (kept === undefined) return embed(texts);
+  const { dimension } = factsOf(source.model);
+  const rowOf = (rows: Float32Array, index: number) =>
+    rows.subarray(index * dimension, (index + 1) * dimension);
+  const known = new Map<string, Float32Array>();
+  const found = await kept.find(texts, signal);
+  for (const [row, index] of found.texts.entries())
+    known.set(texts[index] as string, rowOf(found.vectors, row));
+  const missing = [...new Set(texts.filter((text) => !known.has(text)))];
+  const failed = new Map<string, ItemError>();
+  if (missing.length > 0) {
+    const made = await embed(missing);
+    for (const error of made.errors) failed.set(missing[error.index] as string, error);
+    for (const [row, text] of missing.entries()) known.set(text, rowOf(made.vectors, row));
+    if (failed.size === 0) await kept.keep(missing, made.vectors).catch(warn);
+  }
+  const vectors = new Float32Array(texts.length * dimension);
+  for (const [index, text] of texts.entries())
+    vectors.set(known.get(text) as Float32Array, index * dimension);
+  const errors = texts.flatMap((text, index) => {
+    const error = failed.get(text);
+    return error === undefined ? [] : [{ ...error, index }];
+  });
+  return { vectors, errors };
+}

@@ -1,0 +1,66 @@
+import { connect } from 'node:net';
+import { AnyLorekeepError } from '../../../lib/basics.js';
+import { readLine, writeLine } from './lines.js';
+import type { OperatorReplies, OperatorRequest } from './messages.js';
+import { removeSocket, socketsOf, withShortName } from './socket-place.js';
+
+/** A process that has a knowledge base open, and its socket. */
+export interface Peer {
+  socket: string;
+  facts: OperatorReplies['hello'];
+}
+
+/** Longest time in which a process says what it is, in ms. One that computes says it between two steps. */
+const helloMs = 10_000;
+
+/** Finds the processes that have a knowledge base open and listen to the operator. Sockets of ended processes are removed. */
+export async function peersOf(records: string): Promise<Peer[]> {
+  const found = await Promise.all(
+    (await socketsOf(records)).map(async (socket) => {
+      try {
+        return { socket, facts: await ask(socket, { op: 'hello' }, AbortSignal.timeout(helloMs)) };
+      } catch (error) {
+        const { code } = ((error as Error).cause ?? {}) as NodeJS.ErrnoException;
+        if (code === 'ECONNREFUSED') await removeSocket(socket);
+        else if (code !== 'ENOENT') throw error;
+        return undefined;
+      }
+    }),
+  );
+  return found.filter((peer) => peer !== undefined);
+}
+
+/** Asks a process. @throws errors of the knowledge base; IO if the process cannot be reached; the signal's reason */
+export async function ask<Op extends OperatorRequest['op']>(
+  socket: string,
+  request: Extract<OperatorRequest, { op: Op }>,
+  signal: AbortSignal | undefined,
+): Promise<OperatorReplies[Op]> {
+  const reply = await withShortName(socket, async (name) => {
+    const connection = connect({ path: name, allowHalfOpen: true });
+    const stop = () => connection.destroy();
+    signal?.addEventListener('abort', stop, { once: true });
+    try {
+      const answer = readLine(connection);
+      writeLine(connection, request);
+      return (await answer) as { result?: OperatorReplies[Op]; error?: ErrorReply };
+    } catch (error) {
+      signal?.throwIfAborted();
+      throw error;
+    } finally {
+      signal?.removeEventListener('abort', stop);
+      connection.destroy();
+    }
+  });
+  if (reply.error !== undefined) {
+    const { code, message, detail } = reply.error;
+    throw new AnyLorekeepError(code, message, detail ?? {});
+  }
+  return reply.result as OperatorReplies[Op];
+}
+
+interface ErrorReply {
+  code: ConstructorParameters<typeof AnyLorekeepError>[0];
+  message: string;
+  detail?: ConstructorParameters<typeof AnyLorekeepError>[2];
+}

@@ -1,0 +1,156 @@
+import type { Activity } from '../../base/waiting/activity.js';
+import { fail } from '../../protocol/errors.js';
+import type { Requests, ServerFrame, ServerFrames } from '../../protocol/frames.js';
+import { milliseconds } from '../../protocol/milliseconds.js';
+import type { SpeechTimes } from '../../protocol/speech-frames.js';
+import type { SpeechEvent } from '../../speech/speech-stream.js';
+import { isUnfinished } from '../../speech/unfinished-sentence.js';
+import type { Session } from '../session.js';
+
+type OpenRequest = Requests['OpenSpeechRequest'];
+
+export interface SpokenTurnsOptions {
+  readonly session: Session;
+  readonly agentId: string;
+  readonly stream: number;
+  readonly request: OpenRequest;
+  readonly activity: Activity;
+  readonly attended: boolean;
+  send(frame: ServerFrame): void;
+  /** A turn could not begin. */
+  failed(error: unknown): void;
+}
+
+interface SpokenTurn {
+  readonly text: string;
+  readonly ended: Promise<void>;
+  /** Whether speech has cancelled it. */
+  interrupted: boolean;
+}
+
+/** Makes turns of an agent of the final text of a stream, and cancels them when somebody speaks. */
+export class SpokenTurns {
+  readonly #options: SpokenTurnsOptions;
+  /** Text that no turn has. */
+  #said: string[] = [];
+  #language = '';
+  #isSpeaking = false;
+  /** Ended segments without their text. */
+  #untold = 0;
+  #times = { silenceMs: 0, recognitionMs: 0 };
+  /** When the last text came. */
+  #toldAt = 0;
+  #timer: NodeJS.Timeout | undefined;
+  /** Settles when the turns that speech has cancelled have ended, and the next one has begun. */
+  #begun: Promise<void> = Promise.resolve();
+  /** Spoken turns that have not ended, or that speech has cancelled before they said anything. */
+  readonly #unanswered = new Map<string, SpokenTurn>();
+
+  constructor(options: SpokenTurnsOptions) {
+    this.#options = options;
+  }
+
+  hear(event: SpeechEvent): void {
+    if (event.kind === 'started') this.#started();
+    else if (event.kind === 'ended') {
+      this.#isSpeaking = event.cut;
+      this.#untold++;
+      this.#times.silenceMs = event.silenceMs;
+    } else if (event.final) this.#told(event.found, event.recognitionMs);
+  }
+
+  /** The user has ended what was said so far. Resolves when its turn has begun. */
+  endUtterance(): Promise<void> {
+    this.#isSpeaking = false;
+    this.#start();
+    return this.#begun;
+  }
+
+  close(): void {
+    clearTimeout(this.#timer);
+    this.#said = [];
+  }
+
+  #started(): void {
+    this.#isSpeaking = true;
+    clearTimeout(this.#timer);
+    const { session, agentId, request } = this.#options;
+    if (!request.barge_in) return;
+    for (const id of session.interrupt(agentId)) {
+      const turn = this.#unanswered.get(id);
+      if (turn !== undefined) turn.interrupted = true;
+    }
+  }
+
+  #told({ text, language }: { text: string; language: string }, recognitionMs: number): void {
+    this.#untold--;
+    this.#times.recognitionMs = recognitionMs;
+    this.#toldAt = performance.now();
+    if (text !== '') {
+      this.#said.push(text);
+      this.#language = language;
+    }
+    const { turns, end_of_turn, sentence_wait_ms } = this.#options.request;
+    if (turns === 'push_to_talk' || this.#isSpeaking || this.#untold > 0) return;
+    const goesOn = end_of_turn === 'sentence' && isUnfinished(this.#said.join(' '), this.#language);
+    if (!goesOn) this.#start();
+    else {
+      clearTimeout(this.#timer);
+      this.#timer = setTimeout(() => this.#start(), sentence_wait_ms);
+    }
+  }
+
+  #start(): void {
+    clearTimeout(this.#timer);
+    const said = this.#said;
+    this.#said = [];
+    const { silenceMs, recognitionMs } = this.#times;
+    const toldAt = this.#toldAt;
+    this.#begun = this.#begun
+      .then(async () => {
+        const text = [...(await this.#takeUnanswered()), ...said].join(' ');
+        const times = {
+          silence_ms: milliseconds(silenceMs),
+          recognition_ms: milliseconds(recognitionMs),
+          wait_ms: milliseconds(performance.now() - toldAt),
+        };
+        if (text !== '') this.#begin(text, times);
+      })
+      .catch((error) => this.#options.failed(error));
+  }
+
+  /** Returns the texts of turns that speech has cancelled before they said anything: they belong to what is said now. */
+  async #takeUnanswered(): Promise<string[]> {
+    const texts: string[] = [];
+    for (const [id, { text, ended, interrupted }] of [...this.#unanswered]) {
+      if (!interrupted) continue;
+      await ended;
+      if (this.#unanswered.delete(id)) texts.push(text);
+    }
+    return texts;
+  }
+
+  #begin(text: string, speech: SpeechTimes): void {
+    const { session, agentId, stream, request, activity, attended, send } = this.#options;
+    if (activity.stopping) fail(1008, 'the server is stopping');
+    const turn = session.startTurn(
+      agentId,
+      { text, variables: request.variables, speech },
+      (frame) => {
+        if (frame.type === 'TurnComplete') this.#ended(frame);
+        send(frame);
+      },
+      attended,
+    );
+    this.#unanswered.set(turn.id, { text, ended: turn.ended, interrupted: false });
+    const end = activity.begin();
+    void turn.ended.then(end, end);
+    send({ type: 'TurnStarted', reply_to: request.id, turn_id: turn.id, stream, text });
+  }
+
+  #ended({ turn_id, status, text }: ServerFrames['TurnComplete']): void {
+    const turn = this.#unanswered.get(turn_id);
+    if (turn?.interrupted && status === 'cancelled' && text === '') return;
+    this.#unanswered.delete(turn_id);
+  }
+}

@@ -1,0 +1,72 @@
+import { openRegular } from '../../lib/basics.js';
+import { programRate, programSamples, SampleProgramError } from './program-audio.js';
+import { AudioFormatError, decodeSamples, isWav, wavFormat } from './wav.js';
+
+/** Audio that is read piece by piece. */
+export interface Audio {
+  /** Samples a second. */
+  readonly rate: number;
+  /** Interleaved in `pieces`. */
+  readonly channels: number;
+  /** In seconds, if the file says so. */
+  readonly seconds: number | undefined;
+  /** Floats in [-1, 1]. @throws AudioFormatError, system errors, the signal's reason */
+  pieces(signal: AbortSignal): AsyncGenerator<Float32Array, void, undefined>;
+}
+
+/** Bytes of a piece. */
+const pieceBytes = 256 * 1024;
+
+/** Opens a WAV file, or any other that ffmpeg reads, if it is installed. @throws AudioFormatError, system errors */
+export async function openAudio(path: string): Promise<Audio> {
+  await using file = await openRegular(path);
+  const { size } = await file.stat();
+  const { buffer, bytesRead } = await file.read(Buffer.alloc(12), 0, 12, 0);
+  if (!isWav(buffer.subarray(0, bytesRead))) return throughFfmpeg(path);
+  const format = await wavFormat(file, size);
+  const frame = (format.bits / 8) * format.channels;
+  const { rate, channels, begin, bytes } = format;
+  return {
+    rate,
+    channels,
+    seconds: bytes / frame / rate,
+    async *pieces(signal) {
+      await using opened = await openRegular(path);
+      const length = pieceBytes - (pieceBytes % frame);
+      for (let at = begin; at < begin + bytes; ) {
+        signal.throwIfAborted();
+        const wanted = Math.min(length, begin + bytes - at);
+        const read = await opened.read(Buffer.alloc(wanted), 0, wanted, at);
+        const whole = read.bytesRead - (read.bytesRead % frame);
+        if (whole === 0) return;
+        yield decodeSamples(read.buffer.subarray(0, whole), format);
+        at += whole;
+      }
+    },
+  };
+}
+
+/** The file as samples of ffmpeg, which runs while they are read. */
+function throughFfmpeg(path: string): Audio {
+  // The protocol keeps a list of files, or an address, in a file from being opened.
+  const input = ['-protocol_whitelist', 'file,pipe', '-i', `file:${path}`];
+  const output = ['-f', 's16le', '-ac', '1', '-ar', String(programRate), 'pipe:1'];
+  const args = ['-nostdin', '-v', 'error', ...input, '-vn', ...output];
+  return {
+    rate: programRate,
+    channels: 1,
+    seconds: undefined,
+    async *pieces(signal) {
+      try {
+        yield* programSamples({ program: 'ffmpeg', args }, signal);
+      } catch (error) {
+        if (!(error instanceof SampleProgramError)) throw error;
+        throw new AudioFormatError(
+          error.isAbsent
+            ? 'is not a WAV file; other formats are read by ffmpeg, which is not installed'
+            : `ffmpeg cannot read it: ${error.message}`,
+        );
+      }
+    },
+  };
+}

@@ -1,0 +1,65 @@
+import type { ClientMemory } from '../fairness/client-memory.js';
+
+/** Bytes on disk that clients may fill: all together, and those that one client answers for. */
+export interface DiskLimits {
+  readonly all: number;
+  readonly client: number;
+}
+
+/** What fills the room: memories, or knowledge bases that grow. */
+export interface DiskRoomOptions {
+  /** Bytes of one. */
+  bytesOf(id: string): Promise<number>;
+  /** Those that are there at the beginning. */
+  known(): Promise<readonly string[]>;
+  limits(): DiskLimits;
+  /** @throws the refusal of bytes beyond a limit */
+  refuse(limit: keyof DiskLimits, bytes: number): never;
+}
+
+/** Counts bytes on disk against the limits of all clients and of one. */
+export class DiskRoom {
+  readonly #options: DiskRoomOptions;
+  readonly #bytes = new Map<string, number>();
+  /** What a client has opened in its time. */
+  readonly #opened = new WeakMap<ClientMemory, Set<string>>();
+  #counted: Promise<void> | undefined;
+
+  constructor(options: DiskRoomOptions) {
+    this.#options = options;
+  }
+
+  /** Bytes of all. */
+  get used(): number {
+    return sum(this.#bytes.values());
+  }
+
+  /** Notes that a client has opened one: its bytes are the client's from now on. */
+  open(client: ClientMemory, id: string): void {
+    const own = this.#opened.get(client) ?? new Set();
+    this.#opened.set(client, own.add(id));
+  }
+
+  /** @throws the refusal if `more` bytes are too many for the client, or for all */
+  async check(client: ClientMemory, more: number): Promise<void> {
+    this.#counted ??= this.#countAll();
+    await this.#counted;
+    const limits = this.#options.limits();
+    const own = sum([...(this.#opened.get(client) ?? [])].map((id) => this.#bytes.get(id) ?? 0));
+    if (own + more > limits.client) this.#options.refuse('client', limits.client);
+    if (this.used + more > limits.all) this.#options.refuse('all', limits.all);
+  }
+
+  /** Counts the bytes of one again. */
+  async measure(id: string): Promise<void> {
+    const bytes = await this.#options.bytesOf(id);
+    if (bytes === 0) this.#bytes.delete(id);
+    else this.#bytes.set(id, bytes);
+  }
+
+  async #countAll(): Promise<void> {
+    for (const id of await this.#options.known()) await this.measure(id);
+  }
+}
+
+const sum = (numbers: Iterable<number>) => Array.from(numbers).reduce((total, each) => total + each, 0);

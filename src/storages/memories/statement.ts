@@ -1,0 +1,140 @@
+import { createHash } from 'node:crypto';
+import type { MemoryKind, MemoryScope } from '../../protocol/memories.js';
+import type { StoredWireRecord, WireRecord } from '../../protocol/records.js';
+
+/** Something to remember. */
+export interface Statement {
+  readonly text: string;
+  readonly kind: MemoryKind;
+  readonly speaker: string;
+  readonly turn: string;
+  /** What it is about, normalised; "": nothing in particular. */
+  readonly subject: string;
+  /** 0 to 1. */
+  readonly importance: number;
+}
+
+/** Metadata of a remembered statement. Times are in ms since 1970. */
+export interface StatementMetadata {
+  /** When it was said last. */
+  time: number;
+  /** When it was said first. */
+  since: number;
+  /** When a later statement about its subject succeeded it. */
+  until?: number;
+  kind: string;
+  speaker: string;
+  turn: string;
+  scope: string;
+  subject: string;
+  importance: number;
+  /** How often it was said. */
+  count: number;
+}
+
+export interface StatementRecord extends WireRecord {
+  readonly metadata: StatementMetadata & Record<string, unknown>;
+}
+
+/** Two texts with the same normal form are one statement: compatibility forms, case, blanks and final marks do not count. */
+export function normalText(text: string): string {
+  const folded = compatible(text).toLowerCase().replace(/\s+/gu, ' ').trim();
+  let end = folded.length;
+  // A pattern that ends with $ would look at each run of marks once for each of its characters.
+  while (end > 0 && finalMark.test(folded.charAt(end - 1))) end--;
+  return folded.slice(0, end) || folded;
+}
+
+const finalMark = /[\s.!?…。！？]/u;
+
+/** Characters normalised at once: marks above and below one letter are sorted in time that grows with their square. */
+const pieceLength = 1024;
+
+/** Returns the text in compatibility form NFKC. Pieces begin with a blank if there is one. */
+function compatible(text: string): string {
+  let form = '';
+  for (let at = 0; at < text.length; ) {
+    const limit = at + pieceLength;
+    const blank = limit < text.length ? lastBlank(text, at, limit) : -1;
+    const splits = /[\uDC00-\uDFFF]/.test(text.charAt(limit));
+    const end = blank > at ? blank : limit - (splits ? 1 : 0);
+    form += text.slice(at, end).normalize('NFKC');
+    at = end;
+  }
+  return form;
+}
+
+/** Returns the position of the last blank of a range, or -1. */
+function lastBlank(text: string, from: number, to: number): number {
+  for (let at = to; at > from; at--) if (/\s/.test(text.charAt(at))) return at;
+  return -1;
+}
+
+/** Returns the id of a statement: the same for the same text, kind and speaker. */
+export function statementId({ text, kind, speaker }: Pick<Statement, 'text' | 'kind' | 'speaker'>): string {
+  const parts = JSON.stringify([kind, speaker, normalText(text)]);
+  return `m-${createHash('sha256').update(parts).digest('hex').slice(0, 24)}`;
+}
+
+const word = /[\p{L}\p{M}\p{N}]+(?:['’][\p{L}\p{M}]+)*/gu;
+
+const negations = new Set(
+  [
+    ['not', 'no', 'never', 'none', 'without', 'cannot', 'nicht', 'kein', 'keine', 'nie', 'ohne'],
+    ['ne', 'pas', 'jamais', 'sans', 'nunca', 'sin', 'non', 'mai', 'senza', 'não', 'sem', 'niet', 'geen'],
+    ['nooit', 'inte', 'ikke', 'aldrig', 'aldri', 'не', 'нет', 'никогда', 'nie', 'nigdy', 'bez'],
+  ].flat(),
+);
+
+/**
+ * Returns the words of a text that a paraphrase keeps, in order: words with a digit or a capital, and negations. Statements that
+ * differ in them are never merged for similarity.
+ */
+export function tellingWords(text: string): string {
+  const words = compatible(text).match(word) ?? [];
+  const telling = words.filter(
+    (each) => /[\p{N}\p{Lu}\p{Lo}]/u.test(each) || negations.has(each.toLowerCase()) || /n['’]t$/u.test(each),
+  );
+  return telling.join(' ').toLowerCase();
+}
+
+/** Returns the record of a statement that the memory does not have yet. */
+export function newRecord(statement: Statement, scope: MemoryScope, time: number): StatementRecord {
+  const { text, kind, speaker, turn, subject, importance } = statement;
+  const metadata = { time, since: time, kind, speaker, turn, scope, subject, importance, count: 1 };
+  return { id: statementId(statement), text, metadata };
+}
+
+/** Returns a record after its statement was made again: with the later text, time and turn. */
+export function mergedRecord(
+  { id, metadata }: StatementRecord,
+  { text, turn, subject, importance }: Statement,
+  time: number,
+): StatementRecord {
+  const { until: _, ...earlier } = metadata;
+  return {
+    id,
+    text,
+    metadata: {
+      ...earlier,
+      time,
+      turn,
+      subject: subject || earlier.subject,
+      importance: Math.max(importance, earlier.importance),
+      count: earlier.count + 1,
+    },
+  };
+}
+
+const timeFields = ['time', 'since', 'until'];
+
+/** Returns a stored record with its times as numbers. */
+export function statementRecord({ id, text, metadata = {} }: StoredWireRecord): StatementRecord {
+  const numbers = Object.fromEntries(
+    Object.entries(metadata).map(([name, value]) => [
+      name,
+      timeFields.includes(name) && typeof value === 'string' ? Date.parse(value) : value,
+    ]),
+  );
+  return { id, text, metadata: numbers as StatementRecord['metadata'] };
+}

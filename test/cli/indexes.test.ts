@@ -1,0 +1,88 @@
+/** `lorekeep indexes`, and folders that are moved or gone. */
+import { cpSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, expect, test } from 'vitest';
+import { temporaryFolder } from '../helpers/folder.js';
+import { lorekeep } from './command.js';
+
+const inFolder = temporaryFolder();
+const cwd = inFolder('work');
+const env = { LOREKEEP_STATE: inFolder('state') };
+const run = async (...args: string[]) => {
+  const { status, stdout, stderr } = await lorekeep(args, { cwd, env });
+  return { status, stdout: stdout.trim(), stderr: stderr.trim() };
+};
+const json = async (...args: string[]) => JSON.parse((await run(...args, '--json')).stdout);
+const model = ['--model', 'lorekeep-mini'];
+const places = () => readdirSync(join(env.LOREKEEP_STATE, 'folders'));
+
+function write(path: string, text: string) {
+  mkdirSync(join(cwd, path, '..'), { recursive: true });
+  writeFileSync(join(cwd, path), text);
+}
+
+beforeAll(() => mkdirSync(cwd));
+
+test('indexes are listed with their states and sizes, and removed', async () => {
+  expect((await run('indexes', 'list')).stdout).toBe('no folder is indexed');
+  write('one/a.md', 'Bees dance in the hive.');
+  write('one/broken.md', '\0');
+  write('two/b.md', 'Glaciers grind valleys.');
+  await json('index', 'one', ...model);
+  await json('index', 'two', ...model);
+  const { indexes } = await json('indexes', 'list');
+  expect(indexes).toMatchObject([
+    { folder: join(cwd, 'two'), state: 'ready', files: 1, records: 1, unread: 0, missing: [] },
+    { folder: join(cwd, 'one'), state: 'ready', files: 1, records: 1, unread: 1, missing: [] },
+  ]);
+  expect(indexes[0].bytes).toBeGreaterThan(1000);
+  const place = join(indexes[1].config, '..');
+  rmSync(join(place, 'kb.bm25'));
+  rmSync(join(cwd, 'two'), { recursive: true });
+  const { stdout, stderr } = await run('indexes', 'list');
+  expect(stdout.split('\n').slice(1)).toEqual([
+    expect.stringMatching(/work\/two +gone +1 +1 .*KiB +20/),
+    expect.stringMatching(/work\/one +damaged +1 +1 .*KiB +20/),
+  ]);
+  expect(stderr).toContain('work/two: the folder is gone');
+  expect(stderr).toContain('missing: kb.bm25; 1 file could not be read');
+  expect(await run('search', 'two', 'ice')).toMatchObject({
+    status: 1,
+    stderr: expect.stringMatching(/work\/two: is gone; .* indexes remove .*two/),
+  });
+  expect((await run('indexes', 'remove', '--gone')).stdout).toMatch(
+    /^removed the index of .*work\/two: 1 record, /,
+  );
+  expect(await run('indexes', 'remove', 'two')).toMatchObject({
+    status: 1,
+    stderr: expect.stringMatching(/two: has no index in the data folder/),
+  });
+  expect((await run('indexes', 'remove', '--gone')).stdout).toBe('no indexed folder is gone');
+  expect(await json('indexes', 'remove', 'one')).toMatchObject({ removed: [{ folder: join(cwd, 'one') }] });
+  expect(existsSync(place)).toBe(false);
+  expect((await run('indexes', 'remove')).status).toBe(2);
+});
+
+test('a moved folder keeps its index, with the records that were added to it', async () => {
+  write('here/a.md', 'Bees dance in the hive.');
+  write('here/b.md', 'Glaciers grind valleys.');
+  await json('index', 'here', ...model);
+  expect((await run('add', 'here', '--id', 'own', '--text', 'Herons stand still.')).status).toBe(0);
+  renameSync(join(cwd, 'here'), join(cwd, 'there'));
+  const before = places().length;
+  expect(await json('index', 'there', ...model)).toMatchObject({ embedded: 0, records: 3 });
+  expect(places()).toHaveLength(before);
+  expect(await json('list', 'there')).toMatchObject({ count: 3 });
+  expect((await json('search', 'there', 'herons')).hits[0].id).toBe('own');
+});
+
+test('a folder that came from another file system keeps its embeddings', async () => {
+  write('disk/a.md', 'Bees dance in the hive.');
+  write('disk/b.md', 'Glaciers grind valleys.');
+  write('other/c.md', 'Tea is steeped.');
+  await json('index', 'disk', ...model);
+  cpSync(join(cwd, 'disk'), join(cwd, 'copy'), { recursive: true });
+  rmSync(join(cwd, 'disk'), { recursive: true });
+  expect(await json('index', 'other', ...model)).toMatchObject({ embedded: 1 });
+  expect(await json('index', 'copy', ...model)).toMatchObject({ embedded: 0, records: 2 });
+});

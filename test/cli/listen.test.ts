@@ -1,0 +1,133 @@
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { temporaryFolder } from '../helpers/folder.js';
+import { syllables, wavFile } from '../helpers/speech-models.js';
+import { tinyWhisper } from '../helpers/tiny-model/tiny-whisper.mjs';
+import { type CommandOptions, lorekeep } from './command.js';
+
+const inFolder = temporaryFolder();
+const text = 'Turn off the lamp.';
+
+/** A model that writes the same text for every piece of speech. */
+function model(): string {
+  const path = inFolder('ggml-tiny.bin');
+  writeFileSync(path, tinyWhisper({ text }));
+  return path;
+}
+
+/** A second of voice and one of silence, twice. */
+function speech(): Float32Array {
+  const samples = new Float32Array(5 * 16_000);
+  for (const second of [1, 3]) samples.set(syllables(1), second * 16_000);
+  return samples;
+}
+
+/** A program `arecord` on PATH, alone with the system's tools. */
+function recorder(script: string): NodeJS.ProcessEnv {
+  const folder = inFolder('bin');
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(`${folder}/arecord`, `#!/bin/sh\n${script}\n`);
+  chmodSync(`${folder}/arecord`, 0o755);
+  return { PATH: `${folder}:/usr/bin:/bin` };
+}
+
+const listen = (args: readonly string[], options?: CommandOptions) =>
+  lorekeep(['listen', '--model', model(), '--threads', '1', ...args], options);
+
+describe('lorekeep listen', () => {
+  it('writes down a file, as text or as JSON', async () => {
+    writeFileSync(inFolder('speech.wav'), wavFile(speech()));
+    const plain = await listen(['--input', inFolder('speech.wav')]);
+    expect(plain).toMatchObject({ status: 0, stdout: `${text}\n${text}\n`, stderr: '' });
+    const { stdout } = await listen(['--input', inFolder('speech.wav'), '--json']);
+    const [first, second] = stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    expect(first).toMatchObject({ text, language: 'en' });
+    expect(second.beginMs).toBeGreaterThan(first.endMs);
+    // A longer pause ends a piece.
+    const joined = await listen(['--input', inFolder('speech.wav'), '--min-silence', '1500']);
+    expect(joined.stdout).toBe(`${text}\n`);
+  });
+
+  it.skipIf(process.platform !== 'linux')(
+    'writes down what arecord records, and ends at Ctrl-C with what was said so far',
+    async () => {
+      const sound = [wavFile(speech()), wavFile(syllables(1))].map((file) => file.subarray(44));
+      writeFileSync(inFolder('speech.raw'), Buffer.concat(sound));
+      const env = recorder(
+        `echo "$@" > '${inFolder('args')}'; cat '${inFolder('speech.raw')}'; exec sleep 1000`,
+      );
+      let stopped = false;
+      const ended = await listen(['--device', 'hw:1'], {
+        env,
+        onOutput(printed, child) {
+          // The third piece runs until the end of the recording.
+          if (printed.split(text).length < 3 || stopped) return;
+          stopped = true;
+          child.kill('SIGINT');
+        },
+      });
+      expect(ended).toMatchObject({ status: 0, stdout: `${text}\n`.repeat(3) });
+      expect(ended.stderr).toBe('listening; Ctrl-C ends\n');
+    },
+  );
+
+  it.skipIf(process.platform !== 'linux')('says why nothing is recorded', async () => {
+    const failing = await listen([], {
+      env: recorder('echo "audio open error: No such device" >&2; exit 1'),
+    });
+    expect(failing).toMatchObject({ status: 1, stdout: '' });
+    expect(failing.stderr).toContain('arecord cannot record: audio open error: No such device');
+    mkdirSync(inFolder('empty'));
+    const absent = await listen([], { env: { PATH: inFolder('empty') } });
+    expect(absent).toMatchObject({ status: 1 });
+    expect(absent.stderr).toContain('arecord or ffmpeg, which is not installed');
+  });
+
+  it('talks with an agent that answers from a folder', async () => {
+    mkdirSync(inFolder('docs'));
+    const fact = 'The lamp is turned off by the keeper at sunrise.';
+    writeFileSync(inFolder('docs', 'lamp.txt'), `${fact}\n`);
+    writeFileSync(inFolder('speech.wav'), wavFile(speech()));
+    const shipped = join(import.meta.dirname, '../../data');
+    const { models } = JSON.parse(readFileSync(join(shipped, 'models.json'), 'utf8'));
+    const found = models.filter(({ name }: { name: string }) => /^(lorekeep-mini|Silero VAD)$/.test(name));
+    for (const { variants } of found) variants[0].file = join(shipped, variants[0].file);
+    const recogniser = { name: 'Whisper', model_type: 'stt', variants: [{ file: model() }] };
+    const catalog = JSON.stringify({ version: 1, models: [...found, recogniser] });
+    writeFileSync(inFolder('models.json'), catalog);
+    const args = [
+      'docs',
+      '--embedding-model',
+      'lorekeep-mini',
+      '--catalog',
+      'models.json',
+      '--input',
+      'speech.wav',
+      '--min-silence',
+      '1500',
+    ];
+    const env = { LOREKEEP_STATE: inFolder('state') };
+    const said = await lorekeep(['listen', ...args], { cwd: inFolder(), env });
+    expect(said.stdout, said.stderr).toContain(`> ${text}\n`);
+    expect(said.stdout).toContain(fact);
+    expect(said.status).toBe(0);
+    const { stdout } = await lorekeep(['listen', ...args, '--json'], { cwd: inFolder(), env });
+    expect(JSON.parse(stdout)).toMatchObject({ question: text, text: fact });
+    const absent = await lorekeep(['listen', 'dacs', '--input', 'speech.wav'], { cwd: inFolder(), env });
+    expect(absent.status).not.toBe(0);
+  });
+
+  it('refuses what is typed wrong', async () => {
+    const absent = await listen(['--input', inFolder('absent.wav')]);
+    expect(absent).toMatchObject({ status: 1 });
+    expect(absent.stderr).toContain(inFolder('absent.wav'));
+    expect(await listen(['--min-silence', 'long'])).toMatchObject({ status: 2 });
+    expect(await listen(['--langauge', 'de'])).toMatchObject({ status: 2 });
+    const nothing = await lorekeep(['listen', '--model', 'Whisper tinny']);
+    expect(nothing).toMatchObject({ status: 2 });
+  });
+});

@@ -1,0 +1,58 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { expect, it } from 'vitest';
+import { temporaryFolder } from '../helpers/folder.js';
+import { lorekeep } from './command.js';
+
+const inFolder = temporaryFolder();
+const notes = {
+  lamp: 'Mira lights the lamp at night.',
+  ferry: 'The ferry leaves at seven in the morning and returns at noon.',
+  bread: 'Bread is baked with flour, water and salt.',
+  fee: 'The annual fee of the harbour is 80 crowns.',
+};
+let kb = '';
+
+const output = temporaryFolder();
+
+it('an index states the least relevance of the best hit', async () => {
+  for (const [name, text] of Object.entries(notes)) writeFileSync(inFolder(`${name}.txt`), text);
+  const { status, stderr } = await lorekeep(['index', inFolder(), '--output', output('kb')]);
+  expect(status, stderr).toBe(0);
+  kb = output('kb', 'kb.json');
+  const config = JSON.parse(readFileSync(kb, 'utf8'));
+  expect(config).toMatchObject({
+    bm25_tokenizer: 'multilingual',
+    search: { min_best: { dense: 0.018, lexical: 0.04, hybrid: 0.025 } },
+  });
+});
+
+it.each(['asdf qwer zxcv', 'blorp fnord quux', 'best javascript framework'])(
+  '%s finds nothing',
+  async (text) => {
+    const { stdout, stderr } = await lorekeep(['search', kb, text]);
+    expect(stdout).toBe('');
+    expect(stderr).toContain('nothing relevant found; --min-best 0 shows the nearest records');
+    expect((await lorekeep(['search', kb, text, '--min-best', '0'])).stdout).toMatch(/^1 /m);
+  },
+);
+
+it.each([
+  ['who lights the lamp?', 'lamp'],
+  ['when does the boat depart?', 'ferry'],
+  ['how do I make a loaf?', 'bread'],
+  ['what does a berth cost per year?', 'fee'],
+])('%s finds %s, with its relevance', async (text, name) => {
+  const { stdout } = await lorekeep(['search', kb, text]);
+  const [titles, first] = stdout.split('\n');
+  expect(titles).toContain('relevance');
+  expect(first).toContain(`${name}.txt`);
+});
+
+it('a conversation says so in words, and in JSON', async () => {
+  const stdin = 'blorp fnord quux\nwho lights the lamp?\n';
+  const { stdout } = await lorekeep(['chat', kb], { stdin });
+  expect(stdout).toMatch(/^nothing relevant found\nMira lights the lamp at night\.\n/);
+  const [first, second] = (await lorekeep(['chat', kb, '--json'], { stdin })).stdout.trim().split('\n');
+  expect(JSON.parse(first as string)).toMatchObject({ text: '', message: 'nothing relevant found' });
+  expect(JSON.parse(second as string).message).toBeUndefined();
+});

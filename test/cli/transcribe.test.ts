@@ -1,0 +1,73 @@
+import { writeFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { temporaryFolder } from '../helpers/folder.js';
+import { haveWhisper, syllables, vowel, wavFile, whisperTiny } from '../helpers/speech-models.js';
+import { tinyWhisper } from '../helpers/tiny-model/tiny-whisper.mjs';
+import { lorekeep } from './command.js';
+
+const inFolder = temporaryFolder();
+
+describe('lorekeep transcribe', () => {
+  it('says what is missing: a file, a model', async () => {
+    writeFileSync(inFolder('quiet.wav'), wavFile(new Float32Array(16_000)));
+    const none = await lorekeep(['transcribe', inFolder('quiet.wav')]);
+    expect(none).toMatchObject({ status: 2 });
+    expect(none.stderr).toMatch(/^lorekeep: --model: the catalog has no model for speech/);
+    const unknown = await lorekeep(['transcribe', inFolder('quiet.wav'), '--model', 'Whisper tinny']);
+    expect(unknown.stderr).toContain('there is no model for speech');
+    expect((await lorekeep(['transcribe'])).status).toBe(2);
+  });
+});
+
+describe('lorekeep transcribe with a model that always writes the same', () => {
+  const text = 'Turn off the lamp & <stop> --> now.';
+  function speech(...more: string[]) {
+    writeFileSync(inFolder('ggml-tiny.bin'), tinyWhisper({ text }));
+    const samples = new Float32Array(3 * 16_000);
+    samples.set(syllables(1), 16_000);
+    writeFileSync(inFolder('speech.wav'), wavFile(samples));
+    return lorekeep(['transcribe', '--model', inFolder('ggml-tiny.bin'), inFolder('speech.wav'), ...more]);
+  }
+
+  it('writes subtitles whose texts cannot be taken for marks', async () => {
+    const times =
+      /^1\n00:00:0(?:0,9|1,0)\d\d --> 00:00:0(?:1,9|2,0)\d\d\nTurn off the lamp & <stop> -> now\.\n\n$/;
+    expect((await speech('--format', 'srt')).stdout).toMatch(times);
+    expect((await speech('--format', 'vtt')).stdout).toContain(
+      '\nTurn off the lamp &amp; &lt;stop> -> now.\n',
+    );
+    const { files } = JSON.parse((await speech('--json')).stdout);
+    expect(files[0]).toMatchObject({ text, segments: [{ text, language: 'en' }] });
+    expect(files[0].segments[0].words.map((word: { text: string }) => word.text)).toEqual(text.split(' '));
+  });
+
+  it('refuses languages that the model does not know before it listens', async () => {
+    const unknown = await speech('--language', 'xx');
+    expect(unknown).toMatchObject({ status: 2, stdout: '' });
+    expect(unknown.stderr).toContain('--language: "xx" is no language of Whisper');
+    expect((await speech('--language', 'de')).stderr).toContain('knows English alone');
+    expect((await speech('--translate')).stderr).toContain('--translate: the model');
+  });
+});
+
+describe.runIf(haveWhisper())('lorekeep transcribe with real weights', () => {
+  const run = (...args: string[]) => lorekeep(['transcribe', '--model', whisperTiny, ...args]);
+
+  it('prints nothing for silence, in every form', async () => {
+    const file = inFolder('silence.wav');
+    writeFileSync(file, wavFile(new Float32Array(32_000)));
+    expect(await run(file)).toMatchObject({ status: 0, stdout: '' });
+    expect((await run(file, '--format', 'vtt')).stdout).toBe('WEBVTT\n\n');
+    expect(JSON.parse((await run(file, '--json')).stdout)).toEqual({
+      files: [{ file, text: '', segments: [] }],
+    });
+  });
+
+  it('refuses files without sound', async () => {
+    writeFileSync(inFolder('bad.wav'), wavFile(vowel(1)).subarray(0, 30));
+    const { status, stderr } = await run(inFolder('bad.wav'));
+    expect(status).toBe(1);
+    expect(stderr).toContain(`${inFolder('bad.wav')}: `);
+    expect((await run(inFolder('absent.wav'))).status).toBe(1);
+  });
+});

@@ -1,0 +1,1 @@
+export const worstMarkdown: Readonly<Record<string, (n: number) => string>>;

@@ -1,0 +1,168 @@
+/** Forgetting that is killed, fails, or is done by another process. */
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, expect, test, vi } from 'vitest';
+import { EmbeddingModel } from '../../../lib/index.js';
+import { buildKnowledgeBase, type KnowledgeBase, openKnowledgeBase } from '../../../src/knowledge/index.js';
+import { runChild } from '../../helpers/children.js';
+import { temporaryFolder } from '../../helpers/folder.js';
+import { repetitions } from '../../helpers/repetitions.js';
+import { createTinyModel } from '../../helpers/tiny-model/tiny-model.mjs';
+import { words } from '../words.js';
+
+const file = temporaryFolder();
+const secret = 'honey "secret" glaciers';
+let model: EmbeddingModel;
+const models = async () => ({ model });
+let made = 0;
+
+beforeAll(async () => {
+  await createTinyModel({ texts: words, path: file('tiny.gguf'), dimension: 64 });
+  model = await EmbeddingModel.load(file('tiny.gguf'));
+});
+
+/** A built knowledge base in a folder of its own, with a secret record in its files and another one in its change log. */
+async function knowledgeBase() {
+  const folder = file(`kb${made++}`);
+  mkdirSync(folder);
+  const config = join(folder, 'kb.json');
+  const base = [
+    { id: 'bees', text: 'Honey bees dance in the hive' },
+    { id: 'old', text: secret },
+    { id: 'ice', text: 'Glaciers grind valleys' },
+  ];
+  writeFileSync(join(folder, 'records.json'), JSON.stringify(base));
+  const names = { records_file: 'records.json', index_file: 'kb.index', embeddings_file: 'kb.embeddings' };
+  writeFileSync(config, JSON.stringify({ embedding_model: 'tiny', ...names }));
+  await buildKnowledgeBase(config, { models });
+  await using kb = await open(config);
+  await kb.add([{ id: 'new', text: `${secret}, again` }]);
+  return { folder, config, changes: join(folder, 'records.json.changes') };
+}
+
+const open = (config: string, options: object = {}) => openKnowledgeBase(config, { models, ...options });
+const ids = async (kb: KnowledgeBase) => (await kb.list({ limit: 100 })).map(({ id }) => id);
+/** Files of a folder that have the secret, as it is or in JSON. */
+const filesWithSecret = (folder: string) =>
+  readdirSync(folder).filter((name) => {
+    const path = join(folder, name);
+    return !name.endsWith('.operator') && readFileSync(path).includes('secret');
+  });
+
+/** A module that kills its process before or after the change number KILL_AT of a folder. */
+const killAtChange = `
+import promises from 'node:fs/promises';
+import { syncBuiltinESMExports } from 'node:module';
+let changes = 0;
+for (const name of ['rename', 'rm', 'open']) {
+  const call = promises[name];
+  promises[name] = async (path, ...rest) => {
+    const isLast = String(path).includes('records.json') && ++changes === Number(process.env.KILL_AT.slice(1));
+    if (isLast && process.env.KILL_AT[0] === '-') process.kill(process.pid, 'SIGKILL');
+    const result = await call(path, ...rest);
+    if (isLast) process.kill(process.pid, 'SIGKILL');
+    return result;
+  };
+}
+syncBuiltinESMExports();
+`;
+
+/** Of the changes of files, every one in long runs. */
+const stride = repetitions('FORGET_STRIDE', 2, 1);
+
+const forgetInChild = (config: string, id: string, at: string) =>
+  runChild('../../knowledge/children/forget.mjs', [config, file('tiny.gguf'), id], {
+    execArgv: ['--import', `data:text/javascript,${encodeURIComponent(killAtChange)}`],
+    env: { KILL_AT: at },
+  });
+
+test('a forgetting that is killed at any change of a file has not begun, or the next opening completes it', async () => {
+  const seen = { before: 0, completed: 0 };
+  for (const [sign, id] of [
+    ['-', 'old'],
+    ['+', 'new'],
+  ] as const) {
+    for (let place = 1; ; place += stride) {
+      const { config, folder, changes } = await knowledgeBase();
+      const { signal, output } = await forgetInChild(config, id, `${sign}${place}`);
+      expect({ place, output }).toEqual({ place, output: '' });
+      const isPending = existsSync(`${changes}.forgetting`);
+      await using kb = await open(config);
+      expect(kb.warnings).toEqual([]);
+      const isThere = await kb.has(id);
+      if (isPending) expect({ sign, place, isThere }).toEqual({ sign, place, isThere: false });
+      seen[isThere ? 'before' : 'completed']++;
+      const others = ['bees', id === 'old' ? 'new' : 'old', 'ice'];
+      expect((await ids(kb)).filter((one) => one !== id).sort()).toEqual(others.sort());
+      await kb.remove([id === 'old' ? 'new' : 'old']);
+      await kb.merge();
+      if (!isThere)
+        expect({ sign, place, files: filesWithSecret(folder) }).toEqual({ sign, place, files: [] });
+      expect(existsSync(`${changes}.forgetting`)).toBe(false);
+      if (signal === null) break;
+    }
+  }
+  expect(seen.before).toBeGreaterThan(0);
+  expect(seen.completed).toBeGreaterThan(4);
+  console.log(JSON.stringify(seen));
+}, 600_000);
+
+test('a process that has the base open completes the forgetting of a killed one, unless the record was made anew', async () => {
+  const { config, folder, changes } = await knowledgeBase();
+  await using server = await open(config);
+  const records = ['old', 'new', 'ice'].map((id) => ({
+    id,
+    text: id === 'old' ? secret : `${secret}, again`,
+  }));
+  const lines = [{ kind: 'lorekeep forgetting', log: '0123456789abcdef', version: 2 }, ...records];
+  writeFileSync(`${changes}.forgetting`, lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
+  await expect.poll(() => existsSync(`${changes}.forgetting`), { timeout: 30_000 }).toBe(false);
+  // The record "ice" has another text than the one that was forgotten.
+  expect(await ids(server)).toEqual(['bees', 'ice']);
+  expect(filesWithSecret(folder)).toEqual([]);
+  // It has let the lock go.
+  await using other = await open(config);
+  await expect
+    .poll(() => other.add([{ id: 'next', text: 'More' }]).then(() => 'added', String))
+    .toBe('added');
+});
+
+test('a file of something else in the place of the intent is told, and nothing is removed', async () => {
+  const { config, changes } = await knowledgeBase();
+  writeFileSync(`${changes}.forgetting`, 'mine');
+  await using kb = await open(config);
+  expect(kb.warnings).toEqual([expect.stringContaining('cannot be completed')]);
+  await expect(kb.forget(['old'])).rejects.toMatchObject({ code: 'CORRUPT' });
+  expect(await kb.has('old')).toBe(true);
+  await kb.add([{ id: 'next', text: 'More' }]);
+  expect(readFileSync(`${changes}.forgetting`, 'utf8')).toBe('mine');
+});
+
+test('other processes lose a forgotten record from memory and older versions, and keep a removed one there', async () => {
+  const { config } = await knowledgeBase();
+  const reader = await open(config, { readOnly: true, versions: { count: 20 } });
+  const dropped = vi.spyOn(reader.storage, 'forget');
+  await using writer = await open(config);
+  await writer.remove(['ice']);
+  await expect.poll(() => reader.version, { timeout: 10_000 }).toBe(2);
+  await writer.forget(['old']);
+  const isLost = async () => {
+    const versions = reader.storage.versions().map(({ version }) => version);
+    const known = await Promise.all(
+      versions.map(async (version) => {
+        await using past = reader.at(version);
+        return past.has('old');
+      }),
+    );
+    return known.includes(true) ? 'there' : 'lost';
+  };
+  await expect.poll(isLost, { timeout: 10_000 }).toBe('lost');
+  expect(reader.version).toBe(3);
+  // It has read the batch, or loaded the merged files instead; those have no older version.
+  if (dropped.mock.calls.length > 0) {
+    expect(dropped.mock.calls.map(([ids]) => ids)).toEqual([['old']]);
+    await using past = reader.at(1);
+    expect(await past.has('ice')).toBe(true);
+  } else expect(reader.storage.versions().map(({ version }) => version)).toEqual([3]);
+  await reader.close();
+});

@@ -1,0 +1,39 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { EmbeddingModel } from '../../lib/index.js';
+import { indexFolder, openKnowledgeBase } from '../../src/knowledge/index.js';
+import { temporaryFolder } from '../helpers/folder.js';
+import { tinyBert } from '../helpers/models.js';
+
+const folder = temporaryFolder();
+const output = temporaryFolder();
+
+test('the least relevance of the best hit may differ between modes', async () => {
+  await using model = await EmbeddingModel.load(await tinyBert());
+  const models = async () => ({ model });
+  for (const name of ['lamp', 'ferry', 'bread', 'rope'])
+    writeFileSync(folder(`${name}.txt`), `The ${name} is here.\n`);
+  const { config } = await indexFolder({ folder: folder(), output: output(), models });
+  const hits = async (min_best: unknown) => {
+    const written = JSON.parse(readFileSync(config, 'utf8'));
+    writeFileSync(config, JSON.stringify({ ...written, search: { mode: 'hybrid', min_best } }));
+    await using kb = await openKnowledgeBase(config, { models });
+    const found = async (mode: 'dense' | 'lexical' | 'hybrid', minBest?: number) =>
+      (await kb.search({ text: 'lamp', mode, ...(minBest !== undefined && { minBest }) })).hits.length > 0;
+    const asked = await found('dense', 0);
+    return {
+      dense: await found('dense'),
+      lexical: await found('lexical'),
+      hybrid: await found('hybrid'),
+      asked,
+    };
+  };
+  expect(await hits({ dense: 1, lexical: 0 })).toEqual({
+    dense: false,
+    lexical: true,
+    hybrid: true,
+    asked: true,
+  });
+  expect(await hits({ hybrid: 1 })).toEqual({ dense: true, lexical: true, hybrid: false, asked: true });
+  expect(await hits(1)).toEqual({ dense: false, lexical: false, hybrid: false, asked: true });
+});

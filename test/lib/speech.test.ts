@@ -1,0 +1,160 @@
+import { readFileSync, truncateSync, writeFileSync } from 'node:fs';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { SpeechRecogniser, VoiceDetector, type VoiceOptions } from '../../lib/index.js';
+import { temporaryFolder } from '../helpers/folder.js';
+import { haveWhisper, silero, vowel, whisperTiny } from '../helpers/speech-models.js';
+import { tinyWhisper } from '../helpers/tiny-model/tiny-whisper.mjs';
+
+const inFolder = temporaryFolder();
+
+async function detector(): Promise<VoiceDetector> {
+  const model = await VoiceDetector.load(silero);
+  onTestFinished(() => model.close());
+  return model;
+}
+
+/** Silence, 1.5 s of a voice, silence. */
+const spoken = (rate = 16_000) => {
+  const samples = new Float32Array(4 * rate);
+  samples.set(vowel(1.5, rate), rate);
+  return samples;
+};
+
+async function heard(samples: Float32Array | Int16Array, piece: number, options: VoiceOptions = {}) {
+  const model = await detector();
+  await using stream = model.stream(options);
+  const results = [];
+  for (let at = 0; at < samples.length; at += piece)
+    results.push(await stream.push(samples.slice(at, at + piece)));
+  results.push(await stream.finish());
+  return {
+    probabilities: results.flatMap((result) => [...result.probabilities]),
+    events: results.flatMap((result) => result.events),
+    samples: results.reduce((sum, result) => sum + result.samples.length, 0),
+  };
+}
+
+describe('VoiceDetector', () => {
+  it('says what it is', async () => {
+    expect((await detector()).facts).toMatchObject({
+      name: 'silero-16k',
+      version: '6.2.0',
+      sizeBytes: 885_098,
+    });
+  });
+
+  it('gives the same results however the audio is cut, and in whatever form it comes', async () => {
+    const whole = await heard(spoken(), 64_000);
+    expect(whole.probabilities).toHaveLength(125);
+    expect(whole.samples).toBe(64_000);
+    expect(await heard(spoken(), 777)).toEqual(whole);
+    const mono = spoken();
+    const stereo = Float32Array.from({ length: 128_000 }, (_, i) => mono[i >> 1] as number);
+    expect(await heard(stereo, 1600, { channels: 2 })).toEqual(whole);
+  });
+
+  it('hears nothing in silence and in noise', async () => {
+    const noise = Float32Array.from({ length: 32_000 }, (_, i) => 0.02 * Math.sin(i * i));
+    expect((await heard(noise, 1600)).events).toEqual([]);
+    expect((await heard(new Int16Array(32_000), 1600)).events).toEqual([]);
+    expect((await heard(new Float32Array(1000).fill(Number.NaN), 1000)).events).toEqual([]);
+  });
+
+  it('refuses options, samples and calls that it cannot serve', async () => {
+    const model = await detector();
+    for (const options of [
+      { rate: 1 },
+      { rate: 1e9 },
+      { channels: 0 },
+      { threshold: 2 },
+      { maxSegmentMs: 1 },
+    ])
+      expect(() => model.stream(options)).toThrow(new RegExp(`^${Object.keys(options)[0]}`));
+    await using stream = model.stream({ channels: 2 });
+    await expect(stream.push(new Float32Array(3))).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' });
+    await expect(stream.push('sound' as never)).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' });
+    const first = stream.push(new Float32Array(200_000));
+    await expect(stream.push(new Float32Array(2))).rejects.toThrow('one call at a time');
+    await first;
+    await stream.finish();
+    await expect(stream.push(new Float32Array(2))).rejects.toThrow('ended');
+  });
+
+  it('refuses files that are none of its models', async () => {
+    await expect(VoiceDetector.load(inFolder('absent.bin'))).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    writeFileSync(inFolder('cut.bin'), readFileSync(silero));
+    truncateSync(inFolder('cut.bin'), 800_000);
+    await expect(VoiceDetector.load(inFolder('cut.bin'))).rejects.toMatchObject({ code: 'MODEL_INVALID' });
+    await expect(SpeechRecogniser.load(silero)).rejects.toMatchObject({ code: 'MODEL_INVALID' });
+  });
+});
+
+describe('SpeechRecogniser', () => {
+  it('knows its languages', () => {
+    expect(SpeechRecogniser.languages()).toEqual(expect.arrayContaining(['en', 'de', 'ja']));
+  });
+
+  it('gives no text that has no letters and digits', async () => {
+    for (const [text, expected] of [
+      ['! ? .', ''],
+      ['7 !', '7 !'],
+      ['Да.', 'Да.'],
+    ] as const) {
+      writeFileSync(inFolder('notes.bin'), tinyWhisper({ text }));
+      const model = await SpeechRecogniser.load(inFolder('notes.bin'));
+      onTestFinished(() => model.close());
+      const found = await model.recognise(new Float32Array(16_000));
+      expect(found.text).toBe(expected);
+      if (expected === '') expect(found).toMatchObject({ words: [], probability: 0 });
+    }
+  });
+});
+
+describe.runIf(haveWhisper())('a recogniser with real weights', () => {
+  async function recogniser(): Promise<SpeechRecogniser> {
+    const model = await SpeechRecogniser.load(whisperTiny);
+    onTestFinished(() => model.close());
+    return model;
+  }
+
+  it('says what it is, and hears no text in silence', async () => {
+    const model = await recogniser();
+    expect(model.facts).toMatchObject({ name: 'tiny.en', multilingual: false, sizeBytes: 43_550_795 });
+    const found = await model.recognise(new Float32Array(16_000));
+    expect(found).toMatchObject({ text: '', language: 'en', words: [] });
+    expect((await model.recognise(new Float32Array(0))).text).toBe('');
+    expect((await model.recognise(new Float32Array(16_000).fill(Number.NaN))).text).toBe('');
+  });
+
+  it('refuses what it does not know', async () => {
+    const model = await recogniser();
+    const some = new Float32Array(16_000);
+    await expect(model.recognise(some, { language: 'xx' })).rejects.toThrow('not a language of Whisper');
+    await expect(model.recognise(some, { language: 'de' })).rejects.toThrow('English alone');
+    await expect(model.recognise(some, { translate: true })).rejects.toThrow('English alone');
+    await expect(model.recognise(some, { beams: 9 })).rejects.toThrow('beams');
+    await expect(model.recognise(new Float32Array(16_000 * 601))).rejects.toThrow('600 s');
+  });
+
+  it('ends for a signal', async () => {
+    const model = await recogniser();
+    const ending = AbortSignal.timeout(20);
+    await expect(model.recognise(vowel(20), { signal: ending })).rejects.toMatchObject({
+      name: expect.stringMatching(/^(Abort|Timeout)Error$/),
+    });
+    expect((await model.recognise(new Float32Array(16_000))).text).toBe('');
+  });
+
+  it('refuses damaged weights', async () => {
+    const bytes = readFileSync(whisperTiny);
+    for (const [name, damage] of [
+      ['cut', () => bytes.subarray(0, bytes.length - 1000)],
+      ['shape', () => Buffer.concat([bytes.subarray(0, 12), Buffer.from([255]), bytes.subarray(13)])],
+      ['nothing', () => bytes.subarray(0, 2)],
+    ] as const) {
+      writeFileSync(inFolder(`${name}.bin`), damage());
+      const loading = SpeechRecogniser.load(inFolder(`${name}.bin`));
+      await expect(loading, name).rejects.toMatchObject({ code: 'MODEL_INVALID' });
+    }
+  });
+});

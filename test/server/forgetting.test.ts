@@ -1,0 +1,129 @@
+/** The text of a forgotten record leaves what the server keeps beside the storage. */
+import { expect, test } from 'vitest';
+import type { Component } from '../../src/agents/component.js';
+import { ForgottenTexts } from '../../src/agents/forgotten-texts.js';
+import { AgentHistory } from '../../src/agents/history.js';
+import { Interaction } from '../../src/agents/interaction.js';
+import type { TurnFacts } from '../../src/agents/turn-facts.js';
+import { TurnRing } from '../../src/operations/monitor/turn-ring.js';
+import type { SinkConfig } from '../../src/operations/telemetry/consent.js';
+import { newEventSource, turnEvent } from '../../src/operations/telemetry/events.js';
+import { Sink } from '../../src/operations/telemetry/sink.js';
+import { Forgetting } from '../../src/server/forgetting.js';
+import { Ingest } from '../telemetry/ingest.js';
+
+const secret = 'The owl hides the amber key. "It\nis" below the third stone.';
+const texts = await ForgottenTexts.of([secret]);
+const holding = { add() {}, settle() {}, release() {} };
+
+const facts: TurnFacts = {
+  turn: 's1.t1',
+  agent: 's1.a1',
+  status: 'completed',
+  code: undefined,
+  queuedMs: 0,
+  durationMs: 1,
+  nodes: [],
+  engine: () => [],
+  skipped: 0,
+  hits: 0,
+  citations: 0,
+  components: [],
+  message: 'where is the key?',
+  reply: 'an answer',
+};
+
+test('a text is recognised whole, in its sentences, and in JSON', async () => {
+  expect(await texts.within(`before ${secret} after`)).toBe(true);
+  expect(await texts.within('The owl hides the amber key.')).toBe(false);
+  expect(await texts.quotedBy('As I said, the OWL hides\n the amber key. Go!')).toBe(true);
+  expect(await texts.quotedBy('The owl hides.')).toBe(false);
+  expect(await texts.quotedByJsonOf({ reply: secret })).toBe(true);
+  expect(await texts.quotedByJsonOf({ reply: 'an owl' })).toBe(false);
+  expect(await (await ForgottenTexts.of(['', ' '])).quotedBy('anything')).toBe(false);
+});
+
+test('hostile records are looked for in time that grows with their texts', async () => {
+  const alike = (n: number) => `the same beginning of every sentence ${n}. `;
+  const record = Array.from({ length: 50_000 }, (_, n) => alike(n)).join('');
+  const many = await ForgottenTexts.of([record, `${'a'.repeat(1_000_000)}b`]);
+  const said = `${'a'.repeat(2_000_000)} the same beginning of every sentence x`;
+  expect(await many.quotedBy(`${said} ${alike(49_999)}`)).toBe(true);
+  expect(await many.quotedBy('the same beginning of another sentence')).toBe(false);
+  // It would have to be compared with all of them at every place, so it counts as one that quotes.
+  const alikeAlone = 'the same beginning of every sentence '.repeat(1000);
+  expect(await many.quotedByJsonOf({ reply: alikeAlone })).toBe(true);
+});
+
+test('a turn loses the record, also where a node appends it later', async () => {
+  const hit = (id: string, text: string) =>
+    ({ _type: 'knowledge', node: 'find', storage: 'kb', id, text, rank: 1 }) as unknown as Component;
+  const interaction = new Interaction('where?', {});
+  interaction.append([hit('a', secret), hit('b', 'Bees dance.')]);
+  const ids = () =>
+    interaction.components.flatMap((each) => ('id' in each ? [(each as { id: string }).id] : []));
+  expect(await interaction.forget(texts)).toBe(true);
+  expect(ids()).toEqual(['b']);
+  interaction.append([hit('c', secret), hit('d', 'Ice flows.')]);
+  expect(await interaction.dropForgotten()).toBe(true);
+  expect(ids()).toEqual(['b', 'd']);
+  interaction.replaceKnowledge([hit('c', secret), hit('b', 'Bees dance.')]);
+  await interaction.dropForgotten();
+  expect(ids()).toEqual(['b']);
+  expect(await interaction.forget(await ForgottenTexts.of(['Tea steeps.']))).toBe(false);
+});
+
+test('histories that quote it are named, and removed where that is asked for', async () => {
+  const turn = (reply: string) => ({ text: 'where?', reply });
+  const turns = [turn('the owl hides the amber key.'), turn('no'), turn(secret)];
+  const history = new AgentHistory(10, holding, turns);
+  const forgetting = new Forgetting({ info() {} } as never);
+  const leave = forgetting.join({
+    client: {},
+    forgetTexts: async (forgotten, removed) => [
+      { session: 's1', agent: 's1.a1', turns: await history.quoting(forgotten, removed), removed },
+    ],
+  });
+  const forget = (histories: boolean) => forgetting.forget({ ids: ['a'], texts: [secret], histories });
+  expect(await forget(false)).toMatchObject([{ turns: [1, 3], removed: false }]);
+  expect(history.turns).toHaveLength(3);
+  expect(await forget(true)).toMatchObject([{ turns: [1, 3], removed: true }]);
+  expect(history.turns).toEqual([turn('no')]);
+  expect(await forget(false)).toMatchObject([{ turns: [] }]);
+  leave();
+  expect(await forget(false)).toEqual([]);
+});
+
+test('the ring of turns loses it, in turns of any age', async () => {
+  const ring = new TurnRing(600, true);
+  const reply = (text: string) => [{ _type: 'character_reply', node: 'a', text }];
+  for (let n = 0; n < 600; n++)
+    ring.add({ ...facts, turn: `t${n}`, components: reply(n % 100 === 0 ? secret : `reply ${n}`) as never });
+  await ring.forget(texts);
+  const kept = ring.after(0);
+  expect(kept).toHaveLength(600);
+  expect(kept.some(({ json }) => json.includes('amber'))).toBe(false);
+  expect(JSON.parse(kept[0]?.json as string)).toMatchObject({ turn: 't0', durationMs: 1 });
+  expect(kept.filter(({ json }) => json.includes('reply '))).toHaveLength(594);
+});
+
+test('events of telemetry that wait lose it', async () => {
+  const ingest = await Ingest.listen();
+  const source = newEventSource('1.0.0', true);
+  const config: SinkConfig = {
+    kind: 'analytics',
+    enabled: true,
+    endpoint: ingest.url,
+    project_api_key: 'key',
+    batch_max_records: 50,
+    batch_max_ms: 3_600_000,
+    queue_capacity: 5000,
+    shutdown_flush_ms: 60_000,
+  };
+  const sink = new Sink({ config, source, onProblem: () => {} });
+  for (const reply of [secret, 'an answer']) sink.add(turnEvent(source, { ...facts, reply }));
+  await sink.drop((event) => texts.quotedByJsonOf(event));
+  await sink.close();
+  expect(ingest.events).toHaveLength(1);
+  expect(JSON.stringify(ingest.events)).not.toContain('amber');
+});

@@ -1,0 +1,67 @@
+import { writeFileSync } from 'node:fs';
+import { expect, it } from 'vitest';
+import type { ClientSession } from '../../src/client/index.js';
+import { refusal } from '../helpers/errors.js';
+import { temporaryFolder } from '../helpers/folder.js';
+import { TestServer } from './test-server.js';
+
+const file = temporaryFolder();
+const name = 'kb';
+
+function knowledgeBase(own: string): string {
+  const records = [{ id: 'bees', text: 'Bees dance in the hive.' }];
+  writeFileSync(file(`${own}-records.json`), JSON.stringify(records));
+  writeFileSync(
+    file(`${own}.json`),
+    JSON.stringify({ embedding_model: 'tiny', records_file: `${own}-records.json` }),
+  );
+  return `${own}.json`;
+}
+
+/** Adds batches until one is refused. Returns the refusal, and how many were taken. */
+async function fill(session: ClientSession) {
+  const text = 'Glaciers grind valleys.';
+  for (let batch = 0; ; batch++) {
+    const add = Array.from({ length: 100 }, (_, n) => ({ id: `${session.id}-${batch}-${n}`, text }));
+    const refused = await session.updateEmbeddedStringStorage({ name, add }).then(
+      () => undefined,
+      (error: { code: number; details: object }) => error,
+    );
+    if (refused !== undefined) return { refused, batch };
+  }
+}
+
+it('changes of a client, and of all, let knowledge bases grow by so many bytes on disk', async () => {
+  const server = await TestServer.start({
+    config: {
+      storage_root: file(),
+      storage_writes: 'files',
+      session_folders: [file()],
+      storage_writes_max_mb: 2,
+      storage_writes_client_max_mb: 1,
+    },
+  });
+  const opened = async (own: string) => {
+    const session = await (await server.connect()).createSession();
+    await session.createEmbeddedStringStorage({ name, configPath: knowledgeBase(own) });
+    return session;
+  };
+  const first = await opened('one');
+  const full = await fill(first);
+  expect(full.batch).toBeGreaterThan(0);
+  expect(full.refused).toMatchObject({
+    code: 8022,
+    details: { path: 'name', field: 'storage_writes_client_max_mb', limit: 1024 * 1024 },
+  });
+  // Another base counts, too.
+  await first.createEmbeddedStringStorage({ name: 'other', configPath: knowledgeBase('two') });
+  const add = [{ id: 'x', text: 'Bees dance in the hive.' }];
+  const many = Array.from({ length: 3000 }, (_, n) => ({ ...add[0], id: `x${n}` })) as typeof add;
+  expect((await refusal(first.updateEmbeddedStringStorage({ name: 'other', add: many }))).code).toBe(8022);
+  // Removing is no growth.
+  expect((await first.updateEmbeddedStringStorage({ name, remove: ['bees'] })).removed).toBe(1);
+  const second = await fill(await opened('three'));
+  expect(second.refused).toMatchObject({ code: 8022 });
+  const third = await fill(await opened('four'));
+  expect(third.refused).toMatchObject({ details: { field: 'storage_writes_max_mb' } });
+});

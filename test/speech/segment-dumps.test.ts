@@ -1,0 +1,61 @@
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { expect, it, vi } from 'vitest';
+import { type DumpLimits, SegmentDumps } from '../../src/speech/segment-dumps.js';
+import { temporaryFolder } from '../helpers/folder.js';
+
+const file = temporaryFolder();
+const plenty: DumpLimits = { files: 100, bytes: 1e6, waiting: 1e6 };
+const samples = new Float32Array(100).fill(0.5);
+const bytes = 44 + 2 * samples.length;
+
+/** Dumps to a folder that has files of an earlier server, and one of somebody else. */
+async function dumpTo(name: string, limits: DumpLimits, segments: number) {
+  const folder = file(name);
+  mkdirSync(folder);
+  writeFileSync(`${folder}/speech-s1-1-1-earlier.wav`, Buffer.alloc(bytes));
+  writeFileSync(`${folder}/notes.wav`, Buffer.alloc(10 * bytes));
+  const log = { info: vi.fn(), warn: vi.fn() };
+  const dumps = new SegmentDumps(folder, log, limits);
+  for (let segment = 1; segment <= segments; segment++)
+    dumps.write({ session: 's2', stream: 1, segment, samples });
+  await dumps.settled();
+  const written = readdirSync(folder).filter((each) => each.startsWith('speech-s2-'));
+  const warnings = log.warn.mock.calls.slice(1).map(([facts, message]) => ({ ...facts, message }));
+  return { folder, written, warnings, dumps };
+}
+
+it('no more files are written than the limit, with those of earlier servers', async () => {
+  const { folder, written, warnings } = await dumpTo('files', { ...plenty, files: 4 }, 6);
+  expect(written.map((name) => name.slice(0, 12)).sort()).toEqual([
+    'speech-s2-1-',
+    'speech-s2-1-',
+    'speech-s2-1-',
+  ]);
+  expect(warnings).toEqual([
+    { folder, files: 4, bytes: 1e6, message: expect.stringContaining('has its limit') },
+  ]);
+  expect(readFileSync(`${folder}/speech-s1-1-1-earlier.wav`)).toEqual(Buffer.alloc(bytes));
+});
+
+it('no more bytes are written than the limit, with those of earlier servers', async () => {
+  const { folder, written, warnings } = await dumpTo('bytes', { ...plenty, bytes: 3 * bytes + 1 }, 6);
+  expect(written.map((name) => statSync(`${folder}/${name}`).size)).toEqual([bytes, bytes]);
+  expect(warnings).toHaveLength(1);
+  expect(readdirSync(folder)).toContain('notes.wav');
+});
+
+it('segments do not pile up before a slow folder', async () => {
+  const { written, warnings, dumps, folder } = await dumpTo(
+    'slow',
+    { ...plenty, waiting: 2 * samples.byteLength },
+    3,
+  );
+  expect(written).toHaveLength(2);
+  expect(warnings).toEqual([
+    expect.objectContaining({ err: expect.objectContaining({ message: expect.stringContaining('slower') }) }),
+  ]);
+  // There is room again once they are written.
+  dumps.write({ session: 's3', stream: 1, segment: 1, samples });
+  await dumps.settled();
+  expect(readdirSync(folder).filter((name) => name.startsWith('speech-s3-'))).toHaveLength(1);
+});

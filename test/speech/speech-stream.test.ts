@@ -1,0 +1,90 @@
+import { expect, it, onTestFinished } from 'vitest';
+import { type RecognisedSpeech, VoiceDetector } from '../../lib/index.js';
+import { type SpeechEvent, SpeechStream } from '../../src/speech/speech-stream.js';
+import { silero, syllables } from '../helpers/speech-models.js';
+
+const said = (text: string): RecognisedSpeech => ({
+  text,
+  language: 'en',
+  probability: 1,
+  words: [],
+  tokens: new Int32Array(0),
+});
+
+/**
+ * A stream with texts while somebody speaks, the events so far, and the lengths of the audio that was recognised. `until`: what
+ * the recogniser waits for.
+ */
+async function open(until: Promise<void> = Promise.resolve()) {
+  const detector = await VoiceDetector.load(silero);
+  onTestFinished(() => detector.close());
+  const events: SpeechEvent[] = [];
+  const recognised: number[] = [];
+  const stream = new SpeechStream({
+    voice: () => detector.stream(),
+    settings: { threshold: 0.5, endThreshold: 0.35, paddingMs: 160 },
+    partial: true,
+    recognise: async ({ length }) => {
+      recognised.push(length);
+      await until;
+      return said(`${length} samples`);
+    },
+    tell: (event) => void events.push(event),
+    failed: (error) => expect.fail(String(error)),
+    signal: new AbortController().signal,
+  });
+  onTestFinished(() => stream.close());
+  return { stream, events, recognised };
+}
+
+/** Hears audio as a microphone gives it. */
+async function hear(stream: SpeechStream, samples: Float32Array) {
+  for (let at = 0; at < samples.length; at += 320) await stream.hear(samples.slice(at, at + 320));
+}
+
+it('recognises the audio before a pause once, also if the pause ends the segment', async () => {
+  const { stream, events, recognised } = await open();
+  await hear(stream, new Float32Array(16_000));
+  await hear(stream, syllables(2));
+  await hear(stream, new Float32Array(16_000));
+  await stream.endUtterance();
+  const texts = events.filter((event) => event.kind === 'text');
+  const ended = events.filter((event) => event.kind === 'ended');
+  expect(ended).toHaveLength(1);
+  expect(texts.length).toBeGreaterThanOrEqual(2);
+  expect(texts.map(({ final }) => final)).toEqual([...texts.slice(1).map(() => false), true]);
+  expect(texts.at(-2)?.found.text).toBe(texts.at(-1)?.found.text);
+  expect(recognised).toHaveLength(texts.length - 1);
+  expect(recognised.at(-1)).toBe(ended[0]?.samples.length);
+});
+
+it('tells a text that comes after the end of its segment as final alone', async () => {
+  let answer = () => {};
+  const { stream, events, recognised } = await open(
+    new Promise((resolve) => {
+      answer = resolve;
+    }),
+  );
+  await hear(stream, new Float32Array(16_000));
+  await hear(stream, syllables(0.6));
+  await hear(stream, new Float32Array(16_000));
+  expect(events.map(({ kind }) => kind)).toEqual(['started', 'ended']);
+  expect(recognised).toHaveLength(1);
+  answer();
+  await stream.endUtterance();
+  expect(events.slice(2)).toMatchObject([{ kind: 'text', final: true, segment: 1 }]);
+  expect(recognised).toHaveLength(1);
+});
+
+it('goes on after an utterance, with times since the beginning', async () => {
+  const { stream, events } = await open();
+  for (let i = 0; i < 2; i++) {
+    await hear(stream, new Float32Array(16_000));
+    await hear(stream, syllables(1));
+    await stream.endUtterance();
+  }
+  const ended = events.filter((event) => event.kind === 'ended');
+  expect(ended.map(({ segment }) => segment)).toEqual([1, 2]);
+  expect(ended[1]?.beginMs).toBeGreaterThan(2500);
+  expect(stream.heardMs).toBe(4000);
+});

@@ -1,0 +1,27 @@
+import { expect, it } from 'vitest';
+import { isUnfinished } from '../../src/speech/unfinished-sentence.js';
+
+it.each([
+  ['en', 'Um, the...'],
+  ['en', 'I would like to'],
+  ['en', 'Turn on the.'],
+  ['en', 'So, um.'],
+  ['en', 'Show me the red one, and'],
+  ['de', 'Ich möchte den.'],
+  ['fr', 'Je voudrais une.'],
+])('%s: "%s" goes on', (language, text) => {
+  expect(isUnfinished(text, language)).toBe(true);
+});
+
+it.each([
+  ['en', 'Yes.'],
+  ['en', 'Stop!'],
+  ['en', 'What is it for?'],
+  ['en', 'Turn on the light.'],
+  ['en', '"Go away."'],
+  ['de', 'Ich möchte den roten.'],
+  ['ja', 'はい。'],
+  ['en', ''],
+])('%s: "%s" has ended', (language, text) => {
+  expect(isUnfinished(text, language)).toBe(false);
+});
