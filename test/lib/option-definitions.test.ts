@@ -108,7 +108,7 @@ describe('the files that name an option are its definition and the places where 
         'native/lm/sampling/sampling.h',
         // The shape of OpenAI, which has fields and ranges of its own.
         'src/doors/openai/fields.ts',
-        'src/doors/openai/responses.ts',
+        'src/doors/openai/response.ts',
       ],
     ],
     [

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstddef>
-#include <cstring>
 #include <utility>
 
 namespace lorekeep {
@@ -11,6 +10,9 @@ namespace lorekeep {
 /// reads 27 to 29 GB/s instead of 38 to 40 on an EPYC of 2024. Null for 0 bytes. Throws Error(kOutOfMemory) naming the
 /// size.
 void* allocate_aligned(std::size_t bytes);
+/// The same memory, zeroed. From 8 MiB on Linux zeroes a page when it is first touched: a thread that cleared gigabytes
+/// here could not look at its cancel token.
+void* allocate_zeroed(std::size_t bytes);
 /// `bytes` as at the allocation.
 void free_aligned(void* memory, std::size_t bytes) noexcept;
 
@@ -22,8 +24,9 @@ class Buffer {
   /// Uninitialised.
   explicit Buffer(std::size_t size) : data_(static_cast<T*>(allocate_aligned(size * sizeof(T)))), size_(size) {}
   static Buffer zeroed(std::size_t size) {
-    Buffer buffer(size);
-    if (size > 0) std::memset(buffer.data_, 0, size * sizeof(T));
+    Buffer buffer;
+    buffer.data_ = static_cast<T*>(allocate_zeroed(size * sizeof(T)));
+    buffer.size_ = size;
     return buffer;
   }
   ~Buffer() { free_aligned(data_, size_ * sizeof(T)); }
