@@ -15,7 +15,7 @@ import { BaseChanges, namedFiles } from './changes/base-changes.js';
 import { readLog, versionOfFile } from './changes/base-log.js';
 import { FilesReplaced, type LaterFiles } from './changes/followed-log.js';
 import { isEmptied, settleLog } from './changes/merge-files.js';
-import { hasPendingForget } from './changes/pending-forget.js';
+import { hasForgetLeftovers } from './changes/pending-forget.js';
 import { checkDestinations } from './destinations.js';
 import type { EmbeddingCounts } from './embeddings.js';
 import { goneFolderOf } from './folder/place.js';
@@ -66,7 +66,7 @@ async function openFiles(source: Source): Promise<KnowledgeBase> {
   const { readOnly } = source;
   await checkDestinations(source, readOnly ? [] : ['textIndex', 'embeddings']);
   await settleLog(source);
-  if (!readOnly && hasPendingForget(source.files.changes)) await settleForget(source);
+  if (!readOnly && (await hasForgetLeftovers(source.files.changes))) await settleForget(source);
   return openSettled(source);
 }
 
@@ -75,8 +75,9 @@ async function settleForget(source: Source): Promise<void> {
   const { files, log, warnings } = source;
   const kb = await openSettled({ ...source, warnings: [] });
   try {
-    await kb.changes.completeForget();
-    log.info({ file: files.records }, 'a forgetting that was interrupted is complete');
+    const wasPending = await kb.changes.completeForget();
+    const done = wasPending ? 'is complete' : 'has not begun, and its files are removed';
+    log.info({ file: files.records }, `a forgetting that was interrupted ${done}`);
   } catch (err) {
     if (isLocked(err)) return;
     if (source.signal?.aborted) throw err;

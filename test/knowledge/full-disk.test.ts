@@ -40,6 +40,7 @@ test('a full disk is an error that names file and folder, and the old files stay
     unchanged: true,
     size: 20,
     strays: [],
+    forgetting: { error: 'IO', isThere: true, strays: [] },
   });
 });
 

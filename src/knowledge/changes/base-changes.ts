@@ -20,7 +20,7 @@ import { completeForget, type ForgettingBase, forgetRecords } from './forgetting
 import { type EncodedBatch, encodedBatch } from './frames.js';
 import { ChangeLogWriter, damagedLog } from './log-writer.js';
 import { mergeFiles } from './merge-files.js';
-import { hasPendingForget } from './pending-forget.js';
+import { hasPendingForget, removeUnfinishedIntents } from './pending-forget.js';
 import { checkIds, type PreparedBatch, prepareBatch } from './prepare.js';
 import type {
   BatchOptions,
@@ -189,11 +189,9 @@ export class BaseChanges implements ChangesOfBase {
     });
   }
 
-  /** Completes a forgetting that was interrupted. @throws as forget() */
-  completeForget(): Promise<void> {
-    return this.#next(async () => {
-      await completeForget(await this.#forgetting());
-    });
+  /** Completes a forgetting that was interrupted, and removes the files of one that had not begun. @throws as forget() */
+  completeForget(): Promise<boolean> {
+    return this.#next(async () => completeForget(await this.#forgetting()));
   }
 
   async #forgetting(): Promise<ForgettingBase> {
@@ -361,7 +359,10 @@ export class BaseChanges implements ChangesOfBase {
       if (this.#writer === undefined || this.#storage.version < this.#writtenVersion)
         await this.#log.catchUp();
       if (this.#log.isBehind) throw behind(files.records);
-      if (isNew) await this.#log.dropForgotten();
+      if (isNew) {
+        await removeUnfinishedIntents(files.changes);
+        await this.#log.dropForgotten();
+      }
       this.#writer ??= await this.#startWriter();
       return this.#writer;
     } catch (error) {

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { isJsonWith, readRegular } from '../../../lib/basics.js';
 import { LorekeepError } from '../../../lib/internal.js';
-import { systemLogFiles } from './log-file.js';
+import { putBesideLog } from './log-file.js';
 import { hasPendingForget } from './pending-forget.js';
 
 /** Batches of a log that removed records, as a process that follows it has applied them: those after a version. */
@@ -42,7 +42,7 @@ export async function tellForgotten(changes: string, batches: readonly Forgotten
     throw LorekeepError.about('CORRUPT', { file, reason: 'is not a list of batches', remedy: 'remove it' });
   const all = [...(await readBatches(changes)), ...batches].slice(-mostBatches);
   const content = { kind: 'lorekeep forgotten batches', version: 1, batches: all };
-  await (await systemLogFiles.replace(file, [Buffer.from(`${JSON.stringify(content)}\n`)])).close();
+  await putBesideLog(file, [Buffer.from(`${JSON.stringify(content)}\n`)]);
 }
 
 /** The records that other processes removed, until it is clear whether they were forgotten: then they have to leave memory. */

@@ -1,7 +1,7 @@
 import { constants } from 'node:fs';
-import { type FileHandle, lstat, open, rename } from 'node:fs/promises';
+import { type FileHandle, lstat, open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { LorekeepError, removeStrays, syncFolder, temporaryName } from '../../../lib/basics.js';
+import { LorekeepError, removeStrays, syncFolder, systemReason, temporaryName } from '../../../lib/basics.js';
 
 /** An open change log, as its writer uses it. Tests record the calls, or let them fail. */
 export interface LogFile {
@@ -14,7 +14,7 @@ export interface LogFile {
   close(): Promise<void>;
 }
 
-/** Where change logs are opened and put in place. */
+/** Where change logs are opened and put in place. The caller holds the lock of the log. */
 export interface LogFiles {
   /** Opens a log that exists, and removes what killed writers of it left. @throws INVALID_ARGUMENT for anything but a regular file, system errors */
   open(path: string): Promise<LogFile>;
@@ -27,7 +27,7 @@ const ownerOnly = 0o600;
 
 export const systemLogFiles: LogFiles = {
   async open(path) {
-    await removeStrays(path);
+    await removeStrays(path, { alone: true });
     return new SystemLogFile(await open(path, constants.O_RDWR | (constants.O_NOFOLLOW ?? 0)));
   },
 
@@ -37,7 +37,7 @@ export const systemLogFiles: LogFiles = {
       const reason = 'is not a regular file, so it is not replaced';
       throw LorekeepError.about('INVALID_ARGUMENT', { file: path, reason });
     }
-    await removeStrays(path);
+    await removeStrays(path, { alone: true });
     const temporary = temporaryName(path);
     const file = new SystemLogFile(await open(temporary, 'wx+', ownerOnly));
     try {
@@ -52,10 +52,25 @@ export const systemLogFiles: LogFiles = {
       return file;
     } catch (error) {
       await file.close();
+      await rm(temporary, { force: true });
       throw error;
     }
   },
 };
+
+/** Puts a whole file beside a change log, as closed as that. The caller holds the lock of the log. @throws IO, INVALID_ARGUMENT as replace() */
+export async function putBesideLog(path: string, content: readonly Uint8Array[]): Promise<void> {
+  try {
+    await (await systemLogFiles.replace(path, content)).close();
+  } catch (cause) {
+    if (cause instanceof LorekeepError) throw cause;
+    throw LorekeepError.about(
+      'IO',
+      { file: path, reason: `cannot be written: ${systemReason(cause)}` },
+      { cause },
+    );
+  }
+}
 
 class SystemLogFile implements LogFile {
   readonly #file: FileHandle;

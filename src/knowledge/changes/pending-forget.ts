@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { readRegular, syncFolder } from '../../../lib/basics.js';
+import { readRegular, removeStrays, syncFolder, systemReason, temporaryFiles } from '../../../lib/basics.js';
 import { LorekeepError } from '../../../lib/internal.js';
-import { systemLogFiles } from './log-file.js';
+import { putBesideLog } from './log-file.js';
 
 /** Records that are being forgotten: what a process needs that completes it. */
 export interface PendingForget {
@@ -21,6 +21,23 @@ const kind = 'lorekeep forgetting';
 const maxBytes = 512 * 1024 * 1024;
 
 export const hasPendingForget = (changes: string): boolean => existsSync(pathOf(changes));
+
+/** Whether a process has begun a forgetting, or was killed while it wrote the intent. */
+export async function hasForgetLeftovers(changes: string): Promise<boolean> {
+  if (hasPendingForget(changes)) return true;
+  const left = await temporaryFiles(pathOf(changes)).catch(() => []);
+  return left.length > 0;
+}
+
+/** Removes intents that killed processes have not finished writing: they have the texts of records. The caller holds the lock. @throws IO */
+export async function removeUnfinishedIntents(changes: string): Promise<void> {
+  try {
+    await removeStrays(pathOf(changes), { alone: true });
+  } catch (cause) {
+    const reason = `cannot be cleared of what a killed forgetting left: ${systemReason(cause)}`;
+    throw LorekeepError.about('IO', { file: dirname(changes), reason }, { cause });
+  }
+}
 
 /** Returns the forgetting that a process has begun and not ended. @throws IO, CORRUPT for a file of something else */
 export async function readPendingForget(changes: string): Promise<PendingForget | undefined> {
@@ -52,7 +69,7 @@ export async function writePendingForget(changes: string, pending: PendingForget
       const reason = `the records have more than ${maxBytes} bytes: forget fewer at once`;
       throw LorekeepError.about('INVALID_ARGUMENT', { field: 'ids', reason });
     }
-    await (await systemLogFiles.replace(pathOf(changes), lines)).close();
+    await putBesideLog(pathOf(changes), lines);
   } finally {
     for (const line of lines) line.fill(0);
   }

@@ -52,8 +52,8 @@ export interface ChangesOfBase {
   ): Promise<UpdateResult>;
   merge(signal?: AbortSignal | undefined): Promise<void>;
   forget(ids: readonly string[], signal: AbortSignal | undefined): Promise<ForgetResult>;
-  /** Completes a forgetting that another process began. */
-  completeForget(): Promise<void>;
+  /** Completes a forgetting that another process began, and removes the files of one that had not begun. Returns whether one had. */
+  completeForget(): Promise<boolean>;
   backup(folder: string): Promise<KnowledgeBaseBackup>;
   /** Told when the files have the content of the storage again, after a merge. */
   set onFiles(told: (records: FileContent) => void);

@@ -1,4 +1,6 @@
 /** Forgetting that is killed, fails, or is done by another process. */
+import { spawnSync } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, test, vi } from 'vitest';
@@ -49,6 +51,9 @@ const filesWithSecret = (folder: string) =>
     return !name.endsWith('.operator') && readFileSync(path).includes('secret');
   });
 
+/** Intents in a folder, finished or not. */
+const intents = (folder: string) => readdirSync(folder).filter((name) => name.includes('.forgetting'));
+
 /** A module that kills its process before or after the change number KILL_AT of a folder. */
 const killAtChange = `
 import promises from 'node:fs/promises';
@@ -89,6 +94,7 @@ test('a forgetting that is killed at any change of a file has not begun, or the 
       const isPending = existsSync(`${changes}.forgetting`);
       await using kb = await open(config);
       expect(kb.warnings).toEqual([]);
+      expect({ sign, place, left: intents(folder) }).toEqual({ sign, place, left: [] });
       const isThere = await kb.has(id);
       if (isPending) expect({ sign, place, isThere }).toEqual({ sign, place, isThere: false });
       seen[isThere ? 'before' : 'completed']++;
@@ -106,6 +112,37 @@ test('a forgetting that is killed at any change of a file has not begun, or the 
   expect(seen.completed).toBeGreaterThan(4);
   console.log(JSON.stringify(seen));
 }, 600_000);
+
+/** Of a file that the process with this number was writing when it was killed. */
+const unfinished = (changes: string, pid: number) => `${changes}.forgetting.${pid}-${randomUUID()}.tmp`;
+
+test('an intent that a killed process has not finished goes when the base is opened or changed, and no opening for reading touches it', async () => {
+  const { config, folder, changes } = await knowledgeBase();
+  const { pid: gone } = spawnSync(process.execPath, ['--version']);
+  // In a container, the next process may have the number of the killed one.
+  for (const pid of [gone, process.pid]) {
+    writeFileSync(unfinished(changes, pid), secret);
+    await (await open(config, { readOnly: true })).close();
+    expect(intents(folder)).toHaveLength(1);
+    await (await open(config)).close();
+    expect(intents(folder)).toEqual([]);
+  }
+  await using kb = await open(config);
+  writeFileSync(unfinished(changes, gone), secret);
+  await kb.add([{ id: 'next', text: 'More' }]);
+  expect(intents(folder)).toEqual([]);
+  expect(await ids(kb)).toEqual(['bees', 'old', 'ice', 'new', 'next']);
+});
+
+test('an intent that another process is writing stays', async () => {
+  const { config, folder, changes } = await knowledgeBase();
+  await using writer = await open(config);
+  await writer.add([{ id: 'next', text: 'More' }]);
+  writeFileSync(unfinished(changes, process.pid), secret);
+  await using other = await open(config);
+  expect(other.warnings).toEqual([]);
+  expect(intents(folder)).toHaveLength(1);
+});
 
 test('a process that has the base open completes the forgetting of a killed one, unless the record was made anew', async () => {
   const { config, folder, changes } = await knowledgeBase();

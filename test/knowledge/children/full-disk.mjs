@@ -1,5 +1,5 @@
-// argv: folder on a small file system, path of a model. Builds what fits, then what does not. Sends what was seen.
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+// argv: folder on a small file system, path of a model. Builds what fits, then what does not, and forgets on a full disk. Sends what was seen.
+import { appendFileSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { EmbeddingModel } from 'lorekeep';
 import { buildKnowledgeBase, openKnowledgeBase } from 'lorekeep/knowledge-base';
 
@@ -23,13 +23,22 @@ const error = await buildKnowledgeBase(`${folder}/kb.json`, { ...options, log })
 const unchanged = contents().every((content, n) => content === before[n]);
 write('records.json', recordsOf(20));
 const opened = await openKnowledgeBase(`${folder}/kb.json`, options);
+const strays = () => readdirSync(folder).filter((name) => name.endsWith('.tmp'));
+const built = { size: opened.size, strays: strays() };
+await opened.add([{ id: 'long', text: `honey${' '.repeat(12_000)}` }]);
+try {
+  for (;;) appendFileSync(`${folder}/filler`, Buffer.alloc(4096));
+} catch (reason) {
+  if (reason.code !== 'ENOSPC') throw reason;
+}
+const unforgotten = await opened.forget(['long']).catch((reason) => reason.code);
 process.send({
   code: error.code,
   message: error.message,
   warned,
   unchanged,
-  size: opened.size,
-  strays: readdirSync(folder).filter((name) => name.endsWith('.tmp')),
+  ...built,
+  forgetting: { error: unforgotten, isThere: await opened.has('long'), strays: strays() },
 });
 await opened.close();
 process.disconnect();
