@@ -89,9 +89,9 @@ export const rooms = [
   ['src/models', 4200, 'SPEC', 'catalog, models in memory, downloads'],
   [
     'src/knowledge',
-    11_500,
+    11_540,
     'SPEC',
-    'knowledge bases that change and complete a forgetting that was killed, indexes of folders that stay current, choose a model by language, keep their embeddings, integers of any size that clients write as texts and are listed; the socket of the operator; evaluation',
+    'knowledge bases that change and complete a forgetting that was killed and clear away what one left that had not begun, indexes of folders that stay current, choose a model by language, keep their embeddings, integers of any size that clients write as texts and are listed; the socket of the operator; evaluation',
   ],
   [
     'src/storages',

@@ -66,8 +66,7 @@ void unmap_memory(void*, std::size_t) noexcept {}
 
 void* allocate_aligned(std::size_t bytes) {
   if (bytes == 0) return nullptr;
-  void* const memory =
-      is_mapped(bytes) ? map_memory(bytes) : ::operator new(bytes, alignment_of(bytes), std::nothrow);
+  void* const memory = is_mapped(bytes) ? map_memory(bytes) : ::operator new(bytes, alignment_of(bytes), std::nothrow);
   if (memory == nullptr) {
     fail(Code::kOutOfMemory, "out of memory: " + std::to_string(bytes) + " bytes requested",
          {{"bytes", static_cast<std::int64_t>(bytes)}});
