@@ -1,8 +1,9 @@
-// Writes schemas/*.schema.json and the types of the client from the zod schemas of dist/ (`npm run build` first).
+// Writes schemas/*.schema.json and the frames of the clients from the zod schemas of dist/ (`npm run build` first).
 // node scripts/generate-schemas.mjs --check | --write
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { frameFiles } from './client-languages/frame-files.mjs';
 import { clientTypes } from './client-types/client-types.mjs';
 import { root } from './tool/project.mjs';
 import { runScript, Stop } from './tool/stop.mjs';
@@ -21,9 +22,13 @@ await runScript('generate-schemas', async (args) => {
   const protocol = await import(join(dist, 'agents', 'wire', 'json-schemas.js'));
   const { text: clientFrames, undescribed } = await clientTypes((name) => import(join(dist, `${name}.js`)));
   if (undescribed.length > 0) throw new Stop(`fields without describe(): ${undescribed.join(', ')}`);
+  const { errorTable } = await import(join(dist, 'protocol', 'errors.js'));
+  const { protocolVersion } = await import(join(dist, 'protocol', 'version.js'));
+  const frames = protocol.jsonSchemas();
   const texts = {
     ...named(jsonSchemas()),
-    ...named(protocol.jsonSchemas()),
+    ...named(frames),
+    ...frameFiles(JSON.parse(frames['protocol.schema.json']), errorTable, protocolVersion),
     'schemas/server-config.schema.json': configJsonSchema(),
     'schemas/model-catalog.schema.json': catalogJsonSchema(),
     'src/client/frames.gen.ts': clientFrames,

@@ -11,7 +11,7 @@ const forDevelopment = [
   /^dist\/src\/(operations\/(monitor|debug)|server\/development)\//,
   /^dist\/lib\/os\/(forced-crash|long-steps)\./,
   /^prebuilds\/[^/]+\/[^/]+\.node$/,
-  /^(docs|examples)\//,
+  /^(docs|examples|clients)\//,
   /^(CONTRIBUTING|CHANGELOG)\.md$/,
 ];
 

@@ -136,6 +136,12 @@ export const rooms = [
     'SPEC',
     "the monitor's page with actions and a chart that tells its values, and the page for people: search, answers, documents",
   ],
+  [
+    'clients',
+    3000,
+    'README',
+    'clients in Python (threads and asyncio, speech), C, C# and GDScript, each with its own framing and JSON where the language has none; their frames are generated',
+  ],
 ];
 
 /** Parts of rooms about which somebody asks whether they may go: name, pattern of their files, advice, reason. */
@@ -194,7 +200,6 @@ export const parts = [
 export const wings = [
   ['doors', 'src/doors, web', 1700, 'MCP, a page for people'],
   ['documents', 'src/documents', 1700, 'CommonMark, HTML, EPUB, encodings; the parsers are libraries'],
-  ['products', 'clients', 3000, 'clients in C, C# and GDScript; the platforms need no code of the product'],
   ['speech', 'native/speech, lib/speech, src/speech', 3500, 'voice activity and recognition on whisper.cpp'],
   ['past one machine', 'src/engines', 3000, 'Postgres as an engine, remote models'],
 ];

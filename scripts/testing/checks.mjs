@@ -30,6 +30,7 @@ export const checks = [
     join(root, 'scripts', 'generate-layouts.mjs'),
     '--check',
   ]),
+  check('schemas and frames of clients', () => [join(root, 'scripts', 'generate-schemas.mjs'), '--check']),
   check('Unicode tables', () => [join(root, 'scripts', 'generate-unicode.mjs'), '--check']),
   check("types of the monitor's page", () => [tscProgram(), '-p', join(root, 'tsconfig.web.json')]),
   check('types of the tests', () => [tscProgram(), '-p', join(root, 'tsconfig.test.json')]),

@@ -42,7 +42,8 @@ const file = (edition: Edition, path: string) => readFileSync(folder(edition, 'p
 
 describe('the package', () => {
   test('of production has no monitor, no debug commands, no samples; development has them', () => {
-    for (const part of ['dist/src/operations/monitor', 'dist/src/operations/debug', 'examples', 'docs']) {
+    const parts = ['dist/src/operations/monitor', 'dist/src/operations/debug', 'examples', 'docs', 'clients'];
+    for (const part of parts) {
       expect(paths.development, part).toContain(part);
       expect(paths.production.filter((path) => path.startsWith(part))).toEqual([]);
     }

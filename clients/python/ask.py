@@ -5,7 +5,7 @@ import argparse
 import os
 import sys
 
-from lorekeep import ConnectionLost, ServerError, connect
+from lorekeep import Client, ConnectionLost, ServerError, frames
 
 NOTES = [
     "The oak behind the mill is hollow; the smuggler keeps his ledger in it.",
@@ -26,14 +26,14 @@ def main() -> int:
     # Not an argument: every user sees those in the list of processes.
     token = os.environ.get("LOREKEEP_ACCESS_TOKEN") or None
     try:
-        with connect(args.host, args.port, access_token=token) as client:
+        with Client(args.host, args.port, access_token=token) as client:
             session = client.create_session()
-            session.create_embedded_string_storage("notes", strings=NOTES, embedding_model=args.model)
-            params = {"embedded_string_storage": "notes", "mode": "hybrid", "top_k": 3}
-            graph = {"nodes": [{"id": "notes", "type": "retrieve", "params": params}]}
-            complete = session.create_agent(graph).turn(args.question)
+            session.create_embedded_string_storage(name="notes", strings=NOTES, embedding_model=args.model)
+            params: frames.RetrieveParams = {"embedded_string_storage": "notes", "mode": "hybrid", "top_k": 3}
+            graph: frames.Graph = {"nodes": [{"id": "notes", "type": "retrieve", "params": params}]}
+            complete = session.create_agent(graph=graph).turn(args.question)
             print(f"turn {complete['turn_id']}: {complete['status']}")
-            for hit in session.search("notes", args.question, mode="hybrid", top_k=3)["hits"]:
+            for hit in session.search(name="notes", text=args.question, mode="hybrid", top_k=3)["hits"]:
                 print(f"{hit['rank']}. {hit['text']}  (score {hit['score']:.4f})")
     except (ConnectionLost, ServerError) as error:
         print(f"ask.py: {error}", file=sys.stderr)

@@ -9,7 +9,7 @@ import { s16, speechServer, spoken } from '../server/speech-setting.js';
 import { TestServer } from '../server/test-server.js';
 
 const temporary = temporaryFolder();
-const folder = join(import.meta.dirname, '../../examples/python');
+const folder = join(import.meta.dirname, '../../clients/python');
 
 function pythonVersion(): string | undefined {
   try {
@@ -30,9 +30,9 @@ const version = pythonVersion();
 if (version === undefined)
   console.log('skipped: the Python client: there is no python3 of version 3.9 or later');
 
-/** Runs a script of the examples; its output, and the exit code. */
+/** Runs a script of the client's folder; its output, and the exit code. */
 function python(script: string, ...args: string[]): Promise<{ code: number; output: string }> {
-  const env = { PYTHONDONTWRITEBYTECODE: '1', PYTHONUTF8: '1', ...process.env };
+  const env = { PYTHONDONTWRITEBYTECODE: '1', PYTHONUTF8: '1', PYTHONPATH: folder, ...process.env };
   return new Promise((resolve) => {
     execFile('python3', [absolute(folder, script), ...args], { env }, (error, stdout, stderr) => {
       resolve({ code: error === null ? 0 : Number(error.code ?? -1), output: stdout + stderr });
@@ -42,15 +42,15 @@ function python(script: string, ...args: string[]): Promise<{ code: number; outp
 
 it.skipIf(version === undefined)('the Python client passes its tests against the server', async () => {
   const { port } = await TestServer.start({ loadLanguageModel: async () => new FakeTextModel() });
-  const { code, output } = await python('test_lorekeep.py', `${port}`, 'tiny');
-  expect(output).toMatch(/Ran 16 tests/);
+  const { code, output } = await python('test/test_client.py', `${port}`, 'tiny');
+  expect(output).toMatch(/Ran 13 tests/);
   expect([code, output]).toEqual([0, expect.stringContaining('OK')]);
 });
 
 /** Streams audio that is longer than its credit, then closes a stream while a thread waits for credit. */
 const speaks = `
 import sys, threading, lorekeep
-client = lorekeep.connect(port=int(sys.argv[1]))
+client = lorekeep.Client(port=int(sys.argv[1]))
 session = client.create_session()
 samples = open(sys.argv[2], "rb").read()
 speech = session.open_speech(words=True)
@@ -76,13 +76,47 @@ print([e["type"] for e in events][-1])
 client.close()
 `;
 
-it.skipIf(version === undefined)('the Python client streams audio, and closes streams at once', async () => {
+/** The same for asyncio. */
+const speaksAsync = `
+import asyncio, sys, lorekeep
+async def main():
+    client = await lorekeep.aio.Client.connect(port=int(sys.argv[1]))
+    session = await client.create_session()
+    samples = open(sys.argv[2], "rb").read()
+    speech = await session.open_speech(words=True)
+    async def write():
+        await speech.write(samples)
+        await speech.finish()
+    writing = asyncio.ensure_future(write())
+    print(*[e.get("text") or e["type"] async for e in speech])
+    await writing
+    silent = await session.open_speech(prompt="silent")
+    async def flood():
+        try:
+            await silent.write(samples * 10)
+        except lorekeep.ServerError as error:
+            print(error.code)
+    writing = asyncio.ensure_future(flood())
+    last = ""
+    async for event in silent:
+        last = event["type"]
+        if last == "SpeechEnded":
+            await silent.close()
+            await silent.close()
+    await writing
+    print(last)
+    await client.close()
+asyncio.run(main())
+`;
+
+it.skipIf(version === undefined).each([
+  ['threads', speaks],
+  ['asyncio', speaksAsync],
+])('the Python client for %s streams audio, and closes streams at once', async (_, text) => {
   const recogniser = new FakeRecogniser(({ options }) => (options.prompt === 'silent' ? undefined : 'bees'));
   const { port } = await speechServer({ loadRecogniser: recogniser.load });
-  writeFileSync(temporary('speaks.py'), speaks);
+  writeFileSync(temporary('speaks.py'), text);
   writeFileSync(temporary('samples'), s16(spoken(1, 1)));
-  vi.stubEnv('PYTHONPATH', folder);
-  onTestFinished(() => void vi.unstubAllEnvs());
   const { code, output } = await python(temporary('speaks.py'), `${port}`, temporary('samples'));
   expect([code, output.split('\n')]).toEqual([
     0,

@@ -1,0 +1,29 @@
+import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
+import { it } from 'vitest';
+import { expectScenarios } from './world.js';
+
+const folder = join(import.meta.dirname, '../../clients/python');
+
+function hasPython(): boolean {
+  try {
+    execFileSync('python3', ['-c', 'import sys; assert sys.version_info >= (3, 9)'], { stdio: 'ignore' });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const skipped = !hasPython();
+if (skipped) console.log('skipped: the Python client: there is no python3 of version 3.9 or later');
+
+const env = { PYTHONPATH: folder, PYTHONDONTWRITEBYTECODE: '1', PYTHONUTF8: '1' };
+const script = (name: string) => ['python3', '-X', 'dev', '-W', 'error', join(folder, 'test', name)] as const;
+
+it.skipIf(skipped)('the Python client for threads passes every scenario', async () => {
+  await expectScenarios(script('scenarios.py'), env);
+});
+
+it.skipIf(skipped)('the Python client for asyncio passes every scenario', async () => {
+  await expectScenarios(script('scenarios_aio.py'), env);
+});

@@ -1,0 +1,96 @@
+import { spawn } from 'node:child_process';
+import { connect, createServer, type Socket } from 'node:net';
+import { expect, onTestFinished } from 'vitest';
+import { FakeTextModel } from '../helpers/fake-text-model.js';
+import { TestServer } from '../server/test-server.js';
+import { hostileNames, startHostileServers } from './hostile-servers.js';
+
+/** What every client in another language is proven to do; its program prints `ok NAME` for each. */
+export const scenarios: readonly string[] = [
+  'creates a session',
+  'searches a storage of records',
+  'streams a turn',
+  'cancels a turn',
+  'tells errors by code',
+  'updates and forgets records',
+  'sends and receives a large frame',
+  'keeps text that is not ASCII',
+  'keeps integers of 64 bits',
+  'runs two turns at once',
+  'says that the server went away',
+  ...hostileNames.map((name) => `hostile ${name}`),
+];
+
+/** Pieces after which a turn that was asked to hang waits until it is cancelled. */
+const heldAt = 10;
+
+/** Replies "one two three"; to "hang", words without end; to "echo ...", the rest of the message. */
+function talker(): FakeTextModel {
+  return new FakeTextModel({
+    reply: (_, messages) => {
+      const asked = messages.at(-1)?.content ?? '';
+      if (asked.startsWith('echo ')) return [asked.slice('echo '.length)];
+      return asked === 'hang' ? Array.from({ length: 1000 }, () => 'word ') : ['one ', 'two ', 'three'];
+    },
+    pause: async (index, signal) => {
+      if (index < heldAt || signal?.aborted) return;
+      await new Promise<void>((resolve) =>
+        signal?.addEventListener('abort', () => resolve(), { once: true }),
+      );
+    },
+  });
+}
+
+/** Another port of the server, whose connections can be cut. */
+async function cuttable(port: number): Promise<{ port: number; cut: () => void }> {
+  const sockets = new Set<Socket>();
+  const server = createServer((near) => {
+    const far = connect({ host: '127.0.0.1', port });
+    for (const socket of [near, far]) {
+      sockets.add(socket);
+      socket.on('error', () => {});
+    }
+    near.pipe(far);
+    far.pipe(near);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const cut = () => {
+    for (const socket of sockets) socket.destroy();
+    sockets.clear();
+  };
+  onTestFinished(() => {
+    cut();
+    server.close();
+  });
+  return { port: (server.address() as { port: number }).port, cut };
+}
+
+/**
+ * Runs a program with the arguments PORT CUTTABLE_PORT NAME=PORT..., the latter of hostile servers, and expects that it prints
+ * `ok` for every scenario. When it prints DROP, connections to CUTTABLE_PORT are cut.
+ */
+export async function expectScenarios(
+  command: readonly [string, ...string[]],
+  env: Record<string, string> = {},
+): Promise<void> {
+  const { port } = await TestServer.start({ loadLanguageModel: async () => talker() });
+  const { port: cuttablePort, cut } = await cuttable(port);
+  const hostile = Object.entries(await startHostileServers()).map(([name, at]) => `${name}=${at}`);
+  const [program, ...args] = command;
+  const child = spawn(program, [...args, `${port}`, `${cuttablePort}`, ...hostile], {
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  let [output, errors, cuts] = ['', '', 0];
+  child.stdout.on('data', (chunk: Buffer) => {
+    output += chunk.toString();
+    for (; output.split(/^DROP\r?$/m).length - 1 > cuts; cuts++) cut();
+  });
+  child.stderr.on('data', (chunk: Buffer) => {
+    errors += chunk.toString();
+  });
+  const code = await new Promise((resolve) => child.once('close', resolve));
+  const passed = [...output.matchAll(/^ok (.*?)\r?$/gm)].map(([, name]) => name);
+  expect([passed, code], `${output}\n${errors}`).toEqual([scenarios, 0]);
+}
