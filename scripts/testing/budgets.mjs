@@ -18,6 +18,7 @@ export const usualSeconds = {
   'links of the documentation': 5,
   'third-party list': 5,
   'layouts between C++ and TypeScript': 5,
+  'schemas and frames of clients': 5,
   'Unicode tables': 5,
   "types of the monitor's page": 5,
   'types of the tests': 15,
