@@ -37,6 +37,8 @@ const patient = { timeout: 120_000 };
 
 const head = 'Host: 127.0.0.1\r\nContent-Type: application/json\r\n';
 const body = '{"name":"docs","text":"x"}';
+const upgrade =
+  'Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n';
 
 it.each([
   [
@@ -61,6 +63,30 @@ it.each([
   const received = await raw(port, bytes);
   expect(received).toMatch(/^HTTP\/1\.1 4\d\d /);
   expect(received.match(/HTTP\/1\.1 \d/g)).toHaveLength(1);
+});
+
+it.each([
+  ['a request of another page', '/v1/storages', ''],
+  ['a WebSocket of another page', '/v1/socket', upgrade],
+])('%s is refused, however many headers are before its Origin', async (_, path, more) => {
+  const { port } = await door();
+  const request = (count: number) =>
+    `GET ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\n${more}${'a:\r\n'.repeat(count)}Origin: https://evil.example\r\n\r\n`;
+  const alone = await open(port);
+  alone.write(request(0));
+  expect(String(await once(alone, 'data'))).toMatch(/^HTTP\/1\.1 403 /);
+  // By itself, Node.js drops the headers after the first 1,000, silently.
+  for (const count of [4000, 2500, 2000, 1000, 999, 260]) {
+    const received = await raw(port, request(count));
+    expect(received).toMatch(/^HTTP\/1\.1 431 /);
+    expect(received.match(/HTTP\/1\.1 \d/g)).toHaveLength(1);
+  }
+});
+
+it('a request of 200 headers is served', async () => {
+  const { port } = await door();
+  const many = `GET /v1/storages HTTP/1.1\r\n${head}${'a:\r\n'.repeat(196)}Connection: close\r\n\r\n`;
+  expect(await raw(port, many)).toMatch(/^HTTP\/1\.1 200 /);
 });
 
 it('a second request before the first is answered ends the connection', async () => {

@@ -42,6 +42,18 @@ test.each([
   await once(socket, 'close');
 });
 
+test('a request with too many headers is refused, so that none of them is missed by the guard', async () => {
+  const server = await open((_, response) => void response.end('ok'));
+  for (const count of [0, 260, 1000, 2500]) {
+    const socket = await client(
+      server,
+      head('GET', `${'a:\r\n'.repeat(count)}origin: https://evil.example\r\n`),
+    );
+    const [reply] = await once(socket, 'data');
+    expect(String(reply)).toMatch(count === 0 ? /^HTTP\/1\.1 403 / : /^HTTP\/1\.1 431 /);
+  }
+});
+
 test('a connection that does not read its reply is closed', async () => {
   let closed: Promise<unknown> | undefined;
   const server = await open((_, response) => {

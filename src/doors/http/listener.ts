@@ -11,7 +11,13 @@ import type { Duplex } from 'node:stream';
 import { isLocalAddress } from '../../base/machine/local-network.js';
 import { withSlices } from '../../base/waiting/next-slice.js';
 import { StartupError } from '../../config/startup-error.js';
-import { bearer, isLoopback } from '../../operations/http/guard.js';
+import {
+  bearer,
+  hasTooManyHeaders,
+  isLoopback,
+  mostHeaders,
+  tooManyHeaders,
+} from '../../operations/http/guard.js';
 import type { ServerError } from '../../protocol/errors.js';
 import { refusalOf } from '../../storages/failure.js';
 import type { DoorHost } from '../host.js';
@@ -83,6 +89,7 @@ export class HttpListener {
             { ...options, cert: tls.cert, key: tls.key, minVersion: 'TLSv1.2', handshakeTimeout: headersMs },
             serve,
           );
+    this.#server.maxHeadersCount = mostHeaders + 1;
     this.#server.on('connection', (socket: Socket) => this.#welcome(socket));
     this.#server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) =>
       refuseBytes(error, socket),
@@ -175,6 +182,8 @@ export class HttpListener {
       if (this.#closed !== undefined) socket.destroySoon();
     });
     setHeaders(response);
+    if (hasTooManyHeaders(request))
+      return sendFailure(response, new HttpRefusal(431, 'too_many_headers', tooManyHeaders));
     const verdict = judge(request, this.#guard, this.#isFromFile(request));
     if (verdict.refusal !== undefined)
       return sendFailure(response, new HttpRefusal(403, 'forbidden', verdict.refusal));
@@ -277,7 +286,8 @@ export class HttpListener {
     const [path = '', query] = (request.url ?? '').split('?');
     const upgrade = Object.hasOwn(this.#upgrades, path) ? this.#upgrades[path] : undefined;
     const { refusal, needsSecret } = judge(request, this.#guard);
-    if (refusal !== undefined) endWith(socket, '403 Forbidden', refusal);
+    if (hasTooManyHeaders(request)) endWith(socket, '431 Request Header Fields Too Large', tooManyHeaders);
+    else if (refusal !== undefined) endWith(socket, '403 Forbidden', refusal);
     else if (needsSecret && !this.#host.isClosed)
       endWith(socket, '403 Forbidden', 'the origin "null" needs a key');
     // Logs and proxies keep addresses: a key has no place there.

@@ -2,6 +2,18 @@ import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
+/**
+ * Most headers of a request. A server whose requests are guarded keeps one more (`maxHeadersCount`): Node.js drops the others
+ * silently, and a guard would miss its header among them.
+ */
+export const mostHeaders = 256;
+
+/** Whether a request, of a server that keeps more, has too many headers. */
+export const hasTooManyHeaders = ({ rawHeaders }: IncomingMessage): boolean =>
+  rawHeaders.length > 2 * mostHeaders;
+
+export const tooManyHeaders = `the request has more than ${mostHeaders} headers`;
+
 /** Returns the reason to refuse a request, or undefined. The address of the socket is checked apart, by isLoopback(). */
 export function refusalOf({ headers, headersDistinct }: IncomingMessage): string | undefined {
   const { host, origin, 'sec-fetch-site': site } = headers;

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo, Socket } from 'node:net';
 import { StartupError } from '../../config/startup-error.js';
 import type { Log } from '../../log/log.js';
-import { isLoopback, refusalOf } from './guard.js';
+import { hasTooManyHeaders, isLoopback, mostHeaders, refusalOf, tooManyHeaders } from './guard.js';
 import type { OperatorShare } from './operator-share.js';
 
 /** Open connections, streams included. A further connection replaces an idle one. */
@@ -66,6 +66,7 @@ export class LocalServer {
       },
       (request, response) => void this.#serve(request, response),
     );
+    this.#server.maxHeadersCount = mostHeaders + 1;
     this.#server.on('connection', (socket) => this.#welcome(socket));
     this.#server.on('clientError', (_, socket) => socket.destroy());
   }
@@ -141,6 +142,7 @@ export class LocalServer {
     if (!this.#waiting.has(socket)) return void socket.destroy();
     this.#occupy(socket, response);
     setSecurityHeaders(response);
+    if (hasTooManyHeaders(request)) return sendText(response, 431, tooManyHeaders);
     const refusal = refusalOf(request);
     if (refusal !== undefined) return sendText(response, 403, refusal);
     const url = parsed(request.url);
