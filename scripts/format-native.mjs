@@ -1,4 +1,4 @@
-// clang-format for our own C++, from an npm package, so that every machine has the same version of it.
+// clang-format for our own C++ and C, from an npm package, so that every machine has the same version of it.
 // node scripts/format-native.mjs --check | --write [file ...]
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
@@ -19,7 +19,10 @@ await runScript('format-native', async (args) => {
   const files =
     positionals.length > 0
       ? positionals.map((file) => relative(root, resolve(file)))
-      : sourceFiles(root, ['native', 'test/native'], ['.cc', '.h']).filter((file) => !file.includes('.gen.'));
+      : [
+          ...sourceFiles(root, ['native', 'test/native'], ['.cc', '.h']),
+          ...sourceFiles(root, ['clients/c/parts', 'clients/c/test'], ['.c', '.h']),
+        ].filter((file) => !file.includes('.gen.'));
   if (files.length === 0) throw new Stop('no C++ file was seen');
   const changed = files.filter((file) => !isFormatted(file, style, format, values.write));
   if (values.check && changed.length > 0) {

@@ -1,11 +1,26 @@
 // The files of clients/ that follow from the schema of the protocol.
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { root } from '../tool/project.mjs';
+import { cFiles } from './c.mjs';
 import { protocolModel } from './model.mjs';
 import { pythonFrames } from './python.mjs';
 
 /** Returns their texts by path. */
 export function frameFiles(schema, errors, version) {
   const model = protocolModel(schema, errors, version);
+  const c = cFiles(model, partsOf('c'));
   return {
     'clients/python/lorekeep/frames.py': pythonFrames(model),
+    'clients/c/lorekeep.h': c.header,
+    'clients/c/lorekeep.c': c.source,
   };
+}
+
+/** The hand-written parts of a client that is one file, by name. */
+function partsOf(language) {
+  const folder = join(root, 'clients', language, 'parts');
+  return Object.fromEntries(
+    readdirSync(folder).map((name) => [name, readFileSync(join(folder, name), 'utf8')]),
+  );
 }

@@ -1,7 +1,10 @@
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { it } from 'vitest';
-import { expectScenarios } from './world.js';
+import { temporaryFolder } from '../helpers/folder.js';
+import { expectExample, expectScenarios } from './world.js';
+
+const file = temporaryFolder();
 
 const folder = join(import.meta.dirname, '../../clients/python');
 
@@ -26,4 +29,9 @@ it.skipIf(skipped)('the Python client for threads passes every scenario', async 
 
 it.skipIf(skipped)('the Python client for asyncio passes every scenario', async () => {
   await expectScenarios(script('scenarios_aio.py'), env);
+});
+
+it.skipIf(skipped)('the Python client runs the program of the documentation', async () => {
+  const path = file('example.py');
+  await expectExample('python', path, () => ['python3', path], env);
 });

@@ -1,5 +1,8 @@
-import { spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { connect, createServer, type Socket } from 'node:net';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { expect, onTestFinished } from 'vitest';
 import { FakeTextModel } from '../helpers/fake-text-model.js';
 import { TestServer } from '../server/test-server.js';
@@ -93,4 +96,25 @@ export async function expectScenarios(
   const code = await new Promise((resolve) => child.once('close', resolve));
   const passed = [...output.matchAll(/^ok (.*?)\r?$/gm)].map(([, name]) => name);
   expect([passed, code], `${output}\n${errors}`).toEqual([scenarios, 0]);
+}
+
+/**
+ * Runs the program in this language of docs/reference/clients.md, written to `path`, with a server's port and model in place of its
+ * own. It prints the best hit, the reply and the status of a turn.
+ */
+export async function expectExample(
+  language: string,
+  path: string,
+  command: () => readonly [string, ...string[]],
+  env: Record<string, string> = {},
+): Promise<void> {
+  const { port } = await TestServer.start();
+  const page = readFileSync(join(import.meta.dirname, '../../docs/reference/clients.md'), 'utf8');
+  const [, example = ''] = new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\``, 'ms').exec(page) ?? [];
+  expect(example).toContain('9100');
+  writeFileSync(path, example.replaceAll('9100', `${port}`).replaceAll('all-MiniLM-L6-v2', 'tiny'));
+  const [program, ...args] = command();
+  const { stdout } = await promisify(execFile)(program, args, { env: { ...process.env, ...env } });
+  const bees = 'Bees dance to tell where flowers bloom.';
+  expect(stdout.split(/\r?\n/)).toEqual([expect.stringContaining(bees), bees, 'completed', '']);
 }

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { LorekeepError } from '../../lib/index.js';
 import type {
   ChatMessage,
@@ -42,6 +43,8 @@ export class FakeTextModel implements TextModel {
 
   constructor(options: FakeOptions = {}) {
     this.#options = options;
+    // Each generation listens, and a test may run many.
+    setMaxListeners(0, this.#ending.signal);
     this.facts = {
       architecture: 'fake',
       contextSize: 1000,

@@ -1,0 +1,96 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { temporaryFolder } from '../helpers/folder.js';
+import { testSeed } from '../helpers/random.js';
+import { expectExample, expectScenarios } from './world.js';
+
+const file = temporaryFolder();
+const folder = join(import.meta.dirname, '../../clients/c');
+
+/** Whether a command succeeds. */
+function succeeds(command: string, ...args: string[]): boolean {
+  try {
+    execFileSync(command, args, { stdio: 'ignore' });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const compiler = ['cc', 'gcc', 'clang'].find((name) => succeeds(name, '--version'));
+if (compiler === undefined) console.log('skipped: the client in C: there is no C compiler');
+
+const strict = ['-Wall', '-Wextra', '-Wpedantic', '-Wshadow', '-Werror'];
+
+/** Options with which programs are compiled: under sanitizers where the compiler has them. */
+function chooseOptions(): string[] {
+  const sanitizers = ['-fsanitize=address,undefined', '-fno-sanitize-recover=all'];
+  writeFileSync(file('empty.c'), 'int main(void) { return 0; }\n');
+  const has = succeeds(compiler as string, ...sanitizers, file('empty.c'), '-o', file('empty'));
+  if (!has) console.log('the client in C is tested without sanitizers: the compiler has none');
+  return ['-std=c99', ...strict, '-g', '-O1', ...(has ? sanitizers : [])];
+}
+
+let [options, object] = [[] as string[], ''];
+
+/** Compiles a program with the client; its path. */
+function compiled(source: string, name: string): string {
+  if (object === '') {
+    options = chooseOptions();
+    const to = file('lorekeep.o');
+    execFileSync(compiler as string, [...options, '-c', join(folder, 'lorekeep.c'), '-o', to], {
+      stdio: 'inherit',
+    });
+    object = to;
+  }
+  const args = [...options, '-I', folder, source, object, '-lm', '-o', file(name)];
+  execFileSync(compiler as string, args, { stdio: 'inherit' });
+  return file(name);
+}
+
+const program = (name: string) => compiled(join(folder, 'test', `${name}.c`), name);
+
+/** Environment in which the decimal point is a comma and I has no dot in lower case; undefined where locales cannot be made. */
+function turkish(): Record<string, string> | undefined {
+  mkdirSync(file('locales'), { recursive: true });
+  const path = file('locales', 'tr_TR.UTF-8');
+  if (!succeeds('localedef', '-i', 'tr_TR', '-f', 'UTF-8', path)) return undefined;
+  return { LOCPATH: file('locales'), LC_ALL: 'tr_TR.UTF-8' };
+}
+
+describe.skipIf(compiler === undefined)('the client in C', () => {
+  it('is C++ too', () => {
+    if (!succeeds('c++', '--version')) return console.log('skipped: there is no C++ compiler');
+    const source = join(folder, 'lorekeep.c');
+    execFileSync('c++', ['-std=c++11', ...strict, '-fsyntax-only', '-x', 'c++', source], {
+      stdio: 'inherit',
+    });
+  });
+
+  it('reads and writes JSON, and survives damaged JSON, in any locale', () => {
+    const json = program('json');
+    const locales = [{}, turkish()];
+    for (const env of locales) {
+      if (env === undefined) {
+        console.log('skipped: a locale with decimal commas: localedef made none');
+        continue;
+      }
+      const output = execFileSync(json, [`${testSeed}`], {
+        env: { ...process.env, ...env },
+        encoding: 'utf8',
+      });
+      expect(output).toMatch(/^ok$/m);
+      if ('LC_ALL' in env) expect(output).toContain('decimal point ,');
+    }
+  });
+
+  it('passes every scenario', async () => {
+    await expectScenarios([program('scenarios')], turkish());
+  });
+
+  it('runs the program of the documentation', async () => {
+    await expectExample('c', file('example.c'), () => [compiled(file('example.c'), 'example')]);
+  });
+});
