@@ -49,6 +49,26 @@ describe('lorekeep ask, of folders', () => {
     expect(less.stdout).not.toContain('Edith');
   });
 
+  it('says of a name that is nothing here that neither a file nor a server has it', async () => {
+    mkdirSync(inFolder('alone'));
+    // No server listens at the lowest port.
+    writeFileSync(inFolder('alone', 'server-config.json'), '{"port": 1}');
+    writeFileSync(inFolder('alone', 'notes.md'), service);
+    const asked = (place: string) =>
+      running(['ask', place, 'who services the telescope?', '--json'], { cwd: inFolder('alone') });
+    for (const place of ['docs', 'kb.json', 'who services it?']) {
+      const refused = await asked(place);
+      expect(refused.status).toBe(1);
+      expect(JSON.parse(refused.stdout).error).toEqual({
+        code: 'NOT_FOUND',
+        message: `${place}: there is no folder or file of that name here, and no server at 127.0.0.1:1; name a folder or a knowledge base that exists, or start the server that has it: lorekeep serve`,
+      });
+    }
+    expect((await asked('notes.md')).stderr).toContain(
+      'notes.md: is neither a folder nor a knowledge base (a .json file), and no server at 127.0.0.1:1; ',
+    );
+  });
+
   it('indexes as the last run of index did', async () => {
     mkdirSync(inFolder('mixed'));
     writeFileSync(inFolder('mixed', 'a.md'), 'The lamp is green.\n');

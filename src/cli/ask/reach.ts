@@ -16,12 +16,16 @@ export interface ServerFlags {
   accessTokenFile?: string;
 }
 
+/** An address, for people. */
+export const addressOf = (host: string, port: number): string =>
+  `${isIPv6(host) ? `[${host}]` : host}:${port}`;
+
 /** Connects to the server of the flags. @throws CommandError that says what listens there instead; the signal's reason */
 export async function reach(flags: ServerFlags, signal: AbortSignal): Promise<Client> {
   const { host = '127.0.0.1' } = flags;
   const port = flags.port ?? (await findConfig(undefined)).config.port;
   const accessToken = await findAccessToken(flags.accessTokenFile, host);
-  const place = `${isIPv6(host) ? `[${host}]` : host}:${port}`;
+  const place = addressOf(host, port);
   const giveUp = new AbortController();
   const stopListening = onAbort(signal, () => giveUp.abort(signal.reason));
   const late = setTimeout(() => {
