@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { root } from '../tool/project.mjs';
 import { cFiles } from './c.mjs';
+import { csharpFrames } from './csharp.mjs';
 import { protocolModel } from './model.mjs';
 import { pythonFrames } from './python.mjs';
 
@@ -14,6 +15,7 @@ export function frameFiles(schema, errors, version) {
     'clients/python/lorekeep/frames.py': pythonFrames(model),
     'clients/c/lorekeep.h': c.header,
     'clients/c/lorekeep.c': c.source,
+    'clients/csharp/Frames.gen.cs': csharpFrames(model),
   };
 }
 

@@ -4,6 +4,7 @@
 const names = {
   'GenerateParams.knowledge': 'KnowledgePlacement',
   'GenerateParams.history': 'HistoryLimit',
+  'GenerateParams.actions': 'ActionDefinition',
   'RetrieveParams.scores': 'Scores',
   'Rrf.weights': 'Weights',
   'CreateAgentRequest.history': 'History',

@@ -138,9 +138,9 @@ export const rooms = [
   ],
   [
     'clients',
-    3000,
+    3700,
     'README',
-    'clients in Python (threads and asyncio, speech), C, C# and GDScript, each with its own framing and JSON where the language has none; their frames are generated',
+    'clients in Python (threads and asyncio, speech), C (POSIX and Winsock) and C# (tasks, also polled), each with its own framing, and JSON where the language has none; their frames are generated',
   ],
 ];
 

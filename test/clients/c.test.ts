@@ -1,7 +1,7 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { temporaryFolder } from '../helpers/folder.js';
 import { testSeed } from '../helpers/random.js';
 import { expectExample, expectScenarios } from './world.js';
@@ -92,5 +92,24 @@ describe.skipIf(compiler === undefined)('the client in C', () => {
 
   it('runs the program of the documentation', async () => {
     await expectExample('c', file('example.c'), () => [compiled(file('example.c'), 'example')]);
+  });
+
+  it('passes every scenario on Windows, which Wine stands for', async () => {
+    const mingw = 'x86_64-w64-mingw32-gcc';
+    const wine = ['wine64', '/usr/lib/wine/wine64'].find((name) => succeeds(name, '--version'));
+    if (wine === undefined || !succeeds(mingw, '--version'))
+      return console.log(
+        'skipped: the client in C on Windows: wine64 and gcc-mingw-w64-x86-64 are not there',
+      );
+    const sources = [join(folder, 'test', 'scenarios.c'), join(folder, 'lorekeep.c')];
+    const windows = ['-std=c99', ...strict, '-O1', '-static', '-I', folder, ...sources, '-lws2_32'];
+    execFileSync(mingw, [...windows, '-o', file('scenarios.exe')], { stdio: 'inherit' });
+    const env = { WINEPREFIX: file('wine'), WINEDEBUG: '-all' };
+    onTestFinished(() => {
+      // Else it writes into the folder that is being removed.
+      for (const option of ['-k', '-w'])
+        spawnSync('/usr/lib/wine/wineserver', [option], { env: { ...process.env, ...env } });
+    });
+    await expectScenarios([wine, file('scenarios.exe')], env);
   });
 });

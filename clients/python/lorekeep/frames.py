@@ -269,7 +269,7 @@ class Thinking(TypedDict):
     """Limit of thinking, in tokens."""
 
 
-class Action(TypedDict):
+class ActionDefinition(TypedDict):
     name: str
     """Name of the action; unique."""
     description: NotRequired[str]
@@ -330,7 +330,7 @@ class GenerateParams(_GenerateParamsKeywords):
     """false: text is sent at the end. Default: as the class says."""
     cite: NotRequired[Literal["none", "marks", "verbatim"]]
     """`marks`: `[n]` in the reply cites the n-th record. `verbatim`: quotations are spans of records."""
-    actions: NotRequired[List[Action]]
+    actions: NotRequired[List[ActionDefinition]]
     """Actions for the client. A reply may end by asking for one of them."""
     memory: NotRequired[str]
     """Id of a `remember` node of the graph. A reply may end with its actions `remember` and `forget`, which the server carries out."""

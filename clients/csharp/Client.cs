@@ -1,0 +1,373 @@
+using System;
+using System.Collections.Concurrent;
+using System.Collections.Generic;
+using System.IO;
+using System.Net.Sockets;
+using System.Text;
+using System.Threading;
+using System.Threading.Tasks;
+
+namespace Lorekeep
+{
+    /// <summary>The server refused a request: docs/reference/errors.md lists the codes.</summary>
+    public class ServerException : Exception
+    {
+        /// <summary>A constant of Code, or one of a newer server.</summary>
+        public int Code { get; }
+        public string Name { get; }
+        public Dictionary<string, object> Details { get; }
+
+        /// <summary>How to mend it; empty for a code of a newer server.</summary>
+        public string Remedy => Lorekeep.Code.RemedyOf(Code);
+
+        public ServerException(int code, string name, string message, Dictionary<string, object> details) : base(message)
+        {
+            Code = code;
+            Name = name;
+            Details = details ?? new Dictionary<string, object>();
+        }
+    }
+
+    /// <summary>The connection is gone, and its sessions with it. What was under way may or may not have been served.</summary>
+    public class ConnectionLostException : Exception
+    {
+        public ConnectionLostException(string message, Exception cause = null) : base(message, cause)
+        {
+        }
+    }
+
+    public sealed class ClientOptions
+    {
+        public string AccessToken;
+
+        /// <summary>A server that sends longer frames is left.</summary>
+        public int MaxFrameBytes = 64 << 20;
+
+        /// <summary>For the connection and the greeting.</summary>
+        public int GreetingMs = 10000;
+
+        /// <summary>Between two parts of a frame.</summary>
+        public int StallMs = 30000;
+
+        /// <summary>Until a request without a reply throws TimeoutException; 0: never.</summary>
+        public int RequestMs = 0;
+
+        /// <summary>
+        /// Replies and events wait for Poll(), which gives them on the thread that calls it: once in each frame of a game. Waiting
+        /// for a task on that thread would then never end. False: they come from a thread of the client.
+        /// </summary>
+        public bool Polled = false;
+    }
+
+    /// <summary>A connection. Its sessions end with it. Threads can share it.</summary>
+    public sealed partial class Client : IDisposable
+    {
+        static readonly UTF8Encoding Utf8 = new UTF8Encoding(false, true);
+
+        readonly string host;
+        readonly int port;
+        readonly ClientOptions options;
+        readonly TcpClient socket = new TcpClient { NoDelay = true };
+        readonly BlockingCollection<byte[]> outgoing = new BlockingCollection<byte[]>();
+        readonly ConcurrentQueue<Action> waiting = new ConcurrentQueue<Action>();
+        readonly TaskCompletionSource<Hello> greeting;
+        readonly object table = new object();
+        readonly Dictionary<long, Waiting> replies = new Dictionary<long, Waiting>();
+        readonly Dictionary<string, Action<JsonView, Exception>> turns = new Dictionary<string, Action<JsonView, Exception>>(StringComparer.Ordinal);
+        readonly Dictionary<long, Action<JsonView, Exception>> streams = new Dictionary<long, Action<JsonView, Exception>>();
+        ConnectionLostException lost;
+        long nextId = 1;
+
+        internal sealed class Waiting
+        {
+            public Action<JsonView> Resolve;
+            public Action<Exception> Reject;
+            /// <summary>Hears the turn, the stream of audio or the download that the request starts, and the loss of the connection.</summary>
+            public Action<JsonView, Exception> Sink;
+            public Timer Timer;
+        }
+
+        /// <summary>Begins to connect, on a thread of its own. Requests may be made at once; Greeting tells whether a server answers.</summary>
+        public Client(string host = "127.0.0.1", int port = 9100, ClientOptions options = null)
+        {
+            this.host = host;
+            this.port = port;
+            this.options = options ?? new ClientOptions();
+            greeting = Source<Hello>();
+            // Nobody may await it: its exception is then no defect.
+            greeting.Task.ContinueWith(task => task.Exception, TaskContinuationOptions.OnlyOnFaulted);
+            new Thread(Read) { IsBackground = true, Name = "lorekeep reads" }.Start();
+        }
+
+        /// <summary>The server's greeting; fails with ConnectionLostException.</summary>
+        public Task<Hello> Greeting => greeting.Task;
+
+        public bool IsLost
+        {
+            get
+            {
+                lock (table) return lost != null;
+            }
+        }
+
+        /// <summary>Gives the replies and events that have come (ClientOptions.Polled). Never blocks. Returns their number.</summary>
+        public int Poll()
+        {
+            var given = 0;
+            for (var most = waiting.Count; given < most && waiting.TryDequeue(out var action); given++) action();
+            return given;
+        }
+
+        public async Task<Session> CreateSessionAsync(CreateSessionFields fields = null)
+        {
+            fields = fields ?? new CreateSessionFields();
+            fields.AccessToken = fields.AccessToken ?? options.AccessToken;
+            var made = await CallAsync<CreateSessionResponse>("CreateSessionRequest", fields.ToJson());
+            return new Session(this, made.SessionId);
+        }
+
+        /// <summary>Ends every session and the connection. Twice is fine.</summary>
+        public void Dispose()
+        {
+            Lose(new ConnectionLostException("the connection was closed"));
+        }
+
+        /// <summary>Sends a request and gives its reply. Throws ArgumentException for values that JSON lacks.</summary>
+        internal Task<T> CallAsync<T>(string type, Dictionary<string, object> fields, Action<JsonView, Exception> sink = null) where T : JsonView
+        {
+            var source = Source<T>();
+            var request = new Waiting
+            {
+                Resolve = frame => Settle(source, frame as T),
+                Reject = error => source.TrySetException(error),
+                Sink = sink,
+            };
+            Exception refused;
+            lock (table)
+            {
+                var id = nextId;
+                var frame = new Dictionary<string, object>(fields) { ["type"] = type, ["id"] = id };
+                var bytes = Framed(1, Utf8.GetBytes(Json.Write(frame)));
+                refused = lost;
+                if (refused == null)
+                {
+                    nextId++;
+                    replies[id] = request;
+                    if (options.RequestMs > 0) request.Timer = new Timer(_ => TimeOut(id, type), null, options.RequestMs, Timeout.Infinite);
+                    outgoing.Add(bytes);
+                }
+            }
+            if (refused != null) source.TrySetException(refused);
+            return source.Task;
+        }
+
+        internal void SendAudio(byte[] payload)
+        {
+            lock (table)
+            {
+                if (lost != null) throw lost;
+                outgoing.Add(Framed(2, payload));
+            }
+        }
+
+        static void Settle<T>(TaskCompletionSource<T> source, T frame) where T : JsonView
+        {
+            if (frame != null) source.TrySetResult(frame);
+            else source.TrySetException(new ConnectionLostException("the server sent another reply than the request has"));
+        }
+
+        /// <summary>Those that wait go on within Poll(), or on threads of the pool, never on the thread that reads.</summary>
+        internal TaskCompletionSource<T> Source<T>()
+        {
+            return new TaskCompletionSource<T>(options.Polled ? TaskCreationOptions.None : TaskCreationOptions.RunContinuationsAsynchronously);
+        }
+
+        void Give(Action action)
+        {
+            if (options.Polled) waiting.Enqueue(action);
+            else action();
+        }
+
+        void TimeOut(long id, string type)
+        {
+            Waiting late;
+            lock (table)
+            {
+                if (!replies.TryGetValue(id, out late)) return;
+                replies.Remove(id);
+            }
+            Give(() => late.Reject(new TimeoutException(type + ": no reply within " + options.RequestMs + " ms")));
+        }
+
+        static byte[] Framed(byte kind, byte[] payload)
+        {
+            var bytes = new byte[5 + payload.Length];
+            bytes[0] = kind;
+            for (var i = 0; i < 4; i++) bytes[1 + i] = (byte)(payload.Length >> (24 - 8 * i));
+            Buffer.BlockCopy(payload, 0, bytes, 5, payload.Length);
+            return bytes;
+        }
+
+        void Read()
+        {
+            ConnectionLostException reason;
+            try
+            {
+                var deadline = Environment.TickCount + options.GreetingMs;
+                if (!socket.ConnectAsync(host, port).Wait(options.GreetingMs)) throw new ConnectionLostException("nothing answers at " + host + ":" + port);
+                Greet(new Hello(ReadFrame(() => deadline - Environment.TickCount)));
+                new Thread(Write) { IsBackground = true, Name = "lorekeep writes" }.Start();
+                for (;;) Receive(ReadFrame(null));
+            }
+            catch (ConnectionLostException error)
+            {
+                reason = error;
+            }
+            catch (Exception error) // Whatever ends the reader, nobody may wait for it any longer.
+            {
+                var inner = error is AggregateException ? error.InnerException : error;
+                reason = new ConnectionLostException("the connection was lost: " + inner.Message, inner);
+            }
+            Lose(reason);
+        }
+
+        void Write()
+        {
+            try
+            {
+                foreach (var bytes in outgoing.GetConsumingEnumerable()) socket.GetStream().Write(bytes, 0, bytes.Length);
+            }
+            catch (Exception error)
+            {
+                Lose(new ConnectionLostException("the connection failed: " + error.Message, error));
+            }
+        }
+
+        Dictionary<string, object> ReadFrame(Func<int> greetingLeft)
+        {
+            var header = new byte[5];
+            Fill(header, 0, 1, greetingLeft ?? (() => 0));
+            Fill(header, 1, 5, greetingLeft ?? (() => options.StallMs));
+            var length = ((long)header[1] << 24) | ((long)header[2] << 16) | ((long)header[3] << 8) | header[4];
+            if (header[0] != 1) throw new ConnectionLostException("the server sent bytes that are no frame");
+            if (length > options.MaxFrameBytes) throw new ConnectionLostException("the server sent a frame of " + length + " bytes; MaxFrameBytes is " + options.MaxFrameBytes);
+            // Memory grows with the bytes that come, not with the announced length.
+            var payload = new byte[Math.Min(length, 65536)];
+            for (var at = 0; at < length; at = payload.Length)
+            {
+                if (at > 0) Array.Resize(ref payload, (int)Math.Min(length, at * 2L));
+                Fill(payload, at, payload.Length, greetingLeft ?? (() => options.StallMs));
+            }
+            return Json.Parse(Utf8.GetString(payload)) as Dictionary<string, object> ?? throw new FormatException("a frame that is no object");
+        }
+
+        /// <summary>`left`: milliseconds until the next bytes must come; 0: any time.</summary>
+        void Fill(byte[] bytes, int at, int end, Func<int> left)
+        {
+            while (at < end)
+            {
+                var most = left();
+                if (most < 0) throw new ConnectionLostException("the server did not greet in time");
+                socket.ReceiveTimeout = most;
+                var got = socket.GetStream().Read(bytes, at, end - at);
+                if (got == 0) throw new ConnectionLostException("the server closed the connection");
+                at += got;
+            }
+        }
+
+        void Greet(Hello hello)
+        {
+            if (hello.Type != "Hello" || hello.Protocol != Frames.Protocol || hello.Server != "lorekeep")
+                throw new ConnectionLostException(host + ":" + port + " does not speak protocol " + Frames.Protocol + " of lorekeep");
+            Give(() => greeting.TrySetResult(hello));
+        }
+
+        void Receive(Dictionary<string, object> json)
+        {
+            var frame = Frames.Read(json);
+            json.TryGetValue("reply_to", out var given);
+            var replyTo = given as long?;
+            if (frame is Error error && replyTo == null) throw new ConnectionLostException("the server ended the connection: " + error.Name + ": " + error.Message);
+            Action action = null;
+            lock (table)
+            {
+                if (json.TryGetValue("turn_id", out var turn) && replyTo == null && turn is string turnId) action = TurnEvent(turnId, frame);
+                else if (frame is PullProgress progress) action = Progress(progress);
+                else if (json.TryGetValue("stream", out var stream) && !(frame is OpenSpeechResponse) && stream is long number) action = StreamEvent(number, frame);
+                else if (replyTo != null && replies.TryGetValue(replyTo.Value, out var request)) action = Answer(replyTo.Value, request, frame);
+            }
+            if (action != null) Give(action);
+        }
+
+        Action TurnEvent(string turnId, JsonView frame)
+        {
+            if (!turns.TryGetValue(turnId, out var sink)) return null;
+            if (frame is TurnComplete) turns.Remove(turnId);
+            return () => sink(frame, null);
+        }
+
+        Action Progress(PullProgress progress)
+        {
+            if (!(progress.RequestId is long id) || !replies.TryGetValue(id, out var request) || request.Sink == null) return null;
+            return () => request.Sink(progress, null);
+        }
+
+        Action StreamEvent(long stream, JsonView frame)
+        {
+            if (!streams.TryGetValue(stream, out var sink)) return null;
+            if (frame is TurnStarted started) turns[started.TurnId] = sink;
+            if (frame is SpeechClosed) streams.Remove(stream);
+            return () => sink(frame, null);
+        }
+
+        Action Answer(long id, Waiting request, JsonView frame)
+        {
+            if (frame is Error error)
+            {
+                if (error.Code <= 0 || error.Name == null || error.Message == null) throw new FormatException("an Error without its fields");
+                var refusal = new ServerException((int)error.Code, error.Name, error.Message, error.Details);
+                Forget(id, request);
+                return () => request.Reject(refusal);
+            }
+            // The first event may be the next frame.
+            if (frame is TurnStarted started && request.Sink != null) turns[started.TurnId ?? throw new FormatException("a turn without its id")] = request.Sink;
+            if (frame is OpenSpeechResponse opened && request.Sink != null) streams[opened.Stream] = request.Sink;
+            Forget(id, request);
+            return () =>
+            {
+                if (frame is TurnStarted) request.Sink?.Invoke(frame, null);
+                request.Resolve(frame);
+            };
+        }
+
+        void Forget(long id, Waiting request)
+        {
+            replies.Remove(id);
+            request.Timer?.Dispose();
+        }
+
+        void Lose(ConnectionLostException reason)
+        {
+            var actions = new List<Action> { () => greeting.TrySetException(reason) };
+            lock (table)
+            {
+                if (lost != null) return;
+                lost = reason;
+                foreach (var request in replies.Values)
+                {
+                    request.Timer?.Dispose();
+                    actions.Add(() => request.Reject(reason));
+                }
+                var sinks = new HashSet<Action<JsonView, Exception>>(turns.Values);
+                sinks.UnionWith(streams.Values);
+                foreach (var sink in sinks) actions.Add(() => sink(null, reason));
+                replies.Clear();
+                turns.Clear();
+                streams.Clear();
+                outgoing.CompleteAdding();
+            }
+            socket.Close();
+            foreach (var action in actions) Give(action);
+        }
+    }
+}
