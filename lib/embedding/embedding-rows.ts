@@ -99,19 +99,26 @@ export class EmbeddingRows extends Handle<NativeEmbeddingRows> {
   }
 
   /**
-   * Like embed(), with a function that returns a row-major vector per text.
+   * Like embed(), with a function that returns a row-major vector per text. `ordinals`: the position of a record of each text.
    * @throws errors of the function; INVALID_ARGUMENT for other numbers of vectors
    */
   async embedWith(
     records: Records,
-    embed: (texts: readonly string[]) => Promise<Float32Array>,
+    embed: (texts: readonly string[], ordinals: Uint32Array) => Promise<Float32Array>,
     options: Omit<EmbedRowsOptions, 'truncate'> = {},
   ): Promise<{ texts: number; errors: ItemError[] }> {
     const { prefix = '' } = options;
     return this.#embedAll(options, async (rows) => {
       options.signal?.throwIfAborted();
       const { ordinals, texts } = rows.nextTexts(records.handle, portionBytes);
-      if (texts.length > 0) rows.fill(ordinals, await embed(texts.map((text) => prefix + text)));
+      if (texts.length > 0)
+        rows.fill(
+          ordinals,
+          await embed(
+            texts.map((text) => prefix + text),
+            ordinals,
+          ),
+        );
       return { texts: texts.length, errors: [] };
     });
   }

@@ -86,7 +86,12 @@ export const rooms = [
     'SPEC',
     'audio files, transcripts of any length, streams of audio with text while somebody speaks, dumps',
   ],
-  ['src/models', 4200, 'SPEC', 'catalog, models in memory, downloads'],
+  [
+    'src/models',
+    5500,
+    'SPEC',
+    'catalog, models in memory, downloads; models that another server computes, whatever it answers',
+  ],
   [
     'src/knowledge',
     11_540,
@@ -201,5 +206,5 @@ export const wings = [
   ['doors', 'src/doors, web', 1700, 'MCP, a page for people'],
   ['documents', 'src/documents', 1700, 'CommonMark, HTML, EPUB, encodings; the parsers are libraries'],
   ['speech', 'native/speech, lib/speech, src/speech', 3500, 'voice activity and recognition on whisper.cpp'],
-  ['past one machine', 'src/engines', 3000, 'Postgres as an engine, remote models'],
+  ['past one machine', 'src/engines', 3000, 'Postgres as an engine'],
 ];

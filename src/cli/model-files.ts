@@ -14,7 +14,7 @@ export interface ModelFile {
   variant: ModelVariant;
   /** Undefined for a variant that is not downloaded. */
   path: string | undefined;
-  state: 'present' | 'absent' | 'remote' | 'damaged';
+  state: 'present' | 'absent' | 'remote' | 'damaged' | 'refused';
   /** The damage, or the reason why a check was impossible. */
   reason?: string;
   bytes?: number;
@@ -41,17 +41,27 @@ export async function modelFiles(
     const used = catalog.locate(entry).variant;
     for (const variant of entry.variants) {
       const { path, present } = catalog.pathOf(variant);
-      const remote = variant.file === undefined && !present;
-      const state = remote
-        ? remoteState(catalog, variant)
-        : await stateOf(path, await expectedOf(catalog, variant), withChecksums, signal);
+      const away = variant.file === undefined && !present;
+      const elsewhere = variant.remote !== undefined;
+      const state = elsewhere
+        ? elsewhereState(catalog)
+        : away
+          ? remoteState(catalog, variant)
+          : await stateOf(path, await expectedOf(catalog, variant), withChecksums, signal);
       const isPresent = state.state === 'present';
-      const contradictions = isPresent && withHeaders ? await differences(path, entry, variant) : [];
+      const hasHeader = isPresent && withHeaders && !elsewhere;
+      const contradictions = hasHeader ? await differences(path, entry, variant) : [];
       files.push({
-        ...{ model: entry.name, type: entry.model_type, variant, path: remote ? undefined : path, ...state },
+        ...{
+          model: entry.name,
+          type: entry.model_type,
+          variant,
+          path: away || elsewhere ? undefined : path,
+          ...state,
+        },
         used: isPresent && variant === used,
         contradictions,
-        notes: isPresent && withHeaders && entry.model_type === 'llm' ? await notesOf(path) : [],
+        notes: hasHeader && entry.model_type === 'llm' ? await notesOf(path) : [],
         unusable: state.state === 'damaged' ? state.reason : refusalOf(contradictions),
       });
     }
@@ -121,6 +131,14 @@ const add = (sum: number | undefined, size: number | undefined) =>
 function stated<Value>(catalog: Value | undefined, recorded: Value | undefined): Stated<Value> | undefined {
   if (catalog !== undefined) return { value: catalog, by: 'the catalog' };
   return recorded === undefined ? undefined : { value: recorded, by: 'downloads.json' };
+}
+
+/** The state of a model that another server computes: it is not asked. */
+function elsewhereState({ mayAskOthers }: Catalog): State {
+  if (mayAskOthers) return { state: 'present', verified: false };
+  const reason =
+    'nobody named this config: name it with --config or LOREKEEP_CONFIG to let it ask other servers';
+  return { state: 'refused', verified: false, reason };
 }
 
 /** Names the bytes of a download that has not ended. */

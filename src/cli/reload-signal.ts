@@ -4,7 +4,7 @@ import { loadConfig } from '../config/load.js';
 import { StartupError } from '../config/startup-error.js';
 import type { Log } from '../log/log.js';
 import type { LorekeepServer } from '../server/server.js';
-import { withConfigHere } from './server-config.js';
+import { configHere } from './server-config.js';
 
 /** Sources of a running server's config. `file`: the config that it read, if there was one. */
 export interface Reloadable {
@@ -35,7 +35,7 @@ export function onReloadSignal(): (running: Reloadable) => void {
 async function reread(running: Reloadable): Promise<void> {
   const { server, flags, file, log } = running;
   try {
-    const next = await loadConfig(flags, withConfigHere(flags, process.env));
+    const next = await loadConfig(flags, process.env, configHere(flags, process.env));
     // The defaults would open a server that the config had closed, for example with an access token.
     if (file !== undefined && next.file !== file)
       throw new StartupError(`${file}: the config file does not exist`);

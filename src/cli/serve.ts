@@ -25,7 +25,7 @@ import { logOtherSignals } from './other-signals.js';
 import { print, printJsonLine, warn } from './output.js';
 import { npxPid, watchParent } from './parent-process.js';
 import { onReloadSignal } from './reload-signal.js';
-import { withConfigHere } from './server-config.js';
+import { configHere } from './server-config.js';
 import { exitAfter, onStopSignal } from './stop-signal.js';
 import { printable } from './terminal/printable.js';
 
@@ -92,6 +92,7 @@ export async function serve(flags: FlagValues, parentPid?: number): Promise<void
         config,
         configFile: loaded.place,
         configSources: loaded.sources,
+        catalogIsFound: loaded.catalogIsFound,
         log,
         logTail,
         accessToken,
@@ -155,7 +156,7 @@ async function watchSteps(log: Log): Promise<void> {
 
 /** Loads the config, with the warnings about it and about variables. @throws StartupError */
 async function loadServerConfig(flags: FlagValues) {
-  const loaded = await loadConfig(flags, withConfigHere(flags, process.env));
+  const loaded = await loadConfig(flags, process.env, configHere(flags, process.env));
   const { config, file, place } = loaded;
   const absent = switchOffAbsent(config);
   if (configPath(flags, process.env) !== undefined && file === undefined)

@@ -11,13 +11,14 @@ export function findConfig(
   path: string | undefined,
   environment: NodeJS.ProcessEnv = process.env,
 ): Promise<LoadedConfig> {
-  return loadConfig({ '--config': path }, withConfigHere({ '--config': path }, environment));
+  const flags = { '--config': path };
+  return loadConfig(flags, environment, configHere(flags, environment));
 }
 
-/** Adds server-config.json of the current folder to the environment, if nothing names a config and the default place has none. */
-export function withConfigHere(flags: FlagValues, environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  if (configPath(flags, environment) !== undefined || existsSync(defaultConfigFile)) return environment;
+/** Returns server-config.json of the current folder, if nothing names a config and the default place has none. */
+export function configHere(flags: FlagValues, environment: NodeJS.ProcessEnv): string | undefined {
+  if (configPath(flags, environment) !== undefined || existsSync(defaultConfigFile)) return undefined;
   const here = resolve('server-config.json');
   const isFile = statSync(here, { throwIfNoEntry: false })?.isFile() === true;
-  return isFile ? { ...environment, LOREKEEP_CONFIG: here } : environment;
+  return isFile ? here : undefined;
 }

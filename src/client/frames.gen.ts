@@ -1277,7 +1277,7 @@ export interface ListModelsResponseFrame {
     variants: ({
       /** For example the quantisation. */
       name?: string | undefined;
-      /** Whether its file is there. */
+      /** Whether its file is there, or another server computes it. */
       state: 'present' | 'absent';
       /** Whether the catalog has an address. */
       downloadable: boolean;
@@ -1286,8 +1286,8 @@ export interface ListModelsResponseFrame {
       /** Length of the file, or what the catalog states. */
       sizeBytes?: number | undefined;
       /**
-       * Device that computes it if there is room: `CPU`, or the name of a GPU. Absent if it needs a GPU
-       * that is absent or not in use.
+       * Device that computes it if there is room: `CPU`, the name of a GPU, or `remote` for another
+       * server. Absent if it needs a GPU that is absent or not in use.
        */
       device?: string | undefined;
       /**

@@ -16,6 +16,8 @@ export interface LoadedConfig {
   config: ServerConfig;
   /** The file that was read; absent if the server runs on defaults. */
   file?: string;
+  /** Whether the catalog is one that a config in the current folder names, which nobody has named. */
+  catalogIsFound: boolean;
   /** Path of that file, existing or not. */
   place: string;
   /** Source of each field that is not at its default, by path: "file", a flag or a variable. */
@@ -29,16 +31,17 @@ export const defaultConfigFile = join(homeFolder, 'data', 'server-config.json');
 
 /**
  * Loads the configuration. Precedence: flag, environment variable, file, default. An absent file is not an error, but a
- * warning if it was named.
+ * warning if it was named. `found`: a file in the current folder, read if none is named.
  * @throws StartupError with file, line, column, field and expected value; FlagError for the command line
  */
 export async function loadConfig(
   flags: FlagValues = {},
   environment: NodeJS.ProcessEnv = {},
+  found?: string | undefined,
 ): Promise<LoadedConfig> {
   const named = configPath(flags, environment);
   const overrides = readOverrides(flags, environment);
-  const path = resolve(named ?? defaultConfigFile);
+  const path = resolve(named ?? found ?? defaultConfigFile);
   const text = await readTextFile(path).catch((error: unknown) => {
     if (flags['--config'] === undefined || !(error instanceof StartupError)) throw error;
     throw new FlagError(error.message, { cause: error });
@@ -51,7 +54,10 @@ export async function loadConfig(
   const { config, written, problems } = parseConfig(path, text);
   if (config === undefined) throw refusal(problems.filter(({ severity }) => severity === 'error'));
   const warnings = problems.map(({ message }) => message);
-  return { ...complete(config, path, { written, overrides, warnings }, environment), file: path };
+  const all = complete(config, path, { written, overrides, warnings }, environment);
+  const catalogIsFound =
+    named === undefined && found !== undefined && all.sources.get('models_catalog_path') === 'file';
+  return { ...all, file: path, catalogIsFound };
 }
 
 function refusal(errors: readonly { message: string }[]): StartupError {
@@ -89,7 +95,7 @@ function complete(
   moveWritten(config, sources, stateFolder(environment));
   applyLegacyQuantum(config, written);
   config.session_folders = sessionFolders(config);
-  return { config, sources, warnings, place: path };
+  return { config, sources, warnings, place: path, catalogIsFound: false };
 }
 
 /**

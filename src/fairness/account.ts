@@ -1,9 +1,10 @@
 import { onAbort } from '../../lib/basics.js';
 import { nextSlice } from '../base/waiting/next-slice.js';
 import { untilAborted } from '../base/waiting/until-aborted.js';
+import { type OtherMachine, withWorkContext, workContext } from '../base/waiting/work-context.js';
 import type { Bytes } from './bytes.js';
 import type { ClientMemory, RequestMemory } from './client-memory.js';
-import type { FairSlots, SlotShare } from './fair-slots.js';
+import { FairSlots, type SlotShare } from './fair-slots.js';
 import type { LoopScheduler, LoopShare, LoopWork } from './loop-scheduler.js';
 
 /** Threads of the server that compute for clients. */
@@ -12,9 +13,11 @@ export interface Workers {
   readonly search: FairSlots;
   /** Inline storages. */
   readonly build: FairSlots;
+  /** The calls that another machine takes at a time. */
+  readonly others: WeakMap<OtherMachine, FairSlots>;
 }
 
-export type Worker = keyof Workers;
+export type Worker = Exclude<keyof Workers, 'others'>;
 
 export interface AccountOptions {
   readonly memory: ClientMemory;
@@ -53,6 +56,8 @@ export class Account {
   /** Slices for taking short frames and for answering pings: these do not wait for the client's other work. */
   readonly shortLoop: LoopShare;
   readonly #workers: Readonly<Record<Worker, SlotShare>>;
+  readonly #others: WeakMap<OtherMachine, FairSlots>;
+  readonly #otherShares = new WeakMap<OtherMachine, SlotShare>();
   readonly #producers: number;
   #producing = 0;
   /** Let results begin, in the order in which they asked. */
@@ -66,6 +71,7 @@ export class Account {
     this.loop = loop.join(client);
     this.shortLoop = loop.join({ serve: () => client.serveShort(), settle: () => client.settle() });
     this.#workers = { search: workers.search.join(), build: workers.build.join() };
+    this.#others = workers.others;
     this.#producers = producers;
     this.#client = client;
   }
@@ -80,18 +86,43 @@ export class Account {
     return this.#workers[worker].enter(signal);
   }
 
-  /** Runs work on a thread until it waits for a slice: the rest needs no thread. @throws the signal's reason */
+  /** Runs work that another machine computes, in the client's turn there. @throws the signal's reason */
+  async away<T>(machine: OtherMachine, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+    const slots = this.#others.get(machine) ?? new FairSlots(machine.parallel);
+    this.#others.set(machine, slots);
+    const share = this.#otherShares.get(machine) ?? slots.join();
+    this.#otherShares.set(machine, share);
+    const leave = await share.enter(signal);
+    try {
+      return await work();
+    } finally {
+      leave();
+    }
+  }
+
+  /**
+   * Runs work on a thread until it waits for a slice: the rest needs no thread. Nor does what another machine computes in between.
+   * @throws the signal's reason
+   */
   async compute<T>(
     worker: Worker,
     signal: AbortSignal,
     work: (nextSlice: () => Promise<void>) => Promise<T>,
   ): Promise<T> {
-    const leave = await this.enter(worker, signal);
+    let leave = await this.enter(worker, signal);
+    const away = async <R>(machine: OtherMachine, stop: AbortSignal, call: () => Promise<R>) => {
+      leave();
+      const made = await this.away(machine, stop, call);
+      leave = await this.enter(worker, signal);
+      return made;
+    };
     try {
-      return await work(() => {
-        leave();
-        return nextSlice();
-      });
+      return await withWorkContext({ ...workContext(), away }, () =>
+        work(() => {
+          leave();
+          return nextSlice();
+        }),
+      );
     } finally {
       leave();
     }

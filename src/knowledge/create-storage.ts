@@ -12,7 +12,7 @@ import {
 } from '../../lib/internal.js';
 import { listed } from '../base/schema/messages.js';
 import { withDecimalTexts } from './decimal-texts.js';
-import { embedInPieces } from './embed-in-pieces.js';
+import { embedInPieces, type Turn } from './embed-in-pieces.js';
 import { NoEmbedder } from './embedder.js';
 import { factsOf, type GivenModel, type KnowledgeModel, knowledgeModel, withModel } from './model.js';
 import { checkOptionNames, type OptionNames } from './option-names.js';
@@ -62,8 +62,8 @@ const known: OptionNames<CreateStorageOptions> = {
  */
 export async function createStorage<Own extends MetadataOf<Own> = Metadata>(
   options: CreateStorageOptions,
-  /** @internal `turn` is waited for before each piece of the work, and its result is called after it. */
-  { turn, defaults }: { turn?: () => Promise<() => void>; defaults?: SearchDefaults } = {},
+  /** @internal `turn` runs each piece of the work. */
+  { turn = atOnce, defaults }: { turn?: Turn; defaults?: SearchDefaults } = {},
 ): Promise<SearchableStorage<Own>> {
   checkOptionNames(options, known, 'createStorage');
   const { strings, records: given, vectors, model: givenModel, signal, onProgress, ...index } = options;
@@ -71,13 +71,14 @@ export async function createStorage<Own extends MetadataOf<Own> = Metadata>(
   const records = await withDecimalTexts(written, options.fields);
   const model = modelOf(givenModel, vectors, records.length);
   const rows = vectors ?? (await embedRecords(records, name, { model, signal, onProgress }, turn));
-  const end = await turn?.();
   const { dimension } = factsOf(model);
-  const storage = await Storage.build(records, rows, dimension, { ...index, signal }).finally(end);
+  const storage = await turn(() => Storage.build(records, rows, dimension, { ...index, signal }));
   const embedded = vectors === undefined ? records.length : 0;
   const counts = { embedded, reused: records.length - embedded, truncated: 0 };
   return new SearchableStorage<Own>(storage, model, counts, defaults, options.fields);
 }
+
+const atOnce: Turn = (work) => work();
 
 /** The records, and how to name one in errors. */
 function recordsOf(
@@ -152,14 +153,14 @@ async function embedRecords(
   records: readonly StorageRecord[],
   name: (index: number) => string,
   { model, signal, onProgress }: Embedding,
-  turn: (() => Promise<() => void>) | undefined,
+  turn: Turn,
 ): Promise<Float32Array> {
   const { documentPrefix = '' } = model;
   const texts = records.map(({ text }) => documentPrefix + text);
   const embed = (some: readonly string[]) =>
     withModel(model, (native) => native.embedSettled(some, { signal, onProgress }), signal);
   const { dimension } = factsOf(model);
-  const { vectors, errors } = await (turn === undefined
+  const { vectors, errors } = await (turn === atOnce
     ? embed(texts)
     : embedInPieces(texts, dimension, embed, turn));
   if (errors.length > 0) throw textsError(errors, name);

@@ -31,7 +31,8 @@ export interface Embedder {
 /** The part of a model that a knowledge base uses. */
 export interface TextEmbedder {
   readonly dimension: number;
-  readonly facts: Pick<ModelFacts, 'fingerprint' | 'dimension' | 'contextSize'>;
+  readonly facts: Pick<ModelFacts, 'fingerprint' | 'dimension' | 'contextSize'> &
+    Partial<Pick<ModelFacts, 'architecture'>>;
   embedSettled(
     texts: readonly string[],
     options?: ProgressOptions & { kind?: EmbedOptions['kind'] },

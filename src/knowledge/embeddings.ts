@@ -3,6 +3,7 @@ import {
   EmbeddingRows,
   type EmbedRowsOptions,
   type ItemError,
+  LorekeepError,
   type Records,
 } from '../../lib/internal.js';
 import { closeIfFailed } from '../base/waiting/close-if-failed.js';
@@ -83,9 +84,28 @@ export function embedRows(
   options: EmbedRowsOptions,
 ): Promise<{ texts: number; errors: ItemError[] }> {
   if (model instanceof EmbeddingModel) return rows.embed(records, model, options);
-  const { signal } = options;
-  const embed = async (texts: readonly string[]) => (await model.embedSettled(texts, { signal })).vectors;
-  return rows.embedWith(records, embed, options);
+  const { signal, truncate } = options;
+  // An embedder of the caller's own has no context.
+  if (truncate && model.facts.contextSize > 0) throw cannotTruncate();
+  const failed: ItemError[] = [];
+  const embed = async (texts: readonly string[], ordinals: Uint32Array) => {
+    const { vectors, errors } = await model.embedSettled(texts, { signal });
+    for (const error of errors) failed.push({ ...error, index: ordinals[error.index] as number });
+    if (failed.length > 0) throw new TextsFailed();
+    return vectors;
+  };
+  return rows.embedWith(records, embed, options).catch((error: unknown) => {
+    if (error instanceof TextsFailed) return { texts: 0, errors: failed };
+    throw error;
+  });
+}
+
+/** Some texts have no embedding. */
+class TextsFailed extends Error {}
+
+function cannotTruncate(): LorekeepError {
+  const reason = '"truncate" needs a model that is computed here; "error" is expected for a remote one';
+  return LorekeepError.about('INVALID_ARGUMENT', { field: 'long_text', reason });
 }
 
 interface Embedded {

@@ -24,6 +24,7 @@ import { factsOf, holdModel } from './model.js';
 import { noProgress, PhaseReport } from './progress.js';
 import { openRecords } from './records.js';
 import { findSource, type OpenKnowledgeBaseOptions, type Source } from './resolve.js';
+import { requireSameModel } from './same-model.js';
 import { openTextIndex } from './text-index.js';
 import { buildVectors, isOutdated, openVectors, rebuildVectors, vectorsWarnings } from './vectors.js';
 
@@ -116,8 +117,11 @@ async function loadFiles(source: Source): Promise<LoadedFiles> {
   await using vectors = found;
   await using textIndex = await openTextIndex(records, source, report);
   const ef = config.search?.ef_search;
-  const { content } = records;
+  const { content, size } = records;
+  const ids = [...new Set(size === 0 ? [] : [0, size - 1])].map((ordinal) => records.idOf(ordinal));
   const storage = await Storage.fromRecords(records, vectors, textIndex, { ef, signal });
+  if (counts?.reused !== 0)
+    await closeIfFailed(storage, () => requireSameModel(storage, ids, source, signal));
   return { storage, content, counts, indexWritten: indexWritten === true };
 }
 

@@ -25,6 +25,7 @@ import {
 import { PendingWork } from '../base/waiting/pending-work.js';
 import { fusionFor, scoreFusionFor, wordsAlone } from '../search/model-fusion.js';
 import { prepareBatch } from './changes/prepare.js';
+import type { Turn } from './embed-in-pieces.js';
 import type { EmbeddingCounts } from './embeddings.js';
 import { markedWords } from './marked-words.js';
 import { embedsTexts, holdModel, isUnseenText, type KnowledgeModel } from './model.js';
@@ -68,8 +69,8 @@ export type PreparedOptions = Omit<CompleteOptions, 'text' | 'filter'> & { filte
 
 /** How a change shares its work. */
 export interface ChangeWork extends CallOptions {
-  /** @internal Waited for before each piece of the embedding; its result is called after it. */
-  turn?: (() => Promise<() => void>) | undefined;
+  /** @internal Runs each piece of the embedding. */
+  turn?: Turn | undefined;
   /** @internal "files": the records are those of the documents of a folder. */
   origin?: 'update' | 'files' | undefined;
 }

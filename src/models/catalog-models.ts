@@ -11,6 +11,9 @@ import { embeddingNeed, embeddingTaken } from './model-need.js';
 import type { ModelLog } from './open-model.js';
 import type { Opener } from './opener.js';
 import { pullCommand } from './pull-command.js';
+import { RemoteEmbeddingModel } from './remote/embedding-model.js';
+import { remoteNeed } from './remote/need.js';
+import { RemoteServer } from './remote/remote-server.js';
 import { Residency } from './residency.js';
 import type { Resident } from './resident.js';
 import type { CatalogEntry, Placement } from './schema.js';
@@ -44,6 +47,9 @@ export const defaultOptions: CatalogModelsOptions = {
   remedy: 'correct embedding_model, or open another catalog',
 };
 
+/** An embedding model that is computed here or by another server. */
+export type CatalogEmbedder = EmbeddingModel | RemoteEmbeddingModel;
+
 /** An embedding model with its catalog entry. It may leave memory; a lease brings it back. */
 export class CatalogModel {
   readonly name: string;
@@ -54,10 +60,10 @@ export class CatalogModel {
   readonly documentPrefix: string;
   /** The catalog's fusion settings for the model. */
   readonly fusion: ModelFusion | undefined;
-  readonly #resident: Resident<EmbeddingModel>;
+  readonly #resident: Resident<CatalogEmbedder>;
 
   /** @internal Use CatalogModels.resolve(). */
-  constructor(entry: CatalogEntry, facts: ModelFacts, resident: Resident<EmbeddingModel>) {
+  constructor(entry: CatalogEntry, facts: ModelFacts, resident: Resident<CatalogEmbedder>) {
     this.name = entry.name;
     this.facts = facts;
     this.dimension = facts.dimension;
@@ -73,7 +79,7 @@ export class CatalogModel {
   }
 
   /** Loads the model if it is not in memory, and keeps it there. @throws ModelLoadError; the signal's reason */
-  lease(signal?: AbortSignal): Promise<Lease<EmbeddingModel>> {
+  lease(signal?: AbortSignal): Promise<Lease<CatalogEmbedder>> {
     return this.#resident.lease(signal);
   }
 }
@@ -89,7 +95,7 @@ export interface MultilingualModel {
 
 /** A model, known from its first load on. */
 interface Known {
-  readonly resident: Resident<EmbeddingModel>;
+  readonly resident: Resident<CatalogEmbedder>;
   model?: CatalogModel;
 }
 
@@ -102,6 +108,8 @@ export class CatalogModels implements AsyncDisposable, Disposable {
   readonly #options: CatalogModelsOptions;
   readonly #residency: Residency;
   readonly #models = new Map<string, Known>();
+  /** Vectors by which remote models are known again. */
+  readonly #probes = new Map<string, Float32Array>();
 
   /** @internal Use CatalogModels.open(). `residency`: shared with other models, and closed with this object. */
   constructor(catalog: Catalog, options: Partial<CatalogModelsOptions> = {}, residency?: Residency) {
@@ -218,31 +226,46 @@ export class CatalogModels implements AsyncDisposable, Disposable {
     this.close().catch(() => {});
   }
 
-  #opener(entry: CatalogEntry): Opener<EmbeddingModel> {
+  #opener(entry: CatalogEntry): Opener<CatalogEmbedder> {
     const { threads, idleMs } = this.#options;
     return {
       entry,
       idleMs,
       open: (file, placement, signal) => this.#open(entry, file, placement, signal),
       need: (file, placement) => this.#need(entry, file, placement),
-      taken: (model) => embeddingTaken(model.facts, threads),
+      taken: (model, need) =>
+        model instanceof RemoteEmbeddingModel ? need : embeddingTaken(model.facts, threads),
     };
   }
 
-  async #need(entry: CatalogEntry, { path }: LocatedVariant, placement: Placement): Promise<MemoryNeed> {
+  async #need(
+    entry: CatalogEntry,
+    { path, variant: { remote } }: LocatedVariant,
+    placement: Placement,
+  ): Promise<MemoryNeed> {
+    if (remote !== undefined) return remoteNeed(remote);
     const { threads, gpu } = this.#options;
     return embeddingNeed(path, threads, await expectedDevice(entry.model_type, placement, path, gpu));
   }
 
   async #open(
-    { pooling, dimension }: CatalogEntry,
+    { name, pooling, dimension }: CatalogEntry,
     { path, variant }: LocatedVariant,
     placement: Placement,
     signal: AbortSignal,
-  ): Promise<EmbeddingModel> {
+  ): Promise<CatalogEmbedder> {
     const { threads, defaultContext } = this.#options;
     const contextSize = variant.context_size ?? defaultContext;
-    const model = await EmbeddingModel.load(path, { pooling, contextSize, threads, placement, signal });
+    const { remote } = variant;
+    const model =
+      remote === undefined
+        ? await EmbeddingModel.load(path, { pooling, contextSize, threads, placement, signal })
+        : await RemoteServer.open({ name, file: this.file }, remote, (file) =>
+            this.#catalog.resolveFile(file),
+          ).then((server) =>
+            RemoteEmbeddingModel.open(server, { contextSize, known: this.#probes.get(name), signal }),
+          );
+    if (model instanceof RemoteEmbeddingModel) this.#probes.set(name, model.probe);
     const { dimension: found } = model.facts;
     const expected = dimension ?? found;
     if (expected === found) return model;

@@ -8,7 +8,8 @@ import type { JsonText } from '../base/schema/json-text.js';
 import { parseLenient } from '../base/schema/lenient.js';
 import { partSources } from './downloads/address.js';
 import { ModelDownloads } from './downloads/model-downloads.js';
-import { type CatalogEntry, catalogSchema, type ModelVariant } from './schema.js';
+import { hostOf, remoteMistake } from './remote/settings.js';
+import { type CatalogEntry, catalogSchema, isDownload, type ModelVariant } from './schema.js';
 
 /** A variant and its file. */
 export interface LocatedVariant {
@@ -27,6 +28,8 @@ export class Catalog {
   readonly downloads: ModelDownloads;
   /** Returns the bytes that a model may take, which decides between variants. Default: any number. */
   room: (() => number | undefined) | undefined;
+  /** False in a catalog that a folder brought along: its remote models are refused, because they would send texts away. */
+  mayAskOthers = true;
   /** Flags with which a command uses this catalog and this folder of downloads; shown in errors. */
   commandFlags: string | undefined;
   readonly #entries: Map<string, CatalogEntry>;
@@ -63,7 +66,7 @@ export class Catalog {
         throw refuse(['models', index, 'variants', number], `variants[${number}]: ${reason}`);
       }
       for (const [number, variant] of entry.variants.entries()) {
-        const mistake = mistakeIn(variant);
+        const mistake = mistakeIn(variant) ?? remoteMisfit(entry, variant);
         if (mistake === undefined) continue;
         throw refuse(['models', index, 'variants', number], `variants[${number}]: ${mistake}`);
       }
@@ -94,8 +97,9 @@ export class Catalog {
     return this.entries.filter((entry) => entry.model_type === type).map(({ name }) => name);
   }
 
-  /** Returns the first file of a variant, existing or not, and whether all of its files exist. */
-  pathOf({ file, ...source }: ModelVariant): { path: string; present: boolean } {
+  /** Returns the first file of a variant, existing or not, and whether all of its files exist; of a remote one, its host. */
+  pathOf({ file, remote, ...source }: ModelVariant): { path: string; present: boolean } {
+    if (remote !== undefined) return { path: hostOf(remote), present: this.mayAskOthers };
     const path = file === undefined ? this.downloads.path(source) : this.resolveFile(file);
     return { path, present: partNames(path).every((part) => existsSync(part)) };
   }
@@ -116,10 +120,10 @@ export class Catalog {
 
   /** Returns the variant to download: the named one, or the first that fits into memory, otherwise the smallest. */
   downloadable({ variants }: CatalogEntry, name?: string | undefined): ModelVariant | undefined {
-    const remote = variants.filter(({ file }) => file === undefined);
-    if (name !== undefined) return remote.find((variant) => variant.name === name);
-    if (remote.length === 0) return undefined;
-    const all = remote.map((variant) => ({ variant, ...this.pathOf(variant) }));
+    const away = variants.filter(isDownload);
+    if (name !== undefined) return away.find((variant) => variant.name === name);
+    if (away.length === 0) return undefined;
+    const all = away.map((variant) => ({ variant, ...this.pathOf(variant) }));
     return this.#fitting(all, 'downloadable', ({ variant }) => variant.size_bytes).variant;
   }
 
@@ -163,6 +167,7 @@ function clashOf(variants: readonly ModelVariant[]): [number, string] | undefine
 
 /** Returns the first field by which two variants say that one file has different bytes. */
 function differingContent(one: ModelVariant, other: ModelVariant): string | undefined {
+  if (one.remote !== undefined || other.remote !== undefined) return undefined;
   if (one.file !== other.file || one.url !== other.url || one.hf !== other.hf) return undefined;
   const fields = ['size_bytes', 'sha256', 'parts_sha256'] as const;
   return fields.find((field) => {
@@ -172,9 +177,10 @@ function differingContent(one: ModelVariant, other: ModelVariant): string | unde
 }
 
 /** Returns the defect of a variant, without its place, or undefined. */
-function mistakeIn({ file, url, hf, sha256, parts_sha256: sums }: ModelVariant): string | undefined {
-  const places = [file, url, hf].filter((place) => place !== undefined);
-  if (places.length !== 1) return 'exactly one of "file", "url" and "hf" is expected';
+function mistakeIn({ file, url, hf, remote, sha256, parts_sha256: sums }: ModelVariant): string | undefined {
+  const places = [file, url, hf, remote].filter((place) => place !== undefined);
+  if (places.length !== 1) return 'exactly one of "file", "url", "hf" and "remote" is expected';
+  if (remote !== undefined) return remoteMistake(remote);
   if (sums !== undefined && sha256 !== undefined) return 'one of "sha256" and "parts_sha256" is expected';
   try {
     const count = file === undefined ? partSources({ url, hf }).length : partNames(file).length;
@@ -184,6 +190,20 @@ function mistakeIn({ file, url, hf, sha256, parts_sha256: sums }: ModelVariant):
     if (error instanceof LorekeepError) return error.message;
     throw error;
   }
+}
+
+/** Returns the field of a remote variant that has no meaning for it, or that it lacks. */
+function remoteMisfit({ model_type, pooling }: CatalogEntry, variant: ModelVariant): string | undefined {
+  if (variant.remote === undefined) return undefined;
+  if (model_type === 'vad' || model_type === 'stt')
+    return `remote: a model of type ${model_type} is computed here`;
+  if (pooling !== undefined) return 'pooling: the server of a remote model decides';
+  const ofFiles = ['sha256', 'parts_sha256', 'reference', 'size_bytes', 'placement'] as const;
+  const wrong = ofFiles.find((field) => variant[field] !== undefined);
+  if (wrong !== undefined) return `${wrong}: a remote model has no file`;
+  if (model_type !== 'reranker' && variant.context_size === undefined)
+    return 'context_size: is missing; no server states what a remote model accepts';
+  return undefined;
 }
 
 async function readCatalog(path: string): Promise<JsonText> {

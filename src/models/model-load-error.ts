@@ -41,3 +41,11 @@ export function notDownloaded(model: string, catalog: Catalog): ModelLoadError {
   const told = `it has not been downloaded; ${command}, with the config of the server, downloads it`;
   return new ModelLoadError('NOT_FOUND', { model, file, reason, told });
 }
+
+/** The error for a remote model of a catalog that came with the current folder. */
+export function nobodyNamed(model: string, catalog: Catalog): ModelLoadError {
+  const { file } = catalog;
+  const told = 'another server computes it, and this server may not ask others';
+  const reason = `${told}: server-config.json was found in the current folder; name it with --config or LOREKEEP_CONFIG`;
+  return new ModelLoadError('UNSUPPORTED', { model, file, reason, told });
+}

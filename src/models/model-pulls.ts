@@ -4,7 +4,7 @@ import type { Catalog } from './catalog.js';
 import { contradictions } from './contradictions.js';
 import type { ModelDownloads } from './downloads/model-downloads.js';
 import { loadHttpClient } from './downloads/request.js';
-import type { CatalogEntry, ModelVariant } from './schema.js';
+import { type CatalogEntry, isDownload, type ModelVariant } from './schema.js';
 
 export interface ModelPullsOptions {
   /** Bytes that downloads may take together; 0: as the disk allows. */
@@ -250,7 +250,7 @@ function pullFailure(error: unknown): PullError {
 
 /** Why an entry has no variant to download. */
 export function nothingToPull({ name, variants }: CatalogEntry, variant: string | undefined): string {
-  const remote = variants.filter(({ file }) => file === undefined);
+  const remote = variants.filter(isDownload);
   const model = `model ${JSON.stringify(name)}`;
   if (remote.length === 0) return `${model} has no variant with "url" or "hf"`;
   const names = remote.map((each) => JSON.stringify(each.name ?? '-')).join(', ');

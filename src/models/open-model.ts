@@ -2,7 +2,7 @@ import { LorekeepError } from '../../lib/basics.js';
 import type { Catalog, LocatedVariant } from './catalog.js';
 import { checkModelFile } from './checked-file.js';
 import { contradictions } from './contradictions.js';
-import { ModelLoadError, notDownloaded } from './model-load-error.js';
+import { ModelLoadError, nobodyNamed, notDownloaded } from './model-load-error.js';
 import { ModelTooLargeError } from './model-memory.js';
 import type { CatalogEntry } from './schema.js';
 
@@ -26,7 +26,7 @@ export interface OpenModelOptions {
 }
 
 /**
- * Checks the file of a catalog entry and loads it with `load`; logs success and failure.
+ * Checks the file of a catalog entry and loads it with `load`, or asks the server of a remote one; logs success and failure.
  * @throws ModelLoadError, and errors of `load` that are not a LorekeepError
  */
 export async function openModel<Model extends { readonly facts: object; close(): Promise<void> }>(
@@ -34,20 +34,23 @@ export async function openModel<Model extends { readonly facts: object; close():
   load: () => Promise<Model>,
 ): Promise<Model> {
   const { variant, path, present, reason } = located;
+  const { remote } = variant;
+  if (remote !== undefined && !catalog.mayAskOthers) throw nobodyNamed(entry.name, catalog);
   if (!present && variant.file === undefined) throw notDownloaded(entry.name, catalog);
   const started = performance.now();
-  const model = { model: entry.name, path };
+  const model = { model: entry.name, ...(remote === undefined ? { path } : { host: path }) };
+  const check = async () => remote ?? checkModelFile(path, variant, signal);
   try {
-    await checkModelFile(path, variant, signal);
+    await check();
     const loaded = await load();
     // Another file may have been put there during the load. That of an unchanged file is not computed again.
-    await checkModelFile(path, variant, signal).catch(async (error: unknown) => {
+    await check().catch(async (error: unknown) => {
       await loaded.close();
       throw error;
     });
     const { dimension, contextSize, fingerprint, device, runtime } = loaded.facts as Record<string, unknown>;
     const ms = Math.round(performance.now() - started);
-    const differing = await contradictions(path, entry, variant).catch(() => []);
+    const differing = remote === undefined ? await contradictions(path, entry, variant).catch(() => []) : [];
     const facts = {
       ...{ dimension, contextSize, fingerprint, device, runtime, variant: variant.name, chosen: reason, ms },
       ...(differing.length > 0 && { contradictions: differing.map(({ text }) => text) }),

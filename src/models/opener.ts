@@ -3,7 +3,10 @@ import type { LocatedVariant } from './catalog.js';
 import type { MemoryNeed } from './model-memory.js';
 import type { CatalogEntry, Placement } from './schema.js';
 
-/** A loaded model of the library. It computes and fails; it never loads itself. */
+/** The device of a model that another server computes. */
+export const remoteDevice = 'remote';
+
+/** A loaded model of the library, or one that another server computes. It computes and fails; it never loads itself. */
 export interface OwnedModel {
   readonly facts: {
     readonly fingerprint: string;

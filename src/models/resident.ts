@@ -5,7 +5,7 @@ import type { Catalog, LocatedVariant } from './catalog.js';
 import type { Lease } from './lease.js';
 import type { Evictable, MemoryNeed, MemoryShare, ModelMemory } from './model-memory.js';
 import { Displaced, loadFailure, type ModelLog, openModel, refusal } from './open-model.js';
-import type { Opener, OwnedModel } from './opener.js';
+import { type Opener, type OwnedModel, remoteDevice } from './opener.js';
 import type { Placement } from './schema.js';
 
 /** What a model asks its owner. */
@@ -150,7 +150,7 @@ export class Resident<Model extends OwnedModel = OwnedModel> implements Evictabl
   /** Resolves when the model takes no video memory. */
   async leaveGpu(): Promise<void> {
     const device = this.loaded?.device ?? 'CPU';
-    if (device !== 'CPU') {
+    if (device !== 'CPU' && device !== remoteDevice) {
       this.#displaced = true;
       const message = `model ${this.name} left the GPU because its memory was needed`;
       void this.#leave(new LorekeepError('DEVICE_LOST', message, { device, released: true }));
@@ -189,7 +189,8 @@ export class Resident<Model extends OwnedModel = OwnedModel> implements Evictabl
         if (closing.aborted) throw this.#refusal('CLOSED');
         if (this.#changed) throw this.#refusal('CHANGED');
         const located = this.#opener.located ?? catalog.locate(this.#opener.entry);
-        const placement = this.#mayUseGpu ? (located.variant.placement ?? 'auto') : 'ram';
+        const mayUseGpu = this.#mayUseGpu && located.variant.remote === undefined;
+        const placement = mayUseGpu ? (located.variant.placement ?? 'auto') : 'ram';
         const loading = this.#loadAt(located, placement);
         if (placement !== 'ram') this.#onGpu = loading;
         try {

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { jsonSchemaText } from '../base/schema/json-schema-text.js';
 import { voiceSettingsSchema } from '../base/schema/voice-settings.js';
 import { modelFusionSchema } from '../search/model-fusion.js';
+import { remoteSchema } from './remote/settings.js';
 
 const checksum = z.string().regex(/^[0-9a-f]{64}$/i, '64 hexadecimal digits are expected');
 
@@ -13,7 +14,7 @@ const path = () =>
 
 const hasNoControls = (text: string) => !/\p{Cc}/u.test(text);
 
-/** One file of a model. Exactly one of `file`, `url` and `hf` is set. */
+/** One file of a model, or another server that computes it. Exactly one of `file`, `url`, `hf` and `remote` is set. */
 const variantSchema = z.strictObject({
   name: z.string().min(1).optional().describe('For example the quantisation, Q8_0.'),
   file: path().optional().describe("The model file; a relative path starts at the catalog's folder."),
@@ -29,6 +30,11 @@ const variantSchema = z.strictObject({
     .refine(hasNoControls, 'it has control characters')
     .optional()
     .describe('The same on Hugging Face: `user/repository/file.gguf#revision`.'),
+  remote: remoteSchema
+    .optional()
+    .describe(
+      'Another server that computes the model, in place of a file. Only a catalog that the operator names may have it.',
+    ),
   sha256: checksum
     .optional()
     .describe(
@@ -127,6 +133,14 @@ export function catalogJsonSchema(): string {
   return jsonSchemaText('lorekeep model catalog', catalogSchema, ({ zodSchema, jsonSchema }) => {
     if (zodSchema !== (variantSchema as unknown)) return;
     // Catalog.load() checks this in code.
-    jsonSchema.oneOf = [{ required: ['file'] }, { required: ['url'] }, { required: ['hf'] }];
+    jsonSchema.oneOf = [
+      { required: ['file'] },
+      { required: ['url'] },
+      { required: ['hf'] },
+      { required: ['remote'] },
+    ];
   });
 }
+
+/** Whether a variant has files to download. */
+export const isDownload = ({ url, hf }: ModelVariant): boolean => (url ?? hf) !== undefined;

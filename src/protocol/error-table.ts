@@ -234,8 +234,9 @@ export const errorTable = {
     name: 'ModelLoadFailed',
     fault: 'operator',
     meaning:
-      'A model of the catalog could not be loaded: its file is missing, damaged or of an unknown kind.',
-    remedy: "Put the model file at the catalog's path; the server's log names it.",
+      'A model of the catalog could not be loaded: its file is missing, damaged or of an unknown kind, or the server that computes it fails.',
+    remedy:
+      "Put the model file at the catalog's path, or see to the other server; the server's log names it.",
   },
   5002: {
     name: 'TextTooLong',

@@ -12,7 +12,9 @@ const listedModelSchema = z.object({
     .array(
       z.object({
         name: z.string().optional().describe('For example the quantisation.'),
-        state: z.enum(['present', 'absent']).describe('Whether its file is there.'),
+        state: z
+          .enum(['present', 'absent'])
+          .describe('Whether its file is there, or another server computes it.'),
         downloadable: z.boolean().describe('Whether the catalog has an address.'),
         chosen: z.boolean().describe('Whether the server takes this variant.'),
         size_bytes: z.int().optional().describe('Length of the file, or what the catalog states.'),
@@ -20,7 +22,7 @@ const listedModelSchema = z.object({
           .string()
           .optional()
           .describe(
-            'Device that computes it if there is room: `CPU`, or the name of a GPU. Absent if it needs a GPU that is absent or not in use.',
+            'Device that computes it if there is room: `CPU`, the name of a GPU, or `remote` for another server. Absent if it needs a GPU that is absent or not in use.',
           ),
         contradictions: z
           .array(z.string())

@@ -62,12 +62,14 @@ interface ModelsOptions {
   loadRecogniser?: SpeechModelsOptions['load'];
   /** Default: the one that the config names. */
   catalog?: Catalog;
+  /** Whether nobody named the config that names the catalog. Default: false. */
+  catalogIsFound?: boolean | undefined;
 }
 
 /** Reads the catalog, chooses the device, and makes the owner of models. @throws StartupError for a catalog that is missing or invalid */
 export async function composeModels(options: ModelsOptions): Promise<ModelServices> {
   const { config, configFile, log } = options;
-  const catalog = options.catalog ?? (await readCatalog(config, log));
+  const catalog = options.catalog ?? (await readCatalog(options));
   setSearchThreads(config.thread_count);
   scheduler.configure(schedulerOptions(config));
   log.info({ threads: config.thread_count }, 'search threads');
@@ -106,9 +108,10 @@ export async function composeModels(options: ModelsOptions): Promise<ModelServic
   };
 }
 
-async function readCatalog(config: ServerConfig, log: Log): Promise<Catalog> {
+async function readCatalog({ config, log, catalogIsFound = false }: ModelsOptions): Promise<Catalog> {
   const catalog = await orStartupError(Catalog.load(config.models_catalog_path, config.models_download_dir));
   catalog.downloads.minSpeed = config.models_download_min_speed;
+  catalog.mayAskOthers = !catalogIsFound;
   for (const warning of catalog.warnings) log.warn(warning);
   return catalog;
 }
@@ -221,7 +224,11 @@ export function composeConnections(config: ServerConfig, log: Log): ConnectionSe
     descriptors: new DescriptorReserve(),
     memory: serverMemory(config, log),
     loop: new LoopScheduler(),
-    workers: { search: searchSlots(config.thread_count), build: new FairSlots(buildersAtOnce) },
+    workers: {
+      search: searchSlots(config.thread_count),
+      build: new FairSlots(buildersAtOnce),
+      others: new WeakMap(),
+    },
     activity: new Activity(),
     throttle: new Throttle(setThrottle),
   };

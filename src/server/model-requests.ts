@@ -6,8 +6,9 @@ import { lengthMismatch } from '../models/checked-file.js';
 import { type Contradiction, contradictions } from '../models/contradictions.js';
 import { expectedDevice } from '../models/expected-device.js';
 import { type ModelPulls, PullError, type PullFacts } from '../models/model-pulls.js';
+import { remoteDevice } from '../models/opener.js';
 import type { LoadedFacts } from '../models/resident.js';
-import type { CatalogEntry, ModelVariant } from '../models/schema.js';
+import { type CatalogEntry, isDownload, type ModelVariant } from '../models/schema.js';
 import { type ServerError, serverError } from '../protocol/errors.js';
 import type { RequestId, ServerFrames } from '../protocol/frames.js';
 import type { ModelServices, ReportServices } from './services.js';
@@ -49,6 +50,14 @@ async function listedModel(
     variants: await Promise.all(
       entry.variants.map(async (variant) => {
         const { path, present } = catalog.pathOf(variant);
+        if (variant.remote !== undefined)
+          return {
+            ...(variant.name !== undefined && { name: variant.name }),
+            state: present ? ('present' as const) : ('absent' as const),
+            downloadable: false,
+            chosen: variant === chosen,
+            device: remoteDevice,
+          };
         const bytes = present ? modelBytes(path) : variant.size_bytes;
         const place = present ? path : undefined;
         const device = await expectedDevice(entry.model_type, variant.placement, place, gpu);
@@ -57,7 +66,7 @@ async function listedModel(
         return {
           ...(variant.name !== undefined && { name: variant.name }),
           state: present ? ('present' as const) : ('absent' as const),
-          downloadable: variant.file === undefined,
+          downloadable: isDownload(variant),
           chosen: variant === chosen,
           ...(bytes !== undefined && { size_bytes: bytes }),
           ...(device !== undefined && { device }),

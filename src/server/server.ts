@@ -60,6 +60,8 @@ export interface ServerOptions {
   loadRecogniser?: SpeechModelsOptions['load'];
   /** The models. Default: the catalog that the config names. */
   catalog?: Catalog;
+  /** Whether a config in the current folder names the catalog, which nobody named: no other server is asked. Default: false. */
+  catalogIsFound?: boolean | undefined;
   /** Whether it opens its port. Default true; without, only attach() and the doors make clients. */
   listen?: boolean;
   /** Whether it opens the doors that the config switches on. Default: as `listen`. */

@@ -8,6 +8,7 @@ import type {
 import { mapInSlices } from '../base/waiting/next-slice.js';
 import type { Account } from '../fairness/account.js';
 import { inlineStorageBytes } from '../fairness/estimates.js';
+import type { Turn } from '../knowledge/embed-in-pieces.js';
 import {
   KnowledgeBase,
   type OnForgotten,
@@ -83,7 +84,7 @@ export async function applyChanges(
   const own = inlineStorageOf(storage);
   if (own === undefined) storage.storage.keepVersions(versions);
   const records = [...(changes.add ?? []), ...(changes.replace ?? [])];
-  const turn = () => account.enter('build', signal);
+  const turn: Turn = (work) => account.compute('build', signal, work);
   const apply = async () => {
     const sizes = await sizesOf(records as { id: string; text: string }[], signal);
     const disk = diskOf(storage);

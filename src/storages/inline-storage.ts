@@ -3,6 +3,7 @@ import type { Account } from '../fairness/account.js';
 import type { Holding } from '../fairness/client-memory.js';
 import { inlineStorageBytes } from '../fairness/estimates.js';
 import { checkStrings, createStorage } from '../knowledge/create-storage.js';
+import type { Turn } from '../knowledge/embed-in-pieces.js';
 import { Holders, type Pin } from '../knowledge/pin.js';
 import { usualDefaults } from '../knowledge/search-defaults.js';
 import { SearchableStorage } from '../knowledge/searchable.js';
@@ -102,7 +103,7 @@ export async function createInlineStorage(
     const count = (strings ?? records ?? []).length;
     const bytes = inlineStorageBytes(count, sizes.all, model.dimension);
     memory.add(bytes, `${strings === undefined ? 'records' : 'strings'}: the storage was not created`);
-    const turn = () => account.enter('build', signal);
+    const turn: Turn = (work) => account.compute('build', signal, work);
     const shared = { turn, defaults: usualDefaults };
     const storage = await createStorage({ strings, records, fields, model, tokenizer, signal }, shared);
     return pinOf(storage, { memory, versions, sizes });

@@ -13,7 +13,7 @@ function accountOf(
   whenWritten = (callback: () => void) => callback(),
 ) {
   const memory = new ServerMemory({ server: limit, client: limit, waitMs: 1000 }).client();
-  const workers = { search: new FairSlots(1), build: new FairSlots(1) };
+  const workers = { search: new FairSlots(1), build: new FairSlots(1), others: new WeakMap() };
   const serve = () => 0;
   return new Account(
     { memory, loop: new LoopScheduler(), workers, producers },

@@ -6,9 +6,19 @@ export interface WorkContext {
   readonly slices?: ClientSlices | undefined;
   /** Type of the request. */
   readonly request?: string | undefined;
+  /** Waits for the client's turn at another machine, and runs work there. Meanwhile the client holds no thread of this one. */
+  readonly away?: Away | undefined;
   /** Fields of its log lines. */
   readonly log?: LogFields | undefined;
 }
+
+/** Another machine that computes for clients. */
+export interface OtherMachine {
+  /** Calls that it takes at a time. */
+  readonly parallel: number;
+}
+
+export type Away = <T>(machine: OtherMachine, signal: AbortSignal, work: () => Promise<T>) => Promise<T>;
 
 /** One client's slices of the event loop. */
 export interface ClientSlices {

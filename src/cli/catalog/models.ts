@@ -2,7 +2,8 @@ import type { ServerConfig } from '../../config/schema.js';
 import type { Catalog } from '../../models/catalog.js';
 import { withoutSecrets } from '../../models/downloads/address.js';
 import { nothingToPull } from '../../models/model-pulls.js';
-import type { CatalogEntry, ModelVariant } from '../../models/schema.js';
+import { hostOf } from '../../models/remote/settings.js';
+import { type CatalogEntry, isDownload, type ModelVariant } from '../../models/schema.js';
 import { exitStatus } from '../exit-status.js';
 import { CommandError } from '../failure.js';
 import type { ModelFlags } from '../flags/model.js';
@@ -25,7 +26,7 @@ export interface ListedModel {
   name: string;
   type: string;
   variant: string | null;
-  state: 'present' | 'absent' | 'not downloaded' | 'damaged';
+  state: 'present' | 'absent' | 'not downloaded' | 'damaged' | 'remote' | 'refused';
   /** Whether the server would use this variant. */
   used: boolean;
   bytes: number | null;
@@ -133,7 +134,7 @@ export async function removeModel(name: string, flags: ModelsFlags): Promise<voi
     const catalog = await openCatalog(flags);
     const { variants } = findEntry(catalog, name);
     let bytes = 0;
-    for (const variant of variants.filter(({ file }) => file === undefined))
+    for (const variant of variants.filter(isDownload))
       bytes += await catalog.downloads.remove(variant, signal);
     const local = variants.filter(({ file }) => file !== undefined).map((variant) => catalog.pathOf(variant));
     const kept = [...new Set(local.filter(({ present }) => present).map(({ path }) => path))];
@@ -148,7 +149,7 @@ export async function removeModel(name: string, flags: ModelsFlags): Promise<voi
 export async function pruneModels(flags: ModelsFlags): Promise<void> {
   await interruptible(async (signal) => {
     const catalog = await openCatalog(flags);
-    const kept = catalog.entries.flatMap(({ variants }) => variants).filter(({ file }) => file === undefined);
+    const kept = catalog.entries.flatMap(({ variants }) => variants).filter(isDownload);
     const removed = await catalog.downloads.prune(kept, signal);
     if (flags.json) return printJson({ removed });
     for (const file of removed) print(printable(`removed ${file}`));
@@ -168,7 +169,11 @@ async function inspected(
     files.map(async (file) => {
       const { type, variant, state, path } = file;
       const present = state === 'present' ? path : undefined;
-      const device = await devices?.expectedDevice(type, variant.placement, present, gpu);
+      const { remote } = variant;
+      const device =
+        remote === undefined
+          ? await devices?.expectedDevice(type, variant.placement, present, gpu)
+          : hostOf(remote);
       return listedModel(catalog, file, device);
     }),
   );
@@ -186,17 +191,20 @@ const states = {
   absent: 'absent',
   remote: 'not downloaded',
   damaged: 'damaged',
+  refused: 'refused',
 } as const;
 
 function listedModel(catalog: Catalog, file: ModelFile, device: string | undefined): ListedModel {
   const { model, type, variant, state, path, bytes, reason, used, contradictions, unusable } = file;
+  const { remote } = variant;
+  const shown = remote !== undefined && state === 'present' ? 'remote' : states[state];
   return {
-    ...{ name: model, type, variant: variant.name ?? null, state: states[state], used },
+    ...{ name: model, type, variant: variant.name ?? null, state: shown, used },
     bytes: bytes ?? variant.size_bytes ?? null,
     device: device ?? null,
     license: catalog.find(model)?.license ?? null,
     path: path ?? null,
-    source: variant.hf ?? (variant.url === undefined ? null : withoutSecrets(variant.url)),
+    source: remote?.url ?? variant.hf ?? (variant.url === undefined ? null : withoutSecrets(variant.url)),
     reason: reason ?? null,
     note: variant.note ?? null,
     contradictions: contradictions.map(({ text }) => text),
@@ -244,8 +252,13 @@ function printTable(listed: readonly ListedModel[]): void {
 function downloadable(entry: CatalogEntry, name: string | undefined, catalog: Catalog): ModelVariant {
   const chosen = catalog.downloadable(entry, name);
   if (chosen !== undefined) return chosen;
-  const remote = entry.variants.some(({ file }) => file === undefined);
-  const { path, present } = catalog.locate(entry);
+  const remote = entry.variants.some(isDownload);
+  const { path, present, variant } = catalog.locate(entry);
+  if (variant.remote !== undefined)
+    throw new CommandError(
+      'NOT_FOUND',
+      `${JSON.stringify(entry.name)} needs no download: the server ${path} computes it`,
+    );
   if (!remote && name === undefined && present)
     throw new CommandError(
       'NOT_FOUND',

@@ -33,6 +33,7 @@ export async function openCatalogAndConfig({
   const file = server?.models_catalog_path ?? resolve(catalog as string);
   const loaded = await orStartupError(Catalog.load(file, server?.models_download_dir));
   if (server !== undefined) loaded.downloads.minSpeed = server.models_download_min_speed;
+  loaded.mayAskOthers = found?.catalogIsFound !== true;
   for (const warning of loaded.warnings) warn(warning);
   loaded.commandFlags = givenFlags({ catalog, config });
   return { catalog: loaded, config: server };

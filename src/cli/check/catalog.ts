@@ -1,3 +1,4 @@
+import type { EmbeddingModel } from '../../../lib/internal.js';
 import { commandName } from '../../base/schema/shell-word.js';
 import { isFileError } from '../../knowledge/file-error.js';
 import { Catalog } from '../../models/catalog.js';
@@ -58,7 +59,9 @@ export async function checkCatalog(
     if (found.ok) notes.push(message);
     else findings.push({ severity: 'error', message });
   }
-  const present = files.filter(({ state }) => state === 'present').length;
+  const present = files.filter(
+    ({ state, variant }) => state === 'present' && variant.remote === undefined,
+  ).length;
   const remote = files.filter(({ state }) => state === 'remote').length;
   const pull = `files of ${counted(remote, 'model')} can be downloaded: ${commandName()} models pull NAME`;
   if (remote > 0) notes.push(`${catalog.file}: ${pull}`);
@@ -87,16 +90,18 @@ function fileFindings(catalog: Catalog, file: ModelFile, isNamed: boolean): Find
 /** Compares an embedding model with the reference of its catalog entry, if it has one. @throws as the loading of the model */
 async function compared(
   catalog: Catalog,
-  { model, type, used, unusable, variant: { reference } }: ModelFile,
+  { model: name, type, used, unusable, variant: { reference } }: ModelFile,
   signal: AbortSignal,
 ): Promise<{ ok: boolean; text: string; facts: object } | undefined> {
   if (type !== 'embedding' || !used || unusable !== undefined || reference === undefined) return undefined;
   const expected = await readReference(catalog.resolveFile(reference.file));
   const models = new CatalogModels(catalog, { idleMs: 0 });
   try {
-    using lease = await (await models.resolve(model)).lease();
+    using lease = await (await models.resolve(name)).lease();
     signal.throwIfAborted();
-    const { texts, otherTokens, minCosine } = await compareWithReference(lease.model, expected);
+    // The catalog takes a reference for files only.
+    const model = lease.model as EmbeddingModel;
+    const { texts, otherTokens, minCosine } = await compareWithReference(model, expected);
     const required = reference.least_cosine;
     const text =
       otherTokens === undefined

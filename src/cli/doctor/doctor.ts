@@ -57,7 +57,7 @@ async function checkInstallation(
         warning('variable', text, 'correct its name, or unset it'),
       ),
       ...(options.tryOut ? await checkGraphics(config) : []),
-      ...(await checkModels(config, { ...options, flags: givenFlags({ config: path }) })),
+      ...(await checkModels(loaded, { ...options, flags: givenFlags({ config: path }) })),
       await checkPort(config, options),
       ...checkAccess(config),
       ...(await checkFolders(loaded)),

@@ -1,5 +1,6 @@
 import { LorekeepError } from '../../../lib/basics.js';
 import { ModelLimit } from '../../base/machine/model-limit.js';
+import type { LoadedConfig } from '../../config/load.js';
 import { embeddingOptions, languageModelOptions, rerankerOptions } from '../../config/model-options.js';
 import type { ServerConfig } from '../../config/schema.js';
 import { Catalog } from '../../models/catalog.js';
@@ -14,7 +15,7 @@ import { type Finding, failed, ok, warning } from './finding.js';
  * the addon only the files can be checked.
  */
 export async function checkModels(
-  config: ServerConfig,
+  { config, catalogIsFound }: Pick<LoadedConfig, 'config' | 'catalogIsFound'>,
   { tryOut, signal, flags }: { tryOut: boolean; signal: AbortSignal; flags: string | undefined },
 ): Promise<Finding[]> {
   const path = config.models_catalog_path;
@@ -22,6 +23,7 @@ export async function checkModels(
   try {
     catalog = await Catalog.load(path, config.models_download_dir);
     catalog.commandFlags = flags;
+    catalog.mayAskOthers = !catalogIsFound;
   } catch (error) {
     const { message } = error as Error;
     return [failed('catalog', message, 'correct the file, or name another one with models_catalog_path')];
@@ -38,6 +40,12 @@ export async function checkModels(
     const subject = `model ${file.model}`;
     if (file.state === 'absent') {
       findings.push(warning(subject, `${file.path} is absent`, `put the ${file.type} model there to use it`));
+      continue;
+    }
+    if (file.variant.remote !== undefined) {
+      const found = await remoteFinding(file, catalog, { config, tryOut, signal });
+      usable ||= file.type === 'embedding' && found.status === 'ok';
+      findings.push(found);
       continue;
     }
     const isPresent = file.state === 'present';
@@ -78,6 +86,23 @@ export async function checkModels(
   }
   const memory = ok('memory of models', `${size(room)} for all loaded models together`);
   return [ok('catalog', path), ...findings, memory];
+}
+
+/** Asks the server of a model that the server would use. */
+async function remoteFinding(
+  { model, type, used, reason, variant: { remote } }: ModelFile,
+  catalog: Catalog,
+  { config, tryOut, signal }: { config: ServerConfig; tryOut: boolean; signal: AbortSignal },
+): Promise<Finding> {
+  const subject = `model ${model}`;
+  if (reason !== undefined) return failed(subject, reason, 'name the config');
+  const failure =
+    tryOut && used && type === 'embedding' ? await failureOf(model, catalog, config, signal) : undefined;
+  signal.throwIfAborted();
+  const place = `computed by ${remote?.url}`;
+  return failure === undefined
+    ? ok(subject, place)
+    : failed(subject, `${place}: ${failure}`, 'correct remote in the catalog, or start its server');
 }
 
 function presentText({ path, bytes = 0, verified }: ModelFile, need: number): string {

@@ -79,8 +79,7 @@ async function embed(exchange: Exchange, targets: Targets): Promise<void> {
     let promptTokens = 0;
     for (let at = 0; at < texts.length; at += textsPerTurn) {
       const piece = texts.slice(at, at + textsPerTurn).map((text) => prefix + text);
-      const leave = await client.account.enter('build', signal);
-      try {
+      await client.account.compute('build', signal, async () => {
         const { vectors, errors, tokens: counted = 0 } = await lease.model.embedSettled(piece, { signal });
         const [failed] = errors;
         if (failed !== undefined) throw textError(failed, at + failed.index, typeof body.input === 'string');
@@ -93,9 +92,7 @@ async function embed(exchange: Exchange, targets: Targets): Promise<void> {
             embedding: asFloats ? Array.from(vector) : base64(vector),
           });
         }
-      } finally {
-        leave();
-      }
+      });
       await client.account.loop.nextSlice();
     }
     const usage = { prompt_tokens: promptTokens, total_tokens: promptTokens };

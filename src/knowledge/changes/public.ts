@@ -1,6 +1,7 @@
 /** What users of the library see of changes to a knowledge base. The types need no types of Node.js. */
 
 import type { FileContent, StorageChanges, UpdateResult } from '../../../lib/internal.js';
+import type { Turn } from '../embed-in-pieces.js';
 
 /**
  * When an acknowledged batch is on the device. "always": before it is acknowledged. A number: at most so many milliseconds later.
@@ -27,8 +28,8 @@ export interface KnowledgeBaseBackup {
 
 /** @internal How a batch is prepared. */
 export interface BatchOptions {
-  /** Waited for before each piece of the embedding; its result is called after it. */
-  turn?: (() => Promise<() => void>) | undefined;
+  /** Runs each piece of the embedding. */
+  turn?: Turn | undefined;
   /** Where the records come from. Those of files are no changes to keep when a folder is indexed. Default: "update". */
   origin?: 'update' | 'files' | undefined;
 }

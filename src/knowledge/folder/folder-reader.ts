@@ -1,5 +1,6 @@
 import { EmbeddingModel } from '../../../lib/internal.js';
 import type { Fits } from '../../documents/chunks.js';
+import { estimatedTokens } from '../../models/remote/token-estimate.js';
 import type { TextEmbedder } from '../embedder.js';
 import { factsOf, type KnowledgeModel, withModel } from '../model.js';
 import type { FileEntry } from './manifest.js';
@@ -72,9 +73,10 @@ export class FolderReader implements AsyncDisposable {
     const whole = documentPrefix + text;
     const special = 3;
     const fits = async (model: TextEmbedder) => {
-      // An embedder of the caller's own sees whole texts, and counts no tokens.
-      if (!(model instanceof EmbeddingModel)) return 'fits';
+      // An embedder of the caller's own has no context and sees whole texts; a remote model counts no tokens.
       const { contextSize } = model.facts;
+      if (!(model instanceof EmbeddingModel))
+        return contextSize === 0 || estimatedTokens(whole) <= contextSize ? 'fits' : 'too long';
       // Every vocabulary has tokens for these.
       if (Buffer.byteLength(whole) + special <= contextSize && /[a-z0-9]/i.test(text)) return 'fits';
       const tokens = await model.countTokens(whole);

@@ -1,0 +1,222 @@
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { describe, expect, it, vi } from 'vitest';
+import type { ClientSession } from '../../src/client/index.js';
+import { buildKnowledgeBase, CatalogModels, openKnowledgeBase } from '../../src/knowledge/index.js';
+import {
+  type Answerer,
+  embeddingsOf,
+  FakeModelServer,
+  probeText,
+  sendJson,
+  vectorOf,
+} from '../helpers/fake-model-server.js';
+import { temporaryFolder } from '../helpers/folder.js';
+import { corpus, strings } from './corpus.js';
+import { catalogPath, retrieveGraph, TestServer } from './test-server.js';
+
+const inFolder = temporaryFolder();
+
+const answerWith =
+  (seed: number): Answerer =>
+  ({ body }, response) =>
+    sendJson(
+      response,
+      embeddingsOf(body.input, (text) => vectorOf(text, 64, seed)),
+    );
+const usual = answerWith(7);
+
+/** A catalog with the model "tiny" of this machine and the remote model "far". */
+async function catalogOf(remote: object, folder = mkdtempSync(inFolder('catalog-'))): Promise<string> {
+  await TestServer.start(); // makes the file of "tiny"
+  const file = join(folder, 'models.json');
+  const far = { context_size: 200, remote: { model: 'far-away', retries: 0, ...remote } };
+  const models = [
+    { name: 'tiny', model_type: 'embedding', variants: [{ file: join(dirname(catalogPath), 'tiny.gguf') }] },
+    { name: 'far', model_type: 'embedding', variants: [far] },
+  ];
+  writeFileSync(file, JSON.stringify({ version: 1, models }));
+  return file;
+}
+
+async function serverWith(remote: object, config: object = {}) {
+  return TestServer.start({ config: { models_catalog_path: await catalogOf(remote), ...config } });
+}
+
+/** The text that a search in "docs" finds first. */
+async function found(session: ClientSession, text: string, signal?: AbortSignal) {
+  const { hits } = await session.search({ name: 'docs', text, mode: 'dense', topK: 1 }, { signal });
+  return hits[0]?.text;
+}
+
+describe('a server with a remote embedding model', () => {
+  it('makes storages with it, and finds in them', async () => {
+    const peer = await FakeModelServer.start(usual);
+    const session = await (await serverWith({ url: peer.url })).session();
+    await session.createEmbeddedStringStorage({ name: 'docs', strings, embeddingModel: 'far' });
+    for (const { text, question } of corpus.slice(0, 3)) expect(await found(session, question)).toBe(text);
+    const { models } = await session.listModels();
+    expect(models.find(({ name }) => name === 'far')).toMatchObject({
+      loaded: true,
+      device: 'remote',
+      variants: [{ state: 'present', device: 'remote', downloadable: false }],
+    });
+    expect(JSON.stringify(models)).not.toContain('127.0.0.1');
+  });
+
+  it('serves others while its peer does not answer, on one thread', async () => {
+    const peer = await FakeModelServer.start(usual);
+    const server = await serverWith({ url: peer.url, parallel: 1 }, { thread_count: 1 });
+    const [stuck, quick] = [await server.session(), await server.session()];
+    for (const [session, embeddingModel] of [
+      [stuck, 'far'],
+      [quick, 'tiny'],
+    ] as const)
+      await session.createEmbeddedStringStorage({ name: 'docs', strings, embeddingModel });
+    const before = peer.requests.length;
+    peer.answer = () => {};
+    const agent = await stuck.createAgent({ graph: retrieveGraph({ mode: 'dense' }) });
+    const stop = new AbortController();
+    const turn = agent.turn('bees', { signal: stop.signal });
+    const searches = [1, 2, 3].map(() => found(stuck, 'bees'));
+    await vi.waitFor(() => expect(peer.requests.length).toBe(before + 1));
+    expect(await found(quick, corpus[0]?.question ?? '')).toBe(corpus[0]?.text);
+    await quick.createEmbeddedStringStorage({ name: 'more', strings, embeddingModel: 'tiny' });
+    const [asked] = peer.requests.slice(before);
+    if (asked === undefined) throw new Error('nothing was asked');
+    stop.abort();
+    await Promise.allSettled([turn, stuck.destroy(), ...searches]);
+    await asked.aborted;
+  });
+
+  it('ends the request of a turn that is cancelled', async () => {
+    const peer = await FakeModelServer.start(usual);
+    const session = await (await serverWith({ url: peer.url })).session();
+    await session.createEmbeddedStringStorage({ name: 'docs', strings, embeddingModel: 'far' });
+    const agent = await session.createAgent({ graph: retrieveGraph({ mode: 'dense' }) });
+    const before = peer.requests.length;
+    peer.answer = () => {};
+    const stop = new AbortController();
+    const turn = agent.turn('bees', { signal: stop.signal }).catch(() => {});
+    await vi.waitFor(() => expect(peer.requests.length).toBe(before + 1));
+    stop.abort();
+    await peer.requests[before]?.aborted;
+    await turn;
+    peer.answer = usual;
+    expect(await found(session, corpus[0]?.question ?? '')).toBe(corpus[0]?.text);
+  });
+
+  it('shares it fairly: a client that asks for much waits for itself', async () => {
+    const peer = await FakeModelServer.start(usual);
+    const server = await serverWith({ url: peer.url, parallel: 1, batch_texts: 1 });
+    const [greedy, modest] = [await server.session(), await server.session()];
+    await modest.createEmbeddedStringStorage({
+      name: 'docs',
+      strings: ['bees dance'],
+      embeddingModel: 'far',
+    });
+    const many = Array.from({ length: 60 }, (_, at) => `text of the greedy client, number ${at}`);
+    const before = peer.requests.length;
+    const filling = greedy.createEmbeddedStringStorage({
+      name: 'docs',
+      strings: many,
+      embeddingModel: 'far',
+    });
+    await vi.waitFor(() => expect(peer.requests.length).toBeGreaterThan(before));
+    await found(modest, 'a modest question');
+    await filling;
+    const order = peer.inputs.flat();
+    expect(order.indexOf('a modest question')).toBeLessThan(order.indexOf(many.at(-1) ?? ''));
+  });
+
+  it('tells clients a code, and nothing of its peer', async () => {
+    const peer = await FakeModelServer.start(({ body }, response) =>
+      body.input.includes(probeText)
+        ? sendJson(response, embeddingsOf(body.input))
+        : sendJson(response, { error: { message: 'internal gossip' } }, 400),
+    );
+    const session = await (await serverWith({ url: peer.url })).session();
+    const creation = session.createEmbeddedStringStorage({ name: 'docs', strings, embeddingModel: 'far' });
+    const error = await creation.then(
+      () => undefined,
+      (thrown) => thrown,
+    );
+    expect(error).toMatchObject({ code: 5001 });
+    expect(error.message).toMatch(
+      /model "far": the server that computes it refuses the request \(status 400\)/,
+    );
+    expect(error.message).not.toMatch(/gossip|127\.0\.0\.1/);
+  });
+});
+
+describe('an index with a remote model', () => {
+  async function knowledgeBase(remote: object, folder = mkdtempSync(inFolder('kb-'))) {
+    const records = strings.map((text, at) => ({ id: `r${at}`, text }));
+    writeFileSync(join(folder, 'records.json'), JSON.stringify(records));
+    const config = join(folder, 'kb.json');
+    const files = { records_file: 'records.json', index_file: 'kb.index', embeddings_file: 'kb.embeddings' };
+    writeFileSync(config, JSON.stringify({ embedding_model: 'far', ...files }));
+    const models = await CatalogModels.open(await catalogOf(remote, folder));
+    return { config, models, folder };
+  }
+  it('opens without embedding its records again', async () => {
+    const peer = await FakeModelServer.start(usual);
+    const { config, models } = await knowledgeBase({ url: peer.url });
+    await buildKnowledgeBase(config, { models });
+    const before = peer.inputs.flat().length;
+    await using kb = await openKnowledgeBase(config, { models });
+    expect(peer.inputs.flat()).toHaveLength(before + 2);
+    const { hits } = await kb.search({ text: corpus[1]?.question ?? '', mode: 'dense' });
+    expect(hits[0]?.text).toBe(corpus[1]?.text);
+    await models.close();
+  });
+
+  it('is refused if the server computes another model by now, even a new process', async () => {
+    const peer = await FakeModelServer.start(usual);
+    const { config, models, folder } = await knowledgeBase({ url: peer.url });
+    await buildKnowledgeBase(config, { models });
+    await models.close();
+    peer.answer = answerWith(99);
+    const later = await knowledgeBase({ url: peer.url }, folder);
+    await expect(openKnowledgeBase(config, { models: later.models })).rejects.toThrow(
+      /kb\.index: the vectors of these records are not of the model "far".*remote\.revision/,
+    );
+    await later.models.close();
+    const renewed = await knowledgeBase({ url: peer.url, revision: '2' }, folder);
+    await using kb = await openKnowledgeBase(config, { models: renewed.models });
+    expect(kb.size).toBe(strings.length);
+    await renewed.models.close();
+  });
+
+  it('names the record that is too long', async () => {
+    const peer = await FakeModelServer.start((asked, response) =>
+      asked.body.input.some((text: string) => text === strings[3])
+        ? sendJson(response, { error: { type: 'exceed_context_size_error' } }, 400)
+        : usual(asked, response),
+    );
+    const { config, models } = await knowledgeBase({ url: peer.url });
+    await expect(buildKnowledgeBase(config, { models })).rejects.toMatchObject({
+      code: 'TEXT_TOO_LONG',
+      detail: { record: 3, id: 'r3' },
+    });
+    await models.close();
+  });
+
+  it('cannot truncate texts, and says so', async () => {
+    const peer = await FakeModelServer.start(usual);
+    const { config, models } = await knowledgeBase({ url: peer.url });
+    writeFileSync(
+      config,
+      JSON.stringify({
+        embedding_model: 'far',
+        records_file: 'records.json',
+        index_file: 'kb.index',
+        long_text: 'truncate',
+      }),
+    );
+    await expect(buildKnowledgeBase(config, { models })).rejects.toThrow(
+      /long_text: "truncate" needs a model/,
+    );
+    await models.close();
+  });
+});
