@@ -269,13 +269,18 @@ describe('the JSON Schema of the catalog', () => {
     expect(readFileSync(path, 'utf8')).toBe(catalogJsonSchema());
   });
 
-  it('has the fields of a variant, and asks for one place of the file', () => {
+  it('has the fields of a variant, and asks for one place of the model', () => {
     const { properties } = JSON.parse(catalogJsonSchema()).properties.models.items;
     const variant = properties.variants.items;
     expect(Object.keys(variant.properties)).toEqual(
       expect.arrayContaining(['file', 'url', 'sha256', 'size_bytes', 'context_size']),
     );
-    expect(variant.oneOf).toEqual([{ required: ['file'] }, { required: ['url'] }, { required: ['hf'] }]);
+    expect(variant.oneOf).toEqual([
+      { required: ['file'] },
+      { required: ['url'] },
+      { required: ['hf'] },
+      { required: ['remote'] },
+    ]);
   });
 });
 
