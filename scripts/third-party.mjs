@@ -10,6 +10,9 @@ import { runScript, Stop } from './tool/stop.mjs';
 
 const target = join(root, 'THIRD_PARTY.md');
 
+/** Packages whose names are also values in the product. */
+const wordsOfTheProduct = { openai: 'src/models/remote/settings.ts' };
+
 await runScript('third-party', (args) => {
   const { values } = parseArgs({ args, options: { check: { type: 'boolean' }, write: { type: 'boolean' } } });
   if (values.check === values.write) throw new Stop('say --check or --write');
@@ -141,7 +144,8 @@ function foldersThatUse(name) {
   if (name.startsWith('@types/')) return ['types alone'];
   const mention = new RegExp(`['"]${name}(/[^'"]*)?['"]`);
   const files = sourceFiles(root, ['lib', 'src', 'scripts', 'test', 'bench', 'examples'], ['.ts', '.mjs']);
-  const using = files.filter((file) => mention.test(readFileSync(join(root, file), 'utf8')));
+  const named = files.filter((file) => file !== wordsOfTheProduct[name]);
+  const using = named.filter((file) => mention.test(readFileSync(join(root, file), 'utf8')));
   return [
     ...new Set(
       using.map((file) =>

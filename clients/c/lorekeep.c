@@ -1196,7 +1196,7 @@ const char* lk_remedy(int code) {
     case 4020:
       return "Answer a TurnForget within its `expires_in_ms`, once.";
     case 5001:
-      return "Put the model file at the catalog's path; the server's log names it.";
+      return "Put the model file at the catalog's path, or see to the other server; the server's log names it.";
     case 5002:
       return "Shorten the text.";
     case 5003:

@@ -199,7 +199,7 @@ typedef enum lk_error_code {
   LK_ERROR_NO_RELEVANT_KNOWLEDGE = 4015, /* No record is relevant enough, and the node has `on_no_knowledge` `refuse`. */
   LK_ERROR_PROMPT_TOO_LONG = 4016, /* The prompt does not fit into the context, even without history and knowledge; `details` has `tokens` and `limit`, and `at_least` if counting stopped there. */
   LK_ERROR_FORGET_NOT_PENDING = 4020, /* No action of this session waits for this confirmation; it may have expired. */
-  LK_ERROR_MODEL_LOAD_FAILED = 5001, /* A model of the catalog could not be loaded: its file is missing, damaged or of an unknown kind. */
+  LK_ERROR_MODEL_LOAD_FAILED = 5001, /* A model of the catalog could not be loaded: its file is missing, damaged or of an unknown kind, or the server that computes it fails. */
   LK_ERROR_TEXT_TOO_LONG = 5002, /* A text is too long for a model; `details` has `tokens` and `limit`. Questions of any length are searched for: of one that is longer than the context of the embedding model, parts are embedded. */
   LK_ERROR_OUT_OF_MEMORY = 5003, /* An allocation for the request failed. */
   LK_ERROR_TEXT_WITHOUT_TOKENS = 5004, /* A text has no tokens for the embedding model, for example because it is blank. */
@@ -494,7 +494,7 @@ void lk_read_made_memory(lk_value value, lk_made_memory* to);
 typedef struct lk_variant {
   /* For example the quantisation. Optional. */
   const char* name;
-  /* Whether its file is there. present, absent. */
+  /* Whether its file is there, or another server computes it. present, absent. */
   const char* state;
   /* Whether the catalog has an address. */
   bool downloadable;
@@ -502,7 +502,7 @@ typedef struct lk_variant {
   bool chosen;
   /* Length of the file, or what the catalog states. Optional. */
   lk_opt_int size_bytes;
-  /* Device that computes it if there is room: `CPU`, or the name of a GPU. Absent if it needs a GPU that is absent or not in use. Optional. */
+  /* Device that computes it if there is room: `CPU`, the name of a GPU, or `remote` for another server. Absent if it needs a GPU that is absent or not in use. Optional. */
   const char* device;
   /* One sentence per fact that the catalog and the file state differently, and on a download that has become shorter or longer. Optional. */
   lk_value contradictions;

@@ -85,7 +85,7 @@ class Code(IntEnum):
     ForgetNotPending = 4020
     """No action of this session waits for this confirmation; it may have expired."""
     ModelLoadFailed = 5001
-    """A model of the catalog could not be loaded: its file is missing, damaged or of an unknown kind."""
+    """A model of the catalog could not be loaded: its file is missing, damaged or of an unknown kind, or the server that computes it fails."""
     TextTooLong = 5002
     """A text is too long for a model; `details` has `tokens` and `limit`. Questions of any length are searched for: of one that is longer than the context of the embedding model, parts are embedded."""
     OutOfMemory = 5003
@@ -193,7 +193,7 @@ REMEDIES: Mapping[int, str] = {
     4015: "Ask something else, lower `min_relevance`, or use `answer` or `fallback`.",
     4016: "Shorten the message or the templates, lower `max_tokens`, or raise `context_size`.",
     4020: "Answer a TurnForget within its `expires_in_ms`, once.",
-    5001: "Put the model file at the catalog's path; the server's log names it.",
+    5001: "Put the model file at the catalog's path, or see to the other server; the server's log names it.",
     5002: "Shorten the text.",
     5003: "Use smaller storages, or a machine with more memory.",
     5004: "Send a text with words.",
@@ -842,7 +842,7 @@ class Variant(TypedDict):
     name: NotRequired[str]
     """For example the quantisation."""
     state: Literal["present", "absent"]
-    """Whether its file is there."""
+    """Whether its file is there, or another server computes it."""
     downloadable: bool
     """Whether the catalog has an address."""
     chosen: bool
@@ -850,7 +850,7 @@ class Variant(TypedDict):
     size_bytes: NotRequired[int]
     """Length of the file, or what the catalog states."""
     device: NotRequired[str]
-    """Device that computes it if there is room: `CPU`, or the name of a GPU. Absent if it needs a GPU that is absent or not in use."""
+    """Device that computes it if there is room: `CPU`, the name of a GPU, or `remote` for another server. Absent if it needs a GPU that is absent or not in use."""
     contradictions: NotRequired[List[str]]
     """One sentence per fact that the catalog and the file state differently, and on a download that has become shorter or longer."""
     unusable: NotRequired[str]
