@@ -131,9 +131,9 @@ export const rooms = [
   ],
   [
     'src/cli',
-    8900,
+    9000,
     'README',
-    'the command line, with indexes of folders and their watch, MCP over stdio, and opening the page',
+    'the command line, with indexes of folders and their watch, MCP over stdio, and opening the page; remote models listed and asked',
   ],
   [
     'web',
