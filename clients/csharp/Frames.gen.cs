@@ -75,7 +75,7 @@ namespace Lorekeep
         public const int PromptTooLong = 4016;
         /// <summary>No action of this session waits for this confirmation; it may have expired.</summary>
         public const int ForgetNotPending = 4020;
-        /// <summary>A model of the catalog could not be loaded: its file is missing, damaged or of an unknown kind.</summary>
+        /// <summary>A model of the catalog could not be loaded: its file is missing, damaged or of an unknown kind, or the server that computes it fails.</summary>
         public const int ModelLoadFailed = 5001;
         /// <summary>A text is too long for a model; `details` has `tokens` and `limit`. Questions of any length are searched for: of one that is longer than the context of the embedding model, parts are embedded.</summary>
         public const int TextTooLong = 5002;
@@ -222,7 +222,7 @@ namespace Lorekeep
                 case ForgetNotPending:
                     return "Answer a TurnForget within its `expires_in_ms`, once.";
                 case ModelLoadFailed:
-                    return "Put the model file at the catalog's path; the server's log names it.";
+                    return "Put the model file at the catalog's path, or see to the other server; the server's log names it.";
                 case TextTooLong:
                     return "Shorten the text.";
                 case OutOfMemory:
@@ -1415,7 +1415,7 @@ namespace Lorekeep
 
         /// <summary>For example the quantisation.</summary>
         public string Name => GetText("name");
-        /// <summary>Whether its file is there. present, absent.</summary>
+        /// <summary>Whether its file is there, or another server computes it. present, absent.</summary>
         public string State => GetText("state");
         /// <summary>Whether the catalog has an address.</summary>
         public bool Downloadable => GetFlag("downloadable") ?? false;
@@ -1423,7 +1423,7 @@ namespace Lorekeep
         public bool Chosen => GetFlag("chosen") ?? false;
         /// <summary>Length of the file, or what the catalog states.</summary>
         public long? SizeBytes => GetInteger("size_bytes");
-        /// <summary>Device that computes it if there is room: `CPU`, or the name of a GPU. Absent if it needs a GPU that is absent or not in use.</summary>
+        /// <summary>Device that computes it if there is room: `CPU`, the name of a GPU, or `remote` for another server. Absent if it needs a GPU that is absent or not in use.</summary>
         public string Device => GetText("device");
         /// <summary>One sentence per fact that the catalog and the file state differently, and on a download that has become shorter or longer.</summary>
         public List<string> Contradictions => GetList("contradictions", item => item as string);
