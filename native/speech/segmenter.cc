@@ -31,6 +31,7 @@ Segmenter::Segmenter(const VoiceSettings& settings)
     : settings_(settings),
       min_speech_(windows(settings.min_speech_ms)),
       min_silence_(silent_windows(settings.min_silence_ms)),
+      resume_(std::min(min_speech_, kResume)),
       max_segment_(windows(settings.max_segment_ms)),
       padding_(std::uint64_t{settings.padding_ms} * kSampleRate / 1000) {}
 
@@ -62,6 +63,7 @@ void Segmenter::tell(std::vector<VoiceEvent>& events) {
 
 void Segmenter::close(const End& end, std::vector<VoiceEvent>& events) {
   running_ = false;
+  burst_.reset();
   if (!told_) return;
   told_ = false;
   VoiceEvent ended = event(VoiceEvent::Kind::kEnded);
@@ -81,7 +83,12 @@ Segmenter::End Segmenter::end_at(const Pause& pause, bool cut) const noexcept {
 void Segmenter::cut(float probability, std::vector<VoiceEvent>& events) {
   if (silence_) {
     // The pause that runs may be the end.
-    close(end_at({speech_end_, *silence_, window_ + 1}, true), events);
+    const std::optional<Burst> burst = burst_;
+    close(end_at({speech_end_, *silence_, burst ? burst->begin : window_ + 1}, true), events);
+    if (!burst) return;
+    start(burst->begin, false, probability);
+    silence_.reset();
+    speech_end_ = burst->end;
     return;
   }
   if (longest_ && longest_->begin > begin_ + min_speech_) {
@@ -96,6 +103,26 @@ void Segmenter::cut(float probability, std::vector<VoiceEvent>& events) {
   tell(events);
 }
 
+void Segmenter::hear_speech() {
+  if (silence_ && told_) {
+    if (!burst_) burst_ = Burst{window_, window_, 0};
+    burst_->end = window_ + 1;
+    if (++burst_->count < resume_) return;
+  }
+  if (silence_) {
+    const std::uint64_t end = burst_ ? burst_->begin : window_;
+    if (!longest_ || end - *silence_ > longest_->end - longest_->begin) longest_ = Pause{speech_end_, *silence_, end};
+  }
+  silence_.reset();
+  burst_.reset();
+  speech_end_ = window_ + 1;
+}
+
+void Segmenter::hear_silence(float probability) {
+  if (burst_ && window_ + 1 - burst_->end >= kGap) burst_.reset();
+  if (probability < settings_.end_threshold && !silence_) silence_ = window_;
+}
+
 void Segmenter::next(float probability, std::vector<VoiceEvent>& events) {
   const bool speech = probability >= settings_.threshold;
   if (running_) {
@@ -106,20 +133,16 @@ void Segmenter::next(float probability, std::vector<VoiceEvent>& events) {
     silence_.reset();
   }
   if (running_) {
-    if (speech) {
-      if (silence_ && (!longest_ || window_ - *silence_ > longest_->end - longest_->begin))
-        longest_ = Pause{speech_end_, *silence_, window_};
-      silence_.reset();
-      speech_end_ = window_ + 1;
-    } else if (probability < settings_.end_threshold && !silence_) {
-      silence_ = window_;
-    }
+    if (speech)
+      hear_speech();
+    else
+      hear_silence(probability);
     if (window_ - begin_ > max_segment_ / 2 && (!weakest_ || probability <= least_)) {
       weakest_ = window_;
       least_ = probability;
     }
     if (!told_ && silence_.value_or(window_ + 1) - begin_ >= min_speech_) tell(events);
-    if (silence_ && window_ + 1 - *silence_ >= min_silence_)
+    if (silence_ && !burst_ && window_ + 1 - *silence_ >= min_silence_)
       close(end_at({speech_end_, *silence_, window_ + 1}, false), events);
     else if (window_ + 1 - begin_ >= max_segment_)
       cut(probability, events);
@@ -130,7 +153,12 @@ void Segmenter::next(float probability, std::vector<VoiceEvent>& events) {
 void Segmenter::finish(std::uint64_t samples, std::vector<VoiceEvent>& events) {
   if (!running_) return;
   // The last word of a stream counts although it is short: nothing comes after it.
-  if (!told_ && silence_.value_or(window_) - begin_ >= std::min(min_speech_, kLastWord)) tell(events);
+  const std::uint64_t last_word = std::min(min_speech_, kLastWord);
+  if (!told_ && silence_.value_or(window_) - begin_ >= last_word) tell(events);
+  if (burst_ && burst_->count >= last_word) {
+    speech_end_ = burst_->end;
+    silence_ = burst_->end < window_ ? std::optional(burst_->end) : std::nullopt;
+  }
   const End end = silence_ ? end_at({speech_end_, *silence_, window_}, false) : End{samples, samples, false};
   close({std::min(end.speech, samples), std::min(end.audio, samples), false}, events);
 }

@@ -31,13 +31,18 @@ struct VoiceEvent {
 };
 
 /// Events depend on the sequence alone. A segment starts with the first window at the threshold and is told once
-/// min_speech_ms of it are there; it ends when the windows below end_threshold last min_silence_ms. Silero's
-/// probability rises kBeginLag after speech begins and falls kEndLag after it ends (medians over utterances in noise,
-/// bench/speech): begin and end of events take that into account, and so does the length of silence.
+/// min_speech_ms of it are there; it ends when the windows below end_threshold last min_silence_ms. In a pause of a
+/// told segment, speech counts once kResume windows of it are there, or min_speech_ms if that is less: a shorter sound,
+/// such as a click, neither ends the pause nor begins it anew. Silero's probability rises kBeginLag after speech begins
+/// and falls kEndLag after it ends (medians over utterances in noise, bench/speech): begin and end of events take that
+/// into account, and so does the length of silence.
 class Segmenter {
  public:
   static constexpr std::uint64_t kBeginLag = 720;  // samples: 45 ms
   static constexpr std::uint64_t kEndLag = 1216;   // samples: 76 ms
+  static constexpr std::uint64_t kResume = 4;      // windows: sounds of up to 90 ms have fewer
+  /// Windows below the threshold after which a sound in a pause has ended.
+  static constexpr std::uint64_t kGap = 3;
 
   explicit Segmenter(const VoiceSettings& settings);
 
@@ -55,6 +60,12 @@ class Segmenter {
     std::uint64_t begin;       // the first window below end_threshold
     std::uint64_t end;         // the next window at the threshold
   };
+  /// A sound in a pause. All are windows.
+  struct Burst {
+    std::uint64_t begin;  // the first one at the threshold
+    std::uint64_t end;    // after the last one at the threshold
+    std::uint64_t count;  // at the threshold
+  };
   struct End {
     std::uint64_t speech;  // samples
     std::uint64_t audio;   // samples
@@ -62,6 +73,8 @@ class Segmenter {
   };
 
   void start(std::uint64_t window, bool exact, float probability);
+  void hear_speech();
+  void hear_silence(float probability);
   void tell(std::vector<VoiceEvent>& events);
   void close(const End& end, std::vector<VoiceEvent>& events);
   void cut(float probability, std::vector<VoiceEvent>& events);
@@ -71,6 +84,7 @@ class Segmenter {
   VoiceSettings settings_;
   std::uint64_t min_speech_;   // in windows
   std::uint64_t min_silence_;  // in windows
+  std::uint64_t resume_;       // in windows
   std::uint64_t max_segment_;  // in windows
   std::uint64_t padding_;      // in samples
 
@@ -83,6 +97,7 @@ class Segmenter {
   std::uint64_t last_audio_end_ = 0;      // in samples, of the segment before
   std::uint64_t speech_end_ = 0;          // after the last window at the threshold
   std::optional<std::uint64_t> silence_;  // window in which the running pause began
+  std::optional<Burst> burst_;            // in the running pause
   std::optional<Pause> longest_;          // pause in the segment, for a cut
   std::optional<std::uint64_t> weakest_;  // window of the least probability in the segment's second half, for a cut
   float least_ = 0;                       // its probability

@@ -1,10 +1,21 @@
-import type { VoiceEvent } from '../../lib/internal.js';
+import type { VoiceEvent, VoiceOptions } from '../../lib/internal.js';
 
 /** Samples per ms at the rate of a detector's results. */
 export const perMs = 16;
 
-/** Before a segment is told, its beginning may be this far back. */
-export const keptMs = 2000;
+/** Least audio that is kept without a segment, in ms. The default settings need less. */
+const leastKeptMs = 2000;
+
+/** The settings that say how far back the beginning of a segment may be when it is told. */
+type Before = Partial<Pick<VoiceOptions, 'minSpeechMs' | 'minSilenceMs' | 'paddingMs'>>;
+
+/** Longer than the detector's windows, and how late it answers. */
+const slackMs = 500;
+
+/** Audio that is kept without a segment, in ms. */
+export const keptMs = ({ minSpeechMs = 0, minSilenceMs = 0, paddingMs = 0 }: Before): number =>
+  // Speech that is too short may go on after a pause.
+  Math.max(leastKeptMs, minSpeechMs + minSilenceMs + paddingMs + slackMs);
 
 /** Room beyond what is kept, so that few appends move it. */
 const growth = 1.5;
@@ -17,6 +28,11 @@ export class HeardAudio {
   /** Number of the first sample that is kept. */
   #first = 0;
   #segment: number | undefined;
+  readonly #keptMs: number;
+
+  constructor(settings: Before = {}) {
+    this.#keptMs = keptMs(settings);
+  }
 
   /** Milliseconds that were heard. */
   get endMs(): number {
@@ -42,12 +58,12 @@ export class HeardAudio {
 
   /** Drops audio before the running segment, or all but the latest if there is none. */
   forget(): void {
-    const needed = Math.floor((this.#segment ?? this.endMs - keptMs) * perMs);
+    const needed = Math.floor((this.#segment ?? this.endMs - this.#keptMs) * perMs);
     // Seldom, because the rest is moved.
-    if (needed - this.#first < perMs * keptMs) return;
+    if (needed - this.#first < perMs * this.#keptMs) return;
     const dropped = Math.min(needed - this.#first, this.#length);
     this.#first += dropped;
-    this.#move(dropped, this.#length - dropped + perMs * keptMs);
+    this.#move(dropped, this.#length - dropped + perMs * this.#keptMs);
   }
 
   #move(from: number, capacity: number): void {

@@ -1,6 +1,6 @@
 import type { RecognisedSpeech, VoiceEvent, VoiceResult } from '../../lib/internal.js';
 import { HeardAudio } from './heard-audio.js';
-import { Pauses } from './pauses.js';
+import { type PauseSettings, Pauses } from './pauses.js';
 import { SegmentTexts, type Span, type SpanText } from './segment-texts.js';
 
 /** A stream of a detector: VoiceStream of the library. */
@@ -35,11 +35,7 @@ export type SpeechEvent =
 export interface SpeechStreamOptions {
   /** Opens a stream of the detector: one for each utterance. */
   voice(): Voice;
-  readonly settings: {
-    readonly threshold: number;
-    readonly endThreshold: number;
-    readonly paddingMs: number;
-  };
+  readonly settings: PauseSettings & { readonly minSilenceMs: number; readonly paddingMs: number };
   recognise(samples: Float32Array, signal: AbortSignal): Promise<RecognisedSpeech>;
   /** Whether there is text while somebody speaks. */
   readonly partial: boolean;
@@ -65,7 +61,7 @@ interface Running {
  */
 export class SpeechStream {
   readonly #options: SpeechStreamOptions;
-  readonly #heard = new HeardAudio();
+  readonly #heard: HeardAudio;
   readonly #texts: SegmentTexts;
   #voice: Voice;
   #pauses: Pauses;
@@ -76,7 +72,8 @@ export class SpeechStream {
 
   constructor(options: SpeechStreamOptions) {
     this.#options = options;
-    const { recognise, failed, signal, tell } = options;
+    const { recognise, failed, signal, tell, settings } = options;
+    this.#heard = new HeardAudio(settings);
     this.#voice = options.voice();
     this.#pauses = this.#newPauses();
     this.#texts = new SegmentTexts({
@@ -118,8 +115,7 @@ export class SpeechStream {
   }
 
   #newPauses(): Pauses {
-    const { threshold, endThreshold } = this.#options.settings;
-    return new Pauses(threshold, endThreshold);
+    return new Pauses(this.#options.settings);
   }
 
   #take({ events, samples, probabilities }: VoiceResult): void {

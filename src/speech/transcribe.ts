@@ -47,7 +47,7 @@ export async function* transcribe(
   const { detector, signal, onProgress, voice } = options;
   const { rate, channels } = audio;
   await using stream = detector.stream({ ...voice, rate, channels });
-  const heard = new HeardAudio();
+  const heard = new HeardAudio(voice);
   for await (const piece of audio.pieces(signal)) {
     const { events, samples } = await stream.push(piece, { signal });
     heard.append(samples);

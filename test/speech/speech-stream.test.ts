@@ -1,5 +1,5 @@
 import { expect, it, onTestFinished } from 'vitest';
-import { type RecognisedSpeech, VoiceDetector } from '../../lib/index.js';
+import { type RecognisedSpeech, VoiceDetector, type VoiceOptions } from '../../lib/index.js';
 import { type SpeechEvent, SpeechStream } from '../../src/speech/speech-stream.js';
 import { silero, syllables } from '../helpers/speech-models.js';
 
@@ -15,14 +15,16 @@ const said = (text: string): RecognisedSpeech => ({
  * A stream with texts while somebody speaks, the events so far, and the lengths of the audio that was recognised. `until`: what
  * the recogniser waits for.
  */
-async function open(until: Promise<void> = Promise.resolve()) {
+async function open(until: Promise<void> = Promise.resolve(), more: VoiceOptions = {}) {
   const detector = await VoiceDetector.load(silero);
   onTestFinished(() => detector.close());
   const events: SpeechEvent[] = [];
   const recognised: number[] = [];
+  const usual = { threshold: 0.5, endThreshold: 0.35, minSpeechMs: 250, minSilenceMs: 400, paddingMs: 160 };
+  const settings = { ...usual, ...more };
   const stream = new SpeechStream({
-    voice: () => detector.stream(),
-    settings: { threshold: 0.5, endThreshold: 0.35, paddingMs: 160 },
+    voice: () => detector.stream(settings),
+    settings,
     partial: true,
     recognise: async ({ length }) => {
       recognised.push(length);
@@ -87,4 +89,33 @@ it('goes on after an utterance, with times since the beginning', async () => {
   expect(ended.map(({ segment }) => segment)).toEqual([1, 2]);
   expect(ended[1]?.beginMs).toBeGreaterThan(2500);
   expect(stream.heardMs).toBe(4000);
+});
+
+const silence = (seconds: number) => new Float32Array(Math.round(16_000 * seconds));
+
+it.each([
+  [{ minSpeechMs: 5000 }, [syllables(7)]],
+  [{ minSpeechMs: 2500, minSilenceMs: 3000 }, [syllables(2), silence(2), syllables(2)]],
+])('with %j, the audio of a segment begins where its speech does', async (settings, parts) => {
+  const { stream, events } = await open(undefined, settings);
+  for (const part of [silence(5), ...parts]) await hear(stream, part);
+  await stream.endUtterance();
+  const [ended, ...others] = events.filter((event) => event.kind === 'ended');
+  expect(others).toEqual([]);
+  expect(ended?.beginMs).toBeLessThan(5200);
+  expect(ended?.samples.length).toBeGreaterThanOrEqual(16 * ((ended?.endMs ?? 0) - (ended?.beginMs ?? 0)));
+});
+
+it('a short sound after speech does not move its end, and its text stays', async () => {
+  const heard = async (...sound: Float32Array[]) => {
+    const { stream, events, recognised } = await open();
+    for (const part of [silence(1), syllables(2), silence(0.2), ...sound, silence(1.5)])
+      await hear(stream, part);
+    await stream.endUtterance();
+    const ended = events.filter((event) => event.kind === 'ended');
+    return { ended: ended.map(({ beginMs, endMs }) => ({ beginMs, endMs })), recognised: recognised.at(-1) };
+  };
+  const plain = await heard(silence(0.1));
+  expect(plain.ended).toHaveLength(1);
+  for (const seconds of [0.03, 0.06, 0.09]) expect(await heard(syllables(seconds))).toEqual(plain);
 });

@@ -11,6 +11,7 @@ import { fail, type ServerError, serverError } from '../../protocol/errors.js';
 import type { Requests, ServerFrame } from '../../protocol/frames.js';
 import { milliseconds } from '../../protocol/milliseconds.js';
 import { AudioInput, sampleBytes } from '../../speech/audio-input.js';
+import { keptMs } from '../../speech/heard-audio.js';
 import type { SegmentDumps } from '../../speech/segment-dumps.js';
 import { mostWaitingMs } from '../../speech/segment-texts.js';
 import { type SpeechEvent, SpeechStream, type Voice } from '../../speech/speech-stream.js';
@@ -51,10 +52,17 @@ const mostEnds = 256;
 /** Part of the credit that is granted again at once. */
 const grantedPart = 1 / 4;
 
-/** Audio around a segment that is kept with it, in ms. */
-const aroundMs = 5000;
+/** Audio of a frame that is kept beside a segment, in ms. */
+const frameMs = 1000;
 
-const defaultVoice = { threshold: 0.5, lessAtEnd: 0.15, paddingMs: 160, maxSegmentMs: 30_000 } as const;
+const defaultVoice = {
+  threshold: 0.5,
+  lessAtEnd: 0.15,
+  minSpeechMs: 250,
+  minSilenceMs: 400,
+  paddingMs: 160,
+  maxSegmentMs: 30_000,
+} as const;
 
 interface Fault {
   readonly message: string;
@@ -93,7 +101,7 @@ export class ServedSpeech {
     this.creditBytes = this.#credit = creditOf(rate, this.#frameBytes);
     const settings = voiceSettings(models.voice);
     const memory = account.memory.hold('speech');
-    const segmentMs = settings.maxSegmentMs + aroundMs;
+    const segmentMs = settings.maxSegmentMs + 2 * keptMs(settings) + frameMs;
     memory.add(
       speechBytes(this.creditBytes / sampleBytes[format], segmentMs, settings.maxSegmentMs + mostWaitingMs),
       'the stream was not opened',
@@ -332,7 +340,7 @@ export function voiceSettings(given: VoiceSettings) {
     endThreshold,
     maxSegmentMs,
     paddingMs: given.padding_ms ?? defaultVoice.paddingMs,
-    minSpeechMs: given.min_speech_ms,
-    minSilenceMs: given.min_silence_ms,
+    minSpeechMs: given.min_speech_ms ?? defaultVoice.minSpeechMs,
+    minSilenceMs: given.min_silence_ms ?? defaultVoice.minSilenceMs,
   };
 }

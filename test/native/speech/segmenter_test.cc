@@ -38,6 +38,40 @@ TEST("short speech is none, except at the end of the stream") {
   CHECK_EQ(events_of("......SS"), "");
 }
 
+TEST("a short sound in a pause does not move the end, and speech in it does") {
+  VoiceSettings settings = kSettings;
+  settings.min_speech_ms = 256;   // 8 windows
+  settings.min_silence_ms = 400;  // 11 windows, without the lag
+  settings.max_segment_ms = 30'000;
+  const std::string speech(10, 'S');
+  const std::string plain = events_of(speech + std::string(30, '.'), settings);
+  CHECK_EQ(plain, " +0 -11");
+  // Sounds of 1 to 3 windows, early and late in the pause, and two of them; they begin no segment of their own.
+  for (const std::string sound : {"S", "SS", "SSS", "S-S-", "SS......SS"})
+    for (const std::size_t at : {1, 3, 7, 9})
+      CHECK_EQ(events_of(speech + std::string(at, '.') + sound + std::string(30, '.'), settings), plain);
+  // The silence that ends the segment counts from the speech, and the sound delays its end by its own length at most.
+  std::vector<VoiceEvent> events;
+  Segmenter segmenter(settings);
+  for (const char window : speech + ".....SSS" + "...") segmenter.next(window == 'S' ? .9f : .1f, events);
+  CHECK_EQ(events.size(), std::size_t{2});
+  CHECK_EQ(events.back().end, 10 * kWindow - Segmenter::kEndLag);
+  // Speech that goes on is heard from its beginning, also where the pause would have ended meanwhile.
+  CHECK_EQ(events_of(speech + "....SSSS" + std::string(30, '.'), settings), " +0 -19");
+  CHECK_EQ(events_of(speech + std::string(10, '.') + "SS.SS" + std::string(30, '.'), settings), " +0 -26");
+  // The last word of a stream is one.
+  CHECK_EQ(events_of(speech + "....SSS", settings), " +0 -17");
+  CHECK_EQ(events_of(speech + "....SS", settings), " +0 -11");
+}
+
+TEST("a cut in a pause keeps the beginning of speech that may go on") {
+  VoiceSettings settings = kSettings;
+  settings.min_silence_ms = 800;
+  settings.max_segment_ms = 1024;  // 32 windows
+  CHECK_EQ(events_of(std::string(20, 'S') + std::string(10, '.') + std::string(20, 'S'), settings),
+           " +0 -21cut +29 -50");
+}
+
 TEST("probabilities between the thresholds end nothing and begin nothing") {
   CHECK_EQ(events_of("---------"), "");
   CHECK_EQ(events_of("SSSS---------S"), " +0 -14");
