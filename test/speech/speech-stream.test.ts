@@ -1,6 +1,6 @@
 import { expect, it, onTestFinished } from 'vitest';
-import { type RecognisedSpeech, VoiceDetector, type VoiceOptions } from '../../lib/index.js';
-import { type SpeechEvent, SpeechStream } from '../../src/speech/speech-stream.js';
+import { type RecognisedSpeech, VoiceDetector } from '../../lib/index.js';
+import { type SpeechEvent, SpeechStream, type SpeechStreamOptions } from '../../src/speech/speech-stream.js';
 import { silero, syllables } from '../helpers/speech-models.js';
 
 const said = (text: string): RecognisedSpeech => ({
@@ -15,7 +15,10 @@ const said = (text: string): RecognisedSpeech => ({
  * A stream with texts while somebody speaks, the events so far, and the lengths of the audio that was recognised. `until`: what
  * the recogniser waits for.
  */
-async function open(until: Promise<void> = Promise.resolve(), more: VoiceOptions = {}) {
+async function open(
+  until: Promise<void> = Promise.resolve(),
+  more: Partial<SpeechStreamOptions['settings']> = {},
+) {
   const detector = await VoiceDetector.load(silero);
   onTestFinished(() => detector.close());
   const events: SpeechEvent[] = [];
