@@ -13,7 +13,7 @@ import type { Opener } from './opener.js';
 import { pullCommand } from './pull-command.js';
 import { RemoteEmbeddingModel } from './remote/embedding-model.js';
 import { remoteNeed } from './remote/need.js';
-import { RemoteServer } from './remote/remote-server.js';
+import { openServer } from './remote/open-remote.js';
 import { Residency } from './residency.js';
 import type { Resident } from './resident.js';
 import type { CatalogEntry, Placement } from './schema.js';
@@ -260,9 +260,7 @@ export class CatalogModels implements AsyncDisposable, Disposable {
     const model =
       remote === undefined
         ? await EmbeddingModel.load(path, { pooling, contextSize, threads, placement, signal })
-        : await RemoteServer.open({ name, file: this.file }, remote, (file) =>
-            this.#catalog.resolveFile(file),
-          ).then((server) =>
+        : await openServer(this.#catalog, name, remote).then((server) =>
             RemoteEmbeddingModel.open(server, { contextSize, known: this.#probes.get(name), signal }),
           );
     if (model instanceof RemoteEmbeddingModel) this.#probes.set(name, model.probe);

@@ -197,6 +197,7 @@ function remoteMisfit({ model_type, pooling }: CatalogEntry, variant: ModelVaria
   if (variant.remote === undefined) return undefined;
   if (model_type === 'vad' || model_type === 'stt')
     return `remote: a model of type ${model_type} is computed here`;
+  if (model_type === 'llm' && variant.remote.api === 'tei') return 'remote.api: "tei" has no language models';
   if (pooling !== undefined) return 'pooling: the server of a remote model decides';
   const ofFiles = ['sha256', 'parts_sha256', 'reference', 'size_bytes', 'placement'] as const;
   const wrong = ofFiles.find((field) => variant[field] !== undefined);

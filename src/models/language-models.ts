@@ -9,6 +9,9 @@ import type { LocatedVariant } from './catalog.js';
 import type { Lease } from './lease.js';
 import { onCpu } from './model-memory.js';
 import { languageModelNeed } from './model-need.js';
+import { RemoteLanguageModel } from './remote/language-model.js';
+import { remoteNeed } from './remote/need.js';
+import { openServer } from './remote/open-remote.js';
 import type { Residency } from './residency.js';
 import type { Resident } from './resident.js';
 import type { CatalogEntry, Placement } from './schema.js';
@@ -197,7 +200,12 @@ export class LanguageModels {
       entry,
       located,
       idleMs,
-      open: async ({ path }, placement, signal) => {
+      open: async ({ path, variant: { remote, context_size } }, placement, signal) => {
+        if (remote !== undefined)
+          return new RemoteLanguageModel(
+            await openServer(this.#residency.catalog, entry.name, remote),
+            Math.min(contextSize, context_size ?? contextSize),
+          );
         const model = await load(path, { ...settings, placement, signal });
         const { placementNote: reason, tokenizerNote, templateNote } = model.facts;
         if (reason) log.info({ model: entry.name, reason }, 'model is not on the GPU');
@@ -205,7 +213,8 @@ export class LanguageModels {
         if (templateNote) log.info({ model: entry.name, reason: templateNote }, 'messages may fail');
         return model;
       },
-      need: ({ path }, placement) => languageModelNeed(path, { ...settings, placement }),
+      need: async ({ path, variant: { remote } }, placement) =>
+        remote === undefined ? languageModelNeed(path, { ...settings, placement }) : remoteNeed(remote),
       taken: ({ facts: { device } }, need) => (device === 'CPU' ? onCpu(need) : need),
     });
     const known = { name: entry.name, contextSize, resident };

@@ -1,5 +1,8 @@
 import { type Ranking, Reranker } from '../../lib/internal.js';
 import { rerankerNeed } from './model-need.js';
+import { remoteNeed } from './remote/need.js';
+import { openServer } from './remote/open-remote.js';
+import { RemoteReranker } from './remote/reranker.js';
 import type { Residency } from './residency.js';
 import type { Resident } from './resident.js';
 import type { CatalogEntry } from './schema.js';
@@ -22,11 +25,11 @@ export interface CatalogReranker {
   rank(query: string, documents: readonly string[], options: { signal?: AbortSignal }): Promise<Ranking>;
 }
 
-/** The rerankers of a catalog, which stay on the CPU. Each is loaded at its first use and shared. */
+/** The rerankers of a catalog, which stay on the CPU or are computed by another server. Each is loaded at its first use and shared. */
 export class Rerankers {
   readonly #residency: Residency;
   readonly #options: RerankersOptions;
-  readonly #residents = new Map<string, Resident<Reranker>>();
+  readonly #residents = new Map<string, Resident<Reranker | RemoteReranker>>();
 
   constructor(residency: Residency, options: RerankersOptions) {
     this.#residency = residency;
@@ -45,17 +48,21 @@ export class Rerankers {
     };
   }
 
-  #resident(entry: CatalogEntry): Resident<Reranker> {
+  #resident(entry: CatalogEntry): Resident<Reranker | RemoteReranker> {
     const known = this.#residents.get(entry.name);
     // Nothing was made with a file that was replaced: the next call loads the new one.
     if (known?.isUsed) return known;
     const { idleMs, threads, defaultContext } = this.#options;
-    const resident = this.#residency.resident<Reranker>({
+    const { catalog } = this.#residency;
+    const resident = this.#residency.resident<Reranker | RemoteReranker>({
       entry,
       idleMs,
-      open: ({ path, variant: { context_size: contextSize = defaultContext } }, _, signal) =>
-        Reranker.load(path, { contextSize, threads, signal }),
-      need: ({ path }) => rerankerNeed(path, threads),
+      open: async ({ path, variant: { remote, context_size: contextSize = defaultContext } }, _, signal) =>
+        remote === undefined
+          ? Reranker.load(path, { contextSize, threads, signal })
+          : new RemoteReranker(await openServer(catalog, entry.name, remote), contextSize),
+      need: async ({ path, variant: { remote } }) =>
+        remote === undefined ? rerankerNeed(path, threads) : remoteNeed(remote),
     });
     this.#residents.set(entry.name, resident);
     return resident;

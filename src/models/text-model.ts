@@ -35,7 +35,10 @@ export interface TextModel
     | 'chatTemplate'
     | 'thinking'
   > &
-    Partial<Pick<LanguageModelFacts, 'placementNote' | 'tokenizerNote' | 'templateNote'>>;
+    Partial<Pick<LanguageModelFacts, 'placementNote' | 'tokenizerNote' | 'templateNote'>> & {
+      /** Options of requests that the model cannot follow. Default: none. */
+      readonly lacks?: readonly string[];
+    };
   /** State of the KV cache. */
   numbers?(): Promise<LanguageModelNumbers>;
   /** Prefixes in it. */

@@ -14,7 +14,11 @@ async function folderOf() {
   const folder = mkdtempSync(inFolder('cli-'));
   const remote = { url: peer.url, model: 'far-away', key_env: 'FAR_KEY', retries: 0 };
   const variants = [{ name: 'lab', context_size: 100, remote }];
-  const models = [{ name: 'far', model_type: 'embedding', variants }];
+  const models = ['embedding', 'llm', 'reranker'].map((model_type) => ({
+    name: model_type === 'embedding' ? 'far' : `far-${model_type}`,
+    model_type,
+    variants,
+  }));
   writeFileSync(join(folder, 'models.json'), JSON.stringify({ version: 1, models }));
   writeFileSync(join(folder, 'server-config.json'), JSON.stringify({ models_catalog_path: 'models.json' }));
   const records = [{ id: 'a', text: 'bees dance' }];
@@ -48,6 +52,12 @@ describe('lorekeep with a remote model', () => {
     expect(search.stdout).toMatch(/bees.* dance/);
     const doctor = await run(['doctor', '--config', 'server-config.json']);
     expect(doctor.stdout).toMatch(/model far +.*computed by http:\/\/127\.0\.0\.1:\d+\/v1/);
+    expect(doctor.stdout).toMatch(/model far-llm +.*computed by[\s\S]*model far-reranker +.*computed by/);
+    expect(peer.requests.slice(-3).map(({ path }) => path)).toEqual([
+      '/v1/embeddings',
+      '/v1/chat/completions',
+      '/v1/rerank',
+    ]);
     peer.stop();
     const later = await run(['doctor', '--config', 'server-config.json']);
     expect(later.stdout).toMatch(/model far[\s\S]*cannot be reached, or the connection was lost/);

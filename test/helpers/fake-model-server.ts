@@ -44,9 +44,42 @@ export const embeddingsOf = (input: readonly string[], vector = (text: string) =
   usage: { prompt_tokens: input.length * 3, total_tokens: input.length * 3 },
 });
 
-/** Answers as a well-behaved server; reranks by the number of common words, and replies with "Hello, world." */
+/** Ranks documents by the number of words that they have in common with a query. */
+export const ranksOf = (query: string, documents: readonly string[]) => {
+  const wanted = new Set(query.toLowerCase().match(/\w{4,}/g));
+  const results = documents.map((document, index) => {
+    const found = new Set(
+      document
+        .toLowerCase()
+        .match(/\w+/g)
+        ?.filter((word) => wanted.has(word)),
+    );
+    return { index, relevance_score: found.size };
+  });
+  return { results: results.toReversed(), usage: { prompt_tokens: documents.length * 5 } };
+};
+
+/** Sends server-sent events. `ends`: whether the answer ends after them. */
+export function sendEvents(response: ServerResponse, events: readonly unknown[], ends = true): void {
+  response.writeHead(200, { 'content-type': 'text/event-stream' });
+  for (const event of events)
+    response.write(`data: ${typeof event === 'string' ? event : JSON.stringify(event)}\n\n`);
+  if (ends) response.end();
+}
+
+/** The usual answer to a request for a reply. */
+export const replyEvents = (text: string) => [
+  ...text.split(/(?<= )/).map((content) => ({ choices: [{ index: 0, delta: { content } }] })),
+  { choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] },
+  { choices: [], usage: { prompt_tokens: 30, completion_tokens: 4 } },
+  '[DONE]',
+];
+
+/** Answers as a well-behaved server; reranks by the number of common words, and replies "Hello, kind world." */
 export const wellBehaved: Answerer = ({ path, body }, response) => {
   if (path.endsWith('/embeddings')) return sendJson(response, embeddingsOf(body.input));
+  if (path.endsWith('/rerank')) return sendJson(response, ranksOf(body.query, body.documents));
+  if (path.endsWith('/chat/completions')) return sendEvents(response, replyEvents('Hello, kind world.'));
   sendJson(response, { error: { message: 'not found' } }, 404);
 };
 

@@ -1,15 +1,18 @@
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
-import type { ClientSession } from '../../src/client/index.js';
+import type { ClientSession, Graph } from '../../src/client/index.js';
 import { buildKnowledgeBase, CatalogModels, openKnowledgeBase } from '../../src/knowledge/index.js';
 import {
   type Answerer,
   embeddingsOf,
   FakeModelServer,
   probeText,
+  replyEvents,
+  sendEvents,
   sendJson,
   vectorOf,
+  wellBehaved,
 } from '../helpers/fake-model-server.js';
 import { temporaryFolder } from '../helpers/folder.js';
 import { corpus, strings } from './corpus.js';
@@ -34,6 +37,8 @@ async function catalogOf(remote: object, folder = mkdtempSync(inFolder('catalog-
   const models = [
     { name: 'tiny', model_type: 'embedding', variants: [{ file: join(dirname(catalogPath), 'tiny.gguf') }] },
     { name: 'far', model_type: 'embedding', variants: [far] },
+    { name: 'talk', model_type: 'llm', variants: [{ ...far, context_size: 2000 }] },
+    { name: 'judge', model_type: 'reranker', variants: [far] },
   ];
   writeFileSync(file, JSON.stringify({ version: 1, models }));
   return file;
@@ -146,6 +151,116 @@ describe('a server with a remote embedding model', () => {
       /model "far": the server that computes it refuses the request \(status 400\)/,
     );
     expect(error.message).not.toMatch(/gossip|127\.0\.0\.1/);
+  });
+});
+
+describe('a server with a remote language model and a remote reranker', () => {
+  const retrieve = { id: 'kb', type: 'retrieve', params: { embedded_string_storage: 'docs', top_k: 5 } };
+
+  async function scene(remote: object = {}) {
+    const peer = await FakeModelServer.start();
+    const session = await (await serverWith({ url: peer.url, ...remote })).session();
+    await session.createEmbeddedStringStorage({ name: 'docs', strings, embeddingModel: 'tiny' });
+    const agentOf = (params: object = {}, nodes: object[] = [retrieve]) => {
+      const say = { id: 'say', type: 'generate', params: { model: 'talk', ...params } };
+      return session.createAgent({ graph: { nodes: [...nodes, say] } as Graph, enableDiagnostics: true });
+    };
+    return { peer, session, agentOf };
+  }
+
+  it('replies, and states what it cost', async () => {
+    const { peer, agentOf } = await scene();
+    const agent = await agentOf({ system: 'Be brief.', max_tokens: 30, temperature: 0, stop: ['@'] });
+    const complete = await agent.turn('How does the moon make tides?');
+    expect(complete.text).toBe('Hello, kind world.');
+    expect(complete).toMatchObject({ finish: 'stop', usage: { prompt: 30, cached: 0, completion: 4 } });
+    const { body } = peer.requests.at(-1) ?? {};
+    expect(body).toMatchObject({
+      model: 'far-away',
+      max_tokens: 30,
+      temperature: 0,
+      stop: ['@'],
+      stream: true,
+    });
+    expect(body.messages[0]).toEqual({ role: 'system', content: 'Be brief.' });
+    expect(body.messages.at(-1).content).toContain('How does the moon make tides?');
+    await agent.turn('And again?');
+    const reply = { role: 'assistant', content: 'Hello, kind world.' };
+    expect(peer.requests.at(-1)?.body.messages).toContainEqual(reply);
+  });
+
+  it.each([
+    ['grammar', { grammar: 'root ::= "a"' }],
+    ['actions', { actions: [{ name: 'go' }] }],
+    ['cite', { cite: 'verbatim' }],
+    ['top_k', { top_k: 5 }],
+    ['min_p', { min_p: 0.1 }],
+    ['repeat_penalty', { repeat_penalty: 1.1 }],
+    ['thinking', { thinking: 'on' }],
+  ])('refuses %s when the agent is created', async (param, params) => {
+    const { agentOf } = await scene();
+    const error = await agentOf(params).then(
+      () => undefined,
+      (thrown) => thrown,
+    );
+    expect(error).toMatchObject({ code: 4003 });
+    expect(error.message).toMatch(new RegExp(`params\\.${param}: `));
+  });
+
+  it('passes a JSON Schema on, and the options that its kind of server has', async () => {
+    const { peer, agentOf } = await scene({ api: 'llama-server' });
+    peer.answer = (_, response) => sendEvents(response, replyEvents('{"n":4}'));
+    const json_schema = { type: 'object', properties: { n: { type: 'integer' } }, required: ['n'] };
+    const agent = await agentOf({ json_schema, top_k: 5 });
+    expect((await agent.turn('a number')).text).toBe('{"n":4}');
+    const { body } = peer.requests.at(-1) ?? {};
+    expect(body).toMatchObject({ top_k: 5, response_format: { json_schema: { schema: json_schema } } });
+  });
+
+  it('closes the request of a turn that is cancelled, while others go on', async () => {
+    const { peer, session, agentOf } = await scene({ parallel: 1 });
+    const agent = await agentOf({}, []);
+    peer.answer = (_, response) => sendEvents(response, replyEvents('Hello').slice(0, 1), false);
+    const stop = new AbortController();
+    const turn = agent.turn('hello', { signal: stop.signal }).catch(() => {});
+    await vi.waitFor(() => expect(peer.requests).toHaveLength(1));
+    expect(await found(session, corpus[0]?.question ?? '')).toBe(corpus[0]?.text);
+    stop.abort();
+    await peer.requests[0]?.aborted;
+    await turn;
+    peer.answer = wellBehaved;
+    expect((await agent.turn('hello again')).text).toBe('Hello, kind world.');
+  });
+
+  it('tells clients that the other server fails, and nothing of it', async () => {
+    const { peer, agentOf } = await scene();
+    const agent = await agentOf();
+    peer.answer = (_, response) => sendJson(response, { error: 'gossip' }, 401);
+    const told = await agent.turn('hello').then(
+      (frame) => JSON.stringify(frame),
+      (error) => `${error.code} ${error.message}`,
+    );
+    expect(told).toMatch(/5001.*the server that computes it refuses the secret/);
+    expect(told).not.toMatch(/gossip|127\.0\.0\.1/);
+  });
+
+  it('reranks in searches and in turns', async () => {
+    const { peer, session } = await scene();
+    const rerank = { model: 'judge', candidates: 12 };
+    const text = 'dried stigma crocus';
+    const { hits } = await session.search({ name: 'docs', text, mode: 'dense', topK: 2, rerank });
+    expect(hits[0]?.text).toMatch(/^Saffron is the dried stigma/);
+    expect(hits[0]?.rerankScore).toBe(3);
+    const best = { id: 'best', type: 'rerank', params: { model: 'judge', top_k: 1 } };
+    const all = { ...retrieve, params: { ...retrieve.params, top_k: 12, emit: true } };
+    const agent = await session.createAgent({ graph: { nodes: [all, best] } as Graph });
+    await agent.turn(text);
+    expect(peer.requests.at(-1)).toMatchObject({ path: '/v1/rerank', body: { query: text } });
+    peer.answer = () => {};
+    const late = { ...rerank, deadlineMs: 50 };
+    const search = session.search({ name: 'docs', text, mode: 'dense', topK: 2, rerank: late });
+    expect((await search).hits).toHaveLength(2);
+    await peer.requests.at(-1)?.aborted;
   });
 });
 

@@ -43,7 +43,7 @@ export async function checkModels(
       continue;
     }
     if (file.variant.remote !== undefined) {
-      const found = await remoteFinding(file, catalog, { config, tryOut, signal });
+      const found = await remoteFinding(file, catalog, { tryOut, signal });
       usable ||= file.type === 'embedding' && found.status === 'ok';
       findings.push(found);
       continue;
@@ -90,16 +90,19 @@ export async function checkModels(
 
 /** Asks the server of a model that the server would use. */
 async function remoteFinding(
-  { model, type, used, reason, variant: { remote } }: ModelFile,
+  { model, type, used, reason, variant }: ModelFile,
   catalog: Catalog,
-  { config, tryOut, signal }: { config: ServerConfig; tryOut: boolean; signal: AbortSignal },
+  { tryOut, signal }: { tryOut: boolean; signal: AbortSignal },
 ): Promise<Finding> {
   const subject = `model ${model}`;
   if (reason !== undefined) return failed(subject, reason, 'name the config');
-  const failure =
-    tryOut && used && type === 'embedding' ? await failureOf(model, catalog, config, signal) : undefined;
+  const ask = async () => {
+    const { probeRemote } = await import('../../models/remote/open-remote.js');
+    await probeRemote(catalog, { name: model, model_type: type }, variant, signal);
+  };
+  const failure = tryOut && used ? await ask().then(() => undefined, reasonOf) : undefined;
   signal.throwIfAborted();
-  const place = `computed by ${remote?.url}`;
+  const place = `computed by ${variant.remote?.url}`;
   return failure === undefined
     ? ok(subject, place)
     : failed(subject, `${place}: ${failure}`, 'correct remote in the catalog, or start its server');

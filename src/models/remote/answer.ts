@@ -40,3 +40,6 @@ export const objectOf = (value: unknown): Readonly<Record<string, unknown>> =>
 /** Returns a number of tokens that a server states; 0 if it is not one. */
 export const countOf = (value: unknown): number =>
   Number.isSafeInteger(value) && (value as number) > 0 ? (value as number) : 0;
+
+/** Returns a text without halves of characters: each becomes U+FFFD. */
+export const wholeCharacters = (text: string): string => text.replace(/\p{Surrogate}/gu, '\ufffd');

@@ -1,4 +1,5 @@
 import { AbortError, LorekeepError } from '../../../../lib/internal.js';
+import { ModelLoadError } from '../../../models/model-load-error.js';
 import { serverError } from '../../../protocol/errors.js';
 
 /** The params behind the fields of a request to the engine. */
@@ -13,6 +14,8 @@ const paramOf: Readonly<Record<string, string>> = {
 /** Converts an error of the engine. `where`: the node's place in the graph. Other errors are returned unchanged. */
 export function generationError(error: unknown, where: string): unknown {
   if (!(error instanceof LorekeepError) || error instanceof AbortError) return error;
+  // Of another server: it has words for clients.
+  if (error instanceof ModelLoadError) return error;
   const { code, message } = error;
   if (code === 'OUT_OF_MEMORY' || code === 'DEVICE_LOST') return error;
   if (code === 'CLOSED') return serverError(1008, 'the server is stopping', {}, { cause: error });

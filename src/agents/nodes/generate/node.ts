@@ -23,6 +23,7 @@ import { generationError } from './generation-error.js';
 import { PromptBuilder } from './prompt.js';
 import { inAccount } from './prompt-model.js';
 import { bestRelevance } from './relevance.js';
+import { refuseLacked } from './remote-model.js';
 import { ReplyStream } from './reply-stream.js';
 import { type GenerateParams, schema, schemaLimits } from './schema.js';
 import { engineParams, planTokens, type TokenPlan } from './settings.js';
@@ -49,6 +50,7 @@ export const node: NodeType = {
         for (const bytes of [builder.bytes, texts]) memory.add(bytes, `${where}: the agent was not created`);
         const pin = await pinModel(languageModels, params, where);
         try {
+          refuseLacked(params, pin, where);
           const tokens = planTokens(params, pin.facts, pin.contextSize, where);
           if (grammar !== undefined) {
             await refuseGrammar(grammar, params, where, { account, signal });
@@ -139,7 +141,10 @@ class GenerateNode implements AgentNode {
     this.#memory = memory;
     this.#fitter = (model, signal) =>
       new PromptFitter(builder, inAccount(model, account, signal), tokens.limits, where);
-    this.#request = { ...engineParams(params), ...tokens.request, ...(grammar !== undefined && { grammar }) };
+    const { json_schema: wanted } = params;
+    const constraint =
+      pin.facts.lacks?.includes('grammar') && wanted !== undefined ? { schema: wanted } : { grammar };
+    this.#request = { ...engineParams(params), ...tokens.request, ...(grammar !== undefined && constraint) };
   }
 
   async run(interaction: Interaction, signal: AbortSignal): Promise<NodeOutcome> {
