@@ -106,9 +106,9 @@ export const rooms = [
   ],
   [
     'src/agents',
-    6800,
+    6850,
     'SPEC',
-    'graphs, nodes, turns, agents that remember, and forget what a client confirms, in slices',
+    'graphs, nodes, turns, agents that remember, params that a remote model lacks refused, and forget what a client confirms, in slices',
   ],
   ['src/operations', 3100, 'SPEC', 'monitor, telemetry, metrics, crash dumps, debug commands'],
   [
