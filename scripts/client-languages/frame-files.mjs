@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { root } from '../tool/project.mjs';
 import { cFiles } from './c.mjs';
 import { csharpFrames } from './csharp.mjs';
+import { gdscriptClient } from './gdscript.mjs';
 import { protocolModel } from './model.mjs';
 import { pythonFrames } from './python.mjs';
 
@@ -16,6 +17,7 @@ export function frameFiles(schema, errors, version) {
     'clients/c/lorekeep.h': c.header,
     'clients/c/lorekeep.c': c.source,
     'clients/csharp/Frames.gen.cs': csharpFrames(model),
+    'clients/godot/lorekeep.gd': gdscriptClient(model, partsOf('godot')['lorekeep.gd']),
   };
 }
 

@@ -145,7 +145,7 @@ export const rooms = [
     'clients',
     3700,
     'README',
-    'clients in Python (threads and asyncio, speech), C (POSIX and Winsock) and C# (tasks, also polled), each with its own framing, and JSON where the language has none; their frames are generated',
+    'clients in Python (threads and asyncio, speech), C (POSIX and Winsock), C# (tasks, also polled) and GDScript (a node of Godot 3), each with its own framing, and JSON where the language has none; their frames are generated',
   ],
 ];
 

@@ -27,7 +27,10 @@ const servers: Readonly<Record<string, (socket: Socket) => void>> = {
     socket.write(Buffer.from(Array.from({ length: 1000 }, (_, index) => (index * 7919) % 251))),
   http: (socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'),
   newer: (socket) => socket.write(frame({ type: 'Hello', protocol: 2, server: 'lorekeep', version: 'x' })),
-  deep: (socket) => socket.write(framed('['.repeat(200_000))),
+  deep: (socket) => {
+    const value = '['.repeat(200_000) + ']'.repeat(200_000);
+    socket.write(framed(`{"type":"Hello","protocol":1,"server":"lorekeep","version":"x","x":${value}}`));
+  },
   silent: () => {},
   too_long: sending(Buffer.from([1, 0x7f, 0xff, 0xff, 0xff])),
   kind: sending(framed('{}', 77)),
