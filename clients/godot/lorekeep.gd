@@ -420,7 +420,7 @@ enum Code {
 	PromptTooLong = 4016,
 	# No action of this session waits for this confirmation; it may have expired.
 	ForgetNotPending = 4020,
-	# A model of the catalog could not be loaded: its file is missing, damaged or of an unknown kind.
+	# A model of the catalog could not be loaded: its file is missing, damaged or of an unknown kind, or the server that computes it fails.
 	ModelLoadFailed = 5001,
 	# A text is too long for a model; `details` has `tokens` and `limit`. Questions of any length are searched for: of one that is longer than the context of the embedding model, parts are embedded.
 	TextTooLong = 5002,
@@ -530,7 +530,7 @@ const REMEDIES = {
 	4015: "Ask something else, lower `min_relevance`, or use `answer` or `fallback`.",
 	4016: "Shorten the message or the templates, lower `max_tokens`, or raise `context_size`.",
 	4020: "Answer a TurnForget within its `expires_in_ms`, once.",
-	5001: "Put the model file at the catalog's path; the server's log names it.",
+	5001: "Put the model file at the catalog's path, or see to the other server; the server's log names it.",
 	5002: "Shorten the text.",
 	5003: "Use smaller storages, or a machine with more memory.",
 	5004: "Send a text with words.",
