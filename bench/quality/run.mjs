@@ -7,7 +7,7 @@
 import { readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { fusionFor } from '../../dist/src/knowledge/index.js';
+import { fusionFor, modelFusion } from '../../dist/src/search/model-fusion.js';
 import { dataFolder } from '../harness/cache.mjs';
 import { commandLine, refuseOption } from '../harness/command-line.mjs';
 import { EmbeddingModel, Storage } from '../lorekeep.mjs';
@@ -40,6 +40,7 @@ if (!collectionsPresent()) {
   process.exit(0);
 }
 const entry = catalogEntry();
+const fusion = modelFusion(entry.fusion ?? {});
 const model = await EmbeddingModel.load(resolve(dirname(options.catalog), entry.variants[0].file), {
   pooling: entry.pooling,
 });
@@ -87,8 +88,8 @@ async function search(storage, collection, mode, rrf, topK = depth) {
   for (const [i, query] of collection.queries.entries()) {
     const own = collection.queryVectors.subarray(i * model.dimension, (i + 1) * model.dimension);
     const vector = mode === 'lexical' ? undefined : own;
-    const fusion = mode === 'hybrid' ? { rrf } : {};
-    const { hits } = await storage.search({ mode, vector, text: query.text, topK, ...fusion });
+    const ranks = mode === 'hybrid' ? { rrf } : {};
+    const { hits } = await storage.search({ mode, vector, text: query.text, topK, ...ranks });
     const ranked = hits.map(({ id }) => id);
     const gains = collection.gains.get(query.id);
     scores.push({ ndcg: ndcg(ranked, gains), recall: recall(ranked, gains, depth) });
@@ -100,7 +101,7 @@ async function measure(storage, collection, tokenizer) {
   const out = [];
   for (const mode of ['dense', 'lexical', 'hybrid']) {
     if (mode === 'dense' && tokenizer !== (options.tokenizer ?? tokenizers[0])) continue;
-    const scores = await search(storage, collection, mode, fusionFor(tokenizer, entry.fusion));
+    const scores = await search(storage, collection, mode, fusionFor(tokenizer, fusion));
     out.push({
       collection: collection.name,
       mode,

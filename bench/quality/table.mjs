@@ -6,7 +6,7 @@
 //   node bench/quality/table.mjs [--collections scifact,cisi] [--models lorekeep-mini]
 import { readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { fusionFor, scoreFusionFor } from '../../dist/src/search/model-fusion.js';
+import { fusionFor, modelFusion, scoreFusionFor } from '../../dist/src/search/model-fusion.js';
 import { dataFolder, root } from '../harness/cache.mjs';
 import { refuseOption } from '../harness/command-line.mjs';
 import { runTrial } from '../harness/trial.mjs';
@@ -81,14 +81,15 @@ async function measureModel(collection, name, results) {
   await model.close();
   const vector = (index) => queryVectors.subarray(index * dimension, (index + 1) * dimension);
   const tokenizer = 'enhanced';
+  const fusion = modelFusion(entry.fusion ?? {});
   const storage = await Storage.build(collection.documents, documentVectors, dimension, {
     tokenizer,
     kind: 'flat',
   });
   const searches = {
     [`${name}, dense`]: { mode: 'dense' },
-    [`${name}, hybrid`]: { scores: scoreFusionFor(tokenizer, entry.fusion) },
-    [`${name}, hybrid, ranks`]: { fusion: 'rrf', rrf: fusionFor(tokenizer, entry.fusion) },
+    [`${name}, hybrid`]: { scores: scoreFusionFor(tokenizer, fusion) },
+    [`${name}, hybrid, ranks`]: { fusion: 'rrf', rrf: fusionFor(tokenizer, fusion) },
   };
   for (const [label, options] of Object.entries(searches)) {
     await rank(collection, results, label, ({ text }, index) =>
