@@ -96,7 +96,7 @@ export const rooms = [
     'src/knowledge',
     11_650,
     'SPEC',
-    'knowledge bases that change and complete a forgetting that was killed and clear away what one left that had not begun, indexes of folders that stay current, choose a model by language, keep their embeddings, notice that a remote model was replaced, integers of any size that clients write as texts and are listed; the socket of the operator; evaluation',
+    'knowledge bases that change and complete a forgetting that was killed and clear away what one left that had not begun, indexes of folders that stay current and count their live records, choose a model by language, keep their embeddings, notice that a remote model was replaced, integers of any size that clients write as texts and are listed; the socket of the operator; evaluation',
   ],
   [
     'src/storages',

@@ -63,6 +63,25 @@ test('indexes are listed with their states and sizes, and removed', async () => 
   expect((await run('indexes', 'remove')).status).toBe(2);
 });
 
+test('records that were added, removed or forgotten since the last run count', async () => {
+  write('live/a.md', 'Bees dance in the hive.');
+  write('live/b.md', 'Glaciers grind valleys.');
+  await json('index', 'live', ...model);
+  const listed = async () => {
+    const { indexes } = await json('indexes', 'list');
+    return indexes.find((index: { folder: string }) => index.folder === join(cwd, 'live')).records;
+  };
+  expect(await listed()).toBe(2);
+  await run('add', 'live', '--id', 'own', '--text', 'Herons stand still.');
+  await run('add', 'live', '--id', 'other', '--text', 'Otters swim.');
+  expect(await listed()).toBe(4);
+  const { records } = await json('list', 'live');
+  await run('remove', 'live', records[0].id, 'own');
+  expect(await listed()).toBe(2);
+  await run('forget', 'live', records[1].id);
+  expect(await listed()).toBe(1);
+});
+
 test('a moved folder keeps its index, with the records that were added to it', async () => {
   write('here/a.md', 'Bees dance in the hive.');
   write('here/b.md', 'Glaciers grind valleys.');

@@ -2,6 +2,7 @@ import { readdir, rm, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { LorekeepError } from '../../../lib/internal.js';
 import { lockFolder } from '../../base/files/folder-lock.js';
+import { liveRecords } from './live-records.js';
 import { readManifest } from './manifest.js';
 import { fileNames, type IndexedFolder, indexedFolders, indexFiles } from './place.js';
 
@@ -20,6 +21,7 @@ export interface ListedIndex {
   state: IndexState;
   /** Files with records. */
   files: number;
+  /** With the changes since the last run. */
   records: number;
   /** Documents that could not be read, as a whole or in part, at the last run. */
   unread: number;
@@ -37,7 +39,9 @@ export async function listIndexes(): Promise<ListedIndex[]> {
 }
 
 async function listed(index: IndexedFolder): Promise<ListedIndex> {
-  const { folder, config, place, records, indexedAt } = index;
+  const { folder, config, place, indexedAt } = index;
+  // Damage is told by `missing`.
+  const records = (await liveRecords(index).catch(() => undefined)) ?? index.records;
   const names = await readdir(place).catch((): string[] => []);
   const sizes = await Promise.all(names.map((name) => sizeOf(join(place, name))));
   const needed = [fileNames.config, fileNames.records, indexFiles.index_file, indexFiles.bm25_file];
