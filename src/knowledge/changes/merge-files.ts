@@ -71,7 +71,13 @@ async function writePending(storage: Storage, source: LogSource, content: FileCo
     const reason = `the merged file has ${written.records} records, and the storage ${version.size}`;
     throw LorekeepError.about('INTERNAL', { file: files.records, reason });
   }
-  if (written.records === 0) return written;
+  if (written.records === 0) {
+    // A merge that was killed may have left indexes, which must not be put in place.
+    for (const file of [files.indexPlace, files.textIndex]) {
+      if (file !== undefined) await rm(file + pending, { force: true });
+    }
+    return written;
+  }
   await using records = await Records.read(target, { fields: config.fields, signal });
   const [vectors, texts] = version.indexes();
   await using index = vectors;

@@ -203,3 +203,20 @@ test('other processes lose a forgotten record from memory and older versions, an
   } else expect(reader.storage.versions().map(({ version }) => version)).toEqual([3]);
   await reader.close();
 });
+
+test.each([['some'], ['all']])(
+  'files of a killed merge do not outlive a forget of %s records',
+  async (which) => {
+    const { folder, config } = await knowledgeBase();
+    writeFileSync(join(folder, 'kb.index.merging'), readFileSync(join(folder, 'kb.index')));
+    writeFileSync(
+      join(folder, 'records.json.merging'),
+      `[\n{"id":"old","text":${JSON.stringify(secret)}}\n]\n`,
+    );
+    await using kb = await open(config);
+    await kb.forget(which === 'all' ? await ids(kb) : ['old', 'new']);
+    expect(readdirSync(folder).filter((name) => name.endsWith('.merging'))).toEqual([]);
+    expect(filesWithSecret(folder)).toEqual([]);
+    expect(existsSync(join(folder, 'kb.index'))).toBe(which !== 'all');
+  },
+);
