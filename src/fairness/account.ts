@@ -1,7 +1,7 @@
 import { onAbort } from '../../lib/basics.js';
 import { nextSlice } from '../base/waiting/next-slice.js';
 import { untilAborted } from '../base/waiting/until-aborted.js';
-import { type OtherMachine, withWorkContext, workContext } from '../base/waiting/work-context.js';
+import { type Away, type OtherMachine, withWorkContext, workContext } from '../base/waiting/work-context.js';
 import type { Bytes } from './bytes.js';
 import type { ClientMemory, RequestMemory } from './client-memory.js';
 import { FairSlots, type SlotShare } from './fair-slots.js';
@@ -87,7 +87,7 @@ export class Account {
   }
 
   /** Runs work that another machine computes, in the client's turn there. @throws the signal's reason */
-  async away<T>(machine: OtherMachine, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+  readonly away: Away = async (machine, signal, work) => {
     const slots = this.#others.get(machine) ?? new FairSlots(machine.parallel);
     this.#others.set(machine, slots);
     const share = this.#otherShares.get(machine) ?? slots.join();
@@ -98,7 +98,7 @@ export class Account {
     } finally {
       leave();
     }
-  }
+  };
 
   /**
    * Runs work on a thread until it waits for a slice: the rest needs no thread. Nor does what another machine computes in between.
@@ -109,22 +109,17 @@ export class Account {
     signal: AbortSignal,
     work: (nextSlice: () => Promise<void>) => Promise<T>,
   ): Promise<T> {
-    let leave = await this.enter(worker, signal);
-    const away = async <R>(machine: OtherMachine, stop: AbortSignal, call: () => Promise<R>) => {
-      leave();
-      const made = await this.away(machine, stop, call);
-      leave = await this.enter(worker, signal);
-      return made;
-    };
+    const thread = new HeldThread(this, worker, signal);
+    await thread.enter();
     try {
-      return await withWorkContext({ ...workContext(), away }, () =>
+      return await withWorkContext({ ...workContext(), away: thread.away }, () =>
         work(() => {
-          leave();
+          thread.leave();
           return nextSlice();
         }),
       );
     } finally {
-      leave();
+      thread.leave();
     }
   }
 
@@ -192,4 +187,37 @@ export class Account {
     this.loop.leave();
     this.shortLoop.leave();
   }
+}
+
+/**
+ * A client's thread, given back while another machine computes. Work contexts live as long as anything that was begun in them, so
+ * this must not hold the work, nor the request behind it: its texts may be forgotten.
+ */
+class HeldThread {
+  readonly #account: Account;
+  readonly #worker: Worker;
+  readonly #signal: AbortSignal;
+  #leave = () => {};
+
+  constructor(account: Account, worker: Worker, signal: AbortSignal) {
+    this.#account = account;
+    this.#worker = worker;
+    this.#signal = signal;
+  }
+
+  /** @throws the signal's reason */
+  async enter(): Promise<void> {
+    this.#leave = await this.#account.enter(this.#worker, this.#signal);
+  }
+
+  leave(): void {
+    this.#leave();
+  }
+
+  readonly away: Away = async (machine, signal, work) => {
+    this.leave();
+    const made = await this.#account.away(machine, signal, work);
+    await this.enter();
+    return made;
+  };
 }

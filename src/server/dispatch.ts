@@ -1,5 +1,5 @@
 import { sliceWatch } from '../base/waiting/slice-watch.js';
-import { type Away, type LogFields, withWorkContext } from '../base/waiting/work-context.js';
+import { type LogFields, withWorkContext } from '../base/waiting/work-context.js';
 import { serverError } from '../protocol/errors.js';
 import type { RequestId, Requests, RequestType } from '../protocol/frames.js';
 import { errorFrame, refusalOf } from '../storages/failure.js';
@@ -17,9 +17,7 @@ type Answer = object | undefined;
  * Never rejects.
  */
 export function dispatch(context: HandlerContext, request: Request): Promise<Answer> {
-  const { account } = context;
-  const slices = account.loop;
-  const away: Away = (machine, signal, work) => account.away(machine, signal, work);
+  const { loop: slices, away } = context.account;
   const { type } = request;
   sliceWatch.note(type);
   return withWorkContext({ slices, away, request: type, log: logFields(context, request) }, () =>

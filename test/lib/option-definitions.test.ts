@@ -109,6 +109,7 @@ describe('the files that name an option are its definition and the places where 
         // The shape of OpenAI, which has fields and ranges of its own.
         'src/doors/openai/fields.ts',
         'src/doors/openai/response.ts',
+        'src/models/remote/chat-request.ts',
       ],
     ],
     [
