@@ -10,7 +10,7 @@ export class EventStream {
   #data: string[] = [];
 
   /** Returns the data of the events that a part completes; undefined for a line without end. */
-  push(part: Buffer): string[] | undefined {
+  push(part: Uint8Array): string[] | undefined {
     const lines = (this.#rest + this.#decoder.write(part)).split('\n');
     this.#rest = lines.pop() ?? '';
     if (this.#rest.length > longestLine) return undefined;

@@ -110,7 +110,7 @@ export class RemoteLanguageModel implements TextModel {
     const maxBytes = maxTokens * (bytesPerEvent + alternatives * bytesPerAlternative) + otherBytes;
     const stops = new StopTexts(request.stop ?? []);
     const events = new EventStream();
-    const take = (part: Buffer) => {
+    const take = (part: Uint8Array) => {
       const data = events.push(part);
       if (data === undefined) throw this.#malformed('with a line without end');
       return this.#take(data, reply, stops);

@@ -128,7 +128,7 @@ export class RemoteServer implements RemoteEntry {
     path: string,
     body: object,
     { maxBytes, signal }: CallLimits,
-    take: (part: Buffer) => boolean,
+    take: (part: Uint8Array) => boolean,
   ): Promise<void> {
     const text = JSON.stringify(body);
     return this.#tracked(async () => {
@@ -239,7 +239,7 @@ export class RemoteServer implements RemoteEntry {
     answer: IncomingMessage,
     maxBytes: number,
     { signal, touch }: Attempt,
-    take: (part: Buffer) => boolean,
+    take: (part: Uint8Array) => boolean,
   ): Promise<void> {
     let bytes = 0;
     try {
