@@ -34,23 +34,29 @@ export class ForgottenTexts {
     const forgotten = new ForgottenTexts(quoted);
     const slices = clientSlices();
     const known = new Set<string>();
-    const add = (part: string) => {
+    const add = async (part: string) => {
       if (known.has(part)) return;
       known.add(part);
       forgotten.#quotes.add(part);
-      forgotten.#inJson.add(JSON.stringify(part).slice(1, -1));
+      let json = '';
+      for (const piece of jsonPieces(part)) {
+        if (slices.over) await slices.next();
+        json += piece;
+      }
+      forgotten.#inJson.add(json.slice(1, -1));
     };
-    const addSentence = (sentence: string) => {
+    const addSentence = async (sentence: string) => {
+      if (slices.over) await slices.next();
       const part = plainText(sentence);
       if (part.length < shortestQuote) return;
       written.add(sentence);
-      add(part);
+      await add(part);
     };
     for (const text of texts) {
       const whole = await plain(piecesOf(text), slices);
       if (whole === '') continue;
       forgotten.#wholes.add(whole);
-      add(whole);
+      await add(whole);
       let rest = '';
       for (const piece of piecesOf(text)) {
         const sentences = (rest + piece).split(sentenceEnd);
@@ -59,12 +65,9 @@ export class ForgottenTexts {
           sentences.push(rest);
           rest = '';
         }
-        for (const sentence of sentences) {
-          if (slices.over) await slices.next();
-          addSentence(sentence);
-        }
+        for (const sentence of sentences) await addSentence(sentence);
       }
-      addSentence(rest);
+      await addSentence(rest);
     }
     for (const text of written) quoted.push(text);
     return forgotten;

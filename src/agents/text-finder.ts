@@ -7,7 +7,10 @@ const factor = 0x01000193;
 const workAtOnce = 16_384;
 
 /** Work in comparing candidates after which a text counts as one that has a part: hostile parts are alike for long. */
-const mostComparing = 1 << 24;
+const mostComparing = 1 << 21;
+
+/** Characters compared in a unit of work. */
+const comparedAtOnce = 16;
 
 /** Parts that are as long as a window, or longer, by the hash of their beginning. */
 interface Window {
@@ -42,6 +45,13 @@ export class TextFinder {
   }
 }
 
+/** Returns how many characters of a part a text has at a place. */
+function alike(text: string, from: number, part: string): number {
+  let count = 0;
+  while (count < part.length && text.charCodeAt(from + count) === part.charCodeAt(count)) count++;
+  return count;
+}
+
 const next = (hash: number, code: number) => (Math.imul(hash, factor) + code) | 0;
 
 function* found(
@@ -62,10 +72,11 @@ function* found(
     if (at >= length) hash = (hash - Math.imul(power, text.charCodeAt(at - length))) | 0;
     if (at < length - 1 || known[hash >>> 16] === 0) continue;
     for (const part of parts.get(hash) ?? []) {
-      const cost = 1 + (part.length >>> 4);
+      const compared = alike(text, at - length + 1, part);
+      const cost = 1 + compared / comparedAtOnce;
       work += cost;
       comparing.left -= cost;
-      if (comparing.left < 0 || text.startsWith(part, at - length + 1)) return true;
+      if (comparing.left < 0 || compared === part.length) return true;
       if (work < workAtOnce) continue;
       work = 0;
       yield;
