@@ -76,4 +76,5 @@ it.skipIf(!hasModel)(
     console.log(`planted facts: ${five} of ${all} in the first five hits, ${first} the first`);
     expect(five / all).toBeGreaterThanOrEqual(0.95);
   },
+  900_000, // the long form embeds six conversations
 );
