@@ -24,7 +24,7 @@ const graphs = {
   patterns: { nodes: nodes(1, 'regex_guardrail', patterns) },
   edges: { nodes: chain, edges: chain.slice(1).map((node, n) => [chain[n].id, node.id]) },
 };
-const counts = { connections: 300, sessions: 2000, agents: 40, templates: 60, patterns: 4, edges: 20 };
+const counts = { connections: 300, sessions: 2000, agents: 40, templates: 60, patterns: 40, edges: 20 };
 
 async function make(kind) {
   if (kind === 'connections') return open();
