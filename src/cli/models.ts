@@ -1,6 +1,11 @@
 import { embeddingOptions, rerankerOptions } from '../config/model-options.js';
 import type { Catalog } from '../models/catalog.js';
-import { type CatalogModel, CatalogModels, type MultilingualModel } from '../models/catalog-models.js';
+import {
+  type CatalogModel,
+  CatalogModels,
+  type MultilingualModel,
+  type StoredDimension,
+} from '../models/catalog-models.js';
 import { type CatalogReranker, Rerankers } from '../models/rerankers.js';
 import { Residency } from '../models/residency.js';
 import { UnknownModelError } from '../models/unknown-model.js';
@@ -42,10 +47,10 @@ export class CommandModels implements AsyncDisposable {
   }
 
   /** For openKnowledgeBase(). @throws LorekeepError that names the catalog */
-  readonly resolve = async (name: string): Promise<CatalogModel> => {
+  readonly resolve = async (name: string, storedDimension?: StoredDimension): Promise<CatalogModel> => {
     const started = performance.now();
     try {
-      return await this.#models.resolve(name);
+      return await this.#models.resolve(name, storedDimension);
     } finally {
       this.loadMs += performance.now() - started;
     }

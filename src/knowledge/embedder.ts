@@ -37,6 +37,8 @@ export interface TextEmbedder {
     texts: readonly string[],
     options?: ProgressOptions & { kind?: EmbedOptions['kind'] },
   ): Promise<EmbedResult>;
+  /** Told that stored vectors are not of the model that its server computes. */
+  disown?(): void;
 }
 
 const defaultBatch = 256;

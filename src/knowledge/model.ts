@@ -7,7 +7,7 @@ import {
   type Records,
 } from '../../lib/internal.js';
 import { listed } from '../base/schema/messages.js';
-import type { MultilingualModel } from '../models/catalog-models.js';
+import type { MultilingualModel, StoredDimension } from '../models/catalog-models.js';
 import type { Lease } from '../models/lease.js';
 import type { ModelFusion } from '../search/model-fusion.js';
 import { type Embedder, isEmbedder, NoEmbedder, OwnEmbedder, type TextEmbedder } from './embedder.js';
@@ -32,6 +32,8 @@ export interface PlainModel extends ModelUse {
 /** A model that may leave memory, such as a CatalogModels model: a lease brings it back. */
 export interface LeasableModel extends ModelUse {
   readonly facts: TextEmbedder['facts'];
+  /** Whether its server has not answered yet. */
+  readonly isUnasked?: boolean | undefined;
   /** Keeps the model from being unloaded for idleness until the result is called. */
   hold(): () => void;
   /** Loads the model if it is not in memory, and keeps it there. */
@@ -77,11 +79,20 @@ export async function withModel<T>(
   }
 }
 
-/** Returns the model of a name, or undefined for an unknown name. The caller remains its owner. */
-export type ModelResolver = (name: string) => Promise<KnowledgeModel | undefined>;
+/**
+ * Returns the model of a name, or undefined for an unknown name. The caller remains its owner. `storedDimension`: of vectors for
+ * which a remote model may be returned while its server does not answer.
+ */
+export type ModelResolver = (
+  name: string,
+  storedDimension?: StoredDimension,
+) => Promise<KnowledgeModel | undefined>;
 
 /** A caller's resolver: it may also return a model without prefixes, or an embedder of its own. */
-export type GivenModelResolver = (name: string) => Promise<GivenModel | undefined>;
+export type GivenModelResolver = (
+  name: string,
+  storedDimension?: StoredDimension,
+) => Promise<GivenModel | undefined>;
 
 export type GivenModel =
   | KnowledgeModel
@@ -117,8 +128,9 @@ export function modelResolver(models: ModelSource): ModelResolver {
     const model = knowledgeModel(models);
     return async () => model;
   }
-  if (typeof models === 'function') return async (name) => checked(await models(name), name);
-  if (typeof models?.resolve === 'function') return async (name) => checked(await models.resolve(name), name);
+  if (typeof models === 'function') return async (name, stored) => checked(await models(name, stored), name);
+  if (typeof models?.resolve === 'function')
+    return async (name, stored) => checked(await models.resolve(name, stored), name);
   throw LorekeepError.about('INVALID_ARGUMENT', {
     field: 'models',
     reason: 'CatalogModels, or a function that gives a model for a name, is expected',

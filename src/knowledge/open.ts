@@ -16,6 +16,7 @@ import { readLog, versionOfFile } from './changes/base-log.js';
 import { FilesReplaced, type LaterFiles } from './changes/followed-log.js';
 import { isEmptied, settleLog } from './changes/merge-files.js';
 import { hasForgetLeftovers } from './changes/pending-forget.js';
+import { ComparedModel } from './compared-model.js';
 import { checkDestinations } from './destinations.js';
 import type { EmbeddingCounts } from './embeddings.js';
 import { goneFolderOf } from './folder/place.js';
@@ -24,7 +25,6 @@ import { factsOf, holdModel } from './model.js';
 import { noProgress, PhaseReport } from './progress.js';
 import { openRecords } from './records.js';
 import { findSource, type OpenKnowledgeBaseOptions, type Source } from './resolve.js';
-import { requireSameModel } from './same-model.js';
 import { openTextIndex } from './text-index.js';
 import { buildVectors, isOutdated, openVectors, rebuildVectors, vectorsWarnings } from './vectors.js';
 
@@ -44,7 +44,7 @@ export async function openKnowledgeBase<Own extends MetadataOf<Own> = Metadata>(
 /** Like openKnowledgeBase(), from a resolved source. */
 export async function openSource(source: Source): Promise<KnowledgeBase> {
   const letGo = holdModel(source.model);
-  return openUnmoved(source).finally(letGo);
+  return openUnmoved({ ...source, model: ComparedModel.of(source.model) }).finally(letGo);
 }
 
 /** Attempts of an opening while other processes merge. */
@@ -120,9 +120,20 @@ async function loadFiles(source: Source): Promise<LoadedFiles> {
   const { content, size } = records;
   const ids = [...new Set(size === 0 ? [] : [0, size - 1])].map((ordinal) => records.idOf(ordinal));
   const storage = await Storage.fromRecords(records, vectors, textIndex, { ef, signal });
-  if (counts?.reused !== 0)
-    await closeIfFailed(storage, () => requireSameModel(storage, ids, source, signal));
+  if (counts?.reused !== 0) await closeIfFailed(storage, () => compareModel(storage, ids, source));
   return { storage, content, counts, indexWritten: indexWritten === true };
+}
+
+/** Compares the vectors of some records with new ones of a remote model. @throws INVALID_ARGUMENT if they are not of that model */
+async function compareModel(
+  storage: Storage,
+  ids: readonly string[],
+  { model, files, pathOf, log, signal }: Source,
+): Promise<void> {
+  if (!(model instanceof ComparedModel)) return;
+  const file = files.index ?? files.records;
+  if (await model.compare(storage, { ids, file: pathOf(file) }, signal)) return;
+  log.warn({ file, model: model.name }, 'no server computes the model now: only searches for words work');
 }
 
 /** Loads the files that another process has put in the place of those that were opened. Writes none. */
@@ -154,6 +165,7 @@ function withChanges(
     const gone = await goneFolderOf(source.pathOf(source.path));
     if (gone !== undefined) warn(`${gone}: the folder of this index is gone; its last content is searched`);
     const load = () => loadAgain({ ...source, files: namedFiles(source) });
+    if (model instanceof ComparedModel) model.serve(storage);
     const changes = await BaseChanges.open(storage, source, content, { flush, warn, load });
     return new KnowledgeBase(storage, model, { config, warnings, ...facts, changes });
   });

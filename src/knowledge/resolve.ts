@@ -16,6 +16,7 @@ import {
   resolveFiles,
 } from './paths.js';
 import { noProgress, type ProgressListener } from './progress.js';
+import { storedDimension } from './stored-dimension.js';
 
 export interface OpenKnowledgeBaseOptions {
   /** Gives the model that the config file names: `await CatalogModels.open()`, or a function. */
@@ -117,13 +118,17 @@ export async function resolveSource({
   return { path, pathOf, config, warnings, files: await resolveFiles(config, resolvePath) };
 }
 
-/** The model that a config names. @throws INVALID_ARGUMENT for an unknown one; errors of `models` */
+/** The model that a config names. That of stored vectors may be a remote one whose server does not answer. @throws INVALID_ARGUMENT for an unknown one; errors of `models` */
 export async function findModel(
-  { path: file, config }: Pick<ResolvedSource, 'path' | 'config'>,
+  {
+    path: file,
+    config,
+    files,
+  }: Pick<ResolvedSource, 'path' | 'config'> & Partial<Pick<ResolvedSource, 'files'>>,
   models: ModelResolver,
 ): Promise<KnowledgeModel> {
   const name = config.embedding_model;
-  const model = await models(name);
+  const model = await models(name, files && (() => storedDimension(files)));
   if (model !== undefined) return model;
   const reason = `there is no embedding model ${JSON.stringify(name)}`;
   throw LorekeepError.about('INVALID_ARGUMENT', { file, field: 'embedding_model', reason });

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { EmbeddingModel, LorekeepError, type ModelFacts } from '../../lib/internal.js';
 import { shellWord } from '../base/schema/shell-word.js';
+import { closeIfFailed } from '../base/waiting/close-if-failed.js';
 import { type ModelFusion, modelFusion } from '../search/model-fusion.js';
 import { Catalog, type LocatedVariant } from './catalog.js';
 import { expectedDevice } from './expected-device.js';
@@ -11,9 +12,15 @@ import { embeddingNeed, embeddingTaken } from './model-need.js';
 import type { ModelLog } from './open-model.js';
 import type { Opener } from './opener.js';
 import { pullCommand } from './pull-command.js';
-import { RemoteEmbeddingModel } from './remote/embedding-model.js';
+import {
+  type ModelProbe,
+  RemoteEmbeddingModel,
+  type RemoteEmbeddingOptions,
+} from './remote/embedding-model.js';
 import { remoteNeed } from './remote/need.js';
 import { openServer } from './remote/open-remote.js';
+import { RemoteModelError } from './remote/remote-model-error.js';
+import type { RemoteSettings } from './remote/settings.js';
 import { Residency } from './residency.js';
 import type { Resident } from './resident.js';
 import type { CatalogEntry, Placement } from './schema.js';
@@ -60,16 +67,24 @@ export class CatalogModel {
   readonly documentPrefix: string;
   /** The catalog's fusion settings for the model. */
   readonly fusion: ModelFusion | undefined;
+  /** Whether its facts are those of stored vectors, because its server did not answer. */
+  readonly isUnasked: boolean;
   readonly #resident: Resident<CatalogEmbedder>;
 
   /** @internal Use CatalogModels.resolve(). */
-  constructor(entry: CatalogEntry, facts: ModelFacts, resident: Resident<CatalogEmbedder>) {
+  constructor(
+    entry: CatalogEntry,
+    facts: ModelFacts,
+    resident: Resident<CatalogEmbedder>,
+    isUnasked: boolean,
+  ) {
     this.name = entry.name;
     this.facts = facts;
     this.dimension = facts.dimension;
     this.queryPrefix = entry.query_prefix;
     this.documentPrefix = entry.document_prefix;
     this.fusion = entry.fusion && modelFusion(entry.fusion);
+    this.isUnasked = isUnasked;
     this.#resident = resident;
   }
 
@@ -93,6 +108,17 @@ export interface MultilingualModel {
   command: string | undefined;
 }
 
+/** Returns the dimension of the vectors that a model is wanted for; undefined if there are none. */
+export type StoredDimension = () => Promise<number | undefined>;
+
+/** Longest time in ms for which stored vectors wait for the server of their model. */
+export const soonMs = 5000;
+
+interface LoadOptions {
+  signal?: AbortSignal | undefined;
+  dimension?: number | undefined;
+}
+
 /** A model, known from its first load on. */
 interface Known {
   readonly resident: Resident<CatalogEmbedder>;
@@ -108,8 +134,7 @@ export class CatalogModels implements AsyncDisposable, Disposable {
   readonly #options: CatalogModelsOptions;
   readonly #residency: Residency;
   readonly #models = new Map<string, Known>();
-  /** Vectors by which remote models are known again. */
-  readonly #probes = new Map<string, Float32Array>();
+  readonly #probes = new Map<string, ModelProbe>();
 
   /** @internal Use CatalogModels.open(). `residency`: shared with other models, and closed with this object. */
   constructor(catalog: Catalog, options: Partial<CatalogModelsOptions> = {}, residency?: Residency) {
@@ -193,22 +218,42 @@ export class CatalogModels implements AsyncDisposable, Disposable {
 
   /**
    * Returns a model by name, after loading it. This object owns it and unloads it after `idleMs` unless it is held. After a
-   * failed load, the next call tries again.
+   * failed load, the next call tries again. `storedDimension`: the dimension of vectors of the model. With it, a remote model whose
+   * server does not answer now is returned all the same, and asks its server when it embeds.
    * @throws LorekeepError: INVALID_ARGUMENT for an unknown name, ModelLoadError, CLOSED
    */
-  async resolve(name: string): Promise<CatalogModel> {
+  async resolve(name: string, storedDimension?: StoredDimension): Promise<CatalogModel> {
     const entry = this.entry(name);
-    const known = this.#models.get(name) ?? { resident: this.#residency.resident(this.#opener(entry)) };
-    this.#models.set(name, known);
+    if (storedDimension === undefined || this.#catalog.locate(entry).variant.remote === undefined)
+      return this.#loaded(entry);
+    const soon = AbortSignal.timeout(soonMs);
     try {
-      using lease = await known.resident.lease();
-      known.model ??= new CatalogModel(entry, lease.model.facts, known.resident);
+      return await this.#loaded(entry, { signal: soon });
+    } catch (error) {
+      const isLate = soon.aborted && error === soon.reason;
+      if (!isLate && !(error instanceof RemoteModelError && error.isOutage)) throw error;
+      const dimension = await storedDimension();
+      if (dimension === undefined && !isLate) throw error;
+      return await this.#loaded(entry, { dimension });
+    }
+  }
+
+  /** `dimension`: that of a remote model whose server is not asked. */
+  async #loaded(entry: CatalogEntry, { signal, dimension }: LoadOptions = {}): Promise<CatalogModel> {
+    const key = JSON.stringify([entry.name, dimension]);
+    const known = this.#models.get(key) ?? {
+      resident: this.#residency.resident(this.#opener(entry, dimension)),
+    };
+    this.#models.set(key, known);
+    try {
+      using lease = await known.resident.lease(signal);
+      known.model ??= new CatalogModel(entry, lease.model.facts, known.resident, dimension !== undefined);
       return known.model;
     } catch (error) {
       if (!(error instanceof ModelLoadError) || error.why !== 'CHANGED') throw error;
       // The file was replaced: load the new one under the same name.
-      if (this.#models.get(name) === known) this.#models.delete(name);
-      return this.resolve(name);
+      if (this.#models.get(key) === known) this.#models.delete(key);
+      return this.#loaded(entry, { signal, dimension });
     }
   }
 
@@ -226,12 +271,12 @@ export class CatalogModels implements AsyncDisposable, Disposable {
     this.close().catch(() => {});
   }
 
-  #opener(entry: CatalogEntry): Opener<CatalogEmbedder> {
+  #opener(entry: CatalogEntry, stored: number | undefined): Opener<CatalogEmbedder> {
     const { threads, idleMs } = this.#options;
     return {
       entry,
       idleMs,
-      open: (file, placement, signal) => this.#open(entry, file, placement, signal),
+      open: (file, placement, signal) => this.#open(entry, file, { placement, stored, signal }),
       need: (file, placement) => this.#need(entry, file, placement),
       taken: (model, need) =>
         model instanceof RemoteEmbeddingModel ? need : embeddingTaken(model.facts, threads),
@@ -251,24 +296,30 @@ export class CatalogModels implements AsyncDisposable, Disposable {
   async #open(
     { name, pooling, dimension }: CatalogEntry,
     { path, variant }: LocatedVariant,
-    placement: Placement,
-    signal: AbortSignal,
+    { placement, stored, signal }: { placement: Placement; stored: number | undefined; signal: AbortSignal },
   ): Promise<CatalogEmbedder> {
     const { threads, defaultContext } = this.#options;
-    const contextSize = variant.context_size ?? defaultContext;
-    const { remote } = variant;
+    const { remote, context_size: contextSize = defaultContext } = variant;
     const model =
       remote === undefined
         ? await EmbeddingModel.load(path, { pooling, contextSize, threads, placement, signal })
-        : await openServer(this.#catalog, name, remote).then((server) =>
-            RemoteEmbeddingModel.open(server, { contextSize, known: this.#probes.get(name), signal }),
-          );
-    if (model instanceof RemoteEmbeddingModel) this.#probes.set(name, model.probe);
+        : await this.#openRemote(name, remote, { contextSize, dimension: stored, signal });
     const { dimension: found } = model.facts;
     const expected = dimension ?? found;
     if (expected === found) return model;
     await model.close();
     const reason = `embeddings of ${found} numbers; the catalog says ${expected}`;
     throw LorekeepError.about('DIMENSION_MISMATCH', { file: path, reason, expected, found });
+  }
+
+  async #openRemote(
+    name: string,
+    remote: RemoteSettings,
+    options: RemoteEmbeddingOptions,
+  ): Promise<RemoteEmbeddingModel> {
+    const probe = this.#probes.get(name) ?? {};
+    this.#probes.set(name, probe);
+    const server = await openServer(this.#catalog, name, remote);
+    return closeIfFailed(server, () => RemoteEmbeddingModel.open(server, { ...options, probe }));
   }
 }

@@ -113,9 +113,17 @@ export class FakeModelServer {
     return this.requests.map(({ body }) => body.input).filter((input) => !input?.includes(probeText));
   }
 
+  /** Refuses connections from now on. */
   stop(): void {
     this.server.close();
     this.server.closeAllConnections();
+  }
+
+  /** Listens again, at the same address. */
+  async restart(): Promise<void> {
+    await new Promise<void>(
+      (resolve) => void this.server.listen(Number(new URL(this.url).port), '127.0.0.1', resolve),
+    );
   }
 
   private async take(request: IncomingMessage, response: ServerResponse): Promise<void> {

@@ -1,58 +1,19 @@
-import { mkdtempSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { writeFileSync } from 'node:fs';
 import { describe, expect, it, vi } from 'vitest';
-import type { ClientSession, Graph } from '../../src/client/index.js';
-import { buildKnowledgeBase, CatalogModels, openKnowledgeBase } from '../../src/knowledge/index.js';
+import type { Graph } from '../../src/client/index.js';
+import { buildKnowledgeBase, openKnowledgeBase } from '../../src/knowledge/index.js';
 import {
-  type Answerer,
   embeddingsOf,
   FakeModelServer,
   probeText,
   replyEvents,
   sendEvents,
   sendJson,
-  vectorOf,
   wellBehaved,
 } from '../helpers/fake-model-server.js';
-import { temporaryFolder } from '../helpers/folder.js';
 import { corpus, strings } from './corpus.js';
-import { catalogPath, retrieveGraph, TestServer } from './test-server.js';
-
-const inFolder = temporaryFolder();
-
-const answerWith =
-  (seed: number): Answerer =>
-  ({ body }, response) =>
-    sendJson(
-      response,
-      embeddingsOf(body.input, (text) => vectorOf(text, 64, seed)),
-    );
-const usual = answerWith(7);
-
-/** A catalog with the model "tiny" of this machine and the remote model "far". */
-async function catalogOf(remote: object, folder = mkdtempSync(inFolder('catalog-'))): Promise<string> {
-  await TestServer.start(); // makes the file of "tiny"
-  const file = join(folder, 'models.json');
-  const far = { context_size: 200, remote: { model: 'far-away', retries: 0, ...remote } };
-  const models = [
-    { name: 'tiny', model_type: 'embedding', variants: [{ file: join(dirname(catalogPath), 'tiny.gguf') }] },
-    { name: 'far', model_type: 'embedding', variants: [far] },
-    { name: 'talk', model_type: 'llm', variants: [{ ...far, context_size: 2000 }] },
-    { name: 'judge', model_type: 'reranker', variants: [far] },
-  ];
-  writeFileSync(file, JSON.stringify({ version: 1, models }));
-  return file;
-}
-
-async function serverWith(remote: object, config: object = {}) {
-  return TestServer.start({ config: { models_catalog_path: await catalogOf(remote), ...config } });
-}
-
-/** The text that a search in "docs" finds first. */
-async function found(session: ClientSession, text: string, signal?: AbortSignal) {
-  const { hits } = await session.search({ name: 'docs', text, mode: 'dense', topK: 1 }, { signal });
-  return hits[0]?.text;
-}
+import { answerWith, found, knowledgeBase, serverWith, usual } from './remote-setting.js';
+import { retrieveGraph } from './test-server.js';
 
 describe('a server with a remote embedding model', () => {
   it('makes storages with it, and finds in them', async () => {
@@ -265,15 +226,6 @@ describe('a server with a remote language model and a remote reranker', () => {
 });
 
 describe('an index with a remote model', () => {
-  async function knowledgeBase(remote: object, folder = mkdtempSync(inFolder('kb-'))) {
-    const records = strings.map((text, at) => ({ id: `r${at}`, text }));
-    writeFileSync(join(folder, 'records.json'), JSON.stringify(records));
-    const config = join(folder, 'kb.json');
-    const files = { records_file: 'records.json', index_file: 'kb.index', embeddings_file: 'kb.embeddings' };
-    writeFileSync(config, JSON.stringify({ embedding_model: 'far', ...files }));
-    const models = await CatalogModels.open(await catalogOf(remote, folder));
-    return { config, models, folder };
-  }
   it('opens without embedding its records again', async () => {
     const peer = await FakeModelServer.start(usual);
     const { config, models } = await knowledgeBase({ url: peer.url });

@@ -18,6 +18,8 @@ import { estimatedTokens } from './token-estimate.js';
 const probes = ['The lighthouse keeper counts the ships.', 'protein folding in 1972'] as const;
 /** The same model gives vectors of at least this cosine, whatever the device and the batch; another one does not. */
 const leastCosine = 0.98;
+/** The probes themselves have at most this cosine in any embedding model. */
+const mostAlike = 0.9999;
 /** A model in use is probed again after this time. */
 const probeEveryMs = 60_000;
 
@@ -29,11 +31,21 @@ const maxNumbers = 65_536;
 /** Largest dimension of an index. */
 const maxDimension = 65_536;
 
+/** The vectors by which a model is known again; none before its server has answered. */
+export interface ModelProbe {
+  /** Those of the probes, one after the other. */
+  rows?: Float32Array | undefined;
+  /** Whether this process has embeddings of documents by that model. */
+  isUsed?: boolean;
+}
+
 export interface RemoteEmbeddingOptions {
   /** Longest text in tokens, as the operator states it. */
   contextSize: number;
-  /** The vectors of an earlier opening. */
-  known?: Float32Array | undefined;
+  /** Shared by all openings of the model in this process. */
+  probe?: ModelProbe | undefined;
+  /** Dimension of stored vectors of the model. */
+  dimension?: number | undefined;
   signal: AbortSignal;
 }
 
@@ -45,16 +57,22 @@ interface Batch {
 /** An embedding model that another server computes. Calls may overlap. */
 export class RemoteEmbeddingModel {
   readonly facts: ModelFacts;
-  /** Vectors of the probes, one after the other. */
-  readonly probe: Float32Array;
   readonly #server: RemoteServer;
-  #probed = performance.now();
+  readonly #probe: ModelProbe;
+  #probed: number;
 
-  private constructor(server: RemoteServer, dimension: number, contextSize: number, probe: Float32Array) {
+  /** `probed`: when the server was asked last. */
+  private constructor(
+    server: RemoteServer,
+    dimension: number,
+    { contextSize, probe = {} }: RemoteEmbeddingOptions,
+    probed: number,
+  ) {
     const { model, revision = '', api } = server.settings;
     const identity = JSON.stringify(['remote', model, revision, dimension]);
     this.#server = server;
-    this.probe = probe;
+    this.#probe = probe;
+    this.#probed = probed;
     this.facts = {
       name: model,
       architecture: 'remote',
@@ -74,21 +92,17 @@ export class RemoteEmbeddingModel {
     };
   }
 
-  /** Asks the server for the dimension. @throws RemoteModelError, also if it computes another model than `known` is of */
-  static async open(
-    server: RemoteServer,
-    { contextSize, known, signal }: RemoteEmbeddingOptions,
-  ): Promise<RemoteEmbeddingModel> {
-    const { rows } = await request(server, probes, undefined, signal);
-    const dimension = rows.length / probes.length;
-    if (cosine(rows.subarray(0, dimension), rows.subarray(dimension)) > 0.9999)
-      throw new RemoteModelError(
-        'malformed',
-        server,
-        'embeds different texts alike: it is not an embedding model',
-      );
-    if (known !== undefined) requireSame(rows, known, server);
-    return new RemoteEmbeddingModel(server, dimension, contextSize, rows);
+  /**
+   * Asks the server for the dimension. If that is known, asks nothing: the first embedding probes the server.
+   * @throws RemoteModelError
+   */
+  static async open(server: RemoteServer, options: RemoteEmbeddingOptions): Promise<RemoteEmbeddingModel> {
+    const { probe = {}, signal } = options;
+    const known = probe.rows === undefined ? options.dimension : probe.rows.length / probes.length;
+    if (known !== undefined)
+      return new RemoteEmbeddingModel(server, known, options, Number.NEGATIVE_INFINITY);
+    probe.rows = await probeRows(server, undefined, signal);
+    return new RemoteEmbeddingModel(server, probe.rows.length / probes.length, options, performance.now());
   }
 
   get dimension(): number {
@@ -98,8 +112,9 @@ export class RemoteEmbeddingModel {
   /** As EmbeddingModel.embedSettled(). @throws RemoteModelError, CLOSED, CANCELLED; the signal's reason */
   async embedSettled(
     texts: readonly string[],
-    { signal, onProgress }: ProgressOptions = {},
+    { signal, onProgress, kind }: ProgressOptions & { kind?: 'query' | 'document' } = {},
   ): Promise<EmbedResult> {
+    if (kind !== 'query') this.#probe.isUsed = true;
     const vectors = new Float32Array(texts.length * this.dimension);
     const errors: ItemError[] = [];
     const batches = this.#batches(texts);
@@ -127,6 +142,11 @@ export class RemoteEmbeddingModel {
     if (stop.signal.aborted) throw signal?.aborted ? signal.reason : stop.signal.reason;
     errors.sort((a, b) => a.index - b.index);
     return { vectors, errors, tokens, batches: batches.length };
+  }
+
+  /** The server computes another model than stored vectors are of. If nothing was made with it, the next one may be theirs. */
+  disown(): void {
+    if (this.#probe.isUsed !== true) this.#probe.rows = undefined;
   }
 
   close(failing?: LorekeepError): Promise<void> {
@@ -186,16 +206,36 @@ export class RemoteEmbeddingModel {
   /** The server may have got another model since the last probe. */
   async #probeAgain(signal: AbortSignal): Promise<void> {
     const now = performance.now();
-    if (now - this.#probed < probeEveryMs) return;
-    this.#probed = now;
-    const call = () => request(this.#server, probes, this.dimension, signal);
+    if (this.#probe.rows !== undefined && now - this.#probed < probeEveryMs) return;
+    // Calls beside a probe do not wait for it, unless it is the first.
+    if (this.#probe.rows !== undefined && this.#probed !== Number.NEGATIVE_INFINITY) this.#probed = now;
+    const call = () => probeRows(this.#server, this.dimension, signal);
     try {
-      requireSame((await elsewhere(this.#server, signal, call)).rows, this.probe, this.#server);
+      const rows = await elsewhere(this.#server, signal, call);
+      if (this.#probe.rows === undefined) this.#probe.rows = rows;
+      else requireSame(rows, this.#probe.rows, this.#server);
+      this.#probed = now;
     } catch (error) {
       this.#probed = Number.NEGATIVE_INFINITY;
       throw error;
     }
   }
+}
+
+/** Embeds the probes. @throws as request() */
+async function probeRows(
+  server: RemoteServer,
+  dimension: number | undefined,
+  signal: AbortSignal,
+): Promise<Float32Array> {
+  const { rows } = await request(server, probes, dimension, signal);
+  const half = rows.length / probes.length;
+  if (cosine(rows.subarray(0, half), rows.subarray(half)) <= mostAlike) return rows;
+  throw new RemoteModelError(
+    'malformed',
+    server,
+    'embeds different texts alike: it is not an embedding model',
+  );
 }
 
 /** Embeds texts in one request. `dimension`: undefined if it is not known yet. @throws RemoteModelError; the signal's reason */

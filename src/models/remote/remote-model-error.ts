@@ -26,6 +26,9 @@ const kinds = {
 
 export type RemoteFailureKind = keyof typeof kinds;
 
+/** Failures that say something about the model or the entry. All others may be over at the next request. */
+const verdicts: ReadonlySet<RemoteFailureKind> = new Set(['too-long', 'dimension', 'changed', 'settings']);
+
 /** The entry of the catalog that an error is about. */
 export interface RemoteEntry {
   /** Catalog name. */
@@ -53,6 +56,11 @@ export class RemoteModelError extends ModelLoadError {
   readonly retryable: boolean;
   /** The pause that the server asked for. */
   readonly pauseMs: number | undefined;
+
+  /** Whether the server computes nothing at present, so that it may still have the same model. */
+  get isOutage(): boolean {
+    return !verdicts.has(this.kind);
+  }
 
   /** `problem`: what "the server" does. */
   constructor(

@@ -17,6 +17,7 @@ import {
   folderBytes,
   type MemoryWish,
   memoryConfig,
+  memoryDimension,
   memoryIds,
   readIdentity,
   removeMemoryFolder,
@@ -103,7 +104,8 @@ export class Memories {
       const message = `the memory was made with ${JSON.stringify(identity.embedding_model)}`;
       fail(4003, `${path}: ${message}`, { path });
     }
-    const model = await untilAborted(models.resolve(wish.embedding_model), signal);
+    const stored = () => memoryDimension(root, secret.id);
+    const model = await untilAborted(models.resolve(wish.embedding_model, stored), signal);
     try {
       const pin = await this.#pin(secret.id, model);
       this.room.open(client, secret.id);

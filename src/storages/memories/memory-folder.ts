@@ -3,6 +3,9 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { makeFolder, readRegular } from '../../../lib/basics.js';
 import { createEmptyBase, writeNew } from '../../knowledge/changes/empty-base.js';
+import { plainFiles } from '../../knowledge/paths.js';
+import { resolveSource } from '../../knowledge/resolve.js';
+import { storedDimension } from '../../knowledge/stored-dimension.js';
 import type { CatalogModel } from '../../models/catalog-models.js';
 import { memoryScopes } from '../../protocol/memories.js';
 import { memoryFields } from './fields.js';
@@ -32,6 +35,12 @@ export type MemoryWish = Pick<MemoryIdentity, 'scope' | 'name' | 'embedding_mode
 
 /** Path of the config of a memory's knowledge base. */
 export const memoryConfig = (root: string, id: string): string => join(root, id, configName);
+
+/** Returns the dimension of the vectors of a memory; undefined if it has none. @throws errors of its config */
+export async function memoryDimension(root: string, id: string): Promise<number | undefined> {
+  const { files } = await resolveSource(plainFiles(memoryConfig(root, id)));
+  return storedDimension(files);
+}
 
 /**
  * Makes the folder of a memory: a knowledge base without records and, at last, its identity, without which the folder is none.
