@@ -88,15 +88,15 @@ export const rooms = [
   ],
   [
     'src/models',
-    5500,
+    5750,
     'SPEC',
-    'catalog, models in memory, downloads; models that another server computes, whatever it answers',
+    'catalog, models in memory, downloads; models that another server computes, whatever it answers, a pause for one that is down',
   ],
   [
     'src/knowledge',
-    11_650,
+    11_850,
     'SPEC',
-    'knowledge bases that change and complete a forgetting that was killed and clear away what one left that had not begun, indexes of folders that stay current and count their live records, choose a model by language, keep their embeddings, notice that a remote model was replaced, integers of any size that clients write as texts and are listed; the socket of the operator; evaluation',
+    'knowledge bases that change and complete a forgetting that was killed and clear away what one left that had not begun, indexes of folders that stay current and count their live records, choose a model by language, keep their embeddings, notice that a remote model was replaced, open without its server, integers of any size that clients write as texts and are listed; the socket of the operator; evaluation',
   ],
   [
     'src/storages',

@@ -1,5 +1,4 @@
-import { inspectFile } from '../../lib/internal.js';
-import { readLog } from './changes/base-log.js';
+import { ChangeLog, inspectFile } from '../../lib/internal.js';
 import type { KnowledgeBaseFiles } from './paths.js';
 
 /** Returns the dimension of the vectors in a knowledge base's files; undefined if there are none, or they cannot be read. */
@@ -14,8 +13,8 @@ export async function storedDimension({
     if (found?.dimension !== undefined) return found.dimension;
   }
   try {
-    await using log = await readLog({ files: { changes }, signal: undefined });
-    return log?.facts.dimension;
+    await using log = await ChangeLog.read(changes);
+    return log.facts.dimension;
   } catch {
     return undefined;
   }
