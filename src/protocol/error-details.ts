@@ -183,6 +183,8 @@ export interface ErrorDetailsByCode {
     readonly model: string;
     /** Why it cannot be loaded. */
     readonly reason: string;
+    /** Milliseconds until the server that computes it is asked again. */
+    readonly retry_after_ms?: number | undefined;
   };
   5002: At &
     Limit & {

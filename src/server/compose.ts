@@ -29,6 +29,7 @@ import { CatalogModels } from '../models/catalog-models.js';
 import { LanguageModels, type LanguageModelsOptions } from '../models/language-models.js';
 import { ModelMemory } from '../models/model-memory.js';
 import { ModelPulls } from '../models/model-pulls.js';
+import { peersOf } from '../models/remote/open-remote.js';
 import { Rerankers } from '../models/rerankers.js';
 import { Residency } from '../models/residency.js';
 import { SpeechModels, type SpeechModelsOptions } from '../models/speech-models.js';
@@ -84,6 +85,14 @@ export async function composeModels(options: ModelsOptions): Promise<ModelServic
   });
   catalog.room = () => modelMemory.use.find(({ device }) => device === 'CPU')?.limit;
   const residency = new Residency(catalog, { log, memory: modelMemory });
+  peersOf(catalog).onChange = (model, failure) => {
+    if (failure === undefined) log.info({ model }, 'the server of a remote model answers again');
+    else
+      log.warn(
+        { model, err: failure },
+        'the server of a remote model does not answer: requests fail at once',
+      );
+  };
   const embedding = { ...embeddingOptions(config), gpu: backend.device?.name, buildFlags };
   const generating = { ...languageModelOptions(config), load: options.loadLanguageModel };
   const maxBytes = config.models_download_max_mb * 1024 * 1024;

@@ -1,5 +1,6 @@
 import { scheduler } from '../../lib/internal.js';
 import { packageVersion } from '../base/files/home.js';
+import { peersOf } from '../models/remote/open-remote.js';
 import type { LocalServer } from '../operations/http/local-server.js';
 import type { OperatorShare } from '../operations/http/operator-share.js';
 import { metricsRoutes, openMetrics } from '../operations/metrics/endpoint.js';
@@ -100,6 +101,7 @@ export class Operations {
       scheduler: () => scheduler.stats(),
       throttling: () => this.#services?.throttle.reporting ?? 0,
       languageModels: async () => (await this.#services?.languageModels.states()) ?? [],
+      remoteModels: () => (this.#services === undefined ? [] : peersOf(this.#services.catalog).states()),
       storages: () => {
         const files = this.#services?.files.cache;
         const entries = files?.entries() ?? [];

@@ -2,6 +2,7 @@ import { AnyLorekeepError, LorekeepError, type Options, searchOptions } from '..
 import { type ErrorCode as LibraryCode, translateError } from '../../lib/internal.js';
 import { isChanged, isFileError } from '../knowledge/file-error.js';
 import { ModelLoadError } from '../models/model-load-error.js';
+import { RemoteModelError } from '../models/remote/remote-model-error.js';
 import { UnknownModelError } from '../models/unknown-model.js';
 import { type ErrorCode, type ServerError, serverError } from '../protocol/errors.js';
 import { pathOf } from '../search/option-names.js';
@@ -26,7 +27,9 @@ export function libraryError(thrown: unknown): ServerError | undefined {
   const { model, told, why: reason } = error;
   if (code === 'CLOSED') return serverError(1008, 'the server is stopping', {}, { cause: error });
   if (code === 'OUT_OF_MEMORY') return serverError(5003, told, { model }, { cause: error });
-  return serverError(5001, told, { model, reason }, { cause: error });
+  const pauseMs = error instanceof RemoteModelError ? error.pauseMs : undefined;
+  const retry = pauseMs === undefined ? {} : { retry_after_ms: Math.ceil(pauseMs) };
+  return serverError(5001, told, { model, reason, ...retry }, { cause: error });
 }
 
 const changedInPlace =

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { ClientSession } from '../../src/client/index.js';
 import { buildKnowledgeBase, CatalogModels, openKnowledgeBase } from '../../src/knowledge/index.js';
+import { createLog } from '../../src/log/log.js';
 import { FakeModelServer } from '../helpers/fake-model-server.js';
 import { corpus, strings } from './corpus.js';
 import { answerWith, inFolder, knowledgeBase, usual } from './remote-setting.js';
@@ -28,6 +29,9 @@ async function opened({ config, catalog }: { config: string; catalog: string }) 
   return kb;
 }
 
+/** Repeats a call until the server is asked again. */
+const eventually = <T>(call: () => Promise<T>) => vi.waitFor(call);
+
 const words = (text: string) => ({ text, mode: 'lexical', topK: 1 }) as const;
 const meaning = (text: string) => ({ text, mode: 'dense', topK: 1 }) as const;
 const unreachable = /model "far".*the server 127\.0\.0\.1:\d+ cannot be reached/;
@@ -47,7 +51,8 @@ describe('a knowledge base whose model is on a server that is down', () => {
     await expect(kb.add([{ id: 'new', text: 'a new text' }])).rejects.toThrow(unreachable);
     await kb.remove(['r11']);
     await made.peer.restart();
-    expect((await kb.search(meaning(first.question))).hits[0]?.text).toBe(first.text);
+    const { hits } = await eventually(() => kb.search(meaning(first.question)));
+    expect(hits[0]?.text).toBe(first.text);
     await kb.add([{ id: 'new', text: 'a new text' }]);
     expect((await kb.search(meaning('a new text'))).hits[0]?.id).toBe('new');
   });
@@ -116,8 +121,10 @@ describe('a server whose remote embedding model is down', () => {
     const made = await built({}, remote);
     made.peer.stop();
     const all = { storage_root: made.folder, models_catalog_path: made.catalog, ...config };
-    const server = await TestServer.start({ config: all });
-    return { ...made, server, session: await server.session(), settings: all };
+    const lines: string[] = [];
+    const log = createLog('info', { write: (line: string) => void lines.push(line) });
+    const server = await TestServer.start({ config: all, log });
+    return { ...made, server, session: await server.session(), settings: all, lines };
   }
 
   const agentOf = (session: ClientSession, node: object) =>
@@ -189,6 +196,25 @@ describe('a server whose remote embedding model is down', () => {
     const later = await server.session();
     const looking = await agentOf(later, lexical);
     expect(await answer(looking, first.text)).toBe(first.text);
+  });
+
+  it('pauses its requests after some failures: clients hear when to come back, and the metrics show it', async () => {
+    const { server, session, peer, lines } = await scene({}, { metrics: { enabled: true, port: 0 } });
+    const thinking = await agentOf(session, dense);
+    const failures = [];
+    for (let at = 0; at < 5; at++) failures.push((await thinking.turn(first.question)).error);
+    expect(failures.at(-1)).toMatchObject({
+      code: 5001,
+      message: expect.stringMatching(/cannot be reached.*; it is asked again in \d+ s/),
+      details: { model: 'far', retry_after_ms: expect.any(Number) },
+    });
+    const metrics = async () => (await fetch(`http://127.0.0.1:${server.server.metricsPort}/metrics`)).text();
+    expect(await metrics()).toContain('lorekeep_remote_model_paused{model="far"} 1');
+    expect(lines.filter((line) => line.includes('requests fail at once'))).toHaveLength(1);
+    await peer.restart();
+    await eventually(async () => expect(await answer(thinking, first.question)).toBe(first.text));
+    expect(await metrics()).toContain('lorekeep_remote_model_paused{model="far"} 0');
+    expect(lines.filter((line) => line.includes('answers again'))).toHaveLength(1);
   });
 
   it('opens a memory, and remembers once the server is back', async () => {

@@ -12,11 +12,14 @@ export async function readBounded(answer: IncomingMessage, maxBytes: number): Pr
   return Buffer.concat(parts, bytes);
 }
 
+/** The longest pause that is told, in ms. */
+const longestPauseMs = 3_600_000;
+
 /** Returns the pause in ms that the server asked for: a number of seconds, or a date. Undefined if it asked for none. */
 export function retryAfterMs(retryAfter: string | undefined, now = Date.now()): number | undefined {
   if (retryAfter === undefined) return undefined;
   const ms = /^\d+(\.\d+)?$/.test(retryAfter) ? Number(retryAfter) * 1000 : Date.parse(retryAfter) - now;
-  return Number.isNaN(ms) ? undefined : Math.max(0, ms);
+  return Number.isNaN(ms) ? undefined : Math.min(Math.max(0, ms), longestPauseMs);
 }
 
 /**

@@ -1,14 +1,29 @@
 import type { Catalog } from '../catalog.js';
 import type { CatalogEntry, ModelVariant } from '../schema.js';
+import { Peers } from './circuit-breaker.js';
 import { RemoteEmbeddingModel } from './embedding-model.js';
 import { RemoteLanguageModel } from './language-model.js';
 import { RemoteServer } from './remote-server.js';
 import { RemoteReranker } from './reranker.js';
 import type { RemoteSettings } from './settings.js';
 
+const peers = new WeakMap<Catalog, Peers>();
+
+/** Returns the servers of a catalog's remote models. */
+export function peersOf(catalog: Catalog): Peers {
+  const known = peers.get(catalog) ?? new Peers();
+  peers.set(catalog, known);
+  return known;
+}
+
 /** Returns the client of a variant's server. @throws RemoteModelError for its secret and its certificates */
 export function openServer(catalog: Catalog, name: string, remote: RemoteSettings): Promise<RemoteServer> {
-  return RemoteServer.open({ name, file: catalog.file }, remote, (file) => catalog.resolveFile(file));
+  return RemoteServer.open(
+    { name, file: catalog.file },
+    remote,
+    (file) => catalog.resolveFile(file),
+    peersOf(catalog),
+  );
 }
 
 /** Asks the server of a remote variant for as little as possible. @throws RemoteModelError; the signal's reason */

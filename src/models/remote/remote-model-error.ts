@@ -50,12 +50,20 @@ interface RemoteFailureFacts {
 export class RemoteModelError extends ModelLoadError {
   override readonly name = 'RemoteModelError';
   readonly kind: RemoteFailureKind;
+  /** What the server does. */
+  readonly problem: string;
   /** HTTP status, if there was an answer. */
   readonly status: number | undefined;
   /** Whether the same request may succeed later. */
   readonly retryable: boolean;
-  /** The pause that the server asked for. */
+  /** The pause in ms before another try: the server's wish, or that of its circuit breaker. */
   readonly pauseMs: number | undefined;
+
+  /** Whether the server was not there for the request, whatever it asked for. Some servers answer 500 to a request that they dislike. */
+  get isAbsence(): boolean {
+    if (this.kind === 'busy') return this.status !== undefined && this.status !== 500;
+    return this.kind === 'unreachable' || this.kind === 'timeout';
+  }
 
   /** Whether the server computes nothing at present, so that it may still have the same model. */
   get isOutage(): boolean {
@@ -73,6 +81,7 @@ export class RemoteModelError extends ModelLoadError {
     const reason = `the server ${host} ${problem}`;
     super(kinds[kind], { model, file, reason, told }, { cause });
     this.kind = kind;
+    this.problem = problem;
     this.status = status;
     this.retryable = retryable;
     this.pauseMs = pauseMs;

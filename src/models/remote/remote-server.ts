@@ -3,15 +3,15 @@ import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
 import { setTimeout as delay } from 'node:timers/promises';
 import { onAbort, readRegular } from '../../../lib/basics.js';
 import { LorekeepError } from '../../../lib/internal.js';
+import { backoffMs } from '../../base/waiting/backoff.js';
 import { PendingWork } from '../../base/waiting/pending-work.js';
 import { readBounded, retryAfterMs, speaksOfLength } from './answer.js';
+import { type CircuitBreaker, Peers } from './circuit-breaker.js';
 import { type RemoteEntry, RemoteModelError } from './remote-model-error.js';
 import { hostOf, type RemoteSettings } from './settings.js';
 
-/** Pauses before further attempts: twice as long each time, with jitter. */
-const firstPauseMs = 250;
-/** The longest pause, also of a Retry-After. */
-const longestPauseMs = 10_000;
+/** Pauses before further attempts. The longest is also that of a Retry-After. */
+const pauses = { firstMs: 500, longestMs: 10_000 };
 /** Bytes of an answer with an error that are read, to see whether it speaks of the length of a text. */
 const errorBytes = 16_384;
 const headerBytes = 16_384;
@@ -41,6 +41,7 @@ export class RemoteServer implements RemoteEntry {
   readonly parallel: number;
   readonly #agent: HttpAgent;
   readonly #headers: Readonly<Record<string, string>>;
+  readonly #breaker: CircuitBreaker;
   readonly #calls = new PendingWork();
   readonly #closing = new AbortController();
   #closed = false;
@@ -49,12 +50,14 @@ export class RemoteServer implements RemoteEntry {
     entry: { name: string; file: string },
     settings: RemoteSettings,
     { key, ca }: { key: string | undefined; ca: string | undefined },
+    peers: Peers,
   ) {
     this.name = entry.name;
     this.file = entry.file;
     this.settings = settings;
     this.host = hostOf(settings);
     this.parallel = settings.parallel;
+    this.#breaker = peers.breakerOf(entry.name, settings.url, key);
     // Waiting requests beyond `parallel` queue in the agent.
     const shared = { keepAlive: true, maxSockets: settings.parallel };
     this.#agent = settings.url.startsWith('https:')
@@ -73,6 +76,7 @@ export class RemoteServer implements RemoteEntry {
     entry: { name: string; file: string },
     settings: RemoteSettings,
     resolveFile: (file: string) => string,
+    peers = new Peers(),
   ): Promise<RemoteServer> {
     const told = { ...entry, host: hostOf(settings) };
     const read = async (field: 'key_file' | 'ca_file') => {
@@ -101,23 +105,22 @@ export class RemoteServer implements RemoteEntry {
         told,
         'is not asked: remote.ca_file has no certificate in PEM form',
       );
-    return new RemoteServer(entry, settings, { key, ca });
+    return new RemoteServer(entry, settings, { key, ca }, peers);
   }
 
   /** Posts JSON and returns the parsed answer. @throws RemoteModelError; the signal's reason; CLOSED */
   post(path: string, body: object, { maxBytes, signal }: CallLimits): Promise<unknown> {
     const text = JSON.stringify(body);
-    return this.#tracked(() =>
-      this.#retried(signal, async () => {
-        const attempt = this.#attempt(signal);
-        try {
-          const answer = await this.#send(path, text, attempt);
-          return parsed(await this.#read(answer, maxBytes, attempt), this);
-        } finally {
-          attempt.end();
-        }
-      }),
-    );
+    const once = async () => {
+      const attempt = this.#attempt(signal);
+      try {
+        const answer = await this.#send(path, text, attempt);
+        return parsed(await this.#read(answer, maxBytes, attempt), this);
+      } finally {
+        attempt.end();
+      }
+    };
+    return this.#tracked(() => this.#retried(signal, once));
   }
 
   /**
@@ -131,7 +134,7 @@ export class RemoteServer implements RemoteEntry {
     take: (part: Uint8Array) => boolean,
   ): Promise<void> {
     const text = JSON.stringify(body);
-    return this.#tracked(async () => {
+    return this.#tracked(async (answers) => {
       const attempts: Attempt[] = [];
       try {
         const [answer, attempt] = await this.#retried(signal, async () => {
@@ -139,7 +142,10 @@ export class RemoteServer implements RemoteEntry {
           attempts.push(attempt);
           return [await this.#send(path, text, attempt), attempt] as const;
         });
-        await this.#pass(answer, maxBytes, attempt, take);
+        await this.#pass(answer, maxBytes, attempt, (part) => {
+          answers();
+          return take(part);
+        });
       } finally {
         for (const attempt of attempts) attempt.end();
       }
@@ -154,10 +160,15 @@ export class RemoteServer implements RemoteEntry {
     this.#agent.destroy();
   }
 
-  async #tracked<T>(call: () => Promise<T>): Promise<T> {
+  /** @throws RemoteModelError if it would not be asked now */
+  check(): void {
+    this.#breaker.check(this);
+  }
+
+  async #tracked<T>(call: (answers: () => void) => Promise<T>): Promise<T> {
     if (this.#closed)
       throw new LorekeepError('CLOSED', `model ${JSON.stringify(this.name)}: used after close()`);
-    return this.#calls.track(call());
+    return this.#calls.track(this.#breaker.run(this, call));
   }
 
   async #retried<T>(signal: AbortSignal | undefined, once: () => Promise<T>): Promise<T> {
@@ -168,8 +179,8 @@ export class RemoteServer implements RemoteEntry {
         return await once();
       } catch (error) {
         if (!(error instanceof RemoteModelError) || !error.retryable || attempt >= retries) throw error;
-        const wanted = error.pauseMs ?? firstPauseMs * 2 ** attempt * (1 + Math.random());
-        if (wanted > longestPauseMs) throw error;
+        const wanted = error.pauseMs ?? backoffMs(attempt, pauses);
+        if (wanted > pauses.longestMs || this.#breaker.isOpen) throw error;
         const ends = [this.#closing.signal, ...(signal === undefined ? [] : [signal])];
         await delay(wanted, undefined, { signal: AbortSignal.any(ends) }).catch(() => {});
         this.#closing.signal.throwIfAborted();
@@ -180,7 +191,16 @@ export class RemoteServer implements RemoteEntry {
   #attempt(signal: AbortSignal | undefined): Attempt {
     const stop = new AbortController();
     const { timeout_ms } = this.settings;
-    const late = () => stop.abort(this.#failure('timeout', `does not answer within ${timeout_ms} ms`));
+    let isSent = false;
+    const late = () =>
+      stop.abort(
+        isSent
+          ? this.#failure('timeout', `does not answer within ${timeout_ms} ms`)
+          : this.#failure(
+              'busy',
+              `has ${this.parallel} other requests (remote.parallel) for ${timeout_ms} ms`,
+            ),
+      );
     let timer = setTimeout(late, timeout_ms);
     const endOn = (end: AbortSignal | undefined) => {
       if (end?.aborted) stop.abort(end.reason);
@@ -190,6 +210,7 @@ export class RemoteServer implements RemoteEntry {
     return {
       signal: stop.signal,
       touch: () => {
+        isSent = true;
         clearTimeout(timer);
         timer = setTimeout(late, timeout_ms);
       },

@@ -8,6 +8,8 @@ export interface InferenceSources {
   throttling(): number;
   /** Loaded language models. */
   languageModels(): Promise<readonly { name: string; numbers?: LanguageModelNumbers | undefined }[]>;
+  /** Models that other servers compute, and whether their requests fail at once. */
+  remoteModels(): readonly { model: string; isOpen: boolean }[];
 }
 
 type Type = MetricFamily['type'];
@@ -58,7 +60,7 @@ export function schedulerFamilies({ scheduler, throttling }: InferenceSources): 
 }
 
 /** The KV cache of each loaded language model, and its hits by prompt tokens. */
-export function modelFamilies({ languageModels }: InferenceSources): MetricFamily[] {
+export function modelFamilies({ languageModels, remoteModels }: InferenceSources): MetricFamily[] {
   let reading: ReturnType<typeof languageModels> | undefined;
   // The metrics of one scrape share one reading, which waits for a step of the inference thread.
   const models = () => {
@@ -97,5 +99,13 @@ export function modelFamilies({ languageModels }: InferenceSources): MetricFamil
       'Times that a request gave its place in the KV cache to one of a better class.',
       'parked',
     ),
+    {
+      type: 'gauge',
+      name: 'lorekeep_remote_model_paused',
+      help: 'Whether requests of a remote model fail at once, because its server does not answer (1), or not (0).',
+      read: (add) => {
+        for (const { model, isOpen } of remoteModels()) add(Number(isOpen), { model });
+      },
+    },
   ];
 }

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
+import { backoffMs } from '../../base/waiting/backoff.js';
 import { batchUrl, type SinkConfig } from './consent.js';
 import { droppedEvent, type EventSource, type TelemetryEvent } from './events.js';
 
@@ -226,9 +227,9 @@ export class Sink {
 
 /** Returns the wait before a repeat. `repeats`: earlier repeats of the same events. `retryAfterMs`: the server's wish. */
 export function repeatDelayMs(repeats: number, retryAfterMs: number | undefined): number {
-  const doubled = (first: number) => Math.min(first * 2 ** repeats, longestBackoffMs);
-  if (retryAfterMs === undefined) return doubled(firstBackoffMs) * (0.5 + Math.random() / 2);
-  return Math.max(retryAfterMs, doubled(shortestRetryAfterMs));
+  if (retryAfterMs === undefined)
+    return backoffMs(repeats, { firstMs: firstBackoffMs, longestMs: longestBackoffMs });
+  return Math.max(retryAfterMs, Math.min(shortestRetryAfterMs * 2 ** repeats, longestBackoffMs));
 }
 
 /** Returns the delay that a Retry-After header asks for, in seconds or as a date, or undefined. */
