@@ -85,14 +85,7 @@ export async function composeModels(options: ModelsOptions): Promise<ModelServic
   });
   catalog.room = () => modelMemory.use.find(({ device }) => device === 'CPU')?.limit;
   const residency = new Residency(catalog, { log, memory: modelMemory });
-  peersOf(catalog).onChange = (model, failure) => {
-    if (failure === undefined) log.info({ model }, 'the server of a remote model answers again');
-    else
-      log.warn(
-        { model, err: failure },
-        'the server of a remote model does not answer: requests fail at once',
-      );
-  };
+  peersOf(catalog).log = log;
   const embedding = { ...embeddingOptions(config), gpu: backend.device?.name, buildFlags };
   const generating = { ...languageModelOptions(config), load: options.loadLanguageModel };
   const maxBytes = config.models_download_max_mb * 1024 * 1024;

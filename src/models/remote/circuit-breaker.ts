@@ -94,6 +94,11 @@ export class CircuitBreaker {
   }
 }
 
+interface PeerLog {
+  info(facts: object, message: string): void;
+  warn(facts: object, message: string): void;
+}
+
 interface Peer {
   /** Address and secret. */
   readonly key: string;
@@ -102,8 +107,8 @@ interface Peer {
 
 /** The circuit breakers of a catalog's servers. Models with the same address and secret share one. */
 export class Peers {
-  /** Told when the server of a model is not asked any more, with the failure, and when it answers again. */
-  onChange: ((model: string, failure: RemoteModelError | undefined) => void) | undefined;
+  /** Told when the server of a model is not asked any more, and when it answers again. */
+  log: PeerLog | undefined;
   /** By the name of the model. */
   readonly #peers = new Map<string, Peer>();
 
@@ -112,7 +117,15 @@ export class Peers {
     const key = JSON.stringify([url.replace(/\/+$/, ''), secret]);
     const known = [...this.#peers.values()].find((peer) => peer.key === key);
     const breaker = known?.breaker ?? new CircuitBreaker();
-    if (known === undefined) breaker.onChange = (failure) => this.onChange?.(model, failure);
+    if (known === undefined)
+      breaker.onChange = (err) => {
+        if (err === undefined) this.log?.info({ model }, 'the server of a remote model answers again');
+        else
+          this.log?.warn(
+            { model, err },
+            'the server of a remote model does not answer: requests fail at once',
+          );
+      };
     this.#peers.set(model, { key, breaker });
     return breaker;
   }
