@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Option, Options } from '../../lib/basics.js';
-import { stringArray, stringArrays } from '../base/schema/bounded.js';
+import { boundedRecord, stringArray, stringArrays } from '../base/schema/bounded.js';
 import { fieldName } from './option-names.js';
 
 /** Schemas of optional fields with these types. */
@@ -57,11 +57,7 @@ function schemaOf(option: Option, door: Door): z.ZodType {
     case 'groups':
       return stringArrays(most, words);
     case 'factors':
-      return z
-        .record(z.string(), bounded(z.number(), option))
-        .refine((factors) => Object.keys(factors).length <= most, {
-          error: `at most ${most} fields are expected`,
-        });
+      return boundedRecord(bounded(z.number(), option), most);
   }
 }
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { stringArray } from '../base/schema/bounded.js';
+import { boundedArray, stringArray } from '../base/schema/bounded.js';
 import { wellFormed } from '../base/schema/well-formed.js';
 import { fieldConditions } from './field-conditions.js';
 import { coerceDefault, expectedDefault, isoPatterns } from './field-default.js';
@@ -74,4 +74,4 @@ const mostFields = 1024;
 export const recordFieldsSchema = z.array(fieldSchema).max(mostFields).superRefine(uniqueNames);
 
 /** The same in requests: their number is checked first. */
-export const requestFieldsSchema = z.array(z.unknown()).max(mostFields).pipe(recordFieldsSchema);
+export const requestFieldsSchema = boundedArray(fieldSchema, 0, mostFields).superRefine(uniqueNames);

@@ -9,8 +9,8 @@ export interface ValueLimits {
 }
 
 /**
- * An array whose length is checked before its items, and then its values if there are `limits`. A plain schema reports every
- * bad item, and a hostile array has millions.
+ * An array whose length is checked before its items, and then its values if there are `limits`. A plain schema copies every item
+ * and reports every bad one, and a hostile array has millions.
  */
 export function boundedArray<Item extends z.ZodType>(
   item: Item,
@@ -18,19 +18,54 @@ export function boundedArray<Item extends z.ZodType>(
   max: number,
   limits?: ValueLimits,
 ) {
-  const items = z.array(z.unknown()).min(min).max(max);
-  if (limits === undefined) return items.pipe(z.array(item));
-  const most = `at most ${limits.values} values${charactersText(limits.characters)}`;
-  return items.refine(fitsIn(limits), `${most} are expected, and it has more`).pipe(z.array(item));
+  return arrayOfLength(min, max, item, limits).pipe(z.array(item));
 }
-
-const uncheckedItems = new WeakMap<z.core.$ZodType, z.ZodType>();
 
 /** An array whose items a caller checks in slices: thousands of valid items take too long for one. */
 export function uncheckedArray(item: z.ZodType, min: number, max: number) {
-  const items = z.array(z.unknown()).min(min).max(max);
-  uncheckedItems.set(items, item);
-  return items;
+  return arrayOfLength(min, max, item);
+}
+
+const itemsInDocs = new WeakMap<z.core.$ZodType, z.ZodType>();
+
+/** An array of `min` to `max` items of any kind, which is passed through without a look at them. `item` documents them. */
+function arrayOfLength(min: number, max: number, item: z.ZodType, limits?: ValueLimits) {
+  const find = (value: readonly unknown[]): z.core.$ZodRawIssue | undefined => {
+    const found = { input: value, inclusive: true, origin: 'array' } as const;
+    if (value.length < min) return { ...found, code: 'too_small', minimum: min };
+    if (value.length > max) return { ...found, code: 'too_big', maximum: max };
+    if (limits === undefined || fitsIn(limits)(value)) return undefined;
+    const most = `at most ${limits.values} values${charactersText(limits.characters)}`;
+    return { code: 'custom', input: value, message: `${most} are expected, and it has more` };
+  };
+  const array = passedArray(find, { type: 'array', items: {}, minItems: min, maxItems: max });
+  itemsInDocs.set(array, item);
+  return array;
+}
+
+/** Any array, passed through unless `find` returns an issue. */
+function passedArray(find: Find<readonly unknown[]>, docs: ArrayDocs) {
+  return passed<unknown[]>(Array.isArray, find, docs);
+}
+
+type ArrayDocs = z.core.GlobalMeta & { type: 'array' };
+type Find<Value> = (value: Value) => z.core.$ZodRawIssue | undefined;
+
+/** Values of a kind that `docs` names, passed through unless `find` returns an issue. */
+function passed<Value>(
+  is: (value: unknown) => value is Value,
+  find: Find<Value>,
+  docs: z.core.GlobalMeta & { type: 'array' | 'object' },
+): z.ZodType<Value, Value> {
+  const otherKind = (input: unknown): z.core.$ZodRawIssue => ({
+    ...{ code: 'invalid_type', expected: docs.type, input },
+    message: `an ${docs.type} is expected, not ${shownValue(input)}`,
+  });
+  const schema = z.unknown().check(({ value, issues }) => {
+    const issue = is(value) ? find(value) : otherKind(value);
+    if (issue !== undefined) issues.push({ ...issue, continue: is(value) });
+  });
+  return schema.meta(docs) as z.ZodType<Value, Value>;
 }
 
 /**
@@ -38,16 +73,11 @@ export function uncheckedArray(item: z.ZodType, min: number, max: number) {
  * `io: 'input'`.
  */
 export function documentItems(given: { zodSchema: z.core.$ZodTypes; jsonSchema: { items?: unknown } }): void {
-  const item = uncheckedItems.get(given.zodSchema) ?? itemOfBounded(given.zodSchema);
+  const item = itemsInDocs.get(given.zodSchema);
   if (item === undefined) return;
   const options = { io: 'input', unrepresentable: 'any', override: documentItems } as const;
   const { $schema, ...items } = z.toJSONSchema(item, options);
   given.jsonSchema.items = items;
-}
-
-function itemOfBounded({ _zod: { def } }: z.core.$ZodTypes): z.ZodType | undefined {
-  if (def.type !== 'pipe' || !(def.in instanceof z.ZodArray) || !(def.out instanceof z.ZodArray)) return;
-  return def.out.element as z.ZodType;
 }
 
 /**
@@ -116,12 +146,21 @@ function count(
 
 /** An object with any fields, passed through. A record schema would copy each field, and a hostile object has millions. */
 export function anyObject() {
-  const isObject = (value: unknown) => typeof value === 'object' && value !== null && !Array.isArray(value);
-  return z
-    .custom<Record<string, unknown>>(isObject, {
-      error: ({ input }) => `an object is expected, not ${shownValue(input)}`,
-    })
-    .meta({ type: 'object', propertyNames: { type: 'string' }, additionalProperties: {} });
+  return passed(isObject, () => undefined, anyFields);
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+const anyFields = { type: 'object', propertyNames: { type: 'string' }, additionalProperties: {} } as const;
+
+/** An object of at most `most` values, which are counted before they are looked at. */
+export function boundedRecord<Value extends z.ZodType>(value: Value, most: number) {
+  const { $schema, ...additionalProperties } = z.toJSONSchema(value, { io: 'input' });
+  const find = (input: object): z.core.$ZodRawIssue | undefined =>
+    Object.keys(input).length > most
+      ? { code: 'custom', input, message: `at most ${most} fields are expected` }
+      : undefined;
+  return passed(isObject, find, { ...anyFields, additionalProperties }).pipe(z.record(z.string(), value));
 }
 
 /** Bounds of an array of strings. */
@@ -158,14 +197,11 @@ export function stringArrays(most: number, bounds: StringBounds & { readonly mos
 type Strings<Item> = z.ZodType<Item[], Item[]>;
 
 /** Returns a schema of an array that reports only its first mistake. `docs`: its JSON Schema. */
-export function listWith(find: (value: readonly unknown[]) => Mistake | undefined, docs: z.core.GlobalMeta) {
-  return z
-    .array(z.unknown())
-    .check(({ value, issues }) => {
-      const mistake = find(value);
-      if (mistake !== undefined) issues.push({ code: 'custom', input: value, ...mistake });
-    })
-    .meta(docs);
+export function listWith(find: (value: readonly unknown[]) => Mistake | undefined, docs: ArrayDocs) {
+  return passedArray((value) => {
+    const mistake = find(value);
+    return mistake && { code: 'custom', input: value, ...mistake };
+  }, docs);
 }
 
 /** A mistake in an array: where, from the array on, and what is expected. */
