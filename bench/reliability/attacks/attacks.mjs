@@ -39,7 +39,7 @@ export const attacks = {
     let last;
     for (const attack of chosen) {
       if (Date.now() > until) break;
-      const next = await beginAttack(attack, sample, { ms, seed, short, settleMs: short ? 500 : 60_000 });
+      const next = await beginAttack(attack, sample, { ms, seed, settleMs: short ? 500 : 60_000 });
       await end(last);
       last = next;
     }
@@ -65,17 +65,7 @@ export const runAttack = async (...args) => (await beginAttack(...args)).outcome
 async function beginAttack(
   attack,
   sample,
-  {
-    ms,
-    seed,
-    short = false,
-    settleMs,
-    settings = attack.settings ?? {},
-    flags = [],
-    wrapper = [],
-    env: extra = {},
-    build,
-  },
+  { ms, seed, settleMs, settings = attack.settings ?? {}, flags = [], wrapper = [], env: extra = {}, build },
 ) {
   const stalls = sample.at(`stalls-${++attacksBegun}.txt`);
   const preload = ['--import', pathToFileURL(join(here, 'stalls.mjs')).href];
@@ -116,7 +106,7 @@ async function beginAttack(
     const stall = await longestStall(server, stalls);
     const alive = server.running();
     const ended = await server.stop();
-    const long = longStepsIn(watched, short);
+    const long = longStepsIn(watched);
     const measured = {
       calm,
       seen,

@@ -35,7 +35,7 @@ export const fields = {
       if (Date.now() > until || !server.running()) break;
       outcomes.push(await tried(name, { frame, agent }, server, stalls));
       await wait(reportMs);
-      outcomes.at(-1).problems.push(...longStepsIn(watched, short));
+      outcomes.at(-1).problems.push(...longStepsIn(watched));
       rmSync(watched, { force: true });
       say(`${name}: ${outcomes.at(-1).note}`);
     }

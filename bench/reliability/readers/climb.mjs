@@ -2,7 +2,6 @@
 // head + unit + unit + ... + tail + close + close + ..., with as many `close` as units.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { stepWatch, threadMs } from '../../../dist/lib/internal.js';
-import { longestStep as longestStepMs, slackOf } from '../long-steps.mjs';
 
 /** Characters of an evaluated text; growth is measured up to the reader's limit. */
 const sample = 8192;
@@ -13,6 +12,8 @@ const longestPart = { head: 48, unit: 64, tail: 48, close: 16 };
 /** A text is not read at a length at which it would take longer, in ms. */
 const patience = 8000;
 
+/** A step of the addon may take no longer than this, in ms. */
+export const longestStep = 50;
 /** Most growth of the time per character when the text doubles. n log n has 1.1; squares have 2. */
 const mostGrowth = 1.6;
 /** Shorter times are too noisy to judge growth by, in ms. */
@@ -95,7 +96,7 @@ async function timeOf(reader, text) {
 }
 
 /** The best of up to three measurements, as long as they look bad: other programs make a text slow by accident. */
-async function measured(reader, text, isBad, longestStep) {
+async function measured(reader, text, isBad) {
   const { watchSteps, longSteps } = await stepWatch();
   watchSteps(longestStep);
   const all = [];
@@ -111,8 +112,7 @@ async function measured(reader, text, isBad, longestStep) {
 }
 
 /** Reads a content at the limit. Returns {problems, growth, longest, perCharacter}: what is wrong, and the numbers in ms and µs. */
-export async function judge(reader, content, short) {
-  const longestStep = slackOf(short) * longestStepMs;
+export async function judge(reader, content) {
   const problems = [];
   const lengths = [16, 4, 1].map((part) => Math.floor(reader.limit / part));
   const times = [];
@@ -125,7 +125,7 @@ export async function judge(reader, content, short) {
       time.steps.length > 0 ||
       (!reader.ownThread && time.longest > longestStep) ||
       (at > 0 && growthOf(before, { ...time, length: text.length }) > mostGrowth);
-    const time = await measured(reader, text, isBad, longestStep);
+    const time = await measured(reader, text, isBad);
     times.push({ ms: time.ms, length: text.length });
     longest = Math.max(longest, time.longest);
     for (const { where, ms } of time.steps.slice(0, 1))

@@ -18,7 +18,7 @@ async function worst(reader) {
   const judged = [];
   for (const content of best) {
     process.send({ at: content });
-    judged.push({ content, ...(await judge(reader, content, short === 'true')) });
+    judged.push({ content, ...(await judge(reader, content)) });
   }
   await reader.close?.();
   judged.sort((a, b) => b.problems.length - a.problems.length || b.perCharacter - a.perCharacter);

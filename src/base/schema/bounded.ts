@@ -63,7 +63,7 @@ function passed<Value>(
   });
   const schema = z.unknown().check(({ value, issues }) => {
     const issue = is(value) ? find(value) : otherKind(value);
-    if (issue !== undefined) issues.push({ ...issue, continue: is(value) });
+    if (issue !== undefined) issues.push({ ...issue, continue: false });
   });
   return schema.meta(docs) as z.ZodType<Value, Value>;
 }
