@@ -10,7 +10,7 @@ export interface ValueLimits {
 
 /**
  * An array whose length is checked before its items, and then its values if there are `limits`. A plain schema copies every item
- * and reports every bad one, and a hostile array has millions.
+ * and reports every bad one, and a hostile array has millions: the first bad item is the only one reported.
  */
 export function boundedArray<Item extends z.ZodType>(
   item: Item,
@@ -18,7 +18,26 @@ export function boundedArray<Item extends z.ZodType>(
   max: number,
   limits?: ValueLimits,
 ) {
-  return arrayOfLength(min, max, item, limits).pipe(z.array(item));
+  return arrayOfLength(min, max, item, limits).pipe(untilMistake(item));
+}
+
+/** An array that is parsed up to its first bad item. */
+function untilMistake<Item extends z.ZodType>(item: Item): z.ZodArray<Item> {
+  const array = z.array(item);
+  array._zod.run = (payload, context) => {
+    const parsed: unknown[] = [];
+    for (const [index, value] of (payload.value as unknown[]).entries()) {
+      const result = item._zod.run({ value, issues: [] }, context) as z.core.ParsePayload;
+      if (result.issues.length > 0) {
+        payload.issues.push(...z.core.util.prefixIssues(index, result.issues));
+        return payload;
+      }
+      parsed.push(result.value);
+    }
+    payload.value = parsed;
+    return payload;
+  };
+  return array;
 }
 
 /** An array whose items a caller checks in slices: thousands of valid items take too long for one. */
