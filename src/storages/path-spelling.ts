@@ -1,7 +1,7 @@
 import { isAbsolute, posix, win32 } from 'node:path';
 
-/** Longer paths are judged by this many characters: reading all of them would block the event loop. */
-const longestJudged = 1024 * 1024;
+/** Longer paths, which no system has, are judged by this many characters: reading all of them would block the event loop. */
+const longestJudged = 32_767;
 
 /**
  * Returns whether the text alone of a path that starts `depth` folders below a root leaves the root: it is absolute, or has
