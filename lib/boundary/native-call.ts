@@ -64,6 +64,7 @@ async function fillArena(
   if (!Array.isArray(texts))
     throw new LorekeepError('INVALID_ARGUMENT', `${what}: an array of strings is expected`);
   const arena = new binding.TextArena();
+  arena.reserve(await bytesOfLong(texts, signal));
   let begin = 0;
   let units = 0;
   for (let end = 0; end < texts.length; end++) {
@@ -88,6 +89,27 @@ async function fillArena(
   }
   arena.append(texts, begin, texts.length);
   return arena;
+}
+
+/** Characters from which memory for all texts is reserved: growing by doubling would copy many megabytes in one step. */
+const longTexts = 1024 * 1024;
+
+/** Returns the bytes of the texts in UTF-8 if they are long together, else 0. What is no string counts as none. */
+async function bytesOfLong(texts: readonly unknown[], signal: AbortSignal | undefined): Promise<number> {
+  const lengthOf = (text: unknown) => (typeof text === 'string' ? text.length : 0);
+  if (texts.reduce<number>((sum, text) => sum + lengthOf(text), 0) < longTexts) return 0;
+  let bytes = 0;
+  let units = 0;
+  for (const text of texts) {
+    if (typeof text !== 'string') continue;
+    bytes += Buffer.byteLength(text);
+    units += text.length + 16;
+    if (units < sliceUnits) continue;
+    units = 0;
+    await new Promise(setImmediate);
+    if (signal?.aborted) throw new AbortError(signal.reason);
+  }
+  return bytes;
 }
 
 /** Numbers copied per turn of the event loop: under a millisecond, page faults included. */

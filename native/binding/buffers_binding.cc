@@ -10,8 +10,13 @@ namespace lorekeep::binding {
 TextArenaBinding::Members TextArenaBinding::members() {
   return {
       method<&TextArenaBinding::append>("append"),
+      method<&TextArenaBinding::reserve>("reserve"),
       getter<&TextArenaBinding::size>("size"),
   };
+}
+
+void TextArenaBinding::reserve(const Napi::CallbackInfo& info) {
+  arena_.reserve(integer_argument(info[0], "bytes", 0, std::uint64_t{1} << 40));
 }
 
 void TextArenaBinding::append(const Napi::CallbackInfo& info) {

@@ -24,6 +24,7 @@ class TextArenaBinding final : public ExportedClass<TextArenaBinding> {
 
  private:
   ExportedProcedure append;
+  ExportedProcedure reserve;
   Exported size;
 
   TextArena arena_;

@@ -256,7 +256,7 @@ export class JsonParser {
       return;
     }
     this.#convertTo(at);
-    const string = this.#converted;
+    const string = flattened(this.#converted);
     this.#converted = '';
     this.#stringBegin = -1;
     this.#at = at + 1;
@@ -443,3 +443,9 @@ function isWordByte(byte: number): boolean {
     byte === 0x2e
   );
 }
+
+/**
+ * V8 keeps a string of several pieces as a tree until something reads a character of it, and then copies all of it: many long strings
+ * would be copied in one step of whoever reads them first.
+ */
+const flattened = (text: string) => (text.charCodeAt(0) >= 0 ? text : '');

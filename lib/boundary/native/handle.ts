@@ -16,6 +16,8 @@ export interface NativeHandle {
 export interface NativeTextArena {
   /** Appends texts[begin, end). Lone surrogates become U+FFFD. Synchronous: callers slice. */
   append(texts: readonly string[], begin: number, end: number): void;
+  /** Makes room for texts of as many bytes in all, so that appending moves nothing. */
+  reserve(bytes: number): void;
   readonly size: number;
 }
 
