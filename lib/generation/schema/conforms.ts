@@ -14,13 +14,19 @@ export function isValid(
   return shapes.of(list).some((shape) => conforms(value, shape, shapes, texts));
 }
 
-/** The canonical texts of lists of constants, which may be long and asked for often. */
-const known = new WeakMap<readonly unknown[], ReadonlySet<string>>();
+/** Lists of constants by their canonical texts: they may be long and asked for often. */
+const known = new WeakMap<readonly unknown[], ReadonlyMap<string, unknown>>();
 
-function textsOf(constants: readonly unknown[]): ReadonlySet<string> {
-  const texts = known.get(constants) ?? new Set(constants.map(canonical));
+function byText(constants: readonly unknown[]): ReadonlyMap<string, unknown> {
+  const texts = known.get(constants) ?? new Map(constants.map((value) => [canonical(value), value]));
   known.set(constants, texts);
   return texts;
+}
+
+/** The constants of the first list that the second has, too. */
+export function inBoth(one: readonly unknown[], other: readonly unknown[]): unknown[] {
+  const texts = byText(other);
+  return [...byText(one)].filter(([text]) => texts.has(text)).map(([, value]) => value);
 }
 
 /** Units of work of a constant. */
@@ -33,7 +39,7 @@ export function conforms(value: unknown, shape: Shape, shapes: ShapeReader, text
   // Among constants that state the types, the value itself does.
   if ((shape.types !== undefined || constants === undefined) && !hasType(typesOf(shape), value)) return false;
   const text = canonical(value);
-  if (constants !== undefined && !textsOf(constants).has(text)) return false;
+  if (constants !== undefined && !byText(constants).has(text)) return false;
   if (excluded.some((each) => canonical(each) === text)) return false;
   if (typeof value === 'string') return texts.languages.matches(texts.strings(shape.string), value);
   if (typeof value === 'number') return isWithin(value, shape);

@@ -1,10 +1,13 @@
-import { conforms } from './conforms.js';
+import { conforms, inBoth } from './conforms.js';
 import { isOpen, itemAt, namesOf, propertyAt } from './parts.js';
 import { commonTypes, type JsonType, type Located, type Shape, type ShapeReader, typesOf } from './shape.js';
 import type { TextLanguages } from './text-languages.js';
 
 /** Deepest properties and items that tell alternatives apart. */
 const deepest = 3;
+
+/** Units of work of looking for one constant in a list. */
+const constantUnits = 1;
 
 /** Whether no value that a reply may have for one shape is valid for the other. */
 export function areDisjoint(
@@ -14,17 +17,21 @@ export function areDisjoint(
   texts: TextLanguages,
   depth = 0,
 ): boolean {
-  for (const [one, other] of [
-    [left, right],
-    [right, left],
-  ] as const)
-    if (one.constants !== undefined)
-      return !one.constants.some(
-        (value) => conforms(value, one, shapes, texts) && conforms(value, other, shapes, texts),
-      );
+  const constants = constantsOf(left, right);
+  if (constants !== undefined) {
+    texts.languages.work.spend(constantUnits * (left.constants ?? constants).length);
+    return !constants.some(
+      (value) => conforms(value, left, shapes, texts) && conforms(value, right, shapes, texts),
+    );
+  }
   for (const type of commonTypes(typesOf(left), typesOf(right)))
     if (!areDisjointOf(type, left, right, { shapes, texts, depth })) return false;
   return true;
+}
+
+/** Values among which those of both shapes are, if one of these lists its values. */
+function constantsOf({ constants: one }: Shape, { constants: other }: Shape): readonly unknown[] | undefined {
+  return one !== undefined && other !== undefined ? inBoth(one, other) : (one ?? other);
 }
 
 interface Context {

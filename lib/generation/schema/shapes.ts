@@ -1,5 +1,6 @@
 import { compareDecimals, decimalOf } from '../decimal.js';
 import type { Bound } from '../number-language.js';
+import { inBoth } from './conforms.js';
 import { areDisjoint } from './disjoint.js';
 import { absent, mismatch, negationOf, others, silent } from './negation.js';
 import { References } from './references.js';
@@ -14,7 +15,6 @@ import {
   stringsAt,
 } from './schema-checks.js';
 import {
-  canonical,
   commonTypes,
   type JsonType,
   jsonTypes,
@@ -204,7 +204,7 @@ export class Shapes implements ShapeReader {
           ? constants
           : constants === undefined
             ? shape.constants
-            : common(shape.constants, constants),
+            : inBoth(shape.constants, constants),
       excluded: [...shape.excluded, ...((schema as Record<symbol, unknown[]>)[others] ?? [])],
       string: stringShape(shape.string, schema, at),
       number: numberShape(shape.number, schema, at, types),
@@ -218,7 +218,7 @@ export class Shapes implements ShapeReader {
   #constantsOf(schema: Schema, at: string): readonly unknown[] | undefined {
     const list = listAt(schema, 'enum', at);
     const constants =
-      schema.const === undefined ? list : list === undefined ? [schema.const] : common([schema.const], list);
+      schema.const === undefined ? list : list === undefined ? [schema.const] : inBoth([schema.const], list);
     this.#constants += constants?.length ?? 0;
     if (this.#constants > maxConstants) refuse(at, `more than ${maxConstants} constants in the schema`);
     return constants;
@@ -269,11 +269,6 @@ function shapeTypes({ type }: Schema, at: string): ReadonlySet<JsonType> | undef
   if (list.length === 0 || list.some((each) => !names.includes(each)))
     refuse(`${at}/type`, `one of ${names.join(', ')} is expected`);
   return withoutIntegers(list);
-}
-
-function common(one: readonly unknown[], other: readonly unknown[]): readonly unknown[] {
-  const texts = new Set(other.map(canonical));
-  return one.filter((value) => texts.has(canonical(value)));
 }
 
 function stringShape(shape: Shape['string'], schema: Schema, at: string): Shape['string'] {
