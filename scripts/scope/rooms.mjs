@@ -54,13 +54,13 @@ export const rooms = [
   ['native/scheduler', 1400, 'SPEC', 'quanta, classes and throttling of inference'],
   [
     'lib',
-    12_300,
+    12_350,
     'README',
     'the typed library, also of speech, log-probabilities made objects in parts, and schemas as grammars: merges, unions, patterns, formats and numbers as automata',
   ],
   [
     'src/base',
-    1850,
+    1870,
     'SPEC',
     'errors with their place in a file, arrays bounded before their items, exact integers in JSON, words that say nothing in 20 languages, waiting, file helpers',
   ],
