@@ -18,7 +18,7 @@ const defaults = {
   'top-k': '10,100',
   rounds: 2,
 };
-const feedback = 0.5;
+const feedback = 0.3;
 const columns = [
   { key: 'name', label: 'rows' },
   { key: 'topK', label: 'hits' },

@@ -7,10 +7,12 @@ const resamples = 1000;
 const seed = 20240229;
 
 /** [low, high] of 95 %. Give the differences of two programs for a paired interval. */
-export function interval(values) {
+export const interval = (values) => intervalOfMeans([values]);
+
+/** [low, high] of 95 % for the mean over collections, each of which is a list of values of its queries. */
+export function intervalOfMeans(collections) {
   const random = new Random(seed);
-  const means = Array.from({ length: resamples }, () =>
-    mean(values.map(() => values[random.integer(values.length)])),
-  );
+  const resampled = (values) => mean(values.map(() => values[random.integer(values.length)]));
+  const means = Array.from({ length: resamples }, () => mean(collections.map(resampled)));
   return [quantile(means, 0.025), quantile(means, 0.975)];
 }

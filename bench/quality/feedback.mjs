@@ -3,8 +3,11 @@
 // context. The fusion is the catalog's. tools/fusion/feedback.py tries other
 // numbers of hits and weights.
 //
-//   node bench/quality/feedback.mjs [--collections scifact,cisi,xquad-de] [--models all-MiniLM-L6-v2,FILE.gguf] [--feedback 0.5] [--tokenizer multilingual]
+//   node bench/quality/feedback.mjs [--collections scifact,cisi,xquad-de] [--models all-MiniLM-L6-v2,FILE.gguf] [--feedback 0.3]
+//                                   [--tokenizer multilingual] [--ir FOLDER]
 //
+// --ir reads the collections of another folder, in the layout of LOREKEEP_DATA/ir. The interval of a mean resamples the queries of each
+// collection.
 // A model that is a file, such as that of multilingual-e5-small, needs its catalog entry in data/models.json: the entry whose name its
 // file name begins with. --tokenizer: by default `enhanced`, and `multilingual` for such a model.
 import { readFileSync } from 'node:fs';
@@ -15,7 +18,7 @@ import { OptionError } from '../harness/command-line.mjs';
 import { runTrial } from '../harness/trial.mjs';
 import { EmbeddingModel, Storage } from '../lorekeep.mjs';
 import { collectionsPresent, readCollection } from './collections.mjs';
-import { interval } from './confidence.mjs';
+import { interval, intervalOfMeans } from './confidence.mjs';
 import { embeddedCollection } from './embedded.mjs';
 import { mean, ndcg } from './measures.mjs';
 
@@ -24,7 +27,8 @@ const defaults = {
   collections: 'scifact,cranfield,cisi,xquad-en',
   models: 'all-MiniLM-L6-v2,lorekeep-mini',
   tokenizer: '',
-  feedback: 0.5,
+  feedback: 0.3,
+  ir: '',
 };
 const hits = 10;
 const columns = [
@@ -40,8 +44,8 @@ const columns = [
   { key: 'overRanks', label: 'scores, feedback - ranks' },
 ];
 
-await runTrial('feedback', defaults, async ({ collections, models, feedback, tokenizer }) => {
-  if (!collectionsPresent())
+await runTrial('feedback', defaults, async ({ collections, models, feedback, tokenizer, ir }) => {
+  if (!ir && !collectionsPresent())
     return { leftOut: [{ name: 'feedback', reason: `no collections under ${dataFolder}` }] };
   const rows = [];
   for (const name of models.split(',')) {
@@ -49,7 +53,12 @@ await runTrial('feedback', defaults, async ({ collections, models, feedback, tok
     const used = tokenizer || (name.endsWith('.gguf') ? 'multilingual' : 'enhanced');
     for (const collection of collections.split(',')) {
       console.log(`${entry.name}, ${collection}`);
-      rows.push(await measure(model, entry, readCollection(collection), { feedback, tokenizer: used }));
+      rows.push(
+        await measure(model, entry, readCollection(collection, ir ? resolve(ir) : undefined), {
+          feedback,
+          tokenizer: used,
+        }),
+      );
     }
     await model.close();
   }
@@ -110,7 +119,7 @@ async function measure(model, entry, collection, { feedback, tokenizer }) {
     ...Object.fromEntries(Object.entries(found).map(([name, values]) => [name, mean(values)])),
     overScores: difference(minus('scores')),
     overRanks: difference(minus('ranks')),
-    gains: { scores: mean(minus('scores')), ranks: mean(minus('ranks')) },
+    gains: { scores: minus('scores'), ranks: minus('ranks') },
   };
 }
 
@@ -126,14 +135,22 @@ function means(rows) {
       ...Object.fromEntries(
         ['words', 'ranks', 'ranksFed', 'scores', 'scoresFed'].map((key) => [key, of(key)]),
       ),
-      overScores: signed(mean(own.map(({ gains }) => gains.scores))),
-      overRanks: signed(mean(own.map(({ gains }) => gains.ranks))),
+      overScores: meanDifference(own.map(({ gains }) => gains.scores)),
+      overRanks: meanDifference(own.map(({ gains }) => gains.ranks)),
     };
   });
 }
 
 function difference(values) {
-  return `${signed(mean(values))} (${interval(values).map(signed).join(' to ')})`;
+  return spelled(mean(values), interval(values));
+}
+
+function meanDifference(collections) {
+  return spelled(mean(collections.map(mean)), intervalOfMeans(collections));
+}
+
+function spelled(value, bounds) {
+  return `${signed(value)} (${bounds.map(signed).join(' to ')})`;
 }
 
 function signed(value) {

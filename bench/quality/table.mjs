@@ -6,6 +6,7 @@
 //   node bench/quality/table.mjs [--collections scifact,cisi] [--models lorekeep-mini]
 import { readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
+import { bestDefaults } from '../../dist/src/knowledge/search-defaults.js';
 import { fusionFor, modelFusion, scoreFusionFor } from '../../dist/src/search/model-fusion.js';
 import { dataFolder, root } from '../harness/cache.mjs';
 import { refuseOption } from '../harness/command-line.mjs';
@@ -69,7 +70,7 @@ async function measureLexical(collection, results) {
   }
 }
 
-/** Dense search, and hybrid search beside both tokenizers with the fusion that the library and the catalog choose. */
+/** Dense search, and hybrid search with the defaults of createStorage(), without feedback, and by ranks with the catalog's weights. */
 async function measureModel(collection, name, results) {
   const entry = JSON.parse(readFileSync(catalogFile, 'utf8')).models.find((one) => one.name === name);
   if (entry === undefined) refuseOption(`--models ${name}: not in ${catalogFile}`);
@@ -86,9 +87,11 @@ async function measureModel(collection, name, results) {
     tokenizer,
     kind: 'flat',
   });
+  const scores = scoreFusionFor(tokenizer, fusion);
   const searches = {
     [`${name}, dense`]: { mode: 'dense' },
-    [`${name}, hybrid`]: { scores: scoreFusionFor(tokenizer, fusion) },
+    [`${name}, hybrid`]: { scores, feedback: bestDefaults.feedback },
+    [`${name}, hybrid, no feedback`]: { scores },
     [`${name}, hybrid, ranks`]: { fusion: 'rrf', rrf: fusionFor(tokenizer, fusion) },
   };
   for (const [label, options] of Object.entries(searches)) {

@@ -32,7 +32,7 @@ export interface Option {
   /** The default of frames and configs. */
   readonly usual?: number | string;
   /** The default of storages that the library makes, and of the configs that commands write, where it differs. */
-  readonly best?: string;
+  readonly best?: number | string;
   /** The default in words, where it depends on other things. */
   readonly otherwise?: string;
   /** Modes of a search that use it; the others refuse it. Default: all. */

@@ -120,7 +120,7 @@ export const rankingOptions = {
   feedback: number(
     [0, 2],
     'Weight of the embeddings of the best two hits: the query moves towards them, and the candidates are ranked again. 0: no feedback (docs/concepts/search.md).',
-    { otherwise: '0', alone: 0.5, modes: hybrid, flag: '[w]', config, native },
+    { otherwise: '0', best: 0.3, alone: 0.3, modes: hybrid, flag: '[w]', config, native },
   ),
   minScore: number([0, 1], 'Minimum relevance of the hits; the others are dropped.', {
     flag: '<r>',

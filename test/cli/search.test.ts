@@ -134,7 +134,7 @@ describe('lorekeep search', () => {
     expect(stdout).toContain('{"topic":"insects","year":1923}');
     expect(stdout).not.toContain('feedback');
     const fed = await lorekeep([...args, '--feedback']);
-    expect(fed.stdout).toMatch(/^feedback +ranked again near the best 2 hits, weight 0\.50: \d new hits?$/m);
+    expect(fed.stdout).toMatch(/^feedback +ranked again near the best 2 hits, weight 0\.30: \d new hits?$/m);
   });
 
   it('gives JSON with exact integers', async () => {

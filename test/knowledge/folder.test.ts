@@ -457,7 +457,7 @@ test('the config keeps what the user has set for searches, in `search`, and noth
   const { config } = await index();
   const made = readFileSync(config, 'utf8');
   const { search, ...rest } = JSON.parse(made);
-  expect(search).toEqual({ mode: 'hybrid', top_k: 5, fusion: 'scores' });
+  expect(search).toEqual({ mode: 'hybrid', top_k: 5, fusion: 'scores', feedback: 0.3 });
   const own = { relevance: { hybrid: { offset: 1, slope: 0.5 } }, lexical: { stop_words: ['sleep'] } };
   const changed = async (fields: object) => {
     writeFileSync(config, JSON.stringify({ ...rest, bm25_tokenizer: 'basic', ...fields }));
@@ -466,7 +466,7 @@ test('the config keeps what the user has set for searches, in `search`, and noth
   };
   const stated = { mode: 'dense', ef_search: 200 };
   const fields = { fusion: 'rrf', ...own, search: stated };
-  expect(await changed(fields)).toEqual({ ...rest, search: { top_k: 5, fusion: 'rrf', ...own, ...stated } });
+  expect(await changed(fields)).toEqual({ ...rest, search: { ...search, fusion: 'rrf', ...own, ...stated } });
   const earlier = { fusion: 'rrf', ...own, hnsw: { ef_search: 200 } };
   expect(await changed(earlier)).toEqual({
     ...rest,

@@ -116,8 +116,8 @@ describe('a hybrid search', () => {
   test('with feedback ranks its candidates by the query moved towards the best two hits', async () => {
     const { hits: before, plan } = await storage.search(query);
     expect(plan.fusion).not.toHaveProperty('feedback');
-    const found = await storage.search({ ...query, feedback: 0.5 });
-    expect(found.plan.fusion?.feedback).toEqual({ weight: 0.5, added: 0 });
+    const found = await storage.search({ ...query, feedback: 0.3 });
+    expect(found.plan.fusion?.feedback).toEqual({ weight: 0.3, added: 0 });
     const row = (ordinal: number) => vectors.subarray(ordinal * 4, ordinal * 4 + 4);
     const [first, second] = before;
     const sum = (first?.score ?? 0) + (second?.score ?? 0);
@@ -125,7 +125,7 @@ describe('a hybrid search', () => {
       const [a = 0, b = 0] = [first, second].map(
         (hit) => (hit?.score ?? 0) * (row(hit?.ordinal ?? 0)[i] ?? 0),
       );
-      return value + (0.5 * (a + b)) / sum;
+      return value + (0.3 * (a + b)) / sum;
     });
     const cosines = records.map(
       (_, ordinal) =>

@@ -8,7 +8,7 @@ const config = {
   records_file: 'records.json',
   index_file: 'kb.index',
   bm25_tokenizer: 'enhanced',
-  search: { mode: 'hybrid', fusion: 'scores' },
+  search: { mode: 'hybrid', fusion: 'scores', feedback: 0.3 },
   long_text: 'truncate',
 };
 
