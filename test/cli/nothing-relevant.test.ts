@@ -22,7 +22,7 @@ it('an index states the least relevance of the best hit', async () => {
   const config = JSON.parse(readFileSync(kb, 'utf8'));
   expect(config).toMatchObject({
     bm25_tokenizer: 'multilingual',
-    search: { min_best: { dense: 0.018, lexical: 0.04, hybrid: 0.025 } },
+    search: { min_best: { dense: 0.003, lexical: 0.05, hybrid: 0.008 } },
   });
 });
 
@@ -46,6 +46,13 @@ it.each([
   const [titles, first] = stdout.split('\n');
   expect(titles).toContain('relevance');
   expect(first).toContain(`${name}.txt`);
+});
+
+it('a search by words says so too, when records have only frequent words of the query', async () => {
+  const query = 'is there a doctor?';
+  const { stdout, stderr } = await lorekeep(['search', kb, query, '--mode', 'lexical']);
+  expect(stdout).toBe('');
+  expect(stderr).toContain('nothing relevant found; --min-best 0 shows the nearest records');
 });
 
 it('a conversation says so in words, and in JSON', async () => {

@@ -1,4 +1,5 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { EmbeddingModel } from '../../lib/index.js';
 import { indexFolder, openKnowledgeBase } from '../../src/knowledge/index.js';
@@ -36,4 +37,19 @@ test('the least relevance of the best hit may differ between modes', async () =>
   });
   expect(await hits({ hybrid: 1 })).toEqual({ dense: true, lexical: true, hybrid: false, asked: true });
   expect(await hits(1)).toEqual({ dense: false, lexical: false, hybrid: false, asked: true });
+});
+
+test('an index of more records states more, and one of two records nothing', async () => {
+  await using model = await EmbeddingModel.load(await tinyBert());
+  const models = async () => ({ model });
+  const stated = async (records: number) => {
+    const notes = folder(`${records}`);
+    mkdirSync(notes);
+    for (let i = 0; i < records; i++) writeFileSync(join(notes, `${i}.txt`), `Note ${i} is about rope.\n`);
+    const { config } = await indexFolder({ folder: notes, output: output(`${records}`), models });
+    return JSON.parse(readFileSync(config, 'utf8')).search.min_best;
+  };
+  expect(await stated(2)).toBeUndefined();
+  const [few, some] = [await stated(3), await stated(10)];
+  for (const mode of ['dense', 'lexical', 'hybrid']) expect(some[mode]).toBeGreaterThan(few[mode]);
 });

@@ -88,7 +88,7 @@ function whyNone(
   if (minScore !== undefined) return [`no hit has a relevance of ${minScore} or more`];
   if (minBest !== undefined) return [`nothing relevant found: no hit has a relevance of ${minBest} or more`];
   if (threshold !== undefined) return ['no record is within the threshold'];
-  if (dense !== undefined && extended !== true)
+  if (extended !== true && (dense !== undefined || (lexical?.scored ?? 0) > 0))
     return ['nothing relevant found; --min-best 0 shows the nearest records'];
   if (lexical === undefined || lexical.terms === 0) return [];
   if (filter !== undefined) return ["no record that matches the filter has the query's words"];

@@ -1,0 +1,178 @@
+// What the least relevance of the best hit, which `lorekeep index` and `lorekeep init` write as `min_best`, does by mode: the questions
+// with an answer among the first five hits that find nothing, and the nonsense that finds something. Tokenizer `multilingual`, exact
+// search, the fusion of the catalog. `1 %` is the largest value that loses 1 % of the answers.
+//
+//   node bench/quality/nothing-relevant.mjs [--collections cranfield,xquad-de] [--models all-MiniLM-L6-v2,FILE.gguf] [--records 10,100,0]
+//                                           [--part odd] [--seed 2] [--nonsense 40] [--ir FOLDER]
+//
+// --records: numbers of records of storages, of which up to 20 are evenly spaced in a collection; 0: the whole collection. --part: every
+// second question. --nonsense: queries of each kind for a whole collection; storages of a part get a quarter. Questions of the
+// collections in --absent are about absent subjects. --ir reads collections of another folder.
+
+import { readFileSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
+import { writtenLeastRelevance } from '../../dist/src/knowledge/search-config.js';
+import { modelFusion, scoreFusionFor } from '../../dist/src/search/model-fusion.js';
+import { dataFolder, root } from '../harness/cache.mjs';
+import { OptionError } from '../harness/command-line.mjs';
+import { quantile } from '../harness/numbers.mjs';
+import { runTrial } from '../harness/trial.mjs';
+import { EmbeddingModel, Storage } from '../lorekeep.mjs';
+import { collectionsPresent, readCollection } from './collections.mjs';
+import { embeddedCollection } from './embedded.mjs';
+import { embedFirstWindows } from './embedding.mjs';
+import { alphabetOf, nonsense, nonsenseKinds, otherWords } from './nonsense-queries.mjs';
+
+const catalogFile = join(root, 'data', 'models.json');
+const tokenizer = 'multilingual';
+const [hits, mostStorages, sampled] = [5, 20, 300];
+const modes = ['dense', 'lexical', 'hybrid'];
+const defaults = {
+  collections: 'scifact,cisi,xquad-en',
+  models: 'all-MiniLM-L6-v2',
+  records: '0',
+  part: '',
+  absent: '',
+  seed: 2,
+  nonsense: 40,
+  ir: '',
+};
+const columns = [
+  { key: 'name', label: 'collection' },
+  { key: 'model', label: 'model' },
+  { key: 'records', label: 'records' },
+  { key: 'least', label: 'least relevance' },
+  { key: 'answers', label: 'answers' },
+  { key: 'lost', label: 'lost, %', digits: 2 },
+  { key: 'share', label: '1 %', digits: 4 },
+  { key: 'found', label: 'nonsense with hits, %', digits: 1 },
+  ...nonsenseKinds.map((kind) => ({ key: kind, label: kind, digits: 0 })),
+  { key: 'absent', label: 'absent subjects with hits, %', digits: 0 },
+];
+
+await runTrial('nothing-relevant', defaults, async (options) => {
+  if (!options.ir && !collectionsPresent())
+    return { leftOut: [{ name: 'nothing-relevant', reason: `no collections under ${dataFolder}` }] };
+  const words = await otherWords();
+  const rows = [];
+  for (const name of options.models.split(',')) {
+    const asked = { ...(await load(name)), words, ...options };
+    for (const collection of options.collections.split(',')) {
+      console.log(`${asked.entry.name}, ${collection}`);
+      rows.push(...(await measure(asked, collection)));
+    }
+    await asked.model.close();
+  }
+  const tables = modes.map((mode) => ({
+    id: `nothing-relevant-${mode}`,
+    title: `${mode} search`,
+    columns,
+    rows: rows.filter((row) => row.mode === mode),
+  }));
+  return { tables, data: `nonsense drawn with seed ${options.seed}` };
+});
+
+async function load(name) {
+  const { models } = JSON.parse(readFileSync(catalogFile, 'utf8'));
+  const isFile = name.endsWith('.gguf');
+  const entry = models.find((one) => (isFile ? basename(name).startsWith(one.name) : one.name === name));
+  if (entry === undefined) throw new OptionError(`--models ${name}: not in ${catalogFile}`);
+  const file = isFile ? resolve(name) : resolve(dirname(catalogFile), entry.variants[0].file);
+  return { entry, model: await EmbeddingModel.load(file, { pooling: entry.pooling }) };
+}
+
+async function measure({ model, entry, words, seed, ...options }, name) {
+  const collection = readCollection(name, options.ir ? resolve(options.ir) : undefined);
+  const { documents } = collection;
+  const prefixes = { query: entry.query_prefix ?? '', document: entry.document_prefix ?? '' };
+  const embedded = await embeddedCollection(model, collection, prefixes);
+  const row = (vectors, index) => vectors.subarray(index * model.dimension, (index + 1) * model.dimension);
+  const questions = collection.queries
+    .map(({ id, text }, i) => ({
+      text,
+      gains: collection.gains.get(id),
+      vector: row(embedded.queryVectors, i),
+    }))
+    .filter((_, i) => options.part === '' || (i % 2 === 1) === (options.part === 'odd'));
+  const alphabet = alphabetOf(documents.slice(0, sampled).map(({ text }) => text));
+  const scores = scoreFusionFor(tokenizer, modelFusion(entry.fusion ?? {}));
+  const rows = [];
+  for (const size of options.records.split(',').map((one) => Number(one) || documents.length)) {
+    const count = Math.min(mostStorages, Math.floor(documents.length / size));
+    const found = [];
+    const drawn = nonsense(seed, count === 1 ? options.nonsense : options.nonsense / 4, { alphabet, words });
+    const none = await withVectors(model, prefixes.query, [...drawn, ...absentQuestions(options.absent)]);
+    for (let at = 0; at < count; at++) {
+      const first = at * Math.floor(documents.length / count);
+      const part = documents.slice(first, first + size);
+      if (size < sampled && part.some(({ text }) => text.trim() === '')) continue;
+      const vectors = embedded.documentVectors.slice(
+        first * model.dimension,
+        (first + size) * model.dimension,
+      );
+      const storage = await Storage.build(part, vectors, model.dimension, { tokenizer, kind: 'flat' });
+      const ids = new Set(part.map(({ id }) => id));
+      const own = questions.filter(({ gains }) => [...gains].some(([id, gain]) => gain > 0 && ids.has(id)));
+      for (const mode of modes)
+        for (const query of [...own, ...none])
+          found.push({ mode, ...(await best(storage, query, { mode, scores })) });
+      await storage.close();
+    }
+    for (const mode of modes)
+      rows.push({
+        ...{ name, model: entry.name, records: size, mode },
+        ...shares(
+          found.filter((one) => one.mode === mode),
+          writtenLeastRelevance(size)?.[mode] ?? 0,
+        ),
+      });
+  }
+  return rows;
+}
+
+function absentQuestions(names) {
+  return names
+    .split(',')
+    .filter(Boolean)
+    .flatMap((name) => readCollection(name).queries.slice(0, 60))
+    .map(({ text }) => ({ kind: 'absent', text }));
+}
+
+async function withVectors(model, prefix, queries) {
+  const { vectors } = await embedFirstWindows(
+    model,
+    queries.map(({ text }) => prefix + text),
+  );
+  const { dimension } = model;
+  return queries.map((query, i) => ({
+    ...query,
+    vector: vectors.subarray(i * dimension, (i + 1) * dimension),
+  }));
+}
+
+/** The relevance of the best hit, and whether a hit answers. */
+async function best(storage, { kind, text, vector, gains }, { mode, scores }) {
+  const how = mode === 'lexical' ? {} : mode === 'dense' ? { vector } : { vector, scores };
+  const found = (await storage.search({ mode, ...how, text, topK: hits })).hits;
+  const relevance = Math.max(0, ...found.map((hit) => hit.relevance));
+  return {
+    kind,
+    relevance,
+    answered: gains !== undefined && found.some(({ id }) => (gains.get(id) ?? 0) > 0),
+  };
+}
+
+function shares(found, least) {
+  const answers = found.filter(({ answered }) => answered).map(({ relevance }) => relevance);
+  const percent = (list) => (100 * list.filter((one) => one.relevance >= least).length) / list.length;
+  const of = (kind) => percent(found.filter((one) => one.kind === kind));
+  return {
+    least,
+    answers: answers.length,
+    lost: (100 * answers.filter((one) => one < least).length) / answers.length,
+    share: quantile(answers, 0.01),
+    found: percent(found.filter(({ kind }) => nonsenseKinds.includes(kind))),
+    ...Object.fromEntries(nonsenseKinds.map((kind) => [kind, of(kind)])),
+    ...(found.some(({ kind }) => kind === 'absent') && { absent: of('absent') }),
+  };
+}
