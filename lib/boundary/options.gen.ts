@@ -84,7 +84,7 @@ export interface RankingOptions {
   scores?: ScoreFusionOptions | undefined;
   /**
    * Weight of the embeddings of the best two hits: the query moves towards them, and the candidates are ranked
-   * again. 0: no feedback (docs/concepts/search.md). 0 to 2, default 0.
+   * again. 0: no feedback (docs/concepts/search.md). 0 to 2, default 0.3, or 0 for a config that does not say.
    */
   feedback?: boolean | number | undefined;
   /** Minimum relevance of the hits; the others are dropped. 0 to 1. */
