@@ -55,7 +55,8 @@ function libraryText({ text, kind, min, max, above, usual, best, otherwise }) {
   const number = (value) => value.toLocaleString('en-US');
   if (kind === 'integer' || kind === 'number')
     told.push(above ? `above ${number(min)}, at most ${number(max)}` : `${number(min)} to ${number(max)}`);
-  if (best !== undefined) told.push(`default ${best}, or ${usual ?? otherwise} for a config that does not say`);
+  if (best !== undefined)
+    told.push(`default ${best}, or ${usual ?? otherwise} for a config that does not say`);
   else if ((otherwise ?? usual) !== undefined) told.push(`default ${otherwise ?? usual}`);
   const facts = told.length === 0 ? '' : ` ${capital(told.join(', '))}.`;
   return `${text}${facts}`.replace(/`([a-z_]+)`/g, (_, name) => `\`${camelCase(name)}\``);
