@@ -10,8 +10,9 @@ import { joinWords } from './formats/pdf-text.js';
 import { readPages, readText } from './formats/text.js';
 import type { Recognizer } from './ocr/scan.js';
 import { textOfScan } from './ocr/scan-text.js';
+import { jsonLines } from './tables/json-rows.js';
 import { rowSections, type TableMapping } from './tables/mapping.js';
-import { csvRows, jsonLines } from './tables/rows.js';
+import { csvRows } from './tables/rows.js';
 
 /** What the readers of one DocumentReader share. */
 interface Reading {

@@ -198,12 +198,26 @@ describe('data', () => {
       );
   });
 
+  test('of XML has the values of attributes, and a text with emphasis in it is one', async () => {
+    const xml =
+      '<doc xmlns="urn:x"><outline text="Harbour news" n="9007199254740993"/><p>A <b>very</b> tall <i>mast</i>.</p><p/></doc>';
+    expect(parts((await read('m.xml', xml)).sections)).toEqual([
+      ['', 'outline text: Harbour news', 'outline n: 9007199254740993', 'p: A very tall mast.'],
+    ]);
+    const long = `<all>stray${'<p>words <b>of</b> a text</p>'.repeat(400)}</all>`;
+    const [section] = (await read('l.xml', long)).sections;
+    expect(section?.blocks.filter(({ text }) => text === 'p: words of a text').length).toBeGreaterThan(200);
+    const words = section?.blocks.map(({ text }) => text.replaceAll(/\w+: /g, '')).join(' ');
+    expect(words).toBe(`stray${' words of a text'.repeat(400)}`);
+  });
+
   test('of XML has the names of its elements', async () => {
     const xml =
       '<?xml version="1.0"?><fleet><!-- no --><boat kind="x"><name>Ida</name><note>a &lt; b</note></boat></fleet>';
-    expect(parts((await read('a.xml', xml)).sections)).toEqual([['', 'name: Ida', 'note: a < b']]);
+    const shown = ['', 'boat kind: x', 'name: Ida', 'note: a < b'];
+    expect(parts((await read('a.xml', xml)).sections)).toEqual([shown]);
     const declared = xml.replace('<fleet>', '<!DOCTYPE fleet [<!ENTITY e "v"> <!ELEMENT a (b)> ]><fleet>');
-    expect(parts((await read('b.xml', declared)).sections)).toEqual([['', 'name: Ida', 'note: a < b']]);
+    expect(parts((await read('b.xml', declared)).sections)).toEqual([shown]);
   });
 });
 
@@ -277,7 +291,7 @@ describe('marked texts have their headings, code and tables', () => {
     );
     expect(title).toBe('Guide');
     expect(kinds(sections)).toEqual([
-      ['', 'prose: Intro, see.'],
+      ['', 'prose: Ann Lee <ann@x.example>\nv1.0, 2026', 'prose: Intro, see.'],
       [
         'Install',
         'item: * one',
@@ -317,7 +331,7 @@ describe('marked texts have their headings, code and tables', () => {
     );
     expect(title).toBe('Guide');
     expect(kinds(sections)).toEqual([
-      ['Install', 'prose: Text with a link.'],
+      ['Install', 'prose: dev', 'prose: Text with a link.'],
       ['Install > Linux', 'code(sh): # stays\n* stays', 'row(Name | Age): Ann | 4', 'item: - one'],
     ]);
   });
@@ -386,6 +400,48 @@ describe('marked texts have their headings, code and tables', () => {
     ]);
   });
 
+  test.each([
+    [
+      'anchors.adoc',
+      ':city: Oslo\n\n[[sec]]\n== From {city}\n[#x.y]\n=== Below\nText.',
+      [['From Oslo > Below', 'prose: Text.']],
+    ],
+    [
+      'cells.adoc',
+      '|===\n|A | B\n\n| 3 | 4\n2+|both\n|a \\| b | 5\nfoo|bar\n|===',
+      [['', 'row(A | B): 3 | 4', 'row(A | B): both | a | b', 'row(A | B): 5 foo|bar']],
+    ],
+    [
+      'facts.org',
+      '#+AUTHOR: Ann\n#+CAPTION: The port\n[[file:p.png]]\n* Tide :sea:höhe:\nText.',
+      [
+        ['', 'prose: Ann', 'prose: The port', 'prose: file:p.png'],
+        ['Tide', 'prose: sea, höhe', 'prose: Text.'],
+      ],
+    ],
+    [
+      'facts.rst',
+      '.. |v| replace:: 2.1\n\nUse |v| now.\n\n.. image:: a.png\n   :alt: The port\n\n.. only:: html\n\n   Read me.\n\n.. csv-table:: T\n   :header: "a", "b"\n\n   1, 2',
+      [
+        [
+          '',
+          'prose: Use 2.1 now.',
+          'prose: The port',
+          'prose:    Read me.',
+          'prose: T\n"a", "b"',
+          'prose:    1, 2',
+        ],
+      ],
+    ],
+    [
+      'wide.rst',
+      '====  ====\n港口  町\n====  ====\n灯台  丘の\n====  ====\n',
+      [['', 'row(港口 | 町): 灯台 | 丘の']],
+    ],
+  ])('%s', async (name, text, expected) => {
+    expect(kinds((await read(name, text)).sections)).toEqual(expected);
+  });
+
   test.each(['a.org', 'a.adoc', 'a.rst'])(
     'blocks of %s without an end take time that grows with the text',
     async (name) => {
@@ -425,6 +481,14 @@ describe('settings', () => {
       ['', 'name: Ran # two\nat:\n  - 1'],
     ]);
     expect(parts((await read('b.yml', '---\na: 1\n')).sections)).toEqual([['', '---\na: 1']]);
+  });
+
+  test('lists within a list of TOML are no names', async () => {
+    const { sections } = await read('m.toml', 'm = [\n  [1, 2],\n  [3, 4]\n]\n[a]\nb = 1\n');
+    expect(parts(sections)).toEqual([
+      ['', 'm = [\n  [1, 2],\n  [3, 4]\n]'],
+      ['a', 'b = 1'],
+    ]);
   });
 
   test('TOML and INI have a section for each name in brackets', async () => {

@@ -241,6 +241,33 @@ test('a mail of HTML alone is read as a page', async () => {
   ]);
 });
 
+test('a mail in Windows-1252 keeps its signs, and a page wins over a text that stands for it', async () => {
+  const page = '<p>The price is =80 5, and it=92s final. The harbour master has the keys of all berths.</p>';
+  const parts = (text: string) => [
+    ...[
+      'Content-Type: multipart/alternative; boundary=b',
+      '',
+      '--b',
+      'Content-Type: text/plain',
+      '',
+      text,
+      '--b',
+    ],
+    ...[
+      'Content-Type: text/html; charset=windows-1252',
+      'Content-Transfer-Encoding: quoted-printable',
+      '',
+      page,
+    ],
+    '--b--',
+  ];
+  const stub = await read('stub.eml', mail([...head, ...parts('No HTML?')]));
+  expect(stub.sections.map(textOf).join()).toContain('The price is € 5, and it’s final.');
+  const text = 'The price is five, and it is final. The harbour master has the keys.';
+  const both = await read('both.eml', mail([...head, ...parts(text)]));
+  expect(both.sections.map(textOf).join()).toContain(text);
+});
+
 test('a mailbox gives a section per mail; lines of text that begin with From stay text', async () => {
   const { sections } = await read(
     'all.mbox',
@@ -290,6 +317,12 @@ test('a mail of very many parts is refused, and one of very many lines that look
   await expect(read('parts.eml', parted + line.repeat(30_000))).rejects.toThrow(/has more than 20000 parts/);
   const { sections } = await read('lines.eml', mail([...head, '', '']) + line.repeat(30_000));
   expect(sections.flatMap(({ blocks }) => blocks).length).toBeGreaterThan(30_000);
+});
+
+test('empty cells of Rich Text keep their columns, and deleted text is left out', async () => {
+  const rtf = String.raw`{\rtf1 \trowd\intbl Name\cell Phone\cell Berth\cell\row\trowd\intbl Ann\cell\cell 4\cell\row\pard kept{\deleted gone}\par}`;
+  const { sections } = await read('cells.rtf', rtf);
+  expect(sections.map(textOf)).toEqual(['Name | Phone | Berth\nAnn |  | 4\nkept']);
 });
 
 test('Rich Text gives paragraphs, headings and rows in the encoding of its fonts', async () => {

@@ -56,6 +56,12 @@ const parts = (sections: readonly Section[]) =>
     ...blocks.map(({ head, text }) => (head === undefined ? text : `${head} / ${text}`)),
   ]);
 
+const point = (at: number, value: string) => `<c:pt idx="${at}"><c:v>${value}</c:v></c:pt>`;
+
+const catchChart = `<c:chart><c:title><c:tx><c:rich><a:p><a:r><a:t>Catch</a:t></a:r></a:p></c:rich></c:tx></c:title><c:ser>
+  <c:tx>${point(0, 'Herring')}</c:tx><c:cat>${point(0, 'Oslo')}${point(1, 'Bergen')}</c:cat>
+  <c:val>${point(1, '7')}${point(0, '12.5')}</c:val></c:ser></c:chart>`;
+
 test('Word documents have headings, items, tables and notes; deleted text is left out', async () => {
   const paragraph = (text: string, style = '') =>
     `<w:p><w:pPr>${style}</w:pPr><w:r><w:t>${text}</w:t></w:r></w:p>`;
@@ -121,6 +127,43 @@ test('notes, comments and text boxes of Word follow the paragraph that they stan
   ]);
 });
 
+test('Word documents have the texts of their charts, diagrams and formulas', async () => {
+  const type = 'x/relationships';
+  const { sections } = await read(
+    'drawn.docx',
+    zipOf({
+      'word/document.xml': `<w:document><w:p><w:r><w:t>Energy: </w:t></w:r><m:oMath><m:r><m:t>E=mc</m:t></m:r></m:oMath>
+        <w:r><w:drawing><c:chart r:id="c"/></w:drawing><w:drawing><dgm:relIds r:dm="d"/></w:drawing></w:r></w:p></w:document>`,
+      'word/_rels/document.xml.rels': `<R><Relationship Id="c" Type="${type}/chart" Target="charts/a.xml"/><Relationship Id="d" Type="${type}/diagramData" Target="diagrams/a.xml"/></R>`,
+      'word/charts/a.xml': catchChart,
+      'word/diagrams/a.xml': '<dgm:x><a:p><a:r><a:t>First step</a:t></a:r></a:p></dgm:x>',
+    }),
+  );
+  expect(parts(sections)).toEqual([
+    ['', 'Energy: E=mc', 'Catch', 'Herring: Oslo 12.5, Bergen 7', 'First step'],
+  ]);
+});
+
+test('workbooks show codes with their zeros, and have the texts of their drawings', async () => {
+  const codes = ['00000', '000\\-00\\-0000', '0.00', '(000) 000-0000'];
+  const cells = ['1234', '12345678', '3.5', '5551234567'];
+  const { sections } = await read(
+    'codes.xlsx',
+    zipOf({
+      'xl/workbook.xml': '<workbook><sheets><sheet name="Codes" r:id="a"/></sheets></workbook>',
+      'xl/_rels/workbook.xml.rels': '<R><Relationship Id="a" Target="worksheets/s.xml"/></R>',
+      'xl/styles.xml': `<s><numFmts>${codes.map((code, at) => `<numFmt numFmtId="${170 + at}" formatCode="${code}"/>`).join('')}</numFmts><cellXfs>${codes.map((_, at) => `<xf numFmtId="${170 + at}"/>`).join('')}</cellXfs></s>`,
+      'xl/worksheets/s.xml': `<w><sheetData><row>${cells.map((value, at) => `<c s="${at}"><v>${value}</v></c>`).join('')}</row></sheetData></w>`,
+      'xl/worksheets/_rels/s.xml.rels':
+        '<R><Relationship Id="d" Type="x/relationships/drawing" Target="../drawings/d.xml"/></R>',
+      'xl/drawings/d.xml': '<d><a:p><a:r><a:t>Ask Ann first.</a:t></a:r></a:p></d>',
+    }),
+  );
+  expect(parts(sections)).toEqual([
+    ['Codes', '01234 | 012-34-5678 | 3.50 | (555) 123-4567', 'Ask Ann first.'],
+  ]);
+});
+
 test('workbooks have a section per sheet, with columns, dates and exact numbers', async () => {
   const { sections } = await read(
     'a.xlsx',
@@ -176,8 +219,10 @@ test('cells of a workbook are as the sheet shows them; hidden sheets are named',
       'xl/styles.xml': `<x:s><x:numFmts>${formats.map((code, at) => `<x:numFmt numFmtId="${170 + at}" formatCode="${code.replaceAll('"', '&quot;')}"/>`).join('')}</x:numFmts><x:cellXfs><x:xf numFmtId="0"/>${formats.map((_, at) => `<x:xf numFmtId="${170 + at}"/>`).join('')}</x:cellXfs></x:s>`,
       'xl/worksheets/s.xml': `<x:w><x:sheetData>${sheet}</x:sheetData><x:mergeCells><x:mergeCell ref="A2:A3"/></x:mergeCells></x:w>`,
       'xl/worksheets/t.xml': `<x:w><x:sheetData><x:row>${text('A1', 'secret')}</x:row></x:sheetData></x:w>`,
-      'xl/worksheets/_rels/s.xml.rels': '<R><Relationship Id="c" Target="../comments1.xml"/></R>',
-      'xl/comments1.xml': '<c><comment ref="B2"><text><r><t>Of the catch.</t></r></text></comment></c>',
+      'xl/worksheets/_rels/s.xml.rels':
+        '<R><Relationship Id="c" Type="x/relationships/comments" Target="/xl/comments/comment1.xml"/></R>',
+      'xl/comments/comment1.xml':
+        '<c><comment ref="B2"><text><r><t>Of the catch.</t></r></text></comment></c>',
     }),
   );
   const head = 'Boat | Share | Time | Date | Sum';
@@ -185,7 +230,7 @@ test('cells of a workbook are as the sheet shows them; hidden sheets are named',
     [
       'Fleet',
       `${head} / Ida | 25% | 36:00:00 | 1900-02-28 | =SUM(B2:B3)`,
-      `${head} / Ida | 0.3 | 12.5 | 2024-01-01 18:00 | #REF!`,
+      `${head} / Ida | 0.3 | 12.50 | 2024-01-01 18:00 | #REF!`,
       'Comment on B2: Of the catch.',
     ],
   ]);
@@ -204,7 +249,7 @@ test('presentations have a section per slide in their order, with notes', async 
       'ppt/slides/slide1.xml': `<p>${shape('Last', 'title')}</p>`,
       'ppt/slides/slide2.xml': `<p>${shape('Tides', 'ctrTitle')}${shape('High water', 'body')}${shape('7', 'sldNum')}</p>`,
       'ppt/slides/_rels/slide2.xml.rels':
-        '<R><Relationship Id="n" Target="../notesSlides/notesSlide1.xml"/></R>',
+        '<R><Relationship Id="n" Type="x/relationships/notesSlide" Target="../notesSlides/notesSlide1.xml"/></R>',
       'ppt/notesSlides/notesSlide1.xml': `<p>${shape('Speak slowly.', 'body')}</p>`,
     }),
   );
@@ -226,12 +271,16 @@ test('slides have the rows of their tables and the texts of their diagrams; hidd
       'ppt/_rels/presentation.xml.rels':
         '<R><Relationship Id="a" Target="/ppt/slides/slide1.xml"/><Relationship Id="b" Target="slides/slide2.xml"/></R>',
       'ppt/slides/slide1.xml': `<p:sld><p:graphicFrame><a:tbl>${row('Boat', 'Berth')}${row('Ida', '4')}</a:tbl></p:graphicFrame></p:sld>`,
-      'ppt/slides/_rels/slide1.xml.rels': '<R><Relationship Id="d" Target="../diagrams/data1.xml"/></R>',
+      'ppt/slides/_rels/slide1.xml.rels':
+        '<R><Relationship Id="d" Type="x/relationships/diagramData" Target="../diagrams/data1.xml"/><Relationship Id="c" Type="x/relationships/chart" Target="../charts/chart1.xml"/></R>',
+      'ppt/charts/chart1.xml': catchChart,
       'ppt/diagrams/data1.xml': `<dgm>${paragraph('Sail')}${paragraph('Dock')}</dgm>`,
       'ppt/slides/slide2.xml': `<p:sld show="0">${paragraph('Not now.')}</p:sld>`,
     }),
   );
-  expect(parts(sections)).toEqual([['', 'Boat | Berth / Ida | 4', 'Sail', 'Dock']]);
+  expect(parts(sections)).toEqual([
+    ['', 'Boat | Berth / Ida | 4', 'Sail', 'Dock', 'Catch', 'Herring: Oslo 12.5, Bergen 7'],
+  ]);
   expect(problems).toEqual(['slide 2 is hidden']);
 });
 

@@ -73,5 +73,5 @@ test('an abort ends the thread while it reads', async () => {
 test('what a reader says about a file is its reason', async () => {
   await using thread = new ReadingThread(undefined);
   await expect(bodies(thread, 'x.md', Buffer.from([1, 0, 2]))).rejects.toThrow('is a binary file, not text');
-  await expect(bodies(thread, 'x.csv', 'a\n"b')).rejects.toThrow('line 2: a quoted cell is not closed');
+  await expect(bodies(thread, 'x.ipynb', '[')).rejects.toThrow('is not a notebook');
 });

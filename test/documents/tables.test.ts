@@ -162,8 +162,39 @@ describe('CSV', () => {
     expect(texts((await read('c.tsv', 'text\tn\none, two\t3\n')).sections)).toEqual(['one, two']);
   });
 
-  test('a quote that is never closed, and a row without end, are refused', async () => {
-    await expect(read('d.csv', 'a\n"never closed\n')).rejects.toThrow('line 2: a quoted cell is not closed');
+  test('a quote that is never closed is a character, and the rows after it are read', async () => {
+    const { sections, problems } = await read(
+      'd.csv',
+      'name,size\nPlank,2"\nBolt,"3\nNut,"4, long"\nPin,5"\n',
+    );
+    expect(sections.map(({ title, blocks, anchor }) => [title, blocks[0]?.text, anchor])).toEqual([
+      ['Plank', 'size: 2"', 'line=2'],
+      ['Bolt', 'size: "3', 'line=3'],
+      ['Nut', 'size: 4, long', 'line=4'],
+      ['Pin', 'size: 5"', 'line=5'],
+    ]);
+    expect(problems).toEqual([expect.stringMatching(/^line 3: a quote is not closed/)]);
+    const long = `name,size\nBolt,"3\n${'Nut,4\n'.repeat(800_000)}`;
+    expect((await read('l.csv', long)).sections).toHaveLength(800_001);
+  });
+
+  test.each([
+    ['a title', 'Sales of 2025\n\nname;price\nBread;3,50\nMilk;2\n', ['Sales of 2025']],
+    ['remarks', '# made by hand\n# twice\nname|price\nBread|3,50\nMilk|2\n', ['# made by hand', '# twice']],
+    ['blank rows', ',,\nname,price\n,\nBread,"3,50"\n,\nMilk,2\n,\n', []],
+  ])('%s above a table are no names of columns', async (_, text, above) => {
+    const { sections, problems } = await read('t.csv', text);
+    expect(texts(sections)).toEqual([...above, 'price: 3,50', 'price: 2']);
+    expect(problems).toEqual([]);
+  });
+
+  test('one column of texts with separators in them has one name', async () => {
+    const { sections, problems } = await read('one.csv', 'quote\nHello there\nWell, hello\nBye\n');
+    expect(texts(sections)).toEqual(['quote: Hello there', 'quote: Bye']);
+    expect(problems).toEqual(['line 3: the row has 2 cells, the first row 1']);
+  });
+
+  test('a row without end is refused', async () => {
     await expect(read('e.csv', `a\n"${'x'.repeat(5_000_000)}"\n`)).rejects.toThrow(
       /more than 4194304 characters/,
     );
@@ -176,7 +207,7 @@ describe('JSON Lines', () => {
     const lines = [
       '{"text": "one", "year": 1}',
       '',
-      '[1]',
+      'null',
       '{"text": ',
       `{"text": "${'x'.repeat(5_000_000)}"}`,
     ];
@@ -194,6 +225,36 @@ describe('JSON Lines', () => {
       expect.stringMatching(/^line 4: is not valid JSON/),
       'line 5: is too long',
     ]);
+  });
+
+  test.each([
+    ['one list', '[{"id": 1, "text": "a]"},\n {"id": 2, "text": "b"}\n]\n'],
+    ['one list on a line', '[{"id": 1, "text": "a]"}, {"id": 2, "text": "b"}]'],
+    ['several lines', '{\n "id": 1,\n "text": "a]"\n}\n{\n "id": 2, "text": "b"\n}\n'],
+  ])('objects may be in %s', async (_, text) => {
+    const { sections, problems } = await read('v.jsonl', text);
+    expect(sections.map(({ anchor, blocks }) => [anchor, blocks[0]?.text])).toEqual([
+      ['1', 'a]'],
+      ['2', 'b'],
+    ]);
+    expect(problems).toEqual([]);
+  });
+
+  test('a damaged first line, an object without end, and other values lose nothing else', async () => {
+    const damaged = await read('w.jsonl', '{"text": "a\n{"text": "b"}\n"c"\n["d", 4]\n');
+    expect(texts(damaged.sections)).toEqual(['b', 'c', 'd, 4']);
+    expect(damaged.problems).toEqual([expect.stringMatching(/^line 1: is not valid JSON/)]);
+    const open = await read('x.jsonl', '{\n"text": "a"\n}\n{\n"text": "b"\n');
+    expect(texts(open.sections)).toEqual(['a']);
+    expect(open.problems).toEqual(['line 4: is not valid JSON: it has no end']);
+  });
+
+  test('numbers are shown as they are written', async () => {
+    const { sections } = await read(
+      'f.jsonl',
+      '{"price": 1.10, "far": 1e400, "pi": 3.14159265358979323846, "n": 2.5}\n',
+    );
+    expect(texts(sections)).toEqual(['price: 1.10\nfar: 1e400\npi: 3.14159265358979323846\nn: 2.5']);
   });
 
   test('integers of any size are exact in ids, fields and text', async () => {

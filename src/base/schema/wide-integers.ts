@@ -15,20 +15,25 @@ const backslash = 0x5c;
 /** The characters of a number. */
 const numberAt = /-?\d[\d.eE+-]*/y;
 
+/** Beginnings of the numbers that may be wide integers. */
+const longNumbers = /(?<![\d.eE+-])-?\d{16}/g;
+
 /**
  * Returns a JSON text in which the numbers that `isMarked` names are strings that begin with the mark; undefined if there are none.
- * Takes strings of any length: a regular expression for them would run out of stack.
+ * `begins` matches the beginnings of the numbers that may be marked. Takes strings of any length: a regular expression for them would
+ * run out of stack.
  */
 export function markNumbers(
   text: string,
   mark: string,
   isMarked: (token: string) => boolean,
+  begins = longNumbers,
 ): string | undefined {
   let marked = '';
   let copied = 0;
   let at = 0;
   let inString = false;
-  for (const { index } of text.matchAll(/(?<![\d.eE+-])-?\d{16}/g)) {
+  for (const { index } of text.matchAll(begins)) {
     for (; at < index; at++) {
       const code = text.charCodeAt(at);
       if (code === quote) inString = !inString;

@@ -109,13 +109,16 @@ export function detectedEncoding(bytes: Buffer, from = 0): string {
 const windowsCharacters = '€\x81‚ƒ„…†‡ˆ‰Š‹Œ\x8dŽ\x8f\x90‘’“”•–—˜™š›œ\x9džŸ';
 const windowsCharacter = (character: string) => windowsCharacters[character.charCodeAt(0) - 0x80] as string;
 
+/** Returns a text that some versions of Node.js have decoded as Latin-1 with the characters of Windows-1252. */
+export const withWindowsCharacters = (text: string): string => text.replace(/[\x80-\x9f]/g, windowsCharacter);
+
 /** Returns a function that decodes a text piece by piece; the last call is without a piece. */
 export function pieceDecoder(encoding: string): (piece?: Buffer) => string {
   const decoder = new TextDecoder(encoding);
   const isWindows = decoder.encoding === 'windows-1252';
   return (piece) => {
     const text = piece === undefined ? decoder.decode() : decoder.decode(piece, { stream: true });
-    return isWindows ? text.replace(/[\x80-\x9f]/g, windowsCharacter) : text;
+    return isWindows ? withWindowsCharacters(text) : text;
   };
 }
 

@@ -17,8 +17,11 @@ const hiddenGroups = new Set(
 /** Ignorable groups with text of the document. */
 const shownGroups = new Set(words('shptxt shpinst shp'));
 
+/** Ends the text of a cell: a character that no text has. */
+const cellEnd = '\uE0F3';
+
 const signs = pairs(
-  'tab:\t cell:\t line:\n emdash:— endash:– bullet:• lquote:‘ rquote:’ ldblquote:“ rdblquote:”',
+  `tab:\t cell:${cellEnd} nestcell:\t line:\n emdash:— endash:– bullet:• lquote:‘ rquote:’ ldblquote:“ rdblquote:”`,
 );
 
 const symbols = pairs('~:\u00A0 _:\u2011 \\:\\ {:{ }:}');
@@ -124,7 +127,7 @@ class RtfReader {
     if (word === 'ansicpg') this.#page = this.#group.page = number ?? 1252;
     else if (word === 'uc') this.#group.replaced = Math.min(Math.max(number ?? 1, 0), 16);
     else if (word === 'f') this.#onFont(number ?? 0);
-    else if (word === 'v') this.#group.isHidden ||= number !== 0;
+    else if (word === 'v' || word === 'deleted') this.#group.isHidden ||= number !== 0;
     if (this.#group.isHidden) return;
     if (word === 'u') this.#addUnicode(number ?? 0);
     else if (word === 'par' || word === 'sect' || word === 'page') this.#endParagraph();
@@ -190,9 +193,8 @@ class RtfReader {
   }
 }
 
-const cellsOf = (text: string) =>
-  text
-    .split('\t')
-    .map((cell) => cell.trim())
-    .filter((cell) => cell !== '')
-    .join(' | ');
+/** Empty cells keep their columns; those at the end are dropped. */
+function cellsOf(text: string): string {
+  const cells = text.split(cellEnd).map((cell) => cell.replace(/\s+/g, ' ').trim());
+  return cells.slice(0, 1 + cells.findLastIndex((cell) => cell !== '')).join(' | ');
+}

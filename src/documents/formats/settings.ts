@@ -12,8 +12,8 @@ export function readYaml(text: string): Document {
   return { sections };
 }
 
-/** The line of a table of TOML, or of a section of an INI file. */
-const table = /^[ \t]*\[{1,2}[ \t]*([^[\]#;]{1,200}?)[ \t]*\]{1,2}[ \t]*(?:[#;].*)?$/;
+/** The line of a table of TOML, or of a section of an INI file; none of the lists within a list. */
+const table = /^[ \t]*\[{1,2}[ \t]*(?!["'\d.+-][^[\]]*,)([^[\]#;]{1,200}?)[ \t]*\]{1,2}[ \t]*(?:[#;].*)?$/;
 
 /** Reads settings as text: a section for each line of a name in brackets. */
 export function readSettings(text: string): Document {

@@ -4,8 +4,16 @@ import { isRoundedInteger, markNumbers } from '../../base/schema/wide-integers.j
 /** No text of a document begins with these private characters. */
 const mark = '\uE0F1\uE0F2lorekeep:';
 
+/** Beginnings of numbers with many digits, a fraction or an exponent. */
+const written = /(?<![\d.eE+-])-?\d+(?:[.eE]|(?<=\d{16}))/g;
+
+/** Whether a number is shown otherwise than it is written: 1.10, 1e400, or more digits than a number holds. */
+const isShownOtherwise = (token: string): boolean =>
+  isRoundedInteger(token) || (/[.eE]/.test(token) && String(Number(token)) !== token);
+
 /**
- * Parses as JSON.parse does, but integers that a number would round become BigInts, whatever their size.
+ * Parses as JSON.parse does, but integers that a number would round become BigInts, whatever their size, and other numbers that
+ * would be shown otherwise than they are written become texts.
  * @throws SyntaxError; RangeError for such a text that is nested too deeply
  */
 export function parseExactly(text: string): unknown {
@@ -30,14 +38,16 @@ export function parseLoosely(text: string): unknown {
 function exact(text: string, parse: (text: string) => unknown): unknown {
   const rounded = parse(text);
   if (rounded === undefined || text.includes(mark)) return rounded;
-  const marked = markNumbers(text, mark, isRoundedInteger);
+  const marked = markNumbers(text, mark, isShownOtherwise, written);
   return marked === undefined ? rounded : unmarked(parse(marked));
 }
 
-/** Puts BigInts in the places of marked texts. @throws RangeError for a value that is nested too deeply */
+/** Puts BigInts and numbers as they are written in the places of marked texts. @throws RangeError for a value that is nested too deeply */
 function unmarked(value: unknown): unknown {
-  if (typeof value === 'string') return value.startsWith(mark) ? BigInt(value.slice(mark.length)) : value;
+  if (typeof value === 'string') return value.startsWith(mark) ? numberOf(value.slice(mark.length)) : value;
   if (Array.isArray(value)) return value.map(unmarked);
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, unmarked(item)]));
 }
+
+const numberOf = (token: string): bigint | string => (/^-?\d+$/.test(token) ? BigInt(token) : token);

@@ -2,22 +2,44 @@ import type { FileHandle } from 'node:fs/promises';
 import { UnreadableDocument } from '../document.js';
 import { encodingOfPieces, pieceDecoder } from '../files/encoding.js';
 import { CsvReader, type CsvRow } from './csv-rows.js';
-import { parseExactly, parseLoosely } from './exact-json.js';
-import { linesOf } from './lines.js';
 import type { Row } from './mapping.js';
 
 /**
- * The rows of a CSV file; its first row names the columns. Without a `separator` it is the character that the first row has most
- * of. @throws UnreadableDocument
+ * The rows of a CSV file; its first row names the columns. Lines of one cell above it are texts. Without a `separator` it is the
+ * character that the first row has most of. @throws UnreadableDocument
  */
 export async function* csvRows(file: FileHandle, separator?: string): AsyncGenerator<Row> {
   let names: readonly string[] | undefined;
-  for await (const { line, cells } of allRows(file, separator)) {
-    if (names === undefined) names = columnNames(cells);
-    else if (cells.slice(names.length).some((cell) => cell.trim() !== ''))
-      yield { line, problem: cellsProblem(names, cells) };
-    else yield { line, values: rowOf(names, cells) };
+  const first: CsvRow[] = [];
+  for await (const row of allRows(file, separator)) {
+    if (row.cells.every((cell) => cell.trim() === '')) continue;
+    if (names !== undefined) yield* rowOf(names, row);
+    else if (first.push(row) === firstRows) {
+      names = yield* head(first);
+    }
   }
+  if (names === undefined) yield* head(first);
+}
+
+/** Rows that are looked at to find the one that names the columns. */
+const firstRows = 8;
+
+/** Yields the rows above and below the one that names the columns, which is returned. */
+function* head(rows: readonly CsvRow[]): Generator<Row, readonly string[]> {
+  const at = headIndex(rows);
+  for (const { line, cells } of rows.slice(0, at)) yield { line, values: { text: cells.join(' ').trim() } };
+  const names = columnNames(rows[at]?.cells ?? []);
+  for (const row of rows.slice(at + 1)) yield* rowOf(names, row);
+  return names;
+}
+
+/** Programs write a title or remarks above a table: lines of one cell. Two rows of as many cells, several, begin the table. */
+function headIndex(rows: readonly CsvRow[]): number {
+  const filled = ({ cells }: CsvRow) => cells.filter((cell) => cell.trim() !== '').length;
+  const at = rows.findIndex((row) => filled(row) > 1);
+  const [head, next] = rows.slice(Math.max(0, at));
+  if (head === undefined || next === undefined || filled(head) < head.cells.length) return 0;
+  return head.cells.length === next.cells.length ? Math.max(0, at) : 0;
 }
 
 async function* allRows(file: FileHandle, separator: string | undefined): AsyncGenerator<CsvRow> {
@@ -32,19 +54,21 @@ async function* allRows(file: FileHandle, separator: string | undefined): AsyncG
 }
 
 /** In many countries, spreadsheets write semicolons. */
-const separators = [',', ';', '\t'] as const;
+const separators = [',', ';', '\t', '|'] as const;
 
-/** The separator that the first row has most of outside quotes; the comma if it has none. */
+/** The separator that the first row with one has most of outside quotes; the comma if none of the first rows has one. */
 function separatorOf(text: string): string {
   const begin = /^[\r\n]*/.exec(text)?.[0].length ?? 0;
   const counts = new Map<string, number>();
   let quoted = false;
+  let ends = 0;
   for (let at = begin; at < text.length; at++) {
     const character = text[at] as string;
     if (character === '"') quoted = !quoted;
     else if (quoted) continue;
-    else if (character === '\n' || character === '\r') break;
-    else counts.set(character, (counts.get(character) ?? 0) + 1);
+    else if (character === '\n' || character === '\r') {
+      if (separators.some((separator) => counts.has(separator)) || ++ends === firstRows) break;
+    } else counts.set(character, (counts.get(character) ?? 0) + 1);
   }
   const count = (separator: string) => counts.get(separator) ?? 0;
   return separators.reduce((best: string, one) => (count(one) > count(best) ? one : best), ',');
@@ -61,38 +85,21 @@ function columnNames(cells: readonly string[]): string[] {
   });
 }
 
-/** Cells beyond the last column are empty. */
-function rowOf(names: readonly string[], cells: readonly string[]): Record<string, unknown> {
+/** A row with its columns. Cells beyond the last one are empty. */
+function* rowOf(names: readonly string[], { line, cells, isOpen }: CsvRow): Generator<Row> {
   const known = cells.slice(0, names.length);
-  return Object.fromEntries(known.map((cell, at) => [names[at] as string, cell]));
+  if (cells.slice(names.length).some((cell) => cell.trim() !== ''))
+    yield { line, problem: cellsProblem(names, cells) };
+  else yield { line, values: Object.fromEntries(known.map((cell, at) => [names[at] as string, cell])) };
+  if (isOpen === true)
+    yield { line, problem: 'a quote is not closed; it and the text after it are read as they are' };
 }
 
 const cellsProblem = (names: readonly string[], cells: readonly string[]) =>
   `the row has ${cells.length} cells, the first row ${names.length}`;
 
-/** The objects of a file of JSON Lines. Blank lines are skipped. @throws UnreadableDocument */
-export async function* jsonLines(file: FileHandle): AsyncGenerator<Row> {
-  for await (const { number: line, text } of linesOf(textOf(file))) {
-    if (text === undefined) yield { line, problem: 'is too long' };
-    else if (text.trim() !== '') yield jsonRow(line, text);
-  }
-}
-
-function jsonRow(line: number, text: string): Row {
-  let value: unknown;
-  try {
-    value = parseLoosely(text) ?? parseExactly(text);
-  } catch (error) {
-    if (error instanceof RangeError) return { line, problem: 'is nested too deeply' };
-    return { line, problem: `is not valid JSON: ${(error as Error).message}` };
-  }
-  if (typeof value === 'object' && value !== null && !Array.isArray(value))
-    return { line, values: value as Record<string, unknown> };
-  return { line, problem: 'is not a JSON object' };
-}
-
 /** Decodes a text: UTF-8, UTF-16, or another encoding that is told by its letters. @throws UnreadableDocument for binary content */
-async function* textOf(file: FileHandle): AsyncGenerator<string> {
+export async function* textOf(file: FileHandle): AsyncGenerator<string> {
   try {
     const decode = pieceDecoder(await encodingOfPieces(piecesOf(file)));
     for await (const piece of piecesOf(file)) yield decode(piece);

@@ -1,4 +1,5 @@
 import { type Block, type Document, type Section, UnreadableDocument } from '../../document.js';
+import { withWindowsCharacters } from '../../files/encoding.js';
 import { readText } from '../text.js';
 import { Attachments, leftOutText, nameOfFile, type ReadAttachment } from './attachments.js';
 import { isWrappedMail } from './tnef.js';
@@ -67,7 +68,11 @@ export async function readMail(bytes: Buffer, readAttachment: ReadAttachment): P
 /** Reads one mail: its head, its text, and the files that came with it. @throws UnreadableDocument */
 export async function messageOf(bytes: Buffer, readAttachment: ReadAttachment): Promise<Message> {
   const mail = await parsed(bytes);
-  const title = mail.subject?.replace(/\s+/g, ' ').trim().slice(0, longestField) || undefined;
+  const title =
+    withWindowsCharacters(mail.subject ?? '')
+      .replace(/\s+/g, ' ')
+      .trim()
+      .slice(0, longestField) || undefined;
   const sections = await bodyOf(mail);
   const hasText = sections.length > 0;
   const head = headOf(mail);
@@ -107,12 +112,23 @@ async function parsed(bytes: Buffer): Promise<Mail> {
   throw new UnreadableDocument('is not a mail: it has no sender, subject and date');
 }
 
-async function bodyOf({ text = '', html = '' }: Mail): Promise<Section[]> {
-  const isPlain = text.trim() !== '';
-  if (!isPlain && html.trim() === '') return [];
-  const { sections } = isPlain ? readText(text) : (await import('../html/html.js')).readHtml(html);
-  return [...(sections as Iterable<Section>)];
+/** A plain text that is this many times shorter than that of the page beside it stands for it, such as "Your program shows no HTML". */
+const standIn = 4;
+
+async function bodyOf(mail: Mail): Promise<Section[]> {
+  const text = withWindowsCharacters(mail.text ?? '');
+  const html = withWindowsCharacters(mail.html ?? '');
+  const plain = text.trim() === '' ? [] : sectionsOf(readText(text));
+  if (html.trim() === '') return plain;
+  if (html.length < text.length * standIn && plain.length > 0) return plain;
+  const page = sectionsOf((await import('../html/html.js')).readHtml(html));
+  return lengthOf(page) > lengthOf(plain) * standIn ? page : plain;
 }
+
+const sectionsOf = ({ sections }: Document): Section[] => [...(sections as Iterable<Section>)];
+
+const lengthOf = (sections: readonly Section[]) =>
+  sections.flatMap(({ blocks }) => blocks).reduce((sum, { text }) => sum + text.length, 0);
 
 function headOf(mail: Mail): Block[] {
   const lines = [
@@ -141,7 +157,10 @@ function metadataOf(mail: Mail): Record<string, unknown> {
 
 function nameOf({ name = '', address = '', group }: Address): string {
   const shown = name === '' || address === '' ? name || address : `${name} <${address}>`;
-  return (group === undefined ? shown : `${name}: ${namesOf(group)}`).slice(0, longestField);
+  return withWindowsCharacters(group === undefined ? shown : `${name}: ${namesOf(group)}`).slice(
+    0,
+    longestField,
+  );
 }
 
 const namesOf = (addresses: readonly Address[] = []): string =>

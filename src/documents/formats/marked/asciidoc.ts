@@ -4,22 +4,28 @@ import { MarkedBlocks, MarkedLines, short } from './marked-blocks.js';
 const heading = /^(={1,6}|#{1,6})[ \t]+(\S.*)$/;
 const delimiter = /^(?:-{4,}|\.{4,}|\/{4,}|\+{4,}|={4,}|\*{4,}|_{4,}|--|`{3}\w{0,30})[ \t]*$/;
 const attributes = /^\[([^\]]{0,300})\][ \t]*$/;
+const anchor = /^\[\[[^[\]]{1,300}\]\][ \t]*$/;
 const entry = /^:!?[\w-]{1,60}!?:/;
+const value = /^:([\w-]{1,60}):[ \t]+(\S.{0,200})$/;
 
 /** Reads AsciiDoc: headings, paragraphs, code and tables. */
 export function readAsciiDoc(text: string): Document {
   const lines = new MarkedLines(text);
   const blocks = new MarkedBlocks();
+  const values = new Map<string, string>();
   let language = '';
   while (!lines.isAtEnd) {
-    const line = lines.next();
+    const line = withValues(lines.next(), values);
     const shown = short(line);
     const [, marks, title] = heading.exec(shown) ?? [];
+    const [, name, text] = value.exec(shown) ?? [];
+    if (name !== undefined && text !== undefined) values.set(name, text);
     const stated = attributes.exec(shown)?.[1];
     if (marks !== undefined && !blocks.hasParagraph) {
       blocks.heading(marks.length, withoutMarks(title as string));
-      if (marks.length === 1) skipAuthors(lines);
-    } else if (stated !== undefined) {
+      if (marks.length === 1) addAuthors(lines, values, blocks);
+    } else if (anchor.test(shown)) blocks.endParagraph();
+    else if (stated !== undefined) {
       blocks.endParagraph();
       language = /^source[^,]*,\s*([\w+#-]{1,40})/.exec(stated)?.[1] ?? '';
     } else if (/^\|={3,}[ \t]*$/.test(shown)) blocks.table(rowsOf(linesOf(lines, shown.trimEnd())));
@@ -44,13 +50,25 @@ function addDelimited(mark: string, language: string, lines: MarkedLines, blocks
   else blocks.endParagraph();
 }
 
-/** The line of authors and the line of the revision below the title. */
-function skipAuthors(lines: MarkedLines): void {
-  while (entry.test(short(lines.peek()))) lines.skip(1);
-  if (/^[\p{L}][^<>]{0,100}<[^<>\s]{3,100}>/u.test(short(lines.peek()))) {
-    lines.skip(1);
-    if (/^v?\d[\w.-]{0,30}[,:]?/.test(short(lines.peek()))) lines.skip(1);
+/** Longest line in which the names of values are replaced. */
+const longestReplaced = 10_000;
+
+/** Puts the values that a document states in the places of their names, such as {version}. */
+function withValues(line: string, values: ReadonlyMap<string, string>): string {
+  if (values.size === 0 || line.length > longestReplaced || !line.includes('{')) return line;
+  return line.replace(/(?<!\\)\{([\w-]{1,60})\}/g, (whole, name) => values.get(name) ?? whole);
+}
+
+/** The line of authors and the line of the revision below the title are a paragraph. */
+function addAuthors(lines: MarkedLines, values: Map<string, string>, blocks: MarkedBlocks): void {
+  for (; entry.test(short(lines.peek())); lines.skip(1)) {
+    const [, name, text] = value.exec(short(lines.peek())) ?? [];
+    if (name !== undefined && text !== undefined) values.set(name, text);
   }
+  if (!/^[\p{L}][^<>]{0,100}<[^<>\s]{3,100}>/u.test(short(lines.peek()))) return;
+  blocks.line(lines.next());
+  if (/^v?\d[\w.-]{0,30}[,:]?/.test(short(lines.peek()))) blocks.line(lines.next());
+  blocks.endParagraph();
 }
 
 /** A heading with a line of its own length below it. */
@@ -91,13 +109,18 @@ function rowsOf(lines: readonly string[]): string[][] {
   return rows.map((row) => row.map((parts) => parts.filter((part) => part !== '').join(' ')));
 }
 
+/** States the form of the cell after it: its span, its alignment and its style. */
+const form = '(?:(?:\\d{1,3}(?:\\.\\d{1,3})?|\\.\\d{1,3})[+*])?[<^>]?(?:\\.[<^>])?[aehlmsdv]?';
+const beginOfCells = new RegExp(`^[ \\t]*${form}\\|`);
+const formAtEnd = new RegExp(`[ \\t]${form}$`);
+
 /** The cells of a line of a table, without what states their form; undefined for a line within a cell. */
 function cellsOf(line: string): string[] | undefined {
-  if (!/^[ \t]*[\d.+*<>^a-z]{0,10}\|/.test(line)) return undefined;
-  return line
-    .split('|')
-    .slice(1)
-    .map((cell) => cell.replace(/[ \t][\d.+*<>^]{1,10}[a-z]?$|[ \t][aehlmsd]$/, '').trim());
+  if (!beginOfCells.test(line)) return undefined;
+  const parts = line.split(/(?<!\\)\|/).slice(1);
+  return parts.map((cell, at) =>
+    (at < parts.length - 1 ? cell.replace(formAtEnd, '') : cell).replaceAll('\\|', '|').trim(),
+  );
 }
 
 /** A link is its description. */

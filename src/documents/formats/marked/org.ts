@@ -3,7 +3,9 @@ import { MarkedBlocks, MarkedLines, short } from './marked-blocks.js';
 
 const heading =
   /^(\*{1,8})[ \t]+(?:(?:TODO|DONE|NEXT|WAITING|CANCELLED)[ \t]+)?(?:\[#[A-Z0-9]\][ \t]+)?(\S.*)$/;
-const tags = /[ \t]+:[\w@#%:]{1,100}:[ \t]*$/;
+const tags = /[ \t]+:([\p{L}\p{N}_@#%:]{1,100}):[ \t]*$/u;
+const keyword =
+  /^[ \t]*#\+(?:CAPTION|AUTHOR|DESCRIPTION|KEYWORDS|FILETAGS|SUBTITLE)(?:\[[^\]]{0,200}\])?:[ \t]*(\S.*)$/i;
 const begin = /^[ \t]*#\+BEGIN_(\w{1,30})(?:[ \t]+([\w+#-]{1,40}))?/i;
 const drawer = /^[ \t]*:[A-Z_-]{1,40}:[ \t]*$/i;
 const planning = /^[ \t]*(?:SCHEDULED|DEADLINE|CLOSED|CLOCK):/;
@@ -22,8 +24,10 @@ export function readOrg(text: string): Document {
     const [, marks, title = ''] = heading.exec(shown) ?? [];
     const named = /^#\+TITLE:[ \t]*(\S.*)$/i.exec(shown)?.[1];
     const [, kind, language] = begin.exec(shown) ?? [];
-    if (marks !== undefined) blocks.heading(marks.length + 1, withoutMarks(title.replace(tags, '')));
+    const stated = keyword.exec(shown)?.[1];
+    if (marks !== undefined) addHeading(marks.length + 1, title, blocks);
     else if (named !== undefined) blocks.heading(1, named);
+    else if (stated !== undefined) addParagraph(stated.replace(/:/g, ' ').trim(), blocks);
     else if (kind !== undefined) addBlock(kind, language, lines, blocks);
     else if (drawer.test(shown)) lines.until((end) => /^[ \t]*:END:[ \t]*$/i.test(end));
     else if (table.test(shown)) blocks.table(rowsOf([line, ...lines.while((next) => table.test(next))]));
@@ -31,6 +35,19 @@ export function readOrg(text: string): Document {
     else if (!isUnseen(shown)) blocks.line(withoutMarks(line));
   }
   return blocks.finish();
+}
+
+/** The tags of a heading are a paragraph below it. */
+function addHeading(level: number, title: string, blocks: MarkedBlocks): void {
+  blocks.heading(level, withoutMarks(title.replace(tags, '')));
+  const found = tags.exec(title)?.[1];
+  if (found !== undefined) addParagraph(found.split(':').join(', '), blocks);
+}
+
+function addParagraph(text: string, blocks: MarkedBlocks): void {
+  blocks.endParagraph();
+  blocks.line(text);
+  blocks.endParagraph();
 }
 
 function addBlock(

@@ -1,9 +1,10 @@
 import type { Document } from '../../document.js';
 import { GrowingRow, MarkedBlocks, MarkedLines, short } from './marked-blocks.js';
 
-const directive = /^([ \t]*)\.\.[ \t]+(?:\|[^|]{1,100}\|[ \t]+)?([\w:-]{1,60})::[ \t]*(.*)$/;
+const directive = /^([ \t]*)\.\.[ \t]+(?:\|([^|]{1,100})\|[ \t]+)?([\w:-]{1,60})::[ \t]*(.*)$/;
 const explicit = /^[ \t]*\.\.(?:[ \t]|$)/;
 const option = /^[ \t]*:[\w -]{1,60}:(?:[ \t]|$)/;
+const alt = /^[ \t]*:alt:[ \t]*(\S.*)$/;
 const grid = /^[ \t]*\+(?:[-=]+\+)+[ \t]*$/;
 const simple = /^[ \t]*=+(?:[ \t]+=+)+[ \t]*$/;
 
@@ -11,13 +12,14 @@ const simple = /^[ \t]*=+(?:[ \t]+=+)+[ \t]*$/;
 const codeDirectives =
   /^(?:code|code-block|sourcecode|highlight-block|parsed-literal|math|doctest|prompt|ipython)$/;
 const unseenDirectives =
-  /^(?:contents|toctree|image|figure|include|literalinclude|index|raw|highlight|default-role|meta|currentmodule|module|autoclass|automodule|autofunction|automethod|sectnum|role|tags|target-notes|cssclass|plot|graphviz|only|replace|unicode|date)$/;
+  /^(?:contents|toctree|image|figure|include|literalinclude|index|raw|highlight|default-role|meta|currentmodule|module|autoclass|automodule|autofunction|automethod|sectnum|role|tags|target-notes|cssclass|plot|graphviz|replace|unicode|date)$/;
 
 /** Reads reStructuredText: headings, paragraphs, code and tables. */
 export function readRestructured(text: string): Document {
   const lines = new MarkedLines(text);
   const blocks = new MarkedBlocks();
   const styles: string[] = [];
+  const replaced = substitutionsOf(text);
   while (!lines.isAtEnd) {
     const found = blocks.hasParagraph ? undefined : headingAt(lines);
     if (found !== undefined) {
@@ -35,9 +37,27 @@ export function readRestructured(text: string): Document {
       blocks.table(gridRows([line, ...lines.while((next) => /^[ \t]*[+|]/.test(next))]));
     else if (simple.test(shown) && !blocks.hasParagraph) addSimpleTable(shown, lines, blocks);
     else if (option.test(shown) && /^[ \t]*:[\w -]{1,60}:[ \t]*$/.test(shown)) continue;
-    else addLine(line, lines, blocks);
+    else addLine(withSubstitutions(line, replaced), lines, blocks);
   }
   return blocks.finish();
+}
+
+const substitution = /^\.\.[ \t]+\|([^|\n]{1,100})\|[ \t]+replace::[ \t]+(\S[^\n]{0,300})$/gm;
+
+const substitutionsOf = (text: string): ReadonlyMap<string, string> =>
+  new Map(
+    [...text.matchAll(substitution)].map(([, name, by]): [string, string] => [
+      name as string,
+      (by as string).trim(),
+    ]),
+  );
+
+/** Longest line in which substitutions are made. */
+const longestReplaced = 10_000;
+
+function withSubstitutions(line: string, replaced: ReadonlyMap<string, string>): string {
+  if (replaced.size === 0 || line.length > longestReplaced || !line.includes('|')) return line;
+  return line.replace(/\|([^|\n]{1,100})\|/g, (whole, name) => replaced.get(name) ?? whole);
 }
 
 const isRule = (line: string) => /^([=\-`:.'"~^_*+#<>!$%&(),/;?@[\\\]{|}])\1{2,}$/.test(line);
@@ -63,28 +83,33 @@ function body(lines: MarkedLines, indent: number): string[] {
 const indentOf = (line: string) => line.length - line.trimStart().length;
 
 function addDirective(line: string, lines: MarkedLines, blocks: MarkedBlocks): void {
-  const [, white = '', name = '', argument = ''] = directive.exec(line) ?? [];
+  const [, white = '', , name = '', argument = ''] = directive.exec(line) ?? [];
   if (codeDirectives.test(name)) {
     const all = body(lines, white.length);
     const begin = all.findIndex((each) => !option.test(each));
     blocks.code(begin < 0 ? [] : all.slice(begin), /^[\w+#-]{1,40}$/.test(argument) ? argument : '');
   } else if (unseenDirectives.test(name)) {
-    const alts = body(lines, white.length);
+    const all = body(lines, white.length);
     blocks.endParagraph();
     // The text of a figure.
-    for (const each of alts.filter((one) => name === 'figure' && !option.test(one) && one.trim() !== ''))
-      blocks.line(each.trim());
+    const isPicture = name === 'figure' || name === 'image';
+    for (const each of isPicture ? all : []) {
+      const shown = alt.exec(short(each))?.[1] ?? (option.test(each) ? '' : each.trim());
+      if (shown !== '') blocks.line(shown);
+    }
     blocks.endParagraph();
   } else {
     // The words of notes and of signatures; their bodies are read as other paragraphs.
     blocks.endParagraph();
-    if (argument.trim() !== '') blocks.line(argument.trim());
+    if (argument.trim() !== '' && name !== 'only') blocks.line(argument.trim());
     while (
       !lines.isAtEnd &&
       option.test(short(lines.peek())) &&
       indentOf(lines.peek() as string) > white.length
-    )
-      lines.skip(1);
+    ) {
+      const header = /^[ \t]*:header:[ \t]*(\S.*)$/.exec(short(lines.next()))?.[1];
+      if (header !== undefined) blocks.line(header);
+    }
     if (argument.trim() !== '') blocks.endParagraph();
   }
 }
@@ -131,6 +156,13 @@ function gridRows(lines: readonly string[]): string[][] {
   return rows.map(({ texts }) => texts);
 }
 
+/** Stands in the second column of a wide character: a character that no text has. */
+const filler = '\uE0F3';
+const wide = /[\u1100-\u115F\u2E80-\uA4CF\uAC00-\uD7A3\uF900-\uFAFF\uFE30-\uFE6F\uFF00-\uFF60\uFFE0-\uFFE6]/g;
+
+/** Returns a line in which a wide character takes two characters, as it takes two columns. */
+const inColumns = (line: string) => line.replace(wide, `$&${filler}`);
+
 /** A table of columns under rules of "=". */
 function addSimpleTable(rule: string, lines: MarkedLines, blocks: MarkedBlocks): void {
   const begins = [...rule.matchAll(/=+/g)].map(({ index }) => index);
@@ -138,7 +170,13 @@ function addSimpleTable(rule: string, lines: MarkedLines, blocks: MarkedBlocks):
   const all = lines.while((line, at) => simple.test(line) || line.trim() !== '' || at === 0);
   for (const line of all) {
     if (simple.test(line) || /^[ \t]*-+(?:[ \t]+-+)*[ \t]*$/.test(line)) continue;
-    const cells = begins.map((begin, at) => line.slice(begin, begins[at + 1] ?? undefined).trim());
+    const columns = inColumns(line);
+    const cells = begins.map((begin, at) =>
+      columns
+        .slice(begin, begins[at + 1] ?? undefined)
+        .replaceAll(filler, '')
+        .trim(),
+    );
     // A row without a first cell continues the one above it.
     const row = (cells[0] === '' ? rows.at(-1) : undefined) ?? new GrowingRow();
     if (row !== rows.at(-1)) rows.push(row);

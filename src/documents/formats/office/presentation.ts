@@ -1,4 +1,5 @@
 import { type Block, type Document, type Section, UnreadableDocument } from '../../document.js';
+import { textsOfDrawings } from './drawings.js';
 import { tableRows } from './flow.js';
 import { relations, relationsPath, resolvedTarget } from './relations.js';
 import { readElements, textOf } from './xml-events.js';
@@ -46,14 +47,13 @@ const longestHeading = 200;
 /** Hidden slides that a message names. */
 const mostNamed = 20;
 
-/** The texts of the diagrams of a slide, and its notes. */
+/** The texts of the charts and diagrams of a slide, and its notes. */
 function besideSlide(zip: ZipArchive, path: string): Block[] {
-  const linked = [...relations(zip.text(relationsPath(path))).values()];
-  const partsOf = (kind: RegExp) =>
-    linked.filter(({ target }) => kind.test(target)).map(({ target }) => resolvedTarget(path, target));
-  const diagrams = partsOf(/diagrams\/data/).flatMap((part) => slideOf(zip.text(part)).blocks);
-  const notes = partsOf(/notesSlides\//).flatMap((part) => slideOf(zip.text(part)).blocks);
-  return [...diagrams, ...notes];
+  const drawings = textsOfDrawings(zip, path).map((text): Block => ({ kind: 'item', text }));
+  const notes = [...relations(zip.text(relationsPath(path))).values()]
+    .filter(({ type }) => /\/notesSlide$/.test(type))
+    .flatMap(({ target }) => slideOf(zip.text(resolvedTarget(path, target))).blocks);
+  return [...drawings, ...notes];
 }
 
 /** Another form of what stands beside it. */

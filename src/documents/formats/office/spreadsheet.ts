@@ -1,6 +1,7 @@
 import { type Document, UnreadableDocument } from '../../document.js';
 import { SectionBuilder } from '../section-builder.js';
 import { builtInFormat, formatOfCode, type NumberFormat, numberText } from './cell-values.js';
+import { textsOfDrawings } from './drawings.js';
 import { addRows } from './flow.js';
 import { relations, relationsPath, resolvedTarget } from './relations.js';
 import { readElements, type XmlHandler } from './xml-events.js';
@@ -52,7 +53,8 @@ export function readSpreadsheet(bytes: Buffer): Document {
   for (const { name, path } of sheets.filter(({ isHidden }) => !isHidden)) {
     sections.heading(2, name);
     addRows(rowsOf(zip.text(path), shared), sections);
-    for (const text of commentsOf(zip, path)) sections.add({ kind: 'prose', text });
+    for (const text of [...commentsOf(zip, path), ...textsOfDrawings(zip, path)])
+      sections.add({ kind: 'prose', text });
   }
   const hidden = sheets.filter(({ isHidden }) => isHidden).slice(0, mostNamed);
   const problems = hidden.map(({ name }) => `the sheet ${JSON.stringify(name.slice(0, 100))} is hidden`);
@@ -202,8 +204,8 @@ function repeatMerged(rows: readonly SheetRow[], merged: readonly string[]): voi
 /** The comments of a sheet, with their cells. */
 function commentsOf(zip: ZipArchive, sheet: string): string[] {
   const found: string[] = [];
-  for (const { target } of relations(zip.text(relationsPath(sheet))).values()) {
-    if (!/(?:^|\/)comments[^/]*\.xml$/.test(target)) continue;
+  for (const { type, target } of relations(zip.text(relationsPath(sheet))).values()) {
+    if (!/\/comments$/.test(type)) continue;
     let [parts, place, inText]: [string[], string, boolean] = [[], '', false];
     readNames(zip.text(resolvedTarget(sheet, target)), {
       open(name, { ref }) {

@@ -1,7 +1,8 @@
 import { type Document, UnreadableDocument } from '../../document.js';
 import { SectionBuilder } from '../section-builder.js';
+import { textsOfDrawing } from './drawings.js';
 import { Flow } from './flow.js';
-import { relations, resolvedTarget } from './relations.js';
+import { relations, relationsPath, resolvedTarget } from './relations.js';
 import { readElements, textOf } from './xml-events.js';
 import { ZipArchive } from './zip.js';
 
@@ -17,10 +18,19 @@ export function readWord(bytes: Buffer): Document {
   const levels = headingLevels(zip.text('word/styles.xml'));
   const notes = new Map<string, string[]>();
   for (const part of ['footnotes', 'endnotes', 'comments']) readNotes(zip.text(`word/${part}.xml`), notes);
-  readBody(main, levels, notes, sections);
+  readBody(main, levels, notes, drawingsOf(zip, path), sections);
   // Those that nothing refers to.
   for (const text of [...notes.values()].flat()) sections.add({ kind: 'prose', text });
   return sections.finish();
+}
+
+/** Returns a function that gives the texts of the chart or diagram with the id of its relation. */
+function drawingsOf(zip: ZipArchive, path: string): (id: string | undefined) => string[] {
+  const linked = relations(zip.text(relationsPath(path)));
+  return (id = '') => {
+    const found = linked.get(id);
+    return found === undefined ? [] : textsOfDrawing(zip, resolvedTarget(path, found.target), found.type);
+  };
 }
 
 /** Programs may give the text another name. */
@@ -88,6 +98,7 @@ function readBody(
   xml: string,
   levels: ReadonlyMap<string, number>,
   notes: Map<string, string[]>,
+  drawing: (id: string | undefined) => string[],
   sections: SectionBuilder,
 ): void {
   const flow = new Flow(sections);
@@ -105,7 +116,9 @@ function readBody(
     else if (name === 'w:numPr') mark = '-';
     else if (name === 'w:r') isVanished = false;
     else if (name === 'w:vanish') isVanished = !/^(?:0|false|off)$/.test(value);
-    else if (name === 'w:t') inText = !isVanished;
+    else if (name === 'w:t' || name === 'm:t') inText = !isVanished;
+    else if (name === 'c:chart') for (const text of drawing(attributes['r:id'])) flow.beside(text);
+    else if (name === 'dgm:relIds') for (const text of drawing(attributes['r:dm'])) flow.beside(text);
     else if (/^w:(?:tab|br|cr|ptab)$/.test(name)) flow.text(' ');
     else if (name === 'w:noBreakHyphen') flow.text('-');
     else if (name === 'w:txbxContent') flow.openAside();
@@ -133,7 +146,7 @@ function readBody(
     close(name) {
       if (unseen.test(name)) hidden--;
       else if (hidden > 0) return;
-      else if (name === 'w:t') inText = false;
+      else if (name === 'w:t' || name === 'm:t') inText = false;
       else if (name === 'w:txbxContent') flow.closeAside();
       else if (name === 'w:p') {
         if (level === 0) flow.dropParagraph();
