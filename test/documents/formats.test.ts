@@ -214,7 +214,7 @@ describe('encodings', () => {
       } catch {} // no character
     };
     for (let lead = 0; lead < 256; lead++) learn(lead);
-    if (!/windows|koi8|iso/.test(encoding))
+    if (!/windows|koi8|iso|ibm/.test(encoding))
       for (let lead = 0x81; lead < 0xff; lead++)
         for (let trail = 0x40; trail < 0xff; trail++) learn(lead, trail);
     const all = [...text].map((character) => bytes.get(character));
@@ -272,6 +272,7 @@ describe('encodings', () => {
   test.each([
     ['windows-1251', 'Маяк светит ночью.'],
     ['koi8-r', 'Маяк светит ночью.'],
+    ['ibm866', 'Маяк светит ночью.'],
     ['windows-1253', 'Ο φάρος λάμπει'],
     ['windows-1255', 'המגדלור מאיר בלילה'],
     ['windows-1256', 'تضيء المنارة ليلا'],
@@ -283,6 +284,13 @@ describe('encodings', () => {
     expect(texts(await read('words.txt', bytes))).toEqual([text]);
     const long = Buffer.concat(Array.from({ length: 200 }, () => [bytes, Buffer.from('\n')]).flat());
     expect(texts(await read('long.txt', long)).join('\n')).toContain(text);
+  });
+
+  test('GB18030 may have characters of four bytes', async () => {
+    const bytes = 'b8dbbfdab5c4b5c6cbfed4dad2b9c0efb7a2b9e2a3acb4acd4e7c9cfb3f6b7a2a1a395328236';
+    expect(texts(await read('four.txt', Buffer.from(bytes, 'hex')))).toEqual([
+      '港口的灯塔在夜里发光，船早上出发。𠀀',
+    ]);
   });
 
   test('ISO-2022-JP changes by escape sequences; UTF-32 is refused', async () => {

@@ -472,6 +472,11 @@ describe('long tables and blocks', () => {
   });
 });
 
+test('colours and links of terminals in a log are no text', async () => {
+  const log = '\u001b[31;1mERROR\u001b[0m lamp \u001b]8;;http://x\u0007out\u001b]8;;\u0007\n';
+  expect(parts((await read('a.log', log)).sections)).toEqual([['', 'ERROR lamp out']]);
+});
+
 describe('settings', () => {
   test('YAML has a section for each document', async () => {
     const { sections } = await read('a.yaml', '# Boats\nname: Ida\n---\nname: Ran # two\nat:\n  - 1\n');

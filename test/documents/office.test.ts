@@ -144,6 +144,16 @@ test('Word documents have the texts of their charts, diagrams and formulas', asy
   ]);
 });
 
+test('readings of Word follow the words that they are of', async () => {
+  const run = (text: string) => `<w:r><w:t>${text}</w:t></w:r>`;
+  const ruby = `<w:r><w:ruby><w:rt>${run('とうだい')}</w:rt><w:rubyBase>${run('灯台')}</w:rubyBase></w:ruby></w:r>`;
+  const { sections } = await read(
+    'ruby.docx',
+    zipOf({ 'word/document.xml': `<w:document><w:p>${ruby}${run('が光る')}</w:p></w:document>` }),
+  );
+  expect(parts(sections)).toEqual([['', '灯台(とうだい)が光る']]);
+});
+
 test('workbooks show codes with their zeros, and have the texts of their drawings', async () => {
   const codes = ['00000', '000\\-00\\-0000', '0.00', '(000) 000-0000'];
   const cells = ['1234', '12345678', '3.5', '5551234567'];

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import type { Document, Section } from '../../src/documents/document.js';
 import { PdfReader } from '../../src/documents/formats/pdf.js';
 import { pageLines } from '../../src/documents/formats/pdf-lines.js';
+import { pageText } from '../../src/documents/formats/pdf-text.js';
 import { textOfScan } from '../../src/documents/ocr/scan-text.js';
 import { extraObject, linesAt, pdfOf, streamOf, type TestPage } from './pdf-file.js';
 
@@ -219,4 +220,26 @@ test('a scan of very many lines and a line of very many words are read in time t
     transform: [1, 0, 0, 1, 60 * at, 700],
   }));
   expect(pageLines(items).map(({ text }) => text.length)).toEqual([5 * count - 1]);
+});
+
+test('lines that end within a text without spaces are one, and letters of Arabic have no forms', () => {
+  const line = (text: string, isApart = false) => ({ text, isApart });
+  const full = ['港の灯台は夜になると光り、船が', '安全に入れるように道を照らしま', 'す。'];
+  expect(pageText(full.map((text) => line(text)))).toBe(full.join(''));
+  expect(pageText([line('住所'), line('電話')])).toBe('住所\n電話');
+  expect(pageText([line('港の灯台は夜になると光ります。'), line('船が入ります。')])).toBe(
+    '港の灯台は夜になると光ります。\n船が入ります。',
+  );
+  expect(pageText([line('ﺍﻟﻤﻨﺎﺭﺓ')])).toBe('المنارة');
+});
+
+test('a title that a program wrote for none is no title', async () => {
+  const titleOf = async (title: string) => {
+    await using reader = new PdfReader();
+    return (await reader.read(pdfOf([['The lamp.']], title))).title;
+  };
+  expect(await titleOf('untitled')).toBeUndefined();
+  expect(await titleOf('\\(anonymous\\)')).toBeUndefined();
+  expect(await titleOf('Microsoft Word - Lamps.docx')).toBe('Lamps.docx');
+  expect(await titleOf('Untitled lamps')).toBe('Untitled lamps');
 });

@@ -174,8 +174,8 @@ describe('CSV', () => {
       ['Pin', 'size: 5"', 'line=5'],
     ]);
     expect(problems).toEqual([expect.stringMatching(/^line 3: a quote is not closed/)]);
-    const long = `name,size\nBolt,"3\n${'Nut,4\n'.repeat(800_000)}`;
-    expect((await read('l.csv', long)).sections).toHaveLength(800_001);
+    const long = `name,size\nBolt,"3\n${`Nut,${'4'.repeat(1000)}\n`.repeat(5000)}`;
+    expect((await read('l.csv', long)).sections).toHaveLength(5001);
   });
 
   test.each([

@@ -1,4 +1,4 @@
-"""Records how jinja2 evaluates expressions about texts beyond ASCII: test/native/lm/expressions.expected.
+"""Records how jinja2 evaluates expressions about texts beyond ASCII, and how it shows other values: test/native/lm/expressions.expected.
 
 python3 tools/golden/record-expressions.py    needs jinja2
 """
@@ -15,6 +15,14 @@ EXPRESSIONS = [
     "(t ~ t)|length", "t|tojson",
 ]
 
+SHOWN_TEXTS = ["é日本語x", "it's", 'it\'s "so"', 'a\tb\n\\']
+# How values are shown that are no texts.
+SHOWN = [
+    "[t, none, true, 1.5]", "{'a': t, 'b': [none]}", "(1, t)", "(t,)", "[]", "none", "t ~ none ~ [1] ~ undefined",
+    "[t]|string", "none|default('d')", "none|default('d', true)", "[2.0, 0.1]|tojson", "2.0", "0.1 + 0.2", "1 / 3",
+    "100000000.0 * 1000000000", "1 / 100000", "-7 % 3", "7 % -3", "-7.5 % 2", "7 // 2", "-7 // 2", "7.5 // 2",
+]
+
 
 def escaped(text):
     return text.replace("\\", "\\\\").replace("\n", "\\n").replace("\t", "\\t")
@@ -27,10 +35,11 @@ def main():
 
     environment.filters["tojson"] = lambda value: json.dumps(value, ensure_ascii=False)
     lines = []
-    for text in TEXTS:
-        for expression in EXPRESSIONS:
-            result = environment.from_string("[{{ %s }}]" % expression).render(t=text)
-            lines.append("\t".join([expression, escaped(text), escaped(result)]))
+    for texts, expressions in [(TEXTS, EXPRESSIONS), (SHOWN_TEXTS, SHOWN)]:
+        for text in texts:
+            for expression in expressions:
+                result = environment.from_string("[{{ %s }}]" % expression).render(t=text)
+                lines.append("\t".join([expression, escaped(text), escaped(result)]))
     path = pathlib.Path(__file__).parents[2] / "test/native/lm/expressions.expected"
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
 

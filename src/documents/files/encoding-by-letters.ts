@@ -60,6 +60,7 @@ interface SingleByte {
 const alphabets: readonly SingleByte[] = [
   { encoding: 'windows-1251', letters: /\p{Script=Cyrillic}/u, frequent: new Set('оеаинтсрвлкмдпуія') },
   { encoding: 'koi8-r', letters: /\p{Script=Cyrillic}/u, frequent: new Set('оеаинтсрвлкмдпуія') },
+  { encoding: 'ibm866', letters: /\p{Script=Cyrillic}/u, frequent: new Set('оеаинтсрвлкмдпуія') },
   { encoding: 'windows-1253', letters: /\p{Script=Greek}/u, frequent: new Set('αοιετσνηυρπκμλςάόίέή') },
   { encoding: 'windows-1255', letters: /\p{Script=Hebrew}/u, frequent: new Set('יוהלאתרשבמנ') },
   { encoding: 'windows-1256', letters: /\p{Script=Arabic}/u, frequent: new Set('اليمنتروبعدةسف') },
@@ -147,6 +148,11 @@ function frequentShare(bytes: Uint8Array, { encoding, isUsual, frequent }: Doubl
     if (trail === undefined || pairs === mostPairs) {
       end = at;
       break;
+    }
+    // A rare character of four bytes.
+    if (encoding === 'gb18030' && within(trail, 0x30, 0x39)) {
+      at += 3;
+      continue;
     }
     pairs++;
     if (isUsual(lead, trail)) usual++;

@@ -1,6 +1,7 @@
 import { type Document, UnreadableDocument } from '../document.js';
 import { addMarkdown } from './markdown/markdown.js';
 import { SectionBuilder } from './section-builder.js';
+import { withoutEscapes } from './text.js';
 
 interface Cell {
   cell_type?: unknown;
@@ -64,10 +65,6 @@ function joined(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 
-/** Colours and movements of terminals. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: the escape character begins them
-const escapes = /\u001b\[[\d;]{0,40}[A-Za-z]/g;
-
 function addOutput(output: Record<string, unknown>, sections: SectionBuilder): void {
   const { text, data, ename, evalue } = output;
   const forms = (data ?? {}) as Record<string, unknown>;
@@ -83,7 +80,7 @@ function addOutput(output: Record<string, unknown>, sections: SectionBuilder): v
     error;
   sections.add({
     kind: 'code',
-    text: shown.slice(0, longestOutput).replace(escapes, '').trimEnd(),
+    text: withoutEscapes(shown.slice(0, longestOutput)).trimEnd(),
     head: '',
   });
 }

@@ -3,9 +3,26 @@ import type { PageLine } from './pdf-lines.js';
 /** Stands for a hyphen at the end of a line, until all words of the document are known. No text has it. */
 const brokenHyphen = '\uE0AD';
 
+/** Forms of Arabic letters that fonts have for their places in words. */
+const arabicForms = /[\uFB50-\uFDFB\uFE70-\uFEFC]+/g;
+
+/** Characters of scripts without spaces, in which lines end within words. */
+const unspaced = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}ー々、，]$/u;
+const unspacedBegin = /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}ー々]/u;
+
+/** A line is full if it has this share of the characters of the one below it, and this number at least. */
+const fullShare = 0.8;
+const fullLine = 12;
+
+const endsWithin = (line: string, below: string) =>
+  line.length >= Math.max(fullLine, fullShare * below.length) &&
+  unspaced.test(line) &&
+  unspacedBegin.test(below);
+
 /** The text of a page: lines, with a blank line between paragraphs. joinWords() joins the words that lines divide. */
 export function pageText(lines: readonly PageLine[]): string {
-  return joined(lines.flatMap(({ text, isApart }, at) => (isApart && at > 0 ? ['', text] : [text])));
+  const shown = lines.flatMap(({ text, isApart }, at) => (isApart && at > 0 ? ['', text] : [text]));
+  return joined(shown.map((text) => text.replace(arabicForms, (forms) => forms.normalize('NFKC'))));
 }
 
 function joined(lines: readonly string[]): string {
@@ -13,7 +30,8 @@ function joined(lines: readonly string[]): string {
   // The end of the text so far is that of its last line: looking at the whole text for each line would take the square of its length.
   let last = '';
   for (const line of lines) {
-    if (!/\p{L}-$/u.test(last)) parts.push(parts.length === 0 ? '' : '\n', line);
+    if (endsWithin(last, line)) parts.push(line);
+    else if (!/\p{L}-$/u.test(last)) parts.push(parts.length === 0 ? '' : '\n', line);
     else if (/^\p{Ll}/u.test(line) || (/\p{Lu}{2}-$/u.test(last) && /^\p{Lu}{2}/u.test(line))) {
       parts[parts.length - 1] = last.slice(0, -1);
       parts.push(brokenHyphen, line);

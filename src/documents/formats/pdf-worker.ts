@@ -33,6 +33,12 @@ interface Unpdf {
   }>;
 }
 
+/** What programs write for a title that nobody gave. */
+const noTitle = /^(?:untitled(?: document)?|\((?:anonymous|unspecified|untitled)\))$/i;
+
+/** What printing programs write before the name of a file. */
+const printed = /^Microsoft (?:Word|PowerPoint|Excel) - /;
+
 const mapFolder = join(homeFolder, 'native/vendor/pdfjs-cmaps');
 
 /** Gives pdf.js the predefined character maps: most East Asian PDFs name one and do not contain it. */
@@ -70,7 +76,8 @@ async function read(bytes: Uint8Array): Promise<void> {
   });
   try {
     const { info } = await document.getMetadata().catch(() => ({ info: undefined }));
-    const title = typeof info?.Title === 'string' ? info.Title : undefined;
+    const stated = typeof info?.Title === 'string' ? info.Title.replace(printed, '').trim() : '';
+    const title = noTitle.test(stated) ? undefined : stated;
     reply({ kind: 'opened', pages: document.numPages, title });
     for (let number = 1; number <= document.numPages; number++) {
       const page = await document.getPage(number);

@@ -1,8 +1,16 @@
 import type { Block, Document, Section } from '../document.js';
 
+/** Colours and movements of terminals, and links and titles of their windows. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the escape character begins them
+const escapes = /\u001b(?:\[[\d;:?]{0,40}[@-~]|\][^\u0007\u001b\n]{0,2000}(?:\u0007|\u001b\\))/g;
+
+/** Returns a text without what programs write to control a terminal. */
+export const withoutEscapes = (text: string): string =>
+  text.includes('\u001b') ? text.replace(escapes, '') : text;
+
 /** Reads plain text: paragraphs separated by blank lines. */
 export function readText(text: string): Document {
-  return { sections: [{ headings: [], anchor: '', blocks: paragraphs(text) }] };
+  return { sections: [{ headings: [], anchor: '', blocks: paragraphs(withoutEscapes(text)) }] };
 }
 
 /** Pages become sections. */

@@ -107,7 +107,18 @@ std::string unescaped(const std::string& text) {
 }
 
 /// Recorded with jinja2 by tools/golden/record-expressions.py.
-TEST("expressions about texts beyond ASCII have the values of jinja2") {
+TEST("a character before the first block stays, and white space before it does not") {
+  const auto rendered = [](const std::string& source) {
+    return joined(ChatTemplate(source, "", "", "blocks").render(std::vector<ChatMessage>{{Role::kUser, "Hi"}}));
+  };
+  const std::string block = "{% for m in messages %}{{ m.content }}{% endfor %}";
+  CHECK_EQ(rendered("[" + block + "]"), std::string("[Hi]"));
+  CHECK_EQ(rendered("a " + block), std::string("a Hi"));
+  CHECK_EQ(rendered(" " + block), std::string("Hi"));
+  CHECK_EQ(rendered("a {# no #}" + block), std::string("a Hi"));
+}
+
+TEST("expressions about texts beyond ASCII, and the values that are shown, are as in jinja2") {
   std::istringstream lines(read(EXPRESSIONS_EXPECTED));
   std::size_t same = 0;
   for (std::string line; std::getline(lines, line);) {

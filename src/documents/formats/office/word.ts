@@ -107,6 +107,9 @@ function readBody(
   let columns = 1;
   let continues = false;
   let [hidden, isVanished, inText] = [0, false, false];
+  /** The reading of the open ruby element, which follows its text. */
+  let reading: string[] | undefined;
+  let inReading = false;
   const open = (name: string, attributes: Readonly<Record<string, string>>) => {
     const value = attributes['w:val'] ?? '';
     const reference = /^w:(footnote|endnote|comment)Reference$/.exec(name)?.[1];
@@ -115,6 +118,8 @@ function readBody(
     else if (name === 'w:outlineLvl' && /^[0-8]$/.test(value)) level = Number(value) + 1;
     else if (name === 'w:numPr') mark = '-';
     else if (name === 'w:r') isVanished = false;
+    else if (name === 'w:ruby') reading = [];
+    else if (name === 'w:rt') inReading = true;
     else if (name === 'w:vanish') isVanished = !/^(?:0|false|off)$/.test(value);
     else if (name === 'w:t' || name === 'm:t') inText = !isVanished;
     else if (name === 'c:chart') for (const text of drawing(attributes['r:id'])) flow.beside(text);
@@ -141,12 +146,18 @@ function readBody(
       if (hidden === 0) open(name, attributes);
     },
     text(text) {
-      if (inText && hidden === 0) flow.text(text);
+      if (!inText || hidden > 0) return;
+      if (inReading) reading?.push(text);
+      else flow.text(text);
     },
     close(name) {
       if (unseen.test(name)) hidden--;
       else if (hidden > 0) return;
-      else if (name === 'w:t' || name === 'm:t') inText = false;
+      else if (name === 'w:rt') inReading = false;
+      else if (name === 'w:ruby') {
+        flow.text(`(${(reading ?? []).join('')})`);
+        reading = undefined;
+      } else if (name === 'w:t' || name === 'm:t') inText = false;
       else if (name === 'w:txbxContent') flow.closeAside();
       else if (name === 'w:p') {
         if (level === 0) flow.dropParagraph();
