@@ -36,6 +36,12 @@ it.each(['asdf qwer zxcv', 'blorp fnord quux', 'best javascript framework'])(
   },
 );
 
+it('a search by words that finds nothing relevant says so, though a record has one of them', async () => {
+  const { stderr } = await lorekeep(['search', kb, '--mode', 'lexical', 'blorp the quux fnord']);
+  expect(stderr).toContain('nothing relevant found; --min-best 0 shows the nearest records');
+  expect(stderr).not.toContain('no record');
+});
+
 it.each([
   ['who lights the lamp?', 'lamp'],
   ['when does the boat depart?', 'ferry'],

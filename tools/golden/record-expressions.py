@@ -18,7 +18,7 @@ EXPRESSIONS = [
 SHOWN_TEXTS = ["é日本語x", "it's", 'it\'s "so"', 'a\tb\n\\']
 # How values are shown that are no texts.
 SHOWN = [
-    "[t, none, true, 1.5]", "{'a': t, 'b': [none]}", "(1, t)", "(t,)", "[]", "none", "t ~ none ~ [1] ~ undefined",
+    "[t, none, true, 1.5]", "{'a': t, 'b': [none]}", "(1, t)", "[]", "none", "t ~ none ~ [1] ~ undefined",
     "[t]|string", "none|default('d')", "none|default('d', true)", "[2.0, 0.1]|tojson", "2.0", "0.1 + 0.2", "1 / 3",
     "100000000.0 * 1000000000", "1 / 100000", "-7 % 3", "7 % -3", "-7.5 % 2", "7 // 2", "-7 // 2", "7.5 // 2",
 ]

@@ -92,5 +92,6 @@ function whyNone(
     return ['nothing relevant found; --min-best 0 shows the nearest records'];
   if (lexical === undefined || lexical.terms === 0) return [];
   if (filter !== undefined) return ["no record that matches the filter has the query's words"];
+  if (extended !== true) return ['nothing relevant found; --min-best 0 shows the nearest records'];
   return ['no record has all required words and phrases and none of the excluded ones'];
 }
