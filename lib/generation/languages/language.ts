@@ -101,14 +101,20 @@ export class Languages {
   }
 
   either(...parts: readonly Language[]): Language {
-    this.work.spend(unionUnits + (parts.length >> 2));
     const all = new Set<Language>();
     const sets: CodePoints[] = [];
-    for (const part of parts.flatMap((each) => (each.kind === 'either' ? each.parts : [each]))) {
-      if (part === this.any) return this.any;
+    const add = (part: Language) => {
       if (part.kind === 'set') sets.push(part.set);
       else if (part !== this.nothing) all.add(part);
+    };
+    let members = 0;
+    for (const part of parts) {
+      if (part === this.any) return this.any;
+      members += part.kind === 'either' ? part.parts.length : 1;
+      if (part.kind === 'either') part.parts.forEach(add);
+      else add(part);
     }
+    this.work.spend(unionUnits + (members >> 2));
     if (sets.length > 0) all.add(this.set(unionOf(sets.flat())));
     const sorted = [...all].sort((a, b) => a.id - b.id);
     if (sorted.length < 2) return sorted[0] ?? this.nothing;
@@ -117,10 +123,11 @@ export class Languages {
   }
 
   both(...parts: readonly Language[]): Language {
-    this.work.spend(unionUnits + (parts.length >> 2));
     const all = new Set<Language>();
     let set: CodePoints | undefined;
-    for (const part of parts.flatMap((each) => (each.kind === 'both' ? each.parts : [each]))) {
+    const members = parts.flatMap((part) => (part.kind === 'both' ? part.parts : [part]));
+    this.work.spend(unionUnits + (members.length >> 2));
+    for (const part of members) {
       if (part === this.nothing) return this.nothing;
       if (part.kind === 'set') set = set === undefined ? part.set : intersectionOf(set, part.set);
       else if (part !== this.any) all.add(part);
