@@ -73,3 +73,17 @@ function trimmed(order: readonly Language[], targets: readonly Map<number, CodeP
     ),
   }));
 }
+
+/** Characters of the shortest text of an automaton; 0 if it has none. */
+export function shortestText(states: readonly State[]): number {
+  const seen = new Set<number>();
+  let open = states.length > 0 ? [0] : [];
+  for (let length = 0; open.length > 0; length++) {
+    if (open.some((at) => states[at]?.accepts)) return length;
+    for (const at of open) seen.add(at);
+    open = [...new Set(open.flatMap((at) => [...(states[at]?.next.keys() ?? [])]))].filter(
+      (to) => !seen.has(to),
+    );
+  }
+  return 0;
+}

@@ -1,5 +1,5 @@
 import { decimalOf } from '../decimal.js';
-import { automatonInSteps, type State } from '../languages/automaton.js';
+import { automatonInSteps, type State, shortestText } from '../languages/automaton.js';
 import { type Language, Languages } from '../languages/language.js';
 import { TooMuchWork, Work } from '../languages/work.js';
 import { numberLanguage } from '../number-language.js';
@@ -58,12 +58,10 @@ export class TextLanguages {
   written(shape: StringShape, excluded: readonly unknown[], at: string): Language {
     const { least, most } = shape;
     if (most === Number.POSITIVE_INFINITY) return this.strings(shape, excluded);
-    const states = this.automaton(
-      this.strings({ ...shape, most: Number.POSITIVE_INFINITY }, excluded),
-      at,
-    ).length;
-    const room = Math.floor(statesForLengths / Math.max(1, states));
-    return this.strings({ ...shape, most: Math.min(most, Math.max(least, room)) }, excluded);
+    const states = this.automaton(this.strings({ ...shape, most: Number.POSITIVE_INFINITY }, excluded), at);
+    const room = Math.floor(statesForLengths / Math.max(1, states.length));
+    const longest = Math.max(least, shortestText(states), room);
+    return this.strings({ ...shape, most: Math.min(most, longest) }, excluded);
   }
 
   #contents({ patterns, formats }: StringShape, excluded: readonly unknown[]): Language {
