@@ -88,8 +88,8 @@ describe('a remote reranker', () => {
     ['a score twice', { results: [result(0, 1), result(0, 2)] }, /two scores of one document/],
     ['an index out of range', { results: [result(0, 1), result(2, 2)] }, /document that it was not given/],
     ['a negative index', { results: [result(0, 1), result(-1, 2)] }, /document that it was not given/],
-    ['a null', { results: [result(0, 1), result(1, null)] }, /score that is not a number/],
-    ['a text', { results: [result(0, 1), result(1, '2')] }, /score that is not a number/],
+    ['a null', { results: [result(0, 1), result(1, null)] }, /score that is not a finite number/],
+    ['a text', { results: [result(0, 1), result(1, '2')] }, /score that is not a finite number/],
     ['no list', { hello: 1 }, /without a list of scores/],
   ])('refuses %s', async (_, answer, message) => {
     const { model } = await open((__, response) => sendJson(response, answer));

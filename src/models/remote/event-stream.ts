@@ -11,7 +11,9 @@ export class EventStream {
 
   /** Returns the data of the events that a part completes; undefined for a line without end. */
   push(part: Uint8Array): string[] | undefined {
-    const lines = (this.#rest + this.#decoder.write(part)).split('\n');
+    const text = this.#decoder.write(part);
+    // A line in many parts is looked through once, at its end.
+    const lines = text.includes('\n') ? (this.#rest + text).split('\n') : [this.#rest + text];
     this.#rest = lines.pop() ?? '';
     if (this.#rest.length > longestLine) return undefined;
     const events: string[] = [];

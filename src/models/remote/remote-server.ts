@@ -238,7 +238,10 @@ export class RemoteServer implements RemoteEntry {
       });
       sent.on('socket', touch); // it may have waited for a connection
       sent.on('response', resolve);
-      sent.on('error', (cause) => reject(signal.aborted ? signal.reason : this.#lost(cause)));
+      const fail = (cause: unknown) => reject(signal.aborted ? signal.reason : this.#lost(cause));
+      sent.on('error', fail);
+      // Without an error if the server switches to another protocol.
+      sent.on('close', () => fail({ code: 'ECONNRESET' }));
       sent.end(body);
     });
     // Errors of the answer after its reader has gone.
@@ -309,6 +312,8 @@ export class RemoteServer implements RemoteEntry {
   #lost(cause: unknown): unknown {
     if (cause instanceof RemoteModelError) return cause;
     const { code = 'unknown error' } = (cause ?? {}) as { code?: string };
+    if (/^HPE_/.test(code))
+      return this.#failure('malformed', `answers with something that is not HTTP (${code})`, { cause });
     const isTls = /^(ERR_TLS|ERR_SSL|CERT_|DEPTH_|SELF_SIGNED|UNABLE_TO)|_SIGNATURE|_CERT/.test(code);
     const problem = isTls
       ? `has no certificate that is trusted (${code}); remote.ca_file names others`

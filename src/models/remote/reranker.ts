@@ -117,7 +117,8 @@ async function request(
     const { index, relevance_score, score = relevance_score } = objectOf(result);
     if (!Number.isInteger(index) || (index as number) < 0 || (index as number) >= documents.length)
       throw malformed('with the index of a document that it was not given');
-    if (typeof score !== 'number') throw malformed('with a score that is not a number');
+    if (typeof score !== 'number' || !Number.isFinite(score))
+      throw malformed('with a score that is not a finite number');
     if (!Number.isNaN(scores[index as number])) throw malformed('with two scores of one document');
     scores[index as number] = score;
   }

@@ -1,0 +1,182 @@
+import { createServer, type Socket } from 'node:net';
+import { gzipSync } from 'node:zlib';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { RemoteEmbeddingModel } from '../../src/models/remote/embedding-model.js';
+import { EventStream } from '../../src/models/remote/event-stream.js';
+import type { RemoteModelError } from '../../src/models/remote/remote-model-error.js';
+import { RemoteServer } from '../../src/models/remote/remote-server.js';
+import { RemoteReranker } from '../../src/models/remote/reranker.js';
+import { remoteSchema } from '../../src/models/remote/settings.js';
+import { FakeModelServer, sendJson, wellBehaved } from '../helpers/fake-model-server.js';
+
+/** Embeds a text with a model whose server answers with bytes of its own. */
+async function embedWith(answer: (socket: Socket) => void) {
+  let connections = 0;
+  const sockets = new Set<Socket>();
+  const peer = createServer((socket) => {
+    connections++;
+    sockets.add(socket);
+    socket.on('error', () => {});
+    socket.once('data', () => answer(socket));
+  });
+  await new Promise<void>((resolve) => void peer.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    peer.close();
+    for (const socket of sockets) socket.destroy();
+  });
+  const { port } = peer.address() as { port: number };
+  const settings = { url: `http://127.0.0.1:${port}`, model: 'far-away', retries: 1, timeout_ms: 500 };
+  const server = await RemoteServer.open(
+    { name: 'far', file: '/models.json' },
+    remoteSchema.parse(settings),
+    (file) => file,
+  );
+  onTestFinished(() => server.close());
+  const { signal } = new AbortController();
+  const model = await RemoteEmbeddingModel.open(server, { contextSize: 100, dimension: 8, signal });
+  const error = await model.embedSettled(['bees']).then(
+    () => undefined,
+    (thrown) => thrown,
+  );
+  return { error, connections };
+}
+
+const untilClosed = (socket: Socket, write: () => void, ms: number) => {
+  const timer = setInterval(write, ms);
+  socket.on('close', () => clearInterval(timer));
+};
+
+describe('a server of a remote model that breaks HTTP', () => {
+  const ok = 'HTTP/1.1 200 OK\r\n';
+  it.each<[string, (socket: Socket) => void, RegExp, number]>([
+    ['no HTTP', (socket) => socket.end('SSH-2.0-OpenSSH_9.2\r\n'), /not HTTP \(HPE_\w+\)/, 1],
+    [
+      'huge headers',
+      (socket) => socket.write(`${ok}x-a: ${'a'.repeat(70_000)}\r\n\r\n`),
+      /not HTTP \(HPE_HEADER/,
+      1,
+    ],
+    [
+      'two lengths',
+      (socket) => socket.end(`${ok}content-length: 2\r\ntransfer-encoding: chunked\r\n\r\n{}`),
+      /not HTTP \(HPE_\w+\)/,
+      1,
+    ],
+    [
+      'a broken chunk',
+      (socket) => socket.end(`${ok}transfer-encoding: chunked\r\n\r\nzz\r\n{}`),
+      /connection was lost/,
+      2,
+    ],
+    [
+      'headers without end',
+      (socket) => {
+        socket.write(ok);
+        untilClosed(socket, () => socket.write('x-a: b\r\n'), 20);
+      },
+      /does not answer within 500 ms/,
+      1,
+    ],
+    [
+      'interim answers without end',
+      (socket) => untilClosed(socket, () => socket.write('HTTP/1.1 102 Processing\r\n\r\n'.repeat(50)), 5),
+      /does not answer within 500 ms/,
+      1,
+    ],
+    [
+      'chunks without end',
+      (socket) => {
+        socket.write(`${ok}transfer-encoding: chunked\r\n\r\n`);
+        untilClosed(socket, () => socket.write('1\r\n \r\n'.repeat(10)), 5);
+      },
+      /does not answer within 500 ms/,
+      1,
+    ],
+    [
+      'another protocol',
+      (socket) =>
+        socket.write('HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n'),
+      /connection was lost/,
+      2,
+    ],
+    ['nothing, and closes', (socket) => socket.end(), /connection was lost \(ECONNRESET\)/, 2],
+  ])('by %s gets a clear error', async (_, answer, message, asked) => {
+    const { error, connections } = await embedWith(answer);
+    expect(error.message).toMatch(message);
+    expect(error.name).toBe('RemoteModelError');
+    expect(connections).toBe(asked);
+  });
+});
+
+describe('a hostile answer of a remote model', () => {
+  async function open(answer: Parameters<typeof FakeModelServer.start>[0], more: object = {}) {
+    const peer = await FakeModelServer.start(answer);
+    const settings = remoteSchema.parse({ url: peer.url, model: 'far-away', retries: 2, ...more });
+    const server = await RemoteServer.open({ name: 'far', file: '/models.json' }, settings, (file) => file);
+    onTestFinished(() => server.close());
+    return { peer, server };
+  }
+  const post = (server: RemoteServer) => server.post('/embeddings', {}, { maxBytes: 1_000_000 });
+
+  it('that is compressed unasked is not inflated', async () => {
+    const bomb = gzipSync(Buffer.alloc(10_000_000));
+    const { server, peer } = await open((_, response) => {
+      response.writeHead(200, { 'content-encoding': 'gzip' }).end(bomb);
+    });
+    await expect(post(server)).rejects.toThrow(/something that is not JSON/);
+    expect(peer.requests[0]?.headers['accept-encoding']).toBe('identity');
+  });
+
+  it('that is nested deeply is no defect', async () => {
+    const { server } = await open((_, response) => response.end('['.repeat(400_000) + ']'.repeat(400_000)));
+    const { signal } = new AbortController();
+    const opening = RemoteEmbeddingModel.open(server, { contextSize: 100, signal });
+    await expect(opening).rejects.toThrow(/without a list "data"|not JSON/);
+  });
+
+  it.each(['-5', 'soon', '', '0x10', 'Thu, 01 Jan 1970 00:00:00 GMT', '0'])(
+    'that asks for a pause of "%s" is asked again without much delay',
+    async (pause) => {
+      let busy = true;
+      const { server } = await open((asked, response) => {
+        if (!busy) return wellBehaved({ ...asked, body: { input: [] } }, response);
+        busy = false;
+        return sendJson(response, {}, 429, { 'retry-after': pause });
+      });
+      expect(await post(server)).toMatchObject({ data: [] });
+    },
+  );
+
+  it.each(['9'.repeat(400), '1e9', '86400', 'Fri, 31 Dec 9999 23:59:59 GMT'])(
+    'that asks for a pause of "%s" holds no request',
+    async (pause) => {
+      const { server, peer } = await open(
+        (_, response) => sendJson(response, {}, 503, { 'retry-after': pause }),
+        {
+          retries: 0,
+        },
+      );
+      const error = await post(server).then(String, (thrown: RemoteModelError) => thrown);
+      if (typeof error === 'string') throw new Error(error);
+      expect(error.message).toMatch(/fails \(status 503\)/);
+      expect(error.pauseMs ?? 0).toBeLessThanOrEqual(3_600_000);
+      expect(peer.requests).toHaveLength(1);
+    },
+  );
+
+  it('that has an infinite score is an error', async () => {
+    const { server } = await open((_, response) =>
+      response.end('{"results":[{"index":0,"relevance_score":1e999},{"index":1,"relevance_score":-1e999}]}'),
+    );
+    const ranking = new RemoteReranker(server, 100).rank('tide', ['the tide', 'a bee']);
+    await expect(ranking).rejects.toThrow(/a score that is not a finite number/);
+  });
+
+  it('that comes in tiny parts of a long line is read in time that grows with its length', () => {
+    const events = new EventStream();
+    const part = Buffer.from('aaaaaaaa');
+    expect(events.push(Buffer.from('data: '))).toEqual([]);
+    for (let at = 0; at < 120_000; at++) events.push(part);
+    expect(events.push(Buffer.from('\n\n'))?.[0]).toHaveLength(960_000);
+  });
+});
