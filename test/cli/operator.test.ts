@@ -68,6 +68,9 @@ test.skipIf(process.platform === 'win32')(
       added: 1,
     });
     expect(await json('remove', file, 'b')).toMatchObject({ version: 3, removed: 1 });
+    expect((await run('add', file, '{"id":"c","text":"Three lamps."}')).stderr).toContain(
+      'use --id and --text',
+    );
     expect((await run('add', file, '--id', 'secret', '--text', 'x')).stderr).toContain(
       'a record with this id exists',
     );

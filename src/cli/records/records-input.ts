@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { text as readStream } from 'node:stream/consumers';
 import type { StorageRecord } from '../../../lib/internal.js';
@@ -36,6 +37,8 @@ async function recordOf({ id, text, metadata: given }: RecordFlags): Promise<Sto
 }
 
 async function recordsOf(file: string): Promise<StorageRecord[]> {
+  if (/^\s*[[{]/.test(file) && !existsSync(file))
+    throw new UsageError('records as an argument: use --id and --text, or - and write them to stdin');
   if (file !== '-') await requireFile(file, 'a JSON file of records');
   const content = file === '-' ? await readStream(process.stdin) : await readFile(file, 'utf8');
   const name = file === '-' ? 'stdin' : file;
