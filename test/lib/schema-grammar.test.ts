@@ -213,6 +213,21 @@ describe('the grammar of a JSON Schema', () => {
     }
   });
 
+  it('takes the bounds of 64 bits as numbers of JavaScript have them', async () => {
+    const signed = new Gbnf(
+      await schemaGrammar({ type: 'integer', minimum: -(2 ** 63), exclusiveMaximum: 2 ** 63 }),
+    );
+    for (const text of ['9223372036854775807', '-9223372036854775808'])
+      expect(signed.accepts(text)).toBe(true);
+    for (const text of ['9223372036854775808', '-9223372036854775809'])
+      expect(signed.accepts(text)).toBe(false);
+    const unsigned = new Gbnf(
+      await schemaGrammar({ type: 'integer', minimum: 0, exclusiveMaximum: 2 ** 64 }),
+    );
+    expect(unsigned.accepts('18446744073709551615')).toBe(true);
+    expect(unsigned.accepts('18446744073709551616')).toBe(false);
+  });
+
   it('takes every integer within bounds, and none outside', async () => {
     const next = random(testSeed);
     const near = (size: number) => Math.floor((next() - 0.5) * 2 * size);

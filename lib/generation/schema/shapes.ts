@@ -303,6 +303,8 @@ function checkFormat(format: unknown, { pattern }: Schema, at: string): void {
   refuse(`${at}/format`, `cannot be enforced; known are ${knownFormats.join(', ')}`);
 }
 
+const wide = (value: number): number | bigint => (Math.abs(value) < 1e30 ? BigInt(value) : value);
+
 function numberShape(
   shape: Shape['number'],
   schema: Schema,
@@ -314,7 +316,10 @@ function numberShape(
     if (value === undefined) return undefined;
     if ((typeof value !== 'number' || !Number.isFinite(value)) && typeof value !== 'bigint')
       refuse(`${at}/${keyword}`, 'a number is expected');
-    return { value: decimalOf(value), strict };
+    // The exact value: 2^63 is not 9223372036854776000, which JavaScript shows.
+    const exact =
+      typeof value === 'number' && Math.abs(value) > Number.MAX_SAFE_INTEGER ? wide(value) : value;
+    return { value: decimalOf(exact), strict };
   };
   const step = schema.multipleOf;
   if (step !== undefined && !(typeof step === 'number' && step > 0 && Number.isFinite(step)))
