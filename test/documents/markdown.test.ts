@@ -161,6 +161,12 @@ describe('text', () => {
 });
 
 describe('front matter', () => {
+  test('of a note without text is found by its title', () => {
+    expect(texts('---\ntitle: Tide tables\n---\n')).toEqual(['Tide tables']);
+    expect(texts('---\ntitle: Tide tables\n---\nHigh at six.\n')).toEqual(['High at six.']);
+    expect(texts('---\ndate: 2026-01-01\n---\n')).toEqual([]);
+  });
+
   test('gives title, description, tags and aliases in YAML, as metadata and as text', () => {
     const text =
       '---\ntitle: >-\n  Lamps and\n  lenses\ndescription: "How they: work"\ntags: [optics, 1890]\naliases:\n  - Leuchtfeuer\ndraft: true\n---\n# Lamps and lenses\n\nText.';

@@ -80,7 +80,16 @@ class MarkdownReader {
       ...(tags.length > 0 && { tags }),
       ...(aliases.length > 0 && { aliases }),
     };
-    return { ...this.#sections.finish(), metadata };
+    const document = this.#sections.finish();
+    // A note without text is found by its title.
+    const isEmpty = Array.isArray(document.sections) && document.sections.length === 0;
+    const blocks: Block[] =
+      isEmpty && document.title !== undefined ? [{ kind: 'prose', text: document.title }] : [];
+    return {
+      ...document,
+      metadata,
+      ...(blocks.length > 0 && { sections: [{ headings: [], anchor: '', blocks }] }),
+    };
   }
 
   /** Keeps the tokens of notes apart. */
