@@ -96,12 +96,26 @@ describe('HTML', () => {
     const page = await read(
       'hidden.html',
       `<title>Berths</title><body><div hidden>a</div><template><p>b</p></template><p style="color: red; display:none">c</p>
-      <dialog>d</dialog><div role="navigation">e</div><svg><title>f</title><text>g</text></svg>
+      <dialog>d</dialog><div role="navigation">e</div><svg><title>f</title><defs><text>g</text></defs></svg>
       <h2>Fees<svg><title>h</title></svg></h2><p>Shown&shy;here.</p><p hidden="until-found">And this.</p></body>`,
     );
     expect(page.title).toBe('Berths');
     expect(page.sections.map(({ headings }) => headings)).toEqual([['Fees']]);
     expect(texts(page)).toEqual(['Shownhere.', 'And this.']);
+  });
+
+  test('has the texts of drawings, and a cell over all columns ends its row', async () => {
+    const drawing =
+      '<p>Tide</p><svg><title>no</title><g><text>High <tspan>water</tspan></text><path d="M0"/>stray</g><foreignObject><p>Low</p></foreignObject></svg><p>End</p>';
+    expect(texts(await read('drawing.html', drawing))).toEqual(['Tide', 'High water', 'Low', 'End']);
+    expect(texts(await read('drawing.xhtml', `<html>${drawing}</html>`))).toEqual([
+      'Tide',
+      'High water',
+      'Low',
+      'End',
+    ]);
+    const table = '<table><tr><td>Ann<td>4<tr><td colspan=100>All paid.</table>';
+    expect(texts(await read('all.html', table))).toEqual(['Ann | 4', 'All paid.']);
   });
 
   test('has the text of formulas, once', async () => {

@@ -2,8 +2,12 @@ const names = (text: string): ReadonlySet<string> => new Set(text.split(' '));
 
 /** Elements whose content a browser does not show as text. */
 const unseen = names(
-  'script style noscript noframes noembed template svg annotation annotation-xml iframe object canvas audio video select textarea datalist',
+  'script style noscript noframes noembed template annotation annotation-xml iframe object canvas audio video select textarea datalist',
 );
+
+/** Elements of a drawing with text that a browser shows, and those within them without. */
+export const drawnText = names('text foreignobject');
+export const drawnNotes = names('title desc metadata defs');
 
 /** Elements in the place of words, which a browser shows as something else. */
 export const replaced = names('svg iframe object canvas audio video select textarea button');

@@ -1,7 +1,7 @@
 import type { Block } from '../../document.js';
 import { UnreadableDocument } from '../../document.js';
 import type { SectionBuilder } from '../section-builder.js';
-import { blockElements, captions, isBlock, isDropped, replaced } from './elements.js';
+import { blockElements, captions, drawnNotes, drawnText, isBlock, isDropped, replaced } from './elements.js';
 import { TableGrid } from './table.js';
 
 /** The parser's time grows with the square of the depth. */
@@ -24,6 +24,9 @@ export class HtmlReader {
   /** Open elements that are dropped, and open elements in which controls count. */
   #dropped = 0;
   #captions = 0;
+  /** Open drawings, and open elements within them whose text is shown. */
+  #drawings = 0;
+  #drawnTexts = 0;
   #heading: number | undefined;
   #title: string | undefined;
   #inTitle = false;
@@ -48,7 +51,8 @@ export class HtmlReader {
 
   onopentag(name: string, attributes: Readonly<Record<string, string>>): void {
     if (this.#open.length >= maxDepth) throw new UnreadableDocument('its elements are nested too deeply');
-    const dropped = isDropped(name, attributes, this.#captions > 0);
+    const dropped =
+      isDropped(name, attributes, this.#captions > 0) || (this.#drawings > 0 && drawnNotes.has(name));
     this.#open.push({ name, isDropped: dropped });
     if (dropped) {
       // An icon or a script within a sentence does not end it.
@@ -56,7 +60,7 @@ export class HtmlReader {
       else if (this.#dropped === 0 && replaced.has(name)) this.#text.push(' ');
       this.#dropped++;
     }
-    if (this.#dropped > 0) return;
+    if (this.#dropped > 0 || this.#draws(name, 1)) return;
     if (captions.has(name)) this.#captions++;
     if (name === 'title') this.#openTitle();
     else if (headingLevel(name) !== undefined) this.#openHeading(name);
@@ -69,7 +73,7 @@ export class HtmlReader {
 
   ontext(text: string): void {
     if (this.#inTitle) this.#title = ((this.#title ?? '') + text).slice(0, 1000);
-    else if (this.#dropped > 0) return;
+    else if (this.#dropped > 0 || (this.#drawings > 0 && this.#drawnTexts === 0)) return;
     else if (this.#inPart === 'rt') this.#readings?.push(text);
     else if (this.#inPart === 'rp') return;
     else this.#text.push(text);
@@ -78,13 +82,23 @@ export class HtmlReader {
   onclosetag(name: string): void {
     const open = this.#open.pop();
     if (open?.isDropped) this.#dropped--;
-    if (this.#dropped > 0 || open?.isDropped) return;
+    if (this.#dropped > 0 || open?.isDropped || this.#draws(name, -1)) return;
     if (name === 'rt' || name === 'rp') this.#inPart = undefined;
     if (name === 'ruby') this.#closeRuby();
     if (captions.has(name)) this.#captions--;
     if (name === 'title') this.#inTitle = false;
     else if (headingLevel(name) !== undefined) this.#closeHeading();
     else if (blockElements.has(name)) this.#closeBlock(name);
+  }
+
+  /** Opens or closes a drawing or a part of one; false for other elements, and for those in a text within a drawing. */
+  #draws(name: string, change: 1 | -1): boolean {
+    const isText = this.#drawings > 0 && drawnText.has(name.toLowerCase());
+    if (name === 'svg') this.#drawings += change;
+    else if (isText) this.#drawnTexts += change;
+    else return this.#drawings > 0 && this.#drawnTexts === 0;
+    this.#text.push(' ');
+    return true;
   }
 
   /** Adds a block between elements: to the open cell if there is one. */

@@ -1,6 +1,9 @@
 /** Most columns that one cell may span. */
 const maxColumns = 200;
 
+/** A cell that spans more columns means all of them: the row ends with it. */
+const allColumns = 30;
+
 /** Most rows that one cell may span, as in browsers. */
 const maxRows = 65_534;
 
@@ -31,6 +34,7 @@ export class TableGrid {
   #cells: string[] | undefined;
   #cell: Cell | undefined;
   #isHead = true;
+  #spansAll = false;
 
   get inRow(): boolean {
     return this.#cells !== undefined;
@@ -43,6 +47,7 @@ export class TableGrid {
   openRow(): void {
     this.#cells = [];
     this.#isHead = true;
+    this.#spansAll = false;
   }
 
   openCell(isHead: boolean, attributes: Readonly<Record<string, string>>): void {
@@ -60,6 +65,7 @@ export class TableGrid {
     const cells = this.#cells as string[];
     this.#fill(cells);
     const column = cells.length;
+    if (columns > allColumns) this.#spansAll = true;
     for (let at = 0; at < columns && cells.length < maxColumns; at++) {
       const shown = at === 0 ? text : '';
       cells.push(shown);
@@ -86,7 +92,8 @@ export class TableGrid {
     this.#cells = undefined;
     const isHead = this.#isHead && cells.length > 0;
     if (cells.every((cell) => cell === '')) return undefined;
-    return { text: cells.join(' | '), isHead };
+    const last = cells.findLastIndex((cell) => cell !== '');
+    return { text: cells.slice(0, this.#spansAll ? last + 1 : cells.length).join(' | '), isHead };
   }
 
   /** Adds the cells of earlier rows that reach into this one. */
