@@ -236,7 +236,7 @@ describe('indexFolder', () => {
         { path: 'link.md', reason: 'is a symbolic link; links are not followed' },
         { path: 'loop', reason: 'is a link to a folder; links are not followed' },
         { path: 'pipe.md', reason: 'is not a regular file' },
-        { path: 'rows.csv', reason: 'the rest is not indexed: line 3: a quoted cell is not closed' },
+        { path: 'rows.csv', reason: expect.stringContaining('line 3: a quote is not closed') },
         ...(isRoot ? [] : [{ path: 'secret.md', reason: 'cannot be read: permission denied' }]),
         ...(hasBytes ? [{ path: 'z\uFFFD.md', reason: 'its name is not UTF-8; rename it' }] : []),
       ]);

@@ -11,12 +11,17 @@ import type { Row } from './mapping.js';
 export async function* csvRows(file: FileHandle, separator?: string): AsyncGenerator<Row> {
   let names: readonly string[] | undefined;
   const first: CsvRow[] = [];
-  for await (const row of allRows(file, separator)) {
-    if (row.cells.every((cell) => cell.trim() === '')) continue;
-    if (names !== undefined) yield* rowOf(names, row);
-    else if (first.push(row) === firstRows) {
-      names = yield* head(first);
+  try {
+    for await (const row of allRows(file, separator)) {
+      if (row.cells.every((cell) => cell.trim() === '')) continue;
+      if (names !== undefined) yield* rowOf(names, row);
+      else if (first.push(row) === firstRows) {
+        names = yield* head(first);
+      }
     }
+  } catch (error) {
+    if (names === undefined) yield* head(first);
+    throw error;
   }
   if (names === undefined) yield* head(first);
 }
