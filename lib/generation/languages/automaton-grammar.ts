@@ -26,8 +26,15 @@ export interface Rules {
   define(name: string, body: string): void;
 }
 
-/** Returns a GBNF expression for the texts of an automaton, which has a state. */
-export function automatonGrammar(states: readonly State[], writing: Writing, rules: Rules): string {
+/**
+ * Returns a GBNF expression for the texts of an automaton, which has a state. Yields after each rule with the number of characters
+ * that it added.
+ */
+export function automatonGrammar(
+  states: readonly State[],
+  writing: Writing,
+  rules: Rules,
+): Generator<number, string> {
   return new Writer(states, writing, rules).whole();
 }
 
@@ -40,7 +47,8 @@ class Writer {
   readonly #names = new Map<number, string>();
   /** States whose rules are to be defined. */
   readonly #pending: number[] = [];
-  readonly #classes = new Map<string, string>();
+  /** Expressions of classes. An automaton has one object for equal sets. */
+  readonly #classes = new Map<CodePoints, string>();
 
   constructor(states: readonly State[], writing: Writing, rules: Rules) {
     this.#states = states;
@@ -53,10 +61,14 @@ class Writer {
     this.#sources[0] = Math.max(2, this.#sources[0] ?? 0);
   }
 
-  whole(): string {
+  *whole(): Generator<number, string> {
     const start = this.#expression(0, 0, 0);
-    for (let at = this.#pending.pop(); at !== undefined; at = this.#pending.pop())
-      this.#rules.define(this.#names.get(at) as string, this.#expression(at, 0, 0));
+    yield start.length;
+    for (let at = this.#pending.pop(); at !== undefined; at = this.#pending.pop()) {
+      const body = this.#expression(at, 0, 0);
+      this.#rules.define(this.#names.get(at) as string, body);
+      yield body.length;
+    }
     return start;
   }
 
@@ -66,9 +78,10 @@ class Writer {
     const loop = next.get(at);
     const others = [...next].filter(([to]) => to !== at);
     const isGroup = others.length + Number(accepts) > 1;
-    const options = others.map(([to, set]) =>
-      `${this.#character(set)} ${this.#reference(to, groups + Number(isGroup), depth + 1)}`.trimEnd(),
-    );
+    const options = others.map(([to, set]) => {
+      const rest = this.#reference(to, groups + Number(isGroup), depth + 1);
+      return rest === '' ? this.#character(set) : `${this.#character(set)} ${rest}`;
+    });
     if (accepts) options.push('""');
     const body = isGroup ? `(${options.join(' | ')})` : (options[0] ?? '');
     if (loop === undefined) return body;
@@ -90,8 +103,7 @@ class Writer {
 
   /** One character of a set, as it is written. */
   #character(set: CodePoints): string {
-    const key = set.join(';');
-    const known = this.#classes.get(key);
+    const known = this.#classes.get(set);
     if (known !== undefined) return known;
     const ways = this.#ways(set);
     let expression = ways.length === 1 ? (ways[0] as string) : `(${ways.join(' | ')})`;
@@ -100,7 +112,7 @@ class Writer {
       this.#rules.define(name, expression);
       expression = name;
     }
-    this.#classes.set(key, expression);
+    this.#classes.set(set, expression);
     return expression;
   }
 

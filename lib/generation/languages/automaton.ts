@@ -12,6 +12,8 @@ export interface State {
 /** Limits of one automaton. */
 const maxStates = 10_000;
 const maxRanges = 20_000;
+/** Units of work of a state that is kept. */
+const stateUnits = 1;
 
 /**
  * Returns the states of a language's automaton; the first is its start. Empty if the language has no text. Yields after each
@@ -25,10 +27,10 @@ export function* automatonInSteps(
   if (classes === undefined) throw new TooMuchWork('has too many classes of characters');
   const numbers = new Map<Language, number>([[language, 0]]);
   const order = [language];
-  const targets: Map<number, CodePoints[]>[] = [];
+  const targets: Map<number, number[]>[] = [];
   for (let at = 0; at < order.length; at++) {
-    const ways = new Map<number, CodePoints[]>();
-    for (const set of classes) {
+    const ways = new Map<number, number[]>();
+    for (const [index, set] of classes.entries()) {
       yield;
       languages.work.spend(1);
       const target = languages.derivative(order[at] as Language, set[0]?.[0] ?? 0);
@@ -41,16 +43,32 @@ export function* automatonInSteps(
         order.push(target);
       }
       const known = ways.get(number);
-      if (known === undefined) ways.set(number, [set]);
-      else known.push(set);
+      if (known === undefined) ways.set(number, [index]);
+      else known.push(index);
     }
     targets.push(ways);
   }
-  return trimmed(order, targets);
+  return yield* trimmed(languages, order, targets, unions(classes));
+}
+
+/** Returns the union of the classes at some places; the same places give the same object. */
+function unions(classes: readonly CodePoints[]): (places: readonly number[]) => CodePoints {
+  const known = new Map<string, CodePoints>();
+  return (places) => {
+    const key = String(places);
+    const union = known.get(key) ?? unionOf(places.flatMap((place) => classes[place] as CodePoints));
+    known.set(key, union);
+    return union;
+  };
 }
 
 /** Drops the states that lead to no end. */
-function trimmed(order: readonly Language[], targets: readonly Map<number, CodePoints[]>[]): State[] {
+function* trimmed(
+  { work }: Languages,
+  order: readonly Language[],
+  targets: readonly Map<number, number[]>[],
+  unionAt: (places: readonly number[]) => CodePoints,
+): Generator<void, State[]> {
   const sources: number[][] = order.map(() => []);
   for (const [from, ways] of targets.entries()) for (const to of ways.keys()) sources[to]?.push(from);
   const open = order.flatMap(({ nullable }, at) => (nullable ? [at] : []));
@@ -63,15 +81,18 @@ function trimmed(order: readonly Language[], targets: readonly Map<number, CodeP
       }
   if (!living.has(0)) return [];
   const renamed = new Map([...living].sort((a, b) => a - b).map((at, index) => [at, index]));
-  return [...renamed.keys()].map((at) => ({
-    accepts: order[at]?.nullable ?? false,
-    next: new Map(
-      [...(targets[at] ?? [])].flatMap(([to, sets]) => {
-        const number = renamed.get(to);
-        return number === undefined ? [] : [[number, unionOf(sets.flat())] as const];
-      }),
-    ),
-  }));
+  const states: State[] = [];
+  for (const at of renamed.keys()) {
+    yield;
+    work.spend(stateUnits);
+    const next = new Map<number, CodePoints>();
+    for (const [to, places] of targets[at] ?? []) {
+      const number = renamed.get(to);
+      if (number !== undefined) next.set(number, unionAt(places));
+    }
+    states.push({ accepts: order[at]?.nullable ?? false, next });
+  }
+  return states;
 }
 
 /** Characters of the shortest text of an automaton; 0 if it has none. */

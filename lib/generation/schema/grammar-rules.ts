@@ -31,11 +31,6 @@ export class GrammarRules {
     this.#name = name;
   }
 
-  /** Characters of the rules so far. */
-  get characters(): number {
-    return this.#characters;
-  }
-
   shared(name: SharedRule): string {
     return `${this.#name}-json-${name}`;
   }

@@ -18,7 +18,7 @@ const deepest = 100;
 /** Units of work of a rule, of a format, and characters of an automaton's grammar in one unit. */
 const ruleUnits = 10;
 const formatUnits = 4_000;
-const grammarCharacters = 50;
+const grammarCharacters = 40;
 
 /** Patterns of names in one object: each pair of them divides the names further. */
 const maxNamePatterns = 6;
@@ -47,6 +47,11 @@ export class SchemaWriter {
   /** Rules of lists of schemas. */
   readonly #known = new Map<string, Rule>();
   readonly #written = new Map<string, string>();
+  /** Grammars of automata that a piece of work has begun. */
+  readonly #begun: Record<Writing, Map<readonly State[], Generator<number, string>>> = {
+    plain: new Map(),
+    json: new Map(),
+  };
   /** Rules of formats. */
   readonly #formats = new Map<readonly State[], string>();
   #schemas = 0;
@@ -255,12 +260,19 @@ export class SchemaWriter {
     return name;
   }
 
+  /** @throws PieceOver: the next call continues */
   #automaton(states: readonly State[], writing: Writing): string {
     this.#work.mayPause();
-    const before = this.#rules.characters;
-    const expression = automatonGrammar(states, writing, this.#rules);
-    this.#work.spend(Math.ceil((this.#rules.characters - before + expression.length) / grammarCharacters));
-    return expression;
+    const steps = this.#begun[writing].get(states) ?? automatonGrammar(states, writing, this.#rules);
+    this.#begun[writing].set(states, steps);
+    for (let step = steps.next(); ; step = steps.next()) {
+      if (step.done) {
+        this.#begun[writing].delete(states);
+        return step.value;
+      }
+      this.#work.spend(Math.ceil(step.value / grammarCharacters));
+      this.#work.mayPause();
+    }
   }
 
   #object(shape: Shape): string | undefined {
