@@ -140,18 +140,24 @@ async function dropPending(source: LogSource): Promise<void> {
   for (const file of mergedFiles(source)) await rm(file + pending, { force: true }).catch(() => {});
 }
 
-/** Completes a merge that a process began and did not end. Without a right to write, leaves it. @throws IO, CORRUPT */
+/**
+ * Completes a merge that a process began and did not end, or removes what it wrote. Without a right to write, leaves it.
+ * @throws IO, CORRUPT
+ */
 export async function settleLog(source: LogSource): Promise<void> {
-  if (source.readOnly || !(await hasMark(source))) return;
+  if (source.readOnly || !(hasPending(source) || (await hasMark(source)))) return;
   const lock = await lockOrWait(source);
   if (lock === undefined) return;
   try {
     await using log = await readLog(source);
     if (log?.facts.merge !== undefined) await completeMerge(source, log.facts);
+    else await dropPending(source);
   } finally {
     await lock.release();
   }
 }
+
+const hasPending = (source: LogSource) => mergedFiles(source).some((file) => existsSync(file + pending));
 
 async function hasMark(source: LogSource): Promise<boolean> {
   await using log = await readLog(source);

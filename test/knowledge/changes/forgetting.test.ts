@@ -208,15 +208,30 @@ test.each([['some'], ['all']])(
   'files of a killed merge do not outlive a forget of %s records',
   async (which) => {
     const { folder, config } = await knowledgeBase();
+    await using kb = await open(config);
     writeFileSync(join(folder, 'kb.index.merging'), readFileSync(join(folder, 'kb.index')));
     writeFileSync(
       join(folder, 'records.json.merging'),
       `[\n{"id":"old","text":${JSON.stringify(secret)}}\n]\n`,
     );
-    await using kb = await open(config);
     await kb.forget(which === 'all' ? await ids(kb) : ['old', 'new']);
     expect(readdirSync(folder).filter((name) => name.endsWith('.merging'))).toEqual([]);
     expect(filesWithSecret(folder)).toEqual([]);
     expect(existsSync(join(folder, 'kb.index'))).toBe(which !== 'all');
   },
 );
+
+test('files of a killed merge go when the base is opened, unless another process may be merging or it is opened for reading', async () => {
+  const { folder, config } = await knowledgeBase();
+  const left = join(folder, 'kb.index.merging');
+  writeFileSync(left, secret);
+  await (await open(config, { readOnly: true })).close();
+  expect(existsSync(left)).toBe(true);
+  await (await open(config)).close();
+  expect(existsSync(left)).toBe(false);
+  await using writer = await open(config);
+  await writer.add([{ id: 'more', text: 'more' }]);
+  writeFileSync(left, secret);
+  await (await open(config)).close();
+  expect(existsSync(left)).toBe(true);
+});
