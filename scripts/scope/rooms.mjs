@@ -54,7 +54,7 @@ export const rooms = [
   ['native/scheduler', 1400, 'SPEC', 'quanta, classes and throttling of inference'],
   [
     'lib',
-    12_350,
+    12_400,
     'README',
     'the typed library, also of speech, log-probabilities made objects in parts, and schemas as grammars: merges, unions, patterns, formats and numbers as automata',
   ],
