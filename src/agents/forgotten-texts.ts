@@ -43,6 +43,8 @@ export class ForgottenTexts {
         if (slices.over) await slices.next();
         json += piece;
       }
+      // A long text of many pieces is copied when it is first read.
+      await slices.next();
       forgotten.#inJson.add(json.slice(1, -1));
     };
     const addSentence = async (sentence: string) => {
@@ -55,6 +57,7 @@ export class ForgottenTexts {
     for (const text of texts) {
       const whole = await plain(piecesOf(text), slices);
       if (whole === '') continue;
+      if (slices.over) await slices.next();
       forgotten.#wholes.add(whole);
       await add(whole);
       let rest = '';
@@ -123,5 +126,6 @@ async function plain(pieces: Iterable<string>, slices: Slices): Promise<string> 
     text += added;
     if (added !== '') endsBlank = added.endsWith(' ');
   }
+  if (slices.over) await slices.next();
   return endsBlank ? text.trimEnd() : text;
 }

@@ -45,10 +45,14 @@ export class TextFinder {
   }
 }
 
-/** Returns how many characters of a part a text has at a place. */
-function alike(text: string, from: number, part: string): number {
+/** Characters compared between two pauses. */
+const comparedBetween = comparedAtOnce * workAtOnce;
+
+/** Returns how many characters of a part a text has at a place. Yields where it may pause. */
+function* alike(text: string, from: number, part: string): Generator<undefined, number, undefined> {
   let count = 0;
-  while (count < part.length && text.charCodeAt(from + count) === part.charCodeAt(count)) count++;
+  while (count < part.length && text.charCodeAt(from + count) === part.charCodeAt(count))
+    if (++count % comparedBetween === 0) yield;
   return count;
 }
 
@@ -72,7 +76,7 @@ function* found(
     if (at >= length) hash = (hash - Math.imul(power, text.charCodeAt(at - length))) | 0;
     if (at < length - 1 || known[hash >>> 16] === 0) continue;
     for (const part of parts.get(hash) ?? []) {
-      const compared = alike(text, at - length + 1, part);
+      const compared = yield* alike(text, at - length + 1, part);
       const cost = 1 + compared / comparedAtOnce;
       work += cost;
       comparing.left -= cost;
