@@ -12,8 +12,10 @@ const longestPart = { head: 48, unit: 64, tail: 48, close: 16 };
 /** A text is not read at a length at which it would take longer, in ms. */
 const patience = 8000;
 
-/** A step of the addon may take no longer than this, in ms. */
+/** A step of the addon, and a turn of the event loop, may take no longer than this, in ms. */
 export const longestStep = 50;
+/** The short form fails at this one: each run finds other texts, and one a little above the limit is for the long form to report. */
+export const longestInShort = 2 * longestStep;
 /** Most growth of the time per character when the text doubles. n log n has 1.1; squares have 2. */
 const mostGrowth = 1.6;
 /** Shorter times are too noisy to judge growth by, in ms. */
@@ -96,9 +98,9 @@ async function timeOf(reader, text) {
 }
 
 /** The best of up to three measurements, as long as they look bad: other programs make a text slow by accident. */
-async function measured(reader, text, isBad) {
+async function measured(reader, text, isBad, longestPiece) {
   const { watchSteps, longSteps } = await stepWatch();
-  watchSteps(longestStep);
+  watchSteps(longestPiece);
   const all = [];
   do {
     longSteps();
@@ -111,8 +113,8 @@ async function measured(reader, text, isBad) {
   return { ms: least('ms'), longest: least('longest'), steps };
 }
 
-/** Reads a content at the limit. Returns {problems, growth, longest, perCharacter}: what is wrong, and the numbers in ms and µs. */
-export async function judge(reader, content) {
+/** Reads a content at the limit; no piece may take longer than `longestPiece` ms. Returns {problems, growth, longest, perCharacter}: what is wrong, and the numbers in ms and µs. */
+export async function judge(reader, content, longestPiece = longestStep) {
   const problems = [];
   const lengths = [16, 4, 1].map((part) => Math.floor(reader.limit / part));
   const times = [];
@@ -123,14 +125,14 @@ export async function judge(reader, content) {
     const text = textOf(content, length);
     const isBad = (time) =>
       time.steps.length > 0 ||
-      (!reader.ownThread && time.longest > longestStep) ||
+      (!reader.ownThread && time.longest > longestPiece) ||
       (at > 0 && growthOf(before, { ...time, length: text.length }) > mostGrowth);
-    const time = await measured(reader, text, isBad);
+    const time = await measured(reader, text, isBad, longestPiece);
     times.push({ ms: time.ms, length: text.length });
     longest = Math.max(longest, time.longest);
     for (const { where, ms } of time.steps.slice(0, 1))
       problems.push(`a step of ${ms.toFixed(0)} ms: ${where}`);
-    if (!reader.ownThread && time.longest > longestStep)
+    if (!reader.ownThread && time.longest > longestPiece)
       problems.push(`${time.longest.toFixed(0)} ms in one piece for ${text.length} characters`);
     if (problems.length > 0) break;
   }

@@ -1,6 +1,6 @@
 // argv: folder, reader's name, seed, ms to search, whether short. Sends {tried, problems, note}; without a name {names}.
 import { Random } from '../random.mjs';
-import { climb, judge } from './climb.mjs';
+import { climb, judge, longestInShort, longestStep } from './climb.mjs';
 import { readersIn } from './list.mjs';
 
 const [folder, name, seed, share, short] = process.argv.slice(2);
@@ -15,12 +15,13 @@ async function worst(reader) {
   // Compiles the reader, so that the first texts are not slower than others.
   for (const unit of reader.tokens) await reader.read(unit.repeat(20));
   const { best, count } = await climb(reader, new Random(Number(seed)), Date.now() + Number(share));
+  const longestPiece = short === 'true' ? longestInShort : longestStep;
   const judged = [];
   for (const content of best) {
     process.send({ at: content });
-    const first = await judge(reader, content);
+    const first = await judge(reader, content, longestPiece);
     // What is wrong is wrong again; a collection of garbage, or another program, is not there twice.
-    const again = first.problems.length > 0 ? await judge(reader, content) : first;
+    const again = first.problems.length > 0 ? await judge(reader, content, longestPiece) : first;
     judged.push({ content, ...(again.problems.length < first.problems.length ? again : first) });
   }
   await reader.close?.();
