@@ -9,7 +9,7 @@ const seed = 20240229;
 /** [low, high] of 95 %. Give the differences of two programs for a paired interval. */
 export const interval = (values) => intervalOfMeans([values]);
 
-/** [low, high] of 95 % for the mean over collections, each of which is a list of values of its queries. */
+/** The 95 % interval, [low, high], of the mean over collections. Each collection is a list with one value per query. */
 export function intervalOfMeans(collections) {
   const random = new Random(seed);
   const resampled = (values) => mean(values.map(() => values[random.integer(values.length)]));

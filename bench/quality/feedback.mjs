@@ -1,28 +1,14 @@
-// What feedback adds to hybrid search: nDCG@10 of words alone, of both fusions, and of both with feedback, through the package's own
-// API, exact search, with paired 95 % intervals of the bootstrap over queries. Title and text are one document, cut at the model's
-// context. The fusion is the catalog's. tools/fusion/feedback.py tries other
-// numbers of hits and weights.
-//
-//   node bench/quality/feedback.mjs [--collections scifact,cisi,xquad-de] [--models all-MiniLM-L6-v2,FILE.gguf] [--feedback 0.3]
-//                                   [--tokenizer multilingual] [--ir FOLDER]
-//
-// --ir reads the collections of another folder, in the layout of LOREKEEP_DATA/ir. The interval of a mean resamples the queries of each
-// collection.
-// A model that is a file, such as that of multilingual-e5-small, needs its catalog entry in data/models.json: the entry whose name its
-// file name begins with. --tokenizer: by default `enhanced`, and `multilingual` for such a model.
-import { readFileSync } from 'node:fs';
-import { basename, dirname, join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { fusionFor, modelFusion, scoreFusionFor } from '../../dist/src/search/model-fusion.js';
-import { dataFolder, root } from '../harness/cache.mjs';
-import { OptionError } from '../harness/command-line.mjs';
+import { dataFolder } from '../harness/cache.mjs';
 import { runTrial } from '../harness/trial.mjs';
-import { EmbeddingModel, Storage } from '../lorekeep.mjs';
+import { Storage } from '../lorekeep.mjs';
+import { loadCatalogModel } from './catalog-model.mjs';
 import { collectionsPresent, readCollection } from './collections.mjs';
 import { interval, intervalOfMeans } from './confidence.mjs';
 import { embeddedCollection } from './embedded.mjs';
 import { mean, ndcg } from './measures.mjs';
 
-const catalogFile = join(root, 'data', 'models.json');
 const defaults = {
   collections: 'scifact,cranfield,cisi,xquad-en',
   models: 'all-MiniLM-L6-v2,lorekeep-mini',
@@ -49,7 +35,7 @@ await runTrial('feedback', defaults, async ({ collections, models, feedback, tok
     return { leftOut: [{ name: 'feedback', reason: `no collections under ${dataFolder}` }] };
   const rows = [];
   for (const name of models.split(',')) {
-    const { model, entry } = await load(name);
+    const { model, entry } = await loadCatalogModel(name);
     const used = tokenizer || (name.endsWith('.gguf') ? 'multilingual' : 'enhanced');
     for (const collection of collections.split(',')) {
       console.log(`${entry.name}, ${collection}`);
@@ -68,15 +54,6 @@ await runTrial('feedback', defaults, async ({ collections, models, feedback, tok
     data: 'all judged queries',
   };
 });
-
-async function load(name) {
-  const { models } = JSON.parse(readFileSync(catalogFile, 'utf8'));
-  const isFile = name.endsWith('.gguf');
-  const entry = models.find((one) => (isFile ? basename(name).startsWith(one.name) : one.name === name));
-  if (entry === undefined) throw new OptionError(`--models ${name}: not in ${catalogFile}`);
-  const file = isFile ? resolve(name) : resolve(dirname(catalogFile), entry.variants[0].file);
-  return { entry, model: await EmbeddingModel.load(file, { pooling: entry.pooling }) };
-}
 
 async function measure(model, entry, collection, { feedback, tokenizer }) {
   const prefixes = { query: entry.query_prefix ?? '', document: entry.document_prefix ?? '' };

@@ -1,29 +1,16 @@
-// What the least relevance of the best hit, which `lorekeep index` and `lorekeep init` write as `min_best`, does by mode: the questions
-// with an answer among the first five hits that find nothing, and the nonsense that finds something. Tokenizer `multilingual`, exact
-// search, the fusion of the catalog. `1 %` is the largest value that loses 1 % of the answers.
-//
-//   node bench/quality/nothing-relevant.mjs [--collections cranfield,xquad-de] [--models all-MiniLM-L6-v2,FILE.gguf] [--records 10,100,0]
-//                                           [--part odd] [--seed 2] [--nonsense 40] [--ir FOLDER]
-//
-// --records: numbers of records of storages, of which up to 20 are evenly spaced in a collection; 0: the whole collection. --part: every
-// second question. --nonsense: queries of each kind for a whole collection; storages of a part get a quarter. Questions of the
-// collections in --absent are about absent subjects. --ir reads collections of another folder.
-
-import { readFileSync } from 'node:fs';
-import { basename, dirname, join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { writtenLeastRelevance } from '../../dist/src/knowledge/search-config.js';
 import { modelFusion, scoreFusionFor } from '../../dist/src/search/model-fusion.js';
-import { dataFolder, root } from '../harness/cache.mjs';
-import { OptionError } from '../harness/command-line.mjs';
+import { dataFolder } from '../harness/cache.mjs';
 import { quantile } from '../harness/numbers.mjs';
 import { runTrial } from '../harness/trial.mjs';
-import { EmbeddingModel, Storage } from '../lorekeep.mjs';
+import { Storage } from '../lorekeep.mjs';
+import { loadCatalogModel } from './catalog-model.mjs';
 import { collectionsPresent, readCollection } from './collections.mjs';
 import { embeddedCollection } from './embedded.mjs';
 import { embedFirstWindows } from './embedding.mjs';
 import { alphabetOf, nonsense, nonsenseKinds, otherWords } from './nonsense-queries.mjs';
 
-const catalogFile = join(root, 'data', 'models.json');
 const tokenizer = 'multilingual';
 const [hits, mostStorages, sampled] = [5, 20, 300];
 const modes = ['dense', 'lexical', 'hybrid'];
@@ -56,7 +43,7 @@ await runTrial('nothing-relevant', defaults, async (options) => {
   const words = await otherWords();
   const rows = [];
   for (const name of options.models.split(',')) {
-    const asked = { ...(await load(name)), words, ...options };
+    const asked = { ...(await loadCatalogModel(name)), words, ...options };
     for (const collection of options.collections.split(',')) {
       console.log(`${asked.entry.name}, ${collection}`);
       rows.push(...(await measure(asked, collection)));
@@ -71,15 +58,6 @@ await runTrial('nothing-relevant', defaults, async (options) => {
   }));
   return { tables, data: `nonsense drawn with seed ${options.seed}` };
 });
-
-async function load(name) {
-  const { models } = JSON.parse(readFileSync(catalogFile, 'utf8'));
-  const isFile = name.endsWith('.gguf');
-  const entry = models.find((one) => (isFile ? basename(name).startsWith(one.name) : one.name === name));
-  if (entry === undefined) throw new OptionError(`--models ${name}: not in ${catalogFile}`);
-  const file = isFile ? resolve(name) : resolve(dirname(catalogFile), entry.variants[0].file);
-  return { entry, model: await EmbeddingModel.load(file, { pooling: entry.pooling }) };
-}
 
 async function measure({ model, entry, words, seed, ...options }, name) {
   const collection = readCollection(name, options.ir ? resolve(options.ir) : undefined);

@@ -1,24 +1,15 @@
-// Retrieval quality on public collections: nDCG@10 (linear gains) and recall@100 of lexical, dense and hybrid search with the
-// models in the package, through the package's own API, exact search, beside the peers' full-text search. Title and text are one
-// document, cut at the model's context; the whole query is given, and any of its words may match. None of the collections was used
-// for training; scifact's train queries, with which weights were chosen, are not among them.
-//
-//   node bench/quality/table.mjs [--collections scifact,cisi] [--models lorekeep-mini]
-import { readFileSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
 import { bestDefaults } from '../../dist/src/knowledge/search-defaults.js';
 import { fusionFor, modelFusion, scoreFusionFor } from '../../dist/src/search/model-fusion.js';
-import { dataFolder, root } from '../harness/cache.mjs';
-import { refuseOption } from '../harness/command-line.mjs';
+import { dataFolder } from '../harness/cache.mjs';
 import { runTrial } from '../harness/trial.mjs';
-import { EmbeddingModel, Storage } from '../lorekeep.mjs';
+import { Storage } from '../lorekeep.mjs';
+import { loadCatalogModel } from './catalog-model.mjs';
 import { collectionsPresent, readCollection } from './collections.mjs';
 import { interval } from './confidence.mjs';
 import { embeddedCollection } from './embedded.mjs';
 import { mean, ndcg, recall } from './measures.mjs';
 
 const depth = 100;
-const catalogFile = join(root, 'data', 'models.json');
 const defaults = { collections: 'scifact,cranfield,cisi,xquad-en', models: 'all-MiniLM-L6-v2,lorekeep-mini' };
 const peers = { MiniSearch: 'minisearch', 'LanceDB full text': 'lancedb' };
 const baseline = 'BM25, enhanced';
@@ -72,10 +63,7 @@ async function measureLexical(collection, results) {
 
 /** Dense search, and hybrid search with the defaults of createStorage(), without feedback, and by ranks with the catalog's weights. */
 async function measureModel(collection, name, results) {
-  const entry = JSON.parse(readFileSync(catalogFile, 'utf8')).models.find((one) => one.name === name);
-  if (entry === undefined) refuseOption(`--models ${name}: not in ${catalogFile}`);
-  const file = resolve(dirname(catalogFile), entry.variants[0].file);
-  const model = await EmbeddingModel.load(file, { pooling: entry.pooling });
+  const { entry, model } = await loadCatalogModel(name);
   const prefixes = { query: entry.query_prefix ?? '', document: entry.document_prefix ?? '' };
   const { documentVectors, queryVectors } = await embeddedCollection(model, collection, prefixes);
   const { dimension } = model;

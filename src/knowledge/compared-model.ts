@@ -60,7 +60,7 @@ export class ComparedModel implements LeasableModel {
     return this.#given.lease(signal);
   }
 
-  /** The base's storage: what is due is compared with it. */
+  /** Sets the storage with which a comparison that is still due is made. */
   serve(storage: Storage): void {
     this.#storage = storage;
   }

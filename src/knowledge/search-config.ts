@@ -121,7 +121,7 @@ const leastRelevance = [
   { records: 3, dense: 0.003, lexical: 0.05, hybrid: 0.008 },
 ];
 
-/** Returns the least relevance of the best hit, by mode, that commands write into the config of so many records; undefined: none. */
+/** Returns the `min_best` that commands write for a knowledge base of this many records; undefined for too few to compare. */
 export function writtenLeastRelevance(records: number): { [Mode in SearchMode]: number } | undefined {
   const found = leastRelevance.find((each) => records >= each.records);
   return found && { dense: found.dense, lexical: found.lexical, hybrid: found.hybrid };

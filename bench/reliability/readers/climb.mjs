@@ -113,7 +113,10 @@ async function measured(reader, text, isBad, longestPiece) {
   return { ms: least('ms'), longest: least('longest'), steps };
 }
 
-/** Reads a content at the limit; no piece may take longer than `longestPiece` ms. Returns {problems, growth, longest, perCharacter}: what is wrong, and the numbers in ms and µs. */
+/**
+ * Reads a content at the reader's limit, where no piece may take longer than `longestPiece` ms.
+ * @returns {problems, growth, longest, perCharacter}: what is wrong, and the numbers in ms and µs
+ */
 export async function judge(reader, content, longestPiece = longestStep) {
   const problems = [];
   const lengths = [16, 4, 1].map((part) => Math.floor(reader.limit / part));

@@ -88,10 +88,10 @@ function whyNone(
   if (minScore !== undefined) return [`no hit has a relevance of ${minScore} or more`];
   if (minBest !== undefined) return [`nothing relevant found: no hit has a relevance of ${minBest} or more`];
   if (threshold !== undefined) return ['no record is within the threshold'];
-  if (extended !== true && (dense !== undefined || (lexical?.scored ?? 0) > 0))
-    return ['nothing relevant found; --min-best 0 shows the nearest records'];
+  const irrelevant = ['nothing relevant found; --min-best 0 shows the nearest records'];
+  if (extended !== true && (dense !== undefined || (lexical?.scored ?? 0) > 0)) return irrelevant;
   if (lexical === undefined || lexical.terms === 0) return [];
   if (filter !== undefined) return ["no record that matches the filter has the query's words"];
-  if (extended !== true) return ['nothing relevant found; --min-best 0 shows the nearest records'];
+  if (extended !== true) return irrelevant;
   return ['no record has all required words and phrases and none of the excluded ones'];
 }

@@ -141,7 +141,7 @@ async function dropPending(source: LogSource): Promise<void> {
 }
 
 /**
- * Completes a merge that a process began and did not end, or removes what it wrote. Without a right to write, leaves it.
+ * Completes an interrupted merge, or removes the files that it wrote. Does nothing if the base is opened for reading.
  * @throws IO, CORRUPT
  */
 export async function settleLog(source: LogSource): Promise<void> {

@@ -16,7 +16,7 @@ const probeMs = 1000;
  *     probing --the probe fails-->               open    (for longer)
  *     probing --an answer begins-->              closed  (one failure opens it again until an answer is whole)
  *
- * Refusals of a request are answers: no client's request can open it by what it asks for.
+ * A refused request counts as an answer, so that no client can open the breaker by what it asks for.
  */
 export class CircuitBreaker {
   /** Told when it opens, with the failure, and when it closes. */
