@@ -203,12 +203,15 @@ describe.skipIf(browserPath === undefined)('the page in a browser', () => {
         });
     `);
     const input = await page.context().newCDPSession(page);
-    for (const text of ['b', 'be', 'bee'])
+    for (const text of ['b', 'be', 'bee']) {
       await input.send('Input.imeSetComposition', {
         text,
         selectionStart: text.length,
         selectionEnd: text.length,
       });
+      // Longer than the page rests before it searches for what was typed.
+      await page.waitForTimeout(300);
+    }
     await input.send('Input.insertText', { text: 'bees' });
     await hits(page).first().getByText('bees.txt').first().waitFor();
     await expect.poll(() => page.evaluate('finished')).toContain('bees');

@@ -118,8 +118,16 @@ interface QueryFieldProps {
 
 /** Text that an input method has not finished is no query yet. */
 function QueryField({ setQuery, setComposing }: QueryFieldProps) {
-  const isComposing = useRef(false);
   const field = useRef<HTMLInputElement>(null);
+  useEffect(() => {
+    // Preact has no name for this event: an `onCompositionEnd` would never be called.
+    const composed = () => {
+      setComposing(false);
+      setQuery(field.current?.value ?? '');
+    };
+    field.current?.addEventListener('compositionend', composed);
+    return () => field.current?.removeEventListener('compositionend', composed);
+  }, []);
   useEffect(() => {
     const focus = (event: KeyboardEvent) => {
       const { target } = event;
@@ -151,17 +159,9 @@ function QueryField({ setQuery, setComposing }: QueryFieldProps) {
         autocomplete="off"
         spellcheck={false}
         onKeyDown={keys}
-        onCompositionStart={() => {
-          isComposing.current = true;
-          setComposing(true);
-        }}
-        onCompositionEnd={({ currentTarget }) => {
-          isComposing.current = false;
-          setComposing(false);
-          setQuery(currentTarget.value);
-        }}
-        onInput={({ currentTarget }) => {
-          if (!isComposing.current) setQuery(currentTarget.value);
+        onInput={({ currentTarget, isComposing }) => {
+          setComposing(isComposing);
+          if (!isComposing) setQuery(currentTarget.value);
         }}
       />
     </label>
