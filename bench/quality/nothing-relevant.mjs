@@ -78,6 +78,7 @@ async function measure({ model, entry, words, seed, ...options }, name) {
   for (const size of options.records.split(',').map((one) => Number(one) || documents.length)) {
     const count = Math.min(mostStorages, Math.floor(documents.length / size));
     const found = [];
+    const least = writtenLeastRelevance(size) ?? {};
     const drawn = nonsense(seed, count === 1 ? options.nonsense : options.nonsense / 4, { alphabet, words });
     const none = await withVectors(model, prefixes.query, [...drawn, ...absentQuestions(options.absent)]);
     for (let at = 0; at < count; at++) {
@@ -93,16 +94,14 @@ async function measure({ model, entry, words, seed, ...options }, name) {
       const own = questions.filter(({ gains }) => [...gains].some(([id, gain]) => gain > 0 && ids.has(id)));
       for (const mode of modes)
         for (const query of [...own, ...none])
-          found.push({ mode, ...(await best(storage, query, { mode, scores })) });
+          found.push({ mode, ...(await best(storage, query, { mode, scores, minBest: least[mode] ?? 0 })) });
       await storage.close();
     }
     for (const mode of modes)
       rows.push({
         ...{ name, model: entry.name, records: size, mode },
-        ...shares(
-          found.filter((one) => one.mode === mode),
-          writtenLeastRelevance(size)?.[mode] ?? 0,
-        ),
+        least: least[mode] ?? 0,
+        ...shares(found.filter((one) => one.mode === mode)),
       });
   }
   return rows;
@@ -128,27 +127,30 @@ async function withVectors(model, prefix, queries) {
   }));
 }
 
-/** The relevance of the best hit, and whether a hit answers. */
-async function best(storage, { kind, text, vector, gains }, { mode, scores }) {
+/** The relevance of the best hit, whether a hit answers, and whether a search with the least relevance has hits. */
+async function best(storage, { kind, text, vector, gains }, { mode, scores, minBest }) {
   const how = mode === 'lexical' ? {} : mode === 'dense' ? { vector } : { vector, scores };
-  const found = (await storage.search({ mode, ...how, text, topK: hits })).hits;
-  const relevance = Math.max(0, ...found.map((hit) => hit.relevance));
+  const request = { mode, ...how, text, topK: hits };
+  const found = (await storage.search(request)).hits;
   return {
     kind,
-    relevance,
+    relevance: Math.max(0, ...found.map((hit) => hit.relevance)),
+    isFound: (await storage.search({ ...request, minBest })).hits.length > 0,
     answered: gains !== undefined && found.some(({ id }) => (gains.get(id) ?? 0) > 0),
   };
 }
 
-function shares(found, least) {
-  const answers = found.filter(({ answered }) => answered).map(({ relevance }) => relevance);
-  const percent = (list) => (100 * list.filter((one) => one.relevance >= least).length) / list.length;
+function shares(found) {
+  const answers = found.filter(({ answered }) => answered);
+  const percent = (list) => (100 * list.filter(({ isFound }) => isFound).length) / list.length;
   const of = (kind) => percent(found.filter((one) => one.kind === kind));
   return {
-    least,
     answers: answers.length,
-    lost: (100 * answers.filter((one) => one < least).length) / answers.length,
-    share: quantile(answers, 0.01),
+    lost: 100 - percent(answers),
+    share: quantile(
+      answers.map(({ relevance }) => relevance),
+      0.01,
+    ),
     found: percent(found.filter(({ kind }) => nonsenseKinds.includes(kind))),
     ...Object.fromEntries(nonsenseKinds.map((kind) => [kind, of(kind)])),
     ...(found.some(({ kind }) => kind === 'absent') && { absent: of('absent') }),

@@ -60,11 +60,21 @@ void check(const Storage& storage, const SearchRequest& request) {
   }
 }
 
+/// Whether a lexical search found all that it asked for, however long the record is in which the words stand.
+bool has_all_words(Query& query, std::span<const Hit> hits) {
+  constexpr std::size_t kMostHits = 10;
+  if (query.request().mode != Mode::kLexical) return false;
+  const auto first = hits.first(std::min(hits.size(), kMostHits));
+  return std::ranges::any_of(first, [&](const Hit& hit) { return query.plain_words().all_words_in(hit.ordinal); });
+}
+
 /// Whether none of the first `top_k` hits, which are judged, is as relevant as the request wants the best one to be.
-bool nothing_relevant(const SearchRequest& request, std::span<const Hit> hits) noexcept {
+bool nothing_relevant(Query& query, std::span<const Hit> hits) {
+  const SearchRequest& request = query.request();
   const auto shown = hits.first(std::min(hits.size(), request.top_k));
   return request.min_best &&
-         std::ranges::none_of(shown, [&](const Hit& hit) { return hit.relevance >= *request.min_best; });
+         std::ranges::none_of(shown, [&](const Hit& hit) { return hit.relevance >= *request.min_best; }) &&
+         !has_all_words(query, shown);
 }
 
 StoragePlan plan_of(const Query& query, const Legs& legs, const Ranking& ranking) {
@@ -97,7 +107,7 @@ SearchResult search_stages(const Storage& storage, const SearchRequest& request)
   result.floor = judge(query, ranking.hits, ranking.best);
   std::optional<Feedback> feedback;
   // Feedback changes the order of hits, not whether there are any.
-  if (nothing_relevant(request, ranking.hits)) {
+  if (nothing_relevant(query, ranking.hits)) {
     ranking.hits.clear();
   } else if (fed && !ranking.hits.empty()) {
     feedback = feed_back(query, legs, ranking);

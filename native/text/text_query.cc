@@ -29,6 +29,7 @@ std::vector<QueryTerm> analyse(std::string_view query, Tokenizer tokenizer) {
 struct PartTerm {
   WeightedTerm weighted;
   std::size_t part;
+  std::size_t word;  // of the query; as many as it has: a compound
 };
 
 // Returns the terms that occur in each part, in the order in which bm25.h adds scores up.
@@ -36,29 +37,33 @@ std::vector<PartTerm> weigh(const TextCollection& collection, std::vector<QueryT
                             std::vector<QueryTerm>& compounds, const CancelToken* cancel) {
   const auto& parts = collection.parts();
   std::vector<PartTerm> found;
-  const auto weigh_one = [&](const QueryTerm& term, std::string_view text, float share) -> std::uint32_t {
+  const auto weigh_one = [&](const QueryTerm& term, std::string_view text, float share,
+                             std::size_t word) -> std::uint32_t {
     const std::size_t begin = found.size();
     std::uint32_t documents = 0;
     for (std::size_t part = 0; part < parts.size(); ++part) {
       const auto entry = parts[part].index->find(text, cancel);
       if (!entry) continue;
       documents += TextCollection::documents_with(parts[part], *entry);
-      found.push_back({{*entry, 0}, part});
+      found.push_back({{*entry, 0}, part, word});
     }
     if (documents == 0) found.resize(begin);
     const float weight = documents == 0 ? 0 : share * bm25_weight(collection.documents(), documents, term.occurrences);
     for (std::size_t i = begin; i < found.size(); ++i) found[i].weighted.weight = weight;
     return documents;
   };
-  for (QueryTerm& term : terms) {
-    term.documents = weigh_one(term, term.text, 1.0f);
+  for (std::size_t word = 0; word < terms.size(); ++word) {
+    QueryTerm& term = terms[word];
+    term.documents = weigh_one(term, term.text, 1.0f, word);
     if (collection.tokenizer() != Tokenizer::kMultilingual) continue;
     for (const Variant& variant : variants_of(term.text, term.documents > 0)) {
-      const std::uint32_t documents = weigh_one(term, variant.term, variant.share);
+      const std::uint32_t documents = weigh_one(term, variant.term, variant.share, word);
       term.documents = std::max(term.documents, documents);
     }
   }
-  for (QueryTerm& compound : compounds) compound.documents = weigh_one(compound, compound.text, kCompoundShare);
+  for (QueryTerm& compound : compounds) {
+    compound.documents = weigh_one(compound, compound.text, kCompoundShare, terms.size());
+  }
   std::sort(found.begin(), found.end(), [](const PartTerm& a, const PartTerm& b) {
     return a.weighted.weight != b.weighted.weight ? a.weighted.weight > b.weighted.weight
                                                   : a.weighted.entry.term < b.weighted.entry.term;
@@ -81,7 +86,10 @@ TextQuery::TextQuery(const TextIndex& index, std::string_view query, const Cance
     : TextQuery(index.alone(), query, cancel) {}
 
 TextQuery::TextQuery(const TextCollection& collection, std::string_view query, const CancelToken* cancel)
-    : collection_(collection), terms_(analyse(query, collection.tokenizer())), postings_(collection.parts().size()) {
+    : collection_(collection),
+      terms_(analyse(query, collection.tokenizer())),
+      postings_(collection.parts().size()),
+      words_(collection.parts().size()) {
   for (auto& [text, occurrences] : compounds_of(query, collection.tokenizer())) {
     compounds_.push_back({std::move(text), occurrences});
   }
@@ -91,6 +99,7 @@ TextQuery::TextQuery(const TextCollection& collection, std::string_view query, c
     if (cancel != nullptr) cancel->check();
     const CollectionPart& part = collection.parts()[term.part];
     postings_[term.part].emplace_back(term.weighted, part.index->data().blocks(), collection.bound_factor(part));
+    words_[term.part].push_back(term.word);
   }
 }
 
@@ -159,6 +168,19 @@ void TextQuery::score(std::span<const std::uint32_t> ordinals, std::span<float> 
     }
     scores[i] = score;
   }
+}
+
+bool TextQuery::all_words_in(std::uint32_t ordinal) const {
+  const auto is_known = [](const QueryTerm& term) { return term.documents > 0; };
+  if (terms_.empty() || !std::ranges::all_of(terms_, is_known)) return false;
+  const std::size_t at = collection_.part_of(ordinal);
+  const std::uint32_t document = ordinal - collection_.parts()[at].first;
+  std::vector<bool> found(terms_.size() + 1);
+  for (std::size_t i = 0; i < postings_[at].size(); ++i) {
+    const QueryTermPostings::Body body = postings_[at][i].find(document / kBlockDocuments);
+    if (frequency_in(body, document % kBlockDocuments) > 0) found[words_[at][i]] = true;
+  }
+  return std::find(found.begin(), found.end() - 1, false) == found.end() - 1;
 }
 
 }  // namespace lorekeep::text

@@ -70,6 +70,9 @@ class TextQuery {
   /// Precondition: the rows are of documents, as many scores as rows.
   void score(std::span<const std::uint32_t> ordinals, std::span<float> scores) const noexcept;
 
+  /// Whether the row holds every word of the query, or a variant of it; false without words. Costs as scoring one row.
+  bool all_words_in(std::uint32_t ordinal) const;
+
  private:
   using Postings = std::vector<QueryTermPostings>;
 
@@ -77,6 +80,7 @@ class TextQuery {
   std::vector<QueryTerm> terms_;
   std::vector<QueryTerm> compounds_;
   std::vector<Postings> postings_;  // per part: of the terms in it, in the order in which bm25.h adds them up
+  std::vector<std::vector<std::size_t>> words_;  // per part and posting: the number of its word; terms_.size(): a compound
 };
 
 }  // namespace lorekeep::text
