@@ -80,7 +80,8 @@ class TextQuery {
   std::vector<QueryTerm> terms_;
   std::vector<QueryTerm> compounds_;
   std::vector<Postings> postings_;  // per part: of the terms in it, in the order in which bm25.h adds them up
-  std::vector<std::vector<std::size_t>> words_;  // per part and posting: the number of its word; terms_.size(): a compound
+  std::vector<std::vector<std::size_t>>
+      words_;  // per part and posting: the number of its word; terms_.size(): a compound
 };
 
 }  // namespace lorekeep::text

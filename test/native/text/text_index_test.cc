@@ -85,6 +85,35 @@ TEST("documents scored one by one get what a search gives them, and 0 where it d
   }
 }
 
+TEST("a document has all words of a query if its tokens include each of the query's") {
+  test::Random random(test::seed());
+  std::size_t complete = 0;
+  for (const auto& [tokenizer, name] : kTokenizers) {
+    if (tokenizer == Tokenizer::kMultilingual) continue;  // variants count as well
+    const auto texts = test::random_texts(random, 300, 30, 12);
+    const auto index = build(texts, tokenizer);
+    for (int n = 0; n < 20; ++n) {
+      const std::string words = random_query(random, 12);
+      const TextQuery query(*index, words);
+      const std::vector<std::string> wanted = tokenize(words, tokenizer);
+      for (std::uint32_t i = 0; i < texts.size(); ++i) {
+        const std::vector<std::string> held = tokenize(texts[i], tokenizer);
+        const bool expected = !wanted.empty() && std::ranges::all_of(wanted, [&](const std::string& word) {
+          return std::ranges::find(held, word) != held.end();
+        });
+        complete += expected ? 1 : 0;
+        CHECK_EQ(query.all_words_in(i), expected);
+      }
+    }
+  }
+  CHECK(complete > 0);
+  const auto index = build({"Die Häuser am See", "am See"}, Tokenizer::kMultilingual);
+  CHECK(TextQuery(*index, "hauser see").all_words_in(0));
+  CHECK(!TextQuery(*index, "hauser see").all_words_in(1));
+  CHECK(!TextQuery(*index, "see berg").all_words_in(1));
+  CHECK(!TextQuery(*index, "...").all_words_in(1));
+}
+
 TEST("the score is Okapi BM25's") {
   const auto index = build({"apple banana", "apple apple cherry date", "banana"});
   const auto result = index->search("apple", {});
