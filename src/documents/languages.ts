@@ -77,20 +77,19 @@ function latinLanguage(text: string): string | undefined {
   return best;
 }
 
-/** Counts the languages of texts by their letters. */
+/** Counts the languages of texts by their letters. Those of which no language can be told have a share as well, which nothing names. */
 export class LanguageCount {
-  readonly #letters = new Map<string, number>();
+  readonly #letters = new Map<string | undefined, number>();
 
   add(text: string): void {
     const language = languageOf(text);
-    if (language === undefined) return;
     this.#letters.set(language, (this.#letters.get(language) ?? 0) + count(text, letters));
   }
 
   get shares(): LanguageShares {
     const total = [...this.#letters.values()].reduce((sum, each) => sum + each, 0);
     return [...this.#letters]
-      .map(([language, own]) => ({ language, share: own / total }))
+      .flatMap(([language, own]) => (language === undefined ? [] : { language, share: own / total }))
       .sort((a, b) => b.share - a.share);
   }
 }

@@ -52,6 +52,7 @@ test.each([
     ['english', 'english', 'english', 'english', 'english', 'english', 'english', 'thai'],
     'all-MiniLM-L6-v2',
   ],
+  ['mostly code', ['code', 'code', 'code', 'code', 'code', 'code', 'code', 'german'], 'all-MiniLM-L6-v2'],
   ['german', ['german'], 'polyglot'],
   ['japanese', ['japanese', 'code'], 'polyglot'],
   ['chinese', ['chinese'], 'polyglot'],
