@@ -40,6 +40,7 @@ const bytesReaders = {
   markdown: ofText(decodeText, async (text) =>
     (await import('./formats/markdown/markdown.js')).readMarkdown(text),
   ),
+  mdx: ofText(decodeText, async (text) => (await import('./formats/markdown/markdown.js')).readMdx(text)),
   html: ofText(decodeHtml, async (text) => (await import('./formats/html/html.js')).readHtml(text)),
   xhtml: ofText(decodeHtml, async (text) => (await import('./formats/html/html.js')).readXhtml(text)),
   text: ofText(decodeText, readText),

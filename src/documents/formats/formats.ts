@@ -16,7 +16,8 @@ interface FormatFacts {
 const words = (text: string) => text.split(' ');
 
 const formats = {
-  markdown: { endings: ['.md', '.markdown', '.mdx', '.mkd'] },
+  markdown: { endings: ['.md', '.markdown', '.mkd'] },
+  mdx: { endings: ['.mdx'] },
   html: { endings: ['.html', '.htm'] },
   xhtml: { endings: ['.xhtml', '.xht'] },
   text: {

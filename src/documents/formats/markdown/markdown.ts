@@ -1,4 +1,5 @@
 import type { Parser } from 'htmlparser2';
+import type MarkdownIt from 'markdown-it';
 import type { Token } from 'markdown-it';
 import type { Block, Document } from '../../document.js';
 import { htmlParser } from '../html/html.js';
@@ -6,9 +7,11 @@ import { HtmlReader } from '../html/html-reader.js';
 import { SectionBuilder } from '../section-builder.js';
 import { type FrontMatter, frontMatterOf } from './front-matter.js';
 import { visibleText } from './inline.js';
+import { addMdx } from './mdx.js';
 import { markdownParser } from './parser.js';
 
 const parser = markdownParser();
+const mdxParser = markdownParser().use(addMdx);
 
 /** An id or classes that some generators of sites take at the end of a heading: `{#id .class}`, `{: #id}`. */
 const attributes = /\s*\{:?\s*[#.][\w\s#.:="-]{1,100}\}$/;
@@ -18,6 +21,15 @@ const attributes = /\s*\{:?\s*[#.][\w\s#.:="-]{1,100}\}$/;
  * receives the blocks.
  */
 export function readMarkdown(text: string, sections = new SectionBuilder()): Document {
+  return readBy(parser, text, sections);
+}
+
+/** Reads MDX as Markdown. Statements of modules and comments are left out; the text of components stays. */
+export function readMdx(text: string): Document {
+  return readBy(mdxParser, text, new SectionBuilder());
+}
+
+function readBy(parser: MarkdownIt, text: string, sections: SectionBuilder): Document {
   const front = frontMatterOf(text);
   const reader = new MarkdownReader(sections);
   reader.read(parser.parse(front?.rest ?? text, {}));
