@@ -21,7 +21,7 @@ await runScript('format-native', async (args) => {
       ? positionals.map((file) => relative(root, resolve(file)))
       : [
           ...sourceFiles(root, ['native', 'test/native'], ['.cc', '.h']),
-          ...sourceFiles(root, ['clients/c/parts', 'clients/c/test'], ['.c', '.h']),
+          ...sourceFiles(root, ['clients/c/parts', 'clients/c/test', 'examples/game'], ['.c', '.h']),
         ].filter((file) => !file.includes('.gen.'));
   if (files.length === 0) throw new Stop('no C++ file was seen');
   const changed = files.filter((file) => !isFormatted(file, style, format, values.write));

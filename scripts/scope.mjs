@@ -10,7 +10,7 @@ import { root } from './tool/project.mjs';
 import { runScript, Stop } from './tool/stop.mjs';
 
 const page = join(root, 'docs', 'scope.md');
-const product = ['native', 'lib', 'src', 'web', 'clients'];
+const product = ['native', 'lib', 'src', 'web', 'clients', 'examples'];
 
 /** Share by which a count may differ from the page before somebody writes the tables again. */
 const staleness = 0.1;

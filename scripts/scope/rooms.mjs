@@ -147,6 +147,12 @@ export const rooms = [
     'README',
     'clients in Python (threads and asyncio, speech), C (POSIX and Winsock), C# (tasks, also polled) and GDScript (a node of Godot 3), each with its own framing, and JSON where the language has none; their frames are generated',
   ],
+  [
+    'examples',
+    700,
+    'README',
+    'a game in C that counts its late frames while twelve characters talk, none of whom learns what only another one may know',
+  ],
 ];
 
 /** Parts of rooms about which somebody asks whether they may go: name, pattern of their files, advice, reason. */
