@@ -34,8 +34,11 @@ export { type BeneathRequest, type BeneathResult, openBeneath } from './os/open-
 export { mergesRest } from './search/background-merges.js';
 export * from './search/change-log.js';
 export { describeModel, type ModelDescription } from './search/inspect-file.js';
-export { textToEmbed } from './search/lexical-options.js';
-export { checkHighlight, fusionMethod } from './search/storage-request.js';
+export { isoDate } from './search/iso-date.js';
+export { nativeLexical, textToEmbed } from './search/lexical-options.js';
+export { checkHighlight, fusionMethod, storageRequest } from './search/storage-request.js';
+export { idsArgument, listRange } from './search/stored-records.js';
+export { queryTokens, tokensOfDocument } from './search/text-index.js';
 
 /** Imports the code that crashes the process on request. The production edition lacks it. */
 export const forcedCrashes = () => import('./os/forced-crash.js');

@@ -10,8 +10,11 @@ import { runScript, Stop } from './tool/stop.mjs';
 
 const target = join(root, 'THIRD_PARTY.md');
 
-/** Packages whose names are also values in the product. */
-const wordsOfTheProduct = { openai: 'src/models/remote/settings.ts' };
+/** Packages whose names are also values in the product, and the files that have these. */
+const wordsOfTheProduct = {
+  openai: /^src\/models\/remote\/settings\.ts$/,
+  postgres: /^(?:lib|src\/(?!knowledge\/postgres\/client\.ts$))|^test\/(?!helpers\/)/,
+};
 
 await runScript('third-party', (args) => {
   const { values } = parseArgs({ args, options: { check: { type: 'boolean' }, write: { type: 'boolean' } } });
@@ -144,7 +147,7 @@ function foldersThatUse(name) {
   if (name.startsWith('@types/')) return ['types alone'];
   const mention = new RegExp(`['"]${name}(/[^'"]*)?['"]`);
   const files = sourceFiles(root, ['lib', 'src', 'scripts', 'test', 'bench', 'examples'], ['.ts', '.mjs']);
-  const named = files.filter((file) => file !== wordsOfTheProduct[name]);
+  const named = files.filter((file) => wordsOfTheProduct[name]?.test(file) !== true);
   const using = named.filter((file) => mention.test(readFileSync(join(root, file), 'utf8')));
   return [
     ...new Set(

@@ -1412,6 +1412,7 @@ void lk_read_rerank_report(lk_value value, lk_rerank_report* to) {
 
 void lk_read_retrieval_plan(lk_value value, lk_retrieval_plan* to) {
   to->mode = lk_need_string(value, "mode");
+  to->engine = lk_take_string(value, "engine");
   to->dense = lk_get(value, "dense");
   to->lexical = lk_get(value, "lexical");
   to->fusion = lk_get(value, "fusion");

@@ -458,6 +458,8 @@ void lk_read_rerank_report(lk_value value, lk_rerank_report* to);
 typedef struct lk_retrieval_plan {
   /* The mode of the search. dense, lexical, hybrid. */
   const char* mode;
+  /* The database that ran it; absent for lorekeep's own indexes. postgres. Optional. */
+  const char* engine;
   /* How the dense leg ran; absent in lexical mode. Optional. */
   lk_value dense;
   /* How the lexical leg ran; absent in dense mode. Optional. */

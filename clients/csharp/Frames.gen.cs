@@ -1367,6 +1367,8 @@ namespace Lorekeep
 
         /// <summary>The mode of the search. dense, lexical, hybrid.</summary>
         public string Mode => GetText("mode");
+        /// <summary>The database that ran it; absent for lorekeep's own indexes.</summary>
+        public string Engine => GetText("engine");
         /// <summary>How the dense leg ran; absent in lexical mode.</summary>
         public DensePlan Dense => GetView("dense", json => new DensePlan(json));
         /// <summary>How the lexical leg ran; absent in dense mode.</summary>

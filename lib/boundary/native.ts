@@ -117,6 +117,9 @@ export interface NativeBinding {
     cancel: NativeCancelToken | undefined,
   ): Promise<NativeTextIndex>;
   tokenize(text: string, tokenizer: string): string[];
+  /** All tokens under which an index stores a text, in order. The words among them make its length. */
+  tokenize(text: string, tokenizer: string, as: 'document'): string[];
+  tokenize(text: string, tokenizer: string, as: 'query'): NativeQueryTokens;
 
   loadEmbeddingModel(
     path: string,
@@ -307,6 +310,17 @@ export interface NativeBinding {
   /** The steps found since the last call. Only in addons of the development edition. */
   longSteps?(): NativeLongStep[];
   schedulerStats(): SchedulerStats;
+}
+
+/** The terms by which a query finds texts. */
+export interface NativeQueryTokens {
+  /** In order; a word that occurs twice is there twice. */
+  words: {
+    term: string;
+    /** Other terms that match it, with their share of its weight if some text has the word as typed, and if none has. */
+    variants?: { term: string; known: number; unknown: number }[];
+  }[];
+  compounds: { term: string; occurrences: number; share: number }[];
 }
 
 /** The export list, by which the loader detects a stale file. */

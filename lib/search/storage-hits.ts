@@ -55,6 +55,8 @@ export interface LexicalPlan {
 export interface StoragePlan {
   /** Mode of the search. */
   mode: SearchMode;
+  /** The database that ran it; absent for lorekeep's own indexes. */
+  engine?: 'postgres';
   /** How the dense leg ran; absent in lexical mode. */
   dense?: VectorPlan;
   /** How the lexical leg ran; absent in dense mode. */

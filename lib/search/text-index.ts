@@ -4,7 +4,7 @@ import { LorekeepError, translateError } from '../boundary/errors.js';
 import { countHeld } from '../boundary/event-loop-share.js';
 import { Handle } from '../boundary/handle.js';
 import { textResult as head, indexHit } from '../boundary/layout.gen.js';
-import type { NativeTextIndex } from '../boundary/native.js';
+import type { NativeQueryTokens, NativeTextIndex } from '../boundary/native.js';
 import { type CallOptions, callNative, describe, toArena } from '../boundary/native-call.js';
 import type { Records } from './records.js';
 import { readHits, resultNumbers } from './result-numbers.js';
@@ -72,6 +72,14 @@ export interface TokenizerFit {
 export function tokenizerArgument(value: Tokenizer | undefined): Tokenizer {
   return choiceArgument('tokenizer', value, defaultTokenizer, tokenizers);
 }
+
+/** @internal Returns all tokens under which an index stores a text: its words, and others that make no length. */
+export const tokensOfDocument = (text: string, tokenizer: Tokenizer): string[] =>
+  binding.tokenize(text, tokenizer, 'document');
+
+/** @internal Returns the terms by which a query finds texts. */
+export const queryTokens = (text: string, tokenizer: Tokenizer): NativeQueryTokens =>
+  binding.tokenize(text, tokenizer, 'query');
 
 /** Returns the words under which an index would store a text. Invalid UTF-16 becomes U+FFFD, which separates words. */
 export function tokenize(text: string, tokenizer: Tokenizer = defaultTokenizer): string[] {

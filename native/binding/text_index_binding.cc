@@ -10,6 +10,7 @@
 #include "binding/layout.gen.h"
 #include "binding/result_numbers.h"
 #include "store/search_cost.h"
+#include "text/query_weights.h"
 #include "text/sidecar_file.h"
 #include "text/tokenizer_fit.h"
 
@@ -155,8 +156,65 @@ Napi::Value load_text_index(const Napi::CallbackInfo& info) {
       wrap_text_index);
 }
 
+namespace {
+
+/// All tokens under which an index stores a text: words, compounds and extra tokens.
+Napi::Value document_tokens(Napi::Env env, const std::string& text, text::Tokenizer tokenizer) {
+  std::vector<std::string> tokens;
+  text::for_each_token(text, tokenizer, [&](std::string_view token, text::TokenKind) { tokens.emplace_back(token); });
+  return to_js_list(env, tokens);
+}
+
+/// Sets the terms that match variants of a word, with their shares if the index has the word as typed, and if not.
+void set_variants(Napi::Object object, const std::string& word) {
+  const Napi::Env env = object.Env();
+  const std::vector<text::Variant> known = text::variants_of(word, true);
+  const std::vector<text::Variant> unknown = text::variants_of(word, false);
+  Napi::Array variants = Napi::Array::New(env, known.size());
+  for (std::uint32_t i = 0; i < known.size(); ++i) {
+    Napi::Object variant = Napi::Object::New(env);
+    variant.Set("term", known[i].term);
+    variant.Set("known", known[i].share);
+    variant.Set("unknown", unknown[i].share);
+    variants.Set(i, variant);
+  }
+  object.Set("variants", variants);
+}
+
+/// The distinct words of a query in order, each with its variants, and its compounds.
+Napi::Value query_tokens(Napi::Env env, const std::string& query, text::Tokenizer tokenizer) {
+  Napi::Array words = Napi::Array::New(env);
+  for (const std::string& token : text::tokenize(query, tokenizer)) {
+    Napi::HandleScope scope(env);
+    Napi::Object word = Napi::Object::New(env);
+    word.Set("term", token);
+    if (tokenizer == text::Tokenizer::kMultilingual) set_variants(word, token);
+    words.Set(words.Length(), word);
+  }
+  Napi::Array compounds = Napi::Array::New(env);
+  for (const auto& [term, occurrences] : text::compounds_of(query, tokenizer)) {
+    Napi::Object compound = Napi::Object::New(env);
+    compound.Set("term", term);
+    compound.Set("occurrences", occurrences);
+    compound.Set("share", text::kCompoundShare);
+    compounds.Set(compounds.Length(), compound);
+  }
+  Napi::Object found = Napi::Object::New(env);
+  found.Set("words", words);
+  found.Set("compounds", compounds);
+  return found;
+}
+
+}  // namespace
+
 Napi::Value tokenize(const Napi::CallbackInfo& info) {
-  return to_js_list(info.Env(), text::tokenize(string_argument(info[0], "text"), tokenizer_argument(info[1])));
+  const std::string text = string_argument(info[0], "text");
+  const text::Tokenizer tokenizer = tokenizer_argument(info[1]);
+  if (info[2].IsUndefined()) return to_js_list(info.Env(), text::tokenize(text, tokenizer));
+  const std::string as = string_argument(info[2], "as");
+  if (as == "document") return document_tokens(info.Env(), text, tokenizer);
+  if (as == "query") return query_tokens(info.Env(), text, tokenizer);
+  fail(Code::kInvalidArgument, "as: document or query is expected");
 }
 
 }  // namespace lorekeep::binding

@@ -3,7 +3,12 @@
  * stands for the contract), and what is lost without them. Raise a budget together with its last column.
  */
 export const rooms = [
-  ['native/binding', 6000, 'SPEC', 'the addon: without it there is no library; kept embeddings'],
+  [
+    'native/binding',
+    6150,
+    'SPEC',
+    'the addon: without it there is no library; kept embeddings; the terms of texts and queries for engines in databases',
+  ],
   [
     'native/core',
     5400,
@@ -54,7 +59,7 @@ export const rooms = [
   ['native/scheduler', 1400, 'SPEC', 'quanta, classes and throttling of inference'],
   [
     'lib',
-    12_400,
+    12_500,
     'README',
     'the typed library, also of speech, log-probabilities made objects in parts, and schemas as grammars: merges, unions, patterns, formats and numbers as automata',
   ],
@@ -93,10 +98,16 @@ export const rooms = [
     'catalog, models in memory, downloads; models that another server computes, whatever it answers, a pause for one that is down',
   ],
   [
+    'src/knowledge/postgres',
+    3300,
+    'users who outgrow one machine',
+    'knowledge bases in Postgres with pgvector: connections of the operator, push, pull and comparison, the same search in one statement, changes',
+  ],
+  [
     'src/knowledge',
-    11_850,
+    12_200,
     'SPEC',
-    'knowledge bases that change and complete a forgetting that was killed and clear away what one left that had not begun, indexes of folders that stay current and count their live records, choose a model by language, keep their embeddings, notice that a remote model was replaced, open without its server, integers of any size that clients write as texts and are listed; the socket of the operator; evaluation',
+    'knowledge bases that change and complete a forgetting that was killed and clear away what one left that had not begun, indexes of folders that stay current and count their live records, choose a model by language, keep their embeddings, notice that a remote model was replaced, open without its server, integers of any size that clients write as texts and are listed; the socket of the operator; evaluation; the interface of an engine',
   ],
   [
     'src/storages',
@@ -125,15 +136,15 @@ export const rooms = [
   ],
   [
     'src/server',
-    5600,
+    5700,
     'SPEC',
-    'connections and sessions, streams of audio and spoken turns, the seam of the doors, the passes of pages, forgetting, watched folders',
+    'connections and sessions, streams of audio and spoken turns, the seam of the doors, the passes of pages, forgetting, watched folders, the connections of the operator',
   ],
   [
     'src/cli',
-    9000,
+    9250,
     'README',
-    'the command line, with indexes of folders and their watch, MCP over stdio, and opening the page; remote models listed and asked',
+    'the command line, with indexes of folders and their watch, MCP over stdio, and opening the page; remote models listed and asked; push and pull of knowledge bases in databases',
   ],
   [
     'web',
@@ -212,5 +223,4 @@ export const wings = [
   ['doors', 'src/doors, web', 1700, 'MCP, a page for people'],
   ['documents', 'src/documents', 1700, 'CommonMark, HTML, EPUB, encodings; the parsers are libraries'],
   ['speech', 'native/speech, lib/speech, src/speech', 3500, 'voice activity and recognition on whisper.cpp'],
-  ['past one machine', 'src/engines', 3000, 'Postgres as an engine'],
 ];

@@ -1,4 +1,5 @@
 import { embeddingOptions, rerankerOptions } from '../config/model-options.js';
+import type { PostgresConnections } from '../knowledge/postgres/connections.js';
 import type { Catalog } from '../models/catalog.js';
 import {
   type CatalogModel,
@@ -25,7 +26,13 @@ export class CommandModels implements AsyncDisposable {
   /** Loading time in milliseconds. */
   loadMs = 0;
 
-  private constructor(catalog: Catalog, models: CatalogModels, rerankers: Rerankers) {
+  private constructor(
+    catalog: Catalog,
+    models: CatalogModels,
+    rerankers: Rerankers,
+    /** Databases that the server's config declares. */
+    readonly connections: PostgresConnections | undefined,
+  ) {
     this.catalog = catalog;
     this.#rerankers = rerankers;
     this.#models = models;
@@ -33,7 +40,7 @@ export class CommandModels implements AsyncDisposable {
 
   /** @throws StartupError, UsageError if the config or the catalog is wrong or absent */
   static async open(flags: ModelFlags): Promise<CommandModels> {
-    const { catalog, config } = await openCatalogAndConfig(flags);
+    const { catalog, config, connections } = await openCatalogAndConfig(flags);
     // A command ends before a model could be unloaded.
     const options = config && { ...embeddingOptions(config), idleMs: 0 };
     const residency = new Residency(catalog, { log });
@@ -43,6 +50,7 @@ export class CommandModels implements AsyncDisposable {
       catalog,
       new CatalogModels(catalog, embedding, residency),
       new Rerankers(residency, reranking),
+      connections,
     );
   }
 
@@ -76,7 +84,8 @@ export class CommandModels implements AsyncDisposable {
   }
 
   /** Closes the rerankers, too: they have the same owner. */
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.#models.close();
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#models.close();
+    await this.connections?.close();
   }
 }

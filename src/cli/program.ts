@@ -23,6 +23,7 @@ import { addSearch } from './commands/search.js';
 import { addServe } from './commands/serve.js';
 import { addTelemetry } from './commands/telemetry.js';
 import { addTranscribe } from './commands/transcribe.js';
+import { addTransferCommands } from './commands/transfer.js';
 import { exitStatus, exitStatusHelp } from './exit-status.js';
 import { failureReport, failureStatus, UsageError } from './failure.js';
 import { printFailure, printJson } from './output.js';
@@ -66,6 +67,7 @@ async function createProgram(args: readonly string[]): Promise<Command> {
     addSearch,
     addEval,
     addRecordCommands,
+    addTransferCommands,
     addAsk,
     addChat,
     addMcp,

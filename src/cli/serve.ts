@@ -93,6 +93,7 @@ export async function serve(flags: FlagValues, parentPid?: number): Promise<void
         configFile: loaded.place,
         configSources: loaded.sources,
         catalogIsFound: loaded.catalogIsFound,
+        configIsFound: loaded.configIsFound,
         log,
         logTail,
         accessToken,

@@ -71,6 +71,8 @@ export interface TurnHit extends Hit {
 export interface RetrievalPlan {
   /** The mode of the search. */
   mode: 'dense' | 'lexical' | 'hybrid';
+  /** The database that ran it; absent for lorekeep's own indexes. */
+  engine?: 'postgres' | undefined;
   /** How the dense leg ran; absent in lexical mode. */
   dense?: {
     /** Scan of all matching rows, walk of the HNSW graph, or scan of the nearest cells. */

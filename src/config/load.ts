@@ -18,6 +18,8 @@ export interface LoadedConfig {
   file?: string;
   /** Whether the catalog is one that a config in the current folder names, which nobody has named. */
   catalogIsFound: boolean;
+  /** Whether the config is one in the current folder, which nobody has named. */
+  configIsFound: boolean;
   /** Path of that file, existing or not. */
   place: string;
   /** Source of each field that is not at its default, by path: "file", a flag or a variable. */
@@ -55,9 +57,9 @@ export async function loadConfig(
   if (config === undefined) throw refusal(problems.filter(({ severity }) => severity === 'error'));
   const warnings = problems.map(({ message }) => message);
   const all = complete(config, path, { written, overrides, warnings }, environment);
-  const catalogIsFound =
-    named === undefined && found !== undefined && all.sources.get('models_catalog_path') === 'file';
-  return { ...all, file: path, catalogIsFound };
+  const configIsFound = named === undefined && found !== undefined;
+  const catalogIsFound = configIsFound && all.sources.get('models_catalog_path') === 'file';
+  return { ...all, file: path, catalogIsFound, configIsFound };
 }
 
 function refusal(errors: readonly { message: string }[]): StartupError {
@@ -95,7 +97,7 @@ function complete(
   moveWritten(config, sources, stateFolder(environment));
   applyLegacyQuantum(config, written);
   config.session_folders = sessionFolders(config);
-  return { config, sources, warnings, place: path, catalogIsFound: false };
+  return { config, sources, warnings, place: path, catalogIsFound: false, configIsFound: false };
 }
 
 /**

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { defaultCacheBytes } from '../base/machine/default-cache-bytes.js';
 import { defaultMemoryMiB } from '../base/machine/default-memory.js';
+import { connectionsSchema } from './connections-schema.js';
 import { crashDumpSchema, debugCommandsSchema } from './crash-schema.js';
 import { llmEngineSchema } from './engine-schema.js';
 import {
@@ -218,6 +219,7 @@ export const configSchema = object({
     .describe('The server exits after this many seconds without a session and without a download; 0: never.')
     .register(fieldFacts, { flag: '--idle-shutdown-timeout <sec>' }),
 
+  connections: connectionsSchema,
   monitor: monitorSchema,
   metrics: metricsSchema,
   http: httpSchema,

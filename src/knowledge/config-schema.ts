@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { didYouMean, nearestName } from '../base/schema/nearest.js';
 import { wellFormed } from '../base/schema/well-formed.js';
 import { recordFieldsSchema } from '../search/record-fields.js';
+import { tablePattern } from './postgres/tables.js';
 import { earlierEf, earlierFields, searchConfigSchema, statedTwice } from './search-config.js';
 
 const text = () =>
@@ -45,6 +46,28 @@ const hnswSchema = z.strictObject({
 
 /** Build parameters of an index whose config does not set them. */
 export const hnswDefaults = hnswSchema.parse({});
+
+/** Names of connections: those of server-config.json. */
+const connectionName = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
+
+const engineSchema = z.strictObject({
+  type: z.literal('postgres'),
+  connection: z
+    .string()
+    .regex(connectionName, 'the name of a connection is expected')
+    .describe("Name of a connection that the server's config declares."),
+  table: z
+    .string()
+    .regex(
+      tablePattern,
+      'a name such as "notes" or "schema.notes" of small letters, digits and _ is expected',
+    )
+    .describe('Table of the records, in the schema public unless it names another.'),
+  index: z
+    .enum(['none', 'hnsw'])
+    .default('none')
+    .describe('How vectors are searched: all of them, or by an HNSW index that `lorekeep push` builds.'),
+});
 
 /** The config file of a knowledge base: the one source of its fields, types, defaults, ranges and descriptions. */
 export const knowledgeBaseSchema = z
@@ -91,6 +114,39 @@ export const knowledgeBaseSchema = z
   .superRefine(boostedStrings);
 
 export type KnowledgeBaseConfig = z.output<typeof knowledgeBaseSchema>;
+
+const { shape } = knowledgeBaseSchema;
+const noFile = () =>
+  z.never({ error: 'it has no effect on records in a database; remove it, or remove "engine"' }).optional();
+
+/** The config file of a knowledge base whose records are in a database. */
+export const engineBaseSchema = z
+  .strictObject({
+    $schema: shape.$schema,
+    version: shape.version,
+    embedding_model: shape.embedding_model,
+    engine: engineSchema.describe('The database that keeps and searches the records.'),
+    bm25_tokenizer: shape.bm25_tokenizer,
+    fields: shape.fields,
+    search: shape.search,
+    hnsw: hnswSchema.omit({ ef_search: true }).optional().describe('How `lorekeep push` builds the index.'),
+    ...Object.fromEntries(
+      (
+        ['records_file', 'index_file', 'bm25_file', 'embeddings_file', 'vector_type', 'long_text'] as const
+      ).map((name) => [name, noFile()]),
+    ),
+  })
+  .superRefine(boostedStrings)
+  .superRefine(({ engine, hnsw }, context) => {
+    if (hnsw === undefined || engine.index === 'hnsw') return;
+    const message = 'it has no effect without "index": "hnsw" in "engine"';
+    context.addIssue({ code: 'custom', path: ['hnsw'], message });
+  });
+
+export type EngineBaseConfig = Omit<
+  z.output<typeof engineBaseSchema>,
+  'records_file' | 'index_file' | 'bm25_file' | 'embeddings_file' | 'vector_type' | 'long_text'
+>;
 
 /** Text that is not blank, as records_reader.h has it. */
 const shown = () => z.string().regex(/[^ \t\r\n\f\v]/);

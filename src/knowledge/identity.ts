@@ -2,11 +2,11 @@ import { realpathSync, statSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { exact, type FileFacts, fileStamp, isUnchanged, unreadable } from '../../lib/basics.js';
 import { type ConfigFiles, sourcePaths } from './paths.js';
-import { type ResolvedSource, resolveSource } from './resolve.js';
+import { type ResolvedEngine, type ResolvedSource, resolveAny } from './resolve.js';
 
 /** A resolved config and the identity of its files. */
 export interface IdentifiedSource {
-  source: ResolvedSource;
+  source: ResolvedSource | ResolvedEngine;
   identity: FilesIdentity;
 }
 
@@ -19,7 +19,8 @@ export async function identifySource({
   links,
 }: ConfigFiles): Promise<IdentifiedSource> {
   const own = await found(path);
-  const source = await resolveSource({ name, config: path, resolvePath, pathOf });
+  const source = await resolveAny({ name, config: path, resolvePath, pathOf });
+  if (!('files' in source)) return { source, identity: new FilesIdentity([name], [own], links) };
   const { records, index } = source.files;
   const named = await Promise.all((index === undefined ? [records] : [records, index]).map(found));
   return { source, identity: new FilesIdentity(sourcePaths(name, source.config), [own, ...named], links) };

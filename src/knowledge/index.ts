@@ -64,6 +64,8 @@ export type { Forgotten, OnForgotten } from './operator/operator-socket.js';
 export type { ConfigFiles, ConfigPlace, PathResolver } from './paths.js';
 export type { Pin } from './pin.js';
 export type { EntryFacts, EntryState } from './pin-cache.js';
+export type { PostgresConnection } from './postgres/connection.js';
+export { PostgresConnections, type PostgresConnectionsOptions } from './postgres/connections.js';
 export type { KnowledgePhase, KnowledgeProgress, PhaseTimes, ProgressListener } from './progress.js';
 export type { RankingModel, RerankFacts, RerankOptions } from './rerank.js';
 export type { OpenKnowledgeBaseOptions } from './resolve.js';

@@ -6,15 +6,24 @@ import { isChanged, isFileError } from './file-error.js';
 import { type FilesIdentity, identifySource } from './identity.js';
 import type { KnowledgeBase } from './knowledge-base.js';
 import { type KnowledgeLog, noLog } from './log.js';
-import { type ModelResolver, type ModelSource, modelResolver } from './model.js';
+import { type KnowledgeModel, type ModelResolver, type ModelSource, modelResolver } from './model.js';
 import { openSource } from './open.js';
 import { type OnForgotten, OperatorSocket } from './operator/operator-socket.js';
 import { checkOptionNames, type OptionNames } from './option-names.js';
 import { type ConfigFiles, type ConfigPlace, type KnowledgeBaseFiles, plainPlace } from './paths.js';
 import type { Pin } from './pin.js';
 import { type EntryFacts, PinCache } from './pin-cache.js';
+import type { PostgresConnections } from './postgres/connections.js';
+import { openEngineBase } from './postgres/open.js';
 import { noProgress } from './progress.js';
-import { buildCommandOf, configArgument, findModel, type ResolvedSource, resolveSource } from './resolve.js';
+import {
+  buildCommandOf,
+  configArgument,
+  findModel,
+  type ResolvedEngine,
+  type ResolvedSource,
+  resolveSource,
+} from './resolve.js';
 
 export interface KnowledgeBaseCacheOptions {
   /** Provides the model that a config names. */
@@ -30,6 +39,8 @@ export interface KnowledgeBaseCacheOptions {
   log?: KnowledgeLog | undefined;
   /** Older versions that each knowledge base keeps; read when one is loaded. Default: none. */
   versions?: (() => VersionLimits) | undefined;
+  /** The connections of knowledge bases whose config names a database. Default: none. */
+  connections?: PostgresConnections | undefined;
   /** @internal Lets the operator change knowledge bases through this process; told of records that were forgotten. */
   onForgotten?: OnForgotten | undefined;
 }
@@ -50,6 +61,7 @@ const known: OptionNames<KnowledgeBaseCacheOptions> = {
   readOnly: true,
   log: true,
   versions: true,
+  connections: true,
   onForgotten: true,
 };
 
@@ -75,6 +87,7 @@ export class KnowledgeBaseCache implements AsyncDisposable, Disposable {
   readonly #log: KnowledgeLog;
   readonly #onForgotten: OnForgotten | undefined;
   readonly #versions: () => VersionLimits;
+  readonly #connections: PostgresConnections | undefined;
   readonly #pins: PinCache<KnowledgeBase>;
   /** Files last loaded from the latest places, least recently used first. */
   readonly #places = new Map<string, FilesIdentity>();
@@ -100,6 +113,7 @@ export class KnowledgeBaseCache implements AsyncDisposable, Disposable {
     this.#readOnly = options.readOnly === true;
     this.#log = log;
     this.#onForgotten = options.onForgotten;
+    this.#connections = options.connections;
     this.#versions = options.versions ?? (() => ({}));
     this.#pins = new PinCache(maxBytes, (config, bytes) => log.info({ config, bytes }, 'storage closed'));
   }
@@ -277,7 +291,7 @@ export class KnowledgeBaseCache implements AsyncDisposable, Disposable {
   }
 
   async #load(
-    source: ResolvedSource,
+    source: ResolvedSource | ResolvedEngine,
     files: ConfigFiles,
     signal: AbortSignal,
     place: ConfigPlace,
@@ -286,6 +300,7 @@ export class KnowledgeBaseCache implements AsyncDisposable, Disposable {
     const log = logInPaths(this.#log, files);
     for (const warning of source.warnings) log.warn({ file: source.path }, warning);
     const model = await findModel(source, this.#models);
+    if (!('files' in source)) return this.#loadEngine({ ...source, model }, files, signal);
     const opened = await openSource({
       ...source,
       model,
@@ -306,6 +321,22 @@ export class KnowledgeBaseCache implements AsyncDisposable, Disposable {
     const ms = Math.round(performance.now() - started);
     const { size, dimension, bytes } = opened;
     log.info({ config: files.name, records: size, dimension, bytes, ms }, 'storage loaded');
+    return opened;
+  }
+
+  async #loadEngine(
+    source: ResolvedEngine & { model: KnowledgeModel },
+    files: ConfigFiles,
+    signal: AbortSignal,
+  ): Promise<KnowledgeBase> {
+    const readOnly = this.#readOnly;
+    const opened = await openEngineBase({ ...source, connections: this.#connections, readOnly, signal });
+    const { size, dimension } = opened;
+    const { engine } = source.config;
+    this.#log.info(
+      { config: files.name, engine: engine.type, table: engine.table, records: size, dimension },
+      'storage opened',
+    );
     return opened;
   }
 }

@@ -4,21 +4,25 @@ import type {
   FieldDefinition,
   Metadata,
   MetadataOf,
-  Storage,
   StorageChanges,
   StorageRecord,
   UpdateResult,
 } from '../../lib/internal.js';
 import type { ChangesOfBase, ForgetResult, KnowledgeBaseBackup } from './changes/public.js';
-import type { KnowledgeBaseConfig } from './config-schema.js';
+import type { EngineBaseConfig, KnowledgeBaseConfig } from './config-schema.js';
 import type { EmbeddingCounts } from './embeddings.js';
 import type { FilesIdentity } from './identity.js';
 import type { KnowledgeModel } from './model.js';
 import { searchDefaults } from './search-config.js';
 import { type ChangeWork, SearchableStorage } from './searchable.js';
+import type { StorageEngine } from './storage-engine.js';
+
+/** The config of a knowledge base in files or in a database. */
+export type OpenedConfig = Partial<KnowledgeBaseConfig> &
+  Pick<KnowledgeBaseConfig, 'embedding_model' | 'bm25_tokenizer'> & { engine?: EngineBaseConfig['engine'] };
 
 export interface KnowledgeBaseFacts {
-  config: KnowledgeBaseConfig;
+  config: OpenedConfig;
   warnings: readonly string[];
   embeddings: EmbeddingCounts | undefined;
   indexWritten: boolean;
@@ -31,7 +35,7 @@ export type ChangeOptions = CallOptions & Pick<StorageChanges, 'upsert' | 'ifVer
 
 /** A storage opened from files. `Own`: the type of its records' metadata. */
 export class KnowledgeBase<Own extends MetadataOf<Own> = Metadata> extends SearchableStorage<Own> {
-  readonly config: KnowledgeBaseConfig;
+  readonly config: OpenedConfig;
   /** One sentence per config key without effect. */
   readonly warnings: readonly string[];
   /** Whether opening wrote the index file, because it was outdated. */
@@ -47,7 +51,7 @@ export class KnowledgeBase<Own extends MetadataOf<Own> = Metadata> extends Searc
 
   /** @internal Use openKnowledgeBase(). */
   constructor(
-    storage: Storage,
+    storage: StorageEngine,
     model: KnowledgeModel,
     { config, warnings, embeddings, indexWritten, changes }: KnowledgeBaseFacts,
   ) {

@@ -17,14 +17,25 @@ import { FilesReplaced, type LaterFiles } from './changes/followed-log.js';
 import { isEmptied, settleLog } from './changes/merge-files.js';
 import { hasForgetLeftovers } from './changes/pending-forget.js';
 import { ComparedModel } from './compared-model.js';
+import { isInDatabase, type LoadedKnowledgeBaseConfig, loadAnyConfig } from './config.js';
+import type { EngineBaseConfig } from './config-schema.js';
 import { checkDestinations } from './destinations.js';
 import type { EmbeddingCounts } from './embeddings.js';
 import { goneFolderOf } from './folder/place.js';
 import { KnowledgeBase, type KnowledgeBaseFacts } from './knowledge-base.js';
-import { factsOf, holdModel } from './model.js';
+import { noLog } from './log.js';
+import { factsOf, holdModel, modelResolver } from './model.js';
+import { openEngineBase } from './postgres/open.js';
 import { noProgress, PhaseReport } from './progress.js';
 import { openRecords } from './records.js';
-import { findSource, type OpenKnowledgeBaseOptions, type Source } from './resolve.js';
+import {
+  checkOpenOptions,
+  configArgument,
+  findModel,
+  findSource,
+  type OpenKnowledgeBaseOptions,
+  type Source,
+} from './resolve.js';
 import { openTextIndex } from './text-index.js';
 import { buildVectors, isOutdated, openVectors, rebuildVectors, vectorsWarnings } from './vectors.js';
 
@@ -38,7 +49,22 @@ export async function openKnowledgeBase<Own extends MetadataOf<Own> = Metadata>(
   configPath: string,
   options: OpenKnowledgeBaseOptions,
 ): Promise<KnowledgeBase<Own>> {
-  return (await openSource(await findSource(configPath, options))) as KnowledgeBase<Own>;
+  const path = configArgument(configPath);
+  const loaded = await loadAnyConfig(path);
+  if (isInDatabase(loaded)) return (await openEngine(path, loaded, options)) as KnowledgeBase<Own>;
+  return (await openSource(await findSource(path, options))) as KnowledgeBase<Own>;
+}
+
+async function openEngine(
+  path: string,
+  { config, warnings }: LoadedKnowledgeBaseConfig<EngineBaseConfig>,
+  options: OpenKnowledgeBaseOptions,
+): Promise<KnowledgeBase> {
+  checkOpenOptions(options);
+  const { models, log = noLog, connections, readOnly = false, signal } = options;
+  for (const warning of warnings) log.warn({ file: path }, warning);
+  const model = await findModel({ path, config }, modelResolver(models));
+  return openEngineBase({ path, config, warnings, model, connections, readOnly, signal });
 }
 
 /** Like openKnowledgeBase(), from a resolved source. */

@@ -3,8 +3,13 @@ import { LorekeepError, type VersionLimits } from '../../lib/internal.js';
 import { isSealed } from '../base/files/home.js';
 import { commandName, shellWord } from '../base/schema/shell-word.js';
 import type { FlushSetting } from './changes/public.js';
-import { loadKnowledgeBaseConfig } from './config.js';
-import type { KnowledgeBaseConfig } from './config-schema.js';
+import {
+  isInDatabase,
+  type LoadedKnowledgeBaseConfig,
+  loadAnyConfig,
+  loadKnowledgeBaseConfig,
+} from './config.js';
+import type { EngineBaseConfig, KnowledgeBaseConfig } from './config-schema.js';
 import { type KnowledgeLog, noLog } from './log.js';
 import { type KnowledgeModel, type ModelResolver, type ModelSource, modelResolver } from './model.js';
 import { checkOptionNames, type OptionNames } from './option-names.js';
@@ -15,6 +20,7 @@ import {
   plainFiles,
   resolveFiles,
 } from './paths.js';
+import type { PostgresConnections } from './postgres/connections.js';
 import { noProgress, type ProgressListener } from './progress.js';
 import { storedDimension } from './stored-dimension.js';
 
@@ -40,6 +46,8 @@ export interface OpenKnowledgeBaseOptions {
    * the change log are there after a restart, too. Default: none.
    */
   versions?: VersionLimits | undefined;
+  /** The connections of knowledge bases whose config names a database. Default: none. */
+  connections?: PostgresConnections | undefined;
   /** Told of each phase's steps, in order; a phase that has nothing to do is skipped. */
   onProgress?: ProgressListener | undefined;
 }
@@ -54,6 +62,7 @@ const known: OptionNames<OpenKnowledgeBaseOptions> = {
   readOnly: true,
   flush: true,
   versions: true,
+  connections: true,
   onProgress: true,
 };
 
@@ -107,6 +116,26 @@ export function buildCommandOf(config: string, models: ModelSource | undefined):
   return [`${commandName()} build`, shellWord(config), flags].filter((part) => part !== undefined).join(' ');
 }
 
+/** A config that was read, of a knowledge base in a database. */
+export type ResolvedEngine = Pick<ResolvedSource, 'path' | 'pathOf' | 'warnings'> & {
+  config: EngineBaseConfig;
+};
+
+/** Reads a config in files or a database, and resolves the paths in it. @throws as openKnowledgeBase() for the config */
+export async function resolveAny({
+  name,
+  config: path,
+  resolvePath,
+  pathOf,
+}: Pick<ConfigFiles, 'name' | 'config' | 'resolvePath' | 'pathOf'>): Promise<
+  ResolvedSource | ResolvedEngine
+> {
+  const loaded = await loadAnyConfig(path, name);
+  if (isInDatabase(loaded)) return { path, pathOf, config: loaded.config, warnings: loaded.warnings };
+  const { config, warnings } = loaded as LoadedKnowledgeBaseConfig;
+  return { path, pathOf, config, warnings, files: await resolveFiles(config, resolvePath) };
+}
+
 /** Reads a config and resolves the paths in it. @throws as openKnowledgeBase() for the config */
 export async function resolveSource({
   name,
@@ -124,7 +153,9 @@ export async function findModel(
     path: file,
     config,
     files,
-  }: Pick<ResolvedSource, 'path' | 'config'> & Partial<Pick<ResolvedSource, 'files'>>,
+  }: Pick<ResolvedSource, 'path'> & {
+    config: Pick<KnowledgeBaseConfig, 'embedding_model'>;
+  } & Partial<Pick<ResolvedSource, 'files'>>,
   models: ModelResolver,
 ): Promise<KnowledgeModel> {
   const name = config.embedding_model;
@@ -134,10 +165,14 @@ export async function findModel(
   throw LorekeepError.about('INVALID_ARGUMENT', { file, field: 'embedding_model', reason });
 }
 
+/** @throws INVALID_ARGUMENT for an unknown option */
+export const checkOpenOptions = (options: OpenKnowledgeBaseOptions): void =>
+  checkOptionNames(options ?? {}, known, 'a knowledge base');
+
 /** Reads the config and finds its files and its model. @throws as openKnowledgeBase() for config and model */
 export async function findSource(configPath: string, options: OpenKnowledgeBaseOptions): Promise<Source> {
   const path = configArgument(configPath);
-  checkOptionNames(options ?? {}, known, 'a knowledge base');
+  checkOpenOptions(options);
   const models = modelResolver(options?.models);
   const { log = noLog, onProgress = noProgress, signal } = options;
   const files = plainFiles(path);

@@ -1,7 +1,8 @@
 import { type ResultOptions as ChoiceOptions, rankingOptions, resultOptions } from '../../lib/basics.js';
-import type { SearchMode, Storage } from '../../lib/internal.js';
+import type { SearchMode } from '../../lib/internal.js';
 import { optionsCheck, refuse } from '../../lib/internal.js';
 import { type ScoreFactors, scoreFactors, weightedHits } from './score-factors.js';
+import type { StorageEngine } from './storage-engine.js';
 
 /** How the hits of a search are chosen from its ranking, and their context records. */
 export interface ResultOptions extends ChoiceOptions {
@@ -31,7 +32,7 @@ const check = optionsCheck({ topK: rankingOptions.topK, ...resultOptions });
 /** Returns how to choose the hits; undefined for the best `topK` as they are. @throws INVALID_ARGUMENT */
 export function resultChoice(
   options: ResultOptions & { topK: number; mode: SearchMode },
-  storage: Storage,
+  storage: StorageEngine,
 ): ResultChoice | undefined {
   check(options);
   const { topK, offset = 0, groupBy, groupSize = 1, context = 0, contextField, similarTo } = options;
@@ -84,7 +85,7 @@ function checkSimilar({ similarTo, mode, ...rest }: ResultOptions & { mode: Sear
   if (rerank !== undefined) refuse('rerank', withoutText);
 }
 
-function groupOf(field: string, size: number, storage: Storage): { field: string; size: number } {
+function groupOf(field: string, size: number, storage: StorageEngine): { field: string; size: number } {
   const found = fieldOf('groupBy', field, storage);
   if (found.type === 'set<string>')
     refuse('groupBy', `${JSON.stringify(field)} has several values per record`);
@@ -92,12 +93,12 @@ function groupOf(field: string, size: number, storage: Storage): { field: string
 }
 
 /** The field that keeps the records around a hit together; undefined: any records. */
-function contextFieldOf(field: string | undefined, storage: Storage): string | undefined {
+function contextFieldOf(field: string | undefined, storage: StorageEngine): string | undefined {
   if (field !== undefined) return fieldOf('contextField', field, storage).name;
   return storage.fields?.find(({ name, type }) => name === 'path' && type === 'string')?.name;
 }
 
-function fieldOf(option: string, field: string, storage: Storage) {
+function fieldOf(option: string, field: string, storage: StorageEngine) {
   const { fields = [] } = storage;
   const found = fields.find(({ name }) => name === field);
   if (found !== undefined) return found;

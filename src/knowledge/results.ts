@@ -1,7 +1,8 @@
 import { type NextSlice, Slices } from '../../lib/basics.js';
-import type { Metadata, MetadataValue, Storage, StoredRecord } from '../../lib/internal.js';
+import type { Metadata, MetadataValue, StoredRecord } from '../../lib/internal.js';
 import { type ResultChoice, rankedHits } from './result-options.js';
 import { weighted } from './score-factors.js';
+import type { StorageEngine } from './storage-engine.js';
 
 /** A context record of a hit. */
 export interface ContextRecord {
@@ -38,7 +39,7 @@ export async function chooseHits<Hit extends Ranked>(
     storage,
     versionTime,
     signal,
-  }: { storage: Storage; versionTime: number; signal: AbortSignal | undefined },
+  }: { storage: StorageEngine; versionTime: number; signal: AbortSignal | undefined },
 ): Promise<Hit[]> {
   const { offset, topK, group, distance, similarTo, factors } = choice;
   let left = similarTo === undefined ? ranking : ranking.filter(({ id }) => id !== similarTo);
@@ -88,7 +89,7 @@ export function grouped<Hit extends Pick<Ranked, 'metadata'>>(
 export async function addContext(
   hits: readonly (Ranked & { context?: HitContext })[],
   { records, field }: NonNullable<ResultChoice['context']>,
-  storage: Storage,
+  storage: StorageEngine,
   { signal, nextSlice }: { signal: AbortSignal | undefined; nextSlice: NextSlice },
 ): Promise<void> {
   const slices = new Slices(nextSlice, signal);

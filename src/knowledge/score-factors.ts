@@ -1,5 +1,6 @@
 import { type ImportanceOptions, type RecencyOptions, resultOptions } from '../../lib/basics.js';
-import { type Metadata, optionsCheck, refuse, type Storage } from '../../lib/internal.js';
+import { type Metadata, optionsCheck, refuse } from '../../lib/internal.js';
+import type { StorageEngine } from './storage-engine.js';
 
 /** Factors of the scores of hits, checked against the storage's fields. */
 export interface ScoreFactors {
@@ -15,7 +16,7 @@ export function scoreFactors(
     recency,
     importance,
   }: { recency?: RecencyOptions | undefined; importance?: ImportanceOptions | undefined },
-  storage: Storage,
+  storage: StorageEngine,
 ): ScoreFactors | undefined {
   if (recency === undefined && importance === undefined) return undefined;
   return {
@@ -29,7 +30,7 @@ const { recency: recencyOption, importance: importanceOption } = resultOptions;
 const checkRecency = optionsCheck(recencyOption.fields, 'recency.');
 const checkImportance = optionsCheck(importanceOption.fields, 'importance.');
 
-function recencyOf(given: RecencyOptions, storage: Storage): ScoreFactors['recency'] {
+function recencyOf(given: RecencyOptions, storage: StorageEngine): ScoreFactors['recency'] {
   checkRecency(given);
   const usual = recencyOption.fields;
   const { field = usual.field.usual, halfLifeS = usual.halfLifeS.usual, weight = usual.weight.usual } = given;
@@ -39,7 +40,7 @@ function recencyOf(given: RecencyOptions, storage: Storage): ScoreFactors['recen
   return { field, halfLifeMs: 1000 * halfLifeS, weight };
 }
 
-function importanceOf(given: ImportanceOptions, storage: Storage): ScoreFactors['importance'] {
+function importanceOf(given: ImportanceOptions, storage: StorageEngine): ScoreFactors['importance'] {
   checkImportance(given);
   const usual = importanceOption.fields;
   const { field = usual.field.usual, weight = usual.weight.usual } = given;
@@ -49,7 +50,7 @@ function importanceOf(given: ImportanceOptions, storage: Storage): ScoreFactors[
   return { field, weight };
 }
 
-function fieldOf(option: string, name: string, storage: Storage) {
+function fieldOf(option: string, name: string, storage: StorageEngine) {
   const { fields = [] } = storage;
   const found = fields.find((field) => field.name === name);
   if (found !== undefined) return found;

@@ -13,7 +13,7 @@ import {
   type Metadata,
   type MetadataOf,
   type SearchMode,
-  type Storage,
+  Storage,
   type StorageChanges,
   type StorageHit,
   type StorageSearchOptions,
@@ -37,6 +37,7 @@ import { addContext, chooseHits, type HitContext } from './results.js';
 import { type SaveStorageOptions, saveStorage } from './save-storage.js';
 import { bestDefaults, type SearchDefaults } from './search-defaults.js';
 import { type CompleteOptions, completeOptions, type KnowledgeSearchOptions } from './search-options.js';
+import type { StorageEngine } from './storage-engine.js';
 
 /** A hit; with `rerank`, ranked by the reranker. */
 export interface SearchHit<Own = Metadata> extends StorageHit<Own> {
@@ -79,7 +80,8 @@ export interface ChangeWork extends CallOptions {
 export class SearchableStorage<Own extends MetadataOf<Own> = Metadata>
   implements AsyncDisposable, Disposable
 {
-  readonly storage: Storage;
+  /** What keeps and searches the records: a Storage, unless the config names another engine. */
+  readonly storage: StorageEngine;
   readonly model: KnowledgeModel;
   /** Counts of embedded and reused texts; undefined if the index file was loaded. */
   readonly embeddings: EmbeddingCounts | undefined;
@@ -93,7 +95,7 @@ export class SearchableStorage<Own extends MetadataOf<Own> = Metadata>
 
   /** @internal Use openKnowledgeBase() or createStorage(). */
   constructor(
-    storage: Storage,
+    storage: StorageEngine,
     model: KnowledgeModel,
     embeddings: EmbeddingCounts | undefined,
     defaults: SearchDefaults = bestDefaults,
@@ -104,6 +106,17 @@ export class SearchableStorage<Own extends MetadataOf<Own> = Metadata>
     this.embeddings = embeddings;
     this.defaults = defaults;
     this.#fields = fields;
+  }
+
+  /** @internal The storage of lorekeep's own indexes. @throws UNSUPPORTED for another engine */
+  get embedded(): Storage {
+    if (this.storage instanceof Storage) return this.storage;
+    const reason = 'this needs the files of a knowledge base; this one is in a database';
+    throw LorekeepError.about('UNSUPPORTED', {
+      field: 'engine',
+      reason,
+      remedy: '`lorekeep pull` writes the files',
+    });
   }
 
   /** Whether its source has changed since it was loaded. */
@@ -255,7 +268,7 @@ export class SearchableStorage<Own extends MetadataOf<Own> = Metadata>
   }
 
   async #chosenFrom(
-    storage: Storage,
+    storage: StorageEngine,
     options: CompleteOptions,
     choice: ResultChoice,
     nextSlice: NextSlice,
@@ -285,7 +298,7 @@ export class SearchableStorage<Own extends MetadataOf<Own> = Metadata>
     options: CompleteOptions,
     wanted: RerankOptions,
     nextSlice: NextSlice,
-    storage: Storage,
+    storage: StorageEngine,
   ): Promise<SearchOutcome> {
     const { text, lexical, signal, topK } = options;
     const candidates = rerankCandidates(wanted, topK);
@@ -312,7 +325,11 @@ export class SearchableStorage<Own extends MetadataOf<Own> = Metadata>
     return vector === undefined ? 'lexical' : 'hybrid';
   }
 
-  async #search(options: CompleteOptions, nextSlice: NextSlice, storage: Storage): Promise<SearchOutcome> {
+  async #search(
+    options: CompleteOptions,
+    nextSlice: NextSlice,
+    storage: StorageEngine,
+  ): Promise<SearchOutcome> {
     const started = performance.now();
     const { mode } = options;
     const legs = mode === 'hybrid' ? this.#legs(options) : undefined;
@@ -348,7 +365,7 @@ export class SearchableStorage<Own extends MetadataOf<Own> = Metadata>
   /** Returns undefined for a text without model tokens, if `unseenIsFine`. */
   async #embed(
     { text, lexical, filter, variables, signal }: CompleteOptions,
-    storage: Storage,
+    storage: StorageEngine,
     unseenIsFine: boolean,
   ): Promise<QuestionEmbedding | undefined> {
     const nearest = async (vector: Float32Array) => {
@@ -414,7 +431,13 @@ export class SearchableStorage<Own extends MetadataOf<Own> = Metadata>
   save(path: string, options: SaveStorageOptions = {}): Promise<string[]> {
     checkOptionNames(options, { embeddingModel: true, signal: true }, 'save');
     return this.#searches.track(
-      saveStorage(this.storage, this.model, { defaults: this.defaults, fields: this.#fields }, path, options),
+      saveStorage(
+        this.embedded,
+        this.model,
+        { defaults: this.defaults, fields: this.#fields },
+        path,
+        options,
+      ),
     );
   }
 
@@ -444,7 +467,7 @@ function checkWeights({ weights }: FusionOptions): void {
 
 /** Returns the embedding of a record. @throws INVALID_ARGUMENT for an unknown id */
 async function embeddingOf(
-  storage: Storage,
+  storage: StorageEngine,
   id: string,
   signal: AbortSignal | undefined,
 ): Promise<Float32Array> {

@@ -74,6 +74,10 @@ const searchPlanSchema = z.object({
 /** How a search was run. */
 export const retrievalPlanSchema = z.object({
   mode: z.enum(['dense', 'lexical', 'hybrid']).describe('The mode of the search.'),
+  engine: z
+    .enum(['postgres'])
+    .optional()
+    .describe("The database that ran it; absent for lorekeep's own indexes."),
   dense: searchPlanSchema.optional().describe('How the dense leg ran; absent in lexical mode.'),
   lexical: z
     .object({

@@ -1,5 +1,6 @@
 /** The parts of a server, made in the order of their dependencies. */
 import { existsSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { type BackendChoice, scheduler, setSearchThreads, setThrottle } from '../../lib/internal.js';
 import { NodeLists } from '../agents/lists/node-lists.js';
 import { PatternThread } from '../agents/lists/pattern-thread.js';
@@ -23,6 +24,7 @@ import { orStartupError } from '../config/startup-error.js';
 import { ConnectionSlots } from '../fairness/connection-slots.js';
 import { FairSlots } from '../fairness/fair-slots.js';
 import { LoopScheduler } from '../fairness/loop-scheduler.js';
+import { foundConfigRefusal, PostgresConnections } from '../knowledge/postgres/connections.js';
 import type { Log } from '../log/log.js';
 import { Catalog } from '../models/catalog.js';
 import { CatalogModels } from '../models/catalog-models.js';
@@ -134,6 +136,9 @@ interface SessionsOptions {
   storageRoot: string;
   sessionIdle: IdleTimer;
   models: CatalogModels;
+  connections?: PostgresConnections | undefined;
+  /** Whether nobody named the config. Default: false. */
+  configIsFound?: boolean | undefined;
 }
 
 /** Makes what sessions share. @throws StartupError for an access token that cannot be read */
@@ -153,6 +158,7 @@ export async function composeSessions(options: SessionsOptions): Promise<Session
     files: new KnowledgeBaseStorages({
       models,
       log,
+      connections: options.connections ?? (await declaredConnections(options)),
       versions: () => storageVersions(config),
       growth: () => ({
         all: config.storage_writes_max_mb * bytesPerMiB,
@@ -181,6 +187,18 @@ export async function composeSessions(options: SessionsOptions): Promise<Session
     nextSessionId: () => `s${++sessions}`,
     sessionIdle: options.sessionIdle,
   };
+}
+
+/** Makes the connections that the config declares. @throws StartupError for settings that contradict each other */
+function declaredConnections({
+  config,
+  configFile,
+  configIsFound,
+}: SessionsOptions): Promise<PostgresConnections> {
+  const folder = configFile === undefined ? undefined : dirname(configFile);
+  const refusal = configIsFound ? foundConfigRefusal : undefined;
+  const make = async () => new PostgresConnections(config.connections, { folder, refusal });
+  return orStartupError(make());
 }
 
 /** Reserves one of several threads for clients with short searches, so that these do not wait for long ones. */

@@ -13,6 +13,7 @@ import type { HttpDoors } from '../doors/http-doors.js';
 import type { OpenPage } from '../doors/page/entry.js';
 import type { Ledger } from '../fairness/ledger.js';
 import type { EntryFacts } from '../knowledge/index.js';
+import type { PostgresConnections } from '../knowledge/postgres/connections.js';
 import { type Log, setLogLevel } from '../log/log.js';
 import type { Catalog } from '../models/catalog.js';
 import type { CatalogModels } from '../models/catalog-models.js';
@@ -62,6 +63,10 @@ export interface ServerOptions {
   catalog?: Catalog;
   /** Whether a config in the current folder names the catalog, which nobody named: no other server is asked. Default: false. */
   catalogIsFound?: boolean | undefined;
+  /** Databases that knowledge bases may name. Default: those that the config declares. */
+  connections?: PostgresConnections | undefined;
+  /** Whether nobody named the config, which lies in the current folder: its connections are refused. Default: false. */
+  configIsFound?: boolean | undefined;
   /** Whether it opens its port. Default true; without, only attach() and the doors make clients. */
   listen?: boolean;
   /** Whether it opens the doors that the config switches on. Default: as `listen`. */

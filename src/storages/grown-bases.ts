@@ -28,7 +28,9 @@ export class GrownBases {
   watch(kb: KnowledgeBase): void {
     if (diskOf(kb) !== undefined) return;
     const { files } = kb.changes;
-    const [id] = files as [string];
+    const [id] = files;
+    // A database has the limits of its operator.
+    if (id === undefined) return;
     putOnDisk(kb, {
       check: async (client, more) => {
         const bytes = this.#before.has(id) ? 0 : await bytesOf(files);

@@ -1,6 +1,8 @@
 import { LorekeepError, type VersionLimits } from '../../lib/internal.js';
 import { KnowledgeBaseCache, type Pin, type SearchableStorage } from '../knowledge/index.js';
 import type { OnForgotten } from '../knowledge/operator/operator-socket.js';
+import type { PostgresConnections } from '../knowledge/postgres/connections.js';
+import { EngineError } from '../knowledge/postgres/engine-error.js';
 import type { Log } from '../log/log.js';
 import type { CatalogModels } from '../models/catalog-models.js';
 import type { DiskLimits } from './disk-room.js';
@@ -19,6 +21,8 @@ export interface KnowledgeBaseStoragesOptions {
   versions?: (() => VersionLimits) | undefined;
   /** Bytes by which changes of clients may let knowledge bases grow. */
   growth(): DiskLimits;
+  /** Databases that configs may name. They are closed with the storages. */
+  connections?: PostgresConnections | undefined;
   /** Told of records that were forgotten; returns the histories that quote them. */
   onForgotten?: OnForgotten | undefined;
 }
@@ -28,6 +32,7 @@ export class KnowledgeBaseStorages {
   readonly cache: KnowledgeBaseCache;
   readonly #grown: GrownBases;
   readonly #log: Log;
+  readonly #connections: PostgresConnections | undefined;
 
   constructor({
     models,
@@ -35,12 +40,22 @@ export class KnowledgeBaseStorages {
     maxBytes,
     readOnly,
     versions,
+    connections,
     growth,
     onForgotten = async () => [],
   }: KnowledgeBaseStoragesOptions) {
     this.#log = log;
+    this.#connections = connections;
     this.#grown = new GrownBases(growth);
-    this.cache = new KnowledgeBaseCache({ models, maxBytes, readOnly, log, versions, onForgotten });
+    this.cache = new KnowledgeBaseCache({
+      models,
+      maxBytes,
+      readOnly,
+      log,
+      versions,
+      connections,
+      onForgotten,
+    });
   }
 
   /**
@@ -66,13 +81,15 @@ export class KnowledgeBaseStorages {
 
   /** Clients do not learn the server's paths, so the command with paths goes to the log. */
   #tellRemedy(error: unknown): void {
+    if (error instanceof EngineError) this.#log.warn({ err: error }, 'storage not loaded');
     if (!(error instanceof LorekeepError)) return;
     const { remedy, file, reason } = error.detail;
     if (remedy !== undefined) this.#log.warn({ file, reason }, `storage not loaded; ${remedy}`);
   }
 
   /** Closes all. Precondition: the sessions that pinned them have ended. */
-  close(): Promise<void> {
-    return this.cache.close();
+  async close(): Promise<void> {
+    await this.cache.close();
+    await this.#connections?.close();
   }
 }

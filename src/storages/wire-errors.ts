@@ -1,6 +1,7 @@
 import { AnyLorekeepError, LorekeepError, type Options, searchOptions } from '../../lib/basics.js';
 import { type ErrorCode as LibraryCode, translateError } from '../../lib/internal.js';
 import { isChanged, isFileError } from '../knowledge/file-error.js';
+import { EngineError } from '../knowledge/postgres/engine-error.js';
 import { ModelLoadError } from '../models/model-load-error.js';
 import { RemoteModelError } from '../models/remote/remote-model-error.js';
 import { UnknownModelError } from '../models/unknown-model.js';
@@ -18,6 +19,8 @@ export function libraryError(thrown: unknown): ServerError | undefined {
   const error = thrown instanceof RangeError ? thrown : translateError(thrown);
   if (!(error instanceof LorekeepError)) return undefined;
   const { code } = error;
+  if (error instanceof EngineError)
+    return serverError(8003, `the storage cannot be used now: ${error.detail.reason}`, {}, { cause: error });
   if (!(error instanceof ModelLoadError)) {
     if (isChanged(error)) return serverError(8003, `a file ${changedInPlace}`, {}, { cause: error });
     const { message, details } = forClient(error, shownBelow([]));

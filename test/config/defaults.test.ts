@@ -88,6 +88,7 @@ const extensions = {
   session_folders: 'any',
   embedding_model_idle_timeout: 600,
   allow_model_pulls: false,
+  connections: {},
   models_download_max_mb: 0,
   models_download_min_speed: 1024,
   reranker_idle_timeout: 600,

@@ -808,6 +808,8 @@ class RetrievalPlan(TypedDict):
 
     mode: Literal["dense", "lexical", "hybrid"]
     """The mode of the search."""
+    engine: NotRequired[Literal["postgres"]]
+    """The database that ran it; absent for lorekeep's own indexes."""
     dense: NotRequired[DensePlan]
     """How the dense leg ran; absent in lexical mode."""
     lexical: NotRequired[LexicalPlan]

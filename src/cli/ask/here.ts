@@ -45,12 +45,13 @@ export async function startHere(
 ): Promise<StartedHere> {
   if (flags.embeddingModel !== undefined && places.every(({ kind }) => kind === 'config'))
     throw new UsageError('--embedding-model: it has no effect: the knowledge base names its own');
-  const { catalog, config } = await openCatalogAndConfig(flags);
+  const { catalog, config, connections } = await openCatalogAndConfig(flags);
   const { name: model, entry } = await modelOfFlag(flags.model, catalog, 'llm');
   if (entry !== undefined) catalog.add(entry);
   const server = await LorekeepServer.start({
     config: quietConfig(config, writes),
     catalog,
+    connections,
     log: createLog('warn', stderrSink),
     listen: false,
   });

@@ -4,9 +4,11 @@ import { didYouMean, nearestName } from '../../base/schema/nearest.js';
 import { commandName, shellWord } from '../../base/schema/shell-word.js';
 import type { ServerConfig } from '../../config/schema.js';
 import { orStartupError } from '../../config/startup-error.js';
+import type { PostgresConnections } from '../../knowledge/postgres/connections.js';
 import { Catalog } from '../../models/catalog.js';
 import type { CatalogEntry } from '../../models/schema.js';
 import { knownModels, shippedCatalog } from '../../models/shipped-catalog.js';
+import { connectionsOf } from '../connections.js';
 import { UsageError } from '../failure.js';
 import type { ModelFlags } from '../flags/model.js';
 import { requireFileOfFlag } from '../knowledge-base-file.js';
@@ -19,10 +21,12 @@ export async function openCatalog(flags: ModelFlags): Promise<Catalog> {
 }
 
 /** The same, with the config of the server unless --catalog is given. */
-export async function openCatalogAndConfig({
-  catalog,
-  config,
-}: ModelFlags): Promise<{ catalog: Catalog; config: ServerConfig | undefined }> {
+export async function openCatalogAndConfig({ catalog, config }: ModelFlags): Promise<{
+  catalog: Catalog;
+  config: ServerConfig | undefined;
+  /** Undefined: no config is named beside a catalog. */
+  connections: PostgresConnections | undefined;
+}> {
   // A server runs without its config file, but a file named here must exist.
   if (config !== undefined) await requireFileOfFlag('--config', config, 'a server config');
   if (catalog !== undefined) await requireFileOfFlag('--catalog', catalog, 'a model catalog');
@@ -36,7 +40,9 @@ export async function openCatalogAndConfig({
   loaded.mayAskOthers = found?.catalogIsFound !== true;
   for (const warning of loaded.warnings) warn(warning);
   loaded.commandFlags = givenFlags({ catalog, config });
-  return { catalog: loaded, config: server };
+  const declaring = found ?? (config === undefined ? undefined : await findConfig(config));
+  const connections = declaring && (await connectionsOf(declaring));
+  return { catalog: loaded, config: server, connections };
 }
 
 /** Returns the download command for a model that only the package's catalog does not offer; else an empty text. */

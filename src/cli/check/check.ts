@@ -66,6 +66,10 @@ async function checked(
     throw new UsageError(
       `--recall: ${given} is a ${kindNames[kind]}; the config of a knowledge base is expected`,
     );
+  if (flags.against !== undefined && kind !== 'knowledge-base')
+    throw new UsageError(
+      `--against: ${given} is a ${kindNames[kind]}; the config of a knowledge base is expected`,
+    );
   if (flags.model && kind !== 'catalog')
     throw new UsageError(`--model: ${given} is a ${kindNames[kind]}; a model catalog is expected`);
   return { file: given, kind, ...(await checks[kind](given, flags, signal)) };

@@ -9,10 +9,13 @@ import { loadKnowledgeBaseConfig } from '../../knowledge/config.js';
 import { isFileError } from '../../knowledge/file-error.js';
 import { checkKnowledgeBase } from '../../knowledge/index.js';
 import { besideConfig, resolveFiles } from '../../knowledge/paths.js';
+import { connectionsOf } from '../connections.js';
+import { UsageError } from '../failure.js';
 import { CommandModels } from '../models.js';
 import { findConfig } from '../server-config.js';
 import { counted } from '../terminal/amounts.js';
 import { checkCatalogFile } from './catalog.js';
+import { checkDatabase, isDatabaseConfig } from './database.js';
 import { type Description, describeIndexFile, describeModelFile, factLines } from './describe.js';
 import { type CheckResult, type Finding, findingOf, warningFinding } from './findings.js';
 import type { CheckFlags } from './flags.js';
@@ -23,6 +26,9 @@ type Check = (file: string, flags: CheckFlags, signal: AbortSignal) => Promise<C
 
 export const checks: Readonly<Record<CheckedKind, Check>> = {
   'knowledge-base': async (file, flags, signal) => {
+    if (await isDatabaseConfig(file)) return checkDatabase(file, flags, signal);
+    if (flags.against !== undefined)
+      throw new UsageError('--against: it has no effect on a knowledge base in files');
     const findings: Finding[] = [];
     await using models = await findingOf(findings, isStartupError, () => CommandModels.open(flags));
     const checked = await checkKnowledgeBase(file, { models, signal });
@@ -45,6 +51,8 @@ export const checks: Readonly<Record<CheckedKind, Check>> = {
     for (const { field, message, remedy } of access.filter((note) => note.remedy !== undefined))
       findings.push(warningFinding(`${resolve(file)}: ${field}: ${message}; ${remedy}`));
     const downloads = config.models_download_dir;
+    const loaded = { config, place: resolve(file), configIsFound: false };
+    await findingOf(findings, isStartupError, () => connectionsOf(loaded));
     const catalog = await checkCatalogFile(config.models_catalog_path, { signal, downloads });
     const open = access.filter(({ remedy }) => remedy === undefined).map(({ message }) => message);
     const notes = [...(catalog.notes ?? []), ...open];

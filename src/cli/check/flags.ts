@@ -10,6 +10,8 @@ export interface CheckFlags extends ModelFlags {
   /** Names in the catalog. */
   model?: string[];
   recall?: boolean;
+  /** Config of a knowledge base in files to compare with. */
+  against?: string;
   /** False: whole files are not read to compare checksums. */
   verify: boolean;
   all?: boolean;

@@ -2,7 +2,7 @@ import { readHead } from '../../base/files/read-head.js';
 import { JsonSyntaxError, JsonText } from '../../base/schema/json-text.js';
 import { configFields } from '../../config/fields.js';
 import { readTextFile } from '../../config/file.js';
-import { knowledgeBaseSchema } from '../../knowledge/config-schema.js';
+import { engineBaseSchema, knowledgeBaseSchema } from '../../knowledge/config-schema.js';
 import { CommandError } from '../failure.js';
 import type { JsonKind } from './flags.js';
 
@@ -39,7 +39,7 @@ export async function kindOf(file: string): Promise<CheckedKind> {
     const set = new Set(names);
     return keys.filter((key) => set.has(key) && key !== '$schema').length;
   };
-  const knowledge = known(Object.keys(knowledgeBaseSchema.shape));
+  const knowledge = known(Object.keys({ ...knowledgeBaseSchema.shape, ...engineBaseSchema.shape }));
   const server = known(configFields.map((field) => String(field.keys[0])));
   if (knowledge !== server) return knowledge > server ? 'knowledge-base' : 'server-config';
   return /config/i.test(file) ? 'server-config' : 'knowledge-base';

@@ -20,8 +20,14 @@ export async function checkRecall(
   signal: AbortSignal,
 ): Promise<CheckResult> {
   const log = { info: () => {}, warn: () => {} };
-  await using kb = await openKnowledgeBase(file, { models, signal, log, readOnly: true });
-  const recall = await kb.storage.reportRecall({ signal });
+  await using kb = await openKnowledgeBase(file, {
+    models,
+    connections: models.connections,
+    signal,
+    log,
+    readOnly: true,
+  });
+  const recall = await kb.embedded.reportRecall({ signal });
   const low = recall.filter((one) => one.recall < promised);
   const notes = recall.filter((one) => one.recall >= promised).map(recallText);
   const findings = low.map((one) => warningFinding(`${file}: ${recallText(one)}`));

@@ -18,6 +18,7 @@ export function addCheck(program: Command): void {
     )
     .option('--model <name...>', 'of a catalog: check only these models, whose files must be there')
     .option('--recall', 'of a knowledge base: measure the recall of its searches on its own records')
+    .option('--against <kb.json>', 'of a knowledge base in a database: compare it with one in files')
     .option('--all', 'list the sections of files, also of the files of a knowledge base')
     .option('--no-verify', 'of an index or model: do not read the whole file to compare checksums')
     .option('--json', 'one JSON result on stdout')

@@ -1,4 +1,4 @@
-import type { EvaluatedSetting, Evaluation, KnowledgeBaseConfig } from '../../knowledge/index.js';
+import type { EvaluatedSetting, Evaluation, KnowledgeBase } from '../../knowledge/index.js';
 import { counted } from '../terminal/amounts.js';
 import { settingName } from './report.js';
 
@@ -11,7 +11,7 @@ const listedIds = 3;
 const minQuestions = 10;
 
 /** Returns advice in sentences, the most useful first. */
-export function adviceOf(evaluation: Evaluation, config: KnowledgeBaseConfig): string[] {
+export function adviceOf(evaluation: Evaluation, config: KnowledgeBase['config']): string[] {
   const { questions, drafts, settings, missed, late, unknownWords, unknownIds, topK } = evaluation;
   const advice: string[] = [];
   if (unknownIds.length > 0) {
@@ -61,7 +61,7 @@ export function adviceOf(evaluation: Evaluation, config: KnowledgeBaseConfig): s
 }
 
 /** Recommends corrections of relevance that help on held-out questions. */
-function calibrationAdvice({ calibrations }: Evaluation, config: KnowledgeBaseConfig): string[] {
+function calibrationAdvice({ calibrations }: Evaluation, config: KnowledgeBase['config']): string[] {
   const helpful = Object.entries(calibrations).filter(
     ([, { error, corrected, gain }]) => gain.mean > gain.half && error - corrected >= worthwhile,
   );

@@ -44,7 +44,13 @@ export async function evaluateCommand(given: string, questionsFile: string, flag
     const view = progressView(process.stderr, { quietMs, json: flags.json });
     const log = { info: () => {}, warn: warnWithCause };
     const onProgress = view.update.bind(view);
-    const opening = openKnowledgeBase(file, { models, signal, log, onProgress });
+    const opening = openKnowledgeBase(file, {
+      models,
+      connections: models.connections,
+      signal,
+      log,
+      onProgress,
+    });
     await using kb = await opening.finally(() => view.stop());
     const questions = given ?? (await writeDrafts(kb, { file, questionsFile, count: flags.draft ?? 0 }));
     const { topK, worst } = flags;

@@ -25,7 +25,7 @@ export async function openPage(words: readonly string[], flags: PageFlags): Prom
   const given = await placesHere(words);
   if (flags.embeddingModel !== undefined && given.every(({ kind }) => kind === 'config'))
     throw new UsageError('--embedding-model: it has no effect: the knowledge base names its own');
-  const { catalog, config } = await openCatalogAndConfig(flags);
+  const { catalog, config, connections } = await openCatalogAndConfig(flags);
   const { name: model, entry } = await modelOfFlag(flags.model, catalog, 'llm');
   if (entry !== undefined) catalog.add(entry);
   const places = await PagePlaces.find(given, model);
@@ -47,6 +47,7 @@ export async function openPage(words: readonly string[], flags: PageFlags): Prom
       },
     },
     catalog,
+    connections,
     log: createLog('warn', stderrSink),
     listen: false,
     doors: true,

@@ -191,7 +191,13 @@ async function withBase(
     const log = { info() {}, warn: warnWithCause };
     const onProgress = view.update.bind(view);
     try {
-      await using kb = await openKnowledgeBase(file, { models, signal, log, onProgress });
+      await using kb = await openKnowledgeBase(file, {
+        models,
+        connections: models.connections,
+        signal,
+        log,
+        onProgress,
+      });
       view.stop();
       await work(kb, signal);
     } finally {

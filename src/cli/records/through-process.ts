@@ -3,12 +3,13 @@ import type { StorageChanges, UpdateResult } from '../../../lib/internal.js';
 import type { QuotingHistory } from '../../knowledge/operator/messages.js';
 import { ask, type Peer, peersOf } from '../../knowledge/operator/peers.js';
 import { plainFiles } from '../../knowledge/paths.js';
-import { resolveSource } from '../../knowledge/resolve.js';
+import { resolveAny } from '../../knowledge/resolve.js';
 
 /** The processes that have a knowledge base open, as a server does. `file`: the config. */
 export async function processesOf(file: string): Promise<Peer[]> {
-  const { files } = await resolveSource(plainFiles(file));
-  return peersOf(files.records);
+  const source = await resolveAny(plainFiles(file));
+  // A database takes changes of any process.
+  return 'files' in source ? peersOf(source.files.records) : [];
 }
 
 /** Changes a knowledge base through the process that may change it alone; undefined if there is none. @throws as update() */

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { type FilterExpression, LorekeepError } from '../../../lib/internal.js';
 import { commandName, shellText, shellWord } from '../../base/schema/shell-word.js';
 import { indexOf } from '../../knowledge/folder/place.js';
-import { type KnowledgeBaseConfig, openKnowledgeBase } from '../../knowledge/index.js';
+import { type KnowledgeBase, openKnowledgeBase } from '../../knowledge/index.js';
 import { wireHit, wireRerank } from '../../storages/wire.js';
 import { CommandError, UsageError } from '../failure.js';
 import { lexicalFlag, lexicalRequest } from '../flags/lexical.js';
@@ -36,8 +36,8 @@ const quietMs = 1000;
 const buildAdvice =
   'the records were embedded for this search alone; name an "index_file" in the config, and lorekeep build keeps them';
 
-const isEmbeddedAnew = ({ index_file, embeddings_file }: KnowledgeBaseConfig) =>
-  index_file === undefined && embeddings_file === undefined;
+const isEmbeddedAnew = ({ engine, index_file, embeddings_file }: KnowledgeBase['config']) =>
+  engine === undefined && index_file === undefined && embeddings_file === undefined;
 
 /** `lorekeep search`: opens a knowledge base, searches once, prints. */
 export async function search(given: readonly string[], flags: SearchFlags): Promise<void> {
@@ -64,7 +64,13 @@ export async function search(given: readonly string[], flags: SearchFlags): Prom
     const onProgress = view.update.bind(view);
     const wanted = rerankRequest(flags);
     const rerank = wanted && { model: models.reranker(wanted.model) };
-    const opening = openKnowledgeBase(file, { models, signal, log, onProgress });
+    const opening = openKnowledgeBase(file, {
+      models,
+      connections: models.connections,
+      signal,
+      log,
+      onProgress,
+    });
     await using kb = await opening.finally(() => view.stop());
     const opened = performance.now();
     if (opened - started > quietMs && isEmbeddedAnew(kb.config)) note(`lorekeep: ${buildAdvice}`);

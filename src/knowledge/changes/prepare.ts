@@ -120,8 +120,8 @@ const idsPerCall = 10_000;
  * @throws DUPLICATE_ID, RECORD_EXISTS, RECORD_MISSING, each with `detail.ids`; CANCELLED
  */
 export async function checkIds(
-  storage: Storage,
-  { changes }: PreparedBatch,
+  storage: Pick<Storage, 'known'>,
+  { changes }: Pick<PreparedBatch, 'changes'>,
   signal: AbortSignal | undefined,
 ): Promise<void> {
   const added = (changes.add ?? []).map(({ id }) => id);

@@ -1,8 +1,9 @@
-import type { Metadata, MetadataOf, Storage } from '../../../lib/internal.js';
+import type { Metadata, MetadataOf } from '../../../lib/internal.js';
 import { CatalogModels } from '../../models/catalog-models.js';
 import { KnowledgeBase, type KnowledgeBaseFacts } from '../knowledge-base.js';
 import type { KnowledgeModel, ModelSource } from '../model.js';
 import { openKnowledgeBase } from '../open.js';
+import type { StorageEngine } from '../storage-engine.js';
 import { type FolderIndex, indexFolder } from './index-folder.js';
 import type { IndexFolderOptions } from './options.js';
 
@@ -19,7 +20,7 @@ export class FolderKnowledgeBase<Own extends MetadataOf<Own> = Metadata> extends
 
   /** @internal Use createKnowledgeBase(). */
   constructor(
-    storage: Storage,
+    storage: StorageEngine,
     model: KnowledgeModel,
     facts: KnowledgeBaseFacts,
     index: FolderIndex,

@@ -1,0 +1,182 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import {
+  type FieldDefinition,
+  type FilterExpression,
+  Storage,
+  type StorageHit,
+  type StorageRecord,
+  type StorageSearchOptions,
+} from '../../../lib/index.js';
+import { PostgresConnections } from '../../../src/knowledge/postgres/connections.js';
+import { PostgresEngine } from '../../../src/knowledge/postgres/engine.js';
+import { readFacts } from '../../../src/knowledge/postgres/facts.js';
+import { pushStorage } from '../../../src/knowledge/postgres/push.js';
+import { testDatabase } from '../../helpers/postgres.js';
+import { clusteredVectors, random, testSeed } from '../../helpers/random.js';
+
+const database = testDatabase();
+const dimension = 16;
+const size = 400;
+const fields: FieldDefinition[] = [
+  { name: 'kind', type: 'string', optional: true },
+  { name: 'level', type: 'int', default: 0 },
+  { name: 'weight', type: 'float', optional: true },
+  { name: 'secret', type: 'bool', default: false },
+  { name: 'tags', type: 'set<string>', optional: true },
+  { name: 'day', type: 'int', format: 'date', optional: true },
+];
+const vocabulary =
+  'häuser bees honey Dance glaciers e-mail node.js C++ valleys stones rivers 東京都 tides moon salt'.split(
+    ' ',
+  );
+
+let records: StorageRecord[];
+let vectors: Float32Array;
+
+beforeAll(() => {
+  const next = random(testSeed);
+  const pick = <T>(list: readonly T[]) => list[Math.floor(next() * next() * list.length)] as T;
+  vectors = clusteredVectors(size, dimension, 12, testSeed);
+  records = Array.from({ length: size }, (_, n) => ({
+    id: `r${n}`,
+    text: Array.from({ length: 3 + Math.floor(next() * 12) }, () => pick(vocabulary)).join(' '),
+    metadata: {
+      ...(next() < 0.8 && { kind: pick(['item', 'being', 'Ärger', '東']) }),
+      ...(next() < 0.7 && { level: n % 7 === 0 ? 9_007_199_254_740_993n + BigInt(n) : n % 9 }),
+      ...(next() < 0.7 && { weight: n / 8 }),
+      ...(next() < 0.5 && { secret: next() < 0.5 }),
+      ...(next() < 0.6 && { tags: [pick(vocabulary), pick(vocabulary)] }),
+      ...(next() < 0.6 && { day: `2024-0${1 + (n % 9)}-1${n % 10}` }),
+    },
+  }));
+});
+
+/** A storage, and an engine over tables that it was pushed into. */
+async function both(
+  tokenizer: 'basic' | 'enhanced' | 'multilingual',
+  hnsw?: { m: number; efConstruction: number },
+): Promise<{ storage: Storage; engine: PostgresEngine; connections: PostgresConnections }> {
+  const storage = await Storage.build(records, vectors, dimension, { fields, tokenizer, kind: 'flat' });
+  const connections = new PostgresConnections({ main: database.connection() });
+  const { client, tables } = connections.find({ connection: 'main', table: `kb_${tokenizer}` }, 'kb.json');
+  await pushStorage(storage, {
+    client,
+    tables,
+    model: { model: 'tiny', fingerprint: 'f' },
+    fields,
+    hnsw,
+    replace: true,
+  });
+  const facts = await readFacts(client, tables);
+  const engine = await PostgresEngine.open({ client, tables, facts, fields, tokenizer, ef: undefined });
+  return { storage, engine, connections };
+}
+
+/** Expects the same hits up to the order of those with equal scores. */
+function expectSame(found: readonly StorageHit[], expected: readonly StorageHit[], about: string): void {
+  const message = `${about} (seed ${testSeed})`;
+  expect(found.length, message).toBe(expected.length);
+  for (const [index, hit] of found.entries()) {
+    const other = expected[index] as StorageHit;
+    expect(hit.score, message).toBeCloseTo(other.score, 4);
+    const tie = expected.filter(({ score }) => Math.abs(score - hit.score) < 2e-4);
+    const same = expected.find(({ id }) => id === hit.id);
+    // The last of a tie may be another record.
+    if (same === undefined) {
+      expect(tie.at(-1)?.rank, message).toBe(expected.length);
+      continue;
+    }
+    expect(
+      tie.map(({ id }) => id),
+      message,
+    ).toContain(hit.id);
+    expect(hit.relevance, message).toBeCloseTo(same.relevance, 3);
+    const { id, text, ordinal, metadata } = hit;
+    expect({ id, text, ordinal, metadata }, message).toEqual({
+      id: same.id,
+      text: same.text,
+      ordinal: same.ordinal,
+      metadata: same.metadata,
+    });
+    for (const name of ['distance', 'bm25Score', 'denseScore', 'lexicalScore'] as const) {
+      expect(hit[name] === undefined, `${message}: ${name}`).toBe(same[name] === undefined);
+      if (hit[name] !== undefined)
+        expect(hit[name], `${message}: ${name}`).toBeCloseTo(same[name] as number, 3);
+    }
+  }
+}
+
+const filters: FilterExpression[] = [
+  { level: { '>=': 3, '<': 8 } },
+  { '==': [{ knowledge: 'level' }, 9_007_199_254_740_993n] },
+  { not: { '==': [{ knowledge: 'kind' }, 'item'] } },
+  { or: [{ kind: { '<': 'b' } }, { weight: { '>': 12.5 } }] },
+  { in: ['bees', { knowledge: 'tags' }] },
+  { kind: { in: ['being', '東'], exists: true } },
+  { and: [{ secret: { '==': false } }, { day: { '>=': '2024-03-01' } }] },
+  { starts_with: [{ knowledge: 'kind' }, 'Ä'] },
+  { '<': [{ knowledge: 'level' }, { knowledge: 'weight' }] },
+  { kind: { '!=': 'a\0b' } },
+];
+
+function searches(count: number): StorageSearchOptions[] {
+  const next = random(testSeed + 1);
+  const pick = <T>(list: readonly T[]) => list[Math.floor(next() * list.length)] as T;
+  const queries = clusteredVectors(count, dimension, 12, testSeed + 7);
+  return Array.from({ length: count }, (_, n): StorageSearchOptions => {
+    const text = Array.from({ length: 1 + Math.floor(next() * 4) }, () =>
+      pick([...vocabulary, 'unseen']),
+    ).join(' ');
+    const vector = queries.subarray(n * dimension, (n + 1) * dimension);
+    const filter = next() < 0.5 ? pick(filters) : undefined;
+    const topK = pick([1, 5, 10, 60]);
+    const common = { topK, filter };
+    const mode = pick(['dense', 'lexical', 'hybrid', 'hybrid', 'hybrid'] as const);
+    if (mode === 'lexical') return { ...common, mode, text };
+    const threshold = next() < 0.2 ? 0.9 : undefined;
+    if (mode === 'dense')
+      return { ...common, mode, vector, threshold, text: next() < 0.5 ? text : undefined };
+    const feedback = next() < 0.4 ? 0.3 : undefined;
+    if (next() < 0.4)
+      return {
+        ...common,
+        mode,
+        vector,
+        text,
+        threshold,
+        feedback,
+        rrf: { k: 20, weights: pick([{ dense: 2 }, { lexical: 0 }, {}]) },
+      };
+    const scores = pick([{}, { weight: 0.3 }, { weight: 1 }, { weight: 0 }]);
+    return { ...common, mode, vector, text, threshold, feedback, scores, minScore: pick([undefined, 0.01]) };
+  });
+}
+
+describe('a search in Postgres finds what the embedded engine finds', () => {
+  for (const tokenizer of ['basic', 'enhanced', 'multilingual'] as const)
+    it(`with the tokenizer ${tokenizer}`, async () => {
+      const { storage, engine, connections } = await both(tokenizer);
+      for (const options of searches(60)) {
+        const [found, expected] = [await engine.search(options), await storage.search(options)];
+        const { vector, ...shown } = options;
+        const about = JSON.stringify(shown, (_, value) => (typeof value === 'bigint' ? `${value}` : value));
+        expectSame(found.hits, expected.hits, about);
+        const { engine: name, dense, ...plan } = found.plan;
+        expect(name).toBe('postgres');
+        expect(plan.mode).toBe(expected.plan.mode);
+        expect(dense && [dense.path, dense.matched], about).toEqual(
+          expected.plan.dense && ['exact', expected.plan.dense.matched],
+        );
+        expect(plan.lexical?.tokens, about).toBe(expected.plan.lexical?.tokens);
+        expect(plan.lexical?.terms, about).toBe(expected.plan.lexical?.terms);
+        expect(plan.fusion?.weights?.dense ?? 0, about).toBeCloseTo(
+          expected.plan.fusion?.weights?.dense ?? 0,
+          4,
+        );
+        expect(plan.fusion?.feedback, about).toEqual(expected.plan.fusion?.feedback);
+      }
+      await engine.close();
+      await storage.close();
+      await connections.close();
+    });
+});
