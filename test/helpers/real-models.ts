@@ -17,6 +17,7 @@ const weightsFolder = resolve(
 );
 
 export const multilingualE5: string = join(weightsFolder, 'multilingual-e5-small-q8_0.gguf');
+export const gemma: string = join(weightsFolder, 'gemma-3-270m-q4_k_m.gguf');
 
 /** Whether such weights are there; prints the reason for leaving tests out if not. */
 export function haveWeights(path: string): boolean {

@@ -68,8 +68,8 @@ struct LanguageModel::Impl {
 
   void open(const std::filesystem::path& path, Content content, const CancelToken* cancel, const Progress& progress);
   engine::DecoderPlan plan_runtime(const engine::GgufFile& file, ggml_backend_dev_t device);
-  std::shared_ptr<const LanguageModel> choose_runtime(const std::filesystem::path& path, Content content,
-                                                      const CancelToken* cancel);
+  std::shared_ptr<const LanguageModel> choose_runtime(const std::filesystem::path& path, const LanguageProfile& profile,
+                                                      Content content, const CancelToken* cancel);
   void resolve_options(const LanguageProfile& profile);
   ggml_backend_dev_t place(const std::filesystem::path& path, Content content, const CancelToken* cancel);
   void read_facts(const engine::GgufFile& file, const LanguageProfile& profile, ggml_backend_dev_t device);
@@ -87,7 +87,7 @@ void LanguageModel::Impl::open(const std::filesystem::path& path, Content conten
       facts.fingerprint =
           engine::fingerprint_model(file, engine::Pooling::kLast, cancel, engine::hash_progress(progress));
     }
-    const std::shared_ptr<const LanguageModel> measured = choose_runtime(path, content, cancel);
+    const std::shared_ptr<const LanguageModel> measured = choose_runtime(path, profile, content, cancel);
     const bool ours = options.runtime == Runtime::kDecoder;
     resolve_options(profile);
     read_facts(file, profile, device);
@@ -156,16 +156,20 @@ engine::DecoderPlan LanguageModel::Impl::plan_runtime(const engine::GgufFile& fi
 // Replaces Runtime::kAuto of a model that both runtimes can compute. Returns the model that a measurement
 // loaded, or null: its packed weights can be shared while it lives.
 std::shared_ptr<const LanguageModel> LanguageModel::Impl::choose_runtime(const std::filesystem::path& path,
+                                                                         const LanguageProfile& profile,
                                                                          Content content, const CancelToken* cancel) {
   if (options.runtime != Runtime::kAuto) return nullptr;
   facts.candidates = runtime_candidates();
+  const std::optional<Runtime> shipped = shipped_runtime(profile);
   if (content == Content::kShape) {
-    options.runtime = likely_runtime(options.known).value_or(Runtime::kLlama);
+    options.runtime = likely_runtime(options.known).value_or(shipped.value_or(Runtime::kLlama));
     return nullptr;
   }
   std::shared_ptr<const LanguageModel> loaded;
   if (const std::optional<Runtime> known = known_runtime(facts.fingerprint, options.known)) {
     options.runtime = *known;
+  } else if (shipped) {
+    options.runtime = *shipped;
   } else {
     MeasuredRuntime measured = measure_runtime(path, options, facts.fingerprint, backends, cancel);
     options.runtime = measured.runtime;

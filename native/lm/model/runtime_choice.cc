@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <string_view>
 #include <utility>
 
 #include "core/system/thread_clock.h"
+#include "decoder/kernels.h"
 #include "engine/settings_memory.h"
 #include "lm/model/generation_context.h"
 
@@ -22,21 +24,55 @@ struct Plan {
 constexpr Plan kUsualPlan{64, 12, 3, 6};
 // A large model is slow, and may not fit into memory twice: its runtimes are loaded one after the other.
 constexpr Plan kLargePlan{16, 4, 2, 2};
+// What both runtimes read: divergences of made-up tokens say nothing of text. Long enough for every vocabulary.
+constexpr std::string_view kText =
+    "The keeper lights the lamp at dusk and writes the hour into a book. On clear nights the light is seen from the "
+    "islands, thirty kilometres away; in fog a bell rings every two minutes. Last winter the storm of 9 January broke "
+    "three panes, and the repair cost 412 euros.\n\n"
+    "Question: Who lights the lamp, and when?\nAnswer: The keeper does, at dusk. He comes by boat, and in summer his "
+    "daughter helps him: she counts the ships that pass, and asks each captain for news of the harbour on the other "
+    "side.\n\nfor (const ship of ships) console.log(`${ship.name}: ${ship.length} m`);\n";
 constexpr std::uint64_t kLargeFile = std::uint64_t{1} << 30;  // bytes
 // The usual work of an agent's turn: some hundred tokens of a prompt that is mostly in the cache, and a reply.
 constexpr double kPromptPerTurn = 512;
 constexpr double kReplyPerTurn = 96;
 // native/decoder must be faster by this factor, the precision of measurements.
 constexpr double kBetter = 0.95;
-// Largest divergence of two distributions of the next token, in nats. Rounding differs by less than 0.01 with weights
-// of 4 bits.
+// Largest divergence of two distributions of the next token of a text, in nats. Rounding differs by less than 0.01 with
+// weights of 4 bits, whose own cost is larger.
 constexpr double kMaxDivergence = 0.03;
+
+/// Returns so many tokens of the text, after BOS if the model wants it.
+std::vector<Token> tokens_of_text(const LanguageModel& model, std::size_t count, const CancelToken* cancel) {
+  // No longer than the least context, whose tokens may have one byte each.
+  constexpr std::size_t kPiece = 16;
+  std::vector<Token> tokens = model.tokenize_prompt("", cancel);
+  const auto begin = static_cast<std::ptrdiff_t>(tokens.size());
+  for (std::size_t at = 0; tokens.size() < count; at = (at + kPiece) % kText.size()) {
+    const std::vector<Token> found = model.tokenize_prompt(kText.substr(at, kPiece), cancel);
+    tokens.insert(tokens.end(), found.begin() + begin, found.end());
+  }
+  return tokens;
+}
+
+/// Models whose runtimes were measured with real weights, with AVX2 and AVX-512: native/decoder is about twice as fast
+/// or better, and closer to weights in F32 (docs/measurements/models.md).
+struct KnownShape {
+  std::string_view architecture;
+  std::uint32_t layers;
+  std::uint32_t embedding_size;
+  std::uint32_t vocabulary_size;
+};
+constexpr KnownShape kFasterByDecoder[] = {
+    {"llama", 30, 576, 49152},    // SmolLM2-135M
+    {"gemma3", 18, 640, 262144},  // Gemma 3 270M
+};
 
 /// A runtime that computes the same tokens in every round.
 class Candidate {
  public:
   Candidate(std::shared_ptr<const LanguageModel> model, const Plan& plan, const CancelToken* cancel)
-      : vocabulary_(model->facts().vocabulary_size),
+      : tokens_(tokens_of_text(*model, plan.prompt + plan.reply, cancel)),
         prompt_(std::min(plan.prompt, model->options().context_size - plan.reply)),
         reply_(plan.reply),
         cancel_(cancel),
@@ -63,11 +99,8 @@ class Candidate {
     return kPromptPerTurn * prompt + kReplyPerTurn * reply / reply_;
   }
 
-  // Pseudo-random tokens, always the same.
   GenerationContext::Row row(std::uint32_t position, bool output) const noexcept {
-    std::uint32_t state = position * 2654435761u + 12345u;
-    state = state * 1664525u + 1013904223u;  // Numerical Recipes
-    return {static_cast<Token>((state >> 8) % vocabulary_), static_cast<std::int32_t>(position), 0, output};
+    return {tokens_[position], static_cast<std::int32_t>(position), 0, output};
   }
 
   double timed(const std::vector<GenerationContext::Row>& rows) {
@@ -85,7 +118,7 @@ class Candidate {
     return seconds;
   }
 
-  std::uint32_t vocabulary_;
+  std::vector<Token> tokens_;
   std::uint32_t prompt_;
   std::uint32_t reply_;
   const CancelToken* cancel_;
@@ -143,6 +176,16 @@ std::optional<Runtime> likely_runtime(std::span<const engine::KnownSettings> kno
     if (entry.candidates == runtime_candidates()) found = runtime_of(entry.settings);
   }
   return found;
+}
+
+std::optional<Runtime> shipped_runtime(const LanguageProfile& profile) {
+  const std::string_view kernels = decoder::available_kernels().back()->name;
+  if (!kernels.starts_with("avx")) return std::nullopt;
+  const bool known = std::ranges::any_of(kFasterByDecoder, [&](const KnownShape& shape) {
+    return shape.architecture == profile.architecture && shape.layers == profile.layers &&
+           shape.embedding_size == profile.embedding_size && shape.vocabulary_size == profile.vocabulary_size;
+  });
+  return known ? std::optional(Runtime::kDecoder) : std::nullopt;
 }
 
 MeasuredRuntime measure_runtime(const std::filesystem::path& path, const LanguageModelOptions& options,

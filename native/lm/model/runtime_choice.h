@@ -12,6 +12,7 @@
 #include "engine/backends.h"
 #include "engine/compute_settings.h"
 #include "lm/model/language_model.h"
+#include "lm/model/language_profile.h"
 
 namespace lorekeep::lm {
 
@@ -24,6 +25,9 @@ std::optional<Runtime> known_runtime(const std::string& fingerprint, std::span<c
 
 /// Returns the runtime of the newest entry measured among the same candidates. For estimates: `known` is of one path.
 std::optional<Runtime> likely_runtime(std::span<const engine::KnownSettings> known);
+
+/// Returns the runtime of a model of known shape on this processor, which needs no measurement.
+std::optional<Runtime> shipped_runtime(const LanguageProfile& profile);
 
 struct MeasuredRuntime {
   Runtime runtime;
