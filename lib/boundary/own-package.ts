@@ -42,7 +42,7 @@ export function archiveError(folder: string, cause?: unknown): LorekeepError | u
       field: 'native addon',
       reason: `${folder} is in an asar archive, from which no native library can be loaded`,
       remedy:
-        'unpack it (electron-builder: `"asarUnpack": ["**/node_modules/lorekeep/**", "**/node_modules/@lorekeep/**"]`); docs/guides/shipping.md of the package has every setting',
+        'unpack it and its dependencies (electron-builder: `"asarUnpack": ["**/node_modules/**"]`); docs/guides/shipping.md of the package has every setting',
     },
     { cause },
   );

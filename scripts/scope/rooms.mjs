@@ -160,9 +160,9 @@ export const rooms = [
   ],
   [
     'examples',
-    700,
+    950,
     'README',
-    'a game in C that counts its late frames while twelve characters talk, none of whom learns what only another one may know',
+    'a game in C that counts its late frames while twelve characters talk, none of whom learns what only another one may know; a desktop app that starts, ends and updates with a server of its own',
   ],
 ];
 

@@ -1,7 +1,7 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { type ClientAgent, type ClientSession, connect, type Graph } from '../../src/client/index.js';
 import { configSchema } from '../../src/config/schema.js';
 import { silentLog } from '../../src/log/log.js';
@@ -108,8 +108,9 @@ const compiler = succeeds('cc', '--version') && succeeds('sh', '-c', ':');
 if (!compiler) console.log('left out: examples/game; there is no C compiler');
 
 describe.skipIf(!compiler || !haveModels(smolLm))('examples/game', () => {
+  beforeAll(makeGame);
+
   it('plays as its README says, counts late frames, and nobody learns what he may not know', async () => {
-    makeGame();
     const script = [
       { to: told.owner, say: `Keep it to yourself: my boat lies at ${told.word} Slip.` },
       ...cast().map(({ me }) => ({ to: me, say: question })),
