@@ -4,13 +4,9 @@ import { join } from 'node:path';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { z } from 'zod';
 import { glimpse } from '../../src/cli/mcp/glimpse.js';
-import { storageNames } from '../../src/cli/mcp/storage-names.js';
 import { instructions } from '../../src/doors/mcp/describe.js';
-import { fieldFacts } from '../../src/doors/mcp/fields.js';
-import { metadataSchema } from '../../src/doors/mcp/metadata-schema.js';
-import { parseUri, recordUri } from '../../src/doors/mcp/records.js';
+import { recordUri } from '../../src/doors/mcp/records.js';
 import { waited } from '../../src/doors/mcp/waiting.js';
 import { temporaryFolder } from '../helpers/folder.js';
 import { lorekeep, program } from './command.js';
@@ -431,50 +427,6 @@ describe('waiting for the index', () => {
     await vi.advanceTimersByTimeAsync(5000);
     const message = 'wait';
     expect(told).toEqual([1, 2].map((progress) => ({ progressToken: 7, progress, message })));
-  });
-});
-
-describe('descriptions', () => {
-  it('are bounded and printable, however odd and many the names, fields and values are', () => {
-    const odd = '\u001b]0;x\u0007\n\u202e'.repeat(500);
-    const records = [{ metadata: { [odd]: odd, n: 1n } }, { metadata: { [odd]: `${odd}2`, n: 2n ** 60n } }];
-    const fields = fieldFacts(
-      [
-        { name: odd, type: 'string' },
-        { name: 'n', type: 'int' },
-        ...Array.from({ length: 500 }, (_, n) => ({ name: `field${n}`, type: 'string' as const })),
-      ],
-      records,
-    );
-    expect(fields[1]).toEqual({ name: 'n', type: 'int', values: ['1 to 1152921504606846976'] });
-    const places = Array.from({ length: 300 }, (_, n) => ({
-      path: `/x/${n % 3 === 0 ? odd.replaceAll('\n', ' ') : `same`}`,
-      kind: 'folder' as const,
-    }));
-    const names = storageNames(places);
-    expect(new Set(names).size).toBe(300);
-    const named = names.map((name) => ({ name, folder: '/x', writable: true }));
-    const looked = named.map((each) => ({ ...each, records: 3, fields }));
-    const { description } = z.toJSONSchema(metadataSchema(looked));
-    const schema = JSON.stringify(z.toJSONSchema(metadataSchema(looked)));
-    expect(schema.length).toBeLessThan(10_000);
-    for (const text of [
-      instructions(named, []),
-      instructions(looked, ['search', 'ask']),
-      `${description}, ${instructions(looked, [])}`,
-    ]) {
-      expect(text.length).toBeLessThan(4000);
-      expect(text).toMatch(/and \d+ more/);
-      // biome-ignore lint/suspicious/noControlCharactersInRegex: the characters that must not be there
-      expect(text).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/);
-    }
-  });
-
-  it('have addresses that lead back to their records', () => {
-    for (const id of ['a/b.md#c', '../x', 'ü %2F?', '\u001b', 'a b'])
-      expect(parseUri(recordUri('my docs/1', id))).toEqual({ storage: 'my docs/1', id });
-    for (const uri of ['lorekeep://', 'lorekeep://a/%', 'http://a/b', ''])
-      expect(parseUri(uri)).toBeUndefined();
   });
 });
 

@@ -1,0 +1,216 @@
+/** AsciiDoc, Org and reStructuredText. */
+import { writeFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import type { Section } from '../../src/documents/document.js';
+import { DocumentReader } from '../../src/documents/reader.js';
+import { temporaryFolder } from '../helpers/folder.js';
+
+const file = temporaryFolder();
+
+async function read(name: string, content: string | Uint8Array) {
+  writeFileSync(file(name), content);
+  await using reader = new DocumentReader();
+  return reader.read(file(name), async ({ title, sections }) => {
+    const found: Section[] = [];
+    for await (const section of sections) found.push(section);
+    return { title, sections: found };
+  });
+}
+
+describe('marked texts have their headings, code and tables', () => {
+  const kinds = (sections: readonly Section[]) =>
+    sections.map(({ headings, blocks }) => [
+      headings.join(' > '),
+      ...blocks.map(({ kind, head = '', text }) => `${kind}${head && `(${head})`}: ${text}`),
+    ]);
+
+  test('AsciiDoc', async () => {
+    const { title, sections } = await read(
+      'a.adoc',
+      [
+        ...[
+          '= Guide',
+          'Ann Lee <ann@x.example>',
+          'v1.0, 2026',
+          ':toc:',
+          '',
+          'Intro, link:http://x[see].',
+          '',
+        ],
+        ...[
+          '== Install',
+          '// no',
+          '* one',
+          '** two',
+          '',
+          '[source,python]',
+          '----',
+          '# == stays',
+          '// stays',
+        ],
+        ...['x = [1]', '----', '', '|===', '|Name |Age', '', '|Ann', '|4', '|===', '', '////', 'hidden', ''],
+        ...['block', '////', '=== Linux', 'Two.', '', 'Other', '-----', 'Three.'],
+      ].join('\n'),
+    );
+    expect(title).toBe('Guide');
+    expect(kinds(sections)).toEqual([
+      ['', 'prose: Ann Lee <ann@x.example>\nv1.0, 2026', 'prose: Intro, see.'],
+      [
+        'Install',
+        'item: * one',
+        'item: ** two',
+        'code(python): # == stays\n// stays\nx = [1]',
+        'row(Name | Age): Ann | 4',
+      ],
+      ['Install > Linux', 'prose: Two.'],
+      ['Other', 'prose: Three.'],
+    ]);
+  });
+
+  test('Org', async () => {
+    const { title, sections } = await read(
+      'a.org',
+      [
+        ...['#+TITLE: Guide', '#+OPTIONS: toc:nil', '* TODO [#A] Install :dev:', 'SCHEDULED: <2026-01-01>'],
+        ...[
+          ':PROPERTIES:',
+          ':ID: x',
+          ':END:',
+          'Text with [[http://x][a link]].',
+          '** Linux',
+          '#+BEGIN_SRC sh',
+        ],
+        ...[
+          '# stays',
+          ',* stays',
+          '#+END_SRC',
+          '| Name | Age |',
+          '|------+-----|',
+          '| Ann | 4 |',
+          '# no',
+          '- one',
+        ],
+      ].join('\n'),
+    );
+    expect(title).toBe('Guide');
+    expect(kinds(sections)).toEqual([
+      ['Install', 'prose: dev', 'prose: Text with a link.'],
+      ['Install > Linux', 'code(sh): # stays\n* stays', 'row(Name | Age): Ann | 4', 'item: - one'],
+    ]);
+  });
+
+  test('reStructuredText', async () => {
+    const { title, sections } = await read(
+      'a.rst',
+      [
+        ...[
+          '.. a comment',
+          '   of two lines',
+          '',
+          '=====',
+          'Guide',
+          '=====',
+          '',
+          '.. _here:',
+          '',
+          'Intro, :ref:`see <x>`.',
+          '',
+        ],
+        ...[
+          'Install',
+          '-------',
+          '',
+          '.. code-block:: python',
+          '   :linenos:',
+          '',
+          '   def f():',
+          '       pass',
+          '',
+        ],
+        ...[
+          '.. note:: Take care.',
+          '',
+          'So::',
+          '',
+          '  $ run',
+          '',
+          'Linux',
+          '~~~~~',
+          '',
+          '+------+-----+',
+          '| Name | Age |',
+        ],
+        ...[
+          '+======+=====+',
+          '| Ann  | 4   |',
+          '+------+-----+',
+          '',
+          '====  ===',
+          'Boat  At',
+          '====  ===',
+          'Ida   5',
+          '====  ===',
+        ],
+        ...['', 'Use', '---', '', 'Three. [1]_', '', '.. [1] A footnote.'],
+      ].join('\n'),
+    );
+    expect(title).toBe('Guide');
+    expect(kinds(sections)).toEqual([
+      ['', 'prose: Intro, see.'],
+      ['Install', 'code(python): def f():\n    pass', 'prose: Take care.', 'prose: So:', 'code: $ run'],
+      ['Install > Linux', 'row(Name | Age): Ann | 4', 'row(Boat | At): Ida | 5'],
+      ['Use', 'prose: Three. [1]_', 'prose: A footnote.'],
+    ]);
+  });
+
+  test.each([
+    [
+      'anchors.adoc',
+      ':city: Oslo\n\n[[sec]]\n== From {city}\n[#x.y]\n=== Below\nText.',
+      [['From Oslo > Below', 'prose: Text.']],
+    ],
+    [
+      'cells.adoc',
+      '|===\n|A | B\n\n| 3 | 4\n2+|both\n|a \\| b | 5\nfoo|bar\n|===',
+      [['', 'row(A | B): 3 | 4', 'row(A | B): both | a | b', 'row(A | B): 5 foo|bar']],
+    ],
+    [
+      'facts.org',
+      '#+AUTHOR: Ann\n#+CAPTION: The port\n[[file:p.png]]\n* Tide :sea:höhe:\nText.',
+      [
+        ['', 'prose: Ann', 'prose: The port', 'prose: file:p.png'],
+        ['Tide', 'prose: sea, höhe', 'prose: Text.'],
+      ],
+    ],
+    [
+      'facts.rst',
+      '.. |v| replace:: 2.1\n\nUse |v| now.\n\n.. image:: a.png\n   :alt: The port\n\n.. only:: html\n\n   Read me.\n\n.. csv-table:: T\n   :header: "a", "b"\n\n   1, 2',
+      [
+        [
+          '',
+          'prose: Use 2.1 now.',
+          'prose: The port',
+          'prose:    Read me.',
+          'prose: T\n"a", "b"',
+          'prose:    1, 2',
+        ],
+      ],
+    ],
+    [
+      'wide.rst',
+      '====  ====\n港口  町\n====  ====\n灯台  丘の\n====  ====\n',
+      [['', 'row(港口 | 町): 灯台 | 丘の']],
+    ],
+  ])('%s', async (name, text, expected) => {
+    expect(kinds((await read(name, text)).sections)).toEqual(expected);
+  });
+
+  test.each(['a.org', 'a.adoc', 'a.rst'])(
+    'blocks of %s without an end take time that grows with the text',
+    async (name) => {
+      const line = { 'a.org': ':A:\n', 'a.adoc': '----\n|===\n', 'a.rst': 'a::\n\n' }[name] as string;
+      const { sections } = await read(name, line.repeat(200_000));
+      expect(sections.length).toBeLessThan(3);
+    },
+  );
+});
