@@ -55,6 +55,7 @@ export interface TestServerOptions {
   configFile?: string;
   accessToken?: string;
   page?: ServerOptions['page'];
+  configIsFound?: boolean;
   onIdle?: () => void;
   loadLanguageModel?: ServerOptions['loadLanguageModel'];
   loadRecogniser?: ServerOptions['loadRecogniser'];

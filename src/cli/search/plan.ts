@@ -10,10 +10,10 @@ const searchedBy = {
 
 /** Describes a search plan in lines for people. */
 export function planLines(
-  { mode, dense, lexical, fusion, rerank }: RetrievalPlan,
+  { mode, engine, dense, lexical, fusion, rerank }: RetrievalPlan,
   filtered: boolean,
 ): string[] {
-  const lines = [`mode      ${mode}`];
+  const lines = [`mode      ${mode}${engine === undefined ? '' : `, by ${engine}`}`];
   if (dense !== undefined) {
     const { path, matched, visited, exact } = dense;
     const how = searchedBy[path];

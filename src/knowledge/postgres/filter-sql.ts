@@ -105,6 +105,8 @@ class Translation {
 
   #comparison(comparison: Comparison, a: FieldDefinition | Value, b: FieldDefinition | Value): string {
     if (!isField(a)) return this.#comparison(mirrored[comparison] ?? comparison, b, a);
+    // A value that is bound must be part of the text.
+    if (comparison === '==' && typeof b === 'string' && a.type === 'string' && !withoutNul(b)) return 'false';
     const side = this.#value(a);
     if (isField(b)) return `${side} ${operators[comparison]} ${this.#value(b)}`;
     if (typeof b === 'string' && a.type === 'string') return this.#compareText(comparison, side, b);
@@ -115,7 +117,6 @@ class Translation {
   #compareText(comparison: Comparison, side: string, text: string): string {
     const end = text.indexOf('\0');
     if (end < 0) return `${side} ${operators[comparison]} ${this.#statement.bind(text, 'text')}`;
-    if (comparison === '==') return 'false';
     if (comparison === '!=') return `${side} is not null`;
     // Every text without U+0000 that is less has its beginning at most; the others are greater.
     const less = comparison === '<' || comparison === '<=' ? '<=' : '>';
@@ -124,10 +125,10 @@ class Translation {
 
   #member(needle: FieldDefinition | Value, haystack: FieldDefinition | Value): string {
     if (isField(haystack)) {
+      if (!isField(needle) && !withoutNul(String(needle))) return 'false';
       const set = `${this.#column} -> ${this.#statement.bind(haystack.name, 'text')}`;
-      if (isField(needle)) return `jsonb_exists(${set}, ${this.#value(needle)})`;
-      const text = String(needle);
-      return withoutNul(text) ? `jsonb_exists(${set}, ${this.#statement.bind(text, 'text')})` : 'false';
+      const value = isField(needle) ? this.#value(needle) : this.#statement.bind(String(needle), 'text');
+      return `jsonb_exists(${set}, ${value})`;
     }
     const field = needle as FieldDefinition;
     const values = (haystack as readonly Value[]).filter(

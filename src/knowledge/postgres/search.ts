@@ -39,6 +39,7 @@ export interface SearchSource {
   readonly tokenizer: Tokenizer;
   readonly ef: number | undefined;
   readonly sample: Sample;
+  readonly scannedRows: number;
 }
 
 interface Found extends Candidate {
@@ -57,8 +58,6 @@ const fewestCandidates = 50;
 const candidatesPerHit = 4;
 /** Hits that feedback moves the query towards. */
 const feedbackHits = 2;
-/** With an index, at most so many matching records are all compared. */
-const scannedRows = 10_000;
 
 /** Searches as native/store/search.cc does. `rows`: of the hits. @throws INVALID_ARGUMENT, DIMENSION_MISMATCH, EngineError */
 export async function runSearch(
@@ -84,7 +83,11 @@ export async function runSearch(
   const statement = searchStatement({
     tables: source.tables,
     dense: runsDense
-      ? { depth, threshold: options.threshold, walk: facts.hnsw ? { ef, above: scannedRows } : undefined }
+      ? {
+          depth,
+          threshold: options.threshold,
+          walk: facts.hnsw ? { ef, above: source.scannedRows } : undefined,
+        }
       : undefined,
     lexical: runsLexical ? { depth } : undefined,
     vector: vector && vectorText(vector),

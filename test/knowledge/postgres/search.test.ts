@@ -180,3 +180,48 @@ describe('a search in Postgres finds what the embedded engine finds', () => {
       await connections.close();
     });
 });
+
+describe('the index of vectors in Postgres', () => {
+  it('is walked for many matching records, finds nearly all, and is left for few', async () => {
+    const { storage, engine: usual, connections } = await both('basic', { m: 16, efConstruction: 100 });
+    const { client, tables } = connections.find({ connection: 'main', table: 'kb_basic' }, 'kb.json');
+    const facts = await readFacts(client, tables);
+    expect(facts.hnsw).toBe(true);
+    const base = { client, tables, facts, fields, tokenizer: 'basic', ef: undefined } as const;
+    const engine = await PostgresEngine.open({ ...base, scannedRows: 60 });
+    const queries = clusteredVectors(40, dimension, 12, testSeed + 3);
+    const even: FilterExpression = { level: { '<': 5 } };
+    let [found, wanted] = [0, 0];
+    for (let n = 0; n < 40; n++) {
+      const vector = queries.subarray(n * dimension, (n + 1) * dimension);
+      for (const filter of [undefined, even]) {
+        const options = { mode: 'dense', vector, topK: 10, filter } as const;
+        const [own, exact] = [await engine.search(options), await storage.search(options)];
+        expect(own.plan.dense).toMatchObject({ path: 'graph', exact: false });
+        const ids = new Set(own.hits.map(({ id }) => id));
+        found += exact.hits.filter(({ id }) => ids.has(id)).length;
+        wanted += exact.hits.length;
+      }
+    }
+    expect(wanted).toBe(800);
+    expect(found / wanted, `recall (seed ${testSeed})`).toBeGreaterThanOrEqual(0.99);
+    const rare = {
+      mode: 'dense',
+      vector: queries.subarray(0, dimension),
+      topK: 3,
+      filter: { kind: { '==': 'none' } },
+    } as const;
+    expect((await engine.search(rare)).plan.dense).toMatchObject({ path: 'exact', matched: 0 });
+    expect((await usual.search({ ...rare, filter: undefined })).plan.dense?.path).toBe('exact');
+    // A setting of one statement is not left behind for the next.
+    const [row] = await client.read({
+      text: "select current_setting('hnsw.iterative_scan', true) as now",
+      values: [],
+    });
+    expect(row?.now ?? '').not.toBe('strict_order');
+    await engine.close();
+    await usual.close();
+    await storage.close();
+    await connections.close();
+  });
+});
