@@ -20,10 +20,12 @@ export { samplingOptions } from './generation/sampling-options.js';
 export type { FileFacts } from './os/file-facts.js';
 export * from './os/file-stamp.js';
 export { makeFolder } from './os/make-folder.js';
+export { moveOver } from './os/move-over.js';
 export * from './os/own-file.js';
 export { processExists } from './os/process-exists.js';
 export * from './os/regular-file.js';
 export { systemReason } from './os/system-reason.js';
+export * from './os/temporary-files.js';
 export { userHome } from './os/user-home.js';
 export {
   calibrationOptions,

@@ -1,13 +1,13 @@
-import { randomUUID } from 'node:crypto';
 import { constants, type Stats } from 'node:fs';
-import { type FileHandle, link, lstat, open, readdir, rename, rm } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { type FileHandle, link, lstat, open, rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { LorekeepError } from '../boundary/errors.js';
 import { nameIdAt } from './file-stamp.js';
 import { makeFolder } from './make-folder.js';
-import { processExists } from './process-exists.js';
+import { moveOver } from './move-over.js';
 import { openRegular } from './regular-file.js';
 import { systemReason } from './system-reason.js';
+import { removeStrays, temporaryName } from './temporary-files.js';
 
 /** Throws if the file at a path, if there is one, may not be replaced. */
 export type Check = () => Promise<unknown>;
@@ -175,7 +175,7 @@ export async function renameOver(from: string, to: string, check: Check): Promis
     const seen = await nameIdAt(to);
     await check();
     if ((await nameIdAt(to)) !== seen) continue;
-    if (seen !== undefined) return rename(from, to);
+    if (seen !== undefined) return moveOver(from, to);
     if (await moveToFreeName(from, to)) return;
   }
   throw LorekeepError.about('IO', { file: to, reason: 'another program keeps replacing it' });
@@ -187,37 +187,9 @@ async function moveToFreeName(from: string, to: string): Promise<boolean> {
     await link(from, to);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
-    await rename(from, to);
+    await moveOver(from, to);
     return true;
   }
   await rm(from, { force: true });
   return true;
-}
-
-/** The suffix of temporaryName(); earlier versions added no process. */
-const temporaryEnd = /^\.(?:(\d+)-)?[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\.tmp$/;
-
-/** Returns a name in the folder of `path` for a temporary file of this process, which removeStrays() finds if the process is killed. */
-export const temporaryName = (path: string) => `${path}.${process.pid}-${randomUUID()}.tmp`;
-
-/**
- * Removes the temporary files of killed writers of `path`. `alone`: the caller holds the lock of all writers, so that every temporary
- * file is a killed one's. Without a lock, a file stays if its writer's process number is in use.
- */
-export async function removeStrays(path: string, { alone = false } = {}): Promise<void> {
-  for (const { file, writer } of await temporaryFiles(path)) {
-    if (alone || writer === undefined || !processExists(writer)) await rm(file, { force: true });
-  }
-}
-
-/** Returns the temporary files of writers of `path`, each with the process number of its writer if the name has one. @throws system errors */
-export async function temporaryFiles(path: string): Promise<{ file: string; writer: number | undefined }[]> {
-  const [folder, own] = [dirname(path), basename(path)];
-  const found: { file: string; writer: number | undefined }[] = [];
-  for (const name of await readdir(folder)) {
-    const end = name.startsWith(own) ? temporaryEnd.exec(name.slice(own.length)) : null;
-    if (end === null) continue;
-    found.push({ file: join(folder, name), writer: end[1] === undefined ? undefined : Number(end[1]) });
-  }
-  return found;
 }

@@ -50,6 +50,9 @@ function(lorekeep_native_features out)
       list(APPEND found ${feature})
     endif()
   endforeach()
+  if(MINGW)
+    list(FILTER found EXCLUDE REGEX "^AMX")  # see lorekeep_add_llama_cpp
+  endif()
   set(${out} "${found}" PARENT_SCOPE)
 endfunction()
 
@@ -127,6 +130,9 @@ function(lorekeep_add_llama_cpp)
     if(NOT MSVC)
       target_compile_options(${target} PRIVATE -w)  # third-party warnings
     endif()
+    if(MINGW)
+      target_compile_options(${target} PRIVATE -include "${CMAKE_SOURCE_DIR}/native/cmake/mingw_throttling.h")
+    endif()
   endforeach()
 
   # ggml-cpu if it was compiled with -mcpu=native or similar: ggml loads a plugin of that name without checks, others by
@@ -138,6 +144,10 @@ function(lorekeep_add_llama_cpp)
   # Cannon Lake was one laptop processor: the plugin for Skylake-X computes there, and the package is smaller.
   set(variants ${plugins})
   list(REMOVE_ITEM variants ${native} ggml-cpu-cannonlake)
+  if(MINGW)
+    # ggml's AMX code casts strides to `long`, which has 32 bits there, and takes the permission of Windows for granted.
+    list(REMOVE_ITEM variants ggml-cpu-sapphirerapids)
+  endif()
   if(NOT variants)
     set(variants ${native})
   endif()
@@ -162,7 +172,9 @@ function(lorekeep_finish_addon)
   set_target_properties(lorekeep_production PROPERTIES
     LIBRARY_OUTPUT_DIRECTORY "${LOREKEEP_OUTPUT}/production" RUNTIME_OUTPUT_DIRECTORY "${LOREKEEP_OUTPUT}/production")
   foreach(target lorekeep lorekeep_production)
-    set_target_properties(${target} PROPERTIES BUILD_WITH_INSTALL_RPATH ON INSTALL_RPATH "${LOREKEEP_RPATH}")
+    # Both editions have one name, and so would their import libraries on Windows.
+    set_target_properties(${target} PROPERTIES ARCHIVE_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/imports/${target}"
+      BUILD_WITH_INSTALL_RPATH ON INSTALL_RPATH "${LOREKEEP_RPATH}")
     lorekeep_prefer_own_folder(${target})
   endforeach()
   foreach(kind NATIVE ALL)

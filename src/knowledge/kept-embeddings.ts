@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { readdir, rename, rm, stat } from 'node:fs/promises';
+import { readdir, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { makeFolder, removeStrays, temporaryName } from '../../lib/basics.js';
+import { makeFolder, moveOver, removeStrays, temporaryName } from '../../lib/basics.js';
 import {
   type EmbeddingRows,
   type FileOwner,
@@ -145,7 +145,7 @@ export class KeptEmbeddings {
   async #replace(path: string, files: readonly string[], dropped: readonly string[]): Promise<void> {
     const next = temporaryName(path);
     const rows = await uniteEmbeddings(next, { files, dropped }, this.#kind(), { owner: this.#owner });
-    if (rows > 0) await rename(next, path);
+    if (rows > 0) await moveOver(next, path);
     else await rm(path, { force: true });
   }
 

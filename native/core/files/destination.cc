@@ -12,6 +12,8 @@
 #include <fcntl.h>
 #include <io.h>
 #include <sys/stat.h>
+
+#include "core/files/windows_replace.h"
 #else
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -104,10 +106,7 @@ void Destination::remove(const std::filesystem::path& name) const noexcept {
 
 bool Destination::replace_with(const std::filesystem::path& name) const {
   look();
-  std::error_code error;
-  std::filesystem::rename(folder_of(target_) / name, target_, error);
-  errno = error.value();
-  return !error;
+  return replace_file(folder_of(target_) / name, target_);
 }
 
 void Destination::flush_folder() const noexcept {}

@@ -1,7 +1,14 @@
 import { constants } from 'node:fs';
-import { type FileHandle, lstat, open, rename, rm } from 'node:fs/promises';
+import { type FileHandle, lstat, open, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { LorekeepError, removeStrays, syncFolder, systemReason, temporaryName } from '../../../lib/basics.js';
+import {
+  LorekeepError,
+  moveOver,
+  removeStrays,
+  syncFolder,
+  systemReason,
+  temporaryName,
+} from '../../../lib/basics.js';
 
 /** An open change log, as its writer uses it. Tests record the calls, or let them fail. */
 export interface LogFile {
@@ -47,7 +54,7 @@ export const systemLogFiles: LogFiles = {
         at += part.length;
       }
       await file.sync();
-      await rename(temporary, path);
+      await moveOver(temporary, path);
       await syncFolder(dirname(path));
       return file;
     } catch (error) {

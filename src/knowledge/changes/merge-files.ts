@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
-import { chmod, rename, rm, stat } from 'node:fs/promises';
+import { chmod, rm, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { syncFolder, systemReason } from '../../../lib/basics.js';
+import { moveOver, syncFolder, systemReason } from '../../../lib/basics.js';
 import {
   ChangeLog,
   type ChangeLogFacts,
@@ -117,7 +117,7 @@ async function putInPlace(source: LogSource, merged: FileContent): Promise<void>
   for (const file of mergedFiles(source)) {
     if (!existsSync(file + pending)) continue;
     try {
-      await rename(file + pending, file);
+      await moveOver(file + pending, file);
       await syncFolder(dirname(file));
     } catch (cause) {
       const reason = `cannot be replaced by the merged file: ${systemReason(cause)}`;

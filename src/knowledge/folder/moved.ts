@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
-import { copyFile, readdir, rename, rm, stat } from 'node:fs/promises';
+import { copyFile, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { moveOver } from '../../../lib/basics.js';
 import { lockFolder } from '../../base/files/folder-lock.js';
 import type { KnowledgeLog } from '../log.js';
 import { readManifest } from './manifest.js';
@@ -74,7 +75,7 @@ async function moveIndex(from: string, to: string, signal: AbortSignal): Promise
     const names = (await readdir(from)).filter((name) => !ownLocks.has(name));
     // The facts come last: until then, neither place is an index of the new path, and a run that is repeated goes on.
     for (const name of names.sort((a, b) => Number(a === 'folder.json') - Number(b === 'folder.json')))
-      await rename(join(from, name), join(to, name));
+      await moveOver(join(from, name), join(to, name));
   } finally {
     await lock.release();
   }
