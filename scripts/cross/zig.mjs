@@ -2,9 +2,9 @@
 // musl and a C++ library.
 import { chmodSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { findProgram, run } from './command.mjs';
-import { root } from './project.mjs';
-import { Stop } from './stop.mjs';
+import { findProgram, run } from '../tool/command.mjs';
+import { root } from '../tool/project.mjs';
+import { Stop } from '../tool/stop.mjs';
 
 const cache = join(root, '.cache', 'musl');
 const target = 'x86_64-linux-musl';
