@@ -131,7 +131,7 @@ function(lorekeep_add_llama_cpp)
       target_compile_options(${target} PRIVATE -w)  # third-party warnings
     endif()
     if(MINGW)
-      target_compile_options(${target} PRIVATE -include "${CMAKE_SOURCE_DIR}/native/cmake/mingw_throttling.h")
+      target_compile_options(${target} PRIVATE -include "${CMAKE_SOURCE_DIR}/native/engine/mingw_throttling.h")
     endif()
   endforeach()
 

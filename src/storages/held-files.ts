@@ -2,9 +2,9 @@ import { close, existsSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 
-/** Folder of the process's open files on Linux; absent elsewhere. */
+/** Folder of the process's open files on Linux. Wine shows it too, on a drive, with the numbers of another process. */
 const openFiles = '/proc/self/fd';
-const hasNames = existsSync(openFiles);
+const hasNames = process.platform === 'linux' && existsSync(openFiles);
 
 /**
  * Keeps descriptors open and gives each a name that refers to the open file: opening the name opens the file that was

@@ -17,6 +17,7 @@
 #include <random>
 #include <vector>
 
+#include "aligned_memory.h"
 #include "core/values/checksum.h"
 #include "harness.h"
 
@@ -153,7 +154,7 @@ inline void* allocate(std::size_t size, std::size_t alignment) {
     std::abort();
   }
   const std::size_t rounded = (std::max<std::size_t>(size, 1) + alignment - 1) / alignment * alignment;
-  return alignment <= alignof(std::max_align_t) ? std::malloc(rounded) : std::aligned_alloc(alignment, rounded);
+  return alignment <= alignof(std::max_align_t) ? std::malloc(rounded) : aligned_memory(alignment, rounded);
 }
 
 inline void* allocate_or_throw(std::size_t size, std::size_t alignment) {
@@ -194,7 +195,7 @@ void operator delete[](void* memory, std::size_t) noexcept {
   std::free(memory);
 }
 void operator delete(void* memory, std::align_val_t) noexcept {
-  std::free(memory);
+  lorekeep::test::free_aligned(memory);
 }
 void operator delete(void* memory, std::size_t, std::align_val_t) noexcept {
   std::free(memory);

@@ -3,6 +3,7 @@
 #include <new>
 #include <random>
 
+#include "aligned_memory.h"
 #include "changing_records.h"
 #include "harness.h"
 #include "store/live_storage.h"
@@ -16,7 +17,8 @@ thread_local std::size_t allocations = 0;
 void* allocate(std::size_t size, std::size_t alignment) noexcept {
   if (++allocations == failing) return nullptr;
   const std::size_t rounded = (std::max<std::size_t>(size, 1) + alignment - 1) / alignment * alignment;
-  return alignment <= alignof(std::max_align_t) ? std::malloc(rounded) : std::aligned_alloc(alignment, rounded);
+  return alignment <= alignof(std::max_align_t) ? std::malloc(rounded)
+                                                : lorekeep::test::aligned_memory(alignment, rounded);
 }
 
 void* allocate_or_throw(std::size_t size, std::size_t alignment) {
@@ -46,17 +48,17 @@ void* allocate_or_throw(std::size_t size, std::size_t alignment) {
   std::free(memory);
 }
 [[gnu::noinline]] void operator delete(void* memory, std::align_val_t) noexcept {
-  std::free(memory);
+  lorekeep::test::free_aligned(memory);
 }
 [[gnu::noinline]] void operator delete(void* memory, std::size_t, std::align_val_t) noexcept {
-  std::free(memory);
+  lorekeep::test::free_aligned(memory);
 }
 
 [[gnu::noinline]] void operator delete(void* memory, const std::nothrow_t&) noexcept {
   std::free(memory);
 }
 [[gnu::noinline]] void operator delete(void* memory, std::align_val_t, const std::nothrow_t&) noexcept {
-  std::free(memory);
+  lorekeep::test::free_aligned(memory);
 }
 
 namespace {
