@@ -3,6 +3,7 @@
 // node scripts/generate-docs.mjs --check | --write
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import { configurationPlaces } from './docs/configuration.mjs';
 import { protocolPlaces } from './docs/protocol.mjs';
@@ -32,7 +33,7 @@ await runScript('generate-docs', async (args) => {
 async function generatedPlaces() {
   const dist = join(root, 'dist', 'src');
   if (!existsSync(dist)) throw new Stop('dist/ is not there: run `npm run build` first');
-  const load = (module) => import(join(dist, module));
+  const load = (module) => import(pathToFileURL(join(dist, module)).href);
   return {
     ...(await configurationPlaces(load)),
     ...(await protocolPlaces(load)),

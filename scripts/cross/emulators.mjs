@@ -17,6 +17,7 @@ async function wine() {
   const env = {
     WINEPREFIX: prefix,
     WINEDEBUG: '-all',
+    NODE_OPTIONS: `--require Z:${join(root, 'scripts', 'cross', 'wine', 'no-keep-alive.cjs')}`,
     NODE_SKIP_PLATFORM_CHECK: '1', // Wine 8 calls itself Windows 7 where Node.js asks
   };
   const ready = join(prefix, 'lorekeep-ready');

@@ -1,5 +1,6 @@
 // The generated places of docs/reference/configuration.md and docs/reference/cli.md.
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { z } from 'zod';
 import { root } from '../tool/project.mjs';
 
@@ -10,7 +11,9 @@ export async function configurationPlaces(load) {
   const { isReread } = await load('config/reread.js');
   const { otherVariables } = await load('config/variables.js');
   const { commandFailures } = await load('cli/failure-codes.js');
-  const { errorCodes } = await import(join(root, 'dist', 'lib', 'boundary', 'error-details.js'));
+  const { errorCodes } = await import(
+    pathToFileURL(join(root, 'dist', 'lib', 'boundary', 'error-details.js')).href
+  );
   return {
     'reference/configuration.md': {
       fields: fieldsTable(configFields, configFlags, isReread),

@@ -1,10 +1,13 @@
 // Markdown tables of zod schemas: one row per field.
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { z } from 'zod';
 import { root } from '../tool/project.mjs';
 
 // generate-docs.mjs says so if dist/ is not there.
-const { documentItems } = await import(join(root, 'dist/src/base/schema/bounded.js')).catch(() => ({}));
+const { documentItems } = await import(
+  pathToFileURL(join(root, 'dist/src/base/schema/bounded.js')).href
+).catch(() => ({}));
 
 /** The fields of a schema, but for those in `left`. */
 export function fieldsTable(schema, left = []) {

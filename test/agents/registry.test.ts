@@ -16,7 +16,7 @@ describe('the registry of node types', () => {
   });
 
   it('gives clients the schemas without the code, and so without the addon', () => {
-    const client = join(import.meta.dirname, '../../dist/src/client/index.js');
+    const client = new URL('../../dist/src/client/index.js', import.meta.url).href;
     const program = `await import(${JSON.stringify(client)});
       const loaded = process.report.getReport().sharedObjects.filter((file) => file.endsWith('.node'));
       console.log(JSON.stringify(loaded));`;

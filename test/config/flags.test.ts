@@ -14,7 +14,7 @@ const values: Record<string, [string | true, string, unknown]> = {
   '--llm-backend': ['cuda', 'hip', 'vulkan'],
   '--network-access': ['local', 'local_network', 'local'],
   '--idle-shutdown-timeout': ['1', '2', 3],
-  '--crash-dump-dir': ['/a', '/b', '/c'],
+  '--crash-dump-dir': [resolve('/a'), resolve('/b'), resolve('/c')],
   '--enable-debug-commands': [true, 'false', true],
   // Extensions.
   '--http': [true, 'false', true],

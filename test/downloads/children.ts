@@ -1,9 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 
-const module = join(import.meta.dirname, '../../dist/src/models/downloads/model-downloads.js');
+const module = new URL('../../dist/src/models/downloads/model-downloads.js', import.meta.url).href;
 
 const script = `
 const { ModelDownloads } = await import(${JSON.stringify(module)});
