@@ -43,9 +43,11 @@ async function replaceFolder(folder, make) {
   mkdirSync(prebuildsFolder, { recursive: true });
   const beside = mkdtempSync(join(prebuildsFolder, '.making-'));
   try {
-    await make(beside);
+    const made = join(beside, 'made'); // mkdtemp's own folder is closed to others
+    mkdirSync(made);
+    await make(made);
     rmSync(folder, { recursive: true, force: true });
-    renameSync(beside, folder);
+    renameSync(made, folder);
   } finally {
     rmSync(beside, { recursive: true, force: true });
   }
