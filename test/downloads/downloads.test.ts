@@ -8,7 +8,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { expect, it } from 'vitest';
 import { addressOf, fileNames } from '../../src/models/downloads/address.js';
 import { ModelDownloads } from '../../src/models/downloads/model-downloads.js';
@@ -31,10 +31,10 @@ it('a file arrives complete, verified and recorded, and is not downloaded twice'
   );
   expect(readFileSync(path).equals(server.content)).toBe(true);
   expect(seen.at(-1)).toBe(300_000);
-  expect(readdirSync(folder).sort()).toEqual([path.split('/').at(-1), 'downloads.json'].sort());
+  expect(readdirSync(folder).sort()).toEqual([basename(path), 'downloads.json'].sort());
   const record = readFileSync(join(folder, 'downloads.json'), 'utf8');
   expect(JSON.parse(record).downloads).toMatchObject({
-    [path.split('/').at(-1) as string]: { sha256, size_bytes: 300_000 },
+    [basename(path)]: { sha256, size_bytes: 300_000 },
   });
   expect(record).not.toContain('secret');
   await pull({ sha256 });
