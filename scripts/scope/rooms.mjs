@@ -11,9 +11,9 @@ export const rooms = [
   ],
   [
     'native/core',
-    5400,
+    5550,
     'SPEC',
-    'defensive reading and atomic writing of files, thread pools and their watch, cancel tokens, wiping of memory',
+    'defensive reading and atomic writing of files, also over mapped ones on Windows, thread pools and their watch, cancel tokens, wiping of memory',
   ],
   ['native/crash', 300, 'README', 'crash dumps of native code'],
   ['native/vector', 7300, 'SPEC', 'dense search, also over the parts of a storage that changes'],
