@@ -86,6 +86,7 @@ std::optional<FileId> Destination::look() const {
   const std::uint64_t size = std::filesystem::file_size(target_, error);
   if (error) unreadable(error.value());
   if (size == 0) return {};
+  if (!wait_until_readable(target_)) unreadable(errno);
   if (const Refusal why = rule_(StreamedFile(target_, size)); !why.reason.empty()) refuse(why);
   return {};
 }

@@ -41,8 +41,24 @@ bool is_in_use(DWORD code) noexcept {
 
 int errno_of(DWORD code) noexcept {
   if (is_in_use(code)) return EACCES;
+  if (code == ERROR_DIRECTORY) return EISDIR;
   if (code == ERROR_FILE_NOT_FOUND || code == ERROR_PATH_NOT_FOUND) return ENOENT;
   return code == ERROR_DISK_FULL ? ENOSPC : EIO;
+}
+
+/// Calls `attempt`, which returns a system error, until it finds no file in use. Returns false with errno on failure.
+template <class Attempt>
+bool once_free(Attempt&& attempt) {
+  const ULONGLONG end = GetTickCount64() + kLongestHoldMs;
+  for (DWORD wait = kFirstWaitMs;; wait = std::min(2 * wait, kLongestWaitMs)) {
+    const DWORD code = attempt();
+    if (code == ERROR_SUCCESS) return true;
+    if (!is_in_use(code) || GetTickCount64() >= end) {
+      errno = errno_of(code);
+      return false;
+    }
+    Sleep(wait);
+  }
 }
 
 /// Replaces in one step; the replaced file lives on for who has it open. Not every file system, and not Wine, can.
@@ -113,19 +129,24 @@ bool is_folder(const std::filesystem::path& path) {
 }  // namespace
 
 bool replace_file(const std::filesystem::path& from, const std::filesystem::path& to) {
-  const ULONGLONG end = GetTickCount64() + kLongestHoldMs;
-  for (DWORD wait = kFirstWaitMs;; wait = std::min(2 * wait, kLongestWaitMs)) {
-    if (replace_at_once(from, to)) return true;
-    if (MoveFileExW(from.c_str(), to.c_str(), MOVEFILE_REPLACE_EXISTING | MOVEFILE_WRITE_THROUGH)) return true;
+  return once_free([&]() -> DWORD {
+    if (replace_at_once(from, to)) return ERROR_SUCCESS;
+    if (MoveFileExW(from.c_str(), to.c_str(), MOVEFILE_REPLACE_EXISTING | MOVEFILE_WRITE_THROUGH)) return ERROR_SUCCESS;
     const DWORD code = GetLastError();
-    const bool in_use = is_in_use(code) && !is_folder(to);
-    if (in_use && replace_by_moving_aside(from, to)) return true;
-    if (!in_use || GetTickCount64() >= end) {
-      errno = errno_of(code);
-      return false;
-    }
-    Sleep(wait);
-  }
+    if (!is_in_use(code)) return code;
+    if (is_folder(to)) return ERROR_DIRECTORY;
+    return replace_by_moving_aside(from, to) ? ERROR_SUCCESS : code;
+  });
+}
+
+bool wait_until_readable(const std::filesystem::path& path) {
+  return once_free([&]() -> DWORD {
+    const HANDLE file = CreateFileW(path.c_str(), GENERIC_READ, FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE,
+                                    nullptr, OPEN_EXISTING, FILE_ATTRIBUTE_NORMAL, nullptr);
+    if (file == INVALID_HANDLE_VALUE) return GetLastError();
+    CloseHandle(file);
+    return ERROR_SUCCESS;
+  });
 }
 
 }  // namespace lorekeep

@@ -10,4 +10,8 @@ namespace lorekeep {
 /// virus scanners. Returns false with errno if the system refuses. Windows only.
 bool replace_file(const std::filesystem::path& from, const std::filesystem::path& to);
 
+/// Waits for programs that hold a file for a moment, as replace_file() does. Returns false with errno if it cannot be
+/// opened.
+bool wait_until_readable(const std::filesystem::path& path);
+
 }  // namespace lorekeep
