@@ -119,11 +119,13 @@ describe.skipIf(!compiler || !haveModels(smolLm))('examples/game', () => {
     ];
     write('script.json', script);
     // In `npm test` the loop computes little, as other tests need the processor.
-    const frames = repetitions('GAME_FRAMES', 30, 1800);
+    const frames = repetitions('GAME_FRAMES', 30, 600);
     const work = frames < 600 ? 1 : 6;
     const game = Program.command([
-      'env',
-      `--chdir=${inGame()}`,
+      'sh',
+      '-c',
+      'cd "$0" && exec env "$@"',
+      inGame(),
       `LOREKEEP=${process.execPath} ${join(import.meta.dirname, 'recording-server.mjs')}`,
       `RECORDING=${inFolder('recording')}`,
       './game',
