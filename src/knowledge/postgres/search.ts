@@ -28,7 +28,7 @@ import type { Sample } from './sample.js';
 import { feedbackStatement, searchStatement } from './search-sql.js';
 import type { Statement } from './statement.js';
 import type { BaseFacts, TableNames } from './tables.js';
-import { bm25Limit, documentsOfWords, queryTerms } from './terms.js';
+import { bm25Limit, documentsOfWords, documentTerms, queryTerms } from './terms.js';
 
 /** The tables that are searched. */
 export interface SearchSource {
@@ -115,7 +115,7 @@ export async function runSearch(
     offset: options.calibration?.offset ?? 0,
     slope: options.calibration?.slope ?? 1,
   };
-  const ranking = await rank(source, { options, mode, topK, legs, scale, weights, vector, seen });
+  const ranking = await rank(source, { options, mode, topK, legs, scale, weights, vector, seen, asked });
   const plan: StoragePlan = { mode, engine: 'postgres' };
   const matched = Number(head.matched);
   const walked = head.walked === true;
@@ -201,7 +201,10 @@ interface Ranking {
   readonly weights: Weights;
   readonly vector: Float32Array | undefined;
   readonly seen: SeenFacts;
+  readonly asked: Asked;
 }
+
+type Asked = ReturnType<typeof queryTerms>;
 
 async function rank(
   source: SearchSource,
@@ -219,18 +222,33 @@ async function rank(
     weight === undefined
       ? { method: 'rrf' }
       : { method: 'scores', weights: { dense: weight, lexical: 1 - weight } };
-  const nothing =
-    options.minBest !== undefined && first.slice(0, topK).every(({ relevance }) => relevance < minBest);
-  if (nothing || first.length === 0) return { hits: [], fusion };
+  const shown = first.slice(0, topK);
+  const isNothing =
+    shown.every(({ relevance }) => relevance < minBest) &&
+    !(mode === 'lexical' && hasAllWords(shown.slice(0, mostRead), given.asked, source.tokenizer));
+  if (isNothing || first.length === 0) return { hits: [], fusion };
   let hits = first;
   if (fed) {
     hits = await feedBack(source, given, weight, first);
     judge(hits, best, scale);
-    const shown = new Set(first.slice(0, topK).map(({ of }) => of.row));
-    const added = hits.filter(({ of }) => !shown.has(of.row)).length;
+    const before = new Set(shown.map(({ of }) => of.row));
+    const added = hits.filter(({ of }) => !before.has(of.row)).length;
     fusion.feedback = { weight: feedback, added };
   }
   return { hits: hits.filter(({ relevance }) => relevance >= minScore), fusion };
+}
+
+/** Hits that are read for the words of a query. */
+const mostRead = 10;
+
+/** Whether a record has all words of the query: a lexical search has then found what it asked for, however long the record is. */
+function hasAllWords(hits: readonly Ranked<Found>[], { terms, words }: Asked, tokenizer: Tokenizer): boolean {
+  return hits.some(({ of: { text } }) => {
+    const { frequencies } = documentTerms(text, tokenizer);
+    const found = new Set(terms.filter(({ term }) => frequencies.has(term)).map(({ word }) => word));
+    found.delete(-1);
+    return words > 0 && found.size === words;
+  });
 }
 
 /** Returns the weight of feedback; 0: none. */

@@ -130,7 +130,7 @@ function searches(count: number): StorageSearchOptions[] {
     const vector = queries.subarray(n * dimension, (n + 1) * dimension);
     const filter = next() < 0.5 ? pick(filters) : undefined;
     const topK = pick([1, 5, 10, 60]);
-    const common = { topK, filter };
+    const common = { topK, filter, minBest: pick([undefined, undefined, 0.3, 0.9]) };
     const mode = pick(['dense', 'lexical', 'hybrid', 'hybrid', 'hybrid'] as const);
     if (mode === 'lexical') return { ...common, mode, text };
     const threshold = next() < 0.2 ? 0.9 : undefined;
