@@ -102,6 +102,9 @@ export function programsOf(names, known) {
   return [...new Set(programs)].map((name) => `${name}_test`);
 }
 
+/** Seconds after which a test counts as hanging. Long forms repeat ten times as much. */
+const hangsAfter = (wanted) => (wanted?.LOREKEEP_TEST_LONG === undefined ? '900' : '2700');
+
 async function runCtest(tree, selection, sanitizer, wanted) {
   const command = [
     'ctest',
@@ -110,7 +113,7 @@ async function runCtest(tree, selection, sanitizer, wanted) {
     '--output-on-failure',
     '--no-tests=error',
     '--timeout',
-    '900',
+    hangsAfter(wanted),
   ];
   const launcher = sanitizer === 'thread' ? await withoutAddressRandomisation() : [];
   const [program, ...args] = [...launcher, ...command, '-j', String(availableParallelism()), ...selection];
