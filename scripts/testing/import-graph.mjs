@@ -54,9 +54,12 @@ export const testFiles = (root) => sourceFiles(root, ['test'], ['.test.ts']);
 const repetitions = 'test/helpers/repetitions.ts';
 
 /** The tests of a checkout that have a long form, which `npm run test:rest` runs. */
-export function testsWithLongForm(root) {
+export const testsWithLongForm = (root) => testsThatImport(root, repetitions);
+
+/** The tests of a checkout that import a file, directly or through others. */
+export function testsThatImport(root, imported) {
   const graph = new ImportGraph(root);
-  return testFiles(root).filter((file) => graph.closureOf(file).has(repetitions));
+  return testFiles(root).filter((file) => graph.closureOf(file).has(imported));
 }
 
 /** The tests of a checkout by whether they load the addon into their process. */

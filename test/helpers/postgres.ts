@@ -1,6 +1,8 @@
+import { randomBytes } from 'node:crypto';
 import { PGlite } from '@electric-sql/pglite';
 import { vector } from '@electric-sql/pglite-pgvector';
 import { PGLiteSocketServer } from '@electric-sql/pglite-socket';
+import driver, { type Sql } from 'postgres';
 import { afterAll, beforeAll } from 'vitest';
 import type { PostgresConnection } from '../../src/knowledge/postgres/connection.js';
 
@@ -11,31 +13,71 @@ export interface TestDatabase {
   run(sql: string): Promise<Record<string, unknown>[]>;
 }
 
-/** A database in memory for one test file, behind a socket: Postgres with pgvector, compiled to WebAssembly. Starting takes seconds. */
-export function testDatabase(): TestDatabase {
+/** A server of PostgreSQL with pgvector, HOST:PORT, which lets the user postgres in: `npm run test:postgres` starts one. */
+const server = process.env.LOREKEEP_TEST_POSTGRES;
+
+/** A database for one test file: of the server that LOREKEEP_TEST_POSTGRES names, else in memory. */
+export const testDatabase = (): TestDatabase =>
+  server === undefined ? databaseInMemory() : databaseOf(server);
+
+/** The settings of a connection to a database. */
+const settings = (
+  address: string,
+  database: string,
+  more: Partial<PostgresConnection> = {},
+): PostgresConnection => ({
+  hosts: [address],
+  database,
+  user: 'postgres',
+  tls: 'off',
+  serves: ['public'],
+  writes: true,
+  ...more,
+});
+
+/** A new database of a server. */
+function databaseOf(address: string): TestDatabase {
+  const name = `test_${randomBytes(8).toString('hex')}`;
+  const open = (database: string) =>
+    driver({
+      host: address.split(':')[0],
+      port: Number(address.split(':')[1]),
+      database,
+      user: 'postgres',
+      onnotice: () => {},
+    });
+  let own: Sql;
+  beforeAll(async () => {
+    const admin = open('postgres');
+    await admin.unsafe(`create database ${name}`);
+    await admin.end();
+    own = open(name);
+    await own.unsafe('create extension vector');
+  });
+  afterAll(() => own?.end());
+  return {
+    connection: (more) => settings(address, name, more),
+    run: async (sql) => [...(await own.unsafe(sql))],
+  };
+}
+
+/** A database in memory behind a socket: Postgres with pgvector, compiled to WebAssembly. Starting takes seconds. */
+function databaseInMemory(): TestDatabase {
   let database: PGlite;
-  let server: PGLiteSocketServer;
+  let socket: PGLiteSocketServer;
   let port = 0;
   beforeAll(async () => {
     database = await PGlite.create({ extensions: { vector } });
-    server = new PGLiteSocketServer({ db: database, port: 0, host: '127.0.0.1', maxConnections: 16 });
-    await server.start();
-    port = Number(server.getServerConn().split(':').at(-1));
+    socket = new PGLiteSocketServer({ db: database, port: 0, host: '127.0.0.1', maxConnections: 16 });
+    await socket.start();
+    port = Number(socket.getServerConn().split(':').at(-1));
   });
   afterAll(async () => {
-    await server?.stop();
+    await socket?.stop();
     await database?.close();
   });
   return {
-    connection: (more = {}) => ({
-      hosts: [`127.0.0.1:${port}`],
-      database: 'postgres',
-      user: 'postgres',
-      tls: 'off',
-      serves: ['public'],
-      writes: true,
-      ...more,
-    }),
+    connection: (more) => settings(`127.0.0.1:${port}`, 'postgres', more),
     run: async (sql) => (await database.query<Record<string, unknown>>(sql)).rows,
   };
 }

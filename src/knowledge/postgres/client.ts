@@ -145,7 +145,8 @@ export class PostgresClient {
       target_session_attrs: session === 'any' ? undefined : session,
       fetch_types: false,
       onnotice: () => {},
-      connection: { application_name: 'lorekeep' },
+      // Compiling a search takes a second, and running it milliseconds. Poolers refuse settings that they do not know.
+      connection: { application_name: 'lorekeep', ...(this.settings.pooler !== true && { jit: 'off' }) },
     });
   }
 
