@@ -28,7 +28,7 @@ await runScript('test-postgres', async (args) => {
       (file) => filters.length === 0 || filters.some((filter) => file.includes(filter)),
     );
     const env = { LOREKEEP_TEST_POSTGRES: cluster.address, LOREKEEP_TEST_HOSTILE: '10000' };
-    const { passed, failed, skipped, failures } = await vitest('postgres', files, env);
+    const { passed, failed, skipped, failures } = await vitest('real-postgres', files, env);
     for (const failure of failures) process.stdout.write(`${failure}\n`);
     if (failed > 0) process.stdout.write(`\n${cluster.log.split('\n').slice(-40).join('\n')}\n`);
     process.stdout.write(`\n${passed} passed, ${failed} failed, ${skipped} skipped\n`);

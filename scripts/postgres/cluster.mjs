@@ -24,8 +24,7 @@ export class Cluster {
     await cluster.#run('initdb', [
       '-D',
       cluster.#data,
-      '-U',
-      'postgres',
+      '--username=postgres',
       '-A',
       'trust',
       '-E',

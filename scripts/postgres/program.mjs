@@ -15,7 +15,7 @@ import { findProgram, run } from '../tool/command.mjs';
 import { root } from '../tool/project.mjs';
 import { Stop } from '../tool/stop.mjs';
 
-const cache = join(root, '.cache', 'postgres');
+const cache = join(root, '.cache', 'postgresql');
 const log = join(cache, 'log');
 const installed = '/usr/lib/postgresql';
 
