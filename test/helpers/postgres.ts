@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { PGlite } from '@electric-sql/pglite';
 import { vector } from '@electric-sql/pglite-pgvector';
 import { PGLiteSocketServer } from '@electric-sql/pglite-socket';
-import driver, { type Sql } from 'postgres';
+import pg from 'pg';
 import { afterAll, beforeAll } from 'vitest';
 import type { PostgresConnection } from '../../src/knowledge/postgres/connection.js';
 
@@ -15,6 +15,9 @@ export interface TestDatabase {
 
 /** A server of PostgreSQL with pgvector, HOST:PORT, which lets the user postgres in: `npm run test:postgres` starts one. */
 const server = process.env.LOREKEEP_TEST_POSTGRES;
+
+/** Whether databases are of a real server: one in memory has a single process. */
+export const isRealDatabase = server !== undefined;
 
 /** A database for one test file: of the server that LOREKEEP_TEST_POSTGRES names, else in memory. */
 export const testDatabase = (): TestDatabase =>
@@ -38,26 +41,24 @@ const settings = (
 /** A new database of a server. */
 function databaseOf(address: string): TestDatabase {
   const name = `test_${randomBytes(8).toString('hex')}`;
-  const open = (database: string) =>
-    driver({
-      host: address.split(':')[0],
-      port: Number(address.split(':')[1]),
-      database,
-      user: 'postgres',
-      onnotice: () => {},
-    });
-  let own: Sql;
+  const open = async (database: string) => {
+    const [host, port] = address.split(':') as [string, string];
+    const client = new pg.Client({ host, port: Number(port), database, user: 'postgres' });
+    await client.connect();
+    return client;
+  };
+  let own: pg.Client;
   beforeAll(async () => {
-    const admin = open('postgres');
-    await admin.unsafe(`create database ${name}`);
+    const admin = await open('postgres');
+    await admin.query(`create database ${name}`);
     await admin.end();
-    own = open(name);
-    await own.unsafe('create extension vector');
+    own = await open(name);
+    await own.query('create extension vector');
   });
   afterAll(() => own?.end());
   return {
     connection: (more) => settings(address, name, more),
-    run: async (sql) => [...(await own.unsafe(sql))],
+    run: async (sql) => (await own.query(sql)).rows,
   };
 }
 

@@ -1,14 +1,18 @@
 import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { checkServerIdentity, type PeerCertificate } from 'node:tls';
-import { LorekeepError, onAbort } from '../../../lib/basics.js';
+import { type ConnectionOptions, checkServerIdentity, type PeerCertificate } from 'node:tls';
+import { LorekeepError } from '../../../lib/basics.js';
 import { type HostPort, hostPort, type PostgresConnection } from './connection.js';
-import { EngineError, engineError } from './engine-error.js';
+import { EngineError, engineError, isOutage } from './engine-error.js';
+import { Pool } from './pool.js';
+import { type DriverClient, type Row, Session } from './session.js';
+
+export type { Row } from './session.js';
 
 /** An optional package, which no other part needs. */
-const driverName: string = 'postgres';
+const driverName: string = 'pg';
 /** The version of the driver that lorekeep is tested with. */
-export const driverVersion = '3.4.9';
+export const driverVersion = '8.23.1';
 
 /** A statement with the values that it binds. */
 export interface BoundStatement {
@@ -16,21 +20,10 @@ export interface BoundStatement {
   readonly values: readonly string[];
 }
 
-export type Row = Readonly<Record<string, unknown>>;
-
 /** Runs statements on one connection. */
 export type Run = (text: string, values?: readonly string[]) => Promise<Row[]>;
 
-/** The part of the driver that is used. */
-interface Driver {
-  unsafe(text: string, values: readonly string[], options: { prepare: boolean }): Pending;
-  begin<T>(work: (driver: Pick<Driver, 'unsafe'>) => Promise<T>): Promise<T>;
-  end(options: { timeout: number }): Promise<void>;
-}
-
-interface Pending extends Promise<Row[]> {
-  cancel(): void;
-}
+type Driver = new (options: object) => DriverClient;
 
 /** Attempts of a statement that only reads. */
 const attempts = 3;
@@ -41,7 +34,9 @@ export class PostgresClient {
   readonly name: string;
   readonly settings: PostgresConnection;
   readonly #folder: string;
-  #driver: Promise<Driver> | undefined;
+  readonly #pool: Pool;
+  /** Index of the host that the last session reached. */
+  #host = 0;
   #closed = false;
 
   /** `folder`: where relative paths of the settings start. Connects at the first statement. */
@@ -49,14 +44,15 @@ export class PostgresClient {
     this.name = name;
     this.settings = settings;
     this.#folder = folder;
+    this.#pool = new Pool(() => this.#openSession(), settings.pool_size ?? 4);
   }
 
   /** Runs a statement that only reads; again if the server went away. @throws EngineError; the signal's reason */
   async read({ text, values }: BoundStatement, signal?: AbortSignal): Promise<Row[]> {
     for (let attempt = 1; ; attempt++) {
       try {
-        return await this.#inTime(signal, async (during) =>
-          this.#run(await this.#open(), during)(text, values),
+        return await this.#inTime(signal, (during) =>
+          this.#pool.use((session) => session.run(text, values, during), during),
         );
       } catch (error) {
         if (!(error instanceof EngineError) || !error.isOutage || attempt === attempts) throw error;
@@ -69,7 +65,11 @@ export class PostgresClient {
   transaction<T>(work: (run: Run) => Promise<T>, signal?: AbortSignal, ms?: number): Promise<T> {
     return this.#inTime(
       signal,
-      async (during) => (await this.#open()).begin((driver) => work(this.#run(driver, during))),
+      (during) =>
+        this.#pool.use((session) => {
+          const run: Run = (text, values = []) => session.run(text, values, during);
+          return session.transaction(() => work(run), during);
+        }, during),
       ms,
     );
   }
@@ -79,6 +79,7 @@ export class PostgresClient {
     work: (during: AbortSignal) => Promise<T>,
     ms = this.settings.timeout_ms ?? 30_000,
   ): Promise<T> {
+    if (this.#closed) throw new LorekeepError('CLOSED', 'PostgresClient: used after close()');
     signal?.throwIfAborted();
     const late = AbortSignal.timeout(ms);
     const during = signal === undefined ? late : AbortSignal.any([signal, late]);
@@ -96,69 +97,65 @@ export class PostgresClient {
     }
   }
 
-  /** An aborted statement is cancelled at the server. The caller does not wait for that. */
-  #run(driver: Pick<Driver, 'unsafe'>, during: AbortSignal): Run {
-    return async (text, values = []) => {
-      during.throwIfAborted();
-      const pending = driver.unsafe(text, values, { prepare: this.settings.pooler !== true });
-      let stop = () => {};
-      const aborted = new Promise<never>((_, reject) => {
-        stop = onAbort(during, () => {
-          pending.cancel();
-          reject(during.reason);
-        });
-      });
-      try {
-        return await Promise.race([pending, aborted]);
-      } finally {
-        stop();
-        pending.catch(() => {});
+  /** Tries the hosts in turn, beginning with the one that was reached last. */
+  async #openSession(): Promise<Session> {
+    const driver = await importDriver(this.name);
+    const { hosts, session } = this.settings;
+    let last: unknown;
+    // A standby is preferred in the first round, and not needed in the second.
+    for (const wanted of session === 'prefer-standby' ? ['standby', 'any'] : [session ?? 'any']) {
+      for (let n = 0; n < hosts.length; n++) {
+        const index = (this.#host + n) % hosts.length;
+        try {
+          const found = await this.#connect(driver, hostPort(hosts[index] as string) as HostPort, wanted);
+          if (found === undefined) continue;
+          this.#host = index;
+          return found;
+        } catch (error) {
+          if (!isOutage(error)) throw error;
+          last = error;
+        }
       }
-    };
+    }
+    throw last ?? new EngineError(this.name, { reason: 'none of its hosts can be written', isOutage: true });
   }
 
-  #open(): Promise<Driver> {
-    if (this.#closed) throw new LorekeepError('CLOSED', 'PostgresClient: used after close()');
-    this.#driver ??= this.#connect().catch((error: unknown) => {
-      this.#driver = undefined;
-      throw error;
-    });
-    return this.#driver;
-  }
-
-  async #connect(): Promise<Driver> {
-    const { hosts, database, user, pool_size, connect_timeout_ms, session, password_file } = this.settings;
-    const places = hosts.map((host) => hostPort(host) as HostPort);
-    const open = await importDriver(this.name);
-    const ssl = await this.#tls(places);
+  /** Returns undefined if the server is not of the wanted kind. */
+  async #connect(Driver: Driver, place: HostPort, wanted: string): Promise<Session | undefined> {
+    const { database, user, connect_timeout_ms, pooler, password_file } = this.settings;
+    const tls = await this.#tls(place);
     if (password_file !== undefined) await this.#password();
-    return open({
-      host: places.map(({ host }) => host),
-      port: places.map(({ port }) => port),
+    const client = new Driver({
+      ...place,
       database,
       user,
-      pass: () => this.#password(),
-      ssl,
-      max: pool_size ?? 4,
-      idle_timeout: 60,
-      connect_timeout: (connect_timeout_ms ?? 5000) / 1000,
-      target_session_attrs: session === 'any' ? undefined : session,
-      fetch_types: false,
-      onnotice: () => {},
+      password: () => this.#password(),
+      ssl: tls ?? false,
+      connectionTimeoutMillis: connect_timeout_ms ?? 5000,
+      keepAlive: true,
+      application_name: 'lorekeep',
       // Compiling a search takes a second, and running it milliseconds. Poolers refuse settings that they do not know.
-      connection: { application_name: 'lorekeep', ...(this.settings.pooler !== true && { jit: 'off' }) },
+      ...(pooler !== true && { options: '-c jit=off' }),
     });
+    // What breaks while it connects is told by connect(); without a listener it would end the process as well.
+    client.on('error', () => {});
+    await client.connect().catch((error: unknown) => {
+      client.connection.stream.destroy();
+      throw withCode(error);
+    });
+    const session = new Session(client, { place, tls, prepares: pooler !== true });
+    if (wanted === 'any') return session;
+    const state = await client.query({ text: 'select pg_is_in_recovery() as standby', values: [] });
+    if ((state.rows[0]?.standby === true) === (wanted === 'standby')) return session;
+    await session.close();
+    return undefined;
   }
 
-  async #tls(places: readonly HostPort[]): Promise<object | false> {
+  async #tls({ host }: HostPort): Promise<ConnectionOptions | undefined> {
     const { tls = 'verify', ca_file } = this.settings;
-    if (tls === 'off') return false;
+    if (tls === 'off') return undefined;
     const ca = ca_file === undefined ? undefined : await this.#file(ca_file, 'ca_file');
-    // The driver does not say which of the hosts it has reached; each of them is trusted.
-    const identify = (_: string, certificate: PeerCertificate) => {
-      const errors = places.map(({ host }) => checkServerIdentity(host, certificate));
-      return errors.every((error) => error !== undefined) ? errors[0] : undefined;
-    };
+    const identify = (_: string, certificate: PeerCertificate) => checkServerIdentity(host, certificate);
     return { rejectUnauthorized: true, checkServerIdentity: identify, ...(ca !== undefined && { ca }) };
   }
 
@@ -179,24 +176,33 @@ export class PostgresClient {
     }
   }
 
-  /** Waits a second for running statements. */
+  /** Waits for what runs. */
   async close(): Promise<void> {
     this.#closed = true;
-    const driver = await this.#driver?.catch(() => undefined);
-    await driver?.end({ timeout: 1 });
+    await this.#pool.close();
   }
 }
 
+/** The driver's errors of connecting, some of which have no code. */
+function withCode(error: unknown): unknown {
+  const { code, message } = error as { code?: unknown; message: string };
+  if (typeof code === 'string') return error;
+  const own = /timeout/.test(message)
+    ? 'CONNECT_TIMEOUT'
+    : /SSL/.test(message)
+      ? 'NO_TLS'
+      : 'CONNECTION_CLOSED';
+  return Object.assign(new Error(message, { cause: error }), { code: own });
+}
+
 /** @throws UNSUPPORTED with the command that installs it */
-async function importDriver(connection: string): Promise<(options: object) => Driver> {
+async function importDriver(connection: string): Promise<Driver> {
   try {
-    const { default: driver } = (await import(driverName)) as {
-      default: (options: object) => Driver;
-    };
-    return driver;
+    const { default: driver } = (await import(driverName)) as { default: { Client: Driver } };
+    return driver.Client;
   } catch (cause) {
-    const reason = `the connection ${JSON.stringify(connection)} needs the package postgres`;
-    const remedy = `npm install postgres@${driverVersion}`;
+    const reason = `the connection ${JSON.stringify(connection)} needs the package ${driverName}`;
+    const remedy = `npm install ${driverName}@${driverVersion}`;
     throw LorekeepError.about('UNSUPPORTED', { field: 'engine', reason, remedy }, { cause });
   }
 }

@@ -20,7 +20,7 @@ export class EngineError extends AnyLorekeepError {
 
 /** Errors of the driver and of sockets that mean that no server answers. */
 const outages = new Set([
-  ...['CONNECT_TIMEOUT', 'CONNECTION_CLOSED', 'CONNECTION_ENDED', 'CONNECTION_DESTROYED'],
+  ...['CONNECT_TIMEOUT', 'CONNECTION_CLOSED'],
   ...[
     'ECONNREFUSED',
     'ECONNRESET',
@@ -84,8 +84,17 @@ export function engineError(connection: string, cause: unknown): unknown {
   return new EngineError(connection, words, { cause });
 }
 
+/** Whether an error of the driver means that another host, or a later attempt, may do. */
+export function isOutage(error: unknown): boolean {
+  const { code } = error as { code?: unknown };
+  if (typeof code !== 'string') return false;
+  return outages.has(code) || stateWords(code).isOutage === true;
+}
+
 function networkWords(code: string): Words {
   if (outages.has(code)) return unreachable;
+  if (code === 'NO_TLS')
+    return { reason: 'the server does not offer TLS', remedy: 'switch it on there: ssl = on' };
   return {
     reason: 'the certificate of the server is not trusted',
     remedy: 'name the certificate of its authority in "ca_file"',

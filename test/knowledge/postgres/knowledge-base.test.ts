@@ -302,9 +302,9 @@ describe('what a config and a connection allow', () => {
   it('is tested with the driver whose version errors and the guide name', () => {
     const project = join(import.meta.dirname, '../../..');
     const { devDependencies } = JSON.parse(readFileSync(join(project, 'package.json'), 'utf8'));
-    expect(devDependencies.postgres).toBe(driverVersion);
+    expect(devDependencies.pg).toBe(driverVersion);
     expect(readFileSync(join(project, 'docs/guides/postgres.md'), 'utf8')).toContain(
-      `npm install postgres@${driverVersion}`,
+      `npm install pg@${driverVersion}`,
     );
   });
 
