@@ -23,7 +23,7 @@ export const usualSeconds = {
   "types of the monitor's page": 5,
   'types of the tests': 15,
   'native tests, address and undefined-behaviour sanitizers': 400,
-  'TypeScript tests': 480,
+  'TypeScript tests': 600,
   'package smoke test': 90,
   'native tests of threads, thread sanitizer': 240,
   'every C++ file by itself': 150,
