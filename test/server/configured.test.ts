@@ -98,6 +98,10 @@ const effects: Record<string, Effect | Elsewhere> = {
     },
   },
   allow_model_pulls: { value: true, elsewhere: 'test/server/model-pulls.test.ts' },
+  connections: {
+    value: { main: { hosts: ['localhost'], database: 'd', user: 'u', tls: 'off', serves: ['kb'] } },
+    elsewhere: 'test/server/postgres.test.ts',
+  },
   default_vad_model: { value: 'Silero VAD', elsewhere: 'test/server/speech.test.ts' },
   stt_debug_dump_dir: {
     value: 'made/speech',
