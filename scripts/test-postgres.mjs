@@ -27,7 +27,11 @@ await runScript('test-postgres', async (args) => {
     const files = testsThatImport(root, helper).filter(
       (file) => filters.length === 0 || filters.some((filter) => file.includes(filter)),
     );
-    const env = { LOREKEEP_TEST_POSTGRES: cluster.address, LOREKEEP_TEST_HOSTILE: '10000' };
+    const env = {
+      LOREKEEP_TEST_POSTGRES: cluster.address,
+      LOREKEEP_TEST_POSTGRES_CA: cluster.authority,
+      LOREKEEP_TEST_HOSTILE: '10000',
+    };
     const { passed, failed, skipped, failures } = await vitest('real-postgres', files, env);
     for (const failure of failures) process.stdout.write(`${failure}\n`);
     if (failed > 0) process.stdout.write(`\n${cluster.log.split('\n').slice(-40).join('\n')}\n`);

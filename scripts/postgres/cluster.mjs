@@ -31,8 +31,28 @@ export class Cluster {
       'UTF8',
       '--no-sync',
     ]);
+    await cluster.#certify();
     await cluster.restart('start');
     return cluster;
+  }
+
+  /** Makes an authority, and a certificate of "localhost". */
+  async #certify() {
+    const at = (name) => join(this.#data, name);
+    const key = ['-newkey', 'rsa:2048', '-nodes'];
+    const own = ['-keyout', at('ca.key'), '-out', at('ca.pem')];
+    await this.#as('openssl', ['req', '-x509', ...key, ...own, '-subj', '/CN=authority', '-days', '2']);
+    const asked = ['-keyout', at('server.key'), '-out', at('server.csr')];
+    const name = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost'];
+    await this.#as('openssl', ['req', ...key, ...asked, ...name]);
+    const signed = ['-in', at('server.csr'), '-CA', at('ca.pem'), '-CAkey', at('ca.key'), '-CAcreateserial'];
+    const out = ['-out', at('server.crt'), '-days', '2', '-copy_extensions', 'copy'];
+    await this.#as('openssl', ['x509', '-req', ...signed, ...out]);
+  }
+
+  /** The certificate of the authority. TLS is for the host "localhost". */
+  get authority() {
+    return join(this.#data, 'ca.pem');
   }
 
   /** Where clients connect. */
@@ -45,7 +65,7 @@ export class Cluster {
   }
 
   async restart(how = 'restart') {
-    const settings = `-p ${this.#port} -c listen_addresses=127.0.0.1 -c unix_socket_directories= -c fsync=off -c max_connections=200`;
+    const settings = `-p ${this.#port} -c listen_addresses=127.0.0.1 -c unix_socket_directories= -c fsync=off -c max_connections=200 -c ssl=on`;
     await this.#run('pg_ctl', [
       '-D',
       this.#data,
@@ -71,7 +91,11 @@ export class Cluster {
   }
 
   #run(program, args, allowFailure = false) {
-    const command = [join(this.#programs, program), ...args];
+    return this.#as(join(this.#programs, program), args, allowFailure);
+  }
+
+  #as(program, args, allowFailure = false) {
+    const command = [program, ...args];
     const ids = [`--reuid=${nobody}`, `--regid=${nobody}`, '--clear-groups'];
     const [first, ...rest] = process.getuid() === 0 ? ['setpriv', ...ids, '--', ...command] : command;
     return run(first, rest, { cwd: this.#folder, quiet: true, allowFailure });
