@@ -12,9 +12,11 @@ const inUse = ['EPERM', 'EACCES', 'EBUSY'];
 
 const codeOf = (error: unknown) => (error as NodeJS.ErrnoException).code ?? '';
 
+type Rename = (from: string, to: string) => Promise<void>;
+
 interface System {
   isWindows: boolean;
-  rename: typeof rename;
+  rename: Rename;
   longestHoldMs: number;
 }
 
@@ -50,7 +52,7 @@ async function mayBeReplaced(path: string): Promise<boolean> {
 }
 
 /** Returns false, with everything in its old place, if a file is held. */
-async function moveAside(from: string, to: string, move: typeof rename): Promise<boolean> {
+async function moveAside(from: string, to: string, move: Rename): Promise<boolean> {
   const aside = temporaryName(to);
   if (!(await isMoved(move(to, aside)))) return false;
   const done = await isMoved(move(from, to));

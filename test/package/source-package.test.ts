@@ -70,7 +70,7 @@ describe('the source package', () => {
     expect(sources.filter((path) => unwanted.test(path))).toEqual([]);
     const main = filesOf(withPrebuild, folder('main-files'));
     const isSource = (path: string) => /\.(cc?|cpp|h|hpp|cmake|patch|gyp)$/.test(path);
-    expect(main.filter((path) => isSource(path) && !path.startsWith('clients/'))).toEqual([]);
+    expect(main.filter((path) => isSource(path) && !/^(clients|examples)\//.test(path))).toEqual([]);
     expect(main.filter((path) => path.startsWith('scripts/'))).toEqual([]);
   });
 

@@ -9,8 +9,9 @@ import {
 } from '../../../lib/internal.js';
 import { checkIds } from '../changes/prepare.js';
 import type { PostgresClient, Run } from './client.js';
+import { absentFacts, requireSame } from './facts.js';
 import { fillTables, type TableRow } from './fill.js';
-import { Statement, withoutNul } from './statement.js';
+import { isStorable, Statement } from './statement.js';
 import type { BaseFacts, TableNames } from './tables.js';
 
 /** The tables that are changed. */
@@ -108,8 +109,13 @@ export async function forgetRecords(
   signal: AbortSignal | undefined,
 ): Promise<Changed> {
   const changed = await changeTables(base, { remove: ids }, new Float32Array(0), signal);
-  const { records, words } = base.tables;
-  await base.client.read({ text: `vacuum ${records}, ${words}`, values: [] }, signal);
+  const { records, words, terms } = base.tables;
+  // The statistics of columns have texts, too.
+  await base.client.read(
+    { text: `vacuum (analyze) ${records}, ${words}, ${terms}`, values: [] },
+    signal,
+    longestChangeMs,
+  );
   return changed;
 }
 
@@ -128,13 +134,10 @@ interface LockedBase {
 /** Reads the facts, and keeps other changes waiting. */
 async function lockedBase({ tables, facts }: ChangedTables, run: Run): Promise<LockedBase> {
   const [row] = await run(
-    `select version, next_row, documents, dimension, tokenizer from ${tables.base} for update`,
+    `select version, next_row, documents, dimension, tokenizer, fingerprint, fields from ${tables.base} for update`,
   );
-  if (Number(row?.dimension) !== facts.dimension || row?.tokenizer !== facts.tokenizer) {
-    const reason =
-      'the tables were pushed again, with another model or tokenizer; open the knowledge base again';
-    throw LorekeepError.about('UNSUPPORTED', { field: 'engine.table', reason });
-  }
+  if (row === undefined) throw absentFacts(tables);
+  requireSame(row, facts);
   return {
     version: Number(row.version),
     next: Number(row.next_row),
@@ -152,7 +155,7 @@ async function rowsOf(
   run: Run,
 ): Promise<{ id: string; row: number }[]> {
   const all: { id: string; row: number }[] = [];
-  const possible = ids.filter(withoutNul);
+  const possible = ids.filter(isStorable);
   for (let begin = 0; begin < possible.length; begin += idsAtOnce) {
     const statement = new Statement();
     const asked = statement.bind(JSON.stringify(possible.slice(begin, begin + idsAtOnce)), 'jsonb');

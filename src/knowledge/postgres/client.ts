@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { type ConnectionOptions, checkServerIdentity, type PeerCertificate } from 'node:tls';
+import { checkServerIdentity, type PeerCertificate } from 'node:tls';
 import { LorekeepError } from '../../../lib/basics.js';
 import { type HostPort, hostPort, type PostgresConnection } from './connection.js';
 import { EngineError, engineError, isOutage } from './engine-error.js';
@@ -25,6 +25,8 @@ export type Run = (text: string, values?: readonly string[]) => Promise<Row[]>;
 
 type Driver = new (options: object) => DriverClient;
 
+/** The protocol counts them with 16 bits. */
+const mostValues = 65_535;
 /** Attempts of a statement that only reads. */
 const attempts = 3;
 const firstPauseMs = 50;
@@ -48,11 +50,17 @@ export class PostgresClient {
   }
 
   /** Runs a statement that only reads; again if the server went away. @throws EngineError; the signal's reason */
-  async read({ text, values }: BoundStatement, signal?: AbortSignal): Promise<Row[]> {
+  async read({ text, values }: BoundStatement, signal?: AbortSignal, ms?: number): Promise<Row[]> {
+    if (values.length > mostValues) {
+      const reason = `it takes ${values.length} values in Postgres; at most ${mostValues} can be sent`;
+      throw LorekeepError.about('INVALID_ARGUMENT', { field: 'filter', reason });
+    }
     for (let attempt = 1; ; attempt++) {
       try {
-        return await this.#inTime(signal, (during) =>
-          this.#pool.use((session) => session.run(text, values, during), during),
+        return await this.#inTime(
+          signal,
+          (during) => this.#pool.use((session) => session.run(text, values, during), during),
+          ms,
         );
       } catch (error) {
         if (!(error instanceof EngineError) || !error.isOutage || attempt === attempts) throw error;
@@ -145,13 +153,14 @@ export class PostgresClient {
     });
     const session = new Session(client, { place, tls, prepares: pooler !== true });
     if (wanted === 'any') return session;
-    const state = await client.query({ text: 'select pg_is_in_recovery() as standby', values: [] });
+    const text = "select pg_is_in_recovery() or current_setting('transaction_read_only') = 'on' as standby";
+    const state = await client.query({ text, values: [] });
     if ((state.rows[0]?.standby === true) === (wanted === 'standby')) return session;
     await session.close();
     return undefined;
   }
 
-  async #tls({ host }: HostPort): Promise<ConnectionOptions | undefined> {
+  async #tls({ host }: HostPort): Promise<object | undefined> {
     const { tls = 'verify', ca_file } = this.settings;
     if (tls === 'off') return undefined;
     const ca = ca_file === undefined ? undefined : await this.#file(ca_file, 'ca_file');
@@ -187,11 +196,13 @@ export class PostgresClient {
 function withCode(error: unknown): unknown {
   const { code, message } = error as { code?: unknown; message: string };
   if (typeof code === 'string') return error;
-  const own = /timeout/.test(message)
-    ? 'CONNECT_TIMEOUT'
-    : /SSL/.test(message)
-      ? 'NO_TLS'
-      : 'CONNECTION_CLOSED';
+  const own = /password/.test(message)
+    ? '28P01'
+    : /timeout/.test(message)
+      ? 'CONNECT_TIMEOUT'
+      : /SSL/.test(message)
+        ? 'NO_TLS'
+        : 'CONNECTION_CLOSED';
   return Object.assign(new Error(message, { cause: error }), { code: own });
 }
 

@@ -1,5 +1,4 @@
 import { AnyLorekeepError } from '../../../lib/basics.js';
-import { didYouMean, nearestName } from '../../base/schema/nearest.js';
 import { PostgresClient } from './client.js';
 import { connectionMistake, type PostgresConnection } from './connection.js';
 import { type TableNames, tableNames } from './tables.js';
@@ -51,8 +50,8 @@ export class PostgresConnections implements AsyncDisposable {
     if (this.#refusal !== undefined) throw refuse('engine.connection', this.#refusal);
     const settings = Object.hasOwn(this.#declared, connection) ? this.#declared[connection] : undefined;
     if (settings === undefined) {
-      const near = didYouMean(nearestName(connection, Object.keys(this.#declared)));
-      const reason = `the server's config declares no connection ${JSON.stringify(connection)}${near}`;
+      // A client may have chosen the config: the names of others are not told.
+      const reason = `the server's config declares no connection ${JSON.stringify(connection)}`;
       throw refuse('engine.connection', reason, 'declare it in "connections" of server-config.json');
     }
     const tables = tableNames(table);

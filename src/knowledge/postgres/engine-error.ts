@@ -68,7 +68,7 @@ const states: Readonly<Record<string, Words>> = {
   '53': { reason: 'the server has no room or no connection left', isOutage: true },
   '57P': { reason: 'the server is stopping or starting', isOutage: true },
   '08': unreachable,
-  '40': { reason: 'another change came first', remedy: 'try again' },
+  '40': { reason: 'another change came first', remedy: 'try again', isOutage: true },
   '57014': { reason: 'the server cancelled the statement' },
 };
 

@@ -26,12 +26,13 @@ import type { StorageEngine } from '../storage-engine.js';
 import { dot, vectorOf } from './background.js';
 import { changeTables, forgetRecords } from './changes.js';
 import type { BoundStatement, PostgresClient, Row } from './client.js';
+import { readFacts, requireSame } from './facts.js';
 import { filterSql } from './filter-sql.js';
 import { metadataOf } from './metadata.js';
-import { rowsOfOrdinals } from './ordinals.js';
+import { ordinalOf, ordinalParts, rowsOfOrdinals } from './ordinals.js';
 import { Sample } from './sample.js';
 import { runSearch, type SearchSource } from './search.js';
-import { Statement, withoutNul } from './statement.js';
+import { isStorable, Statement } from './statement.js';
 import type { BaseFacts, TableNames } from './tables.js';
 
 /** What all views of a base share. */
@@ -71,10 +72,13 @@ export class PostgresEngine implements StorageEngine {
   readonly #shared: Shared;
   /** Of a pinned view: the rows of the ordinals of its hits. Rows never change, so they stay what they were. */
   readonly #rows: Map<number, number> | undefined;
+  /** The version that was asked for; undefined: whichever is the newest. */
+  readonly #at: number | undefined;
 
-  private constructor(shared: Shared, rows?: Map<number, number>) {
+  private constructor(shared: Shared, rows?: Map<number, number>, at?: number) {
     this.#shared = shared;
     this.#rows = rows;
+    this.#at = at;
   }
 
   static async open(base: PostgresBase): Promise<PostgresEngine> {
@@ -136,9 +140,8 @@ export class PostgresEngine implements StorageEngine {
   /** @throws VERSION_GONE for any version but the newest */
   at(version: number): PostgresEngine {
     const { facts } = this.#shared;
-    if (version === facts.version) return this.pin();
-    const message = `version ${version} is gone: the engine postgres keeps the newest version alone, ${facts.version}`;
-    throw new LorekeepError('VERSION_GONE', message, { version: facts.version });
+    if (version === facts.version) return new PostgresEngine(this.#shared, new Map(), version);
+    throw versionGone(version, facts.version);
   }
 
   keptFilter(expression: Filter | FilterExpression): Filter {
@@ -176,6 +179,8 @@ export class PostgresEngine implements StorageEngine {
     const where = await this.#where(options);
     const { result, rows, facts, words } = await runSearch(this.#shared, options, where);
     this.#remember(words);
+    if (this.#at !== undefined && facts.version !== this.#at) throw versionGone(this.#at, facts.version);
+    if (facts.build !== this.#shared.facts.build) await this.#requireSame(options.signal);
     this.#shared.facts = { ...this.#shared.facts, ...facts };
     for (const [index, { ordinal }] of result.hits.entries()) this.#rows?.set(ordinal, rows[index] as number);
     if (options.highlight) await this.addHighlights(result.hits, { ...options, lexical: marked });
@@ -229,9 +234,9 @@ export class PostgresEngine implements StorageEngine {
     const where = await this.#where(options);
     const { records, gone } = this.#shared.tables;
     const statement = new Statement();
-    const text = `select r.id, r.text, r.metadata::text as metadata, r.row - (select count(*) from ${gone} g where g.row < r.row) as ordinal
-      from ${records} r where ${where === undefined ? 'true' : where(statement, 'r')}
-      order by r.row offset ${statement.bind(begin, 'bigint')} limit ${statement.bind(limit, 'bigint')}`;
+    const text = `with page as materialized (select r.row, r.id, r.text, r.metadata::text as metadata from ${records} r where ${where === undefined ? 'true' : where(statement, 'r')}
+      order by r.row offset ${statement.bind(begin, 'bigint')} limit ${statement.bind(limit, 'bigint')}),
+      ${ordinalParts('page', gone)} select p.*, ${ordinalOf('p.row')} as ordinal from page p order by p.row`;
     return (await this.#read({ text, values: statement.values }, options.signal)).map((row) =>
       this.#record(row),
     );
@@ -303,6 +308,12 @@ export class PostgresEngine implements StorageEngine {
     if (this.#rows === undefined) await this.#shared.checker.close();
   }
 
+  /** After another push. */
+  async #requireSame(signal: AbortSignal | undefined): Promise<void> {
+    const { client, tables, facts } = this.#shared;
+    requireSame({ ...(await readFacts(client, tables, signal)) }, facts);
+  }
+
   #remember(words: ReadonlyMap<string, number>): void {
     const { frequencies } = this.#shared;
     if (frequencies.size + words.size > rememberedWords) frequencies.clear();
@@ -337,9 +348,10 @@ export class PostgresEngine implements StorageEngine {
   #byIds(ids: readonly string[], columns: string, signal: AbortSignal | undefined): Promise<Row[]> {
     const { records, gone } = this.#shared.tables;
     const statement = new Statement();
-    const asked = statement.bind(JSON.stringify(idsArgument(ids).filter(withoutNul)), 'jsonb');
-    const text = `select a.id, ${columns}, r.row - (select count(*) from ${gone} g where g.row < r.row) as ordinal
-      from jsonb_array_elements_text(${asked}) with ordinality as a(id, place) join ${records} r on r.id = a.id order by a.place`;
+    const asked = statement.bind(JSON.stringify(idsArgument(ids).filter(isStorable)), 'jsonb');
+    const text = `with page as materialized (select a.id, a.place, r.row, ${columns}
+      from jsonb_array_elements_text(${asked}) with ordinality as a(id, place) join ${records} r on r.id = a.id),
+      ${ordinalParts('page', gone)} select p.*, ${ordinalOf('p.row')} as ordinal from page p order by p.place`;
     return this.#read({ text, values: statement.values }, signal);
   }
 
@@ -358,3 +370,10 @@ export class PostgresEngine implements StorageEngine {
     return this.#shared.client.read(statement, signal);
   }
 }
+
+const versionGone = (asked: number, newest: number) =>
+  new LorekeepError(
+    'VERSION_GONE',
+    `version ${asked} is gone: the engine postgres keeps the newest version alone, ${newest}`,
+    { version: newest },
+  );

@@ -41,6 +41,27 @@ export function baseFacts(
   };
 }
 
+/** The error of a table without its row of facts. */
+export const absentFacts = ({ schema, name }: TableNames): LorekeepError =>
+  LorekeepError.about('UNSUPPORTED', {
+    field: 'engine.table',
+    reason: `the table ${JSON.stringify(`${schema}.${name}`)} has lost its facts`,
+    remedy: 'push the knowledge base again',
+  });
+
+/** @throws UNSUPPORTED for tables that were pushed again from another knowledge base than the one that was opened */
+export function requireSame(row: Row, opened: BaseFacts): void {
+  const isSame =
+    Number(row.dimension) === opened.dimension &&
+    row.tokenizer === opened.tokenizer &&
+    row.fingerprint === opened.fingerprint &&
+    JSON.stringify(row.fields ?? null) === JSON.stringify(opened.fields ?? null);
+  if (isSame) return;
+  const reason =
+    'the tables were pushed again, with another model, tokenizer or fields; open the knowledge base again';
+  throw LorekeepError.about('UNSUPPORTED', { field: 'engine.table', reason });
+}
+
 export async function readFacts(
   client: PostgresClient,
   tables: TableNames,

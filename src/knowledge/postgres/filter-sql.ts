@@ -1,6 +1,6 @@
 import { type FieldDefinition, type FilterExpression, LorekeepError } from '../../../lib/internal.js';
 import { dateNumber, numericText } from './metadata.js';
-import { type Statement, withoutNul } from './statement.js';
+import { isStorable, type Statement } from './statement.js';
 
 type Fields = readonly FieldDefinition[];
 type Comparison = '==' | '!=' | '<' | '<=' | '>' | '>=';
@@ -106,7 +106,7 @@ class Translation {
   #comparison(comparison: Comparison, a: FieldDefinition | Value, b: FieldDefinition | Value): string {
     if (!isField(a)) return this.#comparison(mirrored[comparison] ?? comparison, b, a);
     // A value that is bound must be part of the text.
-    if (comparison === '==' && typeof b === 'string' && a.type === 'string' && !withoutNul(b)) return 'false';
+    if (comparison === '==' && typeof b === 'string' && a.type === 'string' && !isStorable(b)) return 'false';
     const side = this.#value(a);
     if (isField(b)) return `${side} ${operators[comparison]} ${this.#value(b)}`;
     if (typeof b === 'string' && a.type === 'string') return this.#compareText(comparison, side, b);
@@ -125,14 +125,14 @@ class Translation {
 
   #member(needle: FieldDefinition | Value, haystack: FieldDefinition | Value): string {
     if (isField(haystack)) {
-      if (!isField(needle) && !withoutNul(String(needle))) return 'false';
+      if (!isField(needle) && !isStorable(String(needle))) return 'false';
       const set = `${this.#column} -> ${this.#statement.bind(haystack.name, 'text')}`;
       const value = isField(needle) ? this.#value(needle) : this.#statement.bind(String(needle), 'text');
       return `jsonb_exists(${set}, ${value})`;
     }
     const field = needle as FieldDefinition;
     const values = (haystack as readonly Value[]).filter(
-      (value) => field.type !== 'string' || withoutNul(String(value)),
+      (value) => field.type !== 'string' || isStorable(String(value)),
     );
     if (values.length === 0) return 'false';
     const side = this.#value(field);
@@ -140,7 +140,7 @@ class Translation {
   }
 
   #prefix(field: FieldDefinition, prefix: string): string {
-    if (!withoutNul(prefix)) return 'false';
+    if (!isStorable(prefix)) return 'false';
     return `starts_with(${this.#value(field)}, ${this.#statement.bind(prefix, 'text')})`;
   }
 

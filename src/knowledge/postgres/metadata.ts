@@ -2,7 +2,7 @@
 import type { FieldDefinition, Metadata, MetadataValue } from '../../../lib/internal.js';
 import { isoDate, LorekeepError } from '../../../lib/internal.js';
 import { markWideIntegers } from '../../base/schema/wide-integers.js';
-import { withoutNul } from './statement.js';
+import { isStorable } from './statement.js';
 
 const msPerDay = 86_400_000;
 
@@ -30,9 +30,11 @@ export function metadataJson(
     const value = metadata !== undefined && Object.hasOwn(metadata, name) ? metadata[name] : undefined;
     return value === undefined ? [] : [`${JSON.stringify(name)}:${valueJson(value, type, format)}`];
   });
-  const json = `{${parts.join(',')}}`;
-  if (!json.includes('\\u0000')) return json;
-  throw nulIn(`metadata of the record ${JSON.stringify(id.slice(0, 128))}`);
+  const texts = Object.values(metadata ?? {})
+    .flat()
+    .filter((value) => typeof value === 'string');
+  if (texts.every(isStorable)) return `{${parts.join(',')}}`;
+  throw unstorable(`metadata of the record ${JSON.stringify(id.slice(0, 128))}`);
 }
 
 function valueJson(
@@ -47,13 +49,13 @@ function valueJson(
 
 /** @throws INVALID_ARGUMENT for a text that no table can hold */
 export function requireText(text: string, what: string): void {
-  if (!withoutNul(text)) throw nulIn(what);
+  if (!isStorable(text)) throw unstorable(what);
 }
 
-const nulIn = (what: string) =>
+const unstorable = (what: string) =>
   LorekeepError.about('INVALID_ARGUMENT', {
     field: what,
-    reason: 'has the character U+0000, which Postgres does not store; remove it',
+    reason: 'has the character U+0000 or half a surrogate pair, which Postgres does not store; remove it',
   });
 
 const mark = '\0';

@@ -33,7 +33,7 @@ export class Pool {
     };
     let session: Session;
     try {
-      session = this.#takeIdle() ?? (await this.#open());
+      session = this.#takeIdle() ?? (await this.#opened(during));
     } catch (error) {
       leave();
       throw error;
@@ -47,6 +47,26 @@ export class Pool {
         this.#keep(session);
         leave();
       });
+    }
+  }
+
+  /** Opens a session. Who is aborted does not wait for it: it is kept for the next one. */
+  async #opened(during: AbortSignal): Promise<Session> {
+    const opening = this.#open();
+    let stop = () => {};
+    const aborted = new Promise<never>((_, reject) => {
+      stop = onAbort(during, () => reject(during.reason));
+    });
+    try {
+      return await Promise.race([opening, aborted]);
+    } catch (error) {
+      opening.then(
+        (session) => this.#keep(session),
+        () => {},
+      );
+      throw error;
+    } finally {
+      stop();
     }
   }
 

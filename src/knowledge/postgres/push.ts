@@ -8,7 +8,6 @@ import { Statement } from './statement.js';
 import {
   type BaseFacts,
   createTables,
-  dropTables,
   marker,
   newTables,
   replaceTables,
@@ -51,9 +50,14 @@ export async function pushStorage(storage: Storage, options: PushOptions): Promi
 
   async function pushInto(from: Storage, { model, hnsw, replace, onProgress }: PushOptions, run: Run) {
     await run('create extension if not exists vector');
-    await refuseOthers(tables, { replace, connection: client.name }, run);
+    // Pushes of one name wait for each other.
+    const lock = new Statement();
+    await run(
+      `select pg_advisory_xact_lock(hashtext(${lock.bind(`${tables.schema}.${tables.name}`, 'text')}))`,
+      lock.values,
+    );
+    const earlier = await refuseOthers(tables, { replace, connection: client.name }, run);
     const filled = newTables(tables);
-    await dropTables(filled, run);
     await createTables(filled, from.dimension, run);
     let tokens = 0;
     for (let offset = 0; offset < from.size; offset += atOnce) {
@@ -77,7 +81,11 @@ export async function pushStorage(storage: Storage, options: PushOptions): Promi
       await run(
         `create index on ${filled.records} using hnsw (embedding vector_cosine_ops) with (m = ${Math.trunc(hnsw.m)}, ef_construction = ${Math.trunc(hnsw.efConstruction)})`,
       );
-    await insertFacts(from, { tables: filled, tokens, model, fields, hnsw: hnsw !== undefined }, run);
+    await insertFacts(
+      from,
+      { tables: filled, tokens, model, fields, hnsw: hnsw !== undefined, after: earlier },
+      run,
+    );
     for (const part of [filled.records, filled.words, filled.terms]) await run(`analyze ${part}`);
     await replaceTables(tables, filled, run);
     return from.size;
@@ -92,16 +100,20 @@ async function insertFacts(
     model,
     fields,
     hnsw,
+    after,
   }: {
     tables: TableNames;
     tokens: number;
     model: PushOptions['model'];
     fields: readonly FieldDefinition[] | undefined;
     hnsw: boolean;
+    /** The version that is replaced: no number has two contents. */
+    after: number | undefined;
   },
   run: Run,
 ): Promise<void> {
-  const { version, size, dimension, tokenizer } = storage;
+  const { size, dimension, tokenizer } = storage;
+  const version = Math.max(storage.version, (after ?? -1) + 1);
   const time = storage.versions().at(-1)?.time ?? Date.now();
   const statement = new Statement();
   const places = [
@@ -125,12 +137,15 @@ async function insertFacts(
   await run(`insert into ${tables.base} (${columns}) values (${places.join(', ')})`, statement.values);
 }
 
-/** @throws INVALID_ARGUMENT for tables that are not ours, or have records that are not to be replaced */
+/**
+ * Returns the version of tables that are replaced, if there are any.
+ * @throws INVALID_ARGUMENT for tables that are not ours, or have records that are not to be replaced
+ */
 async function refuseOthers(
   tables: TableNames,
   { replace, connection }: { replace: boolean; connection: string },
   run: Run,
-): Promise<void> {
+): Promise<number | undefined> {
   const { schema, name } = tables;
   const statement = new Statement();
   const found = await run(
@@ -138,7 +153,7 @@ async function refuseOthers(
       where n.nspname = ${statement.bind(schema, 'text')} and c.relname in (${['', '_words', '_terms', '_gone', '_base'].map((part) => statement.bind(name + part, 'text')).join(', ')})`,
     statement.values,
   );
-  if (found.length === 0) return;
+  if (found.length === 0) return undefined;
   const refuse = (reason: string, remedy: string) =>
     LorekeepError.about('INVALID_ARGUMENT', {
       field: 'engine.table',
@@ -148,7 +163,8 @@ async function refuseOthers(
   const names = new Set(found.map(({ relname }) => relname));
   if (!names.has(`${name}_base`)) throw refuse('is a table that lorekeep did not make', 'give another name');
   const [row] = await run(`select * from ${tables.base}`);
-  const { documents } = baseFacts(row, { tables, connection });
+  const { documents, version } = baseFacts(row, { tables, connection });
   if (documents > 0 && !replace)
     throw refuse(`has ${documents} records`, '`lorekeep push --replace` replaces them');
+  return version;
 }

@@ -1,4 +1,5 @@
 import type { BoundStatement } from './client.js';
+import { ordinalOf, ordinalParts } from './ordinals.js';
 import { Statement } from './statement.js';
 import type { TableNames } from './tables.js';
 import type { QueryTerm } from './terms.js';
@@ -65,7 +66,8 @@ export function searchStatement(parts: SearchParts): BoundStatement {
       : `coalesce(l.score, (select ${scoreOf('p')} from weights w join ${tables.words} p on p.term = w.term and p.row = u.row cross join base b), 0::real)`;
   const text = `with ${ctes.join(',\n')},
 found as (select row from dense union select row from lexical),
-hits as (select u.row, u.row - (select count(*) from ${tables.gone} g where g.row < u.row) as ordinal, h.id, h.text,
+${ordinalParts('found', tables.gone)},
+hits as (select u.row, ${ordinalOf('u.row')} as ordinal, h.id, h.text,
   h.metadata::text as metadata, d.rank as dense_rank, l.rank as lexical_rank, ${distance('h')} as distance, ${bm25} as bm25
   from found u join ${tables.records} h on h.row = u.row left join dense d on d.row = u.row left join lexical l on l.row = u.row)
 select b.version, b.documents, b.build, m.matched, (select count(*) from scored) as scored,
@@ -122,7 +124,7 @@ function denseCtes(
   const above = statement.bind(walk.above, 'bigint');
   const ef = statement.bind(String(Math.min(1000, Math.max(walk.ef, depth))), 'text');
   return [
-    `settings as materialized (select set_config('hnsw.ef_search', ${ef}, true) as ef, set_config('hnsw.iterative_scan', 'strict_order', true) as iterative, ${above} as above)`,
+    `settings as materialized (select set_config('hnsw.ef_search', ${ef}, true) as ef, set_config('hnsw.iterative_scan', 'strict_order', true) as iterative, set_config('hnsw.max_scan_tuples', '1000000', true) as most, ${above} as above)`,
     // The reference to the settings makes them first.
     `walked as materialized (select x.* from settings s cross join lateral (select r.row, ${distance('r')} as distance from ${tables.records} r
       where s.ef is not null and (select matched from matching) > s.above and ${where('r')} order by r.embedding <=> ${vector} limit ${limit}) x)`,

@@ -10,6 +10,7 @@ import {
 } from '../../../lib/internal.js';
 import { normalised, vectorOf, vectorText } from './background.js';
 import type { PostgresClient, Row } from './client.js';
+import { absentFacts } from './facts.js';
 import { metadataOf } from './metadata.js';
 import {
   adaptedWeight,
@@ -97,7 +98,8 @@ export async function runSearch(
   });
   const rows = await source.client.read(statement, options.signal);
   const answeredMs = performance.now() - started;
-  const [head] = rows as [Row];
+  const [head] = rows;
+  if (head === undefined) throw absentFacts(source.tables);
   const seen = {
     version: Number(head.version),
     documents: Number(head.documents),

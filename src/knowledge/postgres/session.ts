@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { connect as connectSocket, type Socket } from 'node:net';
-import { type ConnectionOptions, connect as connectTls } from 'node:tls';
+import { connect as connectSocket } from 'node:net';
+import { connect as connectTls } from 'node:tls';
 import { onAbort } from '../../../lib/basics.js';
 import type { HostPort } from './connection.js';
 
@@ -14,13 +14,13 @@ export interface DriverClient {
   on(event: 'error' | 'end', listener: (error?: unknown) => void): void;
   readonly processID: number;
   readonly secretKey: number;
-  readonly connection: { readonly stream: Socket };
+  readonly connection: { readonly stream: { destroy(): unknown } };
 }
 
 export interface SessionOptions {
   readonly place: HostPort;
-  /** Undefined: nothing is encrypted. */
-  readonly tls: ConnectionOptions | undefined;
+  /** As node:tls takes them; undefined: nothing is encrypted. */
+  readonly tls: object | undefined;
   /** Whether statements may be prepared: not if a pooler gives each transaction another server process. */
   readonly prepares: boolean;
 }
@@ -29,6 +29,7 @@ export interface SessionOptions {
 const mostPrepared = 64;
 /** Time for a cancelled statement to end, and for a rollback, before the connection is cut. */
 const patienceMs = 2000;
+const longestCommitMs = 60_000;
 
 /** One connection to a server. It runs a statement at a time. */
 export class Session {
@@ -38,6 +39,8 @@ export class Session {
   readonly #id = randomUUID();
   readonly #names = new Map<string, string>();
   #running: Promise<unknown> = Promise.resolve();
+  /** Until it has ended, a cancellation may meet the next statement. */
+  #cancelling: Promise<unknown> = Promise.resolve();
   #isOpen = true;
   #inTransaction = false;
 
@@ -65,7 +68,8 @@ export class Session {
     let stop = () => {};
     const aborted = new Promise<never>((_, reject) => {
       stop = onAbort(during, () => {
-        this.#cancel();
+        this.#cancelling = this.#cancel();
+        this.#cancelling.catch(() => {});
         reject(during.reason);
       });
     });
@@ -84,14 +88,15 @@ export class Session {
     this.#inTransaction = true;
     await this.run('begin', [], during);
     const result = await work();
-    await this.run('commit', [], during);
+    // Whether it was committed must be known: this one statement is not cancelled.
+    await this.run('commit', [], AbortSignal.timeout(longestCommitMs));
     this.#inTransaction = false;
     return result;
   }
 
   /** Waits for the last statement, and undoes a transaction that has not ended. Afterwards the session is as new, or not usable. */
   async settle(): Promise<void> {
-    const isInTime = await inTime(this.#running);
+    const isInTime = await inTime(Promise.all([this.#running, this.#cancelling]));
     if (isInTime && !this.#inTransaction) return;
     const undone =
       isInTime && this.#isOpen && (await inTime(this.#client.query({ text: 'rollback', values: [] })));
@@ -119,25 +124,35 @@ export class Session {
     return name;
   }
 
-  /** Asks the server to cancel what runs, over a connection of its own, as the protocol has it. */
-  #cancel(): void {
+  /**
+   * Asks the server to cancel what runs, over a connection of its own, as the protocol has it. Resolves when the server has taken it;
+   * rejects if that is not certain.
+   */
+  #cancel(): Promise<void> {
     const { place, tls } = this.#options;
     const request = Buffer.alloc(16);
     for (const [index, value] of [16, cancelCode, this.#client.processID, this.#client.secretKey].entries())
       request.writeInt32BE(value | 0, 4 * index);
-    const socket = connectSocket(place.port, place.host, () => {
-      if (tls === undefined) return void socket.end(request);
-      socket.write(tlsRequest);
-      socket.once('data', ([answer]) => {
-        if (answer !== offersTls) return void socket.destroy();
-        const secure = connectTls({ ...tls, socket }, () => secure.end(request));
-        secure.on('error', () => socket.destroy());
+    return new Promise((resolve, reject) => {
+      const socket = connectSocket(place.port, place.host, () => {
+        if (tls === undefined) return void socket.end(request);
+        socket.write(tlsRequest);
+        socket.once('data', ([answer]) => {
+          if (answer !== offersTls) return void socket.destroy();
+          const secure = connectTls({ ...tls, socket }, () => secure.end(request));
+          secure.on('error', reject);
+        });
       });
+      // The server closes the connection when it has sent the signal.
+      socket.on('close', (hadError) => (hadError ? reject(closed()) : resolve()));
+      socket.on('error', reject);
+      socket.setTimeout(patienceMs, () => {
+        reject(closed());
+        socket.destroy();
+      });
+      socket.resume();
+      socket.unref();
     });
-    // If it fails, settle() cuts the connection, and the server notices.
-    socket.on('error', () => {});
-    socket.setTimeout(patienceMs, () => socket.destroy());
-    socket.unref();
   }
 }
 

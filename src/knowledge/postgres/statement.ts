@@ -15,5 +15,5 @@ export type BoundType = 'text' | 'int' | 'bigint' | 'real' | 'float8' | 'numeric
 /** Returns a name as a statement has it. */
 export const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 
-/** Postgres has no text with U+0000. */
-export const withoutNul = (text: string): boolean => !text.includes('\0');
+/** Postgres has no text with U+0000, nor with half of a surrogate pair. */
+export const isStorable = (text: string): boolean => !/[\0\p{Surrogate}]/u.test(text);

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import type { FieldDefinition } from '../../../lib/internal.js';
 import type { Run } from './client.js';
 import { quoted } from './statement.js';
@@ -27,8 +28,9 @@ export function tableNames(given: string): TableNames {
   return namesIn(schema, given.slice(dot + 1), '');
 }
 
-/** The tables that a push fills before they take the place of the others. */
-export const newTables = ({ schema, name }: TableNames): TableNames => namesIn(schema, name, '__new');
+/** Tables that a push fills before they take the place of the others: nobody else has their names. */
+export const newTables = ({ schema, name }: TableNames): TableNames =>
+  namesIn(schema, name, `__${randomBytes(3).toString('hex')}`);
 
 function namesIn(schema: string, name: string, suffix: string): TableNames {
   const of = (part: string) => `${quoted(schema)}.${quoted(`${name}${part}${suffix}`)}`;
@@ -88,6 +90,11 @@ export async function createTables(tables: TableNames, dimension: number, run: R
 
 /** Puts filled tables in the place of the others. Searches wait for the end of the transaction from here on. */
 export async function replaceTables(tables: TableNames, filled: TableNames, run: Run): Promise<void> {
+  // Searches lock them in this order, so none waits for another in a circle.
+  for (const part of lockOrder) {
+    const [found] = await run(`select to_regclass('${tables[part]}') is not null as there`);
+    if (found?.there === true) await run(`lock table ${tables[part]} in access exclusive mode`);
+  }
   for (const part of tableParts) {
     await run(`drop table if exists ${tables[part]}`);
     const name = tables[part].slice(tables[part].indexOf('.') + 1);
@@ -95,8 +102,5 @@ export async function replaceTables(tables: TableNames, filled: TableNames, run:
   }
 }
 
+const lockOrder = ['base', 'terms', 'words', 'records', 'gone'] as const;
 const tableParts = ['base', 'records', 'words', 'terms', 'gone'] as const;
-
-export async function dropTables(tables: TableNames, run: Run): Promise<void> {
-  for (const part of tableParts) await run(`drop table if exists ${tables[part]}`);
-}

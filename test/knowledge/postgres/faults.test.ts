@@ -111,4 +111,47 @@ describe.skipIf(!isRealDatabase)('while backends are killed', () => {
     await one.connections.close();
     await two.connections.close();
   });
+
+  it('a cancelled search ends no other one', async () => {
+    const connections = new PostgresConnections({ main: database.connection({ pool_size: 2 }) });
+    const { client } = connections.find({ connection: 'main', table: 'faults' }, 'kb.json');
+    const sleep = { text: 'select pg_sleep(0.02)', values: [] };
+    let answered = 0;
+    await Promise.all(
+      Array.from({ length: 200 }, async (_, n) => {
+        if (n % 2 === 0) {
+          const controller = new AbortController();
+          setTimeout(5).then(() => controller.abort(new Error('enough')));
+          await client
+            .read(sleep, controller.signal)
+            .catch(({ message }: Error) => expect(message).toBe('enough'));
+        } else {
+          await client.read(sleep);
+          answered++;
+        }
+      }),
+    );
+    expect(answered).toBe(100);
+    await connections.close();
+  });
+
+  it('of two pushes into an empty place, the second one is told that it is not empty', async () => {
+    write('pushed.json', {
+      embedding_model: 'tiny',
+      bm25_tokenizer: 'multilingual',
+      engine: { type: 'postgres', connection: 'main', table: 'pushed' },
+    });
+    const push = () => {
+      const connections = new PostgresConnections({ main: database.connection() });
+      const pushing = pushKnowledgeBase(file('kb.json'), file('pushed.json'), {
+        models: async () => model,
+        connections,
+      });
+      return pushing.finally(() => connections.close());
+    };
+    const ends = await Promise.allSettled([push(), push(), push()]);
+    expect(ends.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+    for (const end of ends)
+      if (end.status === 'rejected') expect(end.reason).toMatchObject({ code: 'INVALID_ARGUMENT' });
+  });
 });

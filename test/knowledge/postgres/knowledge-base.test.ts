@@ -136,6 +136,47 @@ describe('a knowledge base in Postgres', () => {
     expect((await compareKnowledgeBase(file('changing.json'), options())).differences).toEqual([]);
   });
 
+  it('keeps its ordinals and searches when most rows are gone', async () => {
+    await using kb = await pushed('gone');
+    const all = () => kb.list({ limit: 100 });
+    for (let round = 0; round < 6; round++)
+      await kb.replace((await all()).map(({ id, text, metadata }) => ({ id, text, metadata })));
+    await kb.remove(['r3', 'r7', 'r29']);
+    const listed = await all();
+    const { hits } = await kb.search({ text: 'honey bees dance', topK: 10 });
+    expect(hits.length).toBeGreaterThan(5);
+    for (const { id, context } of (await kb.search({ text: 'honey', topK: 5, context: 1 })).hits) {
+      const at = listed.findIndex((one) => one.id === id);
+      const around = [listed[at - 1], listed[at + 1]].filter((one) => one !== undefined);
+      const found = [...(context?.before ?? []), ...(context?.after ?? [])];
+      expect(found.map((one) => one.id)).toEqual(around.map((one) => one.id));
+    }
+  });
+
+  it('is pushed without touching tables with names like its own', async () => {
+    await database.run('create table "mine__new" (x int)');
+    await database.run('create table "mine_words__new" (x int)');
+    await using kb = await pushed('mine');
+    expect(kb.size).toBe(records.length);
+    expect(await database.run('select count(*)::int as n from "mine__new"')).toEqual([{ n: 0 }]);
+    expect(await database.run('select count(*)::int as n from "mine_words__new"')).toEqual([{ n: 0 }]);
+  });
+
+  it('a push makes another version, also of the same records', async () => {
+    await using kb = await pushed('again');
+    const { version } = await kb.search({ text: 'honey' });
+    await using other = await pushed('again');
+    const later = await other.search({ text: 'honey' });
+    expect(later.version).toBeGreaterThan(version);
+  });
+
+  it('notices that its table was pushed from another model', async () => {
+    await using kb = await pushed('exchanged');
+    await database.run("update exchanged_base set fingerprint = 'another', build = 'another'");
+    for (const fail of [() => kb.search({ text: 'honey' }), () => kb.add([{ id: 'x', text: 'honey' }])])
+      expect((await rejection(fail(), 'UNSUPPORTED')).message).toContain('pushed again');
+  });
+
   it('refuses batches as the embedded engine does', async () => {
     await using kb = await pushed('refusing');
     expect((await rejection(kb.add([{ id: 'r1', text: 'x' }]), 'RECORD_EXISTS')).detail.ids).toEqual(['r1']);
@@ -203,7 +244,7 @@ describe('what a config and a connection allow', () => {
   it('refuses unknown connections, tables that are not served, and hostile names', async () => {
     const opening = (table: string, engine: object) =>
       rejection(openKnowledgeBase(engineConfig(table, {}, engine), options()), 'INVALID_ARGUMENT');
-    expect((await opening('a', { connection: 'mian' })).message).toContain('did you mean "main"?');
+    expect((await opening('a', { connection: 'mian' })).message).toContain('declares no connection');
     expect((await opening('b', { connection: 'other' })).message).toContain(
       'does not serve the table "public.b"',
     );
