@@ -99,9 +99,9 @@ export const rooms = [
   ],
   [
     'src/knowledge/postgres',
-    3300,
+    3450,
     'users who outgrow one machine',
-    'knowledge bases in Postgres with pgvector: connections of the operator, push, pull and comparison, the same search in one statement, changes',
+    'knowledge bases in Postgres with pgvector: connections of the operator, with a pool and cancellation that survive broken connections, push, pull and comparison, the same search in one statement, changes',
   ],
   [
     'src/knowledge',
