@@ -1,22 +1,8 @@
 /** Kinds of files beside Markdown, HTML, PDF and tables. */
-import { writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import type { Section } from '../../src/documents/document.js';
 import { formatOf } from '../../src/documents/formats/formats.js';
-import { DocumentReader } from '../../src/documents/reader.js';
-import { temporaryFolder } from '../helpers/folder.js';
-
-const file = temporaryFolder();
-
-async function read(name: string, content: string | Uint8Array) {
-  writeFileSync(file(name), content);
-  await using reader = new DocumentReader();
-  return reader.read(file(name), async ({ title, sections }) => {
-    const found: Section[] = [];
-    for await (const section of sections) found.push(section);
-    return { title, sections: found };
-  });
-}
+import { read } from './read-file.js';
 
 const parts = (sections: readonly Section[]) =>
   sections.map(({ headings, blocks }) => [headings.join(' > '), ...blocks.map(({ text }) => text)]);

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { checkServerIdentity, type PeerCertificate } from 'node:tls';
 import { LorekeepError } from '../../../lib/basics.js';
 import { type HostPort, hostPort, type PostgresConnection } from './connection.js';
@@ -154,10 +154,14 @@ export class PostgresClient {
     const session = new Session(client, { place, tls, prepares: pooler !== true });
     if (wanted === 'any') return session;
     const text = "select pg_is_in_recovery() or current_setting('transaction_read_only') = 'on' as standby";
-    const state = await client.query({ text, values: [] });
-    if ((state.rows[0]?.standby === true) === (wanted === 'standby')) return session;
-    await session.close();
-    return undefined;
+    let isWanted = false;
+    try {
+      const [state] = await session.run(text, [], AbortSignal.timeout(this.settings.timeout_ms ?? 30_000));
+      isWanted = (state?.standby === true) === (wanted === 'standby');
+    } finally {
+      if (!isWanted) session.cut();
+    }
+    return isWanted ? session : undefined;
   }
 
   async #tls({ host }: HostPort): Promise<object | undefined> {
@@ -178,7 +182,7 @@ export class PostgresClient {
 
   async #file(path: string, field: string): Promise<string> {
     try {
-      return await readFile(resolve(join(this.#folder, '.'), path), 'utf8');
+      return await readFile(resolve(this.#folder, path), 'utf8');
     } catch (cause) {
       const { code } = cause as NodeJS.ErrnoException;
       throw new EngineError(this.name, { reason: `its "${field}" cannot be read: ${code}` }, { cause });

@@ -52,7 +52,11 @@ export class PostgresConnections implements AsyncDisposable {
     if (settings === undefined) {
       // A client may have chosen the config: the names of others are not told.
       const reason = `the server's config declares no connection ${JSON.stringify(connection)}`;
-      throw refuse('engine.connection', reason, 'declare it in "connections" of server-config.json');
+      throw refuse(
+        'engine.connection',
+        reason,
+        'declare it in "connections" of the server config that --config names',
+      );
     }
     const tables = tableNames(table);
     const { schema, name } = tables;

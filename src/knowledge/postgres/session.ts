@@ -89,7 +89,10 @@ export class Session {
     await this.run('begin', [], during);
     const result = await work();
     // Whether it was committed must be known: this one statement is not cancelled.
-    await this.run('commit', [], AbortSignal.timeout(longestCommitMs));
+    const patient = AbortSignal.timeout(longestCommitMs);
+    await this.run('commit', [], patient).catch((error: unknown) => {
+      throw patient.aborted ? closed(error) : error;
+    });
     this.#inTransaction = false;
     return result;
   }
