@@ -65,6 +65,6 @@ test('the named versions are tested and documented', () => {
   );
   expect(devDependencies).toMatchObject(optionalPackages);
   // Beside them, the sources for platforms without a prebuild, and the driver of databases.
-  const parsers = Object.keys(peerDependencies).filter((name) => !/^@lorekeep\/|^postgres$/.test(name));
+  const parsers = Object.keys(peerDependencies).filter((name) => !/^@lorekeep\/|^pg$/.test(name));
   expect(parsers).toEqual(optional);
 });
