@@ -40,7 +40,7 @@ function runPython(options) {
   const python = process.env.LOREKEEP_PYTHON;
   if (python === undefined) {
     console.log(
-      'left out: Python; LOREKEEP_PYTHON may name one with langchain-tests, langchain-openai, openai and LlamaIndex',
+      'left out: Python; LOREKEEP_PYTHON may name one with langchain-tests, langchain-openai, openai, LlamaIndex and openapi-python-client',
     );
     return;
   }

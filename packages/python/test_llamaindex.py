@@ -14,10 +14,9 @@ EMBEDDING = embeddings.OpenAILikeEmbedding(model_name="tiny", api_base=f"{URL}/v
 needs_model = pytest.mark.skipif(MODEL is None, reason="there is no language model")
 
 
-def llm(model: str, **given: object) -> llms.OpenAILike:
-    return llms.OpenAILike(
-        model=model, api_base=f"{URL}/v1", api_key="unused", is_chat_model=True, max_retries=0, max_tokens=32, **given
-    )
+def llm(model: str, max_tokens: int = 32, **given: object) -> llms.OpenAILike:
+    given |= {"api_base": f"{URL}/v1", "api_key": "unused", "is_chat_model": True, "max_retries": 0}
+    return llms.OpenAILike(model=model, max_tokens=max_tokens, **given)
 
 
 def test_an_index_finds_by_the_embeddings_of_the_server() -> None:
@@ -43,7 +42,8 @@ def test_a_model_calls_a_tool() -> None:
         return f"sunny in {place}"
 
     tool = core.tools.FunctionTool.from_defaults(fn=weather)
-    own = llm(MODEL, is_function_calling_model=True)
+    # A call takes some 40 tokens, and a string of the model's choice may be long.
+    own = llm(MODEL, max_tokens=256, is_function_calling_model=True, temperature=0)
     asked = own.chat_with_tools([tool], user_msg="Weather in Gozo?", tool_required=True, allow_parallel_tool_calls=False)
     (call,) = own.get_tool_calls_from_response(asked)
     assert call.tool_name == "weather"

@@ -92,8 +92,8 @@ def test_formats_and_tools_obey_their_schemas() -> None:
 @needs_model
 def test_responses_are_events() -> None:
     tools = [{"type": "function", **WEATHER}]
-    given = {"model": MODEL, "input": "Weather in Gozo?", "tools": tools, "max_output_tokens": 64, "store": False}
-    with CLIENT.responses.stream(**given, tool_choice="required") as stream:
+    given = {"model": MODEL, "input": "Weather in Gozo?", "tools": tools, "max_output_tokens": 256, "store": False}
+    with CLIENT.responses.stream(**given, tool_choice="required", parallel_tool_calls=False, temperature=0) as stream:
         types = [event.type for event in stream]
         response = stream.get_final_response()
     assert types[0] == "response.created"

@@ -122,7 +122,12 @@ export class Exchange {
 
   /** Checks the query string. @throws InvalidField */
   query<Schema extends z.ZodType>(schema: Schema): z.output<Schema> {
-    return checked(schema, Object.fromEntries(this.url.searchParams));
+    const fields = new Map<string, string>();
+    for (const [name, value] of this.url.searchParams) {
+      if (fields.has(name)) fail(1004, `${name}: occurs twice`, { path: name });
+      fields.set(name, value);
+    }
+    return checked(schema, Object.fromEntries(fields));
   }
 
   /** Refuses the request in the words of its door. @throws HttpRefusal, always */
