@@ -10,15 +10,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import {
-  checkGrammar,
-  EmbeddingModel,
-  LanguageModel,
-  matchGrammar,
-  Storage,
-  schemaGrammar,
-  tokenize,
-} from '../../../dist/lib/internal.js';
+import { EmbeddingModel, LanguageModel, Storage, tokenize } from '../../../dist/lib/internal.js';
 import { ForgottenTexts } from '../../../dist/src/agents/forgotten-texts.js';
 import { Interaction } from '../../../dist/src/agents/interaction.js';
 import { PatternThread } from '../../../dist/src/agents/lists/pattern-thread.js';
@@ -30,6 +22,7 @@ import { Template } from '../../../dist/src/agents/template.js';
 import { normalText, tellingWords } from '../../../dist/src/storages/memories/statement.js';
 import { writeTinyDecoder } from '../../../test/helpers/tiny-model/tiny-decoder.mjs';
 import { createTinyModel } from '../../../test/helpers/tiny-model/tiny-model.mjs';
+import { constraints } from './list-constraints.mjs';
 import { containers } from './list-containers.mjs';
 import { doorBodies } from './list-doors.mjs';
 import { documents, ignoring } from './list-files.mjs';
@@ -133,73 +126,6 @@ const remembering = [
       const forgotten = await ForgottenTexts.of([text.slice(text.length / 2), `${text.slice(0, 2000)}.`]);
       await forgotten.quotedBy(text.slice(0, text.length / 2));
       await forgotten.quotedByJsonOf({ text });
-    },
-  },
-];
-
-const constraints = [
-  {
-    name: 'grammars',
-    limit: 65_536,
-    tokens: [
-      ...words('root ::= | ( ) ? * + {2} {0,9} {1000} "a" [a-z] [^a] [ ] " \\x41 \\ # r s .'),
-      '\n',
-      ' ',
-      'root ::= r\n',
-      'r ::= r? "a"\n',
-    ],
-    seeds: [
-      { head: 'root ::= ', unit: '("a"?){9} ' },
-      { head: 'root ::= ', unit: '(', tail: '"a"', close: '?)' },
-      { head: 'root ::= (', unit: '"a"? ', tail: '){99} [ab]*' },
-    ],
-    read: (text) => refused(() => checkGrammar(text)),
-  },
-  {
-    name: 'texts for grammars',
-    limit: 16_384,
-    tokens: words('a b ab " \\ { } [ ] , : 1 x'),
-    read: async (text) => {
-      for (const grammar of [
-        'root ::= ("a"?){4000} [ab]*',
-        'root ::= (a | b)* "b"\na ::= "a"*\nb ::= "a"+',
-        await schemaGrammar({ type: 'object' }),
-      ])
-        await refused(() => matchGrammar(grammar, text));
-    },
-  },
-  {
-    name: 'JSON Schema',
-    limit: 262_144,
-    tokens: [
-      ...words(
-        '{ } [ ] , : "a" 1 true null {}, "\\"\\\\" {"const":"\\""}, {"type":"string"}, "enum": "anyOf": "oneOf": "properties": "items": "pattern":"a*" "$ref":"#"',
-      ),
-      '{"type":"array","items":',
-    ],
-    seeds: [
-      { head: '{"const":"', unit: '\\"\\\\', tail: '"}' },
-      { head: '{"enum":[', unit: '"\\"a",', tail: '1]}' },
-      { head: '{"anyOf":[', unit: '{"type":"integer"},', tail: '{}]}' },
-      { head: '{"oneOf":[', unit: '{"const":[1]},', tail: '{"const":2}]}' },
-      { head: '', unit: '{"type":"array","items":', tail: '{}', close: '}' },
-      { head: '{"type":"string","pattern":"', unit: '(a|b)?', tail: '"}' },
-      { head: '{"type":"object","properties":{"a":1', unit: ',"a":{"type":"null"}', tail: '}}' },
-    ],
-    read: async (text) => {
-      const schema = await refused(() => JSON.parse(text));
-      const grammar = schema && (await refused(() => schemaGrammar(schema)));
-      if (grammar !== undefined && grammar.length <= mib) await refused(() => checkGrammar(grammar));
-    },
-  },
-  {
-    name: 'patterns of JSON Schema',
-    limit: 1000,
-    tokens: words('a . * + ? {2} {1,9} {1000} ( ) (?: | [a-z] [^a] \\d \\w \\ ^ $ [ ]'),
-    seeds: [{ head: '', unit: '(', tail: 'a', close: '?)' }],
-    read: async (pattern) => {
-      const grammar = await refused(() => schemaGrammar({ type: 'string', pattern }));
-      if (grammar !== undefined) await refused(() => checkGrammar(grammar));
     },
   },
 ];
