@@ -24,8 +24,10 @@ import { writeTinyDecoder } from '../../../test/helpers/tiny-model/tiny-decoder.
 import { createTinyModel } from '../../../test/helpers/tiny-model/tiny-model.mjs';
 import { constraints } from './list-constraints.mjs';
 import { containers } from './list-containers.mjs';
-import { doorBodies } from './list-doors.mjs';
+import { doorBodies, doorMessages } from './list-doors.mjs';
 import { documents, ignoring } from './list-files.mjs';
+import { databases, sockets } from './list-peers.mjs';
+import { speech } from './list-speech.mjs';
 import { odd, parsedInSlices, refused, words } from './parts.mjs';
 
 const mib = 1024 * 1024;
@@ -294,6 +296,19 @@ function models(folder) {
       tokens: [...prose, '[CLS]', '##a', '蜜'],
       read: (text) => refused(() => model.countTokens(text)),
     },
+    {
+      ...loaded(async () => {
+        // Pieces that begin alike, and one character from the end otherwise.
+        const texts = [Array.from({ length: 40 }, (_, n) => `${'a'.repeat(n)}b aa ba`).join(' ')];
+        await createTinyModel({ texts, path: path('unigram.gguf'), dimension: 32, tokenizer: 'unigram' });
+        return EmbeddingModel.load(path('unigram.gguf'), { threads: 1 });
+      }),
+      name: 'tokens of a unigram model',
+      limit: Math.floor(mib / 3),
+      tokens: [...prose, 'b', '<s>', '<unk>', '▁', '▁a', '蜜', '\ufdfa', 'ﬁ', '\u3000'],
+      seeds: [{ unit: 'a' }, { unit: 'a', tail: 'b' }, { unit: ' ' }, { unit: '\ufdfa' }, { unit: '<s>' }],
+      read: (text) => refused(() => model.countTokens(text)),
+    },
   ];
 }
 
@@ -348,6 +363,10 @@ export async function readersIn(folder, { short }) {
     ...constraints,
     ...frames,
     ...doorBodies,
+    ...doorMessages(),
+    ...sockets,
+    ...databases,
+    ...speech(folder),
     ...searches(),
     ...models(folder),
     ...patterns(),
