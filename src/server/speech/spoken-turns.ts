@@ -95,10 +95,11 @@ export class SpokenTurns {
       this.#saidLength += text.length;
       this.#language = language;
     }
-    if (this.#saidLength > longestSaid) return this.#start();
+    const isLong = this.#saidLength > longestSaid;
     const { turns, end_of_turn, sentence_wait_ms } = this.#options.request;
-    if (turns === 'push_to_talk' || this.#isSpeaking || this.#untold > 0) return;
-    const goesOn = end_of_turn === 'sentence' && isUnfinished(this.#said.at(-1) ?? '', this.#language);
+    if (!isLong && (turns === 'push_to_talk' || this.#isSpeaking || this.#untold > 0)) return;
+    const goesOn =
+      !isLong && end_of_turn === 'sentence' && isUnfinished(this.#said.at(-1) ?? '', this.#language);
     if (!goesOn) this.#start();
     else {
       clearTimeout(this.#timer);
