@@ -7,6 +7,7 @@ import { type CommandOptions, lorekeep } from './command.js';
 const inFolder = temporaryFolder();
 const models = process.env.LOREKEEP_MODELS ?? join(import.meta.dirname, '../../../shared/models');
 const talker = join(models, 'SmolLM2-135M-Instruct.Q4_1.gguf');
+const embedder = join(import.meta.dirname, '../../data/models/all-MiniLM-L6-v2.gguf');
 if (!existsSync(talker)) console.log(`replies of a language model are not tested: there is no ${talker}`);
 
 const service = 'Anna Holm services the telescope in Gozo every five weeks.';
@@ -131,14 +132,24 @@ describe('lorekeep ask, of folders', () => {
   );
 
   it('refuses words that are lost, and flags without effect, with the right command', async () => {
+    const otherFile = 'is neither a folder nor a knowledge base (a .json file)';
     const cases: [string[], number, string][] = [
       [
         ['docs', 'who', 'services', 'it?'],
         2,
         'put quotes around the text: lorekeep ask docs "who services it?"',
       ],
-      [['./nowhere', 'x'], 1, './nowhere: the folder does not exist'],
-      [['docs', './nowhere', 'x'], 1, './nowhere: the folder does not exist'],
+      [['./nowhere', 'x'], 1, './nowhere: there is no such folder or knowledge base (a .json file)'],
+      [['docs', './nowhere', 'x'], 1, './nowhere: there is no such folder or knowledge base'],
+      [['./docs/gozo.md', 'x'], 1, `./docs/gozo.md: ${otherFile}`],
+      [['docs', './docs/gozo.md', 'x'], 1, `./docs/gozo.md: ${otherFile}`],
+      [['docs', 'docs/gozo.md', 'x'], 1, `docs/gozo.md: ${otherFile}`],
+      [['docs', 'docs/gozo.md'], 1, `docs/gozo.md: ${otherFile}`],
+      [
+        ['who services it?', 'docs', './notes'],
+        2,
+        'the question comes after the places: lorekeep ask docs ./notes "who services it?"',
+      ],
       [['', 'x'], 2, 'the name of the knowledge base is empty'],
       [
         ['docs', 'x', '--access-token-file', 'f'],
@@ -153,6 +164,20 @@ describe('lorekeep ask, of folders', () => {
       const failed = await running(['ask', ...args]);
       expect([failed.status, failed.stderr]).toEqual([status, expect.stringContaining(message)]);
     }
+  });
+
+  it.each([
+    ['docs/gozo.md', 'docs/gozo.md: not a GGUF file'],
+    [embedder, `${embedder}: no language model: the architecture 'bert' is not supported`],
+  ])('refuses %s as a language model before it indexes, and not as a bug', async (model, message) => {
+    mkdirSync(inFolder('fresh'), { recursive: true });
+    writeFileSync(inFolder('fresh', 'a.md'), service);
+    const failed = await running(['ask', 'fresh', 'who services it?', '--model', model]);
+    expect(failed).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining(`lorekeep: --model: ${message}`),
+    });
+    expect(failed.stderr.split('\n')).toHaveLength(2);
   });
 });
 

@@ -305,7 +305,8 @@ describe('lorekeep mcp, with raw messages', () => {
 
   it('survives broken and hostile messages, writes messages alone, and ends with stdin', async () => {
     const { child, messages, closed, send, ask, start } = raw('docs');
-    child.stderr?.resume();
+    let noted = '';
+    child.stderr?.on('data', (piece) => (noted += piece));
     await start();
     for (const line of ['{', '[]', 'null', '"x"', '{"jsonrpc":"1.0"}', '\u0000', '{"jsonrpc":"2.0","id":{}}'])
       send(line);
@@ -335,6 +336,8 @@ describe('lorekeep mcp, with raw messages', () => {
     child.stdin?.end();
     expect(await closed).toBe(0);
     for (const { jsonrpc } of messages) expect(jsonrpc).toBe('2.0');
+    expect(noted).toContain('a line of stdin is no message of MCP; it was ignored');
+    expect(noted).not.toContain('a bug in lorekeep');
   });
 
   it('answers before the folder is indexed', async () => {

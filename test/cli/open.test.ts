@@ -67,6 +67,8 @@ describe('lorekeep open', () => {
     const { status, stderr } = await lorekeep(['open', 'nowhere'], { cwd: inFolder(), env: env() });
     expect(status).toBe(1);
     expect(stderr).toContain('nowhere: there is no such folder or knowledge base');
+    const file = await lorekeep(['open', 'docs/gozo.md'], { cwd: inFolder(), env: env() });
+    expect(file.stderr).toContain('docs/gozo.md: is neither a folder nor a knowledge base (a .json file)');
   });
 });
 

@@ -4,6 +4,7 @@ import { Client } from '../../client/index.js';
 import { configSchema, type ServerConfig } from '../../config/schema.js';
 import { lastOptions } from '../../knowledge/folder/last-options.js';
 import { type FolderIndex, indexFolder, type ProgressListener } from '../../knowledge/index.js';
+import type { ErrorFields } from '../../log/error-fields.js';
 import { createLog } from '../../log/log.js';
 import { LorekeepServer } from '../../server/server.js';
 import { openCatalogAndConfig } from '../catalog/open-catalog.js';
@@ -190,10 +191,11 @@ function commonFolder(folders: readonly string[]): string {
   return common;
 }
 
-/** Warnings of the server go to stderr, a line each. */
+/** Warnings of the server go to stderr, a line each. Only a cause without a code is a bug. */
 export const stderrSink = {
   write(line: string): void {
-    const { msg, err } = JSON.parse(line) as { msg?: string; err?: { message?: string } };
-    warnWithCause(err === undefined ? {} : { err: err.message }, msg ?? '');
+    const { msg = '', err } = JSON.parse(line) as { msg?: string; err?: ErrorFields };
+    const cause = err?.message && Object.assign(new Error(err.message), { code: err.code });
+    warnWithCause(cause ? { err: cause } : {}, msg);
   },
 };

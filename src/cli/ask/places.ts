@@ -36,12 +36,15 @@ export async function dividePlaces(
     here.push({ path: word, kind });
   }
   if (here.length === 0) {
-    if (!atServer && /^\.{0,2}[\\/]/.test(first) && !/\.json$/i.test(first)) throw absent(first);
+    if (!atServer) {
+      if (/^\.{0,2}[\\/]/.test(first) && !/\.json$/i.test(first)) throw await noPlace(first);
+      await refuseQuestionFirst(first, rest, command);
+    }
     return { there: first, question: oneQuestion(rest, [command, first]) };
   }
   const left = words.slice(here.length);
   const [next] = left;
-  if (next !== undefined && /^\.{1,2}[\\/]/.test(next)) throw absent(next);
+  if (next !== undefined && (await meansPlace(next, left.length))) throw await noPlace(next);
   return { here, question: oneQuestion(left, [command, ...words.slice(0, here.length)]) };
 }
 
@@ -50,17 +53,45 @@ export async function placesHere(words: readonly string[]): Promise<PlaceHere[]>
   const places: PlaceHere[] = [];
   for (const path of words) {
     const kind = await kindOf(path);
-    if (kind === undefined)
-      throw new CommandError(
-        'NOT_FOUND',
-        `${printableLine(path)}: there is no such folder or knowledge base (a .json file)`,
-      );
+    if (kind === undefined) throw await noPlace(path);
     places.push({ path, kind });
   }
   return places;
 }
 
-const absent = (path: string) => new CommandError('NOT_FOUND', `${path}: the folder does not exist`);
+/** What a path is that is no place: absent, or something else. */
+async function noPlace(path: string): Promise<CommandError> {
+  const reason = (await exists(path))
+    ? 'is neither a folder nor a knowledge base (a .json file)'
+    : 'there is no such folder or knowledge base (a .json file)';
+  return new CommandError('NOT_FOUND', `${printableLine(path)}: ${reason}`);
+}
+
+/** Whether the word after the places is one that is no place, rather than the question. `left`: number of words from it on. */
+async function meansPlace(word: string, left: number): Promise<boolean> {
+  if (/^\.{1,2}[\\/]/.test(word)) return true;
+  return (left > 1 || /[\\/]/.test(word)) && (await exists(word));
+}
+
+/** @throws UsageError if the question stands before the places */
+async function refuseQuestionFirst(
+  first: string,
+  rest: readonly string[],
+  command: 'ask' | 'chat' | 'listen',
+): Promise<void> {
+  if (rest.length === 0 || !/\s/.test(first)) return;
+  for (const word of rest) if ((await kindOf(word)) === undefined) return;
+  const right = [commandName(), command, ...rest.map(shellWord), shellText(first)];
+  throw new UsageError(`the question comes after the places: ${right.join(' ')}`);
+}
+
+const exists = (path: string): Promise<boolean> =>
+  path === '' || path.includes('\0')
+    ? Promise.resolve(false)
+    : stat(path).then(
+        () => true,
+        () => false,
+      );
 
 async function kindOf(word: string): Promise<PlaceHere['kind'] | undefined> {
   if (word === '' || word.includes('\0')) return undefined;

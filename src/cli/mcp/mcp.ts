@@ -68,6 +68,12 @@ class StdioTransport extends StdioServerTransport {
   }
 }
 
+/** What is wrong with the messages or the pipes: of the client, not of lorekeep. */
+const transportProblem = (error: Error): string =>
+  error.name === 'ZodError' || error instanceof SyntaxError
+    ? 'a line of stdin is no message of MCP; it was ignored'
+    : error.message;
+
 /** `lorekeep mcp`: serves MCP over stdin and stdout until the host ends. @throws CommandError for a place that does not exist */
 export async function mcp(words: readonly string[], flags: McpFlags): Promise<void> {
   const places = await placesHere(words);
@@ -132,7 +138,7 @@ export async function mcp(words: readonly string[], flags: McpFlags): Promise<vo
     },
     {
       transport: new StdioTransport(answered, end),
-      onerror: (error) => note(`lorekeep: ${printable(failureMessage(error)).slice(0, 500)}`),
+      onerror: (error) => note(`lorekeep: ${printable(transportProblem(error)).slice(0, 500)}`),
     },
   );
   const close = async () => {
