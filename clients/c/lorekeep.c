@@ -1155,6 +1155,14 @@ const char* lk_remedy(int code) {
       return "Wait for `details.retry_after_ms`.";
     case 2013:
       return "Use another key, or add the right to it in `http.keys_file`.";
+    case 2014:
+      return "Go on with the connection that resumed it last.";
+    case 2015:
+      return "Create a new session.";
+    case 2016:
+      return "Destroy sessions or agents that are done, or raise the limit.";
+    case 2017:
+      return "Try again later.";
     case 3009:
       return "Give a path inside the storage root.";
     case 3010:
@@ -1323,6 +1331,20 @@ void lk_read_turn(lk_value value, lk_turn* to) {
 void lk_read_history(lk_value value, lk_history* to) {
   to->version = lk_need_int(value, "version");
   to->turns = lk_get(value, "turns");
+}
+
+void lk_read_error(lk_value value, lk_error* to) {
+  to->code = lk_need_int(value, "code");
+  to->name = lk_need_string(value, "name");
+  to->message = lk_need_string(value, "message");
+  to->details = lk_get(value, "details");
+}
+
+void lk_read_agent(lk_value value, lk_agent* to) {
+  to->kept = lk_need_int(value, "kept");
+  to->turns = lk_need_int(value, "turns");
+  to->agent_id = lk_take_string(value, "agent_id");
+  to->error = lk_get(value, "error");
 }
 
 void lk_read_stored_record(lk_value value, lk_stored_record* to) {
@@ -1592,13 +1614,6 @@ void lk_read_dry_run(lk_value value, lk_dry_run* to) {
   to->messages = lk_get(value, "messages");
 }
 
-void lk_read_error_fields(lk_value value, lk_error_fields* to) {
-  to->code = lk_need_int(value, "code");
-  to->name = lk_need_string(value, "name");
-  to->message = lk_need_string(value, "message");
-  to->details = lk_get(value, "details");
-}
-
 void lk_read_node_diagnostics(lk_value value, lk_node_diagnostics* to) {
   to->node = lk_need_string(value, "node");
   to->type = lk_need_string(value, "type");
@@ -1784,6 +1799,8 @@ void lk_read_hello(lk_value value, lk_hello* to) {
 
 void lk_read_create_session_response(lk_value value, lk_create_session_response* to) {
   to->session_id = lk_need_string(value, "session_id");
+  to->resume = lk_take_string(value, "resume");
+  to->agents = lk_get(value, "agents");
 }
 
 void lk_read_create_embedded_string_storage_response(lk_value value, lk_create_embedded_string_storage_response* to) {
@@ -1830,6 +1847,8 @@ void lk_read_search_embedded_string_storage_response(lk_value value, lk_search_e
 void lk_read_create_agent_response(lk_value value, lk_create_agent_response* to) {
   to->agent_id = lk_need_string(value, "agent_id");
   to->memories = lk_get(value, "memories");
+  to->kept = lk_take_int(value, "kept");
+  to->not_kept = lk_get(value, "not_kept");
 }
 
 void lk_read_export_agent_response(lk_value value, lk_export_agent_response* to) {
@@ -1904,6 +1923,7 @@ void lk_read_turn_complete(lk_value value, lk_turn_complete* to) {
   to->memory = lk_get(value, "memory");
   to->dry_run = lk_get(value, "dry_run");
   to->error = lk_get(value, "error");
+  to->not_kept = lk_get(value, "not_kept");
   to->diagnostics = lk_get(value, "diagnostics");
   to->debug_info = lk_get(value, "debug_info");
 }
@@ -1961,6 +1981,8 @@ lk_id lk_create_session(lk_client* client, const lk_create_session_fields* field
   lk_begin_request(client, &writer, "CreateSessionRequest", NULL);
   lk_put_string(&writer, "storage_data_folder", fields ? fields->storage_data_folder : NULL);
   lk_put_string(&writer, "access_token", fields && fields->access_token ? fields->access_token : client->access_token);
+  lk_put_bool(&writer, "keep", fields ? fields->keep : NULL);
+  lk_put_string(&writer, "resume", fields ? fields->resume : NULL);
   return lk_finish_request(client, &writer);
 }
 
@@ -2082,6 +2104,7 @@ lk_id lk_create_agent(lk_client* client, const char* session_id, const lk_create
   lk_put_json(&writer, "graph", fields->graph_json);
   lk_put_bool(&writer, "enable_diagnostics", fields->enable_diagnostics);
   lk_put_json(&writer, "history", fields->history_json);
+  lk_put_int(&writer, "kept", fields->kept);
   return lk_finish_request(client, &writer);
 }
 

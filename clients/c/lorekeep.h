@@ -179,6 +179,10 @@ typedef enum lk_error_code {
   LK_ERROR_ACCESS_TOKEN_WRONG = 2011, /* `access_token` is not the server's. */
   LK_ERROR_TOO_MANY_WRONG_TOKENS = 2012, /* Too many wrong access tokens came from this address or from all addresses; this token was not checked. */
   LK_ERROR_RIGHT_MISSING = 2013, /* The key of this client does not allow the request; `details.right` names the missing right. */
+  LK_ERROR_SESSION_TAKEN = 2014, /* Another connection has resumed this kept session. It has ended here; its last turn is not kept. */
+  LK_ERROR_KEPT_SESSION_NOT_FOUND = 2015, /* No kept session has this secret. A wrong secret, a session that has expired and one that was destroyed are the same error. */
+  LK_ERROR_KEPT_SESSIONS_FULL = 2016, /* No more can be kept; `details.field` names the limit. */
+  LK_ERROR_SESSION_NOT_KEPT = 2017, /* The database of `session_store` does not answer, or refuses the server. The session and its agents work, but are not kept; the server's log has the reason. */
   LK_ERROR_STORAGE_OUTSIDE_ROOT = 3009, /* A path is absolute or leaves the storage root. */
   LK_ERROR_STORAGE_FILE_NOT_FOUND = 3010, /* The path is inside the storage root, but the file does not exist or is closed to clients: the server's own files, and everything in /proc, /sys and /dev. */
   LK_ERROR_SESSION_FOLDER_REFUSED = 3011, /* Sessions may not use the folder in `storage_data_folder`, whether it exists or not. */
@@ -300,6 +304,31 @@ typedef struct lk_history {
   lk_value turns;
 } lk_history;
 void lk_read_history(lk_value value, lk_history* to);
+
+/* Why it could not be opened. A CreateAgentRequest with `kept` opens it. */
+typedef struct lk_error {
+  /* Error code: docs/reference/errors.md. */
+  int64_t code;
+  /* The code's name. */
+  const char* name;
+  /* Names the field and the fix. */
+  const char* message;
+  /* The same facts for programs. */
+  lk_value details;
+} lk_error;
+void lk_read_error(lk_value value, lk_error* to);
+
+typedef struct lk_agent {
+  /* Number of the agent among the kept agents of its session. */
+  int64_t kept;
+  /* Number of turns in its history. */
+  int64_t turns;
+  /* Id of the agent; absent if it could not be opened. Optional. */
+  const char* agent_id;
+  /* Why it could not be opened. A CreateAgentRequest with `kept` opens it. Optional. */
+  lk_value error;
+} lk_agent;
+void lk_read_agent(lk_value value, lk_agent* to);
 
 typedef struct lk_stored_record {
   /* The record's id. */
@@ -783,19 +812,6 @@ typedef struct lk_dry_run {
 } lk_dry_run;
 void lk_read_dry_run(lk_value value, lk_dry_run* to);
 
-/* Reason of a failed turn. */
-typedef struct lk_error_fields {
-  /* Error code: docs/reference/errors.md. */
-  int64_t code;
-  /* The code's name. */
-  const char* name;
-  /* Names the field and the fix. */
-  const char* message;
-  /* The same facts for programs. */
-  lk_value details;
-} lk_error_fields;
-void lk_read_error_fields(lk_value value, lk_error_fields* to);
-
 typedef struct lk_node_diagnostics {
   /* The node's id. */
   const char* node;
@@ -1139,6 +1155,10 @@ void lk_read_hello(lk_value value, lk_hello* to);
 typedef struct lk_create_session_response {
   /* Id of the session. */
   const char* session_id;
+  /* Of a session that is kept: the secret that resumes it, on any server with its `session_store`. Optional. */
+  const char* resume;
+  /* With `resume` in the request: the agents that were kept. Optional. */
+  lk_value agents;
 } lk_create_session_response;
 void lk_read_create_session_response(lk_value value, lk_create_session_response* to);
 
@@ -1224,6 +1244,10 @@ typedef struct lk_create_agent_response {
   const char* agent_id;
   /* The memories of its `remember` nodes; absent if there are none. Optional. */
   lk_value memories;
+  /* In a session that is kept: its number among the kept agents. Optional. */
+  lk_opt_int kept;
+  /* In a session that is kept: why the history could not be kept. The next turn keeps all of it. Optional. */
+  lk_value not_kept;
 } lk_create_agent_response;
 void lk_read_create_agent_response(lk_value value, lk_create_agent_response* to);
 
@@ -1363,6 +1387,8 @@ typedef struct lk_turn_complete {
   lk_value dry_run;
   /* Reason of a failed turn. Optional. */
   lk_value error;
+  /* In a session that is kept: why the history could not be kept. The next turn keeps all of it. Optional. */
+  lk_value not_kept;
   /* Only for agents with `enable_diagnostics`. Optional. */
   lk_value diagnostics;
   /* Only for agents with `enable_diagnostics`, and with `include_engine_diagnostics`. Optional. */
@@ -1466,6 +1492,10 @@ typedef struct lk_create_session_fields {
   const char* storage_data_folder;
   /* The secret, for servers with `access_token_file`; other servers ignore it. Optional. */
   const char* access_token;
+  /* The agents of the session outlive the connection and the server, in its `session_store`. The reply has `resume`. Optional. */
+  lk_opt_bool keep;
+  /* The `resume` of an earlier CreateSessionResponse: the session has the agents that were kept, and stays kept. A session that still has them ends (2014). Optional. */
+  const char* resume;
 } lk_create_session_fields;
 
 /* The reply is lk_create_session_response. */
@@ -1641,6 +1671,8 @@ typedef struct lk_create_agent_fields {
   lk_opt_bool enable_diagnostics;
   /* Earlier turns, as ExportAgentResponse has them. Default: none. Optional. */
   const char* history_json;
+  /* Number of a kept agent that could not be opened when the session was resumed. Without `history` it has the kept one. Optional. */
+  lk_opt_int kept;
 } lk_create_agent_fields;
 
 /* The reply is lk_create_agent_response. */

@@ -35,6 +35,14 @@ namespace Lorekeep
         public const int TooManyWrongTokens = 2012;
         /// <summary>The key of this client does not allow the request; `details.right` names the missing right.</summary>
         public const int RightMissing = 2013;
+        /// <summary>Another connection has resumed this kept session. It has ended here; its last turn is not kept.</summary>
+        public const int SessionTaken = 2014;
+        /// <summary>No kept session has this secret. A wrong secret, a session that has expired and one that was destroyed are the same error.</summary>
+        public const int KeptSessionNotFound = 2015;
+        /// <summary>No more can be kept; `details.field` names the limit.</summary>
+        public const int KeptSessionsFull = 2016;
+        /// <summary>The database of `session_store` does not answer, or refuses the server. The session and its agents work, but are not kept; the server's log has the reason.</summary>
+        public const int SessionNotKept = 2017;
         /// <summary>A path is absolute or leaves the storage root.</summary>
         public const int StorageOutsideRoot = 3009;
         /// <summary>The path is inside the storage root, but the file does not exist or is closed to clients: the server's own files, and everything in /proc, /sys and /dev.</summary>
@@ -181,6 +189,14 @@ namespace Lorekeep
                     return "Wait for `details.retry_after_ms`.";
                 case RightMissing:
                     return "Use another key, or add the right to it in `http.keys_file`.";
+                case SessionTaken:
+                    return "Go on with the connection that resumed it last.";
+                case KeptSessionNotFound:
+                    return "Create a new session.";
+                case KeptSessionsFull:
+                    return "Destroy sessions or agents that are done, or raise the limit.";
+                case SessionNotKept:
+                    return "Try again later.";
                 case StorageOutsideRoot:
                     return "Give a path inside the storage root.";
                 case StorageFileNotFound:
@@ -1157,6 +1173,39 @@ namespace Lorekeep
         }
     }
 
+    /// <summary>Why it could not be opened. A CreateAgentRequest with `kept` opens it.</summary>
+    public sealed class Error : JsonView
+    {
+        public Error(Dictionary<string, object> json) : base(json)
+        {
+        }
+
+        /// <summary>Error code: docs/reference/errors.md.</summary>
+        public long Code => GetInteger("code") ?? 0;
+        /// <summary>The code's name.</summary>
+        public string Name => GetText("name");
+        /// <summary>Names the field and the fix.</summary>
+        public string Message => GetText("message");
+        /// <summary>The same facts for programs.</summary>
+        public Dictionary<string, object> Details => GetValue("details") as Dictionary<string, object>;
+    }
+
+    public sealed class Agent : JsonView
+    {
+        public Agent(Dictionary<string, object> json) : base(json)
+        {
+        }
+
+        /// <summary>Number of the agent among the kept agents of its session.</summary>
+        public long Kept => GetInteger("kept") ?? 0;
+        /// <summary>Number of turns in its history.</summary>
+        public long Turns => GetInteger("turns") ?? 0;
+        /// <summary>Id of the agent; absent if it could not be opened.</summary>
+        public string AgentId => GetText("agent_id");
+        /// <summary>Why it could not be opened. A CreateAgentRequest with `kept` opens it.</summary>
+        public Error Error => GetView("error", json => new Error(json));
+    }
+
     public sealed class StoredRecord : JsonView
     {
         public StoredRecord(Dictionary<string, object> json) : base(json)
@@ -1771,23 +1820,6 @@ namespace Lorekeep
         public List<PromptMessage> Messages => GetList("messages", item => new PromptMessage(ObjectOf(item)));
     }
 
-    /// <summary>Reason of a failed turn.</summary>
-    public sealed class ErrorFields : JsonView
-    {
-        public ErrorFields(Dictionary<string, object> json) : base(json)
-        {
-        }
-
-        /// <summary>Error code: docs/reference/errors.md.</summary>
-        public long Code => GetInteger("code") ?? 0;
-        /// <summary>The code's name.</summary>
-        public string Name => GetText("name");
-        /// <summary>Names the field and the fix.</summary>
-        public string Message => GetText("message");
-        /// <summary>The same facts for programs.</summary>
-        public Dictionary<string, object> Details => GetValue("details") as Dictionary<string, object>;
-    }
-
     public sealed class NodeDiagnostics : JsonView
     {
         public NodeDiagnostics(Dictionary<string, object> json) : base(json)
@@ -2213,6 +2245,10 @@ namespace Lorekeep
         public object ReplyTo => GetValue("reply_to");
         /// <summary>Id of the session.</summary>
         public string SessionId => GetText("session_id");
+        /// <summary>Of a session that is kept: the secret that resumes it, on any server with its `session_store`.</summary>
+        public string Resume => GetText("resume");
+        /// <summary>With `resume` in the request: the agents that were kept.</summary>
+        public List<Agent> Agents => GetList("agents", item => new Agent(ObjectOf(item)));
     }
 
     /// <summary>The frame CreateEmbeddedStringStorageResponse.</summary>
@@ -2347,6 +2383,10 @@ namespace Lorekeep
         public string AgentId => GetText("agent_id");
         /// <summary>The memories of its `remember` nodes; absent if there are none.</summary>
         public List<MadeMemory> Memories => GetList("memories", item => new MadeMemory(ObjectOf(item)));
+        /// <summary>In a session that is kept: its number among the kept agents.</summary>
+        public long? Kept => GetInteger("kept");
+        /// <summary>In a session that is kept: why the history could not be kept. The next turn keeps all of it.</summary>
+        public Error NotKept => GetView("not_kept", json => new Error(json));
     }
 
     /// <summary>The frame ExportAgentResponse.</summary>
@@ -2564,7 +2604,9 @@ namespace Lorekeep
         /// <summary>The prompts of a turn with `dry_run`.</summary>
         public List<DryRun> DryRun => GetList("dry_run", item => new DryRun(ObjectOf(item)));
         /// <summary>Reason of a failed turn.</summary>
-        public ErrorFields Error => GetView("error", json => new ErrorFields(json));
+        public Error Error => GetView("error", json => new Error(json));
+        /// <summary>In a session that is kept: why the history could not be kept. The next turn keeps all of it.</summary>
+        public Error NotKept => GetView("not_kept", json => new Error(json));
         /// <summary>Only for agents with `enable_diagnostics`.</summary>
         public Diagnostics Diagnostics => GetView("diagnostics", json => new Diagnostics(json));
         /// <summary>Only for agents with `enable_diagnostics`, and with `include_engine_diagnostics`.</summary>
@@ -2688,7 +2730,7 @@ namespace Lorekeep
         /// <summary>Milliseconds of audio that were heard.</summary>
         public double HeardMs => GetNumber("heard_ms") ?? 0;
         /// <summary>Why it failed.</summary>
-        public ErrorFields Error => GetView("error", json => new ErrorFields(json));
+        public Error Error => GetView("error", json => new Error(json));
     }
 
     /// <summary>The frame Error.</summary>
@@ -2718,12 +2760,18 @@ namespace Lorekeep
         public string StorageDataFolder;
         /// <summary>The secret, for servers with `access_token_file`; other servers ignore it.</summary>
         public string AccessToken;
+        /// <summary>The agents of the session outlive the connection and the server, in its `session_store`. The reply has `resume`.</summary>
+        public bool? Keep;
+        /// <summary>The `resume` of an earlier CreateSessionResponse: the session has the agents that were kept, and stays kept. A session that still has them ends (2014).</summary>
+        public string Resume;
 
         internal override Dictionary<string, object> ToJson()
         {
             var json = new Dictionary<string, object>();
             Put(json, "storage_data_folder", StorageDataFolder);
             Put(json, "access_token", AccessToken);
+            Put(json, "keep", Keep);
+            Put(json, "resume", Resume);
             return json;
         }
     }
@@ -2979,6 +3027,8 @@ namespace Lorekeep
         public bool? EnableDiagnostics;
         /// <summary>Earlier turns, as ExportAgentResponse has them. Default: none.</summary>
         public History History;
+        /// <summary>Number of a kept agent that could not be opened when the session was resumed. Without `history` it has the kept one.</summary>
+        public long? Kept;
 
         internal override Dictionary<string, object> ToJson()
         {
@@ -2986,6 +3036,7 @@ namespace Lorekeep
             Put(json, "graph", Graph);
             Put(json, "enable_diagnostics", EnableDiagnostics);
             Put(json, "history", History);
+            Put(json, "kept", Kept);
             return json;
         }
     }

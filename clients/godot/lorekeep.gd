@@ -380,6 +380,14 @@ enum Code {
 	TooManyWrongTokens = 2012,
 	# The key of this client does not allow the request; `details.right` names the missing right.
 	RightMissing = 2013,
+	# Another connection has resumed this kept session. It has ended here; its last turn is not kept.
+	SessionTaken = 2014,
+	# No kept session has this secret. A wrong secret, a session that has expired and one that was destroyed are the same error.
+	KeptSessionNotFound = 2015,
+	# No more can be kept; `details.field` names the limit.
+	KeptSessionsFull = 2016,
+	# The database of `session_store` does not answer, or refuses the server. The session and its agents work, but are not kept; the server's log has the reason.
+	SessionNotKept = 2017,
 	# A path is absolute or leaves the storage root.
 	StorageOutsideRoot = 3009,
 	# The path is inside the storage root, but the file does not exist or is closed to clients: the server's own files, and everything in /proc, /sys and /dev.
@@ -510,6 +518,10 @@ const REMEDIES = {
 	2011: "Correct the token. The server reads its token file only at startup.",
 	2012: "Wait for `details.retry_after_ms`.",
 	2013: "Use another key, or add the right to it in `http.keys_file`.",
+	2014: "Go on with the connection that resumed it last.",
+	2015: "Create a new session.",
+	2016: "Destroy sessions or agents that are done, or raise the limit.",
+	2017: "Try again later.",
 	3009: "Give a path inside the storage root.",
 	3010: "Check the path and the storage root. `details.nearest` may suggest the name of a storage of the session.",
 	3011: "Omit the field, or name a folder inside the storage root. The operator allows other folders with `session_folders`.",
@@ -572,6 +584,8 @@ const REMEDIES = {
 # The reply is a CreateSessionResponse. Fields:
 # storage_data_folder: Root folder of the paths of this session, absolute or relative to `storage_root`. Empty: `storage_root`.
 # access_token: The secret, for servers with `access_token_file`; other servers ignore it.
+# keep: The agents of the session outlive the connection and the server, in its `session_store`. The reply has `resume`.
+# resume: The `resume` of an earlier CreateSessionResponse: the session has the agents that were kept, and stays kept. A session that still has them ends (2014).
 func create_session(fields: Dictionary = {}) -> Request:
 	return _send("CreateSessionRequest", "", fields)
 
@@ -675,6 +689,7 @@ func search(session_id: String, fields: Dictionary = {}) -> Request:
 # graph, required: Nodes and edges: docs/reference/agents.md.
 # enable_diagnostics: Adds diagnostics to TurnComplete.
 # history: Earlier turns, as ExportAgentResponse has them. Default: none.
+# kept: Number of a kept agent that could not be opened when the session was resumed. Without `history` it has the kept one.
 func create_agent(session_id: String, fields: Dictionary = {}) -> Request:
 	return _send("CreateAgentRequest", session_id, fields)
 

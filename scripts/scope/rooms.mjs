@@ -59,22 +59,22 @@ export const rooms = [
   ['native/scheduler', 1400, 'SPEC', 'quanta, classes and throttling of inference'],
   [
     'lib',
-    12_600,
+    12_500,
     'README',
-    'the typed library, also of speech, log-probabilities made objects in parts, and schemas as grammars: merges, unions, patterns, formats and numbers as automata, whose work is counted',
+    'the typed library, also of speech, log-probabilities made objects in parts, and schemas as grammars: merges, unions, patterns, formats and numbers as automata',
   ],
   [
     'src/base',
-    1870,
+    1950,
     'SPEC',
-    'errors with their place in a file, arrays bounded before their items, exact integers in JSON, words that say nothing in 20 languages, waiting, file helpers',
+    'errors with their place in a file, arrays bounded before their items, exact integers in JSON, words that say nothing in 20 languages, waiting, file helpers, lists of addresses and networks',
   ],
   ['src/search', 500, 'SPEC', 'fields of searches and of records that every door shares'],
   [
     'src/protocol',
-    3650,
+    3720,
     'SPEC',
-    'frames, also over WebSockets whose unfinished messages count, also of changing storages, of what is forgotten and of audio, their codes and errors',
+    'frames, also of kept sessions, also over WebSockets whose unfinished messages count, also of changing storages, of what is forgotten and of audio, their codes and errors',
   ],
   [
     'src/documents',
@@ -83,7 +83,7 @@ export const rooms = [
     'folders of documents: readers of some twenty kinds, the layout of PDF pages, office files as people see them with charts and diagrams, tables and JSON that are not quite well-formed, mail with what Outlook wraps, scans by OCR, encodings told by few letters, chunks, MDX without its code, and their languages; tables, scans and mails of any length in time that grows with them',
   ],
   ['src/fairness', 1700, 'SECURITY', 'no client stops another one or ends the server'],
-  ['src/config', 1600, 'SPEC', 'the config file, flags and variables'],
+  ['src/config', 1650, 'SPEC', 'the config file, flags and variables'],
   ['src/log', 800, 'SPEC', 'logs and their rotation'],
   [
     'src/speech',
@@ -111,22 +111,22 @@ export const rooms = [
   ],
   [
     'src/storages',
-    3300,
+    3650,
     'SPEC',
-    'storages of sessions inside their root; memories of agents: secrets, merged statements, limits of the disk',
+    'sessions kept in Postgres for the next server, with secrets, bounds and fencing; storages of sessions inside their root; memories of agents: secrets, merged statements, limits of the disk',
   ],
   [
     'src/agents',
-    6850,
+    6920,
     'SPEC',
     'graphs, nodes, turns, agents that remember, params that a remote model lacks refused, and forget what a client confirms, in slices',
   ],
   ['src/operations', 3100, 'SPEC', 'monitor, telemetry, metrics, crash dumps, debug commands'],
   [
     'src/doors',
-    5650,
+    5700,
     'README',
-    'HTTP, bodies and events in slices, records, the shape of OpenAI with reasoning, with tools beside JSON formats, with log-probabilities beside the text, MCP, WebSocket, the page for people',
+    'HTTP, also below the header of a balancer, bodies and events in slices, records, the shape of OpenAI with reasoning, with tools beside JSON formats, with log-probabilities beside the text, MCP, WebSocket, the page for people',
   ],
   [
     'src/client',
@@ -136,9 +136,9 @@ export const rooms = [
   ],
   [
     'src/server',
-    5700,
+    6250,
     'SPEC',
-    'connections and sessions, streams of audio and spoken turns, the seam of the doors, the passes of pages, forgetting, watched folders, the connections of the operator',
+    'kept sessions that are resumed, connections and sessions, clients behind balancers by the PROXY protocol, streams of audio and spoken turns, the seam of the doors, the passes of pages, forgetting, watched folders, the connections of the operator',
   ],
   [
     'src/cli',

@@ -2,8 +2,10 @@ import { nextSlice } from '../base/waiting/next-slice.js';
 import { untilAborted } from '../base/waiting/until-aborted.js';
 import type { Holding } from '../fairness/client-memory.js';
 import type { Log } from '../log/log.js';
+import type { ServerError } from '../protocol/errors.js';
 import type { History } from '../protocol/history.js';
 import type { OpenedMemory } from '../protocol/memories.js';
+import { errorFields } from '../storages/failure.js';
 import type { AgentMemory } from './agent-memory.js';
 import type { Flow } from './flow.js';
 import type { ForgottenTexts } from './forgotten-texts.js';
@@ -106,7 +108,9 @@ export class Agent {
     for (const { turn } of turns) await turn.forget(texts, remove);
     const ending = turns.filter(({ turn }) => turn.signal.aborted && !turn.isForgetting);
     await Promise.allSettled(ending.map(({ ended }) => ended));
-    return this.#history.quoting(texts, remove);
+    const quoting = await this.#history.quoting(texts, remove);
+    if (remove) await this.keep();
+    return quoting;
   }
 
   /** The turns that the agent remembers. */
@@ -143,7 +147,9 @@ export class Agent {
     const running = this.#turns.get(id);
     running?.turn.cancel();
     await running?.ended;
-    return this.#history.heard(id, characters);
+    const isRemembered = this.#history.heard(id, characters);
+    await this.keep();
+    return isRemembered;
   }
 
   /** Queues a turn. Its frames go to the outlet after this returns; the promise settles at its end. */
@@ -167,6 +173,9 @@ export class Agent {
     const ready = untilAborted(this.#tail, signal).then(() => outlet.maySend(signal));
     const complete = await turn.run(ready, this.#nodes, this.#flow);
     this.#turns.delete(turn.id);
+    // Before the client learns of its end: a turn that is complete is kept, or its client knows that it is not.
+    const problem = await this.keep();
+    if (problem !== undefined) complete.not_kept = errorFields(problem);
     outlet.send(complete);
     const sending = await ready.catch(() => undefined);
     sending?.end();
@@ -176,9 +185,20 @@ export class Agent {
   async close(): Promise<void> {
     for (const { turn } of this.#turns.values()) turn.cancel();
     await this.#tail;
+    await this.keep();
     await closeAll(this.#nodes);
     this.#memory.release();
     this.#history.release();
+  }
+
+  /** Keeps its history, if it is to be kept. Returns why it was not kept. */
+  async keep(): Promise<ServerError | undefined> {
+    return this.#options.keeper?.keep(this.#history);
+  }
+
+  /** Keeps nothing of it any more. Precondition: it is closed. @throws as HistoryKeeper.drop() */
+  async unkeep(): Promise<void> {
+    await this.#options.keeper?.drop();
   }
 }
 

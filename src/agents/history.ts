@@ -6,6 +6,19 @@ import { type History, type HistoryTurn, historyVersion, maxHistoryValues } from
 import type { ForgottenTexts } from './forgotten-texts.js';
 import { textPrefix } from './text-prefix.js';
 
+/** Edition of a history that has only the turns that the client brought. */
+export const firstEdition = 0;
+
+/** Keeps the history of an agent where it outlives the server. */
+export interface HistoryKeeper {
+  /** Its number among the kept agents of the session. */
+  readonly number: number;
+  /** Keeps the history, unless it is kept as it is. Returns why it was not kept. */
+  keep(history: AgentHistory): Promise<ServerError | undefined>;
+  /** Keeps nothing of the agent any more. @throws SessionTaken, SessionNotKept */
+  drop(): Promise<void>;
+}
+
 interface Remembered {
   /** Id of the turn; undefined for one that the client brought. */
   readonly id: string | undefined;
@@ -27,6 +40,7 @@ export class AgentHistory {
   #heap = 0;
   #values = 0;
   #forgotten = 0;
+  #edition = firstEdition;
   /** Whether the latest turn, remembered or not, asked for an action. */
   #asked: boolean;
 
@@ -46,6 +60,11 @@ export class AgentHistory {
   /** The turns at this time. */
   get turns(): readonly HistoryTurn[] {
     return this.#remembered.map(({ turn }) => turn);
+  }
+
+  /** Changes with the turns. */
+  get edition(): number {
+    return this.#edition;
   }
 
   /** Number of turns forgotten: more than are kept, or than the client's memory budget holds. */
@@ -69,6 +88,7 @@ export class AgentHistory {
   add(id: string, turn: HistoryTurn): void {
     this.#asked = turn.action !== undefined;
     if (this.#most === 0) return;
+    this.#edition++;
     const next = remember(id, turn);
     const held = this.#heap;
     while (this.#remembered.length >= this.#most) this.#forget();
@@ -95,6 +115,7 @@ export class AgentHistory {
     if (characters >= turn.reply.length) return true;
     const after = remember(id, { ...turn, reply: textPrefix(turn.reply, characters), interrupted: true });
     this.#remembered[place] = after;
+    this.#edition++;
     this.#heap += after.heap - before.heap;
     this.#values += after.values - before.values;
     this.#memory.settle({ heap: this.#heap });
@@ -114,6 +135,7 @@ export class AgentHistory {
     this.#heap = this.#values = 0;
     for (const each of kept) this.#push(each);
     this.#forgotten += found.length;
+    this.#edition++;
     this.#memory.settle({ heap: this.#heap });
     return found;
   }

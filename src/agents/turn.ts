@@ -11,7 +11,7 @@ import type { AskToForget } from './ask-to-forget.js';
 import { EngineReports } from './engine-reports.js';
 import type { Flow } from './flow.js';
 import type { ForgottenTexts } from './forgotten-texts.js';
-import type { AgentHistory } from './history.js';
+import type { AgentHistory, HistoryKeeper } from './history.js';
 import { Interaction } from './interaction.js';
 import type { AgentNode, NodeOutcome } from './node.js';
 import type { TurnFacts, TurnFailure, TurnObserver } from './turn-facts.js';
@@ -46,6 +46,8 @@ export interface AgentOptions {
   largestInteraction: number;
   /** Receives the facts of every finished turn. */
   observe?: TurnObserver | undefined;
+  /** Keeps the history where it outlives the server. */
+  keeper?: HistoryKeeper | undefined;
   /** The client's name, for these facts. */
   client?: string | undefined;
 }

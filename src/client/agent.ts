@@ -76,28 +76,36 @@ function confirmation(answer: ForgetAnswer): { confirm: boolean; ids?: string[];
 /** An agent of a session. Its turns run one after the other. */
 export class ClientAgent implements AsyncDisposable, Disposable {
   readonly #session: AgentSession;
-  readonly #fields: SessionFields<'CreateAgentRequest'>;
+  /** Undefined for an agent that was resumed. */
+  readonly #fields: SessionFields<'CreateAgentRequest'> | undefined;
   readonly #forget: () => void;
   /** Kept for an agent with history whose lost connection is replaced. */
   readonly #turns: RememberedTurns | undefined;
   /** The memories of its `remember` nodes. Keep their secrets: they open the memories later. */
   readonly memories: readonly OpenedMemory[];
   #id: string;
+  #kept: number | undefined;
 
   /** @internal Use ClientSession.createAgent(). */
   constructor(
     session: AgentSession,
-    { agentId, memories = [] }: ReplyTo<'CreateAgentRequest'>,
-    fields: SessionFields<'CreateAgentRequest'>,
+    { agentId, memories = [], kept }: Pick<ReplyTo<'CreateAgentRequest'>, 'agentId' | 'memories' | 'kept'>,
+    fields: SessionFields<'CreateAgentRequest'> | undefined,
     { forget, restores }: { forget: () => void; restores: boolean },
   ) {
     this.#session = session;
     this.#id = agentId;
     this.memories = memories;
-    this.#fields = withSecrets(fields, memories);
+    this.#kept = kept;
+    this.#fields = fields && withSecrets(fields, memories);
     this.#forget = forget;
-    const remembers = fields.graph.nodes.some(({ type }) => rememberingTypes.includes(type));
-    this.#turns = restores && remembers ? new RememberedTurns(fields.history) : undefined;
+    const remembers = fields?.graph.nodes.some(({ type }) => rememberingTypes.includes(type));
+    this.#turns = restores && remembers ? new RememberedTurns(fields?.history) : undefined;
+  }
+
+  /** In a session that is kept: its number among the kept agents, which stays the same. */
+  get kept(): number | undefined {
+    return this.#kept;
   }
 
   /** Changes when the connection is replaced. */
@@ -162,10 +170,35 @@ export class ClientAgent implements AsyncDisposable, Disposable {
     this.destroy().catch(() => {});
   }
 
-  /** @internal Restores the agent in a session of a new connection. */
-  async restore(channel: Channel, sessionId: string): Promise<void> {
-    const history = this.#turns?.history ?? this.#fields.history;
-    this.#id = (await channel.request('CreateAgentRequest', { sessionId, ...this.#fields, history })).agentId;
+  /**
+   * @internal Restores the agent in a session of a new connection. `kept`: the ids of the kept agents of the session by number;
+   * undefined for one that could not be opened.
+   */
+  async restore(
+    channel: Channel,
+    sessionId: string,
+    kept: ReadonlyMap<number, string | undefined>,
+  ): Promise<void> {
+    const number = this.#kept;
+    const reopened = number === undefined ? undefined : kept.get(number);
+    if (reopened !== undefined) {
+      this.#id = reopened;
+      return;
+    }
+    const fields = this.#fields;
+    if (fields === undefined)
+      throw new ServerError(
+        2015,
+        'KeptSessionNotFound',
+        'an agent that was resumed could not be opened again',
+      );
+    const isKept = number !== undefined && kept.has(number);
+    const earlier = isKept
+      ? { kept: number, history: undefined }
+      : { history: this.#turns?.history ?? fields.history };
+    const made = await channel.request('CreateAgentRequest', { sessionId, ...fields, ...earlier });
+    this.#id = made.agentId;
+    this.#kept = made.kept;
   }
 
   async #turn(

@@ -19,6 +19,11 @@ export interface ConnectOptions extends CallOptions {
    * true: 10 attempts, 100 ms to 5 s apart. Default false.
    */
   reconnect?: Partial<ReconnectPolicy> | boolean | undefined;
+  /**
+   * Milliseconds between two pings of this client, so that balancers do not close a quiet connection: less than their idle time.
+   * Default: none.
+   */
+  pingMs?: number | undefined;
   /** Called when the connection is lost, replaced, or given up (with the reason), and when close() has closed it. */
   onState?: ((state: ConnectionState, error?: unknown) => void) | undefined;
 }
@@ -37,7 +42,7 @@ export class Client implements AsyncDisposable, Disposable {
   }
 
   /**
-   * @throws ConnectionLostError if no lorekeep server answers; the signal's reason; RangeError for a setting of `reconnect`
+   * @throws ConnectionLostError if no lorekeep server answers; the signal's reason; RangeError for a setting of `reconnect`, or `pingMs`
    */
   static async connect({
     host = '127.0.0.1',
@@ -46,12 +51,17 @@ export class Client implements AsyncDisposable, Disposable {
     signal,
     accessToken,
     reconnect = false,
+    pingMs,
     onState = () => {},
   }: ConnectOptions = {}): Promise<Client> {
     const policy = reconnectPolicy(reconnect);
+    if (pingMs !== undefined && !(pingMs >= 1 && pingMs <= 2_147_483_647))
+      throw new RangeError(`pingMs: a number from 1 to 2147483647 is expected, not ${pingMs}`);
     const address = url === undefined ? { host, port } : { url };
     const { channel, hello } = await openChannel(address, signal);
-    return new Client(new Link(address, channel, { policy, onState }), hello, accessToken);
+    const client = new Client(new Link(address, channel, { policy, onState }), hello, accessToken);
+    if (pingMs !== undefined) client.#pingEvery(pingMs);
+    return client;
   }
 
   /**
@@ -64,6 +74,11 @@ export class Client implements AsyncDisposable, Disposable {
     const { channel, hello } = await greeted(new StreamTransport(stream), place, signal);
     const options = { policy: undefined, onState: () => {} };
     return new Client(new Link({ host: place, port: 0 }, channel, options), hello, undefined);
+  }
+
+  #pingEvery(ms: number): void {
+    const timer = setInterval(() => void this.ping().catch(() => {}), ms);
+    void this.closed.then(() => clearInterval(timer));
   }
 
   get state(): ConnectionState {
@@ -82,10 +97,8 @@ export class Client implements AsyncDisposable, Disposable {
     const link = this.#link;
     const token = this.#accessToken;
     const sent = token === undefined ? fields : { accessToken: token, ...fields };
-    const { sessionId } = await link.use(signal, (channel) =>
-      channel.request('CreateSessionRequest', sent, signal),
-    );
-    const session = new ClientSession(link, sessionId, sent);
+    const made = await link.use(signal, (channel) => channel.request('CreateSessionRequest', sent, signal));
+    const session = new ClientSession(link, made, sent);
     link.add(session);
     return session;
   }

@@ -683,6 +683,16 @@ export interface CreateSessionFields {
   storageDataFolder?: string | undefined;
   /** The secret, for servers with `access_token_file`; other servers ignore it. */
   accessToken?: string | undefined;
+  /**
+   * The agents of the session outlive the connection and the server, in its `session_store`. The reply
+   * has `resume`. Default: `false`.
+   */
+  keep?: boolean | undefined;
+  /**
+   * The `resume` of an earlier CreateSessionResponse: the session has the agents that were kept, and
+   * stays kept. A session that still has them ends (2014).
+   */
+  resume?: string | undefined;
 }
 
 /** Fields of a DestroySessionRequest. */
@@ -853,6 +863,11 @@ export interface CreateAgentFields {
   enableDiagnostics?: boolean | undefined;
   /** Earlier turns, as ExportAgentResponse has them. Default: none. */
   history?: History | undefined;
+  /**
+   * Number of a kept agent that could not be opened when the session was resumed. Without `history` it
+   * has the kept one. From 1.
+   */
+  kept?: number | undefined;
 }
 
 /** Fields of a ExportAgentRequest. */
@@ -1110,6 +1125,28 @@ export interface CreateSessionResponseFrame {
   replyTo: number | string;
   /** Id of the session. */
   sessionId: string;
+  /** Of a session that is kept: the secret that resumes it, on any server with its `session_store`. */
+  resume?: string | undefined;
+  /** With `resume` in the request: the agents that were kept. */
+  agents?: ({
+    /** Number of the agent among the kept agents of its session. */
+    kept: number;
+    /** Number of turns in its history. */
+    turns: number;
+    /** Id of the agent; absent if it could not be opened. */
+    agentId?: string | undefined;
+    /** Why it could not be opened. A CreateAgentRequest with `kept` opens it. */
+    error?: {
+      /** Error code: docs/reference/errors.md. */
+      code: number;
+      /** The code's name. */
+      name: string;
+      /** Names the field and the fix. */
+      message: string;
+      /** The same facts for programs. */
+      details: Record<string, unknown>;
+    } | undefined;
+  })[] | undefined;
 }
 
 /** The frame CreateEmbeddedStringStorageResponse. */
@@ -1251,6 +1288,19 @@ export interface CreateAgentResponseFrame {
     /** Opens the memory later, for `secret` of the node. Sent once, to whoever made the memory. */
     secret?: string | undefined;
   })[] | undefined;
+  /** In a session that is kept: its number among the kept agents. */
+  kept?: number | undefined;
+  /** In a session that is kept: why the history could not be kept. The next turn keeps all of it. */
+  notKept?: {
+    /** Error code: docs/reference/errors.md. */
+    code: number;
+    /** The code's name. */
+    name: string;
+    /** Names the field and the fix. */
+    message: string;
+    /** The same facts for programs. */
+    details: Record<string, unknown>;
+  } | undefined;
 }
 
 /** The frame ExportAgentResponse. */
@@ -1579,6 +1629,17 @@ export interface TurnCompleteFrame {
   })[] | undefined;
   /** Reason of a failed turn. */
   error?: ErrorFields | undefined;
+  /** In a session that is kept: why the history could not be kept. The next turn keeps all of it. */
+  notKept?: {
+    /** Error code: docs/reference/errors.md. */
+    code: number;
+    /** The code's name. */
+    name: string;
+    /** Names the field and the fix. */
+    message: string;
+    /** The same facts for programs. */
+    details: Record<string, unknown>;
+  } | undefined;
   /** Only for agents with `enable_diagnostics`. */
   diagnostics?: {
     /** Time waiting for earlier turns of the agent. */

@@ -17,9 +17,12 @@ import { ClientSpeech } from './speech.js';
 
 /**
  * Errors about the server rather than the session, after which another attempt may succeed: ServerShuttingDown,
- * TooManyWrongTokens (of others), OutOfMemory, ServerMemoryExceeded.
+ * TooManyWrongTokens (of others), SessionNotKept, OutOfMemory, ServerMemoryExceeded.
  */
-const transient: ReadonlySet<number> = new Set([1008, 2012, 5003, 6002]);
+const transient: ReadonlySet<number> = new Set([1008, 2012, 2017, 5003, 6002]);
+
+/** The code of a kept session that has expired, or was destroyed. */
+const expired = 2015;
 
 export interface PullOptions extends CallOptions {
   /** Called with the bytes that are there, some times a second. */
@@ -33,15 +36,31 @@ export class ClientSession implements Restorable, AgentSession, AsyncDisposable,
   /** The requests that created the storages, by name, for the next connection. */
   readonly #storages = new Map<string, SessionFields<'CreateEmbeddedStringStorageRequest'>>();
   readonly #agents = new Set<ClientAgent>();
+  /** The agents of a kept session that was resumed, as far as they could be opened. */
+  readonly resumed: readonly ClientAgent[];
   #id: string;
+  #secret: string | undefined;
   /** Why the session could not be restored on a new connection. */
   #broken: ServerError | undefined;
 
   /** @internal Use Client.createSession(). */
-  constructor(link: Link, id: string, fields: RequestFields['CreateSessionRequest']) {
+  constructor(
+    link: Link,
+    { sessionId, resume, agents = [] }: ReplyTo<'CreateSessionRequest'>,
+    fields: RequestFields['CreateSessionRequest'],
+  ) {
     this.#link = link;
-    this.#id = id;
+    this.#id = sessionId;
+    this.#secret = resume;
     this.#fields = fields;
+    this.resumed = agents.flatMap(({ agentId, kept }) =>
+      agentId === undefined ? [] : [this.#add({ agentId, kept }, undefined)],
+    );
+  }
+
+  /** Of a session that is kept: the secret that resumes it, also after the program has ended. */
+  get resume(): string | undefined {
+    return this.#secret;
   }
 
   /** Changes when the connection is replaced. */
@@ -110,12 +129,38 @@ export class ClientSession implements Restorable, AgentSession, AsyncDisposable,
     { signal }: CallOptions = {},
   ): Promise<ClientAgent> {
     const made = await this.request('CreateAgentRequest', fields, signal);
+    return this.#add(made, fields);
+  }
+
+  /** `fields`: undefined for an agent that was resumed. */
+  #add(
+    made: Pick<ReplyTo<'CreateAgentRequest'>, 'agentId' | 'memories' | 'kept'>,
+    fields: SessionFields<'CreateAgentRequest'> | undefined,
+  ): ClientAgent {
     const agent = new ClientAgent(this, made, fields, {
       forget: () => this.#agents.delete(agent),
       restores: this.#link.restores,
     });
     if (this.#link.restores) this.#agents.add(agent);
     return agent;
+  }
+
+  /** Makes the session again; one that is kept is resumed. Returns its kept agents, by number. */
+  async #remake(channel: Channel): Promise<ReadonlyMap<number, string | undefined>> {
+    const { keep, resume, ...fields } = this.#fields;
+    const again = async (how: RequestFields['CreateSessionRequest']) => {
+      const made = await channel.request('CreateSessionRequest', { ...fields, ...how });
+      this.#id = made.sessionId;
+      this.#secret = made.resume;
+      return new Map(made.agents?.map(({ kept, agentId }) => [kept, agentId]));
+    };
+    if (this.#secret === undefined) return again({});
+    try {
+      return await again({ resume: this.#secret });
+    } catch (error) {
+      if (!(error instanceof ServerError) || error.code !== expired) throw error;
+      return again({ keep: true });
+    }
   }
 
   /**
@@ -197,12 +242,12 @@ export class ClientSession implements Restorable, AgentSession, AsyncDisposable,
   async restore(channel: Channel): Promise<void> {
     if (this.#broken !== undefined) return;
     try {
-      this.#id = (await channel.request('CreateSessionRequest', this.#fields)).sessionId;
+      const kept = await this.#remake(channel);
       const sessionId = this.#id;
       for (const fields of this.#storages.values()) {
         await channel.request('CreateEmbeddedStringStorageRequest', { sessionId, ...fields });
       }
-      for (const agent of this.#agents) await agent.restore(channel, sessionId);
+      for (const agent of this.#agents) await agent.restore(channel, sessionId, kept);
     } catch (error) {
       if (!(error instanceof ServerError)) throw error;
       if (transient.has(error.code)) throw new ConnectionLostError(error.message, { cause: error });

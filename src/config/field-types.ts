@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isNetwork } from '../base/machine/address-list.js';
 import { shownValue } from '../base/schema/messages.js';
 
 /** Facts about a field besides its type, default, range and description. */
@@ -100,4 +101,11 @@ export function origin() {
   return z
     .string(expected('a string'))
     .refine(isOrigin, expected('an origin such as "https://app.example", without a path,'));
+}
+
+/** An address, or a network of fewer than all addresses. */
+export function network() {
+  return z
+    .string(expected('a string'))
+    .refine(isNetwork, expected('an address, or a network such as "10.1.0.0/16",'));
 }

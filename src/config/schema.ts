@@ -10,6 +10,8 @@ import {
   fieldFacts,
   foldersOr,
   integer,
+  list,
+  network,
   nonEmptyText,
   object,
   text,
@@ -18,6 +20,7 @@ import { httpSchema } from './http-schema.js';
 import { limitsSchema } from './limits-schema.js';
 import { metricsSchema } from './metrics-schema.js';
 import { monitorSchema } from './monitor-schema.js';
+import { sessionStoreSchema } from './session-store-schema.js';
 import { telemetrySchema } from './telemetry-schema.js';
 
 const path = { path: true } as const;
@@ -43,6 +46,12 @@ export const configSchema = object({
       '`local`: loopback (127.0.0.1) only. `local_network`: all interfaces; connections from outside the local network are refused.',
     )
     .register(fieldFacts, { flag: '--network-access <value>' }),
+  proxy_protocol: list(network())
+    .default([])
+    .describe(
+      'Addresses and networks of balancers. Each of their connections must begin with a PROXY header, and the client that it states counts: docs/guides/many-servers.md.',
+    )
+    .register(fieldFacts, { extension: true }),
   access_token_file: text()
     .default('')
     .describe('File with the secret that clients must send to create a session; empty: no token needed.')
@@ -220,6 +229,7 @@ export const configSchema = object({
     .register(fieldFacts, { flag: '--idle-shutdown-timeout <sec>' }),
 
   connections: connectionsSchema,
+  session_store: sessionStoreSchema,
   monitor: monitorSchema,
   metrics: metricsSchema,
   http: httpSchema,

@@ -107,12 +107,22 @@ export interface DoorHost {
   issuePass(grant: Grant): string;
   /** The places that the page shows; undefined: the storages of the config. */
   readonly page: PageSource | undefined;
+  /** Learns who the client of a connection is. */
+  readonly proxies: ClientFinder;
   /** Takes a slot for a socket. The result gives it back. @throws TooManyConnections, OutOfDescriptors */
   takeSlot(socket: Socket): () => void;
   /** Makes a client of an address. @throws ServerMemoryExceeded */
   connect(address: string, name: string, output: DoorOutput): DoorClient;
   /** Serves a client that sends frames through a transport of its own, until that closes. @throws ServerMemoryExceeded */
   serveFrames(socket: FrameSocket, address: string): void;
+}
+
+/** Learns who the clients of balancers are, as src/server/proxy-protocol.ts does. */
+export interface ClientFinder {
+  /** Calls `serve` when it is known. Then the remote end of the socket is the client that its peer states, if it does. */
+  identify(socket: Socket, serve: (stated: boolean) => void): void;
+  /** Whether a connection begins as only that of a balancer may, without being of one. */
+  isUnlisted(socket: Socket, bytes: Buffer | undefined): boolean;
 }
 
 /** A transport of frames that looks like a TCP socket. */

@@ -104,6 +104,13 @@ export interface ErrorDetailsByCode {
     /** The missing right. */
     readonly right: string;
   };
+  2014: Empty;
+  2015: At;
+  2016: Limit & {
+    /** The field of the server config that sets the limit. */
+    readonly field: string;
+  };
+  2017: Empty;
   3009: At & File;
   3010: At & File & Nearest;
   3011: At;

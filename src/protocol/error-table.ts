@@ -100,6 +100,33 @@ export const errorTable = {
     meaning: 'The key of this client does not allow the request; `details.right` names the missing right.',
     remedy: 'Use another key, or add the right to it in `http.keys_file`.',
   },
+  2014: {
+    name: 'SessionTaken',
+    fault: 'client',
+    meaning:
+      'Another connection has resumed this kept session. It has ended here; its last turn is not kept.',
+    remedy: 'Go on with the connection that resumed it last.',
+  },
+  2015: {
+    name: 'KeptSessionNotFound',
+    fault: 'client',
+    meaning:
+      'No kept session has this secret. A wrong secret, a session that has expired and one that was destroyed are the same error.',
+    remedy: 'Create a new session.',
+  },
+  2016: {
+    name: 'KeptSessionsFull',
+    fault: 'client',
+    meaning: 'No more can be kept; `details.field` names the limit.',
+    remedy: 'Destroy sessions or agents that are done, or raise the limit.',
+  },
+  2017: {
+    name: 'SessionNotKept',
+    fault: 'operator',
+    meaning:
+      "The database of `session_store` does not answer, or refuses the server. The session and its agents work, but are not kept; the server's log has the reason.",
+    remedy: 'Try again later.',
+  },
   3009: {
     name: 'StorageOutsideRoot',
     fault: 'client',

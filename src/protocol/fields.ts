@@ -47,3 +47,9 @@ export const errorFields = {
   message: z.string().describe('Names the field and the fix.'),
   details: z.record(z.string(), z.unknown()).describe('The same facts for programs.'),
 };
+
+export const keptNumber = z.int().describe('Number of the agent among the kept agents of its session.');
+export const notKept = z
+  .object(errorFields)
+  .optional()
+  .describe('In a session that is kept: why the history could not be kept. The next turn keeps all of it.');

@@ -26,6 +26,9 @@ const longestFolder = 32_767;
 /** Without the value: it may be a secret. */
 const badToken = { error: 'a string of 1 to 4096 characters is expected' };
 
+/** Without the value: it is a secret. */
+const badResume = { error: 'the `resume` of a CreateSessionResponse is expected' };
+
 interface SearchSubject {
   name?: string | undefined;
   names?: readonly string[] | undefined;
@@ -83,6 +86,20 @@ export const requestSchemas = {
       .max(4096, badToken)
       .optional()
       .describe('The secret, for servers with `access_token_file`; other servers ignore it.'),
+    keep: z
+      .boolean()
+      .default(false)
+      .describe(
+        'The agents of the session outlive the connection and the server, in its `session_store`. The reply has `resume`.',
+      ),
+    resume: z
+      .string(badResume)
+      .min(1, badResume)
+      .max(256, badResume)
+      .optional()
+      .describe(
+        'The `resume` of an earlier CreateSessionResponse: the session has the agents that were kept, and stays kept. A session that still has them ends (2014).',
+      ),
   }),
   DestroySessionRequest: request('DestroySessionRequest', { session_id }),
   CreateEmbeddedStringStorageRequest: request('CreateEmbeddedStringStorageRequest', {
@@ -176,6 +193,13 @@ export const requestSchemas = {
     history: historySchema
       .optional()
       .describe('Earlier turns, as ExportAgentResponse has them. Default: none.'),
+    kept: z
+      .int()
+      .min(1)
+      .optional()
+      .describe(
+        'Number of a kept agent that could not be opened when the session was resumed. Without `history` it has the kept one.',
+      ),
   }),
   ExportAgentRequest: request('ExportAgentRequest', { session_id, agent_id }),
   DestroyAgentRequest: request('DestroyAgentRequest', { session_id, agent_id }),

@@ -1,5 +1,15 @@
 import { z } from 'zod';
-import { agent_id, errorFields, recordCount, reply, requestIdSchema, session_id, version } from './fields.js';
+import {
+  agent_id,
+  errorFields,
+  keptNumber,
+  notKept,
+  recordCount,
+  reply,
+  requestIdSchema,
+  session_id,
+  version,
+} from './fields.js';
 import { historySchema } from './history.js';
 import { openedMemorySchema, quotingHistories } from './memories.js';
 import { modelSchemas } from './model-frames.js';
@@ -39,7 +49,29 @@ export const serverSchemas = {
     server: z.literal('lorekeep'),
     version: z.string().describe("The server's version."),
   }),
-  CreateSessionResponse: reply('CreateSessionResponse', { session_id }),
+  CreateSessionResponse: reply('CreateSessionResponse', {
+    session_id,
+    resume: z
+      .string()
+      .optional()
+      .describe(
+        'Of a session that is kept: the secret that resumes it, on any server with its `session_store`.',
+      ),
+    agents: z
+      .array(
+        z.object({
+          kept: keptNumber,
+          turns: z.int().describe('Number of turns in its history.'),
+          agent_id: agent_id.optional().describe('Id of the agent; absent if it could not be opened.'),
+          error: z
+            .object(errorFields)
+            .optional()
+            .describe('Why it could not be opened. A CreateAgentRequest with `kept` opens it.'),
+        }),
+      )
+      .optional()
+      .describe('With `resume` in the request: the agents that were kept.'),
+  }),
   CreateEmbeddedStringStorageResponse: reply('CreateEmbeddedStringStorageResponse', {
     record_count: recordCount,
     embedding_dim: z.int().describe('Dimension of the embeddings.'),
@@ -89,6 +121,8 @@ export const serverSchemas = {
       .array(openedMemorySchema)
       .optional()
       .describe('The memories of its `remember` nodes; absent if there are none.'),
+    kept: keptNumber.optional().describe('In a session that is kept: its number among the kept agents.'),
+    not_kept: notKept,
   }),
   ExportAgentResponse: reply('ExportAgentResponse', {
     history: historySchema.describe('For the `history` of a CreateAgentRequest.'),

@@ -7,7 +7,7 @@ import {
   tokenLogprobsSchema,
   usageSchema,
 } from './engine.js';
-import { errorFields, reply, turn_id } from './fields.js';
+import { errorFields, notKept, reply, turn_id } from './fields.js';
 import { actionSchema } from './history.js';
 import { forgetFields, memoryChangeSchema } from './memories.js';
 import { speechTimesSchema, spokenTurnFields } from './speech-frames.js';
@@ -95,6 +95,7 @@ export function turnCompleteSchema<
       .describe('What the turn remembered and forgot, in order; absent if nothing.'),
     dry_run: z.array(dryRunSchema).optional().describe('The prompts of a turn with `dry_run`.'),
     error: z.object(errorFields).optional().describe('Reason of a failed turn.'),
+    not_kept: notKept,
     diagnostics: diagnostics.optional().describe('Only for agents with `enable_diagnostics`.'),
     debug_info: debugInfoSchema(engine)
       .optional()

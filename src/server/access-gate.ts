@@ -125,7 +125,7 @@ const everybody = '';
 const digest = (text: string) => createHash('sha256').update(text).digest();
 
 /** One key per machine: an IPv6 host owns a /64, and an IPv4 address may be IPv4-mapped. */
-function addressKey(text: string): string {
+export function addressKey(text: string): string {
   const bare = text.split('%')[0] as string;
   if (!ipaddr.isValid(bare)) return bare;
   const address = ipaddr.process(bare);

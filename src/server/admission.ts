@@ -11,6 +11,7 @@ import type { Log } from '../log/log.js';
 import { encodeFrame } from '../protocol/encoder.js';
 import type { ServerError } from '../protocol/errors.js';
 import { toServerError } from '../storages/failure.js';
+import { addressKey } from './access-gate.js';
 import { Connection } from './connection.js';
 import type { ConnectionLimits } from './connection-limits.js';
 import type { ConnectionServices, ReportServices, Services } from './services.js';
@@ -115,6 +116,7 @@ export function admit(socket: Socket, services: Services, limits: ConnectionLimi
       get isClosed() {
         return gate.isClosed;
       },
+      address: addressKey(address),
       admit: (secret) => gate.check(address, secret),
     },
   });

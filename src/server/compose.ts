@@ -35,6 +35,7 @@ import { peersOf } from '../models/remote/open-remote.js';
 import { Rerankers } from '../models/rerankers.js';
 import { Residency } from '../models/residency.js';
 import { SpeechModels, type SpeechModelsOptions } from '../models/speech-models.js';
+import { KeptSessions } from '../storages/kept-sessions/kept-sessions.js';
 import { KnowledgeBaseStorages } from '../storages/knowledge-base-storages.js';
 import { Memories } from '../storages/memories/memories.js';
 import { SessionFolders } from '../storages/session-folders.js';
@@ -46,6 +47,7 @@ import { DescriptorReserve } from './descriptor-reserve.js';
 import { Forgetting } from './forgetting.js';
 import { memoriesFolder } from './memories-folder.js';
 import { ownFiles } from './own-files.js';
+import { ProxyProtocol } from './proxy-protocol.js';
 import type { ConnectionServices, ModelServices, SessionServices } from './services.js';
 import { storageVersions } from './storage-versions.js';
 import { Throttle } from './throttle.js';
@@ -146,6 +148,7 @@ export async function composeSessions(options: SessionsOptions): Promise<Session
   const { config, log, models } = options;
   const forgetting = new Forgetting(log);
   const patterns = new PatternThread();
+  const connections = options.connections ?? (await declaredConnections(options));
   let sessions = 0;
   const folders = new SessionFolders({
     storageRoot: options.storageRoot,
@@ -158,7 +161,7 @@ export async function composeSessions(options: SessionsOptions): Promise<Session
     files: new KnowledgeBaseStorages({
       models,
       log,
-      connections: options.connections ?? (await declaredConnections(options)),
+      connections,
       versions: () => storageVersions(config),
       growth: () => ({
         all: config.storage_writes_max_mb * bytesPerMiB,
@@ -179,6 +182,7 @@ export async function composeSessions(options: SessionsOptions): Promise<Session
         client: config.memories_client_max_mb * bytesPerMiB,
       }),
     }),
+    keptSessions: await keptSessions(config, connections, log),
     declared: folders.declared(config.http.storages),
     lists: new NodeLists(config, patterns.join()),
     patterns,
@@ -198,6 +202,27 @@ function declaredConnections({
   const folder = configFile === undefined ? undefined : dirname(configFile);
   const refusal = configIsFound ? foundConfigRefusal : undefined;
   const make = async () => new PostgresConnections(config.connections, { folder, refusal });
+  return orStartupError(make());
+}
+
+/** Makes the store of the sessions that outlive this server, if the config names one. @throws StartupError */
+function keptSessions(
+  { session_store: store }: ServerConfig,
+  connections: PostgresConnections,
+  log: Log,
+): Promise<KeptSessions | undefined> {
+  const make = async () => {
+    if (store.connection === '') return undefined;
+    return new KeptSessions({
+      client: connections.writer(store.connection, 'session_store.connection'),
+      table: store.table,
+      expiryHours: store.expiry_hours,
+      maxSessions: store.max_sessions,
+      maxPerAddress: store.max_sessions_per_address,
+      maxBytes: store.max_session_mb * bytesPerMiB,
+      log,
+    });
+  };
   return orStartupError(make());
 }
 
@@ -241,6 +266,7 @@ export async function configuredKeys({ http }: ServerConfig, log: Log): Promise<
 export function composeConnections(config: ServerConfig, log: Log): ConnectionServices {
   return {
     slots: new ConnectionSlots(config.limits),
+    proxies: new ProxyProtocol({ balancers: config.proxy_protocol, log }),
     descriptors: new DescriptorReserve(),
     memory: serverMemory(config, log),
     loop: new LoopScheduler(),

@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import type { DoorHost, FrameSocket, PageSource } from '../doors/host.js';
 import { ServerError } from '../protocol/errors.js';
+import { addressKey } from './access-gate.js';
 import { takeMemory } from './admission.js';
 import { connectionLimits } from './compose.js';
 import { Connection } from './connection.js';
@@ -25,6 +26,7 @@ export function doorHost(
     get isClosed() {
       return gate.closesDoors;
     },
+    address: addressKey(address),
     admit: (secret) => gate.admit(address, secret),
   });
   return {
@@ -43,6 +45,7 @@ export function doorHost(
     admit: (address, secret) => gate.admit(address, secret),
     issuePass: (grant) => gate.issuePass(grant),
     page,
+    proxies: services.proxies,
     takeSlot: (socket: Socket) => {
       const slot = descriptors.refusal(socket) ?? slots.take(socket.remoteAddress ?? '');
       if (slot instanceof ServerError) throw slot;

@@ -9,11 +9,19 @@ const farewellMs = 2000;
 /** Whether the first byte begins an HTTP request: the kind of a frame is no letter. */
 const beginsHttp = (byte: number | undefined) => byte !== undefined && byte >= 0x41 && byte <= 0x5a;
 
+export interface FirstByteOptions {
+  accept(): void;
+  /** Whether a client that begins with these bytes is refused. */
+  isRefused(bytes: Buffer): boolean;
+  /** The text for a client that sends HTTP. */
+  httpAnswer(): string;
+}
+
 /**
  * Waits for a client's first byte, for a few milliseconds at most, and accepts the client, unless the byte begins an HTTP
- * request: that is answered with an HTTP error of this text.
+ * request: that is answered with an HTTP error.
  */
-export function awaitFirstByte(socket: Socket, accept: () => void, httpAnswer: () => string): void {
+export function awaitFirstByte(socket: Socket, { accept, isRefused, httpAnswer }: FirstByteOptions): void {
   const ignoreError = () => {};
   const stop = () => {
     clearTimeout(late);
@@ -30,7 +38,9 @@ export function awaitFirstByte(socket: Socket, accept: () => void, httpAnswer: (
   const look = () => {
     const chunk = socket.read() as Buffer | null;
     if (chunk === null) return go();
-    if (beginsHttp(chunk[0])) {
+    if (isRefused(chunk)) {
+      socket.destroy();
+    } else if (beginsHttp(chunk[0])) {
       stop();
       refuseHttp(socket, httpAnswer());
     } else {

@@ -3,12 +3,16 @@ import { sessionFolders } from '../config/access.js';
 import { fail, serverError } from '../protocol/errors.js';
 import type { Replies, Requests, RequestType, ServerFrames } from '../protocol/frames.js';
 import { getRecords, listRecords, type WriteRules } from '../storages/changes.js';
+import { errorFields } from '../storages/failure.js';
 import { checkFilterSize } from '../storages/search-limits.js';
 import type { StorageFacts, StorageSet } from '../storages/storage-set.js';
 import { wireHistories } from '../storages/wire.js';
+import { agentOptions } from './agent-options.js';
 import type { HandlerContext } from './handler-context.js';
 import { listModels } from './model-requests.js';
+import { keepSession } from './resume.js';
 import type { Services } from './services.js';
+import { keptHistory } from './session-keeping.js';
 import { speechHandlers } from './speech/speech-handlers.js';
 
 /** A reply without the request's id; undefined if the handler has sent it. */
@@ -21,13 +25,23 @@ type Handler<Type extends RequestType> = (
 
 /** One handler per request. Each starts at once: requests of one connection overlap. */
 export const handlers: { readonly [Type in RequestType]: Handler<Type> } = {
-  async CreateSessionRequest({ sessions }, { storage_data_folder, access_token }) {
-    const { id } = await sessions.create(storage_data_folder || undefined, access_token);
-    return { type: 'CreateSessionResponse', session_id: id };
+  async CreateSessionRequest(context, { storage_data_folder, access_token, keep, resume }) {
+    const { sessions } = context;
+    const session = await sessions.create(storage_data_folder || undefined, access_token);
+    const created = { type: 'CreateSessionResponse', session_id: session.id } as const;
+    if (!keep && resume === undefined) return created;
+    try {
+      return { ...created, ...(await keepSession(context, session, resume)) };
+    } catch (error) {
+      await sessions.destroy(session.id, serverError(2002, 'the session was not kept')).catch(() => {});
+      throw error;
+    }
   },
 
   async DestroySessionRequest({ sessions }, { session_id }) {
+    const { keeping } = sessions.get(session_id);
     await sessions.destroy(session_id, serverError(2002, 'the session was destroyed'));
+    await keeping?.remove();
     return { type: 'Ack' };
   },
 
@@ -101,24 +115,29 @@ export const handlers: { readonly [Type in RequestType]: Handler<Type> } = {
 
   async CreateAgentRequest(
     { client, services, sessions, attended },
-    { session_id, graph, enable_diagnostics, history },
+    { session_id, graph, enable_diagnostics: diagnostics, history, kept },
   ) {
-    const { include_interaction_in_diagnostics, include_engine_diagnostics, max_frame_mb } = services.config;
-    const options = {
-      enableDiagnostics: enable_diagnostics,
-      includeInteraction: include_interaction_in_diagnostics,
-      includeEngine: include_engine_diagnostics,
-      // A longer interaction could not be sent.
-      largestInteraction: max_frame_mb * 1024 * 1024,
-      observe: services.observer?.turn,
-      client,
-    };
-    const { id, memories } = await sessions.get(session_id).createAgent(graph, options, history, attended);
-    return {
-      type: 'CreateAgentResponse',
-      agent_id: id,
-      ...(memories.length > 0 && { memories: [...memories] }),
-    };
+    const session = sessions.get(session_id);
+    const { keeping } = session;
+    if (kept !== undefined && keeping === undefined)
+      fail(1004, 'kept: the session is not kept', { path: 'kept' });
+    const waiting = kept === undefined ? undefined : keeping?.take(kept);
+    try {
+      const earlier = history ?? (waiting && (await keptHistory(waiting)));
+      const keeper = keeping?.keeper(graph, diagnostics, kept);
+      const options = { ...agentOptions(services, client, diagnostics), keeper };
+      const { id, memories, notKept } = await session.createAgent(graph, options, earlier, attended);
+      return {
+        type: 'CreateAgentResponse',
+        agent_id: id,
+        ...(memories.length > 0 && { memories: [...memories] }),
+        ...(keeper !== undefined && { kept: keeper.number }),
+        ...(notKept !== undefined && { not_kept: errorFields(notKept) }),
+      };
+    } catch (error) {
+      if (waiting !== undefined) keeping?.wait(waiting);
+      throw error;
+    }
   },
 
   async ExportAgentRequest({ sessions, send }, { id, session_id, agent_id }) {

@@ -3,12 +3,15 @@ import { isLocalAddress } from '../base/machine/local-network.js';
 import type { ServerConfig } from '../config/schema.js';
 import { StartupError } from '../config/startup-error.js';
 import type { Log } from '../log/log.js';
+import { isLoopback } from '../operations/http/guard.js';
 import { awaitFirstByte } from './first-byte.js';
+import type { ProxyProtocol } from './proxy-protocol.js';
 
 export interface ListenerOptions {
   port: number;
   access: ServerConfig['network_access'];
   log: Log;
+  proxies: ProxyProtocol;
   accept(socket: Socket): void;
   /** The text for a client that sends HTTP to this port. */
   httpAnswer(): string;
@@ -63,15 +66,33 @@ export class Listener {
     return this.#closed;
   }
 
+  /** Both the peer and the client that it states must be of the network. */
   #admit(socket: Socket): void {
+    const { access, proxies } = this.#options;
+    // A server that listens on loopback has no other peers.
+    if (access === 'local_network' && !this.#isOfNetwork(socket)) return;
+    proxies.identify(socket, (stated) => {
+      if (stated && !this.#isOfNetwork(socket)) return;
+      const { accept, httpAnswer } = this.#options;
+      awaitFirstByte(socket, {
+        accept: () => accept(socket),
+        isRefused: (bytes) => proxies.isUnlisted(socket, bytes),
+        httpAnswer,
+      });
+    });
+  }
+
+  /** Refuses a client that is not of the network that `network_access` names. */
+  #isOfNetwork(socket: Socket): boolean {
     const { remoteAddress } = socket;
-    if (this.#options.access === 'local' || (remoteAddress && isLocalAddress(remoteAddress))) {
-      awaitFirstByte(socket, () => this.#options.accept(socket), this.#options.httpAnswer);
-      return;
-    }
+    const { access, log } = this.#options;
+    const isOf = access === 'local' ? isLoopback : isLocalAddress;
+    if (remoteAddress !== undefined && isOf(remoteAddress)) return true;
     socket.on('error', () => {});
     socket.destroy();
-    this.#options.log.warn({ client: remoteAddress }, 'refused: not of the local network');
+    const network = access === 'local' ? 'this machine (network_access)' : 'the local network';
+    log.warn({ client: remoteAddress }, `refused: not of ${network}`);
+    return false;
   }
 
   #listen(host: string): Promise<NodeJS.ErrnoException | undefined> {

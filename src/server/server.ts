@@ -164,7 +164,9 @@ export class LorekeepServer {
       await operations.listen(services, connections);
       if (opensDoors && (config.http.enabled || config.http.page))
         doors = await openDoors(services, connections, { limits, page: options.page });
-      if (listen) listener = await Listener.open({ port, access, log, accept, httpAnswer: httpTells });
+      const { proxies } = services;
+      if (listen)
+        listener = await Listener.open({ port, access, log, proxies, accept, httpAnswer: httpTells });
     } catch (error) {
       await doors?.close();
       await operations.close();
@@ -277,6 +279,7 @@ export class LorekeepServer {
     const limitMs = Math.min(config.limits.drain_timeout_ms, longestDrainMs);
     if (activity.stopping) return this.close();
     void this.#listener?.close();
+    this.#services.proxies.close();
     this.#doors?.stopAccepting();
     void pulls.stop();
     const { running } = activity;
@@ -295,6 +298,7 @@ export class LorekeepServer {
   async #shutDown(): Promise<void> {
     const reason = serverError(1008, 'the server is stopping');
     const unlistened = this.#listener?.close();
+    this.#services.proxies.close();
     this.#services.sessionIdle.stop();
     const patternsEnded = this.#services.patterns.close();
     await Promise.all([
@@ -305,6 +309,7 @@ export class LorekeepServer {
     await this.#operations.close();
     await this.#services.pulls.stop();
     await this.#folders.close();
+    this.#services.keptSessions?.close();
     await this.#services.files.close();
     await patternsEnded;
     await this.#services.residency.close();

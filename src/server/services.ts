@@ -20,6 +20,7 @@ import type { Residency } from '../models/residency.js';
 import type { SpeechModels } from '../models/speech-models.js';
 import type { DebugChannel } from '../operations/debug/channel.js';
 import type { SegmentDumps } from '../speech/segment-dumps.js';
+import type { KeptSessions } from '../storages/kept-sessions/kept-sessions.js';
 import type { KnowledgeBaseStorages } from '../storages/knowledge-base-storages.js';
 import type { Memories } from '../storages/memories/memories.js';
 import type { DeclaredStorages, SessionFolders } from '../storages/session-folders.js';
@@ -27,6 +28,7 @@ import type { AccessGate } from './access-gate.js';
 import type { DescriptorReserve } from './descriptor-reserve.js';
 import type { Forgetting } from './forgetting.js';
 import type { ServerObserver } from './observer.js';
+import type { ProxyProtocol } from './proxy-protocol.js';
 import type { Throttle } from './throttle.js';
 import type { VideoMemory } from './video-memory.js';
 
@@ -56,6 +58,8 @@ export interface SessionServices {
   readonly folders: SessionFolders;
   /** Memories of agents that outlive sessions. */
   readonly memories: Memories;
+  /** Sessions that outlive their server; undefined without a session_store. */
+  readonly keptSessions: KeptSessions | undefined;
   /** Knowledge bases that the config shows at the doors. */
   readonly declared: DeclaredStorages;
   readonly lists: NodeLists;
@@ -72,6 +76,8 @@ export interface SessionServices {
 /** What connections share: their number, memory, the event loop, threads, and the throttle. */
 export interface ConnectionServices {
   readonly slots: ConnectionSlots;
+  /** Learns who the clients of balancers are. */
+  readonly proxies: ProxyProtocol;
   readonly descriptors: DescriptorReserve;
   /** Memory that the server holds for clients. */
   readonly memory: ServerMemory;

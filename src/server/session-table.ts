@@ -17,11 +17,16 @@ import { storageVersions } from './storage-versions.js';
 export interface ClientGate {
   /** Whether the client needs a secret. */
   readonly isClosed: boolean;
+  /** The client's address: one per machine. */
+  readonly address: string;
   /** Returns the rights that a secret gives. @throws AccessTokenMissing, AccessTokenWrong, TooManyWrongTokens */
   admit(secret: string | undefined): Grant;
 }
 
 type TableServices = ModelServices & SessionServices & Pick<ReportServices, 'config' | 'log'>;
+
+/** Number of sessions whose end is told. */
+const mostTaken = 1024;
 
 /** The sessions of one connection. No other connection can name them, and they end with it. */
 export class SessionTable {
@@ -34,6 +39,8 @@ export class SessionTable {
   readonly #holds = new Map<Session, () => void>();
   /** Sessions without an id that are still closing. */
   readonly #closing = new Set<Promise<void>>();
+  /** Why sessions ended that other connections have resumed; the latest at the end. */
+  readonly #taken = new Map<string, ServerError>();
   /** The rights that the client has proved; undefined before its first session. */
   #grant: Grant | undefined;
   /** The reason why no more sessions are created. */
@@ -51,6 +58,11 @@ export class SessionTable {
     this.#gate = gate;
     this.#account = account;
     this.#patterns = services.patterns.join();
+  }
+
+  /** The client's address: one per machine. */
+  get address(): string {
+    return this.#gate.address;
   }
 
   get size(): number {
@@ -154,10 +166,22 @@ export class SessionTable {
     fail(2010, `${path}: this connection has not sent it; create a session with it before`, { path });
   }
 
-  /** @throws SessionNotFound */
+  /** Another connection has resumed a session: it ends. Requests that name it are told so. */
+  endTaken(id: string, reason: ServerError): void {
+    const session = this.#sessions.get(id);
+    if (session === undefined) return;
+    this.#taken.set(id, reason);
+    const [oldest] = this.#taken.keys();
+    if (this.#taken.size > mostTaken && oldest !== undefined) this.#taken.delete(oldest);
+    void this.#end(session, reason);
+  }
+
+  /** @throws SessionNotFound, SessionTaken */
   get(id: string): Session {
     const session = this.#sessions.get(id);
     if (session === undefined) {
+      const taken = this.#taken.get(id);
+      if (taken !== undefined) throw taken;
       const shown = JSON.stringify(id.slice(0, 64));
       fail(2001, `session_id: this connection has no session ${shown}`, { path: 'session_id' });
     }

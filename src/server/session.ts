@@ -44,6 +44,7 @@ import type { SearchPlaces } from '../storages/wire-errors.js';
 import { type ConfirmedRecords, ForgetRequests } from './forget-requests.js';
 import type { Forgetting } from './forgetting.js';
 import { SessionPulls } from './model-requests.js';
+import type { SessionKeeping } from './session-keeping.js';
 
 /** Maximum number of turns of one session that have not ended: each holds its text. */
 const maxUnfinishedTurns = 1024;
@@ -84,6 +85,8 @@ export interface SearchRequest extends Retrieval {
 export interface CreatedAgent {
   readonly id: string;
   readonly memories: readonly OpenedMemory[];
+  /** Why it was not kept. */
+  readonly notKept?: ServerError | undefined;
 }
 
 /** One client's storages and agents. Everything in it ends with it. */
@@ -91,6 +94,8 @@ export class Session {
   readonly id: string;
   readonly storages: StorageSet;
   readonly pulls: SessionPulls;
+  /** Undefined unless the session is kept. */
+  keeping: SessionKeeping | undefined;
   readonly #resources: Omit<NodeResources, 'memory' | 'memories' | 'attended' | 'signal'>;
   readonly #account: Account;
   readonly #versions: StorageSources['versions'];
@@ -197,7 +202,7 @@ export class Session {
   destroyAgent(id: string): Promise<void> {
     const agent = this.#agent(id);
     this.#agents.delete(id);
-    return this.#pending.track(agent.close());
+    return this.#pending.track(agent.close().then(() => agent.unkeep()));
   }
 
   /** Searches a storage without an agent; resolves when the outcome is sent. */
@@ -404,7 +409,7 @@ export class Session {
       throw this.signal.reason;
     }
     this.#agents.set(id, agent);
-    return { id, memories: agent.memories };
+    return { id, memories: agent.memories, notKept: await agent.keep() };
   }
 
   async #search(

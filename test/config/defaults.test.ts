@@ -85,10 +85,19 @@ const contract = {
 /** lorekeep's own. */
 const extensions = {
   access_token_file: '',
+  proxy_protocol: [],
   session_folders: 'any',
   embedding_model_idle_timeout: 600,
   allow_model_pulls: false,
   connections: {},
+  session_store: {
+    connection: '',
+    table: 'lorekeep.sessions',
+    expiry_hours: 168,
+    max_sessions: 10_000,
+    max_sessions_per_address: 1000,
+    max_session_mb: 4,
+  },
   models_download_max_mb: 0,
   models_download_min_speed: 1024,
   reranker_idle_timeout: 600,

@@ -1,14 +1,13 @@
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { request as secureRequest } from 'node:https';
 import { connect, type Socket } from 'node:net';
-import { networkInterfaces, tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { networkInterfaces } from 'node:os';
 import { connect as connectTls } from 'node:tls';
 import { expect, it, onTestFinished } from 'vitest';
 import { BodyBytes } from '../../src/doors/http/body-bytes.js';
 import { FakeTextModel } from '../helpers/fake-text-model.js';
-import { certificate, privateKey } from './certificate.js';
+import { certificate } from './certificate.js';
+import { certificateFiles } from './certificate-files.js';
 import { call, door } from './door-setting.js';
 import { keysFile, secret } from './web-socket.js';
 
@@ -287,15 +286,6 @@ it.skipIf(own === undefined)(
     expect(received).toBe('');
   },
 );
-
-function certificateFiles() {
-  const folder = mkdtempSync(join(tmpdir(), 'lorekeep-tls-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  const [tls_cert, tls_key] = [join(folder, 'cert.pem'), join(folder, 'key.pem')];
-  writeFileSync(tls_cert, certificate);
-  writeFileSync(tls_key, privateKey, { mode: 0o600 });
-  return { tls_cert, tls_key };
-}
 
 it.each(['http', 'https'])('a stopping server sends the reply that is nearly done by %s', async (scheme) => {
   let release = () => {};

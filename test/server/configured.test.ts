@@ -71,6 +71,7 @@ const modelOptions = 'test/config/model-options.test.ts';
 const effects: Record<string, Effect | Elsewhere> = {
   port: { value: 0, seen: () => expect(port).toBeGreaterThan(0) },
   network_access: { value: 'local_network', seen: () => program.printed(/"host":"(::|0\.0\.0\.0)"/) },
+  proxy_protocol: { value: ['192.0.2.1'], elsewhere: 'test/server/proxy-protocol.test.ts' },
   access_token_file: {
     value: 'token.txt',
     seen: () => expect(client.createSession({ accessToken: 'wrong' })).rejects.toMatchObject({ code: 2011 }),
@@ -102,6 +103,19 @@ const effects: Record<string, Effect | Elsewhere> = {
     value: { main: { hosts: ['localhost'], database: 'd', user: 'u', tls: 'off', serves: ['kb'] } },
     elsewhere: 'test/server/postgres.test.ts',
   },
+  ...Object.fromEntries(
+    Object.entries({
+      connection: 'main',
+      table: 'kept.sessions',
+      expiry_hours: 7,
+      max_sessions: 7,
+      max_sessions_per_address: 7,
+      max_session_mb: 7,
+    }).map(([name, value]) => [
+      `session_store.${name}`,
+      { value, elsewhere: 'test/server/kept-sessions.test.ts' },
+    ]),
+  ),
   default_vad_model: { value: 'Silero VAD', elsewhere: 'test/server/speech.test.ts' },
   stt_debug_dump_dir: {
     value: 'made/speech',

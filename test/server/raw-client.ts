@@ -53,6 +53,11 @@ export class RawClient {
     });
   }
 
+  /** Speaks over a connection, open or yet to be. */
+  static over(socket: Socket): RawClient {
+    return new RawClient(socket);
+  }
+
   static async connect(port: number): Promise<RawClient> {
     const socket = connect({ host: '127.0.0.1', port });
     const client = new RawClient(socket);

@@ -8,7 +8,6 @@ import { manyAttacks } from './many.mjs';
 import { memoryAttacks } from './memory.mjs';
 import { neighbourAttacks } from './neighbours.mjs';
 import { nodeAttacks } from './nodes.mjs';
-import { oddContentAttacks } from './odd-contents.mjs';
 import { optionAttacks } from './options.mjs';
 import { pageAttacks } from './page.mjs';
 import { resultAttacks } from './results.mjs';
@@ -26,6 +25,5 @@ export const attackList = [
   ...doorContentAttacks,
   ...neighbourAttacks,
   ...manyAttacks,
-  ...oddContentAttacks,
   ...pageAttacks,
 ];

@@ -44,6 +44,14 @@ class Code(IntEnum):
     """Too many wrong access tokens came from this address or from all addresses; this token was not checked."""
     RightMissing = 2013
     """The key of this client does not allow the request; `details.right` names the missing right."""
+    SessionTaken = 2014
+    """Another connection has resumed this kept session. It has ended here; its last turn is not kept."""
+    KeptSessionNotFound = 2015
+    """No kept session has this secret. A wrong secret, a session that has expired and one that was destroyed are the same error."""
+    KeptSessionsFull = 2016
+    """No more can be kept; `details.field` names the limit."""
+    SessionNotKept = 2017
+    """The database of `session_store` does not answer, or refuses the server. The session and its agents work, but are not kept; the server's log has the reason."""
     StorageOutsideRoot = 3009
     """A path is absolute or leaves the storage root."""
     StorageFileNotFound = 3010
@@ -173,6 +181,10 @@ REMEDIES: Mapping[int, str] = {
     2011: "Correct the token. The server reads its token file only at startup.",
     2012: "Wait for `details.retry_after_ms`.",
     2013: "Use another key, or add the right to it in `http.keys_file`.",
+    2014: "Go on with the connection that resumed it last.",
+    2015: "Create a new session.",
+    2016: "Destroy sessions or agents that are done, or raise the limit.",
+    2017: "Try again later.",
     3009: "Give a path inside the storage root.",
     3010: "Check the path and the storage root. `details.nearest` may suggest the name of a storage of the session.",
     3011: "Omit the field, or name a folder inside the storage root. The operator allows other folders with `session_folders`.",
@@ -655,6 +667,30 @@ class Vad(TypedDict):
     """A longer segment is cut at its longest pause, or where speech is least probable. Default: 30,000."""
 
 
+class Error(TypedDict):
+    """Why it could not be opened. A CreateAgentRequest with `kept` opens it."""
+
+    code: int
+    """Error code: docs/reference/errors.md."""
+    name: str
+    """The code's name."""
+    message: str
+    """Names the field and the fix."""
+    details: Dict[str, Any]
+    """The same facts for programs."""
+
+
+class Agent(TypedDict):
+    kept: int
+    """Number of the agent among the kept agents of its session."""
+    turns: int
+    """Number of turns in its history."""
+    agent_id: NotRequired[str]
+    """Id of the agent; absent if it could not be opened."""
+    error: NotRequired[Error]
+    """Why it could not be opened. A CreateAgentRequest with `kept` opens it."""
+
+
 class StoredRecord(TypedDict):
     id: str
     """The record's id."""
@@ -1118,19 +1154,6 @@ class DryRun(TypedDict):
     """Only for agents with `enable_diagnostics`, and with `include_interaction_in_diagnostics`."""
 
 
-class ErrorFields(TypedDict):
-    """Reason of a failed turn."""
-
-    code: int
-    """Error code: docs/reference/errors.md."""
-    name: str
-    """The code's name."""
-    message: str
-    """Names the field and the fix."""
-    details: Dict[str, Any]
-    """The same facts for programs."""
-
-
 class NodeDiagnostics(TypedDict):
     node: str
     """The node's id."""
@@ -1478,6 +1501,10 @@ class CreateSessionResponse(TypedDict):
     """Id of the request."""
     session_id: str
     """Id of the session."""
+    resume: NotRequired[str]
+    """Of a session that is kept: the secret that resumes it, on any server with its `session_store`."""
+    agents: NotRequired[List[Agent]]
+    """With `resume` in the request: the agents that were kept."""
 
 
 class CreateEmbeddedStringStorageResponse(TypedDict):
@@ -1584,6 +1611,10 @@ class CreateAgentResponse(TypedDict):
     """Id of the agent."""
     memories: NotRequired[List[MadeMemory]]
     """The memories of its `remember` nodes; absent if there are none."""
+    kept: NotRequired[int]
+    """In a session that is kept: its number among the kept agents."""
+    not_kept: NotRequired[Error]
+    """In a session that is kept: why the history could not be kept. The next turn keeps all of it."""
 
 
 class ExportAgentResponse(TypedDict):
@@ -1756,8 +1787,10 @@ class TurnComplete(TypedDict):
     """What the turn remembered and forgot, in order; absent if nothing."""
     dry_run: NotRequired[List[DryRun]]
     """The prompts of a turn with `dry_run`."""
-    error: NotRequired[ErrorFields]
+    error: NotRequired[Error]
     """Reason of a failed turn."""
+    not_kept: NotRequired[Error]
+    """In a session that is kept: why the history could not be kept. The next turn keeps all of it."""
     diagnostics: NotRequired[Diagnostics]
     """Only for agents with `enable_diagnostics`."""
     debug_info: NotRequired[DebugInfo]
@@ -1856,7 +1889,7 @@ class SpeechClosed(TypedDict):
     """By FinishSpeechRequest, by CloseSpeechRequest, or for an `error`."""
     heard_ms: float
     """Milliseconds of audio that were heard."""
-    error: NotRequired[ErrorFields]
+    error: NotRequired[Error]
     """Why it failed."""
 
 
@@ -1883,6 +1916,10 @@ class CreateSessionFields(TypedDict):
     """Root folder of the paths of this session, absolute or relative to `storage_root`. Empty: `storage_root`."""
     access_token: NotRequired[str]
     """The secret, for servers with `access_token_file`; other servers ignore it."""
+    keep: NotRequired[bool]
+    """The agents of the session outlive the connection and the server, in its `session_store`. The reply has `resume`."""
+    resume: NotRequired[str]
+    """The `resume` of an earlier CreateSessionResponse: the session has the agents that were kept, and stays kept. A session that still has them ends (2014)."""
 
 
 class DestroySessionFields(TypedDict):
@@ -2044,6 +2081,8 @@ class CreateAgentFields(TypedDict):
     """Adds diagnostics to TurnComplete."""
     history: NotRequired[History]
     """Earlier turns, as ExportAgentResponse has them. Default: none."""
+    kept: NotRequired[int]
+    """Number of a kept agent that could not be opened when the session was resumed. Without `history` it has the kept one."""
 
 
 class ExportAgentFields(TypedDict):

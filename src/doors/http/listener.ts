@@ -9,6 +9,7 @@ import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { isLocalAddress } from '../../base/machine/local-network.js';
+import { type RemoteEnd, setRemoteEnd } from '../../base/machine/remote-end.js';
 import { withSlices } from '../../base/waiting/next-slice.js';
 import { StartupError } from '../../config/startup-error.js';
 import {
@@ -65,6 +66,8 @@ export class HttpListener {
   /** Connections with a request under way. */
   readonly #busy = new Set<Socket>();
   readonly #sockets = new Set<Socket>();
+  /** The clients that balancers have stated, by their connections. */
+  readonly #stated = new Map<string, RemoteEnd>();
   #closed: Promise<void> | undefined;
 
   private constructor({ host, routes, upgrades }: HttpListenerOptions, tls: Tls | undefined) {
@@ -90,10 +93,17 @@ export class HttpListener {
             serve,
           );
     this.#server.maxHeadersCount = mostHeaders + 1;
-    this.#server.on('connection', (socket: Socket) => this.#welcome(socket));
-    this.#server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) =>
-      refuseBytes(error, socket),
+    const [serveConnection] = this.#server.listeners('connection') as ((socket: Socket) => void)[];
+    this.#server.removeAllListeners('connection');
+    this.#server.on('connection', (socket: Socket) =>
+      this.#meet(socket, () => serveConnection?.call(this.#server, socket)),
     );
+    // Under TLS, requests have another socket than their connection.
+    this.#server.on('secureConnection', (socket: Socket) => this.#restate(socket));
+    this.#server.on('clientError', (error: ParseError, socket: Duplex) => {
+      if (host.proxies.isUnlisted(socket as Socket, error.rawPacket)) socket.destroy();
+      else refuseBytes(error, socket);
+    });
     this.#server.on('upgrade', (request, socket, head) => this.#upgrade(request, socket, head));
   }
 
@@ -144,18 +154,42 @@ export class HttpListener {
     clearTimeout(late);
   }
 
-  #welcome(socket: Socket): void {
+  /** Both the peer and the client that it states must be of an allowed network. */
+  #meet(socket: Socket, serve: () => void): void {
+    socket.on('error', () => {}); // a client may go away at any time
+    if (!this.#isAllowed(socket)) return;
+    const connection = peerOf(socket);
+    this.#host.proxies.identify(socket, (stated) => {
+      if (stated) {
+        if (!this.#isAllowed(socket)) return;
+        this.#stated.set(connection, {
+          address: socket.remoteAddress as string,
+          port: socket.remotePort as number,
+        });
+        socket.once('close', () => this.#stated.delete(connection));
+      }
+      if (this.#welcome(socket)) serve();
+    });
+  }
+
+  /** Gives the socket of a connection under TLS the client of the connection. */
+  #restate(socket: Socket): void {
+    const client = this.#stated.get(peerOf(socket));
+    if (client !== undefined) setRemoteEnd(socket, client);
+  }
+
+  /** Refuses a client that is not of an allowed network. */
+  #isAllowed(socket: Socket): boolean {
     const { config, log } = this.#host;
     const { remoteAddress = '' } = socket;
-    socket.on('error', () => {}); // a client may go away at any time
-    const isRefused = isLoopback(remoteAddress)
-      ? false
-      : !config.http.allow_remote || !isLocalAddress(remoteAddress);
-    if (isRefused) {
-      log.warn({ client: remoteAddress }, 'http: refused: not of an allowed network');
-      socket.destroy();
-      return;
-    }
+    if (isLoopback(remoteAddress) || (config.http.allow_remote && isLocalAddress(remoteAddress))) return true;
+    log.warn({ client: remoteAddress }, 'http: refused: not of an allowed network');
+    socket.destroy();
+    return false;
+  }
+
+  /** Takes a slot for a client. Returns whether there was one; otherwise the client is told. */
+  #welcome(socket: Socket): boolean {
     try {
       const giveBack = this.#host.takeSlot(socket);
       this.#sockets.add(socket);
@@ -163,12 +197,13 @@ export class HttpListener {
         giveBack();
         this.#sockets.delete(socket);
       });
+      return true;
     } catch (error) {
-      log.warn(
-        { client: remoteAddress, code: (error as ServerError).code },
-        'http: a client was turned away',
-      );
+      const { remoteAddress: client } = socket;
+      this.#host.log.warn({ client, code: (error as ServerError).code }, 'http: a client was turned away');
       endWith(socket, '503 Service Unavailable', (error as Error).message, 'retry-after: 1\r\n');
+      socket.resume();
+      return false;
     }
   }
 
@@ -304,7 +339,11 @@ export class HttpListener {
   }
 }
 
-const peerOf = ({ remoteAddress, remotePort }: Socket) => `${remoteAddress}|${remotePort}`;
+const peerOf = ({ remoteAddress, remotePort, localAddress, localPort }: Socket) =>
+  [remoteAddress, remotePort, localAddress, localPort].join('|');
+
+/** An error of the parser of HTTP. */
+type ParseError = NodeJS.ErrnoException & { rawPacket?: Buffer };
 
 const nobody = { rights: new Set<never>() };
 

@@ -49,7 +49,7 @@ export class PostgresClient {
     this.#pool = new Pool(() => this.#openSession(), settings.pool_size ?? 4);
   }
 
-  /** Runs a statement that only reads; again if the server went away. @throws EngineError; the signal's reason */
+  /** Runs a statement that may run twice, as one that only reads; again if the server went away. @throws EngineError; the signal's reason */
   async read({ text, values }: BoundStatement, signal?: AbortSignal, ms?: number): Promise<Row[]> {
     if (values.length > mostValues) {
       const reason = `it takes ${values.length} values in Postgres; at most ${mostValues} can be sent`;

@@ -64,9 +64,24 @@ export class PostgresConnections implements AsyncDisposable {
       const reason = `the connection ${JSON.stringify(connection)} does not serve the table ${JSON.stringify(`${schema}.${name}`)}`;
       throw refuse('engine.table', reason, 'add its schema or the table to "serves" of the connection');
     }
+    return { client: this.#client(connection, settings), tables };
+  }
+
+  /** Returns the client of a connection, for tables of the server's own. @throws INVALID_ARGUMENT, with `field` */
+  writer(connection: string, field: string): PostgresClient {
+    const refuse = (reason: string) => AnyLorekeepError.about('INVALID_ARGUMENT', { field, reason });
+    if (this.#refusal !== undefined) throw refuse(this.#refusal);
+    const settings = Object.hasOwn(this.#declared, connection) ? this.#declared[connection] : undefined;
+    if (settings === undefined) throw refuse(`"connections" has no ${JSON.stringify(connection)}`);
+    if (settings.session === 'prefer-standby')
+      throw refuse('a connection with "session": "prefer-standby" cannot write; use "read-write"');
+    return this.#client(connection, settings);
+  }
+
+  #client(connection: string, settings: PostgresConnection): PostgresClient {
     const client = this.#clients.get(connection) ?? new PostgresClient(connection, settings, this.#folder);
     this.#clients.set(connection, client);
-    return { client, tables };
+    return client;
   }
 
   async close(): Promise<void> {
