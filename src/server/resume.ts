@@ -2,7 +2,7 @@ import { fail, type ServerError, serverError } from '../protocol/errors.js';
 import type { ServerFrames } from '../protocol/frames.js';
 import { graphSchema } from '../protocol/graph.js';
 import { errorFields, toServerError } from '../storages/failure.js';
-import type { KeptAgent } from '../storages/kept-sessions/session-store.js';
+import type { InTurn, KeptAgent } from '../storages/kept-sessions/session-store.js';
 import { agentOptions } from './agent-options.js';
 import type { HandlerContext } from './handler-context.js';
 import { checkRight } from './rights.js';
@@ -29,9 +29,12 @@ export async function keepSession(
   if (store === undefined)
     fail(1004, `${path}: this server keeps no sessions; its config has no session_store`, { path });
   checkRight(sessions.rights, 'chat', path);
+  // A session that ends keeps what is left: no signal ends the wait.
+  const { signal } = new AbortController();
+  const inTurn: InTurn = (work) => account.away(store.machine, signal, work);
   const onTaken = (reason: ServerError) => sessions.endTaken(session.id, reason);
   if (secret === undefined) {
-    const kept = await store.create(sessions.address);
+    const kept = await store.create(sessions.address, inTurn);
     session.keeping = new SessionKeeping(kept, onTaken);
     return { resume: session.keeping.secret };
   }
@@ -39,7 +42,7 @@ export async function keepSession(
   try {
     const reserve = (bytes: number) =>
       memory.add({ heap: heapPerByte * bytes }, 'the session was not resumed');
-    const resumed = await store.resume(secret, reserve);
+    const resumed = await store.resume(secret, reserve, inTurn);
     session.keeping = new SessionKeeping(resumed.session, onTaken);
     const agents: NonNullable<Kept['agents']> = [];
     for (const agent of resumed.agents) agents.push(await reopen(agent, session, context));

@@ -265,6 +265,20 @@ it('number, size and addresses are bounded', async () => {
   });
 });
 
+it('a client that keeps many sessions at once waits for itself, not others for it', async () => {
+  const { server } = await start();
+  const [greedy, other] = [await server.raw(), await server.raw()];
+  let done = 0;
+  const keep = () => ask<Created>(greedy, 'CreateSessionRequest', { keep: true }).then(() => done++);
+  const flood = Array.from({ length: 60 }, keep);
+  await Promise.race(flood);
+  expect(await ask(other, 'CreateSessionRequest', { keep: true })).toMatchObject({
+    resume: expect.any(String),
+  });
+  expect(done).toBeLessThan(60);
+  await Promise.all(flood);
+});
+
 it('when the database is away, turns go on, and what was not kept is kept by the next turn', async () => {
   const lines: string[] = [];
   const { server } = await start({}, { log: createLog('warn', { write: (line) => void lines.push(line) }) });

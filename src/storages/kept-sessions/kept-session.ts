@@ -3,7 +3,7 @@ import { Statement } from '../../knowledge/postgres/statement.js';
 import { type ServerError, serverError } from '../../protocol/errors.js';
 import type { HistoryTurn } from '../../protocol/history.js';
 import { type MemorySecret, secretText } from '../memories/secret.js';
-import { type KeptAgent, type SessionStore, storeMs } from './session-store.js';
+import { type InTurn, type KeptAgent, type SessionStore, storeMs } from './session-store.js';
 
 /** What is kept of an agent. */
 export interface AgentToKeep {
@@ -17,6 +17,7 @@ export interface AgentToKeep {
 /** A kept session, as its server holds it until another one resumes it. */
 export class KeptSession {
   readonly #store: SessionStore;
+  readonly #inTurn: InTurn;
   readonly #secret: MemorySecret;
   /** Counts the servers that have held it. The tables take writes of the last one alone. */
   readonly #epoch: number;
@@ -25,10 +26,15 @@ export class KeptSession {
   #lastNumber = 0;
   #taken: ServerError | undefined;
 
-  constructor(store: SessionStore, secret: MemorySecret, epoch: number, agents: readonly KeptAgent[] = []) {
+  constructor(
+    store: SessionStore,
+    { secret, epoch, inTurn }: { secret: MemorySecret; epoch: number; inTurn: InTurn },
+    agents: readonly KeptAgent[] = [],
+  ) {
     this.#store = store;
     this.#secret = secret;
     this.#epoch = epoch;
+    this.#inTurn = inTurn;
     for (const { number, graph = '', turns } of agents) {
       this.#lastNumber = Math.max(this.#lastNumber, number);
       const bytes = turns.reduce((sum, turn) => sum + Buffer.byteLength(turn) + 1, 0);
@@ -109,17 +115,19 @@ export class KeptSession {
   /** Runs a statement that may run twice, and that returns a row if the session is still held here. */
   async #write(text: string, values: readonly string[]): Promise<void> {
     if (this.#taken !== undefined) throw this.#taken;
-    await this.#store.work(async () => {
-      const { client } = this.#store.options;
-      const rows = await client.read({ text, values }, undefined, storeMs);
-      if (rows.length > 0) return;
-      const statement = new Statement();
-      const there = `select 1 from ${this.#store.tables.sessions} where id = ${statement.bind(this.#secret.id, 'text')}`;
-      const found = await client.read({ text: there, values: statement.values }, undefined, storeMs);
-      if (found.length === 0)
-        throw serverError(2015, 'session: it has expired, and is no longer kept', { path: 'session_id' });
-      this.#taken = serverError(2014, 'the session was resumed by another connection; go on there', {});
-      throw this.#taken;
-    });
+    await this.#inTurn(() => this.#store.work(() => this.#writeNow(text, values)));
+  }
+
+  async #writeNow(text: string, values: readonly string[]): Promise<void> {
+    const { client } = this.#store.options;
+    const rows = await client.read({ text, values }, undefined, storeMs);
+    if (rows.length > 0) return;
+    const statement = new Statement();
+    const there = `select 1 from ${this.#store.tables.sessions} where id = ${statement.bind(this.#secret.id, 'text')}`;
+    const found = await client.read({ text: there, values: statement.values }, undefined, storeMs);
+    if (found.length === 0)
+      throw serverError(2015, 'session: it has expired, and is no longer kept', { path: 'session_id' });
+    this.#taken = serverError(2014, 'the session was resumed by another connection; go on there', {});
+    throw this.#taken;
   }
 }

@@ -5,8 +5,11 @@ import type { Log } from '../../log/log.js';
 import { fail, ServerError, serverError } from '../../protocol/errors.js';
 import { isSecretOf, type MemorySecret, makeSecret, parseSecret, secretDigest } from '../memories/secret.js';
 import { KeptSession } from './kept-session.js';
-import { type KeptAgent, type SessionStore, storeMs } from './session-store.js';
+import { type InTurn, type KeptAgent, type SessionStore, storeMs } from './session-store.js';
 import { ensureTables, lockTables, type SessionTables, sessionTables } from './tables.js';
+
+/** As src/knowledge/postgres/client.ts has it. */
+const defaultPoolSize = 4;
 
 /** How often expired sessions are removed, in ms. Each new one removes them, too. */
 const cleanMs = 3_600_000;
@@ -26,12 +29,15 @@ export interface KeptSessionsOptions {
 export class KeptSessions implements SessionStore {
   readonly options: KeptSessionsOptions;
   readonly tables: SessionTables;
+  /** The database as all clients share it. Half of the connections are for searches. */
+  readonly machine: { readonly parallel: number };
   readonly #cleaning: NodeJS.Timeout;
   #ensured: Promise<void> | undefined;
 
   constructor(options: KeptSessionsOptions) {
     this.options = options;
     this.tables = sessionTables(options.table);
+    this.machine = { parallel: Math.ceil((options.client.settings.pool_size ?? defaultPoolSize) / 2) };
     this.#cleaning = setInterval(() => {
       const text = `delete from ${this.tables.sessions} where expires < now()`;
       this.work(() => this.options.client.read({ text, values: [] }, undefined, storeMs)).catch(() => {});
@@ -39,11 +45,11 @@ export class KeptSessions implements SessionStore {
   }
 
   /** Keeps a new session. `address`: of its client, which counts. @throws KeptSessionsFull, SessionNotKept */
-  create(address: string): Promise<KeptSession> {
+  create(address: string, inTurn: InTurn): Promise<KeptSession> {
     const secret = makeSecret();
     const { sessions } = this.tables;
     const origin = createHash('sha256').update(address).digest('hex');
-    return this.work(() =>
+    const create = () =>
       this.#transaction(async (run) => {
         await lockTables(this.tables, run);
         await run(`delete from ${sessions} where expires < now()`);
@@ -54,9 +60,9 @@ export class KeptSessions implements SessionStore {
         const text = `insert into ${sessions} (id, digest, epoch, origin, expires)
           values (${bind(id)}, ${bind(secretDigest(secret))}, 1, ${bind(origin)}, ${this.expiry(statement)})`;
         await run(text, statement.values);
-        return new KeptSession(this, secret, 1);
-      }),
-    );
+        return new KeptSession(this, { secret, epoch: 1, inTurn });
+      });
+    return inTurn(() => this.work(create));
   }
 
   /**
@@ -66,10 +72,12 @@ export class KeptSessions implements SessionStore {
   resume(
     given: string,
     reserve: (bytes: number) => void,
+    inTurn: InTurn,
   ): Promise<{ session: KeptSession; agents: readonly KeptAgent[] }> {
     const secret = parseSecret(given);
     if (secret === undefined) refuseSecret();
-    return this.work(() => this.#transaction((run) => this.#take(secret, reserve, run)));
+    const take = () => this.#transaction((run) => this.#take({ secret, reserve, inTurn }, run));
+    return inTurn(() => this.work(take));
   }
 
   close(): void {
@@ -117,7 +125,10 @@ export class KeptSessions implements SessionStore {
     if (Number(counts?.sessions) >= maxSessions) refuse('max_sessions', maxSessions, 'the store');
   }
 
-  async #take(secret: MemorySecret, reserve: (bytes: number) => void, run: Run) {
+  async #take(
+    { secret, reserve, inTurn }: { secret: MemorySecret; reserve: (bytes: number) => void; inTurn: InTurn },
+    run: Run,
+  ) {
     const { sessions, agents } = this.tables;
     const statement = new Statement();
     const id = statement.bind(secret.id, 'text');
@@ -147,7 +158,8 @@ export class KeptSessions implements SessionStore {
         turns: turns === '' ? [] : (turns as string).split('\n'),
       }),
     );
-    return { session: new KeptSession(this, secret, Number(next?.epoch), kept), agents: kept };
+    const session = new KeptSession(this, { secret, epoch: Number(next?.epoch), inTurn }, kept);
+    return { session, agents: kept };
   }
 }
 

@@ -5,6 +5,9 @@ import type { SessionTables } from './tables.js';
 /** Longest time of a statement about kept sessions, in ms: a turn waits for it. */
 export const storeMs = 5000;
 
+/** Does work with the database when it is its client's turn: one that asks for much waits for itself. */
+export type InTurn = <T>(work: () => Promise<T>) => Promise<T>;
+
 /** An agent as it was kept. */
 export interface KeptAgent {
   readonly number: number;
