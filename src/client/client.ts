@@ -77,7 +77,10 @@ export class Client implements AsyncDisposable, Disposable {
   }
 
   #pingEvery(ms: number): void {
-    const timer = setInterval(() => void this.ping().catch(() => {}), ms);
+    const timer = setInterval(() => {
+      // Pings would pile up while the connection is replaced.
+      if (this.state === 'connected') this.ping().catch(() => {});
+    }, ms);
     void this.closed.then(() => clearInterval(timer));
   }
 

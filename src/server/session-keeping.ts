@@ -3,6 +3,7 @@ import { mapInSlices } from '../base/waiting/next-slice.js';
 import { fail, ServerError, serverError } from '../protocol/errors.js';
 import type { Graph } from '../protocol/graph.js';
 import { type History, historySchema, historyVersion } from '../protocol/history.js';
+import { toServerError } from '../storages/failure.js';
 import type { KeptSession } from '../storages/kept-sessions/kept-session.js';
 import type { KeptAgent } from '../storages/kept-sessions/session-store.js';
 
@@ -109,9 +110,10 @@ export class AgentKeeper implements HistoryKeeper {
       this.#edition = edition;
       return undefined;
     } catch (error) {
-      if (!(error instanceof ServerError)) throw error;
-      if (error.code === takenCode) this.#onTaken(error);
-      return error;
+      // A turn is answered whatever happens here.
+      const told = toServerError(error);
+      if (told.code === takenCode) this.#onTaken(told);
+      return told;
     }
   }
 }
