@@ -432,5 +432,9 @@ describe('PDF', () => {
   test('that takes too long is stopped', async () => {
     await using reader = new PdfReader({ ...pdfLimits, pageMs: -1 });
     await expect(reader.read(pdfOf([['a']]))).rejects.toThrow(/takes more than/);
+    await using whole = new PdfReader({ ...pdfLimits, documentMs: -1, msPerMebibyte: 0 });
+    await expect(whole.read(pdfOf([['a']]))).rejects.toThrow(/its share of time/);
+    await using small = new PdfReader({ ...pdfLimits, documentMs: 0, msPerMebibyte: 2 ** 40 });
+    expect((await small.read(pdfOf([['a']]))).sections).toHaveLength(1);
   });
 });

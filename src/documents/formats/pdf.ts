@@ -12,7 +12,10 @@ import type { PdfReply, PdfRequest } from './pdf-messages.js';
 export interface PdfLimits {
   /** Longest time for opening the document, and for each page. */
   pageMs: number;
+  /** Longest time for the whole of it, which grows with its bytes up to a maximum: a small file may name one page very often. */
   documentMs: number;
+  msPerMebibyte: number;
+  mostMs: number;
   /** How much the process may grow. */
   bytes: number;
   pages: number;
@@ -22,7 +25,9 @@ export interface PdfLimits {
 
 export const pdfLimits: PdfLimits = {
   pageMs: 20_000,
-  documentMs: 300_000,
+  documentMs: 60_000,
+  msPerMebibyte: 30_000,
+  mostMs: 300_000,
   bytes: 2 ** 30,
   pages: 20_000,
   characters: 64 * 2 ** 20,
@@ -96,6 +101,7 @@ class PdfRun {
   readonly #rss = process.memoryUsage.rss();
   readonly #began = performance.now();
   #lastReply = performance.now();
+  #mostMs = 0;
   #expected = 0;
   #characters = 0;
   #title: string | undefined;
@@ -118,6 +124,8 @@ class PdfRun {
     worker.ref();
     const watch = setInterval(() => this.#watch(), watchMs);
     try {
+      const { documentMs, msPerMebibyte, mostMs } = this.#limits;
+      this.#mostMs = Math.min(mostMs, documentMs + (msPerMebibyte * bytes.length) / 2 ** 20);
       worker.postMessage({ bytes: Uint8Array.from(bytes) } satisfies PdfRequest);
       const { problem, missing } = await ended;
       return this.#content(problem, missing);
@@ -157,11 +165,12 @@ class PdfRun {
   }
 
   #watch(): void {
-    const { pageMs, documentMs, bytes } = this.#limits;
+    const { pageMs, bytes } = this.#limits;
     const now = performance.now();
     const page = this.#pages.length + 1;
     if (now - this.#lastReply > pageMs) this.stop(`page ${page} takes more than ${pageMs / 1000} s`);
-    else if (now - this.#began > documentMs) this.stop(`it takes more than ${documentMs / 1000} s`);
+    else if (now - this.#began > this.#mostMs)
+      this.stop(`it takes more than its share of time: ${Math.round(this.#mostMs / 1000)} s`);
     else if (process.memoryUsage.rss() - this.#rss > bytes)
       this.stop(`page ${page} takes more than ${Math.round(bytes / 2 ** 20)} MiB of memory`);
   }
