@@ -130,35 +130,71 @@ async function fillRows(numbers: Float32Array, signal: AbortSignal | undefined):
   return rows;
 }
 
-/** Values converted per turn of the event loop: about a millisecond. */
+/** Values converted per turn of the event loop: some milliseconds. The characters of a text that count as one. */
 const sliceValues = 2000;
+const charactersOfValue = 256;
+
+/** Values of the metadata of one record, which are converted in one turn. */
+const mostValues = 20_000;
 
 /** Copies typed metadata into native memory without blocking the event loop. */
 export async function toMetadata(
   ids: readonly string[],
   metadata: readonly unknown[],
-  fields: readonly unknown[],
+  fields: readonly { readonly name: string }[],
   signal?: AbortSignal | undefined,
 ): Promise<NativeMetadataBuffer> {
   const buffer = new binding.MetadataBuffer(fields);
-  await fillMetadata(buffer, ids, metadata, fields.length, signal);
+  await fillMetadata(buffer, ids, metadata, fields, signal);
   return buffer;
 }
 
-/** Fills a metadata buffer, in slices of the event loop. `fields`: number of metadata fields per record. */
+/** Fills a metadata buffer, in slices of the event loop. */
 export async function fillMetadata(
   buffer: NativeMetadataBuffer,
   ids: readonly string[],
   metadata: readonly unknown[],
-  fields: number,
+  fields: readonly { readonly name: string }[],
   signal: AbortSignal | undefined,
 ): Promise<void> {
-  const slice = Math.max(1, Math.ceil(sliceValues / (fields + 1)));
-  for (let begin = 0; begin < ids.length; begin += slice) {
-    if (begin > 0) await new Promise(setImmediate);
+  let begin = 0;
+  let values = 0;
+  for (let end = 0; end < ids.length; end++) {
+    const own = valuesOf(metadata[end], fields);
+    if (own > mostValues) refuseMetadata(end, ids[end], fields);
+    values += own + fields.length + 1;
+    if (values < sliceValues) continue;
+    buffer.append(ids, metadata, begin, end + 1);
+    begin = end + 1;
+    values = 0;
+    await new Promise(setImmediate);
     if (signal?.aborted) throw new AbortError(signal.reason);
-    buffer.append(ids, metadata, begin, Math.min(begin + slice, ids.length));
   }
+  buffer.append(ids, metadata, begin, ids.length);
+}
+
+/** The values of the fields of a record, and one for each `charactersOfValue`. Stops at too many. */
+function valuesOf(metadata: unknown, fields: readonly { readonly name: string }[]): number {
+  if (typeof metadata !== 'object' || metadata === null) return 0;
+  let values = 0;
+  const count = (value: unknown) => {
+    values += 1 + (typeof value === 'string' ? Math.floor(value.length / charactersOfValue) : 0);
+    return values <= mostValues;
+  };
+  for (const { name } of fields) {
+    const value = (metadata as Record<string, unknown>)[name];
+    if (!(Array.isArray(value) ? value.every(count) : count(value))) break;
+  }
+  return values;
+}
+
+function refuseMetadata(record: number, given: unknown, fields: readonly { readonly name: string }[]): never {
+  const id = typeof given === 'string' ? given.slice(0, 128) : '';
+  const field = fields[0]?.name ?? '';
+  const expected = `at most ${mostValues} values in all fields, where ${charactersOfValue} characters of a text count as one,`;
+  const found = 'more';
+  const message = `record ${record} (${JSON.stringify(id)}): field "${field}": expected ${expected} found ${found}`;
+  throw new LorekeepError('INVALID_ARGUMENT', message, { record, id, field, expected, found });
 }
 
 /** Returns a description, for errors, of a value of the wrong type. */

@@ -57,7 +57,7 @@ export async function storageBatch(
   const metadata = native.fields === undefined ? undefined : new binding.MetadataBuffer(native);
   if (metadata !== undefined) {
     const values = records.map((record) => record.metadata);
-    await fillMetadata(metadata, ids, values, native.fields?.length ?? 0, signal);
+    await fillMetadata(metadata, ids, values, native.fields ?? [], signal);
   }
   const gone = await toArena(removed, 'remove', signal);
   return (cancel) =>

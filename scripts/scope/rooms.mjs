@@ -59,9 +59,9 @@ export const rooms = [
   ['native/scheduler', 1400, 'SPEC', 'quanta, classes and throttling of inference'],
   [
     'lib',
-    12_500,
+    12_650,
     'README',
-    'the typed library, also of speech, log-probabilities made objects in parts, and schemas as grammars: merges, unions, patterns, formats and numbers as automata',
+    'the typed library, also of speech, log-probabilities made objects in parts, and schemas as grammars: merges, unions, patterns, formats and numbers as automata, whose work is counted',
   ],
   [
     'src/base',

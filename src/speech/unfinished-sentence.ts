@@ -21,21 +21,26 @@ const danglingWords: ReadonlyMap<string, ReadonlySet<string>> = new Map(
   Object.entries(dangling).map(([language, words]) => [language, new Set(words.split(/\s+/))]),
 );
 
+/** Characters of the end of a text that are looked at: its last word, and the marks behind it. */
+const longestEnd = 200;
+
 /** Marks that end a sentence, with the quotation marks and brackets behind them. An ellipsis ends none. */
 const sentenceEnd = /(?<!\.)[.!?。！？؟।]["'”’»)\]]*$/u;
 
-const lastWord = /[\p{L}\p{N}'’]+(?=[^\p{L}\p{N}]*$)/u;
+/** The last word, and what is behind it. */
+const lastWord = /[\p{L}\p{N}'’]+$/u;
+const behindWords = /[^\p{L}\p{N}]+$/u;
 
 /**
  * Whether a sentence probably goes on after this text: it ends without a mark of its end, as after "um, the...", or with a
  * word that needs another one.
  */
 export function isUnfinished(text: string, language: string): boolean {
-  const trimmed = text.trim();
-  if (trimmed === '') return false;
-  if (!sentenceEnd.test(trimmed)) return true;
-  const word = lastWord.exec(trimmed)?.[0].toLowerCase();
+  const end = text.trimEnd().slice(-longestEnd);
+  if (end === '') return false;
+  if (!sentenceEnd.test(end)) return true;
+  const word = lastWord.exec(end.replace(behindWords, ''))?.[0].toLowerCase();
   // A question may end with such a word ("What is it for?").
-  if (word === undefined || /[?？؟]["'”’»)\]]*$/u.test(trimmed)) return false;
+  if (word === undefined || /[?？؟]["'”’»)\]]*$/u.test(end)) return false;
   return danglingWords.get(language)?.has(word) ?? false;
 }

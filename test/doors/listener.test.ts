@@ -105,12 +105,17 @@ it('an upgrade to another protocol than WebSocket is not taken: its request is s
   for (const request of requests) expect(await raw(port, request)).toMatch(/^HTTP\/1\.1 200 /);
 });
 
-it('a body of many small pieces is read whole', async () => {
+it('a body of many small pieces is read whole, and one of very many bytes by themselves ends its connection', async () => {
   const { port } = await door();
   const long = `${body.slice(0, -2)}${'x'.repeat(5000)}"}`;
-  const chunks = [...long].map((character) => `1\r\n${character}\r\n`).join('');
+  const pieces20 = long.match(/.{1,20}/gs) ?? [];
+  const chunks = pieces20.map((piece) => `${piece.length.toString(16)}\r\n${piece}\r\n`).join('');
   const request = `POST /v1/search HTTP/1.1\r\n${head}Connection: close\r\nTransfer-Encoding: chunked\r\n\r\n`;
   expect(await raw(port, `${request}${chunks}0\r\n\r\n`)).toMatch(/^HTTP\/1\.1 200 /);
+  const crumbs = [...long].map((character) => `1\r\n${character}\r\n`);
+  expect(await raw(port, `${request}${crumbs.join('')}0\r\n\r\n`)).toBe('');
+  const few = body.match(/./gs)?.map((character) => `1\r\n${character}\r\n`) ?? [];
+  expect(await raw(port, `${request}${few.join('')}0\r\n\r\n`)).toMatch(/^HTTP\/1\.1 200 /);
   const bytes = new BodyBytes();
   const sizes = [1, 1023, 1024, 1025, 3, ...Array.from({ length: 1000 }, (_, n) => 1 + (n % 7)), 5000, 2];
   const pieces = sizes.map((size, n) => Buffer.alloc(size, n % 251));

@@ -307,6 +307,25 @@ describe('the grammar of a JSON Schema', () => {
     expect(error).toMatchObject({ code: 'INVALID_ARGUMENT', detail: { field: 'schema', pointer } });
   });
 
+  it('refuses negations that lead back to themselves, and those of a power of two', async () => {
+    const negated = (definitions: object) => ({ not: { $ref: '#/$defs/d0' }, $defs: definitions });
+    const refer = (n: number) => ({ $ref: `#/$defs/d${n}` });
+    for (const keyword of ['allOf', 'anyOf', 'not'])
+      await expect(
+        schemaGrammar(negated({ d0: { [keyword]: keyword === 'not' ? refer(0) : [refer(0)] } })),
+      ).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' });
+    const doubled = Object.fromEntries(
+      Array.from({ length: 40 }, (_, n) => [`d${n}`, { allOf: [refer(n + 1), refer(n + 1)] }]),
+    );
+    await expect(schemaGrammar(negated({ ...doubled, d40: { const: 1 } }))).rejects.toThrow(/too much work/);
+  });
+
+  it('compares the alternatives of a long oneOf once', async () => {
+    const options = Array.from({ length: 250 }, (_, n) => ({ const: `c${n}` }));
+    expect(await schemaGrammar({ oneOf: options })).toContain('c249');
+    await expect(schemaGrammar({ oneOf: [...options, { const: 'c7' }] })).rejects.toThrow(/oneOf/);
+  });
+
   it('is bounded for schemas of hostile size', async () => {
     const wide = {
       type: 'object',

@@ -5,6 +5,7 @@ it.each([
   ['en', 'Um, the...'],
   ['en', 'I would like to'],
   ['en', 'Turn on the.'],
+  ['en', `${"'".repeat(100_000)} and the.`],
   ['en', 'So, um.'],
   ['en', 'Show me the red one, and'],
   ['de', 'Ich möchte den.'],
@@ -16,6 +17,7 @@ it.each([
 it.each([
   ['en', 'Yes.'],
   ['en', 'Stop!'],
+  ['en', `a ${"'".repeat(100_000)}.`],
   ['en', 'What is it for?'],
   ['en', 'Turn on the light.'],
   ['en', '"Go away."'],

@@ -1,34 +1,10 @@
 // Attacks by the content of requests over HTTP and WebSocket: the OpenAI door, REST, MCP, and unfinished messages. memory.mjs says what an
 // attack is, doors.mjs what `door` is. The sample's language model has random weights.
-import { host, json, posted, Wire, webSocket, webSocketFrame } from './wire.mjs';
+import { list, of, times } from './texts.mjs';
+import { bodies, host, json, mcpHeaders, Wire, webSocket, webSocketFrame } from './wire.mjs';
 
 const kib = 1024;
 const mib = 1024 * kib;
-const times = (text, count) => text.repeat(count);
-const of = (list, n) => list[n % list.length];
-const list = (count, itemOf) => Array.from({ length: count }, (_, n) => itemOf(n));
-const statuses = [200, 202, 400, 404, 408, 409, 413, 415, 429, 500, 503];
-
-/** Sends one body after the other, each on a connection of its own, and reads the answers. */
-const bodies = (name, lanes, path, bodyOf, { headers = '', settings } = {}) => ({
-  name,
-  lanes,
-  door: true,
-  ...(settings && { settings }),
-  async lane(tools) {
-    for (let n = tools.lane; tools.alive(); n++) {
-      const wire = await Wire.open(tools.door);
-      const [to, body] = typeof path === 'string' ? [path, bodyOf(n, tools)] : [path(n), bodyOf(n, tools)];
-      await wire.send(posted(to, JSON.stringify(body), headers));
-      const status = await wire.head(tools);
-      if (!Number.isNaN(status) && !statuses.includes(status))
-        tools.found(`${to} was answered with ${status}`);
-      while (tools.alive() && !wire.closed && !wire.isWhole) await tools.pause(2);
-      wire.end();
-    }
-  },
-});
-
 const chat = '/v1/chat/completions';
 const responses = '/v1/responses';
 const model = 'writer';
@@ -70,7 +46,6 @@ const odd = [
   times('[CLS] ', 30_000),
 ];
 
-const mcpHeaders = 'accept: application/json, text/event-stream\r\n';
 const call = (name, given) => ({
   jsonrpc: '2.0',
   id: 1,

@@ -8,6 +8,7 @@ import { manyAttacks } from './many.mjs';
 import { memoryAttacks } from './memory.mjs';
 import { neighbourAttacks } from './neighbours.mjs';
 import { nodeAttacks } from './nodes.mjs';
+import { oddContentAttacks } from './odd-contents.mjs';
 import { optionAttacks } from './options.mjs';
 import { pageAttacks } from './page.mjs';
 import { resultAttacks } from './results.mjs';
@@ -25,5 +26,6 @@ export const attackList = [
   ...doorContentAttacks,
   ...neighbourAttacks,
   ...manyAttacks,
+  ...oddContentAttacks,
   ...pageAttacks,
 ];

@@ -79,3 +79,27 @@ export async function webSocket(tools) {
   if (status === 101 && !wire.answer.includes(accepted)) tools.found('a handshake has a wrong answer');
   return wire;
 }
+
+export const mcpHeaders = 'accept: application/json, text/event-stream\r\n';
+
+const statuses = [200, 202, 400, 404, 408, 409, 413, 415, 429, 500, 503];
+
+/** Sends one body after the other, each on a connection of its own, and reads the answers. */
+export const bodies = (name, lanes, path, bodyOf, { headers = '', settings } = {}) => ({
+  name,
+  lanes,
+  door: true,
+  ...(settings && { settings }),
+  async lane(tools) {
+    for (let n = tools.lane; tools.alive(); n++) {
+      const wire = await Wire.open(tools.door);
+      const [to, body] = typeof path === 'string' ? [path, bodyOf(n, tools)] : [path(n), bodyOf(n, tools)];
+      await wire.send(posted(to, JSON.stringify(body), headers));
+      const status = await wire.head(tools);
+      if (!Number.isNaN(status) && !statuses.includes(status))
+        tools.found(`${to} was answered with ${status}`);
+      while (tools.alive() && !wire.closed && !wire.isWhole) await tools.pause(2);
+      wire.end();
+    }
+  },
+});

@@ -1,7 +1,9 @@
-// The readers of the bodies of HTTP requests: see list.mjs. Each check of a body is one slice of the event loop.
+// The readers of the bodies of HTTP requests, and of MCP: see list.mjs. Each check of a body is one slice of the event loop.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { mapInSlices } from '../../../dist/src/base/waiting/next-slice.js';
 import { checked } from '../../../dist/src/doors/http/exchange.js';
+import { createMcpHandler } from '../../../dist/src/doors/mcp/sdk.js';
+import { mcpServer } from '../../../dist/src/doors/mcp/server.js';
 import { chatBody } from '../../../dist/src/doors/openai/chat.js';
 import { embeddingsBody } from '../../../dist/src/doors/openai/embeddings.js';
 import { rerankBody } from '../../../dist/src/doors/openai/rerank.js';
@@ -75,3 +77,72 @@ export const doorBodies = [
     ['"lexical":{"a":1},'],
   ),
 ];
+
+const call = (name, given) =>
+  `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"${name}","arguments":{${given}`;
+
+/** Messages of MCP, up to the storages: none is open. */
+export function doorMessages() {
+  const shown = [{ name: 'docs', writable: true }];
+  const rights = new Set(['search', 'chat', 'write']);
+  const whenOpen = async () => ({ session: undefined, storages: [], model: undefined });
+  let handler;
+  return [
+    {
+      name: 'messages of MCP',
+      limit: 4 * mib,
+      tokens: [
+        ...tokens,
+        ...words(
+          '"jsonrpc":"2.0", "id":1, "method": "params": "_meta": "arguments": "uri": "lorekeep://docs/ %2f',
+        ),
+        '"method":"tools/list",',
+        '"cursor":"a",',
+      ],
+      seeds: [
+        { head: `${call('search', '"query":"')}`, unit: 'a', tail: '"}}}' },
+        {
+          head: `${call('search', '"query":"a","filter":{"and":[')}`,
+          unit: '{"==":[{"knowledge":"y"},1]},',
+          tail: '{}]}}}}',
+        },
+        { head: `${call('get', '"ids":[')}`, unit: '"a",', tail: '"b"]}}}' },
+        {
+          head: `${call('remember', '"text":"a","metadata":{')}`,
+          unit: '"a":12345678901234567890,',
+          tail: '"b":1}}}}',
+        },
+        { head: `${call('nothing', '"a":')}`, unit: '[', tail: '1}}}', close: ']' },
+        {
+          head: '{"jsonrpc":"2.0","id":1,"method":"resources/read","params":{"uri":"lorekeep://docs/',
+          unit: '%41/',
+          tail: '"}}',
+        },
+        {
+          head: '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"capabilities":{',
+          unit: '"a":{},',
+          tail: '"b":{}}}}',
+        },
+        { head: '[', unit: '{"jsonrpc":"2.0","id":1,"method":"ping"},', tail: '1]' },
+      ],
+      open: () => {
+        handler = createMcpHandler(
+          async () => mcpServer({ shown, rights, whenOpen, explain: (error) => error.message }).server,
+          { onerror: () => {} },
+        );
+      },
+      close: () => {},
+      read: (text) =>
+        refused(async () => {
+          const parsedBody = await parsedInSlices(text);
+          await nextTurn();
+          const headers = {
+            accept: 'application/json, text/event-stream',
+            'content-type': 'application/json',
+          };
+          const request = new Request('http://localhost/mcp', { method: 'POST', headers });
+          await (await handler.fetch(request, { parsedBody })).text();
+        }),
+    },
+  ];
+}

@@ -10,15 +10,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import {
-  checkGrammar,
-  EmbeddingModel,
-  LanguageModel,
-  matchGrammar,
-  Storage,
-  schemaGrammar,
-  tokenize,
-} from '../../../dist/lib/internal.js';
+import { EmbeddingModel, LanguageModel, Storage, tokenize } from '../../../dist/lib/internal.js';
 import { ForgottenTexts } from '../../../dist/src/agents/forgotten-texts.js';
 import { Interaction } from '../../../dist/src/agents/interaction.js';
 import { PatternThread } from '../../../dist/src/agents/lists/pattern-thread.js';
@@ -30,9 +22,12 @@ import { Template } from '../../../dist/src/agents/template.js';
 import { normalText, tellingWords } from '../../../dist/src/storages/memories/statement.js';
 import { writeTinyDecoder } from '../../../test/helpers/tiny-model/tiny-decoder.mjs';
 import { createTinyModel } from '../../../test/helpers/tiny-model/tiny-model.mjs';
+import { constraints } from './list-constraints.mjs';
 import { containers } from './list-containers.mjs';
-import { doorBodies } from './list-doors.mjs';
+import { doorBodies, doorMessages } from './list-doors.mjs';
 import { documents, ignoring } from './list-files.mjs';
+import { databases, sockets } from './list-peers.mjs';
+import { speech } from './list-speech.mjs';
 import { odd, parsedInSlices, refused, words } from './parts.mjs';
 
 const mib = 1024 * 1024;
@@ -137,73 +132,6 @@ const remembering = [
   },
 ];
 
-const constraints = [
-  {
-    name: 'grammars',
-    limit: 65_536,
-    tokens: [
-      ...words('root ::= | ( ) ? * + {2} {0,9} {1000} "a" [a-z] [^a] [ ] " \\x41 \\ # r s .'),
-      '\n',
-      ' ',
-      'root ::= r\n',
-      'r ::= r? "a"\n',
-    ],
-    seeds: [
-      { head: 'root ::= ', unit: '("a"?){9} ' },
-      { head: 'root ::= ', unit: '(', tail: '"a"', close: '?)' },
-      { head: 'root ::= (', unit: '"a"? ', tail: '){99} [ab]*' },
-    ],
-    read: (text) => refused(() => checkGrammar(text)),
-  },
-  {
-    name: 'texts for grammars',
-    limit: 16_384,
-    tokens: words('a b ab " \\ { } [ ] , : 1 x'),
-    read: async (text) => {
-      for (const grammar of [
-        'root ::= ("a"?){4000} [ab]*',
-        'root ::= (a | b)* "b"\na ::= "a"*\nb ::= "a"+',
-        await schemaGrammar({ type: 'object' }),
-      ])
-        await refused(() => matchGrammar(grammar, text));
-    },
-  },
-  {
-    name: 'JSON Schema',
-    limit: 262_144,
-    tokens: [
-      ...words(
-        '{ } [ ] , : "a" 1 true null {}, "\\"\\\\" {"const":"\\""}, {"type":"string"}, "enum": "anyOf": "oneOf": "properties": "items": "pattern":"a*" "$ref":"#"',
-      ),
-      '{"type":"array","items":',
-    ],
-    seeds: [
-      { head: '{"const":"', unit: '\\"\\\\', tail: '"}' },
-      { head: '{"enum":[', unit: '"\\"a",', tail: '1]}' },
-      { head: '{"anyOf":[', unit: '{"type":"integer"},', tail: '{}]}' },
-      { head: '{"oneOf":[', unit: '{"const":[1]},', tail: '{"const":2}]}' },
-      { head: '', unit: '{"type":"array","items":', tail: '{}', close: '}' },
-      { head: '{"type":"string","pattern":"', unit: '(a|b)?', tail: '"}' },
-      { head: '{"type":"object","properties":{"a":1', unit: ',"a":{"type":"null"}', tail: '}}' },
-    ],
-    read: async (text) => {
-      const schema = await refused(() => JSON.parse(text));
-      const grammar = schema && (await refused(() => schemaGrammar(schema)));
-      if (grammar !== undefined && grammar.length <= mib) await refused(() => checkGrammar(grammar));
-    },
-  },
-  {
-    name: 'patterns of JSON Schema',
-    limit: 1000,
-    tokens: words('a . * + ? {2} {1,9} {1000} ( ) (?: | [a-z] [^a] \\d \\w \\ ^ $ [ ]'),
-    seeds: [{ head: '', unit: '(', tail: 'a', close: '?)' }],
-    read: async (pattern) => {
-      const grammar = await refused(() => schemaGrammar({ type: 'string', pattern }));
-      if (grammar !== undefined) await refused(() => checkGrammar(grammar));
-    },
-  },
-];
-
 const frames = [
   {
     name: 'JSON of frames',
@@ -283,6 +211,24 @@ function searches() {
             lexical: { querySyntax: 'extended', fuzziness: 1 },
           }),
         ),
+    },
+    {
+      name: 'metadata of records',
+      limit: mib,
+      tokens: [...words('%, a, %%%%%%%%, é%, aaaaaaaaaaaaaaaa'), ';', ',', '%'],
+      seeds: [{ unit: '%,' }, { unit: '%;' }, { unit: 'a' }, { unit: '%,%,%,%,%,%,%,%;' }],
+      /** `;` ends a record, `,` a tag, and `%` is another number each time. */
+      read: (text) =>
+        refused(async () => {
+          let count = 0;
+          const records = text.split(';').map((part, n) => {
+            const tags = part.replaceAll('%', () => count++).split(',');
+            return { id: `${n}`, text: 'a', metadata: { s: tags } };
+          });
+          const fields = [{ name: 's', type: 'set<string>', optional: true }];
+          const vectors = new Float32Array(records.length * 8).fill(1);
+          await (await Storage.build(records, vectors, 8, { fields })).close();
+        }),
     },
     ...['basic', 'enhanced', 'multilingual'].map((tokenizer) => ({
       name: `words of the tokenizer ${tokenizer}`,
@@ -368,6 +314,19 @@ function models(folder) {
       tokens: [...prose, '[CLS]', '##a', '蜜'],
       read: (text) => refused(() => model.countTokens(text)),
     },
+    {
+      ...loaded(async () => {
+        // Pieces that begin alike, and one character from the end otherwise.
+        const texts = [Array.from({ length: 40 }, (_, n) => `${'a'.repeat(n)}b aa ba`).join(' ')];
+        await createTinyModel({ texts, path: path('unigram.gguf'), dimension: 32, tokenizer: 'unigram' });
+        return EmbeddingModel.load(path('unigram.gguf'), { threads: 1 });
+      }),
+      name: 'tokens of a unigram model',
+      limit: Math.floor(mib / 3),
+      tokens: [...prose, 'b', '<s>', '<unk>', '▁', '▁a', '蜜', '\ufdfa', 'ﬁ', '\u3000'],
+      seeds: [{ unit: 'a' }, { unit: 'a', tail: 'b' }, { unit: ' ' }, { unit: '\ufdfa' }, { unit: '<s>' }],
+      read: (text) => refused(() => model.countTokens(text)),
+    },
   ];
 }
 
@@ -422,6 +381,10 @@ export async function readersIn(folder, { short }) {
     ...constraints,
     ...frames,
     ...doorBodies,
+    ...doorMessages(),
+    ...sockets,
+    ...databases,
+    ...speech(folder),
     ...searches(),
     ...models(folder),
     ...patterns(),

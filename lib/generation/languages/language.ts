@@ -28,8 +28,9 @@ const maxExpressions = 200_000;
 const expressionUnits = 3;
 const unionUnits = 1;
 const divisionUnits = 4;
-/** Characters of a key in one unit. */
+/** Characters of a key, and of a text, in one unit. */
 const keyCharacters = 32;
+const textCharacters = 2;
 
 const infinity = Number.POSITIVE_INFINITY;
 
@@ -78,6 +79,7 @@ export class Languages {
   }
 
   text(text: string): Language {
+    this.work.spend(Math.ceil(text.length / textCharacters));
     const characters = [...text].map((character) => {
       const codePoint = character.codePointAt(0) ?? 0;
       return this.set([[codePoint, codePoint]]);

@@ -5,11 +5,11 @@ export class TooMuchWork extends Error {}
 export class PieceOver extends Error {}
 
 /**
- * Units of work, of which some 2,000 take a millisecond: of a piece before it may end, of a piece that cannot end earlier, and
+ * Units of work, of which a thousand take up to a millisecond: of a piece before it may end, of a piece that cannot end earlier, and
  * of a grammar. They are counted and not timed, so that the same schemas are refused on every machine.
  */
 const unitsOfPiece = 16_000;
-const maxUnitsOfPiece = 70_000;
+const maxUnitsOfPiece = 40_000;
 const maxUnits = 160_000;
 
 /** Counts the work for the schemas of one grammar and divides it into pieces that the event loop can spare. */

@@ -1,4 +1,5 @@
 import { compareDecimals, decimalOf } from '../decimal.js';
+import type { Work } from '../languages/work.js';
 import type { Bound } from '../number-language.js';
 import { itemAt, propertyAt } from './parts.js';
 import { canonical, hasType, type Located, type Shape, type ShapeReader, typesOf } from './shape.js';
@@ -14,33 +15,44 @@ export function isValid(
   return shapes.of(list).some((shape) => conforms(value, shape, shapes, texts));
 }
 
+/** Units of work of a constant; its characters in one unit, if it is a string, and else. */
+const valueUnits = 1;
+const stringCharacters = 64;
+const textCharacters = 8;
+
 /** Lists of constants by their canonical texts: they may be long and asked for often. */
 const known = new WeakMap<readonly unknown[], ReadonlyMap<string, unknown>>();
 
-function byText(constants: readonly unknown[]): ReadonlyMap<string, unknown> {
-  const texts = known.get(constants) ?? new Map(constants.map((value) => [canonical(value), value]));
+function byText(constants: readonly unknown[], work: Work): ReadonlyMap<string, unknown> {
+  const texts = known.get(constants) ?? new Map(constants.map((value) => [textOf(value, work), value]));
   known.set(constants, texts);
   return texts;
 }
 
-/** The constants of the first list that the second has, too. */
-export function inBoth(one: readonly unknown[], other: readonly unknown[]): unknown[] {
-  const texts = byText(other);
-  return [...byText(one)].filter(([text]) => texts.has(text)).map(([, value]) => value);
+function textOf(value: unknown, work: Work): string {
+  const text = canonical(value);
+  const inUnit = typeof value === 'string' ? stringCharacters : textCharacters;
+  work.spend(Math.floor(text.length / inUnit));
+  return text;
 }
 
-/** Units of work of a constant. */
-const valueUnits = 2;
+/** The constants of the first list that the second has, too. */
+export function inBoth(one: readonly unknown[], other: readonly unknown[], work: Work): unknown[] {
+  work.spend(one.length);
+  const texts = byText(other, work);
+  return [...byText(one, work)].filter(([text]) => texts.has(text)).map(([, value]) => value);
+}
 
 /** Whether a constant is a value of a shape. */
 export function conforms(value: unknown, shape: Shape, shapes: ShapeReader, texts: TextLanguages): boolean {
   const { constants, excluded } = shape;
-  texts.languages.work.spend(valueUnits + excluded.length);
+  const { work } = texts.languages;
+  work.spend(valueUnits);
   // Among constants that state the types, the value itself does.
   if ((shape.types !== undefined || constants === undefined) && !hasType(typesOf(shape), value)) return false;
-  const text = canonical(value);
-  if (constants !== undefined && !byText(constants).has(text)) return false;
-  if (excluded.some((each) => canonical(each) === text)) return false;
+  const text = textOf(value, work);
+  if (constants !== undefined && !byText(constants, work).has(text)) return false;
+  if (byText(excluded, work).has(text)) return false;
   if (typeof value === 'string') return texts.languages.matches(texts.strings(shape.string), value);
   if (typeof value === 'number') return isWithin(value, shape);
   if (Array.isArray(value)) return isArray(value, shape, shapes, texts);

@@ -17,7 +17,7 @@ export function areDisjoint(
   texts: TextLanguages,
   depth = 0,
 ): boolean {
-  const constants = constantsOf(left, right);
+  const constants = constantsOf(left, right, texts);
   if (constants !== undefined) {
     texts.languages.work.spend(constantUnits * (left.constants ?? constants).length);
     return !constants.some(
@@ -30,8 +30,12 @@ export function areDisjoint(
 }
 
 /** Values among which those of both shapes are, if one of these lists its values. */
-function constantsOf({ constants: one }: Shape, { constants: other }: Shape): readonly unknown[] | undefined {
-  return one !== undefined && other !== undefined ? inBoth(one, other) : (one ?? other);
+function constantsOf(
+  { constants: one }: Shape,
+  { constants: other }: Shape,
+  { languages: { work } }: TextLanguages,
+): readonly unknown[] | undefined {
+  return one !== undefined && other !== undefined ? inBoth(one, other, work) : (one ?? other);
 }
 
 interface Context {

@@ -1,5 +1,10 @@
+import type { Work } from '../languages/work.js';
 import { isAnnotation, refuse, type Schema } from './schema-checks.js';
 import { type JsonType, jsonTypes, type Located, withoutIntegers } from './shape.js';
+
+/** Units of work of a negated schema, and the deepest nesting; a reference may lead back to the schema that it is in. */
+const negationUnits = 10;
+const deepest = 100;
 
 /** A keyword of ours, which no schema can spell: a pattern that must not match. */
 export const mismatch = Symbol('mismatch');
@@ -11,11 +16,18 @@ export const absent = Symbol('absent');
 /** A keyword of ours: the properties of a schema do not count as evaluated. */
 export const silent = Symbol('silent');
 
-/** Returns schemas such that a value is valid for one of them exactly if it is not valid for the given one. */
-export function negationOf(
-  { schema, at }: Located,
-  resolve: (schema: Schema, at: string) => Located,
-): Located[] {
+interface Context {
+  readonly resolve: (schema: Schema, at: string) => Located;
+  readonly work: Work;
+}
+
+/**
+ * Returns schemas such that a value is valid for one of them exactly if it is not valid for the given one. Schemas that refer to
+ * others twice have as many as a power of two. @throws TooMuchWork
+ */
+export function negationOf({ schema, at }: Located, { resolve, work }: Context, depth = 0): Located[] {
+  if (depth > deepest) refuse(at, `nested deeper than ${deepest}`);
+  work.spend(negationUnits);
   if (schema === true) return [];
   if (schema === false) return [{ schema: true, at }];
   if (typeof schema !== 'object' || schema === null || Array.isArray(schema))
@@ -24,7 +36,7 @@ export function negationOf(
   return Object.entries(given).flatMap(([keyword, value]) => {
     if (isAnnotation(keyword)) return [];
     const place = `${at}/${keyword}`;
-    const negate = (part: Located) => negationOf(part, resolve);
+    const negate = (part: Located) => negationOf(part, { resolve, work }, depth + 1);
     if (keyword === '$ref') return negate(resolve(given, at));
     if (keyword === 'not') return [{ schema: value, at: place }];
     if (keyword === 'allOf' && Array.isArray(value))

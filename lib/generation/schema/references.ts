@@ -1,3 +1,4 @@
+import type { Work } from '../languages/work.js';
 import { refuse, type Schema, targetOf } from './schema-checks.js';
 import type { Located } from './shape.js';
 
@@ -13,16 +14,22 @@ interface Resource {
 
 const own = 'schema:///';
 
+/** Units of work of an object that is indexed. */
+const indexUnits = 1;
+
 /** The targets of references, all of them in one document. */
 export class References {
   readonly #root: Resource;
-  #indexed = false;
+  readonly #work: Work;
+  /** Values to be indexed; undefined before the first reference. */
+  #open: [value: unknown, at: string, resource: Resource][] | undefined;
   readonly #resources = new Map<string, Resource>();
   readonly #anchors = new Map<string, Located>();
   /** The resource that a schema is in, if it is not the root. */
   readonly #within = new WeakMap<object, Resource>();
 
-  constructor(root: unknown) {
+  constructor(root: unknown, work: Work) {
+    this.#work = work;
     this.#root = { address: own, schema: root, at: '' };
   }
 
@@ -45,11 +52,11 @@ export class References {
     );
   };
 
+  /** @throws PieceOver: the next call continues */
   #index(): void {
-    if (this.#indexed) return;
-    this.#indexed = true;
-    this.#resources.set(own, this.#root);
-    const open: [value: unknown, at: string, resource: Resource][] = [[this.#root.schema, '', this.#root]];
+    this.#resources.set(own, this.#resources.get(own) ?? this.#root);
+    this.#open ??= [[this.#root.schema, '', this.#root]];
+    const open = this.#open;
     for (let next = open.pop(); next !== undefined; next = open.pop()) {
       const [value, at, outer] = next;
       if (typeof value !== 'object' || value === null) continue;
@@ -59,9 +66,11 @@ export class References {
       if (typeof anchor === 'string')
         this.#anchors.set(`${resource.address}#${anchor}`, { schema: value, at });
       for (const [key, part] of Object.entries(value)) {
-        if (values.has(key)) continue;
+        if (values.has(key) || typeof part !== 'object') continue;
         open.push([part, `${at}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`, resource]);
       }
+      this.#work.spend(indexUnits);
+      this.#work.mayPause();
     }
   }
 

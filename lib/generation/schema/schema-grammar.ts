@@ -1,5 +1,5 @@
-import { setImmediate } from 'node:timers/promises';
-import { Slices } from '../../boundary/slices.js';
+import { setImmediate as nextTurnOfLoop } from 'node:timers/promises';
+import { type NextSlice, Slices } from '../../boundary/slices.js';
 import { TooMuchWork, Work } from '../languages/work.js';
 import { checkSize, refuse } from './schema-checks.js';
 import { SchemaWriter } from './schema-writer.js';
@@ -9,19 +9,21 @@ interface ConversionOptions {
   signal?: AbortSignal | undefined;
   /** Of all schemas of one grammar; by default, this one is alone. */
   work?: Work;
+  /** Waits for the caller's next piece; by default, for the next turn of the event loop. */
+  nextSlice?: NextSlice;
 }
 
 /**
  * Returns a GBNF grammar whose texts are JSON values that the schema allows. Properties come in the order of the schema.
- * Rule names begin with `name`, which is the start rule. The event loop serves others before it and between pieces of some 10 ms.
+ * Rule names begin with `name`, which is the start rule. The event loop serves others before it and between pieces of some 10 ms, each of which `nextSlice` admits.
  * @throws INVALID_ARGUMENT with `detail.pointer` (JSON pointer) for a keyword that the grammar cannot enforce, for a schema
  * without a value, and for one of hostile size or work; CANCELLED
  */
 export async function schemaGrammar(
   schema: unknown,
-  { name = 'root', signal, work = new Work() }: ConversionOptions = {},
+  { name = 'root', signal, work = new Work(), nextSlice = nextTurnOfLoop }: ConversionOptions = {},
 ): Promise<string> {
-  const slices = new Slices(setImmediate, signal);
+  const slices = new Slices(nextSlice, signal);
   await slices.next();
   checkSize(schema);
   const writer = new SchemaWriter(schema, name, work);

@@ -15,7 +15,8 @@ import { formatAutomaton, isLimited, isPatterned, TextLanguages } from './text-l
 const maxSchemas = 5000;
 const deepest = 100;
 
-/** Units of work of a rule, of a format, and characters of an automaton's grammar in one unit. */
+/** Units of work of a value, of its rule, of a format, and characters of an automaton's grammar in one unit. */
+const valueUnits = 1;
 const ruleUnits = 10;
 const formatUnits = 4_000;
 const grammarCharacters = 40;
@@ -81,6 +82,7 @@ export class SchemaWriter {
 
   /** Returns an expression for the values that all of the schemas allow; undefined if there are none. */
   #value(list: readonly Located[]): string | undefined {
+    this.#work.spend(valueUnits * Math.max(1, list.length));
     const given = list.map((each) => this.#target(each)).filter(({ schema }) => schema !== true);
     if (given.length === 0) return this.#rules.shared('value');
     const at = given[0]?.at ?? '';
@@ -152,7 +154,8 @@ export class SchemaWriter {
       schema: part,
       at: `${at}/${keyword}/${index}`,
     }));
-    if (keyword === 'oneOf' && options !== undefined) this.#shapes.refuseOverlap(options, `${at}/oneOf`);
+    if (keyword === 'oneOf' && options !== undefined)
+      this.#shapes.refuseOverlap(options, schema as Schema, `${at}/oneOf`);
     // A chain of references back to here has no value between.
     for (const option of options ?? []) this.#shapes.of([option]);
     return options;
@@ -303,6 +306,7 @@ export class SchemaWriter {
         at: `${at}/minProperties`,
       },
       this.#rules,
+      this.#work,
     );
     return body === undefined ? undefined : this.#enclosed('{', body, '}');
   }
@@ -402,7 +406,11 @@ export class SchemaWriter {
   ): string | undefined {
     const comma = `${literal(',')} ${this.#shared('space')}`;
     if (parts.length === 0)
-      return sequenceGrammar({ parts: [], more: rest, least, most, repeating: false, at }, this.#rules);
+      return sequenceGrammar(
+        { parts: [], more: rest, least, most, repeating: false, at },
+        this.#rules,
+        this.#work,
+      );
     const needed = Math.max(0, least - parts.length);
     const room = most - parts.length;
     let expression = rest === undefined || room <= 0 ? '""' : `(${comma} ${rest})${repetition(needed, room)}`;
@@ -446,7 +454,11 @@ export class SchemaWriter {
       refuse(place, 'cannot be enforced, unless the items are an enum');
     const parts = texts.map((text) => ({ text: literal(text), needed: false }));
     const { least, most } = array;
-    const body = sequenceGrammar({ parts, more: undefined, least, most, repeating: false, at }, this.#rules);
+    const body = sequenceGrammar(
+      { parts, more: undefined, least, most, repeating: false, at },
+      this.#rules,
+      this.#work,
+    );
     return body === undefined ? undefined : this.#enclosed('[', body, ']');
   }
 

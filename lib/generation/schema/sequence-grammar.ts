@@ -1,3 +1,4 @@
+import type { Work } from '../languages/work.js';
 import type { GrammarRules } from './grammar-rules.js';
 import { refuse } from './schema-checks.js';
 
@@ -19,15 +20,21 @@ export interface Sequence {
 }
 
 /** Rules of one sequence: its parts times the counts that matter. */
-const maxRules = 200_000;
+const maxRules = 70_000;
+/** Of these, in one unit of work. */
+const rulesInUnit = 2;
 
-/** Returns an expression for a sequence; undefined if none has the right number of parts. */
-export function sequenceGrammar(sequence: Sequence, rules: GrammarRules): string | undefined {
-  const { parts, least, most } = sequence;
+/** Returns an expression for a sequence; undefined if none has the right number of parts. @throws TooMuchWork */
+export function sequenceGrammar(sequence: Sequence, rules: GrammarRules, work: Work): string | undefined {
+  const { parts, more, least } = sequence;
+  if (parts.length === 0) return tail(sequence, 0, rules);
+  // Parts alone can't be too many for a larger bound.
+  const most = more === undefined && sequence.most >= parts.length ? Number.POSITIVE_INFINITY : sequence.most;
   const bounded = most !== Number.POSITIVE_INFINITY;
   // Counts from here on are alike.
   const alike = bounded ? most + 1 : Math.max(least, 1);
   if (parts.length * (alike + 1) > maxRules) refuse(sequence.at, 'has too many parts for its bounds');
+  work.spend(Math.ceil(((parts.length + 1) * (alike + 1)) / rulesInUnit));
   let after = Array.from({ length: alike + 1 }, (_, count) =>
     bounded && count > most ? undefined : tail(sequence, count, rules),
   );

@@ -34,9 +34,11 @@ const maxConstants = 20_000;
 const maxExclusive = 256;
 const deepest = 100;
 
-/** Units of work of a schema that is read, and of a shape. */
+/** Units of work of a schema that is read, of a reference, and of a shape; entries of a shape in one unit, which each schema copies. */
 const schemaUnits = 10;
+const referenceUnits = 6;
 const shapeUnits = 4;
+const copiedEntries = 16;
 
 /** Keywords whose meaning no grammar can keep, with the reason. */
 const refused: Readonly<Record<string, string>> = {
@@ -53,12 +55,14 @@ export class Shapes implements ShapeReader {
   readonly #texts: TextLanguages;
   /** Alternatives of schemas: the same objects in each piece of work, so that their rules are found again. */
   readonly #options = new Map<Schema, Located[][]>();
+  /** How many alternatives of a "oneOf" are compared with those behind them. */
+  readonly #compared = new Map<unknown, number>();
   #schemas = 0;
   #made = 0;
   #constants = 0;
 
   constructor(root: unknown, texts: TextLanguages) {
-    this.#references = new References(root);
+    this.#references = new References(root, texts.languages.work);
     this.#texts = texts;
   }
 
@@ -71,6 +75,7 @@ export class Shapes implements ShapeReader {
 
   /** The target of a reference. */
   resolve(schema: Schema, at: string): Located {
+    this.#texts.languages.work.spend(referenceUnits);
     return this.#references.resolve(schema, at);
   }
 
@@ -100,7 +105,7 @@ export class Shapes implements ShapeReader {
       all = this.#narrowed(all, part, inner);
     };
     if (given.$ref !== undefined) {
-      const target = this.#references.resolve(given, at);
+      const target = this.resolve(given, at);
       if (inner.includes(target.schema)) refuse(`${at}/$ref`, 'the reference leads back to itself');
       narrow(target);
     }
@@ -129,11 +134,10 @@ export class Shapes implements ShapeReader {
     const one = listAt(schema, 'oneOf', at);
     if (one !== undefined) {
       const options = one.map((part, index) => ({ schema: part, at: `${at}/oneOf/${index}` }));
-      this.refuseOverlap(options, `${at}/oneOf`, [...references, schema]);
+      this.refuseOverlap(options, schema, `${at}/oneOf`, [...references, schema]);
       lists.push(options);
     }
-    if (schema.not !== undefined)
-      lists.push(negationOf({ schema: schema.not, at: `${at}/not` }, this.#references.resolve));
+    if (schema.not !== undefined) lists.push(this.#negation({ schema: schema.not, at: `${at}/not` }));
     if (schema.if !== undefined) lists.push(this.#conditional(schema, at));
     for (const [name, value] of [
       ...membersAt(schema, 'dependentRequired', at),
@@ -149,26 +153,42 @@ export class Shapes implements ShapeReader {
     return lists;
   }
 
+  #negation(located: Located): Located[] {
+    const { work } = this.#texts.languages;
+    return negationOf(located, { resolve: (schema, at) => this.resolve(schema, at), work });
+  }
+
   #conditional(schema: Schema, at: string): Located[] {
     const { if: condition, then = true, else: otherwise = true } = schema;
-    const unmet = negationOf({ schema: condition, at: `${at}/if` }, this.#references.resolve);
+    const unmet = this.#negation({ schema: condition, at: `${at}/if` });
     return [
       { schema: { allOf: [condition, then] }, at },
       ...unmet.map((part) => ({ schema: { allOf: [part.schema, otherwise] }, at })),
     ];
   }
 
-  /** Refuses alternatives of which two may allow one value. */
-  refuseOverlap(options: readonly Located[], at: string, references: readonly unknown[] = []): void {
+  /** Refuses alternatives of a schema of which two may allow one value. @throws PieceOver: the next call continues */
+  refuseOverlap(
+    options: readonly Located[],
+    schema: Schema,
+    at: string,
+    references: readonly unknown[] = [],
+  ): void {
+    const done = this.#compared.get(schema) ?? 0;
+    if (done === options.length) return;
     if (options.length > maxExclusive) refuse(at, `more than ${maxExclusive} alternatives; use anyOf`);
     const shapes = options.map((option) => this.#narrowed([shapeOfAll(option.at)], option, references));
-    for (const [index, one] of shapes.entries())
+    for (const [index, one] of shapes.entries()) {
+      if (index < done) continue;
       for (const other of shapes.slice(index + 1))
         if (!one.every((left) => other.every((right) => areDisjoint(left, right, this, this.#texts))))
           refuse(
             at,
             'two alternatives may allow the same value; use anyOf, or give each its own type or a const',
           );
+      this.#compared.set(schema, index + 1);
+      this.#texts.languages.work.mayPause();
+    }
   }
 
   #each(shapes: readonly Shape[], step: Step): readonly Shape[] {
@@ -204,13 +224,14 @@ export class Shapes implements ShapeReader {
           ? constants
           : constants === undefined
             ? shape.constants
-            : inBoth(shape.constants, constants),
+            : inBoth(shape.constants, constants, this.#texts.languages.work),
       excluded: [...shape.excluded, ...((schema as Record<symbol, unknown[]>)[others] ?? [])],
       string: stringShape(shape.string, schema, at),
       number: numberShape(shape.number, schema, at, types),
       array: arrayShape(shape.array, schema, at),
       object,
     };
+    this.#texts.languages.work.spend(Math.floor(entriesOf(all) / copiedEntries));
     const impossible = all.types?.size === 0 || all.constants?.length === 0;
     return impossible ? [] : [all];
   }
@@ -218,11 +239,27 @@ export class Shapes implements ShapeReader {
   #constantsOf(schema: Schema, at: string): readonly unknown[] | undefined {
     const list = listAt(schema, 'enum', at);
     const constants =
-      schema.const === undefined ? list : list === undefined ? [schema.const] : inBoth([schema.const], list);
+      schema.const === undefined
+        ? list
+        : list === undefined
+          ? [schema.const]
+          : inBoth([schema.const], list, this.#texts.languages.work);
     this.#constants += constants?.length ?? 0;
     if (this.#constants > maxConstants) refuse(at, `more than ${maxConstants} constants in the schema`);
     return constants;
   }
+}
+
+/** Entries of the lists of a shape; of its parts, those of the last one. */
+function entriesOf({ excluded, string, number, array, object }: Shape): number {
+  const { properties, patterns } = object.parts.at(-1) ?? { properties: new Map(), patterns: [] };
+  const lists = [
+    ...[excluded, string.patterns, string.formats, number.multiples],
+    ...[array.parts, array.contains, array.parts.at(-1)?.prefix ?? []],
+    ...[object.parts, object.names, patterns],
+  ];
+  const sets = object.required.size + object.forbidden.size + properties.size;
+  return lists.reduce((sum, { length }) => sum + length, sets);
 }
 
 /** "unevaluated" sees the schemas within its own one, but not those beside it, nor those within "not"; here all are merged. */

@@ -18,6 +18,7 @@ const longestPattern = 4000;
 export class TextLanguages {
   readonly languages: Languages;
   readonly #patterns = new Map<string, Language>();
+  readonly #ofTexts = new Map<string, Language>();
   readonly #automata = new Map<Language, readonly State[]>();
   /** Automata that a piece of work has begun. */
   readonly #begun = new Map<Language, Generator<void, readonly State[]>>();
@@ -72,13 +73,23 @@ export class TextLanguages {
     });
     const others = excluded
       .filter((value) => typeof value === 'string')
-      .map((text) => languages.not(languages.text(text)));
+      .map((text) => languages.not(this.#text(text)));
     const plain = languages.both(...matching, ...others);
     const formatted = formats.map(({ format, at }) => this.#format(format, at));
     if (formatted.length === 0) return plain;
     const all = languages.both(plain, ...formatted);
     // zod's patterns of times have no offset, which the format wants: the pattern is what its check wants.
     return matching.length > 0 && this.isEmpty(all, formats[0]?.at ?? '') ? plain : all;
+  }
+
+  /** @throws PieceOver: the next call continues */
+  #text(text: string): Language {
+    const known = this.#ofTexts.get(text);
+    if (known !== undefined) return known;
+    this.languages.work.mayPause();
+    const language = this.languages.text(text);
+    this.#ofTexts.set(text, language);
+    return language;
   }
 
   #format(format: string, at: string): Language {

@@ -23,6 +23,7 @@ import type { ServerError } from '../../protocol/errors.js';
 import { refusalOf } from '../../storages/failure.js';
 import type { DoorHost } from '../host.js';
 import { endWith, refuseBytes, sendFailure, setHeaders } from './answers.js';
+import { refuseCrumbs } from './crumbs.js';
 import { DoorRequest } from './door-request.js';
 import { Exchange } from './exchange.js';
 import { HttpRefusal, httpFailure } from './failure.js';
@@ -212,6 +213,7 @@ export class HttpListener {
     // Replies to pipelined requests would wait in memory, any number of them.
     if (this.#busy.has(socket)) return void socket.destroy();
     this.#busy.add(socket);
+    refuseCrumbs(request);
     response.once('close', () => {
       this.#busy.delete(socket);
       if (this.#closed !== undefined) socket.destroySoon();

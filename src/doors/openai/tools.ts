@@ -1,6 +1,7 @@
 import { LorekeepError, literal, schemaGrammar, Work } from '../../../lib/internal.js';
 import { didYouMean, nearestName } from '../../base/schema/nearest.js';
 import { parseWithWideIntegers, stringifyWithWideIntegers } from '../../base/schema/wide-integers.js';
+import { nextSlice } from '../../base/waiting/next-slice.js';
 import { HttpRefusal } from '../http/failure.js';
 import type { Format, Tool, ToolChoice } from './fields.js';
 
@@ -107,7 +108,7 @@ async function converted(
   { name, where, signal, work }: { name: string; where: string; signal: AbortSignal | undefined; work: Work },
 ): Promise<string> {
   try {
-    return await schemaGrammar(schema, { name, signal, work });
+    return await schemaGrammar(schema, { name, signal, work, nextSlice });
   } catch (cause) {
     if (!(cause instanceof LorekeepError) || cause.code !== 'INVALID_ARGUMENT') throw cause;
     throw new HttpRefusal(400, 'invalid_field', `${where}: ${cause.detail.reason ?? cause.message}`, where);

@@ -7,6 +7,9 @@ import type { SpeechEvent } from '../../speech/speech-stream.js';
 import { isUnfinished } from '../../speech/unfinished-sentence.js';
 import type { Session } from '../session.js';
 
+/** Characters that are said without a turn, after which one begins: nobody dictates as much in one breath. */
+const longestSaid = 65_536;
+
 type OpenRequest = Requests['OpenSpeechRequest'];
 
 export interface SpokenTurnsOptions {
@@ -31,8 +34,9 @@ interface SpokenTurn {
 /** Makes turns of an agent of the final text of a stream, and cancels them when somebody speaks. */
 export class SpokenTurns {
   readonly #options: SpokenTurnsOptions;
-  /** Text that no turn has. */
+  /** Text that no turn has, and its characters. */
   #said: string[] = [];
+  #saidLength = 0;
   #language = '';
   #isSpeaking = false;
   /** Ended segments without their text. */
@@ -88,11 +92,14 @@ export class SpokenTurns {
     this.#toldAt = performance.now();
     if (text !== '') {
       this.#said.push(text);
+      this.#saidLength += text.length;
       this.#language = language;
     }
+    const isLong = this.#saidLength > longestSaid;
     const { turns, end_of_turn, sentence_wait_ms } = this.#options.request;
-    if (turns === 'push_to_talk' || this.#isSpeaking || this.#untold > 0) return;
-    const goesOn = end_of_turn === 'sentence' && isUnfinished(this.#said.join(' '), this.#language);
+    if (!isLong && (turns === 'push_to_talk' || this.#isSpeaking || this.#untold > 0)) return;
+    const goesOn =
+      !isLong && end_of_turn === 'sentence' && isUnfinished(this.#said.at(-1) ?? '', this.#language);
     if (!goesOn) this.#start();
     else {
       clearTimeout(this.#timer);
@@ -104,11 +111,12 @@ export class SpokenTurns {
     clearTimeout(this.#timer);
     const said = this.#said;
     this.#said = [];
+    this.#saidLength = 0;
     const { silenceMs, recognitionMs } = this.#times;
     const toldAt = this.#toldAt;
     this.#begun = this.#begun
       .then(async () => {
-        const text = [...(await this.#takeUnanswered()), ...said].join(' ');
+        const text = [...(await this.#takeUnanswered()), ...said].join(' ').slice(-2 * longestSaid);
         const times = {
           silence_ms: milliseconds(silenceMs),
           recognition_ms: milliseconds(recognitionMs),

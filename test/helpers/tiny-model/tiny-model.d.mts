@@ -14,6 +14,8 @@ export interface TinyModelOptions {
   /** How the token vectors are stored. Default F16. */
   weightType?: TensorType;
   vocabulary?: VocabularyLimits;
+  /** Default WordPiece. */
+  tokenizer?: 'wordpiece' | 'unigram';
 }
 export interface TinyModelFacts {
   path: string;

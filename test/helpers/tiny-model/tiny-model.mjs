@@ -37,7 +37,8 @@ export async function createTinyModel(options) {
   writeVector(vectors.subarray(unknown, unknown + dimension), unknownPiece, words, projection);
   const file = new GgufWriter();
   writeMetadata(file, dimension, contextSize);
-  writeTokenizer(file, pieces);
+  if (options.tokenizer === 'unigram') writeUnigram(file, pieces);
+  else writeTokenizer(file, pieces);
   writeTensors(file, dimension, contextSize, vectors, options.weightType ?? 'F16');
   return { path: options.path, tokens, bytes: await file.write(options.path) };
 }
@@ -101,6 +102,28 @@ function writeTokenizer(file, pieces) {
   for (const [name, token] of Object.entries(ids)) {
     file.set(`tokenizer.ggml.${name}_token_id`, { type: 'u32', value: specialTokens.indexOf(token) });
   }
+}
+/** SentencePiece's unigram model, with the special tokens of XLM-RoBERTa; longer pieces are likelier. */
+function writeUnigram(file, pieces) {
+  const special = ['<s>', '<pad>', '</s>', '<unk>', '\u2581'];
+  const tokens = [...special, ...pieces.map(({ text, start }) => (start ? `\u2581${text}` : text))];
+  const [normal, unknown, control] = [1, 2, 3];
+  file.set('tokenizer.ggml.model', { type: 'string', value: 't5' });
+  file.set('tokenizer.ggml.token_type_count', { type: 'u32', value: 2 });
+  file.set('tokenizer.ggml.tokens', { type: 'string[]', value: tokens });
+  file.set('tokenizer.ggml.scores', {
+    type: 'f32[]',
+    value: tokens.map((text, i) => (i < special.length ? 0 : -10 + text.length / 10)),
+  });
+  file.set('tokenizer.ggml.token_type', {
+    type: 'i32[]',
+    value: tokens.map((_, i) => (i === 3 ? unknown : i < 3 ? control : normal)),
+  });
+  const ids = { bos: 0, eos: 2, unknown: 3, seperator: 2, padding: 1, mask: 3 };
+  for (const [name, value] of Object.entries(ids))
+    file.set(`tokenizer.ggml.${name}_token_id`, { type: 'u32', value });
+  for (const name of ['add_bos_token', 'add_eos_token', 'add_sep_token', 'add_space_prefix'])
+    file.set(`tokenizer.ggml.${name}`, { type: 'bool', value: true });
 }
 function writeTensors(file, d, contextSize, vectors, type) {
   const zeros = (...shape) => new Float32Array(shape.reduce((product, extent) => product * extent, 1));

@@ -6,6 +6,7 @@ import {
   schemaGrammar,
   Work,
 } from '../../../../lib/internal.js';
+import { nextSlice } from '../../../base/waiting/next-slice.js';
 import { fail, serverError } from '../../../protocol/errors.js';
 import type { NodeResources } from '../../node.js';
 import type { GenerateParams } from './schema.js';
@@ -95,7 +96,7 @@ async function converted(
   work: Work,
 ): Promise<string> {
   try {
-    return await schemaGrammar(schema, { name, signal, work });
+    return await schemaGrammar(schema, { name, signal, work, nextSlice });
   } catch (cause) {
     if (!(cause instanceof LorekeepError) || cause.code !== 'INVALID_ARGUMENT') throw cause;
     const { field, reason, pointer } = cause.detail;

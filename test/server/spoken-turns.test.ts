@@ -1,0 +1,43 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { expect, it } from 'vitest';
+import { Activity } from '../../src/base/waiting/activity.js';
+import { SpokenTurns, type SpokenTurnsOptions } from '../../src/server/speech/spoken-turns.js';
+import type { SpeechEvent } from '../../src/speech/speech-stream.js';
+
+/** A stream whose turns are collected; each ends at once. */
+function stream() {
+  const texts: string[] = [];
+  const session = {
+    startTurn: (_: string, { text }: { text: string }) => {
+      texts.push(text);
+      return { id: `t${texts.length}`, ended: Promise.resolve() };
+    },
+  };
+  const turns = new SpokenTurns({
+    ...{ session, agentId: 'a', stream: 1, activity: new Activity(), attended: true, send: () => {} },
+    request: { id: 1, turns: 'push_to_talk', barge_in: false, variables: {} },
+    failed: (error: unknown) => expect.unreachable(String(error)),
+  } as unknown as SpokenTurnsOptions);
+  const say = (text: string) =>
+    turns.hear({
+      ...{ kind: 'text', final: true, recognitionMs: 1 },
+      found: { text, language: 'en' },
+    } as unknown as SpeechEvent);
+  return { turns, texts, say };
+}
+
+it('what is said waits for the end of the utterance', async () => {
+  const { turns, texts, say } = stream();
+  for (const word of ['one', 'two']) say(word);
+  await nextTurn();
+  expect(texts).toEqual([]);
+  await turns.endUtterance();
+  expect(texts).toEqual(['one two']);
+});
+
+it('a turn begins without the end of the utterance when a long text was said', async () => {
+  const { texts, say } = stream();
+  for (let n = 0; n < 800; n++) say('a'.repeat(99));
+  await nextTurn();
+  expect(texts).toEqual([Array.from({ length: 662 }, () => 'a'.repeat(99)).join(' ')]);
+});
