@@ -1,7 +1,8 @@
-import { readdirSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type OpenAI from 'openai';
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import type { Graph } from '../../src/client/index.js';
 import { conversationOf } from '../../src/doors/openai/conversation.js';
 import { FakeTextModel } from '../helpers/fake-text-model.js';
@@ -49,7 +50,12 @@ it.each([
   [{ input: ['a', ''] }, 400, /^input\[1\]: is empty/],
   [{ input: [] }, 400, /^input/],
   [{ input: 'x', dimensions: 1 }, 400, /^dimensions: /],
-  [{ input: 'x', model: 'talker' }, 404, /^model: /],
+  [
+    { input: 'x', model: 'talker' },
+    404,
+    /^model: "talker" is a language model; an embedding model is expected$/,
+  ],
+  [{ input: 'x', model: 'docs' }, 404, /^model: "docs" is a knowledge base; /],
   [{ input: 'x', encoding_format: 'hex' }, 400, /^encoding_format: /],
   [{ input: 'word '.repeat(5000) }, 400, /^input: /],
 ])('embeddings refuse %j', async (fields, status, message) => {
@@ -285,7 +291,7 @@ it('an agent opens a memory that lasts by its secret alone, and forgets nothing:
     opened.call('POST', '/v1/chat/completions', { model: name, messages: ask(content) });
   const refused = await chat('unknown', 'Hi');
   expect([refused.status, refused.text]).toEqual([
-    400,
+    500,
     expect.stringContaining('this door cannot tell the secret'),
   ]);
   expect(readdirSync(config.memories_dir)).toHaveLength(1);
@@ -308,7 +314,28 @@ it.each([
     /^messages\[0\]\.content/,
   ],
   [{ n: 2 }, 400, 'invalid_field', /^n: more than one reply is not supported$/],
-  [{ store: true }, 400, 'invalid_field', /^store: storing replies/],
+  [{ store: true }, 400, 'invalid_field', /^store: this server keeps no replies; false is expected$/],
+  [
+    { previous_response_id: 'x' },
+    400,
+    'invalid_field',
+    /^previous_response_id: this server keeps no replies; send/,
+  ],
+  [{ conversation: 'x' }, 400, 'invalid_field', /^conversation: this server keeps no conversations; send/],
+  [{ functions: [] }, 400, 'invalid_field', /^functions: is not supported; use tools$/],
+  [{ stop: Array(17).fill('x') }, 400, 'invalid_field', /^stop: a text, or an array of at most 16 texts, is/],
+  [
+    { model: 'tiny' },
+    404,
+    'model_not_found',
+    /^model: "tiny" is an embedding model; an agent, a knowledge base/,
+  ],
+  [
+    { messages: [{ role: 'user', content: 'word '.repeat(20_000) }] },
+    400,
+    'context_length_exceeded',
+    /^messages: the prompt has at least /,
+  ],
   [{ max_tokens: 1_000_000 }, 400, 'invalid_param', /^max_tokens: /],
   [{ stop: ['a'], response_format: { type: 'json_object' } }, 400, 'invalid_param', /^stop: /],
   [
@@ -386,7 +413,7 @@ it('responses refuse stored ones in words', async () => {
     client.responses.create({ model: 'talker', input: 'x', previous_response_id: 'resp_1' }),
   ).rejects.toMatchObject({
     status: 400,
-    message: expect.stringContaining('send the earlier items in input'),
+    message: expect.stringContaining('send the earlier ones in this request'),
   });
   await expect(client.responses.create({ model: 'talker', input: 'x', store: true })).rejects.toMatchObject({
     status: 400,
@@ -419,4 +446,63 @@ it('the class of the scheduler is that of the header, else by whether the reply 
   ]);
   const wrong = await call('POST', '/v1/chat/completions', request, { 'x-lorekeep-class': 'fast' });
   expect([wrong.status, wrong.json().error.param]).toEqual([400, 'X-Lorekeep-Class']);
+});
+
+it('a mistake in the graph of an agent is not blamed on the request, and cited marks are named', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'lorekeep-doors-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const generate = (params: object) => ({ nodes: [{ id: 'g', type: 'generate', params }] });
+  const agents: Record<string, string> = {};
+  for (const [name, graph] of Object.entries({
+    misspelt: generate({ maxTokens: 4 }),
+    other: generate({ model: 'nosuch' }),
+    marks: {
+      nodes: [
+        { id: 's', type: 'retrieve', params: { embedded_string_storage: 'docs' } },
+        { id: 'g', type: 'generate', params: { cite: 'marks' } },
+      ],
+    },
+  })) {
+    agents[name] = join(folder, `${name}.json`);
+    writeFileSync(agents[name], JSON.stringify(graph));
+  }
+  const model = new FakeTextModel({});
+  const { call } = await door({ agents }, { loadLanguageModel: async () => model });
+  const chat = async (name: string, fields: object = {}) => {
+    const reply = await call('POST', '/v1/chat/completions', { model: name, messages: ask('Hi'), ...fields });
+    const { message, param, code } = reply.json().error;
+    return [reply.status, code, param, message];
+  };
+  expect(await chat('misspelt')).toEqual([
+    500,
+    'agent_invalid',
+    'model',
+    expect.stringMatching(
+      /^model: the graph of "misspelt" cannot be used: .*maxTokens: is not a known field/,
+    ),
+  ]);
+  expect(await chat('other', { stream: true })).toEqual([
+    500,
+    'agent_invalid',
+    'model',
+    expect.stringMatching(/^model: the graph of "other" cannot be used: .*"nosuch"/),
+  ]);
+  expect(await chat('marks', { response_format: { type: 'json_object' } })).toEqual([
+    400,
+    'invalid_field',
+    'response_format',
+    'response_format: "marks" cites its sources by marks in plain text, which this replaces',
+  ]);
+});
+
+it('a knowledge base replies in JSON and calls tools, without marks', async () => {
+  const { call, model } = await setting();
+  const chat = (fields: object) =>
+    call('POST', '/v1/chat/completions', { model: 'docs', messages: ask('where do bees dance?'), ...fields });
+  const json = await chat({ response_format: { type: 'json_object' } });
+  expect(json.status, json.text).toBe(200);
+  const tools = [{ type: 'function', function: { name: 'look' } }];
+  const called = await chat({ tools, tool_choice: 'required' });
+  expect(called.status, called.text).toBe(200);
+  expect(JSON.stringify(model.prompts.at(-1))).not.toContain('number of its source');
 });

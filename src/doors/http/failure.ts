@@ -66,13 +66,18 @@ export type FieldNames = (path: string) => string | undefined;
 /** Where a secret travels. */
 const secretField = 'Authorization';
 
+/** Whose fault an error is. */
+export function faultOf({ code }: ServerError): keyof typeof byFault {
+  const table: Record<number, { fault: keyof typeof byFault } | undefined> = errorTable;
+  return table[code]?.fault ?? 'server';
+}
+
 /** Translates an error of the server, whose paths name fields of frames, for the author of an HTTP request. */
 export function httpFailure(error: ServerError, names: FieldNames = () => undefined): HttpFailure {
   const { code, name, details } = error;
-  const row = (errorTable as Record<number, { fault: keyof typeof byFault } | undefined>)[code];
   const unknownModel = isUnknownModel(error);
   const { path, retry_after_ms } = details as { path?: string; retry_after_ms?: number };
-  const status = unknownModel ? 404 : statusOf(code, row?.fault ?? 'server', path);
+  const status = unknownModel ? 404 : statusOf(code, faultOf(error), path);
   const field =
     path === undefined ? undefined : path === 'access_token' ? secretField : (names(path) ?? path);
   const message = field === undefined ? error.message : error.messageAbout(field);

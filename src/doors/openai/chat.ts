@@ -55,9 +55,11 @@ export const chatBody = z.object({
   ...samplingFields,
   max_tokens: optional(z.int().min(1).max(1_048_576)).describe('Limit of the reply, in tokens.'),
   max_completion_tokens: optional(z.int().min(1).max(1_048_576)).describe('The newer name of `max_tokens`.'),
-  stop: optional(z.union([z.string(), boundedArray(z.string(), 0, 16)])).describe(
-    'Texts before which the reply ends.',
-  ),
+  stop: optional(
+    z.union([z.string(), boundedArray(z.string(), 0, 16)], {
+      error: 'a text, or an array of at most 16 texts, is expected',
+    }),
+  ).describe('Texts before which the reply ends.'),
   stream: optional(z.boolean()).describe('Sends the reply in pieces.'),
   stream_options: optional(z.object({ include_usage: optional(z.boolean()) })).describe(
     '`include_usage`: the last piece has the usage.',
@@ -69,11 +71,11 @@ export const chatBody = z.object({
   logprobs: optional(z.boolean()).describe('Adds the log-probabilities of the tokens.'),
   top_logprobs: topLogprobsField,
   ...refusedFields,
-  n: unsupported('more than one reply', (value) => value === 1).describe('Only 1.'),
-  audio: unsupported('audio'),
-  modalities: unsupported('a modality besides text', isTextAlone),
-  functions: unsupported('functions: use tools, so functions'),
-  function_call: unsupported('function_call: use tool_choice, so function_call'),
+  n: unsupported('more than one reply is not supported', (value) => value === 1).describe('Only 1.'),
+  audio: unsupported('is not supported'),
+  modalities: unsupported('a modality besides text is not supported', isTextAlone),
+  functions: unsupported('is not supported; use tools'),
+  function_call: unsupported('is not supported; use tool_choice'),
 });
 
 type ChatBody = z.output<typeof chatBody>;

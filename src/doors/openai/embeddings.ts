@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { uncheckedArray } from '../../base/schema/bounded.js';
+import { kindNames } from '../../models/file-kind.js';
 import type { Exchange } from '../http/exchange.js';
 import { HttpRefusal } from '../http/failure.js';
 import type { Route } from '../http/route.js';
@@ -61,7 +62,7 @@ async function embed(exchange: Exchange, targets: Targets): Promise<void> {
   const { signal } = session;
   const texts = textsOf(body.input);
   const known = targets.namesOf('embedding');
-  if (!known.includes(body.model)) targets.refuse(body.model, known);
+  if (!known.includes(body.model)) targets.refuse(body.model, known, kindNames.embedding);
   const model = await host.models.resolve(body.model);
   const { dimension, queryPrefix, documentPrefix } = model;
   if (body.dimensions !== undefined && body.dimensions !== dimension) {

@@ -7,13 +7,10 @@ export function optional<Schema extends z.ZodType>(schema: Schema) {
 }
 
 /** A field with a feature that this server lacks: refused unless it has a value that asks for nothing. */
-export function unsupported(what: string, asksNothing: (value: unknown) => boolean = () => false) {
+export function unsupported(why: string, asksNothing: (value: unknown) => boolean = () => false) {
   return z
     .unknown()
-    .refine(
-      (value) => value === undefined || value === null || asksNothing(value),
-      `${what} is not supported`,
-    )
+    .refine((value) => value === undefined || value === null || asksNothing(value), why)
     .optional();
 }
 
@@ -25,10 +22,14 @@ const isEmpty = (value: unknown) => {
 
 /** Fields of both generating routes that are refused, by what they ask for. */
 export const refusedFields = {
-  store: unsupported('storing replies: this server keeps none, so store true', isFalse).describe(
-    'Only false.',
-  ),
-  logit_bias: unsupported('logit_bias', isEmpty).describe('Only an empty object.'),
+  store: unsupported('this server keeps no replies; false is expected', isFalse).describe('Only false.'),
+  previous_response_id: unsupported(
+    'this server keeps no replies; send the earlier ones in this request',
+  ).describe('Not supported.'),
+  conversation: unsupported(
+    'this server keeps no conversations; send the earlier messages in this request',
+  ).describe('Not supported.'),
+  logit_bias: unsupported('is not supported', isEmpty).describe('Only an empty object.'),
 };
 
 /** Sampling, as OpenAI and llama.cpp call it. */

@@ -5,7 +5,7 @@ import type { ServerFrames } from '../../protocol/frames.js';
 import type { Graph } from '../../protocol/graph.js';
 import { refusalOf } from '../../storages/failure.js';
 import type { Exchange } from '../http/exchange.js';
-import { type FieldNames, HttpRefusal, httpFailure } from '../http/failure.js';
+import { type FieldNames, faultOf, HttpRefusal, httpFailure } from '../http/failure.js';
 import { nothingRelevant, whenNothingIsFound } from '../nothing-relevant.js';
 import type { Conversation } from './conversation.js';
 import type { Format, Tool, ToolChoice } from './fields.js';
@@ -58,6 +58,9 @@ export interface Annotation {
   readonly title: string;
 }
 
+/** The code of a prompt that is too long for the context of the model. */
+const contextTooSmall = 4016;
+
 const classes = ['interactive_visible', 'interactive_buffered', 'background'];
 
 /** Text that a knowledge base as `model` gives its language model. */
@@ -91,10 +94,14 @@ export async function makeReply(
   const graph = await graphOf(exchange, targets, request, { tools, hasSystem: system !== '' });
   const scores = scoresOf(request, graph);
   const { session } = exchange;
-  const { agent_id } = await session.call('CreateAgentRequest', {
-    graph,
-    ...(conversation.turns.length > 0 && { history: { version: 1, turns: [...conversation.turns] } }),
-  });
+  const { agent_id } = await session
+    .call('CreateAgentRequest', {
+      graph,
+      ...(conversation.turns.length > 0 && { history: { version: 1, turns: [...conversation.turns] } }),
+    })
+    .catch((error: unknown) => {
+      throw graphFailure(error, request, exchange);
+    });
   const splitter = callsTools ? new CallSplitter(request.format !== undefined) : undefined;
   const told: Record<'reply' | 'thinking', string> = { reply: '', thinking: '' };
   const logprobs = new KeptLogprobs(exchange, request);
@@ -232,8 +239,9 @@ async function graphOf(
     ...(format !== undefined && !callsTools && { json_schema: format.schema }),
     ...(callsTools && { grammar: await toolGrammar(tools, calling, exchange.session.signal) }),
   };
-  const isPlain = Object.keys(constraint).length === 0 && topLogprobs === undefined;
-  const base = baseGraph(target, targets, isPlain && request.conversation.turns.length === 0);
+  const isText = Object.keys(constraint).length === 0;
+  const isFirst = request.conversation.turns.length === 0 && topLogprobs === undefined;
+  const base = baseGraph(target, targets, { isText, isFirst: isText && isFirst });
   const generates = base.nodes.some(({ type }) => type === 'generate');
   if (!generates && Object.keys(constraint).length > 0) {
     const field = callsTools ? 'tools' : (format?.field ?? 'response_format');
@@ -262,8 +270,37 @@ async function graphOf(
   return { ...base, nodes };
 }
 
-/** `isFirst`: a text that begins a conversation, and whose reply has no form: without a record, there is nothing to reply from. */
-function baseGraph(target: Target, targets: Targets, isFirst: boolean): Graph {
+/** Params that requests set in every graph, besides those of `ReplyRequest.params`. */
+const requestParams: ReadonlySet<string> = new Set(['class', 'grammar', 'json_schema', 'logprobs', 'system']);
+
+/** Returns the error of a graph for the client: a mistake in an agent's own graph is none of the request. */
+function graphFailure(thrown: unknown, { target, params, format, tools }: ReplyRequest, exchange: Exchange) {
+  if (!(thrown instanceof ServerError) || target.kind !== 'agent') return thrown;
+  const { path = '' } = thrown.details as { path?: string };
+  const param = /^graph\.nodes\[\d+\]\.params\.(\w+)/.exec(path)?.[1] ?? '';
+  const isOfRequest =
+    requestParams.has(param) || Object.hasOwn(params, param) || thrown.code === contextTooSmall;
+  if (!path.startsWith('graph') || faultOf(thrown) !== 'client' || isOfRequest) return thrown;
+  const name = JSON.stringify(target.name);
+  if (param === 'cite') {
+    const field = format?.field ?? (tools.length > 0 ? 'tools' : 'logprobs');
+    const message = `${field}: ${name} cites its sources by marks in plain text, which this replaces`;
+    return new HttpRefusal(400, 'invalid_field', message, field);
+  }
+  exchange.client.log.warn({ agent: target.name, err: thrown }, 'the graph of an agent cannot be used');
+  const message = `model: the graph of ${name} cannot be used: ${thrown.message}`;
+  return new HttpRefusal(500, 'agent_invalid', message, 'model');
+}
+
+/**
+ * `isText`: the reply has no form, so that it can cite by marks. `isFirst`: it is such a text, and begins a conversation: without a
+ * record, there is nothing to reply from.
+ */
+function baseGraph(
+  target: Target,
+  targets: Targets,
+  { isText, isFirst }: { isText: boolean; isFirst: boolean },
+): Graph {
   const id = 'reply';
   switch (target.kind) {
     case 'agent':
@@ -279,7 +316,12 @@ function baseGraph(target: Target, targets: Targets, isFirst: boolean): Graph {
         ? {
             id,
             type: 'generate',
-            params: { cite: 'marks', system: knowledgeSystem, ...(isFirst && whenNothingIsFound) },
+            params: {
+              ...(isText
+                ? { cite: 'marks', system: knowledgeSystem }
+                : { system: 'Answer from the context.' }),
+              ...(isFirst && whenNothingIsFound),
+            },
           }
         : { id, type: 'quote', params: { fallback: nothingRelevant } };
       return { nodes: [search, reply], edges: [] };
@@ -292,6 +334,7 @@ const paramFields: Readonly<Record<string, string>> = {
   grammar: 'tools',
   system: 'messages',
   prompt: 'messages',
+  context_size: 'messages',
   embedded_string_storage: 'model',
   json_schema: 'response_format',
 };

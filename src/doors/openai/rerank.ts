@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { boundedArray } from '../../base/schema/bounded.js';
+import { kindNames } from '../../models/file-kind.js';
 import type { Exchange } from '../http/exchange.js';
 import { HttpRefusal } from '../http/failure.js';
 import type { Route } from '../http/route.js';
@@ -58,7 +59,7 @@ async function rerank(exchange: Exchange, targets: Targets): Promise<void> {
       'model: this server has no reranker; lorekeep models lists those that can be downloaded',
       'model',
     );
-  if (!known.includes(name)) targets.refuse(name, known);
+  if (!known.includes(name)) targets.refuse(name, known, kindNames.reranker);
   const texts = body.documents.map((each) => (typeof each === 'string' ? each : each.text));
   const reranker = host.rerankers.find(name);
   const sending = await client.account.send(signal);

@@ -83,14 +83,8 @@ export const responsesBody = z.object({
   ),
   top_logprobs: topLogprobsField,
   ...refusedFields,
-  previous_response_id: unsupported(
-    'continuing a stored reply: send the earlier items in input, so previous_response_id',
-  ).describe('Not supported.'),
-  conversation: unsupported(
-    'a stored conversation: send the earlier items in input, so conversation',
-  ).describe('Not supported.'),
-  background: unsupported('background', (value) => value === false).describe('Only false.'),
-  prompt: unsupported('a stored prompt').describe('Not supported.'),
+  background: unsupported('is not supported', (value) => value === false).describe('Only false.'),
+  prompt: unsupported('this server keeps no prompts').describe('Not supported.'),
 });
 
 type ResponsesBody = z.output<typeof responsesBody>;

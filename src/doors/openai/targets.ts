@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { didYouMean, nearestName } from '../../base/schema/nearest.js';
 import { StartupError } from '../../config/startup-error.js';
+import { kindNames } from '../../models/file-kind.js';
 import type { CatalogEntry } from '../../models/schema.js';
 import type { Graph } from '../../protocol/graph.js';
 import { checkedGraph } from '../graph-file.js';
@@ -12,6 +13,15 @@ export type Target =
   | { readonly kind: 'agent'; readonly name: string; readonly graph: Graph }
   | { readonly kind: 'storage'; readonly name: string }
   | { readonly kind: 'model'; readonly name: string };
+
+/** Kinds in messages. */
+const kindWords = {
+  agent: 'an agent',
+  storage: 'a knowledge base',
+  llm: kindNames.llm,
+  embedding: kindNames.embedding,
+  reranker: kindNames.reranker,
+};
 
 /** The agents, knowledge bases and models that the doors show. */
 export class Targets {
@@ -45,15 +55,15 @@ export class Targets {
     if (graph !== undefined) return { kind: 'agent', name, graph };
     if (Object.hasOwn(this.#host.config.http.storages, name)) return { kind: 'storage', name };
     if (this.#entries('llm').some((entry) => entry.name === name)) return { kind: 'model', name };
-    return this.refuse(name, this.#repliers);
+    return this.refuse(name, this.#repliers, 'an agent, a knowledge base or a language model');
   }
 
   /** Names of all targets and models, with their kinds. */
-  get list(): { name: string; kind: string }[] {
+  get list(): { name: string; kind: keyof typeof kindWords }[] {
     const { http } = this.#host.config;
     const own = [
-      ...[...this.#agents.keys()].map((name) => ({ name, kind: 'agent' })),
-      ...Object.keys(http.storages).map((name) => ({ name, kind: 'storage' })),
+      ...[...this.#agents.keys()].map((name) => ({ name, kind: 'agent' as const })),
+      ...Object.keys(http.storages).map((name) => ({ name, kind: 'storage' as const })),
     ];
     const taken = new Set(own.map(({ name }) => name));
     const models = (['llm', 'embedding', 'reranker'] as const).flatMap((kind) =>
@@ -72,10 +82,15 @@ export class Targets {
     return this.#entries(kind).map(({ name }) => name);
   }
 
-  /** @throws HttpRefusal for an unknown model, with the nearest name */
-  refuse(name: string, known: readonly string[]): never {
+  /** @throws HttpRefusal for an unknown model, with the nearest name, and for a model that is no `wanted` one */
+  refuse(name: string, known: readonly string[], wanted = 'a model'): never {
+    const shown = JSON.stringify(name.slice(0, 128));
+    const other = this.list.find((each) => each.name === name);
     const near = didYouMean(nearestName(name, known));
-    const message = `model: there is no ${JSON.stringify(name.slice(0, 128))} here${near}; GET /v1/models lists them`;
+    const message =
+      other === undefined
+        ? `model: there is no ${shown} here${near}; GET /v1/models lists them`
+        : `model: ${shown} is ${kindWords[other.kind]}; ${wanted} is expected`;
     throw new HttpRefusal(404, 'model_not_found', message, 'model');
   }
 
