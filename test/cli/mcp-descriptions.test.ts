@@ -41,6 +41,35 @@ it('descriptions are bounded and printable, however odd and many the names, fiel
   }
 });
 
+it('every storage is named, however much there is to say about the others', () => {
+  const fields = Array.from({ length: 20 }, (_, n) => ({
+    name: `field${n}`,
+    type: 'string',
+    values: ['a', 'b', 'c', 'd'].map((value) => JSON.stringify(value.repeat(40))),
+  }));
+  const shown = Array.from({ length: 12 }, (_, n) => ({
+    ...{ name: `storage ${n}`, folder: undefined, writable: true, records: 3 },
+    fields,
+  }));
+  for (const number of [2, 3, 6, 12]) {
+    const text = instructions(shown.slice(0, number), ['search']);
+    for (const { name } of shown.slice(0, number)) expect(text).toContain(`"${name}"`);
+    expect(text.length).toBeLessThan(2000);
+  }
+  expect(instructions(shown.slice(0, 2), ['search'])).toContain('field0 (string: "aaaa');
+  expect(instructions(shown.slice(0, 6), ['search'])).toContain('field0 (string), field1 (string)');
+});
+
+it('names and values with line breaks and quotes are exact, so that a filter can name them', () => {
+  const [name, value] = ['new\nline "x"', 'v\n"q"\u202e'];
+  const fields = fieldFacts([{ name, type: 'string' }], [{ metadata: { [name]: value } }]);
+  const described = instructions(
+    [{ name: 'kb', folder: undefined, writable: false, records: 1, fields }],
+    [],
+  );
+  expect(described).toContain(String.raw`"new\nline \"x\"" (string: "v\n\"q\"\u202e")`);
+});
+
 it('addresses lead back to their records', () => {
   for (const id of ['a/b.md#c', '../x', 'ü %2F?', '\u001b', 'a b'])
     expect(parseUri(recordUri('my docs/1', id))).toEqual({ storage: 'my docs/1', id });

@@ -1,6 +1,6 @@
 import { count, counted } from '../../base/schema/counted.js';
 import { longestName, type ShownStorage, type StorageFacts } from './knowledge.js';
-import { listWithin, printableWithin, quotedWithin } from './text.js';
+import { fieldName, listWithin, quotedWithin } from './text.js';
 
 /** Longest list of storages and fields in a description, in characters. Hosts put descriptions into every prompt. */
 const longestList = 1500;
@@ -8,26 +8,47 @@ const longestList = 1500;
 /** Longest list of the fields of one storage. */
 const longestFields = 500;
 
+/** Room for the number of fields that are left out. */
+const moreWords = ', and 65,535 more'.length;
+
 /** What there is, for the instructions and the descriptions of tools: facts of the storages that have been looked at. */
 export type Shown = readonly (ShownStorage | StorageFacts)[];
 
-/** Lines about the storages: names, numbers of records, fields and some of their values. */
+/** Lines about the storages: names, numbers of records, fields and some of their values. Names come first: fields take the room that these leave. */
 export function storageLines(shown: Shown): string {
   if (shown.length === 0) return 'There are no storages.';
-  return `Storages:\n${listWithin(shown.map(storageLine), longestList, '\n')}`;
+  const heads = shown.map(storageHead);
+  const taken = heads.reduce((sum, { length }) => sum + length + 1, 0);
+  const most = Math.min(longestFields, Math.floor((longestList - taken) / shown.length));
+  const lines = shown.map((storage, index) => `${heads[index]}${fieldList(storage, most)}`);
+  return `Storages:\n${listWithin(lines, longestList, '\n')}`;
 }
 
-function storageLine(storage: ShownStorage | StorageFacts): string {
+function storageHead(storage: ShownStorage | StorageFacts): string {
   const { name, folder, writable } = storage;
   const kind = folder === undefined ? 'knowledge base' : 'documents';
   const begin = `- ${quotedWithin(name, longestName)}, ${kind}${writable ? ' that you may change' : ''}`;
-  if (!('records' in storage)) return `${begin} (being opened)`;
-  const fields = storage.fields.map(({ name, type, values }) => {
-    const some = values.length === 0 ? '' : `: ${values.join(', ')}`;
-    return `${printableWithin(name, 60)} (${type}${some})`;
+  return 'records' in storage ? `${begin}, ${counted(storage.records, 'record')}` : `${begin} (being opened)`;
+}
+
+/** The fields of a storage, at most `most` characters: with values if these fit, else without, else their number or nothing. */
+function fieldList(storage: ShownStorage | StorageFacts, most: number): string {
+  if (!('records' in storage) || storage.fields.length === 0) return '';
+  const named = storage.fields.map(({ name, type, values }) => {
+    const begin = `${fieldName(name, 60)} (${type}`;
+    return {
+      short: `${begin})`,
+      long: values.length === 0 ? `${begin})` : `${begin}: ${values.join(', ')})`,
+    };
   });
-  const list = fields.length === 0 ? '' : `; fields: ${listWithin(fields, longestFields)}`;
-  return `${begin}, ${counted(storage.records, 'record')}${list}`;
+  const room = most - '; fields: '.length - moreWords;
+  const lists = [
+    ...[named.map(({ long }) => long), named.map(({ short }) => short)].map(
+      (list) => `; fields: ${listWithin(list, room)}`,
+    ),
+    `; ${counted(named.length, 'field')}`,
+  ];
+  return lists.find(({ length }) => length <= most) ?? '';
 }
 
 /** What each tool is for, in the instructions. */

@@ -1,5 +1,5 @@
 import type { FieldDefinition } from '../../../lib/internal.js';
-import { printableWithin } from './text.js';
+import { jsonWithin } from './text.js';
 
 /** A field of the metadata, with some of its values. */
 export interface FieldFacts {
@@ -49,7 +49,7 @@ function someOf(found: readonly unknown[]): string[] {
   for (const value of found)
     for (const each of Array.isArray(value) ? value.slice(0, namedValues) : [value]) {
       if (values.size === namedValues) return [...values];
-      values.add(JSON.stringify(printableWithin(String(each), 40)));
+      values.add(jsonWithin(String(each), 40));
     }
   return [...values];
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { FieldFacts } from './fields.js';
 import type { ShownStorage, StorageFacts } from './knowledge.js';
-import { listWithin, printableWithin } from './text.js';
+import { fieldName, listWithin } from './text.js';
 
 /** Most fields that become properties of the schema. */
 const mostProperties = 64;
@@ -33,7 +33,7 @@ export function metadataSchema(storages: readonly (ShownStorage | StorageFacts)[
   for (const { name, type } of fields.values())
     if (plainName.test(name) && name !== '__proto__' && Object.keys(shape).length < mostProperties)
       shape[name] = (types[type]?.() ?? z.unknown()).optional();
-  const listed = [...fields.values()].map(({ name, type }) => `${printableWithin(name, 60)} (${type})`);
+  const listed = [...fields.values()].map(({ name, type }) => `${fieldName(name, 60)} (${type})`);
   const some = listed.length === 0 ? '' : ` Fields: ${listWithin(listed, longestDescription)}.`;
   return z.looseObject(shape).optional().describe(`Values of fields, for filters.${some}`);
 }

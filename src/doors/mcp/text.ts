@@ -1,4 +1,5 @@
 import { printableLine } from '../../base/schema/printable.js';
+import { terminalControl, unicodeEscape } from '../../base/schema/terminal-control.js';
 
 /** A text on one line, without terminal control, of at most `most` characters. */
 export function printableWithin(text: string, most: number): string {
@@ -26,6 +27,17 @@ export function listWithin(items: readonly string[], most: number, separator = '
   }
   return text;
 }
+
+/** A text as a JSON string on one line, exact unless it is longer than `most`. */
+export const jsonWithin = (text: string, most: number): string =>
+  JSON.stringify(text.length > most ? `${cut(text, most - 1)}…` : text).replace(
+    terminalControl,
+    unicodeEscape,
+  );
+
+/** The name of a field; one with other white space than single spaces, or with control characters, as a JSON string. */
+export const fieldName = (name: string, most: number): string =>
+  printableLine(name) === name ? printableWithin(name, most) : jsonWithin(name, most);
 
 /** A name as a JSON string, on one line. A longer one is cut. */
 export const quotedWithin = (name: string, most: number): string =>
