@@ -166,6 +166,23 @@ describe.skipIf(browserPath === undefined)('the page in a browser', () => {
     expect(problems).toEqual([]);
   });
 
+  it('says why a document cannot be read', async () => {
+    const { page } = await enter('docs');
+    await page.route('**/page/document?*', (route) => {
+      const error = { message: 'the storage has no such record' };
+      return route.fulfill({ status: 404, contentType: 'application/json', body: JSON.stringify({ error }) });
+    });
+    await search(page, 'who services the telescope');
+    await hits(page).first().click();
+    await page.getByText('The document cannot be read: the storage has no such record').waitFor();
+    expect(await document(page).getByText('Loading the document.').count()).toBe(0);
+    await page.unroute('**/page/document?*');
+    await page.keyboard.press('Escape');
+    await hits(page).first().click();
+    await document(page).getByText('Visitors come on Fridays.').waitFor();
+    expect(await document(page).getByRole('alert').count()).toBe(0);
+  });
+
   it('a late answer to an older query never replaces a newer one', async () => {
     const { page } = await enter('docs');
     let release = (): void => {};
@@ -266,6 +283,14 @@ describe.skipIf(browserPath === undefined)('the page in a browser', () => {
 
   it('is for screen readers, phones and the dark', async () => {
     const { page, problems } = await enter('docs', 'notes');
+    // A name that no screen is wide enough for.
+    await page.route('**/page/storages/docs', async (route) => {
+      const storage = await (await route.fetch()).json();
+      const fields = [...storage.fields, { ...storage.fields[0], name: 'n'.repeat(120) }];
+      await route.fulfill({ json: { ...storage, fields } });
+    });
+    await page.reload();
+    await page.locator('.notice').first().waitFor({ state: 'detached' });
     await search(page, 'who services the telescope in Gozo');
     await page.getByText('Filters').filter({ visible: true }).click();
     await page.getByText('Why this hit').first().click();

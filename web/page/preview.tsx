@@ -22,12 +22,18 @@ interface Loaded {
 /** The document of a record, at the record. */
 export function Preview({ place, isShown, covers, onClose, onError }: PreviewProps) {
   const [loaded, setLoaded] = useState<Loaded | undefined>();
+  const [problem, setProblem] = useState('');
   const box = useRef<HTMLElement>(null);
   useEffect(() => {
     let isLatest = true;
+    setProblem('');
     getDocument(place.storage, place.id).then(
       (part) => isLatest && setLoaded({ of: place, part }),
-      (error) => isLatest && onError(error),
+      (error: Error) => {
+        if (!isLatest) return;
+        setProblem(error.message);
+        onError(error);
+      },
     );
     return () => {
       isLatest = false;
@@ -52,8 +58,13 @@ export function Preview({ place, isShown, covers, onClose, onError }: PreviewPro
         </button>
         {record !== undefined && <p class="dim path">{placeText(record)}</p>}
       </header>
+      {problem !== '' && (
+        <p class="bad" role="alert">
+          The document cannot be read: {problem}
+        </p>
+      )}
       {part === undefined ? (
-        <p class="dim">Loading the document.</p>
+        problem === '' && <p class="dim">Loading the document.</p>
       ) : (
         <Parts
           part={part}
