@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-import type { HttpFailure, HttpRefusal } from './failure.js';
+import { type HttpFailure, type HttpRefusal, typeOf } from './failure.js';
 
 /** Headers of every reply. */
 export function setHeaders(response: ServerResponse): void {
@@ -41,7 +41,8 @@ const refusals: Readonly<Record<string, readonly [status: string, message: strin
 
 /** Answers a socket that no request has, and closes it. */
 export function endWith(socket: Duplex, status: string, message: string, headers = ''): void {
-  const body = `${JSON.stringify({ error: { message, type: 'invalid_request_error', param: null, code: null } })}\n`;
+  const type = typeOf(Number.parseInt(status, 10));
+  const body = `${JSON.stringify({ error: { message, type, param: null, code: null } })}\n`;
   const head = `HTTP/1.1 ${status}\r\nconnection: close\r\ncontent-type: application/json\r\n${headers}`;
   socket.end(`${head}content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`);
   const late = setTimeout(() => socket.destroy(), 2000);

@@ -37,7 +37,7 @@ const openAiCodes: Readonly<Record<number, string>> = {
 const byFault = { client: 400, operator: 503, server: 500 } as const;
 
 /** The class of an error, in OpenAI's words. */
-function typeOf(status: number): string {
+export function typeOf(status: number): string {
   if (status === 401) return 'authentication_error';
   if (status === 403) return 'permission_error';
   if (status === 429) return 'rate_limit_error';
