@@ -24,6 +24,7 @@ import { buildNative, compileNative, productionAddon } from './tool/native-build
 import { phase } from './tool/phase.mjs';
 import {
   isCheckout,
+  isMusl,
   packageJson,
   platformTag,
   prebuildsFolder,
@@ -110,7 +111,7 @@ async function prebuildTo(out, variants) {
   process.env.npm_config_loglevel ??= 'warn';
   process.env.LOREKEEP_CPU_VARIANTS = variants;
   const tagLibc = process.platform === 'linux';
-  const libc = process.report.getReport().header.glibcVersionRuntime ? 'glibc' : 'musl';
+  const libc = isMusl ? 'musl' : 'glibc';
   const targets = [process.versions.node];
   await promisify(prebuildify)({
     cwd: root,
@@ -121,7 +122,7 @@ async function prebuildTo(out, variants) {
     libc,
     name: packageJson().name,
   });
-  return join(out, 'prebuilds', platformTag);
+  return join(out, 'prebuilds', `${process.platform}-${process.arch}`);
 }
 
 /** Adds the addon of the production edition, with a list of hashes of its own, in a folder below `made`. */

@@ -11,8 +11,8 @@ await runScript('test-cross', async (args) => {
   const options = { only: { type: 'string' } };
   const { values, positionals } = parseArgs({ args, options, allowPositionals: true });
   const [name, ...names] = positionals;
-  const target = requireTarget(name);
-  const { only = target.addon === undefined ? 'cpp' : 'all' } = values;
+  const target = requireTarget(name, { isTested: true });
+  const { only = 'all' } = values;
   if (!['all', 'cpp', 'ts'].includes(only)) throw new Stop(`--only is ${only}: cpp or ts is expected`);
   if (only === 'all' && names.length > 0) throw new Stop(`${names[0]}: a name needs --only cpp or --only ts`);
   if (only !== 'ts') await runNativeTests(target, names);

@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { addonCandidates, packageFolder, platform } from './addon-files.js';
+import { isMusl } from './c-library.js';
 import { LorekeepError } from './errors.js';
 import {
   checkExports,
@@ -27,6 +28,8 @@ export interface AddonAttempts {
   /** Platform and architecture of this Node.js. */
   platform: string;
   isCheckout: boolean;
+  /** Whether this Node.js uses musl. */
+  isMusl: boolean;
   /** The command that compiles the addon for an installed package. */
   compileCommand: string;
   /** Platforms that the package has prebuilds for. */
@@ -55,6 +58,7 @@ export function attemptAddon(): AddonAttempts {
     root,
     platform,
     isCheckout: isCheckout(root),
+    isMusl,
     compileCommand: compileCommand(root),
     prebuilds: foldersOf(join(root, 'prebuilds')),
     attempts: addonCandidates(root).map(attempt),

@@ -1,12 +1,13 @@
 /** Finds the files of the addon without loading them. */
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { isMusl } from './c-library.js';
 import { compiledSourcePackage } from './source-package.js';
 
 export { packageFolder } from './own-package.js';
 
 /** Platform and architecture, as in the names of prebuild folders. */
-export const platform = `${process.platform}-${process.arch}`;
+export const platform = `${process.platform}-${process.arch}${isMusl ? '-musl' : ''}`;
 
 /**
  * Returns the folder whose build/Release or prebuilds/ holds the addon to load. A build in the package itself comes first,

@@ -3,6 +3,7 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { isMainThread } from 'node:worker_threads';
 import { addonCandidates, addonFolder, packageFolder } from './addon-files.js';
+import { isMusl } from './c-library.js';
 import { checkExports, loadFailure } from './load-failure.js';
 import type { NativeBinding } from './native.js';
 import { moduleFolder } from './own-package.js';
@@ -16,8 +17,7 @@ function load(): { file: string; binding: NativeBinding } {
   let exports: object;
   let truncated: string | undefined;
   try {
-    const nodeGypBuild = require('node-gyp-build') as { resolve(folder: string): string };
-    file = nodeGypBuild.resolve(addonFolder(root));
+    file = findAddon(root);
     truncated = truncatedLibrary(dirname(file));
     if (truncated !== undefined) throw new Error(truncated);
     exports = require(file) as object;
@@ -26,6 +26,14 @@ function load(): { file: string; binding: NativeBinding } {
   }
   checkExports(exports, file);
   return { file, binding: exports as NativeBinding };
+}
+
+/** node-gyp-build knows musl on Alpine Linux alone, and no folder of its own for it. */
+function findAddon(root: string): string {
+  const [first] = isMusl ? addonCandidates(root) : [];
+  if (first !== undefined) return first;
+  const nodeGypBuild = require('node-gyp-build') as { resolve(folder: string): string };
+  return nodeGypBuild.resolve(addonFolder(root));
 }
 
 const loaded = load();

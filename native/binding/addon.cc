@@ -18,6 +18,7 @@
 #include "core/system/free_memory.h"
 #include "core/system/startable_threads.h"
 #include "core/system/thread_clock.h"
+#include "core/system/thread_stacks.h"
 #include "lm/session/inference_thread.h"
 
 namespace lorekeep::binding {
@@ -71,6 +72,7 @@ void add(Napi::Object exports, const char* name) {
 }
 
 Napi::Object start(Napi::Env env, Napi::Object exports) {
+  enlarge_thread_stacks();
   env.SetInstanceData(new Environment(env));
   exports.Set("CancelToken", CancelTokenBinding::define(env));
   exports.Set("TextArena", TextArenaBinding::define(env));

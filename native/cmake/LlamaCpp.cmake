@@ -109,6 +109,14 @@ function(lorekeep_add_llama_cpp)
     message(STATUS "lorekeep: CPU features of this machine: ${features}")
   endif()
 
+  if(CMAKE_CROSSCOMPILING)
+    # What its plugin for the building machine would run there. That plugin is not built.
+    foreach(feature dotprod i8mm sve sme)
+      set(GGML_MACHINE_SUPPORTS_${feature} OFF)
+      set(GGML_MACHINE_SUPPORTS_no${feature} OFF)
+    endforeach()
+  endif()
+
   # Its CMake asks git for the commit, which would be lorekeep's own and change the build with each commit.
   set(ENV{GIT_CEILING_DIRECTORIES} "${LOREKEEP_VENDOR}")
   set(LLAMA_BUILD_NUMBER 0)
@@ -150,6 +158,8 @@ function(lorekeep_add_llama_cpp)
   endif()
   if(NOT variants)
     set(variants ${native})
+  elseif(CMAKE_CROSSCOMPILING AND NOT CMAKE_SYSTEM_PROCESSOR MATCHES "${LOREKEEP_X86}")
+    list(SUBLIST variants 0 2 native)  # the building machine is another: without and with dot products
   endif()
   add_custom_target(lorekeep_cpu_native DEPENDS ${native})
   add_custom_target(lorekeep_cpu_all DEPENDS ${variants})

@@ -3,7 +3,14 @@ import { copyFileSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSyn
 import { basename, join } from 'node:path';
 import { sha256Of } from '../tool/checksums.mjs';
 import { npmCommand, run } from '../tool/command.mjs';
-import { backendsFolder, manifestFile, packageJson, platformTag, vendorFolder } from '../tool/project.mjs';
+import {
+  backendsFolder,
+  isMusl,
+  manifestFile,
+  packageJson,
+  platformTag,
+  vendorFolder,
+} from '../tool/project.mjs';
 import { Stop } from '../tool/stop.mjs';
 
 export const backends = ['vulkan', 'cuda', 'hip', 'metal'];
@@ -80,7 +87,7 @@ export async function packPlugin(backend, folder, to) {
     ...(repository && { repository }),
     os: [process.platform],
     cpu: [process.arch],
-    ...(process.platform === 'linux' && { libc: [libc()] }),
+    ...(process.platform === 'linux' && { libc: [isMusl ? 'musl' : 'glibc'] }),
     files: [facts.file, 'lorekeep-plugin.json', 'LICENSE', 'README.md'],
     peerDependencies: { lorekeep: version },
     peerDependenciesMeta: { lorekeep: { optional: true } },
@@ -119,7 +126,3 @@ The plugin is a part of llama.cpp ${facts.llamaCpp} (MIT, see LICENSE).
 |---|---|
 | ${facts.file} | \`${facts.sha256}\` |
 `;
-
-function libc() {
-  return process.report.getReport().header.glibcVersionRuntime ? 'glibc' : 'musl';
-}

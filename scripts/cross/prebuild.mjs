@@ -14,7 +14,6 @@ import { configureTarget, treeOf } from './tree.mjs';
 
 /** `variants`: native (a CPU plugin for the building machine) or all. Returns the folder. */
 export async function prebuildTarget(target, variants) {
-  if (target.addon === undefined) throw new Stop(`${target.name}: its addon is not built here yet`);
   if (variants !== 'native' && variants !== 'all')
     throw new Stop(`--variants is ${variants}: native or all is expected`);
   const tree = treeOf(target);
@@ -53,11 +52,11 @@ async function replaceFolder(folder, make) {
   }
 }
 
-/** `files`: those of the development edition, its addon first. The other edition has another addon alone. */
+/** `program`: strips a file, unless the linker did. `files`: those of the development edition, its addon first. The other edition has another addon alone. */
 async function fill(folder, { file, strip: program }, files) {
   const place = async (from, to) => {
     copyFileSync(from, to);
-    await strip(to, program);
+    if (program !== undefined) await strip(to, program);
   };
   const [addon, ...libraries] = files;
   for (const library of libraries) await place(library, join(folder, basename(library)));

@@ -15,23 +15,25 @@ import { compileTypeScript } from '../tool/typescript.mjs';
 import { vendor } from '../vendor/vendor.mjs';
 import { emulators } from './emulators.mjs';
 import { sortFailures, sortNativeFailures } from './limits.mjs';
-import { fetchNode, fetchPlatformPackages } from './node.mjs';
+import { fetchPlatformPackages } from './packages.mjs';
 import { configureTarget, treeOf } from './tree.mjs';
+import { fetchWheel } from './wheel.mjs';
 
 /** Seconds for one C++ test. */
 const nativeLimit = '1800';
 /** Minutes for one folder of vitest's tests. */
 const folderLimit = 60;
 
-/** Compiles the C++ tests whose name contains a filter, or those that are known to run, and runs them. */
+/** Compiles the C++ tests whose name contains a filter, or all, and runs them. */
 export async function runNativeTests(target, filters) {
   const tree = treeOf(target);
-  const { env = {} } = target.addon === undefined ? {} : await emulators[target.addon.emulator]();
+  const { forTests, start } = emulators[target.emulator];
+  const { env } = forTests === undefined ? await start() : {};
   await withTreeLock(tree, async () => {
     await phase('vendor', () => vendor());
     await phase('configure', () => configureTarget(target));
     const known = await nativeTestNames(tree);
-    const names = selectNames(filters.length > 0 ? known : (target.tests ?? known), filters, known);
+    const names = selectNames(known, filters, known);
     await phase('compile', async (report) => `${await build(tree, programsOf(names, known), report)} files`);
     const options = ['--output-on-failure', '--no-tests=error', '--timeout', nativeLimit];
     const jobs = process.env.LOREKEEP_JOBS ?? String(availableParallelism());
@@ -56,26 +58,26 @@ async function nativeTestNames(tree) {
 const ofTheProject = ['helpers', 'native', 'package', 'tooling', 'types'];
 
 /**
- * Runs vitest's tests of the folders or files `names`, or of all folders, one folder after the other, and prints a line for each.
- * Throws if a test fails that is not one of the target's known limits.
+ * Runs vitest's tests of the folders or files `names`, or of the target's folders, one folder after the other, and prints a line
+ * for each. Throws if a test fails that is not one of the target's known limits.
  */
 export async function runTypeScriptTests(target, names) {
-  if (target.addon === undefined) throw new Stop(`${target.name}: its addon is not built here yet`);
   let program = '';
   let packages = '';
+  let emulator;
   await phase('node', async () => {
-    program = await fetchNode(target);
+    program = await fetchWheel(target.node);
     packages = await fetchPlatformPackages(target);
+    emulator = await emulators[target.emulator].start(program);
+    return `${target.node.package} ${target.node.version} for ${target.node.platform}`;
   });
-  const emulator = await emulators[target.addon.emulator]();
   await phase('typescript', () => compileTypeScript());
-  const command = { ...emulator, launch: [...emulator.launch, program] };
   const env = { NODE_PATH: packages, PREBUILDS_ONLY: '1', LOREKEEP_TEST_COMPILED: '1' };
-  const folders = names.length > 0 ? names : testFolders();
+  const folders = names.length > 0 ? names : (target.folders ?? testFolders());
   const total = { passed: 0, skipped: 0, failures: [] };
   for (const name of folders) {
     const begin = performance.now();
-    const { passed, skipped, known, failures } = await runFolder(target, name, command, env);
+    const { passed, skipped, known, failures } = await runFolder(target, name, emulator, env);
     total.passed += passed;
     total.skipped += skipped;
     total.failures.push(...failures);
@@ -95,7 +97,7 @@ const testFolders = () =>
     .map((entry) => entry.name)
     .sort();
 
-async function runFolder(target, name, { launch, env: emulation, end }, env) {
+async function runFolder(target, name, { command, env: emulation, end }, env) {
   const folder = join(root, '.cache', 'cross', target.name);
   const part = name.replaceAll('/', '-');
   const report = join(folder, `${part}.json`);
@@ -103,9 +105,9 @@ async function runFolder(target, name, { launch, env: emulation, end }, env) {
   rmSync(report, { force: true });
   const paths = name.includes('/') ? name : `test/${name}/`;
   const options = ['run', paths, '--reporter=default', '--reporter=json', `--outputFile=${report}`];
-  const args = [...launch.slice(1), vitestProgram(), ...options];
+  const args = [...command.slice(1), vitestProgram(), ...options];
   const log = join(folder, `${part}.log`);
-  const { code, isLate } = await runInto(log, launch[0], args, { ...emulation, ...env });
+  const { code, isLate } = await runInto(log, command[0], args, { ...emulation, ...env });
   if (isLate) await end();
   if (!existsSync(report)) {
     const why = isLate ? `did not end within ${folderLimit} minutes` : `ended with ${code} and no report`;

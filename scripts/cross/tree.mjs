@@ -1,42 +1,38 @@
-// The CMake tree of a target, with its addon, if it has one, and its C++ tests.
-import { existsSync } from 'node:fs';
+// The CMake tree of a target, with its addon and its C++ tests.
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import { findProgram } from '../tool/command.mjs';
 import { configure, plainConfigure } from '../tool/native-tree.mjs';
 import { root } from '../tool/project.mjs';
 import { Stop } from '../tool/stop.mjs';
+import { emulators } from './emulators.mjs';
+import { programPath } from './programs.mjs';
 import { targets } from './targets.mjs';
+import { zigDefinitions } from './zig.mjs';
 
-/** Where Debian puts programs that it leaves out of PATH. */
-const outsidePath = { wine64: '/usr/lib/wine/wine64', wineserver: '/usr/lib/wine/wineserver' };
-
-/** The path of a program, or undefined. */
-export const programPath = (name) =>
-  findProgram(name) ?? [outsidePath[name]].find((path) => path !== undefined && existsSync(path));
-
-export function requireTarget(name) {
-  if (targets[name] === undefined)
-    throw new Stop(`${name}: one of ${Object.keys(targets).join(', ')} is expected`);
+/** `isTested`: whether its tests are to run here, too. */
+export function requireTarget(name, { isTested = false } = {}) {
+  const known = Object.keys(targets).filter((each) => !isTested || targets[each].emulator !== undefined);
+  if (!known.includes(name)) throw new Stop(`${name}: one of ${known.join(', ')} is expected`);
   const target = { name, ...targets[name] };
-  const missing = Object.keys(target.needed).filter((program) => programPath(program) === undefined);
+  const needed = { ...target.needed, ...(isTested ? target.tested : {}) };
+  const missing = Object.keys(needed).filter((program) => programPath(program) === undefined);
   if (missing.length === 0) return target;
-  const packages = missing.map((program) => target.needed[program]).join(' ');
+  const packages = [...new Set(missing.map((program) => needed[program]))].join(' ');
   throw new Stop(`${missing.join(', ')} missing (Debian: apt-get install ${packages})`);
 }
 
 export const treeOf = (target) => join(root, '.cmake', target.name);
 
 /** Configures the tree. The caller holds its lock. */
-export async function configureTarget(target) {
-  const { toolchain, definitions = () => ({}), addon } = target;
+export async function configureTarget({ toolchain = 'zig.cmake', zig, emulator, ...target }) {
+  const { forTests = () => [] } = emulators[emulator] ?? {};
   const options = {
     CMAKE_TOOLCHAIN_FILE: join(root, 'native', 'cmake', 'toolchains', toolchain),
     CMAKE_BUILD_TYPE: 'Release',
-    LOREKEEP_ADDON: addon === undefined ? 'OFF' : 'ON',
     LOREKEEP_TESTS: 'ON',
-    ...(addon === undefined ? {} : nodeApi()),
-    ...(await definitions()),
+    ...nodeApi(),
+    ...(zig === undefined ? {} : await zigDefinitions(zig)),
+    LOREKEEP_EMULATOR: forTests().join(';'),
   };
   await configure(treeOf(target), plainConfigure(treeOf(target), options));
 }

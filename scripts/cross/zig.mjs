@@ -1,36 +1,44 @@
-// A C++ compiler for musl: LOREKEEP_MUSL if it is set, one on PATH, else Zig's from the Python wheel `ziglang`, which has
-// musl and a C++ library.
-import { chmodSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
+// Zig's C and C++ compiler, from a Python wheel, as CMake expects a compiler.
+import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { findProgram, run } from '../tool/command.mjs';
 import { root } from '../tool/project.mjs';
-import { Stop } from '../tool/stop.mjs';
+import { fetchWheel } from './wheel.mjs';
 
-const cache = join(root, '.cache', 'musl');
-const target = 'x86_64-linux-musl';
-const zigVersion = '0.17.1';
+const wheel = {
+  package: 'ziglang',
+  version: '0.17.1',
+  platform: 'manylinux2010_x86_64',
+  sha256: 'ea6cc5d87b033cf0aedfbc8f9549a908cae6c50ac31f1698188fa48a74524b54',
+  program: 'ziglang/zig',
+};
 
-/** Returns CMake's definitions for native/cmake/toolchains/linux-x64-musl.cmake. */
-export async function findMusl() {
-  const { LOREKEEP_MUSL } = process.env;
-  if (LOREKEEP_MUSL) return { LOREKEEP_MUSL };
-  if (findProgram(`${target}-g++`)) return { LOREKEEP_MUSL: target };
-  const wheel = join(cache, `ziglang-${zigVersion}`);
-  if (!existsSync(join(wheel, 'ziglang'))) await bring(wheel);
-  const prefix = join(cache, target);
-  for (const [name, command] of Object.entries({ gcc: 'cc', 'g++': 'c++' })) {
-    const line = `exec '${join(wheel, 'ziglang', 'zig')}' ${command} -target ${target} "$@"`;
-    writeFileSync(`${prefix}-${name}`, `#!/bin/sh\n${line}\n`);
-    chmodSync(`${prefix}-${name}`, 0o755);
-  }
-  return { LOREKEEP_MUSL: prefix };
+/** Returns CMake's definitions for native/cmake/toolchains/zig.cmake. `triple`: what Zig calls the platform. */
+export async function zigDefinitions({ triple, system, processor }) {
+  const zig = await fetchWheel(wheel);
+  const folder = join(root, '.cache', 'cross', 'zig', triple);
+  mkdirSync(folder, { recursive: true });
+  for (const name of ['cc', 'c++'])
+    writeProgram(join(folder, name), `${translateArm}exec '${zig}' ${name} -target ${triple} "$@"\n`);
+  for (const name of ['ar', 'ranlib']) writeProgram(join(folder, name), `exec '${zig}' ${name} "$@"\n`);
+  return { LOREKEEP_ZIG: folder, LOREKEEP_SYSTEM: system, LOREKEEP_PROCESSOR: processor };
 }
 
-async function bring(wheel) {
-  mkdirSync(wheel, { recursive: true });
-  const python = findProgram('python3');
-  if (python === undefined)
-    throw new Stop(`${target}-g++ is missing, and python3 with pip is needed to bring Zig`);
-  const args = ['-m', 'pip', 'install', '--no-deps', '--target', wheel, `ziglang==${zigVersion}`];
-  await run(python, args, { quiet: true, log: join(cache, 'pip.log') });
+/** Zig takes architectures of ARM as features of a processor alone: -mcpu=generic+v8_2a+dotprod for -march=armv8.2-a+dotprod. */
+const translateArm = `for argument do
+  shift
+  case "$argument" in
+    -march=armv*) argument=$(printf %s "$argument" |
+      sed -E 's/^-march=armv([0-9]+)-a/-mcpu=generic+v\\1a/; s/^-march=armv([0-9]+)\\.([0-9]+)-a/-mcpu=generic+v\\1_\\2a/
+              s/\\+fp16(\\+|$)/+fullfp16\\1/; s/\\+no/-/g') ;;
+  esac
+  set -- "$@" "$argument"
+done
+`;
+
+/** Leaves a program as it is: ccache knows a compiler by its time. */
+function writeProgram(path, script) {
+  const text = `#!/bin/sh\n${script}`;
+  if (existsSync(path) && readFileSync(path, 'utf8') === text) return;
+  writeFileSync(path, text);
+  chmodSync(path, 0o755);
 }

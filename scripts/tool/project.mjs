@@ -18,7 +18,9 @@ export const backendsFolder = join(root, 'backends');
 export const productionFolder = 'production';
 /** Symbol files of the libraries in prebuildsFolder. Not part of the package. */
 export const symbolsFolder = join(root, 'symbols');
-export const platformTag = `${process.platform}-${process.arch}`;
+export const isMusl = process.platform === 'linux' && !process.report.getReport().header.glibcVersionRuntime;
+/** Platform and architecture, as the addon's loader names folders of prebuilds. */
+export const platformTag = `${process.platform}-${process.arch}${isMusl ? '-musl' : ''}`;
 
 export const packageJson = () => JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 

@@ -2,12 +2,12 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { platform } from '../../lib/boundary/addon-files.js';
 import { packageVersion } from '../../src/base/files/home.js';
 import { temporaryFolder } from '../helpers/folder.js';
 
 const project = join(import.meta.dirname, '../..');
 const inFolder = temporaryFolder();
-const platform = `${process.platform}-${process.arch}`;
 const own = join(project, 'build/Release');
 const place = () => inFolder('lorekeep');
 const built = (...names: string[]) => join(place(), 'build/Release', ...names);

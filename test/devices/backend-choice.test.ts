@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { platform } from '../../lib/boundary/addon-files.js';
 import type { BackendChoice } from '../../lib/index.js';
 import { temporaryFolder } from '../helpers/folder.js';
 import { standInFolder } from '../helpers/stand-in-plugin.mjs';
@@ -30,7 +31,7 @@ describe('auto', () => {
       hip: 'not tried',
       cpu: 'chosen',
     });
-    expect(found.candidates[0]?.reason).toContain(`@lorekeep/${process.platform}-${process.arch}-cuda`);
+    expect(found.candidates[0]?.reason).toContain(`@lorekeep/${platform}-cuda`);
   });
 
   it('takes Vulkan where CUDA is missing, and CUDA before Vulkan', async () => {

@@ -2,12 +2,13 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { platform } from '../../lib/boundary/addon-files.js';
+import { isForMusl } from '../../lib/boundary/c-library.js';
 import { checkExports, explainLinkerError } from '../../lib/boundary/load-failure.js';
 import { temporaryFolder } from '../helpers/folder.js';
 
 const root = join(import.meta.dirname, '..', '..');
 const folder = temporaryFolder();
-const platform = `${process.platform}-${process.arch}`;
 
 /** A package of that name in which the compiled loader lies where it would, and no addon. */
 function emptyPackage(name: string): string {
@@ -16,6 +17,7 @@ function emptyPackage(name: string): string {
   mkdirSync(join(place, boundary), { recursive: true });
   const files = [
     'addon-files',
+    'c-library',
     'binding',
     'error-details',
     'errors',
@@ -131,6 +133,28 @@ describe('the loader', () => {
     expect(loadError(place).message).toContain(
       `${join(place, 'prebuilds', platform, 'lorekeep.node')} does not`,
     );
+  });
+
+  test('tells a program for musl by its dynamic loader, on any system', () => {
+    const program = join(emptyPackage('programs'), 'program');
+    const write = (loader: string) => {
+      const header = Buffer.alloc(64 + 56);
+      header.write('\x7fELF', 'latin1');
+      header.writeBigUInt64LE(64n, 32); // the table of segments
+      header.writeUInt16LE(56, 54);
+      header.writeUInt16LE(1, 56);
+      header.writeUInt32LE(3, 64); // PT_INTERP
+      header.writeBigUInt64LE(120n, 64 + 8);
+      header.writeBigUInt64LE(BigInt(loader.length), 64 + 32);
+      writeFileSync(program, Buffer.concat([header, Buffer.from(loader)]));
+    };
+    write('/lib64/ld-linux-x86-64.so.2\0');
+    expect(isForMusl(program)).toBe(false);
+    write('/lib/ld-musl-x86_64.so.1\0');
+    expect(isForMusl(program)).toBe(true);
+    writeFileSync(program, 'no program of /lib/ld-musl-x86_64.so.1');
+    expect(isForMusl(program)).toBe(false);
+    expect(isForMusl(join(program, 'absent'))).toBe(false);
   });
 
   test('looks at prebuilds alone when told so', () => {

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, readdirSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { type AddonAttempts, addonAttempts } from '../../../lib/basics.js';
 import { type Finding, failed, ok, warning } from './finding.js';
@@ -20,7 +20,7 @@ export interface AddonReport {
 /** Explains why the addon does not load. `reason`: the loader's. */
 export async function explainAddon(reason: string): Promise<{ findings: Finding[]; report: AddonReport }> {
   const found = (await addonAttempts()).attemptAddon();
-  const libc = libcName();
+  const libc = libcName(found);
   const compiler = versionOf(compilers());
   const cmake = versionOf(['cmake']);
   const remedy = remedyOf(found, { compiler, cmake });
@@ -117,11 +117,10 @@ function versionOf(programs: readonly string[]): string | null {
 }
 
 /** Returns the C library and its version: `glibc 2.36`. */
-function libcName(): string {
+function libcName({ isMusl }: AddonAttempts): string {
   if (process.platform !== 'linux') return "the system's own";
   const { header } = process.report.getReport() as { header: { glibcVersionRuntime?: string } };
   if (header.glibcVersionRuntime !== undefined) return `glibc ${header.glibcVersionRuntime}`;
-  const isMusl = existsSync('/lib') && readdirSync('/lib').some((name) => name.startsWith('ld-musl-'));
   return isMusl ? 'musl' : 'unknown';
 }
 

@@ -38,5 +38,20 @@ TEST("cpu: sets of kernels are those whose features are all there, in their orde
   CHECK(sets.named("other") == nullptr);
 }
 
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
+TEST("cpu: the features of the processor are those that GCC's library finds") {
+  __builtin_cpu_init();
+  const CpuFeatures found = cpu_features();
+  const auto has = [found](CpuFeatures feature) { return (found & feature) != 0; };
+  const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c");
+  const bool avx512 = avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+                      __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+  CHECK_EQ(has(kAvx2), avx2);
+  CHECK_EQ(has(kAvx512), avx512);
+  CHECK_EQ(has(kAvx512Vnni), avx512 && __builtin_cpu_supports("avx512vnni") != 0);
+  CHECK_EQ(has(kAvx512Bf16), avx512 && __builtin_cpu_supports("avx512bf16") != 0);
+}
+#endif
+
 }  // namespace
 }  // namespace lorekeep
