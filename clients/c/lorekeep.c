@@ -1333,14 +1333,14 @@ void lk_read_history(lk_value value, lk_history* to) {
   to->turns = lk_get(value, "turns");
 }
 
-void lk_read_error(lk_value value, lk_error* to) {
+void lk_read_error_fields(lk_value value, lk_error_fields* to) {
   to->code = lk_need_int(value, "code");
   to->name = lk_need_string(value, "name");
   to->message = lk_need_string(value, "message");
   to->details = lk_get(value, "details");
 }
 
-void lk_read_agent(lk_value value, lk_agent* to) {
+void lk_read_kept_agent(lk_value value, lk_kept_agent* to) {
   to->kept = lk_need_int(value, "kept");
   to->turns = lk_need_int(value, "turns");
   to->agent_id = lk_take_string(value, "agent_id");
@@ -1977,12 +1977,15 @@ void lk_read_speech_closed(lk_value value, lk_speech_closed* to) {
 
 lk_id lk_create_session(lk_client* client, const lk_create_session_fields* fields) {
   lk_writer writer;
+  lk_create_session_fields none;
+  memset(&none, 0, sizeof none);
+  if (!fields) fields = &none;
   memset(&writer, 0, sizeof writer);
   lk_begin_request(client, &writer, "CreateSessionRequest", NULL);
-  lk_put_string(&writer, "storage_data_folder", fields ? fields->storage_data_folder : NULL);
-  lk_put_string(&writer, "access_token", fields && fields->access_token ? fields->access_token : client->access_token);
-  lk_put_bool(&writer, "keep", fields ? fields->keep : NULL);
-  lk_put_string(&writer, "resume", fields ? fields->resume : NULL);
+  lk_put_string(&writer, "storage_data_folder", fields->storage_data_folder);
+  lk_put_string(&writer, "access_token", fields->access_token ? fields->access_token : client->access_token);
+  lk_put_bool(&writer, "keep", fields->keep);
+  lk_put_string(&writer, "resume", fields->resume);
   return lk_finish_request(client, &writer);
 }
 

@@ -306,7 +306,7 @@ typedef struct lk_history {
 void lk_read_history(lk_value value, lk_history* to);
 
 /* Why it could not be opened. A CreateAgentRequest with `kept` opens it. */
-typedef struct lk_error {
+typedef struct lk_error_fields {
   /* Error code: docs/reference/errors.md. */
   int64_t code;
   /* The code's name. */
@@ -315,10 +315,10 @@ typedef struct lk_error {
   const char* message;
   /* The same facts for programs. */
   lk_value details;
-} lk_error;
-void lk_read_error(lk_value value, lk_error* to);
+} lk_error_fields;
+void lk_read_error_fields(lk_value value, lk_error_fields* to);
 
-typedef struct lk_agent {
+typedef struct lk_kept_agent {
   /* Number of the agent among the kept agents of its session. */
   int64_t kept;
   /* Number of turns in its history. */
@@ -327,8 +327,8 @@ typedef struct lk_agent {
   const char* agent_id;
   /* Why it could not be opened. A CreateAgentRequest with `kept` opens it. Optional. */
   lk_value error;
-} lk_agent;
-void lk_read_agent(lk_value value, lk_agent* to);
+} lk_kept_agent;
+void lk_read_kept_agent(lk_value value, lk_kept_agent* to);
 
 typedef struct lk_stored_record {
   /* The record's id. */

@@ -1174,9 +1174,9 @@ namespace Lorekeep
     }
 
     /// <summary>Why it could not be opened. A CreateAgentRequest with `kept` opens it.</summary>
-    public sealed class Error : JsonView
+    public sealed class ErrorFields : JsonView
     {
-        public Error(Dictionary<string, object> json) : base(json)
+        public ErrorFields(Dictionary<string, object> json) : base(json)
         {
         }
 
@@ -1190,9 +1190,9 @@ namespace Lorekeep
         public Dictionary<string, object> Details => GetValue("details") as Dictionary<string, object>;
     }
 
-    public sealed class Agent : JsonView
+    public sealed class KeptAgent : JsonView
     {
-        public Agent(Dictionary<string, object> json) : base(json)
+        public KeptAgent(Dictionary<string, object> json) : base(json)
         {
         }
 
@@ -1203,7 +1203,7 @@ namespace Lorekeep
         /// <summary>Id of the agent; absent if it could not be opened.</summary>
         public string AgentId => GetText("agent_id");
         /// <summary>Why it could not be opened. A CreateAgentRequest with `kept` opens it.</summary>
-        public Error Error => GetView("error", json => new Error(json));
+        public ErrorFields Error => GetView("error", json => new ErrorFields(json));
     }
 
     public sealed class StoredRecord : JsonView
@@ -2248,7 +2248,7 @@ namespace Lorekeep
         /// <summary>Of a session that is kept: the secret that resumes it, on any server with its `session_store`.</summary>
         public string Resume => GetText("resume");
         /// <summary>With `resume` in the request: the agents that were kept.</summary>
-        public List<Agent> Agents => GetList("agents", item => new Agent(ObjectOf(item)));
+        public List<KeptAgent> Agents => GetList("agents", item => new KeptAgent(ObjectOf(item)));
     }
 
     /// <summary>The frame CreateEmbeddedStringStorageResponse.</summary>
@@ -2386,7 +2386,7 @@ namespace Lorekeep
         /// <summary>In a session that is kept: its number among the kept agents.</summary>
         public long? Kept => GetInteger("kept");
         /// <summary>In a session that is kept: why the history could not be kept. The next turn keeps all of it.</summary>
-        public Error NotKept => GetView("not_kept", json => new Error(json));
+        public ErrorFields NotKept => GetView("not_kept", json => new ErrorFields(json));
     }
 
     /// <summary>The frame ExportAgentResponse.</summary>
@@ -2604,9 +2604,9 @@ namespace Lorekeep
         /// <summary>The prompts of a turn with `dry_run`.</summary>
         public List<DryRun> DryRun => GetList("dry_run", item => new DryRun(ObjectOf(item)));
         /// <summary>Reason of a failed turn.</summary>
-        public Error Error => GetView("error", json => new Error(json));
+        public ErrorFields Error => GetView("error", json => new ErrorFields(json));
         /// <summary>In a session that is kept: why the history could not be kept. The next turn keeps all of it.</summary>
-        public Error NotKept => GetView("not_kept", json => new Error(json));
+        public ErrorFields NotKept => GetView("not_kept", json => new ErrorFields(json));
         /// <summary>Only for agents with `enable_diagnostics`.</summary>
         public Diagnostics Diagnostics => GetView("diagnostics", json => new Diagnostics(json));
         /// <summary>Only for agents with `enable_diagnostics`, and with `include_engine_diagnostics`.</summary>
@@ -2730,7 +2730,7 @@ namespace Lorekeep
         /// <summary>Milliseconds of audio that were heard.</summary>
         public double HeardMs => GetNumber("heard_ms") ?? 0;
         /// <summary>Why it failed.</summary>
-        public Error Error => GetView("error", json => new Error(json));
+        public ErrorFields Error => GetView("error", json => new ErrorFields(json));
     }
 
     /// <summary>The frame Error.</summary>

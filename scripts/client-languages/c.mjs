@@ -133,9 +133,17 @@ function requestFunction(request) {
     (field) => `  ${writeCall(field)}(&writer, "${field.name}", ${fieldValue(request, field)});\n`,
   );
   const session = request.ofSession ? 'session_id' : 'NULL';
+  // A session may be created without any.
+  const none =
+    request.name === 'CreateSessionRequest'
+      ? `  lk_${request.call}_fields none;
+  memset(&none, 0, sizeof none);
+  if (!fields) fields = &none;
+`
+      : '';
   return `${signature(request)} {
   lk_writer writer;
-  memset(&writer, 0, sizeof writer);
+${none}  memset(&writer, 0, sizeof writer);
   lk_begin_request(client, &writer, "${request.name}", ${session});
 ${rows.join('')}  return lk_finish_request(client, &writer);
 }
@@ -145,10 +153,9 @@ ${rows.join('')}  return lk_finish_request(client, &writer);
 /** A session has the access token that the client was opened with, unless it is given another. */
 function fieldValue({ name }, field) {
   const given = `fields->${writeName(field)}`;
-  if (name !== 'CreateSessionRequest') return given;
-  return field.name === 'access_token'
-    ? `fields && ${given} ? ${given} : client->access_token`
-    : `fields ? ${given} : NULL`;
+  return name === 'CreateSessionRequest' && field.name === 'access_token'
+    ? `${given} ? ${given} : client->access_token`
+    : given;
 }
 
 function signature({ call, ofSession, fields }) {

@@ -9,6 +9,8 @@ const names = {
   'Rrf.weights': 'Weights',
   'CreateAgentRequest.history': 'History',
   'Turn.action': 'PastAction',
+  'CreateSessionResponse.agents': 'KeptAgent',
+  'KeptAgent.error': 'ErrorFields',
   'CreateEmbeddedStringStorageRequest.fields': 'FieldDefinition',
   'GetEmbeddedStringStorageResponse.records': 'StoredRecord',
   'ForgetEmbeddedStringStorageResponse.histories': 'QuotingHistory',
@@ -29,7 +31,6 @@ const names = {
   'TurnComplete.memory': 'MemoryReport',
   'DryRun.tokens': 'PromptTokens',
   'DryRun.messages': 'PromptMessage',
-  'TurnComplete.error': 'ErrorFields',
   'TurnComplete.diagnostics': 'Diagnostics',
   'Diagnostics.nodes': 'NodeDiagnostics',
   'Diagnostics.speech': 'SpeechDiagnostics',
@@ -53,6 +54,9 @@ const calls = {
 /** Requests whose call returns an object of the client, which is written by hand. */
 const wrapped = new Set(['CreateSessionRequest', 'CreateAgentRequest', 'TurnRequest', 'OpenSpeechRequest']);
 
+/** Types of the clients that are written by hand. */
+const ofClients = ['Client', 'Session', 'Agent', 'Speech', 'Event', 'Value', 'Options'];
+
 export const pascal = (name) => name.replace(/(?:^|_)(\w)/g, (_, letter) => letter.toUpperCase());
 export const snake = (name) => name.replace(/(?<=[a-z0-9])([A-Z])/g, '_$1').toLowerCase();
 const singular = (name) => name.replace(/ies$/, 'y').replace(/(?<!s)s$/, '');
@@ -60,9 +64,9 @@ const singular = (name) => name.replace(/ies$/, 'y').replace(/(?<!s)s$/, '');
 /** Returns the requests, frames, objects and errors. `schema`: the parsed protocol.schema.json; `errors`: the table of codes. */
 export function protocolModel(schema, errors, version) {
   const { $defs } = schema;
-  const builder = new Builder();
   const listed = (union) => $defs[union].oneOf.map(({ $ref }) => $ref.split('/').at(-1));
   const [requestNames, frameNames] = [listed('Request'), listed('ServerFrame')];
+  const builder = new Builder([...frameNames, ...ofClients]);
   for (const [name, definition] of Object.entries($defs))
     if (name.endsWith('Params')) builder.object(definition, name, '');
   const requests = requestNames.map((name) => {
@@ -92,6 +96,12 @@ class Builder {
   /** In an order in which each comes after those it consists of. */
   objects = [];
   #byShape = new Map();
+  #reserved;
+
+  /** `reserved`: names that no object may have. */
+  constructor(reserved) {
+    this.#reserved = new Set(reserved);
+  }
 
   fields({ properties, required = [] }, parent) {
     return Object.entries(properties).map(([name, schema]) => ({
@@ -107,8 +117,8 @@ class Builder {
     const shape = shapeOf(schema);
     const known = this.#byShape.get(shape);
     if (known !== undefined) return { kind: 'object', name: known };
-    const taken = (wanted) => [...this.#byShape.values()].includes(wanted);
-    if (taken(name)) throw new Error(`${place}: two objects would be named ${name}; name one in model.mjs`);
+    const taken = (wanted) => this.#reserved.has(wanted) || [...this.#byShape.values()].includes(wanted);
+    if (taken(name)) throw new Error(`${place}: another type is named ${name}; name this one in model.mjs`);
     this.#byShape.set(shape, name);
     const fields = this.fields(schema, name);
     this.objects.push({ name, description: schema.description, fields });

@@ -667,7 +667,7 @@ class Vad(TypedDict):
     """A longer segment is cut at its longest pause, or where speech is least probable. Default: 30,000."""
 
 
-class Error(TypedDict):
+class ErrorFields(TypedDict):
     """Why it could not be opened. A CreateAgentRequest with `kept` opens it."""
 
     code: int
@@ -680,14 +680,14 @@ class Error(TypedDict):
     """The same facts for programs."""
 
 
-class Agent(TypedDict):
+class KeptAgent(TypedDict):
     kept: int
     """Number of the agent among the kept agents of its session."""
     turns: int
     """Number of turns in its history."""
     agent_id: NotRequired[str]
     """Id of the agent; absent if it could not be opened."""
-    error: NotRequired[Error]
+    error: NotRequired[ErrorFields]
     """Why it could not be opened. A CreateAgentRequest with `kept` opens it."""
 
 
@@ -1503,7 +1503,7 @@ class CreateSessionResponse(TypedDict):
     """Id of the session."""
     resume: NotRequired[str]
     """Of a session that is kept: the secret that resumes it, on any server with its `session_store`."""
-    agents: NotRequired[List[Agent]]
+    agents: NotRequired[List[KeptAgent]]
     """With `resume` in the request: the agents that were kept."""
 
 
@@ -1613,7 +1613,7 @@ class CreateAgentResponse(TypedDict):
     """The memories of its `remember` nodes; absent if there are none."""
     kept: NotRequired[int]
     """In a session that is kept: its number among the kept agents."""
-    not_kept: NotRequired[Error]
+    not_kept: NotRequired[ErrorFields]
     """In a session that is kept: why the history could not be kept. The next turn keeps all of it."""
 
 
@@ -1787,9 +1787,9 @@ class TurnComplete(TypedDict):
     """What the turn remembered and forgot, in order; absent if nothing."""
     dry_run: NotRequired[List[DryRun]]
     """The prompts of a turn with `dry_run`."""
-    error: NotRequired[Error]
+    error: NotRequired[ErrorFields]
     """Reason of a failed turn."""
-    not_kept: NotRequired[Error]
+    not_kept: NotRequired[ErrorFields]
     """In a session that is kept: why the history could not be kept. The next turn keeps all of it."""
     diagnostics: NotRequired[Diagnostics]
     """Only for agents with `enable_diagnostics`."""
@@ -1889,7 +1889,7 @@ class SpeechClosed(TypedDict):
     """By FinishSpeechRequest, by CloseSpeechRequest, or for an `error`."""
     heard_ms: float
     """Milliseconds of audio that were heard."""
-    error: NotRequired[Error]
+    error: NotRequired[ErrorFields]
     """Why it failed."""
 
 
