@@ -123,7 +123,7 @@ namespace Lorekeep
             fields = fields ?? new CreateSessionFields();
             fields.AccessToken = fields.AccessToken ?? options.AccessToken;
             var made = await CallAsync<CreateSessionResponse>("CreateSessionRequest", fields.ToJson());
-            return new Session(this, made.SessionId);
+            return new Session(this, made);
         }
 
         /// <summary>Ends every session and the connection. Twice is fine.</summary>

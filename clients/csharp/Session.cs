@@ -11,16 +11,32 @@ namespace Lorekeep
         readonly Client client;
         public string Id { get; }
 
-        internal Session(Client client, string id)
+        /// <summary>Of a session that is kept: the secret with which CreateSessionAsync() resumes it, on any server.</summary>
+        public string Resume { get; }
+
+        /// <summary>The agents of a session that was resumed, as far as they could be opened.</summary>
+        public List<Agent> Resumed { get; } = new List<Agent>();
+
+        /// <summary>The other agents, each with its `Error`; `Kept` of CreateAgentFields opens them.</summary>
+        public List<KeptAgent> Unopened { get; } = new List<KeptAgent>();
+
+        internal Session(Client client, CreateSessionResponse made)
         {
             this.client = client;
-            Id = id;
+            Id = made.SessionId;
+            Resume = made.Resume;
+            foreach (var kept in made.Agents ?? new List<KeptAgent>())
+            {
+                if (kept.AgentId == null) Unopened.Add(kept);
+                else Resumed.Add(new Agent(this, kept.AgentId, null));
+            }
         }
 
         /// <summary>`History` of the fields: that of Agent.ExportAsync() of an earlier agent.</summary>
         public async Task<Agent> CreateAgentAsync(CreateAgentFields fields)
         {
-            return new Agent(this, await CallAsync<CreateAgentResponse>("CreateAgentRequest", fields.ToJson()));
+            var made = await CallAsync<CreateAgentResponse>("CreateAgentRequest", fields.ToJson());
+            return new Agent(this, made.AgentId, made.Memories);
         }
 
         /// <summary>Downloads a model and tells how far it is. `onProgress` must not throw.</summary>
@@ -75,11 +91,11 @@ namespace Lorekeep
         /// <summary>The memories of its remember nodes. Keep their secrets: each is sent once and opens its memory later.</summary>
         public List<MadeMemory> Memories { get; }
 
-        internal Agent(Session session, CreateAgentResponse made)
+        internal Agent(Session session, string id, List<MadeMemory> memories)
         {
             this.session = session;
-            Id = made.AgentId;
-            Memories = made.Memories ?? new List<MadeMemory>();
+            Id = id;
+            Memories = memories ?? new List<MadeMemory>();
         }
 
         /// <summary>

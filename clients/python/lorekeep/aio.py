@@ -85,7 +85,7 @@ class Client(frames.AsyncClientCalls):
     async def create_session(self, **fields: Unpack[frames.CreateSessionFields]) -> Session:
         token = {} if self._access_token is None else {"access_token": self._access_token}
         made = await self._call("CreateSessionRequest", {**token, **fields})
-        return Session(self, made["session_id"])
+        return Session(self, made)
 
     async def close(self) -> None:
         """Ends every session and the connection. Twice is fine."""
@@ -163,12 +163,20 @@ class Client(frames.AsyncClientCalls):
 class Session(AsyncSessionCalls):
     """Named storages and agents; gone when it or its connection ends."""
 
-    def __init__(self, client: Client, id: str):
-        self._client, self.id = client, id
+    def __init__(self, client: Client, made: frames.CreateSessionResponse):
+        self._client, self.id = client, made["session_id"]
+        self.resume: Optional[str] = made.get("resume")
+        """Of a session that is kept: the secret with which create_session(resume=...) resumes it, on any server."""
+        kept = made.get("agents", [])
+        self.resumed = [Agent(self, one["agent_id"]) for one in kept if "agent_id" in one]
+        """The agents of a session that was resumed, as far as they could be opened."""
+        self.unopened = [one for one in kept if "agent_id" not in one]
+        """The others, each with the `error`; create_agent(kept=...) opens them."""
 
     async def create_agent(self, **fields: Unpack[frames.CreateAgentFields]) -> Agent:
         """`history`: that of Agent.export() of an earlier agent."""
-        return Agent(self, await self._call("CreateAgentRequest", cast(Mapping[str, Any], fields)))
+        made = await self._call("CreateAgentRequest", cast(Mapping[str, Any], fields))
+        return Agent(self, made["agent_id"], made.get("memories"))
 
     async def open_speech(self, **fields: Unpack[frames.OpenSpeechFields]) -> Speech:
         """Opens a stream of audio."""
@@ -196,9 +204,9 @@ class Session(AsyncSessionCalls):
 class Agent:
     """Takes turns, one after the other."""
 
-    def __init__(self, session: Session, made: frames.CreateAgentResponse):
-        self._session, self.id = session, made["agent_id"]
-        self.memories: List[frames.MadeMemory] = made.get("memories", [])
+    def __init__(self, session: Session, id: str, memories: Optional[List[frames.MadeMemory]] = None):
+        self._session, self.id = session, id
+        self.memories: List[frames.MadeMemory] = memories or []
         """The memories of its remember nodes. Keep their secrets: each is sent once and opens its memory later."""
 
     async def turn(
