@@ -160,8 +160,7 @@ export async function fillMetadata(
   let begin = 0;
   let values = 0;
   for (let end = 0; end < ids.length; end++) {
-    const own = valuesOf(metadata[end], fields);
-    if (own > mostValues) refuseMetadata(end, ids[end], fields);
+    const own = valuesOf(metadata[end], fields, (field) => refuseMetadata(end, ids[end], field));
     values += own + fields.length + 1;
     if (values < sliceValues) continue;
     buffer.append(ids, metadata, begin, end + 1);
@@ -173,24 +172,31 @@ export async function fillMetadata(
   buffer.append(ids, metadata, begin, ids.length);
 }
 
-/** The values of the fields of a record, and one for each `charactersOfValue`. Stops at too many. */
-function valuesOf(metadata: unknown, fields: readonly { readonly name: string }[]): number {
+/** The values of the fields of a record, and one for each `charactersOfValue`. `refuse` gets the field that has most of too many. */
+function valuesOf(
+  metadata: unknown,
+  fields: readonly { readonly name: string }[],
+  refuse: (field: string) => never,
+): number {
   if (typeof metadata !== 'object' || metadata === null) return 0;
   let values = 0;
+  let largest = { name: '', values: 0 };
   const count = (value: unknown) => {
     values += 1 + (typeof value === 'string' ? Math.floor(value.length / charactersOfValue) : 0);
     return values <= mostValues;
   };
   for (const { name } of fields) {
+    const before = values;
     const value = (metadata as Record<string, unknown>)[name];
-    if (!(Array.isArray(value) ? value.every(count) : count(value))) break;
+    const fits = Array.isArray(value) ? value.every(count) : count(value);
+    if (values - before > largest.values) largest = { name, values: values - before };
+    if (!fits) refuse(largest.name);
   }
   return values;
 }
 
-function refuseMetadata(record: number, given: unknown, fields: readonly { readonly name: string }[]): never {
+function refuseMetadata(record: number, given: unknown, field: string): never {
   const id = typeof given === 'string' ? given.slice(0, 128) : '';
-  const field = fields[0]?.name ?? '';
   const expected = `at most ${mostValues} values in all fields, where ${charactersOfValue} characters of a text count as one,`;
   const found = 'more';
   const message = `record ${record} (${JSON.stringify(id)}): field "${field}": expected ${expected} found ${found}`;

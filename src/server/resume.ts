@@ -29,7 +29,7 @@ export async function keepSession(
   if (store === undefined)
     fail(1004, `${path}: this server keeps no sessions; its config has no session_store`, { path });
   checkRight(sessions.rights, 'chat', path);
-  // A session that ends keeps what is left: no signal ends the wait.
+  // The wait is not cancelled when the session ends: what it has left must still be stored.
   const { signal } = new AbortController();
   const inTurn: InTurn = (work) => account.away(store.machine, signal, work);
   const onTaken = (reason: ServerError) => sessions.endTaken(session.id, reason);

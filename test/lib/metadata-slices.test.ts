@@ -33,6 +33,12 @@ it('the metadata of a record has at most 20,000 values, where long texts count a
     code: 'INVALID_ARGUMENT',
     message: expect.stringContaining('record 1 ("b"): field "tags": expected at most 20000 values'),
   });
+  const two = [...fields, { name: 'title', type: 'string', optional: true }] as const;
+  const both = { id: 'c', text: 'a', metadata: { title: 'x'.repeat(512), tags: tagsOf(19_998) } };
+  for (const order of [two, two.toReversed()])
+    await expect(Storage.build([both], new Float32Array(8), 8, { fields: order })).rejects.toThrow(
+      'record 0 ("c"): field "tags"',
+    );
   await expect(
     build([
       record(

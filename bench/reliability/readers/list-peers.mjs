@@ -1,4 +1,4 @@
-// The readers of what comes from peers that are no clients' requests: the frames of WebSockets, and rows of a database. See list.mjs.
+// Readers of what other programs send besides requests: frames of WebSockets, and rows of a database. See list.mjs.
 import { EventEmitter } from 'node:events';
 import { createRequire } from 'node:module';
 import { setImmediate as nextTurn } from 'node:timers/promises';

@@ -47,7 +47,7 @@ const frames = {
   },
 };
 
-/** Windows of 32 ms of a detector: speech, silence and what is between, with the begins and ends of segments. */
+/** A detector's windows of 32 ms: `s` is speech, `-` silence and `~` neither; `(` begins a segment, and `)` ends it. */
 const segments = {
   name: 'segments of speech',
   limit: 65_536,

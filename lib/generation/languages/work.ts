@@ -5,7 +5,7 @@ export class TooMuchWork extends Error {}
 export class PieceOver extends Error {}
 
 /**
- * Units of work, of which a thousand take up to a millisecond: of a piece before it may end, of a piece that cannot end earlier, and
+ * Limits in units of work, a thousand of which take up to a millisecond: of a piece before it may end, of a piece that cannot end earlier, and
  * of a grammar. They are counted and not timed, so that the same schemas are refused on every machine.
  */
 const unitsOfPiece = 16_000;

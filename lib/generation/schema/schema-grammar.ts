@@ -15,7 +15,8 @@ interface ConversionOptions {
 
 /**
  * Returns a GBNF grammar whose texts are JSON values that the schema allows. Properties come in the order of the schema.
- * Rule names begin with `name`, which is the start rule. The event loop serves others before it and between pieces of some 10 ms, each of which `nextSlice` admits.
+ * Rule names begin with `name`, which is the start rule. The work is done in pieces of some 10 ms; each starts when `nextSlice`
+ * settles, so that the event loop serves others in between.
  * @throws INVALID_ARGUMENT with `detail.pointer` (JSON pointer) for a keyword that the grammar cannot enforce, for a schema
  * without a value, and for one of hostile size or work; CANCELLED
  */

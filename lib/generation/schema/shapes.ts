@@ -167,7 +167,7 @@ export class Shapes implements ShapeReader {
     ];
   }
 
-  /** Refuses alternatives of a schema of which two may allow one value. @throws PieceOver: the next call continues */
+  /** Refuses a schema if two of its alternatives may allow the same value. @throws PieceOver: the next call continues */
   refuseOverlap(
     options: readonly Located[],
     schema: Schema,

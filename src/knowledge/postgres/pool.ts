@@ -4,7 +4,7 @@ import type { Session } from './session.js';
 /** Time after which an idle session is closed. */
 const idleMs = 60_000;
 
-/** Sessions that are shared, at most so many at a time. Who waits longest is woken first. */
+/** Shares a limited number of sessions. The caller that has waited longest gets the next one. */
 export class Pool {
   readonly #open: () => Promise<Session>;
   readonly #most: number;
