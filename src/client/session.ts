@@ -38,6 +38,8 @@ export class ClientSession implements Restorable, AgentSession, AsyncDisposable,
   readonly #agents = new Set<ClientAgent>();
   /** The agents of a kept session that was resumed, as far as they could be opened. */
   readonly resumed: readonly ClientAgent[];
+  /** Its other agents, each with the `error`. createAgent() with their number as `kept` opens them. */
+  readonly unopened: NonNullable<ReplyTo<'CreateSessionRequest'>['agents']>;
   #id: string;
   #secret: string | undefined;
   /** Why the session could not be restored on a new connection. */
@@ -56,6 +58,7 @@ export class ClientSession implements Restorable, AgentSession, AsyncDisposable,
     this.resumed = agents.flatMap(({ agentId, kept }) =>
       agentId === undefined ? [] : [this.#add({ agentId, kept }, undefined)],
     );
+    this.unopened = agents.filter(({ agentId }) => agentId === undefined);
   }
 
   /** Of a session that is kept: the secret that resumes it, also after the program has ended. */

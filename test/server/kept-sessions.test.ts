@@ -351,6 +351,10 @@ it('a client that reconnects resumes by itself, with storages, and a program sta
   expect(later.resumed.map(({ kept: number }) => number)).toEqual([2]);
   const { turns } = await (later.resumed[0] as typeof own).export();
   expect(turns.map(({ text }) => text)).toEqual(['One', 'Two']);
+  expect(later.unopened).toMatchObject([{ kept: 1, turns: 2, error: { code: 3010 } }]);
+  await later.createEmbeddedStringStorage({ name: 'docs', strings, embeddingModel: 'tiny' });
+  const again = await later.createAgent({ graph: { nodes: [retrieve, ...graph.nodes] } as never, kept: 1 });
+  expect((await again.export()).turns).toHaveLength(2);
 });
 
 it('mistakes of the config stop the start, and other servers refuse by name', async () => {
