@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import type { DoorHost } from './host.js';
 import { HttpListener } from './http/listener.js';
 import type { Route } from './http/route.js';
@@ -43,12 +44,13 @@ export class HttpDoors {
       embeddingsRoute(targets),
       rerankRoute(targets),
     ];
-    const document = openApiDocument(routes, host.version);
+    const described: Route[] = [...routes, mcpRoute(host), documentRoute(() => document)];
+    const document = openApiDocument(described, host.version);
     const entry = host.config.http.page ? new PageEntry() : undefined;
     const page = entry === undefined ? [] : await pageRoutes(entry, targets);
     const listener = await HttpListener.open({
       host,
-      routes: [...routes, documentRoute(document), mcpRoute(host), ...page],
+      routes: [...described, ...page],
       upgrades: { '/v1/socket': socketDoor(host) },
     });
     const { bind, tls_cert } = host.config.http;
@@ -81,11 +83,12 @@ const pageRoutes = async (entry: PageEntry, targets: Targets): Promise<Route[]> 
   askRoute(targets),
 ];
 
-const documentRoute = (document: object): Route => ({
+const documentRoute = (document: () => object): Route => ({
   method: 'GET',
   path: '/openapi.json',
   right: undefined,
-  operation: 'openapi',
+  operation: 'get_openapi_document',
   summary: 'Returns this document.',
-  serve: (exchange) => exchange.sendJson(document),
+  reply: z.looseObject({ openapi: z.string(), paths: z.looseObject({}) }),
+  serve: (exchange) => exchange.sendJson(document()),
 });

@@ -50,15 +50,16 @@ export interface Door {
   call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Reply>;
 }
 
-/** A server with its HTTP doors open, and the storage `docs`. `writable`: as http.storages says of it. */
+/** A server with its HTTP doors open, and the storage `docs`. `writable`: as http.storages says of it. `more`: further storages. */
 export async function door(
   http: HttpConfig = {},
   options: TestServerOptions = {},
   writable = false,
+  more: HttpConfig['storages'] = {},
 ): Promise<Door> {
   const folder = mkdtempSync(join(tmpdir(), 'lorekeep-doors-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  const storages = { docs: { config: knowledgeBase(join(folder, 'docs')), writable } };
+  const storages = { docs: { config: knowledgeBase(join(folder, 'docs')), writable }, ...more };
   const server = await TestServer.start({
     ...options,
     config: { ...options.config, http: { enabled: true, port: 0, storages, ...http } },

@@ -18,7 +18,7 @@ export function boundedArray<Item extends z.ZodType>(
   max: number,
   limits?: ValueLimits,
 ) {
-  return arrayOfLength(min, max, item, limits).pipe(untilMistake(item));
+  return arrayOfLength(min, max, item, { limits }).pipe(untilMistake(item));
 }
 
 /** An array that is parsed up to its first bad item. */
@@ -40,15 +40,23 @@ function untilMistake<Item extends z.ZodType>(item: Item): z.ZodArray<Item> {
   return array;
 }
 
-/** An array whose items a caller checks in slices: thousands of valid items take too long for one. */
-export function uncheckedArray(item: z.ZodType, min: number, max: number) {
-  return arrayOfLength(min, max, item);
+/**
+ * An array whose items a caller checks in slices: thousands of valid items take too long for one. Its description is given here:
+ * describe() makes another schema, which documentItems() would not know.
+ */
+export function uncheckedArray(item: z.ZodType, min: number, max: number, description?: string) {
+  return arrayOfLength(min, max, item, { description });
 }
 
 const itemsInDocs = new WeakMap<z.core.$ZodType, z.ZodType>();
 
 /** An array of `min` to `max` items of any kind, which is passed through without a look at them. `item` documents them. */
-function arrayOfLength(min: number, max: number, item: z.ZodType, limits?: ValueLimits) {
+function arrayOfLength(
+  min: number,
+  max: number,
+  item: z.ZodType,
+  { limits, description }: { limits?: ValueLimits | undefined; description?: string | undefined },
+) {
   const find = (value: readonly unknown[]): z.core.$ZodRawIssue | undefined => {
     const found = { input: value, inclusive: true, origin: 'array' } as const;
     if (value.length < min) return { ...found, code: 'too_small', minimum: min };
@@ -57,7 +65,10 @@ function arrayOfLength(min: number, max: number, item: z.ZodType, limits?: Value
     const most = `at most ${limits.values} values${charactersText(limits.characters)}`;
     return { code: 'custom', input: value, message: `${most} are expected, and it has more` };
   };
-  const array = passedArray(find, { type: 'array', items: {}, minItems: min, maxItems: max });
+  const array = passedArray(find, {
+    ...{ type: 'array', items: {}, minItems: min, maxItems: max },
+    ...(description !== undefined && { description }),
+  });
   itemsInDocs.set(array, item);
   return array;
 }

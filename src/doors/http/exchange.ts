@@ -4,11 +4,11 @@ import { describeIssue, fieldIssue } from '../../base/schema/field-issue.js';
 import { plainMessage } from '../../base/schema/messages.js';
 import { mapInSlices } from '../../base/waiting/next-slice.js';
 import type { Grant } from '../../config/keys-file.js';
-import { fail } from '../../protocol/errors.js';
+import { fail, serverError } from '../../protocol/errors.js';
 import { isLong, jsonPieces } from '../../protocol/json-pieces.js';
 import type { DoorClient, DoorHost, DoorSession } from '../host.js';
 import { BodyBytes } from './body-bytes.js';
-import { HttpRefusal } from './failure.js';
+import { HttpRefusal, inRequest } from './failure.js';
 import type { SocketClient } from './socket-client.js';
 
 /** Headers that concern one connection alone, and secrets. */
@@ -94,9 +94,10 @@ export class Exchange {
    * @throws HttpRefusal, MalformedFrame, InvalidField, ClientMemoryExceeded, ServerMemoryExceeded
    */
   async body<Schema extends z.ZodType>(schema: Schema): Promise<z.output<Schema>> {
-    const parsed = await this.client.parse(
-      await this.#bytes('application/json', this.host.config.max_frame_mb * mebibyte),
-    );
+    const bytes = await this.#bytes('application/json', this.host.config.max_frame_mb * mebibyte);
+    const parsed = await this.client.parse(bytes).catch((thrown: unknown) => {
+      throw inRequest(thrown);
+    });
     this.#releases.push(() => parsed.release());
     const { value } = parsed;
     if (typeof value !== 'object' || value === null || Array.isArray(value))
@@ -304,7 +305,8 @@ export function checked<Schema extends z.ZodType>(
   const issue = fieldIssue(schema, value, parsed.error);
   const { nearest } = issue;
   const path = where === '' ? issue.path : joinedPath(where, issue.path);
-  fail(1004, describeIssue({ ...issue, path }), nearest === undefined ? { path } : { path, nearest });
+  const details = nearest === undefined ? { path } : { path, nearest };
+  throw inRequest(serverError(1004, describeIssue({ ...issue, path }), details));
 }
 
 /** The path of a field within the value at another path. */

@@ -1,5 +1,4 @@
-import type { ServerError } from '../../protocol/errors.js';
-import { errorTable } from '../../protocol/errors.js';
+import { errorTable, ServerError } from '../../protocol/errors.js';
 
 /** HTTP statuses of codes that their fault alone does not tell. */
 const statuses: Readonly<Record<number, number>> = {
@@ -63,6 +62,15 @@ export interface HttpFailure {
 /** Returns the name of a field in the HTTP request for its path in a frame or a graph; undefined: the same. */
 export type FieldNames = (path: string) => string | undefined;
 
+/** Errors whose paths name fields of the HTTP request itself. */
+const ofRequest = new WeakSet<object>();
+
+/** Marks an error of the request itself: its path is not one of a frame or a graph, which would be renamed. */
+export function inRequest<Thrown>(error: Thrown): Thrown {
+  if (error instanceof ServerError) ofRequest.add(error);
+  return error;
+}
+
 /** Where a secret travels. */
 const secretField = 'Authorization';
 
@@ -79,7 +87,11 @@ export function httpFailure(error: ServerError, names: FieldNames = () => undefi
   const { path, retry_after_ms } = details as { path?: string; retry_after_ms?: number };
   const status = unknownModel ? 404 : statusOf(code, faultOf(error), path);
   const field =
-    path === undefined ? undefined : path === 'access_token' ? secretField : (names(path) ?? path);
+    path === undefined || ofRequest.has(error)
+      ? path
+      : path === 'access_token'
+        ? secretField
+        : (names(path) ?? path);
   const message = field === undefined ? error.message : error.messageAbout(field);
   const retryAfter =
     status === 429 || status === 503 ? Math.max(1, Math.ceil((retry_after_ms ?? 1000) / 1000)) : undefined;

@@ -3,8 +3,8 @@ import type { Right } from '../../config/keys-file.js';
 import type { Exchange } from './exchange.js';
 import type { FieldNames } from './failure.js';
 
-/** A parameter of a query string, for the OpenAPI document. */
-export interface QueryParameter {
+/** A parameter of a query string or a header, for the OpenAPI document. */
+export interface Parameter {
   readonly name: string;
   readonly schema: z.ZodType;
 }
@@ -21,9 +21,16 @@ export interface Route {
   /** Its name in the OpenAPI document; unique. */
   readonly operation: string;
   readonly summary: string;
-  readonly query?: readonly QueryParameter[];
+  readonly query?: readonly Parameter[];
+  readonly headers?: readonly Parameter[];
   readonly body?: z.ZodType;
   readonly reply?: z.ZodType;
+  /** When the reply is a stream of server-sent events, in words; undefined: never. */
+  readonly streams?: string;
+  /** Statuses of success besides 200, and what they mean. */
+  readonly otherStatuses?: Readonly<Record<number, string>>;
+  /** Errors in another shape than those of the doors. */
+  readonly otherErrors?: z.ZodType;
   /** How the fields of frames and graphs are called in its body. */
   readonly fieldNames?: FieldNames;
   serve(exchange: Exchange): Promise<void>;

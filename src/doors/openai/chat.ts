@@ -11,6 +11,7 @@ import {
   formatOf,
   formatSchema,
   functionFields,
+  only,
   optional,
   refusedFields,
   samplingFields,
@@ -21,7 +22,15 @@ import {
   unsupported,
 } from './fields.js';
 import { type TokenLogprobs, topLogprobsField, wantedLogprobs } from './logprobs.js';
-import { makeReply, type Reply, type ReplyRequest, replyFieldNames, streamError } from './reply.js';
+import {
+  makeReply,
+  type Reply,
+  type ReplyRequest,
+  replyFieldNames,
+  replyHeaders,
+  streamError,
+} from './reply.js';
+import { chatReply } from './reply-schemas.js';
 import type { Targets } from './targets.js';
 
 const content = optional(contentSchema);
@@ -45,13 +54,14 @@ const tool = z.object({
   function: z.object(functionFields),
 });
 
-const isTextAlone = (value: unknown) => Array.isArray(value) && value.length === 1 && value[0] === 'text';
+const textAlone = {
+  is: (value: unknown) => Array.isArray(value) && value.length === 1 && value[0] === 'text',
+  schema: { type: 'array', items: { const: 'text' }, minItems: 1, maxItems: 1 },
+};
 
 export const chatBody = z.object({
   model: z.string().min(1).max(128).describe('An agent, a knowledge base or a language model of /v1/models.'),
-  messages: uncheckedArray(messageSchema, 1, 20_000).describe(
-    'The conversation; the last message is answered.',
-  ),
+  messages: uncheckedArray(messageSchema, 1, 20_000, 'The conversation; the last message is answered.'),
   ...samplingFields,
   max_tokens: optional(z.int().min(1).max(1_048_576)).describe('Limit of the reply, in tokens.'),
   max_completion_tokens: optional(z.int().min(1).max(1_048_576)).describe('The newer name of `max_tokens`.'),
@@ -71,9 +81,9 @@ export const chatBody = z.object({
   logprobs: optional(z.boolean()).describe('Adds the log-probabilities of the tokens.'),
   top_logprobs: topLogprobsField,
   ...refusedFields,
-  n: unsupported('more than one reply is not supported', (value) => value === 1).describe('Only 1.'),
+  n: unsupported('more than one reply is not supported', only(1)).describe('Only 1.'),
   audio: unsupported('is not supported'),
-  modalities: unsupported('a modality besides text is not supported', isTextAlone),
+  modalities: unsupported('a modality besides text is not supported', textAlone),
   functions: unsupported('is not supported; use tools'),
   function_call: unsupported('is not supported; use tool_choice'),
 });
@@ -91,7 +101,9 @@ export function chatRoute(targets: Targets): Route {
     operation: 'create_chat_completion',
     summary: 'Replies to a conversation, as the API of OpenAI does.',
     body: chatBody,
-    reply: z.looseObject({ id: z.string(), choices: z.array(z.looseObject({})) }),
+    headers: replyHeaders,
+    reply: chatReply,
+    streams: 'if `stream` is true',
     fieldNames,
     serve: (exchange) => chat(exchange, targets),
   };

@@ -14,12 +14,14 @@ const maxInputs = 2048;
 const textsPerTurn = 32;
 
 /** Texts; ids of tokens, and arrays of them, are refused in words. */
-const inputs = uncheckedArray(z.string(), 1, maxInputs);
+const text = z.string().meta({ minLength: 1 });
+
+const inputs = uncheckedArray(text, 1, maxInputs);
 
 export const embeddingsBody = z.object({
   model: z.string().min(1).max(128).describe('An embedding model of /v1/models.'),
   input: z
-    .union([z.string(), inputs], {
+    .union([text, inputs], {
       error: 'a text, or an array of 1 to 2048 texts, is expected',
     })
     .describe('A text or several.'),

@@ -6,30 +6,47 @@ export function optional<Schema extends z.ZodType>(schema: Schema) {
   return schema.nullish().transform((value) => value ?? undefined);
 }
 
-/** A field with a feature that this server lacks: refused unless it has a value that asks for nothing. */
-export function unsupported(why: string, asksNothing: (value: unknown) => boolean = () => false) {
-  return z
-    .unknown()
-    .refine((value) => value === undefined || value === null || asksNothing(value), why)
-    .optional();
+/** A value that asks for nothing, besides null, and its JSON Schema. */
+interface Nothing {
+  is(value: unknown): boolean;
+  readonly schema: object;
 }
 
-const isFalse = (value: unknown) => value === false;
-const isEmpty = (value: unknown) => {
-  for (const _ in Object(value)) return false;
-  return typeof value === 'object';
+/** A value of its own that asks for nothing. */
+export const only = (value: boolean | number): Nothing => ({
+  is: (given) => given === value,
+  schema: { const: value },
+});
+
+/** A field with a feature that this server lacks: refused unless it has a value that asks for nothing. */
+export function unsupported(why: string, nothing?: Nothing) {
+  const isNothing = (value: unknown) => value === undefined || value === null || nothing?.is(value) === true;
+  const none = { type: 'null' };
+  return z
+    .unknown()
+    .refine(isNothing, why)
+    .optional()
+    .meta(nothing === undefined ? none : { anyOf: [nothing.schema, none] });
+}
+
+const empty: Nothing = {
+  is: (value) => {
+    for (const _ in Object(value)) return false;
+    return typeof value === 'object';
+  },
+  schema: { type: 'object', maxProperties: 0 },
 };
 
 /** Fields of both generating routes that are refused, by what they ask for. */
 export const refusedFields = {
-  store: unsupported('this server keeps no replies; false is expected', isFalse).describe('Only false.'),
+  store: unsupported('this server keeps no replies; false is expected', only(false)).describe('Only false.'),
   previous_response_id: unsupported(
     'this server keeps no replies; send the earlier ones in this request',
   ).describe('Not supported.'),
   conversation: unsupported(
     'this server keeps no conversations; send the earlier messages in this request',
   ).describe('Not supported.'),
-  logit_bias: unsupported('is not supported', isEmpty).describe('Only an empty object.'),
+  logit_bias: unsupported('is not supported', empty).describe('Only an empty object.'),
 };
 
 /** Sampling, as OpenAI and llama.cpp call it. */

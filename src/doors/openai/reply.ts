@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { z } from 'zod';
 import type { Holding } from '../../fairness/client-memory.js';
 import { ServerError, serverError } from '../../protocol/errors.js';
 import type { ServerFrames } from '../../protocol/frames.js';
@@ -6,6 +7,7 @@ import type { Graph } from '../../protocol/graph.js';
 import { refusalOf } from '../../storages/failure.js';
 import type { Exchange } from '../http/exchange.js';
 import { type FieldNames, faultOf, HttpRefusal, httpFailure } from '../http/failure.js';
+import type { Parameter } from '../http/route.js';
 import { nothingRelevant, whenNothingIsFound } from '../nothing-relevant.js';
 import type { Conversation } from './conversation.js';
 import type { Format, Tool, ToolChoice } from './fields.js';
@@ -61,7 +63,22 @@ export interface Annotation {
 /** The code of a prompt that is too long for the context of the model. */
 const contextTooSmall = 4016;
 
-const classes = ['interactive_visible', 'interactive_buffered', 'background'];
+const classes = ['interactive_visible', 'interactive_buffered', 'background'] as const;
+
+const classHeader = 'X-Lorekeep-Class';
+
+/** The headers of the routes that reply. */
+export const replyHeaders: readonly Parameter[] = [
+  {
+    name: classHeader,
+    schema: z
+      .enum(classes)
+      .optional()
+      .describe(
+        'Class of the scheduler. Default: interactive_visible for streams, else interactive_buffered.',
+      ),
+  },
+];
 
 /** Text that a knowledge base as `model` gives its language model. */
 const knowledgeSystem =
@@ -69,14 +86,14 @@ const knowledgeSystem =
 
 /** Returns the scheduler's class: of the header, else by whether text is shown while it is made. @throws HttpRefusal */
 function schedulerClass(exchange: Exchange, stream: boolean): string {
-  const given = exchange.header('x-lorekeep-class');
+  const given = exchange.header(classHeader.toLowerCase());
   if (given === undefined) return stream ? 'interactive_visible' : 'interactive_buffered';
-  if (classes.includes(given)) return given;
+  if ((classes as readonly string[]).includes(given)) return given;
   throw new HttpRefusal(
     400,
     'invalid_field',
-    `X-Lorekeep-Class: one of ${classes.join(', ')} is expected`,
-    'X-Lorekeep-Class',
+    `${classHeader}: one of ${classes.join(', ')} is expected`,
+    classHeader,
   );
 }
 

@@ -11,6 +11,7 @@ import {
   formatOf,
   formatSchema,
   functionFields,
+  only,
   optional,
   refusedFields,
   samplingFields,
@@ -21,7 +22,8 @@ import {
   unsupported,
 } from './fields.js';
 import { topLogprobsField, wantedLogprobs } from './logprobs.js';
-import { makeReply, type ReplyRequest, replyFieldNames } from './reply.js';
+import { makeReply, type ReplyRequest, replyFieldNames, replyHeaders } from './reply.js';
+import { responseReply } from './reply-schemas.js';
 import { Response } from './response.js';
 import { ResponseStream } from './response-stream.js';
 import type { Targets } from './targets.js';
@@ -43,7 +45,8 @@ const itemSchema = z.union(
       .refine(
         () => false,
         'item_reference is not supported: this server keeps no items; send the item itself, as clients do with store false',
-      ),
+      )
+      .meta({ not: {} }),
     z.object({
       type: optional(z.literal('message')),
       role: z.enum(['system', 'developer', 'user', 'assistant']),
@@ -83,7 +86,7 @@ export const responsesBody = z.object({
   ),
   top_logprobs: topLogprobsField,
   ...refusedFields,
-  background: unsupported('is not supported', (value) => value === false).describe('Only false.'),
+  background: unsupported('is not supported', only(false)).describe('Only false.'),
   prompt: unsupported('this server keeps no prompts').describe('Not supported.'),
 });
 
@@ -110,7 +113,9 @@ export function responsesRoute(targets: Targets): Route {
     operation: 'create_response',
     summary: 'Replies to a conversation, as the newer API of OpenAI does.',
     body: responsesBody,
-    reply: z.looseObject({ id: z.string(), output: z.array(z.looseObject({})) }),
+    headers: replyHeaders,
+    reply: responseReply,
+    streams: 'if `stream` is true',
     fieldNames,
     serve: (exchange) => respond(exchange, targets),
   };

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { documentItems } from '../../base/schema/bounded.js';
-import type { QueryParameter, Route } from '../http/route.js';
+import type { Parameter, Route } from '../http/route.js';
 
 const errorSchema = {
   type: 'object',
@@ -14,10 +14,37 @@ const errorSchema = {
         type: { type: 'string', description: 'Class of the error.' },
         param: { type: ['string', 'null'], description: 'The field.' },
         code: { type: ['string', 'null'], description: 'Name of the error.' },
+        lorekeep: {
+          type: 'object',
+          description: 'The error of the protocol, unless the door itself refuses: docs/reference/errors.md.',
+          required: ['code', 'name', 'details'],
+          properties: {
+            code: { type: 'integer', description: 'Its code.' },
+            name: { type: 'string', description: 'Its name.' },
+            details: { type: 'object', description: 'Its facts.' },
+          },
+        },
       },
     },
   },
 };
+
+const retryAfter = {
+  description: 'With 429 and 503: seconds until another try may succeed.',
+  schema: { type: 'integer', minimum: 1 },
+};
+
+const errorReference = { $ref: '#/components/schemas/Error' };
+
+const failure = ({ otherErrors }: Route) => ({
+  description: 'An error: the status says of what kind.',
+  headers: { 'Retry-After': retryAfter },
+  content: json(
+    otherErrors === undefined
+      ? errorReference
+      : { anyOf: [errorReference, jsonSchema(otherErrors, 'output')] },
+  ),
+});
 
 /** Returns the OpenAPI 3.1 document of the routes. */
 export function openApiDocument(routes: readonly Route[], version: string): object {
@@ -39,24 +66,39 @@ export function openApiDocument(routes: readonly Route[], version: string): obje
   };
 }
 
-function operation({ operation, summary, path, query = [], body, reply }: Route): object {
-  const parameters = [...pathParameters(path), ...query.map(queryParameter)];
+function operation(route: Route): object {
+  const { operation, summary, right, path, query = [], headers = [], body } = route;
+  const parameters = [
+    ...pathParameters(path),
+    ...query.map((each) => parameter(each, 'query')),
+    ...headers.map((each) => parameter(each, 'header')),
+  ];
   return {
     operationId: operation,
     summary,
+    description: `Right: ${right ?? 'none'}.`,
+    ...(right === undefined && { security: [] }),
     ...(parameters.length > 0 && { parameters }),
     ...(body !== undefined && { requestBody: { required: true, content: json(jsonSchema(body, 'input')) } }),
-    responses: {
-      200: {
-        description: 'The result.',
-        content: json(reply === undefined ? {} : jsonSchema(reply, 'output')),
-      },
-      default: { description: 'An error.', content: json({ $ref: '#/components/schemas/Error' }) },
-    },
+    responses: { 200: success(route), ...others(route), default: failure(route) },
   };
 }
 
-const json = (schema: object) => ({ 'application/json': { schema } });
+function success({ reply, streams }: Route): object {
+  const content = json(reply === undefined ? {} : jsonSchema(reply, 'output'));
+  if (streams === undefined) return { description: 'The result.', content };
+  return {
+    description: `The result; server-sent events ${streams}.`,
+    content: { ...content, 'text/event-stream': { schema: { type: 'string' } } },
+  };
+}
+
+const others = ({ otherStatuses = {} }: Route) =>
+  Object.fromEntries(Object.entries(otherStatuses).map(([status, description]) => [status, { description }]));
+
+function json(schema: object): object {
+  return { 'application/json': { schema } };
+}
 
 function pathParameters(path: string): object[] {
   return [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({
@@ -67,9 +109,9 @@ function pathParameters(path: string): object[] {
   }));
 }
 
-function queryParameter({ name, schema }: QueryParameter): object {
+function parameter({ name, schema }: Parameter, where: 'query' | 'header'): object {
   const { description, ...rest } = jsonSchema(schema, 'output') as { description?: string };
-  return { name, in: 'query', required: false, description, schema: rest };
+  return { name, in: where, required: false, description, schema: rest };
 }
 
 function jsonSchema(schema: z.ZodType, io: 'input' | 'output'): object {

@@ -122,7 +122,7 @@ const one: Route = {
 };
 
 const putBody = z.strictObject({
-  text: storedRecordSchema.shape.text,
+  text: storedRecordSchema.shape.text.meta({ minLength: 1, description: 'Its text; not blank.' }),
   metadata: z.record(z.string(), z.unknown()).optional().describe('Values of the fields of the storage.'),
   if_version: changesBody.shape.if_version,
 });
