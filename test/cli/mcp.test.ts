@@ -314,6 +314,15 @@ describe('lorekeep mcp, with raw messages', () => {
     const call = (id: unknown, name: string, args: unknown) =>
       ask(id, 'tools/call', { name, arguments: args as object });
     expect(await call(2, 'no-such', {})).toMatchObject({ error: { code: -32602 } });
+    expect(await ask(20, 'tools/list', null as never)).toMatchObject({
+      result: { tools: expect.any(Array) },
+    });
+    expect(await call(21, 'search', 'x')).toMatchObject({
+      error: { code: -32602, message: 'arguments: an object is expected, not "x"' },
+    });
+    expect(await call(22, 'list', { limit: null })).toMatchObject({
+      result: { structuredContent: { total: expect.any(Number) } },
+    });
     const failed = { result: { isError: true } };
     expect(await call(3, 'search', { query: 'x'.repeat(2 ** 20) })).toMatchObject(failed);
     expect(await call(4, 'search', { query: 5 })).toMatchObject(failed);

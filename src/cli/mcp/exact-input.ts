@@ -60,10 +60,15 @@ export class ExactInput extends Transform {
     this.#parts = [];
     this.#length = 0;
     if (line.length === 0) return;
-    const marked =
-      line.length > this.#longest ? undefined : markWideIntegers(line.toString('utf8'), this.#mark);
+    if (line.length > this.#longest) {
+      this.push(line);
+      return;
+    }
+    const text = line.toString('utf8');
+    const marked = markWideIntegers(text, this.#mark);
     if (marked !== undefined) this.#hasMarked = true;
-    this.push(marked === undefined ? line : Buffer.from(marked));
+    const accepted = withoutNullParams(marked ?? text) ?? marked;
+    this.push(accepted === undefined ? line : Buffer.from(accepted));
   }
 
   #restored(value: unknown, path: readonly string[]): unknown {
@@ -78,5 +83,16 @@ export class ExactInput extends Transform {
     const digits = text.slice(this.#mark.length);
     if (params !== 'params' || given !== 'arguments') return Number(digits);
     return name === 'filter' ? BigInt(digits) : digits;
+  }
+}
+
+/** Returns a message whose params are null without them, since the SDK would drop it without an answer; undefined for any other text. */
+function withoutNullParams(text: string): string | undefined {
+  if (!/"params"\s*:\s*null/.test(text)) return undefined;
+  try {
+    const { params, ...message } = JSON.parse(text);
+    return params === null ? `${JSON.stringify(message)}\n` : undefined;
+  } catch {
+    return undefined;
   }
 }

@@ -3,7 +3,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { onAbort } from '../../../lib/basics.js';
 import { fullGrant } from '../../config/keys-file.js';
 import type { Shown } from '../../doors/mcp/describe.js';
-import { StdioServerTransport, serveStdio } from '../../doors/mcp/sdk.js';
+import { checkedMessage } from '../../doors/mcp/request.js';
+import { type JSONRPCMessage, StdioServerTransport, serveStdio } from '../../doors/mcp/sdk.js';
 import { type McpDoor, mcpServer } from '../../doors/mcp/server.js';
 import { waited } from '../../doors/mcp/waiting.js';
 import { placesHere } from '../ask/places.js';
@@ -50,7 +51,13 @@ class StdioTransport extends StdioServerTransport {
     Object.defineProperty(this, 'onmessage', {
       get: () => receive,
       set: (next: typeof receive) => {
-        receive = next && ((message) => next(input.restore(message)));
+        receive =
+          next &&
+          ((message: JSONRPCMessage) => {
+            const checked = checkedMessage(input.restore(message));
+            if (checked.refusal === undefined) next(checked.message);
+            else void this.send(checked.refusal);
+          });
       },
     });
     // The transport hears how it ends.

@@ -1,6 +1,6 @@
 import { count, counted } from '../../base/schema/counted.js';
-import { longestName, type ShownStorage, type StorageFacts } from './knowledge.js';
-import { fieldName, listWithin, quotedWithin } from './text.js';
+import type { ShownStorage, StorageFacts } from './knowledge.js';
+import { fieldName, listWithin, longestName, quotedWithin } from './text.js';
 
 /** Longest list of storages and fields in a description, in characters. Hosts put descriptions into every prompt. */
 const longestList = 1500;

@@ -4,6 +4,7 @@ import { refusalOf } from '../../storages/failure.js';
 import type { DoorHost, DoorSession } from '../host.js';
 import type { Exchange } from '../http/exchange.js';
 import { factsOf, type ShownStorage, type StorageFacts } from './knowledge.js';
+import { checkedMessage } from './request.js';
 import { createMcpHandler } from './sdk.js';
 import { mcpServer } from './server.js';
 
@@ -43,7 +44,9 @@ export class McpHttpHandler {
   }
 
   async serve(exchange: Exchange): Promise<void> {
-    const message = withDecimalTexts(await exchange.body(z.looseObject({})));
+    const checked = checkedMessage(withDecimalTexts(await exchange.body(z.looseObject({}))));
+    if (checked.refusal !== undefined) return exchange.sendJson(checked.refusal);
+    const { message } = checked;
     const request = new Request(`http://localhost${exchange.url.pathname}`, {
       method: 'POST',
       headers: exchange.plainHeaders,

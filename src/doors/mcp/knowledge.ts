@@ -1,11 +1,7 @@
-import { didYouMean, nearestName } from '../../base/schema/nearest.js';
 import type { DoorSession } from '../host.js';
 import { type FieldFacts, fieldFacts } from './fields.js';
 import { McpRefusal } from './refusal.js';
-import { listWithin, quotedWithin } from './text.js';
-
-/** Longest name of a storage that is shown, in characters. */
-export const longestName = 100;
+import { longestName, namesWithin, quotedWithin, unknownName } from './text.js';
 
 /** A storage that clients may name. */
 export interface ShownStorage {
@@ -74,19 +70,15 @@ export function chosenWritable({ storages }: Knowledge, name: string | undefined
 function named(storages: readonly ShownStorage[], name: string): ShownStorage {
   const found = storages.find((each) => each.name === name);
   if (found !== undefined) return found;
-  const nearest = nearestName(
+  const message = unknownName(
+    'storage',
     name,
     storages.map((each) => each.name),
   );
-  const known = nearest === undefined ? `; there is ${namesOf(storages)}` : didYouMean(nearest);
-  throw new McpRefusal(`storage: there is no storage ${quotedWithin(name, longestName)}${known}`);
+  throw new McpRefusal(`storage: ${message}`);
 }
 
-const namesOf = (storages: readonly ShownStorage[]) =>
-  listWithin(
-    storages.map(({ name }) => quotedWithin(name, longestName)),
-    400,
-  ) || 'none';
+const namesOf = (storages: readonly ShownStorage[]) => namesWithin(storages.map(({ name }) => name));
 
 /** Records that are looked at for the values of the fields. */
 const sampledRecords = 200;

@@ -14,9 +14,10 @@ const plainName = /^[A-Za-z_][\w.-]{0,63}$/;
 
 const types: Readonly<Record<string, () => z.ZodType>> = {
   // Integers beyond 2^53 are decimal strings.
-  int: () => z.union([z.int(), z.string()]),
-  date: () => z.union([z.int(), z.string()]),
-  'date-time': () => z.union([z.int(), z.string()]),
+  int: () => z.union([z.int(), z.string()], { error: 'an integer is expected' }),
+  date: () => z.union([z.int(), z.string()], { error: 'a date such as "2025-01-31" is expected' }),
+  'date-time': () =>
+    z.union([z.int(), z.string()], { error: 'a time such as "2025-01-31T12:00:00Z" is expected' }),
   float: () => z.number(),
   string: () => z.string(),
   bool: () => z.boolean(),

@@ -88,10 +88,10 @@ export function recordsText(records: readonly ShownRecord[]): string {
 export const recordUri = (storage: string, id: string): string =>
   `lorekeep://${encoded(storage)}/${encoded(id)}`;
 
-/** The storage and the id of an address; undefined if it is none. */
+/** The storage and the id of an address; the id is empty if there is none. Undefined if it is no address of a record. */
 export function parseUri(uri: string): { storage: string; id: string } | undefined {
-  const [, storage, id] = /^lorekeep:\/\/([^/]+)\/(.+)$/s.exec(uri) ?? [];
-  if (storage === undefined || id === undefined) return undefined;
+  const [, storage, id = ''] = /^lorekeep:\/\/([^/]+)(?:\/(.*))?$/is.exec(uri) ?? [];
+  if (storage === undefined) return undefined;
   try {
     return { storage: decodeURIComponent(storage), id: decodeURIComponent(id) };
   } catch {

@@ -2,7 +2,12 @@
  * The parts of the SDK of MCP that run in lorekeep. The build bundles this file with them (scripts/tool/mcp-sdk.mjs), so that
  * nobody installs the whole SDK. No other file imports it.
  */
-export type { CallToolResult, RegisteredTool, ServerContext } from '@modelcontextprotocol/server';
+export type {
+  CallToolResult,
+  JSONRPCMessage,
+  RegisteredTool,
+  ServerContext,
+} from '@modelcontextprotocol/server';
 export {
   createMcpHandler,
   McpServer,

@@ -1,13 +1,11 @@
-import { z } from 'zod';
 import { packageVersion } from '../../base/files/home.js';
 import type { Right } from '../../config/keys-file.js';
 import { instructions, type Shown } from './describe.js';
-import { chosen, longestName } from './knowledge.js';
+import { addPrompt } from './prompts.js';
 import { readTools } from './read-tools.js';
-import { encoded, parseUri, shownRecord } from './records.js';
-import { type Explain, McpRefusal, told } from './refusal.js';
-import { McpServer, ProtocolError, ProtocolErrorCode, ResourceTemplate } from './sdk.js';
-import { listWithin, quotedWithin } from './text.js';
+import type { Explain } from './refusal.js';
+import { addRecords } from './resources.js';
+import { McpServer } from './sdk.js';
 import { RegisteredTools, type WhenOpen } from './tool.js';
 import { writeTools } from './write-tools.js';
 
@@ -42,68 +40,4 @@ export function mcpServer(serving: McpServing): McpDoor {
     addPrompt(server, shown);
   }
   return { server, describe: (now) => registered.describe(now) };
-}
-
-/** Most names that completion offers. */
-const mostCompleted = 100;
-
-function addRecords(server: McpServer, { shown, whenOpen, explain }: McpServing): void {
-  const complete = {
-    storage: (begun: string) =>
-      shown
-        .map(({ name }) => encoded(name))
-        .filter((name) => name.startsWith(begun))
-        .slice(0, mostCompleted),
-  };
-  const template = new ResourceTemplate('lorekeep://{storage}/{+id}', { list: undefined, complete });
-  server.registerResource(
-    'record',
-    template,
-    {
-      title: 'Record',
-      description: 'A record of a storage, by its id. Tools return the addresses.',
-      mimeType: 'text/plain',
-    },
-    async ({ href }, _variables, { mcpReq }) => {
-      try {
-        const place = parseUri(href);
-        if (place === undefined) throw new McpRefusal('uri: lorekeep://STORAGE/ID is expected');
-        const knowledge = await whenOpen(mcpReq);
-        const [{ name }] = chosen(knowledge, place.storage);
-        const { session } = knowledge;
-        const { records } = await session.call('GetEmbeddedStringStorageRequest', { name, ids: [place.id] });
-        const [found] = records;
-        if (found === undefined)
-          throw new McpRefusal(`uri: the storage has no record ${JSON.stringify(place.id.slice(0, 128))}`);
-        const { text } = shownRecord(knowledge, name, found, true);
-        return { contents: [{ uri: href, mimeType: 'text/plain', text }] };
-      } catch (error) {
-        throw new ProtocolError(ProtocolErrorCode.InvalidParams, told(error, explain));
-      }
-    },
-  );
-}
-
-function addPrompt(server: McpServer, shown: Shown): void {
-  const names = shown.map(({ name }) => quotedWithin(name, longestName));
-  const where = listWithin(names, 500);
-  server.registerPrompt(
-    'answer',
-    {
-      title: 'Answer with citations',
-      description: `Answers a question from ${where}, with the place of every fact.`,
-      argsSchema: z.object({ question: z.string().min(1).max(10_000).describe('The question.') }),
-    },
-    ({ question }) => ({
-      messages: [
-        {
-          role: 'user',
-          content: {
-            type: 'text',
-            text: `Answer the question from ${where}. Search with lorekeep's tool \`search\` first, in other words too if little is found, and read records with \`get\` where their text is cut. After each fact, write the place of its record in brackets. Say so if the records do not answer the question.\n\nQuestion: ${question}`,
-          },
-        },
-      ],
-    }),
-  );
 }

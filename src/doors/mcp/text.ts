@@ -1,3 +1,4 @@
+import { didYouMean, nearestName } from '../../base/schema/nearest.js';
 import { printableLine } from '../../base/schema/printable.js';
 import { terminalControl, unicodeEscape } from '../../base/schema/terminal-control.js';
 
@@ -42,3 +43,23 @@ export const fieldName = (name: string, most: number): string =>
 /** A name as a JSON string, on one line. A longer one is cut. */
 export const quotedWithin = (name: string, most: number): string =>
   JSON.stringify(printableWithin(name, most));
+
+/** Longest list of names in a refusal, in characters. */
+const longestNames = 400;
+
+/** Longest name that is shown, in characters. */
+export const longestName = 100;
+
+/** The sentence about a name that nothing has: with the nearest known name, or with those that there are. */
+export function unknownName(kind: string, name: string, known: readonly string[]): string {
+  const nearest = nearestName(name, known);
+  const hint = nearest === undefined ? `; there is ${namesWithin(known)}` : didYouMean(nearest);
+  return `there is no ${kind} ${quotedWithin(name, longestName)}${hint}`;
+}
+
+/** Names for a message. */
+export const namesWithin = (names: readonly string[]): string =>
+  listWithin(
+    names.map((name) => quotedWithin(name, longestName)),
+    longestNames,
+  ) || 'none';

@@ -1,9 +1,21 @@
 import type { z } from 'zod';
+import { describeIssue, fieldIssue } from '../../base/schema/field-issue.js';
+import { plainMessage } from '../../base/schema/messages.js';
+import { didYouMean, nearestName } from '../../base/schema/nearest.js';
 import type { Right } from '../../config/keys-file.js';
 import { type Shown, storageLines } from './describe.js';
 import type { Knowledge } from './knowledge.js';
-import { type Explain, told } from './refusal.js';
-import type { CallToolResult, McpServer, RegisteredTool, ServerContext } from './sdk.js';
+import { type Explain, McpRefusal, told } from './refusal.js';
+import { withoutNullFields } from './request.js';
+import {
+  type CallToolResult,
+  type McpServer,
+  ProtocolError,
+  ProtocolErrorCode,
+  type RegisteredTool,
+  type ServerContext,
+} from './sdk.js';
+import { unknownName } from './text.js';
 
 /** The request of a call. */
 export type ToolRequest = ServerContext['mcpReq'];
@@ -34,6 +46,9 @@ export interface Tool<Input extends z.ZodObject = z.ZodObject, Output extends z.
   ): Promise<ToolResult<z.input<Output>>>;
 }
 
+/** A refusal of a request as the protocol has it. */
+export const invalidParams = (message: string) => new ProtocolError(ProtocolErrorCode.InvalidParams, message);
+
 /** Hints of tools that read. */
 export const readOnly = { readOnlyHint: true, destructiveHint: false, idempotentHint: true } as const;
 
@@ -63,16 +78,21 @@ export class RegisteredTools {
         inputSchema: each.input(shown),
         outputSchema: output,
       };
-      const call = async (given: object, { mcpReq }: ServerContext): Promise<CallToolResult> => {
-        try {
-          const { data, text } = await each.run(await whenOpen(mcpReq), given as never, mcpReq);
-          return { content: [{ type: 'text', text }], structuredContent: data };
-        } catch (error) {
-          // The client's model reads it, and can try again.
-          return { isError: true, content: [{ type: 'text', text: told(error, explain) }] };
-        }
-      };
-      return [each, server.registerTool(name, facts, call)] as const;
+      return [each, server.registerTool(name, facts, () => notReached())] as const;
+    });
+    // In place of the SDK's own handler, which tells mistakes in other words.
+    server.server.setRequestHandler('tools/call', async ({ params }, { mcpReq }): Promise<CallToolResult> => {
+      const found = this.#tools.find(([{ name }]) => name === params.name);
+      if (found === undefined) throw invalidParams(noTool(params.name, tools));
+      const [called, { inputSchema }] = found;
+      try {
+        const given = checkedArguments(inputSchema as z.ZodObject, params.arguments ?? {});
+        const { data, text } = await called.run(await whenOpen(mcpReq), given as never, mcpReq);
+        return { content: [{ type: 'text', text }], structuredContent: data };
+      } catch (error) {
+        // The client's model reads it, and can try again.
+        return { isError: true, content: [{ type: 'text', text: told(error, explain) }] };
+      }
     });
   }
 
@@ -87,3 +107,40 @@ function describe({ purpose, lists }: Tool, shown: Shown): string {
   const listed = lists(shown);
   return listed.length === 0 ? purpose : `${purpose}\n\n${storageLines(listed)}`;
 }
+
+/** Tools that are offered to some clients alone. */
+const changing = ['remember', 'forget'];
+
+function noTool(name: string, tools: readonly Tool[]): string {
+  if (changing.includes(name)) return `the tool "${name}" is not offered: this client may change no storage`;
+  return unknownName(
+    'tool',
+    name,
+    tools.map((each) => each.name),
+  );
+}
+
+const notReached = (): never => {
+  throw new Error('tools are called by the handler of tools/call');
+};
+
+/** Returns the arguments; those that are null count as absent. @throws McpRefusal that names the argument */
+function checkedArguments(schema: z.ZodObject, given: object): unknown {
+  const present = withoutNullFields(given);
+  const { metadata } = present;
+  if (isRecord(metadata)) present.metadata = withoutNullFields(metadata);
+  const known = Object.keys(schema.shape).filter((name) => !Object.hasOwn(present, name));
+  for (const name of Object.keys(present)) {
+    if (Object.hasOwn(schema.shape, name)) continue;
+    // Hosts may add arguments of their own. One that is nearly an argument of the tool is a mistake.
+    const nearest = nearestName(name, known);
+    if (nearest !== undefined)
+      throw new McpRefusal(`${name}: is not an argument of this tool${didYouMean(nearest)}`);
+  }
+  const parsed = schema.safeParse(present, { error: plainMessage });
+  if (parsed.success) return parsed.data;
+  throw new McpRefusal(describeIssue(fieldIssue(schema, present, parsed.error)));
+}
+
+const isRecord = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
