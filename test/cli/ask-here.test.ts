@@ -133,6 +133,10 @@ describe('lorekeep ask, of folders', () => {
 
   it('refuses words that are lost, and flags without effect, with the right command', async () => {
     const otherFile = 'is neither a folder nor a knowledge base (a .json file)';
+    mkdirSync(inFolder('sub'));
+    writeFileSync(inFolder('sub', 'bad.json'), '{"a":');
+    writeFileSync(inFolder('sub', 'other.json'), '{"name": "other"}');
+    writeFileSync(inFolder('sub', 'list.json'), '[]');
     const cases: [string[], number, string][] = [
       [
         ['docs', 'who', 'services', 'it?'],
@@ -150,6 +154,12 @@ describe('lorekeep ask, of folders', () => {
         2,
         'the question comes after the places: lorekeep ask docs ./notes "who services it?"',
       ],
+      [['when?', './docs'], 2, `the question comes after the places: lorekeep ask ./docs "when?"`],
+      [['when', 'docs'], 2, 'the question comes after the places: lorekeep ask docs "when"'],
+      [['base/kb.json', 'docs'], 1, 'base/kb.json: there is no folder or file of that name here'],
+      [['./docs', 'sub/bad.json', 'x'], 1, 'lorekeep: sub/bad.json:1:6: not valid JSON'],
+      [['./docs', './sub/other.json', 'x'], 1, 'lorekeep: ./sub/other.json:1:1: embedding_model: is missing'],
+      [['sub/list.json', 'x'], 1, 'lorekeep: sub/list.json:1:1: an object is expected, not an array of 0'],
       [['', 'x'], 2, 'the name of the knowledge base is empty'],
       [
         ['docs', 'x', '--access-token-file', 'f'],

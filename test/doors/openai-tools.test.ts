@@ -256,3 +256,20 @@ function split(reply: string, size: number) {
   const { text: rest, calls } = splitter.finish();
   return { text: text + rest, calls };
 }
+
+it('two tools of one name are refused, by the name and the place of the second', async () => {
+  const { call } = await setting();
+  const own = { type: 'function', name: 'get_weather' };
+  for (const [path, tools, param] of [
+    ['chat/completions', [weather, weather], 'tools[1].function.name'],
+    ['responses', [own, { ...own, name: 'other' }, own], 'tools[2].name'],
+  ] as const) {
+    const body = { model: 'talker', messages: ask('Hi.'), input: 'Hi.', tools };
+    for (const tool_choice of ['auto', 'none', 'required']) {
+      const refused = await call('POST', `/v1/${path}`, { ...body, tool_choice });
+      const message = `${param}: there are two tools named "get_weather"`;
+      expect(refused.status, refused.text).toBe(400);
+      expect(refused.json().error, path).toMatchObject({ message, param, type: 'invalid_request_error' });
+    }
+  }
+});

@@ -2,6 +2,7 @@ import { dirname, relative, resolve, sep } from 'node:path';
 import { isWithin } from '../../base/files/within.js';
 import { Client } from '../../client/index.js';
 import { configSchema, type ServerConfig } from '../../config/schema.js';
+import { loadAnyConfig } from '../../knowledge/config.js';
 import { lastOptions } from '../../knowledge/folder/last-options.js';
 import { type FolderIndex, indexFolder, type ProgressListener } from '../../knowledge/index.js';
 import type { ErrorFields } from '../../log/error-fields.js';
@@ -46,6 +47,8 @@ export async function startHere(
 ): Promise<StartedHere> {
   if (flags.embeddingModel !== undefined && places.every(({ kind }) => kind === 'config'))
     throw new UsageError('--embedding-model: it has no effect: the knowledge base names its own');
+  // Before a folder is indexed, and in the words of its path as it was given.
+  for (const { kind, path } of places) if (kind === 'config') await loadAnyConfig(path);
   const { catalog, config, connections } = await openCatalogAndConfig(flags);
   const { name: model, entry } = await modelOfFlag(flags.model, catalog, 'llm');
   if (entry !== undefined) catalog.add(entry);

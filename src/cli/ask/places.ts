@@ -73,13 +73,16 @@ async function meansPlace(word: string, left: number): Promise<boolean> {
   return (left > 1 || /[\\/]/.test(word)) && (await exists(word));
 }
 
+/** Whether a word that does not exist here may be the path of a knowledge base on a server. */
+const mayBePath = (word: string) => !/\s/.test(word) && (/[\\/]/.test(word) || /\.json$/i.test(word));
+
 /** @throws UsageError if the question stands before the places */
 async function refuseQuestionFirst(
   first: string,
   rest: readonly string[],
   command: 'ask' | 'chat' | 'listen',
 ): Promise<void> {
-  if (rest.length === 0 || !/\s/.test(first)) return;
+  if (rest.length === 0 || mayBePath(first)) return;
   for (const word of rest) if ((await kindOf(word)) === undefined) return;
   const right = [commandName(), command, ...rest.map(shellWord), shellText(first)];
   throw new UsageError(`the question comes after the places: ${right.join(' ')}`);

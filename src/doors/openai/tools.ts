@@ -39,8 +39,17 @@ export function describeTools(tools: readonly Tool[], mode: ToolChoice['mode'], 
   return [how, ...lines].join('\n');
 }
 
-/** Returns the tools that a reply may call. @throws HttpRefusal for a choice among tools that the request does not have */
+/**
+ * Returns the tools that a reply may call. @throws HttpRefusal for two tools of one name, and for a choice among tools that the
+ * request does not have
+ */
 export function callableTools(tools: readonly Tool[], { mode, names }: ToolChoice): readonly Tool[] {
+  const taken = new Set<string>();
+  for (const { name, where } of tools) {
+    const message = `${where}.name: there are two tools named ${JSON.stringify(name)}`;
+    if (taken.has(name)) throw new HttpRefusal(400, 'invalid_field', message, `${where}.name`);
+    taken.add(name);
+  }
   if (mode === 'none') return [];
   const missing = names?.find((wanted) => tools.every(({ name }) => name !== wanted));
   if (missing !== undefined || (mode === 'required' && tools.length === 0)) {
