@@ -138,6 +138,7 @@ interface SessionsOptions {
   storageRoot: string;
   sessionIdle: IdleTimer;
   models: CatalogModels;
+  catalog: Catalog;
   connections?: PostgresConnections | undefined;
   /** Whether nobody named the config. Default: false. */
   configIsFound?: boolean | undefined;
@@ -153,7 +154,7 @@ export async function composeSessions(options: SessionsOptions): Promise<Session
   const folders = new SessionFolders({
     storageRoot: options.storageRoot,
     open: sessionFolders(config),
-    own: ownFiles(config, options.configFile),
+    own: ownFiles(config, options.configFile, options.catalog),
     readOnly: config.read_only_storages,
   });
   return {

@@ -137,7 +137,10 @@ export class LorekeepServer {
     });
     const base = {
       ...models,
-      ...(await composeSessions({ ...options, storageRoot, sessionIdle, models: models.models })),
+      ...(await composeSessions({
+        ...options,
+        ...{ storageRoot, sessionIdle, models: models.models, catalog: models.catalog },
+      })),
       ...composeConnections(config, log),
       config,
       log,

@@ -1,6 +1,8 @@
-import { chmodSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, linkSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
 import { readKeys } from '../../src/config/keys-file.js';
+import { certificateFiles } from './certificate-files.js';
 import { door } from './door-setting.js';
 import { keysFile, secret } from './web-socket.js';
 
@@ -61,21 +63,82 @@ it('the access token has all rights at the doors, and a key has none at the TCP 
   expect(reply).toMatchObject({ type: 'Error', code: 2011 });
 });
 
-it('keys, certificates and their files are closed to every request by path', async () => {
-  const keys_file = keysFile({ one: ['files', 'search'] });
-  const { server } = await door({ keys_file });
-  const raw = await server.raw();
-  const { session_id } = await raw.request<never>({
-    type: 'CreateSessionRequest',
-    id: 1,
-    storage_data_folder: keys_file.slice(0, keys_file.lastIndexOf('/')),
-  });
-  const graph = { nodes: [{ id: 'a', type: 'canned_response', params: { string_storage: 'keys.json' } }] };
-  expect(await raw.request<never>({ type: 'CreateAgentRequest', id: 2, session_id, graph })).toMatchObject({
-    type: 'Error',
-    code: 3010,
-  });
-});
+it.skipIf(process.platform === 'win32')(
+  'the files of keys, certificates, passwords and graphs are closed to every request by path, under any name',
+  async () => {
+    const keys_file = keysFile({ one: ['files', 'search', 'chat'] });
+    const folder = dirname(keys_file);
+    const write = (name: string, text = 'a line of a secret\n') => {
+      writeFileSync(join(folder, name), text, { mode: 0o600 });
+      return join(folder, name);
+    };
+    const tls = certificateFiles();
+    const tls_cert = write('cert.pem', readFileSync(tls.tls_cert, 'utf8'));
+    const tls_key = write('key.pem', readFileSync(tls.tls_key, 'utf8'));
+    const remote = {
+      url: 'https://models.example/v1',
+      model: 'far',
+      key_file: 'remote-key',
+      ca_file: 'remote.ca',
+    };
+    const far = { name: 'far', model_type: 'embedding', variants: [{ context_size: 200, remote }] };
+    const config = {
+      models_catalog_path: write('models.json', JSON.stringify({ version: 1, models: [far] })),
+      access_token_file: write('token', 'the-access-token-0123456789'),
+      session_folders: [folder],
+      connections: {
+        base: {
+          hosts: ['127.0.0.1'],
+          database: 'd',
+          user: 'u',
+          serves: ['s'],
+          password_file: 'password',
+          ca_file: 'base.ca',
+        },
+      },
+    };
+    for (const name of ['remote-key', 'remote.ca', 'password', 'base.ca', 'open.txt']) write(name);
+    const agents = { helper: write('helper.json', JSON.stringify({ nodes: [{ id: 'a', type: 'quote' }] })) };
+    const opened = await door(
+      { keys_file, tls_cert, tls_key, agents },
+      { config, configFile: write('server.json', '{}') },
+    );
+    const raw = await opened.server.raw();
+    const { session_id } = await raw.request<never>({
+      ...{ type: 'CreateSessionRequest', id: 1, access_token: 'the-access-token-0123456789' },
+      storage_data_folder: folder,
+    });
+    mkdirSync(join(folder, 'sub'));
+    let id = 2;
+    const read = async (path: string) => {
+      const graph = { nodes: [{ id: 'a', type: 'canned_response', params: { string_storage: path } }] };
+      const reply = await raw.request<never>({ type: 'CreateAgentRequest', id: id++, session_id, graph });
+      return (reply as { code?: number }).code;
+    };
+    const secrets = [
+      'keys.json',
+      'cert.pem',
+      'key.pem',
+      'token',
+      'models.json',
+      'helper.json',
+      'server.json',
+    ];
+    for (const name of [...secrets, 'remote-key', 'remote.ca', 'password', 'base.ca', 'open.txt']) {
+      symlinkSync(name, join(folder, `soft-${name}`));
+      symlinkSync(join('..', `soft-${name}`), join(folder, 'sub', `twice-${name}`));
+      linkSync(join(folder, name), join(folder, `hard-${name}`));
+      const ways = [name, `./${name}`, `sub/../${name}`, `sub//..//${name}`];
+      const links = [`soft-${name}`, `sub/twice-${name}`, `hard-${name}`];
+      const expected = name === 'open.txt' ? undefined : 3010;
+      for (const path of [...ways, ...links]) expect([path, await read(path)]).toEqual([path, expected]);
+      // Other spellings name no file.
+      const encoded = [`%2e/${name}`, encodeURIComponent(name).replace('.', '%2e'), `${name}.`, `${name} `];
+      for (const path of [...encoded, name.toUpperCase()].filter((other) => other !== name))
+        expect([path, await read(path)]).toEqual([path, 3010]);
+    }
+  },
+);
 
 it.each([
   ['{"keys": []}', /keys/],
