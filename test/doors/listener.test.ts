@@ -48,7 +48,53 @@ it.each([
     'a length and chunks',
     `POST /v1/search HTTP/1.1\r\n${head}Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\nGET /v1/models HTTP/1.1\r\nHost: x\r\n\r\n`,
   ],
-  ['an unknown coding', `POST /v1/search HTTP/1.1\r\n${head}Transfer-Encoding: xchunked\r\n\r\n${body}`],
+  [
+    'a coding besides chunks',
+    `POST /v1/search HTTP/1.1\r\n${head}Transfer-Encoding: gzip, chunked\r\n\r\n1a\r\n${body}\r\n0\r\n\r\n`,
+    501,
+  ],
+  [
+    'chunks twice',
+    `POST /v1/search HTTP/1.1\r\n${head}Transfer-Encoding: chunked, chunked\r\n\r\n0\r\n\r\nGET /v1/models HTTP/1.1\r\nHost: x\r\n\r\n`,
+  ],
+  ['a list of lengths', `POST /v1/search HTTP/1.1\r\n${head}Content-Length: 26, 26\r\n\r\n${body}`],
+  ['a folded header', `POST /v1/search HTTP/1.1\r\n${head}X: a\r\n b\r\nContent-Length: 26\r\n\r\n${body}`],
+  [
+    'a chunk of a negative size',
+    `POST /v1/search HTTP/1.1\r\n${head}Transfer-Encoding: chunked\r\n\r\n-1\r\n`,
+  ],
+  [
+    'a chunk of a size in hexadecimal notation',
+    `POST /v1/search HTTP/1.1\r\n${head}Transfer-Encoding: chunked\r\n\r\n0x1a\r\n${body}\r\n0\r\n\r\n`,
+  ],
+  [
+    'chunks that end in bare line feeds',
+    `POST /v1/search HTTP/1.1\r\n${head}Transfer-Encoding: chunked\r\n\r\n1a\n${body}\n0\n\n`,
+  ],
+  [
+    'a long chunk extension',
+    `POST /v1/search HTTP/1.1\r\n${head}Transfer-Encoding: chunked\r\n\r\n1a;a=${'b'.repeat(65_536)}\r\n${body}\r\n0\r\n\r\n`,
+  ],
+  ['a carriage return in a header', `GET /v1/models HTTP/1.1\r\n${head}X: a\rY: b\r\n\r\n`],
+  [
+    'an address of another server',
+    `GET http://evil.example/v1/models HTTP/1.1\r\n${head}Connection: close\r\n\r\n`,
+  ],
+  [
+    'an address that begins with two slashes',
+    `GET //evil.example/v1/models HTTP/1.1\r\n${head}Connection: close\r\n\r\n`,
+  ],
+  [
+    'an expectation under the name of another server',
+    'POST /v1/search HTTP/1.1\r\nHost: evil.example\r\nExpect: 100-continue\r\nContent-Length: 26\r\n\r\n',
+  ],
+  [
+    'an unknown expectation under the name of another server',
+    'GET /v1/models HTTP/1.1\r\nHost: evil.example\r\nExpect: more\r\nConnection: close\r\n\r\n',
+  ],
+  ['HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],
+  ['a request for a tunnel', `CONNECT evil.example:80 HTTP/1.1\r\n${head}\r\n`],
+  ['an unknown coding', `POST /v1/search HTTP/1.1\r\n${head}Transfer-Encoding: xchunked\r\n\r\n${body}`, 501],
   ['a bare line feed', `POST /v1/search HTTP/1.1\nHost: 127.0.0.1\nContent-Length: 0\n\n`],
   ['a header with a space before its colon', `GET /v1/models HTTP/1.1\r\n${head}Content-Length : 5\r\n\r\n`],
   ['a negative length', `POST /v1/search HTTP/1.1\r\n${head}Content-Length: -1\r\n\r\n`],
@@ -57,12 +103,15 @@ it.each([
   ['two Hosts', `GET /v1/models HTTP/1.1\r\n${head}Host: 127.0.0.2\r\nConnection: close\r\n\r\n`],
   ['no HTTP at all', 'hello\r\n\r\n'],
   ['a frame of the TCP port', '\u0001\u0000\u0000\u0000\u0002{}'],
-])('%s is refused, and nothing behind it is served', async (_, bytes) => {
-  const { port } = await door();
-  const received = await raw(port, bytes);
-  expect(received).toMatch(/^HTTP\/1\.1 4\d\d /);
-  expect(received.match(/HTTP\/1\.1 \d/g)).toHaveLength(1);
-});
+] as [string, string, number?][])(
+  '%s is refused, and nothing behind it is served',
+  async (_, bytes, status) => {
+    const { port } = await door();
+    const received = await raw(port, bytes);
+    expect(received).toMatch(status === undefined ? /^HTTP\/1\.1 4\d\d / : `HTTP/1.1 ${status} `);
+    expect(received.match(/HTTP\/1\.1 \d/g)).toHaveLength(1);
+  },
+);
 
 it.each([
   ['a request of another page', '/v1/storages', ''],
@@ -80,6 +129,18 @@ it.each([
     expect(received).toMatch(/^HTTP\/1\.1 431 /);
     expect(received.match(/HTTP\/1\.1 \d/g)).toHaveLength(1);
   }
+});
+
+it('a client that waits for leave to send its body gets it after the checks of its headers', async () => {
+  const { port } = await door({ keys_file: keysFile({ one: ['search'] }) });
+  const begin = (key: string) =>
+    `POST /v1/search HTTP/1.1\r\n${head}Connection: close\r\nExpect: 100-continue\r\nAuthorization: Bearer ${key}\r\nContent-Length: ${body.length}\r\n\r\n`;
+  expect(await raw(port, begin('wrong-0123456789abcdef'))).toMatch(/^HTTP\/1\.1 401 /);
+  const socket = await open(port);
+  socket.write(begin(secret('one')));
+  expect(String(await once(socket, 'data'))).toBe('HTTP/1.1 100 Continue\r\n\r\n');
+  socket.write(body);
+  expect(String(await once(socket, 'data'))).toMatch(/^HTTP\/1\.1 200 /);
 });
 
 it('a request of 200 headers is served', async () => {

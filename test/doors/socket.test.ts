@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
+import { WebSocket } from 'ws';
 import { ConnectionLostError, connect } from '../../src/client/index.js';
 import { requestSchemas } from '../../src/protocol/frames.js';
 import { rightOf } from '../../src/server/rights.js';
@@ -147,6 +148,39 @@ it('a key with "search" alone makes no agents', async () => {
     graph,
   });
   expect(reply).toMatchObject({ code: 2013, details: { right: 'chat' } });
+});
+
+it('a handshake agrees to no protocol below it and to no compression, and a plain request is told what to do', async () => {
+  const { port, call } = await door();
+  const offered = new WebSocket(`ws://127.0.0.1:${port}/v1/socket`, ['chat', secret('one')]);
+  const refusal = await new Promise<Error>((resolve) => offered.once('error', resolve));
+  expect(refusal.message).toContain('Server sent no subprotocol');
+  const socket = await SocketClient.open(port);
+  expect([socket.socket.extensions, socket.socket.protocol]).toEqual(['', '']);
+  const plain = await call('GET', '/v1/socket');
+  expect([plain.status, plain.headers.upgrade]).toEqual([426, 'websocket']);
+});
+
+it('a thousand sockets are served, and give everything back', { timeout: 120_000 }, async () => {
+  const limits = { max_connections: 1100, max_connections_per_address: 1100 };
+  const { port, server } = await door({}, { config: { limits } });
+  const sockets = await Promise.all(Array.from({ length: 1000 }, () => SocketClient.open(port)));
+  const replies = await Promise.all(sockets.map((socket) => socket.request({ type: 'Ping', id: 1 })));
+  expect(replies.every(({ type }) => type === 'Pong')).toBe(true);
+  for (const { socket } of sockets) socket.terminate();
+  await expect.poll(() => server.server.memory.heldNow.total, { timeout: 60_000 }).toBe(0);
+  expect(await (await SocketClient.open(port)).begin()).toMatchObject({ type: 'CreateSessionResponse' });
+});
+
+it('a client that does not read its replies is dropped, and its memory is given back', async () => {
+  const { port, server } = await door({}, { config: { limits: { unread_timeout_ms: 500 } } });
+  const socket = await SocketClient.open(port);
+  await socket.begin();
+  socket.socket.pause();
+  const request = { type: 'ListEmbeddedStringStorageRequest', session_id: socket.session, name: 'docs' };
+  for (let id = 2; id < 20_000; id++) socket.socket.send(JSON.stringify({ ...request, id }), () => {});
+  await expect.poll(() => server.server.memory.heldNow.total, { timeout: 60_000 }).toBeGreaterThan(0);
+  await expect.poll(() => server.server.memory.heldNow.total, { timeout: 60_000 }).toBe(0);
 });
 
 it('a message beyond the limit ends the socket', async () => {

@@ -43,7 +43,7 @@ const refusals: Readonly<Record<string, readonly [status: string, message: strin
 export function endWith(socket: Duplex, status: string, message: string, headers = ''): void {
   const type = typeOf(Number.parseInt(status, 10));
   const body = `${JSON.stringify({ error: { message, type, param: null, code: null } })}\n`;
-  const head = `HTTP/1.1 ${status}\r\nconnection: close\r\ncontent-type: application/json\r\n${headers}`;
+  const head = `HTTP/1.1 ${status}\r\nconnection: close\r\ncontent-type: application/json\r\nx-content-type-options: nosniff\r\n${headers}`;
   socket.end(`${head}content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`);
   const late = setTimeout(() => socket.destroy(), 2000);
   socket.once('close', () => clearTimeout(late));

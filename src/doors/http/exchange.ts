@@ -283,6 +283,7 @@ export class Exchange {
     if (announced > most) refuse();
     const never = memory.refusal(announced);
     if (never !== undefined) throw never;
+    if (headers.expect?.toLowerCase() === '100-continue') this.#response.writeContinue();
     const bytes = new BodyBytes();
     for await (const piece of this.#request) {
       bytes.push(piece as Buffer);

@@ -67,6 +67,8 @@ export class HttpListener {
   /** Connections with a request under way. */
   readonly #busy = new Set<Socket>();
   readonly #sockets = new Set<Socket>();
+  /** Connections that end with the reply to their last request. */
+  readonly #refused = new WeakSet<Duplex>();
   /** The clients that balancers have stated, by their connections. */
   readonly #stated = new Map<string, RemoteEnd>();
   #closed: Promise<void> | undefined;
@@ -102,9 +104,12 @@ export class HttpListener {
     // Under TLS, requests have another socket than their connection.
     this.#server.on('secureConnection', (socket: Socket) => this.#restate(socket));
     this.#server.on('clientError', (error: ParseError, socket: Duplex) => {
+      if (this.#refused.has(socket)) return;
       if (host.proxies.isUnlisted(socket as Socket, error.rawPacket)) socket.destroy();
       else refuseBytes(error, socket);
     });
+    // By itself, Node.js answers both before the guard has seen the request.
+    this.#server.on('checkContinue', serve).on('checkExpectation', serve);
     this.#server.on('upgrade', (request, socket, head) => this.#upgrade(request, socket, head));
   }
 
@@ -221,11 +226,15 @@ export class HttpListener {
     setHeaders(response);
     if (hasTooManyHeaders(request))
       return sendFailure(response, new HttpRefusal(431, 'too_many_headers', tooManyHeaders));
+    if (hasOtherCoding(request)) return this.#refuseCoding(socket, response);
     const verdict = judge(request, this.#guard, this.#isFromFile(request));
     if (verdict.refusal !== undefined)
       return sendFailure(response, new HttpRefusal(403, 'forbidden', verdict.refusal));
     if (this.#guard.origins.length > 0) response.setHeader('vary', 'Origin');
-    if (verdict.origin !== undefined) response.setHeader('access-control-allow-origin', verdict.origin);
+    if (verdict.origin !== undefined) {
+      response.setHeader('access-control-allow-origin', verdict.origin);
+      response.setHeader('access-control-expose-headers', 'retry-after, www-authenticate');
+    }
     let route: Route | undefined;
     try {
       if (request.method === 'OPTIONS') return this.#preflight(request, response, verdict);
@@ -244,6 +253,13 @@ export class HttpListener {
     } catch (thrown) {
       this.#fail(thrown, response, route);
     }
+  }
+
+  #refuseCoding(socket: Socket, response: ServerResponse): void {
+    // The parser may find no sense in the rest.
+    this.#refused.add(socket);
+    const message = 'Transfer-Encoding: only chunked is accepted';
+    sendFailure(response, new HttpRefusal(501, 'not_implemented', message));
   }
 
   async #run(route: Route, exchange: Exchange, response: ServerResponse): Promise<void> {
@@ -265,6 +281,10 @@ export class HttpListener {
 
   #find(method: string | undefined, url: URL, response: ServerResponse) {
     const found = this.#routes.find(method === 'HEAD' ? 'GET' : method, url.pathname);
+    if (found === undefined && Object.hasOwn(this.#upgrades, url.pathname)) {
+      response.setHeader('upgrade', 'websocket');
+      throw new HttpRefusal(426, 'upgrade_required', `${url.pathname} is for WebSockets`);
+    }
     if (found === undefined)
       throw new HttpRefusal(
         404,
@@ -346,6 +366,10 @@ const peerOf = ({ remoteAddress, remotePort, localAddress, localPort }: Socket) 
 
 /** An error of the parser of HTTP. */
 type ParseError = NodeJS.ErrnoException & { rawPacket?: Buffer };
+
+/** Whether the body has another coding than chunks: Node.js would pass it on as it is, and a proxy before it may not. */
+const hasOtherCoding = ({ headers }: IncomingMessage) =>
+  !['', 'chunked'].includes(headers['transfer-encoding']?.trim().toLowerCase() ?? '');
 
 const nobody = { rights: new Set<never>() };
 

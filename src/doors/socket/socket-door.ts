@@ -18,6 +18,8 @@ export function socketDoor(host: DoorHost): Upgrade {
     noServer: true,
     clientTracking: false,
     perMessageDeflate: false,
+    // By itself, ws agrees to the first one that a client offers, whatever it means.
+    handleProtocols: () => false,
     // The stream answers them, as fast as the client reads.
     autoPong: false,
     maxBufferedChunks,
