@@ -2,7 +2,10 @@
 // processor (GGML_NATIVE), and llama-server once more held to AVX2 and, on a processor with AMX, to AVX-512 VNNI; keeps the programs in
 // .cache/bench/llama-server. Nothing is downloaded. 10 to 20 minutes on two cores.
 //
-//   npm run setup:llama-server [-- --jobs 2]
+//   npm run setup:llama-server [-- --jobs 2] [--plugins]
+//
+// --plugins builds another one alone, held to AVX2, which loads its backends as plugins: .cache/bench/llama-server/plugins, a folder
+// that runs on other machines and takes lorekeep's plugins of GPUs (bench/gpu).
 import { cpSync, existsSync, renameSync, rmSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -46,16 +49,30 @@ const trees = [
   },
 ];
 
+const withPlugins = {
+  folder: 'build-plugins',
+  targets: {},
+  flags: {
+    ...avx2,
+    BUILD_SHARED_LIBS: 'ON',
+    GGML_BACKEND_DL: 'ON',
+    CMAKE_BUILD_WITH_INSTALL_RPATH: 'ON',
+    CMAKE_INSTALL_RPATH: '$ORIGIN',
+  },
+};
+
 await runScript('setup:llama-server', async (args) => {
-  const { jobs } = readOptions(args);
+  const { jobs, plugins } = readOptions(args);
   if (!builtProgram() || !existsSync(bundle))
     throw new Stop(
       'node-llama-cpp, which brings the sources, is not installed: run `npm run setup` in bench/ first',
     );
-  const missing = trees.filter(
-    ({ needs = () => true, targets }) =>
-      needs() && Object.keys(targets).some((which) => !existsSync(builtProgram(which))),
-  );
+  const missing = plugins
+    ? [withPlugins]
+    : trees.filter(
+        ({ needs = () => true, targets }) =>
+          needs() && Object.keys(targets).some((which) => !existsSync(builtProgram(which))),
+      );
   if (missing.length === 0) {
     console.log(`${relative(process.cwd(), builtProgram())} is there`);
     return;
@@ -81,7 +98,8 @@ async function build(sources, { folder, targets, flags: own }, jobs) {
   // Paths relative to the tree: ccache then knows the files of a build elsewhere, too.
   const env = { CCACHE_BASEDIR: root, CCACHE_NOHASHDIR: '1' };
   const log = cached('llama-server', `${folder}.log`);
-  const names = Object.values(targets).join(' and ');
+  const programs = targets === withPlugins.targets ? ['llama-server', 'ggml-cpu'] : Object.values(targets);
+  const names = programs.join(' and ');
   console.log(`building ${names} with ${jobs} jobs, 10 to 20 minutes; what the compiler says: ${log}`);
   await run('cmake', ['-S', sources, '-B', tree, ...generator, ...flags], { log, env });
   let shown = 0;
@@ -91,7 +109,7 @@ async function build(sources, { folder, targets, flags: own }, jobs) {
     if (share > shown) console.log(`${share} %`);
     shown = Math.max(shown, share || 0);
   };
-  const target = ['--target', ...Object.values(targets), '--config', 'Release', '--parallel', jobs];
+  const target = ['--target', ...programs, '--config', 'Release', '--parallel', jobs];
   await run('cmake', ['--build', tree, ...target], { log, env, onLine });
   const [where, suffix] = process.platform === 'win32' ? ['bin/Release', '.exe'] : ['bin', ''];
   for (const [which, name] of Object.entries(targets)) {
@@ -100,12 +118,24 @@ async function build(sources, { folder, targets, flags: own }, jobs) {
     renameSync(`${program}.partial`, program);
     console.log(`built ${relative(process.cwd(), program)}`);
   }
+  if (targets === withPlugins.targets) keepAll(join(tree, 'bin'));
   rmSync(tree, { recursive: true, force: true });
+}
+
+/** The server with its libraries and the plugin of the CPU. */
+function keepAll(from) {
+  const folder = cached('llama-server', 'plugins');
+  rmSync(folder, { recursive: true, force: true });
+  cpSync(from, folder, { recursive: true, verbatimSymlinks: true });
+  console.log(`built ${relative(process.cwd(), folder)}`);
 }
 
 function readOptions(args) {
   try {
-    const { values } = parseArgs({ args, options: { jobs: { type: 'string', default: '2' } } });
+    const { values } = parseArgs({
+      args,
+      options: { jobs: { type: 'string', default: '2' }, plugins: { type: 'boolean', default: false } },
+    });
     if (!/^[1-9]\d{0,2}$/.test(values.jobs))
       throw new Error(`--jobs ${values.jobs}: a number of processes is expected`);
     return values;

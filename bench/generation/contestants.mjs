@@ -8,13 +8,25 @@ export const own = 'lorekeep';
 export const withLlama = 'lorekeep, llama.cpp';
 
 /**
- * @param settings {threads, context, peers, server, batch?, slots?, perStream?, env?}: `context` in all, `perStream` of one stream where a
- * peer divides it; `batch` is llama-server's largest, 2048 by default; `peers` names who takes part beside lorekeep
+ * @param settings {threads, context, peers, server, batch?, slots?, perStream?, env?, backend?}: `context` in all, `perStream` of one stream
+ * where a peer divides it; `backend` puts lorekeep's model on a GPU; `batch` is llama-server's largest, 2048 by default; `peers` names who takes part beside lorekeep
  */
 export function contestantsOf({ path: model, end }, settings) {
-  const { threads, context, perStream = context, peers, server: program, batch, slots, env } = settings;
+  const {
+    threads,
+    context,
+    perStream = context,
+    peers,
+    server: program,
+    batch,
+    slots,
+    env,
+    backend,
+  } = settings;
   const options = { model, end, threads, context };
-  const list = [{ name: own, module: module('lorekeep'), options, env, peer: false }];
+  const list = [
+    { name: own, module: module('lorekeep'), options: { ...options, backend }, env, peer: false },
+  ];
   if (peers.includes('runtimes')) {
     const load = { ...options, runtime: 'llama.cpp' };
     list.push({ name: withLlama, module: module('lorekeep'), options: load, env, peer: false });

@@ -36,14 +36,16 @@ export const deepStream =
     };
   };
 
-/** Streams that start together, with short prompts. @returns reply tokens a second of all */
+/** Streams that start together, with short prompts behind `shared` tokens that all have. @returns reply tokens a second of all */
 export const manyStreams =
-  (model, { reply, count = streams }, seed) =>
+  (model, { reply, count = streams, shared = 0 }, seed) =>
   async (ask) => {
+    const common = promptTokens(model, shared, seed + count);
     const requests = Array.from({ length: count }, (_, i) => ({
       name: `${i}`,
-      prompt: promptTokens(model, streamPrompt, seed + i),
+      prompt: [...common, ...promptTokens(model, streamPrompt, seed + i)],
       maxTokens: reply,
+      reuse: shared > 0,
     }));
     const seen = await ask('play', { requests });
     if (!seen) return undefined;

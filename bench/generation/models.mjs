@@ -1,7 +1,7 @@
 // The language models of the trials: SmolLM2 from LOREKEEP_MODELS in several formats, and random weights in the shapes of well-known models,
 // which take as long as the real ones. Prompts are token ids, so that every contestant computes the same tokens.
 import { execFileSync } from 'node:child_process';
-import { randomFillSync } from 'node:crypto';
+import { createCipheriv } from 'node:crypto';
 import { existsSync, mkdirSync, renameSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { GgufWriter } from '../../test/helpers/tiny-model/gguf-writer.mjs';
@@ -43,9 +43,30 @@ const shapes = {
     feedForward: 8192,
     vocabulary: 128_256,
   },
+  'SmolLM2-135M random': {
+    architecture: 'llama',
+    layers: 30,
+    width: 576,
+    heads: 9,
+    kvHeads: 3,
+    feedForward: 1536,
+    vocabulary: 49_152,
+  },
+  'Llama-3.1-8B': {
+    architecture: 'llama',
+    layers: 32,
+    width: 4096,
+    heads: 32,
+    kvHeads: 8,
+    feedForward: 14_336,
+    vocabulary: 128_256,
+    untied: true,
+  },
 };
 
-export const modelNames = [...real.keys(), ...Object.keys(shapes)];
+/** The models of the trials on a CPU. */
+export const modelNames = [...real.keys(), 'Qwen2.5-0.5B', 'Llama-3.2-1B'];
+export const shapeOf = (name) => shapes[name];
 
 /** @returns {path, end, first, last}, or {reason} if the model cannot be had */
 export async function languageModel(name) {
@@ -57,9 +78,12 @@ export async function languageModel(name) {
     return format === ownFormat ? { path, ...facts } : quantised(path, format, facts);
   }
   const shape = shapes[name];
-  if (!shape) return { reason: `there is no such model; there are ${modelNames.join(', ')}` };
-  const path = cached('models', `random-${name}-Q4_0.gguf`);
-  if (!existsSync(path)) await write(path, shape);
+  if (!shape)
+    return {
+      reason: `there is no such model; there are ${[...real.keys(), ...Object.keys(shapes)].join(', ')}`,
+    };
+  const path = cached('models', `random-${name.replaceAll(' ', '-')}-Q4_0.gguf`);
+  if (!existsSync(path)) await writeRandomModel(path, shape);
   return { path, end: [256], first: 300, last: shape.vocabulary - 1 };
 }
 
@@ -74,22 +98,27 @@ function quantised(from, format, facts) {
   return { path, ...facts };
 }
 
+const blocksAtATime = 1 << 18;
+
 /** `count` token ids, the same for the same seed. */
 export function promptTokens({ first, last }, count, seed) {
   const random = new Random(seed);
   return Array.from({ length: count }, () => first + random.integer(last - first));
 }
 
-async function write(path, shape) {
-  const { architecture, layers, width, heads, kvHeads, feedForward, vocabulary, bias } = shape;
+/** Writes a model of random weights. The same shape gives the same bytes. */
+export async function writeRandomModel(path, shape) {
+  const { architecture, layers, width, heads, kvHeads, feedForward, vocabulary, bias, untied } = shape;
   const file = new GgufWriter();
   describe(file, shape);
+  let seed = 0;
   const kv = (width / heads) * kvHeads;
   const matrix = (name, inputs, outputs, type = 'Q4_0') =>
-    file.blocks(`${name}.weight`, [inputs, outputs], type, randomBlocks(inputs, outputs, type));
+    file.blocks(`${name}.weight`, [inputs, outputs], type, randomBlocks(inputs, outputs, type, seed++));
   const vector = (name, length, value) =>
     file.tensor(name, [length], 'F32', new Float32Array(length).fill(value));
   matrix('token_embd', width, vocabulary, 'Q8_0');
+  if (untied) matrix('output', width, vocabulary, 'Q8_0');
   vector('output_norm.weight', width, 1);
   for (let layer = 0; layer < layers; layer++) {
     const block = `blk.${layer}`;
@@ -112,14 +141,29 @@ async function write(path, shape) {
   await file.write(path);
 }
 
-/** Random numbers of a variance that keeps activations in range: blocks of 32, a half-precision scale before each. */
-function randomBlocks(inputs, outputs, type) {
+/**
+ * Random numbers of a variance that keeps activations in range: blocks of 32, a half-precision scale before each. They are
+ * made while they are written: a large model does not fit into a buffer.
+ */
+function randomBlocks(inputs, outputs, type, seed) {
   const [block, deviation] = type === 'Q4_0' ? [18, 4.6] : [34, 74];
-  const bytes = Buffer.allocUnsafe(((inputs * outputs) / 32) * block);
-  randomFillSync(bytes);
+  const length = ((inputs * outputs) / 32) * block;
   const scale = halfOf(1 / (deviation * Math.sqrt(inputs)));
-  for (let at = 0; at < bytes.length; at += block) bytes.writeUInt16LE(scale, at);
-  return bytes;
+  return {
+    length,
+    *parts() {
+      const key = Buffer.alloc(16);
+      key.writeUInt32LE(seed);
+      // Encrypted zeros: gigabytes of random bytes in seconds, the same for the same seed.
+      const random = createCipheriv('aes-128-ctr', key, Buffer.alloc(16));
+      const zeros = Buffer.alloc(blocksAtATime * block);
+      for (let left = length; left > 0; left -= zeros.length) {
+        const bytes = random.update(zeros.subarray(0, Math.min(left, zeros.length)));
+        for (let at = 0; at < bytes.length; at += block) bytes.writeUInt16LE(scale, at);
+        yield bytes;
+      }
+    },
+  };
 }
 
 /** The bits of a half-precision number from 2^-14 to 1, cut. */

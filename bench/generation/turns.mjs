@@ -4,17 +4,20 @@ import { median } from '../harness/numbers.mjs';
 
 export class Turns {
   #contestants;
+  #limitSeconds;
   #results;
 
-  constructor(contestants) {
+  /** @param limitSeconds of a call, by default the contestants' own limit */
+  constructor(contestants, limitSeconds) {
     this.#contestants = contestants;
+    this.#limitSeconds = limitSeconds;
     this.#results = new Map(contestants.names.map((name) => [name, new Map()]));
   }
 
   /** One turn of each: `id` names the measurement, `work(ask, name)` does it. @param who names of the contestants, all by default */
   async each(id, work, who = this.#contestants.names) {
     for (const name of who.filter((one) => this.#contestants.has(one))) {
-      const ask = (method, argument) => this.#contestants.call(name, method, argument);
+      const ask = (method, argument) => this.#contestants.call(name, method, argument, this.#limitSeconds);
       const result = await work(ask, name);
       if (result === undefined) continue; // it failed, which is noted
       const list = this.#results.get(name).get(id) ?? [];

@@ -183,6 +183,18 @@ export const trials = [
     },
   },
   {
+    name: 'gpu',
+    what: 'a GPU: streams, long prompts, fairness, embeddings, beside llama-server with the same plugin: docs/internals/building.md',
+    program: 'gpu/gpu.mjs',
+    onRequest: true,
+    full: { args: [], minutes: 8, limit: 10 },
+    quick: {
+      args: ['--models', 'SmolLM2-135M random', '--rounds', '1', '--minutes', '1'],
+      minutes: 1,
+      limit: 3,
+    },
+  },
+  {
     name: 'monitor',
     what: 'cost of the monitor to a loaded server, alone and with a page, against the same server without',
     program: 'server/monitor.mjs',

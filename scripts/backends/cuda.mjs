@@ -1,5 +1,5 @@
 // CUDA: nvcc from the toolkit; cuBLAS from the toolkit, or from NVIDIA's Python wheel where the toolkit lacks it.
-import { existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { findProgram, run } from '../tool/command.mjs';
 import { root } from '../tool/project.mjs';
@@ -37,27 +37,22 @@ export async function findCuda() {
   };
 }
 
-/** Nothing if the toolkit has cuBLAS; else where the wheel's is. */
+/** Nothing if the toolkit has cuBLAS; else where Python's is, or that of the wheel that is brought. */
 async function cublas(major) {
   const toolkit = process.env.CUDA_HOME ?? '/usr/local/cuda';
   const inToolkit = [`${toolkit}/lib64`, '/usr/local/cuda-13.0/lib64', '/usr/lib/x86_64-linux-gnu'];
   if (inToolkit.some((folder) => existsSync(join(folder, 'libcublas.so')))) return {};
-  const wheel = join(cache, 'wheel');
-  const folder = join(wheel, 'nvidia', `cu${major}`);
-  if (!existsSync(folder)) {
-    mkdirSync(wheel, { recursive: true });
-    const python = findProgram('python3');
-    if (python === undefined)
-      throw new Stop('the toolkit has no cuBLAS, and python3 with pip is needed to bring it');
-    const args = ['-m', 'pip', 'install', '--no-deps', '--target', wheel, `nvidia-cublas==${major}.*`];
-    await run(python, args, { quiet: true, log: join(cache, 'pip.log') });
-  }
-  if (!existsSync(folder)) throw new Stop(`the wheel nvidia-cublas has no ${folder}`);
+  const python = findProgram('python3');
+  if (python === undefined)
+    throw new Stop('the toolkit has no cuBLAS, and python3 with pip is needed to bring it');
+  const folder = (await installed(python, major)) ?? (await brought(python, major));
   const library = (name) => {
     const found = readdirSync(join(folder, 'lib')).find((file) => file.startsWith(`lib${name}.so`));
     if (found === undefined) throw new Stop(`the wheel nvidia-cublas has no lib${name}`);
-    const plain = join(folder, 'lib', `lib${name}.so`);
-    if (!existsSync(plain)) symlinkSync(found, plain);
+    const plain = join(cache, `lib${name}.so`);
+    mkdirSync(cache, { recursive: true });
+    rmSync(plain, { force: true });
+    symlinkSync(join(folder, 'lib', found), plain);
     return plain;
   };
   return {
@@ -66,6 +61,32 @@ async function cublas(major) {
     CMAKE_CUDA_FLAGS: `-I${join(folder, 'include')}`,
     CMAKE_CXX_FLAGS: `-I${join(folder, 'include')}`,
   };
+}
+
+/** The folder of the Python package nvidia-cublas that is installed; undefined if none is. */
+async function installed(python, major) {
+  const program = 'import nvidia; print(*nvidia.__path__, sep="\\n")';
+  const { code, output } = await run(python, ['-c', program], { quiet: true, allowFailure: true });
+  const folders =
+    code === 0
+      ? output
+          .trim()
+          .split('\n')
+          .map((folder) => join(folder, `cu${major}`))
+      : [];
+  return folders.find((folder) => existsSync(join(folder, 'include', 'cublas_v2.h')));
+}
+
+async function brought(python, major) {
+  const wheel = join(cache, 'wheel');
+  const folder = join(wheel, 'nvidia', `cu${major}`);
+  if (!existsSync(folder)) {
+    mkdirSync(wheel, { recursive: true });
+    const args = ['-m', 'pip', 'install', '--no-deps', '--target', wheel, `nvidia-cublas==${major}.*`];
+    await run(python, args, { quiet: true, log: join(cache, 'pip.log') });
+  }
+  if (!existsSync(folder)) throw new Stop(`the wheel nvidia-cublas has no ${folder}`);
+  return folder;
 }
 
 /** The driver's library comes with the driver: machines that build have none, so the plugin links to a stub. */

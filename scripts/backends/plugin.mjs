@@ -14,7 +14,8 @@ import {
 import { Stop } from '../tool/stop.mjs';
 
 export const backends = ['vulkan', 'cuda', 'hip', 'metal'];
-export const vendorSource = 'llama.cpp-backends';
+/** All that a plugin is compiled from. */
+export const vendorSources = ['llama.cpp', 'llama.cpp-backends'];
 
 export function requireBackend(name) {
   if (backends.includes(name)) return name;

@@ -10,16 +10,11 @@ const stampName = 'vendored.json';
 
 /**
  * Makes `into` agree with the manifest and says in one phrase what it did. A source whose stamp matches is left alone.
- * A source with `onDemand` is brought only if `demanded` names it.
+ * `only` names the sources that are wanted; without it, all but those with `onDemand`.
  * Each folder is made beside its place and renamed, so that an interrupted run leaves the old one or none.
  */
-export async function vendor({
-  manifest = manifestFile,
-  into = vendorFolder,
-  force = false,
-  demanded = [],
-} = {}) {
-  const sources = readManifest(manifest).filter(({ name, onDemand }) => !onDemand || demanded.includes(name));
+export async function vendor({ manifest = manifestFile, into = vendorFolder, force = false, only } = {}) {
+  const sources = readManifest(manifest).filter(({ name, onDemand }) => only?.includes(name) ?? !onDemand);
   const stale = sources.filter((source) => force || !isCurrent(source, manifest, into));
   for (const source of stale) await bring(source, manifest, resolve(into));
   if (into === vendorFolder && sources.some(({ name }) => name === 'silero-vad')) makeSilero();

@@ -1,9 +1,10 @@
 // lorekeep, by its public API: all texts in one call. It chooses its settings by itself.
 import { contestantOptions, serve } from '../../harness/contestant.mjs';
-import { EmbeddingModel } from '../../lorekeep.mjs';
+import { EmbeddingModel, useBackend } from '../../lorekeep.mjs';
 import { timeBulk, timeEach } from '../timing.mjs';
 
-const { model: path, load = {} } = contestantOptions();
+const { model: path, load = {}, backend } = contestantOptions();
+if (backend) await useBackend(backend);
 const started = performance.now();
 const model = await EmbeddingModel.load(path, load);
 const loadMs = performance.now() - started;

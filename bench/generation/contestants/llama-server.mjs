@@ -12,8 +12,8 @@ process.once('SIGTERM', () => process.exit()); // which ends the server
 serve({
   async play({ requests }) {
     await server.erase();
-    return play(requests, ({ prompt, maxTokens }) =>
-      server.complete({ prompt, maxTokens, end, reuse: false }),
+    return play(requests, ({ prompt, maxTokens, reuse = false }) =>
+      server.complete({ prompt, maxTokens, end, reuse }),
     );
   },
   /** Times of one request, as the server reports them. With `reuse`, a prefix shared with the last request is not computed again. */

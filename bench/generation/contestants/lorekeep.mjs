@@ -1,21 +1,22 @@
 // lorekeep by its public API, with one of its two runtimes.
 import { contestantOptions, serve } from '../../harness/contestant.mjs';
 import { residentBytes } from '../../harness/memory.mjs';
-import { LanguageModel, scheduler, setThrottle } from '../../lorekeep.mjs';
+import { LanguageModel, scheduler, setThrottle, useBackend } from '../../lorekeep.mjs';
 import { play } from '../timeline.mjs';
 import { cancels } from './cancels.mjs';
 import { savePersona, withSavedPersona } from './personas.mjs';
 import { retrieval } from './retrieval.mjs';
 
-const { model: path, end, threads, context, batch = 512, runtime = 'decoder' } = contestantOptions();
+const { model: path, end, threads, context, batch = 512, backend, ...given } = contestantOptions();
+if (backend) await useBackend(backend);
 const options = {
-  runtime,
+  runtime: given.runtime ?? (backend ? 'llama.cpp' : 'decoder'),
   threads,
   batchThreads: threads,
   contextSize: context,
   kvCells: context,
   batchSize: batch,
-  placement: 'ram',
+  placement: backend ? 'vram' : 'ram',
 };
 const before = residentBytes().all;
 const model = await LanguageModel.load(path, options);

@@ -33,9 +33,19 @@ export declare class GgufWriter {
   set(key: string, value: GgufValue): this;
   /** Adds a tensor. `shape` is fastest first, as llama.cpp prints it: a matrix of n rows of d numbers is [d, n]. */
   tensor(name: string, shape: readonly number[], type: TensorType, data: Float32Array): this;
-  /** Adds a tensor whose bytes are in the layout of `type` already; a number is ggml's own of a type. */
-  blocks(name: string, shape: readonly number[], type: TensorType | number, bytes: Uint8Array): this;
+  /**
+   * Adds a tensor whose bytes are in the layout of `type` already; a number is ggml's own of a type. `bytes` may be
+   * {length, parts()}: a tensor that is made while it is written.
+   */
+  blocks(
+    name: string,
+    shape: readonly number[],
+    type: TensorType | number,
+    bytes: Uint8Array | { readonly length: number; parts(): Iterable<Uint8Array> },
+  ): this;
   toBuffer(): Buffer;
+  /** Yields the file's bytes in order. */
+  parts(): Iterable<Uint8Array>;
   /**
    * Writes the file under a temporary name and renames it, so that no reader ever sees a part of it. Resolves to its
    * size in bytes.

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
 const valueTypes = { u32: 4, i32: 5, f32: 6, bool: 7, string: 8, array: 9 };
@@ -59,12 +59,19 @@ export class GgufWriter {
     this.tensors.push({ name, shape, type, bytes: encode(type, data) });
     return this;
   }
-  /** Adds a tensor whose bytes are in the layout of `type` already; a number is ggml's own of a type. */
+  /**
+   * Adds a tensor whose bytes are in the layout of `type` already; a number is ggml's own of a type. `bytes` may be
+   * {length, parts()}: a tensor that is made while it is written.
+   */
   blocks(name, shape, type, bytes) {
     this.tensors.push({ name, shape, type, bytes });
     return this;
   }
   toBuffer() {
+    return Buffer.concat([...this.parts()]);
+  }
+  /** Yields the file's bytes in order. */
+  *parts() {
     const bytes = new Bytes();
     bytes.append(Buffer.from('GGUF', 'latin1'));
     bytes.u32(3);
@@ -84,11 +91,12 @@ export class GgufWriter {
       offset += Math.ceil(data.length / alignment) * alignment;
     }
     bytes.pad();
+    yield bytes.join();
     for (const { bytes: data } of this.tensors) {
-      bytes.append(data);
-      bytes.pad();
+      if (data.parts === undefined) yield data;
+      else yield* data.parts();
+      yield new Uint8Array((alignment - (data.length % alignment)) % alignment);
     }
-    return bytes.join();
   }
   /**
    * Writes the file under a temporary name and renames it, so that no reader ever sees a part of it. Resolves to its
@@ -96,12 +104,20 @@ export class GgufWriter {
    */
   async write(path) {
     const temporary = `${path}.${randomUUID()}.tmp`;
-    const bytes = this.toBuffer();
+    let length = 0;
     await mkdir(dirname(path), { recursive: true });
     try {
-      await writeFile(temporary, bytes);
+      const file = await open(temporary, 'w');
+      try {
+        for (const part of this.parts()) {
+          await file.writeFile(part);
+          length += part.length;
+        }
+      } finally {
+        await file.close();
+      }
       await rename(temporary, path);
-      return bytes.length;
+      return length;
     } catch (error) {
       await rm(temporary, { force: true });
       throw error;
