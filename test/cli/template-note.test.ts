@@ -8,9 +8,9 @@ import { lorekeep } from './command.js';
 
 const inFolder = temporaryFolder();
 const template =
-  "{% for m in messages %}{{ m.role }}: {{ m.content }}\n{% endfor %}{% if tools %}\n{{ tools | groupby('type') }}{{ tools is sameas(1) }}{% endif %}";
+  "{% for m in messages %}{{ m.role }}: {{ m.content }}\n{% endfor %}{% if tools %}\n{{ tools | groupby('type') }}{{ tools is escaped }}{% endif %}";
 const named =
-  "the chat template uses what is not supported: line 3: the filter 'groupby'; line 3: the test 'sameas'; a conversation that reaches it fails";
+  "the chat template uses what is not supported: line 3: the filter 'groupby'; line 3: the test 'escaped'; a conversation that reaches it fails";
 
 beforeAll(async () => {
   await writeTinyDecoder('llama', inFolder('groups.gguf'), { template });

@@ -18,36 +18,38 @@ namespace {
 
 using Names = std::set<std::string, std::less<>>;
 
-/// Names that the engine knows only to refuse them, and `format`, which it reads as Python's str.format().
-bool is_refused_filter(std::string_view name) noexcept {
-  return name == "unique" || name == "format";
+/// Filters that are not in jinja::filters().
+bool is_text_filter(std::string_view name) noexcept {
+  static const Names names = {"capitalize", "count", "d", "lower", "replace", "title", "tojson", "trim", "upper"};
+  return names.contains(name);
 }
 
-bool is_refused_test(std::string_view name) noexcept {
-  return name == "sameas" || name == "escaped" || name == "filter";
+bool is_filter(const std::string& name) {
+  return is_text_filter(name) || jinja::filters().contains(name);
 }
 
-/// Filters and methods of all types.
-const Names& methods() {
-  static const Names names = [] {
-    Names all;
-    const auto add = [&all](const jinja::value& value) {
-      for (const auto& [name, handler] : value->get_builtins()) all.insert(name);
-    };
-    add(jinja::mk_val<jinja::value_int>(0));
-    add(jinja::mk_val<jinja::value_float>(0.0));
-    add(jinja::mk_val<jinja::value_string>(std::string("")));
-    add(jinja::mk_val<jinja::value_bool>(false));
-    add(jinja::mk_val<jinja::value_array>());
-    add(jinja::mk_val<jinja::value_object>());
-    return all;
-  }();
-  return names;
+bool is_test(const std::string& name) {
+  return name != "escaped" && jinja::global_builtins().contains("test_is_" + name);
 }
 
-/// Other names of filters.
-bool is_alias(std::string_view name) noexcept {
-  return name == "count" || name == "d" || name == "trim";
+/// Methods of texts, lists and objects.
+bool is_method(const std::string& name) {
+  return jinja::text_methods().contains(name) || jinja::list_methods().contains(name) ||
+         jinja::object_methods().contains(name);
+}
+
+/// Whether a format of str.format() has more than names and numbers in its braces.
+bool has_specification(const std::string& format) {
+  for (std::size_t at = 0; (at = format.find('{', at)) != std::string::npos;) {
+    if (format.compare(at, 2, "{{") == 0) {
+      at += 2;
+      continue;
+    }
+    const std::size_t end = std::min(format.find('}', at), format.size());
+    if (format.substr(at, end - at).find_first_of(".[!:") != std::string::npos) return true;
+    at = end;
+  }
+  return false;
 }
 
 /// Functions that templates get beside those of the engine.
@@ -148,22 +150,17 @@ class Check {
     if (call != nullptr) look(call->args);
     if (name == nullptr) return;
     const std::string& id = name->val;
-    const bool known = !is_refused_filter(id) && (is_alias(id) || methods().contains(id));
-    if (!known) report(*name, "the filter '" + id + "'");
+    if (!is_filter(id)) report(*name, "the filter '" + id + "'");
     if (call == nullptr || call->args.empty()) return;
-    const jinja::statement* first = call->args.front().get();
-    if (id == "map" && as<jinja::keyword_argument_expression>(first) == nullptr) {
-      report(*name, "the filter 'map' with the name of a filter");
-    }
-    if (id == "replace" && call->args.size() > 2) report(*name, "the filter 'replace' with a count");
-    for (const auto& argument : call->args) {
-      const auto* keyword = as<jinja::keyword_argument_expression>(argument.get());
-      const auto* key = keyword == nullptr ? nullptr : as<jinja::identifier>(keyword->key.get());
-      if (key == nullptr) continue;
-      const bool refused = ((id == "min" || id == "max") && key->val == "attribute") ||
-                           (id == "tojson" && key->val == "sort_keys") || (id == "replace" && key->val == "count");
-      if (refused) report(*name, "the filter '" + id + "' with '" + key->val + "'");
-    }
+    // map('upper') and select('odd') name a filter or a test.
+    const auto named = [&call](std::size_t position) {
+      return position < call->args.size() ? as<jinja::string_literal>(call->args[position].get()) : nullptr;
+    };
+    const auto* mapped = id == "map" ? named(0) : nullptr;
+    if (mapped != nullptr && !is_filter(mapped->val)) report(*name, "the filter '" + mapped->val + "'");
+    const bool by_attribute = id == "selectattr" || id == "rejectattr";
+    const auto* test = by_attribute ? named(1) : id == "select" || id == "reject" ? named(0) : nullptr;
+    if (test != nullptr && !is_test(test->val)) report(*name, "the test '" + test->val + "'");
   }
 
   void look_at_test(const jinja::statement* test) {
@@ -171,8 +168,7 @@ class Check {
     const auto* name = as<jinja::identifier>(call != nullptr ? call->callee.get() : test);
     if (call != nullptr) look(call->args);
     if (name == nullptr) return;
-    const bool known = jinja::global_builtins().contains("test_is_" + name->val) && !is_refused_test(name->val);
-    if (!known) report(*name, "the test '" + name->val + "'");
+    if (!is_test(name->val)) report(*name, "the test '" + name->val + "'");
   }
 
   void look_at_call(const jinja::call_expression& call) {
@@ -194,7 +190,14 @@ class Check {
     if (name == nullptr) return look(call.callee.get());
     look(member->object.get());
     // A macro may be kept in a namespace.
-    if (!methods().contains(name->val) && !defined_.contains(name->val)) {
+    const bool finds =
+        name->val == "find" || name->val == "rfind" || name->val == "startswith" || name->val == "endswith";
+    if (finds && call.args.size() > 1) report(*name, "the method '" + name->val + "' with a position");
+    const auto* format = as<jinja::string_literal>(member->object.get());
+    if (name->val == "format" && format != nullptr && has_specification(format->val)) {
+      report(*name, "the method 'format' with a specification");
+    }
+    if (!is_method(name->val) && !defined_.contains(name->val)) {
       report(*name, "the method '" + name->val + "'");
     }
   }
