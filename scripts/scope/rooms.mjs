@@ -46,9 +46,9 @@ export const rooms = [
   ],
   [
     'native/lm',
-    10_850,
+    11_950,
     'SPEC',
-    'many replies at a time, grammars whose masks fit into a step, templates in every script and what they use that is not supported, channels, sampling, prefixes, rerankers, runtimes that are judged on text, and forgotten texts found in all prompts',
+    'many replies at a time, grammars whose masks fit into a step, templates that compute, compare and format as jinja2 does in every script and what they use that is not supported, channels, sampling, prefixes, rerankers, runtimes that are judged on text, and forgotten texts found in all prompts',
   ],
   [
     'native/speech',

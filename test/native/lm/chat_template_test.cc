@@ -139,7 +139,8 @@ TEST("expressions about texts beyond ASCII, and the values that are shown, are a
   CHECK(same >= 200);
 }
 
-/// Recorded with jinja2 by tools/golden/record-expressions.py: numbers, slices, loops, macros, filters, tests, white space.
+/// Recorded with jinja2 by tools/golden/record-expressions.py: numbers, slices, loops, macros, filters, tests, white
+/// space.
 TEST("templates of all constructs render as jinja2 renders them") {
   const std::vector<ChatMessage> messages = {{Role::kSystem, "Be kind."},
                                              {Role::kUser, "Who é日本 are \"you\"?"},
