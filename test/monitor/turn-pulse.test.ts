@@ -5,7 +5,7 @@ import { TurnPulse } from '../../src/operations/monitor/turn-pulse.js';
 import type { TurnRecord } from '../../src/operations/monitor/turn-record.js';
 import { colourOf } from '../../web/monitor/node-colours.js';
 import { everyTurn, matches } from '../../web/monitor/turn-matches.js';
-import { factsOf, inWords, valueInWords } from '../../web/monitor/words.js';
+import { factsOf, fieldsInWords, inWords, settingInWords, valueInWords } from '../../web/monitor/words.js';
 
 const facts: TurnFacts = {
   turn: 's1.t1',
@@ -103,4 +103,30 @@ it('a type of node has one colour, and facts are words with units', () => {
     ['plan, exact', 'yes'],
     ['hits', '3'],
   ]);
+});
+
+it('fields of the config and of log lines are in words', () => {
+  const settings = [null, '', [], {}, false, 9100, 'local', ['a', 1], { each: 2, all: null }];
+  expect(settings.map(settingInWords)).toEqual([
+    'not set',
+    'empty',
+    'none',
+    'none',
+    'no',
+    '9100',
+    'local',
+    'a, 1',
+    'each: 2, all: not set',
+  ]);
+  const line = {
+    pid: 19_082,
+    logFile: '/logs/a.log',
+    waitMs: 2.5,
+    tries: [1, 2],
+    at: { port: 9100, tls: true },
+  };
+  expect(fieldsInWords(line)).toBe(
+    'pid 19082; log file /logs/a.log; wait 2.50 ms; tries 1, 2; at, port 9100; at, tls yes',
+  );
+  expect(fieldsInWords({})).toBe('');
 });

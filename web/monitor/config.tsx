@@ -3,7 +3,7 @@ import { ms } from '../parts/format.js';
 import { Table } from '../parts/table.js';
 import type { MonitorState } from './api.js';
 import { PrefixTree } from './prefix-tree.js';
-import { inWords, plain, valueInWords } from './words.js';
+import { inWords, plain, settingInWords, valueInWords } from './words.js';
 
 export function Config({ state }: { state: MonitorState }) {
   const [words, setWords] = useState('');
@@ -17,11 +17,9 @@ export function Config({ state }: { state: MonitorState }) {
         <span class="meaning dim">{plain(meaning)}</span>
       </>,
       <>
-        <code class="path">{JSON.stringify(value)}</code>
+        <span title={JSON.stringify(value)}>{settingInWords(value)}</span>
         {JSON.stringify(value) !== JSON.stringify(usual) && (
-          <span class="meaning dim">
-            default <code class="path">{JSON.stringify(usual)}</code>
-          </span>
+          <span class="meaning dim">default {settingInWords(usual)}</span>
         )}
       </>,
       source === 'default' ? <span class="dim">default</span> : source,
@@ -42,7 +40,7 @@ export function Config({ state }: { state: MonitorState }) {
           Changed fields only
         </label>
       </div>
-      <div class="panel">
+      <div class="panel settings">
         <Table label="Config" head={['Field', 'Value', 'Set by']} rows={rows} empty="No field." />
       </div>
     </section>

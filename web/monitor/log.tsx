@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { fieldsInWords } from './words.js';
 
 const levels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'];
 
@@ -12,7 +13,7 @@ interface Line {
 function parse(text: string): Line {
   try {
     const { level = '', time = '', msg = '', ...rest } = JSON.parse(text);
-    return { level, time, msg, rest: Object.keys(rest).length > 0 ? JSON.stringify(rest) : '' };
+    return { level, time, msg, rest: fieldsInWords(rest) };
   } catch {
     // A long line is cut.
     return { level: 'info', time: '', msg: text, rest: '' };

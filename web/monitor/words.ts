@@ -42,6 +42,29 @@ export function valueInWords(key: string, value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
+/** The value of a field of the config: numbers as they are written there, no value in words. */
+export function settingInWords(value: unknown): string {
+  if (value === null || value === undefined) return 'not set';
+  if (value === '') return 'empty';
+  if (typeof value === 'boolean') return value ? 'yes' : 'no';
+  if (Array.isArray(value)) return value.map(settingInWords).join(', ') || 'none';
+  if (typeof value !== 'object') return String(value);
+  const parts = Object.entries(value).map(([key, part]) => `${key}: ${settingInWords(part)}`);
+  return parts.join(', ') || 'none';
+}
+
+/** The fields of a log line in words. Numbers are identifiers, so that they have no separators. */
+export function fieldsInWords(fields: object, above = ''): string {
+  const parts = Object.entries(fields).map(([key, value]) => {
+    const name = above === '' ? inWords(key) : `${above}, ${inWords(key)}`;
+    if (typeof value === 'object' && value !== null && !Array.isArray(value))
+      return fieldsInWords(value, name);
+    const hasUnit = /(_ms|Ms|_bytes|Bytes)$/.test(key);
+    return `${name} ${typeof value === 'number' && !hasUnit ? value : valueInWords(key, value)}`;
+  });
+  return parts.join('; ');
+}
+
 /** The facts of an object; those of objects in it have its name before theirs. */
 export function factsOf(value: object, above = ''): Fact[] {
   return Object.entries(value).flatMap(([key, part]): Fact[] => {
