@@ -239,6 +239,62 @@ describe.skipIf(browserPath === undefined)('the page in a browser', () => {
     for (const text of searched) expect(finished).toContain(text);
   });
 
+  it('Enter that finishes a word of an input method asks nothing, and Escape closes nothing', async () => {
+    const { page } = await enter('docs');
+    await search(page, 'who services the telescope');
+    await hits(page).first().click();
+    await document(page).waitFor();
+    const press = (key: string, given: object) => {
+      const init = JSON.stringify({ key, bubbles: true, cancelable: true, ...given });
+      return page.evaluate(`document.activeElement.dispatchEvent(new KeyboardEvent('keydown', ${init}))`);
+    };
+    await query(page).focus();
+    await press('Escape', { isComposing: true });
+    await document(page).getByText('Visitors come on Fridays.').waitFor();
+    await press('Escape', {});
+    await document(page).waitFor({ state: 'detached' });
+    await openTab(page, 'Ask');
+    const field = page.getByPlaceholder('Ask your documents');
+    await field.fill('Who services the telescope?');
+    await field.focus();
+    // As Chromium and Firefox tell it, and as Safari does.
+    await press('Enter', { isComposing: true });
+    await press('Enter', { keyCode: 229 });
+    expect(await field.inputValue()).toBe('Who services the telescope?');
+    await press('Enter', { keyCode: 13 });
+    await expect.poll(() => field.inputValue()).toBe('');
+    await page.getByRole('heading', { name: 'Sources' }).waitFor();
+  });
+
+  it('progress of indexing is shown, until the folder can be searched', async () => {
+    const { page } = await enter('docs', 'notes');
+    let shown = {};
+    let isReal = false;
+    await page.route('**/page/state', async (route) => {
+      if (isReal) return route.continue();
+      const state = await (await route.fetch()).json();
+      const [docs, notes] = state.places;
+      await route.fulfill({ json: { ...state, places: [{ ...docs, ...shown }, notes] } });
+    });
+    const docs = page.locator('.notice').filter({ hasText: 'docs' });
+    shown = { state: 'waiting' };
+    await page.reload();
+    await docs.getByText('Waiting to be indexed.').waitFor();
+    shown = { state: 'indexing' };
+    await docs.getByText('Loading the embedding model.').waitFor();
+    shown = { state: 'indexing', progress: { phase: 'files', done: 3, total: 12 } };
+    await docs.getByText('reading files 3 of 12').waitFor();
+    shown = { state: 'indexing', progress: { phase: 'embed', done: 1500, total: 3000 } };
+    const bar = docs.getByRole('progressbar', { name: 'docs: embedding' });
+    await expect.poll(() => bar.getAttribute('value')).toBe('1500');
+    expect(await bar.getAttribute('max')).toBe('3000');
+    expect(await seriousFindings(page)).toEqual([]);
+    isReal = true;
+    await docs.waitFor({ state: 'detached' });
+    await search(page, 'who services the telescope in Gozo');
+    await hits(page).first().getByText('gozo.md › Service').waitFor();
+  });
+
   it('filters are made from the fields', async () => {
     const { page } = await enter('docs');
     await search(page, 'bees and the telescope');

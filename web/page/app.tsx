@@ -34,7 +34,8 @@ function App() {
     if (place === undefined) giveFocusBack(opener.current, tab);
   }, [place]);
   useLayoutEffect(() => {
-    const closeOnEscape = (event: KeyboardEvent) => event.key === 'Escape' && place !== undefined && close();
+    const closeOnEscape = ({ key, isComposing }: KeyboardEvent) =>
+      key === 'Escape' && !isComposing && place !== undefined && close();
     addEventListener('keydown', closeOnEscape);
     return () => removeEventListener('keydown', closeOnEscape);
   }, [place]);

@@ -1,5 +1,6 @@
 import { useId } from 'preact/hooks';
 import type { FieldFacts } from './api.js';
+import { ComposedInput } from './composed-input.js';
 import { controlOf, type Filters, narrowing, type Wanted } from './filters.js';
 
 interface FilterPanelProps {
@@ -114,16 +115,11 @@ function Prefix({ field: { name, values }, wanted, change }: ControlProps) {
   return (
     <fieldset>
       <legend>{titleOf(name)}</legend>
-      <label>
+      <ComposedInput list={list} text={wanted.prefix ?? ''} setText={(prefix) => change({ prefix })}>
         <span>
           Begins with <span class="hidden">{titleOf(name)}</span>
         </span>
-        <input
-          list={list}
-          value={wanted.prefix ?? ''}
-          onInput={({ currentTarget: { value } }) => change({ prefix: value })}
-        />
-      </label>
+      </ComposedInput>
       <datalist id={list}>
         {values.map(({ value }) => (
           <option key={String(value)} value={String(value)} />

@@ -56,6 +56,8 @@ const kinds: Readonly<Record<string, string>> = {
   embedding: 'finds by meaning',
   llm: 'writes answers',
   reranker: 'sorts hits',
+  vad: 'hears who speaks',
+  stt: 'writes down speech',
 };
 
 /** Progress of indexing, or its end. */
@@ -63,7 +65,8 @@ export function Progress({ place }: { place: PlaceState }) {
   const { state, progress, reason, name } = place;
   if (state === 'failed') return <p class="bad">{reason}</p>;
   if (state === 'ready') return null;
-  if (progress === undefined) return <p>Waiting to be indexed.</p>;
+  if (progress === undefined)
+    return <p>{state === 'indexing' ? 'Loading the embedding model.' : 'Waiting to be indexed.'}</p>;
   const { phase, done, total } = progress;
   const label = `${name}: ${phases[phase] ?? phase}`;
   return (

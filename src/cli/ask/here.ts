@@ -15,6 +15,7 @@ import { count, counted } from '../terminal/amounts.js';
 import { printableLine } from '../terminal/printable.js';
 import { progressView } from '../terminal/progress.js';
 import { storageName } from './answering-graph.js';
+import { LoadingNote } from './loading-note.js';
 import { modelOfFlag } from './model-file.js';
 import type { Opened, OpenFlags } from './opened.js';
 import type { PlaceHere } from './places.js';
@@ -151,6 +152,7 @@ export async function indexHere(
   onProgress: ProgressListener = () => {},
 ): Promise<FolderIndex> {
   const view = progressView(process.stderr, { quietMs, json });
+  const loaded = new LoadingNote({ json }, 'lorekeep: loading the embedding model').start();
   const log = { info() {}, warn: warnWithCause };
   const given = { ...(await lastOptions(folder)), ...(embeddingModel && { model: embeddingModel }) };
   const index = await indexFolder({
@@ -160,10 +162,14 @@ export async function indexHere(
     signal,
     log,
     onProgress: (progress) => {
+      loaded();
       view.update(progress);
       onProgress(progress);
     },
-  }).finally(() => view.stop());
+  }).finally(() => {
+    loaded();
+    view.stop();
+  });
   if (!json) tell(folder, index);
   return index;
 }

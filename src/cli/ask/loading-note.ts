@@ -3,14 +3,16 @@ import { note } from '../output.js';
 /** A wait longer than this is explained, in ms. */
 const quietMs = 1000;
 
-const text =
+const ofLanguageModel =
   'lorekeep: loading the language model; its first use on a machine also measures which runtime is faster';
 
-/** Says on stderr, once, why the first reply takes long. */
+/** Says on stderr, once, why the first reply, or the first step of other work, takes long. */
 export class LoadingNote {
+  readonly #text: string;
   #done: boolean;
 
-  constructor({ json }: { json?: boolean | undefined }) {
+  constructor({ json }: { json?: boolean | undefined }, text = ofLanguageModel) {
+    this.#text = text;
     this.#done = json === true;
   }
 
@@ -29,7 +31,7 @@ export class LoadingNote {
     if (this.#done) return () => {};
     const timer = setTimeout(() => {
       this.#done = true;
-      note(text);
+      note(this.#text);
     }, quietMs);
     return () => clearTimeout(timer);
   }
