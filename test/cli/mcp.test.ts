@@ -441,30 +441,3 @@ describe('waiting for the index', () => {
     expect(told).toEqual([1, 2].map((progress) => ({ progressToken: 7, progress, message })));
   });
 });
-
-describe('docs/guides/mcp.md', () => {
-  const guide = readFileSync(join(import.meta.dirname, '../../docs/guides/mcp.md'), 'utf8');
-  const blocks = [...guide.matchAll(/```json\n([\s\S]*?)```/g)].map(([, json = '']) => JSON.parse(json));
-
-  it('has configurations of the usual hosts that start the command', async () => {
-    expect(blocks).toHaveLength(9);
-    const overHttp = blocks.filter((block) => JSON.stringify(block).includes('/mcp"'));
-    for (const block of overHttp) {
-      const [section] = Object.values(block) as { lorekeep: { url: string; headers: object } }[];
-      const headers = { Authorization: 'Bearer KEY' };
-      expect(section?.lorekeep).toMatchObject({ url: 'http://127.0.0.1:9103/mcp', headers });
-    }
-    expect(overHttp).toHaveLength(3);
-    const started = blocks.filter((block) => !overHttp.includes(block));
-    const sections = started.map((block) => Object.keys(block)[0]);
-    const usual = 'mcpServers';
-    expect(sections).toEqual([usual, usual, usual, usual, 'servers', 'context_servers']);
-    for (const block of started) {
-      const [section] = Object.values(block) as { lorekeep: { command: string; args: string[] } }[];
-      expect(section?.lorekeep).toMatchObject({
-        command: 'npx',
-        args: ['-y', 'lorekeep', 'mcp', '/home/ada/notes'],
-      });
-    }
-  });
-});

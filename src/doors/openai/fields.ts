@@ -88,13 +88,12 @@ const textPart = z.object({ type: z.enum(['text', 'input_text', 'output_text']),
 const refusalPart = z.object({ type: z.literal('refusal'), refusal: z.string() });
 
 /** The content of a message: a text, or its parts. */
-export const contentSchema = z.union(
-  [
-    z.string(),
-    boundedArray(z.union([textPart, refusalPart], { error: 'only parts of text are supported' }), 0, 1000),
-  ],
-  { error: 'a text, or an array of parts of text, is expected' },
-);
+export const contentSchema = z.union([z.string(), boundedArray(z.union([textPart, refusalPart]), 0, 1000)], {
+  error: ({ input }) =>
+    Array.isArray(input) && input.length > 0
+      ? 'only parts of text are supported, at most 1000'
+      : 'a text, or an array of parts of text, is expected',
+});
 
 export function contentText(content: z.output<typeof contentSchema> | undefined): string {
   if (content === undefined || typeof content === 'string') return content ?? '';
