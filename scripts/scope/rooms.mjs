@@ -148,9 +148,9 @@ export const rooms = [
   ],
   [
     'web',
-    3650,
+    3700,
     'SPEC',
-    "the monitor's page with actions and a chart that tells its values, and the page for people: search, answers, documents",
+    "the monitor's page with actions and a chart that tells its values, and the page for people: search, answers, documents, words of input methods",
   ],
   [
     'clients',
