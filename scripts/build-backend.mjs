@@ -6,6 +6,7 @@ import {
   pluginFile,
   requireBackend,
   requireGraphs,
+  requireOwnGgml,
   stageOf,
   stagePlugin,
   vendorSources,
@@ -40,6 +41,7 @@ await runScript('build-backend', async ([name, file]) => {
     await phase('stage', async () => {
       const plugin = join(tree, 'bin', pluginFile(backend));
       requireGraphs(backend, plugin);
+      requireOwnGgml(plugin);
       await strip(plugin);
       const { ggml, sha256 } = stagePlugin(backend, plugin, stageOf(backend));
       return `${basename(plugin)}, ggml ${ggml}, SHA-256 ${sha256}`;

@@ -9,6 +9,7 @@
 # Every build tree defines both targets, and building the addon builds neither. So a prebuild after a build compiles
 # only the missing plugins, and a build after that compiles nothing.
 
+include(LibraryNames)
 set(LOREKEEP_OUTPUT "${CMAKE_BINARY_DIR}/bin")
 set(LOREKEEP_X86 "^(x86_64|i686|AMD64|amd64)$")
 # Libraries find each other in their own folder, in the build tree and in a published package.
@@ -64,23 +65,6 @@ function(lorekeep_has_cpu_variants out)
     set(known ON)
   endif()
   set(${out} ${known} PARENT_SCOPE)
-endfunction()
-
-# Gives libraries names, and on Linux versions of their symbols, that no other package and no other version of this one
-# has. A loader takes a library of the wanted name that is already in the process, whoever brought it: under their own
-# names, two copies of ggml crash each other.
-function(lorekeep_name_libraries)
-  file(READ "${CMAKE_SOURCE_DIR}/package.json" manifest)
-  string(JSON version GET "${manifest}" version)
-  set(script "${CMAKE_BINARY_DIR}/lorekeep-symbols.map")
-  file(CONFIGURE OUTPUT "${script}" CONTENT "LOREKEEP_${version} { *; };\n" @ONLY)
-  foreach(target IN LISTS ARGN)
-    set_target_properties(${target} PROPERTIES OUTPUT_NAME "lorekeep-${version}-${target}")
-    if(UNIX AND NOT APPLE)
-      target_link_options(${target} PRIVATE "-Wl,--version-script=${script}")
-      set_property(TARGET ${target} APPEND PROPERTY LINK_DEPENDS "${script}")
-    endif()
-  endforeach()
 endfunction()
 
 # A function, so that these settings do not affect our own code.

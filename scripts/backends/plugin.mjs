@@ -35,6 +35,12 @@ export function requireGraphs(backend, file) {
   throw new Stop(`${file} does not call ${launch}: it was compiled without graphs`);
 }
 
+/** Refuses a plugin that lorekeep would refuse: it must use the addon's ggml-base, by its name. */
+export function requireOwnGgml(file) {
+  const library = `lorekeep-${packageJson().version}-ggml-base`;
+  if (!readFileSync(file).includes(library)) throw new Stop(`${file} does not use ${library}`);
+}
+
 /** Version and commit of the vendored ggml. */
 function ggmlFacts() {
   const text = readFileSync(join(vendorFolder, 'llama.cpp', 'ggml', 'CMakeLists.txt'), 'utf8');

@@ -74,9 +74,9 @@ export LD_LIBRARY_PATH="$root/.gpu/lib:$nvidia:${LD_LIBRARY_PATH:-}"
 
 step machine 20 sh -c 'date; uname -a; lscpu | head -20; free -g; nvcc --version; nvidia-smi; ldconfig -p | grep -i "vulkan\|cublas\|cudart"; true'
 if [ -n "$rehearsal" ]; then
-  models='SmolLM2-135M random' shapes=.cache/bench/models/random-SmolLM2-135M-random-Q4_0.gguf small=--small build=norm.cu
+  vulkan=3000 models='SmolLM2-135M random' shapes=.cache/bench/models/random-SmolLM2-135M-random-Q4_0.gguf small='--small --patience 8' build=norm.cu
 else
-  models='Llama-3.2-1B,Llama-3.1-8B,SmolLM2-135M random' small='' build=''
+  vulkan=240 models='Llama-3.2-1B,Llama-3.1-8B,SmolLM2-135M random' small='' build=''
   shapes=.cache/bench/models/random-SmolLM2-135M-random-Q4_0.gguf,.cache/bench/models/random-Llama-3.2-1B-Q4_0.gguf
   shapes=$shapes,.cache/bench/models/random-Llama-3.1-8B-Q4_0.gguf
 fi
@@ -112,7 +112,7 @@ case $rehearsal in
 esac
 # Vulkan's checks, once: while the plugin of CUDA is compiled they cost no time of their own.
 if [ ! -e .gpu/vulkan-checked ]; then
-  [ -n "$rehearsal" ] || [ -e backends/vulkan/libggml-vulkan.so ] && checks vulkan 240
+  [ -n "$rehearsal" ] || [ -e backends/vulkan/libggml-vulkan.so ] && checks vulkan "$vulkan"
   touch .gpu/vulkan-checked
 fi
 wait "$building"

@@ -1,11 +1,12 @@
 // Checks of a GPU plugin, in order, each in a process of its own with a time limit: one that fails or hangs ends alone.
 //
 //   node test/devices/gpu/checks.mjs --backend cuda --stories FILE [--shapes FILE,...] [--small] [--shim FILE] [--out FILE] [--only NAME,...]
-//     [--limit SECONDS] [--list]
+//     [--limit SECONDS] [--patience N] [--list]
 //
 // --stories is stories260K; --shapes are models of random weights, the largest last; --shim is shim.c, compiled. --small asks less of
 // a software GPU. --out is given a line of JSON after each check: {check, status, seconds, found} or {..., reason}; the status is "passed",
-// "failed", "late" or "left out". The exit status is 1 if one failed or was late. --limit is of all checks together.
+// "failed", "late" or "left out". The exit status is 1 if one failed or was late. --limit is of all checks together;
+// --patience multiplies the limits of each.
 import { spawn } from 'node:child_process';
 import { appendFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -72,6 +73,7 @@ async function parent() {
       out: { type: 'string' },
       only: { type: 'string' },
       limit: { type: 'string', default: '3600' },
+      patience: { type: 'string', default: '1' },
       small: { type: 'boolean', default: false },
       list: { type: 'boolean', default: false },
     },
@@ -87,7 +89,7 @@ async function parent() {
   for (const [index, [name, seconds]] of checks.entries()) {
     if (only !== undefined && !only.some((part) => name.includes(part))) continue;
     const begin = performance.now();
-    const left = Math.min(seconds * 1000, end - begin);
+    const left = Math.min(seconds * Number(options.patience) * 1000, end - begin);
     const result =
       left < graceMs
         ? { status: 'late', reason: 'the checks before it took all the time' }
