@@ -95,14 +95,16 @@ step 'random models' 150 node bench/gpu/models.mjs "$models"
 
 case $rehearsal in
   '')
-    # The driver brings what Vulkan's loader looks for, but for its description in a container.
-    if [ -z "$(find /usr/share/vulkan /usr/local /etc/vulkan -name 'nvidia_icd*.json' 2>/dev/null)" ]; then
-      echo '{"file_format_version":"1.0.0","ICD":{"library_path":"libGLX_nvidia.so.0","api_version":"1.3.0"}}' >.gpu/nvidia_icd.json
-      export VK_DRIVER_FILES="$root/.gpu/nvidia_icd.json"
-    else
-      VK_DRIVER_FILES=$(find /usr/share/vulkan /usr/local /etc/vulkan -name 'nvidia_icd*.json' 2>/dev/null | head -1)
-      export VK_DRIVER_FILES
+    # The driver's description for Vulkan's loader may be missing in a container, with or without X11.
+    VK_DRIVER_FILES=$(find /etc/vulkan /usr/share/vulkan /usr/local -name 'nvidia_icd*.json' 2>/dev/null | head -1)
+    if [ -z "$VK_DRIVER_FILES" ]; then
+      for library in GLX EGL; do
+        echo '{"file_format_version":"1.0.0","ICD":{"library_path":"lib'$library'_nvidia.so.0","api_version":"1.3.0"}}' \
+          >.gpu/icd-$library.json
+      done
+      VK_DRIVER_FILES="$root/.gpu/icd-GLX.json:$root/.gpu/icd-EGL.json"
     fi
+    export VK_DRIVER_FILES
     ;;
   stand-in)
     export LOREKEEP_BACKENDS="$root/.gpu/stand-in"

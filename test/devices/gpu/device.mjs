@@ -6,7 +6,7 @@ import { LeftOut, must, runChild, runProgram, shimOf, temporary } from './found.
 
 const mini = join('data', 'models', 'lorekeep-mini.gguf');
 /** Tokens that generate.mjs decodes alone, at least: a graph is launched for each once it has been recorded. */
-const fewestLaunches = 50;
+const fewestLaunches = 20;
 
 async function chosen(backend) {
   const { device, candidates } = await findBackend(backend, { fresh: true });

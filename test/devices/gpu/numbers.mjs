@@ -1,4 +1,5 @@
 // What the GPU computes, beside the CPU.
+import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { EmbeddingModel, LanguageModel } from 'lorekeep';
 import { beginnings, gpu, greedy, must, mustAgree, onCpu, onGpu, root, someTokens } from './found.mjs';
@@ -11,6 +12,8 @@ const embeddingBound = 1e-3;
  */
 const [logitBound, timesOfRuntimes] = [0.05, 2];
 const [listed, compared] = [100, 20];
+/** Files from which on the CPU computes short prompts only. */
+const largeBytes = 2e9;
 
 export async function greedyTokens(cpu, other, prompts, what) {
   const results = (model) => Promise.all(prompts.map((prompt) => model.generate(greedy(prompt)).result));
@@ -29,9 +32,9 @@ export { greedyOf as greedy };
 
 export async function logits(options) {
   await gpu(options);
-  const lengths = options.small ? [1, 7, 40] : [1, 7, 64, 300];
   const found = {};
   for (const path of options.shapes) {
+    const lengths = options.small || statSync(path).size > largeBytes ? [1, 7, 40] : [1, 7, 64, 300];
     const load = { contextSize: 512, kvCells: 512 };
     const reference = await likeliest(() => onCpu(path, load), lengths);
     const runtimes = difference(reference, await likeliest(() => own(path, load), lengths));
