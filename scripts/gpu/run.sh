@@ -72,9 +72,10 @@ files = [f for p in nvidia.__path__ for n in ("cudart", "cublas") for f in glob.
 print(":".join(sorted({os.path.dirname(f) for f in files})))' 2>>"$OUT/log")
 export LD_LIBRARY_PATH="$root/.gpu/lib:$nvidia:${LD_LIBRARY_PATH:-}"
 
-step machine 20 sh -c 'date; uname -a; lscpu | head -20; free -g; nvcc --version; nvidia-smi; ldconfig -p | grep -i "vulkan\|cublas\|cudart"; true'
+step machine 20 sh -c 'date; uname -a; lscpu | head -20; free -g; nvcc --version; nvidia-smi
+  ldconfig -p | grep -i "vulkan\|cublas\|cudart"; true'
 if [ -n "$rehearsal" ]; then
-  vulkan=3000 models='SmolLM2-135M random' shapes=.cache/bench/models/random-SmolLM2-135M-random-Q4_0.gguf small='--small --patience 8' build=norm.cu
+  vulkan=3000 models='SmolLM2-135M random' shapes=.cache/bench/models/random-SmolLM2-135M-random-Q4_0.gguf small='--small --patience 20' build=norm.cu
 else
   vulkan=240 models='Llama-3.2-1B,Llama-3.1-8B,SmolLM2-135M random' small='' build=''
   shapes=.cache/bench/models/random-SmolLM2-135M-random-Q4_0.gguf,.cache/bench/models/random-Llama-3.2-1B-Q4_0.gguf
@@ -108,7 +109,8 @@ case $rehearsal in
     ;;
   stand-in)
     export LOREKEEP_BACKENDS="$root/.gpu/stand-in"
-    step 'the stand-in plugin' 60 node -e "import('./test/helpers/stand-in-plugin.mjs').then(({ standInFolder }) => standInFolder('.gpu/stand-in'))"
+    step 'the stand-in plugin' 60 node --input-type=module -e \
+      "import { standInFolder } from './test/helpers/stand-in-plugin.mjs'; standInFolder('.gpu/stand-in');"
     ;;
   llvmpipe) export LOREKEEP_SOFTWARE_GPU=1 GGML_VK_VISIBLE_DEVICES=0 ;;
 esac
@@ -123,7 +125,8 @@ wait "$building"
 backend=cuda sizes=''
 [ -n "$rehearsal" ] && backend=vulkan sizes='--counts 4,2 --prompt 32 --long 128 --depth 100 --reply 4 --rounds 1 --texts 8'
 if [ -e .gpu/llama-server/llama-server ]; then
-  export LLAMA_SERVER="$root/.gpu/llama-server/llama-server" GGML_BACKEND_PATH="$root/backends/$backend/libggml-$backend.so"
+  export LLAMA_SERVER="$root/.gpu/llama-server/llama-server"
+  export GGML_BACKEND_PATH="${LOREKEEP_BACKENDS:-$root/backends/$backend}/libggml-$backend.so"
   export LD_LIBRARY_PATH="$root/.gpu/llama-server:$root/build/Release:$LD_LIBRARY_PATH"
 fi
 minutes=$(awk "BEGIN { print ($(left) - 15) / 60 }")
