@@ -2,7 +2,8 @@
 import { join } from 'node:path';
 import { beginnings, gpu, greedy, must, mustAgree, onGpu, someTokens, temporary } from './found.mjs';
 
-const stepLimitMs = 500;
+/** Times of a software GPU say nothing about a GPU: they only may not go on for ever. */
+const stepLimitMs = ({ small }) => (small ? 10_000 : 500);
 const story = beginnings[0];
 
 export async function constraints(options) {
@@ -108,7 +109,7 @@ export async function cancel(options) {
     'a cancelled request goes on',
     { times },
   );
-  must(longest < stepLimitMs, `${longest.toFixed(0)} ms until it had ended`, { times });
+  must(longest < stepLimitMs(options), `${longest.toFixed(0)} ms until it had ended`, { times });
   return { longest, inPrompt, times };
 }
 
@@ -130,7 +131,7 @@ export async function steps(options) {
     gaps.push((await stream.result).timing.longestGapMs);
   }
   const longest = Math.max(...gaps.slice(1));
-  must(longest < stepLimitMs, `a stream waited ${longest.toFixed(0)} ms`, { gaps });
+  must(longest < stepLimitMs(options), `a stream waited ${longest.toFixed(0)} ms`, { gaps });
   return { gaps, promptTokens: prompt.length };
 }
 
