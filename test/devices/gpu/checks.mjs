@@ -4,9 +4,9 @@
 //     [--limit SECONDS] [--patience N] [--list]
 //
 // --stories is stories260K; --shapes are models of random weights, the largest last; --shim is shim.c, compiled. --small asks less of
-// a software GPU, and nothing of its times. --out is given a line of JSON after each check: {check, status, seconds, found} or {..., reason}; the status is "passed",
-// "failed", "late" or "left out". The exit status is 1 if one failed or was late. --limit is of all checks together;
-// --patience multiplies the limits of each.
+// a software GPU, and nothing of its times. --out is given a line of JSON after each check: {check, status, seconds, found} or
+// {..., reason}; the status is "passed", "failed", "late" or "left out". The exit status is 1 if one failed or was late. --limit is of
+// all checks together; --patience multiplies the limits of each.
 import { spawn } from 'node:child_process';
 import { appendFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
