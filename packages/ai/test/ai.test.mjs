@@ -1,7 +1,19 @@
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import { test } from 'node:test';
-import { cosineSimilarity, embed, embedMany, generateText, Output, rerank, streamText, tool } from 'ai';
+import {
+  cosineSimilarity,
+  embed,
+  embedMany,
+  generateObject,
+  generateText,
+  Output,
+  rerank,
+  stepCountIs,
+  streamObject,
+  streamText,
+  tool,
+} from 'ai';
 import { z } from 'zod';
 import { createLorekeep } from '../dist/index.js';
 
@@ -109,6 +121,40 @@ test('tools are called', { skip: model === undefined }, async () => {
   });
   assert.equal(toolCalls[0].toolName, 'weather');
   assert.ok(['Gozo', 'Malta'].includes(toolCalls[0].input.place));
+});
+
+test('objects are generated, whole and streamed', { skip: model === undefined }, async () => {
+  const given = {
+    model: provider(model),
+    schema: z.object({ sky: z.enum(['blue', 'green']) }),
+    prompt: 'What colour is the sky?',
+    ...few,
+  };
+  const { object } = await generateObject(given);
+  assert.ok(['blue', 'green'].includes(object.sky));
+  const streamed = streamObject(given);
+  for await (const _ of streamed.partialObjectStream);
+  assert.deepEqual(await streamed.object, object);
+});
+
+test('results of tools go back to the model', { skip: model === undefined }, async () => {
+  const weather = tool({
+    description: 'Weather of a place.',
+    inputSchema: z.object({ place: z.enum(['Gozo', 'Malta']) }),
+    execute: async ({ place }) => `sunny in ${place}`,
+  });
+  const { steps, text } = await generateText({
+    model: provider(model),
+    prompt: 'Weather in Gozo?',
+    tools: { weather },
+    stopWhen: stepCountIs(2),
+    prepareStep: ({ stepNumber }) => ({ toolChoice: stepNumber === 0 ? 'required' : 'none' }),
+    ...few,
+    maxOutputTokens: 128,
+  });
+  assert.equal(steps.length, 2);
+  assert.match(steps[0].toolResults[0].output, /^sunny in (Gozo|Malta)$/);
+  assert.ok(text.length > 0);
 });
 
 test('a stream that is left is cancelled', { skip: model === undefined }, async () => {

@@ -1,3 +1,4 @@
+import type { MessageContent } from '@langchain/core/messages';
 import { ChatOpenAICompletions, type ChatOpenAIFields } from '@langchain/openai';
 import { Server, type ServerFields } from './server.js';
 
@@ -9,6 +10,10 @@ export interface ChatLorekeepFields
   /** Class of the scheduler. Default: visible for streams, else buffered. */
   schedulerClass?: 'interactive_visible' | 'interactive_buffered' | 'background';
 }
+
+const charactersPerToken = 4;
+
+const textOf = (part: object) => ('text' in part && typeof part.text === 'string' ? part.text : '');
 
 /** Replies of a server's models, agents and knowledge bases: streams, tools, structured output and citations. */
 export class ChatLorekeep extends ChatOpenAICompletions {
@@ -29,6 +34,15 @@ export class ChatLorekeep extends ChatOpenAICompletions {
         ...(schedulerClass !== undefined && { defaultHeaders: { 'x-lorekeep-class': schedulerClass } }),
       },
     });
+  }
+
+  /**
+   * Returns an estimate: a token for four characters. LangChain would fetch the tokens of a model of OpenAI from the network;
+   * `usage_metadata` of a reply has the server's own count.
+   */
+  override async getNumTokens(content: MessageContent): Promise<number> {
+    const texts = typeof content === 'string' ? [content] : content.map(textOf);
+    return texts.reduce((sum, text) => sum + Math.ceil(text.length / charactersPerToken), 0);
   }
 
   override _llmType(): string {

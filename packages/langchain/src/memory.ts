@@ -5,7 +5,7 @@ import {
   mapStoredMessagesToChatMessages,
   type StoredMessage,
 } from '@langchain/core/messages';
-import { recordsOf, Server, type ServerFields } from './server.js';
+import { LorekeepError, recordsOf, Server, type ServerFields } from './server.js';
 
 export interface LorekeepChatMessageHistoryFields extends ServerFields {
   /** Name of a writable storage with the fields of `historyFields`. */
@@ -25,6 +25,13 @@ interface MessageRecord {
   id: string;
   metadata?: { position?: number; message?: string };
 }
+
+/** A text of fewer characters is not cut any more. */
+const shortestCut = 32;
+
+/** The beginning of a text, without half a surrogate pair. */
+const beginningOf = (text: string, most: number) =>
+  text.length <= most ? text : text.slice(0, most).replace(/[\uD800-\uDBFF]$/, '');
 
 /** Records per request. */
 const perPage = 1000;
@@ -62,7 +69,20 @@ export class LorekeepChatMessageHistory extends BaseListChatMessageHistory {
       text: messages[index]?.text.trim() || message.type,
       metadata: { session: this.#sessionId, position: last + 1 + index, message: JSON.stringify(message) },
     }));
-    if (add.length > 0) await this.#server.post(this.#records, { add });
+    if (add.length > 0) await this.#add(add);
+  }
+
+  /** Adds records. Of a text that is too long for the embedding model, searches find the beginning alone. */
+  async #add(add: readonly { text: string }[]): Promise<void> {
+    for (let most = Math.max(...add.map(({ text }) => text.length)); ; most = Math.floor(most / 2)) {
+      const cut = add.map((record) => ({ ...record, text: beginningOf(record.text, most) }));
+      try {
+        return void (await this.#server.post(this.#records, { add: cut }));
+      } catch (error) {
+        const isTooLong = error instanceof LorekeepError && 'tokens' in error.details;
+        if (!isTooLong || most < shortestCut) throw error;
+      }
+    }
   }
 
   /** Removes the conversation for good, from the storage's files too. */

@@ -8,17 +8,26 @@ export interface ServerFields {
 
 const defaultUrl = 'http://127.0.0.1:9103';
 
+interface Failure {
+  readonly message: string;
+  readonly code: string;
+  readonly details: Readonly<Record<string, unknown>>;
+}
+
 /** A refusal of the server. */
 export class LorekeepError extends Error {
   override readonly name = 'LorekeepError';
   readonly status: number;
   /** Name of the error: docs/reference/errors.md. */
   readonly code: string;
+  /** Facts of the error: docs/reference/errors.md. */
+  readonly details: Readonly<Record<string, unknown>>;
 
-  constructor(status: number, code: string, message: string) {
+  constructor(status: number, { message, code, details }: Failure) {
     super(message);
     this.status = status;
     this.code = code;
+    this.details = details;
   }
 }
 
@@ -44,18 +53,18 @@ export class Server {
       signal: signal ?? null,
     });
     if (response.ok) return (await response.json()) as Reply;
-    const text = await response.text();
-    const { message, code } = errorIn(text);
-    throw new LorekeepError(response.status, code, message);
+    throw new LorekeepError(response.status, errorIn(await response.text()));
   }
 }
 
-function errorIn(text: string): { message: string; code: string } {
+function errorIn(text: string): Failure {
   try {
-    const { error } = JSON.parse(text) as { error: { message: string; code: string | null } };
-    return { message: error.message, code: error.code ?? 'error' };
+    const { error } = JSON.parse(text) as {
+      error: { message: string; code: string | null; lorekeep?: { details: Failure['details'] } };
+    };
+    return { message: error.message, code: error.code ?? 'error', details: error.lorekeep?.details ?? {} };
   } catch {
-    return { message: text.slice(0, 500), code: 'error' };
+    return { message: text.slice(0, 500), code: 'error', details: {} };
   }
 }
 

@@ -136,6 +136,35 @@ test('the chat model replies, streams, and follows a schema', { skip: model === 
   assert.ok(['blue', 'green'].includes((await structured.invoke('What colour is the sky?')).sky));
 });
 
+test('a message of any length is kept, and found by its beginning', async () => {
+  const history = new LorekeepChatMessageHistory({ url, storage: 'memory', sessionId: 'long' });
+  const long = `The quagga sleeps. ${'bees dance 😀 '.repeat(8000)}`;
+  await history.addMessages([new HumanMessage(long), new AIMessage('Fine.')]);
+  assert.deepEqual(
+    (await history.getMessages()).map(({ text }) => text),
+    [long, 'Fine.'],
+  );
+  await history.clear();
+});
+
+test('a streaming chat model asks its server alone', { skip: model === undefined }, async () => {
+  const asked = new Set();
+  const real = globalThis.fetch;
+  globalThis.fetch = (input, init) => {
+    asked.add(new URL(input instanceof Request ? input.url : input).origin);
+    return real(input, init);
+  };
+  try {
+    const chat = new ChatLorekeep({ url, model, maxTokens: 4, streaming: true });
+    assert.ok((await chat.invoke('Say hello.')).usage_metadata.output_tokens > 0);
+    assert.equal(await chat.getNumTokens('12345678'), 2);
+    assert.equal(await chat.getNumTokens([{ type: 'text', text: '12345' }]), 2);
+  } finally {
+    globalThis.fetch = real;
+  }
+  assert.deepEqual([...asked], [new URL(url).origin]);
+});
+
 test('the chat model calls tools', { skip: model === undefined }, async () => {
   const chat = new ChatLorekeep({ url, model, temperature: 0, maxTokens: 64, schedulerClass: 'background' });
   const weather = {
