@@ -1,5 +1,6 @@
 import { rootFolderProblem } from './root-folder-problem.js';
 import type { ServerConfig } from './schema.js';
+import { StartupError } from './startup-error.js';
 
 /** The config fields about access. */
 export type AccessConfig = Pick<
@@ -57,6 +58,14 @@ export function accessNotes(
       remedy: 'name a file with a secret',
     });
   return notes;
+}
+
+/** Checks that other machines cannot use the doors without a secret. `needed`: whether the doors ask for one. @throws StartupError */
+export function requireSecret({ allow_remote }: ServerConfig['http'], needed: boolean): void {
+  if (!allow_remote || needed) return;
+  throw new StartupError(
+    'http.allow_remote: other machines could use this server without a key; set http.keys_file or access_token_file',
+  );
 }
 
 function openPlaces(folders: ReturnType<typeof sessionFolders>, root: string): string {

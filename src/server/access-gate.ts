@@ -63,6 +63,11 @@ export class AccessGate {
     return this.isClosed || this.#keys.length > 0;
   }
 
+  /** Whether clients of the doors would need a secret with this token and these keys. */
+  wouldCloseDoors(token: string | undefined, keys: readonly Key[]): boolean {
+    return (token ?? this.#spare) !== undefined || keys.length > 0;
+  }
+
   /** Whether clients need a token. */
   get isClosed(): boolean {
     return this.#token !== undefined;

@@ -3,7 +3,7 @@ import type { Duplex } from 'node:stream';
 import { scheduler } from '../../lib/internal.js';
 import { homeFolder, packageVersion } from '../base/files/home.js';
 import { IdleTimer } from '../base/waiting/idle-timer.js';
-import { accessNotes } from '../config/access.js';
+import { accessNotes, requireSecret } from '../config/access.js';
 import type { LoadedConfig } from '../config/load.js';
 import { type ConfigChanges, configChanges, takeOver } from '../config/reread.js';
 import { schedulerOptions } from '../config/scheduler-options.js';
@@ -237,12 +237,13 @@ export class LorekeepServer {
 
   /**
    * Takes over the fields of a config that was loaded again, as far as a running server can: all or, if it throws, none.
-   * @throws StartupError for an access token that cannot be read
+   * @throws StartupError for an access token or keys that cannot be read, and if other machines would need none of them
    */
   async reload(next: Pick<LoadedConfig, 'config' | 'sources'>): Promise<ConfigChanges> {
     const { config, folders, gate, log } = this.#services;
     const token = await configuredToken(next.config, log);
     const keys = await configuredKeys(next.config, log);
+    if (this.#doors !== undefined) requireSecret(config.http, gate.wouldCloseDoors(token, keys));
     const changes = configChanges(config, this.#sources, next);
     takeOver(changes.taken, next.config, config);
     folders.ownFilesChanged();

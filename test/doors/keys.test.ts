@@ -2,6 +2,7 @@ import { chmodSync, linkSync, mkdirSync, readFileSync, rmSync, symlinkSync, writ
 import { dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
 import { readKeys } from '../../src/config/keys-file.js';
+import { configSchema } from '../../src/config/schema.js';
 import { certificateFiles } from './certificate-files.js';
 import { door } from './door-setting.js';
 import { keysFile, secret } from './web-socket.js';
@@ -162,6 +163,23 @@ it.skipIf(process.platform === 'win32')('a keys file that others may read is war
   const path = keysFile({ one: ['search'] });
   chmodSync(path, 0o644);
   expect((await readKeys(path, 'http.keys_file')).warnings).toEqual([expect.stringMatching(/chmod 600/)]);
+});
+
+it('a config that is read again replaces the keys, and never opens the doors to other machines', async () => {
+  const keys_file = keysFile({ old: ['search'] });
+  const http = { enabled: true, allow_remote: true, bind: '127.0.0.1' };
+  const { call, server } = await door({ ...http, keys_file });
+  const status = async (headers = {}) => (await call('GET', '/v1/storages', undefined, headers)).status;
+  const reload = (fields: object) =>
+    server.server.reload({
+      config: configSchema.parse({ http: { ...http, ...fields } }),
+      sources: new Map([['http.keys_file', 'the file']]),
+    });
+  expect(await status(bearer(secret('old')))).toBe(200);
+  await reload({ keys_file: keysFile({ new: ['search'] }) });
+  expect([await status(bearer(secret('old'))), await status(bearer(secret('new')))]).toEqual([401, 200]);
+  await expect(reload({})).rejects.toThrow(/^http\.allow_remote: .*http\.keys_file/);
+  expect([await status(), await status(bearer(secret('new')))]).toEqual([401, 200]);
 });
 
 it('a keys file that is absent ends the start', async () => {

@@ -11,6 +11,7 @@ import type { Duplex } from 'node:stream';
 import { isLocalAddress } from '../../base/machine/local-network.js';
 import { type RemoteEnd, setRemoteEnd } from '../../base/machine/remote-end.js';
 import { withSlices } from '../../base/waiting/next-slice.js';
+import { requireSecret } from '../../config/access.js';
 import { StartupError } from '../../config/startup-error.js';
 import {
   bearer,
@@ -116,12 +117,8 @@ export class HttpListener {
   /** @throws StartupError for a busy port, a certificate that cannot be read, or remote access without a secret */
   static async open(options: HttpListenerOptions): Promise<HttpListener> {
     const { config, isClosed, log } = options.host;
-    const { bind, port, allow_remote } = config.http;
-    if (allow_remote && !isClosed) {
-      throw new StartupError(
-        'http.allow_remote: other machines could use this server without a key; set http.keys_file or access_token_file',
-      );
-    }
+    const { bind, port } = config.http;
+    requireSecret(config.http, isClosed);
     const listener = new HttpListener(options, await readTls(config.http));
     const server = listener.#server;
     await new Promise<void>((resolve, reject) => {
