@@ -83,7 +83,12 @@ export const rooms = [
     'folders of documents: readers of some twenty kinds, the layout of PDF pages, office files as people see them with charts and diagrams, tables and JSON that are not quite well-formed, mail with what Outlook wraps, scans by OCR, encodings told by few letters, chunks, MDX without its code, and their languages; tables, scans and mails of any length in time that grows with them',
   ],
   ['src/fairness', 1700, 'SECURITY', 'no client stops another one or ends the server'],
-  ['src/config', 1650, 'SPEC', 'the config file, flags and variables'],
+  [
+    'src/config',
+    1700,
+    'SPEC',
+    'the config file, flags and variables, and that no config opens the doors to others without a secret',
+  ],
   ['src/log', 800, 'SPEC', 'logs and their rotation'],
   [
     'src/speech',
