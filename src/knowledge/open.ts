@@ -21,7 +21,7 @@ import { isInDatabase, type LoadedKnowledgeBaseConfig, loadAnyConfig } from './c
 import type { EngineBaseConfig } from './config-schema.js';
 import { checkDestinations } from './destinations.js';
 import type { EmbeddingCounts } from './embeddings.js';
-import { goneFolderOf } from './folder/place.js';
+import { emptyFolderOf, goneFolderOf } from './folder/place.js';
 import { KnowledgeBase, type KnowledgeBaseFacts } from './knowledge-base.js';
 import { noLog } from './log.js';
 import { factsOf, holdModel, modelResolver } from './model.js';
@@ -116,6 +116,12 @@ async function settleForget(source: Source): Promise<void> {
 }
 
 async function openSettled(source: Source): Promise<KnowledgeBase> {
+  const path = source.pathOf(source.path);
+  const empty = await emptyFolderOf(path);
+  if (empty !== undefined) {
+    const reason = `${empty} had no text to index at the last run, so its index has nothing to find`;
+    throw LorekeepError.about('NOT_FOUND', { file: path, reason });
+  }
   const emptied = await emptiedContent(source);
   if (emptied !== undefined) return openEmptied(source, emptied);
   const { storage, content, counts, indexWritten } = await loadFiles(source);

@@ -63,6 +63,11 @@ describe('the life of an index', () => {
       status: 1,
       stderr: expect.stringContaining('it has nothing to find'),
     });
+    // Its config says so, too: no build would mend it.
+    const opened = await run(['search', join(place('life'), 'kb.json'), 'eels']);
+    expect(opened.status).toBe(1);
+    expect(opened.stderr).toContain('had no text to index at the last run');
+    expect(opened.stderr).not.toContain('build it');
     rmSync(place('life'), { recursive: true });
   });
 });

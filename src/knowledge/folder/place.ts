@@ -119,6 +119,12 @@ export async function goneFolderOf(config: string): Promise<string | undefined> 
   return facts !== undefined && (await factsAt(facts.folder)) === undefined ? facts.folder : undefined;
 }
 
+/** Returns the folder of the index whose config this is, if it had no text at the last run: then the index has no files to open. */
+export async function emptyFolderOf(config: string): Promise<string | undefined> {
+  const facts = await readFacts(dirname(config));
+  return facts?.empty === true ? facts.folder : undefined;
+}
+
 /** Lists the indexes in the user's data folder, latest first. Those whose first run has not finished have no `built`. */
 export async function indexedFolders(): Promise<IndexedFolder[]> {
   const names = await readdir(indexesFolder()).catch(() => []);
