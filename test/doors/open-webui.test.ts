@@ -110,3 +110,16 @@ it('pictures are refused in words, not ignored', async () => {
     message: 'messages[0].content: only parts of text are supported, at most 1000',
   });
 });
+
+it('a limit that leaves no room is named as the request names it', async () => {
+  const { post } = await setting('');
+  const request = { model: 'talker', messages: [{ role: 'user', content: 'Hi' }], ...extra };
+  for (const field of ['max_tokens', 'max_completion_tokens']) {
+    const refused = await post({ ...request, [field]: 1000 });
+    expect(refused.status).toBe(400);
+    expect(refused.json().error).toMatchObject({
+      param: field,
+      message: expect.stringMatching(new RegExp(`^${field}: 1000 tokens for the reply leave no room`)),
+    });
+  }
+});

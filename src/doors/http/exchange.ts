@@ -8,7 +8,7 @@ import { fail, serverError } from '../../protocol/errors.js';
 import { isLong, jsonPieces } from '../../protocol/json-pieces.js';
 import type { DoorClient, DoorHost, DoorSession } from '../host.js';
 import { BodyBytes } from './body-bytes.js';
-import { HttpRefusal, inRequest } from './failure.js';
+import { type FieldNames, HttpRefusal, inRequest } from './failure.js';
 import type { SocketClient } from './socket-client.js';
 
 /** Headers that concern one connection alone, and secrets. */
@@ -31,6 +31,8 @@ export class Exchange {
   readonly url: URL;
   readonly params: Readonly<Record<string, string>>;
   readonly grant: Grant;
+  /** Names of fields in this body, where these differ from the route's. */
+  fieldNames: FieldNames | undefined;
   readonly #request: IncomingMessage;
   readonly #response: ServerResponse;
   readonly #socketClient: SocketClient;

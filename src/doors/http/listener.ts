@@ -264,7 +264,8 @@ export class HttpListener {
       await withSlices(exchange.client.account.loop, () => route.serve(exchange));
     } catch (thrown) {
       if (exchange.gone.aborted) return;
-      this.#fail(thrown, response, route);
+      const { fieldNames = route.fieldNames } = exchange;
+      this.#fail(thrown, response, fieldNames === undefined ? route : { ...route, fieldNames });
     } finally {
       await exchange.end();
     }

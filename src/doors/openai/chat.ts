@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { boundedArray, uncheckedArray } from '../../base/schema/bounded.js';
 import { mapInSlices } from '../../base/waiting/next-slice.js';
 import type { Exchange } from '../http/exchange.js';
+import type { FieldNames } from '../http/failure.js';
 import type { Route } from '../http/route.js';
 import { type Conversation, conversationOf, type Message } from './conversation.js';
 import {
@@ -93,6 +94,12 @@ type ChatMessage = z.output<typeof messageSchema>;
 
 const fieldNames = replyFieldNames('messages');
 
+/** The names of a body with the newer name of the limit. */
+const newerNames: FieldNames = (path) => {
+  const name = fieldNames(path);
+  return name === 'max_tokens' ? 'max_completion_tokens' : name;
+};
+
 export function chatRoute(targets: Targets): Route {
   return {
     method: 'POST',
@@ -111,6 +118,7 @@ export function chatRoute(targets: Targets): Route {
 
 async function chat(exchange: Exchange, targets: Targets): Promise<void> {
   const body = await exchange.body(chatBody);
+  if (body.max_completion_tokens !== undefined) exchange.fieldNames = newerNames;
   const messages = await exchange.items(messageSchema, body.messages, 'messages');
   const conversation = await conversationOf(await mapInSlices(messages, messageIn), 'messages');
   const request = replyRequest(body, conversation, targets);
@@ -252,7 +260,7 @@ async function stream(
     exchange.sendEvent('[DONE]');
   } catch (thrown) {
     if (!exchange.hasBegun) throw thrown;
-    exchange.sendEvent(streamError(thrown, exchange, fieldNames));
+    exchange.sendEvent(streamError(thrown, exchange, exchange.fieldNames ?? fieldNames));
   }
   await exchange.endEvents();
 }
