@@ -10,7 +10,7 @@ import { runScript, Stop } from './tool/stop.mjs';
 
 await runScript('test-gpu', async ([mode = 'pack', device]) => {
   if (!['pack', '--rehearse'].includes(mode)) throw new Stop('say pack or --rehearse');
-  const parts = await pack();
+  const parts = await pack({ rehearsal: mode === '--rehearse' });
   for (const part of parts)
     console.log(`${relative(root, part)}: ${(statSync(part).size / 1024 / 1024).toFixed(1)} MiB`);
   if (mode === '--rehearse') await rehearse(parts, device);

@@ -48,12 +48,15 @@ export function filesOfCheckout() {
     .filter((file) => file && existsSync(join(root, file)));
 }
 
-/** Makes .gpu/part-1 and so on. Returns their paths. @throws Stop if they do not fit */
-export async function pack() {
+/**
+ * Makes .gpu/part-1 and so on: with the prebuild, for any processor, if there is one; a rehearsal, with this machine's build.
+ * Returns their paths. @throws Stop if they do not fit
+ */
+export async function pack({ rehearsal = false } = {}) {
   await phase('vendor', () => vendor({ only: vendorSources }));
   const folder = mkdtempSync(join(tmpdir(), 'lorekeep-pack-'));
   try {
-    await phase('collect', () => collect(folder));
+    await phase('collect', () => collect(folder, rehearsal));
     mkdirSync(gpuFolder, { recursive: true });
     for (const name of readdirSync(gpuFolder)) if (name.startsWith('part-')) rmSync(join(gpuFolder, name));
     const archive = join(folder, '..', `${basename(folder)}.tar.xz`);
@@ -106,7 +109,7 @@ export function requireRoom(parts, checkoutBytes) {
 }
 
 /** Copies all of it into `folder`, at its place in the checkout. */
-async function collect(folder) {
+async function collect(folder, rehearsal) {
   const put = (from, to, options) => {
     const place = join(folder, to);
     mkdirSync(join(place, '..'), { recursive: true });
@@ -118,7 +121,8 @@ async function collect(folder) {
   own('dist', { filter: (path) => !/\.map$|\.d\.(ts|cts|mts)$/.test(path) });
   for (const path of runTimePackages()) own(path);
   const prebuild = join('prebuilds', platformTag);
-  if (existsSync(join(root, prebuild))) own(prebuild, { filter: (path) => !/production$/.test(path) });
+  const portable = !rehearsal && existsSync(join(root, prebuild));
+  if (portable) own(prebuild, { filter: (path) => !/production$/.test(path) });
   else own(join('build', 'Release'));
   for (const source of vendorSources)
     put(join(vendorFolder, source), join('native', 'vendor', source), { filter: forCuda });
@@ -131,9 +135,7 @@ async function collect(folder) {
   );
   if (!existsSync(stories)) throw new Stop(`${stories} is missing: LOREKEEP_MODELS names its folder`);
   put(stories, join('.gpu', 'models', 'stories260K.gguf'));
-  const notes = [
-    existsSync(join(root, prebuild)) ? 'prebuild' : "build/Release, for this processor's kind alone",
-  ];
+  const notes = [portable ? 'prebuild' : "build/Release, for this processor's kind alone"];
   if (existsSync(join(stageOf('vulkan'), pluginFile('vulkan')))) {
     own(join('backends', 'vulkan'));
     const loader = [
