@@ -64,7 +64,7 @@ checks() {
 step unpack 90 sh -c 'cat .gpu/part-* >.gpu/archive && sum=$(cksum <.gpu/archive)
   [ "$(cat .gpu/unpacked 2>&1)" = "$sum" ] || {
     python3 -c "import tarfile; tarfile.open(\".gpu/archive\", \"r:xz\").extractall(\".\")" && echo "$sum" >.gpu/unpacked; }' || exit 1
-export PATH="$root/.gpu/bin:$PATH" LOREKEEP_CACHE="$root/.gpu/cache"
+export PATH="$root/.gpu/bin:$PATH:/usr/local/cuda/bin" LOREKEEP_CACHE="$root/.gpu/cache"
 export CMAKE_CUDA_ARCHITECTURES="${CMAKE_CUDA_ARCHITECTURES:-90}"
 # The runtime and cuBLAS of the Python packages.
 nvidia=$(python3 -c 'import glob, os, nvidia
@@ -127,7 +127,8 @@ backend=cuda sizes=''
 if [ -e .gpu/llama-server/llama-server ]; then
   export LLAMA_SERVER="$root/.gpu/llama-server/llama-server"
   export GGML_BACKEND_PATH="${LOREKEEP_BACKENDS:-$root/backends/$backend}/libggml-$backend.so"
-  export LD_LIBRARY_PATH="$root/.gpu/llama-server:$root/build/Release:$LD_LIBRARY_PATH"
+  addon=$(dirname "$(ls "$root"/build/Release/lorekeep.node "$root"/prebuilds/*/lorekeep.node 2>/dev/null | head -1)")
+  export LD_LIBRARY_PATH="$root/.gpu/llama-server:$addon:$LD_LIBRARY_PATH" # the plugin needs the addon's ggml-base by name
 fi
 minutes=$(awk "BEGIN { print ($(left) - 15) / 60 }")
 step measurements "$(left)" node bench/gpu/gpu.mjs --backend "$backend" --models "$models" --minutes "$minutes" --rows "$OUT/rows.jsonl" \
