@@ -300,6 +300,88 @@ describe('encodings', () => {
     expect(texts(await read('long.txt', long)).join('\n')).toContain(text);
   });
 
+  test.each([
+    [
+      'Mac Roman',
+      {
+        '4c65206361668e20657374206665726d8e2e': 'Le café est fermé.',
+        '47729fa76520617573204b9a6c6e': 'Grüße aus Köln',
+        d2446f6ed574d320d0206974d573: '“Don’t” – it’s',
+        '538b6f204a6f8b6f2c206e8b6f208e3f': 'São João, não é?',
+        '436f6d6d65206e6f7573206cd561766f6e7320666169742070728e638e64656d6d656e742c206e6f757320616c6c6f6e73':
+          'Comme nous l’avons fait précédemment, nous allons',
+        '456c204e69966f2c20c073923f': 'El Niño, ¿sí?',
+      },
+    ],
+    [
+      'DOS 437',
+      {
+        '446965204c616d70652068846e6774208162657220646572205481722e': 'Die Lampe hängt über der Tür.',
+        '4c65206361668220657374206665726d822e': 'Le café est fermé.',
+        dac4c4c4c2c4c4c4bf0ab3206120b3206220b30ac0c4c4c4c1c4c4c4d9: '┌───┬───┐\n│ a │ b │\n└───┴───┘',
+      },
+    ],
+    [
+      'DOS 850',
+      {
+        '53c66f204a6fc66f2c206ec66f20823f': 'São João, não é?',
+        '477281e16520617573204b946c6e': 'Grüße aus Köln',
+        '539b72656e2073748672207086209b656e2e': 'Søren står på øen.',
+        '5365a46f72204ea3a4657a20657374a020617175a12e': 'Señor Núñez está aquí.',
+      },
+    ],
+    [
+      'DOS 852',
+      {
+        '5a61bea288862067a9986ca5206a61abe4': 'Zażółć gęślą jaźń',
+        '50fda16c69e720a76c759c6f759f6bec206b85e520a370d86c': 'Příliš žluťoučký kůň úpěl',
+      },
+    ],
+    ['DOS 737', { '8e20ade1a8a6aa20a2e1a3a79ca020ab9e20a4e7aeab98': 'Ο φάρος λάμπει τη νύχτα' }],
+    ['DOS 862', { '848e82838c8598208e80899820818c898c84': 'המגדלור מאיר בלילה' }],
+    [
+      'Mac Cyrillic',
+      {
+        '8ce0dfea20f1e2e5f2e8f220edeef7fcfe2c20e820df20e5e3ee20e2e8e6f320f120eceef0df2e':
+          'Маяк светит ночью, и я его вижу с моря.',
+      },
+    ],
+    ['ISO-8859-5', { bcd0efda20e1d2d5e2d8e220dddee7ecee2e: 'Маяк светит ночью.' }],
+    ['KOI8-U', { b7a720cdc1d1cb20d3d7a6d4c9d4d820d5cecfdea62e: 'Її маяк світить уночі.' }],
+    [
+      'Windows-1254',
+      {
+        '49fefd6b20676563656c6572692079616e61722c20fe656869722067f672fc6efc722e':
+          'Işık geceleri yanar, şehir görünür.',
+      },
+    ],
+    [
+      'Windows-1257',
+      {
+        '496b7669656e616d2069722074696573ee62617320757a20647aee76ee627520756e206272ee76ee62752e':
+          'Ikvienam ir tiesības uz dzīvību un brīvību.',
+        '4b69656b7669656e617320fe6d6f67757320747572692074656973e620e1206779767962e62e':
+          'Kiekvienas žmogus turi teisę į gyvybę.',
+      },
+    ],
+  ])('%s is told by letters and marks in their usual places', async (_, texts) => {
+    for (const [hex, text] of Object.entries(texts))
+      expect(await wholeText(Buffer.from(hex, 'hex'))).toBe(text);
+  });
+
+  /** Some of these texts have bytes that are letters in East Asian encodings, or marks in Windows-1252. */
+  async function wholeText(bytes: Buffer): Promise<string> {
+    return (await read('old.txt', bytes)).sections
+      .flatMap(({ blocks }) => blocks.map(({ text }) => text))
+      .join('\n\n');
+  }
+
+  test('UTF-16 without a mark is told in scripts without spaces', async () => {
+    for (const text of ['โดยที่ความเข้าใจร่วมกันในสิทธิ', 'Маякночью'])
+      for (const bytes of [Buffer.from(text, 'utf16le'), Buffer.from(text, 'utf16le').swap16()])
+        expect(await wholeText(bytes)).toBe(text);
+  });
+
   test('GB18030 may have characters of four bytes', async () => {
     const bytes = 'b8dbbfdab5c4b5c6cbfed4dad2b9c0efb7a2b9e2a3acb4acd4e7c9cfb3f6b7a2a1a395328236';
     expect(texts(await read('four.txt', Buffer.from(bytes, 'hex')))).toEqual([

@@ -191,6 +191,17 @@ describe('marked texts have their headings, code and tables', () => {
     expect(kinds((await read(name, text)).sections)).toEqual(expected);
   });
 
+  test('tables of AsciiDoc may be CSV, or have separators of their own', async () => {
+    const text =
+      ',===\nname,age\n"Bo, B",4\n,===\n\n:===\na:b\n1:2\n:===\n\n[%header,format=csv,separator=;]\n|===\nx;y\n1;2\n|===\n';
+    const { sections } = await read('csv.adoc', text);
+    expect(sections.flatMap(({ blocks }) => blocks)).toEqual([
+      { kind: 'row', head: 'name | age', text: 'Bo, B | 4' },
+      { kind: 'row', head: 'a | b', text: '1 | 2' },
+      { kind: 'row', head: 'x | y', text: '1 | 2' },
+    ]);
+  });
+
   test.each(['a.org', 'a.adoc', 'a.rst'])(
     'blocks of %s without an end take time that grows with the text',
     async (name) => {

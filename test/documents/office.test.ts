@@ -62,6 +62,35 @@ const catchChart = `<c:chart><c:title><c:tx><c:rich><a:p><a:r><a:t>Catch</a:t></
   <c:tx>${point(0, 'Herring')}</c:tx><c:cat>${point(0, 'Oslo')}${point(1, 'Bergen')}</c:cat>
   <c:val>${point(1, '7')}${point(0, '12.5')}</c:val></c:ser></c:chart>`;
 
+test('the texts above and below the pages of Word and OpenDocument texts are read once', async () => {
+  const paragraph = (text: string) => `<w:p><w:r><w:t>${text}</w:t></w:r></w:p>`;
+  const relation = (id: number, kind: string) =>
+    `<Relationship Id="${kind}${id}" Type="x/${kind}" Target="${kind}${id}.xml"/>`;
+  const field =
+    '<w:p><w:r><w:t>Page </w:t></w:r><w:r><w:instrText>PAGE</w:instrText></w:r><w:r><w:t>3 of 7</w:t></w:r></w:p>';
+  const { sections } = await read(
+    'margins.docx',
+    zipOf({
+      'word/document.xml': `<w:document><w:body>${paragraph('Text.')}</w:body></w:document>`,
+      'word/_rels/document.xml.rels': `<Relationships>${[1, 2].map((id) => relation(id, 'header') + relation(id, 'footer')).join('')}</Relationships>`,
+      'word/header1.xml': `<w:hdr>${paragraph('Harbour office')}</w:hdr>`,
+      'word/header2.xml': `<w:hdr>${paragraph('Harbour office')}${paragraph('Draft')}</w:hdr>`,
+      'word/footer1.xml': `<w:ftr>${paragraph('Do not copy')}${field}</w:ftr>`,
+      'word/footer2.xml': `<w:ftr>${field}</w:ftr>`,
+    }),
+  );
+  expect(parts(sections)).toEqual([['', 'Harbour office', 'Draft', 'Text.', 'Do not copy']]);
+  const open = await read(
+    'margins.odt',
+    zipOf({
+      'content.xml': '<office:text><text:p>Text.</text:p></office:text>',
+      'styles.xml':
+        '<style:master-page><style:header><text:p>Harbour <text:span>office</text:span></text:p></style:header><style:header-left><text:p>Harbour office</text:p></style:header-left><style:footer><text:p><text:page-number>3</text:page-number></text:p><text:p>Do not copy</text:p></style:footer></style:master-page>',
+    }),
+  );
+  expect(parts(open.sections)).toEqual([['', 'Harbour office', 'Text.', 'Do not copy']]);
+});
+
 test('Word documents have headings, items, tables and notes; deleted text is left out', async () => {
   const paragraph = (text: string, style = '') =>
     `<w:p><w:pPr>${style}</w:pPr><w:r><w:t>${text}</w:t></w:r></w:p>`;

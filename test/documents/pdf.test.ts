@@ -30,6 +30,25 @@ const mixedPage = (text: string): TestPage => ({
   fonts: `/F2 ${extraObject(1, 0)} 0 R`,
 });
 
+test('the letters of letterspaced words are together, those of lists are not', async () => {
+  const spaced = (text: string, y: number) => `BT /F1 12 Tf 6 Tc 72 ${y} Td (${text}) Tj ET`;
+  const lines = ['INTRODUCTION', 'OUR METHODS', 'Related work', 'ABCDEF'].map((text, at) =>
+    spaced(text, 700 - 30 * at),
+  );
+  const written = linesAt(72, 500, ['C O N C L U S I O N', 'choose A E I O U as it is']);
+  const [page] = textsOf(
+    await read([{ operators: `${lines.join(' ')} ${written.replace('Tf', 'Tf 0 Tc')}` }]),
+  );
+  expect(page?.split(/\n+/)).toEqual([
+    'INTRODUCTION',
+    'OUR METHODS',
+    'Related work',
+    'A B C D E F',
+    'CONCLUSION',
+    'choose A E I O U as it is',
+  ]);
+});
+
 test.each([
   ['UniGB-UCS2-H', 'GB1', '蜜蜂在春天采集花蜜。'],
   ['UniCNS-UTF16-H', 'CNS1', '蜜蜂在春天採集花蜜。'],

@@ -194,6 +194,15 @@ describe('CSV', () => {
     expect(problems).toEqual(['line 3: the row has 2 cells, the first row 1']);
   });
 
+  test('a first row of the same dates, numbers and texts as the second one is a row', async () => {
+    const { sections } = await read('log.csv', '2024-01-01,12.5,hello\n2024-01-02,13.5,bye\n');
+    expect(texts(sections)).toEqual([
+      'column 1: 2024-01-01\ncolumn 2: 12.5\ncolumn 3: hello',
+      'column 1: 2024-01-02\ncolumn 2: 13.5\ncolumn 3: bye',
+    ]);
+    expect(texts((await read('years.csv', '2019,2020\n1,2\n')).sections)).toEqual(['2019: 1\n2020: 2']);
+  });
+
   test('a row without end is refused', async () => {
     await expect(read('e.csv', `a\n"${'x'.repeat(5_000_000)}"\n`)).rejects.toThrow(
       /more than 4194304 characters/,
@@ -299,6 +308,28 @@ describe('JSON Lines', () => {
     );
     expect(problems).toEqual(['line 1: is nested too deeply']);
     expect(texts(sections)[0]).toMatch(/^a: \[+"x"\]+$/);
+  });
+
+  test('a row that is one message begins with its speaker, and a text that it has twice is shown once', async () => {
+    const lines = [
+      { role: 'user', content: 'When do we sail?' },
+      { sender: 'human', text: 'Hi', content: [{ type: 'text', text: 'Hi' }], uuid: 'u1' },
+    ];
+    const { sections } = await read('chat.jsonl', lines.map((line) => JSON.stringify(line)).join('\n'));
+    expect(texts(sections)).toEqual(['user: When do we sail?', 'Hi']);
+    const nested = JSON.stringify({ chat: [lines[1]] });
+    expect(texts((await read('claude.jsonl', nested)).sections)).toEqual(['human: Hi\nchat.uuid: u1']);
+  });
+
+  test('all values of a key that an object has several times are kept', async () => {
+    const row =
+      '{"tag": "red", "n": 9007199254740993, "tag": "blue", "tag": ["a:b", "}"], "in": {"x": 1, "x": 2}}';
+    const text = 'tag: red, blue, a:b, }\nn: 9007199254740993\nin.x: 1, 2';
+    expect(texts((await read('twice.jsonl', `${row}\n{"tag": 1}\n`)).sections)).toEqual([text, 'tag: 1']);
+    expect(texts((await read('twice.json', `[${row}]`)).sections)).toEqual(['tag: red, blue, a:b, }']);
+    expect(texts((await read('notes.json', '{ // notes: two\n "a": 1, "a": 2, }')).sections)).toEqual([
+      'a: 1, 2',
+    ]);
   });
 
   test('keys named like members of every object are plain keys', async () => {

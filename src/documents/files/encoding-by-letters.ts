@@ -1,9 +1,11 @@
+import { encodingOfLatin } from './encoding-of-latin.js';
 import {
   frequentHangul,
   frequentKanji,
   frequentSimplified,
   frequentTraditional,
 } from './frequent-characters.js';
+import { singleByteDecoder } from './single-bytes.js';
 
 /** An encoding with one byte for ASCII and two for the characters of East Asia. */
 interface DoubleByte {
@@ -57,14 +59,28 @@ interface SingleByte {
   frequent: ReadonlySet<string>;
 }
 
+const cyrillic = { letters: /\p{Script=Cyrillic}/u, frequent: new Set('оеаинтсрвлкмдпуіяј') };
+const greek = { letters: /\p{Script=Greek}/u, frequent: new Set('αοιετσνηυρπκμλςάόίέή') };
+const hebrew = { letters: /\p{Script=Hebrew}/u, frequent: new Set('יוהלאתרשבמנםעחקדכ') };
+const arabic = { letters: /\p{Script=Arabic}/u, frequent: new Set('اليمنتروبعدةسف') };
+const thai = { letters: /\p{Script=Thai}/u, frequent: new Set('านรกเงอมยลดท่้ัีิสปคห') };
+
+/** The usual ones first. */
 const alphabets: readonly SingleByte[] = [
-  { encoding: 'windows-1251', letters: /\p{Script=Cyrillic}/u, frequent: new Set('оеаинтсрвлкмдпуія') },
-  { encoding: 'koi8-r', letters: /\p{Script=Cyrillic}/u, frequent: new Set('оеаинтсрвлкмдпуія') },
-  { encoding: 'ibm866', letters: /\p{Script=Cyrillic}/u, frequent: new Set('оеаинтсрвлкмдпуія') },
-  { encoding: 'windows-1253', letters: /\p{Script=Greek}/u, frequent: new Set('αοιετσνηυρπκμλςάόίέή') },
-  { encoding: 'windows-1255', letters: /\p{Script=Hebrew}/u, frequent: new Set('יוהלאתרשבמנ') },
-  { encoding: 'windows-1256', letters: /\p{Script=Arabic}/u, frequent: new Set('اليمنتروبعدةسف') },
-  { encoding: 'windows-874', letters: /\p{Script=Thai}/u, frequent: new Set('านรกเงอมยลดท่้ัีิสปคห') },
+  { encoding: 'windows-1251', ...cyrillic },
+  { encoding: 'koi8-u', ...cyrillic },
+  { encoding: 'ibm866', ...cyrillic },
+  { encoding: 'iso-8859-5', ...cyrillic },
+  { encoding: 'x-mac-cyrillic', ...cyrillic },
+  { encoding: 'ibm855', ...cyrillic },
+  { encoding: 'windows-1253', ...greek },
+  { encoding: 'iso-8859-7', ...greek },
+  { encoding: 'ibm737', ...greek },
+  { encoding: 'windows-1255', ...hebrew },
+  { encoding: 'ibm862', ...hebrew },
+  { encoding: 'windows-1256', ...arabic },
+  { encoding: 'iso-8859-6', ...arabic },
+  { encoding: 'windows-874', ...thai },
 ];
 
 /** Least shares of the letters that are of the alphabet, and of these, that are frequent. */
@@ -77,20 +93,34 @@ const mostBesideLatin = 0.1;
 /** Fewer letters may be of any encoding. */
 const fewestLetters = 4;
 
+/** Capitals after small letters, signs after letters, marks before them, and rare or repeated letters: in another encoding, they are others. */
+const misplaced =
+  /\p{Ll}\p{Lu}|(?<=\p{L})\p{S}(?!\d)|[^\0-\x7f\p{L}\p{M}\u05BE«“„‘](?=\p{L})|[ЂЃЌЋЏЅѓќџѕ]|(\p{L})\1\1/gu;
+const laterCapital = /(?<=[^\0-\x7f])(?<=\p{L})\p{Lu}/gu;
+const weightOfMisplaced = 3;
+
+/** A text with a lower score is in no such alphabet: lines of tables may look like letters. */
+const leastScore = 1.2;
+
+/** An encoding is taken if its score is higher than that of a more usual one by this. */
+const leastLead = 0.03;
+
+/** Score of a text in Latin letters that is no text of East Asia. */
+const surelyLatin = 0.75;
+
 /** Letters that are looked at. */
-const mostLetters = 200;
-
-/** Marks and digits that no text has between two letters. In encodings of Central Europe they are letters. */
-const markBetweenLetters = /\p{L}[¹²³¿¡¼½¾±¶·¸º¥£§¨©«¬®¯°´»]\p{Ll}/u;
-
-const otherBetweenLetters = /\p{L}[^\0-\x7f\p{L}\p{M}‘’]\p{Ll}/u;
+const mostLetters = 1000;
 
 /**
  * Returns the encoding of a text that is Chinese, Japanese or Korean in characters of two bytes, or in an alphabet other than
  * the Latin one, or in letters of Central Europe; else undefined.
  */
 export function encodingByLetters(bytes: Uint8Array): string | undefined {
-  return ofEastAsia(bytes) ?? ofAlphabet(beginning(bytes)) ?? ofCentralEurope(bytes);
+  const start = beginning(bytes);
+  const latin = encodingOfLatin(start);
+  // Two letters with accents and one after each may be two characters of East Asia.
+  const isLatin = latin?.letters === 'western' && latin.score >= surelyLatin;
+  return (isLatin ? undefined : ofEastAsia(bytes)) ?? ofAlphabet(start) ?? latin?.encoding;
 }
 
 /** Returns the bytes up to the last letter that is looked at. */
@@ -121,19 +151,12 @@ function ofAlphabet(bytes: Uint8Array): string | undefined {
     if (beside > own.length * mostBesideLatin) continue;
     const usual = own.filter((letter) => frequent.has(letter.toLowerCase())).length / own.length;
     // Words begin with capitals; in the wrong one of two Cyrillic encodings, they go on with them.
-    const small = own.filter((letter) => letter === letter.toLowerCase()).length / own.length;
+    const small = 1 - (text?.match(laterCapital)?.length ?? 0) / own.length;
     if (usual < leastFrequentLetters) continue;
-    if (usual + small > (best?.score ?? 0)) best = { encoding, score: usual + small };
+    const score = usual + small - (weightOfMisplaced * (text?.match(misplaced)?.length ?? 0)) / own.length;
+    if (score > (best === undefined ? leastScore : best.score + leastLead)) best = { encoding, score };
   }
   return best?.encoding;
-}
-
-function ofCentralEurope(bytes: Uint8Array): string | undefined {
-  if (!markBetweenLetters.test(decoded(bytes, 'windows-1252') ?? '')) return undefined;
-  return ['windows-1250', 'iso-8859-2'].find((encoding) => {
-    const text = decoded(bytes, encoding);
-    return text !== undefined && !otherBetweenLetters.test(text) && !/[\x80-\x9f]/.test(text);
-  });
 }
 
 /** Returns the share of frequent characters, if the bytes can be a text in the encoding. */
@@ -170,7 +193,7 @@ function frequentShare(bytes: Uint8Array, { encoding, isUsual, frequent }: Doubl
 
 function decoded(bytes: Uint8Array, encoding: string): string | undefined {
   try {
-    return new TextDecoder(encoding, { fatal: true }).decode(bytes);
+    return singleByteDecoder(encoding)?.(bytes) ?? new TextDecoder(encoding, { fatal: true }).decode(bytes);
   } catch {
     return undefined;
   }

@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { createRequire } from 'node:module';
 import { UnreadableDocument } from '../document.js';
 import { encodingByLetters } from './encoding-by-letters.js';
+import { singleByteDecoder } from './single-bytes.js';
 
 /** Bytes in which a NUL makes a file binary. */
 const headBytes = 8000;
@@ -52,15 +53,22 @@ const ofText = /[\p{L}\p{M}\p{N}\p{P}\p{S}\p{Zs}\n\r\t\f\u200B-\u200F]/gu;
 /** Tells UTF-16 of scripts whose characters have no NUL bytes: most characters are letters, and spaces or punctuation are in one order. */
 function unmarkedUtf16(head: Buffer): 'utf-16le' | 'utf-16be' | undefined {
   let best: { encoding: 'utf-16le' | 'utf-16be'; count: number } | undefined;
-  for (const encoding of ['utf-16le', 'utf-16be'] as const) {
+  for (const [high, encoding] of [
+    [1, 'utf-16le'],
+    [0, 'utf-16be'],
+  ] as const) {
     const text = new TextDecoder(encoding).decode(head).replace(/\uFFFD$/, '');
-    const count = text.match(frequent)?.length ?? 0;
+    // A script has few high bytes and many low ones.
+    const isOfScript = distinct(head, high) * 2 < distinct(head, 1 - high);
+    const count = (text.match(frequent)?.length ?? 0) + (isOfScript ? 0.5 : 0);
     const known = text.match(ofText)?.join('').length ?? 0;
     const isText = known >= text.length * leastKnown && !text.includes('\uFFFD');
     if (isText && count > (best?.count ?? 0)) best = { encoding, count };
   }
   return best?.encoding;
 }
+
+const distinct = (bytes: Buffer, from: number) => new Set(bytes.filter((_, at) => at % 2 === from)).size;
 
 /** Least share of the characters of a text that are letters, digits, punctuation and spaces. */
 const leastKnown = 0.98;
@@ -105,21 +113,13 @@ export function detectedEncoding(bytes: Buffer, from = 0): string {
   }
 }
 
-/** Windows-1252 from 0x80 on. Some versions of Node.js decode these bytes as Latin-1; the others give no such character. */
-const windowsCharacters = '€\x81‚ƒ„…†‡ˆ‰Š‹Œ\x8dŽ\x8f\x90‘’“”•–—˜™š›œ\x9džŸ';
-const windowsCharacter = (character: string) => windowsCharacters[character.charCodeAt(0) - 0x80] as string;
-
-/** Returns a text that some versions of Node.js have decoded as Latin-1 with the characters of Windows-1252. */
-export const withWindowsCharacters = (text: string): string => text.replace(/[\x80-\x9f]/g, windowsCharacter);
-
 /** Returns a function that decodes a text piece by piece; the last call is without a piece. */
 export function pieceDecoder(encoding: string): (piece?: Buffer) => string {
+  const single = singleByteDecoder(encoding);
+  if (single !== undefined) return (piece = Buffer.alloc(0)) => single(piece);
   const decoder = new TextDecoder(encoding);
-  const isWindows = decoder.encoding === 'windows-1252';
-  return (piece) => {
-    const text = piece === undefined ? decoder.decode() : decoder.decode(piece, { stream: true });
-    return isWindows ? withWindowsCharacters(text) : text;
-  };
+  if (decoder.encoding === 'windows-1252') return pieceDecoder(decoder.encoding);
+  return (piece) => (piece === undefined ? decoder.decode() : decoder.decode(piece, { stream: true }));
 }
 
 function decode(bytes: Buffer, encoding: string): string {

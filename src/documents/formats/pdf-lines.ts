@@ -1,4 +1,5 @@
 import { columnsOf, type Fragment } from './pdf-columns.js';
+import { withoutGaps } from './pdf-letters.js';
 
 /** A run of characters on a page, as pdf.js gives it. */
 export interface TextItem {
@@ -27,7 +28,7 @@ const columnGap = 1.2;
 
 /** Lines in reading order: as the page draws them, or column by column. `box`: left, bottom, right, top of the page. */
 export function pageLines(items: readonly TextItem[], box: readonly number[] = []): PageLine[] {
-  const fragments = columnsOf(fragmentsOf(items));
+  const fragments = columnsOf(fragmentsOf(withWords(items)));
   const [, bottom = 0, , top = 0] = box;
   const lines: PageLine[] = [];
   for (let at = 0; at < fragments.length; ) {
@@ -44,6 +45,23 @@ export function pageLines(items: readonly TextItem[], box: readonly number[] = [
     at = end;
   }
   return lines;
+}
+
+/** Returns the runs with the letters of letterspaced words together. */
+function withWords(items: readonly TextItem[]): TextItem[] {
+  const all: TextItem[] = [];
+  let line: TextItem[] = [];
+  const finish = () => {
+    const texts = withoutGaps(line.map(({ str = '' }) => str));
+    for (const [at, item] of line.entries()) all.push({ ...item, str: texts[at] as string });
+    line = [];
+  };
+  for (const item of items) {
+    line.push(item);
+    if (item.hasEOL) finish();
+  }
+  finish();
+  return all;
 }
 
 function fragmentsOf(items: readonly TextItem[]): Fragment[] {

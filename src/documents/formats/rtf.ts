@@ -31,7 +31,12 @@ const charsets = pairs(
   '128:932 129:949 134:936 136:950 161:1253 162:1254 163:1258 177:1255 178:1256 186:1257 204:1251 222:874 238:1250',
 );
 
-const encodings = pairs('932:shift_jis 936:gbk 949:euc-kr 950:big5 866:ibm866 10000:macintosh 65001:utf-8');
+/** Code pages of files that name none. */
+const characterSets = pairs('mac:10000 pc:437 pca:850');
+
+const encodings = pairs(
+  '932:shift_jis 936:gbk 949:euc-kr 950:big5 437:ibm437 737:ibm737 775:ibm775 850:ibm850 852:ibm852 855:ibm855 857:ibm857 862:ibm862 866:ibm866 10000:macintosh 10007:x-mac-cyrillic 65001:utf-8',
+);
 
 const encodingOf = (page: number) =>
   encodings.get(`${page}`) ??
@@ -125,6 +130,7 @@ class RtfReader {
     if (hiddenGroups.has(word) || (this.#isIgnorable && !shownGroups.has(word))) this.#group.isHidden = true;
     this.#isIgnorable = false;
     if (word === 'ansicpg') this.#page = this.#group.page = number ?? 1252;
+    else if (characterSets.has(word)) this.#page = this.#group.page = Number(characterSets.get(word));
     else if (word === 'uc') this.#group.replaced = Math.min(Math.max(number ?? 1, 0), 16);
     else if (word === 'f') this.#onFont(number ?? 0);
     else if (word === 'v' || word === 'deleted') this.#group.isHidden ||= number !== 0;

@@ -1,5 +1,6 @@
 import { type ParseError, parse as parseWithComments, stripComments } from 'jsonc-parser';
 import { isRoundedInteger, markNumbers } from '../../base/schema/wide-integers.js';
+import { hasRepeatedKeys, parseWithRepeatedKeys } from './repeated-keys.js';
 
 /** No text of a document begins with these private characters. */
 const mark = '\uE0F1\uE0F2lorekeep:';
@@ -12,8 +13,8 @@ const isShownOtherwise = (token: string): boolean =>
   isRoundedInteger(token) || (/[.eE]/.test(token) && String(Number(token)) !== token);
 
 /**
- * Parses as JSON.parse does, but integers that a number would round become BigInts, whatever their size, and other numbers that
- * would be shown otherwise than they are written become texts.
+ * Parses as JSON.parse does, but integers that a number would round become BigInts, whatever their size, other numbers that would
+ * be shown otherwise than they are written become texts, and the values of a key that an object has several times become a list.
  * @throws SyntaxError; RangeError for such a text that is nested too deeply
  */
 export function parseExactly(text: string): unknown {
@@ -37,9 +38,12 @@ export function parseLoosely(text: string): unknown {
 
 function exact(text: string, parse: (text: string) => unknown): unknown {
   const rounded = parse(text);
-  if (rounded === undefined || text.includes(mark)) return rounded;
-  const marked = markNumbers(text, mark, isShownOtherwise, written);
-  return marked === undefined ? rounded : unmarked(parse(marked));
+  if (rounded === undefined) return undefined;
+  const isRepeated = hasRepeatedKeys(text, rounded);
+  const parseAll = isRepeated ? parseWithRepeatedKeys : parse;
+  const marked = text.includes(mark) ? undefined : markNumbers(text, mark, isShownOtherwise, written);
+  if (marked !== undefined) return unmarked(parseAll(marked));
+  return isRepeated ? parseAll(text) : rounded;
 }
 
 /** Puts BigInts and numbers as they are written in the places of marked texts. @throws RangeError for a value that is nested too deeply */

@@ -79,10 +79,10 @@ function turnOf(value: Values): { text: string; keys: readonly string[] } | unde
   const speaker = speakerKeys.find((key) => speakerOf(value[key]) !== '');
   const saying = sayingKeys.find((key) => sayingOf(value[key]) !== '');
   if (speaker === undefined || saying === undefined) return undefined;
-  return {
-    text: `${speakerOf(value[speaker])}: ${sayingOf(value[saying])}`,
-    keys: [speaker, saying, 'type'],
-  };
+  const said = sayingOf(value[saying]);
+  // Some programs write a text twice, once in parts.
+  const same = sayingKeys.filter((key) => sayingOf(value[key]) === said);
+  return { text: `${speakerOf(value[speaker])}: ${said}`, keys: [speaker, ...same, 'type'] };
 }
 
 function speakerOf(value: unknown): string {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Section } from '../document.js';
-import { namedText, scalarText, textOfValue } from './flat-text.js';
+import { scalarText, textOfValue } from './flat-text.js';
 
 /** Types of mapped columns: the types of a knowledge base's fields. */
 export const columnTypes = ['string', 'int', 'float', 'bool', 'set<string>'] as const;
@@ -68,7 +68,7 @@ function sectionOf(
     if (value instanceof Error) return `${name}: ${value.message}`;
     if (value !== undefined) metadata[name] = value;
   }
-  const heading = title === undefined ? '' : shown(values[title]);
+  const heading = title === undefined ? '' : shown(values[title]).replace(/\s+/g, ' ');
   const anchor = id === undefined ? '' : shortened(shown(values[id]));
   return {
     headings: [],
@@ -107,12 +107,11 @@ function textOf(
   }
   const own = textOfValue(values.text);
   if (own !== '') return own;
-  const others = Object.entries(values)
-    .filter(([name]) => !used.includes(name) && !Object.hasOwn(fields, name))
-    .map(([name, value]) => namedText(name, value))
-    .filter((lines) => lines !== '');
+  const others = Object.fromEntries(
+    Object.entries(values).filter(([name]) => !used.includes(name) && !Object.hasOwn(fields, name)),
+  );
   // A row of which every column has another use is found by its title.
-  return others.join('\n') || shown(values[used.find((name) => name !== undefined) ?? '']);
+  return textOfValue(others) || shown(values[used.find((name) => name !== undefined) ?? '']);
 }
 
 /** Returns a value as one line of text: a scalar, or a list of them; "" for other values. */

@@ -33,9 +33,27 @@ const firstRows = 8;
 function* head(rows: readonly CsvRow[]): Generator<Row, readonly string[]> {
   const at = headIndex(rows);
   for (const { line, cells } of rows.slice(0, at)) yield { line, values: { text: cells.join(' ').trim() } };
-  const names = columnNames(rows[at]?.cells ?? []);
-  for (const row of rows.slice(at + 1)) yield* rowOf(names, row);
+  const [first, second] = rows.slice(at);
+  const isRow = isDataRow(first?.cells ?? [], second?.cells);
+  const names = columnNames((first?.cells ?? []).map((cell) => (isRow ? '' : cell)));
+  for (const row of rows.slice(isRow ? at : at + 1)) yield* rowOf(names, row);
   return names;
+}
+
+/** Whether a first row has values as the second one does, and one that names no column: a date, or a number that is no year. */
+function isDataRow(first: readonly string[], second: readonly string[] | undefined): boolean {
+  if (second === undefined || first.length !== second.length) return false;
+  const kinds = first.map(kindOf);
+  const isValue = (cell: string, at: number) => kinds[at] !== 'text' && !year.test(cell.trim());
+  return kinds.every((kind, at) => kind === kindOf(second[at] as string)) && first.some(isValue);
+}
+
+const year = /^[12]\d{3}$/;
+
+function kindOf(cell: string): 'date' | 'number' | 'text' {
+  const text = cell.trim().slice(0, 40);
+  if (/^\d{4}-\d\d-\d\d(?:[T ].*)?$|^\d{1,2}[./]\d{1,2}[./]\d{2,4}$/.test(text)) return 'date';
+  return /^[-+]?(?:\d+|\d{1,3}(?:[.,]\d{3})+)(?:[.,]\d+)?%?$/.test(text) ? 'number' : 'text';
 }
 
 /** Programs write a title or remarks above a table: lines of one cell. Two rows of as many cells, several, begin the table. */

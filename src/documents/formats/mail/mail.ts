@@ -1,5 +1,5 @@
 import { type Block, type Document, type Section, UnreadableDocument } from '../../document.js';
-import { withWindowsCharacters } from '../../files/encoding.js';
+import { withWindowsCharacters } from '../../files/single-bytes.js';
 import { readText } from '../text.js';
 import { Attachments, leftOutText, nameOfFile, type ReadAttachment } from './attachments.js';
 import { isWrappedMail } from './tnef.js';

@@ -1,4 +1,5 @@
 import type { Document } from '../../document.js';
+import { CsvReader } from '../../tables/csv-rows.js';
 import { MarkedBlocks, MarkedLines, short } from './marked-blocks.js';
 
 const heading = /^(={1,6}|#{1,6})[ \t]+(\S.*)$/;
@@ -13,7 +14,7 @@ export function readAsciiDoc(text: string): Document {
   const lines = new MarkedLines(text);
   const blocks = new MarkedBlocks();
   const values = new Map<string, string>();
-  let language = '';
+  let [language, form] = ['', ''];
   while (!lines.isAtEnd) {
     const line = withValues(lines.next(), values);
     const shown = short(line);
@@ -27,15 +28,35 @@ export function readAsciiDoc(text: string): Document {
     } else if (anchor.test(shown)) blocks.endParagraph();
     else if (stated !== undefined) {
       blocks.endParagraph();
+      form = stated;
       language = /^source[^,]*,\s*([\w+#-]{1,40})/.exec(stated)?.[1] ?? '';
-    } else if (/^\|={3,}[ \t]*$/.test(shown)) blocks.table(rowsOf(linesOf(lines, shown.trimEnd())));
-    else if (delimiter.test(shown)) addDelimited(shown.trimEnd(), language, lines, blocks);
+    } else if (table.test(shown)) {
+      const inside = linesOf(lines, shown.trimEnd());
+      const separator = separatorOf(shown, form);
+      form = '';
+      blocks.table(separator === undefined ? rowsOf(inside) : separatedRows(inside, separator));
+    } else if (delimiter.test(shown)) addDelimited(shown.trimEnd(), language, lines, blocks);
     else if (isSetext(shown, lines.peek()) && !blocks.hasParagraph) {
       blocks.heading('=-~^+'.indexOf((lines.next().trimEnd() as string)[0] as string) + 1, shown.trim());
     } else if (line.trim() === '') blocks.endParagraph();
     else if (!isUnseen(shown)) blocks.line(withoutMarks(line));
   }
   return blocks.finish();
+}
+
+const table = /^[|,:]={3,}[ \t]*$/;
+
+/** The separator of the cells of a table in another form, such as CSV; undefined: bars begin its cells. */
+function separatorOf(mark: string, form: string): string | undefined {
+  const stated = /\bformat="?([ctd]sv)\b/.exec(form)?.[1] ?? (mark.startsWith(',') ? 'csv' : undefined);
+  const usual = { csv: ',', tsv: '\t', dsv: ':' }[stated ?? (mark.startsWith(':') ? 'dsv' : '')];
+  return usual === undefined ? undefined : (/\bseparator="?([^\s"\\])/.exec(form)?.[1] ?? usual);
+}
+
+function separatedRows(lines: readonly string[], separator: string): string[][] {
+  const reader = new CsvReader(separator);
+  const rows = [...reader.push(lines.join('\n')), ...reader.end()];
+  return rows.map(({ cells }) => cells.map((cell) => cell.replace(/\s+/g, ' ').trim()));
 }
 
 /** The lines up to the mark that ends a block; all others if none does. */

@@ -1,6 +1,7 @@
 import { type Document, UnreadableDocument } from '../../document.js';
 import { SectionBuilder } from '../section-builder.js';
 import { Flow } from './flow.js';
+import { isMarginText } from './margins.js';
 import { by } from './word.js';
 import { readElements, textOf } from './xml-events.js';
 import { ZipArchive } from './zip.js';
@@ -22,13 +23,40 @@ export function readOpenDocument(bytes: Buffer): Document {
   const sections = new SectionBuilder();
   const title = textOf(zip.text('meta.xml'), 'dc:title');
   if (title !== undefined) sections.titleIfNone(title);
+  const margins = textsOfMargins(/<office:text[\s>]/.test(content) ? zip.text('styles.xml') : undefined);
+  for (const text of margins.header) sections.addFirst({ kind: 'prose', text });
   const reader = new ContentReader(sections, /<office:spreadsheet[\s>]/.test(content));
   readElements(content, {
     open: (name, attributes) => reader.open(name, attributes),
     text: (text) => reader.text(text),
     close: (name) => reader.close(name),
   });
+  for (const text of margins.footer) sections.add({ kind: 'prose', text });
   return { ...sections.finish(), problems: reader.problems };
+}
+
+/** Returns the paragraphs above and below the pages, each once, without page numbers. */
+function textsOfMargins(styles: string | undefined): Record<'header' | 'footer', Set<string>> {
+  const texts = { header: new Set<string>(), footer: new Set<string>() };
+  let kind: keyof typeof texts | undefined;
+  let parts: string[] | undefined;
+  readElements(styles, {
+    open(name) {
+      const opened = /^style:(header|footer)(?:-left|-first)?$/.exec(name)?.[1];
+      if (opened !== undefined) kind = opened as keyof typeof texts;
+      else if (name === 'text:p' || name === 'text:h') parts = [];
+      else if (/^text:(?:s|tab|line-break)$/.test(name)) parts?.push(' ');
+    },
+    text: (text) => parts?.push(text),
+    close(name) {
+      if (/^style:(?:header|footer)(?:-left|-first)?$/.test(name)) kind = undefined;
+      if (name !== 'text:p' && name !== 'text:h') return;
+      const text = (parts ?? []).join('').replace(/\s+/g, ' ').trim();
+      parts = undefined;
+      if (kind !== undefined && isMarginText(text)) texts[kind].add(text);
+    },
+  });
+  return texts;
 }
 
 /** Hidden sheets and slides that are named. */

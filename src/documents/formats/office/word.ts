@@ -1,7 +1,8 @@
-import { type Document, UnreadableDocument } from '../../document.js';
+import { type Document, type Section, UnreadableDocument } from '../../document.js';
 import { SectionBuilder } from '../section-builder.js';
 import { textsOfDrawing } from './drawings.js';
 import { Flow } from './flow.js';
+import { isMarginText } from './margins.js';
 import { relations, relationsPath, resolvedTarget } from './relations.js';
 import { readElements, textOf } from './xml-events.js';
 import { ZipArchive } from './zip.js';
@@ -18,10 +19,33 @@ export function readWord(bytes: Buffer): Document {
   const levels = headingLevels(zip.text('word/styles.xml'));
   const notes = new Map<string, string[]>();
   for (const part of ['footnotes', 'endnotes', 'comments']) readNotes(zip.text(`word/${part}.xml`), notes);
+  for (const text of textsOfMargins(zip, path, 'header')) sections.addFirst({ kind: 'prose', text });
   readBody(main, levels, notes, drawingsOf(zip, path), sections);
   // Those that nothing refers to.
   for (const text of [...notes.values()].flat()) sections.add({ kind: 'prose', text });
+  for (const text of textsOfMargins(zip, path, 'footer')) sections.add({ kind: 'prose', text });
   return sections.finish();
+}
+
+/** Returns the texts above or below the pages, each once, without page numbers. */
+function textsOfMargins(zip: ZipArchive, path: string, kind: 'header' | 'footer'): Set<string> {
+  const texts = new Set<string>();
+  for (const { type, target } of relations(zip.text(relationsPath(path))).values()) {
+    if (!type.endsWith(`/${kind}`)) continue;
+    const part = resolvedTarget(path, target);
+    const margins = new SectionBuilder();
+    readBody(zip.text(part), new Map(), new Map(), drawingsOf(zip, part), margins);
+    for (const text of textsOfSections(margins.finish())) if (isMarginText(text)) texts.add(text);
+  }
+  return texts;
+}
+
+function textsOfSections({ sections }: Document): string[] {
+  const all = Array.isArray(sections) ? (sections as readonly Section[]) : [];
+  return all.flatMap(({ headings, blocks }) => [
+    ...headings,
+    ...blocks.flatMap(({ head, text }) => (head === undefined ? [text] : [head, text])),
+  ]);
 }
 
 /** Returns a function that gives the texts of the chart or diagram with the id of its relation. */
@@ -95,7 +119,7 @@ export const by = (author = '') => (author.trim() === '' ? '' : ` by ${author.tr
 const unseen = /^(?:w:moveFrom|mc:Fallback)$/;
 
 function readBody(
-  xml: string,
+  xml: string | undefined,
   levels: ReadonlyMap<string, number>,
   notes: Map<string, string[]>,
   drawing: (id: string | undefined) => string[],
