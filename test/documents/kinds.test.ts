@@ -219,6 +219,7 @@ test('a notebook has its Markdown, code and outputs without pictures', async () 
           { output_type: 'stream', text: ['\u001b[31m1\u001b[0m\n'] },
           { output_type: 'error', ename: 'TypeError', evalue: 'no tide', traceback: ['x'] },
           { output_type: 'display_data', data: { 'image/png': 'iVBORw0KGgo', 'text/plain': ['<Figure>'] } },
+          { output_type: 'display_data', data: { 'text/html': '<b>Ebb</b> at <i>six</i>' } },
         ],
       },
       { cell_type: 'markdown', source: '## Next\n\nLow water.' },
@@ -227,7 +228,7 @@ test('a notebook has its Markdown, code and outputs without pictures', async () 
   const { title, sections } = await read('a.ipynb', JSON.stringify(notebook));
   expect(title).toBe('Tides');
   expect(parts(sections)).toEqual([
-    ['', 'High water.', 'print(1)', '1', 'TypeError: no tide'],
+    ['', 'High water.', 'print(1)', '1', 'TypeError: no tide', 'Ebb at six'],
     ['Next', 'Low water.'],
   ]);
   expect(sections[0]?.blocks[1]).toMatchObject({ kind: 'code', head: 'python' });

@@ -325,6 +325,15 @@ test('empty cells of Rich Text keep their columns, and deleted text is left out'
   expect(sections.map(textOf)).toEqual(['Name | Phone | Berth\nAnn |  | 4\nkept']);
 });
 
+test('text after a table of Rich Text is read also if nothing ends the table, and code pages have words', async () => {
+  const text = String.raw`{\rtf1\mac {\trowd a\cell b\cell\row after\par}caf\'8e}`;
+  const { sections } = await read('tail.rtf', Buffer.from(text, 'latin1'));
+  expect(sections.flatMap(({ blocks }) => blocks.map((block) => block.text))).toEqual([
+    'a | b',
+    'after café',
+  ]);
+});
+
 test('Rich Text gives paragraphs, headings and rows in the encoding of its fonts', async () => {
   const { title, sections } = await read(
     'a.rtf',

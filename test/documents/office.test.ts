@@ -62,6 +62,39 @@ const catchChart = `<c:chart><c:title><c:tx><c:rich><a:p><a:r><a:t>Catch</a:t></
   <c:tx>${point(0, 'Herring')}</c:tx><c:cat>${point(0, 'Oslo')}${point(1, 'Bergen')}</c:cat>
   <c:val>${point(1, '7')}${point(0, '12.5')}</c:val></c:ser></c:chart>`;
 
+test('styles of a Word document have what their bases say, and symbols are characters', async () => {
+  const paragraph = (text: string, style: string) =>
+    `<w:p><w:pPr><w:pStyle w:val="${style}"/></w:pPr><w:r><w:t>${text}</w:t></w:r></w:p>`;
+  const style = (id: string, name: string, facts = '') =>
+    `<w:style w:styleId="${id}"><w:name w:val="${name}"/>${facts}</w:style>`;
+  const symbol = (font: string, code: string) => `<w:sym w:font="${font}" w:char="${code}"/>`;
+  const { sections } = await read(
+    'styles.docx',
+    zipOf({
+      'word/document.xml': `<w:document><w:body>${paragraph('Rig', 'Rubrik')}${paragraph('mast', 'Punkt')}
+        <w:p><w:r>${symbol('Symbol', 'F061')}${symbol('Symbol', 'F0A3')}${symbol('Wingdings', 'F0E0')}<w:t>x</w:t></w:r></w:p></w:body></w:document>`,
+      'word/styles.xml': `<w:styles>${style('H2', 'heading 2')}${style('Rubrik', 'Rubrik', '<w:basedOn w:val="Mellan"/>')}
+        ${style('Mellan', 'Mellan', '<w:basedOn w:val="H2"/>')}${style('Lista', 'List', '<w:pPr><w:numPr/></w:pPr>')}
+        ${style('Punkt', 'Punkt', '<w:basedOn w:val="Lista"/>')}${style('A', 'A', '<w:basedOn w:val="A"/>')}</w:styles>`,
+    }),
+  );
+  expect(parts(sections)).toEqual([['Rig', '- mast', 'α≤ x']]);
+});
+
+test('cells beyond the last column that is read are named', async () => {
+  const sheet = '<worksheet><row r="1"><c r="A1"><v>1</v></c><c r="XFD1"><v>2</v></c></row></worksheet>';
+  const { sections, problems } = await read(
+    'wide.xlsx',
+    zipOf({
+      'xl/workbook.xml': '<workbook><sheets><sheet name="S" r:id="r1"/></sheets></workbook>',
+      'xl/_rels/workbook.xml.rels': '<Relationships><Relationship Id="r1" Target="s.xml"/></Relationships>',
+      'xl/s.xml': sheet,
+    }),
+  );
+  expect(parts(sections)).toEqual([['S', '1']]);
+  expect(problems).toEqual(['sheet "S": cells beyond column 1000 are left out']);
+});
+
 test('the texts above and below the pages of Word and OpenDocument texts are read once', async () => {
   const paragraph = (text: string) => `<w:p><w:r><w:t>${text}</w:t></w:r></w:p>`;
   const relation = (id: number, kind: string) =>

@@ -1,4 +1,5 @@
-import { type Document, UnreadableDocument } from '../document.js';
+import { type Document, type Section, UnreadableDocument } from '../document.js';
+import { readHtml } from './html/html.js';
 import { addMarkdown } from './markdown/markdown.js';
 import { SectionBuilder } from './section-builder.js';
 import { withoutEscapes } from './text.js';
@@ -65,6 +66,14 @@ function joined(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 
+/** The text of an output that is HTML only. */
+function htmlText(html: string): string {
+  if (html === '') return '';
+  const { sections } = readHtml(html);
+  const all = Array.isArray(sections) ? (sections as readonly Section[]) : [];
+  return all.flatMap(({ headings, blocks }) => [...headings, ...blocks.map(({ text }) => text)]).join('\n');
+}
+
 function addOutput(output: Record<string, unknown>, sections: SectionBuilder): void {
   const { text, data, ename, evalue } = output;
   const forms = (data ?? {}) as Record<string, unknown>;
@@ -77,6 +86,7 @@ function addOutput(output: Record<string, unknown>, sections: SectionBuilder): v
     (isPicture && /^<[^>]*>$/.test(plain.trim()) ? '' : plain) ||
     joined(forms['text/markdown']) ||
     joined(forms['text/latex']) ||
+    htmlText(joined(forms['text/html'])) ||
     error;
   sections.add({
     kind: 'code',

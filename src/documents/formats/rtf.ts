@@ -107,6 +107,7 @@ class RtfReader {
       else if (brace === '}') this.#close();
       else if (text !== undefined) this.#addBytes(text);
     }
+    this.#isRow = false;
     this.#endParagraph();
     return this.#sections.finish();
   }

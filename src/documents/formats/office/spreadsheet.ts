@@ -50,16 +50,21 @@ export function readSpreadsheet(bytes: Buffer): Document {
   const texts = sharedTexts(zip.text('xl/sharedStrings.xml'));
   const shared = { texts, formats: cellFormats(zip.text('xl/styles.xml')), from1904 };
   const sections = new SectionBuilder();
+  const problems: string[] = [];
   for (const { name, path } of sheets.filter(({ isHidden }) => !isHidden)) {
     sections.heading(2, name);
-    addRows(rowsOf(zip.text(path), shared), sections);
+    const { rows, dropped } = rowsOf(zip.text(path), shared);
+    if (dropped > 0) problems.push(`sheet ${quoted(name)}: cells beyond column ${maxColumns} are left out`);
+    addRows(rows, sections);
     for (const text of [...commentsOf(zip, path), ...textsOfDrawings(zip, path)])
       sections.add({ kind: 'prose', text });
   }
   const hidden = sheets.filter(({ isHidden }) => isHidden).slice(0, mostNamed);
-  const problems = hidden.map(({ name }) => `the sheet ${JSON.stringify(name.slice(0, 100))} is hidden`);
+  problems.push(...hidden.map(({ name }) => `the sheet ${quoted(name)} is hidden`));
   return { ...sections.finish(), problems };
 }
+
+const quoted = (name: string) => JSON.stringify(name.slice(0, 100));
 
 /** Hidden sheets that are named. */
 const mostNamed = 20;
@@ -135,7 +140,9 @@ interface SheetRow {
   readonly cells: string[];
 }
 
-function rowsOf(xml: string | undefined, shared: Shared): string[][] {
+/** Returns the rows of a sheet, and the number of filled cells beyond the last column that is read. */
+function rowsOf(xml: string | undefined, shared: Shared): { rows: string[][]; dropped: number } {
+  let dropped = 0;
   const rows: SheetRow[] = [];
   const merged: string[] = [];
   let row: SheetRow = { number: 0, cells: [] };
@@ -159,14 +166,15 @@ function rowsOf(xml: string | undefined, shared: Shared): string[][] {
     close(name) {
       if (name === 'v' || name === 't' || name === 'f') inside = undefined;
       else if (name === 'row') rows.push(row);
-      else if (name === 'c' && cell.column < maxColumns) {
+      else if (name === 'c' && cell.column >= maxColumns) dropped += value.length > 0 ? 1 : 0;
+      else if (name === 'c') {
         while (row.cells.length < cell.column) row.cells.push('');
         row.cells[cell.column] = shown(value.join(''), formula.join(''), cell, shared);
       }
     },
   });
   repeatMerged(rows, merged);
-  return rows.map(({ cells }) => cells);
+  return { rows: rows.map(({ cells }) => cells), dropped };
 }
 
 /** The text of a cell. A formula without a value was never computed. */

@@ -16,11 +16,11 @@ export function readWord(bytes: Buffer): Document {
   const sections = new SectionBuilder();
   const title = textOf(zip.text('docProps/core.xml'), 'dc:title');
   if (title !== undefined) sections.titleIfNone(title);
-  const levels = headingLevels(zip.text('word/styles.xml'));
+  const styles = stylesOf(zip.text('word/styles.xml'));
   const notes = new Map<string, string[]>();
   for (const part of ['footnotes', 'endnotes', 'comments']) readNotes(zip.text(`word/${part}.xml`), notes);
   for (const text of textsOfMargins(zip, path, 'header')) sections.addFirst({ kind: 'prose', text });
-  readBody(main, levels, notes, drawingsOf(zip, path), sections);
+  readBody(main, styles, notes, drawingsOf(zip, path), sections);
   // Those that nothing refers to.
   for (const text of [...notes.values()].flat()) sections.add({ kind: 'prose', text });
   for (const text of textsOfMargins(zip, path, 'footer')) sections.add({ kind: 'prose', text });
@@ -64,23 +64,51 @@ function mainPart(zip: ZipArchive): string | undefined {
   return 'word/document.xml';
 }
 
-/** The levels of paragraph styles by id. The style of the title has level 1, those of a table of contents 0. */
-function headingLevels(xml: string | undefined): Map<string, number> {
-  const levels = new Map<string, number>();
-  let style = '';
+/** What a paragraph style says. Undefined: what the style says that it is based on. */
+interface Style {
+  /** Level of headings from 1; 0 for the lines of a table of contents. */
+  level?: number | undefined;
+  isItem?: boolean | undefined;
+  basis?: string;
+}
+
+/** Longest chain of styles that are based on each other. */
+const mostBases = 12;
+
+/** Returns the paragraph styles by id. The style of the title has level 1. */
+function stylesOf(xml: string | undefined): Map<string, Style> {
+  const styles = new Map<string, Style>();
+  let style: Style = {};
   readElements(xml, {
     open(name, attributes) {
       const value = attributes['w:val'] ?? '';
-      if (name === 'w:style') style = attributes['w:styleId'] ?? '';
-      else if (name === 'w:name') {
+      if (name === 'w:style') {
+        style = {};
+        styles.set(attributes['w:styleId'] ?? '', style);
+      } else if (name === 'w:name') {
         const level = /^heading ([1-9])$/i.exec(value)?.[1];
-        if (level !== undefined) levels.set(style, Number(level));
-        else if (/^title$/i.test(value)) levels.set(style, 1);
-        else if (/^toc [1-9]$/i.test(value)) levels.set(style, 0);
-      } else if (name === 'w:outlineLvl' && /^[0-8]$/.test(value)) levels.set(style, Number(value) + 1);
+        if (level !== undefined) style.level = Number(level);
+        else if (/^title$/i.test(value)) style.level = 1;
+        else if (/^toc [1-9]$/i.test(value)) style.level = 0;
+      } else if (name === 'w:basedOn') style.basis = value;
+      else if (name === 'w:outlineLvl' && /^[0-8]$/.test(value)) style.level = Number(value) + 1;
+      else if (name === 'w:numPr') style.isItem = true;
     },
   });
-  return levels;
+  return styles;
+}
+
+/** Returns what a style and its bases say; its level is that of its id if no style of the id is described. */
+function styleOf(id: string, styles: ReadonlyMap<string, Style>): Style {
+  const found: Style = {};
+  let style = styles.get(id);
+  if (style === undefined) return { level: levelOf(id) };
+  for (let count = 0; style !== undefined && count < mostBases; count++) {
+    found.level ??= style.level;
+    found.isItem ??= style.isItem;
+    style = style.basis === undefined ? undefined : styles.get(style.basis);
+  }
+  return found;
 }
 
 /** Reads the paragraphs of notes and comments, by kind and id. */
@@ -120,7 +148,7 @@ const unseen = /^(?:w:moveFrom|mc:Fallback)$/;
 
 function readBody(
   xml: string | undefined,
-  levels: ReadonlyMap<string, number>,
+  styles: ReadonlyMap<string, Style>,
   notes: Map<string, string[]>,
   drawing: (id: string | undefined) => string[],
   sections: SectionBuilder,
@@ -138,8 +166,10 @@ function readBody(
     const value = attributes['w:val'] ?? '';
     const reference = /^w:(footnote|endnote|comment)Reference$/.exec(name)?.[1];
     if (name === 'w:p') [level, mark] = [undefined, ''];
-    else if (name === 'w:pStyle') level = levels.get(value) ?? levelOf(value);
-    else if (name === 'w:outlineLvl' && /^[0-8]$/.test(value)) level = Number(value) + 1;
+    else if (name === 'w:pStyle') {
+      const style = styleOf(value, styles);
+      [level, mark] = [style.level, style.isItem && style.level === undefined ? '-' : mark];
+    } else if (name === 'w:outlineLvl' && /^[0-8]$/.test(value)) level = Number(value) + 1;
     else if (name === 'w:numPr') mark = '-';
     else if (name === 'w:r') isVanished = false;
     else if (name === 'w:ruby') reading = [];
@@ -150,6 +180,7 @@ function readBody(
     else if (name === 'dgm:relIds') for (const text of drawing(attributes['r:dm'])) flow.beside(text);
     else if (/^w:(?:tab|br|cr|ptab)$/.test(name)) flow.text(' ');
     else if (name === 'w:noBreakHyphen') flow.text('-');
+    else if (name === 'w:sym') flow.text(isVanished ? '' : symbolOf(attributes));
     else if (name === 'w:txbxContent') flow.openAside();
     else if (name === 'w:tbl') flow.openTable();
     else if (name === 'w:tr') flow.openRow();
@@ -190,6 +221,25 @@ function readBody(
       else if (name === 'w:tbl') flow.closeTable();
     },
   });
+}
+
+/** Characters of the font Symbol from 0x41, 0x61 and 0xA0 on. */
+const greekSymbols = [
+  [0x41, 'ΑΒΧΔΕΦΓΗΙϑΚΛΜΝΟΠΘΡΣΤΥςΩΞΨΖ'],
+  [0x61, 'αβχδεφγηιϕκλμνοπθρστυϖωξψζ'],
+  [0xa0, '€ϒ′≤⁄∞ƒ♣♦♥♠↔←↑→↓°±″≥×∝∂•÷≠≡≈…'],
+] as const;
+
+/** Returns a character of a font of symbols; a space for a drawn one. */
+function symbolOf({ 'w:font': font = '', 'w:char': hex = '' }: Readonly<Record<string, string>>): string {
+  const code = Number.parseInt(hex, 16);
+  if (!Number.isInteger(code)) return ' ';
+  const place = code & 0xff;
+  if (/^symbol$/i.test(font)) {
+    const [begin, characters] = greekSymbols.findLast(([first]) => first <= place) ?? [0, ''];
+    return characters[place - begin] ?? ' ';
+  }
+  return code < 0xe000 && code >= 0x20 ? String.fromCharCode(code) : ' ';
 }
 
 /** The level of a style that is not described. */
