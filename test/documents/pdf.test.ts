@@ -30,6 +30,17 @@ const mixedPage = (text: string): TestPage => ({
   fonts: `/F2 ${extraObject(1, 0)} 0 R`,
 });
 
+test('headers with the number of a chapter are left out, also where their parts are one line', async () => {
+  const page = (number: number, header: string): TestPage => ({
+    operators: `BT /F1 9 Tf 72 770 Td ${header} ET ${linesAt(72, 600, [`Text ${number * 7} of the page.`])}`,
+  });
+  const parts = (chapter: number) => `(Harbour) Tj 300 0 Td (Chapter ${chapter}) Tj`;
+  const pages = [1, 1, 2, 2, 3].map((chapter, at) =>
+    page(at, at === 4 ? `(Harbour Chapter ${chapter}) Tj` : parts(chapter)),
+  );
+  expect(textsOf(await read(pages))).toEqual([0, 1, 2, 3, 4].map((at) => `Text ${at * 7} of the page.`));
+});
+
 test('the letters of letterspaced words are together, those of lists are not', async () => {
   const spaced = (text: string, y: number) => `BT /F1 12 Tf 6 Tc 72 ${y} Td (${text}) Tj ET`;
   const lines = ['INTRODUCTION', 'OUR METHODS', 'Related work', 'ABCDEF'].map((text, at) =>

@@ -33,14 +33,20 @@ export function withoutMargins(pages: readonly PageLine[][]): PageLine[][] {
   const groups = new Map<string, Edge[]>();
   for (const [page, lines] of pages.entries())
     for (const line of edgesOf(lines)) {
-      const key = `${(line.place ?? 0) > 0.5} ${shapeOf(line.text)}`;
+      const key = `${(line.place ?? 0) > 0.5 ? '+' : '-'}${shapeOf(line.text)}`;
       const group = groups.get(key);
       if (group === undefined) groups.set(key, [{ page, line }]);
       else group.push({ page, line });
     }
   const dropped = new Set<PageLine>();
-  for (const group of groups.values())
-    if (isRepeated(group, pages.length)) for (const { line } of group) dropped.add(line);
+  const repeated: string[] = [];
+  for (const [key, group] of groups)
+    if (isRepeated(group, pages.length)) {
+      repeated.push(key);
+      for (const { line } of group) dropped.add(line);
+    }
+  for (const [key, group] of groups)
+    if (isMadeOf(key, repeated)) for (const { line } of group) dropped.add(line);
   for (const line of pageNumbers(pages)) dropped.add(line);
   return pages.map((lines) => {
     const rest = lines.filter((line) => !dropped.has(line));
@@ -84,8 +90,37 @@ function isRepeated(group: readonly Edge[], pages: number): boolean {
   const [first] = group;
   if (first === undefined || on < 2) return false;
   const isSame = group.every(({ line }) => line.text === first.line.text);
-  if (!isSame && !counts(group)) return false;
+  if (!isSame && !counts(group) && !grows(group)) return false;
   return pages === 2 ? !isSame : on >= 3 && on >= leastShare * pages;
+}
+
+/** Most parts of the header of one page that are lines of their own on others. */
+const mostParts = 4;
+
+/** Whether a line consists of several that repeat in the same margin: their distance may differ from page to page. */
+function isMadeOf(key: string, repeated: readonly string[]): boolean {
+  let rest = key.slice(1);
+  for (let part = 0; part < mostParts && rest !== ''; part++) {
+    const found = repeated.find((other) => other[0] === key[0] && rest.startsWith(other.slice(1)));
+    if (found === undefined || found.length < 2) return false;
+    rest = rest.slice(found.length - 1).trim();
+  }
+  return rest === '';
+}
+
+/** Lines of one place, as a part of the page's height. */
+const samePlace = 0.004;
+
+/** Whether lines of one place, such as "Chapter 3", have numbers that repeat and grow. */
+function grows(group: readonly Edge[]): boolean {
+  const places = group.map(({ line }) => line.place ?? 0);
+  if (Math.max(...places) - Math.min(...places) > samePlace) return false;
+  const rows = group.map(({ line }) => line.text.match(number) ?? []);
+  const pairs = rows.slice(1).map((row, at) => row.map((value, n) => Number(value) - Number(rows[at]?.[n])));
+  return (
+    pairs.every((steps) => steps.every((step) => step >= 0)) &&
+    pairs.some((steps) => steps.every((step) => step === 0))
+  );
 }
 
 /** Whether a number in the lines grows with the pages. */
