@@ -53,7 +53,12 @@ describe('source code', () => {
       'export async function sail() {}\nexport const dock = async (at: string) => {};\ninterface Berth {}',
       ['sail', 'dock', 'Berth'],
     ],
-    ['a.go', 'func (b *Boat) Sail() error {\n}\ntype Boat struct {\n}', ['Sail', 'Boat']],
+    ['a.go', 'func (b *Boat) Sail() error {\n}\ntype Boat struct {\n}', ['Boat.Sail', 'Boat']],
+    [
+      'b.c',
+      'int\nsail(struct boat *b)\n{\n  if (go(b))\n    return 1;\n}\nint dock(void) { return go(1); }',
+      ['sail', 'dock'],
+    ],
     [
       'a.rs',
       'pub(crate) fn sail() {}\nimpl Boat {\n    pub fn dock(&self) {}\n}',

@@ -46,8 +46,15 @@ const implementation =
 const assigned =
   /^(?:export\s+(?:default\s+)?)?(?:(?:const|let|var|local)\s+)?([A-Za-z_$][\w$.]{0,100})\s*(?::[^=]{0,200})?(?:=|<-)\s*(?:async\s*)?(?:function\b|\([^)]{0,200}\)[^=]{0,100}=>|[A-Za-z_$][\w$]{0,100}\s*=>)/;
 
-/** A function of C and its relatives at the beginning of a line. */
-const cFunction = /^[A-Za-z_][\w:<>,*&\s]{0,120}?[\s*&]([A-Za-z_~][\w:~]{0,100})\s?\([^;]*$/;
+/** A function of C and its relatives at the beginning of a line; its body may be on the line. */
+const cFunction =
+  /^[A-Za-z_][\w:<>,*&\s]{0,120}?[\s*&]([A-Za-z_~][\w:~]{0,100})\s?\((?:[^;]*$|[^;{}()]{0,300}\)[\s\w]{0,40}\{)/;
+
+/** Its name alone, below its type and above its body. */
+const nameOfFunction = /^([A-Za-z_]\w{0,100})\s?\([^;{}]{0,300}\)\s*$/;
+
+/** A method of Go: the type of its receiver, and its name. */
+const goMethod = /^func\s+\(\s*(?:\w{1,60}\s+)?\*?\s*(\w{1,100})(?:\[[^\]]{0,100}\])?\s*\)\s*(\w{1,100})/;
 
 /** A member of a class: a name with parameters, and no value, call or end of a statement. */
 const typedMember =
@@ -95,7 +102,7 @@ export function definitionsIn(lines: readonly string[], language: string): Defin
     const indent = indentOf(text);
     if (indent > deepest) continue;
     const parent = open.findLast((other) => other.indent < indent);
-    const defined = definitionOf(text, language, parent);
+    const defined = definitionOf(text, language, parent) ?? functionAbove(lines, line, language);
     if (defined === undefined || statements.has(defined.name)) continue;
     const name = defined.name.replace(/[.:]+$/, '');
     const definition = { line, indent, name, isType: defined.isType };
@@ -110,6 +117,14 @@ const indentOf = (text: string) => {
   return white.replaceAll('\t', '    ').length;
 };
 
+/** Returns the function whose body begins on the next line, and whose type stands above it. */
+function functionAbove(lines: readonly string[], line: number, language: string) {
+  if (!cLike.has(language) || !/^\{\s*$/.test(lines[line + 1] ?? '') || !/^\w/.test(lines[line - 1] ?? ''))
+    return undefined;
+  const name = nameOfFunction.exec(lines[line] as string)?.[1];
+  return name === undefined ? undefined : { name, isType: false };
+}
+
 function definitionOf(
   text: string,
   language: string,
@@ -117,6 +132,8 @@ function definitionOf(
 ): { name: string; isType: boolean } | undefined {
   const implemented = language === 'rs' ? implementation.exec(text) : null;
   if (implemented !== null) return { name: implemented[2] as string, isType: true };
+  const [, receiver, method] = (language === 'go' ? goMethod.exec(text) : null) ?? [];
+  if (method !== undefined) return { name: `${receiver}.${method}`, isType: false };
   const [, , word, named] = keyword.exec(text) ?? [];
   if (named !== undefined) return { name: named, isType: typeWord.test(word as string) };
   for (const [languages, pattern, isType] of others) {
