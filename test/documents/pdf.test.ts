@@ -30,6 +30,18 @@ const mixedPage = (text: string): TestPage => ({
   fonts: `/F2 ${extraObject(1, 0)} 0 R`,
 });
 
+test('words from right to left within a line from left to right are read from the right', () => {
+  let x = 72;
+  const item = (str: string, width: number, dir = 'ltr') => {
+    x += width;
+    return { str, dir, width, height: 12, transform: [12, 0, 0, 12, x - width, 700] };
+  };
+  const space = () => item(' ', 9);
+  const items = [item('See', 20), space(), item('العربية', 40, 'rtl'), space(), item('.', 3)];
+  items.push(item('עולם', 26, 'rtl'), space(), item('שלום', 27, 'rtl'), space(), item('on page 3', 50));
+  expect(pageLines(items).map(({ text }) => text)).toEqual(['See שלום עולם. العربية on page 3']);
+});
+
 test('headers with the number of a chapter are left out, also where their parts are one line', async () => {
   const page = (number: number, header: string): TestPage => ({
     operators: `BT /F1 9 Tf 72 770 Td ${header} ET ${linesAt(72, 600, [`Text ${number * 7} of the page.`])}`,

@@ -115,7 +115,7 @@ const isWide = ({ left, right, height }: Fragment, from: number, to: number) =>
 /** The text of a line. In a line from right to left, the fragments are read from the right. */
 function textOf(line: readonly Fragment[]): string {
   const isRtl = line.filter((fragment) => fragment.isRtl).length * 2 > line.length;
-  if (!isRtl) return inDrawnOrder(line);
+  if (!isRtl) return inDrawnOrder(withRunsInOrder(line));
   let text = '';
   let left = 0;
   for (const fragment of line.toSorted((a, b) => b.right - a.right)) {
@@ -126,13 +126,32 @@ function textOf(line: readonly Fragment[]): string {
   return text;
 }
 
+/** In a line from left to right, words from right to left, with the marks between them, are read from the right. */
+function withRunsInOrder(line: readonly Fragment[]): readonly Fragment[] {
+  const all: Fragment[] = [];
+  for (let at = 0; at < line.length; ) {
+    let end = at;
+    for (let next = at; next < line.length; next++) {
+      const { isRtl, text } = line[next] as Fragment;
+      if (isRtl) end = next + 1;
+      else if (next === at || /[\p{L}\p{N}]/u.test(text)) break;
+    }
+    const run = line.slice(at, Math.max(end, at + 1));
+    all.push(...(run.length > 1 ? run.toSorted((a, b) => b.right - a.right).map(trimmed) : run));
+    at += run.length;
+  }
+  return all;
+}
+
+const trimmed = (fragment: Fragment): Fragment => ({ ...fragment, text: fragment.text.trim() });
+
 function inDrawnOrder(line: readonly Fragment[]): string {
   let text = '';
   let before: Fragment | undefined;
   for (const fragment of line) {
     const isWord =
       before !== undefined &&
-      fragment.left - before.right > wordGap * fragment.height &&
+      Math.max(fragment.left - before.right, before.left - fragment.right) > wordGap * fragment.height &&
       !/\s$/.test(before.text);
     text += `${isWord ? ' ' : ''}${fragment.text}`;
     before = fragment;
