@@ -282,6 +282,22 @@ describe('indexFolder', () => {
     await expect(index({ folder: join(folder, 'a.md') })).rejects.toThrow(/is a file; a folder is expected/);
   });
 
+  test('a first run can be seen while its files are read, and leaves nothing of a folder without text', async () => {
+    write({ 'a.txt': ' ', 'b.txt': '' });
+    await expect(index()).rejects.toThrow(/no text to index/);
+    expect(await indexesFor(folder)).toEqual([]);
+    write({ 'c.md': words.join(' ') });
+    const output = file('seen');
+    const facts = () => JSON.parse(readFileSync(join(output, 'folder.json'), 'utf8'));
+    const seen: unknown[] = [];
+    const onProgress = ({ phase, done }: { phase: string; done: number }) => {
+      if (phase === 'files' && done > 0 && seen.length === 0) seen.push(facts().built);
+    };
+    await index({ output, onProgress });
+    expect(seen).toEqual([null]);
+    expect(facts().built).toBeTypeOf('string');
+  });
+
   test('every chunk fits the context of the model', async () => {
     const { contextSize } = model.facts;
     write({

@@ -276,6 +276,9 @@ class FolderIndexing implements AsyncDisposable {
     const source = last.size === 0 ? undefined : await open(path);
     try {
       await using writer = await RecordsWriter.open(path, await readForgotten(this.#place));
+      // A search says that the first run is under way. Without facts, the next run would take the files of a killed one for another
+      // program's.
+      if (before === undefined) await this.#writeFacts(this.#facts('', noRecords));
       const entries: FileEntry[] = [];
       for (const [at, file] of files.entries()) {
         this.#options.signal?.throwIfAborted();
@@ -283,9 +286,10 @@ class FolderIndexing implements AsyncDisposable {
         onFraction((at + 1) / files.length);
       }
       const kept = await this.#keepRecords(writer, path);
-      if (kept === 0 && entries.every(({ records }) => records === 0)) return { entries, kept };
-      // Without facts, the next run would take the files of a killed one for another program's.
-      if (before === undefined) await this.#writeFacts(this.#facts('', noRecords));
+      if (kept === 0 && entries.every(({ records }) => records === 0)) {
+        if (before === undefined) await rm(join(this.#place, fileNames.facts), { force: true });
+        return { entries, kept };
+      }
       await writer.finish();
       await this.#replace(fileNames.manifest, manifestText((await stampAt(path)) as string, entries));
       return { entries, kept };
