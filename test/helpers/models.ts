@@ -44,14 +44,14 @@ export class TestGguf extends GgufWriter {
     this.pending.push([name, shape, type, data]);
     return this;
   }
-  override toBuffer(): Buffer {
+  override *parts(): Iterable<Uint8Array> {
     for (const [name, shape, type, data] of this.pending.splice(0)) {
       const other = this.replaced.get(name);
       if (this.omitted.has(name)) continue;
       if (other) super.tensor(name, other.shape, other.type, other.data);
       else super.tensor(name, shape, type, data);
     }
-    return super.toBuffer();
+    yield* super.parts();
   }
 }
 
