@@ -21,6 +21,8 @@ interface Reading {
   readonly pdf: PdfReader;
   /** Reads scans; undefined: they are not read. */
   readonly recognizer: Recognizer | undefined;
+  /** Of web pages, the main text alone is read. */
+  readonly readability: boolean;
   readonly signal: AbortSignal | undefined;
   /** How many mails hold this file. */
   readonly depth: number;
@@ -41,8 +43,8 @@ const bytesReaders = {
     (await import('./formats/markdown/markdown.js')).readMarkdown(text),
   ),
   mdx: ofText(decodeText, async (text) => (await import('./formats/markdown/markdown.js')).readMdx(text)),
-  html: ofText(decodeHtml, async (text) => (await import('./formats/html/html.js')).readHtml(text)),
-  xhtml: ofText(decodeHtml, async (text) => (await import('./formats/html/html.js')).readXhtml(text)),
+  html: ofPage('readHtml'),
+  xhtml: ofPage('readXhtml'),
   text: ofText(decodeText, readText),
   yaml: ofText(decodeText, async (text) => (await import('./formats/settings.js')).readYaml(text)),
   settings: ofText(decodeText, async (text) => (await import('./formats/settings.js')).readSettings(text)),
@@ -119,11 +121,13 @@ export class DocumentReader implements AsyncDisposable {
   readonly #mapping: TableMapping;
   readonly #pdf = new PdfReader();
   readonly #recognizer: Recognizer | undefined;
+  readonly #readability: boolean;
 
-  /** `recognizer` reads scans. Without it, they are not read. */
-  constructor(mapping: TableMapping = {}, recognizer?: Recognizer) {
+  /** `recognizer` reads scans. Without it, they are not read. `readability`: of web pages, the main text alone is read. */
+  constructor(mapping: TableMapping = {}, recognizer?: Recognizer, readability = false) {
     this.#mapping = mapping;
     this.#recognizer = recognizer;
+    this.#readability = readability;
   }
 
   /**
@@ -139,6 +143,7 @@ export class DocumentReader implements AsyncDisposable {
         mapping: this.#mapping,
         pdf: this.#pdf,
         recognizer: this.#recognizer,
+        readability: this.#readability,
         signal,
         depth: 0,
       };
@@ -162,13 +167,21 @@ function ofBytes(read: BytesReader): BytesReader {
 
 function ofText(
   decode: (bytes: Buffer) => string,
-  read: (text: string, path: string) => Document | Promise<Document>,
+  read: (text: string, path: string, reading: Reading) => Document | Promise<Document>,
 ): BytesReader {
-  return (bytes, { path }) => {
+  return (bytes, reading) => {
     const text = decode(bytes);
     if (text.trim() === '') throw new UnreadableDocument('is empty');
-    return read(text, path);
+    return read(text, reading.path, reading);
   };
+}
+
+/** `name`: of the function that reads a whole page. */
+function ofPage(name: 'readHtml' | 'readXhtml'): BytesReader {
+  return ofText(decodeHtml, async (text, _path, { readability }) => {
+    const { [name]: read, readArticle } = await import('./formats/html/html.js');
+    return readability ? await readArticle(text, read) : read(text);
+  });
 }
 
 function ofRows(rowsOf: (file: FileHandle) => Parameters<typeof rowSections>[0]): Reader {

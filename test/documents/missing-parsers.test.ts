@@ -17,9 +17,10 @@ function packageWithout(names: readonly string[]): string {
   mkdirSync(join(view, 'node_modules'), { recursive: true });
   for (const name of ['dist', 'build', 'data', 'package.json'])
     symlinkSync(join(project, name), join(view, name));
+  // Of @mozilla, lorekeep uses an optional package alone.
   for (const name of readdirSync(join(project, 'node_modules'))) {
-    if (!names.includes(name))
-      symlinkSync(join(project, 'node_modules', name), join(view, 'node_modules', name));
+    if (name === '@mozilla' || names.includes(name)) continue;
+    symlinkSync(join(project, 'node_modules', name), join(view, 'node_modules', name));
   }
   return join(view, 'dist/src/cli/main.js');
 }
@@ -45,6 +46,12 @@ test.skipIf(process.platform === 'win32')(
     expect(problems).toEqual([
       { path: 'c.pdf', reason: expect.stringMatching(/^needs the package unpdf: npm install unpdf@/) },
     ]);
+    const other = { env: { ...env, LOREKEEP_STATE: file('other-state') }, encoding: 'utf8' } as const;
+    const page = spawnSync(process.execPath, [...view, program, ...command, '--readability'], other);
+    expect(JSON.parse(page.stdout).problems).toContainEqual({
+      path: 'b.html',
+      reason: 'needs the package linkedom: npm install linkedom@0.18.12',
+    });
     // With the parsers, a second run reads the files although they have not changed.
     const whole = [join(project, 'dist/src/cli/main.js'), ...command];
     expect(JSON.parse(execFileSync(process.execPath, whole, { env, encoding: 'utf8' }))).toMatchObject({

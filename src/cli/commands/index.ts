@@ -26,6 +26,7 @@ export function addIndex(program: Command): void {
       '--ocr-language <codes>',
       'languages of the scans, such as eng+deu (default: eng if it is installed)',
     )
+    .option('--readability', 'index only the main text of web pages, as a reader view shows it')
     .option('--watch', 'keep the index current until Ctrl-C')
     .option(
       '--poll <seconds>',

@@ -34,6 +34,7 @@ export interface IndexFlags extends ModelFlags {
   keepEmbeddings?: number;
   ocr?: boolean;
   ocrLanguage?: string;
+  readability?: boolean;
   json?: boolean;
 }
 
@@ -54,8 +55,8 @@ export async function indexCommand(folder: string, flags: IndexFlags): Promise<v
     const view = progressView(process.stderr, { quietMs, json: flags.json });
     const log = { info() {}, warn: warnWithCause };
     const { include, exclude, gitignore, model, chunkSize, output, forgotten, keepEmbeddings } = flags;
-    const { ocr, ocrLanguage } = flags;
-    const content = { include, exclude, gitignore, mapping, model, chunkSize, ocr, ocrLanguage };
+    const { ocr, ocrLanguage, readability } = flags;
+    const content = { include, exclude, gitignore, mapping, model, chunkSize, ocr, ocrLanguage, readability };
     const chosen = { ...content, keepEmbeddings };
     const options = { folder, output, forgotten, ...chosen, models, signal, log };
     const onProgress = view.update.bind(view);

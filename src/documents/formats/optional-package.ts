@@ -1,7 +1,11 @@
 import { UnreadableDocument } from '../document.js';
 
 /** The versions of optional parsers that lorekeep is tested with. */
-export const optionalPackages = { unpdf: '1.6.2' } as const;
+export const optionalPackages = {
+  '@mozilla/readability': '0.6.0',
+  linkedom: '0.18.12',
+  unpdf: '1.6.2',
+} as const;
 
 /**
  * Imports a parser that the user installs if needed.

@@ -24,8 +24,8 @@ export class FolderReader implements AsyncDisposable {
     this.#folder = folder;
     this.#options = options;
     this.#model = model;
-    const { ocr = false, ocrLanguage: language, signal } = options;
-    this.#thread = new ReadingThread(signal, readingShare, ocr ? { language } : undefined);
+    const { ocr = false, ocrLanguage: language, readability, signal } = options;
+    this.#thread = new ReadingThread(signal, readingShare, ocr ? { language } : undefined, readability);
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -46,6 +46,7 @@ export class FolderReader implements AsyncDisposable {
       contextSize,
       documentPrefix,
       ...(ocr ? ['ocr', ocrLanguage] : []),
+      ...(this.#options.readability ? ['readability'] : []),
     ]);
   }
 

@@ -29,6 +29,8 @@ export interface IndexFolderOptions extends WalkOptions {
   ocr?: boolean | undefined;
   /** Languages of the scans: codes of tesseract joined by "+", such as "eng+deu". Default: English if it is installed. */
   ocrLanguage?: string | undefined;
+  /** true: of web pages the main text alone is indexed, as a browser's reader view shows it. Default: false. */
+  readability?: boolean | undefined;
   /** Folder for the config, the records and the indexes. Default: one for each folder in the user's data folder. */
   output?: string | undefined;
   /** true: texts that were forgotten are indexed again, where files have them. Default: false. */
@@ -51,13 +53,14 @@ export type RepeatedOptions = Pick<
   | 'keepEmbeddings'
   | 'ocr'
   | 'ocrLanguage'
+  | 'readability'
 >;
 
 /** Returns those that are set. */
 export function repeatedOptions(options: RepeatedOptions): RepeatedOptions {
-  const { model, include, exclude, gitignore, mapping, chunkSize, keepEmbeddings, ocr, ocrLanguage } =
-    options;
-  const content = { model, include, exclude, gitignore, mapping, chunkSize, ocr, ocrLanguage };
+  const { model, include, exclude, gitignore, mapping, chunkSize, keepEmbeddings } = options;
+  const { ocr, ocrLanguage, readability } = options;
+  const content = { model, include, exclude, gitignore, mapping, chunkSize, ocr, ocrLanguage, readability };
   const given = Object.entries({ ...content, keepEmbeddings });
   return Object.fromEntries(given.filter(([, value]) => value !== undefined));
 }
@@ -79,6 +82,7 @@ const known: OptionNames<IndexFolderOptions> = {
   keepEmbeddings: true,
   ocr: true,
   ocrLanguage: true,
+  readability: true,
   output: true,
   forgotten: true,
   signal: true,
@@ -121,6 +125,7 @@ export function checkIndexOptions(options: IndexFolderOptions): void {
   }
   booleanArgument('gitignore', gitignore, true);
   booleanArgument('forgotten', options.forgotten, false);
+  booleanArgument('readability', options.readability, false);
   checkScans(options);
   integerArgument('chunkSize', chunkSize, chunking.size, 200, 100_000);
   integerArgument('keepEmbeddings', options.keepEmbeddings, 30, 0, 3650);

@@ -12,6 +12,8 @@ export type ReadingRequest =
       chunking: ChunkOptions;
       /** Whether scans are read. */
       ocr: boolean;
+      /** Whether the main text of web pages alone is read. */
+      readability: boolean;
     }
   /** The result of a `scan`. */
   | ({ kind: 'recognized'; id: number } & RecognizedScan)

@@ -69,14 +69,21 @@ export class ReadingThread implements AsyncDisposable {
   readonly #share: ReadingShare;
   readonly #signal: AbortSignal | undefined;
   readonly #scans: ScanOptions | undefined;
+  readonly #readability: boolean;
   #worker: Worker | undefined;
   #programs: { recognizer: Recognizer; stop: AbortController } | undefined;
 
-  /** `scans`: how scans are read; undefined: they are not. */
-  constructor(signal: AbortSignal | undefined, share = readingShare, scans?: ScanOptions) {
+  /** `scans`: how scans are read; undefined: they are not. `readability`: of web pages, the main text alone is read. */
+  constructor(
+    signal: AbortSignal | undefined,
+    share = readingShare,
+    scans?: ScanOptions,
+    readability = false,
+  ) {
     this.#signal = signal;
     this.#share = share;
     this.#scans = scans;
+    this.#readability = readability;
   }
 
   /** Finds the files of a folder. @throws system errors for the folder itself; the signal's reason */
@@ -90,7 +97,9 @@ export class ReadingThread implements AsyncDisposable {
 
   /** Reads and cuts a file. @throws UnreadableDocument, also after some cuts; the signal's reason */
   async *read({ path, bytes, mapping, chunking }: FileToRead): AsyncGenerator<Cut, ReadingEnd> {
-    const request = { kind: 'read', path, mapping, chunking, ocr: this.#scans !== undefined } as const;
+    const ocr = this.#scans !== undefined;
+    const readability = this.#readability;
+    const request = { kind: 'read', path, mapping, chunking, ocr, readability } as const;
     const { characters, charactersPerByte } = this.#share;
     const most = characters + charactersPerByte * bytes;
     let found = 0;

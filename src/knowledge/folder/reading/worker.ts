@@ -70,9 +70,10 @@ async function read({
   mapping,
   chunking,
   ocr,
+  readability,
 }: Extract<ReadingRequest, { kind: 'read' }>): Promise<void> {
   try {
-    await using reader = new DocumentReader(mapping, ocr ? scans : undefined);
+    await using reader = new DocumentReader(mapping, ocr ? scans : undefined, readability);
     await reader.read(path, async (document) => {
       await sendAll(
         cutsOf(document, chunking),
