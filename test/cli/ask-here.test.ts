@@ -89,6 +89,7 @@ describe('lorekeep ask, of folders', () => {
     expect(answered, stderr).toMatchObject({
       status: 'completed',
       text: service,
+      folders: { kb: 'docs' },
       sources: [
         {
           storage: 'kb',

@@ -125,6 +125,19 @@ function modeOf(hits: readonly Hit[]): SearchMode {
   return words ? 'hybrid' : 'dense';
 }
 
+/** The folder of each storage that is one; undefined if none is. */
+function foldersOf(
+  found: readonly { readonly storage?: string | undefined }[],
+  folderOf: FolderOf,
+): Record<string, string> | undefined {
+  const names = [...new Set(found.map(({ storage }) => storage ?? ''))];
+  const folders = names.flatMap((name) => {
+    const folder = folderOf(name);
+    return folder === undefined ? [] : [[name, folder]];
+  });
+  return folders.length === 0 ? undefined : Object.fromEntries(folders);
+}
+
 interface TalkContext extends Omit<SearchContext, 'filter' | 'lexical'> {
   loading: LoadingNote;
   folderOf: FolderOf;
@@ -144,7 +157,11 @@ function talker(
     const complete = await reply.show(agent.stream(question, { ...options, hits: true }));
     refuseFailure(complete);
     const { status, text, citations, sources, hits, finish, action } = replyToWire('TurnComplete', complete);
-    if (json) return printJsonLine({ question, status, text, citations, sources, hits, finish, action });
+    if (json) {
+      const folders = foldersOf([...(sources ?? []), ...(hits ?? [])], folderOf);
+      const found = { citations, sources, hits, ...(folders !== undefined && { folders }) };
+      return printJsonLine({ question, status, text, ...found, finish, action });
+    }
     if (text === '' && action === undefined && hits !== undefined) {
       if (quotes && hits.length > 0) note('lorekeep: no sentence answers this; the nearest records:');
       printHits(hits, { mode: modeOf(hits) });
