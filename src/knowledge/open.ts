@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { factsAt } from '../../lib/basics.js';
 import {
   type FileContent,
@@ -117,7 +118,7 @@ async function settleForget(source: Source): Promise<void> {
 
 async function openSettled(source: Source): Promise<KnowledgeBase> {
   const path = source.pathOf(source.path);
-  const empty = await emptyFolderOf(path);
+  const empty = existsSync(source.files.records) ? undefined : await emptyFolderOf(path);
   if (empty !== undefined) {
     const reason = `${empty} had no text to index at the last run, so its index has nothing to find`;
     throw LorekeepError.about('NOT_FOUND', { file: path, reason });
