@@ -3,45 +3,13 @@ import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { beforeAll, expect, it } from 'vitest';
-import { LanguageModel } from '../../lib/index.js';
+import { expect, it } from 'vitest';
 import { temporaryFolder } from '../helpers/folder.js';
 import { haveModels, realModel, stories } from '../helpers/real-models.js';
 import { standInFolder } from '../helpers/stand-in-plugin.mjs';
 
-const { writeRandomModel } = await import(new URL('../../bench/generation/models.mjs', import.meta.url).href);
 const folder = temporaryFolder();
 const program = join('test', 'devices', 'gpu', 'checks.mjs');
-const shape = {
-  architecture: 'llama',
-  layers: 2,
-  width: 64,
-  heads: 4,
-  kvHeads: 2,
-  feedForward: 96,
-  vocabulary: 512,
-  untied: true,
-};
-let model: string;
-
-beforeAll(async () => {
-  model = folder('random.gguf');
-  await writeRandomModel(model, shape);
-});
-
-it('a random model is the same each time, and its logits are finite', async () => {
-  const again = folder('again.gguf');
-  await writeRandomModel(again, shape);
-  expect(readFileSync(again).equals(readFileSync(model))).toBe(true);
-  const loaded = await LanguageModel.load(model, { contextSize: 64, placement: 'ram' });
-  const prompt = Int32Array.from({ length: 20 }, (_, n) => 300 + n);
-  const { logprobs } = await loaded.generate({ prompt, maxTokens: 1, logprobs: 20 }).result;
-  const [first] = logprobs ?? [];
-  expect(first?.top.length).toBe(20);
-  for (const { logprob } of first?.top ?? []) expect(Number.isFinite(logprob)).toBe(true);
-  await loaded.close();
-});
-
 /** The checks whose names contain one of the words. */
 async function run(words: string, args: string[], environment: NodeJS.ProcessEnv = {}) {
   const out = folder(`${Math.random()}.jsonl`);
