@@ -27,11 +27,12 @@ const perFile = 20;
 
 const folder = cached(`mcp-start-${records}`, 'notes');
 const environment = { ...process.env, XDG_DATA_HOME: cached(`mcp-start-${records}`, 'state') };
+const middle = (sorted) => sorted[Math.floor(sorted.length / 2)];
 const program = (build) => join(build, 'dist', 'src', 'cli', 'main.js');
 
 await makeFolder();
 for (const build of builds)
-  execFileSync(process.execPath, [program(build), 'index', folder, '--embedding-model', 'lorekeep-mini'], {
+  execFileSync(process.execPath, [program(build), 'index', folder, '--model', 'lorekeep-mini'], {
     env: environment,
     stdio: ['ignore', 'ignore', 'inherit'],
   });
@@ -99,5 +100,3 @@ function row(build, starts) {
   });
   return `| ${[build, ...cells].join(' | ')} |`;
 }
-
-const middle = (sorted) => sorted[Math.floor(sorted.length / 2)];
