@@ -98,11 +98,11 @@ function importOf(name, path) {
   return { [`import ${name}, processor ms`]: ms, [`import ${name}, MiB`]: mebibytes };
 }
 
-const median = (values) => {
+function median(values) {
   const sorted = values.toSorted((a, b) => a - b);
   const middle = Math.floor(sorted.length / 2);
   return sorted.length % 2 === 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
-};
+}
 
 /** Prints medians, and the medians of the differences within rounds. */
 function report({ without, closed, control, open }) {
