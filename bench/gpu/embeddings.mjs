@@ -1,11 +1,12 @@
 // Embeddings of the shipped MiniLM per second, at three lengths of text, all texts in one call.
 import { join } from 'node:path';
+import { own } from '../generation/contestants.mjs';
 import { addAbsent } from '../generation/parts.mjs';
 import { root } from '../harness/cache.mjs';
 import { Contestants } from '../harness/contestants.mjs';
 import { median } from '../harness/numbers.mjs';
+import { comparedColumns, peer } from './compared.mjs';
 
-const [own, peer] = ['lorekeep', 'llama-server'];
 const model = join(root, 'data', 'models', 'all-MiniLM-L6-v2.gguf');
 /** Words of a text, about as many tokens, and the share of `texts` that has them. */
 const lengths = [
@@ -71,18 +72,9 @@ function rowOf(row, perSecond) {
   return { row, own: of(mine), peer: of(theirs), ratio: of(ratios), asked, rounds: mine.length };
 }
 
-function table(rows) {
-  return {
-    id: 'gpu-embeddings',
-    title: 'Texts per second on the GPU, all-MiniLM-L6-v2 in F16',
-    columns: [
-      { key: 'row', label: '' },
-      { key: 'own', label: own },
-      { key: 'peer', label: peer },
-      { key: 'ratio', label: 'ratio', digits: 3 },
-      { key: 'asked', label: 'asked', digits: 2 },
-      { key: 'rounds', label: 'rounds', digits: 0 },
-    ],
-    rows,
-  };
-}
+const table = (rows) => ({
+  id: 'gpu-embeddings',
+  title: 'Texts per second on the GPU, all-MiniLM-L6-v2 in F16',
+  columns: comparedColumns,
+  rows,
+});

@@ -6,8 +6,8 @@ import { languageModel, shapeOf } from '../generation/models.mjs';
 import { addAbsent } from '../generation/parts.mjs';
 import { Turns } from '../generation/turns.mjs';
 import { Contestants } from '../harness/contestants.mjs';
+import { comparedColumns, peer } from './compared.mjs';
 
-const peer = 'llama-server';
 /** Tokens of a stream that are not its reply, and room beside the longest prompt. */
 const [streamPrompt, room] = [64, 1024];
 /** What is asked of the ratio to llama-server: of every row, and of streams that share a prompt. */
@@ -144,19 +144,9 @@ function rowsOf(model, turns, measurements, startMs) {
   return rows;
 }
 
-function table(rows) {
-  return {
-    id: 'gpu',
-    title: 'Tokens per second on the GPU; ratios above 1: lorekeep is faster',
-    columns: [
-      { key: 'model', label: 'model' },
-      { key: 'row', label: '' },
-      { key: 'own', label: own },
-      { key: 'peer', label: peer },
-      { key: 'ratio', label: 'ratio', digits: 3 },
-      { key: 'asked', label: 'asked', digits: 2 },
-      { key: 'rounds', label: 'rounds', digits: 0 },
-    ],
-    rows,
-  };
-}
+const table = (rows) => ({
+  id: 'gpu',
+  title: 'Tokens per second on the GPU; ratios above 1: lorekeep is faster',
+  columns: [{ key: 'model', label: 'model' }, ...comparedColumns],
+  rows,
+});

@@ -13,7 +13,7 @@ const least = (row: object) =>
   )[0];
 
 test('the weights of a shape are those of its model', () => {
-  // 8.03e9 parameters, of which 0.53e9 are the embeddings of tokens, and norms.
+  // 8.03e9 parameters, less 0.53e9 of the token embeddings and the norms.
   expect(costOf(shape).weights / 1e9).toBeCloseTo(7.5, 1);
 });
 

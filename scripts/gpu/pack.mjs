@@ -1,5 +1,5 @@
 // The half of `npm run test:gpu` that runs where lorekeep was built: all that scripts/gpu/run.sh needs beside the tracked files, as one
-// archive in parts. A machine may take so many bytes at a time, and the tracked files come each time.
+// archive in parts. The size of a transfer may be limited, and the tracked files travel with each.
 import { execFileSync } from 'node:child_process';
 import {
   closeSync,

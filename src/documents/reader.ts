@@ -21,7 +21,7 @@ interface Reading {
   readonly pdf: PdfReader;
   /** Reads scans; undefined: they are not read. */
   readonly recognizer: Recognizer | undefined;
-  /** Of web pages, the main text alone is read. */
+  /** Whether only the main text of web pages is read. */
   readonly readability: boolean;
   readonly signal: AbortSignal | undefined;
   /** How many mails hold this file. */
@@ -123,7 +123,7 @@ export class DocumentReader implements AsyncDisposable {
   readonly #recognizer: Recognizer | undefined;
   readonly #readability: boolean;
 
-  /** `recognizer` reads scans. Without it, they are not read. `readability`: of web pages, the main text alone is read. */
+  /** `recognizer` reads scans. Without it, they are not read. `readability`: only the main text of web pages is read. */
   constructor(mapping: TableMapping = {}, recognizer?: Recognizer, readability = false) {
     this.#mapping = mapping;
     this.#recognizer = recognizer;
@@ -176,7 +176,7 @@ function ofText(
   };
 }
 
-/** `name`: of the function that reads a whole page. */
+/** Reads a page as the function of this name does, or its main text alone. */
 function ofPage(name: 'readHtml' | 'readXhtml'): BytesReader {
   return ofText(decodeHtml, async (text, _path, { readability }) => {
     const { [name]: read, readArticle } = await import('./formats/html/html.js');

@@ -1,12 +1,8 @@
 /** Documents of office programs and books. */
-import { writeFileSync } from 'node:fs';
 import { deflateRawSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import type { Section } from '../../src/documents/document.js';
-import { DocumentReader } from '../../src/documents/reader.js';
-import { temporaryFolder } from '../helpers/folder.js';
-
-const file = temporaryFolder();
+import { read } from './read-file.js';
 
 /** Makes a ZIP archive. */
 function zipOf(parts: Readonly<Record<string, string | Buffer>>): Buffer {
@@ -38,16 +34,6 @@ function zipOf(parts: Readonly<Record<string, string | Buffer>>): Buffer {
   end.writeUInt32LE(directory.length, 12);
   end.writeUInt32LE(offset, 16);
   return Buffer.concat([...locals, directory, end]);
-}
-
-async function read(name: string, content: Buffer) {
-  writeFileSync(file(name), content);
-  await using reader = new DocumentReader();
-  return reader.read(file(name), async ({ title, sections, problems }) => {
-    const found: Section[] = [];
-    for await (const section of sections) found.push(section);
-    return { title, sections: found, problems };
-  });
 }
 
 const parts = (sections: readonly Section[]) =>

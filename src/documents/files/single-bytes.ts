@@ -1,6 +1,6 @@
 /**
- * The characters from 0x80 on of encodings of DOS, which `TextDecoder` has not, and of Windows-1252, of which some versions of
- * Node.js decode 32 bytes as Latin-1.
+ * The characters from 0x80 up of DOS encodings, which `TextDecoder` does not know, and of Windows-1252, 32 bytes of which some
+ * versions of Node.js decode as Latin-1.
  */
 const upperHalves: ReadonlyMap<string, string> = new Map([
   [
@@ -41,7 +41,7 @@ const upperHalves: ReadonlyMap<string, string> = new Map([
   ],
 ]);
 
-/** Returns a function that decodes a text piece by piece, with U+FFFD for what is none; undefined: `TextDecoder` has the encoding. */
+/** Returns a decoder, which writes U+FFFD for bytes without a character; undefined if `TextDecoder` knows the encoding. */
 export function singleByteDecoder(encoding: string): ((bytes: Uint8Array) => string) | undefined {
   const upper = upperHalves.get(encoding);
   if (upper === undefined) return undefined;

@@ -27,7 +27,7 @@ export interface Route {
   readonly reply?: z.ZodType;
   /** When the reply is a stream of server-sent events, in words; undefined: never. */
   readonly streams?: string;
-  /** Statuses of success besides 200, and what they mean. */
+  /** Successful statuses other than 200, with their meanings. */
   readonly otherStatuses?: Readonly<Record<number, string>>;
   /** Errors in another shape than those of the doors. */
   readonly otherErrors?: z.ZodType;

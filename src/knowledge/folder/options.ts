@@ -29,7 +29,7 @@ export interface IndexFolderOptions extends WalkOptions {
   ocr?: boolean | undefined;
   /** Languages of the scans: codes of tesseract joined by "+", such as "eng+deu". Default: English if it is installed. */
   ocrLanguage?: string | undefined;
-  /** true: of web pages the main text alone is indexed, as a browser's reader view shows it. Default: false. */
+  /** true: only the main text of web pages is indexed, as a browser's reader view shows it. Default: false. */
   readability?: boolean | undefined;
   /** Folder for the config, the records and the indexes. Default: one for each folder in the user's data folder. */
   output?: string | undefined;

@@ -12,7 +12,7 @@ export type ReadingRequest =
       chunking: ChunkOptions;
       /** Whether scans are read. */
       ocr: boolean;
-      /** Whether the main text of web pages alone is read. */
+      /** Whether only the main text of web pages is read. */
       readability: boolean;
     }
   /** The result of a `scan`. */

@@ -73,7 +73,7 @@ export class ReadingThread implements AsyncDisposable {
   #worker: Worker | undefined;
   #programs: { recognizer: Recognizer; stop: AbortController } | undefined;
 
-  /** `scans`: how scans are read; undefined: they are not. `readability`: of web pages, the main text alone is read. */
+  /** `scans`: how scans are read; undefined: they are not. `readability`: only the main text of web pages is read. */
   constructor(
     signal: AbortSignal | undefined,
     share = readingShare,
