@@ -118,9 +118,14 @@ function tables(text, files, sizes) {
     }),
   ];
   const wingsTable = [
-    '| Wing | Place | Budget | Buys |',
-    '|---|---|---|---|',
-    ...wings.map(([name, place, budget, buys]) => `| ${name} | ${place} | ${budget} | ${buys} |`),
+    '| Part | Rooms | Stated | Lines | Buys |',
+    '|---|---|---|---|---|',
+    ...wings.map(([name, places, stated, before, buys]) => {
+      const unknown = places.find((place) => !sizes.some(({ room }) => room === place));
+      if (unknown !== undefined) throw new Stop(`the part "${name}" is in ${unknown}, which is no room`);
+      const lines = sum(files, (file) => places.includes(roomOf(file))) - before;
+      return `| ${name} | ${places.join(', ')} | ${stated} | ${lines} | ${buys} |`;
+    }),
   ];
   return [
     ['rooms', roomsTable],

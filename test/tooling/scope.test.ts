@@ -16,7 +16,7 @@ beforeEach(() => {
     'scripts/scope/rooms.mjs',
     `export const rooms = [['src/one', 10, 'SPEC', 'one'], ['lib', 10, 'README', 'two']];
 export const parts = [['a part', /^src\\/one\\/a/, 'stays', 'it is fast']];
-export const wings = [['a wing', 'src/three', 99, 'flying']];\n`,
+export const wings = [['a wing', ['src/one', 'lib'], 99, 1, 'flying']];\n`,
   );
   const places = ['rooms', 'parts', 'wings'].map((name) => `<!-- begin ${name} -->\n<!-- end ${name} -->\n`);
   write('docs/scope.md', places.join('\n'));
@@ -45,7 +45,7 @@ describe('the check of sizes', () => {
     const page = readFileSync(join(tree, 'docs', 'scope.md'), 'utf8');
     expect(page).toContain('| src/one | 3 | 10 | SPEC | one |');
     expect(page).toContain('| a part | 3 | stays | it is fast |');
-    expect(page).toContain('| a wing | src/three | 99 | flying |');
+    expect(page).toContain('| a wing | src/one, lib | 99 | 3 | flying |');
     expect(scope('--check')).toMatchObject({ status: 0 });
   });
 
