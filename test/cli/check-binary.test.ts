@@ -70,6 +70,8 @@ describe('lorekeep check, of files that lorekeep makes', () => {
       kind: 'model',
       architecture: 'bert',
       poolingType: 1,
+      fileType: 25,
+      quantisation: 'IQ4_NL',
       vocabulary: expect.any(Number),
       embedding: { dimension: 512 },
     });

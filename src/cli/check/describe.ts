@@ -9,6 +9,7 @@ import {
 } from '../../../lib/internal.js';
 import { fileChecksum } from '../../base/files/checksum.js';
 import { modelBytes, partNames } from '../../base/files/model-parts.js';
+import { quantisationOf } from '../../models/quantisation.js';
 import { CommandError } from '../failure.js';
 import { count } from '../terminal/amounts.js';
 
@@ -45,7 +46,7 @@ export async function describeModelFile(
   const facts: Record<string, unknown> = { bytes: modelBytes(path) ?? (await stat(path)).size };
   try {
     const { refusals: _, ...header } = await describeModel(path, { signal });
-    Object.assign(facts, header);
+    Object.assign(facts, header, { quantisation: quantisationOf(header.fileType) });
   } catch (error) {
     problems.push(defect(error));
   }
