@@ -325,6 +325,34 @@ test('empty cells of Rich Text keep their columns, and deleted text is left out'
   expect(sections.map(textOf)).toEqual(['Name | Phone | Berth\nAnn |  | 4\nkept']);
 });
 
+test('Rich Text has its headers above and its footers below, and notes follow their paragraph or row', async () => {
+  const { title, sections } = await read(
+    'margins.rtf',
+    String.raw`{\rtf1{\stylesheet{\s1 heading 1;}{\s2 Title;}}
+{\header\pard Harbour Office{\par}Page {\field{\*\fldinst PAGE}{\fldrslt 3}}\par}{\headerf Harbour Office\par}
+{\footerl\pard\s1 Confidential\par}{\footerr 3\par}
+\pard\s2 The Mole\par\pard\s1 Depth{\footnote\pard\s1 Measured in May.\par}\par
+\pard Four{\*\atnid AH}{\*\atnauthor Ann}{\*\annotation\pard Really?\par} metres\par
+\trowd\intbl East{\footnote At low tide.}\cell 5\cell\row\pard
+{\shp{\*\shpinst{\sp{\sn x}{\sv 1}}{\shptxt\pard Boxed\par}}}Last\par\pard\s1 Length\par\pard Ninety\par}`,
+  );
+  expect(title).toBe('The Mole');
+  expect(sections.map(({ headings, blocks }) => [...headings, ...blocks.map(({ text }) => text)])).toEqual([
+    [
+      'Depth',
+      'Harbour Office',
+      'Measured in May.',
+      'Four metres',
+      'Really?',
+      'East | 5',
+      'At low tide.',
+      'Last',
+      'Boxed',
+    ],
+    ['Length', 'Ninety', 'Confidential'],
+  ]);
+});
+
 test('text after a table of Rich Text is read also if nothing ends the table, and code pages have words', async () => {
   const text = String.raw`{\rtf1\mac {\trowd a\cell b\cell\row after\par}caf\'8e}`;
   const { sections } = await read('tail.rtf', Buffer.from(text, 'latin1'));

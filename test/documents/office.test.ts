@@ -67,6 +67,56 @@ test('styles of a Word document have what their bases say, and symbols are chara
   expect(parts(sections)).toEqual([['Rig', '- mast', 'α≤ x']]);
 });
 
+test('the title within a Word document is above its chapters, and several are chapters', async () => {
+  const paragraph = (text: string, style: string, more = '') =>
+    `<w:p><w:pPr><w:pStyle w:val="${style}"/></w:pPr><w:r><w:t>${text}</w:t>${more}</w:r></w:p>`;
+  const box = `<w:txbxContent>${paragraph('beside', 'Body')}</w:txbxContent>`;
+  const documentOf = async (...paragraphs: string[]) => {
+    const { title, sections } = await read(
+      'title.docx',
+      zipOf({ 'word/document.xml': `<w:document><w:body>${paragraphs.join('')}</w:body></w:document>` }),
+    );
+    return [title, ...parts(sections)];
+  };
+  const chapter = [paragraph('Masts', 'Heading1', box), paragraph('pine', 'Body')];
+  const contents = [paragraph('Contents', 'TOCHeading'), paragraph('Masts 1', 'TOC1')];
+  expect(
+    await documentOf(paragraph('Ships', 'Title'), paragraph('of wood', 'Subtitle'), ...contents, ...chapter),
+  ).toEqual(['Ships', ['', 'of wood'], ['Masts', 'beside', 'pine']]);
+  expect(
+    await documentOf(
+      paragraph('Ships', 'Title'),
+      ...chapter,
+      paragraph('Sails', 'Heading1'),
+      paragraph('flax', 'Body'),
+    ),
+  ).toEqual(['Ships', ['Masts', 'beside', 'pine'], ['Sails', 'flax']]);
+  expect(
+    await documentOf(
+      paragraph('Ships', 'Title'),
+      ...chapter,
+      paragraph('Boats', 'Title'),
+      paragraph('oars', 'Body'),
+    ),
+  ).toEqual([undefined, ['Ships > Masts', 'beside', 'pine'], ['Boats', 'oars']]);
+});
+
+test('the title within an OpenDocument text is above its chapters, and a note in a heading leaves it one', async () => {
+  const { title, sections } = await read(
+    'title.odt',
+    zipOf({
+      'content.xml': `<office:document-content><office:automatic-styles><style:style style:name="P1" style:parent-style-name="Title"/></office:automatic-styles>
+        <office:body><office:text><text:p text:style-name="P1">Ships</text:p><text:h text:outline-level="1">Masts<text:note><text:note-body><text:p>of pine</text:p></text:note-body></text:note></text:h>
+        <text:p>tall</text:p><text:h text:outline-level="2">Yards</text:h><text:p>wide</text:p></office:text></office:body></office:document-content>`,
+    }),
+  );
+  expect([title, ...parts(sections)]).toEqual([
+    'Ships',
+    ['Masts', 'of pine', 'tall'],
+    ['Masts > Yards', 'wide'],
+  ]);
+});
+
 test('cells beyond the last column that is read are named', async () => {
   const sheet = '<worksheet><row r="1"><c r="A1"><v>1</v></c><c r="XFD1"><v>2</v></c></row></worksheet>';
   const { sections, problems } = await read(

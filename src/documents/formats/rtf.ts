@@ -1,5 +1,6 @@
 import { type Document, UnreadableDocument } from '../document.js';
 import { pieceDecoder } from '../files/encoding.js';
+import { isMarginText } from './office/margins.js';
 import { SectionBuilder } from './section-builder.js';
 
 const words = (text: string) => text.split(' ');
@@ -10,12 +11,28 @@ const pairs = (text: string): ReadonlyMap<string, string> =>
 /** Groups whose text is not of the document. `\*` marks others that a reader may ignore. */
 const hiddenGroups = new Set(
   words(
-    'fonttbl colortbl stylesheet info pict object objdata themedata header headerl headerr headerf footer footerl footerr footerf fldinst listtext pntext nonshppict filetbl revtbl sn sv',
+    'fonttbl colortbl stylesheet info pict object objdata themedata fldinst listtext pntext nonshppict filetbl revtbl sn sv',
   ),
 );
 
 /** Ignorable groups with text of the document. */
-const shownGroups = new Set(words('shptxt shpinst shp'));
+const shownGroups = new Set(words('shptxt shpinst shp annotation'));
+
+/** Where a text that stands beside a paragraph goes: above or below the document, or below the paragraph. */
+type Place = 'header' | 'footer' | 'beside';
+
+const places: ReadonlyMap<string, Place> = new Map([
+  ...words('header headerl headerr headerf').map((word): [string, Place] => [word, 'header']),
+  ...words('footer footerl footerr footerf').map((word): [string, Place] => [word, 'footer']),
+  ...words('footnote annotation shptxt').map((word): [string, Place] => [word, 'beside']),
+]);
+
+/** A text that stands beside a paragraph, such as a note, and what it interrupts. */
+interface Aside {
+  readonly place: Place;
+  readonly texts: string[];
+  readonly around: { readonly text: string; readonly level: number; readonly isRow: boolean };
+}
 
 /** Ends the text of a cell: a character that no text has. */
 const cellEnd = '\uE0F3';
@@ -45,6 +62,8 @@ const encodingOf = (page: number) =>
 /** Part of a file, in bytes, that has the styles and the fonts. */
 const headBytes = 512 * 1024;
 
+const noHeading = -1;
+
 /** Deeper groups are read as their parents. */
 const deepest = 1000;
 
@@ -53,14 +72,17 @@ interface Group {
   /** Characters that stand for a Unicode one in old readers. */
   replaced: number;
   page: number;
+  /** Undefined: the text of the document. */
+  aside: Aside | undefined;
 }
 
 const token = /\\([a-z]{1,32})(-?\d{1,10})? ?|\\'([0-9a-f]{2})|\\([^a-z])|([{}])|[\r\n]+|([^\\{}\r\n]+)/gi;
 
+const styleOfTitle = /\\s(\d{1,4})\b[^{};]{0,1000} title;/gi;
 const styleOfHeading = /\\s(\d{1,4})\b[^{};]{0,1000}\bheading ([1-9])/gi;
 const fontCharset = /\\f(\d{1,5})\b[^{};]{0,200}?\\fcharset(\d{1,3})/gi;
 
-/** Reads Rich Text Format: paragraphs, headings of the styles, and rows of tables. @throws UnreadableDocument */
+/** Reads Rich Text Format: paragraphs, headings of the styles, rows of tables, notes, headers and footers. @throws UnreadableDocument */
 export function readRtf(bytes: Buffer): Document {
   if (!bytes.subarray(0, 16).toString('latin1').trimStart().startsWith('{\\rtf'))
     throw new UnreadableDocument('is not RTF');
@@ -73,11 +95,16 @@ class RtfReader {
   readonly #groups: Group[] = [];
   readonly #styles: ReadonlyMap<number, number>;
   readonly #fonts: ReadonlyMap<number, number>;
-  #group: Group = { isHidden: false, replaced: 1, page: 1252 };
+  #group: Group = { isHidden: false, replaced: 1, page: 1252, aside: undefined };
   #tooDeep = 0;
   #bytes = '';
   #text = '';
-  #level = 0;
+  /** Texts that follow the open paragraph or row. */
+  readonly #beside: string[] = [];
+  readonly #headers = new Set<string>();
+  readonly #footers = new Set<string>();
+  /** Level of headings from 1; 0 for the title. */
+  #level = noHeading;
   #isRow = false;
   #toSkip = 0;
   /** `\*` was read: the next word may name a group to ignore. */
@@ -89,7 +116,8 @@ class RtfReader {
     const head = source.slice(0, headBytes);
     const numbers = (pattern: RegExp) =>
       new Map([...head.matchAll(pattern)].map(([, a, b]): [number, number] => [Number(a), Number(b)]));
-    this.#styles = numbers(styleOfHeading);
+    const titles = [...head.matchAll(styleOfTitle)].map(([, style]): [number, number] => [Number(style), 0]);
+    this.#styles = new Map([...titles, ...numbers(styleOfHeading)]);
     this.#fonts = numbers(fontCharset);
   }
 
@@ -107,8 +135,11 @@ class RtfReader {
       else if (brace === '}') this.#close();
       else if (text !== undefined) this.#addBytes(text);
     }
+    while (this.#groups.length > 0) this.#close();
     this.#isRow = false;
     this.#endParagraph();
+    for (const text of this.#headers) this.#sections.addFirst({ kind: 'prose', text });
+    for (const text of this.#footers) this.#sections.add({ kind: 'prose', text });
     return this.#sections.finish();
   }
 
@@ -124,7 +155,31 @@ class RtfReader {
     this.#toSkip = 0;
     this.#isIgnorable = false;
     if (this.#tooDeep > 0) this.#tooDeep--;
-    else this.#group = this.#groups.pop() ?? this.#group;
+    else {
+      const { aside } = this.#group;
+      const parent = this.#groups.pop() ?? this.#group;
+      if (aside !== undefined && aside !== parent.aside) this.#closeAside(aside);
+      this.#group = parent;
+    }
+  }
+
+  #openAside(place: Place): void {
+    const around = { text: this.#text, level: this.#level, isRow: this.#isRow };
+    this.#group.aside = { place, texts: [], around };
+    this.#text = '';
+    [this.#level, this.#isRow] = [noHeading, false];
+  }
+
+  #closeAside({ place, texts, around }: Aside): void {
+    this.#isRow = false;
+    this.#endParagraph();
+    if (place === 'beside') this.#beside.push(...texts);
+    else {
+      const margin = place === 'header' ? this.#headers : this.#footers;
+      for (const text of texts) if (isMarginText(text)) margin.add(text);
+    }
+    this.#text = around.text;
+    [this.#level, this.#isRow] = [around.level, around.isRow];
   }
 
   #onWord(word: string, number: number | undefined): void {
@@ -136,13 +191,15 @@ class RtfReader {
     else if (word === 'f') this.#onFont(number ?? 0);
     else if (word === 'v' || word === 'deleted') this.#group.isHidden ||= number !== 0;
     if (this.#group.isHidden) return;
-    if (word === 'u') this.#addUnicode(number ?? 0);
+    const place = places.get(word);
+    if (place !== undefined) this.#openAside(place);
+    else if (word === 'u') this.#addUnicode(number ?? 0);
     else if (word === 'par' || word === 'sect' || word === 'page') this.#endParagraph();
     else if (word === 'row') this.#endParagraph('row');
     else if (word === 'trowd' || word === 'intbl') this.#isRow = true;
-    else if (word === 'pard') [this.#level, this.#isRow] = [0, false];
-    else if (word === 's') this.#level = this.#styles.get(number ?? 0) ?? 0;
-    else if (word === 'outlinelevel') this.#level = (number ?? 9) < 9 ? (number ?? 0) + 1 : 0;
+    else if (word === 'pard') [this.#level, this.#isRow] = [noHeading, false];
+    else if (word === 's') this.#level = this.#styles.get(number ?? 0) ?? noHeading;
+    else if (word === 'outlinelevel') this.#level = (number ?? 9) < 9 ? (number ?? 0) + 1 : noHeading;
     else this.#add(signs.get(word) ?? '');
   }
 
@@ -193,9 +250,15 @@ class RtfReader {
     if (this.#isRow && kind === 'prose' && this.#text !== '') this.#text += ' ';
     else {
       const text = kind === 'row' ? cellsOf(this.#text) : this.#text.trim();
-      if (this.#level > 0 && kind === 'prose') this.#sections.heading(this.#level, text);
-      else this.#sections.add({ kind, text });
       this.#text = '';
+      const { aside } = this.#group;
+      if (aside !== undefined) {
+        if (text !== '') aside.texts.push(text);
+        return;
+      }
+      if (this.#level !== noHeading && kind === 'prose') this.#sections.heading(this.#level, text);
+      else this.#sections.add({ kind, text });
+      for (const beside of this.#beside.splice(0)) this.#sections.add({ kind: 'prose', text: beside });
     }
   }
 }

@@ -27,7 +27,7 @@ const withoutData = (text: string) => (text.includes(';base64,') ? text.replace(
 
 /**
  * Collects the sections of a document whose headings have levels. A single heading of level 1 is the title of a document that
- * states none; several are siblings.
+ * states none; several are siblings. Level 0 is a title within the text, above those of level 1.
  */
 export class SectionBuilder {
   readonly #anchors = new Anchors();
@@ -58,7 +58,7 @@ export class SectionBuilder {
     const heading = { level, text: shown };
     this.#path = [...this.#path.filter((other) => other.level < level), heading];
     this.#anchor = this.#anchors.of(shown);
-    if (level === 1) this.#tops.push(heading);
+    if (level <= 1) this.#tops.push(heading);
   }
 
   /** States the title. */
@@ -66,16 +66,17 @@ export class SectionBuilder {
     this.#title ??= spaced(text) || undefined;
   }
 
-  /** Gives the title of a document that does not state it and has no single heading of level 1. */
+  /** Gives the title of a document that does not state it and has no single heading of the highest level. */
   titleIfNone(text: string): void {
     this.#fallback ??= spaced(text) || undefined;
   }
 
   finish(): Document {
     this.#finish();
-    const only = this.#tops.length === 1 ? this.#tops[0] : undefined;
-    const title = this.#title ?? only?.text ?? this.#fallback;
-    const named = (heading: Heading) => heading.level === 1 && heading.text === title;
+    const titles = this.#tops.filter(({ level }) => level === 0);
+    const [only, other] = titles.length > 0 ? titles : this.#tops;
+    const title = this.#title ?? (other === undefined ? only?.text : undefined) ?? this.#fallback;
+    const named = (heading: Heading) => heading.level <= 1 && heading.text === title;
     const parts = this.#withText(named);
     if (this.#first.length > 0) {
       const [first] = parts;

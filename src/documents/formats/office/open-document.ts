@@ -62,6 +62,9 @@ function textsOfMargins(styles: string | undefined): Record<'header' | 'footer',
 /** Hidden sheets and slides that are named. */
 const mostNamed = 20;
 
+/** The level of a title within the text. */
+const titleLevel = 0;
+
 class ContentReader {
   readonly problems: string[] = [];
   readonly #sections: SectionBuilder;
@@ -70,12 +73,15 @@ class ContentReader {
   /** Styles of sheets and slides that are not shown, and the style that is described. */
   readonly #hiddenStyles = new Set<string>();
   #style = '';
+  /** Styles of titles, which programs give English names. */
+  readonly #titleStyles = new Set(['Title']);
   /** Open elements, and the number of those around the one that is not shown. */
   #depth = 0;
   #hiddenAt: number | undefined;
   #lists = 0;
   #paragraphs = 0;
-  #level = 1;
+  /** Levels of the open paragraphs; undefined: it is no heading. */
+  readonly #levels: (number | undefined)[] = [];
   #cell = { columns: 1, isRepeated: true, continues: false };
   /** Columns of the row that are covered by a cell before them. */
   #covered = 0;
@@ -113,7 +119,9 @@ class ContentReader {
   #open(name: string, attributes: Attributes): void {
     if (name === 'text:h' || name === 'text:p') {
       this.#paragraphs++;
-      this.#level = Number(attributes['text:outline-level'] ?? 1) || 1;
+      const level = Number(attributes['text:outline-level'] ?? 1) || 1;
+      const isTitle = this.#titleStyles.has(attributes['text:style-name'] ?? '');
+      this.#levels.push(name === 'text:h' ? level : isTitle ? titleLevel : undefined);
     } else if (/^text:(?:s|tab|line-break)$/.test(name)) this.#flow.text(' ');
     else if (name === 'text:note') this.#openAside();
     else if (name === 'office:annotation') this.#openAside();
@@ -122,10 +130,15 @@ class ContentReader {
     else if (name === 'draw:page') this.#slide = attributes['draw:name'] ?? '';
     else if (name === 'draw:frame') this.#inTitle = attributes['presentation:class'] === 'title';
     else if (name === 'presentation:notes') this.#nameSlide();
-    else if (name === 'style:style') this.#style = attributes['style:name'] ?? '';
+    else if (name === 'style:style') this.#openStyle(attributes);
     else if (attributes['presentation:visibility'] === 'hidden') this.#hiddenStyles.add(this.#style);
     else if (name === 'style:table-properties' && attributes['table:display'] === 'false')
       this.#hiddenStyles.add(this.#style);
+  }
+
+  #openStyle(attributes: Attributes): void {
+    this.#style = attributes['style:name'] ?? '';
+    if (attributes['style:parent-style-name'] === 'Title') this.#titleStyles.add(this.#style);
   }
 
   #openTable(name: string, attributes: Attributes): void {
@@ -150,7 +163,7 @@ class ContentReader {
   #close(name: string): void {
     if (name === 'text:h' || name === 'text:p') {
       this.#paragraphs--;
-      this.#endParagraph(name === 'text:h');
+      this.#endParagraph();
     } else if (name === 'text:note') this.#closeAside('');
     else if (name === 'office:annotation') this.#closeAside(`Comment${by(this.#author)}: `);
     else if (name === 'text:list-item') this.#lists--;
@@ -178,14 +191,15 @@ class ContentReader {
   /** Open paragraphs around the notes and comments. */
   readonly #around: number[] = [];
 
-  #endParagraph(isHeading: boolean): void {
+  #endParagraph(): void {
+    const level = this.#levels.pop();
     if (this.#slide !== undefined && this.#inTitle) {
       this.#slide = undefined;
       this.#flow.endParagraph(2, '');
       return;
     }
     this.#nameSlide();
-    this.#flow.endParagraph(isHeading ? this.#level : undefined, this.#lists > 0 ? '-' : '');
+    this.#flow.endParagraph(level, this.#lists > 0 ? '-' : '');
   }
 
   /** A slide without a title has its name. */

@@ -66,8 +66,10 @@ function mainPart(zip: ZipArchive): string | undefined {
 
 /** What a paragraph style says. Undefined: what the style says that it is based on. */
 interface Style {
-  /** Level of headings from 1; 0 for the lines of a table of contents. */
+  /** Level of headings from 1; 0 for the title. */
   level?: number | undefined;
+  /** Its paragraphs are lines of a table of contents. */
+  isContents?: boolean | undefined;
   isItem?: boolean | undefined;
   basis?: string;
 }
@@ -75,7 +77,7 @@ interface Style {
 /** Longest chain of styles that are based on each other. */
 const mostBases = 12;
 
-/** Returns the paragraph styles by id. The style of the title has level 1. */
+/** Returns the paragraph styles by id. */
 function stylesOf(xml: string | undefined): Map<string, Style> {
   const styles = new Map<string, Style>();
   let style: Style = {};
@@ -88,8 +90,8 @@ function stylesOf(xml: string | undefined): Map<string, Style> {
       } else if (name === 'w:name') {
         const level = /^heading ([1-9])$/i.exec(value)?.[1];
         if (level !== undefined) style.level = Number(level);
-        else if (/^title$/i.test(value)) style.level = 1;
-        else if (/^toc [1-9]$/i.test(value)) style.level = 0;
+        else if (/^title$/i.test(value)) style.level = 0;
+        else if (/^toc (?:[1-9]|heading)$/i.test(value)) style.isContents = true;
       } else if (name === 'w:basedOn') style.basis = value;
       else if (name === 'w:outlineLvl' && /^[0-8]$/.test(value)) style.level = Number(value) + 1;
       else if (name === 'w:numPr') style.isItem = true;
@@ -102,10 +104,11 @@ function stylesOf(xml: string | undefined): Map<string, Style> {
 function styleOf(id: string, styles: ReadonlyMap<string, Style>): Style {
   const found: Style = {};
   let style = styles.get(id);
-  if (style === undefined) return { level: levelOf(id) };
+  if (style === undefined) return styleByName(id);
   for (let count = 0; style !== undefined && count < mostBases; count++) {
     found.level ??= style.level;
     found.isItem ??= style.isItem;
+    found.isContents ??= style.isContents;
     style = style.basis === undefined ? undefined : styles.get(style.basis);
   }
   return found;
@@ -154,8 +157,9 @@ function readBody(
   sections: SectionBuilder,
 ): void {
   const flow = new Flow(sections);
-  let level: number | undefined;
-  let mark = '';
+  /** What the open paragraph says, and those around it: a text box has paragraphs of its own. */
+  let paragraph: Style & { mark: string } = { mark: '' };
+  const around: (typeof paragraph)[] = [];
   let columns = 1;
   let continues = false;
   let [hidden, isVanished, inText] = [0, false, false];
@@ -165,12 +169,14 @@ function readBody(
   const open = (name: string, attributes: Readonly<Record<string, string>>) => {
     const value = attributes['w:val'] ?? '';
     const reference = /^w:(footnote|endnote|comment)Reference$/.exec(name)?.[1];
-    if (name === 'w:p') [level, mark] = [undefined, ''];
-    else if (name === 'w:pStyle') {
+    if (name === 'w:p') {
+      around.push(paragraph);
+      paragraph = { mark: '' };
+    } else if (name === 'w:pStyle') {
       const style = styleOf(value, styles);
-      [level, mark] = [style.level, style.isItem && style.level === undefined ? '-' : mark];
-    } else if (name === 'w:outlineLvl' && /^[0-8]$/.test(value)) level = Number(value) + 1;
-    else if (name === 'w:numPr') mark = '-';
+      paragraph = { ...style, mark: style.isItem && style.level === undefined ? '-' : paragraph.mark };
+    } else if (name === 'w:outlineLvl' && /^[0-8]$/.test(value)) paragraph.level = Number(value) + 1;
+    else if (name === 'w:numPr') paragraph.mark = '-';
     else if (name === 'w:r') isVanished = false;
     else if (name === 'w:ruby') reading = [];
     else if (name === 'w:rt') inReading = true;
@@ -215,8 +221,9 @@ function readBody(
       } else if (name === 'w:t' || name === 'm:t') inText = false;
       else if (name === 'w:txbxContent') flow.closeAside();
       else if (name === 'w:p') {
-        if (level === 0) flow.dropParagraph();
-        else flow.endParagraph(level, mark);
+        if (paragraph.isContents === true) flow.dropParagraph();
+        else flow.endParagraph(paragraph.level, paragraph.mark);
+        paragraph = around.pop() ?? { mark: '' };
       } else if (name === 'w:tc') flow.closeCell({ columns, continues });
       else if (name === 'w:tbl') flow.closeTable();
     },
@@ -242,9 +249,9 @@ function symbolOf({ 'w:font': font = '', 'w:char': hex = '' }: Readonly<Record<s
   return code < 0xe000 && code >= 0x20 ? String.fromCharCode(code) : ' ';
 }
 
-/** The level of a style that is not described. */
-function levelOf(style: string): number | undefined {
-  if (/^TOC ?[1-9]$/i.test(style)) return 0;
-  const level = /^heading ?([1-9])$/i.exec(style)?.[1];
-  return level === undefined ? undefined : Number(level);
+/** Returns what the id of a style says that is not described. */
+function styleByName(id: string): Style {
+  const level = /^heading ?([1-9])$/i.exec(id)?.[1];
+  if (level !== undefined) return { level: Number(level) };
+  return /^title$/i.test(id) ? { level: 0 } : { isContents: /^TOC ?(?:[1-9]|heading)$/i.test(id) };
 }
