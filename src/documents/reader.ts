@@ -81,6 +81,12 @@ const bytesReaders = {
   ),
   epub: ofBytes(async (bytes) => (await import('./formats/office/epub.js')).readEpub(bytes)),
   rtf: ofBytes(async (bytes) => (await import('./formats/rtf.js')).readRtf(bytes)),
+  calendar: ofText(decodeText, async (text) =>
+    (await import('./formats/cards/calendar.js')).readCalendar(text),
+  ),
+  contacts: ofText(decodeText, async (text) =>
+    (await import('./formats/cards/contacts.js')).readContacts(text),
+  ),
   mail: ofBytes(async (bytes, reading) =>
     (await import('./formats/mail/mail.js')).readMail(bytes, attachmentsOf(reading)),
   ),

@@ -46,6 +46,8 @@ const formats = {
   epub: { endings: ['.epub'] },
   rtf: { endings: ['.rtf'] },
   mail: { endings: ['.eml'] },
+  calendar: { endings: ['.ics', '.vcs'] },
+  contacts: { endings: ['.vcf', '.vcard'] },
   mailbox: { endings: ['.mbox', '.mbx'] },
   pdf: { endings: ['.pdf'], textRemedy: 'if its pages are scanned, --ocr reads them' },
   image: { endings: words('.png .jpg .jpeg .tif .tiff .webp .bmp .gif'), isPicture: true },

@@ -9,7 +9,7 @@ import { ReadingThread, readingShare } from './reading/reading-thread.js';
 import { type KnownFile, type RecordSink, readRecords, type ScannedFile, scan } from './scan.js';
 
 /** Increased when the same file gives other chunks. */
-const chunkerVersion = 8;
+const chunkerVersion = 9;
 
 /** Finds the files of a folder and makes records of them that fit an embedding model. */
 export class FolderReader implements AsyncDisposable {

@@ -24,6 +24,7 @@ import {
   type IndexFolderOptions,
   ownFields,
   repeatedOptions,
+  timeFields,
 } from './options.js';
 import {
   existingFolder,
@@ -452,13 +453,13 @@ function configText(model: string, mapping: TableMapping | undefined, search: ob
   const own = ownFields.map((name) => ({
     name,
     type: types[name],
-    ...(name === 'mtime' && { format: 'date-time' }),
+    ...(timeFields.has(name) && { format: 'date-time' }),
     optional: true,
   }));
   const mapped = Object.entries({ ...documentFields, ...mapping?.fields }).map(([name, type]) => ({
     name,
     type,
-    ...(name === 'sent' && { format: 'date-time' }),
+    ...(type === 'int' && timeFields.has(name) && { format: 'date-time' }),
     optional: true,
   }));
   const config = {

@@ -95,6 +95,9 @@ const knownMapping: OptionNames<TableMapping> = { text: true, title: true, id: t
 /** Names of metadata that every chunk has. */
 export const ownFields = ['path', 'title', 'heading', 'page', 'mtime'] as const;
 
+/** Fields that are milliseconds since 1970, UTC. */
+export const timeFields: ReadonlySet<string> = new Set(['mtime', 'sent', 'starts', 'ends']);
+
 /** Metadata of documents that state it, such as front matter. A column may have the name and the type. */
 export const documentFields = {
   description: 'string',
@@ -106,6 +109,8 @@ export const documentFields = {
   to: 'string',
   sent: 'int',
   thread: 'string',
+  starts: 'int',
+  ends: 'int',
 } as const satisfies Record<string, ColumnType>;
 
 /** @throws INVALID_ARGUMENT that names the option */

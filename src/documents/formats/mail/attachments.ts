@@ -14,6 +14,8 @@ const endings = new Map([
   ['text/plain', '.txt'],
   ['text/csv', '.csv'],
   ['text/calendar', '.ics'],
+  ['text/vcard', '.vcf'],
+  ['text/x-vcard', '.vcf'],
   ['application/json', '.json'],
   ['application/rtf', '.rtf'],
 ]);
@@ -50,8 +52,9 @@ export class Attachments {
       const above = title === undefined || title === name ? [name] : [name, title];
       for await (const section of document.sections) {
         const anchor = `attachment=${name}${section.anchor === '' ? '' : `/${section.anchor}`}`;
-        const { title: _, ...rest } = section;
-        this.sections.push({ ...rest, headings: [...above, ...section.headings], anchor });
+        const { title: own, ...rest } = section;
+        const headings = [...above, ...(own === undefined ? [] : [own]), ...section.headings];
+        this.sections.push({ ...rest, headings, anchor });
       }
       const problems = document.problems ?? [];
       const isEmpty = this.sections.slice(before).every(({ blocks }) => blocks.length === 0);

@@ -42,7 +42,12 @@ async function* sectionsOf(
       for (const problem of own) report(problem);
       for (const section of sections) {
         const anchor = `mail=${number}${section.anchor === '' ? '' : `/${section.anchor}`}`;
-        yield { ...section, ...(title !== undefined && { title }), anchor, metadata };
+        yield {
+          ...section,
+          ...(title !== undefined && { title }),
+          anchor,
+          metadata: { ...metadata, ...section.metadata },
+        };
       }
     } catch (error) {
       if (!(error instanceof UnreadableDocument)) throw error;
