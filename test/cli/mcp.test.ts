@@ -310,7 +310,17 @@ describe('lorekeep mcp, with raw messages', () => {
     await start();
     for (const line of ['{', '[]', 'null', '"x"', '{"jsonrpc":"1.0"}', '\u0000', '{"jsonrpc":"2.0","id":{}}'])
       send(line);
+    send('{"jsonrpc":"2.0","id":0,"error":{}}');
     expect(await ask(1, 'no/such')).toMatchObject({ error: { code: -32601 } });
+    expect(await ask(13, 'tools/lst')).toMatchObject({
+      error: { code: -32601, message: 'there is no method "tools/lst"; did you mean "tools/list"?' },
+    });
+    send('{"jsonrpc":"2.0","id":14,"method":"ping","further":1}');
+    await expect.poll(() => messages.find(({ id }) => id === 14)).toMatchObject({ result: {} });
+    send('{"jsonrpc":"2.0","id":15,"method":5}');
+    await expect
+      .poll(() => messages.find(({ id }) => id === 15))
+      .toMatchObject({ error: { code: -32600, message: 'method: a string is expected, not 5' } });
     const call = (id: unknown, name: string, args: unknown) =>
       ask(id, 'tools/call', { name, arguments: args as object });
     expect(await call(2, 'no-such', {})).toMatchObject({ error: { code: -32602 } });
@@ -345,6 +355,10 @@ describe('lorekeep mcp, with raw messages', () => {
     child.stdin?.end();
     expect(await closed).toBe(0);
     for (const { jsonrpc } of messages) expect(jsonrpc).toBe('2.0');
+    const refused = messages
+      .filter(({ id }) => id === null)
+      .map(({ error }) => (error as { code: number }).code);
+    expect(refused).toEqual([-32700, -32600, -32600, -32600, -32600, -32700, -32600]);
     expect(noted).toContain('a line of stdin is no message of MCP; it was ignored');
     expect(noted).not.toContain('a bug in lorekeep');
   });

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { door, type Json } from './door-setting.js';
+import { keysFile, secret } from './web-socket.js';
 
 const headers = { accept: 'application/json, text/event-stream' };
 
@@ -158,4 +159,118 @@ it('fields that are null count as absent', async () => {
   expect(
     await request(opened, 'initialize', { protocolVersion: '2025-06-18', capabilities, clientInfo }),
   ).toMatchObject({ serverInfo: { name: 'lorekeep' } });
+});
+
+const version = 'io.modelcontextprotocol/protocolVersion';
+const envelope = {
+  [version]: '2026-07-28',
+  'io.modelcontextprotocol/clientCapabilities': {},
+  'io.modelcontextprotocol/clientInfo': { name: 'x', version: '1' },
+};
+
+it('a wrong method is answered with the nearest one', async () => {
+  const opened = await door();
+  for (const [method, params, message] of [
+    ['tools/lst', {}, 'there is no method "tools/lst"; did you mean "tools/list"?'],
+    ['tool/call', {}, 'there is no method "tool/call"; did you mean "tools/call"?'],
+    ['Prompts/Get', {}, 'there is no method "Prompts/Get"; did you mean "prompts/get"?'],
+    ['initialise', {}, 'there is no method "initialise"; did you mean "initialize"?'],
+    ['', {}, 'there is no method ""; there is "initialize", "ping", "tools/list"'],
+    ['__proto__', {}, 'there is no method "__proto__"; there is "initialize"'],
+    ['sampling/createMessage', {}, 'there is no method "sampling/createMessage"; there is'],
+    [
+      'server/discover',
+      {},
+      `the method "server/discover" needs the revision of the protocol in params._meta`,
+    ],
+    ['notifications/initialized', {}, 'a notification has no id'],
+  ] as const)
+    expect(await request(opened, method, params), method).toEqual({
+      code: -32601,
+      message: expect.stringContaining(message),
+    });
+});
+
+it('a wrong method of a revision without a handshake is answered with the nearest one and the status 404', async () => {
+  const opened = await door();
+  for (const [method, message] of [
+    ['server/discovr', 'there is no method "server/discovr"; did you mean "server/discover"?'],
+    ['ping', 'the revision that params._meta names has no method "ping"'],
+  ] as const) {
+    const sent = { jsonrpc: '2.0', id: 7, method, params: { _meta: envelope } };
+    const { status, json } = await opened.call('POST', '/mcp', sent, {
+      ...headers,
+      'mcp-protocol-version': '2026-07-28',
+      'mcp-method': method,
+    });
+    expect(status).toBe(404);
+    expect(json()).toEqual({ jsonrpc: '2.0', id: 7, error: { code: -32601, message } });
+  }
+});
+
+it('each method that refusals list is served', async () => {
+  const opened = await door();
+  for (const _meta of [undefined, envelope]) {
+    const { message } = await refusalOf(opened, { _meta });
+    const methods = [...message.matchAll(/"([a-z]+(?:\/[a-z]+)*)"/g)].map(([, method]) => method as string);
+    expect(methods.length).toBeGreaterThan(8);
+    for (const method of methods) {
+      const { text } = await opened.call(
+        'POST',
+        '/mcp',
+        { jsonrpc: '2.0', id: 7, method, params: { _meta } },
+        {
+          ...headers,
+          ...(_meta && { 'mcp-protocol-version': '2026-07-28', 'mcp-method': method }),
+        },
+      );
+      expect(text, method).not.toContain('-32601');
+    }
+  }
+});
+
+/** The refusal of a method that is near to none. */
+async function refusalOf(opened: Awaited<ReturnType<typeof door>>, params: Json): Promise<Json> {
+  const { json } = await opened.call('POST', '/mcp', { jsonrpc: '2.0', id: 7, method: '?', params }, headers);
+  return json().error;
+}
+
+it('methods that need a right are refused to clients without it', async () => {
+  const opened = await door({ keys_file: keysFile({ talker: ['chat'] }) });
+  const { json } = await opened.call(
+    'POST',
+    '/mcp',
+    { jsonrpc: '2.0', id: 7, method: 'resources/list' },
+    { ...headers, authorization: `Bearer ${secret('talker')}` },
+  );
+  expect(json().error).toEqual({
+    code: -32601,
+    message: 'the method "resources/list" needs the right "search"',
+  });
+});
+
+it('what is no message is refused as JSON-RPC has it, with its id where it has one', async () => {
+  const opened = await door();
+  for (const [body, id, code, message] of [
+    ['{bad', null, -32700, 'not valid JSON'],
+    ['[{"jsonrpc":"2.0","id":1,"method":"ping"}]', null, -32600, 'an object is expected, not an array of 1'],
+    ['5', null, -32600, 'the message: an object is expected, not 5'],
+    ['{"id":1,"method":"ping"}', 1, -32600, 'jsonrpc: is missing'],
+    ['{"jsonrpc":"1.0","id":"a","method":"ping"}', 'a', -32600, 'jsonrpc: "2.0" is expected, not "1.0"'],
+    ['{"jsonrpc":"2.0","id":2}', 2, -32600, 'method: is missing'],
+    ['{"jsonrpc":"2.0","id":3,"method":5}', 3, -32600, 'method: a string is expected, not 5'],
+    ['{"jsonrpc":"2.0","id":null,"method":"ping"}', null, -32600, 'id: a string or an integer is expected'],
+    ['{"jsonrpc":"2.0","id":1.5,"method":"ping"}', null, -32600, 'id: a string or an integer is expected'],
+    ['{"jsonrpc":"2.0","id":4,"method":"ping","params":[]}', 4, -32602, 'params: an object is expected'],
+  ] as const) {
+    const reply = await opened.call('POST', '/mcp', body, headers);
+    expect(reply.status, body).toBe(400);
+    expect(reply.json(), body).toEqual({
+      jsonrpc: '2.0',
+      id,
+      error: { code, message: expect.stringContaining(message) },
+    });
+  }
+  const further = '{"jsonrpc":"2.0","id":5,"method":"ping","further":1}';
+  expect((await opened.call('POST', '/mcp', further, headers)).text).toContain('"result":{}');
 });

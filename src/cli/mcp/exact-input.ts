@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { Transform } from 'node:stream';
 import { markWideIntegers } from '../../base/schema/wide-integers.js';
+import { type Refusal, readMessage, refusal } from '../../doors/mcp/request.js';
+import { ProtocolErrorCode } from '../../doors/mcp/sdk.js';
 
 const newline = 0x0a;
 
@@ -16,10 +18,16 @@ export class ExactInput extends Transform {
   /** Whether a message was marked. */
   #hasMarked = false;
 
-  /** `longest`: of a message, in bytes. Longer ones pass as they come, and are refused behind it. */
-  constructor(longest: number) {
+  readonly #refuse: (refusal: Refusal) => void;
+
+  /**
+   * `longest`: of a message, in bytes. Longer ones pass as they come, and are refused behind it. `refuse` takes the answers to lines
+   * that are no messages, which do not pass.
+   */
+  constructor(longest: number, refuse: (refusal: Refusal) => void) {
     super();
     this.#longest = longest;
+    this.#refuse = refuse;
   }
 
   override _transform(chunk: Buffer, _encoding: string, done: () => void): void {
@@ -65,10 +73,12 @@ export class ExactInput extends Transform {
       return;
     }
     const text = line.toString('utf8');
+    if (text.trim() === '') return;
     const marked = markWideIntegers(text, this.#mark);
     if (marked !== undefined) this.#hasMarked = true;
-    const accepted = withoutNullParams(marked ?? text) ?? marked;
-    this.push(accepted === undefined ? line : Buffer.from(accepted));
+    const read = readLine(marked ?? text);
+    if (typeof read === 'string') this.push(read);
+    else this.#refuse(read);
   }
 
   #restored(value: unknown, path: readonly string[]): unknown {
@@ -86,13 +96,21 @@ export class ExactInput extends Transform {
   }
 }
 
-/** Returns a message whose params are null without them, since the SDK would drop it without an answer; undefined for any other text. */
-function withoutNullParams(text: string): string | undefined {
-  if (!/"params"\s*:\s*null/.test(text)) return undefined;
+/**
+ * Returns a line as the SDK takes it, or the refusal of one that is no message: the SDK drops messages with further fields, or with
+ * params that are null, without an answer.
+ */
+function readLine(line: string): string | Refusal {
+  let value: unknown;
   try {
-    const { params, ...message } = JSON.parse(text);
-    return params === null ? `${JSON.stringify(message)}\n` : undefined;
+    value = JSON.parse(line);
   } catch {
-    return undefined;
+    return refusal(null, ProtocolErrorCode.ParseError, 'a line of stdin is not valid JSON');
   }
+  const read = readMessage(value);
+  if (read.refusal !== undefined) return read.refusal;
+  const { params, ...rest } = read.message;
+  const isSame = params !== null && Object.keys(read.message).length === Object.keys(value as object).length;
+  if (isSame) return line;
+  return `${JSON.stringify(params === null ? rest : read.message)}\n`;
 }

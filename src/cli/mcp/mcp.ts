@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { onAbort } from '../../../lib/basics.js';
 import { fullGrant } from '../../config/keys-file.js';
 import type { Shown } from '../../doors/mcp/describe.js';
-import { checkedMessage } from '../../doors/mcp/request.js';
+import { checkedMessage, type Refusal } from '../../doors/mcp/request.js';
 import { type JSONRPCMessage, StdioServerTransport, serveStdio } from '../../doors/mcp/sdk.js';
 import { type McpDoor, mcpServer } from '../../doors/mcp/server.js';
 import { waited } from '../../doors/mcp/waiting.js';
@@ -43,7 +43,8 @@ class StdioTransport extends StdioServerTransport {
   readonly #onEnd: () => void;
 
   constructor(onSent: () => void, onEnd: () => void) {
-    const input = new ExactInput(longestMessage);
+    const refuse = (refusal: Refusal) => void this.send(refusal as JSONRPCMessage).catch(() => {}); // the host may be gone
+    const input = new ExactInput(longestMessage, refuse);
     super(input, process.stdout, { maxBufferSize: longestMessage });
     this.#onSent = onSent;
     this.#onEnd = onEnd;
@@ -54,9 +55,9 @@ class StdioTransport extends StdioServerTransport {
         receive =
           next &&
           ((message: JSONRPCMessage) => {
-            const checked = checkedMessage(input.restore(message));
+            const checked = checkedMessage(input.restore(message), fullGrant.rights);
             if (checked.refusal === undefined) next(checked.message);
-            else void this.send(checked.refusal);
+            else refuse(checked.refusal);
           });
       },
     });

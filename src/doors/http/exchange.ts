@@ -96,15 +96,20 @@ export class Exchange {
    * @throws HttpRefusal, MalformedFrame, InvalidField, ClientMemoryExceeded, ServerMemoryExceeded
    */
   async body<Schema extends z.ZodType>(schema: Schema): Promise<z.output<Schema>> {
+    const value = await this.json();
+    if (typeof value !== 'object' || value === null || Array.isArray(value))
+      fail(1001, 'the body: a JSON object is expected');
+    return checked(schema, value);
+  }
+
+  /** Reads the JSON body. @throws HttpRefusal, MalformedFrame, ClientMemoryExceeded, ServerMemoryExceeded */
+  async json(): Promise<unknown> {
     const bytes = await this.#bytes('application/json', this.host.config.max_frame_mb * mebibyte);
     const parsed = await this.client.parse(bytes).catch((thrown: unknown) => {
       throw inRequest(thrown);
     });
     this.#releases.push(() => parsed.release());
-    const { value } = parsed;
-    if (typeof value !== 'object' || value === null || Array.isArray(value))
-      fail(1001, 'the body: a JSON object is expected');
-    return checked(schema, value);
+    return parsed.value;
   }
 
   /** Checks the items of an array of the body, in slices. `field`: its name. @throws InvalidField with the path of the first mistake */

@@ -1,11 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { z } from 'zod';
+import { ServerError } from '../../protocol/errors.js';
 import { refusalOf } from '../../storages/failure.js';
 import type { DoorHost, DoorSession } from '../host.js';
 import type { Exchange } from '../http/exchange.js';
 import { factsOf, type ShownStorage, type StorageFacts } from './knowledge.js';
-import { checkedMessage } from './request.js';
-import { createMcpHandler } from './sdk.js';
+import { hasEnvelope } from './methods.js';
+import { checkedMessage, type ReadMessage, readMessage, refusal } from './request.js';
+import { createMcpHandler, ProtocolErrorCode } from './sdk.js';
 import { mcpServer } from './server.js';
 
 /** Requests whose answers describe the storages. */
@@ -44,8 +45,15 @@ export class McpHttpHandler {
   }
 
   async serve(exchange: Exchange): Promise<void> {
-    const checked = checkedMessage(withDecimalTexts(await exchange.body(z.looseObject({}))));
-    if (checked.refusal !== undefined) return exchange.sendJson(checked.refusal);
+    const read = await exchange.json().then(readMessage, unreadable);
+    if (read.refusal !== undefined) return exchange.sendJson(read.refusal, 400);
+    const exact = withDecimalTexts(read.message);
+    const checked = checkedMessage(exact, exchange.grant.rights);
+    if (checked.refusal !== undefined) {
+      const isUnknown = checked.refusal.error.code === ProtocolErrorCode.MethodNotFound;
+      // Revisions with a handshake have errors with the status of success.
+      return exchange.sendJson(checked.refusal, isUnknown && hasEnvelope(exact.params) ? 404 : 200);
+    }
     const { message } = checked;
     const request = new Request(`http://localhost${exchange.url.pathname}`, {
       method: 'POST',
@@ -108,6 +116,13 @@ export class McpHttpHandler {
       await session.end();
     }
   }
+}
+
+/** The refusal of a body that is no JSON. @throws other errors than that */
+function unreadable(error: unknown): ReadMessage {
+  const isRefusable = error instanceof ServerError && (error.code === 1001 || error.code === 1004);
+  if (!isRefusable) throw error;
+  return { refusal: refusal(null, ProtocolErrorCode.ParseError, error.message) };
 }
 
 /** Writes integers beyond 2^53 in the metadata of a tool's arguments as decimal texts, which its schema has. */

@@ -1,12 +1,15 @@
 import { z } from 'zod';
 import { describeIssue, fieldIssue } from '../../base/schema/field-issue.js';
-import { plainMessage } from '../../base/schema/messages.js';
+import { plainMessage, shownValue } from '../../base/schema/messages.js';
+import type { Right } from '../../config/keys-file.js';
+import { refusedMethod } from './methods.js';
 import { ProtocolErrorCode } from './sdk.js';
 
-/** A reply that refuses a request, as JSON-RPC has it. */
+/** A reply that refuses a message, as JSON-RPC has it. */
 export interface Refusal {
   readonly jsonrpc: '2.0';
-  readonly id: string | number;
+  /** Null if the message has none that could be an id. */
+  readonly id: string | number | null;
   readonly error: { readonly code: number; readonly message: string };
 }
 
@@ -41,37 +44,70 @@ const shapes: Readonly<Record<string, z.ZodObject>> = {
     ref: reference,
     argument: z.looseObject({ name: text, value: text }),
   }),
+  'subscriptions/listen': z.looseObject({ ...common, notifications: object }),
 };
 
 const others = z.looseObject(common);
 
-/** A message without the fields that are null, which count as absent; or the refusal of its params. */
+const version = z.literal('2.0');
+const id = z.union([text, z.int()], {
+  error: ({ input }) => `a string or an integer is expected, not ${shownValue(input)}`,
+});
+const request = z.object({
+  jsonrpc: version,
+  id: id.optional(),
+  method: text,
+  params: object.nullish(),
+});
+const reply = z.looseObject({ jsonrpc: version });
+
+/** A message of JSON-RPC without fields that it does not know, or the refusal of a value that is none. */
+export type ReadMessage =
+  | { readonly message: Record<string, unknown>; readonly refusal?: never }
+  | { readonly refusal: Refusal };
+
+export function readMessage(value: unknown): ReadMessage {
+  const isReply = isObject(value) && !('method' in value) && ('result' in value || 'error' in value);
+  const shape = isReply ? reply : request;
+  const parsed = shape.safeParse(value, { error: plainMessage });
+  if (parsed.success) return { message: parsed.data };
+  const issue = fieldIssue(shape, value, parsed.error);
+  const reason = issue.path === '' ? `the message: ${issue.message}` : describeIssue(issue);
+  const given = id.safeParse(isObject(value) ? (value as { id?: unknown }).id : undefined);
+  const code = issue.path === 'params' ? ProtocolErrorCode.InvalidParams : ProtocolErrorCode.InvalidRequest;
+  return { refusal: refusal(given.success ? given.data : null, code, reason) };
+}
+
+export const refusal = (id: Refusal['id'], code: number, message: string): Refusal => ({
+  jsonrpc: '2.0',
+  id,
+  error: { code, message },
+});
+
+/** A message without the fields that are null, which count as absent; or the refusal of its method or params. */
 export type CheckedMessage<Message> =
   | { readonly message: Message; readonly refusal?: never }
   | { readonly refusal: Refusal };
 
-export function checkedMessage<Message extends object>(given: Message): CheckedMessage<Message> {
-  const { method, id, params } = given as { method?: unknown; id?: string | number; params?: unknown };
-  if (typeof method !== 'string' || params === undefined)
-    return checkedParams(given, { method, id, params: {} });
-  const present = params === null ? {} : withoutNulls(params, method);
-  return checkedParams({ ...given, params: present }, { method, id, params: present });
-}
-
-function checkedParams<Message>(
-  message: Message,
-  { method, id, params }: { method: unknown; id: string | number | undefined; params: unknown },
+/** Checks a message that readMessage() has read. `rights`: of the client. */
+export function checkedMessage<Message extends object>(
+  given: Message,
+  rights: ReadonlySet<Right>,
 ): CheckedMessage<Message> {
-  // Replies have no method, and nobody waits for an answer to a notification.
-  if (typeof method !== 'string' || id === undefined) return { message };
+  const { method, id, params } = given as { method?: unknown; id?: string | number; params?: unknown };
+  // Replies have no method.
+  if (typeof method !== 'string') return { message: given };
+  const present = withoutNulls(params ?? {}, method);
+  const message = params === undefined ? given : { ...given, params: present };
+  // Nobody waits for an answer to a notification.
+  if (id === undefined) return { message };
+  const refused = refusedMethod(method, present, rights);
+  if (refused !== undefined) return { refusal: refusal(id, ProtocolErrorCode.MethodNotFound, refused) };
   const shape = (Object.hasOwn(shapes, method) && shapes[method]) || others;
-  const parsed = shape.safeParse(params, { error: plainMessage });
+  const parsed = shape.safeParse(present, { error: plainMessage });
   if (parsed.success) return { message };
-  const error = {
-    code: ProtocolErrorCode.InvalidParams,
-    message: describeIssue(fieldIssue(shape, params, parsed.error)),
-  };
-  return { refusal: { jsonrpc: '2.0', id, error } };
+  const reason = describeIssue(fieldIssue(shape, present, parsed.error));
+  return { refusal: refusal(id, ProtocolErrorCode.InvalidParams, reason) };
 }
 
 /** Objects whose own fields may be null, too. */
