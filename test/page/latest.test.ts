@@ -46,6 +46,10 @@ it('the failure of an older question is not told, and the older request is cance
   expect(signals[0]?.aborted).toBe(true);
 });
 
+const never = (error: unknown): never => {
+  throw error;
+};
+
 it('events are read whatever pieces they come in', async () => {
   const text = 'event: text\ndata: {"text":"ä€😀"}\n\n:\n\nevent: answer\ndata: a\ndata: b\n\n';
   const bytes = new TextEncoder().encode(text);
@@ -57,7 +61,7 @@ it('events are read whatever pieces they come in', async () => {
       },
     });
     const seen = [];
-    for await (const event of readEvents(stream)) seen.push(event);
+    for await (const event of readEvents(stream, never)) seen.push(event);
     expect(seen).toEqual([
       { name: 'text', data: '{"text":"ä€😀"}' },
       { name: 'message', data: '' },

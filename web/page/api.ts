@@ -17,6 +17,13 @@ const passKey = 'lorekeep-pass';
 /** The server wants a secret, or another one. */
 export class NeedsKey extends Error {}
 
+/** The server has ended, or cannot be reached. */
+export class LostServer extends Error {
+  constructor(message = 'the server does not answer') {
+    super(message);
+  }
+}
+
 export function keepKey(key: string): void {
   sessionStorage.setItem(passKey, key);
 }
@@ -36,19 +43,30 @@ async function send(path: string, options: RequestInit = {}): Promise<Response> 
     headers,
     credentials: 'omit',
     referrerPolicy: 'no-referrer',
-  });
+  }).catch(asLost);
   if (response.ok) return response;
   const { error } = (await response.json().catch(() => ({}))) as { error?: { message?: string } };
   const message = error?.message ?? `status ${response.status}`;
   throw response.status === 401 ? new NeedsKey(message) : new Error(message);
 }
 
-const get = async <T>(path: string): Promise<T> => (await (await send(path)).json()) as T;
+/** Browsers tell every failure of a connection as a TypeError, each in its own words. */
+function asLost(error: unknown): never {
+  throw error instanceof TypeError ? new LostServer() : error;
+}
+
+const json = async <T>(response: Response): Promise<T> => (await response.json().catch(asLost)) as T;
+
+const get = async <T>(path: string, signal?: AbortSignal): Promise<T> =>
+  json(await send(path, signal && { signal }));
 
 const post = (path: string, body: object, signal: AbortSignal) =>
   send(path, { method: 'POST', body: JSON.stringify(body), signal });
 
-export const getState = () => get<PageState>('/page/state');
+/** A server that has not told its state by then is taken as lost, in ms. */
+const patienceMs = 15_000;
+
+export const getState = () => get<PageState>('/page/state', AbortSignal.timeout(patienceMs));
 
 export const getStorage = (name: string) => get<PageStorage>(`/page/storages/${encodeURIComponent(name)}`);
 
@@ -58,7 +76,7 @@ export function getDocument(storage: string, id: string, offset?: number): Promi
 }
 
 export async function search(body: object, signal: AbortSignal): Promise<Found> {
-  return (await (await post('/v1/search', body, signal)).json()) as Found;
+  return json(await post('/v1/search', body, signal));
 }
 
 export interface AskHandlers {
@@ -67,11 +85,11 @@ export interface AskHandlers {
   onText(kind: 'reply' | 'thinking', text: string): void;
 }
 
-/** Asks, and returns the answer once it is whole. @throws NeedsKey, Error with the server's reason; the signal's reason */
+/** Asks, and returns the answer once it is whole. @throws NeedsKey, LostServer, Error with the server's reason; the signal's reason */
 export async function ask(body: object, signal: AbortSignal, handlers: AskHandlers): Promise<PageAnswer> {
   let answer: PageAnswer | undefined;
   const { body: stream } = await post('/page/ask', body, signal);
-  for await (const { name, data } of readEvents(stream as ReadableStream<Uint8Array>)) {
+  for await (const { name, data } of readEvents(stream as ReadableStream<Uint8Array>, asLost)) {
     if (name === 'answer') answer = JSON.parse(data) as PageAnswer;
     if (name === 'error') throw new Error((JSON.parse(data) as { error: { message: string } }).error.message);
     if (name === 'begun') handlers.onBegun();
@@ -80,6 +98,6 @@ export async function ask(body: object, signal: AbortSignal, handlers: AskHandle
       handlers.onText(kind, text);
     }
   }
-  if (answer === undefined) throw new Error('the connection ended before the answer did');
+  if (answer === undefined) throw new LostServer();
   return answer;
 }

@@ -1,8 +1,8 @@
 import { render } from 'preact';
-import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { useMedia } from '../parts/media.js';
 import { Tabs, useHashTab } from '../parts/tabs.js';
-import { getState, getStorage, NeedsKey, type PageState, type PageStorage } from './api.js';
+import type { PageState } from './api.js';
 import { Ask } from './ask.js';
 import { KeyForm } from './key-form.js';
 import { Library, Progress } from './library.js';
@@ -10,16 +10,13 @@ import type { Place } from './passages.js';
 import { Preview } from './preview.js';
 import { useScope } from './scope.js';
 import { Search } from './search.js';
+import { LostNotice, useServer } from './server.js';
 
 const tabs = ['Search', 'Ask', 'Library'] as const;
 
-/** Time between two looks at the server, while it indexes and otherwise, in ms. */
-const busyMs = 700;
-const quietMs = 10_000;
-
 function App() {
   const tab = useHashTab(tabs);
-  const { state, storages, needsKey, isLost, onError } = useServer();
+  const { state, storages, needsKey, connection, onError } = useServer();
   const [place, open] = useState<Place | undefined>();
   const scope = useScope(state, storages);
   const opener = useRef<Element | null>(null);
@@ -42,24 +39,26 @@ function App() {
   const isNarrow = useMedia('(max-width: 60rem)');
   const isShown = place !== undefined && tab !== 'Library';
   const covers = isShown && isNarrow;
-  if (needsKey !== undefined) return <KeyForm reason={needsKey} />;
+  if (needsKey) return <KeyForm />;
   return (
     <>
       <header>
         <h1>lorekeep</h1>
-        {isLost && (
-          <span class="bad" role="status">
-            not connected
-          </span>
-        )}
       </header>
       <nav aria-label="Pages" inert={covers}>
         <Tabs tabs={tabs} tab={tab} label="Pages" />
       </nav>
       <main class={isShown ? 'with-preview' : undefined}>
         <div id="panel" role="tabpanel" aria-labelledby={`tab-${tab}`} inert={covers}>
-          <Notices state={state} />
-          <Search scope={scope} isShown={tab === 'Search'} open={openPlace} onError={onError} />
+          <LostNotice connection={connection} />
+          {!connection.isLost && <Notices state={state} />}
+          <Search
+            scope={scope}
+            isShown={tab === 'Search'}
+            open={openPlace}
+            connection={connection}
+            onError={onError}
+          />
           <Ask
             scope={scope}
             answerers={state?.answerers ?? []}
@@ -67,10 +66,12 @@ function App() {
             open={openPlace}
             onError={onError}
           />
-          {tab === 'Library' && state !== undefined && <Library state={state} storages={storages} />}
+          {tab === 'Library' && state !== undefined && (
+            <Library state={state} storages={storages} isOld={connection.isLost} />
+          )}
         </div>
         {place !== undefined && (
-          <Preview place={place} isShown={isShown} covers={covers} onClose={close} onError={onError} />
+          <Preview {...{ place, isShown, covers, connection, onError }} onClose={close} />
         )}
       </main>
     </>
@@ -100,49 +101,6 @@ function Notices({ state }: { state: PageState | undefined }) {
       ))}
     </>
   );
-}
-
-/** Follows the server: its folders, and their fields once they can be searched. */
-function useServer() {
-  const [state, setState] = useState<PageState | undefined>();
-  const [storages, setStorages] = useState<ReadonlyMap<string, PageStorage>>(new Map());
-  const [needsKey, setNeedsKey] = useState<string | undefined>();
-  const [isLost, setLost] = useState(false);
-  const onError = (error: Error) => {
-    if (error instanceof NeedsKey) setNeedsKey(error.message);
-  };
-  const isIndexing =
-    state?.places.some((place) => place.state === 'indexing' || place.state === 'waiting') ?? false;
-  useEffect(() => {
-    let timer: ReturnType<typeof setTimeout>;
-    let ended = false;
-    const look = () =>
-      getState()
-        .then(
-          (next) => {
-            setLost(false);
-            setState((before) => (JSON.stringify(before) === JSON.stringify(next) ? before : next));
-          },
-          (error) => {
-            setLost(!(error instanceof NeedsKey));
-            onError(error);
-          },
-        )
-        .finally(() => {
-          if (!ended) timer = setTimeout(look, isIndexing ? busyMs : quietMs);
-        });
-    void look();
-    return () => {
-      ended = true;
-      clearTimeout(timer);
-    };
-  }, [isIndexing]);
-  const ready = (state?.places ?? []).filter((place) => place.state === 'ready').map(({ name }) => name);
-  useEffect(() => {
-    for (const name of ready)
-      getStorage(name).then((storage) => setStorages((known) => new Map(known).set(name, storage)), onError);
-  }, [ready.join('\n')]);
-  return { state, storages, needsKey, isLost, onError };
 }
 
 render(<App />, document.getElementById('app') as HTMLElement);

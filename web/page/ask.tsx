@@ -3,6 +3,7 @@ import { Answer } from './answer.js';
 import { ask, type PageAnswer, type PageAnswerer } from './api.js';
 import { FilterPanel } from './filter-panel.js';
 import type { Place } from './passages.js';
+import { Problem } from './problem.js';
 import { type Scope, ScopeChoice } from './scope.js';
 
 interface AskProps {
@@ -80,7 +81,12 @@ export function Ask({ scope, answerers, isShown, open, onError }: AskProps) {
       </div>
       <div class="conversation" role="log" aria-label="Conversation" aria-busy={isBusy}>
         {turns.map((turn) => (
-          <TurnView key={turn.number} turn={turn} open={open} />
+          <TurnView
+            key={turn.number}
+            turn={turn}
+            open={open}
+            again={turn === turns.at(-1) ? () => begin(turn.question) : undefined}
+          />
         ))}
       </div>
       <Question
@@ -99,8 +105,16 @@ const historyOf = (turns: readonly Turn[]) =>
     .slice(-remembered)
     .map(({ question, answer }) => ({ text: question, reply: answer?.text ?? '' }));
 
-function TurnView({ turn, open }: { turn: Turn; open(place: Place): void }) {
+interface TurnProps {
+  turn: Turn;
+  open(place: Place): void;
+  /** Asks its question again. */
+  again: (() => void) | undefined;
+}
+
+function TurnView({ turn, open, again }: TurnProps) {
   const { question, state, reply, thinking, answer, problem, by } = turn;
+  const isBroken = state === 'failed' || state === 'stopped';
   return (
     <article class="turn">
       <h2 class="question">{question}</h2>
@@ -113,7 +127,7 @@ function TurnView({ turn, open }: { turn: Turn; open(place: Place): void }) {
       {answer !== undefined ? (
         <Answer answer={answer} open={open} />
       ) : (
-        reply !== '' && <p class="reply">{reply}</p>
+        reply !== '' && <p class={isBroken ? 'reply dim' : 'reply'}>{reply}</p>
       )}
       {state === 'loading' && (
         <p class="dim">
@@ -123,11 +137,13 @@ function TurnView({ turn, open }: { turn: Turn; open(place: Place): void }) {
         </p>
       )}
       {state === 'working' && reply === '' && <p class="dim">Reading the documents.</p>}
-      {state === 'stopped' && <p class="dim">Stopped.</p>}
+      {state === 'stopped' && <p class="dim">Stopped{reply !== '' && ': the answer is not whole'}.</p>}
       {problem !== undefined && (
-        <p class="bad" role="alert">
-          {problem}
-        </p>
+        <Problem
+          text={reply === '' ? `No answer: ${problem}` : `The answer is not whole: ${problem}`}
+          action="Ask again"
+          act={again}
+        />
       )}
     </article>
   );

@@ -3,14 +3,17 @@ export interface StreamedEvent {
   readonly data: string;
 }
 
-/** Reads server-sent events, whatever pieces they come in. */
-export async function* readEvents(stream: ReadableStream<Uint8Array>): AsyncGenerator<StreamedEvent> {
+/** Reads server-sent events, whatever pieces they come in. `onFailure`: throws another error for one of the connection. */
+export async function* readEvents(
+  stream: ReadableStream<Uint8Array>,
+  onFailure: (error: unknown) => never,
+): AsyncGenerator<StreamedEvent> {
   const decoder = new TextDecoder();
   const reader = stream.getReader();
   let text = '';
   try {
     for (;;) {
-      const { done, value } = await reader.read();
+      const { done, value } = await reader.read().catch(onFailure);
       if (done) return;
       text += decoder.decode(value, { stream: true });
       for (let end = text.indexOf('\n\n'); end >= 0; end = text.indexOf('\n\n')) {

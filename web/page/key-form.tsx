@@ -2,7 +2,7 @@ import { KeyField } from '../parts/key-field.js';
 import { hasKey, keepKey } from './api.js';
 
 /** Asks for a key, which stays in this tab. */
-export function KeyForm({ reason }: { reason: string }) {
+export function KeyForm() {
   const enter = (key: string) => {
     keepKey(key);
     location.reload();
@@ -10,15 +10,15 @@ export function KeyForm({ reason }: { reason: string }) {
   return (
     <main class="key">
       <h1>lorekeep</h1>
-      <p>
-        This tab has no key. If <code>lorekeep open</code> runs in a terminal, press Enter there: it opens the
-        page again. A server with keys of its own takes one here.
-      </p>
       {hasKey() && (
         <p class="bad" role="alert">
-          {reason}
+          The key is wrong, or the server was started again and has another one.
         </p>
       )}
+      <p>
+        {!hasKey() && 'This tab has no key. '}If <code>lorekeep open</code> runs in a terminal, press Enter
+        there: it opens the page again. A server with keys of its own takes one here.
+      </p>
       <KeyField label="Key" enter={enter} />
     </main>
   );

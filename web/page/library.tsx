@@ -15,19 +15,23 @@ type PlaceState = PageState['places'][number];
 export function Library({
   state,
   storages,
+  isOld,
 }: {
   state: PageState;
   storages: ReadonlyMap<string, PageStorage>;
+  /** Whether the server does not answer any more. */
+  isOld: boolean;
 }) {
   return (
     <section aria-label="Library">
+      {isOld && <p class="dim">As the server said last:</p>}
       <h2>Folders and knowledge bases</h2>
       <ul class="places">
         {state.places.map((place) => (
           <li key={place.name} class="panel">
             <h3>{place.name}</h3>
             <p class="dim path">{place.path}</p>
-            <Progress place={place} />
+            {isOld && isIndexed(place) ? <p>It was being indexed.</p> : <Progress place={place} />}
             <Contents place={place} storage={storages.get(place.name)} />
           </li>
         ))}
@@ -59,6 +63,8 @@ const kinds: Readonly<Record<string, string>> = {
   vad: 'hears who speaks',
   stt: 'writes down speech',
 };
+
+const isIndexed = ({ state }: PlaceState) => state === 'indexing' || state === 'waiting';
 
 /** Progress of indexing, or its end. */
 export function Progress({ place }: { place: PlaceState }) {

@@ -1,12 +1,15 @@
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { type DocumentPart, getDocument, type Passage } from './api.js';
 import { nameOf, type Place, placeText, type ShownPassage, shownPassages } from './passages.js';
+import { Problem } from './problem.js';
+import { type Connection, useRetry } from './server.js';
 
 interface PreviewProps {
   place: Place;
   isShown: boolean;
   /** Whether it covers the page: then it takes the focus. */
   covers: boolean;
+  connection: Connection;
   onClose(): void;
   onError(error: Error): void;
 }
@@ -20,9 +23,12 @@ interface Loaded {
 }
 
 /** The document of a record, at the record. */
-export function Preview({ place, isShown, covers, onClose, onError }: PreviewProps) {
+export function Preview({ place, isShown, covers, connection, onClose, onError }: PreviewProps) {
   const [loaded, setLoaded] = useState<Loaded | undefined>();
   const [problem, setProblem] = useState('');
+  const [tries, setTries] = useState(0);
+  const again = () => setTries((before) => before + 1);
+  useRetry(connection, problem, again);
   const box = useRef<HTMLElement>(null);
   useEffect(() => {
     let isLatest = true;
@@ -38,7 +44,7 @@ export function Preview({ place, isShown, covers, onClose, onError }: PreviewPro
     return () => {
       isLatest = false;
     };
-  }, [place.storage, place.id]);
+  }, [place.storage, place.id, tries]);
   const part = loaded?.of.storage === place.storage && loaded.of.id === place.id ? loaded.part : undefined;
   useEffect(() => {
     scrollTo(box.current);
@@ -59,9 +65,7 @@ export function Preview({ place, isShown, covers, onClose, onError }: PreviewPro
         {record !== undefined && <p class="dim path">{placeText(record)}</p>}
       </header>
       {problem !== '' && (
-        <p class="bad" role="alert">
-          The document cannot be read: {problem}
-        </p>
+        <Problem text={`The document cannot be read: ${problem}`} action="Try again" act={again} />
       )}
       {part === undefined ? (
         problem === '' && <p class="dim">Loading the document.</p>
@@ -70,7 +74,10 @@ export function Preview({ place, isShown, covers, onClose, onError }: PreviewPro
           part={part}
           place={place}
           change={(next) => setLoaded({ of: place, part: next })}
-          onError={onError}
+          onError={(error) => {
+            setProblem(error.message);
+            onError(error);
+          }}
         />
       )}
     </aside>

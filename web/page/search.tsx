@@ -5,12 +5,15 @@ import { FilterPanel } from './filter-panel.js';
 import { Hits } from './hits.js';
 import { Latest } from './latest.js';
 import type { Place } from './passages.js';
+import { Problem } from './problem.js';
 import { type Scope, ScopeChoice } from './scope.js';
+import { type Connection, useRetry } from './server.js';
 
 interface SearchProps {
   scope: Scope;
   isShown: boolean;
   open(place: Place | undefined): void;
+  connection: Connection;
   onError(error: Error): void;
 }
 
@@ -23,13 +26,16 @@ interface Shown extends Found {
 }
 
 /** Search as you type. */
-export function Search({ scope, isShown, open, onError }: SearchProps) {
+export function Search({ scope, isShown, open, connection, onError }: SearchProps) {
   const [query, setQuery] = useState('');
   const [isComposing, setComposing] = useState(false);
   const [shown, setShown] = useState<Shown | undefined>();
   const [problem, setProblem] = useState('');
   const [isBusy, setBusy] = useState(false);
   const [chosen, setChosen] = useState<Hit | undefined>();
+  const [tries, setTries] = useState(0);
+  const again = () => setTries((before) => before + 1);
+  useRetry(connection, problem, again);
   const latest = useRef(new Latest()).current;
   const { storages, filter } = scope;
   const wanted = JSON.stringify([query, storages, filter]);
@@ -53,6 +59,8 @@ export function Search({ scope, isShown, open, onError }: SearchProps) {
           setBusy(false);
         },
         (error) => {
+          // Those of another query.
+          setShown(undefined);
           setProblem(error.message);
           setBusy(false);
           onError(error);
@@ -60,7 +68,7 @@ export function Search({ scope, isShown, open, onError }: SearchProps) {
       );
     }, restMs);
     return () => clearTimeout(timer);
-  }, [wanted, isComposing]);
+  }, [wanted, isComposing, tries]);
   const choose = (hit: Hit) => {
     setChosen(hit);
     const words = (hit.snippet ?? []).filter(({ match }) => match).map(({ text }) => text);
@@ -76,11 +84,7 @@ export function Search({ scope, isShown, open, onError }: SearchProps) {
       <p class="dim" role="status">
         {isBusy ? 'Searching.' : summary(shown)}
       </p>
-      {problem !== '' && (
-        <p class="bad" role="alert">
-          {problem}
-        </p>
-      )}
+      {problem !== '' && <Problem text={`Not searched: ${problem}`} action="Search again" act={again} />}
       {shown !== undefined && (
         <div class={isBusy ? 'old' : undefined} aria-busy={isBusy}>
           <Hits
