@@ -153,9 +153,9 @@ export const rooms = [
   ],
   [
     'web',
-    3700,
+    3900,
     'SPEC',
-    "the monitor's page with actions and a chart that tells its values, and the page for people: search, answers, documents, words of input methods",
+    "the monitor's page with actions and a chart that tells its values, and the page for people: search, answers, documents, words of input methods, a server that has gone",
   ],
   [
     'clients',
