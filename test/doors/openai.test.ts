@@ -233,7 +233,7 @@ it.each([
     'invalid_field',
     /^messages\[0\]\.content/,
   ],
-  [{ n: 2 }, 400, 'invalid_field', /^n: more than one reply is not supported$/],
+  [{ n: 2 }, 400, 'invalid_field', /^n: only 1 is supported$/],
   [{ store: true }, 400, 'invalid_field', /^store: this server keeps no replies; false is expected$/],
   [
     { previous_response_id: 'x' },

@@ -20,6 +20,20 @@ it('a search without a name searches the only storage', async () => {
   expect(reply.json().hits.length).toBeGreaterThan(0);
 });
 
+it('fields that are null count as absent', async () => {
+  const { call } = await door({}, { config: { storage_writes: 'files' } }, true);
+  const status = async (method: string, path: string, body: object) =>
+    (await call(method, path, body)).status;
+  const nothing = { name: null, filter: null, top_k: null, mode: null, highlight: null };
+  expect(await status('POST', '/v1/search', { text: 'bees', ...nothing })).toBe(200);
+  const at = '/v1/storages/docs/records';
+  expect(await status('POST', `${at}/list`, { filter: null, limit: null, offset: null })).toBe(200);
+  expect(await status('PUT', `${at}/new`, { text: 'New.', metadata: null, if_version: null })).toBe(200);
+  expect(await status('POST', at, { remove: ['new'], add: null, upsert: null })).toBe(200);
+  const { error } = (await call('POST', '/v1/search', { text: null })).json();
+  expect(error).toMatchObject({ param: 'text', message: 'text: is missing' });
+});
+
 it('storages and their records are listed and read', async () => {
   const { call } = await door();
   expect((await call('GET', '/v1/storages')).json()).toEqual({ storages: [{ name: 'docs' }] });

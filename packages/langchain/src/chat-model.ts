@@ -45,6 +45,14 @@ export class ChatLorekeep extends ChatOpenAICompletions {
     return texts.reduce((sum, text) => sum + Math.ceil(text.length / charactersPerToken), 0);
   }
 
+  /** As other models do, it names the model in `response_metadata.model`. */
+  override async _generate(...given: Parameters<ChatOpenAICompletions['_generate']>) {
+    const result = await super._generate(...given);
+    for (const { message } of result.generations)
+      message.response_metadata = { ...message.response_metadata, model: this.model };
+    return result;
+  }
+
   override _llmType(): string {
     return 'lorekeep';
   }

@@ -123,6 +123,7 @@ test('the chat model replies, streams, and follows a schema', { skip: model === 
   const reply = await chat.invoke('Say hello.');
   assert.ok(reply.text.length > 0);
   assert.ok(reply.usage_metadata.output_tokens > 0);
+  assert.equal(reply.response_metadata.model, model);
   let streamed = '';
   for await (const chunk of await chat.stream('Say hello.')) streamed += chunk.text;
   assert.equal(streamed, reply.text);

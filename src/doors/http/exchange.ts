@@ -92,14 +92,14 @@ export class Exchange {
   }
 
   /**
-   * Reads and checks the JSON body. Fields of the schema's own kind decide about unknown and null ones.
+   * Reads and checks the JSON body. Its fields that are null count as absent; the schema decides about unknown ones.
    * @throws HttpRefusal, MalformedFrame, InvalidField, ClientMemoryExceeded, ServerMemoryExceeded
    */
   async body<Schema extends z.ZodType>(schema: Schema): Promise<z.output<Schema>> {
     const value = await this.json();
     if (typeof value !== 'object' || value === null || Array.isArray(value))
       fail(1001, 'the body: a JSON object is expected');
-    return checked(schema, value);
+    return checked(schema, withoutNulls(value));
   }
 
   /** Reads the JSON body. @throws HttpRefusal, MalformedFrame, ClientMemoryExceeded, ServerMemoryExceeded */
@@ -315,6 +315,13 @@ export function checked<Schema extends z.ZodType>(
   const path = where === '' ? issue.path : joinedPath(where, issue.path);
   const details = nearest === undefined ? { path } : { path, nearest };
   throw inRequest(serverError(1004, describeIssue({ ...issue, path }), details));
+}
+
+function withoutNulls(body: object): object {
+  const entries = Object.entries(body);
+  return entries.some(([, value]) => value === null)
+    ? Object.fromEntries(entries.filter(([, value]) => value !== null))
+    : body;
 }
 
 /** The path of a field within the value at another path. */

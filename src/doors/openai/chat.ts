@@ -82,7 +82,7 @@ export const chatBody = z.object({
   logprobs: optional(z.boolean()).describe('Adds the log-probabilities of the tokens.'),
   top_logprobs: topLogprobsField,
   ...refusedFields,
-  n: unsupported('more than one reply is not supported', only(1)).describe('Only 1.'),
+  n: unsupported('only 1 is supported', only(1)).describe('Only 1.'),
   audio: unsupported('is not supported'),
   modalities: unsupported('a modality besides text is not supported', textAlone),
   functions: unsupported('is not supported; use tools'),

@@ -89,7 +89,7 @@ export class Targets {
     const near = didYouMean(nearestName(name, known));
     const message =
       other === undefined
-        ? `model: there is no ${shown} here${near}; GET /v1/models lists them`
+        ? `model: there is no ${shown} here${near === '' ? '; GET /v1/models lists them' : near}`
         : `model: ${shown} is ${kindWords[other.kind]}; ${wanted} is expected`;
     throw new HttpRefusal(404, 'model_not_found', message, 'model');
   }

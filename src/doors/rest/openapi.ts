@@ -79,7 +79,7 @@ function operation(route: Route): object {
     description: `Right: ${right ?? 'none'}.`,
     ...(right === undefined && { security: [] }),
     ...(parameters.length > 0 && { parameters }),
-    ...(body !== undefined && { requestBody: { required: true, content: json(jsonSchema(body, 'input')) } }),
+    ...(body !== undefined && { requestBody: { required: true, content: json(bodySchema(body)) } }),
     responses: { 200: success(route), ...others(route), default: failure(route) },
   };
 }
@@ -113,6 +113,36 @@ function parameter({ name, schema }: Parameter, where: 'query' | 'header'): obje
   const { description, ...rest } = jsonSchema(schema, 'output') as { description?: string };
   return { name, in: where, required: false, description, schema: rest };
 }
+
+/** In bodies, optional fields may be null, which counts as absent. */
+function bodySchema(schema: z.ZodType): object {
+  const { properties = {}, ...rest } = jsonSchema(schema, 'input') as ObjectSchema;
+  const { required = [] } = rest;
+  const entries = Object.entries(properties).map(([name, property]) => [
+    name,
+    required.includes(name) || takesNull(property) ? property : orNull(property),
+  ]);
+  return { ...rest, properties: Object.fromEntries(entries) };
+}
+
+interface PropertySchema {
+  readonly description?: string;
+  readonly type?: string | readonly string[];
+  readonly anyOf?: readonly PropertySchema[];
+}
+
+interface ObjectSchema {
+  readonly properties?: Readonly<Record<string, PropertySchema>>;
+  readonly required?: readonly string[];
+}
+
+const orNull = ({ description, ...rest }: PropertySchema): PropertySchema => ({
+  ...(description !== undefined && { description }),
+  anyOf: [rest, { type: 'null' }],
+});
+
+const takesNull = ({ type, anyOf = [] }: PropertySchema): boolean =>
+  type === 'null' || type?.includes('null') === true || anyOf.some(takesNull);
 
 function jsonSchema(schema: z.ZodType, io: 'input' | 'output'): object {
   const override = io === 'input' ? { override: documentItems } : {};

@@ -50,7 +50,7 @@ function inStorage(error: unknown): never {
 }
 
 /** A single record is the only one of its batch. */
-const ofOneRecord = (path: string) => path.replace(/^(add|remove)\[0\]\.?/, '') || 'id';
+const ofOneRecord = (path: string) => path.replace(/^(add|remove)\[0\]\.?|^ids$/, '') || 'id';
 
 const asOf = z
   .string()
