@@ -1,5 +1,5 @@
 // `npm run test:postgres [-- PART OF A FILE'S NAME ...]`: the tests of the engine `postgres`, which `npm test` runs in PGlite, with a real
-// PostgreSQL. Starts one of its own, as an ordinary user, and stops it.
+// PostgreSQL. Starts two of its own, as an ordinary user, and stops them.
 import { parseArgs } from 'node:util';
 import { Cluster } from './postgres/cluster.mjs';
 import { postgresWithVectors } from './postgres/program.mjs';
@@ -23,13 +23,16 @@ await runScript('test-postgres', async (args) => {
     return programs;
   });
   const cluster = await Cluster.start(programs);
+  let second;
   try {
+    second = await Cluster.start(programs);
     const files = testsThatImport(root, helper).filter(
       (file) => filters.length === 0 || filters.some((filter) => file.includes(filter)),
     );
     const env = {
       LOREKEEP_TEST_POSTGRES: cluster.address,
       LOREKEEP_TEST_POSTGRES_CA: cluster.authority,
+      LOREKEEP_TEST_POSTGRES_SECOND: second.address,
       LOREKEEP_TEST_HOSTILE: '10000',
     };
     const { passed, failed, skipped, failures } = await vitest('real-postgres', files, env);
@@ -38,6 +41,7 @@ await runScript('test-postgres', async (args) => {
     process.stdout.write(`\n${passed} passed, ${failed} failed, ${skipped} skipped\n`);
     if (failed > 0 || passed === 0) process.exitCode = 1;
   } finally {
+    await second?.stop();
     await cluster.stop();
   }
 });

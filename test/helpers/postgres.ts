@@ -19,6 +19,13 @@ const server = process.env.LOREKEEP_TEST_POSTGRES;
 /** Whether databases are of a real server: one in memory has a single process. */
 export const isRealDatabase = server !== undefined;
 
+/** Another server, for knowledge bases that are spread over two. */
+const secondServer = process.env.LOREKEEP_TEST_POSTGRES_SECOND;
+
+/** A database of the second server for one test file; undefined: there is none. */
+export const secondDatabase = (): TestDatabase | undefined =>
+  secondServer === undefined ? undefined : databaseOf(secondServer);
+
 /** A database for one test file: of the server that LOREKEEP_TEST_POSTGRES names, else in memory. */
 export const testDatabase = (): TestDatabase =>
   server === undefined ? databaseInMemory() : databaseOf(server);

@@ -142,8 +142,9 @@ export class PostgresClient {
       connectionTimeoutMillis: connect_timeout_ms ?? 5000,
       keepAlive: true,
       application_name: 'lorekeep',
-      // Compiling a search takes a second, and running it milliseconds. Poolers refuse settings that they do not know.
-      ...(pooler !== true && { options: '-c jit=off' }),
+      // Compiling a search takes a second, and running it milliseconds. A plan for any values would leave the indexes of filters and
+      // foreign servers. Poolers refuse settings that they do not know, and prepare nothing.
+      ...(pooler !== true && { options: '-c jit=off -c plan_cache_mode=force_custom_plan' }),
     });
     // What breaks while it connects is told by connect(); without a listener it would end the process as well.
     client.on('error', () => {});

@@ -54,12 +54,9 @@ export interface PostgresBase {
   readonly tokenizer: Tokenizer;
   /** Candidates of a walk of the index without `ef`. */
   readonly ef: number | undefined;
-  /** With an index, at most so many matching records are all compared. Default: 10,000. */
+  /** With an index, at most so many matching records are all compared. Default: as many as take no longer than a walk. */
   readonly scannedRows?: number;
 }
-
-/** About the number of distances that are computed as fast as a walk of the index. */
-const usuallyScannedRows = 10_000;
 
 /** Words whose numbers of records are remembered, at most. */
 const rememberedWords = 10_000;
@@ -86,8 +83,8 @@ export class PostgresEngine implements StorageEngine {
     const checker = await Storage.empty(facts.dimension, { fields, tokenizer });
     const sample = new Sample(base.client, base.tables);
     return new PostgresEngine({
-      scannedRows: usuallyScannedRows,
       ...base,
+      scannedRows: base.scannedRows,
       checker,
       sample,
       expressions: new WeakMap(),

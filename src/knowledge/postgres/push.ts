@@ -4,7 +4,7 @@ import { requireWrites } from './changes.js';
 import type { PostgresClient, Run } from './client.js';
 import { baseFacts } from './facts.js';
 import { fillTables, type TableRow } from './fill.js';
-import { Statement } from './statement.js';
+import { literal, Statement } from './statement.js';
 import {
   type BaseFacts,
   createTables,
@@ -77,6 +77,7 @@ export async function pushStorage(storage: Storage, options: PushOptions): Promi
     }
     await run(`insert into ${filled.terms} select term, count(*) from ${filled.words} group by term`);
     await run(`create index on ${filled.words} (row)`);
+    for (const index of filterIndexes(fields ?? [])) await run(`create index on ${filled.records} ${index}`);
     if (hnsw !== undefined && from.size > 0)
       await run(
         `create index on ${filled.records} using hnsw (embedding vector_cosine_ops) with (m = ${Math.trunc(hnsw.m)}, ef_construction = ${Math.trunc(hnsw.efConstruction)})`,
@@ -90,6 +91,13 @@ export async function pushStorage(storage: Storage, options: PushOptions): Promi
     await replaceTables(tables, filled, run);
     return from.size;
   }
+}
+
+/** The indexes that conditions of filter-sql.ts use: one for equal texts and flags and for members of sets, one per number. */
+function filterIndexes(fields: readonly FieldDefinition[]): string[] {
+  const isNumber = ({ type }: FieldDefinition) => type === 'int' || type === 'float';
+  const numbers = fields.filter(isNumber).map(({ name }) => `(((metadata[${literal(name)}])::numeric))`);
+  return fields.every(isNumber) ? numbers : ['using gin (metadata jsonb_path_ops)', ...numbers];
 }
 
 async function insertFacts(

@@ -19,11 +19,27 @@ export interface SearchParts {
   readonly filter: ((statement: Statement, table: string) => string) | undefined;
 }
 
-/** How the index is walked, if more records than `above` may be found. */
+/** How the index is walked. */
 export interface Walk {
+  /** Matching records that the walk collects at least; the nearest of them are the leg. */
   readonly ef: number;
-  readonly above: number;
+  /** It is walked if more records match. Undefined: if a scan of them would take longer. */
+  readonly above: number | undefined;
 }
+
+/** About the number of records that are scanned as fast as the index is walked without a filter. */
+const usuallyScanned = 10_000;
+
+/** Largest `hnsw.ef_search`. */
+const mostEf = 1000;
+/** A walk takes about as long for a record that it looks at as a scan for this many. */
+const scansPerStep = 16;
+/** With a filter, the first matches of a walk are less often the nearest, so it collects more. */
+const filteredWidth = 2;
+/** Fewest records that a walk looks at before it gives up. */
+const fewestLooked = 20_000;
+/** Memory of a walk, in `work_mem`. With 1, a walk of pgvector ends after some 20,000 records. */
+const memoryFactor = 16;
 
 /** k1 + 1, and the norm of a record without words, with the rounding of native/text/bm25.h. */
 const saturation = 2.200000047683716;
@@ -64,15 +80,16 @@ export function searchStatement(parts: SearchParts): BoundStatement {
     terms.length === 0
       ? '0::real'
       : `coalesce(l.score, (select ${scoreOf('p')} from weights w join ${tables.words} p on p.term = w.term and p.row = u.row cross join base b), 0::real)`;
+  // A foreign server has to be told the rows as a list: for the join alone it would send all that it has.
   const text = `with ${ctes.join(',\n')},
 found as (select row from dense union select row from lexical),
 ${ordinalParts('found', tables.gone)},
 hits as (select u.row, ${ordinalOf('u.row')} as ordinal, h.id, h.text,
   h.metadata::text as metadata, d.rank as dense_rank, l.rank as lexical_rank, ${distance('h')} as distance, ${bm25} as bm25
-  from found u join ${tables.records} h on h.row = u.row left join dense d on d.row = u.row left join lexical l on l.row = u.row)
+  from found u join ${tables.records} h on h.row = u.row and h.row = any (array(select row from found)) left join dense d on d.row = u.row left join lexical l on l.row = u.row)
 select b.version, b.documents, b.build, m.matched, (select count(*) from scored) as scored,
   (select coalesce(json_agg(json_build_array(k.i, k.documents)), '[]')::text from known k) as terms,
-  ${dense?.walk === undefined ? 'false' : 'm.matched > (select above from settings)'} as walked, hits.*
+  ${dense?.walk === undefined || parts.isZero ? 'false' : '(select not scans from choice)'} as walked, hits.*
 from base b cross join matching m left join hits on true`;
   return { text, values: statement.values };
 }
@@ -106,9 +123,13 @@ interface Writer {
   readonly statement: Statement;
 }
 
-/** The dense leg: a scan of all matching records, or a walk of the index. Which one runs depends on their number. */
+/**
+ * The dense leg: a scan of all matching records, or a walk of the index. A walk looks at about width * documents / matched records until
+ * `width` of them match; below a number of matches the scan takes less time. Where the matches lie far from the query, a walk would look
+ * at more: it gives up when it has taken as long as the scan, which follows.
+ */
 function denseCtes(
-  { tables, isZero }: SearchParts,
+  { tables, isZero, filter }: SearchParts,
   { depth, threshold, walk }: NonNullable<SearchParts['dense']>,
   vector: string,
   { where, distance, statement }: Writer,
@@ -119,17 +140,28 @@ function denseCtes(
   const scan = (condition: string) =>
     `select r.row, ${distance('r')} as distance from ${tables.records} r where ${condition} and ${where('r')} order by distance, r.row limit ${limit}`;
   const ranked = (from: string) =>
-    `dense as materialized (select row, row_number() over (order by distance, row) as rank from (${from}) n ${near})`;
+    `dense as materialized (select row, row_number() over (order by distance, row) as rank from (${from}) n ${near} order by distance, row limit ${limit})`;
   if (walk === undefined || isZero) return [ranked(scan('true'))];
-  const above = statement.bind(walk.above, 'bigint');
-  const ef = statement.bind(String(Math.min(1000, Math.max(walk.ef, depth))), 'text');
+  const wide = Math.max(walk.ef, depth) * (filter === undefined ? 1 : filteredWidth);
+  const ef = statement.bind(Math.min(mostEf, Math.max(walk.ef, depth)), 'text');
+  const settings = Object.entries({
+    ef_search: ef,
+    iterative_scan: "'relaxed_order'",
+    scan_mem_multiplier: `'${memoryFactor}'`,
+    max_scan_tuples: `greatest(${fewestLooked}, least(m.matched / ${scansPerStep}, ${2 ** 31 - 1}))::text`,
+  }).map(([name, value]) => `set_config('hnsw.${name}', ${value}, true) as ${name}`);
+  const above =
+    walk.above !== undefined
+      ? statement.bind(walk.above, 'bigint')
+      : `greatest(${usuallyScanned}, ${filter === undefined ? 0 : `sqrt(${scansPerStep * wide}::float8 * b.documents)`})`;
   return [
-    `settings as materialized (select set_config('hnsw.ef_search', ${ef}, true) as ef, set_config('hnsw.iterative_scan', 'strict_order', true) as iterative, set_config('hnsw.max_scan_tuples', '1000000', true) as most, ${above} as above)`,
+    `settings as materialized (select ${settings.join(', ')}, m.matched > ${above} as walks from matching m cross join base b)`,
     // The reference to the settings makes them first.
     `walked as materialized (select x.* from settings s cross join lateral (select r.row, ${distance('r')} as distance from ${tables.records} r
-      where s.ef is not null and (select matched from matching) > s.above and ${where('r')} order by r.embedding <=> ${vector} limit ${limit}) x)`,
-    `scanned as materialized (${scan(`(select matched from matching) <= ${above}`)})`,
-    ranked('select * from walked union all select * from scanned'),
+      where s.walks and s.ef_search is not null and ${where('r')} order by r.embedding <=> ${vector} limit ${wide}) x)`,
+    `choice as materialized (select not s.walks or (select count(*) from walked) < least(${wide}, m.matched) as scans from settings s cross join matching m)`,
+    `scanned as materialized (${scan('(select scans from choice)')})`,
+    ranked('select * from walked where not (select scans from choice) union all select * from scanned'),
   ];
 }
 

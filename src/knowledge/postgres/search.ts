@@ -40,7 +40,7 @@ export interface SearchSource {
   readonly tokenizer: Tokenizer;
   readonly ef: number | undefined;
   readonly sample: Sample;
-  readonly scannedRows: number;
+  readonly scannedRows: number | undefined;
 }
 
 interface Found extends Candidate {

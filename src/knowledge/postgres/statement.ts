@@ -15,5 +15,8 @@ export type BoundType = 'text' | 'int' | 'bigint' | 'real' | 'float8' | 'numeric
 /** Returns a name as a statement has it. */
 export const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 
+/** Returns a text as a statement has it that cannot bind values. */
+export const literal = (text: string): string => ` E'${text.replaceAll('\\', '\\\\').replaceAll("'", "''")}'`;
+
 /** Postgres has no text with U+0000, nor with half of a surrogate pair. */
 export const isStorable = (text: string): boolean => !/[\0\p{Surrogate}]/u.test(text);

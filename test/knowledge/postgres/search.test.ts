@@ -10,8 +10,10 @@ import {
 import { PostgresConnections } from '../../../src/knowledge/postgres/connections.js';
 import { PostgresEngine } from '../../../src/knowledge/postgres/engine.js';
 import { readFacts } from '../../../src/knowledge/postgres/facts.js';
+import { filterSql } from '../../../src/knowledge/postgres/filter-sql.js';
 import { pushStorage } from '../../../src/knowledge/postgres/push.js';
-import { testDatabase } from '../../helpers/postgres.js';
+import { Statement } from '../../../src/knowledge/postgres/statement.js';
+import { isRealDatabase, testDatabase } from '../../helpers/postgres.js';
 import { clusteredVectors, random, testSeed } from '../../helpers/random.js';
 
 const database = testDatabase();
@@ -222,6 +224,106 @@ describe('the index of vectors in Postgres', () => {
     await engine.close();
     await usual.close();
     await storage.close();
+    await connections.close();
+  });
+});
+
+describe('hard filters with an index of vectors in Postgres', () => {
+  it('have a recall of at least 0.99, whether they are rare or lie together, near or far', async () => {
+    const [many, clusters] = [isRealDatabase ? 12_000 : 3000, 30];
+    const vectorsOfMany = clusteredVectors(many, dimension, clusters, testSeed);
+    const next = random(testSeed + 5);
+    // The nearest of some vectors lie together: they are the values of a field.
+    const anchors = [0, 1, 2].map((n) => vectorsOfMany.subarray(n * dimension, (n + 1) * dimension));
+    const cosine = (a: Float32Array, b: Float32Array) =>
+      a.reduce((sum, x, i) => sum + x * (b[i] as number), 0);
+    const recordsOfMany = Array.from({ length: many }, (_, n) => {
+      const vector = vectorsOfMany.subarray(n * dimension, (n + 1) * dimension);
+      const near = anchors.map((anchor) => cosine(anchor, vector));
+      const thousandth = Math.floor(next() * 1000);
+      return {
+        id: `r${n}`,
+        text: 'x',
+        metadata: { level: thousandth, weight: near[0], secret: (near[1] as number) > 0.5 },
+      };
+    });
+    const storage = await Storage.build(recordsOfMany, vectorsOfMany, dimension, { fields, kind: 'flat' });
+    const connections = new PostgresConnections({ main: database.connection({ timeout_ms: 120_000 }) });
+    const { client, tables } = connections.find({ connection: 'main', table: 'kb_hard' }, 'kb.json');
+    const model = { model: 'tiny', fingerprint: 'f' };
+    await pushStorage(storage, {
+      client,
+      tables,
+      model,
+      fields,
+      hnsw: { m: 16, efConstruction: 100 },
+      replace: false,
+    });
+    const facts = await readFacts(client, tables);
+    const base = { client, tables, facts, fields, tokenizer: storage.tokenizer, ef: undefined };
+    const engine = await PostgresEngine.open({ ...base, scannedRows: many / 12 });
+    const weights = recordsOfMany.map(({ metadata }) => metadata.weight as number).toSorted((a, b) => a - b);
+    const limit = (share: number) => weights[Math.floor(share * many)] as number;
+    const filters: Record<string, FilterExpression> = {
+      '0.1 %': { level: { '==': 7 } },
+      '1 %': { level: { '<': 10 } },
+      '10 %': { level: { '<': 100 } },
+      '30 %': { level: { '>=': 700 } },
+      'the nearest 1 %': { weight: { '>': limit(0.99) } },
+      'the nearest 10 %': { weight: { '>': limit(0.9) } },
+      'the farthest 1 %': { weight: { '<': limit(0.01) } },
+      'the farthest 10 %': { weight: { '<': limit(0.1) } },
+      'the farthest 30 %': { weight: { '<': limit(0.3) } },
+      'those around another one': { secret: { '==': true } },
+    };
+    const queries = clusteredVectors(10, dimension, clusters, testSeed + 9);
+    const asked = [
+      ...anchors,
+      ...Array.from({ length: 10 }, (_, n) => queries.subarray(n * dimension, (n + 1) * dimension)),
+    ];
+    const paths = new Set<string>();
+    for (const [name, filter] of Object.entries(filters)) {
+      let [found, wanted] = [0, 0];
+      for (const vector of asked) {
+        const options = { mode: 'dense', vector, topK: 10, filter } as const;
+        const [own, exact] = [await engine.search(options), await storage.search(options)];
+        const ids = new Set(exact.hits.map(({ id }) => id));
+        found += own.hits.filter(({ id }) => ids.has(id)).length;
+        wanted += exact.hits.length;
+        paths.add(`${name}: ${own.plan.dense?.path}`);
+        expect(own.plan.dense?.matched).toBe(exact.plan.dense?.matched);
+      }
+      expect(found / wanted, `${name} (seed ${testSeed})`).toBeGreaterThanOrEqual(0.99);
+    }
+    expect([...paths], [...paths].join('; ')).toEqual(
+      expect.arrayContaining(['10 %: graph', '30 %: graph', 'the farthest 10 %: graph']),
+    );
+    await engine.close();
+    await storage.close();
+    await connections.close();
+  });
+
+  it('are answered by the indexes of the metadata', async () => {
+    const connections = new PostgresConnections({ main: database.connection() });
+    const { client, tables } = connections.find({ connection: 'main', table: 'kb_hard' }, 'kb.json');
+    const rare: FilterExpression[] = [
+      { level: { '==': 7 } },
+      { level: { in: [7, 9] } },
+      { and: [{ level: { '>': 990 } }, { not: { kind: { '==': 'x' } } }] },
+      { kind: { '==': 'x' } },
+      { kind: { in: ['x', 'y'] } },
+      { in: ['x', { knowledge: 'tags' }] },
+      { or: [{ in: ['x', { knowledge: 'tags' }] }, { level: { '==': 3 } }] },
+    ];
+    for (const filter of rare) {
+      const statement = new Statement();
+      const where = filterSql(filter, {}, { fields, statement, table: 'r' });
+      const text = `explain (costs off) select count(*) from ${tables.records} r where ${where}`;
+      const plan = await client.read({ text, values: statement.values });
+      const lines = plan.map((row) => row['QUERY PLAN'] as string).join('\n');
+      expect(lines, JSON.stringify(filter)).toMatch(/Index (Only )?Scan (on|using)/);
+      expect(lines, JSON.stringify(filter)).not.toContain('Seq Scan');
+    }
     await connections.close();
   });
 });
