@@ -4,6 +4,7 @@ import { requireWrites } from './changes.js';
 import type { PostgresClient, Run } from './client.js';
 import { baseFacts } from './facts.js';
 import { fillTables, type TableRow } from './fill.js';
+import { requireText } from './metadata.js';
 import { literal, Statement } from './statement.js';
 import {
   type BaseFacts,
@@ -41,6 +42,7 @@ const longestPushMs = 86_400_000;
 export async function pushStorage(storage: Storage, options: PushOptions): Promise<number> {
   const { client, tables, fields, signal } = options;
   requireWrites(client);
+  for (const { name } of fields ?? []) requireText(name, `the field ${JSON.stringify(name)}`);
   const view = storage.pin();
   try {
     return await client.transaction((run) => pushInto(view, options, run), signal, longestPushMs);
