@@ -49,6 +49,8 @@ const types: Record<string, [type: z.ZodType, values: unknown[]]> = {
   'a beginning': [z.string().startsWith('a.b'), ['a.bc']],
   'an end': [z.string().endsWith('z'), ['az']],
   'a part': [z.string().includes('x'), ['axb']],
+  'a beginning, a part and an end': [z.string().startsWith('a.').includes('x').endsWith('z'), ['a.xz']],
+  'a token': [z.jwt(), ['eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJzdWIiOiIx.c2ln']],
   'a number': [z.number(), [1.5, -0.25]],
   'an integer': [z.int(), [5, -7, 9007199254740991, -9007199254740991]],
   int32: [z.int32(), [-2147483648, 2147483647]],
@@ -258,6 +260,39 @@ describe('a type of Rust by schemars', () => {
       [{ type: 'a', value: 1 }, { type: 'b' }, { type: 'b', name: null }],
       [{ type: 'c' }, { type: 'a' }],
     ],
+    'an Option in OpenAPI 3.0': [
+      {
+        type: 'object',
+        properties: {
+          name: { type: 'string', nullable: true },
+          kind: { type: 'string', enum: ['a', 'b'], nullable: true },
+          share: { type: 'number', minimum: 0, exclusiveMinimum: true, maximum: 1, exclusiveMaximum: false },
+        },
+        required: ['name'],
+      },
+      [{ name: null }, { name: 'x', kind: 'a', share: 1 }],
+      [{}, { name: 1 }, { name: 'x', kind: null }, { name: 'x', share: 0 }],
+    ],
+    'times without an offset and an address of either kind': [
+      {
+        type: 'array',
+        prefixItems: ['partial-date-time', 'partial-time', 'ip'].map((format) => ({
+          type: 'string',
+          format,
+        })),
+        minItems: 3,
+        maxItems: 3,
+      },
+      [
+        ['2024-02-29T12:30:00', '12:30:00.5', '10.0.0.1'],
+        ['2024-02-29T12:30:00', '23:59:59', '::1'],
+      ],
+      [
+        ['2023-02-29T12:30:00', '12:30:00', '::1'],
+        ['2024-02-29T12:30:00Z', '12:30:00', '::1'],
+        ['2024-02-29T12:30:00', '12:30:00', '10.0.0'],
+      ],
+    ],
     'an Option of a reference': [
       { anyOf: [{ $ref: '#/$defs/P' }, { type: 'null' }], $defs: { P: { type: 'boolean' } } },
       [true, null],
@@ -288,6 +323,34 @@ describe('a type of Rust by schemars', () => {
 
 describe('a message of protobuf', () => {
   const examples: Record<string, Example> = {
+    'of whose fields one is set': [
+      {
+        type: 'object',
+        properties: { a: { type: 'string' }, b: { type: 'integer' }, c: { type: 'boolean' } },
+        additionalProperties: false,
+        oneOf: [{ required: ['a'] }, { required: ['b'] }],
+      },
+      [{ a: 'x' }, { b: 1 }, { b: 1, c: true }],
+      [{}, { c: true }, { a: 'x', b: 1 }],
+    ],
+    'of whose fields one is set, by definitions beside them': [
+      {
+        allOf: [
+          { oneOf: [{ $ref: '#/$defs/A' }, { required: ['b'] }, { $ref: '#/$defs/C' }] },
+          { $ref: '#/$defs/All' },
+        ],
+        $defs: {
+          A: { type: 'object', properties: { a: {} }, required: ['a'] },
+          C: { type: 'object', properties: { c: {} }, required: ['c'] },
+          All: {
+            type: 'object',
+            properties: { a: { type: 'string' }, b: { type: 'integer' }, c: { type: 'boolean' } },
+          },
+        },
+      },
+      [{ a: 'x' }, { b: 1 }, { c: true }],
+      [{}, { a: 'x', b: 1 }, { b: 1, c: true }, { a: 'x', c: true }],
+    ],
     'its fields': [
       {
         $id: 'pkg.Message.schema.json',

@@ -9,13 +9,19 @@ const deepest = 3;
 /** Units of work of looking for one constant in a list. */
 const constantUnits = 1;
 
-/** Whether no value that a reply may have for one shape is valid for the other. */
+/**
+ * A name that replies for one of two shapes must not have, because the other one needs it and nothing else tells them apart. The
+ * schema around both may allow it.
+ */
+export type ToldByName = (side: 'left' | 'right', name: string) => void;
+
+/** Whether no value that a reply may have for one shape is valid for the other, if replies lack the names that `told` gets. */
 export function areDisjoint(
   left: Shape,
   right: Shape,
   shapes: ShapeReader,
   texts: TextLanguages,
-  depth = 0,
+  { told, depth = 0 }: { told?: ToldByName; depth?: number } = {},
 ): boolean {
   const constants = constantsOf(left, right, texts);
   if (constants !== undefined) {
@@ -25,7 +31,7 @@ export function areDisjoint(
     );
   }
   for (const type of commonTypes(typesOf(left), typesOf(right)))
-    if (!areDisjointOf(type, left, right, { shapes, texts, depth })) return false;
+    if (!areDisjointOf(type, left, right, { shapes, texts, depth, told })) return false;
   return true;
 }
 
@@ -42,6 +48,7 @@ interface Context {
   readonly shapes: ShapeReader;
   readonly texts: TextLanguages;
   readonly depth: number;
+  readonly told: ToldByName | undefined;
 }
 
 function areDisjointOf(type: JsonType, left: Shape, right: Shape, context: Context): boolean {
@@ -75,7 +82,9 @@ function haveNothingInCommon(
 ) {
   if (depth >= deepest) return false;
   const right = shapes.of(other);
-  return shapes.of(one).every((a) => right.every((b) => areDisjoint(a, b, shapes, texts, depth + 1)));
+  return shapes
+    .of(one)
+    .every((a) => right.every((b) => areDisjoint(a, b, shapes, texts, { depth: depth + 1 })));
 }
 
 function areDisjointArrays({ array: left }: Shape, { array: right }: Shape, context: Context): boolean {
@@ -87,19 +96,33 @@ function areDisjointArrays({ array: left }: Shape, { array: right }: Shape, cont
 }
 
 function areDisjointObjects({ object: left }: Shape, { object: right }: Shape, context: Context): boolean {
-  const { texts } = context;
-  if (lacks(left, right, texts) && lacks(right, left, texts)) return true;
+  const { texts, told } = context;
+  const [one, other] = [lacking(left, right, texts), lacking(right, left, texts)];
+  if (one !== undefined && other !== undefined) {
+    if (one.name !== undefined) told?.('left', one.name);
+    if (other.name !== undefined) told?.('right', other.name);
+    return true;
+  }
   // Of a property that one of them needs, no value is valid for both.
   return [...new Set([...left.required, ...right.required])].some((name) =>
     haveNothingInCommon(propertyAt(left, name, texts), propertyAt(right, name, texts), context),
   );
 }
 
-/** Whether replies for one shape never have a property that the other one needs, or always have one that it forbids. */
-function lacks(one: Shape['object'], other: Shape['object'], texts: TextLanguages): boolean {
+/**
+ * Tells why no reply for one shape is valid for another: it never has a property of this name that the other needs, or it always
+ * has one that the other forbids. Undefined if nothing does.
+ */
+function lacking(
+  one: Shape['object'],
+  other: Shape['object'],
+  texts: TextLanguages,
+): { name: string | undefined } | undefined {
   const names = new Set(namesOf(one));
   const never = (name: string) => one.forbidden.has(name) || (!names.has(name) && !isOpen(one));
   const refuses = (name: string) =>
     other.forbidden.has(name) || propertyAt(other, name, texts).some(({ schema }) => schema === false);
-  return [...other.required].some(never) || [...one.required].some(refuses);
+  if ([...one.required].some(refuses)) return { name: undefined };
+  const name = [...other.required].find(never);
+  return name === undefined ? undefined : { name };
 }

@@ -1,7 +1,7 @@
 import { compareDecimals, decimalOf } from '../decimal.js';
 import type { Bound } from '../number-language.js';
 import { inBoth } from './conforms.js';
-import { areDisjoint } from './disjoint.js';
+import { areDisjoint, type ToldByName } from './disjoint.js';
 import { absent, mismatch, negationOf, others, silent } from './negation.js';
 import { References } from './references.js';
 import {
@@ -57,6 +57,8 @@ export class Shapes implements ShapeReader {
   readonly #options = new Map<Schema, Located[][]>();
   /** How many alternatives of a "oneOf" are compared with those behind them. */
   readonly #compared = new Map<unknown, number>();
+  /** Names that replies for the alternatives of a "oneOf" must not have, to be valid for one only. */
+  readonly #forbidden = new Map<unknown, readonly Set<string>[]>();
   #schemas = 0;
   #made = 0;
   #constants = 0;
@@ -135,7 +137,7 @@ export class Shapes implements ShapeReader {
     if (one !== undefined) {
       const options = one.map((part, index) => ({ schema: part, at: `${at}/oneOf/${index}` }));
       this.refuseOverlap(options, schema, `${at}/oneOf`, [...references, schema]);
-      lists.push(options);
+      lists.push(options.map((option, index) => without(option, this.#forbidden.get(schema)?.[index])));
     }
     if (schema.not !== undefined) lists.push(this.#negation({ schema: schema.not, at: `${at}/not` }));
     if (schema.if !== undefined) lists.push(this.#conditional(schema, at));
@@ -178,14 +180,20 @@ export class Shapes implements ShapeReader {
     if (done === options.length) return;
     if (options.length > maxExclusive) refuse(at, `more than ${maxExclusive} alternatives; use anyOf`);
     const shapes = options.map((option) => this.#narrowed([shapeOfAll(option.at)], option, references));
+    const forbidden = this.#forbidden.get(schema) ?? options.map(() => new Set<string>());
+    this.#forbidden.set(schema, forbidden);
     for (const [index, one] of shapes.entries()) {
       if (index < done) continue;
-      for (const other of shapes.slice(index + 1))
-        if (!one.every((left) => other.every((right) => areDisjoint(left, right, this, this.#texts))))
+      for (const [more, other] of shapes.slice(index + 1).entries()) {
+        const told: ToldByName = (side, name) =>
+          forbidden[side === 'left' ? index : index + 1 + more]?.add(name);
+        const isTold = (left: Shape, right: Shape) => areDisjoint(left, right, this, this.#texts, { told });
+        if (!one.every((left) => other.every((right) => isTold(left, right))))
           refuse(
             at,
             'two alternatives may allow the same value; use anyOf, or give each its own type or a const',
           );
+      }
       this.#compared.set(schema, index + 1);
       this.#texts.languages.work.mayPause();
     }
@@ -250,6 +258,14 @@ export class Shapes implements ShapeReader {
   }
 }
 
+/** Returns an alternative whose objects have none of some names. */
+function without({ schema, at }: Located, names: ReadonlySet<string> | undefined): Located {
+  if (names === undefined || names.size === 0 || typeof schema !== 'object' || schema === null)
+    return { schema, at };
+  const before = (schema as Record<symbol, readonly string[]>)[absent] ?? [];
+  return { schema: { ...schema, [absent]: [...before, ...names] }, at };
+}
+
 /** Entries of the lists of a shape; of its parts, those of the last one. */
 function entriesOf({ excluded, string, number, array, object }: Shape): number {
   const { properties, patterns } = object.parts.at(-1) ?? { properties: new Map(), patterns: [] };
@@ -296,16 +312,17 @@ const keywordsOf: Readonly<Partial<Record<JsonType, readonly string[]>>> = {
 
 const known: ReadonlySet<string> = new Set([
   ...Object.values(keywordsOf).flat(),
-  ...['type', 'const', 'enum', '$ref', 'allOf', 'anyOf', 'oneOf', 'not', 'if', 'then', 'else'],
+  ...['type', 'nullable', 'const', 'enum', '$ref', 'allOf', 'anyOf', 'oneOf', 'not', 'if', 'then', 'else'],
 ]);
 
-function shapeTypes({ type }: Schema, at: string): ReadonlySet<JsonType> | undefined {
+/** OpenAPI 3.0 adds null to a type by "nullable", which says nothing without one. */
+function shapeTypes({ type, nullable }: Schema, at: string): ReadonlySet<JsonType> | undefined {
   if (type === undefined) return undefined;
   const names: readonly string[] = [...jsonTypes, 'integer'];
   const list = Array.isArray(type) ? type : [type];
   if (list.length === 0 || list.some((each) => !names.includes(each)))
     refuse(`${at}/type`, `one of ${names.join(', ')} is expected`);
-  return withoutIntegers(list);
+  return withoutIntegers(nullable === true ? [...list, 'null'] : list);
 }
 
 function stringShape(shape: Shape['string'], schema: Schema, at: string): Shape['string'] {
@@ -329,14 +346,15 @@ function stringShape(shape: Shape['string'], schema: Schema, at: string): Shape[
   };
 }
 
-/** zod has formats of its own, beside a pattern that says more. */
-function checkFormat(format: unknown, { pattern }: Schema, at: string): void {
+/** zod has formats of its own, beside a pattern or several that say more. */
+function checkFormat(format: unknown, { pattern, allOf }: Schema, at: string): void {
   const isKnown =
     typeof format === 'string' &&
     (formatPattern(format) !== undefined ||
       integerFormatRange(format) !== undefined ||
       numberFormats.has(format));
-  if (isKnown || pattern !== undefined) return;
+  const parts = Array.isArray(allOf) ? (allOf as readonly (Schema | null)[]) : [];
+  if (isKnown || pattern !== undefined || parts.some((part) => part?.pattern !== undefined)) return;
   refuse(`${at}/format`, `cannot be enforced; known are ${knownFormats.join(', ')}`);
 }
 
@@ -348,9 +366,10 @@ function numberShape(
   at: string,
   types: ReadonlySet<JsonType> | undefined,
 ): Shape['number'] {
+  // In draft 4, an exclusive bound was true beside the bound.
   const bound = (keyword: string, strict: boolean): Bound | undefined => {
     const value = schema[keyword];
-    if (value === undefined) return undefined;
+    if (value === undefined || (strict && typeof value === 'boolean')) return undefined;
     if ((typeof value !== 'number' || !Number.isFinite(value)) && typeof value !== 'bigint')
       refuse(`${at}/${keyword}`, 'a number is expected');
     // The exact value: 2^63 is not 9223372036854776000, which JavaScript shows.
@@ -369,13 +388,13 @@ function numberShape(
     value === undefined ? undefined : { value: decimalOf(value), strict: false };
   const lower = [
     shape.least,
-    bound('minimum', false),
+    bound('minimum', schema.exclusiveMinimum === true),
     bound('exclusiveMinimum', true),
     inclusive(range?.least),
   ];
   const upper = [
     shape.most,
-    bound('maximum', false),
+    bound('maximum', schema.exclusiveMaximum === true),
     bound('exclusiveMaximum', true),
     inclusive(range?.most),
   ];

@@ -70,11 +70,14 @@ const patterns: Readonly<Record<string, string>> = {
   date,
   time,
   'date-time': `${date}T${time}`,
+  'partial-time': clock,
+  'partial-date-time': `${date}T${clock}`,
   duration,
   email,
   hostname,
   ipv4,
   ipv6,
+  ip: `(?:${ipv4}|${ipv6})`,
   uri: uri.absolute,
   'uri-reference': uri.reference,
   iri: iri.absolute,
@@ -85,6 +88,8 @@ const patterns: Readonly<Record<string, string>> = {
   'relative-json-pointer': `(?:0|[1-9]\\d*)(?:#|${pointer})`,
   base64,
   byte: base64,
+  // Its header says {"alg":"HS256","typ":"JWT"}: readers refuse one that is no JSON.
+  jwt: 'eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9(?:\\.(?:[A-Za-z0-9_-]{4})+){2}',
   base64url: '(?:[A-Za-z0-9_-]{4})*(?:[A-Za-z0-9_-]{2}(?:==)?|[A-Za-z0-9_-]{3}=?)?',
 };
 
