@@ -137,7 +137,13 @@ class Check {
 
   void collect(const jinja::statement* node) {
     if (const auto* set = as<jinja::set_statement>(node)) add_names(set->assignee.get(), defined_);
-    if (const auto* loop = as<jinja::for_statement>(node)) add_names(loop->loopvar.get(), defined_);
+    if (const auto* loop = as<jinja::for_statement>(node)) {
+      add_names(loop->loopvar.get(), defined_);
+      if (loop->recursive) defined_.insert("loop");
+    }
+    if (const auto* block = as<jinja::with_statement>(node)) {
+      for (const auto& target : block->targets) add_names(target.get(), defined_);
+    }
     if (const auto* macro = as<jinja::macro_statement>(node)) {
       add_names(macro->name.get(), defined_);
       for (const auto& argument : macro->args) add_names(argument.get(), defined_);

@@ -228,6 +228,8 @@ TEST("unsupported constructs are named when the template is made, also in branch
       {"{% filter wordwrap %}x{% endfilter %}", "line 3: the filter 'wordwrap'"},
       {"{{ tools is escaped }}", "line 3: the test 'escaped'"},
       {"{{ [1, {'a': tools is weird}] }}", "line 3: the test 'weird'"},
+      {"{% for x in tools %}{{ loop(x) }}{% endfor %}", "line 3: the function 'loop'"},
+      {"{% with x = tools | e %}{{ x }}{% endwith %}", "line 3: the filter 'e'"},
       {"{{ cycler(1, 2) }}", "line 3: the function 'cycler'"},
       {"{{ tools.isdigit() }}", "line 3: the method 'isdigit'"},
       {"{{ tools.find('a', 2) }}", "line 3: the method 'find' with a position"},
@@ -247,6 +249,8 @@ TEST("unsupported constructs are named when the template is made, also in branch
       "{{ '{} {0} {{:}} {name}'.format(1, name=2) }}{{ '.'.join(tools) }}";
   CHECK(with_branch(known).unknown_constructs().empty());
   CHECK_FAILS(Code::kModelInvalid, with_branch("{% include 'x' %}"));
+  CHECK_FAILS(Code::kModelInvalid, with_branch("{% raw %}{{"));
+  CHECK_FAILS(Code::kModelInvalid, with_branch("{% with x %}{% endwith %}"));
 }
 
 TEST("unsupported constructs are named however deep the template is nested") {

@@ -63,6 +63,7 @@ TEST("a template that takes too many steps is stopped") {
       "{% set a = [1] %}{% for i in range(100000) %}{% set _ = a.append(a|length) %}{% set b = a|sort %}{% endfor %}",
       "{% set a = range(60000) %}{% for i in range(100000) %}{% set b = a|list %}{% endfor %}",
       "{% set a = range(60000) %}{% for i in range(100000) %}{{ -1 in a }}{% endfor %}",
+      "{% for i in [1, 2] recursive %}{% if loop.depth < 40 %}{{ loop([1, 2]) }}{% endif %}{% endfor %}",
   };
   for (const std::string& loop : loops) CHECK(!failure(loop + kPrint).empty());
   check_fails(loops[1] + kPrint, "it takes too many steps");
@@ -83,6 +84,8 @@ TEST("a template that makes too much text is stopped") {
 
 TEST("a template that is nested too deeply is refused") {
   check_fails("{% macro f() %}{{ f() }}{% endmacro %}{{ f() }}" + kPrint, "it is nested too deeply");
+  check_fails("{% for i in [1] recursive %}{{ loop([1]) }}{% endfor %}" + kPrint, "it is nested too deeply");
+  check_fails(repeated("{% with %}", 5'000) + repeated("{% endwith %}", 5'000) + kPrint, "nested too deeply");
   check_fails("{{ " + repeated("(", 100'000) + "1" + repeated(")", 100'000) + " }}" + kPrint,
               "the expression is too long");
   check_fails("{{ " + repeated("(", 1'000) + "1" + repeated(")", 1'000) + " }}" + kPrint, "nested too deeply");
