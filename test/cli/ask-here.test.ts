@@ -166,6 +166,8 @@ describe('lorekeep ask, of folders', () => {
       [['./docs', './sub/other.json', 'x'], 1, 'lorekeep: ./sub/other.json:1:1: embedding_model: is missing'],
       [['sub/list.json', 'x'], 1, 'lorekeep: sub/list.json:1:1: an object is expected, not an array of 0'],
       [['', 'x'], 2, 'the name of the knowledge base is empty'],
+      [['docs', ''], 2, 'the question is blank'],
+      [['docs', ' \n'], 2, 'the question is blank'],
       [
         ['docs', 'x', '--access-token-file', 'f'],
         2,

@@ -30,6 +30,7 @@ it('fields that are null count as absent', async () => {
   expect(await status('POST', `${at}/list`, { filter: null, limit: null, offset: null })).toBe(200);
   expect(await status('PUT', `${at}/new`, { text: 'New.', metadata: null, if_version: null })).toBe(200);
   expect(await status('POST', at, { remove: ['new'], add: null, upsert: null })).toBe(200);
+  expect((await call('DELETE', `${at}/new`)).json().error.param).toBe('id');
   const { error } = (await call('POST', '/v1/search', { text: null })).json();
   expect(error).toMatchObject({ param: 'text', message: 'text: is missing' });
 });

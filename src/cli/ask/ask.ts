@@ -3,6 +3,7 @@ import type { ClientAgent, ClientSession, ForgetProposal, Graph } from '../../cl
 import { replyToWire } from '../../client/names.js';
 import type { Hit } from '../../protocol/retrieval.js';
 import type { FolderOf } from '../../search/record-place.js';
+import { UsageError } from '../failure.js';
 import { lexicalRequest } from '../flags/lexical.js';
 import { type RetrievalFlags, requireEffect, rerankRequest, searchFields } from '../flags/retrieval.js';
 import { interruptible } from '../interrupt.js';
@@ -34,6 +35,7 @@ export async function ask(words: readonly string[], flags: AskFlags): Promise<vo
   const places = await dividePlaces(words, flags.host !== undefined || flags.port !== undefined, 'ask');
   refuseIneffective(places, flags);
   const { question } = places;
+  if (question?.trim() === '') throw new UsageError('the question is blank');
   const lexical = await lexicalRequest(flags);
   const filter = (await jsonArgument('--filter', flags.filter)) as FilterExpression | undefined;
   const variables = await jsonObjectArgument('--variables', flags.variables);
