@@ -3,11 +3,21 @@ import { gzipSync } from 'node:zlib';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { RemoteEmbeddingModel } from '../../src/models/remote/embedding-model.js';
 import { EventStream } from '../../src/models/remote/event-stream.js';
+import { RemoteLanguageModel } from '../../src/models/remote/language-model.js';
 import type { RemoteModelError } from '../../src/models/remote/remote-model-error.js';
 import { RemoteServer } from '../../src/models/remote/remote-server.js';
 import { RemoteReranker } from '../../src/models/remote/reranker.js';
 import { remoteSchema } from '../../src/models/remote/settings.js';
-import { FakeModelServer, sendJson, wellBehaved } from '../helpers/fake-model-server.js';
+import {
+  embeddingsOf,
+  FakeModelServer,
+  ranksOf,
+  replyEvents,
+  sendEvents,
+  sendJson,
+  wellBehaved,
+} from '../helpers/fake-model-server.js';
+import { random, testSeed } from '../helpers/random.js';
 
 /** Embeds a text with a model whose server answers with bytes of its own. */
 async function embedWith(answer: (socket: Socket) => void) {
@@ -178,5 +188,138 @@ describe('a hostile answer of a remote model', () => {
     expect(events.push(Buffer.from('data: '))).toEqual([]);
     for (let at = 0; at < 120_000; at++) events.push(part);
     expect(events.push(Buffer.from('\n\n'))?.[0]).toHaveLength(960_000);
+  });
+});
+
+describe('answers of a remote model with a defect somewhere', () => {
+  const next = random(testSeed);
+  const odd = [
+    'null',
+    'true',
+    '-1',
+    '0.5',
+    '1e999',
+    '-0',
+    '9007199254740993',
+    '""',
+    '"1"',
+    '"\\ud800"',
+    '[]',
+    '[[]]',
+    '{}',
+    '{"__proto__":{"length":2}}',
+    '{"length":2,"0":1}',
+  ];
+
+  /** Returns the JSON of a value in which one part is another one, is there twice, or is left out. */
+  function damaged(value: unknown): string {
+    const parts: { of: Record<string, unknown>; key: string }[] = [];
+    const visit = (of: unknown): void => {
+      if (typeof of !== 'object' || of === null) return;
+      for (const [key, part] of Object.entries(of)) {
+        parts.push({ of: of as Record<string, unknown>, key });
+        visit(part);
+      }
+    };
+    const copy = structuredClone(value);
+    visit(copy);
+    const { of, key } = parts[Math.floor(next() * parts.length)] as (typeof parts)[number];
+    const kind = next();
+    if (kind < 0.1 && Array.isArray(of)) of.push(of[0]);
+    else if (kind < 0.2) delete of[key];
+    else of[key] = '@odd@';
+    return JSON.stringify(copy).replace('"@odd@"', odd[Math.floor(next() * odd.length)] as string);
+  }
+
+  async function server(answer: Parameters<typeof FakeModelServer.start>[0]) {
+    const peer = await FakeModelServer.start(answer);
+    // A breaker would answer in the peer's place, and its patience is no part of this.
+    const settings = remoteSchema.parse({ url: peer.url, model: 'far-away', retries: 0, timeout_ms: 60_000 });
+    const opened = await RemoteServer.open({ name: 'far', file: '/models.json' }, settings, (file) => file);
+    onTestFinished(() => opened.close());
+    return opened;
+  }
+
+  const isClear = (error: unknown) => (error as Error).name === 'RemoteModelError';
+
+  it('are vectors of length one in the order of their texts, or a clear error', async () => {
+    const texts = ['bees dance', 'tides rise', 'the moon'];
+    let sound = true;
+    const far = await server(({ body }, response) => {
+      const usual = embeddingsOf(body.input);
+      response.end(sound ? JSON.stringify(usual) : damaged(usual));
+    });
+    const { signal } = new AbortController();
+    const model = await RemoteEmbeddingModel.open(far, { contextSize: 100, dimension: 8, signal });
+    const { vectors: expected } = await model.embedSettled(texts);
+    sound = false;
+    let [right, refused] = [0, 0];
+    for (let n = 0; n < 300; n++) {
+      const answer = await model.embedSettled(texts).catch((error: unknown) => error as Error);
+      if (answer instanceof Error) {
+        expect(isClear(answer), `${answer} (seed ${testSeed})`).toBe(true);
+        refused++;
+        continue;
+      }
+      const found = answer.vectors;
+      for (let row = 0; row < 3; row++)
+        expect(Math.hypot(...found.subarray(8 * row, 8 * row + 8))).toBeCloseTo(1, 4);
+      const isSame = found.every((value, at) => Math.abs(value - (expected[at] as number)) < 1e-6);
+      right += isSame ? 1 : 0;
+    }
+    expect(Math.min(right, refused)).toBeGreaterThan(10);
+  });
+
+  it('are an order of all documents, or a clear error', async () => {
+    const documents = ['bees dance', 'the moon makes tides', 'tides rise', 'the moon'];
+    const far = await server(({ body }, response) =>
+      response.end(damaged(ranksOf(body.query, body.documents))),
+    );
+    const model = new RemoteReranker(far, 512);
+    let [right, refused] = [0, 0];
+    for (let n = 0; n < 300; n++) {
+      const found = await model.rank('moon and tides', documents).catch((error: unknown) => error);
+      if (found instanceof Error) {
+        expect(isClear(found), `${found} (seed ${testSeed})`).toBe(true);
+        refused++;
+        continue;
+      }
+      const { results, tokens } = found as Awaited<ReturnType<typeof model.rank>>;
+      expect(results.map(({ index }) => index).toSorted()).toEqual([0, 1, 2, 3]);
+      expect(results.every(({ score }) => Number.isFinite(score))).toBe(true);
+      expect(Number.isSafeInteger(tokens) && tokens >= 0, `${tokens}`).toBe(true);
+      right++;
+    }
+    expect(Math.min(right, refused)).toBeGreaterThan(10);
+  });
+
+  it('are a reply whose parts are texts, or a clear error', async () => {
+    const far = await server((_, response) => {
+      const events = replyEvents('Hello, kind world.').map((event) =>
+        typeof event === 'string' ? event : JSON.stringify(event),
+      );
+      const at = Math.floor(next() * (events.length - 1));
+      events[at] = damaged(JSON.parse(events[at] as string));
+      sendEvents(response, events);
+    });
+    const model = new RemoteLanguageModel(far, 1000);
+    let [right, refused] = [0, 0];
+    for (let n = 0; n < 300; n++) {
+      const generation = model.generate({ messages: [{ role: 'user', content: 'Hello' }] }, {});
+      generation.result.catch(() => {});
+      try {
+        for await (const { text } of generation) expect(typeof text).toBe('string');
+        const { text, usage } = await generation.result;
+        expect(text.isWellFormed()).toBe(true);
+        for (const count of Object.values(usage))
+          expect(Number.isSafeInteger(count) && count >= 0, `${count}`).toBe(true);
+        right++;
+      } catch (error) {
+        expect(isClear(error), `${error} (seed ${testSeed})`).toBe(true);
+        refused++;
+      }
+    }
+    expect(right).toBeGreaterThan(10);
+    expect(refused).toBeGreaterThan(0);
   });
 });

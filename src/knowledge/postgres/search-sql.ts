@@ -58,7 +58,7 @@ export function searchStatement(parts: SearchParts): BoundStatement {
   const distance = (table: string) =>
     vector === undefined || parts.isZero ? '1::real' : `(${table}.embedding <=> ${vector})::real`;
   const ctes = [
-    `base as materialized (select *, ${normPerLength}::float8 * documents / greatest(tokens, 1) as slope from ${tables.base})`,
+    `base as materialized (select *, ${normPerLength}::float8 * documents / greatest(tokens, 1) as slope from ${tables.base} limit 1)`,
     termsCte(tables, terms, statement),
     `matching as materialized (select ${filter === undefined ? '(select documents from base)' : `(select count(*) from ${tables.records} r where ${where('r')})`} as matched)`,
   ];
@@ -66,9 +66,15 @@ export function searchStatement(parts: SearchParts): BoundStatement {
     ctes.push(...denseCtes(parts, dense, vector, { where, distance, statement }));
   else ctes.push('dense as (select null::bigint as row, null::bigint as rank where false)');
   if (lexical !== undefined) {
+    // The planner knows how frequent these terms are. For a join with the weights alone it would read the words of all terms.
+    const looked = terms.map(({ term }) => statement.bind(term, 'text'));
+    const words =
+      looked.length === 0
+        ? 'p.term = w.term'
+        : `p.term = w.term and p.term = any (array[${looked.join(', ')}] collate "C")`;
     const joined = filter === undefined ? '' : `join ${tables.records} r on r.row = p.row and ${where('r')}`;
     ctes.push(
-      `scored as materialized (select p.row, ${scoreOf('p')} as score from weights w join ${tables.words} p on p.term = w.term ${joined} cross join base b group by p.row)`,
+      `scored as materialized (select p.row, ${scoreOf('p')} as score from weights w join ${tables.words} p on ${words} ${joined} cross join base b group by p.row)`,
       `lexical as materialized (select row, score, row_number() over (order by score desc, row) as rank from scored order by score desc, row limit ${statement.bind(lexical.depth, 'bigint')})`,
     );
   } else
@@ -94,9 +100,9 @@ from base b cross join matching m left join hits on true`;
   return { text, values: statement.values };
 }
 
-/** Sums the BM25 score of rows of words. The weights are those of CTE `weights`, the norm that of `base`. */
+/** Sums the BM25 score of rows of words, in 64 bits so that no order of the terms matters. The weights are those of CTE `weights`, the norm that of `base`. */
 const scoreOf = (words: string) =>
-  `sum(w.weight * (${words}.frequency::real / (${words}.frequency::real + (${baseNorm}::real + b.slope::real * ${words}.length::real))))::real`;
+  `sum((w.weight * (${words}.frequency::real / (${words}.frequency::real + (${baseNorm}::real + b.slope::real * ${words}.length::real))))::float8)::real`;
 
 /** The terms of the query, with the records that each is in and its weight. */
 function termsCte(tables: TableNames, terms: readonly QueryTerm[], statement: Statement): string {
@@ -110,7 +116,7 @@ function termsCte(tables: TableNames, terms: readonly QueryTerm[], statement: St
       unknown,
     })),
   );
-  return `asked as materialized (select * from jsonb_to_recordset(${statement.bind(json, 'jsonb')}) as q(i int, term text, word int, n int, known float8, unknown float8)),
+  return `asked as materialized (select * from jsonb_to_recordset(${statement.bind(json, 'jsonb')}) as q(i int, term text, word int, n int, known float8, unknown float8) limit ${terms.length}),
 known as materialized (select q.*, coalesce(t.documents, 0) as documents from asked q left join ${tables.terms} t on t.term = q.term),
 weights as materialized (select k.term, (case when coalesce(typed.documents, 0) > 0 then k.known else k.unknown end)::real *
   (ln(1 + (b.documents - k.documents + 0.5::float8) / (k.documents + 0.5::float8)) * ${saturation}::float8 * k.n)::real as weight

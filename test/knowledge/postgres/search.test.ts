@@ -12,7 +12,9 @@ import { PostgresEngine } from '../../../src/knowledge/postgres/engine.js';
 import { readFacts } from '../../../src/knowledge/postgres/facts.js';
 import { filterSql } from '../../../src/knowledge/postgres/filter-sql.js';
 import { pushStorage } from '../../../src/knowledge/postgres/push.js';
+import { searchStatement } from '../../../src/knowledge/postgres/search-sql.js';
 import { Statement } from '../../../src/knowledge/postgres/statement.js';
+import { queryTerms } from '../../../src/knowledge/postgres/terms.js';
 import { isRealDatabase, testDatabase } from '../../helpers/postgres.js';
 import { clusteredVectors, random, testSeed } from '../../helpers/random.js';
 
@@ -243,7 +245,7 @@ describe('hard filters with an index of vectors in Postgres', () => {
       const thousandth = Math.floor(next() * 1000);
       return {
         id: `r${n}`,
-        text: 'x',
+        text: `bees fly to flower ${n % 500}`,
         metadata: { level: thousandth, weight: near[0], secret: (near[1] as number) > 0.5 },
       };
     });
@@ -323,6 +325,24 @@ describe('hard filters with an index of vectors in Postgres', () => {
       const lines = plan.map((row) => row['QUERY PLAN'] as string).join('\n');
       expect(lines, JSON.stringify(filter)).toMatch(/Index (Only )?Scan (on|using)/);
       expect(lines, JSON.stringify(filter)).not.toContain('Seq Scan');
+    }
+    await connections.close();
+  });
+
+  it('and the words of a query are looked up alone, not read with those of all records', async () => {
+    const connections = new PostgresConnections({ main: database.connection() });
+    const { client, tables } = connections.find({ connection: 'main', table: 'kb_hard' }, 'kb.json');
+    const { terms } = queryTerms('flower 7 and 9', 'basic');
+    for (const filter of [undefined, { level: { '<': 500 } } as FilterExpression]) {
+      const { text, values } = searchStatement({
+        ...{ tables, terms, dense: undefined, vector: undefined, isZero: false },
+        lexical: { depth: 10 },
+        filter: filter && ((statement, table) => filterSql(filter, {}, { fields, statement, table })),
+      });
+      const plan = await client.read({ text: `explain (costs off) ${text}`, values });
+      const lines = plan.map((row) => row['QUERY PLAN'] as string).join('\n');
+      expect(lines).toMatch(/Index Cond: .*term = ANY/);
+      expect(lines).not.toMatch(/Seq Scan on kb_hard_words|Merge Join/);
     }
     await connections.close();
   });
