@@ -2,9 +2,11 @@ import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { temporaryFolder } from '../helpers/folder.js';
-import { type CommandOptions, lorekeep } from './command.js';
+import type { CommandOptions } from './command.js';
+import { commandHost } from './commands.js';
 
 const inFolder = temporaryFolder();
+const lorekeep = commandHost();
 const models = process.env.LOREKEEP_MODELS ?? join(import.meta.dirname, '../../../shared/models');
 const talker = join(models, 'SmolLM2-135M-Instruct.Q4_1.gguf');
 const embedder = join(import.meta.dirname, '../../data/models/all-MiniLM-L6-v2.gguf');
@@ -25,7 +27,7 @@ const running = (args: string[], options: CommandOptions = {}) =>
   lorekeep(args, { cwd: inFolder(), env: { LOREKEEP_STATE: inFolder('state') }, ...options });
 
 /** What else a command said than that the embedding model takes long, on a busy machine. */
-const withoutNote = (stderr: string) => stderr.replace('lorekeep: loading the embedding model\n', '');
+const withoutNote = (stderr: string) => stderr.replaceAll('lorekeep: loading the embedding model\n', '');
 
 describe('lorekeep ask, of folders', () => {
   it('indexes what has changed and quotes sentences with their places, without a server', async () => {

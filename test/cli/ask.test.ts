@@ -4,9 +4,11 @@ import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { temporaryFolder } from '../helpers/folder.js';
 import { corpus } from '../server/corpus.js';
 import { TestServer } from '../server/test-server.js';
-import { type CommandOptions, lorekeep, noTerminal, onTerminal } from './command.js';
+import { type CommandOptions, noTerminal, onTerminal } from './command.js';
+import { commandHost } from './commands.js';
 
 const inFolder = temporaryFolder();
+const lorekeep = commandHost();
 const withoutTerminal = noTerminal();
 if (withoutTerminal !== undefined) console.log(`terminal tests skipped: ${withoutTerminal}`);
 

@@ -1,10 +1,12 @@
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { temporaryFolder } from '../helpers/folder.js';
-import { type CommandResult, lorekeep, noTerminal, onTerminal } from './command.js';
+import { type CommandResult, noTerminal, onTerminal } from './command.js';
+import { commandHost } from './commands.js';
 import { writeSample } from './sample.js';
 
 const inFolder = temporaryFolder();
+const lorekeep = commandHost();
 const withoutTerminal = noTerminal();
 if (withoutTerminal !== undefined) console.log(`terminal tests skipped: ${withoutTerminal}`);
 

@@ -2,7 +2,7 @@ import { copyFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { temporaryFolder } from '../helpers/folder.js';
-import { lorekeep } from './command.js';
+import { commandHost } from './commands.js';
 
 const root = join(import.meta.dirname, '..', '..');
 const data = join(root, 'data', 'models');
@@ -10,6 +10,7 @@ const model = join(data, 'lorekeep-mini.gguf');
 const real = resolve(process.env.LOREKEEP_MODELS ?? join(root, '..', 'shared', 'models'));
 const exact = join(real, 'all-MiniLM-L6-v2-f16.gguf');
 const inFolder = temporaryFolder();
+const lorekeep = commandHost();
 
 interface Reference {
   items: [{ text: string; tokens: number[]; vector: number[] }];

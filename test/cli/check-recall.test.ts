@@ -1,10 +1,11 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { temporaryFolder } from '../helpers/folder.js';
-import { lorekeep } from './command.js';
+import { commandHost } from './commands.js';
 import { writeSample } from './sample.js';
 
 const inFolder = temporaryFolder();
+const lorekeep = commandHost();
 
 async function recallOf(
   kb: string,

@@ -2,10 +2,11 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { temporaryFolder } from '../helpers/folder.js';
-import { lorekeep } from './command.js';
+import { commandHost } from './commands.js';
 import { writeSample } from './sample.js';
 
 const inFolder = temporaryFolder();
+const lorekeep = commandHost();
 const shippedCatalog = join(import.meta.dirname, '../../data/models.json');
 
 function file(name: string, content: unknown): string {

@@ -8,9 +8,10 @@ import { temporaryFolder } from '../helpers/folder.js';
 import { tinyBert } from '../helpers/models.js';
 import { writeTinyDecoder } from '../helpers/tiny-model/tiny-decoder.mjs';
 import { TestServer } from '../server/test-server.js';
-import { lorekeep } from './command.js';
+import { commandHost } from './commands.js';
 
 const inFolder = temporaryFolder();
+const lorekeep = commandHost();
 
 interface Finding {
   subject: string;

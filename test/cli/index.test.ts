@@ -3,9 +3,11 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { placeOf } from '../../src/cli/ask/place.js';
 import { temporaryFolder } from '../helpers/folder.js';
-import { type CommandOptions, lorekeep } from './command.js';
+import type { CommandOptions } from './command.js';
+import { commandHost } from './commands.js';
 
 const inFolder = temporaryFolder();
+const lorekeep = commandHost();
 const cwd = inFolder('work');
 const env = { LOREKEEP_STATE: '', XDG_DATA_HOME: inFolder('data'), HOME: inFolder('home') };
 const run = (args: readonly string[], options: CommandOptions = {}) =>

@@ -3,9 +3,10 @@ import { cpSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFi
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { temporaryFolder } from '../helpers/folder.js';
-import { lorekeep } from './command.js';
+import { commandHost } from './commands.js';
 
 const inFolder = temporaryFolder();
+const lorekeep = commandHost();
 const cwd = inFolder('work');
 const env = { LOREKEEP_STATE: inFolder('state') };
 const run = async (...args: string[]) => {

@@ -7,9 +7,10 @@ import { tinyBert } from '../helpers/models.js';
 import { tinyReranker } from '../helpers/rerankers.js';
 import { splitModel } from '../helpers/split-model.js';
 import { standInFolder } from '../helpers/stand-in-plugin.mjs';
-import { lorekeep } from './command.js';
+import { commandHost } from './commands.js';
 
 const inFolder = temporaryFolder();
+const lorekeep = commandHost();
 let number = 0;
 
 const sum = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex');

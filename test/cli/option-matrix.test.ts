@@ -10,10 +10,11 @@ import { UsageError } from '../../src/cli/failure.js';
 import { lexicalRequest } from '../../src/cli/flags/lexical.js';
 import { addRetrievalFlags, type RetrievalFlags, requireEffect } from '../../src/cli/flags/retrieval.js';
 import { temporaryFolder } from '../helpers/folder.js';
-import { lorekeep } from './command.js';
+import { commandHost } from './commands.js';
 import { writeSample } from './sample.js';
 
 const inFolder = temporaryFolder();
+const lorekeep = commandHost();
 const modes = ['dense', 'lexical', 'hybrid'];
 
 /** Flags and the modes in which they have an effect. */

@@ -3,9 +3,11 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { temporaryFolder } from '../helpers/folder.js';
-import { lorekeep, program, shell } from './command.js';
+import { program, shell } from './command.js';
+import { commandHost } from './commands.js';
 
 const inFolder = temporaryFolder();
+const lorekeep = commandHost();
 const commands = ['serve', 'init', 'build', 'check', 'search', 'eval', 'ask', 'doctor'];
 
 describe('lorekeep', () => {

@@ -6,10 +6,12 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { homeFolder } from '../../src/base/files/home.js';
 import { temporaryFolder } from '../helpers/folder.js';
 import { tinyReranker } from '../helpers/rerankers.js';
-import { lorekeep, noTerminal, onTerminal } from './command.js';
+import { noTerminal, onTerminal } from './command.js';
+import { commandHost } from './commands.js';
 import { writeSample } from './sample.js';
 
 const inFolder = temporaryFolder();
+const lorekeep = commandHost();
 let kb = '';
 const withoutTerminal = noTerminal();
 if (withoutTerminal !== undefined) console.log(`terminal tests skipped: ${withoutTerminal}`);

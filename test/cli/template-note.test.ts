@@ -4,9 +4,10 @@ import { beforeAll, expect, it } from 'vitest';
 import { LanguageModel } from '../../lib/index.js';
 import { temporaryFolder } from '../helpers/folder.js';
 import { writeTinyDecoder } from '../helpers/tiny-model/tiny-decoder.mjs';
-import { lorekeep } from './command.js';
+import { commandHost } from './commands.js';
 
 const inFolder = temporaryFolder();
+const lorekeep = commandHost();
 const template =
   "{% for m in messages %}{{ m.role }}: {{ m.content }}\n{% endfor %}{% if tools %}\n{{ tools | groupby('type') }}{{ tools is escaped }}{% endif %}";
 const named =

@@ -4,13 +4,14 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { CatalogModels, createStorage, openKnowledgeBase } from '../../src/knowledge/index.js';
-import { lorekeep } from '../cli/command.js';
+import { commandHost } from '../cli/commands.js';
 import { refusal, rejection } from '../helpers/errors.js';
 import { temporaryFolder } from '../helpers/folder.js';
 import { corpus, strings } from './corpus.js';
 import { catalogPath, TestServer } from './test-server.js';
 
 const file = temporaryFolder();
+const lorekeep = commandHost();
 const [{ question }] = corpus;
 
 function write(config: object, name = 'kb.json'): string {

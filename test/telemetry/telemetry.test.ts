@@ -3,12 +3,13 @@ import { expect, it } from 'vitest';
 import { configSchema } from '../../src/config/schema.js';
 import { silentLog } from '../../src/log/log.js';
 import { Telemetry } from '../../src/operations/telemetry/telemetry.js';
-import { lorekeep } from '../cli/command.js';
+import { commandHost } from '../cli/commands.js';
 import { temporaryFolder } from '../helpers/folder.js';
 import { TestServer } from '../server/test-server.js';
 import { Ingest } from './ingest.js';
 
 const inFolder = temporaryFolder();
+const lorekeep = commandHost();
 
 const sink = (endpoint: string) => ({ endpoint, project_api_key: 'key-of-the-project', batch_max_ms: 10 });
 
