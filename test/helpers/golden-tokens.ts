@@ -56,10 +56,11 @@ export function generatedStrings(golden: GoldenTokens): string[] {
   return strings;
 }
 
-/** The texts of each recorded file, in the folder of the test data. */
+/** The texts of each recorded file, in the folder of the test data: of its blocks, the first of every `stride`. */
 export function* recordedTexts(
   golden: GoldenTokens,
   data: string,
+  stride: number,
 ): Generator<{ file: string; texts: string[]; digests: string[] }> {
   for (const [file, { every, digests }] of Object.entries(golden.files)) {
     const lines = gunzipSync(readFileSync(join(data, file)))
@@ -67,6 +68,11 @@ export function* recordedTexts(
       .trimEnd()
       .split('\n');
     const records = lines.filter((_, i) => i % every === 0).map((line) => JSON.parse(line));
-    yield { file, texts: records.map(({ title, text }) => `${title || ''} ${text || ''}`), digests };
+    const texts = records.map(({ title, text }) => `${title || ''} ${text || ''}`);
+    yield {
+      file,
+      texts: texts.filter((_, at) => Math.floor(at / golden.block) % stride === 0),
+      digests: digests.filter((_, at) => at % stride === 0),
+    };
   }
 }

@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it, test } from 'vitest';
 import { binding } from '../../lib/boundary/binding.js';
 import { random, testSeed } from '../helpers/random.js';
+import { repetitions } from '../helpers/repetitions.js';
 import { allowLongSteps } from '../helpers/watchdog.js';
 
 // It loads a model, and only tests call it.
@@ -27,8 +28,12 @@ test('there are vocabularies of all kinds', () => {
   expect(vocabularies.length).toBeGreaterThanOrEqual(19);
 });
 
-/** Every vocabulary is read twice: once without control tokens, which names them, and once with all of them. */
-describe.each(vocabularies)('%s', (name) => {
+/** Every third vocabulary, or all in the long form. */
+const stride = repetitions('VOCABULARY_STRIDE', 3, 1);
+const chosen = vocabularies.filter((_, at) => at % stride === 0);
+
+/** Each is read twice: once without control tokens, which names them, and once with all of them. */
+describe.each(chosen)('%s', (name) => {
   it('gives messages the tokens that llama.cpp gives them, and reads no control token in them', async () => {
     const probe = (parts: { text: string; input: boolean }[]) =>
       binding.probeVocabulary(join(folder, name), parts);

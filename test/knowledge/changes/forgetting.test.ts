@@ -73,7 +73,7 @@ syncBuiltinESMExports();
 `;
 
 /** Of the changes of files, every one in long runs. */
-const stride = repetitions('FORGET_STRIDE', 2, 1);
+const stride = repetitions('FORGET_STRIDE', 3, 1);
 
 const forgetInChild = (config: string, id: string, at: string) =>
   runChild('../../knowledge/children/forget.mjs', [config, file('tiny.gguf'), id], {

@@ -14,7 +14,7 @@ import { repetitions } from '../../helpers/repetitions.js';
 const database = testDatabase();
 const dimension = 4;
 
-const cases = repetitions('HOSTILE', 2000, 10_000);
+const cases = repetitions('HOSTILE', 1000, 10_000);
 
 const next = random(testSeed);
 const pick = <T>(list: readonly T[]) => list[Math.floor(next() * list.length)] as T;
