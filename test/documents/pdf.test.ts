@@ -30,6 +30,31 @@ const mixedPage = (text: string): TestPage => ({
   fonts: `/F2 ${extraObject(1, 0)} 0 R`,
 });
 
+test('pictures of TeX characters that nothing names are read by their codes', async () => {
+  const codes = Array.from({ length: 256 }, (_, code) => code);
+  const font =
+    '<</Type/Font/Subtype/Type3/FontBBox[0 0 10 10]/FontMatrix[.1 0 0 .1 0 0]/FirstChar 0/LastChar 255' +
+    `/Widths[${codes.map(() => 5).join(' ')}]/CharProcs<<>>/Resources<<>>` +
+    `/Encoding<</Type/Encoding/Differences[0 ${codes.map((code) => `/a${code}`).join(' ')}]>>>>`;
+  const text = String.raw`The o\036ce of \222koda \020\034nds\021 da\033odils, 5\02510 \(Gro\377\)`;
+  const page = {
+    operators: `${linesAt(72, 700, ['Plain \\222 text.'])} BT /F2 12 Tf 72 600 Td (${text}) Tj ET`,
+    fonts: `/F2 ${extraObject(1, 0)} 0 R`,
+  };
+  expect(textsOf(await read([page], [font]))).toEqual([
+    'Plain ’ text.\n\nThe office of Škoda “finds” daffodils, 5–10 (Groß)',
+  ]);
+});
+
+test('accents that are drawn before their letters are of them', () => {
+  const shown = (text: string) => pageText([{ text, isApart: false }]);
+  expect(shown('Fj¨ord, na¨ıve ˇSkoda, Erd˝os, S˜ao, Ren´e, voil`a, ˚Angstr¨om')).toBe(
+    'Fjörd, naïve Škoda, Erdős, São, René, voilà, Ångström',
+  );
+  for (const text of ['25 ˚C', 'it´s', 'run `ls` or `a`', 'x ˜ y', '5´ 3´´', 'geht´s', 'ˆx'])
+    expect(shown(text)).toBe(text);
+});
+
 test('words from right to left within a line from left to right are read from the right', () => {
   let x = 72;
   const item = (str: string, width: number, dir = 'ltr') => {

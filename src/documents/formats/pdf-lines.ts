@@ -4,6 +4,7 @@ import { withoutGaps } from './pdf-letters.js';
 /** A run of characters on a page, as pdf.js gives it. */
 export interface TextItem {
   str?: string;
+  fontName?: string;
   hasEOL?: boolean;
   dir?: string;
   width?: number;

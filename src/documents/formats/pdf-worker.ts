@@ -8,6 +8,7 @@ import { optionalPackage } from './optional-package.js';
 import { type FormField, formLines } from './pdf-form.js';
 import { pageLines, type TextItem } from './pdf-lines.js';
 import type { PdfReply, PdfRequest } from './pdf-messages.js';
+import { TexFonts } from './pdf-tex-fonts.js';
 
 /** The part of unpdf that is used. */
 interface Unpdf {
@@ -79,11 +80,12 @@ async function read(bytes: Uint8Array): Promise<void> {
     const stated = typeof info?.Title === 'string' ? info.Title.replace(printed, '').trim() : '';
     const title = noTitle.test(stated) ? undefined : stated;
     reply({ kind: 'opened', pages: document.numPages, title });
+    const fonts = new TexFonts();
     for (let number = 1; number <= document.numPages; number++) {
       const page = await document.getPage(number);
       const { items } = await page.getTextContent();
       const form = formLines(await page.getAnnotations().catch(() => []));
-      reply({ kind: 'page', lines: [...pageLines(items, page.view), ...form] });
+      reply({ kind: 'page', lines: [...pageLines(fonts.read(items), page.view), ...form] });
       page.cleanup();
     }
   } finally {
