@@ -51,6 +51,7 @@ test('accents that are drawn before their letters are of them', () => {
   expect(shown('Fj¨ord, na¨ıve ˇSkoda, Erd˝os, S˜ao, Ren´e, voil`a, ˚Angstr¨om')).toBe(
     'Fjörd, naïve Škoda, Erdős, São, René, voilà, Ångström',
   );
+  expect(shown('\x88 First\x01 mast')).toBe('• First mast');
   for (const text of ['25 ˚C', 'it´s', 'run `ls` or `a`', 'x ˜ y', '5´ 3´´', 'geht´s', 'ˆx'])
     expect(shown(text)).toBe(text);
 });

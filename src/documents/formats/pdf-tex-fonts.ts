@@ -43,6 +43,10 @@ const ofT1 = (text: string): string =>
     return controls[code] ?? upper[code - 0x80] ?? others[character] ?? character;
   });
 
+/** Codes without a character. 0x88 is the bullet of TeX's symbols. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are looked for
+const unnamed = /[\x00-\x08\x0e-\x1f\x7f-\x9f]/g;
+
 /** Combining marks of the accents that TeX's first fonts draw before a letter. */
 const marks: Readonly<Record<string, string>> = {
   '¨': '\u0308',
@@ -60,10 +64,12 @@ const marks: Readonly<Record<string, string>> = {
 /** An accent before its letter. Acute and grave ones are also written for apostrophes and quotation marks: before vowels within words, they are accents. */
 const accented = /[¨ˆ˜ˇ˘˚˝˙]([A-Za-zı])|(?<=\p{L})[´`]([aeiouyAEIOUYı])(?=\p{L}|[.,;:!?)]|\s|$)/gu;
 
-/** Returns a text whose letters have the accents that are drawn before them. */
-export const withAccents = (text: string): string =>
-  text.replace(accented, (drawn, one: string | undefined, other: string | undefined) => {
-    const letter = one ?? other ?? '';
-    const composed = `${letter === 'ı' ? 'i' : letter}${marks[drawn[0] ?? ''] ?? ''}`.normalize('NFC');
-    return composed.length === 1 ? composed : drawn;
-  });
+/** Returns a text whose letters have the accents that are drawn before them, without codes that are no characters. */
+export const readable = (text: string): string =>
+  text
+    .replace(unnamed, (code) => (code === '\x88' ? '•' : ''))
+    .replace(accented, (drawn, one: string | undefined, other: string | undefined) => {
+      const letter = one ?? other ?? '';
+      const composed = `${letter === 'ı' ? 'i' : letter}${marks[drawn[0] ?? ''] ?? ''}`.normalize('NFC');
+      return composed.length === 1 ? composed : drawn;
+    });

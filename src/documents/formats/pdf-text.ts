@@ -1,5 +1,5 @@
 import type { PageLine } from './pdf-lines.js';
-import { withAccents } from './pdf-tex-fonts.js';
+import { readable } from './pdf-tex-fonts.js';
 
 /** Stands for a hyphen at the end of a line, until all words of the document are known. No text has it. */
 const brokenHyphen = '\uE0AD';
@@ -23,9 +23,7 @@ const endsWithin = (line: string, below: string) =>
 /** The text of a page: lines, with a blank line between paragraphs. joinWords() joins the words that lines divide. */
 export function pageText(lines: readonly PageLine[]): string {
   const shown = lines.flatMap(({ text, isApart }, at) => (isApart && at > 0 ? ['', text] : [text]));
-  return joined(
-    shown.map((text) => withAccents(text).replace(arabicForms, (forms) => forms.normalize('NFKC'))),
-  );
+  return joined(shown.map((text) => readable(text).replace(arabicForms, (forms) => forms.normalize('NFKC'))));
 }
 
 function joined(lines: readonly string[]): string {
