@@ -35,6 +35,18 @@ it('fields that are null count as absent', async () => {
   expect(error).toMatchObject({ param: 'text', message: 'text: is missing' });
 });
 
+it('a body that is no JSON object is refused as a body', async () => {
+  const { call } = await door();
+  for (const [body, message] of [
+    ['', 'the body: is empty; a JSON object is expected'],
+    ['{"text"', 'the body: not valid JSON: it ends where'],
+    ['[1]', 'the body: a JSON object is expected'],
+  ] as const) {
+    const { status, json } = await call('POST', '/v1/search', body);
+    expect([status, json().error.message]).toEqual([400, expect.stringContaining(message)]);
+  }
+});
+
 it('storages and their records are listed and read', async () => {
   const { call } = await door();
   expect((await call('GET', '/v1/storages')).json()).toEqual({ storages: [{ name: 'docs' }] });
