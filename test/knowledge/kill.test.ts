@@ -9,7 +9,7 @@ import { repetitions } from '../helpers/repetitions.js';
 import { createTinyModel } from '../helpers/tiny-model/tiny-model.mjs';
 import { words } from './words.js';
 
-const kills = repetitions('BUILD_KILLS', 18, 200);
+const kills = repetitions('BUILD_KILLS', 40, 200);
 /** Builders at a time: they also get in each other's way. */
 const builders = 3;
 /** Milliseconds from a builder's start of building to its end, at most: some builds long. */
