@@ -329,10 +329,10 @@ describe('hard filters with an index of vectors in Postgres', () => {
     await connections.close();
   });
 
-  it('and the words of a query are looked up alone, not read with those of all records', async () => {
+  it('and rare words of a query are looked up, not read with those of all records', async () => {
     const connections = new PostgresConnections({ main: database.connection() });
     const { client, tables } = connections.find({ connection: 'main', table: 'kb_hard' }, 'kb.json');
-    const { terms } = queryTerms('flower 7 and 9', 'basic');
+    const { terms } = queryTerms('7 9', 'basic');
     for (const filter of [undefined, { level: { '<': 500 } } as FilterExpression]) {
       const { text, values } = searchStatement({
         ...{ tables, terms, dense: undefined, vector: undefined, isZero: false },
