@@ -141,6 +141,7 @@ std::vector<std::string_view> GgufFile::keys() const {
   std::vector<std::string_view> names;
   names.reserve(parts_.front()->metadata().size());
   for (const auto& [name, value] : parts_.front()->metadata()) names.push_back(name);
+  std::ranges::sort(names);
   return names;
 }
 

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "core/values/error.h"
+#include "core/values/seeded_hash.h"
 #include "engine/gguf_part.h"
 
 namespace lorekeep::engine {
@@ -63,7 +64,7 @@ class GgufFile {
 
   std::vector<std::unique_ptr<const GgufPart>> parts_;  // at least one
   std::vector<GgufTensor> tensors_;
-  std::unordered_map<std::string_view, std::size_t> tensor_by_name_;
+  std::unordered_map<std::string_view, std::size_t, SeededHash> tensor_by_name_;
 };
 
 }  // namespace lorekeep::engine

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "core/files/mapped_file.h"
+#include "core/values/seeded_hash.h"
 
 namespace lorekeep::engine {
 
@@ -80,6 +81,8 @@ T load_number(std::span<const std::byte> bytes) noexcept {
   return value;
 }
 
+using GgufMetadata = std::unordered_map<std::string_view, GgufValue, SeededHash>;
+
 /// Returns a text from a file for a message: without control characters, cut if it is long.
 std::string quoted(std::string_view text);
 
@@ -90,7 +93,7 @@ class GgufPart {
 
   const MappedFile& file() const noexcept { return file_; }
   std::span<const std::byte> bytes() const noexcept { return file_.bytes(); }
-  const std::unordered_map<std::string_view, GgufValue>& metadata() const noexcept { return metadata_; }
+  const GgufMetadata& metadata() const noexcept { return metadata_; }
   const std::vector<GgufTensor>& tensors() const noexcept { return tensors_; }
 
   /// Returns null if the file has no such key.
@@ -107,7 +110,7 @@ class GgufPart {
   void read_tensors(class GgufCursor& cursor, std::uint64_t count);
 
   MappedFile file_;
-  std::unordered_map<std::string_view, GgufValue> metadata_;
+  GgufMetadata metadata_;
   std::vector<GgufTensor> tensors_;
 };
 

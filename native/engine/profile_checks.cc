@@ -14,6 +14,7 @@
 #include "core/files/utf8_path.h"
 #include "core/values/checksum.h"
 #include "core/values/error.h"
+#include "core/values/seeded_hash.h"
 
 namespace lorekeep::engine {
 namespace {
@@ -35,7 +36,7 @@ std::optional<std::size_t> first_repeated(std::span<const std::string_view> text
   std::optional<std::size_t> first;
   for (auto begin = all.begin(); begin != all.end();) {
     const auto end = std::find_if(begin, all.end(), [begin](const Hashed& one) { return one.hash != begin->hash; });
-    std::unordered_set<std::string_view> seen;
+    std::unordered_set<std::string_view, SeededHash> seen;
     for (auto at = begin; at != end && end - begin > 1; ++at) {
       if (!seen.insert(texts[at->index]).second) first = std::min(first.value_or(at->index), at->index);
     }

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "core/threads/cancel_token.h"
+#include "core/values/seeded_hash.h"
 
 namespace lorekeep::engine {
 
@@ -45,9 +46,9 @@ class WordPiece {
 
   BertOptions options_;
   std::int32_t unknown_;
-  std::size_t longest_ = 0;                                       // bytes of a piece without its mark
-  std::unordered_map<std::string_view, std::int32_t> first_;      // pieces that begin a word, without the mark
-  std::unordered_map<std::string_view, std::int32_t> following_;  // the others
+  std::size_t longest_ = 0;                                               // bytes of a piece without its mark
+  std::unordered_map<std::string_view, std::int32_t, SeededHash> first_;  // pieces that begin a word, without the mark
+  std::unordered_map<std::string_view, std::int32_t, SeededHash> following_;  // the others
 };
 
 }  // namespace lorekeep::engine

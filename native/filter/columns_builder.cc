@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "core/values/error.h"
+#include "core/values/seeded_hash.h"
 #include "core/values/text_table.h"
 
 namespace lorekeep::filter {
@@ -14,17 +15,19 @@ namespace {
 class DraftDictionary {
  public:
   std::uint32_t code(std::string_view text) {
-    const auto found = table_.find(texts_, text);
+    if (tables_.empty()) tables_.resize(1 << kTableBits);
+    TextTable& table = tables_[seeded_hash(text) >> (64 - kTableBits)];
+    const auto found = table.find(texts_, text);
     if (found) return static_cast<std::uint32_t>(*found);
     if (texts_.size() >= kMax) fail(Code::kUnsupported, "a field has more than 2^32 - 2 distinct texts");
     texts_.append(text);
-    table_.enter(texts_, texts_.size() - 1);
+    table.enter(texts_, texts_.size() - 1);
     return static_cast<std::uint32_t>(texts_.size() - 1);
   }
 
   /// Returns the dictionary and replaces the codes in `codes` by its codes.
   Dictionary finish(std::vector<std::uint32_t>& codes) {
-    table_ = {};
+    tables_ = {};
     std::vector<std::uint32_t> order(texts_.size());
     std::iota(order.begin(), order.end(), 0u);
     std::sort(order.begin(), order.end(), [this](auto a, auto b) { return texts_[a] < texts_[b]; });
@@ -44,8 +47,11 @@ class DraftDictionary {
  private:
   static constexpr std::size_t kMax = Dictionary::kAbsent - 1;  // limit of the table
 
+  // Several small tables: the growth of a large one would hold the event loop for long.
+  static constexpr int kTableBits = 4;
+
   TextArena texts_;
-  TextTable table_;
+  std::vector<TextTable> tables_;
 };
 
 /// Sorts and deduplicates each row's codes, then inverts the rows.

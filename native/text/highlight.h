@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/values/seeded_hash.h"
 #include "text/query_analysis.h"
 #include "text/tokenizer.h"
 
@@ -48,7 +49,7 @@ class Highlighter {
   static constexpr std::uint32_t kNone = 0xffffffffu;
 
   Tokenizer tokenizer_;
-  std::unordered_map<std::string, std::uint32_t> clauses_;              // by term
+  std::unordered_map<std::string, std::uint32_t, SeededHash> clauses_;  // by term
   std::vector<std::pair<std::string, std::uint32_t>> beginnings_ = {};  // of prefixes whose words may have other stems
 };
 

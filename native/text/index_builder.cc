@@ -4,6 +4,8 @@
 #include <numeric>
 #include <string>
 
+#include "core/threads/poll.h"
+
 namespace lorekeep::text {
 namespace {
 
@@ -29,17 +31,19 @@ struct TermRef {
   std::uint32_t term;
 };
 
-std::vector<TermRef> terms_of_part(const std::vector<Segment>& segments, std::size_t part) {
+std::vector<TermRef> terms_of_part(const std::vector<Segment>& segments, std::size_t part, Poll& poll) {
   std::vector<TermRef> refs;
   for (std::uint32_t s = 0; s < segments.size(); ++s) {
     const auto& terms = segments[s].terms;
     const auto part_of = [](std::uint64_t hash) { return hash >> (64 - kPartBits); };
     auto at = std::partition_point(terms.begin(), terms.end(), [&](const auto& t) { return part_of(t.hash) < part; });
     for (; at != terms.end() && part_of(at->hash) == part; ++at) {
+      poll.step();
       refs.push_back({at->hash, segments[s].text_of(*at), s, static_cast<std::uint32_t>(at - terms.begin())});
     }
   }
-  std::sort(refs.begin(), refs.end(), [](const TermRef& a, const TermRef& b) {
+  std::sort(refs.begin(), refs.end(), [&](const TermRef& a, const TermRef& b) {
+    poll.step();
     if (a.hash != b.hash) return a.hash < b.hash;
     if (a.text != b.text) return a.text < b.text;
     return a.segment < b.segment;
@@ -67,14 +71,18 @@ void add_blocks(const IndexData& data, const Bm25Norm& norm, const Segment& segm
   }
 }
 
-Part merge_part(const IndexData& data, const std::vector<Segment>& segments, std::size_t number) {
-  const auto refs = terms_of_part(segments, number);
+// Looks at the token once in 65,536 terms: words can be chosen so that they are all of one part.
+Part merge_part(const IndexData& data, const std::vector<Segment>& segments, std::size_t number,
+                const CancelToken* cancel) {
+  Poll poll(cancel);
+  const auto refs = terms_of_part(segments, number, poll);
   const Bm25Norm norm = data.norm();
   TermEncoder encoder(data.blocks());
   Part part;
   for (std::size_t i = 0; i < refs.size();) {
     const TermRef& first = refs[i];
     encoder.start(first.text);
+    poll.step();
     for (; i < refs.size() && refs[i].hash == first.hash && refs[i].text == first.text; ++i) {
       const Segment& segment = segments[refs[i].segment];
       add_blocks(data, norm, segment, segment.terms[refs[i].term], encoder);
@@ -142,7 +150,7 @@ BuiltIndex build_index(std::size_t documents, const TextOf& text_of, const TextB
 
   std::vector<Part> parts(kParts);
   parallel_for(options.work, kParts, 1, [&](std::size_t begin, std::size_t end, std::size_t) {
-    for (std::size_t p = begin; p < end; ++p) parts[p] = merge_part(built.data, segments, p);
+    for (std::size_t p = begin; p < end; ++p) parts[p] = merge_part(built.data, segments, p, options.work.cancel);
   });
   // Giving memory back takes as long as a part of the work.
   for (Segment& segment : segments) {

@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <string_view>
 
@@ -30,8 +29,6 @@ struct IndexData {
 
   /// Returns the dictionary bucket of a term, whether or not the index contains it.
   std::uint64_t bucket(std::string_view term) const noexcept;
-  /// Returns the term's entry if its bucket, `bucket`, contains it. Precondition: this program built or checked it.
-  std::optional<TermEntry> find(std::string_view term, std::uint64_t bucket) const noexcept;
 };
 
 inline std::uint64_t term_hash(std::string_view term) noexcept {
@@ -49,16 +46,6 @@ inline std::uint64_t bucket_of(std::uint64_t hash, std::uint64_t buckets) noexce
 
 inline std::uint64_t IndexData::bucket(std::string_view term) const noexcept {
   return bucket_of(term_hash(term), buckets.size() - 1);
-}
-
-inline std::optional<TermEntry> IndexData::find(std::string_view term, std::uint64_t bucket) const noexcept {
-  const std::byte* at = entries.data() + buckets[bucket];
-  const std::byte* const end = entries.data() + buckets[bucket + 1];
-  while (at < end) {
-    const TermEntry entry = TermEntry::parse(at);
-    if (entry.term == term) return entry;
-  }
-  return std::nullopt;
 }
 
 }  // namespace lorekeep::text

@@ -7,6 +7,7 @@
 
 #include "core/threads/step_watch.h"
 #include "core/values/error.h"
+#include "core/values/seeded_hash.h"
 #include "text/english.h"
 #include "text/query_weights.h"
 #include "text/text_index.h"
@@ -80,7 +81,7 @@ class Analysis {
   void append_synonyms(const std::string& word, std::vector<std::string>& terms) const {
     const auto found = groups_of_.find(word);
     if (found == groups_of_.end()) return;
-    std::unordered_set<std::string_view> known{word};
+    std::unordered_set<std::string_view, SeededHash> known{word};
     for (const std::size_t group : found->second) {
       for (const std::string& other : groups_[group]) {
         if (known.insert(other).second) terms.push_back(other);
@@ -126,7 +127,7 @@ class Analysis {
     phrase.sign = clause.sign == Clause::Sign::kNone ? Clause::Sign::kRequired : clause.sign;
     phrase.phrase = tokens(clause.text);
     if (phrase.phrase.empty()) return;
-    std::unordered_set<std::string_view> known;
+    std::unordered_set<std::string_view, SeededHash> known;
     for (const std::string& word : phrase.phrase) {
       if (known.insert(word).second) phrase.unions.push_back({{word}});
     }
@@ -239,11 +240,11 @@ class Analysis {
   Tokenizer tokenizer_;
   const QueryOptions& options_;
   const CancelToken* cancel_;
-  std::unordered_set<std::string> stopwords_;
+  std::unordered_set<std::string, SeededHash> stopwords_;
   std::vector<std::vector<std::string>> groups_;  // of synonyms
-  std::unordered_map<std::string, std::vector<std::size_t>> groups_of_;
-  std::unordered_map<std::string, std::size_t> optional_;  // word -> its clause
-  std::string words_;                                      // texts of the optional words
+  std::unordered_map<std::string, std::vector<std::size_t>, SeededHash> groups_of_;
+  std::unordered_map<std::string, std::size_t, SeededHash> optional_;  // word -> its clause
+  std::string words_;                                                  // texts of the optional words
   std::vector<QueryClause> clauses_;
 };
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/threads/poll.h"
+#include "core/values/seeded_hash.h"
 #include "text/index_data.h"
 
 namespace lorekeep::text {
@@ -29,15 +30,14 @@ class TermTable {
 
   explicit TermTable(Poll& poll) : poll_(poll), slots_(kFirstSlots) {}
 
-  /// Returns the term's number; a new term gets the next one. `hash` is any good 64-bit hash of the term.
-  std::uint32_t find_or_add(std::string_view term, std::uint64_t hash) {
+  /// Returns the term's number; a new term gets the next one.
+  std::uint32_t find_or_add(std::string_view term) {
+    const auto tag = static_cast<std::uint32_t>(seeded_hash(term));
     const std::size_t mask = slots_.size() - 1;
-    for (std::size_t i = hash & mask;; i = (i + 1) & mask) {
+    for (std::size_t i = tag & mask;; i = (i + 1) & mask) {
       const Slot slot = slots_[i];
-      if (slot.number == 0) return add(i, term, hash);
-      if (slot.tag != tag_of(hash)) continue;
-      const Term& known = terms_[slot.number - 1];
-      if (known.hash == hash && text_of(known) == term) return slot.number - 1;
+      if (slot.number == 0) return add({i, tag}, term);
+      if (slot.tag == tag && text_of(terms_[slot.number - 1]) == term) return slot.number - 1;
     }
   }
 
@@ -48,16 +48,19 @@ class TermTable {
  private:
   struct Slot {
     std::uint32_t number = 0;  // of the term + 1; 0: free
-    std::uint32_t tag = 0;
+    std::uint32_t tag = 0;     // its place, and the bits of its hash above
+  };
+  struct Place {
+    std::size_t slot;
+    std::uint32_t tag;
   };
   static constexpr std::size_t kFirstSlots = 1 << 14;
-  static std::uint32_t tag_of(std::uint64_t hash) noexcept { return static_cast<std::uint32_t>(hash >> 32); }
 
-  std::uint32_t add(std::size_t slot, std::string_view term, std::uint64_t hash) {
+  std::uint32_t add(Place place, std::string_view term) {
     const auto number = static_cast<std::uint32_t>(terms_.size());
-    terms_.push_back({hash, text_.size(), static_cast<std::uint32_t>(term.size()), kNoDocument, 0});
+    terms_.push_back({term_hash(term), text_.size(), static_cast<std::uint32_t>(term.size()), kNoDocument, 0});
     text_.insert(text_.end(), term.begin(), term.end());
-    slots_[slot] = {number + 1, tag_of(hash)};
+    slots_[place.slot] = {number + 1, place.tag};
     if (terms_.size() * 2 > slots_.size()) grow();
     return number;
   }
@@ -65,11 +68,12 @@ class TermTable {
   void grow() {
     std::vector<Slot> larger(slots_.size() * 2);
     const std::size_t mask = larger.size() - 1;
-    for (std::size_t number = 0; number < terms_.size(); ++number) {
+    for (const Slot slot : slots_) {
       poll_.step();
-      std::size_t i = terms_[number].hash & mask;
+      if (slot.number == 0) continue;
+      std::size_t i = slot.tag & mask;
       while (larger[i].number != 0) i = (i + 1) & mask;
-      larger[i] = {static_cast<std::uint32_t>(number + 1), tag_of(terms_[number].hash)};
+      larger[i] = slot;
     }
     slots_ = std::move(larger);
   }
@@ -99,7 +103,7 @@ std::vector<Posting> tokenize_documents(std::uint32_t first, std::span<std::uint
         text_of(first + document), tokenizer,
         [&](std::string_view token, TokenKind kind) {
           length += kind == TokenKind::kWord;
-          const std::uint32_t number = table.find_or_add(token, term_hash(token));
+          const std::uint32_t number = table.find_or_add(token);
           TermTable::Term& term = table.terms()[number];
           if (term.last_document == document) {
             term.frequency += term.frequency < kMaxTermFrequency;

@@ -23,7 +23,7 @@ void TextIndex::wipe() const noexcept {
 std::optional<TermEntry> TextIndex::find(std::string_view term, const CancelToken* cancel) const {
   const std::uint64_t bucket = data_.bucket(term);
   if (check_ != nullptr) check_->require_sound(bucket, cancel);
-  return data_.find(term, bucket);
+  return buckets_.find(data_, term, bucket, cancel);
 }
 
 std::vector<std::string_view> TextIndex::sample_terms(std::size_t count, const CancelToken* cancel) const {

@@ -15,6 +15,7 @@
 #include "text/index_check.h"
 #include "text/index_data.h"
 #include "text/sorted_terms.h"
+#include "text/term_buckets.h"
 #include "text/text_collection.h"
 #include "text/text_query.h"
 
@@ -78,6 +79,7 @@ class TextIndex {
   std::shared_ptr<const void> owner_;
   std::shared_ptr<BuiltIndex> built_;  // null: the data are in a file
   std::unique_ptr<FirstUseCheck> check_;
+  TermBuckets buckets_;
   mutable SortedTermsCache sorted_terms_;
   TextCollection alone_{*this};
 };

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <unordered_map>
 
+#include "core/values/seeded_hash.h"
 #include "text/block_max_search.h"
 #include "text/query_weights.h"
 #include "text/text_index.h"
@@ -14,7 +15,7 @@ namespace {
 // Returns the distinct tokens of the query in order of first appearance.
 std::vector<QueryTerm> analyse(std::string_view query, Tokenizer tokenizer) {
   std::vector<QueryTerm> terms;
-  std::unordered_map<std::string, std::size_t> known;
+  std::unordered_map<std::string, std::size_t, SeededHash> known;
   for (std::string& token : tokenize(query, tokenizer)) {
     const auto [at, added] = known.try_emplace(token, terms.size());
     if (added) {

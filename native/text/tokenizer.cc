@@ -5,6 +5,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "core/values/seeded_hash.h"
 #include "core/values/utf8.h"
 #include "text/english.h"
 
@@ -113,8 +114,8 @@ std::vector<std::string> tokenize(std::string_view utf8, Tokenizer tokenizer) {
 std::vector<std::pair<std::string, std::uint32_t>> compounds_of(std::string_view utf8, Tokenizer tokenizer) {
   std::vector<std::pair<std::string, std::uint32_t>> compounds;
   if (tokenizer != Tokenizer::kMultilingual) return compounds;
-  std::unordered_set<std::string> words;
-  std::unordered_map<std::string, std::size_t> known;
+  std::unordered_set<std::string, SeededHash> words;
+  std::unordered_map<std::string, std::size_t, SeededHash> known;
   for_each_token(utf8, tokenizer, [&](std::string_view token, TokenKind kind) {
     if (kind == TokenKind::kWord) words.emplace(token);
     if (kind != TokenKind::kCompound) return;

@@ -1,9 +1,9 @@
 #include "core/values/text_table.h"
 
-#include <span>
+#include <algorithm>
 #include <utility>
 
-#include "core/values/checksum.h"
+#include "core/values/seeded_hash.h"
 
 namespace lorekeep {
 
@@ -21,10 +21,21 @@ std::optional<std::size_t> TextTable::enter(const TextArena& texts, std::size_t 
   return std::nullopt;
 }
 
+std::size_t TextTable::longest_run() const noexcept {
+  std::size_t longest = 0;
+  std::size_t run = 0;
+  // Twice around, because a run may go on at the beginning.
+  for (std::size_t i = 0; i < 2 * table_.size(); ++i) {
+    run = table_[i % table_.size()] == 0 ? 0 : run + 1;
+    longest = std::max(longest, run);
+  }
+  return std::min(longest, entered_);
+}
+
 /// Returns the slot of an equal text, or the free slot where the text belongs.
 std::size_t TextTable::slot_of(const TextArena& texts, std::string_view text) const {
   const std::size_t mask = table_.size() - 1;
-  std::size_t slot = static_cast<std::size_t>(checksum(std::as_bytes(std::span(text.data(), text.size())))) & mask;
+  std::size_t slot = SeededHash()(text) & mask;
   while (table_[slot] != 0 && texts[table_[slot] - 1] != text) slot = (slot + 1) & mask;
   return slot;
 }

@@ -19,6 +19,8 @@ class TextTable {
   std::optional<std::size_t> find(const TextArena& texts, std::string_view text) const;
   /// Enters texts[position], or returns the position of an equal entered text. Precondition: position < 2^32 - 1.
   std::optional<std::size_t> enter(const TextArena& texts, std::size_t position);
+  /// Returns how many entries a search compares with at most.
+  std::size_t longest_run() const noexcept;
 
  private:
   std::size_t slot_of(const TextArena& texts, std::string_view text) const;

@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "core/values/seeded_hash.h"
 #include "lm/grammar/allowance.h"
 #include "lm/grammar/grammar.h"
 #include "lm/grammar/grammar_program.h"
@@ -79,10 +80,10 @@ class GrammarMachine {
   std::shared_ptr<const Grammar> grammar_;
   const GrammarProgram& program_;
   std::vector<Set> sets_;
-  std::unordered_multimap<std::uint64_t, State> by_hash_;
-  std::unordered_multimap<std::uint64_t, Kernel> kernels_;
+  std::unordered_multimap<std::uint64_t, State, SeededHash> by_hash_;
+  std::unordered_multimap<std::uint64_t, Kernel, SeededHash> kernels_;
   std::vector<Frame> frames_;
-  std::unordered_map<std::uint64_t, std::uint32_t> frame_ids_;
+  std::unordered_map<std::uint64_t, std::uint32_t, SeededHash> frame_ids_;
   PositionSet seen_;
   Positions open_;
   std::size_t kept_ = 0;  // positions of all sets and kernels

@@ -2,9 +2,12 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
+
+#include "core/values/seeded_hash.h"
 
 namespace lorekeep::lm {
 
@@ -45,8 +48,7 @@ class PositionSet {
 
   bool place(std::uint64_t key) noexcept {
     const std::size_t mask = slots_.size() - 1;
-    std::uint64_t hash = (key ^ (key >> 29)) * 0x9E3779B97F4A7C15u;
-    for (std::size_t at = (hash ^ (hash >> 32)) & mask;; at = (at + 1) & mask) {
+    for (std::size_t at = static_cast<std::size_t>((key * factor_) >> shift_);; at = (at + 1) & mask) {
       Slot& slot = slots_[at];
       if (slot.round != round_) {
         slot = {key, round_};
@@ -59,12 +61,15 @@ class PositionSet {
   void grow() {
     std::vector<Slot> old(std::max<std::size_t>(64, 2 * slots_.size()));
     old.swap(slots_);
+    shift_ = std::countl_zero(slots_.size() - 1);
     for (const Slot& slot : old) {
       if (slot.round == round_) place(slot.key);
     }
   }
 
-  std::vector<Slot> slots_;
+  std::vector<Slot> slots_;  // a power of two
+  int shift_ = 64;           // the upper bits of a product are a place
+  const std::uint64_t factor_ = hash_seed() | 1;
   std::uint32_t round_ = 1;
   std::size_t size_ = 0;
 };

@@ -11,6 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "core/values/seeded_hash.h"
 #include "lm/prompt/chat_template.h"
 #include "lm/text/token_table.h"
 #include "lm/text/tokens.h"
@@ -53,7 +54,7 @@ class PromptTokenizer {
   /// Finds the longest of some spellings that a text begins with.
   struct Spellings {
     std::vector<Control> all;
-    std::unordered_map<std::string_view, std::uint32_t> by_text;
+    std::unordered_map<std::string_view, std::uint32_t, SeededHash> by_text;
     std::vector<std::size_t> lengths;  // falling
     std::array<bool, 256> begins{};    // first bytes
 

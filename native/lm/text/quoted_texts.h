@@ -13,6 +13,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "core/values/seeded_hash.h"
+
 namespace lorekeep::lm {
 
 class QuotedTexts {
@@ -33,7 +35,7 @@ class QuotedTexts {
  private:
   /// The texts whose window has one length, by the hash of their beginning.
   struct Window {
-    std::unordered_map<std::uint64_t, std::vector<std::uint32_t>> texts;
+    std::unordered_map<std::uint64_t, std::vector<std::uint32_t>, SeededHash> texts;
     std::bitset<65536> known;  // by the upper bits of the hash
   };
   bool found(const Window& window, std::size_t length, std::string_view given, std::size_t& left) const;

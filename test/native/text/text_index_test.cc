@@ -6,6 +6,7 @@
 #include "harness.h"
 #include "naive_bm25.h"
 #include "sample_texts.h"
+#include "text/index_data.h"
 
 namespace lorekeep::text {
 namespace {
@@ -212,6 +213,34 @@ TEST("what the text callback throws comes out of the build") {
   };
   CHECK_FAILS(Code::kIo, TextIndex::build(5, broken, {}));
   CHECK_FAILS(Code::kInvalidArgument, TextIndex::build(kMaxDocuments + 1, broken, {}));
+}
+
+TEST("words that were chosen for one bucket of the dictionary are found, and no others") {
+  std::vector<std::string> words;
+  for (std::size_t i = 0; words.size() < 4000; ++i) {
+    std::string word = "w" + std::to_string(i);
+    if (term_hash(word) >> 56 == 0) words.push_back(std::move(word));
+  }
+  const std::vector<std::string> absent(words.begin() + 2000, words.end());
+  words.resize(2000);
+  const auto index = build(words);
+  const IndexData& data = index->data();
+  std::size_t most = 0;
+  for (std::size_t bucket = 0; bucket + 1 < data.buckets.size(); ++bucket) {
+    std::size_t entries = 0;
+    const std::byte* at = data.entries.data() + data.buckets[bucket];
+    while (at < data.entries.data() + data.buckets[bucket + 1]) {
+      TermEntry::parse(at);
+      ++entries;
+    }
+    most = std::max(most, entries);
+  }
+  CHECK(most > 10 * TermBuckets::kFew);
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const auto result = index->search(words[i], {.k = 2});
+    CHECK(result.hits.size() == 1 && result.hits.front().ordinal == i);
+    CHECK(!index->find(absent[i]));
+  }
 }
 
 }  // namespace
