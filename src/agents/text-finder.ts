@@ -1,7 +1,13 @@
+import { randomInt } from 'node:crypto';
+
 /** Longest window whose hash leads to the texts that begin with it. */
 const longestWindow = 20;
 
-const factor = 0x01000193;
+/**
+ * Another one in each process. Maps do not seed the hashes of numbers: of a known factor, parts could be chosen that are all in
+ * one bucket.
+ */
+const factor = 2 * randomInt(2 ** 28, 2 ** 31) + 1;
 
 /** Work between two pauses: a character looked at, or a candidate compared. */
 const workAtOnce = 16_384;

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { DoorHost } from './host.js';
 import { HttpListener } from './http/listener.js';
 import type { Route } from './http/route.js';
+import { answerFirstMessages } from './mcp/first-message.js';
 import { mcpRoute } from './mcp/route.js';
 import { chatRoute } from './openai/chat.js';
 import { embeddingsRoute } from './openai/embeddings.js';
@@ -48,6 +49,7 @@ export class HttpDoors {
     const document = openApiDocument(described, host.version);
     const entry = host.config.http.page ? new PageEntry() : undefined;
     const page = entry === undefined ? [] : await pageRoutes(entry, targets);
+    await answerFirstMessages();
     const listener = await HttpListener.open({
       host,
       routes: [...described, ...page],

@@ -25,6 +25,8 @@ export class References {
   #open: [value: unknown, at: string, resource: Resource][] | undefined;
   readonly #resources = new Map<string, Resource>();
   readonly #anchors = new Map<string, Located>();
+  /** What references were found to lead to: many alternatives may go through one. */
+  readonly #targets = new WeakMap<object, Located>();
   /** The resource that a schema is in, if it is not the root. */
   readonly #within = new WeakMap<object, Resource>();
 
@@ -34,6 +36,14 @@ export class References {
   }
 
   readonly resolve = (schema: Schema, at: string): Located => {
+    const known = this.#targets.get(schema);
+    if (known !== undefined) return known;
+    const target = this.#find(schema, at);
+    this.#targets.set(schema, target);
+    return target;
+  };
+
+  #find(schema: Schema, at: string): Located {
     const { $ref: reference } = schema;
     const place = `${at}/$ref`;
     if (typeof reference !== 'string') refuse(place, 'a string is expected');
@@ -50,7 +60,7 @@ export class References {
       this.#anchors.get(`${address}#${fragment}`) ??
       refuse(place, `${JSON.stringify(reference.slice(0, 128))} is not in the schema`)
     );
-  };
+  }
 
   /** @throws PieceOver: the next call continues */
   #index(): void {

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { nextSlice } from '../../base/waiting/next-slice.js';
 import { ServerError } from '../../protocol/errors.js';
 import { refusalOf } from '../../storages/failure.js';
 import type { DoorHost, DoorSession } from '../host.js';
@@ -71,8 +72,11 @@ export class McpHttpHandler {
       writable: session.mayChange(name),
     }));
     const looks = describes && grant.rights.has('search');
+    const shown = looks ? await this.#described(exchange, storages) : storages;
+    // All who waited for a storage go on in one turn of the event loop.
+    await nextSlice();
     const { server } = mcpServer({
-      shown: looks ? await this.#described(exchange, storages) : storages,
+      shown,
       rights: grant.rights,
       whenOpen: async () => ({ session, storages, model: undefined }),
       explain: (error) => refusalOf(error, this.#host.log, { route: 'mcp' }).message,
