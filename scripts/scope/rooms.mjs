@@ -11,17 +11,17 @@ export const rooms = [
   ],
   [
     'native/core',
-    5550,
+    5600,
     'SPEC',
-    'defensive reading and atomic writing of files, also over mapped ones on Windows, thread pools and their watch, cancel tokens, wiping of memory',
+    'defensive reading and atomic writing of files, also over mapped ones on Windows, thread pools and their watch, cancel tokens, wiping of memory, tables that no chosen text slows',
   ],
   ['native/crash', 300, 'README', 'crash dumps of native code'],
   ['native/vector', 7300, 'SPEC', 'dense search, also over the parts of a storage that changes'],
   [
     'native/text',
-    5500,
+    5550,
     'SPEC',
-    'BM25, tokenizers of all scripts and of code, highlights, query syntax, also over the parts of a storage that changes',
+    'BM25, tokenizers of all scripts and of code, highlights, query syntax, also over the parts of a storage that changes, dictionaries that no chosen word slows',
   ],
   ['native/filter', 2900, 'SPEC', 'typed metadata and filters inside the search'],
   [
