@@ -5,8 +5,11 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, onTestFinished } from 'vitest';
 import { FakeTextModel } from '../helpers/fake-text-model.js';
-import { TestServer } from '../server/test-server.js';
+import { temporaryFolder } from '../helpers/folder.js';
+import { catalogPath, TestServer } from '../server/test-server.js';
 import { hostileNames, startHostileServers } from './hostile-servers.js';
+
+const file = temporaryFolder();
 
 /** What every client in another language is proven to do; its program prints `ok NAME` for each. */
 export const scenarios: readonly string[] = [
@@ -20,19 +23,30 @@ export const scenarios: readonly string[] = [
   'keeps text that is not ASCII',
   'keeps integers of 64 bits',
   'runs two turns at once',
+  'throttles',
+  'forgets what is confirmed',
   'says that the server went away',
+  'makes everything again on another connection',
+  'starts and ends a server',
   ...hostileNames.map((name) => `hostile ${name}`),
 ];
 
 /** Pieces after which a turn that was asked to hang waits until it is cancelled. */
 const heldAt = 10;
 
-/** Replies "one two three"; to "hang", words without end; to "echo ...", the rest of the message. */
+/**
+ * Replies "one two three"; to "hang", words without end; to "echo ...", the rest of the message; to "recall", what the user has
+ * said; to "forget ...", with the action that forgets the rest of the message.
+ */
 function talker(): FakeTextModel {
   return new FakeTextModel({
     reply: (_, messages) => {
       const asked = messages.at(-1)?.content ?? '';
       if (asked.startsWith('echo ')) return [asked.slice('echo '.length)];
+      if (asked === 'recall')
+        return [messages.flatMap(({ role, content }) => (role === 'user' ? [content] : [])).join('|')];
+      if (asked.startsWith('forget '))
+        return [JSON.stringify({ action: 'forget', arguments: { text: asked.slice('forget '.length) } })];
       return asked === 'hang' ? Array.from({ length: 1000 }, () => 'word ') : ['one ', 'two ', 'three'];
     },
     pause: async (index, signal) => {
@@ -68,6 +82,19 @@ async function cuttable(port: number): Promise<{ port: number; cut: () => void }
   return { port: (server.address() as { port: number }).port, cut };
 }
 
+/** Environment of a program that starts a server of its own: the command, and a config with the catalog of the tests. */
+function childServer(): Record<string, string> {
+  const config = file('child.json');
+  writeFileSync(config, JSON.stringify({ models_catalog_path: catalogPath, logs_dir: '' }));
+  const program = join(import.meta.dirname, '../../dist/src/cli/lorekeep.cjs');
+  return {
+    CHILD_NODE: process.execPath,
+    CHILD_PROGRAM: program,
+    CHILD_CONFIG: config,
+    CHILD_DATA: file('child'),
+  };
+}
+
 /**
  * Runs a program with the arguments PORT CUTTABLE_PORT NAME=PORT..., the latter of hostile servers, and expects that it prints
  * `ok` for every scenario. When it prints DROP, connections to CUTTABLE_PORT are cut.
@@ -81,7 +108,7 @@ export async function expectScenarios(
   const hostile = Object.entries(await startHostileServers()).map(([name, at]) => `${name}=${at}`);
   const [program, ...args] = command;
   const child = spawn(program, [...args, `${port}`, `${cuttablePort}`, ...hostile], {
-    env: { ...process.env, ...env },
+    env: { ...process.env, ...childServer(), ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   onTestFinished(() => void child.kill('SIGKILL'));

@@ -15,6 +15,8 @@ from . import aio, frames
 from .client import Agent, Client, Session, Speech, SpeechEvent, TurnEvent
 from .errors import ConnectionLost, LorekeepError, RequestTimeout, ServerError
 from .frames import Code
+from .remembered import Reconnect
+from .server import Server, ServerStartError
 
 __all__ = [
     "Agent",
@@ -22,8 +24,11 @@ __all__ = [
     "Code",
     "ConnectionLost",
     "LorekeepError",
+    "Reconnect",
     "RequestTimeout",
+    "Server",
     "ServerError",
+    "ServerStartError",
     "Session",
     "Speech",
     "SpeechEvent",

@@ -1,10 +1,11 @@
 """What every client is proven to do, by the client for threads: scenarios.py PORT CUTTABLE_PORT NAME=PORT..."""
 
+import os
 import sys
 import threading
 from typing import Callable, Dict, List
 
-from lorekeep import Agent, Client, Code, ConnectionLost, RequestTimeout, ServerError, Session
+from lorekeep import Agent, Client, Code, ConnectionLost, Reconnect, RequestTimeout, Server, ServerError, ServerStartError, Session
 
 PORT, CUTTABLE = int(sys.argv[1]), int(sys.argv[2])
 HOSTILE = dict(given.split("=") for given in sys.argv[3:])
@@ -157,6 +158,81 @@ def runs_two_turns_at_once(client: Client) -> None:
     assert ended == ["cancelled"]
 
 
+def throttles(client: Client) -> None:
+    for level in (0.5, 0):
+        client.report_throttle(level=level)
+        assert client.status()["throttle"] == level
+
+
+def forgets_what_is_confirmed(client: Client) -> None:
+    session = client.create_session()
+    agent = session.create_agent(
+        graph={
+            "nodes": [
+                {"id": "talker", "type": "generate", "params": {"memory": "keep"}},
+                {"id": "keep", "type": "remember", "params": {"storage": "memory", "embedding_model": "tiny", "condition": " "}},
+            ]
+        }
+    )
+    session.update_records(name="memory", add=[{"id": "bees", "text": "Bees dance."}, {"id": "more", "text": "Bees dance at night."}])
+    complete = agent.turn("forget Bees dance", on_forget=lambda event: ["bees"])
+    assert [(done["forget"], done["forgotten"]) for done in complete["memory"]] == [("confirmed", ["bees"])]
+
+
+def makes_everything_again_on_another_connection(_: Client) -> None:
+    states: List[str] = []
+    again = threading.Event()
+
+    def on_state(state: str, error: object) -> None:
+        states.append(state)
+        if state == "connected":
+            again.set()
+
+    client = Client(port=CUTTABLE, reconnect=Reconnect(min_delay=0.01), on_state=on_state)
+    client.create_session().destroy()
+    session = client.create_session()
+    id = session.id
+    session.create_embedded_string_storage(name="docs", strings=["a bee", "a glacier"], embedding_model="tiny")
+    session.update_records(name="docs", add=[{"id": "x", "text": "a loaf"}])
+    session.forget_records(name="docs", ids=["0"])
+    agent, other = talker(session), talker(session)
+    assert agent.turn("hello")["status"] == "completed"
+    try:
+        for event in other.stream("hang"):
+            if event["type"] == "TurnStarted":
+                print("DROP", flush=True)
+        raise AssertionError("the turn ended")
+    except ConnectionLost:
+        pass
+    assert agent.turn("recall")["text"] == "hello|recall"
+    assert session.id != id and again.wait(60) and states == ["reconnecting", "connected"]
+    listed = session.list_records(name="docs")["records"]
+    assert [(record["id"], record["text"]) for record in listed] == [("1", "a glacier"), ("x", "a loaf")]
+    client.close()
+    assert states[-1] == "closed" and not client.connected
+
+
+def starts_and_ends_a_server(_: Client) -> None:
+    command = [os.environ["CHILD_NODE"], os.environ["CHILD_PROGRAM"]]
+    with Server(command, config=os.environ["CHILD_CONFIG"], data_dir=os.environ["CHILD_DATA"], timeout=300) as server:
+        assert server.is_running and server.warnings == []
+        with Client(port=server.port, access_token=server.access_token) as client:
+            client.create_session()
+        with Client(port=server.port) as stranger:
+            try:
+                stranger.create_session()
+                raise AssertionError("it needs a token")
+            except ServerError as error:
+                assert error.code == Code.AccessTokenMissing
+        assert server.close() == 0 and not server.is_running
+    for wrong in ({"config": "absent.json"}, {"args": ["--no-such-flag"]}):
+        try:
+            Server(command, timeout=300, **wrong)  # type: ignore[arg-type]
+            raise AssertionError("it started")
+        except ServerStartError as error:
+            assert "absent.json does not exist" in str(error) or "no-such-flag" in str(error)
+
+
 def says_that_the_server_went_away(_: Client) -> None:
     client = Client(port=CUTTABLE)
     session = client.create_session()
@@ -207,7 +283,11 @@ def main() -> None:
         keeps_text_that_is_not_ascii,
         keeps_integers_of_64_bits,
         runs_two_turns_at_once,
+        throttles,
+        forgets_what_is_confirmed,
         says_that_the_server_went_away,
+        makes_everything_again_on_another_connection,
+        starts_and_ends_a_server,
     ]
     with Client(port=PORT) as client:
         for scenario in given:

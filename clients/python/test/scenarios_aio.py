@@ -1,10 +1,11 @@
 """What every client is proven to do, by the client for asyncio: scenarios_aio.py PORT CUTTABLE_PORT NAME=PORT..."""
 
 import asyncio
+import os
 import sys
 from typing import Any, Coroutine, Dict, List
 
-from lorekeep import Code, ConnectionLost, RequestTimeout, ServerError
+from lorekeep import Code, ConnectionLost, Reconnect, RequestTimeout, Server, ServerError
 from lorekeep.aio import Agent, Client, Session
 
 PORT, CUTTABLE = int(sys.argv[1]), int(sys.argv[2])
@@ -161,6 +162,65 @@ async def runs_two_turns_at_once(client: Client) -> None:
     assert await waiting == "cancelled"
 
 
+async def throttles(client: Client) -> None:
+    for level in (0.5, 0):
+        await client.report_throttle(level=level)
+        assert (await client.status())["throttle"] == level
+
+
+async def forgets_what_is_confirmed(client: Client) -> None:
+    session = await client.create_session()
+    agent = await session.create_agent(
+        graph={
+            "nodes": [
+                {"id": "talker", "type": "generate", "params": {"memory": "keep"}},
+                {"id": "keep", "type": "remember", "params": {"storage": "memory", "embedding_model": "tiny", "condition": " "}},
+            ]
+        }
+    )
+    await session.update_records(name="memory", add=[{"id": "bees", "text": "Bees dance."}])
+    complete = await agent.turn("forget Bees dance", on_forget=lambda event: ["bees"])
+    assert [(done["forget"], done["forgotten"]) for done in complete["memory"]] == [("confirmed", ["bees"])]
+
+
+async def makes_everything_again_on_another_connection(_: Client) -> None:
+    states: List[str] = []
+    client = await Client.connect(
+        port=CUTTABLE, reconnect=Reconnect(min_delay=0.01), on_state=lambda state, error: states.append(state)
+    )
+    await (await client.create_session()).destroy()
+    session = await client.create_session()
+    id = session.id
+    await session.create_embedded_string_storage(name="docs", strings=["a bee", "a glacier"], embedding_model="tiny")
+    await session.update_records(name="docs", add=[{"id": "x", "text": "a loaf"}])
+    await session.forget_records(name="docs", ids=["0"])
+    agent, other = await talker(session), await talker(session)
+    assert (await agent.turn("hello"))["status"] == "completed"
+    try:
+        async for event in other.stream("hang"):
+            if event["type"] == "TurnStarted":
+                print("DROP", flush=True)
+        raise AssertionError("the turn ended")
+    except ConnectionLost:
+        pass
+    assert (await agent.turn("recall"))["text"] == "hello|recall"
+    assert session.id != id and states == ["reconnecting", "connected"]
+    listed = (await session.list_records(name="docs"))["records"]
+    assert [(record["id"], record["text"]) for record in listed] == [("1", "a glacier"), ("x", "a loaf")]
+    await client.close()
+    assert states[-1] == "closed" and not client.connected
+
+
+async def starts_and_ends_a_server(_: Client) -> None:
+    command = [os.environ["CHILD_NODE"], os.environ["CHILD_PROGRAM"]]
+    server = await asyncio.to_thread(
+        Server, command, config=os.environ["CHILD_CONFIG"], data_dir=os.environ["CHILD_DATA"], timeout=300
+    )
+    async with await Client.connect(port=server.port, access_token=server.access_token) as client:
+        await client.create_session()
+    assert await asyncio.to_thread(server.close) == 0
+
+
 async def says_that_the_server_went_away(_: Client) -> None:
     client = await Client.connect(port=CUTTABLE)
     session = await client.create_session()
@@ -212,7 +272,11 @@ async def main() -> None:
         keeps_text_that_is_not_ascii,
         keeps_integers_of_64_bits,
         runs_two_turns_at_once,
+        throttles,
+        forgets_what_is_confirmed,
         says_that_the_server_went_away,
+        makes_everything_again_on_another_connection,
+        starts_and_ends_a_server,
     ]
     async with await Client.connect(port=PORT) as client:
         for scenario in given:

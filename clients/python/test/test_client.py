@@ -129,7 +129,7 @@ class ClientTest(unittest.TestCase):
             session.search(name="docs", text="bees")
         lost = Client(port=PORT)
         lost.ping()
-        lost._socket.sendall(struct.pack(">BI", 77, 0))
+        lost._link._socket.sendall(struct.pack(">BI", 77, 0))
         with self.assertRaises(ConnectionLost):
             while True:
                 lost.ping()
@@ -147,7 +147,7 @@ class ClientTest(unittest.TestCase):
             def __getattr__(self, name):
                 return getattr(self._real, name)
 
-        self.client._socket = Interrupted(self.client._socket)
+        self.client._link._socket = Interrupted(self.client._link._socket)
         with self.assertRaises(KeyboardInterrupt):
             self.client.ping()
         with self.assertRaises(ConnectionLost):
