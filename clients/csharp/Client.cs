@@ -1,10 +1,6 @@
 using System;
 using System.Collections.Concurrent;
 using System.Collections.Generic;
-using System.IO;
-using System.Net.Sockets;
-using System.Text;
-using System.Threading;
 using System.Threading.Tasks;
 
 namespace Lorekeep
@@ -36,6 +32,29 @@ namespace Lorekeep
         }
     }
 
+    public enum ConnectionState
+    {
+        Connected,
+        Reconnecting,
+        Closed,
+    }
+
+    /// <summary>How a lost connection is replaced. The delay before each attempt doubles, minus up to half at random.</summary>
+    public sealed class ReconnectPolicy
+    {
+        public int Attempts = 10;
+        public int MinDelayMs = 100;
+        public int MaxDelayMs = 5000;
+
+        static readonly Random Random = new Random();
+
+        internal int DelayOf(int attempt)
+        {
+            var longest = Math.Min(MaxDelayMs, MinDelayMs * Math.Pow(2, attempt));
+            lock (Random) return (int)(longest * (0.5 + Random.NextDouble() / 2));
+        }
+    }
+
     public sealed class ClientOptions
     {
         public string AccessToken;
@@ -57,35 +76,31 @@ namespace Lorekeep
         /// for a task on that thread would then never end. False: they come from a thread of the client.
         /// </summary>
         public bool Polled = false;
+
+        /// <summary>
+        /// Replaces a lost connection and makes its sessions, storages and agents again. What was under way throws
+        /// ConnectionLostException; what is asked meanwhile waits. Null: it is not replaced.
+        /// </summary>
+        public ReconnectPolicy Reconnect;
+
+        /// <summary>Hears of `Reconnecting`, `Connected` and `Closed`; the error is null unless a connection was lost.</summary>
+        public Action<ConnectionState, Exception> OnState;
     }
 
-    /// <summary>A connection. Its sessions end with it. Threads can share it.</summary>
+    /// <summary>A connection, which may be replaced when it is lost. Threads can share it.</summary>
     public sealed partial class Client : IDisposable
     {
-        static readonly UTF8Encoding Utf8 = new UTF8Encoding(false, true);
-
         readonly string host;
         readonly int port;
         readonly ClientOptions options;
-        readonly TcpClient socket = new TcpClient { NoDelay = true };
-        readonly BlockingCollection<byte[]> outgoing = new BlockingCollection<byte[]>();
         readonly ConcurrentQueue<Action> waiting = new ConcurrentQueue<Action>();
-        readonly TaskCompletionSource<Hello> greeting;
         readonly object table = new object();
-        readonly Dictionary<long, Waiting> replies = new Dictionary<long, Waiting>();
-        readonly Dictionary<string, Action<JsonView, Exception>> turns = new Dictionary<string, Action<JsonView, Exception>>(StringComparer.Ordinal);
-        readonly Dictionary<long, Action<JsonView, Exception>> streams = new Dictionary<long, Action<JsonView, Exception>>();
+        readonly List<Session> sessions = new List<Session>();
+        Link link;
+        /// <summary>Gives the connection that replaces the lost one; null while there is one, or if there will be none.</summary>
+        TaskCompletionSource<Link> next;
         ConnectionLostException lost;
-        long nextId = 1;
-
-        internal sealed class Waiting
-        {
-            public Action<JsonView> Resolve;
-            public Action<Exception> Reject;
-            /// <summary>Hears the turn, the stream of audio or the download that the request starts, and the loss of the connection.</summary>
-            public Action<JsonView, Exception> Sink;
-            public Timer Timer;
-        }
+        bool isDisposed;
 
         /// <summary>Begins to connect, on a thread of its own. Requests may be made at once; Greeting tells whether a server answers.</summary>
         public Client(string host = "127.0.0.1", int port = 9100, ClientOptions options = null)
@@ -93,15 +108,14 @@ namespace Lorekeep
             this.host = host;
             this.port = port;
             this.options = options ?? new ClientOptions();
-            greeting = Source<Hello>();
-            // Nobody may await it: its exception is then no defect.
-            greeting.Task.ContinueWith(task => task.Exception, TaskContinuationOptions.OnlyOnFaulted);
-            new Thread(Read) { IsBackground = true, Name = "lorekeep reads" }.Start();
+            lock (table) link = new Link(this, host, port, this.options);
+            Greeting = link.Greeting;
         }
 
         /// <summary>The server's greeting; fails with ConnectionLostException.</summary>
-        public Task<Hello> Greeting => greeting.Task;
+        public Task<Hello> Greeting { get; }
 
+        /// <summary>The connection is gone and will not be replaced.</summary>
         public bool IsLost
         {
             get
@@ -120,60 +134,57 @@ namespace Lorekeep
 
         public async Task<Session> CreateSessionAsync(CreateSessionFields fields = null)
         {
-            fields = fields ?? new CreateSessionFields();
-            fields.AccessToken = fields.AccessToken ?? options.AccessToken;
-            var made = await CallAsync<CreateSessionResponse>("CreateSessionRequest", fields.ToJson());
-            return new Session(this, made);
+            var json = (fields ?? new CreateSessionFields()).ToJson();
+            if (!json.ContainsKey("access_token") && options.AccessToken != null) json["access_token"] = options.AccessToken;
+            var made = await CallAsync<CreateSessionResponse>("CreateSessionRequest", json);
+            var session = new Session(this, made, json);
+            if (Restores)
+            {
+                lock (table) sessions.Add(session);
+            }
+            return session;
         }
 
-        /// <summary>Ends every session and the connection. Twice is fine.</summary>
+        /// <summary>Ends every session and the connection, and attempts to replace it. Twice is fine.</summary>
         public void Dispose()
         {
-            Lose(new ConnectionLostException("the connection was closed"));
-        }
-
-        /// <summary>Sends a request and gives its reply. Throws ArgumentException for values that JSON lacks.</summary>
-        internal Task<T> CallAsync<T>(string type, Dictionary<string, object> fields, Action<JsonView, Exception> sink = null) where T : JsonView
-        {
-            var source = Source<T>();
-            var request = new Waiting
-            {
-                Resolve = frame => Settle(source, frame as T),
-                Reject = error => source.TrySetException(error),
-                Sink = sink,
-            };
-            Exception refused;
+            Link last;
             lock (table)
             {
-                var id = nextId;
-                var frame = new Dictionary<string, object>(fields) { ["type"] = type, ["id"] = id };
-                var bytes = Framed(1, Utf8.GetBytes(Json.Write(frame)));
-                refused = lost;
-                if (refused == null)
-                {
-                    nextId++;
-                    replies[id] = request;
-                    if (options.RequestMs > 0) request.Timer = new Timer(_ => TimeOut(id, type), null, options.RequestMs, Timeout.Infinite);
-                    outgoing.Add(bytes);
-                }
+                isDisposed = true;
+                last = link;
             }
-            if (refused != null) source.TrySetException(refused);
-            return source.Task;
+            var reason = new ConnectionLostException("the connection was closed");
+            last.Lose(reason);
+            End(reason);
         }
 
-        internal void SendAudio(byte[] payload)
+        /// <summary>Whether sessions must remember how they were made.</summary>
+        internal bool Restores => options.Reconnect != null;
+
+        internal async Task<T> CallAsync<T>(string type, Dictionary<string, object> fields, Action<JsonView, Exception> sink = null) where T : JsonView
         {
-            lock (table)
+            return await (await CurrentAsync()).CallAsync<T>(type, fields, sink);
+        }
+
+        /// <summary>Gives the connection, when there is one. Throws ConnectionLostException if there will be none.</summary>
+        internal Task<Link> CurrentAsync()
+        {
+            lock (table) return next != null ? next.Task : Task.FromResult(link);
+        }
+
+        /// <summary>The connection; a lost one while it is replaced.</summary>
+        internal Link Latest
+        {
+            get
             {
-                if (lost != null) throw lost;
-                outgoing.Add(Framed(2, payload));
+                lock (table) return link;
             }
         }
 
-        static void Settle<T>(TaskCompletionSource<T> source, T frame) where T : JsonView
+        internal void Remove(Session session)
         {
-            if (frame != null) source.TrySetResult(frame);
-            else source.TrySetException(new ConnectionLostException("the server sent another reply than the request has"));
+            lock (table) sessions.Remove(session);
         }
 
         /// <summary>Those that wait go on within Poll(), or on threads of the pool, never on the thread that reads.</summary>
@@ -182,192 +193,90 @@ namespace Lorekeep
             return new TaskCompletionSource<T>(options.Polled ? TaskCreationOptions.None : TaskCreationOptions.RunContinuationsAsynchronously);
         }
 
-        void Give(Action action)
+        internal void Give(Action action)
         {
             if (options.Polled) waiting.Enqueue(action);
             else action();
         }
 
-        void TimeOut(long id, string type)
+        /// <summary>A connection tells that it is lost.</summary>
+        internal void Replace(Link which, ConnectionLostException reason)
         {
-            Waiting late;
+            bool replaces;
             lock (table)
             {
-                if (!replies.TryGetValue(id, out late)) return;
-                replies.Remove(id);
+                if (which != link || lost != null) return;
+                replaces = Restores && !isDisposed && which.Greeting.Status == TaskStatus.RanToCompletion;
+                if (replaces)
+                {
+                    next = Source<Link>();
+                    // Nobody may wait for it.
+                    next.Task.ContinueWith(task => task.Exception, TaskContinuationOptions.OnlyOnFaulted);
+                }
             }
-            Give(() => late.Reject(new TimeoutException(type + ": no reply within " + options.RequestMs + " ms")));
+            if (replaces) Task.Run(() => ReconnectAsync(reason));
+            else End(reason);
         }
 
-        static byte[] Framed(byte kind, byte[] payload)
+        void End(ConnectionLostException reason)
         {
-            var bytes = new byte[5 + payload.Length];
-            bytes[0] = kind;
-            for (var i = 0; i < 4; i++) bytes[1 + i] = (byte)(payload.Length >> (24 - 8 * i));
-            Buffer.BlockCopy(payload, 0, bytes, 5, payload.Length);
-            return bytes;
-        }
-
-        void Read()
-        {
-            ConnectionLostException reason;
-            try
-            {
-                var deadline = Environment.TickCount + options.GreetingMs;
-                if (!socket.ConnectAsync(host, port).Wait(options.GreetingMs)) throw new ConnectionLostException("nothing answers at " + host + ":" + port);
-                Greet(new Hello(ReadFrame(() => deadline - Environment.TickCount)));
-                new Thread(Write) { IsBackground = true, Name = "lorekeep writes" }.Start();
-                for (;;) Receive(ReadFrame(null));
-            }
-            catch (ConnectionLostException error)
-            {
-                reason = error;
-            }
-            catch (Exception error) // Whatever ends the reader, nobody may wait for it any longer.
-            {
-                var inner = error is AggregateException ? error.InnerException : error;
-                reason = new ConnectionLostException("the connection was lost: " + inner.Message, inner);
-            }
-            Lose(reason);
-        }
-
-        void Write()
-        {
-            try
-            {
-                foreach (var bytes in outgoing.GetConsumingEnumerable()) socket.GetStream().Write(bytes, 0, bytes.Length);
-            }
-            catch (Exception error)
-            {
-                Lose(new ConnectionLostException("the connection failed: " + error.Message, error));
-            }
-        }
-
-        Dictionary<string, object> ReadFrame(Func<int> greetingLeft)
-        {
-            var header = new byte[5];
-            Fill(header, 0, 1, greetingLeft ?? (() => 0));
-            Fill(header, 1, 5, greetingLeft ?? (() => options.StallMs));
-            var length = ((long)header[1] << 24) | ((long)header[2] << 16) | ((long)header[3] << 8) | header[4];
-            if (header[0] != 1) throw new ConnectionLostException("the server sent bytes that are no frame");
-            if (length > options.MaxFrameBytes) throw new ConnectionLostException("the server sent a frame of " + length + " bytes; MaxFrameBytes is " + options.MaxFrameBytes);
-            // Memory grows with the bytes that come, not with the announced length.
-            var payload = new byte[Math.Min(length, 65536)];
-            for (var at = 0; at < length; at = payload.Length)
-            {
-                if (at > 0) Array.Resize(ref payload, (int)Math.Min(length, at * 2L));
-                Fill(payload, at, payload.Length, greetingLeft ?? (() => options.StallMs));
-            }
-            return Json.Parse(Utf8.GetString(payload)) as Dictionary<string, object> ?? throw new FormatException("a frame that is no object");
-        }
-
-        /// <summary>`left`: milliseconds until the next bytes must come; 0: any time.</summary>
-        void Fill(byte[] bytes, int at, int end, Func<int> left)
-        {
-            while (at < end)
-            {
-                var most = left();
-                if (most < 0) throw new ConnectionLostException("the server did not greet in time");
-                socket.ReceiveTimeout = most;
-                var got = socket.GetStream().Read(bytes, at, end - at);
-                if (got == 0) throw new ConnectionLostException("the server closed the connection");
-                at += got;
-            }
-        }
-
-        void Greet(Hello hello)
-        {
-            if (hello.Type != "Hello" || hello.Protocol != Frames.Protocol || hello.Server != "lorekeep")
-                throw new ConnectionLostException(host + ":" + port + " does not speak protocol " + Frames.Protocol + " of lorekeep");
-            Give(() => greeting.TrySetResult(hello));
-        }
-
-        void Receive(Dictionary<string, object> json)
-        {
-            var frame = Frames.Read(json);
-            json.TryGetValue("reply_to", out var given);
-            var replyTo = given as long?;
-            if (frame is Error error && replyTo == null) throw new ConnectionLostException("the server ended the connection: " + error.Name + ": " + error.Message);
-            Action action = null;
-            lock (table)
-            {
-                if (json.TryGetValue("turn_id", out var turn) && replyTo == null && turn is string turnId) action = TurnEvent(turnId, frame);
-                else if (frame is PullProgress progress) action = Progress(progress);
-                else if (json.TryGetValue("stream", out var stream) && !(frame is OpenSpeechResponse) && stream is long number) action = StreamEvent(number, frame);
-                else if (replyTo != null && replies.TryGetValue(replyTo.Value, out var request)) action = Answer(replyTo.Value, request, frame);
-            }
-            if (action != null) Give(action);
-        }
-
-        Action TurnEvent(string turnId, JsonView frame)
-        {
-            if (!turns.TryGetValue(turnId, out var sink)) return null;
-            if (frame is TurnComplete) turns.Remove(turnId);
-            return () => sink(frame, null);
-        }
-
-        Action Progress(PullProgress progress)
-        {
-            if (!(progress.RequestId is long id) || !replies.TryGetValue(id, out var request) || request.Sink == null) return null;
-            return () => request.Sink(progress, null);
-        }
-
-        Action StreamEvent(long stream, JsonView frame)
-        {
-            if (!streams.TryGetValue(stream, out var sink)) return null;
-            if (frame is TurnStarted started) turns[started.TurnId] = sink;
-            if (frame is SpeechClosed) streams.Remove(stream);
-            return () => sink(frame, null);
-        }
-
-        Action Answer(long id, Waiting request, JsonView frame)
-        {
-            if (frame is Error error)
-            {
-                if (error.Code <= 0 || error.Name == null || error.Message == null) throw new FormatException("an Error without its fields");
-                var refusal = new ServerException((int)error.Code, error.Name, error.Message, error.Details);
-                Forget(id, request);
-                return () => request.Reject(refusal);
-            }
-            // The first event may be the next frame.
-            if (frame is TurnStarted started && request.Sink != null) turns[started.TurnId ?? throw new FormatException("a turn without its id")] = request.Sink;
-            if (frame is OpenSpeechResponse opened && request.Sink != null) streams[opened.Stream] = request.Sink;
-            Forget(id, request);
-            return () =>
-            {
-                if (frame is TurnStarted) request.Sink?.Invoke(frame, null);
-                request.Resolve(frame);
-            };
-        }
-
-        void Forget(long id, Waiting request)
-        {
-            replies.Remove(id);
-            request.Timer?.Dispose();
-        }
-
-        void Lose(ConnectionLostException reason)
-        {
-            var actions = new List<Action> { () => greeting.TrySetException(reason) };
+            TaskCompletionSource<Link> waited;
             lock (table)
             {
                 if (lost != null) return;
                 lost = reason;
-                foreach (var request in replies.Values)
-                {
-                    request.Timer?.Dispose();
-                    actions.Add(() => request.Reject(reason));
-                }
-                var sinks = new HashSet<Action<JsonView, Exception>>(turns.Values);
-                sinks.UnionWith(streams.Values);
-                foreach (var sink in sinks) actions.Add(() => sink(null, reason));
-                replies.Clear();
-                turns.Clear();
-                streams.Clear();
-                outgoing.CompleteAdding();
+                waited = next;
+                next = null;
             }
-            socket.Close();
-            foreach (var action in actions) Give(action);
+            Give(() => waited?.TrySetException(reason));
+            Tell(ConnectionState.Closed, isDisposed ? null : reason);
+        }
+
+        void Tell(ConnectionState state, Exception error)
+        {
+            if (options.OnState != null) Give(() => options.OnState(state, error));
+        }
+
+        async Task ReconnectAsync(ConnectionLostException reason)
+        {
+            Tell(ConnectionState.Reconnecting, reason);
+            var policy = options.Reconnect;
+            for (var attempt = 0; attempt < policy.Attempts && !IsLost; attempt++)
+            {
+                await Task.Delay(policy.DelayOf(attempt)).ConfigureAwait(false);
+                if (IsLost) return;
+                var fresh = new Link(this, host, port, options);
+                try
+                {
+                    await fresh.Greeting.ConfigureAwait(false);
+                    Session[] all;
+                    lock (table) all = sessions.ToArray();
+                    foreach (var session in all) await session.RestoreAsync(fresh).ConfigureAwait(false);
+                    if (Adopt(fresh)) return;
+                }
+                catch (Exception error) when (error is ConnectionLostException || error is TimeoutException)
+                {
+                    reason = new ConnectionLostException("the connection was lost, and " + (attempt + 1) + " attempts to reconnect failed: " + error.Message, error);
+                }
+                fresh.Lose(new ConnectionLostException("the connection was given up"));
+            }
+            End(reason);
+        }
+
+        /// <summary>False: it is lost already, or the client was disposed of.</summary>
+        bool Adopt(Link fresh)
+        {
+            TaskCompletionSource<Link> waited;
+            lock (table)
+            {
+                if (isDisposed || lost != null || fresh.Lost != null) return false;
+                link = fresh;
+                waited = next;
+                next = null;
+            }
+            Tell(ConnectionState.Connected, null);
+            Give(() => waited.TrySetResult(fresh));
+            return true;
         }
     }
 }

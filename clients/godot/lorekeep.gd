@@ -9,9 +9,12 @@
 # A reply is a Dictionary, as docs/reference/protocol.md describes it; of a refused request, one of the type "Error".
 extends Node
 
+# A server has greeted; with `reconnect`, everything is made again.
 signal connected(hello)
 # The connection is gone, and its sessions with it. open() may be called again.
 signal lost(message)
+# The connection is gone, and another one is tried.
+signal reconnecting(message)
 
 # A request that was sent.
 class Request:
@@ -27,12 +30,17 @@ class Request:
 	var id = 0
 	var reply = null
 	var deadline = 0
+	var type = ""
+	var session = ""
+	var fields = {}
 
 	func is_completed() -> bool:
 		return reply != null
 
 
 const MAX_DEPTH = 128
+# Of one agent, as many as the server imports.
+const MAX_TURNS = 1000
 const READ_BYTES = 1 << 18
 
 # To be set before open().
@@ -43,7 +51,16 @@ var max_frame_bytes = 64 * 1024 * 1024
 var greeting_ms = 10000
 var stall_ms = 30000
 var request_ms = 0
+# Replaces a lost connection and makes its sessions, storages and agents again: the ids that you hold stay valid. What was under
+# way completes with an Error of the code 0; what is asked meanwhile waits.
+var reconnect = false
+var reconnect_attempts = 10
+var reconnect_min_ms = 100
+var reconnect_max_ms = 5000
 
+var _host = ""
+var _port = 0
+var _may_replace = false
 var _peer = null
 var _greeted = false
 var _began = 0
@@ -54,32 +71,57 @@ var _next_id = 1
 var _requests = {}
 var _turns = {}
 var _streams = {}
+# While a lost connection is replaced: when the next attempt begins, attempts so far, and requests that wait.
+var _replacing = false
+var _restoring = false
+var _retry_at = 0
+var _attempts = 0
+var _waiting = []
+# Connections so far. Ids of a later one get it as a suffix, for a server that has started again counts from 1 again.
+var _connections = 0
+var _sessions = {}
+var _server = null
+var _server_pid = 0
+var _ready_file = ""
 var _texts = RegEx.new()
 
 
 func _init() -> void:
 	# The connection lives on while the game pauses.
 	pause_mode = PAUSE_MODE_PROCESS
+	randomize()
 	_texts.compile("\"[^\"\\\\]*(?:\\\\.[^\"\\\\]*)*\"")
 
 
 # Begins to connect. Requests may be made at once.
 func open(host: String = "127.0.0.1", port: int = 9100) -> void:
 	close()
-	_peer = StreamPeerTCP.new()
-	_began = OS.get_ticks_msec()
-	if _peer.connect_to_host(host, port) != OK:
-		_lose("nothing answers at %s:%d" % [host, port])
+	_host = host
+	_port = port
+	_connect()
 
 
-# Ends the connection, and with it its sessions. Twice is fine.
+# Ends the connection, and with it its sessions, and attempts to replace it. Twice is fine.
 func close() -> void:
+	var was_open = not is_lost()
+	_replacing = false
+	_may_replace = false
 	if _peer != null:
 		_lose("the connection was closed")
+	elif was_open:
+		_give_up("the connection was closed")
 
 
+# Whether there is no connection, and none is tried.
 func is_lost() -> bool:
-	return _peer == null
+	return _peer == null and not _replacing
+
+
+func _connect() -> void:
+	_peer = StreamPeerTCP.new()
+	_began = OS.get_ticks_msec()
+	if _peer.connect_to_host(_host, _port) != OK:
+		_lose("nothing answers at %s:%d" % [_host, _port])
 
 
 func _process(_delta: float) -> void:
@@ -88,9 +130,12 @@ func _process(_delta: float) -> void:
 
 # Sends and receives what it can without waiting, and emits signals. _process() calls it.
 func poll() -> void:
+	_look_at_server()
+	var now = OS.get_ticks_msec()
+	if _peer == null and _replacing and now >= _retry_at:
+		_connect()
 	if _peer == null:
 		return
-	var now = OS.get_ticks_msec()
 	var status = _peer.get_status()
 	if status == StreamPeerTCP.STATUS_CONNECTED:
 		_receive_all()
@@ -118,24 +163,40 @@ func send_audio(stream: int, sequence: int, samples: PoolByteArray) -> void:
 
 
 func _send(type: String, session_id: String, fields: Dictionary) -> Request:
-	var frame = fields.duplicate()
-	frame["type"] = type
-	if session_id != "":
-		frame["session_id"] = session_id
-	if type == "CreateSessionRequest" and access_token != "" and not frame.has("access_token"):
-		frame["access_token"] = access_token
 	var request = Request.new()
-	request.id = _next_id
-	_next_id += 1
-	frame["id"] = request.id
+	request.type = type
+	request.session = session_id
+	request.fields = fields.duplicate(true) if reconnect else fields
 	if request_ms > 0:
 		request.deadline = OS.get_ticks_msec() + request_ms
-	if _peer == null:
+	request.id = _next_id
+	_next_id += 1
+	if is_lost():
 		# Not now: the caller does not listen yet.
 		call_deferred("_complete", request, _error("there is no connection"))
+	elif _replacing:
+		_waiting.append(request)
 	else:
-		_requests[request.id] = request
-		_enqueue(1, _write(frame).to_utf8())
+		_post(request)
+	return request
+
+
+func _post(request: Request) -> Request:
+	var frame = request.fields.duplicate()
+	var session = _sessions.get(request.session)
+	if session != null and session["broken"] != null:
+		call_deferred("_complete", request, session["broken"])
+		return request
+	frame["type"] = request.type
+	frame["id"] = request.id
+	if request.session != "":
+		frame["session_id"] = request.session if session == null else session["id"]
+	if session != null and session["agents"].has(frame.get("agent_id")):
+		frame["agent_id"] = session["agents"][frame["agent_id"]]["id"]
+	if request.type == "CreateSessionRequest" and access_token != "" and not frame.has("access_token"):
+		frame["access_token"] = access_token
+	_requests[request.id] = request
+	_enqueue(1, _write(frame).to_utf8())
 	return request
 
 
@@ -206,29 +267,6 @@ func _cut_frames() -> void:
 		_in = _in.subarray(at, _in.size() - 1) if at < _in.size() else PoolByteArray()
 
 
-# The object of a payload; null for others. Godot's parser takes too much, and is recursive: a hostile text would end the game.
-func _parse(payload: PoolByteArray):
-	# Empty for bytes that are not UTF-8.
-	var text = payload.get_string_from_utf8()
-	var bare = _texts.sub(text, "", true).strip_edges()
-	if not bare.begins_with("{"):
-		return null
-	var depth = 0
-	var pieces = bare.replace("{", "[").replace("}", "]").split("[")
-	for index in range(1, pieces.size()):
-		depth += 1
-		if depth > MAX_DEPTH:
-			return null
-		depth -= pieces[index].count("]")
-		# Only the last piece closes the first container.
-		if (depth <= 0) != (index == pieces.size() - 1) or depth < 0:
-			return null
-	if not bare.ends_with("}"):
-		return null
-	var parsed = JSON.parse(text)
-	return parsed.result if parsed.error == OK else null
-
-
 # False: the frame breaks the protocol.
 func _hear(frame: Dictionary) -> bool:
 	var type = frame.get("type")
@@ -239,7 +277,12 @@ func _hear(frame: Dictionary) -> bool:
 		if type != "Hello" or frame.get("protocol") != PROTOCOL or frame.get("server") != "lorekeep":
 			return false
 		_greeted = true
-		emit_signal("connected", frame)
+		_connections += 1
+		_may_replace = reconnect
+		if _replacing:
+			_make_again(frame)
+		else:
+			emit_signal("connected", frame)
 	elif type == "Error" and not (typeof(frame.get("code")) == TYPE_REAL and typeof(frame.get("message")) == TYPE_STRING):
 		return false
 	elif type == "Error" and reply_to == null:
@@ -252,6 +295,7 @@ func _hear(frame: Dictionary) -> bool:
 		var stream = int(frame["stream"])
 		if type == "TurnStarted" and _streams.has(stream):
 			_turns[frame.get("turn_id")] = _streams[stream]
+			_streams[stream].fields["text"] = frame.get("text", "")
 		_tell(_streams, stream, frame, type == "SpeechClosed")
 	else:
 		var request = _requests.get(_id_of(reply_to))
@@ -270,6 +314,8 @@ func _tell(listeners: Dictionary, key, frame: Dictionary, is_last: bool) -> void
 		return
 	if is_last:
 		listeners.erase(key)
+	if frame["type"] == "TurnComplete":
+		_remember_turn(request, frame)
 	request.emit_signal("event", frame)
 	if is_last:
 		request.emit_signal("ended", frame)
@@ -282,6 +328,8 @@ func _answer(request: Request, frame: Dictionary) -> void:
 		_turns[frame.get("turn_id")] = request
 	if frame["type"] == "OpenSpeechResponse":
 		_streams[_id_of(frame.get("stream"))] = request
+	if reconnect and not _restoring and frame["type"] != "Error":
+		_note(request, frame)
 	_complete(request, frame)
 
 
@@ -309,11 +357,40 @@ func _lose(message: String) -> void:
 	_requests = {}
 	_turns = {}
 	_streams = {}
+	# First: who hears of the loss and asks again waits for the next connection.
+	if _may_replace:
+		_try_again(message)
+	else:
+		_replacing = false
 	for request in requests:
 		_complete(request, _error(message))
 	for request in started:
 		request.emit_signal("ended", _error(message))
-	emit_signal("lost", message)
+	if not _replacing:
+		_give_up(message)
+
+
+# The object of a payload; null for others. Godot's parser takes too much, and is recursive: a hostile text would end the game.
+func _parse(payload: PoolByteArray):
+	# Empty for bytes that are not UTF-8.
+	var text = payload.get_string_from_utf8()
+	var bare = _texts.sub(text, "", true).strip_edges()
+	if not bare.begins_with("{"):
+		return null
+	var depth = 0
+	var pieces = bare.replace("{", "[").replace("}", "]").split("[")
+	for index in range(1, pieces.size()):
+		depth += 1
+		if depth > MAX_DEPTH:
+			return null
+		depth -= pieces[index].count("]")
+		# Only the last piece closes the first container.
+		if (depth <= 0) != (index == pieces.size() - 1) or depth < 0:
+			return null
+	if not bare.ends_with("}"):
+		return null
+	var parsed = JSON.parse(text)
+	return parsed.result if parsed.error == OK else null
 
 
 # JSON.print() would not escape all control characters.
@@ -347,6 +424,283 @@ func _quoted(text: String) -> String:
 		text = text.replace(char(code), "\\u%04x" % code)
 	return "\"" + text + "\""
 
+
+# Counts an attempt that failed, and gives up after the last one.
+func _try_again(message: String) -> void:
+	if not _replacing:
+		_attempts = 0
+		emit_signal("reconnecting", message)
+	_replacing = _attempts < reconnect_attempts
+	var longest = min(reconnect_max_ms, reconnect_min_ms * pow(2, _attempts))
+	_retry_at = OS.get_ticks_msec() + int(longest * rand_range(0.5, 1))
+	_attempts += 1
+
+
+func _give_up(message: String) -> void:
+	var waiting = _waiting
+	_waiting = []
+	_sessions = {}
+	_may_replace = false
+	for request in waiting:
+		_complete(request, _error(message))
+	emit_signal("lost", message)
+
+
+# Makes everything again on a connection that has greeted.
+func _make_again(hello: Dictionary) -> void:
+	_restoring = true
+	var connection = _connections
+	for session in _sessions.values():
+		if session["broken"] != null:
+			continue
+		var refusal = yield(_remake(session), "completed")
+		# Another connection is tried already.
+		if connection != _connections or not _greeted:
+			return
+		if refusal != null and _is_transient(int(refusal["code"])):
+			_lose(refusal["message"])
+			return
+		if refusal != null:
+			refusal["message"] = "the session could not be made again after the connection was lost: " + refusal["message"]
+			session["broken"] = refusal
+	_restoring = false
+	_replacing = false
+	var waiting = _waiting
+	_waiting = []
+	for request in waiting:
+		_post(request)
+	emit_signal("connected", hello)
+
+
+# Whether an error is about the server or the connection rather than the session: another attempt may succeed.
+func _is_transient(code: int) -> bool:
+	return code in [0, Code.ServerShuttingDown, Code.TooManyWrongTokens, Code.SessionNotKept, Code.OutOfMemory, Code.ServerMemoryExceeded]
+
+
+# Null, or the Error that refused a part of it.
+func _remake(session: Dictionary):
+	var fields = session["fields"].duplicate()
+	fields.erase("keep")
+	fields.erase("resume")
+	if session["resume"] != null:
+		fields["resume"] = session["resume"]
+	var made = yield(_ask("CreateSessionRequest", "", fields), "completed")
+	if session["resume"] != null and made.get("code") == Code.KeptSessionNotFound:
+		fields.erase("resume")
+		fields["keep"] = true
+		made = yield(_ask("CreateSessionRequest", "", fields), "completed")
+	if made["type"] == "Error":
+		return made
+	session["id"] = made["session_id"]
+	session["resume"] = made.get("resume")
+	var kept = {}
+	for agent in made.get("agents", []):
+		kept[int(agent["kept"])] = agent.get("agent_id")
+	for storage in session["storages"].values():
+		made = yield(_ask("CreateEmbeddedStringStorageRequest", session["id"], storage), "completed")
+		if made["type"] == "Error":
+			return made
+	for agent in session["agents"].values():
+		if kept.get(agent["kept"]) != null:
+			agent["id"] = kept[agent["kept"]]
+			continue
+		fields = agent["fields"].duplicate()
+		fields.erase("kept")
+		fields.erase("history")
+		if kept.has(agent["kept"]):
+			fields["kept"] = agent["kept"]
+		elif agent["turns"].size() > 0:
+			fields["history"] = {"version": 1, "turns": agent["turns"]}
+		made = yield(_ask("CreateAgentRequest", session["id"], fields), "completed")
+		if made["type"] == "Error":
+			return made
+		agent["id"] = made["agent_id"]
+		agent["kept"] = _id_of(made.get("kept"))
+	return null
+
+
+# Sends a request of the client's own. `session_id`: the server's.
+func _ask(type: String, session_id: String, fields: Dictionary) -> Request:
+	var request = Request.new()
+	request.id = _next_id
+	_next_id += 1
+	request.type = type
+	request.fields = fields.duplicate()
+	if session_id != "":
+		request.fields["session_id"] = session_id
+	return _post(request)
+
+
+# Remembers the effect of a request that was served, and gives ids that stay valid.
+func _note(request: Request, reply: Dictionary) -> void:
+	var fields = request.fields
+	if request.type == "CreateSessionRequest":
+		var made = {"id": reply["session_id"], "fields": fields, "resume": reply.get("resume"), "broken": null, "storages": {}, "agents": {}}
+		reply["session_id"] = _own_id(reply["session_id"])
+		_sessions[reply["session_id"]] = made
+		for agent in reply.get("agents", []):
+			if agent.has("agent_id"):
+				agent["agent_id"] = _note_agent(made, agent, {})
+	var session = _sessions.get(request.session)
+	if session == null:
+		return
+	match request.type:
+		"DestroySessionRequest":
+			_sessions.erase(request.session)
+		"CreateEmbeddedStringStorageRequest":
+			session["storages"][fields["name"]] = fields
+		"DestroyEmbeddedStringStorageRequest":
+			session["storages"].erase(fields["name"])
+		"UpdateEmbeddedStringStorageRequest", "ForgetEmbeddedStringStorageRequest":
+			if session["storages"].has(fields["name"]):
+				_change(session["storages"][fields["name"]], fields)
+		"CreateAgentRequest":
+			reply["agent_id"] = _note_agent(session, reply, fields)
+		"DestroyAgentRequest":
+			session["agents"].erase(fields["agent_id"])
+	if fields.get("histories", false):
+		_forget_turns(session)
+
+
+func _note_agent(session: Dictionary, made: Dictionary, fields: Dictionary) -> String:
+	var own = _own_id(made["agent_id"])
+	var turns = fields.get("history", {"turns": []})["turns"].duplicate()
+	for memory in made.get("memories", []):
+		for node in fields.get("graph", {"nodes": []})["nodes"]:
+			if memory.has("secret") and node["id"] == memory["node"]:
+				if not node.has("params"):
+					node["params"] = {}
+				node["params"]["secret"] = memory["secret"]
+	session["agents"][own] = {"id": made["agent_id"], "fields": fields, "turns": turns, "kept": _id_of(made.get("kept"))}
+	return own
+
+
+func _own_id(id: String) -> String:
+	return id if _connections == 1 else "%s~%d" % [id, _connections]
+
+
+# Applies an update, or a forgetting, to the fields that make a storage.
+func _change(storage: Dictionary, change: Dictionary) -> void:
+	if storage.has("config_path"):
+		return
+	var records = {}
+	for text in storage.get("strings", []):
+		records[str(records.size())] = {"id": str(records.size()), "text": text}
+	for record in storage.get("records", []):
+		records[record["id"]] = record
+	for id in Array(change.get("remove", [])) + Array(change.get("ids", [])):
+		records.erase(id)
+	for record in change.get("add", []) + change.get("replace", []):
+		records[record["id"]] = record
+	storage.erase("strings")
+	storage["records"] = records.values()
+
+
+func _remember_turn(request: Request, complete: Dictionary) -> void:
+	var session = _sessions.get(request.session)
+	var agent = null if session == null else session["agents"].get(request.fields.get("agent_id"))
+	var status = complete.get("status")
+	if agent == null or status == "failed" or (status == "cancelled" and complete.get("text") == "") or request.fields.get("dry_run", false):
+		return
+	var turn = {"text": request.fields["text"], "reply": complete["text"]}
+	if complete.has("action"):
+		turn["action"] = {"name": complete["action"]["name"], "arguments": complete["action"]["arguments"]}
+	if request.fields.has("action_result"):
+		turn["action_result"] = request.fields["action_result"]
+	agent["turns"].append(turn)
+	if agent["turns"].size() > MAX_TURNS:
+		agent["turns"].pop_front()
+
+
+# Turns were removed from histories: they must not come back with another connection.
+func _forget_turns(session: Dictionary) -> void:
+	for agent in session["agents"].values():
+		var exported = yield(_ask("ExportAgentRequest", session["id"], {"agent_id": agent["id"]}), "completed")
+		if exported["type"] != "Error":
+			agent["turns"] = exported["history"]["turns"]
+
+
+# Starts a server in a process of its own, connects to it, and completes with its `port`, `pid`, `version` and `warnings`, or with an
+# Error of the code 0. The server ends with this node, and with the game, however that ends. Options:
+# program: such as a `node` that is shipped with the game. arguments: before `serve`, the path of lorekeep's dist/src/cli/lorekeep.cjs.
+# flags: more flags of `serve`. config, data_dir: as --config and --data-dir. start_ms: until it listens, 30000.
+func start_server(options: Dictionary) -> Request:
+	stop_server()
+	if options.has("config") and not File.new().file_exists(options["config"]):
+		return _refused("the server did not start: %s does not exist" % options["config"])
+	_server = Request.new()
+	_server.deadline = OS.get_ticks_msec() + options.get("start_ms", 30000)
+	_ready_file = OS.get_user_data_dir() + "/lorekeep-%d-%d.json" % [OS.get_process_id(), OS.get_ticks_usec()]
+	Directory.new().make_dir_recursive(OS.get_user_data_dir())
+	var arguments = options.get("arguments", ["node_modules/lorekeep/dist/src/cli/lorekeep.cjs"]) + ["serve", "--port", "0"]
+	arguments += ["--parent-pid", str(OS.get_process_id()), "--ready-file", _ready_file]
+	for name in ["config", "data_dir"]:
+		if options.has(name):
+			arguments += ["--" + name.replace("_", "-"), options[name]]
+	_server_pid = OS.execute(options.get("program", "node"), PoolStringArray(arguments + options.get("flags", [])), false)
+	if _server_pid > 0:
+		return _server
+	_server = null
+	return _refused("the server did not start: its program cannot be run")
+
+
+func _refused(message: String) -> Request:
+	var request = Request.new()
+	# Not now: the caller does not listen yet.
+	call_deferred("_complete", request, _error(message))
+	return request
+
+
+# Ends the server: on Windows at once, elsewhere as SIGTERM does. Twice is fine.
+func stop_server() -> void:
+	if _server_pid > 0:
+		if OS.get_name() == "Windows":
+			OS.kill(_server_pid)
+		else:
+			OS.execute("kill", PoolStringArray(["-TERM", str(_server_pid)]), true)
+	_server_pid = 0
+	_server_failed("the server was stopped")
+
+
+# Before Godot 3.5 this tells only whether it was started, and not stopped.
+func is_server_running() -> bool:
+	return _server_pid > 0 and (not OS.has_method("is_process_running") or OS.call("is_process_running", _server_pid))
+
+
+func _notification(what: int) -> void:
+	if what == NOTIFICATION_PREDELETE and _server_pid > 0:
+		stop_server()
+
+
+func _look_at_server() -> void:
+	if _server == null or _server_pid <= 0:
+		return
+	var file = File.new()
+	if file.file_exists(_ready_file) and file.open(_ready_file, File.READ) == OK:
+		var ready = JSON.parse(file.get_as_text()).result
+		file.close()
+		Directory.new().remove(_ready_file)
+		if typeof(ready) != TYPE_DICTIONARY or not ready.has("port"):
+			_server_failed("the server did not start: " + str(ready))
+			return
+		var started = _server
+		_server = null
+		access_token = ready.get("token", access_token)
+		open("127.0.0.1", int(ready["port"]))
+		_complete(started, ready)
+	elif not is_server_running():
+		_server_failed("the server did not start: its log on stderr says why")
+	elif OS.get_ticks_msec() > _server.deadline:
+		OS.kill(_server_pid)
+		_server_failed("the server did not listen in time")
+
+
+func _server_failed(message: String) -> void:
+	var failed = _server
+	_server = null
+	_server_pid = 0
+	if failed != null:
+		_complete(failed, _error(message))
 
 const PROTOCOL = 1
 

@@ -4,20 +4,22 @@ import { join } from 'node:path';
 import { root } from '../tool/project.mjs';
 import { cFiles } from './c.mjs';
 import { csharpFrames } from './csharp.mjs';
-import { gdscriptClient } from './gdscript.mjs';
+import { gdscriptClient, godot4Client } from './gdscript.mjs';
 import { protocolModel } from './model.mjs';
 import { pythonFrames } from './python.mjs';
 
 /** Returns their texts by path. */
 export function frameFiles(schema, errors, version) {
   const model = protocolModel(schema, errors, version);
+  const godot = gdscriptClient(model, partsOf('godot'));
   const c = cFiles(model, partsOf('c'));
   return {
     'clients/python/lorekeep/frames.py': pythonFrames(model),
     'clients/c/lorekeep.h': c.header,
     'clients/c/lorekeep.c': c.source,
     'clients/csharp/Frames.gen.cs': csharpFrames(model),
-    'clients/godot/lorekeep.gd': gdscriptClient(model, partsOf('godot')['lorekeep.gd']),
+    'clients/godot/lorekeep.gd': godot,
+    'clients/godot/lorekeep4.gd': godot4Client(godot),
   };
 }
 

@@ -39,7 +39,11 @@ const orphanEndMs = 1500;
  * Starts the server and resolves. A signal or the idle timeout stops it later, and so does the end of the process
  * `parentPid`, else of the npx that started it. @throws StartupError, or UsageError if there is no such process
  */
-export async function serve(flags: FlagValues, parentPid?: number): Promise<void> {
+export async function serve(
+  flags: FlagValues,
+  parentPid?: number,
+  tell: (line: object) => void = printJsonLine,
+): Promise<void> {
   let stopOrphan = (): void => process.exit(exitStatus.done);
   const parent = parentPid ?? npxPid();
   if (parent !== undefined) watchParent(parent, () => stopOrphan());
@@ -75,7 +79,7 @@ export async function serve(flags: FlagValues, parentPid?: number): Promise<void
   };
   const server = await starting;
   const warnings = startWarnings.end();
-  if (parentPid !== undefined) printReady(server, config, warnings, accessToken);
+  if (parentPid !== undefined) tell(readyLine(server, config, warnings, accessToken));
   else if (server.page !== undefined) await showPage(server.page, log);
   if (terminal instanceof QuietStart) {
     print(startLine(server, config, logFile));
@@ -167,20 +171,20 @@ async function loadServerConfig(flags: FlagValues) {
 }
 
 /** One JSON line for the program that started the server. `token` is absent if the config names a file with one. */
-function printReady(
+function readyLine(
   { port }: LorekeepServer,
   { access_token_file }: ServerConfig,
   warnings: readonly string[],
   token?: string,
-): void {
-  printJsonLine({
+): object {
+  return {
     port,
     ...(token === undefined ? { access_token_file } : { token }),
     pid: process.pid,
     version: packageVersion,
     protocol: protocolVersion,
     ...(warnings.length > 0 && { warnings }),
-  });
+  };
 }
 
 const randomToken = () => randomBytes(32).toString('base64url');

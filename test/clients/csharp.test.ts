@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { readdirSync } from 'node:fs';
+import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'vitest';
 import { temporaryFolder } from '../helpers/folder.js';
@@ -22,9 +22,11 @@ const skipped = !hasMono();
 if (skipped)
   console.log('skipped: the client in C#: Mono is not there (mono-mcs, libmono-system-core4.0-cil)');
 
-const sources = readdirSync(folder)
-  .filter((name) => name.endsWith('.cs'))
-  .map((name) => join(folder, name));
+const sources = [folder, join(folder, 'optional')].flatMap((from) =>
+  readdirSync(from)
+    .filter((name) => name.endsWith('.cs') && name !== 'LorekeepBehaviour.cs')
+    .map((name) => join(from, name)),
+);
 
 /** Compiles a program with the client, as C# 7; its path. */
 function compiled(source: string, name: string): string {
@@ -42,6 +44,21 @@ describe.skipIf(skipped)('the client in C#', () => {
   ])('passes every scenario: %s, %s', async (mode, culture) => {
     const program = compiled(join(folder, 'test', 'Scenarios.cs'), mode);
     await expectScenarios(['mono', program, mode, culture, `${testSeed}`]);
+  });
+
+  it('fits into the player loop of Unity, whose classes are declared here', () => {
+    const declared = `namespace UnityEngine {
+      public class Object { public static void DontDestroyOnLoad(Object kept) {} }
+      public class GameObject : Object {}
+      public class MonoBehaviour : Object { public GameObject gameObject; }
+    }`;
+    writeFileSync(file('unity.cs'), declared);
+    const given = [...sources, join(folder, 'optional', 'LorekeepBehaviour.cs'), file('unity.cs')];
+    // Unity sets the fields, and calls the methods.
+    const strict = ['-langversion:7', '-warn:4', '-warnaserror', '-nowarn:0649'];
+    execFileSync('mcs', [...strict, '-target:library', `-out:${file('unity.dll')}`, ...given], {
+      stdio: 'inherit',
+    });
   });
 
   it('runs the program of the documentation', async () => {

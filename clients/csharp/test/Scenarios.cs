@@ -218,6 +218,129 @@ static class Scenarios
         }
     }
 
+    static async Task Throttles(Client client)
+    {
+        foreach (var level in new[] { 0.5, 0 })
+        {
+            await client.ReportThrottleAsync(new ThrottleReportFields { Level = level });
+            Check((await client.StatusAsync()).Throttle.Equals(level), "the level");
+        }
+    }
+
+    static async Task ForgetsWhatIsConfirmed(Client client)
+    {
+        var session = await client.CreateSessionAsync();
+        var nodes = new object[]
+        {
+            new GenerateNode { Id = "talker", Type = "generate", Params = new GenerateParams { Memory = "keep" } },
+            new RememberNode { Id = "keep", Type = "remember", Params = new RememberParams { Storage = "memory", EmbeddingModel = "tiny", Condition = " " } },
+        };
+        var agent = await session.CreateAgentAsync(new CreateAgentFields { Graph = new Graph { Nodes = nodes } });
+        await session.UpdateRecordsAsync(new UpdateEmbeddedStringStorageFields { Name = "memory", Add = new[] { new Record { Id = "bees", Text = "Bees dance." } } });
+        var complete = await agent.TurnAsync("forget Bees dance", null, frame =>
+        {
+            if (frame is TurnForget asked) Ignore(session.ConfirmForgetAsync(new ConfirmForgetFields { ForgetId = asked.ForgetId, Confirm = true, Ids = new[] { "bees" } }));
+        });
+        Check(complete.Memory.Single().Forget == "confirmed" && complete.Memory[0].Forgotten.Single() == "bees", "the record");
+    }
+
+    static void Ignore(Task task)
+    {
+    }
+
+    static readonly List<ConnectionState> states = new List<ConnectionState>();
+
+    static async Task MakesEverythingAgainOnAnotherConnection(Client client)
+    {
+        await (await client.CreateSessionAsync()).DestroyAsync();
+        var session = await client.CreateSessionAsync();
+        var id = session.Id;
+        await session.CreateEmbeddedStringStorageAsync(new CreateEmbeddedStringStorageFields { Name = "docs", Strings = new[] { "a bee", "a glacier" }, EmbeddingModel = "tiny" });
+        await session.UpdateRecordsAsync(new UpdateEmbeddedStringStorageFields { Name = "docs", Add = new[] { new Record { Id = "x", Text = "a loaf" } } });
+        await session.ForgetRecordsAsync(new ForgetEmbeddedStringStorageFields { Name = "docs", Ids = new[] { "0" } });
+        var agent = await Talker(session);
+        var other = await Talker(session);
+        Check((await agent.TurnAsync("hello")).Status == "completed", "the first turn");
+        try
+        {
+            await other.TurnAsync("hang", null, frame =>
+            {
+                if (frame is TurnStarted) Console.WriteLine("DROP");
+            });
+            Check(false, "the turn ends");
+        }
+        catch (ConnectionLostException)
+        {
+        }
+        Check((await agent.TurnAsync("recall")).Text == "hello|recall", "the history");
+        Check(session.Id != id && !client.IsLost, "another session");
+        var listed = await session.ListRecordsAsync(new ListEmbeddedStringStorageFields { Name = "docs" });
+        Check(string.Join("|", listed.Records.Select(record => record.Id + record.Text).OrderBy(text => text, StringComparer.Ordinal)) == "1a glacier|xa loaf", "the records");
+        lock (states) Check(states.SequenceEqual(new[] { ConnectionState.Reconnecting, ConnectionState.Connected }), string.Join(" ", states));
+    }
+
+    static async Task StartsAndEndsAServer()
+    {
+        var options = new ServerOptions
+        {
+            Program = Environment.GetEnvironmentVariable("CHILD_NODE"),
+            ProgramArguments = new[] { Environment.GetEnvironmentVariable("CHILD_PROGRAM") },
+            Config = Environment.GetEnvironmentVariable("CHILD_CONFIG"),
+            DataFolder = Environment.GetEnvironmentVariable("CHILD_DATA"),
+            StartMs = 300000,
+        };
+        using (var server = await Server.StartAsync(options))
+        {
+            Check(server.IsRunning && server.Warnings.Count == 0, "it runs");
+            using (var client = new Client("127.0.0.1", server.Port, new ClientOptions { AccessToken = server.AccessToken })) await client.CreateSessionAsync();
+            using (var client = new Client("127.0.0.1", server.Port)) Check((await Refusal(() => client.CreateSessionAsync())).Code == Code.AccessTokenMissing, "a token");
+            Check(await server.StopAsync() == 0 && !server.IsRunning, "its end");
+        }
+        options.Config = "absent.json";
+        Check((await StartFailure(options)).Contains("absent.json does not exist"), "no config");
+        options.Config = null;
+        options.Arguments = new[] { "--no-such-flag" };
+        Check((await StartFailure(options)).Contains("no-such-flag"), "the log");
+        options.Program = "no-such-program";
+        await StartFailure(options);
+    }
+
+    static async Task<string> StartFailure(ServerOptions options)
+    {
+        try
+        {
+            (await Server.StartAsync(options)).Dispose();
+        }
+        catch (ServerStartException error)
+        {
+            return error.Message;
+        }
+        throw new Exception("it started");
+    }
+
+    static async Task StreamsAsync(Client client)
+    {
+        var session = await client.CreateSessionAsync();
+        var agent = await Talker(session);
+        var text = "";
+        JsonView last = null;
+        var frames = agent.StreamAsync("hello").GetAsyncEnumerator();
+        while (await frames.MoveNextAsync())
+        {
+            last = frames.Current;
+            if (last is TurnText piece) text += piece.Text;
+        }
+        await frames.DisposeAsync();
+        Check(text == "one two three" && last is TurnComplete, "the frames");
+        var left = agent.StreamAsync("hang").GetAsyncEnumerator();
+        Check(await left.MoveNextAsync() && left.Current is TurnStarted, "the first frame");
+        await left.DisposeAsync();
+        Check((await agent.TurnAsync("hello")).Status == "completed", "the turn that was left is cancelled");
+        var failing = agent.StreamAsync("hello", new TurnFields { AsOf = 1.5 }).GetAsyncEnumerator();
+        Check((await Refusal(async () => await failing.MoveNextAsync())).Code == Code.InvalidField, "a refused turn");
+        await failing.DisposeAsync();
+    }
+
     static async Task SaysThatTheServerWentAway(Client client)
     {
         var session = await client.CreateSessionAsync();
@@ -313,6 +436,8 @@ static class Scenarios
             ["keeps text that is not ASCII"] = KeepsTextThatIsNotASCII,
             ["keeps integers of 64 bits"] = KeepsIntegersOf64Bits,
             ["runs two turns at once"] = RunsTwoTurnsAtOnce,
+            ["throttles"] = Throttles,
+            ["forgets what is confirmed"] = ForgetsWhatIsConfirmed,
         };
         SurvivesDamage(int.Parse(args[2]));
         using (var client = Open(int.Parse(args[3])))
@@ -322,10 +447,20 @@ static class Scenarios
                 Wait(client, () => scenario.Value(client));
                 Console.WriteLine("ok " + scenario.Key);
             }
+            Wait(client, () => StreamsAsync(client));
         }
         using (var client = Open(int.Parse(args[4]))) Wait(client, () => SaysThatTheServerWentAway(client));
         using (var client = Open(int.Parse(args[4]))) Wait(client, () => client.CreateSessionAsync());
         Console.WriteLine("ok says that the server went away");
+        var again = new ClientOptions { Reconnect = new ReconnectPolicy { MinDelayMs = 10 } };
+        again.OnState = (state, _) =>
+        {
+            lock (states) states.Add(state);
+        };
+        using (var client = Open(int.Parse(args[4]), again)) Wait(client, () => MakesEverythingAgainOnAnotherConnection(client));
+        Console.WriteLine("ok makes everything again on another connection");
+        StartsAndEndsAServer().Wait();
+        Console.WriteLine("ok starts and ends a server");
         foreach (var given in args.Skip(5).Select(arg => arg.Split('=')))
         {
             var options = new ClientOptions { GreetingMs = given[0] == "silent" ? 300 : 20000, StallMs = given[0] == "stall" ? 200 : 20000, RequestMs = given[0] == "mute" ? 300 : 20000 };

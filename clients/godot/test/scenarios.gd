@@ -53,6 +53,8 @@ func run() -> void:
 		"keeps text that is not ASCII",
 		"keeps integers of 64 bits",
 		"runs two turns at once",
+		"throttles",
+		"forgets what is confirmed",
 	]:
 		var made = yield(client.create_session(), "completed")
 		yield(call(scenario.to_lower().replace(" ", "_"), made["session_id"]), "completed")
@@ -60,6 +62,10 @@ func run() -> void:
 	client.queue_free()
 	yield(says_that_the_server_went_away(int(args[1])), "completed")
 	passed("says that the server went away")
+	yield(makes_everything_again(int(args[1])), "completed")
+	passed("makes everything again on another connection")
+	yield(starts_and_ends_a_server(), "completed")
+	passed("starts and ends a server")
 	for index in range(2, args.size()):
 		var given = args[index].split("=")
 		yield(hostile(given[0], int(given[1])), "completed")
@@ -213,6 +219,106 @@ func runs_two_turns_at_once(session: String) -> void:
 	client.cancel_turn(session, {"turn_id": started["turn_id"]})
 	complete = yield(hanging, "ended")
 	check(complete["status"] == "cancelled", complete)
+	ends += 1
+
+
+func throttles(_session: String) -> void:
+	for level in [0.5, 0]:
+		yield(client.report_throttle({"level": level}), "completed")
+		var status = yield(client.status(), "completed")
+		check(status["throttle"] == level, status)
+	ends += 1
+
+
+func forgets_what_is_confirmed(session: String) -> void:
+	var nodes = [
+		{"id": "talker", "type": "generate", "params": {"memory": "keep"}},
+		{"id": "keep", "type": "remember", "params": {"storage": "memory", "embedding_model": "tiny", "condition": " "}},
+	]
+	var agent = yield(client.create_agent(session, {"graph": {"nodes": nodes}}), "completed")
+	yield(client.update_records(session, {"name": "memory", "add": [{"id": "bees", "text": "Bees dance."}]}), "completed")
+	var turn = start(session, agent["agent_id"], "forget Bees dance")
+	var asked = yield(turn, "event")
+	while asked["type"] != "TurnForget":
+		asked = yield(turn, "event")
+	client.confirm_forget(session, {"forget_id": asked["forget_id"], "confirm": true, "ids": ["bees"]})
+	var complete = yield(turn, "ended")
+	check(complete["memory"][0]["forget"] == "confirmed" and complete["memory"][0]["forgotten"] == ["bees"], complete)
+	ends += 1
+
+
+func makes_everything_again(port: int) -> void:
+	client = Lorekeep.new()
+	client.reconnect = true
+	client.reconnect_min_ms = 10
+	root.add_child(client)
+	events = []
+	client.connect("reconnecting", self, "hear_state", ["reconnecting"])
+	client.connect("connected", self, "hear_state", ["connected"])
+	client.open("127.0.0.1", port)
+	var dropped = yield(client.create_session(), "completed")
+	yield(client.destroy_session(dropped["session_id"]), "completed")
+	var session = yield(client.create_session(), "completed")["session_id"]
+	yield(client.create_embedded_string_storage(session, {"name": "docs", "strings": ["a bee", "a glacier"], "embedding_model": "tiny"}), "completed")
+	yield(client.update_records(session, {"name": "docs", "add": [{"id": "x", "text": "a loaf"}]}), "completed")
+	yield(client.forget_records(session, {"name": "docs", "ids": ["0"]}), "completed")
+	var agent = yield(make_agent(session), "completed")["agent_id"]
+	var other = yield(make_agent(session), "completed")["agent_id"]
+	var complete = yield(start(session, agent, "hello"), "ended")
+	check(complete["status"] == "completed", complete)
+	for _round in range(2):
+		var turn = start(session, other, "hang")
+		yield(turn, "event")
+		print("DROP")
+		var ended = yield(turn, "ended")
+		check(ended["type"] == "Error" and ended["code"] == 0 and not client.is_lost(), ended)
+		complete = yield(start(session, agent, "recall"), "ended")
+	check(complete["text"] == "hello|recall|recall", complete)
+	var listed = yield(client.list_records(session, {"name": "docs"}), "completed")
+	var texts = []
+	for record in listed["records"]:
+		texts.append(record["id"] + record["text"])
+	check(texts == ["1a glacier", "xa loaf"], listed)
+	check(events == ["connected", "reconnecting", "connected", "reconnecting", "connected"], events)
+	# A session of a later connection is told from one of the first with the same id.
+	var made = yield(client.create_session(), "completed")
+	check(made["session_id"].ends_with("~3"), made)
+	made = yield(client.destroy_session(made["session_id"]), "completed")
+	check(made["type"] == "Ack", made)
+	client.close()
+	check(client.is_lost(), "it is closed")
+	client.queue_free()
+	ends += 1
+
+
+# Signals of connections, with and without an argument.
+func hear_state(_argument, state: String) -> void:
+	events.append(state)
+
+
+func starts_and_ends_a_server() -> void:
+	client = Lorekeep.new()
+	root.add_child(client)
+	var options = {
+		"program": OS.get_environment("CHILD_NODE"),
+		"arguments": [OS.get_environment("CHILD_PROGRAM")],
+		"config": OS.get_environment("CHILD_CONFIG"),
+		"data_dir": OS.get_environment("CHILD_DATA"),
+		"start_ms": 300000,
+	}
+	var started = yield(client.start_server(options), "completed")
+	check(started.has("port") and client.is_server_running(), started)
+	var made = yield(client.create_session(), "completed")
+	check(made["type"] == "CreateSessionResponse", made)
+	client.stop_server()
+	yield(client, "lost")
+	# A program is no config; the second does not exist.
+	for wrong in [OS.get_environment("CHILD_PROGRAM"), "absent.json"]:
+		options["config"] = wrong
+		var failed = yield(client.start_server(options), "completed")
+		check(failed["type"] == "Error" and failed["code"] == 0 and wrong in failed["message"], failed)
+		check(not client.is_server_running(), failed)
+	client.queue_free()
 	ends += 1
 
 

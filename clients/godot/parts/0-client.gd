@@ -8,9 +8,12 @@
 # A reply is a Dictionary, as docs/reference/protocol.md describes it; of a refused request, one of the type "Error".
 extends Node
 
+# A server has greeted; with `reconnect`, everything is made again.
 signal connected(hello)
 # The connection is gone, and its sessions with it. open() may be called again.
 signal lost(message)
+# The connection is gone, and another one is tried.
+signal reconnecting(message)
 
 # A request that was sent.
 class Request:
@@ -26,12 +29,17 @@ class Request:
 	var id = 0
 	var reply = null
 	var deadline = 0
+	var type = ""
+	var session = ""
+	var fields = {}
 
 	func is_completed() -> bool:
 		return reply != null
 
 
 const MAX_DEPTH = 128
+# Of one agent, as many as the server imports.
+const MAX_TURNS = 1000
 const READ_BYTES = 1 << 18
 
 # To be set before open().
@@ -42,7 +50,16 @@ var max_frame_bytes = 64 * 1024 * 1024
 var greeting_ms = 10000
 var stall_ms = 30000
 var request_ms = 0
+# Replaces a lost connection and makes its sessions, storages and agents again: the ids that you hold stay valid. What was under
+# way completes with an Error of the code 0; what is asked meanwhile waits.
+var reconnect = false
+var reconnect_attempts = 10
+var reconnect_min_ms = 100
+var reconnect_max_ms = 5000
 
+var _host = ""
+var _port = 0
+var _may_replace = false
 var _peer = null
 var _greeted = false
 var _began = 0
@@ -53,32 +70,57 @@ var _next_id = 1
 var _requests = {}
 var _turns = {}
 var _streams = {}
+# While a lost connection is replaced: when the next attempt begins, attempts so far, and requests that wait.
+var _replacing = false
+var _restoring = false
+var _retry_at = 0
+var _attempts = 0
+var _waiting = []
+# Connections so far. Ids of a later one get it as a suffix, for a server that has started again counts from 1 again.
+var _connections = 0
+var _sessions = {}
+var _server = null
+var _server_pid = 0
+var _ready_file = ""
 var _texts = RegEx.new()
 
 
 func _init() -> void:
 	# The connection lives on while the game pauses.
 	pause_mode = PAUSE_MODE_PROCESS
+	randomize()
 	_texts.compile("\"[^\"\\\\]*(?:\\\\.[^\"\\\\]*)*\"")
 
 
 # Begins to connect. Requests may be made at once.
 func open(host: String = "127.0.0.1", port: int = 9100) -> void:
 	close()
-	_peer = StreamPeerTCP.new()
-	_began = OS.get_ticks_msec()
-	if _peer.connect_to_host(host, port) != OK:
-		_lose("nothing answers at %s:%d" % [host, port])
+	_host = host
+	_port = port
+	_connect()
 
 
-# Ends the connection, and with it its sessions. Twice is fine.
+# Ends the connection, and with it its sessions, and attempts to replace it. Twice is fine.
 func close() -> void:
+	var was_open = not is_lost()
+	_replacing = false
+	_may_replace = false
 	if _peer != null:
 		_lose("the connection was closed")
+	elif was_open:
+		_give_up("the connection was closed")
 
 
+# Whether there is no connection, and none is tried.
 func is_lost() -> bool:
-	return _peer == null
+	return _peer == null and not _replacing
+
+
+func _connect() -> void:
+	_peer = StreamPeerTCP.new()
+	_began = OS.get_ticks_msec()
+	if _peer.connect_to_host(_host, _port) != OK:
+		_lose("nothing answers at %s:%d" % [_host, _port])
 
 
 func _process(_delta: float) -> void:
@@ -87,9 +129,12 @@ func _process(_delta: float) -> void:
 
 # Sends and receives what it can without waiting, and emits signals. _process() calls it.
 func poll() -> void:
+	_look_at_server()
+	var now = OS.get_ticks_msec()
+	if _peer == null and _replacing and now >= _retry_at:
+		_connect()
 	if _peer == null:
 		return
-	var now = OS.get_ticks_msec()
 	var status = _peer.get_status()
 	if status == StreamPeerTCP.STATUS_CONNECTED:
 		_receive_all()
@@ -117,24 +162,40 @@ func send_audio(stream: int, sequence: int, samples: PoolByteArray) -> void:
 
 
 func _send(type: String, session_id: String, fields: Dictionary) -> Request:
-	var frame = fields.duplicate()
-	frame["type"] = type
-	if session_id != "":
-		frame["session_id"] = session_id
-	if type == "CreateSessionRequest" and access_token != "" and not frame.has("access_token"):
-		frame["access_token"] = access_token
 	var request = Request.new()
-	request.id = _next_id
-	_next_id += 1
-	frame["id"] = request.id
+	request.type = type
+	request.session = session_id
+	request.fields = fields.duplicate(true) if reconnect else fields
 	if request_ms > 0:
 		request.deadline = OS.get_ticks_msec() + request_ms
-	if _peer == null:
+	request.id = _next_id
+	_next_id += 1
+	if is_lost():
 		# Not now: the caller does not listen yet.
 		call_deferred("_complete", request, _error("there is no connection"))
+	elif _replacing:
+		_waiting.append(request)
 	else:
-		_requests[request.id] = request
-		_enqueue(1, _write(frame).to_utf8())
+		_post(request)
+	return request
+
+
+func _post(request: Request) -> Request:
+	var frame = request.fields.duplicate()
+	var session = _sessions.get(request.session)
+	if session != null and session["broken"] != null:
+		call_deferred("_complete", request, session["broken"])
+		return request
+	frame["type"] = request.type
+	frame["id"] = request.id
+	if request.session != "":
+		frame["session_id"] = request.session if session == null else session["id"]
+	if session != null and session["agents"].has(frame.get("agent_id")):
+		frame["agent_id"] = session["agents"][frame["agent_id"]]["id"]
+	if request.type == "CreateSessionRequest" and access_token != "" and not frame.has("access_token"):
+		frame["access_token"] = access_token
+	_requests[request.id] = request
+	_enqueue(1, _write(frame).to_utf8())
 	return request
 
 
@@ -205,29 +266,6 @@ func _cut_frames() -> void:
 		_in = _in.subarray(at, _in.size() - 1) if at < _in.size() else PoolByteArray()
 
 
-# The object of a payload; null for others. Godot's parser takes too much, and is recursive: a hostile text would end the game.
-func _parse(payload: PoolByteArray):
-	# Empty for bytes that are not UTF-8.
-	var text = payload.get_string_from_utf8()
-	var bare = _texts.sub(text, "", true).strip_edges()
-	if not bare.begins_with("{"):
-		return null
-	var depth = 0
-	var pieces = bare.replace("{", "[").replace("}", "]").split("[")
-	for index in range(1, pieces.size()):
-		depth += 1
-		if depth > MAX_DEPTH:
-			return null
-		depth -= pieces[index].count("]")
-		# Only the last piece closes the first container.
-		if (depth <= 0) != (index == pieces.size() - 1) or depth < 0:
-			return null
-	if not bare.ends_with("}"):
-		return null
-	var parsed = JSON.parse(text)
-	return parsed.result if parsed.error == OK else null
-
-
 # False: the frame breaks the protocol.
 func _hear(frame: Dictionary) -> bool:
 	var type = frame.get("type")
@@ -238,7 +276,12 @@ func _hear(frame: Dictionary) -> bool:
 		if type != "Hello" or frame.get("protocol") != PROTOCOL or frame.get("server") != "lorekeep":
 			return false
 		_greeted = true
-		emit_signal("connected", frame)
+		_connections += 1
+		_may_replace = reconnect
+		if _replacing:
+			_make_again(frame)
+		else:
+			emit_signal("connected", frame)
 	elif type == "Error" and not (typeof(frame.get("code")) == TYPE_REAL and typeof(frame.get("message")) == TYPE_STRING):
 		return false
 	elif type == "Error" and reply_to == null:
@@ -251,6 +294,7 @@ func _hear(frame: Dictionary) -> bool:
 		var stream = int(frame["stream"])
 		if type == "TurnStarted" and _streams.has(stream):
 			_turns[frame.get("turn_id")] = _streams[stream]
+			_streams[stream].fields["text"] = frame.get("text", "")
 		_tell(_streams, stream, frame, type == "SpeechClosed")
 	else:
 		var request = _requests.get(_id_of(reply_to))
@@ -269,6 +313,8 @@ func _tell(listeners: Dictionary, key, frame: Dictionary, is_last: bool) -> void
 		return
 	if is_last:
 		listeners.erase(key)
+	if frame["type"] == "TurnComplete":
+		_remember_turn(request, frame)
 	request.emit_signal("event", frame)
 	if is_last:
 		request.emit_signal("ended", frame)
@@ -281,6 +327,8 @@ func _answer(request: Request, frame: Dictionary) -> void:
 		_turns[frame.get("turn_id")] = request
 	if frame["type"] == "OpenSpeechResponse":
 		_streams[_id_of(frame.get("stream"))] = request
+	if reconnect and not _restoring and frame["type"] != "Error":
+		_note(request, frame)
 	_complete(request, frame)
 
 
@@ -308,42 +356,14 @@ func _lose(message: String) -> void:
 	_requests = {}
 	_turns = {}
 	_streams = {}
+	# First: who hears of the loss and asks again waits for the next connection.
+	if _may_replace:
+		_try_again(message)
+	else:
+		_replacing = false
 	for request in requests:
 		_complete(request, _error(message))
 	for request in started:
 		request.emit_signal("ended", _error(message))
-	emit_signal("lost", message)
-
-
-# JSON.print() would not escape all control characters.
-func _write(value) -> String:
-	match typeof(value):
-		TYPE_NIL:
-			return "null"
-		TYPE_BOOL:
-			return "true" if value else "false"
-		TYPE_INT:
-			return str(value)
-		TYPE_REAL:
-			return JSON.print(value)
-		TYPE_DICTIONARY:
-			var members = PoolStringArray()
-			for key in value:
-				members.append(_quoted(str(key)) + ":" + _write(value[key]))
-			return "{" + members.join(",") + "}"
-		TYPE_ARRAY, TYPE_STRING_ARRAY, TYPE_INT_ARRAY, TYPE_REAL_ARRAY:
-			var items = PoolStringArray()
-			for item in value:
-				items.append(_write(item))
-			return "[" + items.join(",") + "]"
-		_:
-			return _quoted(str(value))
-
-
-func _quoted(text: String) -> String:
-	text = text.replace("\\", "\\\\").replace("\"", "\\\"")
-	for code in range(1, 32):
-		text = text.replace(char(code), "\\u%04x" % code)
-	return "\"" + text + "\""
-
-# FRAMES
+	if not _replacing:
+		_give_up(message)
