@@ -26,7 +26,9 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
+#include <signal.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 #endif
@@ -52,6 +54,7 @@ typedef struct lk_node {
 
 struct lk_document {
   char* text; /* Strings are unescaped in place and end with a NUL. */
+  uint32_t length; /* Of the text, with the NUL behind it. */
   lk_node* nodes;
   uint32_t count;
   uint32_t capacity;
@@ -318,6 +321,7 @@ static lk_document* lk_parse_owned(char* text, size_t length) {
     return NULL;
   }
   document->text = text;
+  document->length = (uint32_t)length + 1;
   lk_parser parser = {document, 0, (uint32_t)length};
   if (length <= LK_MAX_BYTES && lk_is_utf8(text, length) && lk_parse_text(&parser)) return document;
   lk_document_free(document);
@@ -551,6 +555,39 @@ void lk_write_json(lk_writer* writer, const char* key, const char* json) {
   lk_write_raw(writer, key, json);
 }
 
+void lk_write_value(lk_writer* writer, const char* key, lk_value value) {
+  const lk_node* node = lk_node_of(value);
+  switch (lk_kind_of(value)) {
+    case LK_OBJECT:
+    case LK_ARRAY:
+      lk_open_container(writer, key, node->kind == LK_OBJECT ? "{" : "[");
+      for (lk_value item = lk_first(value); lk_kind_of(item) != LK_ABSENT; item = lk_next(item)) {
+        /* A key may contain NULs. */
+        if (node->kind == LK_OBJECT) {
+          lk_begin_value(writer, NULL);
+          lk_append_quoted(writer, lk_key(item), lk_node_of(item)->key_length);
+          lk_append(writer, ":", 1);
+          writer->needs_comma = false;
+        }
+        lk_write_value(writer, NULL, item);
+      }
+      lk_close_container(writer, node->kind == LK_OBJECT ? "}" : "]");
+      break;
+    case LK_STRING:
+      lk_write_bytes(writer, key, lk_as_string(value), lk_length(value));
+      break;
+    case LK_NUMBER:
+      lk_begin_value(writer, key);
+      lk_append(writer, value.document->text + node->start, node->length);
+      break;
+    case LK_BOOL:
+      lk_write_bool(writer, key, lk_as_bool(value));
+      break;
+    default:
+      lk_write_null(writer, key);
+  }
+}
+
 void lk_writer_free(lk_writer* writer) {
   free(writer->text);
   memset(writer, 0, sizeof *writer);
@@ -668,6 +705,9 @@ static bool lk_socket_unblock(lk_socket handle) {
 static int64_t lk_now(void) {
   return (int64_t)GetTickCount64();
 }
+static void lk_sleep(int ms) {
+  Sleep((DWORD)ms);
+}
 #define lk_poll_socket WSAPoll
 typedef WSAPOLLFD lk_pollfd;
 #define LK_SEND_FLAGS 0
@@ -696,6 +736,9 @@ static int64_t lk_now(void) {
   struct timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);
   return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+static void lk_sleep(int ms) {
+  poll(NULL, 0, ms);
 }
 #define lk_poll_socket poll
 typedef struct pollfd lk_pollfd;
@@ -753,7 +796,8 @@ typedef struct lk_queued {
   lk_event event;
 } lk_queued;
 
-typedef enum lk_state { LK_STATE_CONNECTING, LK_STATE_GREETING, LK_STATE_OPEN, LK_STATE_LOST } lk_state;
+/* LK_STATE_WAITING: the next attempt to reconnect has its time. */
+typedef enum lk_state { LK_STATE_CONNECTING, LK_STATE_GREETING, LK_STATE_OPEN, LK_STATE_WAITING, LK_STATE_LOST } lk_state;
 
 struct lk_client {
   lk_state state;
@@ -763,6 +807,7 @@ struct lk_client {
   char* access_token;
   size_t max_frame_bytes;
   int stall_ms;
+  int greeting_ms;
   int64_t greeting_deadline;
   int64_t last_bytes; /* When bytes came last. */
   lk_id next_id;
@@ -772,7 +817,20 @@ struct lk_client {
   lk_queued* last;
   lk_document* shown; /* Of the event that was given last. */
   char problem[256];
+  struct lk_again* again; /* NULL: a lost connection is not replaced. */
 };
+
+/* What part 5 does for clients that reconnect. */
+static struct lk_again* lk_again_new(const lk_options* options);
+static void lk_again_free(struct lk_again* again);
+static void lk_again_lost(lk_client* client);
+static void lk_again_retry(lk_client* client);
+static int64_t lk_again_time(const lk_client* client);
+static bool lk_again_greeted(lk_client* client);
+static bool lk_again_hear(lk_client* client, lk_document* document, lk_event* event);
+static bool lk_again_is_lost(const lk_client* client, lk_id request);
+static bool lk_again_holds(const lk_client* client);
+static lk_id lk_again_request(lk_client* client, const char* text, size_t length);
 
 /* Room for `more` bytes behind the end. */
 static bool lk_reserve(lk_buffer* buffer, size_t more) {
@@ -802,6 +860,7 @@ static void lk_lose(lk_client* client, const char* reason) {
   free(client->out.bytes);
   memset(&client->in, 0, sizeof client->in);
   memset(&client->out, 0, sizeof client->out);
+  if (client->again != NULL) lk_again_lost(client);
 }
 
 /* Tries the next address of the host. */
@@ -816,7 +875,8 @@ static void lk_connect(lk_client* client) {
 }
 
 lk_client* lk_open(const char* host, int port, const lk_options* options) {
-  static const lk_options defaults = {NULL, 0, 0, 0};
+  lk_options defaults;
+  memset(&defaults, 0, sizeof defaults);
   if (options == NULL) options = &defaults;
   lk_client* client = (lk_client*)calloc(1, sizeof(lk_client));
   if (client == NULL) return NULL;
@@ -825,7 +885,9 @@ lk_client* lk_open(const char* host, int port, const lk_options* options) {
   client->max_frame_bytes = options->max_frame_bytes == 0 ? (size_t)64 << 20 : options->max_frame_bytes;
   if (client->max_frame_bytes > LK_MAX_BYTES) client->max_frame_bytes = LK_MAX_BYTES;
   client->stall_ms = options->stall_ms == 0 ? 30000 : options->stall_ms;
-  client->greeting_deadline = lk_now() + (options->greeting_ms == 0 ? 10000 : options->greeting_ms);
+  client->greeting_ms = options->greeting_ms == 0 ? 10000 : options->greeting_ms;
+  client->greeting_deadline = lk_now() + client->greeting_ms;
+  if (options->reconnect) client->again = lk_again_new(options);
   if (options->access_token != NULL) {
     size_t size = strlen(options->access_token) + 1;
     client->access_token = (char*)malloc(size);
@@ -847,6 +909,9 @@ lk_client* lk_open(const char* host, int port, const lk_options* options) {
 
 void lk_close(lk_client* client) {
   if (client == NULL) return;
+  lk_again_free(client->again);
+  client->again = NULL;
+  if (client->state == LK_STATE_WAITING) client->state = LK_STATE_LOST;
   lk_lose(client, "the connection was closed");
   while (client->first != NULL) {
     lk_queued* queued = client->first;
@@ -882,7 +947,7 @@ static void lk_flush(lk_client* client) {
 
 static bool lk_enqueue(lk_client* client, uint8_t kind, const void* first, size_t first_length, const void* second,
                        size_t second_length) {
-  if (client->state == LK_STATE_LOST) return false;
+  if (client->state == LK_STATE_LOST || client->state == LK_STATE_WAITING) return false;
   size_t length = first_length + second_length;
   if (length > LK_MAX_BYTES || !lk_reserve(&client->out, LK_HEADER + length)) {
     snprintf(client->problem, sizeof client->problem, "there is no memory for a request of %zu bytes", length);
@@ -896,7 +961,7 @@ static bool lk_enqueue(lk_client* client, uint8_t kind, const void* first, size_
   client->out.end += LK_HEADER + length;
   client->problem[0] = '\0';
   lk_flush(client);
-  return client->state != LK_STATE_LOST;
+  return client->state != LK_STATE_LOST && client->state != LK_STATE_WAITING;
 }
 
 /* Begins a request; lk_finish_request() sends it. */
@@ -913,6 +978,8 @@ static lk_id lk_finish_request(lk_client* client, lk_writer* writer) {
   if (writer->failed && client->state != LK_STATE_LOST)
     snprintf(client->problem, sizeof client->problem,
              "a field is not UTF-8, not JSON, or a number that JSON lacks; or there is no memory");
+  else if (client->again != NULL && client->state != LK_STATE_LOST)
+    id = lk_again_request(client, writer->text, writer->length);
   else if (lk_enqueue(client, 1, writer->text, writer->length, NULL, 0))
     id = client->next_id++;
   lk_writer_free(writer);
@@ -920,6 +987,10 @@ static lk_id lk_finish_request(lk_client* client, lk_writer* writer) {
 }
 
 bool lk_send_audio(lk_client* client, uint32_t stream, uint32_t sequence, const void* samples, size_t bytes) {
+  if (lk_again_holds(client)) {
+    snprintf(client->problem, sizeof client->problem, "the stream has ended with its connection");
+    return false;
+  }
   uint32_t words[3] = {1, stream, sequence};
   char head[12];
   for (int i = 0; i < 12; i++) head[i] = (char)(words[i / 4] >> (24 - 8 * (i % 4)));
@@ -985,7 +1056,13 @@ static void lk_receive(lk_client* client, const char* payload, size_t length) {
     lk_lose(client, reason);
     return;
   }
-  if (client->state == LK_STATE_GREETING) client->state = LK_STATE_OPEN;
+  bool has_greeted = client->state == LK_STATE_GREETING;
+  if (has_greeted) client->state = LK_STATE_OPEN;
+  if (client->again != NULL && has_greeted && lk_again_greeted(client)) {
+    lk_document_free(document);
+    return;
+  }
+  if (client->again != NULL && !has_greeted && lk_again_hear(client, document, &event)) return;
   lk_push_event(client, document, &event);
 }
 
@@ -1008,7 +1085,7 @@ static void lk_cut_frames(lk_client* client) {
 
 /* Reads what is there. Events of a connection that ends come before its loss. */
 static void lk_read(lk_client* client) {
-  while (client->state != LK_STATE_LOST) {
+  while (client->handle != LK_NO_SOCKET) {
     if (!lk_reserve(&client->in, LK_READ_BYTES)) {
       lk_lose(client, "there is no memory for a frame");
       return;
@@ -1029,6 +1106,8 @@ static void lk_read(lk_client* client) {
 
 /* The time by which something must happen, and what it means if it does not; INT64_MAX without one. */
 static int64_t lk_deadline(const lk_client* client, const char** reason) {
+  *reason = "";
+  if (client->state == LK_STATE_WAITING) return lk_again_time(client);
   *reason = "the server did not greet in time";
   if (client->state == LK_STATE_CONNECTING || client->state == LK_STATE_GREETING) return client->greeting_deadline;
   *reason = "the rest of a frame did not come in time";
@@ -1041,6 +1120,11 @@ static void lk_pump(lk_client* client, int64_t until) {
   int64_t now = lk_now();
   int64_t deadline = lk_deadline(client, &reason);
   int64_t wait = (deadline < until ? deadline : until) - now;
+  if (client->state == LK_STATE_WAITING) {
+    if (wait > 0) lk_sleep(wait > INT32_MAX ? INT32_MAX : (int)wait);
+    if (lk_now() >= deadline) lk_again_retry(client);
+    return;
+  }
   bool connecting = client->state == LK_STATE_CONNECTING;
   lk_pollfd waited;
   memset(&waited, 0, sizeof waited);
@@ -1092,18 +1176,21 @@ static bool lk_next_event(lk_client* client, lk_id request, int timeout_ms, lk_e
   if (client->state != LK_STATE_LOST) lk_flush(client);
   for (bool again = true; again; again = timeout_ms != 0 && lk_now() < until) {
     if (lk_pop_event(client, request, event)) return true;
-    if (client->state != LK_STATE_LOST) {
+    if (client->state != LK_STATE_LOST && !lk_again_is_lost(client, request)) {
       bool was_greeting = client->state != LK_STATE_OPEN;
       lk_pump(client, until);
       /* Without waiting, as far as it goes: connected, greeted, and the first bytes. */
       if (timeout_ms == 0 && was_greeting && client->state == LK_STATE_GREETING) lk_pump(client, until);
     }
     if (lk_pop_event(client, request, event)) return true;
-    if (client->state == LK_STATE_LOST) {
-      event->kind = LK_EVENT_LOST;
+    if (client->state == LK_STATE_LOST || lk_again_is_lost(client, request)) {
+      event->kind = client->state == LK_STATE_LOST ? LK_EVENT_LOST : LK_EVENT_RECONNECTING;
+      event->request = request;
       event->error.name = "ConnectionLost";
       event->error.message = client->problem;
-      event->error.remedy = "Open another client, and create its sessions and storages again.";
+      event->error.remedy = client->state == LK_STATE_LOST
+                                ? "Open another client, and create its sessions and storages again."
+                                : "Ask again: it may or may not have been served.";
       return true;
     }
   }
@@ -1121,6 +1208,1024 @@ bool lk_wait(lk_client* client, lk_id request, int timeout_ms, lk_event* event) 
     return false;
   }
   return lk_next_event(client, request, timeout_ms, event);
+}
+
+/* Another connection in place of a lost one, and everything that was on it. */
+
+#define LK_MAX_TURNS 1000
+
+typedef struct lk_agent_state {
+  struct lk_agent_state* next;
+  char* given; /* The id that the caller has. */
+  char* id;    /* The server's. */
+  lk_document* fields;
+  char* turns[LK_MAX_TURNS]; /* Each as JSON. */
+  int turn_count;
+  int64_t kept;   /* Its number in a session that is kept; 0 for others. */
+  bool is_resumed;
+  unsigned made; /* Number of the connection on which it was made last. */
+} lk_agent_state;
+
+typedef struct lk_storage_state {
+  struct lk_storage_state* next;
+  lk_document* fields;
+  unsigned made;
+} lk_storage_state;
+
+typedef struct lk_session_state {
+  struct lk_session_state* next;
+  char* given;
+  char* id;
+  char* resume; /* NULL: it is not kept. */
+  lk_document* fields;
+  lk_document* kept; /* The reply that resumed it on this connection. */
+  lk_document* broken; /* The Error that refused to make it again. */
+  lk_storage_state* storages;
+  lk_agent_state* agents;
+  unsigned made;
+} lk_session_state;
+
+/* A request that waits for the next connection, or whose reply is waited for; or a turn, or a stream of audio. */
+typedef struct lk_noted {
+  struct lk_noted* next;
+  lk_id id;
+  lk_document* fields;
+  char* turn;      /* Id of a turn. */
+  int64_t stream;  /* Number of a stream of audio. */
+} lk_noted;
+
+typedef struct lk_again {
+  int attempts, min_ms, max_ms;
+  int tried;
+  int64_t retry_at;
+  unsigned connections;
+  bool is_replacing;
+  lk_id lost_before; /* Requests with lower ids that were not answered are lost. */
+  lk_id asked;       /* The client's own request that is under way; 0: none. */
+  lk_session_state* asked_session;
+  lk_storage_state* asked_storage;
+  lk_agent_state* asked_agent;
+  uint32_t random;
+  lk_session_state* sessions;
+  lk_noted* waiting;
+  lk_noted* noted;
+} lk_again;
+
+static char* lk_copy(const char* text) {
+  size_t size = text == NULL ? 0 : strlen(text) + 1;
+  char* copy = size == 0 ? NULL : (char*)malloc(size);
+  if (copy != NULL) memcpy(copy, text, size);
+  return copy;
+}
+
+static void lk_replace(char** text, const char* by) {
+  free(*text);
+  *text = lk_copy(by);
+}
+
+static bool lk_same(const char* one, const char* other) {
+  return one != NULL && other != NULL && strcmp(one, other) == 0;
+}
+
+static const char* lk_text_of(const lk_document* document, const char* key) {
+  return lk_need_string(lk_root(document), key);
+}
+
+static bool lk_is_type(const lk_document* fields, const char* type) {
+  return strcmp(lk_text_of(fields, "type"), type) == 0;
+}
+
+/* Appends to a list. */
+#define LK_APPEND(list, item, type)      \
+  do {                                   \
+    type** lk_end = &(list);             \
+    while (*lk_end) lk_end = &(*lk_end)->next; \
+    *lk_end = (item);                    \
+  } while (0)
+
+static struct lk_again* lk_again_new(const lk_options* options) {
+  lk_again* again = (lk_again*)calloc(1, sizeof(lk_again));
+  if (again == NULL) return NULL;
+  again->attempts = options->reconnect_attempts == 0 ? 10 : options->reconnect_attempts;
+  again->min_ms = options->reconnect_min_ms == 0 ? 100 : options->reconnect_min_ms;
+  again->max_ms = options->reconnect_max_ms == 0 ? 5000 : options->reconnect_max_ms;
+  /* Clients of one server differ in their addresses and clocks. */
+  again->random = (uint32_t)(uintptr_t)again ^ (uint32_t)lk_now();
+  return again;
+}
+
+static void lk_noted_free(lk_noted* noted) {
+  lk_document_free(noted->fields);
+  free(noted->turn);
+  free(noted);
+}
+
+static void lk_noted_free_all(lk_noted** list) {
+  while (*list != NULL) {
+    lk_noted* noted = *list;
+    *list = noted->next;
+    lk_noted_free(noted);
+  }
+}
+
+static void lk_agent_free(lk_agent_state* agent) {
+  for (int i = 0; i < agent->turn_count; i++) free(agent->turns[i]);
+  free(agent->given);
+  free(agent->id);
+  lk_document_free(agent->fields);
+  free(agent);
+}
+
+static void lk_session_free(lk_session_state* session) {
+  while (session->storages != NULL) {
+    lk_storage_state* storage = session->storages;
+    session->storages = storage->next;
+    lk_document_free(storage->fields);
+    free(storage);
+  }
+  while (session->agents != NULL) {
+    lk_agent_state* agent = session->agents;
+    session->agents = agent->next;
+    lk_agent_free(agent);
+  }
+  free(session->given);
+  free(session->id);
+  free(session->resume);
+  lk_document_free(session->fields);
+  lk_document_free(session->kept);
+  lk_document_free(session->broken);
+  free(session);
+}
+
+static void lk_again_free(struct lk_again* again) {
+  if (again == NULL) return;
+  while (again->sessions != NULL) {
+    lk_session_state* session = again->sessions;
+    again->sessions = session->next;
+    lk_session_free(session);
+  }
+  lk_noted_free_all(&again->waiting);
+  lk_noted_free_all(&again->noted);
+  free(again);
+}
+
+static lk_session_state* lk_session_of(const lk_again* again, const char* given) {
+  lk_session_state* session = again->sessions;
+  while (session != NULL && !lk_same(session->given, given)) session = session->next;
+  return session;
+}
+
+static lk_agent_state* lk_agent_of(const lk_session_state* session, const char* given) {
+  lk_agent_state* agent = session == NULL ? NULL : session->agents;
+  while (agent != NULL && !lk_same(agent->given, given)) agent = agent->next;
+  return agent;
+}
+
+static bool lk_again_holds(const lk_client* client) {
+  return client->again != NULL && client->again->is_replacing;
+}
+
+static bool lk_again_is_lost(const lk_client* client, lk_id request) {
+  return client->again != NULL && request != 0 && request < client->again->lost_before;
+}
+
+static int64_t lk_again_time(const lk_client* client) {
+  return client->again->retry_at;
+}
+
+/* The connection is lost: plans the next attempt, unless there are no more. */
+static void lk_again_lost(lk_client* client) {
+  lk_again* again = client->again;
+  if (again->connections == 0) return;
+  again->asked = 0;
+  if (!again->is_replacing) {
+    lk_event event;
+    memset(&event, 0, sizeof event);
+    event.kind = LK_EVENT_RECONNECTING;
+    event.error.name = "ConnectionLost";
+    event.error.message = client->problem;
+    event.error.remedy = "Ask again: what was under way may or may not have been served.";
+    again->is_replacing = true;
+    again->tried = 0;
+    again->lost_before = client->next_id;
+    lk_noted_free_all(&again->noted);
+    lk_push_event(client, NULL, &event);
+  }
+  if (again->tried == again->attempts) return;
+  double longest = again->min_ms;
+  for (int i = 0; i < again->tried && longest < again->max_ms; i++) longest *= 2;
+  if (longest > again->max_ms) longest = again->max_ms;
+  again->random = again->random * 1664525u + 1013904223u;
+  again->retry_at = lk_now() + (int64_t)(longest * (0.5 + (again->random >> 16) / 131072.0));
+  again->tried++;
+  client->state = LK_STATE_WAITING;
+}
+
+static void lk_again_retry(lk_client* client) {
+  client->state = LK_STATE_CONNECTING;
+  client->address = client->addresses;
+  client->greeting_deadline = lk_now() + client->greeting_ms;
+  lk_connect(client);
+}
+
+/* Writes a request of the caller's with the server's ids, and sends it. */
+static bool lk_again_send(lk_client* client, lk_id id, const lk_document* fields) {
+  lk_writer writer;
+  memset(&writer, 0, sizeof writer);
+  lk_session_state* session = lk_session_of(client->again, lk_text_of(fields, "session_id"));
+  lk_open_object(&writer, NULL);
+  for (lk_value field = lk_first(lk_root(fields)); lk_kind_of(field) != LK_ABSENT; field = lk_next(field)) {
+    const char* key = lk_key(field);
+    lk_agent_state* agent = strcmp(key, "agent_id") == 0 ? lk_agent_of(session, lk_as_string(field)) : NULL;
+    if (strcmp(key, "id") == 0)
+      lk_write_int64(&writer, key, (int64_t)id);
+    else if (strcmp(key, "session_id") == 0 && session != NULL)
+      lk_write_string(&writer, key, session->id);
+    else if (agent != NULL)
+      lk_write_string(&writer, key, agent->id);
+    else
+      lk_write_value(&writer, key, field);
+  }
+  lk_close_object(&writer);
+  bool sent = !writer.failed && lk_enqueue(client, 1, writer.text, writer.length, NULL, 0);
+  lk_writer_free(&writer);
+  return sent;
+}
+
+/* Sends a request of the caller's, and notes it until its reply. */
+static bool lk_again_post(lk_client* client, lk_noted* request) {
+  lk_again* again = client->again;
+  lk_session_state* session = lk_session_of(again, lk_text_of(request->fields, "session_id"));
+  if (session != NULL && session->broken != NULL) {
+    lk_event event;
+    lk_describe(client, lk_root(session->broken), &event);
+    event.request = request->id;
+    event.frame = lk_root(NULL);
+    lk_push_event(client, NULL, &event);
+    lk_noted_free(request);
+    return true;
+  }
+  bool sent = lk_again_send(client, request->id, request->fields);
+  /* A connection that was lost meanwhile has freed what was noted. */
+  if (sent && !again->is_replacing)
+    LK_APPEND(again->noted, request, lk_noted);
+  else
+    lk_noted_free(request);
+  return sent;
+}
+
+static lk_id lk_again_request(lk_client* client, const char* text, size_t length) {
+  lk_again* again = client->again;
+  lk_noted* request = (lk_noted*)calloc(1, sizeof(lk_noted));
+  if (request != NULL) request->fields = lk_parse(text, length);
+  if (request == NULL || request->fields == NULL) {
+    free(request);
+    snprintf(client->problem, sizeof client->problem, "there is no memory for a request of %zu bytes", length);
+    return 0;
+  }
+  lk_id id = request->id = client->next_id++;
+  if (again->is_replacing) {
+    LK_APPEND(again->waiting, request, lk_noted);
+    return id;
+  }
+  return lk_again_post(client, request) ? id : 0;
+}
+
+/* Sends a request of the client's own: `fields` without those in `without`. The caller adds to the writer first. */
+static void lk_again_ask(lk_client* client, lk_writer* writer, const lk_document* fields, const char* without) {
+  lk_again* again = client->again;
+  again->asked = client->next_id++;
+  lk_write_string(writer, "type", lk_text_of(fields, "type"));
+  lk_write_int64(writer, "id", (int64_t)again->asked);
+  for (lk_value field = lk_first(lk_root(fields)); lk_kind_of(field) != LK_ABSENT; field = lk_next(field)) {
+    char marked[64];
+    snprintf(marked, sizeof marked, " %s ", lk_key(field));
+    if (strstr(without, marked) == NULL) lk_write_value(writer, lk_key(field), field);
+  }
+  lk_close_object(writer);
+  if (writer->failed)
+    lk_lose(client, "there is no memory to make a session again");
+  else
+    lk_enqueue(client, 1, writer->text, writer->length, NULL, 0);
+  lk_writer_free(writer);
+}
+
+static void lk_ask_session(lk_client* client, lk_session_state* session) {
+  lk_writer writer;
+  memset(&writer, 0, sizeof writer);
+  lk_open_object(&writer, NULL);
+  if (session->resume != NULL) lk_write_string(&writer, "resume", session->resume);
+  client->again->asked_session = session;
+  client->again->asked_storage = NULL;
+  client->again->asked_agent = NULL;
+  lk_again_ask(client, &writer, session->fields, session->resume != NULL ? " type id keep resume " : " type id resume ");
+}
+
+static void lk_ask_storage(lk_client* client, lk_session_state* session, lk_storage_state* storage) {
+  lk_writer writer;
+  memset(&writer, 0, sizeof writer);
+  lk_open_object(&writer, NULL);
+  lk_write_string(&writer, "session_id", session->id);
+  client->again->asked_storage = storage;
+  lk_again_ask(client, &writer, storage->fields, " type id session_id ");
+}
+
+/* The id of a kept agent that was resumed; NULL if it could not be opened. `is_kept`: whether it is kept at all. */
+static const char* lk_resumed(const lk_session_state* session, const lk_agent_state* agent, bool* is_kept) {
+  *is_kept = false;
+  lk_value kept = lk_first(lk_get(lk_root(session->kept), "agents"));
+  for (; lk_kind_of(kept) != LK_ABSENT; kept = lk_next(kept)) {
+    if (agent->kept == 0 || lk_need_int(kept, "kept") != agent->kept) continue;
+    *is_kept = true;
+    return lk_take_string(kept, "agent_id");
+  }
+  return NULL;
+}
+
+static void lk_ask_agent(lk_client* client, lk_session_state* session, lk_agent_state* agent, bool is_kept) {
+  lk_writer writer;
+  memset(&writer, 0, sizeof writer);
+  lk_open_object(&writer, NULL);
+  lk_write_string(&writer, "session_id", session->id);
+  if (is_kept) {
+    lk_write_int64(&writer, "kept", agent->kept);
+  } else if (agent->turn_count > 0) {
+    lk_open_object(&writer, "history");
+    lk_write_int64(&writer, "version", 1);
+    lk_open_array(&writer, "turns");
+    for (int i = 0; i < agent->turn_count; i++) lk_write_raw(&writer, NULL, agent->turns[i]);
+    lk_close_array(&writer);
+    lk_close_object(&writer);
+  }
+  client->again->asked_agent = agent;
+  lk_again_ask(client, &writer, agent->fields, " type id session_id kept history ");
+}
+
+static void lk_break(lk_session_state* session, lk_document* error) {
+  lk_document_free(session->broken);
+  session->broken = error;
+}
+
+/* Asks for the next thing that is not yet made on this connection; goes on with the requests that wait after the last. */
+static void lk_again_step(lk_client* client) {
+  lk_again* again = client->again;
+  for (lk_session_state* session = again->sessions; session != NULL; session = session->next) {
+    if (session->broken != NULL) continue;
+    if (session->made != again->connections) {
+      lk_ask_session(client, session);
+      return;
+    }
+    again->asked_session = session;
+    for (lk_storage_state* storage = session->storages; storage != NULL; storage = storage->next) {
+      if (storage->made == again->connections) continue;
+      lk_ask_storage(client, session, storage);
+      return;
+    }
+    again->asked_storage = NULL;
+    for (lk_agent_state* agent = session->agents; agent != NULL; agent = agent->next) {
+      bool is_kept;
+      if (agent->made == again->connections) continue;
+      const char* resumed = lk_resumed(session, agent, &is_kept);
+      agent->made = again->connections;
+      if (resumed != NULL) {
+        lk_replace(&agent->id, resumed);
+      } else if (agent->is_resumed) {
+        static const char error[] =
+            "{\"type\":\"Error\",\"reply_to\":1,\"code\":2015,\"name\":\"KeptSessionNotFound\",\"message\":\"an agent that was "
+            "resumed could not be opened again\",\"details\":{}}";
+        lk_break(session, lk_parse(error, sizeof error - 1));
+        break;
+      } else {
+        lk_ask_agent(client, session, agent, is_kept);
+        return;
+      }
+    }
+    again->asked_agent = NULL;
+  }
+  again->is_replacing = false;
+  lk_event event;
+  memset(&event, 0, sizeof event);
+  event.kind = LK_EVENT_CONNECTED;
+  lk_push_event(client, NULL, &event);
+  while (again->waiting != NULL && !again->is_replacing) {
+    lk_noted* request = again->waiting;
+    again->waiting = request->next;
+    request->next = NULL;
+    lk_again_post(client, request);
+  }
+}
+
+/* A server has greeted. False: it is the first connection, of which the caller hears. */
+static bool lk_again_greeted(lk_client* client) {
+  client->again->connections++;
+  if (!client->again->is_replacing) return false;
+  lk_again_step(client);
+  return true;
+}
+
+/* The reply to a request of the client's own. */
+static void lk_again_made(lk_client* client, lk_document* document, const lk_event* event) {
+  lk_again* again = client->again;
+  lk_session_state* session = again->asked_session;
+  again->asked = 0;
+  if (event->kind == LK_EVENT_ERROR) {
+    int code = event->error.code;
+    if (code == LK_ERROR_SERVER_SHUTTING_DOWN || code == LK_ERROR_TOO_MANY_WRONG_TOKENS || code == LK_ERROR_SESSION_NOT_KEPT ||
+        code == LK_ERROR_OUT_OF_MEMORY || code == LK_ERROR_SERVER_MEMORY_EXCEEDED) {
+      lk_lose(client, event->error.message);
+      lk_document_free(document);
+      return;
+    }
+    if (code == LK_ERROR_KEPT_SESSION_NOT_FOUND && session->resume != NULL && session->made != again->connections) {
+      lk_replace(&session->resume, NULL);
+      lk_document_free(document);
+    } else {
+      lk_break(session, document);
+    }
+    lk_again_step(client);
+    return;
+  }
+  if (again->asked_agent != NULL) {
+    lk_replace(&again->asked_agent->id, lk_text_of(document, "agent_id"));
+    again->asked_agent->kept = lk_need_int(lk_root(document), "kept");
+  } else if (again->asked_storage != NULL) {
+    again->asked_storage->made = again->connections;
+  } else {
+    session->made = again->connections;
+    lk_replace(&session->id, lk_text_of(document, "session_id"));
+    lk_replace(&session->resume, lk_take_string(lk_root(document), "resume"));
+    lk_document_free(session->kept);
+    session->kept = document;
+    document = NULL;
+  }
+  lk_document_free(document);
+  lk_again_step(client);
+}
+
+/* Gives a string of a frame another text. Ids of later connections differ from those of the first, of which a server may count again. */
+static const char* lk_own_id(const lk_client* client, lk_document* document, lk_value id) {
+  char own[160];
+  if (client->again->connections < 2) return lk_as_string(id);
+  int length = snprintf(own, sizeof own, "%s~%u", lk_as_string(id), client->again->connections);
+  char* text = (char*)realloc(document->text, document->length + (size_t)length + 1);
+  if (text == NULL) return lk_as_string(id);
+  document->text = text;
+  memcpy(text + document->length, own, (size_t)length + 1);
+  document->nodes[id.node].start = document->length;
+  document->nodes[id.node].length = (uint32_t)length;
+  document->length += (uint32_t)length + 1;
+  return lk_as_string(id);
+}
+
+/* The secret of a memory that the agent has made; "" without one. */
+static const char* lk_secret_of(lk_value memories, const char* node) {
+  for (lk_value memory = lk_first(memories); lk_kind_of(memory) != LK_ABSENT; memory = lk_next(memory))
+    if (strcmp(lk_need_string(memory, "node"), node) == 0) return lk_need_string(memory, "secret");
+  return "";
+}
+
+/* Writes the members of an object but one. */
+static void lk_write_members(lk_writer* writer, lk_value object, const char* without) {
+  for (lk_value item = lk_first(object); lk_kind_of(item) != LK_ABSENT; item = lk_next(item))
+    if (strcmp(lk_key(item), without) != 0) lk_write_value(writer, lk_key(item), item);
+}
+
+/* The request that opens the memories which it has made. Frees `fields`, unless it is the result. */
+static lk_document* lk_with_secrets(lk_document* fields, lk_value memories) {
+  if (lk_count(memories) == 0) return fields;
+  lk_writer writer;
+  memset(&writer, 0, sizeof writer);
+  lk_value graph = lk_get(lk_root(fields), "graph");
+  lk_open_object(&writer, NULL);
+  lk_write_members(&writer, lk_root(fields), "graph");
+  lk_open_object(&writer, "graph");
+  lk_write_members(&writer, graph, "nodes");
+  lk_open_array(&writer, "nodes");
+  for (lk_value node = lk_first(lk_get(graph, "nodes")); lk_kind_of(node) != LK_ABSENT; node = lk_next(node)) {
+    const char* secret = lk_secret_of(memories, lk_need_string(node, "id"));
+    lk_open_object(&writer, NULL);
+    lk_write_members(&writer, node, "params");
+    lk_open_object(&writer, "params");
+    lk_write_members(&writer, lk_get(node, "params"), secret[0] == '\0' ? "" : "secret");
+    if (secret[0] != '\0') lk_write_string(&writer, "secret", secret);
+    lk_close_object(&writer);
+    lk_close_object(&writer);
+  }
+  lk_close_array(&writer);
+  lk_close_object(&writer);
+  lk_close_object(&writer);
+  lk_document* made = writer.failed ? NULL : lk_parse(writer.text, writer.length);
+  lk_writer_free(&writer);
+  lk_document_free(fields);
+  return made;
+}
+
+static void lk_add_turn(lk_agent_state* agent, char* turn) {
+  if (turn == NULL) return;
+  if (agent->turn_count == LK_MAX_TURNS) {
+    free(agent->turns[0]);
+    memmove(agent->turns, agent->turns + 1, (LK_MAX_TURNS - 1) * sizeof(char*));
+    agent->turn_count--;
+  }
+  agent->turns[agent->turn_count++] = turn;
+}
+
+/* Replaces the turns of an agent by those of a history. */
+static void lk_set_turns(lk_agent_state* agent, lk_value history) {
+  while (agent->turn_count > 0) free(agent->turns[--agent->turn_count]);
+  for (lk_value turn = lk_first(lk_get(history, "turns")); lk_kind_of(turn) != LK_ABSENT; turn = lk_next(turn)) {
+    lk_writer writer;
+    memset(&writer, 0, sizeof writer);
+    lk_write_value(&writer, NULL, turn);
+    lk_add_turn(agent, writer.text);
+  }
+}
+
+/* Notes an agent of a session, and gives it an id that stays valid. Takes `fields`, which is NULL for one that was resumed. */
+static void lk_note_agent(lk_client* client, lk_session_state* session, lk_document* reply, lk_value made, lk_document* fields) {
+  lk_agent_state* agent = (lk_agent_state*)calloc(1, sizeof(lk_agent_state));
+  if (agent == NULL) {
+    lk_document_free(fields);
+    return;
+  }
+  agent->id = lk_copy(lk_need_string(made, "agent_id"));
+  agent->given = lk_copy(lk_own_id(client, reply, lk_get(made, "agent_id")));
+  agent->kept = lk_need_int(made, "kept");
+  agent->made = client->again->connections;
+  agent->is_resumed = fields == NULL;
+  lk_set_turns(agent, lk_get(lk_root(fields), "history"));
+  agent->fields = lk_with_secrets(fields, lk_get(made, "memories"));
+  LK_APPEND(session->agents, agent, lk_agent_state);
+}
+
+static void lk_note_session(lk_client* client, lk_document* reply, lk_document* fields) {
+  lk_session_state* session = (lk_session_state*)calloc(1, sizeof(lk_session_state));
+  if (session == NULL) {
+    lk_document_free(fields);
+    return;
+  }
+  session->id = lk_copy(lk_text_of(reply, "session_id"));
+  session->given = lk_copy(lk_own_id(client, reply, lk_get(lk_root(reply), "session_id")));
+  session->resume = lk_copy(lk_take_string(lk_root(reply), "resume"));
+  session->fields = fields;
+  session->made = client->again->connections;
+  lk_value agent = lk_first(lk_get(lk_root(reply), "agents"));
+  for (; lk_kind_of(agent) != LK_ABSENT; agent = lk_next(agent))
+    if (lk_kind_of(lk_get(agent, "agent_id")) == LK_STRING) lk_note_agent(client, session, reply, agent, NULL);
+  LK_APPEND(client->again->sessions, session, lk_session_state);
+}
+
+/* Whether an array has this string, or an object with this id. */
+static bool lk_names(lk_value array, const char* id) {
+  for (lk_value item = lk_first(array); lk_kind_of(item) != LK_ABSENT; item = lk_next(item))
+    if (strcmp(lk_kind_of(item) == LK_STRING ? lk_as_string(item) : lk_need_string(item, "id"), id) == 0) return true;
+  return false;
+}
+
+/* The fields that make a storage as an update, or a forgetting, has left it. */
+static lk_document* lk_changed(const lk_document* storage, lk_value change) {
+  static const char* const all[] = {"remove", "ids", "add", "replace"};
+  lk_writer writer;
+  memset(&writer, 0, sizeof writer);
+  lk_open_object(&writer, NULL);
+  for (lk_value field = lk_first(lk_root(storage)); lk_kind_of(field) != LK_ABSENT; field = lk_next(field))
+    if (strcmp(lk_key(field), "strings") != 0 && strcmp(lk_key(field), "records") != 0)
+      lk_write_value(&writer, lk_key(field), field);
+  lk_open_array(&writer, "records");
+  for (int from = 0; from < 2; from++) {
+    char number[16];
+    int index = 0;
+    lk_value item = lk_first(lk_get(lk_root(storage), from == 0 ? "strings" : "records"));
+    for (; lk_kind_of(item) != LK_ABSENT; item = lk_next(item)) {
+      snprintf(number, sizeof number, "%d", index++);
+      const char* id = from == 0 ? number : lk_need_string(item, "id");
+      bool is_gone = false;
+      for (int i = 0; i < 4; i++) is_gone = is_gone || lk_names(lk_get(change, all[i]), id);
+      if (is_gone) continue;
+      if (from == 1) {
+        lk_write_value(&writer, NULL, item);
+        continue;
+      }
+      lk_open_object(&writer, NULL);
+      lk_write_string(&writer, "id", id);
+      lk_write_value(&writer, "text", item);
+      lk_close_object(&writer);
+    }
+  }
+  for (int i = 2; i < 4; i++) {
+    lk_value record = lk_first(lk_get(change, all[i]));
+    for (; lk_kind_of(record) != LK_ABSENT; record = lk_next(record)) lk_write_value(&writer, NULL, record);
+  }
+  lk_close_array(&writer);
+  lk_close_object(&writer);
+  lk_document* changed = writer.failed ? NULL : lk_parse(writer.text, writer.length);
+  lk_writer_free(&writer);
+  return changed;
+}
+
+static void lk_note_change(lk_session_state* session, const lk_document* fields) {
+  lk_storage_state** at = &session->storages;
+  while (*at != NULL && strcmp(lk_text_of((*at)->fields, "name"), lk_text_of(fields, "name")) != 0) at = &(*at)->next;
+  lk_storage_state* storage = *at;
+  if (storage == NULL) return;
+  if (lk_is_type(fields, "DestroyEmbeddedStringStorageRequest")) {
+    *at = storage->next;
+    lk_document_free(storage->fields);
+    free(storage);
+  } else if (lk_kind_of(lk_get(lk_root(storage->fields), "config_path")) == LK_ABSENT) {
+    lk_document* changed = lk_changed(storage->fields, lk_root(fields));
+    if (changed == NULL) return;
+    lk_document_free(storage->fields);
+    storage->fields = changed;
+  }
+}
+
+static void lk_note_destroyed(lk_again* again, lk_session_state* session, const lk_document* fields) {
+  if (lk_is_type(fields, "DestroySessionRequest")) {
+    lk_session_state** at = &again->sessions;
+    while (*at != session) at = &(*at)->next;
+    *at = session->next;
+    lk_session_free(session);
+    return;
+  }
+  lk_agent_state** at = &session->agents;
+  while (*at != NULL && !lk_same((*at)->given, lk_text_of(fields, "agent_id"))) at = &(*at)->next;
+  lk_agent_state* agent = *at;
+  if (agent == NULL) return;
+  *at = agent->next;
+  lk_agent_free(agent);
+}
+
+/* Remembers the effect of a request that was served. Takes `fields`. */
+static void lk_note_reply(lk_client* client, lk_document* reply, lk_document* fields) {
+  lk_session_state* session = lk_session_of(client->again, lk_text_of(fields, "session_id"));
+  if (lk_is_type(fields, "CreateSessionRequest")) {
+    lk_note_session(client, reply, fields);
+    return;
+  }
+  if (session != NULL && lk_is_type(fields, "CreateAgentRequest")) {
+    lk_note_agent(client, session, reply, lk_root(reply), fields);
+    return;
+  }
+  if (session != NULL && lk_is_type(fields, "CreateEmbeddedStringStorageRequest")) {
+    lk_storage_state* storage = (lk_storage_state*)calloc(1, sizeof(lk_storage_state));
+    if (storage != NULL) {
+      storage->fields = fields;
+      storage->made = client->again->connections;
+      LK_APPEND(session->storages, storage, lk_storage_state);
+      return;
+    }
+  }
+  if (session != NULL && (lk_is_type(fields, "UpdateEmbeddedStringStorageRequest") ||
+                          lk_is_type(fields, "ForgetEmbeddedStringStorageRequest") ||
+                          lk_is_type(fields, "DestroyEmbeddedStringStorageRequest")))
+    lk_note_change(session, fields);
+  /* Turns that were removed from histories must not come back. Without an export, all of them are left out. */
+  if (session != NULL && lk_as_bool(lk_get(lk_root(fields), "histories")))
+    for (lk_agent_state* agent = session->agents; agent != NULL; agent = agent->next) lk_set_turns(agent, lk_root(NULL));
+  if (session != NULL && lk_is_type(fields, "ExportAgentRequest")) {
+    lk_agent_state* agent = lk_agent_of(session, lk_text_of(fields, "agent_id"));
+    if (agent != NULL) lk_set_turns(agent, lk_get(lk_root(reply), "history"));
+  }
+  if (session != NULL && (lk_is_type(fields, "DestroySessionRequest") || lk_is_type(fields, "DestroyAgentRequest")))
+    lk_note_destroyed(client->again, session, fields);
+  lk_document_free(fields);
+}
+
+/* Remembers a turn that has ended, as the server does. */
+static void lk_note_turn(lk_again* again, const lk_noted* turn, lk_value complete) {
+  lk_value asked = lk_root(turn->fields);
+  lk_agent_state* agent = lk_agent_of(lk_session_of(again, lk_need_string(asked, "session_id")), lk_need_string(asked, "agent_id"));
+  const char* status = lk_need_string(complete, "status");
+  bool is_empty = lk_length(lk_get(complete, "text")) == 0;
+  if (agent == NULL || strcmp(status, "failed") == 0 || (strcmp(status, "cancelled") == 0 && is_empty) ||
+      lk_as_bool(lk_get(asked, "dry_run")))
+    return;
+  lk_writer writer;
+  memset(&writer, 0, sizeof writer);
+  lk_open_object(&writer, NULL);
+  lk_write_value(&writer, "text", lk_get(asked, "text"));
+  lk_write_value(&writer, "reply", lk_get(complete, "text"));
+  lk_value action = lk_get(complete, "action");
+  if (lk_kind_of(action) == LK_OBJECT) {
+    lk_open_object(&writer, "action");
+    lk_write_value(&writer, "name", lk_get(action, "name"));
+    lk_write_value(&writer, "arguments", lk_get(action, "arguments"));
+    lk_close_object(&writer);
+  }
+  lk_value result = lk_get(asked, "action_result");
+  if (lk_kind_of(result) != LK_ABSENT) lk_write_value(&writer, "action_result", result);
+  lk_close_object(&writer);
+  if (writer.failed)
+    lk_writer_free(&writer);
+  else
+    lk_add_turn(agent, writer.text);
+}
+
+/* A turn that was spoken on a stream. */
+static void lk_note_spoken(lk_again* again, const lk_noted* stream, lk_value started) {
+  lk_noted* turn = (lk_noted*)calloc(1, sizeof(lk_noted));
+  lk_writer writer;
+  memset(&writer, 0, sizeof writer);
+  lk_open_object(&writer, NULL);
+  lk_write_value(&writer, "session_id", lk_get(lk_root(stream->fields), "session_id"));
+  lk_write_value(&writer, "agent_id", lk_get(lk_root(stream->fields), "agent_id"));
+  lk_write_value(&writer, "text", lk_get(started, "text"));
+  lk_close_object(&writer);
+  if (turn != NULL) turn->fields = writer.failed ? NULL : lk_parse(writer.text, writer.length);
+  lk_writer_free(&writer);
+  if (turn == NULL || turn->fields == NULL) {
+    free(turn);
+    return;
+  }
+  turn->turn = lk_copy(lk_need_string(started, "turn_id"));
+  LK_APPEND(again->noted, turn, lk_noted);
+}
+
+/* Hears every frame. True: it was the reply to a request of the client's own, and is freed here or kept. */
+static bool lk_again_hear(lk_client* client, lk_document* document, lk_event* event) {
+  lk_again* again = client->again;
+  if (event->request != 0 && event->request == again->asked) {
+    lk_again_made(client, document, event);
+    return true;
+  }
+  int64_t stream = lk_need_int(event->frame, "stream");
+  const char* turn = lk_need_string(event->frame, "turn_id");
+  lk_noted** at = &again->noted;
+  for (; *at != NULL; at = &(*at)->next) {
+    lk_noted* noted = *at;
+    bool is_reply = noted->turn == NULL && noted->stream == 0 && noted->id == event->request;
+    if (event->type == LK_FRAME_TURN_STARTED && noted->stream != 0 && noted->stream == stream) {
+      lk_note_spoken(again, noted, event->frame);
+      return false;
+    }
+    if (!is_reply && !(event->type == LK_FRAME_TURN_COMPLETE && lk_same(noted->turn, turn)) &&
+        !(event->type == LK_FRAME_SPEECH_CLOSED && noted->stream != 0 && noted->stream == stream))
+      continue;
+    if (is_reply && event->type == LK_FRAME_TURN_STARTED) {
+      noted->turn = lk_copy(turn);
+      return false;
+    }
+    if (is_reply && event->type == LK_FRAME_OPEN_SPEECH_RESPONSE) {
+      noted->stream = stream;
+      return false;
+    }
+    *at = noted->next;
+    if (event->type == LK_FRAME_TURN_COMPLETE) lk_note_turn(again, noted, event->frame);
+    if (is_reply && event->kind == LK_EVENT_REPLY) {
+      lk_note_reply(client, document, noted->fields);
+      noted->fields = NULL;
+    }
+    lk_noted_free(noted);
+    return false;
+  }
+  return false;
+}
+
+/* A server in a process of its own. */
+
+#define LK_LINE_BYTES 65536
+
+struct lk_server {
+  int port;
+  char* access_token;
+  int status;
+  bool has_ended;
+#ifdef _WIN32
+  HANDLE process;
+  HANDLE output;
+#else
+  pid_t process;
+  int output;
+#endif
+};
+
+#ifdef _WIN32
+
+/* Appends an argument as command lines of Windows have it. */
+static void lk_append_argument(lk_writer* line, const char* argument) {
+  size_t slashes = 0;
+  lk_append_text(line, line->length == 0 ? "\"" : " \"");
+  for (const char* at = argument; *at != '\0'; at++) {
+    for (size_t i = 0; *at == '"' && i <= slashes; i++) lk_append(line, "\\", 1);
+    slashes = *at == '\\' ? slashes + 1 : 0;
+    lk_append(line, at, 1);
+  }
+  for (; slashes > 0; slashes--) lk_append(line, "\\", 1);
+  lk_append_text(line, "\"");
+}
+
+static bool lk_spawn(lk_server* server, const char* const* arguments) {
+  lk_writer line;
+  HANDLE output = NULL;
+  SECURITY_ATTRIBUTES inherited = {sizeof inherited, NULL, TRUE};
+  STARTUPINFOW start;
+  PROCESS_INFORMATION made;
+  memset(&line, 0, sizeof line);
+  memset(&start, 0, sizeof start);
+  for (; *arguments != NULL; arguments++) lk_append_argument(&line, *arguments);
+  int size = line.failed ? 0 : MultiByteToWideChar(CP_UTF8, 0, line.text, -1, NULL, 0);
+  wchar_t* wide = size > 0 ? (wchar_t*)malloc((size_t)size * sizeof(wchar_t)) : NULL;
+  if (wide != NULL) MultiByteToWideChar(CP_UTF8, 0, line.text, -1, wide, size);
+  lk_writer_free(&line);
+  if (wide == NULL || !CreatePipe(&server->output, &output, &inherited, 0)) {
+    free(wide);
+    return false;
+  }
+  SetHandleInformation(server->output, HANDLE_FLAG_INHERIT, 0);
+  start.cb = sizeof start;
+  start.dwFlags = STARTF_USESTDHANDLES;
+  start.hStdOutput = output;
+  start.hStdError = GetStdHandle(STD_ERROR_HANDLE);
+  bool started = CreateProcessW(NULL, wide, NULL, NULL, TRUE, CREATE_NO_WINDOW, NULL, NULL, &start, &made);
+  free(wide);
+  CloseHandle(output);
+  if (!started) {
+    CloseHandle(server->output);
+    return false;
+  }
+  CloseHandle(made.hThread);
+  server->process = made.hProcess;
+  return true;
+}
+
+/* Bytes of its output; 0 at the end, -1 if none came in time. */
+static int lk_read_output(lk_server* server, char* to, int most, int timeout_ms) {
+  DWORD available = 0, got = 0;
+  int64_t until = lk_now() + timeout_ms;
+  while (PeekNamedPipe(server->output, NULL, 0, NULL, &available, NULL)) {
+    if (available > 0) return ReadFile(server->output, to, (DWORD)most, &got, NULL) ? (int)got : 0;
+    if (lk_now() >= until) return -1;
+    Sleep(5);
+  }
+  return 0;
+}
+
+static void lk_end_process(lk_server* server, bool kills) {
+  (void)kills;
+  TerminateProcess(server->process, 1);
+}
+
+static bool lk_wait_process(lk_server* server, bool waits) {
+  DWORD status = 0;
+  if (WaitForSingleObject(server->process, waits ? INFINITE : 0) != WAIT_OBJECT_0) return false;
+  GetExitCodeProcess(server->process, &status);
+  server->status = (int)status;
+  return true;
+}
+
+static void lk_close_process(lk_server* server) {
+  CloseHandle(server->output);
+  CloseHandle(server->process);
+}
+
+static long lk_own_pid(void) {
+  return (long)GetCurrentProcessId();
+}
+
+#else
+
+static bool lk_spawn(lk_server* server, const char* const* arguments) {
+  int output[2];
+  if (pipe(output) != 0) return false;
+  fcntl(output[0], F_SETFD, FD_CLOEXEC);
+  server->output = output[0];
+  server->process = fork();
+  if (server->process == 0) {
+    /* Only calls that are safe after fork() in a program with threads. */
+    int none = open("/dev/null", O_RDONLY);
+    if (none >= 0) dup2(none, 0);
+    dup2(output[1], 1);
+    close(output[1]);
+    execvp(arguments[0], (char* const*)(uintptr_t)arguments);
+    _exit(127);
+  }
+  close(output[1]);
+  if (server->process > 0) return true;
+  close(output[0]);
+  return false;
+}
+
+static int lk_read_output(lk_server* server, char* to, int most, int timeout_ms) {
+  struct pollfd waited = {server->output, POLLIN, 0};
+  int ready;
+  do ready = poll(&waited, 1, timeout_ms);
+  while (ready < 0 && errno == EINTR);
+  return ready == 0 ? -1 : (int)read(server->output, to, (size_t)most);
+}
+
+static void lk_end_process(lk_server* server, bool kills) {
+  kill(server->process, kills ? SIGKILL : SIGTERM);
+}
+
+static bool lk_wait_process(lk_server* server, bool waits) {
+  int status = 0;
+  pid_t ended;
+  do ended = waitpid(server->process, &status, waits ? 0 : WNOHANG);
+  while (ended < 0 && errno == EINTR);
+  if (ended == 0) return false;
+  server->status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  return true;
+}
+
+static void lk_close_process(lk_server* server) {
+  close(server->output);
+}
+
+static long lk_own_pid(void) {
+  return (long)getpid();
+}
+
+#endif
+
+/* Reads the line that the server prints when it listens. NULL: it came. */
+static const char* lk_read_ready(lk_server* server, int timeout_ms) {
+  lk_buffer line;
+  const char* problem = "there is no memory for the first line of the server";
+  int64_t until = lk_now() + timeout_ms;
+  memset(&line, 0, sizeof line);
+  while (lk_reserve(&line, 1024) && line.end < LK_LINE_BYTES) {
+    int64_t left = until - lk_now();
+    int got = lk_read_output(server, line.bytes + line.end, 1024, left < 0 ? 0 : (int)left);
+    problem = got < 0 ? "the server did not listen in time" : "the server ended before it listened";
+    if (got <= 0) break;
+    line.end += (size_t)got;
+    const char* end = (const char*)memchr(line.bytes, '\n', line.end);
+    problem = "the first line is no lorekeep server's";
+    if (end == NULL) continue;
+    lk_document* ready = lk_parse(line.bytes, (size_t)(end - line.bytes));
+    server->port = (int)lk_need_int(lk_root(ready), "port");
+    server->access_token = lk_copy(lk_take_string(lk_root(ready), "token"));
+    lk_document_free(ready);
+    if (server->port > 0) problem = NULL;
+    break;
+  }
+  free(line.bytes);
+  return problem;
+}
+
+/* A list of arguments that ends with NULL, to be freed; its strings are the given ones. */
+static const char** lk_arguments(const char* const* program, const char* const* own, const char* const* flags) {
+  const char* const* lists[3] = {program, own, flags};
+  size_t count = 1;
+  for (int i = 0; i < 3; i++)
+    for (const char* const* at = lists[i]; at != NULL && *at != NULL; at++) count++;
+  const char** all = (const char**)calloc(count, sizeof(char*));
+  size_t end = 0;
+  for (int i = 0; i < 3 && all != NULL; i++)
+    for (const char* const* at = lists[i]; at != NULL && *at != NULL; at++) all[end++] = *at;
+  return all;
+}
+
+lk_server* lk_server_start(const char* const* program, const char* const* flags, int timeout_ms, char* problem,
+                           size_t problem_size) {
+  char pid[32];
+  snprintf(pid, sizeof pid, "%ld", lk_own_pid());
+  const char* own[] = {"serve", "--parent-pid", pid, "--port", "0", NULL};
+  const char** arguments = lk_arguments(program, own, flags);
+  lk_server* server = (lk_server*)calloc(1, sizeof(lk_server));
+  const char* why = "there is no memory for a server";
+  bool started = arguments != NULL && server != NULL && lk_spawn(server, arguments);
+  if (started)
+    why = lk_read_ready(server, timeout_ms);
+  else if (server != NULL)
+    why = "the program of the server cannot be run";
+  free(arguments);
+  if (why == NULL) return server;
+  if (problem_size > 0) snprintf(problem, problem_size, "%s", why);
+  if (started) {
+    lk_end_process(server, true);
+    lk_server_stop(server);
+  } else {
+    free(server);
+  }
+  return NULL;
+}
+
+int lk_server_port(const lk_server* server) {
+  return server->port;
+}
+
+const char* lk_server_access_token(const lk_server* server) {
+  return server->access_token;
+}
+
+bool lk_server_is_running(lk_server* server) {
+  if (!server->has_ended) server->has_ended = lk_wait_process(server, false);
+  return !server->has_ended;
+}
+
+int lk_server_stop(lk_server* server) {
+  if (server == NULL) return 0;
+  if (lk_server_is_running(server)) {
+    lk_end_process(server, false);
+    lk_wait_process(server, true);
+  }
+  int status = server->status;
+  lk_close_process(server);
+  free(server->access_token);
+  free(server);
+  return status;
 }
 
 /* Frames. */

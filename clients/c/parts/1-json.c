@@ -19,6 +19,7 @@ typedef struct lk_node {
 
 struct lk_document {
   char* text; /* Strings are unescaped in place and end with a NUL. */
+  uint32_t length; /* Of the text, with the NUL behind it. */
   lk_node* nodes;
   uint32_t count;
   uint32_t capacity;
@@ -285,6 +286,7 @@ static lk_document* lk_parse_owned(char* text, size_t length) {
     return NULL;
   }
   document->text = text;
+  document->length = (uint32_t)length + 1;
   lk_parser parser = {document, 0, (uint32_t)length};
   if (length <= LK_MAX_BYTES && lk_is_utf8(text, length) && lk_parse_text(&parser)) return document;
   lk_document_free(document);

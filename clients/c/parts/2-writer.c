@@ -118,6 +118,39 @@ void lk_write_json(lk_writer* writer, const char* key, const char* json) {
   lk_write_raw(writer, key, json);
 }
 
+void lk_write_value(lk_writer* writer, const char* key, lk_value value) {
+  const lk_node* node = lk_node_of(value);
+  switch (lk_kind_of(value)) {
+    case LK_OBJECT:
+    case LK_ARRAY:
+      lk_open_container(writer, key, node->kind == LK_OBJECT ? "{" : "[");
+      for (lk_value item = lk_first(value); lk_kind_of(item) != LK_ABSENT; item = lk_next(item)) {
+        /* A key may contain NULs. */
+        if (node->kind == LK_OBJECT) {
+          lk_begin_value(writer, NULL);
+          lk_append_quoted(writer, lk_key(item), lk_node_of(item)->key_length);
+          lk_append(writer, ":", 1);
+          writer->needs_comma = false;
+        }
+        lk_write_value(writer, NULL, item);
+      }
+      lk_close_container(writer, node->kind == LK_OBJECT ? "}" : "]");
+      break;
+    case LK_STRING:
+      lk_write_bytes(writer, key, lk_as_string(value), lk_length(value));
+      break;
+    case LK_NUMBER:
+      lk_begin_value(writer, key);
+      lk_append(writer, value.document->text + node->start, node->length);
+      break;
+    case LK_BOOL:
+      lk_write_bool(writer, key, lk_as_bool(value));
+      break;
+    default:
+      lk_write_null(writer, key);
+  }
+}
+
 void lk_writer_free(lk_writer* writer) {
   free(writer->text);
   memset(writer, 0, sizeof *writer);

@@ -25,6 +25,9 @@ static bool lk_socket_unblock(lk_socket handle) {
 static int64_t lk_now(void) {
   return (int64_t)GetTickCount64();
 }
+static void lk_sleep(int ms) {
+  Sleep((DWORD)ms);
+}
 #define lk_poll_socket WSAPoll
 typedef WSAPOLLFD lk_pollfd;
 #define LK_SEND_FLAGS 0
@@ -53,6 +56,9 @@ static int64_t lk_now(void) {
   struct timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);
   return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+static void lk_sleep(int ms) {
+  poll(NULL, 0, ms);
 }
 #define lk_poll_socket poll
 typedef struct pollfd lk_pollfd;

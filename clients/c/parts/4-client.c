@@ -17,7 +17,8 @@ typedef struct lk_queued {
   lk_event event;
 } lk_queued;
 
-typedef enum lk_state { LK_STATE_CONNECTING, LK_STATE_GREETING, LK_STATE_OPEN, LK_STATE_LOST } lk_state;
+/* LK_STATE_WAITING: the next attempt to reconnect has its time. */
+typedef enum lk_state { LK_STATE_CONNECTING, LK_STATE_GREETING, LK_STATE_OPEN, LK_STATE_WAITING, LK_STATE_LOST } lk_state;
 
 struct lk_client {
   lk_state state;
@@ -27,6 +28,7 @@ struct lk_client {
   char* access_token;
   size_t max_frame_bytes;
   int stall_ms;
+  int greeting_ms;
   int64_t greeting_deadline;
   int64_t last_bytes; /* When bytes came last. */
   lk_id next_id;
@@ -36,7 +38,20 @@ struct lk_client {
   lk_queued* last;
   lk_document* shown; /* Of the event that was given last. */
   char problem[256];
+  struct lk_again* again; /* NULL: a lost connection is not replaced. */
 };
+
+/* What part 5 does for clients that reconnect. */
+static struct lk_again* lk_again_new(const lk_options* options);
+static void lk_again_free(struct lk_again* again);
+static void lk_again_lost(lk_client* client);
+static void lk_again_retry(lk_client* client);
+static int64_t lk_again_time(const lk_client* client);
+static bool lk_again_greeted(lk_client* client);
+static bool lk_again_hear(lk_client* client, lk_document* document, lk_event* event);
+static bool lk_again_is_lost(const lk_client* client, lk_id request);
+static bool lk_again_holds(const lk_client* client);
+static lk_id lk_again_request(lk_client* client, const char* text, size_t length);
 
 /* Room for `more` bytes behind the end. */
 static bool lk_reserve(lk_buffer* buffer, size_t more) {
@@ -66,6 +81,7 @@ static void lk_lose(lk_client* client, const char* reason) {
   free(client->out.bytes);
   memset(&client->in, 0, sizeof client->in);
   memset(&client->out, 0, sizeof client->out);
+  if (client->again != NULL) lk_again_lost(client);
 }
 
 /* Tries the next address of the host. */
@@ -80,7 +96,8 @@ static void lk_connect(lk_client* client) {
 }
 
 lk_client* lk_open(const char* host, int port, const lk_options* options) {
-  static const lk_options defaults = {NULL, 0, 0, 0};
+  lk_options defaults;
+  memset(&defaults, 0, sizeof defaults);
   if (options == NULL) options = &defaults;
   lk_client* client = (lk_client*)calloc(1, sizeof(lk_client));
   if (client == NULL) return NULL;
@@ -89,7 +106,9 @@ lk_client* lk_open(const char* host, int port, const lk_options* options) {
   client->max_frame_bytes = options->max_frame_bytes == 0 ? (size_t)64 << 20 : options->max_frame_bytes;
   if (client->max_frame_bytes > LK_MAX_BYTES) client->max_frame_bytes = LK_MAX_BYTES;
   client->stall_ms = options->stall_ms == 0 ? 30000 : options->stall_ms;
-  client->greeting_deadline = lk_now() + (options->greeting_ms == 0 ? 10000 : options->greeting_ms);
+  client->greeting_ms = options->greeting_ms == 0 ? 10000 : options->greeting_ms;
+  client->greeting_deadline = lk_now() + client->greeting_ms;
+  if (options->reconnect) client->again = lk_again_new(options);
   if (options->access_token != NULL) {
     size_t size = strlen(options->access_token) + 1;
     client->access_token = (char*)malloc(size);
@@ -111,6 +130,9 @@ lk_client* lk_open(const char* host, int port, const lk_options* options) {
 
 void lk_close(lk_client* client) {
   if (client == NULL) return;
+  lk_again_free(client->again);
+  client->again = NULL;
+  if (client->state == LK_STATE_WAITING) client->state = LK_STATE_LOST;
   lk_lose(client, "the connection was closed");
   while (client->first != NULL) {
     lk_queued* queued = client->first;
@@ -146,7 +168,7 @@ static void lk_flush(lk_client* client) {
 
 static bool lk_enqueue(lk_client* client, uint8_t kind, const void* first, size_t first_length, const void* second,
                        size_t second_length) {
-  if (client->state == LK_STATE_LOST) return false;
+  if (client->state == LK_STATE_LOST || client->state == LK_STATE_WAITING) return false;
   size_t length = first_length + second_length;
   if (length > LK_MAX_BYTES || !lk_reserve(&client->out, LK_HEADER + length)) {
     snprintf(client->problem, sizeof client->problem, "there is no memory for a request of %zu bytes", length);
@@ -160,7 +182,7 @@ static bool lk_enqueue(lk_client* client, uint8_t kind, const void* first, size_
   client->out.end += LK_HEADER + length;
   client->problem[0] = '\0';
   lk_flush(client);
-  return client->state != LK_STATE_LOST;
+  return client->state != LK_STATE_LOST && client->state != LK_STATE_WAITING;
 }
 
 /* Begins a request; lk_finish_request() sends it. */
@@ -177,6 +199,8 @@ static lk_id lk_finish_request(lk_client* client, lk_writer* writer) {
   if (writer->failed && client->state != LK_STATE_LOST)
     snprintf(client->problem, sizeof client->problem,
              "a field is not UTF-8, not JSON, or a number that JSON lacks; or there is no memory");
+  else if (client->again != NULL && client->state != LK_STATE_LOST)
+    id = lk_again_request(client, writer->text, writer->length);
   else if (lk_enqueue(client, 1, writer->text, writer->length, NULL, 0))
     id = client->next_id++;
   lk_writer_free(writer);
@@ -184,6 +208,10 @@ static lk_id lk_finish_request(lk_client* client, lk_writer* writer) {
 }
 
 bool lk_send_audio(lk_client* client, uint32_t stream, uint32_t sequence, const void* samples, size_t bytes) {
+  if (lk_again_holds(client)) {
+    snprintf(client->problem, sizeof client->problem, "the stream has ended with its connection");
+    return false;
+  }
   uint32_t words[3] = {1, stream, sequence};
   char head[12];
   for (int i = 0; i < 12; i++) head[i] = (char)(words[i / 4] >> (24 - 8 * (i % 4)));
@@ -249,7 +277,13 @@ static void lk_receive(lk_client* client, const char* payload, size_t length) {
     lk_lose(client, reason);
     return;
   }
-  if (client->state == LK_STATE_GREETING) client->state = LK_STATE_OPEN;
+  bool has_greeted = client->state == LK_STATE_GREETING;
+  if (has_greeted) client->state = LK_STATE_OPEN;
+  if (client->again != NULL && has_greeted && lk_again_greeted(client)) {
+    lk_document_free(document);
+    return;
+  }
+  if (client->again != NULL && !has_greeted && lk_again_hear(client, document, &event)) return;
   lk_push_event(client, document, &event);
 }
 
@@ -272,7 +306,7 @@ static void lk_cut_frames(lk_client* client) {
 
 /* Reads what is there. Events of a connection that ends come before its loss. */
 static void lk_read(lk_client* client) {
-  while (client->state != LK_STATE_LOST) {
+  while (client->handle != LK_NO_SOCKET) {
     if (!lk_reserve(&client->in, LK_READ_BYTES)) {
       lk_lose(client, "there is no memory for a frame");
       return;
@@ -293,6 +327,8 @@ static void lk_read(lk_client* client) {
 
 /* The time by which something must happen, and what it means if it does not; INT64_MAX without one. */
 static int64_t lk_deadline(const lk_client* client, const char** reason) {
+  *reason = "";
+  if (client->state == LK_STATE_WAITING) return lk_again_time(client);
   *reason = "the server did not greet in time";
   if (client->state == LK_STATE_CONNECTING || client->state == LK_STATE_GREETING) return client->greeting_deadline;
   *reason = "the rest of a frame did not come in time";
@@ -305,6 +341,11 @@ static void lk_pump(lk_client* client, int64_t until) {
   int64_t now = lk_now();
   int64_t deadline = lk_deadline(client, &reason);
   int64_t wait = (deadline < until ? deadline : until) - now;
+  if (client->state == LK_STATE_WAITING) {
+    if (wait > 0) lk_sleep(wait > INT32_MAX ? INT32_MAX : (int)wait);
+    if (lk_now() >= deadline) lk_again_retry(client);
+    return;
+  }
   bool connecting = client->state == LK_STATE_CONNECTING;
   lk_pollfd waited;
   memset(&waited, 0, sizeof waited);
@@ -356,18 +397,21 @@ static bool lk_next_event(lk_client* client, lk_id request, int timeout_ms, lk_e
   if (client->state != LK_STATE_LOST) lk_flush(client);
   for (bool again = true; again; again = timeout_ms != 0 && lk_now() < until) {
     if (lk_pop_event(client, request, event)) return true;
-    if (client->state != LK_STATE_LOST) {
+    if (client->state != LK_STATE_LOST && !lk_again_is_lost(client, request)) {
       bool was_greeting = client->state != LK_STATE_OPEN;
       lk_pump(client, until);
       /* Without waiting, as far as it goes: connected, greeted, and the first bytes. */
       if (timeout_ms == 0 && was_greeting && client->state == LK_STATE_GREETING) lk_pump(client, until);
     }
     if (lk_pop_event(client, request, event)) return true;
-    if (client->state == LK_STATE_LOST) {
-      event->kind = LK_EVENT_LOST;
+    if (client->state == LK_STATE_LOST || lk_again_is_lost(client, request)) {
+      event->kind = client->state == LK_STATE_LOST ? LK_EVENT_LOST : LK_EVENT_RECONNECTING;
+      event->request = request;
       event->error.name = "ConnectionLost";
       event->error.message = client->problem;
-      event->error.remedy = "Open another client, and create its sessions and storages again.";
+      event->error.remedy = client->state == LK_STATE_LOST
+                                ? "Open another client, and create its sessions and storages again."
+                                : "Ask again: it may or may not have been served.";
       return true;
     }
   }

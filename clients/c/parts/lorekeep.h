@@ -67,6 +67,8 @@ void lk_write_int64(lk_writer* writer, const char* key, int64_t integer);
 void lk_write_double(lk_writer* writer, const char* key, double number);
 void lk_write_bool(lk_writer* writer, const char* key, bool flag);
 void lk_write_null(lk_writer* writer, const char* key);
+/* A value of a frame, such as the `history` of an ExportAgentResponse for the history_json of another agent. */
+void lk_write_value(lk_writer* writer, const char* key, lk_value value);
 /* A text that is JSON already. */
 void lk_write_json(lk_writer* writer, const char* key, const char* json);
 void lk_writer_free(lk_writer* writer);
@@ -109,14 +111,23 @@ typedef struct lk_options {
   size_t max_frame_bytes; /* A server that sends longer frames is left. Default: 64 MiB. */
   int greeting_ms;        /* For the connection and the greeting. Default: 10,000. */
   int stall_ms;           /* Between two parts of a frame. Default: 30,000. */
+  /*
+   * Replaces a lost connection and makes its sessions, storages and agents again: the ids that you hold stay valid. What was
+   * under way is lost, LK_EVENT_RECONNECTING; what is asked meanwhile waits.
+   */
+  bool reconnect;
+  int reconnect_attempts; /* Default: 10. */
+  int reconnect_min_ms;   /* Before the first attempt; it doubles, minus up to half at random. Default: 100. */
+  int reconnect_max_ms;   /* Default: 5,000. */
 } lk_options;
 
 typedef enum lk_event_kind {
   LK_EVENT_NONE,
-  LK_EVENT_CONNECTED, /* `frame` is the server's Hello. */
+  LK_EVENT_CONNECTED, /* `frame` is the server's Hello; absent after LK_EVENT_RECONNECTING, when everything is made again. */
   LK_EVENT_REPLY,     /* `frame` answers `request`. */
   LK_EVENT_ERROR,     /* The server refused `request`: `error`. */
   LK_EVENT_FRAME,     /* An event of a turn, a stream of audio or a download. */
+  LK_EVENT_RECONNECTING, /* With `reconnect`: requests, turns and streams under way are lost: `error.message`. */
   LK_EVENT_LOST       /* The connection is gone: `error.message`. It never comes back; open another client. */
 } lk_event_kind;
 
@@ -158,6 +169,24 @@ const char* lk_problem(const lk_client* client);
 /* Sends samples of a stream of audio, within its credit. `sequence`: 0, then 1 more for each. False: see lk_problem().
  */
 bool lk_send_audio(lk_client* client, uint32_t stream, uint32_t sequence, const void* samples, size_t bytes);
+
+/* A server in a process of its own, which ends with this process, however it ends. Nothing restarts it. */
+
+typedef struct lk_server lk_server;
+
+/*
+ * Starts it and waits until it listens, at most `timeout_ms`. `program`: that of lorekeep, such as a node and the path of
+ * dist/src/cli/lorekeep.cjs; `flags`: those of `serve`, such as "--config", or NULL. Both end with NULL. The result is NULL if it did not
+ * start: `problem` says why, and the log of the server is on this program's stderr.
+ */
+lk_server* lk_server_start(const char* const* program, const char* const* flags, int timeout_ms, char* problem,
+                           size_t problem_size);
+int lk_server_port(const lk_server* server);
+/* The secret of this server, for lk_options; NULL if its config names an access_token_file. */
+const char* lk_server_access_token(const lk_server* server);
+bool lk_server_is_running(lk_server* server);
+/* Ends it as SIGTERM does (on Windows, at once), waits for its end, and returns its exit status. NULL is fine. */
+int lk_server_stop(lk_server* server);
 
 /* FRAMES */
 

@@ -343,6 +343,137 @@ static void runs_two_turns_at_once(lk_client* client) {
   CHECK(strcmp(end_of(client, hanging.text, NULL, 0).status, "cancelled") == 0);
 }
 
+static void throttles(lk_client* client) {
+  static const double levels[] = {.5, 0};
+  for (int i = 0; i < 2; i++) {
+    lk_report_throttle_fields fields = {levels[i]};
+    expect_reply(client, lk_report_throttle(client, &fields));
+    lk_status_response status;
+    lk_read_status_response(ask(client, lk_status(client)).frame, &status);
+    CHECK(status.throttle == levels[i]);
+  }
+}
+
+static void forgets_what_is_confirmed(lk_client* client) {
+  static const char* const ids[] = {"bees"};
+  name session = make_session(client);
+  lk_create_agent_fields graph = {0};
+  graph.graph_json =
+      "{\"nodes\":[{\"id\":\"talker\",\"type\":\"generate\",\"params\":{\"memory\":\"keep\"}},{\"id\":\"keep\",\"type\":"
+      "\"remember\",\"params\":{\"storage\":\"memory\",\"embedding_model\":\"tiny\",\"condition\":\" \"}}]}";
+  name agent = name_of(lk_as_string(lk_get(ask(client, lk_create_agent(client, session.text, &graph)).frame, "agent_id")));
+  lk_update_records_fields update = {0};
+  update.name = "memory";
+  update.add_json = "[{\"id\":\"bees\",\"text\":\"Bees dance.\"}]";
+  expect_reply(client, lk_update_records(client, session.text, &update));
+  name turn = start_turn(client, session.text, agent.text, "forget Bees dance");
+  lk_event event;
+  do event = turn_event(client, turn.text);
+  while (event.type != LK_FRAME_TURN_FORGET);
+  lk_turn_forget asked;
+  lk_read_turn_forget(event.frame, &asked);
+  lk_confirm_forget_fields confirm = {0};
+  confirm.forget_id = asked.forget_id;
+  confirm.confirm = true;
+  confirm.ids.items = ids;
+  confirm.ids.count = 1;
+  expect_reply(client, lk_confirm_forget(client, session.text, &confirm));
+  lk_value memory = lk_first(end_of(client, turn.text, NULL, 0).memory);
+  CHECK(strcmp(lk_as_string(lk_get(memory, "forget")), "confirmed") == 0);
+  CHECK(strcmp(lk_as_string(lk_first(lk_get(memory, "forgotten"))), "bees") == 0);
+}
+
+static void makes_everything_again(int port) {
+  static const char* const gone[] = {"0"};
+  lk_options options = {0};
+  options.reconnect = true;
+  options.reconnect_min_ms = 10;
+  lk_client* client = lk_open("127.0.0.1", port, &options);
+  name dropped = make_session(client), session = make_session(client);
+  expect_reply(client, lk_destroy_session(client, dropped.text));
+  make_strings(client, session.text);
+  lk_update_records_fields update = {0};
+  update.name = "docs";
+  update.add_json = "[{\"id\":\"x\",\"text\":\"a loaf\"}]";
+  expect_reply(client, lk_update_records(client, session.text, &update));
+  lk_forget_records_fields forget = {0};
+  forget.name = "docs";
+  forget.ids.items = gone;
+  forget.ids.count = 1;
+  expect_reply(client, lk_forget_records(client, session.text, &forget));
+  name agent = make_agent(client, session.text), other = make_agent(client, session.text);
+  lk_event event;
+  end_of(client, start_turn(client, session.text, agent.text, "hello").text, NULL, 0);
+  for (int round = 0; round < 2; round++) {
+    name turn = start_turn(client, session.text, other.text, "hang");
+    while (turn_event(client, turn.text).type != LK_FRAME_TURN_TEXT) continue;
+    printf("DROP\n");
+    fflush(stdout);
+    do CHECK(lk_poll(client, 60000, &event) && event.kind != LK_EVENT_LOST);
+    while (event.kind != LK_EVENT_RECONNECTING);
+    CHECK(event.error.message[0] != '\0');
+    CHECK(lk_wait(client, 1, -1, &event) && event.kind == LK_EVENT_RECONNECTING);
+    /* Waits for the next connection. */
+    turn = start_turn(client, session.text, agent.text, "recall");
+    CHECK(strcmp(end_of(client, turn.text, NULL, 0).text, round == 0 ? "hello|recall" : "hello|recall|recall") == 0);
+  }
+  lk_list_records_fields list = {0};
+  list.name = "docs";
+  lk_value record = lk_first(lk_get(ask(client, lk_list_records(client, session.text, &list)).frame, "records"));
+  CHECK(strcmp(lk_as_string(lk_get(record, "id")), "1") == 0);
+  record = lk_next(record);
+  CHECK(strcmp(lk_as_string(lk_get(record, "text")), "a loaf") == 0 && lk_kind_of(lk_next(record)) == LK_ABSENT);
+  /* A session of a later connection is told from one of the first with the same id. */
+  name later = make_session(client);
+  CHECK(strcmp(later.text + strlen(later.text) - 2, "~3") == 0);
+  agent = make_agent(client, later.text);
+  CHECK(strcmp(agent.text + strlen(agent.text) - 2, "~3") == 0);
+  end_of(client, start_turn(client, later.text, agent.text, "hello").text, NULL, 0);
+  /* The history of one agent is that of another. */
+  lk_export_agent_fields of = {agent.text};
+  lk_writer history = {0};
+  lk_write_value(&history, NULL, lk_get(ask(client, lk_export_agent(client, later.text, &of)).frame, "history"));
+  lk_create_agent_fields copy = {0};
+  copy.graph_json = kTalker;
+  copy.history_json = history.text;
+  agent = name_of(lk_as_string(lk_get(ask(client, lk_create_agent(client, later.text, &copy)).frame, "agent_id")));
+  lk_writer_free(&history);
+  name turn = start_turn(client, later.text, agent.text, "recall");
+  CHECK(strcmp(end_of(client, turn.text, NULL, 0).text, "hello|recall") == 0);
+  lk_destroy_agent_fields end = {agent.text};
+  expect_reply(client, lk_destroy_agent(client, later.text, &end));
+  expect_reply(client, lk_destroy_session(client, later.text));
+  lk_close(client);
+}
+
+static void starts_and_ends_a_server(void) {
+  lk_client* client = lk_open("127.0.0.1", 1, NULL);
+  const char* program[] = {getenv("CHILD_NODE"), getenv("CHILD_PROGRAM"), NULL};
+  const char* flags[] = {"--config", getenv("CHILD_CONFIG"), "--data-dir", getenv("CHILD_DATA"), NULL};
+  const char* wrong[] = {"--no-such-flag", NULL};
+  const char* absent[] = {"no-such-program", NULL};
+  char problem[256];
+  lk_server* server = lk_server_start(program, flags, 300000, problem, sizeof problem);
+  if (server == NULL) printf("not ok: %s\n", problem);
+  CHECK(server != NULL && lk_server_is_running(server));
+  lk_close(client);
+  lk_options options = {0};
+  options.access_token = lk_server_access_token(server);
+  client = lk_open("127.0.0.1", lk_server_port(server), &options);
+  make_session(client);
+  lk_close(client);
+  client = lk_open("127.0.0.1", lk_server_port(server), NULL);
+  CHECK(ask(client, lk_create_session(client, NULL)).error.code == LK_ERROR_ACCESS_TOKEN_MISSING);
+#ifndef _WIN32
+  CHECK(lk_server_stop(server) == 0);
+#else
+  lk_server_stop(server);
+#endif
+  CHECK(lk_server_start(program, wrong, 300000, problem, sizeof problem) == NULL && problem[0] != '\0');
+  CHECK(lk_server_start(absent, flags, 300000, problem, sizeof problem) == NULL && problem[0] != '\0');
+  lk_close(client);
+}
+
 static void says_that_the_server_went_away(int port) {
   lk_client* client = lk_open("127.0.0.1", port, NULL);
   name session = make_session(client);
@@ -401,6 +532,8 @@ int main(int argc, char** argv) {
       {"keeps text that is not ASCII", keeps_text_that_is_not_ascii},
       {"keeps integers of 64 bits", keeps_integers_of_64_bits},
       {"runs two turns at once", runs_two_turns_at_once},
+      {"throttles", throttles},
+      {"forgets what is confirmed", forgets_what_is_confirmed},
   };
   setlocale(LC_ALL, "");
   if (argc < 3) return 2;
@@ -413,6 +546,18 @@ int main(int argc, char** argv) {
   lk_close(client);
   says_that_the_server_went_away(atoi(argv[2]));
   printf("ok says that the server went away\n");
+  makes_everything_again(atoi(argv[2]));
+  printf("ok makes everything again on another connection\n");
+  fflush(stdout);
+#ifdef _WIN32
+  /* Wine has no Node.js of Windows here. */
+  if (strstr(getenv("CHILD_NODE"), ".exe") != NULL)
+#endif
+  {
+    starts_and_ends_a_server();
+    printf("ok starts and ends a server\n");
+    fflush(stdout);
+  }
   for (int i = 3; i < argc; i++) {
     char* port = strchr(argv[i], '=');
     *port = '\0';
