@@ -53,7 +53,7 @@ typedef struct lk_node {
 } lk_node;
 
 struct lk_document {
-  char* text; /* Strings are unescaped in place and end with a NUL. */
+  char* text;      /* Strings are unescaped in place and end with a NUL. */
   uint32_t length; /* Of the text, with the NUL behind it. */
   lk_node* nodes;
   uint32_t count;
@@ -573,18 +573,13 @@ void lk_write_value(lk_writer* writer, const char* key, lk_value value) {
       }
       lk_close_container(writer, node->kind == LK_OBJECT ? "}" : "]");
       break;
-    case LK_STRING:
-      lk_write_bytes(writer, key, lk_as_string(value), lk_length(value));
-      break;
+    case LK_STRING: lk_write_bytes(writer, key, lk_as_string(value), lk_length(value)); break;
     case LK_NUMBER:
       lk_begin_value(writer, key);
       lk_append(writer, value.document->text + node->start, node->length);
       break;
-    case LK_BOOL:
-      lk_write_bool(writer, key, lk_as_bool(value));
-      break;
-    default:
-      lk_write_null(writer, key);
+    case LK_BOOL: lk_write_bool(writer, key, lk_as_bool(value)); break;
+    default: lk_write_null(writer, key);
   }
 }
 
@@ -797,7 +792,13 @@ typedef struct lk_queued {
 } lk_queued;
 
 /* LK_STATE_WAITING: the next attempt to reconnect has its time. */
-typedef enum lk_state { LK_STATE_CONNECTING, LK_STATE_GREETING, LK_STATE_OPEN, LK_STATE_WAITING, LK_STATE_LOST } lk_state;
+typedef enum lk_state {
+  LK_STATE_CONNECTING,
+  LK_STATE_GREETING,
+  LK_STATE_OPEN,
+  LK_STATE_WAITING,
+  LK_STATE_LOST
+} lk_state;
 
 struct lk_client {
   lk_state state;
@@ -1221,7 +1222,7 @@ typedef struct lk_agent_state {
   lk_document* fields;
   char* turns[LK_MAX_TURNS]; /* Each as JSON. */
   int turn_count;
-  int64_t kept;   /* Its number in a session that is kept; 0 for others. */
+  int64_t kept; /* Its number in a session that is kept; 0 for others. */
   bool is_resumed;
   unsigned made; /* Number of the connection on which it was made last. */
 } lk_agent_state;
@@ -1238,7 +1239,7 @@ typedef struct lk_session_state {
   char* id;
   char* resume; /* NULL: it is not kept. */
   lk_document* fields;
-  lk_document* kept; /* The reply that resumed it on this connection. */
+  lk_document* kept;   /* The reply that resumed it on this connection. */
   lk_document* broken; /* The Error that refused to make it again. */
   lk_storage_state* storages;
   lk_agent_state* agents;
@@ -1250,8 +1251,8 @@ typedef struct lk_noted {
   struct lk_noted* next;
   lk_id id;
   lk_document* fields;
-  char* turn;      /* Id of a turn. */
-  int64_t stream;  /* Number of a stream of audio. */
+  char* turn;     /* Id of a turn. */
+  int64_t stream; /* Number of a stream of audio. */
 } lk_noted;
 
 typedef struct lk_again {
@@ -1296,11 +1297,11 @@ static bool lk_is_type(const lk_document* fields, const char* type) {
 }
 
 /* Appends to a list. */
-#define LK_APPEND(list, item, type)      \
-  do {                                   \
-    type** lk_end = &(list);             \
+#define LK_APPEND(list, item, type)            \
+  do {                                         \
+    type** lk_end = &(list);                   \
     while (*lk_end) lk_end = &(*lk_end)->next; \
-    *lk_end = (item);                    \
+    *lk_end = (item);                          \
   } while (0)
 
 static struct lk_again* lk_again_new(const lk_options* options) {
@@ -1518,7 +1519,8 @@ static void lk_ask_session(lk_client* client, lk_session_state* session) {
   client->again->asked_session = session;
   client->again->asked_storage = NULL;
   client->again->asked_agent = NULL;
-  lk_again_ask(client, &writer, session->fields, session->resume != NULL ? " type id keep resume " : " type id resume ");
+  lk_again_ask(client, &writer, session->fields,
+               session->resume != NULL ? " type id keep resume " : " type id resume ");
 }
 
 static void lk_ask_storage(lk_client* client, lk_session_state* session, lk_storage_state* storage) {
@@ -1566,7 +1568,8 @@ static void lk_break(lk_session_state* session, lk_document* error) {
   session->broken = error;
 }
 
-/* Asks for the next thing that is not yet made on this connection; goes on with the requests that wait after the last. */
+/* Asks for the next thing that is not yet made on this connection; goes on with the requests that wait after the last.
+ */
 static void lk_again_step(lk_client* client) {
   lk_again* again = client->again;
   for (lk_session_state* session = again->sessions; session != NULL; session = session->next) {
@@ -1591,7 +1594,8 @@ static void lk_again_step(lk_client* client) {
         lk_replace(&agent->id, resumed);
       } else if (agent->is_resumed) {
         static const char error[] =
-            "{\"type\":\"Error\",\"reply_to\":1,\"code\":2015,\"name\":\"KeptSessionNotFound\",\"message\":\"an agent that was "
+            "{\"type\":\"Error\",\"reply_to\":1,\"code\":2015,\"name\":\"KeptSessionNotFound\",\"message\":\"an agent "
+            "that was "
             "resumed could not be opened again\",\"details\":{}}";
         lk_break(session, lk_parse(error, sizeof error - 1));
         break;
@@ -1630,8 +1634,9 @@ static void lk_again_made(lk_client* client, lk_document* document, const lk_eve
   again->asked = 0;
   if (event->kind == LK_EVENT_ERROR) {
     int code = event->error.code;
-    if (code == LK_ERROR_SERVER_SHUTTING_DOWN || code == LK_ERROR_TOO_MANY_WRONG_TOKENS || code == LK_ERROR_SESSION_NOT_KEPT ||
-        code == LK_ERROR_OUT_OF_MEMORY || code == LK_ERROR_SERVER_MEMORY_EXCEEDED) {
+    if (code == LK_ERROR_SERVER_SHUTTING_DOWN || code == LK_ERROR_TOO_MANY_WRONG_TOKENS ||
+        code == LK_ERROR_SESSION_NOT_KEPT || code == LK_ERROR_OUT_OF_MEMORY ||
+        code == LK_ERROR_SERVER_MEMORY_EXCEEDED) {
       lk_lose(client, event->error.message);
       lk_document_free(document);
       return;
@@ -1662,7 +1667,8 @@ static void lk_again_made(lk_client* client, lk_document* document, const lk_eve
   lk_again_step(client);
 }
 
-/* Gives a string of a frame another text. Ids of later connections differ from those of the first, of which a server may count again. */
+/* Gives a string of a frame another text. Ids of later connections differ from those of the first, of which a server
+ * may count again. */
 static const char* lk_own_id(const lk_client* client, lk_document* document, lk_value id) {
   char own[160];
   if (client->again->connections < 2) return lk_as_string(id);
@@ -1741,8 +1747,10 @@ static void lk_set_turns(lk_agent_state* agent, lk_value history) {
   }
 }
 
-/* Notes an agent of a session, and gives it an id that stays valid. Takes `fields`, which is NULL for one that was resumed. */
-static void lk_note_agent(lk_client* client, lk_session_state* session, lk_document* reply, lk_value made, lk_document* fields) {
+/* Notes an agent of a session, and gives it an id that stays valid. Takes `fields`, which is NULL for one that was
+ * resumed. */
+static void lk_note_agent(lk_client* client, lk_session_state* session, lk_document* reply, lk_value made,
+                          lk_document* fields) {
   lk_agent_state* agent = (lk_agent_state*)calloc(1, sizeof(lk_agent_state));
   if (agent == NULL) {
     lk_document_free(fields);
@@ -1882,7 +1890,8 @@ static void lk_note_reply(lk_client* client, lk_document* reply, lk_document* fi
     lk_note_change(session, fields);
   /* Turns that were removed from histories must not come back. Without an export, all of them are left out. */
   if (session != NULL && lk_as_bool(lk_get(lk_root(fields), "histories")))
-    for (lk_agent_state* agent = session->agents; agent != NULL; agent = agent->next) lk_set_turns(agent, lk_root(NULL));
+    for (lk_agent_state* agent = session->agents; agent != NULL; agent = agent->next)
+      lk_set_turns(agent, lk_root(NULL));
   if (session != NULL && lk_is_type(fields, "ExportAgentRequest")) {
     lk_agent_state* agent = lk_agent_of(session, lk_text_of(fields, "agent_id"));
     if (agent != NULL) lk_set_turns(agent, lk_get(lk_root(reply), "history"));
@@ -1895,7 +1904,8 @@ static void lk_note_reply(lk_client* client, lk_document* reply, lk_document* fi
 /* Remembers a turn that has ended, as the server does. */
 static void lk_note_turn(lk_again* again, const lk_noted* turn, lk_value complete) {
   lk_value asked = lk_root(turn->fields);
-  lk_agent_state* agent = lk_agent_of(lk_session_of(again, lk_need_string(asked, "session_id")), lk_need_string(asked, "agent_id"));
+  lk_agent_state* agent =
+      lk_agent_of(lk_session_of(again, lk_need_string(asked, "session_id")), lk_need_string(asked, "agent_id"));
   const char* status = lk_need_string(complete, "status");
   bool is_empty = lk_length(lk_get(complete, "text")) == 0;
   if (agent == NULL || strcmp(status, "failed") == 0 || (strcmp(status, "cancelled") == 0 && is_empty) ||

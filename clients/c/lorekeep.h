@@ -113,8 +113,8 @@ typedef struct lk_options {
   int greeting_ms;        /* For the connection and the greeting. Default: 10,000. */
   int stall_ms;           /* Between two parts of a frame. Default: 30,000. */
   /*
-   * Replaces a lost connection and makes its sessions, storages and agents again: the ids that you hold stay valid. What was
-   * under way is lost, LK_EVENT_RECONNECTING; what is asked meanwhile waits.
+   * Replaces a lost connection and makes its sessions, storages and agents again: the ids that you hold stay valid.
+   * What was under way is lost, LK_EVENT_RECONNECTING; what is asked meanwhile waits.
    */
   bool reconnect;
   int reconnect_attempts; /* Default: 10. */
@@ -124,12 +124,13 @@ typedef struct lk_options {
 
 typedef enum lk_event_kind {
   LK_EVENT_NONE,
-  LK_EVENT_CONNECTED, /* `frame` is the server's Hello; absent after LK_EVENT_RECONNECTING, when everything is made again. */
-  LK_EVENT_REPLY,     /* `frame` answers `request`. */
-  LK_EVENT_ERROR,     /* The server refused `request`: `error`. */
-  LK_EVENT_FRAME,     /* An event of a turn, a stream of audio or a download. */
+  LK_EVENT_CONNECTED,    /* `frame` is the server's Hello; absent after LK_EVENT_RECONNECTING, when everything is made
+                            again. */
+  LK_EVENT_REPLY,        /* `frame` answers `request`. */
+  LK_EVENT_ERROR,        /* The server refused `request`: `error`. */
+  LK_EVENT_FRAME,        /* An event of a turn, a stream of audio or a download. */
   LK_EVENT_RECONNECTING, /* With `reconnect`: requests, turns and streams under way are lost: `error.message`. */
-  LK_EVENT_LOST       /* The connection is gone: `error.message`. It never comes back; open another client. */
+  LK_EVENT_LOST          /* The connection is gone: `error.message`. It never comes back; open another client. */
 } lk_event_kind;
 
 typedef struct lk_error {
@@ -176,9 +177,9 @@ bool lk_send_audio(lk_client* client, uint32_t stream, uint32_t sequence, const 
 typedef struct lk_server lk_server;
 
 /*
- * Starts it and waits until it listens, at most `timeout_ms`. `program`: that of lorekeep, such as a node and the path of
- * dist/src/cli/lorekeep.cjs; `flags`: those of `serve`, such as "--config", or NULL. Both end with NULL. The result is NULL if it did not
- * start: `problem` says why, and the log of the server is on this program's stderr.
+ * Starts it and waits until it listens, at most `timeout_ms`. `program`: that of lorekeep, such as a node and the path
+ * of dist/src/cli/lorekeep.cjs; `flags`: those of `serve`, such as "--config", or NULL. Both end with NULL. The result
+ * is NULL if it did not start: `problem` says why, and the log of the server is on this program's stderr.
  */
 lk_server* lk_server_start(const char* const* program, const char* const* flags, int timeout_ms, char* problem,
                            size_t problem_size);

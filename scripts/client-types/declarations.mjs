@@ -97,9 +97,9 @@ export class Declarations {
       case 'boolean':
       case 'number':
         return def.type;
-      case 'unknown':
       case 'any':
         return 'unknown';
+      case 'unknown':
       case 'custom':
         return customType(schema);
       case 'literal':

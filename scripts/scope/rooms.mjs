@@ -135,9 +135,9 @@ export const rooms = [
   ],
   [
     'src/client',
-    2200,
+    2300,
     'README',
-    'the typed client, also of audio, over TCP and in browsers over WebSocket, which also starts a server in a folder of its own',
+    'the typed client, also of audio, over TCP and in browsers over WebSocket, which makes changed storages again as they were left, and also starts a server in a folder of its own',
   ],
   [
     'src/server',
@@ -159,9 +159,9 @@ export const rooms = [
   ],
   [
     'clients',
-    3700,
+    7700,
     'README',
-    'clients in Python (threads and asyncio, speech), C (POSIX and Winsock), C# (tasks, also polled) and GDScript (a node of Godot 3), each with its own framing, and JSON where the language has none; their frames are generated',
+    'clients in Python (threads and asyncio, speech), C (POSIX and Winsock), C# (tasks and async streams, also polled, and in Unity) and GDScript (a node of Godot 3), each with its own framing, and JSON where the language has none; each replaces a lost connection, makes sessions, changed storages and histories again, and starts a server of its own; the client for Godot 4 is derived; their frames are generated',
   ],
   [
     'examples',

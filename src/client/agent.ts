@@ -42,6 +42,8 @@ export interface AgentSession {
     signal: AbortSignal | undefined,
     call: (channel: Channel, sessionId: string) => Promise<T>,
   ): Promise<T>;
+  /** Histories of the session have lost turns. */
+  noteRemovedTurns(): Promise<void>;
 }
 
 export type OpenedMemory = NonNullable<ServerFrames['CreateAgentResponse']['memories']>[number];
@@ -150,6 +152,11 @@ export class ClientAgent implements AsyncDisposable, Disposable {
       channel.request('ExportAgentRequest', { sessionId, agentId: this.#id }, signal),
     );
     return exported.history;
+  }
+
+  /** @internal Keeps, for another connection, the turns that the server has. */
+  async noteRemovedTurns(): Promise<void> {
+    this.#turns?.reset(await this.export());
   }
 
   /** Cancels the agent's turns and releases its storages. */

@@ -251,9 +251,9 @@ export interface SearchFields {
     /** String fields whose words count too, with the factor of their BM25 score. */
     boosts?: Record<string, number> | undefined;
     /** Words of queries that are ignored, besides those of the tokenizer. */
-    stopwords?: unknown | undefined;
+    stopwords?: readonly string[] | undefined;
     /** Groups of words that count as one. */
-    synonyms?: unknown | undefined;
+    synonyms?: readonly (readonly string[])[] | undefined;
   } | undefined;
   /** Hits to skip; `offset` plus `top_k` is at most 1000. Default: 0. 0 to 1000. */
   offset?: number | undefined;
@@ -497,7 +497,7 @@ export interface GenerateParams {
    */
   logprobs?: number | undefined;
   /** Constrains the reply to this JSON Schema. */
-  jsonSchema?: unknown | undefined;
+  jsonSchema?: Record<string, unknown> | undefined;
   /** Constrains the reply to this GBNF grammar. */
   grammar?: string | undefined;
   /** Whether a model that can think does so first, and for how many tokens at most. Default: `"off"`. */
@@ -524,7 +524,7 @@ export interface GenerateParams {
     /** Description of its effect, for the model. Default: `""`. */
     description?: string | undefined;
     /** JSON Schema of its arguments. Default: an empty object. */
-    parameters?: unknown | undefined;
+    parameters?: Record<string, unknown> | undefined;
   })[] | undefined;
   /**
    * Id of a `remember` node of the graph. A reply may end with its actions `remember` and `forget`, which
@@ -730,7 +730,7 @@ export interface StorageOfStringsFields {
   /** A knowledge base config file, relative to the storage root. */
   configPath?: undefined | undefined;
   /** The texts of the records. Their ids are `"0"`, `"1"` and so on. */
-  strings: unknown;
+  strings: readonly string[];
   /**
    * Records with ids of your own, each `{"id", "text"}` and, with `fields`, `"metadata"`. Exactly one of
    * `config_path`, `strings` and `records` is expected.
@@ -789,7 +789,7 @@ export interface UpdateEmbeddedStringStorageFields {
   /** Records in place of those with their ids. An id that does not exist is refused (8008). */
   replace?: readonly StorageRecord[] | undefined;
   /** Ids of records to remove; 8008 as for `replace`. */
-  remove?: unknown | undefined;
+  remove?: readonly string[] | undefined;
   /** `add` replaces records that exist, and `replace` adds those that do not. Default: `false`. */
   upsert?: boolean | undefined;
   /** Refuses the batch unless this is the version (8010). From 0. */
@@ -801,7 +801,7 @@ export interface GetEmbeddedStringStorageFields {
   /** Name of the storage, or path of a knowledge base config. */
   name: string;
   /** Ids of the records, at most 1,000. */
-  ids: unknown;
+  ids: readonly string[];
   /** A version, or the time of one: answers from what the storage had then. Default: the newest. */
   asOf?: number | string | undefined;
 }
@@ -813,7 +813,7 @@ export interface ListEmbeddedStringStorageFields {
   /** Predicate over the metadata: docs/reference/filters.md. */
   filter?: FilterExpression | undefined;
   /** Values for the `filter`. Default: `{}`. */
-  variables?: unknown | undefined;
+  variables?: Record<string, unknown> | undefined;
   /** Records to skip. From 0. Default: `0`. */
   offset?: number | undefined;
   /** Maximum number of records. 1 to 1000. Default: `100`. */
@@ -827,7 +827,7 @@ export interface ForgetEmbeddedStringStorageFields {
   /** Name of the storage, or path of a knowledge base config. */
   name: string;
   /** Ids of the records. */
-  ids: unknown;
+  ids: readonly string[];
   /**
    * Also removes the turns of the client's own agents that quote a text that is forgotten. Default:
    * `false`.
@@ -850,7 +850,7 @@ export interface SearchEmbeddedStringStorageFields extends SearchFields {
   /** Mustache template of the text to search for. Default: `text`. */
   query?: string | undefined;
   /** Values for `query` and `filter`. Default: `{}`. */
-  variables?: unknown | undefined;
+  variables?: Record<string, unknown> | undefined;
   /** A version, or the time of one: answers from what the storage had then. Default: the newest. */
   asOf?: number | string | undefined;
 }
@@ -889,7 +889,7 @@ export interface TurnFields {
   /** The user's message. */
   text: string;
   /** Values for templates and filters. Default: `{}`. */
-  variables?: unknown | undefined;
+  variables?: Record<string, unknown> | undefined;
   /** Result of the action of the turn before: any JSON value. */
   actionResult?: unknown | undefined;
   /**
@@ -918,7 +918,7 @@ export interface ConfirmForgetFields {
   /** Whether records are forgotten. */
   confirm: boolean;
   /** Which of the records of the TurnForget are forgotten. Default: all. */
-  ids?: unknown | undefined;
+  ids?: readonly string[] | undefined;
   /**
    * Also removes the turns of the client's own agents that quote a text that is forgotten. Default:
    * `false`.
@@ -971,7 +971,7 @@ export interface OpenSpeechFields {
    * Names to expect, the most important first, at most 1,000. As many as fit come before `prompt`.
    * Default: `[]`.
    */
-  terms?: unknown | undefined;
+  terms?: readonly string[] | undefined;
   /** Beams of the search: more are slower, sometimes better. 1 to 8. Default: `1`. */
   beams?: number | undefined;
   /** SpeechText has times and probabilities of words. Default: `false`. */
@@ -1000,7 +1000,7 @@ export interface OpenSpeechFields {
   /** With `agent_id`: speech cancels the agent's turns that have not ended. Default: `true`. */
   bargeIn?: boolean | undefined;
   /** Values for templates and filters of the turns. Default: `{}`. */
-  variables?: unknown | undefined;
+  variables?: Record<string, unknown> | undefined;
 }
 
 /** Fields of a EndUtteranceRequest. */

@@ -27,6 +27,11 @@ export class RememberedTurns {
     if (this.#turns.length > maxTurns) this.#turns.shift();
   }
 
+  /** Replaces them by those of a history. */
+  reset({ turns }: History): void {
+    this.#turns = turns.slice(-maxTurns);
+  }
+
   get history(): History {
     return { version: 1, turns: [...this.#turns] };
   }

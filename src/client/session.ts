@@ -2,6 +2,7 @@ import type { MetadataOf } from '../../lib/internal.js';
 import { ServerError } from '../protocol/errors.js';
 import type { RequestType } from '../protocol/frames.js';
 import { type AgentSession, ClientAgent } from './agent.js';
+import { changedStorage, type StorageChange } from './changed-storage.js';
 import { type Channel, ConnectionLostError, type PullProgress } from './channel.js';
 import { ended } from './ended.js';
 import type {
@@ -87,11 +88,18 @@ export class ClientSession implements Restorable, AgentSession, AsyncDisposable,
   }
 
   /** Applies one batch of changes to a storage, whole or not at all. */
-  updateEmbeddedStringStorage(
+  async updateEmbeddedStringStorage(
     fields: SessionFields<'UpdateEmbeddedStringStorageRequest'>,
     { signal }: CallOptions = {},
   ): Promise<ReplyTo<'UpdateEmbeddedStringStorageRequest'>> {
-    return this.request('UpdateEmbeddedStringStorageRequest', fields, signal);
+    const updated = await this.request('UpdateEmbeddedStringStorageRequest', fields, signal);
+    this.#noteChange(fields.name, fields);
+    return updated;
+  }
+
+  #noteChange(name: string, change: StorageChange): void {
+    const made = this.#storages.get(name);
+    if (made !== undefined) this.#storages.set(name, changedStorage(made, change));
   }
 
   /** Returns the records with these ids. */
@@ -111,11 +119,19 @@ export class ClientSession implements Restorable, AgentSession, AsyncDisposable,
   }
 
   /** Removes records from every version of a storage, and from the server's memory, before it resolves. */
-  forgetRecords(
+  async forgetRecords(
     fields: SessionFields<'ForgetEmbeddedStringStorageRequest'>,
     { signal }: CallOptions = {},
   ): Promise<ReplyTo<'ForgetEmbeddedStringStorageRequest'>> {
-    return this.request('ForgetEmbeddedStringStorageRequest', fields, signal);
+    const forgotten = await this.request('ForgetEmbeddedStringStorageRequest', fields, signal);
+    this.#noteChange(fields.name, { ids: fields.ids });
+    if (fields.histories === true) await this.noteRemovedTurns();
+    return forgotten;
+  }
+
+  /** @internal Turns were removed from histories: they do not come back with another connection. */
+  async noteRemovedTurns(): Promise<void> {
+    for (const agent of this.#agents) await agent.noteRemovedTurns();
   }
 
   /** Searches a storage without an agent. */

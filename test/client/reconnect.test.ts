@@ -78,6 +78,32 @@ describe('a client that may reconnect', () => {
     expect(contents).toEqual(['zero', 'none', 'one', 'ok', 'two']);
   });
 
+  it('has its storages as they were changed, and nothing that was forgotten', async () => {
+    const { client, restart } = await connected();
+    const session = await client.createSession();
+    const texts = async () => (await session.listRecords({ name: 'docs' })).records.map(({ text }) => text);
+    await session.createEmbeddedStringStorage({
+      ...docs,
+      strings: ['Bees dance.', 'Ice melts.', 'Rain falls.'],
+    });
+    await session.updateEmbeddedStringStorage({
+      name: 'docs',
+      add: [{ id: 'x', text: 'Bread bakes.' }],
+      replace: [{ id: '2', text: 'Snow falls.' }],
+      remove: ['1'],
+    });
+    const agent = await session.createAgent({ graph: { nodes: [{ id: 'talker', type: 'generate' }] } });
+    await agent.turn('I like that: Bees dance.');
+    await agent.turn('Hello!');
+    const { histories } = await session.forgetRecords({ name: 'docs', ids: ['0'], histories: true });
+    expect(histories).toMatchObject([{ removed: true }]);
+    const before = await texts();
+    await restart();
+    expect(before.sort()).toEqual(['Bread bakes.', 'Snow falls.']);
+    expect((await texts()).sort()).toEqual(before.sort());
+    expect((await agent.export()).turns.map(({ text }) => text)).toEqual(['Hello!']);
+  });
+
   it('opens memories that last by their secrets', async () => {
     const { client, restart } = await connected();
     const session = await client.createSession();

@@ -24,6 +24,11 @@ const modules: Record<string, object> = {
 const load = async (name: string) => modules[name] ?? expect.fail(`there is no module ${name}`);
 
 describe('the types of the client', () => {
+  it('are unknown only where any JSON value is meant', async () => {
+    const unknown = (await clientTypes(load)).text.matchAll(/^ +(\w+)\??: unknown/gm);
+    expect([...new Set([...unknown].map(([, name]) => name))].sort()).toEqual(['actionResult', 'arguments']);
+  });
+
   it('are generated from the schemas (scripts/generate-schemas.mjs writes them)', async () => {
     const path = join(import.meta.dirname, '../../src/client/frames.gen.ts');
     expect(readFileSync(path, 'utf8')).toBe((await clientTypes(load)).text);

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { temporaryFolder } from '../helpers/folder.js';
 import { expectExample, expectScenarios } from './world.js';
 
@@ -34,6 +34,16 @@ function makeProject(): Record<string, string> {
 /** Runs a script of the project. Godot would take other arguments for names of scenes. */
 const command = (script: string) =>
   ['sh', '-c', `LOREKEEP_ARGS="$*" exec ${godot} --path ${file('project')} -s ${script}`, 'sh'] as const;
+
+const hasParser = spawnSync('gdparse', ['--version']).status === 0;
+if (!hasParser) console.log('skipped: the client for Godot 4: there is no gdparse (gdtoolkit 4)');
+
+it.skipIf(!hasParser)('the client for Godot 4 is GDScript of Godot 4', () => {
+  expect(spawnSync('gdparse', [join(folder, 'lorekeep4.gd')], { encoding: 'utf8' })).toMatchObject({
+    status: 0,
+    stderr: '',
+  });
+});
 
 describe.skipIf(godot === '')('the client for Godot 3', () => {
   it('passes every scenario', async () => {

@@ -39,6 +39,9 @@ const servers: Readonly<Record<string, (socket: Socket) => void>> = {
   closing: greeting((socket) => socket.end()),
   fields: sending(frame({ type: 'Error', reply_to: 1 })),
   nan: sending(framed('{"type":"Pong","reply_to":1,"x":NaN}')),
+  infinity: sending(framed('{"type":"Pong","reply_to":1,"x":-Infinity}')),
+  empty: sending(framed('')),
+  text_id: sending(framed('{"type":"Error","reply_to":"1","code":"x","name":1,"message":[],"details":0}')),
   tail: sending(framed('{"type":"Pong","reply_to":1} x')),
   utf8: sending(
     framed(

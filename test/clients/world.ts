@@ -138,12 +138,13 @@ export async function expectExample(
   path: string,
   command: () => readonly [string, ...string[]],
   env: Record<string, string> = {},
+  adapt: (text: string) => string = (text) => text,
 ): Promise<void> {
   const { port } = await TestServer.start();
   const page = readFileSync(join(import.meta.dirname, '../../docs/reference/clients.md'), 'utf8');
   const [, example = ''] = new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\``, 'ms').exec(page) ?? [];
   expect(example).toContain('9100');
-  writeFileSync(path, example.replaceAll('9100', `${port}`).replaceAll('all-MiniLM-L6-v2', 'tiny'));
+  writeFileSync(path, adapt(example.replaceAll('9100', `${port}`).replaceAll('all-MiniLM-L6-v2', 'tiny')));
   const [program, ...args] = command();
   const { stdout } = await promisify(execFile)(program, args, { env: { ...process.env, ...env } });
   const bees = 'Bees dance to tell where flowers bloom.';

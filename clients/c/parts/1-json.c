@@ -18,7 +18,7 @@ typedef struct lk_node {
 } lk_node;
 
 struct lk_document {
-  char* text; /* Strings are unescaped in place and end with a NUL. */
+  char* text;      /* Strings are unescaped in place and end with a NUL. */
   uint32_t length; /* Of the text, with the NUL behind it. */
   lk_node* nodes;
   uint32_t count;

@@ -136,18 +136,13 @@ void lk_write_value(lk_writer* writer, const char* key, lk_value value) {
       }
       lk_close_container(writer, node->kind == LK_OBJECT ? "}" : "]");
       break;
-    case LK_STRING:
-      lk_write_bytes(writer, key, lk_as_string(value), lk_length(value));
-      break;
+    case LK_STRING: lk_write_bytes(writer, key, lk_as_string(value), lk_length(value)); break;
     case LK_NUMBER:
       lk_begin_value(writer, key);
       lk_append(writer, value.document->text + node->start, node->length);
       break;
-    case LK_BOOL:
-      lk_write_bool(writer, key, lk_as_bool(value));
-      break;
-    default:
-      lk_write_null(writer, key);
+    case LK_BOOL: lk_write_bool(writer, key, lk_as_bool(value)); break;
+    default: lk_write_null(writer, key);
   }
 }
 

@@ -18,7 +18,13 @@ typedef struct lk_queued {
 } lk_queued;
 
 /* LK_STATE_WAITING: the next attempt to reconnect has its time. */
-typedef enum lk_state { LK_STATE_CONNECTING, LK_STATE_GREETING, LK_STATE_OPEN, LK_STATE_WAITING, LK_STATE_LOST } lk_state;
+typedef enum lk_state {
+  LK_STATE_CONNECTING,
+  LK_STATE_GREETING,
+  LK_STATE_OPEN,
+  LK_STATE_WAITING,
+  LK_STATE_LOST
+} lk_state;
 
 struct lk_client {
   lk_state state;

@@ -359,9 +359,11 @@ static void forgets_what_is_confirmed(lk_client* client) {
   name session = make_session(client);
   lk_create_agent_fields graph = {0};
   graph.graph_json =
-      "{\"nodes\":[{\"id\":\"talker\",\"type\":\"generate\",\"params\":{\"memory\":\"keep\"}},{\"id\":\"keep\",\"type\":"
+      "{\"nodes\":[{\"id\":\"talker\",\"type\":\"generate\",\"params\":{\"memory\":\"keep\"}},{\"id\":\"keep\","
+      "\"type\":"
       "\"remember\",\"params\":{\"storage\":\"memory\",\"embedding_model\":\"tiny\",\"condition\":\" \"}}]}";
-  name agent = name_of(lk_as_string(lk_get(ask(client, lk_create_agent(client, session.text, &graph)).frame, "agent_id")));
+  name agent =
+      name_of(lk_as_string(lk_get(ask(client, lk_create_agent(client, session.text, &graph)).frame, "agent_id")));
   lk_update_records_fields update = {0};
   update.name = "memory";
   update.add_json = "[{\"id\":\"bees\",\"text\":\"Bees dance.\"}]";
