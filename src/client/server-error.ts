@@ -10,6 +10,8 @@ export type ServerError = {
     readonly name: (typeof errorTable)[Code]['name'];
     /** The facts of the message, for programs. */
     readonly details: ErrorDetailsByCode[Code];
+    /** How to mend it; empty for a code of a newer server. */
+    readonly remedy: string;
   };
 }[ErrorCode];
 

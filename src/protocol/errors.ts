@@ -44,6 +44,12 @@ export class ServerError extends Error {
     this.details = details;
   }
 
+  /** How to mend it; empty for a code of a newer server. */
+  get remedy(): string {
+    const rows: Readonly<Record<number, { remedy: string } | undefined>> = errorTable;
+    return rows[this.code]?.remedy ?? '';
+  }
+
   /** Returns the message for readers who know its field (`details.path`, with which messages begin) by another name. */
   messageAbout(field: string): string {
     const { path } = this.details as { path?: unknown };
