@@ -4,6 +4,7 @@ using System.Diagnostics;
 using System.IO;
 using System.Runtime.InteropServices;
 using System.Text;
+using System.Threading;
 using System.Threading.Tasks;
 
 namespace Lorekeep
@@ -43,7 +44,11 @@ namespace Lorekeep
         const int Sigterm = 15;
         const int LogLines = 50;
 
+        /// <summary>Longest wait for the rest of the log of a server that has ended.</summary>
+        const int LogMs = 5000;
+
         readonly Process process;
+        readonly Thread reader;
         readonly Queue<string> log = new Queue<string>();
 
         public int Port { get; private set; }
@@ -77,8 +82,6 @@ namespace Lorekeep
                     StandardErrorEncoding = Encoding.UTF8,
                 },
             };
-            // To its end: a full pipe would hold up the server.
-            process.ErrorDataReceived += (_, line) => Keep(line.Data);
             try
             {
                 process.Start();
@@ -87,7 +90,8 @@ namespace Lorekeep
             {
                 throw new ServerStartException(error.Message, error);
             }
-            process.BeginErrorReadLine();
+            reader = new Thread(ReadLog) { IsBackground = true, Name = "lorekeep log" };
+            reader.Start();
             try
             {
                 var first = Task.Run(() => process.StandardOutput.ReadLine());
@@ -150,13 +154,17 @@ namespace Lorekeep
             process.WaitForExit();
         }
 
-        void Keep(string line)
+        /// <summary>To its end: a full pipe would hold up the server.</summary>
+        void ReadLog()
         {
-            if (line == null) return;
-            lock (log)
+            string line;
+            while ((line = process.StandardError.ReadLine()) != null)
             {
-                log.Enqueue(line);
-                if (log.Count > LogLines) log.Dequeue();
+                lock (log)
+                {
+                    log.Enqueue(line);
+                    if (log.Count > LogLines) log.Dequeue();
+                }
             }
         }
 
@@ -164,8 +172,8 @@ namespace Lorekeep
         {
             if (line == null)
             {
-                // Waits for the rest of the log, too.
                 process.WaitForExit();
+                reader.Join(LogMs);
                 throw new ServerStartException("it ended\n" + Log);
             }
             if (!(Json.Parse(line) is Dictionary<string, object> ready) || !(ready.TryGetValue("port", out var port) && port is long number))

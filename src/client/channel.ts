@@ -202,7 +202,9 @@ export class Channel {
     }
   }
 
+  /** @throws TypeError for a frame that breaks the protocol */
   #receive(received: ServerFrame): void {
+    if (typeof received?.type !== 'string') throw new TypeError('a frame without a type');
     const frame = fromWire(received) as ServerFrames[keyof ServerFrames];
     if (frame.type === 'Error') this.#fail(frame);
     else if (frame.type === 'Hello') this.#greeting?.resolve(frame);
@@ -230,6 +232,8 @@ export class Channel {
   }
 
   #fail({ replyTo, code, name, message, details }: ServerFrames['Error']): void {
+    if (!Number.isInteger(code) || typeof name !== 'string' || typeof message !== 'string')
+      throw new TypeError('an Error without its fields');
     const error = new ServerError(code, name, message, details);
     if (replyTo === null) {
       // The error names no request, so all pending ones fail.

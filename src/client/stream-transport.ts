@@ -6,6 +6,9 @@ import type { Transport, TransportListener } from './transport.js';
 /** Upper bound of `max_frame_mb`; a server with a lower limit reports it. */
 export const maxFrameBytes = 1024 ** 3;
 
+/** Refuses bytes that are not UTF-8. */
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
 /** Frames over a stream of bytes, such as a socket. */
 export class StreamTransport implements Transport {
   readonly #stream: Duplex;
@@ -46,7 +49,7 @@ export class StreamTransport implements Transport {
     try {
       this.#decoder.push(chunk);
       for (let frame = this.#decoder.next(); frame !== undefined; frame = this.#decoder.next())
-        listener.frame(frame.payload.toString('utf8'));
+        listener.frame(utf8.decode(frame.payload));
     } catch (error) {
       listener.lost('the server sent something that is not a frame', error);
       this.destroy();

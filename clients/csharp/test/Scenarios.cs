@@ -299,8 +299,10 @@ static class Scenarios
         options.Config = "absent.json";
         Check((await StartFailure(options)).Contains("absent.json does not exist"), "no config");
         options.Config = null;
+        options.DataFolder = null;
         options.Arguments = new[] { "--no-such-flag" };
-        Check((await StartFailure(options)).Contains("no-such-flag"), "the log");
+        var failure = await StartFailure(options);
+        Check(failure.Contains("no-such-flag"), "the log: " + failure);
         options.Program = "no-such-program";
         await StartFailure(options);
     }

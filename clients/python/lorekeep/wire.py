@@ -131,7 +131,7 @@ class Conversation:
                 turn(frame)
         elif "stream" in frame and type != "OpenSpeechResponse":
             self._hear(frame)
-        elif type == "Error" and reply_to is None:
+        elif type == "Error" and not isinstance(reply_to, int):
             raise ConnectionLost(f"the server ended the connection: {_error(frame)}")
         elif reply_to in self._replies:
             self._answer(frame)
