@@ -153,14 +153,16 @@ void compare(ChangingRecords twin, std::size_t batches, std::size_t step, std::s
 }
 
 TEST("after random changes a storage equals a fresh one, to the bit") {
-  compare({4, text::Tokenizer::kBasic, vector::VectorType::kF32}, 10'000, test::repetitions(40, 1), 60, 3);
+  compare({4, text::Tokenizer::kBasic, vector::VectorType::kF32}, test::repetitions(4'000, 10'000),
+          test::repetitions(40, 1), 60, 3);
 }
 
 TEST("so it does for every tokenizer and vector type, and if it is emptied often") {
   compare({4, text::Tokenizer::kEnhanced, vector::VectorType::kF16}, 400, 4, 5, 4);
-  compare({6, text::Tokenizer::kMultilingual, vector::VectorType::kI8}, 400, 8, 80, 30);
-  compare({64, text::Tokenizer::kBasic, vector::VectorType::kI10}, 300, 10, 700, 300);
-  compare({64, text::Tokenizer::kEnhanced, vector::VectorType::kF32}, 100, 10, 1500, 900);
+  const std::size_t tenths = test::repetitions(5, 10);
+  compare({6, text::Tokenizer::kMultilingual, vector::VectorType::kI8}, 40 * tenths, 8, 80, 30);
+  compare({64, text::Tokenizer::kBasic, vector::VectorType::kI10}, 30 * tenths, 10, 700, 300);
+  compare({64, text::Tokenizer::kEnhanced, vector::VectorType::kF32}, 10 * tenths, 10, 1500, 900);
 }
 
 template <class Body>
