@@ -3,9 +3,11 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { temporaryFolder } from '../helpers/folder.js';
 import { Program } from '../server/program.js';
-import { lorekeep, shell } from './command.js';
+import { shell } from './command.js';
+import { commandHost } from './commands.js';
 
 const inFolder = temporaryFolder();
+const lorekeep = commandHost();
 
 describe.skipIf(process.platform === 'win32')('lorekeep init', () => {
   it('makes a folder in which the commands that it names work as they stand', async () => {
