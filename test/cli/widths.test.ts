@@ -4,6 +4,7 @@ import { columns } from '../../src/cli/terminal/columns.js';
 import { wrapped } from '../../src/cli/terminal/lines.js';
 import { fittedTable } from '../../src/cli/terminal/table.js';
 import { temporaryFolder } from '../helpers/folder.js';
+import { repetitions } from '../helpers/repetitions.js';
 import { lorekeep, noTerminal, onTerminal } from './command.js';
 
 const inFolder = temporaryFolder();
@@ -67,23 +68,23 @@ async function makeKnowledgeBase(): Promise<void> {
   }
 }
 
+/** Every command is started on the narrowest terminal; the others follow in the long form. */
+const widths = [20, 40, 60].slice(0, repetitions('WIDTHS', 1, 3));
+
 const noPty = noTerminal();
 if (noPty !== undefined) console.log(`left out: commands on narrow terminals; ${noPty}`);
 
 describe('at 20, 40 and 60 columns', () => {
-  it.skipIf(noPty !== undefined).each([20, 40, 60])(
-    'every command works on a terminal of %i',
-    async (width) => {
-      made ??= makeKnowledgeBase();
-      await made;
-      for (const [args, wanted] of commands) {
-        const { status, stdout } = await onTerminal(width, args, [], options());
-        const name = `${args.join(' ')} at ${width}`;
-        expect(stdout, name).not.toContain('a bug in lorekeep');
-        expect(status, `${name}: ${stdout}`).toBe(wanted);
-      }
-    },
-  );
+  it.skipIf(noPty !== undefined).each(widths)('every command works on a terminal of %i', async (width) => {
+    made ??= makeKnowledgeBase();
+    await made;
+    for (const [args, wanted] of commands) {
+      const { status, stdout } = await onTerminal(width, args, [], options());
+      const name = `${args.join(' ')} at ${width}`;
+      expect(stdout, name).not.toContain('a bug in lorekeep');
+      expect(status, `${name}: ${stdout}`).toBe(wanted);
+    }
+  });
 
   it.each([20, 40, 60])('no line of a table or a list is longer than %i', async (width) => {
     made ??= makeKnowledgeBase();
