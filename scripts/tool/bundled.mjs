@@ -14,8 +14,14 @@ export const bundledPackages = [
   })),
 ];
 
+/** Folders of the npm packages among the files of a bundle, sorted. */
+export function packageFolders(files) {
+  const folders = files.flatMap((file) => /.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(file)?.[0] ?? []);
+  return [...new Set(folders)].sort();
+}
+
 /** Names of the npm packages among the files of a bundle. */
 export function packagesOf(files) {
-  const names = files.flatMap((file) => /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(file)?.[1] ?? []);
+  const names = packageFolders(files).map((folder) => folder.replace(/.*node_modules\//, ''));
   return [...new Set(names)];
 }

@@ -5,7 +5,7 @@ import { root } from './project.mjs';
 import { Stop } from './stop.mjs';
 
 /** The SDK compiles JSON Schemas with Ajv, which is half of its code. Schemas of lorekeep are zod's. */
-const withoutAjv = {
+export const withoutAjv = {
   name: 'without-ajv',
   setup(build) {
     build.onResolve({ filter: /^@modelcontextprotocol\/server\/_shims$/ }, () => ({

@@ -6,6 +6,7 @@ import { bundleBrowserClient } from './browser-client.mjs';
 import { run } from './command.mjs';
 import { bundleMcpSdk } from './mcp-sdk.mjs';
 import { buildPages, pageFolders } from './page.mjs';
+import { bundleProgram, programFolder } from './program.mjs';
 import { packageJson, root } from './project.mjs';
 
 /** The path of the tsc program of the installed TypeScript. */
@@ -25,6 +26,7 @@ export async function compileTypeScript() {
   await buildPages();
   await bundleMcpSdk();
   await bundleBrowserClient();
+  if (existsSync(join(root, 'src'))) await bundleProgram(dist);
   const removed = removeOrphans(dist);
   return removed > 0 ? `${removed} stale files removed from dist` : '';
 }
@@ -42,10 +44,10 @@ function removeOrphans(dist) {
   let removed = 0;
   for (const entry of readdirSync(dist, { recursive: true })) {
     const output = /^(.*)\.(js|js\.map|d\.ts)$/.exec(entry);
-    // Pages are bundled, see page.mjs.
+    // Pages and the program are bundled, see page.mjs and program.mjs.
     if (
       !output ||
-      pageFolders.some((folder) => entry.startsWith(folder)) ||
+      [...pageFolders, programFolder].some((folder) => entry.startsWith(folder)) ||
       existsSync(join(root, `${output[1]}.ts`))
     )
       continue;

@@ -1,25 +1,23 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
 import { descriptorLimit } from '../base/machine/descriptor-limit.js';
 
 /** With more descriptors than this, Node.js may open as many modules at once as it likes. */
 const enough = 256;
 
-/** Specifiers of modules of our own, as the compiler writes them. */
-const ownImport = /^(?:import|export)\b[^'";]*['"](\.{1,2}\/[^'"]+\.js)['"]/gm;
+/** The bundle of the command `serve` among the files beside this one (scripts/tool/program.mjs). */
+const ofServer = /^serve-\w+\.js$/;
+
+/** Specifiers of the static imports of a bundled module. */
+const ownImport = /^import\b[^'";]*['"](\.\/[^'"]+\.js)['"]/gm;
 
 /**
  * Imports the server's modules one by one if the process may have few files open. Node.js opens all imports of a module at
- * once: zod has a module for each of fifty languages, and the server has many of its own.
+ * once, and the server has more than a hundred.
  */
 export async function importOneByOne(limit: number | undefined = descriptorLimit()): Promise<void> {
   if (limit === undefined || limit >= enough) return;
-  const locales = fileURLToPath(new URL('.', import.meta.resolve('zod/v4/locales')));
-  for (const name of readdirSync(locales)) {
-    if (name.endsWith('.js') && name !== 'index.js') await import(pathToFileURL(join(locales, name)).href);
-  }
-  await importAfterItsImports(new URL('../server/server.js', import.meta.url), new Set());
+  const name = readdirSync(new URL('.', import.meta.url)).find((each) => ofServer.test(each));
+  if (name !== undefined) await importAfterItsImports(new URL(name, import.meta.url), new Set());
 }
 
 async function importAfterItsImports(module: URL, seen: Set<string>): Promise<void> {
