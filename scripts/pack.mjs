@@ -7,8 +7,10 @@ import { parseArgs } from 'node:util';
 import { placeProductionAddons } from './pack/addons.mjs';
 import { isDeclaration, reachableDeclarations } from './pack/declarations.mjs';
 import { editionFiles, editions, isIn } from './pack/editions.mjs';
+import { unusedModules } from './pack/modules.mjs';
 import { sbom } from './pack/sbom.mjs';
 import { packFolder, place } from './pack/staging.mjs';
+import { bundleProgram, programFolder } from './tool/program.mjs';
 import { packageJson, prebuildsFolder, root } from './tool/project.mjs';
 import { runScript, Stop } from './tool/stop.mjs';
 
@@ -47,11 +49,16 @@ async function stage(edition, withoutModels, folder) {
   const [{ files }] = JSON.parse(output.slice(output.indexOf('[')));
   const isModel = (path) => path.startsWith('data/models/') && path.endsWith('.gguf');
   const declarations = reachableDeclarations(root, packageJson());
+  const isUnused = await unusedModules(root, packageJson());
   const isLeftOut = (path) =>
-    (withoutModels && isModel(path)) || (isDeclaration(path) && !declarations.has(path));
+    (withoutModels && isModel(path)) ||
+    (isDeclaration(path) && !declarations.has(path)) ||
+    path.startsWith(`dist/${programFolder}/`) ||
+    isUnused(path);
   for (const { path } of files) {
     if (isIn(edition, path) && !isLeftOut(path)) place(join(root, path), join(folder, path));
   }
+  await bundleProgram(join(folder, 'dist'), (path) => isIn(edition, path));
   if (edition === 'production') placeProductionAddons(prebuildsFolder, join(folder, 'prebuilds'));
   for (const [path, text] of Object.entries(editionFiles(edition))) write(join(folder, path), text);
   const models = withoutModels ? [] : files.map(({ path }) => path).filter(isModel);

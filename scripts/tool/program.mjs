@@ -19,6 +19,9 @@ const bundles = [
   ],
 ];
 
+/** The sources of the modules that import the bundles. */
+export const programEntries = bundles.flat();
+
 /** Packages that stay packages: undici is larger than all of src/ that a command loads, and only downloads use it. */
 const external = ['undici', 'bufferutil', 'utf-8-validate'];
 
@@ -61,7 +64,7 @@ export async function bundleProgram(dist, has = () => true) {
   mkdirSync(folder, { recursive: true });
   for (const { path, contents } of files) writeFileSync(path, contents);
   writeFileSync(join(folder, 'LICENSES.txt'), licences(packages));
-  for (const entry of bundles.flat()) writeEntry(dist, entry);
+  for (const entry of programEntries) writeEntry(dist, entry);
   const bytes = files.reduce(
     (sum, { path, contents }) => sum + (path.endsWith('.js') ? contents.length : 0),
     0,

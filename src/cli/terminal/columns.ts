@@ -1,16 +1,28 @@
-import stringWidth from 'string-width';
+import { createRequire } from 'node:module';
 
-const segmenter = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
+type StringWidth = (text: string) => number;
+
+let stringWidth: StringWidth | undefined;
+let segmenter: Intl.Segmenter | undefined;
+
+/** Its tables of Unicode take 25 ms, which a command that prints ASCII alone saves. */
+function loadedStringWidth(): StringWidth {
+  stringWidth ??= (createRequire(import.meta.url)('string-width') as { default: StringWidth }).default;
+  return stringWidth;
+}
+
+const printableAscii = /^[ -~]*$/;
 
 /** Number of columns of a printable text. */
 export function columns(text: string): number {
-  return stringWidth(text);
+  return printableAscii.test(text) ? text.length : loadedStringWidth()(text);
 }
 
 /** The graphemes of a text, with their columns. */
 export function* graphemes(text: string): Generator<{ text: string; width: number; index: number }> {
+  segmenter ??= new Intl.Segmenter(undefined, { granularity: 'grapheme' });
   for (const { segment, index } of segmenter.segment(text)) {
-    yield { text: segment, width: stringWidth(segment), index };
+    yield { text: segment, width: columns(segment), index };
   }
 }
 

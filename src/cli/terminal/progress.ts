@@ -1,4 +1,5 @@
-import cliProgress from 'cli-progress';
+import { createRequire } from 'node:module';
+import type cliProgress from 'cli-progress';
 import type { KnowledgePhase } from '../../knowledge/index.js';
 import { note } from '../output.js';
 import { count, counted, duration, size } from './amounts.js';
@@ -107,7 +108,8 @@ class PhaseView implements ProgressView {
     const title = padEnd(this.#title, titleWidth);
     const room = (this.#stream.columns || 80) - title.length - textWidth;
     const barsize = Math.max(0, Math.min(widestBar, room));
-    const made = new cliProgress.SingleBar({
+    const { SingleBar } = createRequire(import.meta.url)('cli-progress') as typeof cliProgress;
+    const made = new SingleBar({
       stream: this.#stream,
       format: `${title} ${barsize < narrowestBar ? '' : '[{bar}] '}{percentage} %  {amounts}  {rate}  {time}`,
       barsize,
