@@ -60,7 +60,7 @@ function compose() {
       ],
     ),
     '## npm packages that lorekeep depends on',
-    'Installed beside lorekeep, each with its licence text.',
+    'Installed beside lorekeep, each with its licence text. `dist/program/` contains what the command line usually loads of them, with their licence texts in `LICENSES.txt`.',
     table(['package', 'version', 'licence', 'used in'], direct(packages, dependencies)),
     'And what these depend on in turn:',
     table(

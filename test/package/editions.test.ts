@@ -42,13 +42,16 @@ const file = (edition: Edition, path: string) => readFileSync(folder(edition, 'p
 
 describe('the package', () => {
   test('of production has no monitor, no debug commands, no samples; development has them', () => {
-    const parts = ['dist/src/operations/monitor', 'dist/src/operations/debug', 'examples', 'docs', 'clients'];
-    for (const part of parts) {
+    for (const part of ['dist/src/operations/monitor', 'examples', 'docs', 'clients']) {
       expect(paths.development, part).toContain(part);
       expect(paths.production.filter((path) => path.startsWith(part))).toEqual([]);
     }
-    expect(paths.development).toContain('dist/src/server/development');
-    expect(paths.production).not.toContain('dist/src/server/development');
+    const ofDevelopment =
+      /^\/\/ (src\/(operations\/(monitor|debug)|server\/development)|lib\/os\/(forced-crash|long-steps))/m;
+    const withModules = (edition: Edition) =>
+      programs(edition).filter(([path, content]) => !isAddon(path) && ofDevelopment.test(content.toString()));
+    expect(withModules('development')).not.toEqual([]);
+    expect(withModules('production')).toEqual([]);
     expect(paths.production).not.toContain('data/server-config.development.json');
   });
 
@@ -89,7 +92,7 @@ describe('the package', () => {
     const lacking: string[] = [];
     for (const path of modules) {
       for (const [, imported = ''] of file('production', path).matchAll(
-        /^(?:import|export) .*?['"](\..*?)['"];/gm,
+        /^(?:import|export)\b[^'";]*['"](\.[^'"]*)['"];/gm,
       )) {
         const target = join(dirname(path), imported);
         if (!paths.production.includes(target)) lacking.push(`${path}: ${imported}`);
