@@ -1,4 +1,14 @@
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { builtinModules } from 'node:module';
 import { basename, dirname, join, posix, relative } from 'node:path';
 import { bundledPackages, packageFolders } from './bundled.mjs';
@@ -8,6 +18,9 @@ import { Stop } from './stop.mjs';
 
 /** Folder of the bundles, in dist/. */
 export const programFolder = 'program';
+
+/** Files of former builds are kept for this time, in ms. */
+const formerMs = 24 * 60 * 60 * 1000;
 
 /** Modules that a process or a thread starts with. Each list is a bundle of its own: threads share no modules. */
 const bundles = [
@@ -60,11 +73,11 @@ export async function bundleProgram(dist, has = () => true) {
   const files = results.flatMap(({ outputFiles }) => outputFiles);
   const packages = packageFolders(results.flatMap(({ metafile }) => Object.keys(metafile.inputs)));
   checkPackages(packages);
-  rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
-  for (const { path, contents } of files) writeFileSync(path, contents);
-  writeFileSync(join(folder, 'LICENSES.txt'), licences(packages));
+  for (const { path, contents } of files) writeCurrent(path, contents);
+  writeCurrent(join(folder, 'LICENSES.txt'), Buffer.from(licences(packages)));
   for (const entry of programEntries) writeEntry(dist, entry);
+  removeFormer(folder);
   const bytes = files.reduce(
     (sum, { path, contents }) => sum + (path.endsWith('.js') ? contents.length : 0),
     0,
@@ -77,10 +90,28 @@ function writeEntry(dist, entry) {
   const file = join(dist, entry.replace(/\.ts$/, '.js'));
   const bundle = posix.join(posix.relative(dirname(entry), '.'), programFolder, basename(file));
   const first = readFileSync(join(root, entry), 'utf8').match(/^#!.*\n/)?.[0] ?? '';
-  // A file of a staged package may be a link to the checkout's.
-  rmSync(file, { force: true });
   mkdirSync(dirname(file), { recursive: true });
-  writeFileSync(file, `${first}// Bundled by scripts/tool/program.mjs.\nimport '${bundle}';\n`);
+  writeCurrent(file, Buffer.from(`${first}// Bundled by scripts/tool/program.mjs.\nimport '${bundle}';\n`));
+}
+
+/** Writes a file unless it is there already: programs may be reading it. Another one is replaced, as it may be a link to a checkout's. */
+function writeCurrent(file, contents) {
+  if (existsSync(file) && readFileSync(file).equals(contents)) {
+    const now = new Date();
+    utimesSync(file, now, now);
+    return;
+  }
+  const written = `${file}.new`;
+  writeFileSync(written, contents);
+  renameSync(written, file);
+}
+
+/** Removes files of former builds after a day: a program that was started before may load them when it needs them. */
+function removeFormer(folder) {
+  for (const name of readdirSync(folder)) {
+    const file = join(folder, name);
+    if (Date.now() - statSync(file).mtimeMs > formerMs) rmSync(file);
+  }
 }
 
 /** Messages of zod in fifty languages, of which the product uses the English ones. */

@@ -1,11 +1,11 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { descriptorLimit } from '../base/machine/descriptor-limit.js';
 
 /** With more descriptors than this, Node.js may open as many modules at once as it likes. */
 const enough = 256;
 
-/** The bundle of the command `serve` among the files beside this one (scripts/tool/program.mjs). */
-const ofServer = /^serve-\w+\.js$/;
+/** What the bundle of the command line imports for the command `serve` (scripts/tool/program.mjs). */
+const ofServer = /['"](\.\/serve-\w+\.js)['"]/;
 
 /** Specifiers of the static imports of a bundled module. */
 const ownImport = /^import\b[^'";]*['"](\.\/[^'"]+\.js)['"]/gm;
@@ -16,8 +16,9 @@ const ownImport = /^import\b[^'";]*['"](\.\/[^'"]+\.js)['"]/gm;
  */
 export async function importOneByOne(limit: number | undefined = descriptorLimit()): Promise<void> {
   if (limit === undefined || limit >= enough) return;
-  const name = readdirSync(new URL('.', import.meta.url)).find((each) => ofServer.test(each));
-  if (name !== undefined) await importAfterItsImports(new URL(name, import.meta.url), new Set());
+  const main = new URL('main.js', import.meta.url);
+  const serve = ofServer.exec(readFileSync(main, 'utf8'))?.[1];
+  if (serve !== undefined) await importAfterItsImports(new URL(serve, main), new Set());
 }
 
 async function importAfterItsImports(module: URL, seen: Set<string>): Promise<void> {

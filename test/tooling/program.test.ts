@@ -1,11 +1,8 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { expect, it } from 'vitest';
 
 const dist = join(import.meta.dirname, '../../dist');
-const program = join(dist, 'program');
-const bundled = readdirSync(program).filter((name) => name.endsWith('.js'));
-const textOf = (name: string) => readFileSync(join(program, name), 'utf8');
 
 /** Paths of the files that a module imports, statically or not, from dist/. */
 function importsOf(file: string): string[] {
@@ -14,8 +11,20 @@ function importsOf(file: string): string[] {
   return [...found].map(([, path = '']) => relative(dist, join(dirname(file), path)).replaceAll('\\', '/'));
 }
 
+/** The bundled modules, by path from dist/, and what they import. Files of former builds lie beside them. */
+function program(): Map<string, string[]> {
+  const found = new Map<string, string[]>();
+  const add = (path: string): void => {
+    if (found.has(path) || !path.startsWith('program/')) return;
+    found.set(path, importsOf(join(dist, path)));
+    for (const imported of found.get(path) ?? []) add(imported);
+  };
+  for (const name of ['main', 'worker', 'pdf-worker', 'pattern-worker']) add(`program/${name}.js`);
+  return found;
+}
+
 it('the bundle of the command line loads no compiled module a second time', () => {
-  const imported = bundled.flatMap((name) => importsOf(join(program, name)));
+  const imported = [...program().values()].flat();
   expect(imported.length).toBeGreaterThan(100);
   expect(imported.filter((path) => !existsSync(join(dist, path)))).toEqual([]);
   const outside = imported.filter((path) => !path.startsWith('program/'));
@@ -33,14 +42,14 @@ it('the modules that a process or a thread starts with import their bundle alone
 });
 
 it('the bundle has the licence text of every package in it, and a comment that names each source', () => {
-  const sources = bundled.flatMap((name) => [
-    ...textOf(name).matchAll(/^\/\/ ((?:lib|src|node_modules)\/.*)$/gm),
+  const sources = [...program().keys()].flatMap((path) => [
+    ...readFileSync(join(dist, path), 'utf8').matchAll(/^\/\/ ((?:lib|src|node_modules)\/.*)$/gm),
   ]);
   expect(sources.map(([, path]) => path)).toContain('src/cli/search/search.ts');
   const packages = new Set(
     sources.flatMap(([, path = '']) => /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path)?.[1] ?? []),
   );
   expect(packages).toContain('zod');
-  const licences = readFileSync(join(program, 'LICENSES.txt'), 'utf8');
+  const licences = readFileSync(join(dist, 'program', 'LICENSES.txt'), 'utf8');
   for (const name of packages) expect(licences, name).toMatch(new RegExp(`^${name} \\d`, 'm'));
 });
