@@ -147,9 +147,9 @@ export const rooms = [
   ],
   [
     'src/cli',
-    9300,
+    9320,
     'README',
-    'the command line, with indexes of folders and their watch, MCP over stdio, and opening the page; remote models listed and asked; push and pull of knowledge bases in databases; a first line in a file for programs that cannot read output',
+    'the command line, which loads what a command needs when it needs it, with indexes of folders and their watch, MCP over stdio, and opening the page; remote models listed and asked; push and pull of knowledge bases in databases; a first line in a file for programs that cannot read output',
   ],
   [
     'web',
