@@ -56,6 +56,8 @@ export class McpHttpHandler {
       return exchange.sendJson(checked.refusal, isUnknown && hasEnvelope(exact.params) ? 404 : 200);
     }
     const { message } = checked;
+    // Many requests may arrive in one turn of the event loop.
+    await nextSlice();
     const request = new Request(`http://localhost${exchange.url.pathname}`, {
       method: 'POST',
       headers: exchange.plainHeaders,
