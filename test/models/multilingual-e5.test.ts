@@ -7,11 +7,14 @@ import { createStorage } from '../../src/knowledge/index.js';
 import { CatalogModels } from '../../src/models/catalog-models.js';
 import { temporaryFolder } from '../helpers/folder.js';
 import { haveWeights, multilingualE5 } from '../helpers/real-models.js';
+import { repetitions } from '../helpers/repetitions.js';
 
 const inFolder = temporaryFolder();
 const data = join(process.env.LOREKEEP_DATA ?? '', 'ir', 'xquad');
 const shipped = JSON.parse(readFileSync(new URL('../../data/models.json', import.meta.url), 'utf8'));
 const name = 'multilingual-e5-small';
+/** Paragraphs of each language. */
+const paragraphs = repetitions('PARAGRAPHS', 16, 60);
 
 /** The shipped catalog's entry, for the file of the tests. */
 async function catalogModels(): Promise<CatalogModels> {
@@ -31,7 +34,7 @@ function read(language: string, file: string): { id: string; text: string }[] {
 
 /** Mean reciprocal rank of the paragraphs of some questions, of the first hits. */
 async function reciprocalRank(models: CatalogModels, language: string): Promise<number> {
-  const documents = read(language, 'corpus').slice(0, 60);
+  const documents = read(language, 'corpus').slice(0, paragraphs);
   const ids = new Set(documents.map(({ id }) => id));
   const judged = new Map(
     gunzipSync(readFileSync(join(data, language, 'qrels.tsv.gz')))
@@ -45,7 +48,7 @@ async function reciprocalRank(models: CatalogModels, language: string): Promise<
   const records = documents.map(({ id, text }) => ({ id, text: text.slice(0, 1000) }));
   await using kb = await createStorage({ records, model: await models.resolve(name) });
   let sum = 0;
-  const asked = questions.filter((_, i) => i % 5 === 0);
+  const asked = questions.filter((_, i) => i % Math.floor(questions.length / 21) === 0);
   for (const { id, text } of asked) {
     const { hits } = await kb.search({ text, mode: 'dense', topK: 10 });
     const rank = hits.findIndex((hit) => hit.id === judged.get(id));

@@ -9,7 +9,7 @@ export function rows(count) {
 }
 
 export const texts = Array.from(
-  { length: 2000 },
+  { length: 1000 },
   (_, i) => `text number ${i} about word${i % 97} and word${i % 31}`,
 );
 
@@ -18,9 +18,9 @@ export const records = texts.slice(0, 200).map((text, i) => ({ id: `${i}`, text 
 /** name -> starts the step and returns its promise. `state` collects what was made. */
 export const steps = {
   'vector build': async (state) => {
-    state.vectors = await VectorIndex.build(rows(5000), dimension);
+    state.vectors = await VectorIndex.build(rows(2500), dimension);
   },
-  'vector search': (state) => state.vectors.searchMany(rows(2000), { k: 10, ef: 200 }),
+  'vector search': (state) => state.vectors.searchMany(rows(1000), { k: 10, ef: 200 }),
   'vector save': (state) => state.vectors.save(`${state.folder}/vectors.lkvec`),
   'vector load': (state) => VectorIndex.load(`${state.folder}/vectors.lkvec`),
   'text build': async (state) => {
