@@ -99,7 +99,7 @@ describe('a merge that is cancelled', () => {
   it('leaves the storage as it was, at whatever moment', async () => {
     await using storage = await withDueMerge();
     const before = await storage.search(query);
-    const moments = repetitions('CANCELLED_MERGES', 12, 60);
+    const moments = repetitions('CANCELLED_MERGES', 6, 60);
     let cancelled = 0;
     for (let i = 0; i < moments && storage.merging.parts > 1; i++) {
       const stop = new AbortController();
@@ -135,16 +135,23 @@ describe('batches', () => {
     expect((await storage.get(`t${batches - 1}`))?.text).toBe(`tiny w${(batches - 1) % 1000}`);
   });
 
-  it('of 64 MiB are applied whole', async () => {
+  const megabytes = repetitions('MEGABYTES', 16, 64);
+
+  it(`of ${megabytes} MiB are applied whole`, async () => {
     await using storage = await Storage.empty(dimension);
-    const [records, vectors] = batchOf('large', 64);
+    const [records, vectors] = batchOf('large', megabytes);
     const filler = 'lorem ipsum dolor sit amet '.repeat(2 ** 20 / 27);
     const large = records.map((record, i) => ({ ...record, text: `${record.text} unique${i} ${filler}` }));
-    expect(large.reduce((bytes, { text }) => bytes + text.length, 0)).toBeGreaterThan(64 * 2 ** 20 - 64 * 27);
-    expect(await storage.update({ add: large }, vectors)).toMatchObject({ added: 64, version: 1, size: 64 });
-    const { hits } = await storage.search({ mode: 'lexical', text: 'unique63' });
-    expect(hits.map(({ id }) => id)).toEqual(['large63']);
-    expect(await storage.update({ remove: ['large0', 'large63'] })).toMatchObject({ size: 62, version: 2 });
+    expect(large.reduce((bytes, { text }) => bytes + text.length, 0)).toBeGreaterThan(
+      megabytes * (2 ** 20 - 27),
+    );
+    const size = megabytes;
+    expect(await storage.update({ add: large }, vectors)).toMatchObject({ added: size, version: 1, size });
+    const last = megabytes - 1;
+    const { hits } = await storage.search({ mode: 'lexical', text: `unique${last}` });
+    expect(hits.map(({ id }) => id)).toEqual([`large${last}`]);
+    const remove = ['large0', `large${last}`];
+    expect(await storage.update({ remove })).toMatchObject({ size: size - 2, version: 2 });
   });
 
   it('so large that they need a graph get one in the background', async () => {

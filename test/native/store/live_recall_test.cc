@@ -69,14 +69,16 @@ struct Paths {
   std::size_t others = 0;
 };
 
-constexpr std::size_t kQueries = 100;
+std::size_t queries() {
+  return test::repetitions(30, 100);
+}
 
 Found measure(const Storage& storage, const PreparedFilter* filter, vector::SearchPath path, Maker& maker,
               std::size_t first) {
   constexpr std::size_t kHits = 10;
   std::size_t found = 0;
   std::size_t others = 0;
-  for (std::size_t i = 0; i < kQueries; ++i) {
+  for (std::size_t i = 0; i < queries(); ++i) {
     const std::vector<float> query = maker.point(first);
     SearchRequest request;
     request.query = query;
@@ -92,7 +94,7 @@ Found measure(const Storage& storage, const PreparedFilter* filter, vector::Sear
       for (const Hit& hit : near.hits) found += hit.ordinal == wanted.ordinal ? 1 : 0;
     }
   }
-  return {static_cast<double>(found) / (kQueries * kHits), others};
+  return {static_cast<double>(found) / static_cast<double>(queries() * kHits), others};
 }
 
 /// Checks searches for points near the centres from `first` on.
@@ -110,7 +112,7 @@ void check_recall(const LiveStorage& live, const Shape& shape, Maker& maker, con
   const Found filtered = measure(*storage, &wide, shape.filtered_path, maker, first);
   CHECK(filtered.recall >= 0.99);
   // A graph search whose filter drops whole clusters, or of a part with few records, may end in a scan.
-  paths.searches += 2 * kQueries;
+  paths.searches += 2 * queries();
   paths.others += all.others + filtered.others;
   const PreparedFilter narrow = below(5);
   CHECK(measure(*storage, &narrow, shape.filtered_path, maker, first).recall >= 0.99);
@@ -197,7 +199,7 @@ TEST("searches find the records of a part with few near each of many centres") {
   REQUIRE(storage->parts().size() == 2);
   std::size_t wanted = 0;
   std::size_t found = 0;
-  for (std::size_t i = 0; i < 4 * kQueries; ++i) {
+  for (std::size_t i = 0; i < 4 * queries(); ++i) {
     const std::vector<float> query = maker.point();
     SearchRequest request;
     request.query = query;
@@ -210,7 +212,7 @@ TEST("searches find the records of a part with few near each of many centres") {
           std::any_of(near.hits.begin(), near.hits.end(), [&](const Hit& one) { return one.ordinal == hit.ordinal; });
     }
   }
-  CHECK(wanted > kQueries);
+  CHECK(wanted > queries());
   CHECK(static_cast<double>(found) >= 0.99 * static_cast<double>(wanted));
 }
 
