@@ -310,7 +310,7 @@ describe('answers of a remote model with a defect somewhere', () => {
       try {
         for await (const { text } of generation) expect(typeof text).toBe('string');
         const { text, usage } = await generation.result;
-        expect(text.isWellFormed()).toBe(true);
+        expect(Buffer.from(text).toString()).toBe(text); // no lone surrogates
         for (const count of Object.values(usage))
           expect(Number.isSafeInteger(count) && count >= 0, `${count}`).toBe(true);
         right++;
