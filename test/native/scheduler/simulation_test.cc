@@ -1,5 +1,5 @@
-// Random steps, a million in the long form: arrivals, cancels, parking, shared prefixes, several models and changing settings. After
-// every step the scheduler's promises are checked against what the simulation knows.
+// Random steps, a million in the long form: arrivals, cancels, parking, shared prefixes, several models and changing
+// settings. After every step the scheduler's promises are checked against what the simulation knows.
 #include <algorithm>
 #include <map>
 #include <random>
