@@ -342,7 +342,9 @@ describe('hard filters with an index of vectors in Postgres', () => {
       const plan = await client.read({ text: `explain (costs off) ${text}`, values });
       const lines = plan.map((row) => row['QUERY PLAN'] as string).join('\n');
       expect(lines).toMatch(/Index Cond: .*term = ANY/);
-      expect(lines).not.toMatch(/Seq Scan on kb_hard_words|Merge Join/);
+      const scans = [...lines.matchAll(/ on kb_hard_words\b.*\n(.*)/g)].map(([, below]) => below);
+      expect(scans.length).toBeGreaterThan(0);
+      for (const below of scans) expect(below, lines).toMatch(/^ *(Index|Recheck) Cond:/);
     }
     await connections.close();
   });
