@@ -66,6 +66,7 @@ export class JsonParser {
   readonly #text: Buffer;
   readonly #limits: JsonLimits;
   readonly #isExact: IsExact;
+  readonly #name: string;
   readonly #open: Open[] = [];
   #at = 0;
   #expect = Expect.value;
@@ -82,10 +83,12 @@ export class JsonParser {
   /** Bitwise or of the next piece's bytes: above 0x7f if any is not ASCII. */
   #union = 0;
 
-  constructor(text: Buffer, limits: JsonLimits, isExact: IsExact = () => false) {
+  /** `name`: what errors call the text. */
+  constructor(text: Buffer, limits: JsonLimits, isExact: IsExact = () => false, name = 'payload') {
     this.#text = text;
     this.#limits = limits;
     this.#isExact = isExact;
+    this.#name = name;
   }
 
   /** Commas, arrays and objects so far. */
@@ -163,7 +166,7 @@ export class JsonParser {
   #begin(container: Container): void {
     if (this.#expect > Expect.valueOrEnd) this.#refuseByte();
     const { depth } = this.#limits;
-    if (this.#open.length >= depth) fail(1001, `payload: nested deeper than ${depth} levels`);
+    if (this.#open.length >= depth) fail(1001, `${this.#name}: nested deeper than ${depth} levels`);
     this.#count();
     this.#place(container);
     this.#open.push({ container, key: '', entries: 0, isSparse: false });
@@ -192,7 +195,7 @@ export class JsonParser {
 
   #count(): void {
     const { values } = this.#limits;
-    if (++this.#values > values) fail(1001, `payload: more than ${values} values`);
+    if (++this.#values > values) fail(1001, `${this.#name}: more than ${values} values`);
   }
 
   /** Adds a value to the innermost open array or object, or makes it the result. */
@@ -217,7 +220,7 @@ export class JsonParser {
     if (Object.hasOwn(open.container, key)) this.#refuseKey('occurs twice');
     this.#keys++;
     const { fields } = this.#limits;
-    if (++open.entries > fields) fail(1001, `payload: more than ${fields} fields in one object`);
+    if (++open.entries > fields) fail(1001, `${this.#name}: more than ${fields} fields in one object`);
     if (!open.isSparse && isFarIndex(key, open.entries)) {
       open.isSparse = true;
       useHashTable(open.container, key);
@@ -241,7 +244,7 @@ export class JsonParser {
       const byte = text[at] as number;
       if (byte === quote) break;
       if (byte < 0x20) {
-        fail(1001, `payload: not valid JSON: a control character that is not escaped at byte ${at}`);
+        fail(1001, `${this.#name}: not valid JSON: a control character that is not escaped at byte ${at}`);
       }
       if (byte === backslash) this.#escapeBegin = at++;
       union |= byte;
@@ -288,7 +291,7 @@ export class JsonParser {
   #piece(begin: number, end: number): string {
     const text = this.#text;
     const isAscii = this.#union < 0x80;
-    if (!isAscii && !isUtf8(text.subarray(begin, end))) fail(1001, 'payload: not valid UTF-8');
+    if (!isAscii && !isUtf8(text.subarray(begin, end))) fail(1001, `${this.#name}: not valid UTF-8`);
     if (this.#hasEscape) return this.#parsed(`"${text.toString('utf8', begin, end)}"`) as string;
     return text.toString(isAscii ? 'latin1' : 'utf8', begin, end);
   }
@@ -337,7 +340,7 @@ export class JsonParser {
       const shown = this.#stringBegin < 0 ? token : this.#text.toString('utf8', begin, end);
       fail(
         1001,
-        `payload: not valid JSON: ${JSON.stringify(shown.slice(0, longestShown))}, which begins at byte ${begin}, is not a JSON value`,
+        `${this.#name}: not valid JSON: ${JSON.stringify(shown.slice(0, longestShown))}, which begins at byte ${begin}, is not a JSON value`,
       );
     }
   }
@@ -360,26 +363,26 @@ export class JsonParser {
   #refuseLength(what: string): never {
     const limit = what === 'string' ? this.#limits.stringBytes : longestWord;
     const path = this.#path();
-    const at = path === '' ? 'payload' : path;
+    const at = path === '' ? this.#name : path;
     fail(1001, `${at}: a ${what} is longer than ${limit} bytes, the limit`, { path, limit });
   }
 
   #refuseByte(): never {
     const rest = this.#text.toString('utf8', this.#at, this.#at + longestCharacter);
     const shown = String.fromCodePoint(rest.codePointAt(0) ?? 0);
-    if (shown === '\ufffd') fail(1001, 'payload: not valid UTF-8');
+    if (shown === '\ufffd') fail(1001, `${this.#name}: not valid UTF-8`);
     if (this.#at === 0 && shown === '\ufeff')
-      fail(1001, 'payload: not valid JSON: it begins with a byte order mark');
+      fail(1001, `${this.#name}: not valid JSON: it begins with a byte order mark`);
     const found = `at byte ${this.#at}, not ${JSON.stringify(shown)}`;
-    fail(1001, `payload: not valid JSON: ${expectations[this.#expect]} is expected ${found}`);
+    fail(1001, `${this.#name}: not valid JSON: ${expectations[this.#expect]} is expected ${found}`);
   }
 
   #refuseEnd(): never {
-    if (this.#text.length === 0) fail(1001, 'payload: is empty; a JSON object is expected');
+    if (this.#text.length === 0) fail(1001, `${this.#name}: is empty; a JSON object is expected`);
     const expected = this.#stringBegin >= 0 ? 'a closing quote' : expectations[this.#expect];
     if (this.#union >= 0x80 && this.#stringBegin >= 0 && !isUtf8(this.#text.subarray(this.#pieceBegin)))
-      fail(1001, 'payload: not valid UTF-8');
-    fail(1001, `payload: not valid JSON: it ends where ${expected} is expected`);
+      fail(1001, `${this.#name}: not valid UTF-8`);
+    fail(1001, `${this.#name}: not valid JSON: it ends where ${expected} is expected`);
   }
 }
 

@@ -19,7 +19,9 @@ export const jsonLimits: JsonLimits = {
   stringBytes: 4 * 1024 * 1024,
 };
 
-export const payloadParser = (payload: Buffer): JsonParser => new JsonParser(payload, jsonLimits, isExact);
+/** `name`: what errors call it. */
+export const payloadParser = (payload: Buffer, name = 'payload'): JsonParser =>
+  new JsonParser(payload, jsonLimits, isExact, name);
 
 /**
  * Whether a place is in the metadata of a record, whose integers have 64 bits; in a filter or a variable, which are compared with

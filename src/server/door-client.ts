@@ -67,7 +67,7 @@ export class ServedDoorClient implements DoorClient {
     memory.received(0);
     const held = begun;
     return new Promise((resolve, reject) => {
-      this.#bodies.push({ parser: payloadParser(body), memory: held, resolve, reject });
+      this.#bodies.push({ parser: payloadParser(body, 'the body'), memory: held, resolve, reject });
       this.account.loop.request();
     });
   }

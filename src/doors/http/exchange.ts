@@ -4,7 +4,7 @@ import { describeIssue, fieldIssue } from '../../base/schema/field-issue.js';
 import { plainMessage } from '../../base/schema/messages.js';
 import { mapInSlices } from '../../base/waiting/next-slice.js';
 import type { Grant } from '../../config/keys-file.js';
-import { fail, ServerError, serverError } from '../../protocol/errors.js';
+import { fail, serverError } from '../../protocol/errors.js';
 import { isLong, jsonPieces } from '../../protocol/json-pieces.js';
 import type { DoorClient, DoorHost, DoorSession } from '../host.js';
 import { BodyBytes } from './body-bytes.js';
@@ -106,7 +106,7 @@ export class Exchange {
   async json(): Promise<unknown> {
     const bytes = await this.#bytes('application/json', this.host.config.max_frame_mb * mebibyte);
     const parsed = await this.client.parse(bytes).catch((thrown: unknown) => {
-      throw inRequest(aboutBody(thrown));
+      throw inRequest(thrown);
     });
     this.#releases.push(() => parsed.release());
     return parsed.value;
@@ -315,12 +315,6 @@ export function checked<Schema extends z.ZodType>(
   const path = where === '' ? issue.path : joinedPath(where, issue.path);
   const details = nearest === undefined ? { path } : { path, nearest };
   throw inRequest(serverError(1004, describeIssue({ ...issue, path }), details));
-}
-
-/** In the words of HTTP: the body is the payload of a frame. */
-function aboutBody(error: unknown): unknown {
-  if (!(error instanceof ServerError) || error.code !== 1001) return error;
-  return new ServerError(error.code, error.name, error.message.replace(/^payload\b/, 'the body'));
 }
 
 function withoutNulls(body: object): object {
