@@ -7,6 +7,7 @@
 #include "harness.h"
 #include "sample_texts.h"
 #include "scratch_folder.h"
+#include "text/term_buckets.h"
 #include "text/tokenizer_fit.h"
 
 namespace lorekeep::text {
@@ -97,7 +98,7 @@ TEST("a word's postings are checked when it is first asked for, and only its buc
   const auto index = TextIndex::build(test::views(texts), {});
   IndexData data = index->data();
   std::vector<std::byte> entries(data.entries.begin(), data.entries.end());
-  const auto entry = data.find("gamma", data.bucket("gamma"));
+  const auto entry = TermBuckets().find(data, "gamma", data.bucket("gamma"), nullptr);
   entries[static_cast<std::size_t>(entry->directory - data.entries.data())] ^= std::byte{1};  // its first impact
   data.entries = entries;
   const TextIndex damaged(data, nullptr, std::make_unique<FirstUseCheck>(data, "damaged"));
