@@ -66,7 +66,7 @@ function unfolded(text: string): string[] {
 function propertyOf(line: string): Property | undefined {
   const end = endOfHead(line);
   if (end === undefined) return undefined;
-  const [first = '', ...rest] = line.slice(0, end).split(/;(?=(?:[^"]*"[^"]*")*[^"]*$)/);
+  const [first = '', ...rest] = line.slice(0, end).match(/(?:"[^"]*"|[^";])+/g) ?? [];
   const names = /^(?:([\w-]{1,100})\.)?([\w-]{1,100})$/.exec(first.trim());
   if (names === null) return undefined;
   const [, group = '', name = ''] = names;
