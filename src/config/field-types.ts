@@ -88,8 +88,12 @@ export function map<Value extends z.ZodType>(value: Value) {
       'a letter or digit, then at most 63 letters, digits, ".", "_" or "-" are expected',
     );
   return z.record(name, value, {
-    error: (issue) =>
-      issue.code === 'invalid_type' ? `an object is expected, not ${shownValue(issue.input)}` : undefined,
+    error: (issue) => {
+      if (issue.code === 'invalid_key') return issue.issues[0]?.message;
+      return issue.code === 'invalid_type'
+        ? `an object is expected, not ${shownValue(issue.input)}`
+        : undefined;
+    },
   });
 }
 

@@ -70,6 +70,18 @@ it('names and values with line breaks and quotes are exact, so that a filter can
   expect(described).toContain(String.raw`"new\nline \"x\"" (string: "v\n\"q\"\u202e")`);
 });
 
+it('a record may lack fields that have the names of properties of every object', () => {
+  const names = ['n', ...Object.getOwnPropertyNames(Object.prototype)];
+  const fields = fieldFacts(
+    names.map((name) => ({ name, type: 'string' as const })),
+    [],
+  );
+  const schema = metadataSchema([{ name: 'kb', folder: undefined, writable: true, records: 0, fields }]);
+  expect(schema.parse({ n: 'x' })).toEqual({ n: 'x' });
+  expect(schema.parse({ constructor: 'x' })).toEqual({ constructor: 'x' });
+  expect(z.toJSONSchema(schema).description).toContain('constructor (string)');
+});
+
 it('addresses lead back to their records', () => {
   for (const id of ['a/b.md#c', '../x', 'ü %2F?', '\u001b', 'a b'])
     expect(parseUri(recordUri('my docs/1', id))).toEqual({ storage: 'my docs/1', id });

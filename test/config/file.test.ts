@@ -70,6 +70,14 @@ describe('a config file', () => {
     expect(warnings).toEqual([`${path}: the config file does not exist: all fields have their defaults`]);
   });
 
+  it('may name storages and agents by short plain names only, and says so of others', async () => {
+    for (const name of ['', '..', 'my notes', 'a/b', 'x'.repeat(65)]) {
+      const expected = 'a letter or digit, then at most 63 letters, digits, ".", "_" or "-" are expected';
+      expect(await refusal({ http: { storages: { [name]: { config: 'kb.json' } } } })).toContain(expected);
+      expect(await refusal({ http: { agents: { [name]: 'graph.json' } } })).toContain(expected);
+    }
+  });
+
   it('may have unknown keys, at any depth: a warning each, with place and nearest name', async () => {
     const { config, warnings } = await load(
       '{\n  "prot": 9200,\n  "zzz": 1,\n  "monitor": {"prt": 1},\n  "__proto__": 3, "telemetry": {"sinks": [{"knd": 1}]}\n}',

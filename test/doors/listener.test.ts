@@ -1,9 +1,13 @@
+import { generateKeyPairSync, X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
 import { request as secureRequest } from 'node:https';
 import { connect, type Socket } from 'node:net';
 import { networkInterfaces } from 'node:os';
+import { dirname, join } from 'node:path';
 import { connect as connectTls } from 'node:tls';
 import { expect, it, onTestFinished } from 'vitest';
+import { StartupError } from '../../src/config/startup-error.js';
 import { BodyBytes } from '../../src/doors/http/body-bytes.js';
 import { FakeTextModel } from '../helpers/fake-text-model.js';
 import { certificate } from './certificate.js';
@@ -112,6 +116,13 @@ it.each([
     expect(received.match(/HTTP\/1\.1 \d/g)).toHaveLength(1);
   },
 );
+
+it.each(['1.1', '1.0'])('a request of HTTP/%s without Host is answered with the reason', async (version) => {
+  const { port } = await door();
+  const received = await raw(port, `GET /v1/models HTTP/${version}\r\nConnection: close\r\n\r\n`);
+  expect(received).toMatch(/^HTTP\/1\.1 400 /);
+  expect(received).toContain('"message":"a Host header is expected"');
+});
 
 it.each([
   ['a request of another page', '/v1/storages', ''],
@@ -384,6 +395,38 @@ it('with a certificate the doors speak TLS, under the names of the certificate',
   const { tls_cert, tls_key } = certificateFiles();
   await expect(door({ tls_cert })).rejects.toThrow(/http\.tls_cert, http\.tls_key: both/);
   await expect(door({ tls_cert: tls_key, tls_key })).rejects.toThrow(/http\.tls_cert: .*no certificate/);
+  // A fault of the operator's files is told by the file, in one line.
+  const folder = dirname(tls_key);
+  const file = (name: string, content: string | Buffer) => {
+    const path = join(folder, name);
+    writeFileSync(path, content);
+    return path;
+  };
+  const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const passphrase = { cipher: 'aes-256-cbc', passphrase: 'secret' };
+  const pem = { type: 'pkcs8', format: 'pem' } as const;
+  const faults: [fields: { tls_cert?: string; tls_key?: string }, message: RegExp][] = [
+    [{ tls_key: file('other.pem', privateKey.export(pem)) }, /tls_key: .*other\.pem: is the key of another/],
+    [
+      { tls_key: file('locked.pem', privateKey.export({ ...pem, ...passphrase })) },
+      /locked\.pem: .*passphrase/,
+    ],
+    [{ tls_key: file('junk.pem', 'junk') }, /tls_key: .*junk\.pem: is no private key in PEM/],
+    [
+      { tls_cert: file('cert.der', new X509Certificate(certificate).raw) },
+      /cert\.der: is no certificate in PEM/,
+    ],
+    [
+      { tls_cert: file('chain.pem', `${certificate}${certificate.slice(0, 100)}`) },
+      /chain\.pem: cannot be used/,
+    ],
+    [{ tls_cert: file('empty.pem', '') }, /empty\.pem: is no certificate in PEM/],
+  ];
+  for (const [fields, message] of faults) {
+    const failed = await door({ tls_cert, tls_key, ...fields }).catch((error: Error) => error);
+    expect(failed).toBeInstanceOf(StartupError);
+    expect((failed as Error).message).toMatch(message);
+  }
   const { port } = await door({ tls_cert, tls_key });
   const statusFor = (host: string) =>
     new Promise<number | undefined>((resolve, reject) => {

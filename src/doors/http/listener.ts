@@ -86,6 +86,8 @@ export class HttpListener {
       connectionsCheckingInterval: checkMs,
       maxHeaderSize: maxHeaderBytes,
       noDelay: true,
+      // By itself, Node.js refuses a request without Host, with an empty reply.
+      requireHostHeader: false,
       IncomingMessage: DoorRequest,
     };
     const serve = (request: IncomingMessage, response: ServerResponse) => void this.#serve(request, response);
@@ -224,6 +226,8 @@ export class HttpListener {
     if (hasTooManyHeaders(request))
       return sendFailure(response, new HttpRefusal(431, 'too_many_headers', tooManyHeaders));
     if (hasOtherCoding(request)) return this.#refuseCoding(socket, response);
+    if (request.headers.host === undefined)
+      return sendFailure(response, new HttpRefusal(400, 'bad_request', 'a Host header is expected'));
     const verdict = judge(request, this.#guard, this.#isFromFile(request));
     if (verdict.refusal !== undefined)
       return sendFailure(response, new HttpRefusal(403, 'forbidden', verdict.refusal));

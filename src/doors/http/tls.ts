@@ -1,5 +1,6 @@
-import { X509Certificate } from 'node:crypto';
+import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
+import { createSecureContext } from 'node:tls';
 import { StartupError } from '../../config/startup-error.js';
 
 /** The certificate of the doors. */
@@ -26,9 +27,31 @@ export async function readTls({
     });
   const cert = await read('tls_cert', tls_cert);
   const key = await read('tls_key', tls_key);
-  try {
-    return { cert, key, certificate: new X509Certificate(cert) };
-  } catch {
+  const certificate = parsed(() => certificateOf(cert));
+  if (certificate === undefined)
     throw new StartupError(`http.tls_cert: ${tls_cert}: is no certificate in PEM`);
+  const privateKey = parsed(() => createPrivateKey({ key, format: 'pem' }));
+  if (privateKey === undefined)
+    throw new StartupError(`http.tls_key: ${tls_key}: is no private key in PEM without a passphrase`);
+  if (!certificate.checkPrivateKey(privateKey))
+    throw new StartupError(`http.tls_key: ${tls_key}: is the key of another certificate than ${tls_cert}`);
+  try {
+    createSecureContext({ cert, key });
+  } catch (error) {
+    throw new StartupError(`http.tls_cert: ${tls_cert}: cannot be used: ${(error as Error).message}`);
+  }
+  return { cert, key, certificate };
+}
+
+/** The first certificate of the file. X509Certificate reads DER, too, which a server does not. */
+function certificateOf(file: Buffer): X509Certificate | undefined {
+  return file.includes('-----BEGIN ') ? new X509Certificate(file) : undefined;
+}
+
+function parsed<Result>(parse: () => Result): Result | undefined {
+  try {
+    return parse();
+  } catch {
+    return undefined;
   }
 }

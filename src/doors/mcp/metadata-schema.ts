@@ -12,6 +12,9 @@ const longestDescription = 800;
 /** Names that are safe as properties in every host. */
 const plainName = /^[A-Za-z_][\w.-]{0,63}$/;
 
+/** Whether every object has a property of this name, such as `constructor`, which zod would take for a value. */
+const isInherited = (name: string) => name in Object.prototype;
+
 const types: Readonly<Record<string, () => z.ZodType>> = {
   // Integers beyond 2^53 are decimal strings.
   int: () => z.union([z.int(), z.string()], { error: 'an integer is expected' }),
@@ -32,7 +35,7 @@ export function metadataSchema(storages: readonly (ShownStorage | StorageFacts)[
       if (!fields.has(field.name)) fields.set(field.name, field);
   const shape: Record<string, z.ZodType> = {};
   for (const { name, type } of fields.values())
-    if (plainName.test(name) && name !== '__proto__' && Object.keys(shape).length < mostProperties)
+    if (plainName.test(name) && !isInherited(name) && Object.keys(shape).length < mostProperties)
       shape[name] = (types[type]?.() ?? z.unknown()).optional();
   const listed = [...fields.values()].map(({ name, type }) => `${fieldName(name, 60)} (${type})`);
   const some = listed.length === 0 ? '' : ` Fields: ${listWithin(listed, longestDescription)}.`;

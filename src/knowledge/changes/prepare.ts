@@ -158,7 +158,7 @@ function refuseIds(
 ): void {
   const [first] = ids;
   if (first === undefined) return;
-  const others = ids.length === 1 ? '' : `; so ${ids.length === 2 ? 'is' : 'are'} ${ids.length - 1} more`;
+  const others = ids.length === 1 ? '' : `; the same holds for ${ids.length - 1} more`;
   throw new LorekeepError(code, `${JSON.stringify(first.slice(0, 128))}: ${problem}${others}`, {
     id: first,
     ids: ids.slice(0, listedIds),
