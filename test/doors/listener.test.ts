@@ -292,6 +292,34 @@ it('connections beyond the limit are turned away with 503, and the others go on'
   expect(String((await once(first, 'data'))[0])).toMatch(/^HTTP\/1\.1 200/);
 });
 
+it('under TLS, too, connections beyond the limit are told with 503, and a slot that is given back serves', async () => {
+  const tls = certificateFiles();
+  const { port } = await door(tls, { config: { limits: { max_connections_per_address: 2 } } });
+  const [first] = [await open(port), await open(port)];
+  const get = () =>
+    new Promise<{ status: number | undefined; wait: string | undefined; text: string }>((resolve, reject) => {
+      const options = { host: '127.0.0.1', port, path: '/v1/storages', ca: certificate, agent: false };
+      secureRequest(options, (response) => {
+        let text = '';
+        response.on('data', (piece) => {
+          text += piece;
+        });
+        const { statusCode: status, headers } = response;
+        response.on('end', () => resolve({ status, wait: headers['retry-after'], text }));
+      })
+        .on('error', reject)
+        .end();
+    });
+  const refused = await get();
+  expect(refused).toMatchObject({ status: 503, wait: '1' });
+  expect(refused.text).toContain('limits.max_connections_per_address');
+  // One that never begins its handshake is ended, and so are those beyond the most that are told.
+  const silent = await Promise.all(Array.from({ length: 80 }, () => open(port)));
+  await Promise.all(silent.map((socket) => socket.destroyed || once(socket, 'close')));
+  first.destroy();
+  await expect.poll(async () => (await get()).status).toBe(200);
+});
+
 it('a thousand connections are served, and give everything back', async () => {
   const { port, server } = await door({}, { config: { limits: { max_connections_per_address: 1100 } } });
   const sockets = await Promise.all(Array.from({ length: 1000 }, () => open(port)));

@@ -32,6 +32,7 @@ import { type GuardOptions, type GuardVerdict, judge, preflightHeaders } from '.
 import { type Route, RouteTable } from './route.js';
 import { SocketClient } from './socket-client.js';
 import { readTls, type Tls } from './tls.js';
+import { TurnedAway } from './turned-away.js';
 
 /** Longest time to send the headers, in ms. */
 const headersMs = 10_000;
@@ -72,6 +73,7 @@ export class HttpListener {
   readonly #refused = new WeakSet<Duplex>();
   /** The clients that balancers have stated, by their connections. */
   readonly #stated = new Map<string, RemoteEnd>();
+  readonly #turnedAway = new TurnedAway();
   #closed: Promise<void> | undefined;
 
   private constructor({ host, routes, upgrades }: HttpListenerOptions, tls: Tls | undefined) {
@@ -105,7 +107,13 @@ export class HttpListener {
       this.#meet(socket, () => serveConnection?.call(this.#server, socket)),
     );
     // Under TLS, requests have another socket than their connection.
-    this.#server.on('secureConnection', (socket: Socket) => this.#restate(socket));
+    const [serveSecure] = this.#server.listeners('secureConnection') as ((socket: Socket) => void)[];
+    this.#server.removeAllListeners('secureConnection');
+    this.#server.on('secureConnection', (socket: Socket) => {
+      if (this.#turnedAway.tellAfterHandshake(socket, peerOf(socket))) return;
+      serveSecure?.call(this.#server, socket);
+      this.#restate(socket);
+    });
     this.#server.on('clientError', (error: ParseError, socket: Duplex) => {
       if (this.#refused.has(socket)) return;
       if (host.proxies.isUnlisted(socket as Socket, error.rawPacket)) socket.destroy();
@@ -173,7 +181,7 @@ export class HttpListener {
         });
         socket.once('close', () => this.#stated.delete(connection));
       }
-      if (this.#welcome(socket)) serve();
+      if (this.#welcome(socket, connection)) serve();
     });
   }
 
@@ -193,21 +201,19 @@ export class HttpListener {
     return false;
   }
 
-  /** Takes a slot for a client. Returns whether there was one; otherwise the client is told. */
-  #welcome(socket: Socket): boolean {
+  /** Takes a slot for a client. Returns whether the connection goes on; without a slot, the client is told. */
+  #welcome(socket: Socket, connection: string): boolean {
+    this.#sockets.add(socket);
+    socket.once('close', () => this.#sockets.delete(socket));
     try {
-      const giveBack = this.#host.takeSlot(socket);
-      this.#sockets.add(socket);
-      socket.once('close', () => {
-        giveBack();
-        this.#sockets.delete(socket);
-      });
+      socket.once('close', this.#host.takeSlot(socket));
       return true;
     } catch (error) {
       const { remoteAddress: client } = socket;
-      this.#host.log.warn({ client, code: (error as ServerError).code }, 'http: a client was turned away');
-      endWith(socket, '503 Service Unavailable', (error as Error).message, 'retry-after: 1\r\n');
-      socket.resume();
+      const { code, message } = error as ServerError;
+      this.#host.log.warn({ client, code }, 'http: a client was turned away');
+      if (this.#guard.certificate !== undefined) return this.#turnedAway.await(socket, connection, message);
+      TurnedAway.tell(socket, message);
       return false;
     }
   }
