@@ -201,6 +201,17 @@ describe('lorekeep ask, of folders', () => {
 });
 
 describe('lorekeep chat, of folders', () => {
+  it('names the folder of each source in JSON', async () => {
+    mkdirSync(inFolder('boats'));
+    writeFileSync(inFolder('boats', 'gozo.md'), 'The red boat is repaired in April.\n');
+    const stdin = 'when is the red boat repaired?\n';
+    const { stdout, stderr } = await running(['chat', 'docs', 'boats', '--json'], { stdin });
+    const { sources, folders } = JSON.parse(stdout);
+    const [{ storage, metadata }] = sources;
+    expect(metadata.path, stderr).toBe('gozo.md');
+    expect(folders[storage]).toBe('boats');
+  });
+
   it('quotes where there is no language model, and refuses unknown commands with the list', async () => {
     const stdin = 'who services the telescope?\n/hlep\n//who services it?\n/stats\n/quit\nno\n';
     const { status, stdout, stderr } = await running(['chat', 'docs'], { stdin });

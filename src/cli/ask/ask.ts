@@ -21,6 +21,7 @@ import { openPlaces } from './open-places.js';
 import { type Opened, type OpenFlags, refuseIneffective } from './opened.js';
 import { dividePlaces, namesOf } from './places.js';
 import { ReplyPrinter, refuseFailure } from './reply-printer.js';
+import { foldersOf } from './sources.js';
 
 export interface AskFlags extends RetrievalFlags, OpenFlags {
   graph?: string;
@@ -125,19 +126,6 @@ function modeOf(hits: readonly Hit[]): SearchMode {
   const words = hits.some(({ bm25_score }) => bm25_score !== undefined);
   if (words && !meaning) return 'lexical';
   return words ? 'hybrid' : 'dense';
-}
-
-/** The folder of each storage that is one; undefined if none is. */
-function foldersOf(
-  found: readonly { readonly storage?: string | undefined }[],
-  folderOf: FolderOf,
-): Record<string, string> | undefined {
-  const names = [...new Set(found.map(({ storage }) => storage ?? ''))];
-  const folders = names.flatMap((name) => {
-    const folder = folderOf(name);
-    return folder === undefined ? [] : [[name, folder]];
-  });
-  return folders.length === 0 ? undefined : Object.fromEntries(folders);
 }
 
 interface TalkContext extends Omit<SearchContext, 'filter' | 'lexical'> {

@@ -42,3 +42,16 @@ export function quoteLines(
     ];
   });
 }
+
+/** The folder of each storage that is one; undefined if none is. */
+export function foldersOf(
+  found: readonly { readonly storage?: string | undefined }[],
+  folderOf: FolderOf,
+): Record<string, string> | undefined {
+  const names = [...new Set(found.map(({ storage }) => storage ?? ''))];
+  const folders = names.flatMap((name) => {
+    const folder = folderOf(name);
+    return folder === undefined ? [] : [[name, folder]];
+  });
+  return folders.length === 0 ? undefined : Object.fromEntries(folders);
+}

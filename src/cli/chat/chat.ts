@@ -13,6 +13,7 @@ import { openPlaces } from '../ask/open-places.js';
 import { type Opened, type OpenFlags, refuseIneffective } from '../ask/opened.js';
 import { dividePlaces } from '../ask/places.js';
 import { ReplyPrinter, refuseFailure } from '../ask/reply-printer.js';
+import { foldersOf } from '../ask/sources.js';
 import { CommandError, UsageError } from '../failure.js';
 import { interruptible } from '../interrupt.js';
 import { note, print, printJsonLine } from '../output.js';
@@ -187,8 +188,10 @@ class Talk {
     }
     const wire = replyToWire('TurnComplete', complete);
     const { text: said, citations, sources, finish, usage, action, memory } = wire;
+    const folders = foldersOf(sources ?? [], folderOf);
+    const found = { citations, sources, ...(folders !== undefined && { folders }) };
     const message = isNothing ? nothing : undefined;
-    printJsonLine({ question: text, text: said, citations, sources, finish, usage, action, memory, message });
+    printJsonLine({ question: text, text: said, ...found, finish, usage, action, memory, message });
   }
 
   /** Writes the conversation to its file, which is absent or was accepted as a history by the server. */
