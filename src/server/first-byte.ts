@@ -23,8 +23,10 @@ export interface FirstByteOptions {
  */
 export function awaitFirstByte(socket: Socket, { accept, isRefused, httpAnswer }: FirstByteOptions): void {
   const ignoreError = () => {};
+  let lastLook: NodeJS.Immediate | undefined;
   const stop = () => {
     clearTimeout(late);
+    clearImmediate(lastLook);
     socket.off('readable', look);
     socket.off('close', stop);
   };
@@ -48,7 +50,10 @@ export function awaitFirstByte(socket: Socket, { accept, isRefused, httpAnswer }
       go();
     }
   };
-  const late = setTimeout(go, waitMs);
+  const late = setTimeout(() => {
+    // Where the loop was busy, the time is over before bytes that have arrived are read.
+    lastLook = setImmediate(go);
+  }, waitMs);
   socket.on('error', ignoreError);
   socket.once('close', stop);
   socket.once('readable', look);

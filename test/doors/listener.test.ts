@@ -2,13 +2,14 @@ import { generateKeyPairSync, X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { request as secureRequest } from 'node:https';
-import { connect, type Socket } from 'node:net';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { dirname, join } from 'node:path';
 import { connect as connectTls } from 'node:tls';
 import { expect, it, onTestFinished } from 'vitest';
 import { StartupError } from '../../src/config/startup-error.js';
 import { BodyBytes } from '../../src/doors/http/body-bytes.js';
+import { awaitFirstByte } from '../../src/server/first-byte.js';
 import { FakeTextModel } from '../helpers/fake-text-model.js';
 import { certificate } from './certificate.js';
 import { certificateFiles } from './certificate-files.js';
@@ -481,6 +482,22 @@ it('an HTTP request at the TCP port is answered in HTTP, with the address of the
   const received = await raw(server.port, 'GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nUser-Agent: curl/8\r\n\r\n');
   expect(received).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n/);
   expect(received).toContain(`http://127.0.0.1:${port}/v1/`);
+});
+
+it('an HTTP request that arrives while the server is busy is answered in HTTP, too', async () => {
+  const server = createServer((socket) => {
+    awaitFirstByte(socket, {
+      accept: () => socket.end('greeted'),
+      isRefused: () => false,
+      httpAnswer: () => 'not HTTP',
+    });
+    const end = performance.now() + 30;
+    while (performance.now() < end);
+  });
+  onTestFinished(() => void server.close());
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const { port } = server.address() as AddressInfo;
+  for (let n = 0; n < 5; n++) expect(await raw(port, 'GET / HTTP/1.1\r\n\r\n')).toContain('not HTTP');
 });
 
 it('a TCP client that sends at once, byte by byte, or only after the greeting, is served', async () => {
