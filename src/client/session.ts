@@ -2,7 +2,6 @@ import type { MetadataOf } from '../../lib/internal.js';
 import { ServerError } from '../protocol/errors.js';
 import type { RequestType } from '../protocol/frames.js';
 import { type AgentSession, ClientAgent } from './agent.js';
-import { changedStorage, type StorageChange } from './changed-storage.js';
 import { type Channel, ConnectionLostError, type PullProgress } from './channel.js';
 import { ended } from './ended.js';
 import type {
@@ -14,6 +13,7 @@ import type {
   SessionFields,
 } from './frames.js';
 import type { CallOptions, Link, Restorable } from './link.js';
+import { RememberedStorage } from './remembered-storage.js';
 import { ClientSpeech } from './speech.js';
 
 /**
@@ -35,7 +35,7 @@ export class ClientSession implements Restorable, AgentSession, AsyncDisposable,
   readonly #link: Link;
   readonly #fields: RequestFields['CreateSessionRequest'];
   /** The requests that created the storages, by name, for the next connection. */
-  readonly #storages = new Map<string, SessionFields<'CreateEmbeddedStringStorageRequest'>>();
+  readonly #storages = new Map<string, RememberedStorage>();
   readonly #agents = new Set<ClientAgent>();
   /** The agents of a kept session that was resumed, as far as they could be opened. */
   readonly resumed: readonly ClientAgent[];
@@ -78,7 +78,7 @@ export class ClientSession implements Restorable, AgentSession, AsyncDisposable,
     { signal }: CallOptions = {},
   ): Promise<ReplyTo<'CreateEmbeddedStringStorageRequest'>> {
     const made = await this.request('CreateEmbeddedStringStorageRequest', fields, signal);
-    if (this.#link.restores) this.#storages.set(fields.name, fields);
+    if (this.#link.restores) this.#storages.set(fields.name, new RememberedStorage(fields));
     return made;
   }
 
@@ -93,13 +93,8 @@ export class ClientSession implements Restorable, AgentSession, AsyncDisposable,
     { signal }: CallOptions = {},
   ): Promise<ReplyTo<'UpdateEmbeddedStringStorageRequest'>> {
     const updated = await this.request('UpdateEmbeddedStringStorageRequest', fields, signal);
-    this.#noteChange(fields.name, fields);
+    this.#storages.get(fields.name)?.change(fields);
     return updated;
-  }
-
-  #noteChange(name: string, change: StorageChange): void {
-    const made = this.#storages.get(name);
-    if (made !== undefined) this.#storages.set(name, changedStorage(made, change));
   }
 
   /** Returns the records with these ids. */
@@ -124,7 +119,7 @@ export class ClientSession implements Restorable, AgentSession, AsyncDisposable,
     { signal }: CallOptions = {},
   ): Promise<ReplyTo<'ForgetEmbeddedStringStorageRequest'>> {
     const forgotten = await this.request('ForgetEmbeddedStringStorageRequest', fields, signal);
-    this.#noteChange(fields.name, { ids: fields.ids });
+    this.#storages.get(fields.name)?.change({ ids: fields.ids });
     if (fields.histories === true) await this.noteRemovedTurns();
     return forgotten;
   }
@@ -263,7 +258,7 @@ export class ClientSession implements Restorable, AgentSession, AsyncDisposable,
     try {
       const kept = await this.#remake(channel);
       const sessionId = this.#id;
-      for (const fields of this.#storages.values()) {
+      for (const { fields } of this.#storages.values()) {
         await channel.request('CreateEmbeddedStringStorageRequest', { sessionId, ...fields });
       }
       for (const agent of this.#agents) await agent.restore(channel, sessionId, kept);

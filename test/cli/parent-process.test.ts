@@ -1,6 +1,6 @@
 import { type ChildProcess, fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { findProcess, isRunning, npxPid, type ProcessIdentity } from '../../src/cli/parent-process.js';
@@ -57,6 +57,44 @@ describe('a server that a program has started', () => {
 });
 
 describe('lorekeep serve --parent-pid', () => {
+  it('--ready-file has that line, or why the server did not start, whole and for its owner alone', async () => {
+    const parent = `${bystander().pid}`;
+    const config = await configFile();
+    const [ready, failed] = [inFolder('ready.json'), inFolder('failed.json')];
+    const program = Program.run(
+      ...[cli, 'serve', '--config', config, '--port', '0', '--parent-pid', parent],
+      ...['--ready-file', ready],
+    );
+    const text = await vi.waitUntil(() => existsSync(ready) && readFileSync(ready, 'utf8'), {
+      timeout: 120_000,
+    });
+    const { port, token } = JSON.parse(text) as { port: number; token: string };
+    const client = await connect({ port, accessToken: token });
+    await client.createSession();
+    expect(statSync(ready).mode & 0o777).toBe(0o600);
+    program.child.kill('SIGKILL');
+    const damaged = inFolder('damaged.json');
+    writeFileSync(damaged, '{');
+    const { status } = await lorekeep([
+      'serve',
+      '--config',
+      damaged,
+      '--parent-pid',
+      parent,
+      '--ready-file',
+      failed,
+    ]);
+    expect(status).not.toBe(0);
+    expect(JSON.parse(readFileSync(failed, 'utf8'))).toEqual({
+      error: expect.stringContaining('damaged.json'),
+    });
+    const alone = await lorekeep(['serve', '--ready-file', ready]);
+    expect(alone).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining('--ready-file needs --parent-pid'),
+    });
+  });
+
   it('prints one line of JSON, logs to stderr, and stops as by SIGTERM when that process is killed', async () => {
     const parent = bystander();
     const config = await configFile();

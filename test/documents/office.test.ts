@@ -1,46 +1,7 @@
-/** Documents of office programs and books. */
-import { deflateRawSync } from 'node:zlib';
+/** Documents of office programs. */
 import { describe, expect, test } from 'vitest';
-import type { Section } from '../../src/documents/document.js';
+import { parts, zipOf } from './archives.js';
 import { read } from './read-file.js';
-
-/** Makes a ZIP archive. */
-function zipOf(parts: Readonly<Record<string, string | Buffer>>): Buffer {
-  const locals: Buffer[] = [];
-  const entries: Buffer[] = [];
-  let offset = 0;
-  for (const [name, content] of Object.entries(parts)) {
-    const data = deflateRawSync(content);
-    const title = Buffer.from(name);
-    const local = Buffer.alloc(30);
-    local.writeUInt32LE(0x04034b50, 0);
-    local.writeUInt16LE(8, 8);
-    local.writeUInt32LE(data.length, 18);
-    local.writeUInt16LE(title.length, 26);
-    const entry = Buffer.alloc(46);
-    entry.writeUInt32LE(0x02014b50, 0);
-    entry.writeUInt16LE(8, 10);
-    entry.writeUInt32LE(data.length, 20);
-    entry.writeUInt16LE(title.length, 28);
-    entry.writeUInt32LE(offset, 42);
-    locals.push(local, title, data);
-    entries.push(entry, title);
-    offset += local.length + title.length + data.length;
-  }
-  const directory = Buffer.concat(entries);
-  const end = Buffer.alloc(22);
-  end.writeUInt32LE(0x06054b50, 0);
-  end.writeUInt16LE(entries.length / 2, 10);
-  end.writeUInt32LE(directory.length, 12);
-  end.writeUInt32LE(offset, 16);
-  return Buffer.concat([...locals, directory, end]);
-}
-
-const parts = (sections: readonly Section[]) =>
-  sections.map(({ headings, blocks }) => [
-    headings.join(' > '),
-    ...blocks.map(({ head, text }) => (head === undefined ? text : `${head} / ${text}`)),
-  ]);
 
 const point = (at: number, value: string) => `<c:pt idx="${at}"><c:v>${value}</c:v></c:pt>`;
 
@@ -459,26 +420,6 @@ test('sheets and slides of OpenDocument have their names and titles; hidden ones
   ]);
 });
 
-test('books have their chapters in reading order', async () => {
-  const { title, sections } = await read(
-    'a.epub',
-    zipOf({
-      mimetype: 'application/epub+zip',
-      'META-INF/container.xml': '<c><rootfiles><rootfile full-path="OPS/book.opf"/></rootfiles></c>',
-      'OPS/book.opf':
-        '<package><dc:title>Storms</dc:title><manifest><item id="n" href="nav.xhtml" properties="nav"/><item id="2" href="two%20.xhtml"/><item id="1" href="one.xhtml"/></manifest><spine><itemref idref="n"/><itemref idref="1"/><itemref idref="2"/></spine></package>',
-      'OPS/nav.xhtml': '<html><body>Contents</body></html>',
-      'OPS/one.xhtml': '<html><head><script src="a"/></head><body><h1>One</h1><p>Wind.</p></body></html>',
-      'OPS/two .xhtml': '<html><body><h1>Two</h1><p>Rain.</p></body></html>',
-    }),
-  );
-  expect(title).toBe('Storms');
-  expect(parts(sections)).toEqual([
-    ['One', 'Wind.'],
-    ['Two', 'Rain.'],
-  ]);
-});
-
 describe('damaged and hostile archives', () => {
   test.each(['a.docx', 'a.xlsx', 'a.pptx', 'a.odt', 'a.epub'])(
     '%s of another kind is refused',
@@ -508,20 +449,6 @@ describe('damaged and hostile archives', () => {
       );
     }
   });
-});
-
-test('a book that names one chapter many times has it once', async () => {
-  const chapter = '<html><body><h1>One</h1><p>A chapter.</p></body></html>';
-  const spine = '<itemref idref="a"/>'.repeat(100_000);
-  const { sections } = await read(
-    'often.epub',
-    zipOf({
-      'META-INF/container.xml': '<container><rootfile full-path="a.opf"/></container>',
-      'a.opf': `<package><item id="a" href="a.xhtml"/>${spine}</package>`,
-      'a.xhtml': chapter,
-    }),
-  );
-  expect(parts(sections)).toEqual([['', 'A chapter.']]);
 });
 
 test('a slide may have a table of any length', async () => {

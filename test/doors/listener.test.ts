@@ -2,41 +2,20 @@ import { generateKeyPairSync, X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { request as secureRequest } from 'node:https';
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { dirname, join } from 'node:path';
 import { connect as connectTls } from 'node:tls';
 import { expect, it, onTestFinished } from 'vitest';
 import { StartupError } from '../../src/config/startup-error.js';
 import { BodyBytes } from '../../src/doors/http/body-bytes.js';
-import { awaitFirstByte } from '../../src/server/first-byte.js';
 import { FakeTextModel } from '../helpers/fake-text-model.js';
 import { certificate } from './certificate.js';
 import { certificateFiles } from './certificate-files.js';
 import { call, door } from './door-setting.js';
+import { open, raw } from './raw-request.js';
 import { keysFile, secret } from './web-socket.js';
 
-async function open(port: number): Promise<Socket> {
-  const socket = connect(port, '127.0.0.1');
-  onTestFinished(() => void socket.destroy());
-  socket.on('error', () => {});
-  await once(socket, 'connect');
-  return socket;
-}
-
-/** Sends bytes and returns everything until the end. */
-async function raw(port: number, text: string): Promise<string> {
-  const socket = await open(port);
-  let received = '';
-  socket.on('data', (chunk: Buffer) => {
-    received += chunk.toString('latin1');
-  });
-  socket.write(text);
-  await once(socket, 'close');
-  return received;
-}
-
-/** A machine may be slow: only the event is waited for. */
 const patient = { timeout: 120_000 };
 
 const head = 'Host: 127.0.0.1\r\nContent-Type: application/json\r\n';
@@ -475,56 +454,4 @@ it('with a certificate the doors speak TLS, under the names of the certificate',
   expect(await statusFor('lorekeep.test')).toBe(200);
   expect(await statusFor('evil.example')).toBe(403);
   expect(await raw(port, 'GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n')).not.toContain('200');
-});
-
-it('an HTTP request at the TCP port is answered in HTTP, with the address of the doors', async () => {
-  const { server, port } = await door();
-  const received = await raw(server.port, 'GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nUser-Agent: curl/8\r\n\r\n');
-  expect(received).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n/);
-  expect(received).toContain(`http://127.0.0.1:${port}/v1/`);
-});
-
-it('an HTTP request that arrives while the server is busy is answered in HTTP, too', async () => {
-  const server = createServer((socket) => {
-    awaitFirstByte(socket, {
-      accept: () => socket.end('greeted'),
-      isRefused: () => false,
-      httpAnswer: () => 'not HTTP',
-    });
-    const end = performance.now() + 30;
-    while (performance.now() < end);
-  });
-  onTestFinished(() => void server.close());
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  const { port } = server.address() as AddressInfo;
-  for (let n = 0; n < 5; n++) expect(await raw(port, 'GET / HTTP/1.1\r\n\r\n')).toContain('not HTTP');
-});
-
-it('a TCP client that sends at once, byte by byte, or only after the greeting, is served', async () => {
-  const { server } = await door();
-  const frame = Buffer.concat([Buffer.from([1, 0, 0, 0, 22]), Buffer.from('{"type":"Ping","id":1}')]);
-  const pong = async (send: (socket: Socket) => Promise<void>) => {
-    const socket = await open(server.port);
-    let received = '';
-    const answered = new Promise<void>((resolve) =>
-      socket.on('data', (chunk: Buffer) => {
-        received += chunk.toString('latin1');
-        if (received.includes('"Pong"')) resolve();
-      }),
-    );
-    await send(socket);
-    await answered;
-    expect(received.indexOf('"Hello"')).toBeLessThan(received.indexOf('"Pong"'));
-  };
-  await pong(async (socket) => void socket.write(frame));
-  await pong(async (socket) => {
-    for (const byte of frame) {
-      socket.write(Buffer.from([byte]));
-      await new Promise(setImmediate);
-    }
-  });
-  await pong(async (socket) => {
-    await once(socket, 'data');
-    socket.write(frame);
-  });
 });

@@ -254,7 +254,7 @@ static bool lk_again_post(lk_client* client, lk_noted* request) {
     return true;
   }
   bool sent = lk_again_send(client, request->id, request->fields);
-  /* A connection that was lost meanwhile has freed what was noted. */
+  /* If the connection was lost meanwhile, the notes were freed with it. */
   if (sent && !again->is_replacing)
     LK_APPEND(again->noted, request, lk_noted);
   else
@@ -406,7 +406,7 @@ static void lk_again_step(lk_client* client) {
   }
 }
 
-/* A server has greeted. False: it is the first connection, of which the caller hears. */
+/* Called when a server has greeted. Returns false for the first connection, which the caller reports. */
 static bool lk_again_greeted(lk_client* client) {
   client->again->connections++;
   if (!client->again->is_replacing) return false;
@@ -454,8 +454,8 @@ static void lk_again_made(lk_client* client, lk_document* document, const lk_eve
   lk_again_step(client);
 }
 
-/* Gives a string of a frame another text. Ids of later connections differ from those of the first, of which a server
- * may count again. */
+/* Replaces the id in a frame. A server may count from 1 again, so the ids of a later connection are made different from those of
+ * the first. */
 static const char* lk_own_id(const lk_client* client, lk_document* document, lk_value id) {
   char own[160];
   if (client->again->connections < 2) return lk_as_string(id);

@@ -113,7 +113,7 @@ typedef struct lk_options {
   int stall_ms;           /* Between two parts of a frame. Default: 30,000. */
   /*
    * Replaces a lost connection and makes its sessions, storages and agents again: the ids that you hold stay valid.
-   * What was under way is lost, LK_EVENT_RECONNECTING; what is asked meanwhile waits.
+   * LK_EVENT_RECONNECTING says that requests under way are lost. New requests wait.
    */
   bool reconnect;
   int reconnect_attempts; /* Default: 10. */

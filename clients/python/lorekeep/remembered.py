@@ -99,6 +99,32 @@ class AgentState:
         self.id, self.kept = made["agent_id"], made.get("kept")
 
 
+class StorageState:
+    """What makes a storage again as its changes have left it: what was forgotten does not come back."""
+
+    def __init__(self, made: Mapping[str, Any]):
+        self._made = {key: value for key, value in made.items() if key != "session_id"}
+        self._records: Optional[Dict[str, Any]] = None
+
+    @property
+    def fields(self) -> Frame:
+        """Those of its CreateEmbeddedStringStorageRequest."""
+        return self._made if self._records is None else {**self._made, "records": list(self._records.values())}
+
+    def change(self, change: Mapping[str, Any]) -> None:
+        """Applies an update or a forgetting. Takes the time of the change, not of the storage, but for the first one."""
+        if "config_path" in self._made:
+            return
+        if self._records is None:
+            texts = self._made.pop("strings", [])
+            self._records = {str(index): {"id": str(index), "text": text} for index, text in enumerate(texts)}
+            self._records.update((record["id"], record) for record in self._made.pop("records", []))
+        for id in [*change.get("remove", []), *change.get("ids", [])]:
+            self._records.pop(id, None)
+        for record in [*change.get("add", []), *change.get("replace", [])]:
+            self._records[record["id"]] = record
+
+
 class SessionState:
     """`fields`: those of its CreateSessionRequest."""
 
@@ -107,7 +133,7 @@ class SessionState:
         self.resume: Optional[str] = made.get("resume")
         self.fields = fields
         self.broken: Optional[ServerError] = None
-        self.storages: Dict[str, Frame] = {}
+        self.storages: Dict[str, StorageState] = {}
         self.agents: List[AgentState] = []
 
     def listening(self, sink: Sink, asked: Mapping[str, Any]) -> Sink:
@@ -119,11 +145,11 @@ class SessionState:
         """Remembers the effect of a request that was served."""
         name = fields.get("name")
         if type == "CreateEmbeddedStringStorageRequest":
-            self.storages[fields["name"]] = {key: value for key, value in fields.items() if key != "session_id"}
+            self.storages[fields["name"]] = StorageState(fields)
         elif type == "DestroyEmbeddedStringStorageRequest":
             self.storages.pop(fields["name"], None)
         elif type in ("UpdateEmbeddedStringStorageRequest", "ForgetEmbeddedStringStorageRequest") and name in self.storages:
-            self.storages[fields["name"]] = changed(self.storages[fields["name"]], fields)
+            self.storages[fields["name"]].change(fields)
         elif type == "DestroyAgentRequest":
             self.agents = [agent for agent in self.agents if agent.id != fields["agent_id"]]
 
@@ -133,8 +159,8 @@ class SessionState:
             return
         try:
             kept = yield from self._remaking()
-            for fields in self.storages.values():
-                yield "CreateEmbeddedStringStorageRequest", {"session_id": self.id, **fields}
+            for storage in self.storages.values():
+                yield "CreateEmbeddedStringStorageRequest", {"session_id": self.id, **storage.fields}
             for agent in self.agents:
                 yield from agent.restoring(self.id, kept)
         except ServerError as error:
@@ -159,20 +185,6 @@ def resolved(fields: Mapping[str, Any]) -> Mapping[str, Any]:
     """Returns the fields with the present id of their agent."""
     agent = fields.get("agent_id")
     return {**fields, "agent_id": agent.id} if isinstance(agent, AgentState) else fields
-
-
-def changed(fields: Frame, change: Mapping[str, Any]) -> Frame:
-    """Returns the fields that make the storage as an update, or a forgetting, has left it."""
-    if "config_path" in fields:
-        return fields
-    texts = fields.get("strings", [])
-    records = {str(index): {"id": str(index), "text": text} for index, text in enumerate(texts)}
-    records.update((record["id"], record) for record in fields.get("records", []))
-    for id in [*change.get("remove", []), *change.get("ids", [])]:
-        records.pop(id, None)
-    for record in [*change.get("add", []), *change.get("replace", [])]:
-        records[record["id"]] = record
-    return {**{key: value for key, value in fields.items() if key != "strings"}, "records": list(records.values())}
 
 
 def _with_secrets(fields: Mapping[str, Any], memories: List[Frame]) -> Mapping[str, Any]:
