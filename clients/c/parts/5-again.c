@@ -454,8 +454,8 @@ static void lk_again_made(lk_client* client, lk_document* document, const lk_eve
   lk_again_step(client);
 }
 
-/* Replaces the id in a frame. A server may count from 1 again, so the ids of a later connection are made different from those of
- * the first. */
+/* Replaces the id in a frame. A server may count from 1 again, so the ids of a later connection are made different from
+ * those of the first. */
 static const char* lk_own_id(const lk_client* client, lk_document* document, lk_value id) {
   char own[160];
   if (client->again->connections < 2) return lk_as_string(id);
