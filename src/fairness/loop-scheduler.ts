@@ -63,7 +63,7 @@ export interface LoopShare extends ClientSlices {
   request(): void;
   /** Charges time in ms that the event loop has spent for this client outside of its slices. */
   charge(ms: number): void;
-  /** Leaves the scheduler. Waiting steps run in the next turn of the event loop. */
+  /** Leaves the scheduler. Its waiting steps run in later turns of the event loop, in a time that all who left share. */
   leave(): void;
 }
 
@@ -101,6 +101,9 @@ export class LoopScheduler {
   readonly #limits: LoopLimits;
   readonly #clock: LoopClock;
   readonly #long: Slice[] = [];
+  /** Steps of members that have left. */
+  readonly #leftSteps: Step[] = [];
+  #resuming = false;
   readonly #waiting: FairQueue<Member>;
   /** Slices run outside of any client's log context. */
   readonly #start: () => void;
@@ -146,7 +149,7 @@ export class LoopScheduler {
       nextSlice: () =>
         new Promise((resolve) => {
           if (left) {
-            setImmediate(resolve);
+            this.#resumeLater([{ resume: resolve, request: workContext()?.request }]);
             return;
           }
           member.steps.push({ resume: resolve, request: workContext()?.request });
@@ -162,10 +165,37 @@ export class LoopScheduler {
         left = true;
         if (--this.#members === 0) this.#stopWatching();
         this.#waiting.delete(member);
-        for (const { resume } of member.steps.splice(0)) setImmediate(resume);
+        this.#resumeLater(member.steps.splice(0));
       },
     };
   }
+
+  /** Runs steps of members that have left. */
+  #resumeLater(steps: readonly Step[]): void {
+    this.#leftSteps.push(...steps);
+    if (this.#resuming || steps.length === 0) return;
+    this.#resuming = true;
+    setImmediate(this.#resumeLeft);
+  }
+
+  /** Runs these steps one after the other for the time of a turn, and the others in the next turn. */
+  readonly #resumeLeft = AsyncResource.bind(() => {
+    const due = this.#clock.now() + this.#limits.turnMs;
+    const next = () => {
+      const step = this.#leftSteps.shift();
+      if (step === undefined) {
+        this.#resuming = false;
+        return;
+      }
+      sliceWatch.note(step.request);
+      step.resume();
+      afterPromiseCallbacks(() => {
+        if (this.#clock.now() < due) next();
+        else setImmediate(this.#resumeLeft);
+      });
+    };
+    next();
+  });
 
   /** With many waiting clients slices are short, so that each of them is served about once in a turn of the event loop. */
   get #sliceMs(): number {

@@ -139,6 +139,30 @@ describe('the event loop', () => {
     expect(order).toHaveLength(21);
   });
 
+  it('is given to what clients who left have begun for the time of a turn, and then to others', async () => {
+    const { scheduler, take } = scheduled();
+    const idle = { serve: () => 0, settle: () => {} };
+    const gone = scheduler.join(idle);
+    let ended = 0;
+    const step = async () => {
+      await gone.nextSlice();
+      await gone.nextSlice();
+      take(0.5);
+      ended++;
+    };
+    const steps = Array.from({ length: 20 }, step);
+    gone.leave();
+    const perTurn: number[] = [];
+    while (ended < 20 && perTurn.length < 100) {
+      const before = ended;
+      await turnOfLoop();
+      perTurn.push(ended - before);
+    }
+    await Promise.all(steps);
+    // Two steps of 0.5 ms fill a turn of 1 ms, and two turns may be seen at once.
+    expect(Math.max(...perTurn)).toBeLessThanOrEqual(4);
+  });
+
   it.each(['lose', 'collect'] as const)(
     'does not charge a client for interruptions of its slices: %s',
     async (interrupt) => {

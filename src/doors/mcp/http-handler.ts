@@ -4,6 +4,7 @@ import { ServerError } from '../../protocol/errors.js';
 import { refusalOf } from '../../storages/failure.js';
 import type { DoorHost, DoorSession } from '../host.js';
 import type { Exchange } from '../http/exchange.js';
+import type { Shown } from './describe.js';
 import { factsOf, type ShownStorage, type StorageFacts } from './knowledge.js';
 import { hasEnvelope } from './methods.js';
 import { checkedMessage, type ReadMessage, readMessage, refusal } from './request.js';
@@ -40,6 +41,12 @@ export class McpHttpHandler {
   /** Facts by storage and version, as they were last found. */
   readonly #facts = new Map<string, { version: number; facts: StorageFacts }>();
   readonly #looking = new Map<string, Promise<void>>();
+  /** By the storages that their clients may change. */
+  readonly #storages = new Map<string, readonly ShownStorage[]>();
+  readonly #lastShown = new WeakMap<
+    readonly ShownStorage[],
+    { facts: readonly (StorageFacts | undefined)[]; shown: Shown }
+  >();
 
   constructor(host: DoorHost) {
     this.#host = host;
@@ -58,6 +65,7 @@ export class McpHttpHandler {
     const { message } = checked;
     // Many requests may arrive in one turn of the event loop.
     await nextSlice();
+    if (exchange.gone.aborted) return;
     const request = new Request(`http://localhost${exchange.url.pathname}`, {
       method: 'POST',
       headers: exchange.plainHeaders,
@@ -69,14 +77,12 @@ export class McpHttpHandler {
 
   async #serverOf(exchange: Exchange, describes: boolean) {
     const { session, grant } = exchange;
-    const storages = Object.keys(this.#host.config.http.storages).map((name) => ({
-      name,
-      writable: session.mayChange(name),
-    }));
+    const storages = this.#storagesOf(session);
     const looks = describes && grant.rights.has('search');
     const shown = looks ? await this.#described(exchange, storages) : storages;
     // All who waited for a storage go on in one turn of the event loop.
     await nextSlice();
+    exchange.gone.throwIfAborted();
     const { server } = mcpServer({
       shown,
       rights: grant.rights,
@@ -86,15 +92,29 @@ export class McpHttpHandler {
     return server;
   }
 
-  /** The storages with their facts, as far as these are known in time. */
-  async #described(exchange: Exchange, storages: readonly ShownStorage[]) {
+  /** The storages that a client sees; one list for all clients that may change the same ones. */
+  #storagesOf(session: DoorSession): readonly ShownStorage[] {
+    const names = Object.keys(this.#host.config.http.storages);
+    const changed = names.filter((name) => session.mayChange(name));
+    const key = JSON.stringify(changed);
+    const known = this.#storages.get(key);
+    if (known !== undefined) return known;
+    const storages = names.map((name) => ({ name, writable: changed.includes(name) }));
+    this.#storages.set(key, storages);
+    return storages;
+  }
+
+  /** The storages with their facts, as far as these are known in time; the same list until one of them changes. */
+  async #described(exchange: Exchange, storages: readonly ShownStorage[]): Promise<Shown> {
     const looked = storages.slice(0, mostLookedAt);
     const all = Promise.all(looked.map((storage) => this.#look(exchange, storage)));
     await Promise.race([all, delay(patienceMs, undefined, { ref: false })]);
-    return storages.map((storage) => {
-      const known = this.#facts.get(storage.name);
-      return known === undefined ? storage : { ...known.facts, ...storage };
-    });
+    const facts = storages.map(({ name }) => this.#facts.get(name)?.facts);
+    const last = this.#lastShown.get(storages);
+    if (last?.facts.every((each, index) => each === facts[index])) return last.shown;
+    const shown = storages.map((storage, index) => ({ ...facts[index], ...storage }));
+    this.#lastShown.set(storages, { facts, shown });
+    return shown;
   }
 
   /** Looks at a storage, once for all who wait for it. Never rejects. */

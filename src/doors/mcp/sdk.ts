@@ -5,7 +5,7 @@
 export type {
   CallToolResult,
   JSONRPCMessage,
-  RegisteredTool,
+  ListToolsResult,
   ServerContext,
 } from '@modelcontextprotocol/server';
 export {

@@ -1,4 +1,4 @@
-import type { z } from 'zod';
+import { z } from 'zod';
 import { describeIssue, fieldIssue } from '../../base/schema/field-issue.js';
 import { plainMessage } from '../../base/schema/messages.js';
 import { didYouMean, nearestName } from '../../base/schema/nearest.js';
@@ -9,10 +9,10 @@ import { type Explain, McpRefusal, told } from './refusal.js';
 import { withoutNullFields } from './request.js';
 import {
   type CallToolResult,
+  type ListToolsResult,
   type McpServer,
   ProtocolError,
   ProtocolErrorCode,
-  type RegisteredTool,
   type ServerContext,
 } from './sdk.js';
 import { unknownName } from './text.js';
@@ -60,33 +60,66 @@ export const tool = <Input extends z.ZodObject, Output extends z.ZodObject>(
 /** Returns the knowledge once it is open. @throws the reason why it cannot be opened; the reason of the request's signal */
 export type WhenOpen = (request: ToolRequest) => Promise<Knowledge>;
 
+/** A tool as its clients see it. */
+interface OfferedTool {
+  readonly tool: Tool;
+  readonly input: z.ZodObject;
+  /** Its entry in the list of tools. */
+  readonly listed: ListedTool;
+}
+
+type ListedTool = ListToolsResult['tools'][number];
+type ObjectSchema = ListedTool['inputSchema'];
+
+/** By list of storages: making a schema, and writing it as JSON, takes longer than a search. */
+const offers = new WeakMap<Shown, Map<Tool, OfferedTool>>();
+
+/** Returns the tool for these storages; the same one for the same list. */
+function offered(tool: Tool, shown: Shown): OfferedTool {
+  const made = offers.get(shown) ?? new Map<Tool, OfferedTool>();
+  offers.set(shown, made);
+  const known = made.get(tool);
+  if (known !== undefined) return known;
+  const { name, title, hints, output } = tool;
+  const input = tool.input(shown);
+  const listed = {
+    ...{ name, title, description: describe(tool, shown) },
+    inputSchema: schemaOf(input, 'input'),
+    annotations: { title, ...hints, openWorldHint: false },
+    outputSchema: schemaOf(output, 'output'),
+  };
+  const offer = { tool, input, listed };
+  made.set(tool, offer);
+  return offer;
+}
+
+const schemaOf = (schema: z.ZodObject, io: 'input' | 'output'): ObjectSchema =>
+  z.toJSONSchema(schema, { target: 'draft-2020-12', io }) as ObjectSchema;
+
 /** Tools of one server, with the way to tell them that more is known. */
 export class RegisteredTools {
-  readonly #tools: readonly (readonly [Tool, RegisteredTool])[];
+  readonly #server: McpServer;
+  readonly #tools: readonly Tool[];
+  #shown: Shown;
 
   constructor(
     server: McpServer,
     tools: readonly Tool[],
     { shown, whenOpen, explain }: { shown: Shown; whenOpen: WhenOpen; explain: Explain },
   ) {
-    this.#tools = tools.map((each) => {
-      const { name, title, hints, output } = each;
-      const facts = {
-        title,
-        description: describe(each, shown),
-        annotations: { title, ...hints, openWorldHint: false },
-        inputSchema: each.input(shown),
-        outputSchema: output,
-      };
-      return [each, server.registerTool(name, facts, () => notReached())] as const;
-    });
-    // In place of the SDK's own handler, which tells mistakes in other words.
+    this.#server = server;
+    this.#tools = tools;
+    this.#shown = shown;
+    // In place of the SDK's own handlers, which write each schema again for each request, and tell mistakes in other words.
+    server.server.setRequestHandler('tools/list', () => ({
+      tools: this.#tools.map((tool) => offered(tool, this.#shown).listed),
+    }));
     server.server.setRequestHandler('tools/call', async ({ params }, { mcpReq }): Promise<CallToolResult> => {
-      const found = this.#tools.find(([{ name }]) => name === params.name);
-      if (found === undefined) throw invalidParams(noTool(params.name, tools));
-      const [called, { inputSchema }] = found;
+      const called = this.#tools.find(({ name }) => name === params.name);
+      if (called === undefined) throw invalidParams(noTool(params.name, tools));
       try {
-        const given = checkedArguments(inputSchema as z.ZodObject, params.arguments ?? {});
+        const { input } = offered(called, this.#shown);
+        const given = checkedArguments(input, params.arguments ?? {});
         const { data, text } = await called.run(await whenOpen(mcpReq), given as never, mcpReq);
         return { content: [{ type: 'text', text }], structuredContent: data };
       } catch (error) {
@@ -98,8 +131,8 @@ export class RegisteredTools {
 
   /** Writes what there is into descriptions and schemas. */
   describe(shown: Shown): void {
-    for (const [each, registered] of this.#tools)
-      registered.update({ description: describe(each, shown), paramsSchema: each.input(shown) });
+    this.#shown = shown;
+    this.#server.sendToolListChanged();
   }
 }
 
@@ -119,10 +152,6 @@ function noTool(name: string, tools: readonly Tool[]): string {
     tools.map((each) => each.name),
   );
 }
-
-const notReached = (): never => {
-  throw new Error('tools are called by the handler of tools/call');
-};
 
 /** Returns the arguments; those that are null count as absent. @throws McpRefusal that names the argument */
 function checkedArguments(schema: z.ZodObject, given: object): unknown {
