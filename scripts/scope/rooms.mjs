@@ -129,9 +129,9 @@ export const rooms = [
   ['src/operations', 3100, 'SPEC', 'monitor, telemetry, metrics, crash dumps, debug commands'],
   [
     'src/doors',
-    6550,
+    6570,
     'README',
-    'HTTP, with a document that describes every reply, also below the header of a balancer, bodies and events in slices, records, the shape of OpenAI with reasoning, with tools beside JSON formats, with log-probabilities beside the text, with mistakes of requests told from those of agents, MCP that names every storage and tells every mistake in its own words, WebSocket, the page for people',
+    'HTTP, with a document that describes every reply, also below the header of a balancer, bodies and events in slices, records, the shape of OpenAI with reasoning, with tools beside JSON formats, with log-probabilities beside the text, with mistakes of requests told from those of agents, MCP that names every storage, writes its list of tools once for the same storages and tells every mistake in its own words, WebSocket, the page for people',
   ],
   [
     'src/client',
