@@ -5,8 +5,8 @@
 //
 // --count and --minutes bound each kind; 0 is the kind's own (kinds.mjs). --short is what `npm test` runs, in some two minutes. --publish
 // puts the results into docs/measurements/reliability.md, in place of earlier ones of the same kinds; --add adds them to those, for runs in parts with
-// other seeds. `npm run bench -- --only reliability` runs all kinds. --cases, for attacks, heap or readers alone, picks those whose name contains the
-// text, and publishes nothing. The exit status is 1 when anything went wrong. What is tried follows from the seed; when it happens does not.
+// other seeds. `npm run bench -- --only reliability` runs all kinds. --cases, for kills, attacks, heap or readers alone, picks those whose name contains the
+// text; only kills may be published then, by --add. The exit status is 1 when anything went wrong. What is tried follows from the seed; when it happens does not.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -32,9 +32,9 @@ await runTrial('reliability', options, async ({ kinds, publish: publishing, add,
   const chosen = kinds === '' ? kindNames : kinds.split(',');
   const unknown = chosen.find((name) => !kindNames.includes(name));
   if (unknown !== undefined) throw new OptionError(`--kinds ${unknown}: there are ${kindNames.join(', ')}`);
-  if (values.cases !== '' && (!['attacks', 'heap', 'readers'].includes(kinds) || publishing || add))
+  if (values.cases !== '' && !picks(kinds, publishing, add))
     throw new OptionError(
-      '--cases: give --kinds attacks, heap or readers with it, and neither --publish nor --add',
+      '--cases: give --kinds kills, attacks, heap or readers with it, and neither --publish nor, but for kills, --add',
     );
   const folder = mkdtempSync(join(tmpdir(), 'lorekeep-reliability-'));
   try {
@@ -50,3 +50,8 @@ await runTrial('reliability', options, async ({ kinds, publish: publishing, add,
     rmSync(folder, { recursive: true, force: true });
   }
 });
+
+/** Whether single cases of these kinds can be run: what is published of a kind is whole, or adds to what is. */
+function picks(kinds, publishing, add) {
+  return !publishing && (kinds === 'kills' || (['attacks', 'heap', 'readers'].includes(kinds) && !add));
+}

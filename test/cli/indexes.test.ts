@@ -79,7 +79,7 @@ test('records that were added, removed or forgotten since the last run count', a
   const { records } = await json('list', 'live');
   await run('remove', 'live', records[0].id, 'own');
   expect(await listed()).toBe(2);
-  await run('forget', 'live', records[1].id);
+  expect((await run('forget', 'live', records[1].id)).stdout).toMatch(/\ndocuments that .*: b\.md$/);
   expect(await listed()).toBe(1);
 });
 

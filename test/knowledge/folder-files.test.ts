@@ -114,7 +114,8 @@ test('a forgotten text does not come back when its folder is indexed again, unle
     const [first] = await kb.list();
     await kb.forget([first?.id as string]);
   }
-  expect(await indexFolder(options)).toMatchObject({ records: 1 });
+  const problems = [{ path: 'bees.txt', reason: 'its text was forgotten; --forgotten indexes it again' }];
+  expect(await indexFolder(options)).toMatchObject({ records: 1, problems });
   expect(await texts()).toEqual(['Glaciers grind valleys.']);
   expect(readFileSync(join(dirname(config), 'records.json'), 'utf8')).not.toContain('Honey');
   await indexFolder({ ...options, forgotten: true });

@@ -25,6 +25,27 @@ const pingers = (lanes) => ({
   },
 });
 
+/** Changes a storage without pause. Every change must be applied. `storage`: its source. */
+const writer = (kind, storage, needs = {}) => ({
+  name: `a client that changes 200 records of ${kind} at a time, without pause`,
+  lanes: 1,
+  ...needs,
+  async lane(tools) {
+    const peer = await tools.open();
+    const target = { session_id: await peer.session(), name: 'written' };
+    await peer.request({ type: 'CreateEmbeddedStringStorageRequest', id: 'made', ...target, ...storage });
+    for (let round = 0; tools.alive() && !peer.closed; round++) {
+      const add = Array.from({ length: 200 }, (_, n) => ({
+        id: `w${(round * 200 + n) % 5000}`,
+        text: `${tools.word()} ${tools.word()} ${round}`,
+      }));
+      const change = { type: 'UpdateEmbeddedStringStorageRequest', id: round, ...target, upsert: true, add };
+      const { version, ...reply } = (await peer.request(change)) ?? { version: 0 };
+      if (version === undefined) return tools.found(`a change was refused: ${JSON.stringify(reply)}`);
+    }
+  },
+});
+
 export const fairnessAttacks = [
   {
     name: 'other programs that fill all cores',
@@ -150,22 +171,13 @@ export const fairnessAttacks = [
       }
     },
   },
-  {
-    name: 'a client that changes 200 records of a storage at a time, without pause',
-    lanes: 1,
-    async lane(tools) {
-      const peer = await tools.open();
-      const session_id = await peer.storage();
-      const type = 'UpdateEmbeddedStringStorageRequest';
-      await again(tools, peer, (round) => ({
-        ...{ type, session_id, name: 'docs', upsert: true },
-        add: Array.from({ length: 200 }, (_, n) => ({
-          id: `w${(round * 200 + n) % 5000}`,
-          text: `${tools.word()} ${tools.word()} ${round}`,
-        })),
-      }));
-    },
-  },
+  writer('an inline storage', { records: [{ id: 'first', text: 'a bee' }], embedding_model: modelName }),
+  // In files, with a write-ahead file that is flushed and merged.
+  writer(
+    'a knowledge base',
+    { config_path: 'own/kb.json' },
+    { door: true, settings: { session_folders: 'storage_root' } },
+  ),
   {
     name: 'filters of 20,000 values, 8 clients',
     lanes: 8,

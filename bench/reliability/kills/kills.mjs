@@ -5,6 +5,7 @@ import { fork } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join, relative } from 'node:path';
+import { OptionError } from '../../harness/command-line.mjs';
 import { LorekeepError } from '../../lorekeep.mjs';
 import { Random } from '../random.mjs';
 import { Sample } from '../sample.mjs';
@@ -24,12 +25,14 @@ export const kills = {
   aim: 1000,
   short: { count: 6, minutes: 0.2 },
   long: { count: 1000, minutes: 40 },
-  async run({ folder, seed, count, until, say }) {
+  async run({ folder, seed, count, until, cases = '', say }) {
+    const chosen = scenarios.filter(({ name }) => name.includes(cases));
+    if (chosen.length === 0) throw new OptionError(`--cases ${cases}: no scenario has that in its name`);
     const tool = stepper();
     if (tool.reason) return [{ case: 'all', skipped: tool.reason }];
     const campaign = new KillCampaign(await prepared(join(folder, 'kills'), seed), tool.path, { seed, say });
     try {
-      return await campaign.run(count, until);
+      return await campaign.run(chosen, count, until);
     } finally {
       await campaign.close();
     }
@@ -70,7 +73,7 @@ class KillCampaign {
   }
 
   /** Spreads `count` kills over the scenarios' calls; with more kills than there are places, all places again. */
-  async run(count, until) {
+  async run(scenarios, count, until) {
     this.answers = await this.#sample.answers();
     this.#reader = fork(join(import.meta.dirname, 'reader.mjs'), [this.#sample.folder]);
     await message(this.#reader);

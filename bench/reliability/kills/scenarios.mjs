@@ -96,7 +96,7 @@ export const scenarios = [
     command: serve,
   },
   {
-    name: 'records added and replaced',
+    name: 'changes, records added and replaced',
     logs: true,
     prepare(sample) {
       const batch = sample.changedRecords.slice(0, 20);
@@ -105,13 +105,13 @@ export const scenarios = [
     command: change('add', 'batch.json', '--upsert'),
   },
   {
-    name: 'a merge of changes',
+    name: 'changes, merged',
     logs: true,
     prepare: changeRecords,
     command: change('merge'),
   },
   {
-    name: 'a record forgotten',
+    name: 'changes, a record forgotten',
     logs: true,
     prepare: changeRecords,
     command: change('forget', forgotten),

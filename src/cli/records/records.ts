@@ -1,4 +1,5 @@
 import type { StorageChanges, StoredRecord, UpdateResult } from '../../../lib/internal.js';
+import { documentsOf } from '../../knowledge/folder/documents-of.js';
 import { type KnowledgeBase, openKnowledgeBase } from '../../knowledge/index.js';
 import { CommandError, UsageError } from '../failure.js';
 import type { ModelFlags } from '../flags/model.js';
@@ -86,12 +87,21 @@ export async function forget(base: string, ids: readonly string[], flags: Forget
   };
   const options = { verify, histories: flags.histories === true };
   const forgotten = await interruptible((signal) => forgetEverywhere(file, ids, options, here, signal));
-  printForgotten(forgotten, flags);
+  printForgotten(forgotten, await documentsOf(file, ids), flags);
 }
 
-function printForgotten({ filesWith, histories, ...result }: ForgottenFacts, { json }: ForgetFlags): void {
+/** `documents`: files of an indexed folder that gave the records. */
+function printForgotten(
+  { filesWith, histories, ...result }: ForgottenFacts,
+  documents: readonly string[],
+  { json }: ForgetFlags,
+): void {
   if (json) {
-    printJson({ ...result, histories, ...(filesWith !== undefined && { files_with: filesWith }) });
+    printJson({
+      ...{ ...result, histories },
+      ...(documents.length > 0 && { documents }),
+      ...(filesWith !== undefined && { files_with: filesWith }),
+    });
   } else {
     const { removed, version, size } = result;
     print(`${counted(removed, 'record')} forgotten; version ${version} has ${counted(size, 'record')}`);
@@ -103,6 +113,10 @@ function printForgotten({ filesWith, histories, ...result }: ForgottenFacts, { j
           : `quoted by a history, which --histories removes: ${where}`,
       );
     }
+    if (documents.length > 0)
+      print(
+        `documents that may still have the text, which indexing leaves out: ${documents.map((path) => printable(path)).join(', ')}`,
+      );
   }
   if (filesWith === undefined) return;
   if (filesWith.length === 0) {

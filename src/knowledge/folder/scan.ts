@@ -79,6 +79,8 @@ export interface ReadingOptions {
   signal: AbortSignal | undefined;
 }
 
+const forgottenReason = 'its text was forgotten; --forgotten indexes it again';
+
 /** Reads a file and writes its records. @throws the signal's reason, system errors of the writer */
 export async function readRecords(
   file: Pick<ScannedFile, 'path' | 'stamp' | 'mtime' | 'bytes'>,
@@ -88,6 +90,7 @@ export async function readRecords(
   const begin = writer.begin();
   const problems: string[] = [];
   let records = 0;
+  let forgotten = 0;
   let missing: string | undefined;
   try {
     const { path, bytes } = file;
@@ -96,9 +99,11 @@ export async function readRecords(
     for await (const chunk of fittingChunks(withResult(cuts, ended), fits)) {
       signal?.throwIfAborted();
       if (await writer.add(recordOf(file, chunk))) records++;
+      else forgotten++;
     }
     missing = ended.missing;
-    if (records === 0 && problems.length === 0) problems.push(noTextReason(path));
+    if (records === 0 && problems.length === 0)
+      problems.push(forgotten > 0 ? forgottenReason : noTextReason(path));
   } catch (error) {
     if (!(error instanceof UnreadableDocument)) throw error;
     missing = error.missing;
