@@ -33,6 +33,7 @@ export { releaseFreeMemory } from './os/free-memory.js';
 export { type BeneathRequest, type BeneathResult, openBeneath } from './os/open-beneath.js';
 export { mergesRest } from './search/background-merges.js';
 export * from './search/change-log.js';
+export { formerRecords } from './search/former-records.js';
 export { describeModel, type ModelDescription } from './search/inspect-file.js';
 export { isoDate } from './search/iso-date.js';
 export { nativeLexical, textToEmbed } from './search/lexical-options.js';

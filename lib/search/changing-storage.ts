@@ -5,6 +5,7 @@ import type { NativeCancelToken, NativeStorage } from '../boundary/native.js';
 import type { CallOptions } from '../boundary/native-call.js';
 import { BackgroundMerges } from './background-merges.js';
 import type { LoggedChanges } from './change-log.js';
+import { formerRecords, idsPerCall, type OlderVersion } from './former-records.js';
 import { changedRecords, storageBatch } from './storage-batch.js';
 import type {
   ForgetOptions,
@@ -17,7 +18,7 @@ import type {
 import { idsArgument } from './stored-records.js';
 
 /** `Version`: the class of a storage at one version. */
-export abstract class ChangingStorage<Version> extends Handle<NativeStorage> {
+export abstract class ChangingStorage<Version extends OlderVersion> extends Handle<NativeStorage> {
   readonly #merges = new BackgroundMerges(
     () => !this.closed && this.native.merging().due,
     // One thread: searches and turns keep the others.
@@ -110,7 +111,7 @@ export abstract class ChangingStorage<Version> extends Handle<NativeStorage> {
    * @internal Takes the newest version of a storage that was loaded from later files of this one, in the order of the writes. Older
    * versions go: their records may have been forgotten since. @throws INVALID_ARGUMENT unless that version is later
    */
-  adopt(later: ChangingStorage<unknown>): Promise<void> {
+  adopt(later: ChangingStorage<OlderVersion>): Promise<void> {
     return this.#write(undefined, async (native) => native.adopt(later.handle));
   }
 
@@ -140,14 +141,30 @@ export abstract class ChangingStorage<Version> extends Handle<NativeStorage> {
   /**
    * Removes records from the newest version and from every version that is kept, and overwrites the memory of their texts. Takes as
    * long as a merge of the parts with these records. Pinned versions hold them until they are closed. If it fails after the records
-   * were removed, call it again with `missingIsFine`.
+   * were removed, call it again with `missingIsFine`. A record that only older versions have is forgotten, too.
    * @throws RECORD_MISSING, DUPLICATE_ID; as update()
    */
   forget(ids: readonly string[], options: ForgetOptions = {}): Promise<UpdateResult> {
     const { signal } = options;
-    return this.#write(signal, (native, cancel) =>
-      native.forget(idsArgument(ids), booleanArgument('missingIsFine', options.missingIsFine, false), cancel),
-    );
+    const given = idsArgument(ids);
+    const missingIsFine = booleanArgument('missingIsFine', options.missingIsFine, false);
+    return this.#write(signal, async (native, cancel) => {
+      const former = missingIsFine ? [] : await this.#formerAlone(ids, signal);
+      const result = await native.forget(given, missingIsFine || former.length > 0, cancel);
+      return former.length === 0 ? result : { ...result, removed: result.removed + former.length };
+    });
+  }
+
+  /** Returns the ids that only older versions have; none if an id is in no version, or twice in the list. */
+  async #formerAlone(ids: readonly string[], signal: AbortSignal | undefined): Promise<string[]> {
+    if (this.versions().length === 1 || new Set(ids).size < ids.length) return [];
+    const now = new Set<string>();
+    for (let begin = 0; begin < ids.length; begin += idsPerCall)
+      for (const id of await this.known(ids.slice(begin, begin + idsPerCall), { signal })) now.add(id);
+    const gone = ids.filter((id) => !now.has(id));
+    if (gone.length === 0) return [];
+    const former = new Set((await formerRecords(this, gone, signal)).map(({ id }) => id));
+    return former.size === gone.length ? gone : [];
   }
 
   /** Merges all parts into one. Changes no version. @throws OUT_OF_MEMORY, CORRUPT, CLOSED, CANCELLED */

@@ -1,9 +1,10 @@
-import type {
-  CountOptions,
-  StorageChanges,
-  StoredRecord,
-  UpdateResult,
-  VersionLimits,
+import {
+  type CountOptions,
+  formerRecords,
+  type StorageChanges,
+  type StoredRecord,
+  type UpdateResult,
+  type VersionLimits,
 } from '../../lib/internal.js';
 import { mapInSlices } from '../base/waiting/next-slice.js';
 import type { Account } from '../fairness/account.js';
@@ -138,8 +139,12 @@ export async function forgetRecords(
   const forget = async () => {
     const end = await account.enter('build', signal);
     try {
-      const texts = (await storage.storage.getMany(ids, { signal })).map(({ text }) => text);
-      return { texts, result: await storage.forget(ids, { signal }) };
+      const present = await storage.storage.getMany(ids, { signal });
+      const former = await formerRecords(storage.storage, ids, signal);
+      const texts = [...present, ...former].map(({ text }) => text);
+      const result = await storage.forget(ids, { signal });
+      // Those of a knowledge base are also those that its files had.
+      return { texts: 'texts' in result ? (result.texts as string[]) : texts, result };
     } catch (error) {
       throw changeError(error);
     } finally {

@@ -181,6 +181,18 @@ describe('a storage that changes', () => {
     expect((await first.search({ mode: 'lexical', text: 'b' })).hits).toEqual([]);
   });
 
+  it('forgets a record that only older versions have', async () => {
+    await using storage = await build(['a', 'b', 'c']);
+    storage.keepVersions({ count: 5 });
+    await storage.update({ remove: ['b'] });
+    expect(await codeOf(storage.forget(['b', 'x']))).toEqual(['RECORD_MISSING', ['b', 'x']]);
+    expect(await codeOf(storage.forget(['b', 'b']))).toEqual(['DUPLICATE_ID', ['b']]);
+    expect(await storage.forget(['b'])).toMatchObject({ version: 1, removed: 1, size: 2 });
+    await using first = storage.at(0);
+    expect(await idsOf(first)).toEqual(['a', 'c']);
+    expect(await codeOf(storage.forget(['b']))).toEqual(['RECORD_MISSING', ['b']]);
+  });
+
   it('applies batches in the order of the calls while searches see whole versions', async () => {
     await using storage = await build(['a', 'b']);
     const writes: Promise<unknown>[] = [];

@@ -17,6 +17,7 @@ import { damageWarning, type LogSource, lockOf, newHeader, readLog } from './bas
 import { FollowedLog, type LaterFiles } from './followed-log.js';
 import { filesWith } from './forget.js';
 import { completeForget, type ForgettingBase, forgetRecords } from './forgetting.js';
+import { formerRecords } from './former-records.js';
 import { type EncodedBatch, encodedBatch } from './frames.js';
 import { ChangeLogWriter, damagedLog } from './log-writer.js';
 import { mergeFiles } from './merge-files.js';
@@ -179,11 +180,14 @@ export class BaseChanges implements ChangesOfBase {
     return this.#next(async () => {
       const base = await this.#forgetting();
       await completeForget(base);
-      await checkIds(this.#storage, batch, signal);
+      const former = await formerRecords(this.#storage, ids, this.#source);
+      const missing = ids.filter((id) => !former.known.has(id));
+      const isTwice = new Set(ids).size < ids.length;
+      await checkIds(this.#storage, isTwice ? batch : { changes: { remove: missing } }, signal);
       const none = { version: this.#storage.version, added: 0, replaced: 0, removed: 0 };
       const { result, texts } =
         ids.length > 0
-          ? await forgetRecords(base, ids, signal)
+          ? await forgetRecords(base, ids, former, signal)
           : { result: { ...none, size: this.#storage.size }, texts: [] };
       return { ...result, texts, filesWith: () => filesWith(this.#source, texts) };
     });

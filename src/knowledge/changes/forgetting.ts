@@ -3,6 +3,7 @@ import { addForgotten } from '../folder/forgotten.js';
 import type { LogSource } from './base-log.js';
 import { dropTraces } from './forget.js';
 import { tellForgotten } from './forgotten-batches.js';
+import type { FormerRecords } from './former-records.js';
 import { encodedBatch } from './frames.js';
 import type { ChangeLogWriter } from './log-writer.js';
 import {
@@ -25,31 +26,39 @@ type Texts = PendingForget['records'];
 type Batch = Pick<PendingForget, 'log' | 'version'>;
 
 /**
- * Removes records that exist from memory and from every file. Their intent is durable before anything is removed: completeForget()
+ * Removes records that exist, or did in what is kept of earlier versions (`former`), from memory and from every file. Their intent is durable before anything is removed: completeForget()
  * goes on where a process was killed. @throws IO; nothing is removed if the batch cannot be logged
  */
 export async function forgetRecords(
   base: ForgettingBase,
   ids: readonly string[],
+  former: FormerRecords,
   signal: AbortSignal | undefined,
 ): Promise<{ result: UpdateResult; texts: string[] }> {
   const { storage, source, writer } = base;
-  const records: { id: string; text: string }[] = [];
+  const present: { id: string; text: string }[] = [];
   for (const id of ids) {
     const record = await storage.get(id, { signal });
-    if (record !== undefined) records.push({ id, text: record.text });
+    if (record !== undefined) present.push({ id, text: record.text });
   }
-  const batch = { log: writer.id, version: storage.version + 1 };
+  const texts = new Set(present.map(({ text }) => text));
+  const records = [...present, ...former.records.filter(({ text }) => !texts.has(text))];
+  const removed = present.map(({ id }) => id);
+  const batch = { log: writer.id, version: storage.version + (removed.length > 0 ? 1 : 0) };
   await writePendingForget(source.files.changes, { ...batch, records });
   try {
-    await logRemoval(base, ids);
+    if (removed.length > 0) await logRemoval(base, removed);
   } catch (error) {
     await endPendingForget(source.files.changes);
     throw error;
   }
-  const result = await removeFrom(storage, ids);
-  await finish(base, [batch], records);
-  return { result, texts: records.map(({ text }) => text) };
+  const result = await removeFrom(storage, removed);
+  const all = [...records, ...[...former.known].map((id) => ({ id }))];
+  await finish(base, [...former.batches, batch], all);
+  return {
+    result: { ...result, removed: ids.length },
+    texts: records.map(({ text }) => text),
+  };
 }
 
 /** Completes what a process began. A record that was made anew meanwhile stays. Returns whether there was something. @throws as forgetRecords() */
@@ -59,10 +68,11 @@ export async function completeForget(base: ForgettingBase): Promise<boolean> {
   if (pending === undefined) return false;
   const present: string[] = [];
   const anew = new Set<string>();
-  for (const { id, text } of pending.records) {
+  for (const [id, texts] of textsById(pending.records)) {
     const found = await storage.get(id);
-    if (found?.text === text) present.push(id);
-    else if (found !== undefined) anew.add(id);
+    if (found === undefined) continue;
+    if (texts.has(found.text)) present.push(id);
+    else anew.add(id);
   }
   const batches: Batch[] = [pending];
   if (present.length > 0) {
@@ -78,6 +88,16 @@ export async function completeForget(base: ForgettingBase): Promise<boolean> {
   return true;
 }
 
+function textsById(records: Texts): Map<string, Set<string>> {
+  const texts = new Map<string, Set<string>>();
+  for (const { id, text } of records) {
+    const known = texts.get(id);
+    if (known === undefined) texts.set(id, new Set([text]));
+    else known.add(text);
+  }
+  return texts;
+}
+
 async function logRemoval({ storage, writer }: ForgettingBase, ids: readonly string[]): Promise<void> {
   const batch = await encodedBatch(ids.map((id) => ({ kind: 'remove', id })));
   await writer.append(storage.version + 1, Date.now(), batch);
@@ -89,13 +109,10 @@ const removeFrom = (storage: Storage, remove: readonly string[]): Promise<Update
 async function finish(
   { storage, source, merge }: ForgettingBase,
   batches: readonly Batch[],
-  records: Texts,
+  records: readonly { id: string; text?: string }[],
 ): Promise<void> {
-  const texts = records.map(({ text }) => text);
-  await storage.forget(
-    records.map(({ id }) => id),
-    { missingIsFine: true },
-  );
+  const texts = records.map(({ text }) => text).filter((text) => text !== undefined);
+  await storage.forget([...new Set(records.map(({ id }) => id))], { missingIsFine: true });
   await merge();
   await addForgotten(source.path, texts);
   await dropTraces(source, texts);

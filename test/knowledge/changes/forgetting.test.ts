@@ -235,3 +235,31 @@ test('files of a killed merge go when the base is opened, unless another process
   await (await open(config)).close();
   expect(existsSync(left)).toBe(true);
 });
+
+test('a record that was removed or replaced before is forgotten with every text that files, log and versions have', async () => {
+  for (const [id, texts] of [
+    ['old', [secret]],
+    ['new', [`${secret}, again`]],
+  ] as const) {
+    for (const change of ['removed', 'replaced'] as const) {
+      const { config, folder } = await knowledgeBase();
+      await using kb = await open(config, { versions: { count: 2 } });
+      await kb.remove([id === 'old' ? 'new' : 'old']);
+      if (change === 'removed') await kb.remove([id]);
+      else await kb.update({ replace: [{ id, text: 'Another text' }] });
+      await kb.add([{ id: 'later', text: 'Later bees' }]);
+      await kb.add([{ id: 'latest', text: 'Latest bees' }]);
+      const { version } = kb;
+      await expect(kb.forget([id, 'unknown'])).rejects.toMatchObject({ code: 'RECORD_MISSING' });
+      const forgotten = await kb.forget([id]);
+      const isNew = change === 'replaced';
+      expect(forgotten).toMatchObject({ version: version + (isNew ? 1 : 0), removed: 1 });
+      expect(forgotten.texts).toEqual([...(isNew ? ['Another text'] : []), ...texts]);
+      expect(await ids(kb)).toEqual(['bees', 'ice', 'later', 'latest']);
+      expect(await forgotten.filesWith()).toEqual([]);
+      await expect(kb.forget([id])).rejects.toMatchObject({ code: 'RECORD_MISSING' });
+      await kb.forget([id === 'old' ? 'new' : 'old']).catch(() => {});
+      expect({ id, change, files: filesWithSecret(folder) }).toEqual({ id, change, files: [] });
+    }
+  }
+});
