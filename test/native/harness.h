@@ -24,8 +24,14 @@ inline std::vector<Case>& cases() {
   return all;
 }
 
+/// Whether the long form of the tests runs (LOREKEEP_TEST_LONG): `npm run test:rest` does for tests with the label
+/// `long`.
+bool is_long_form();
+
 struct Registration {
-  Registration(const char* name, void (*body)()) { cases().push_back({name, body}); }
+  Registration(const char* name, void (*body)(), bool runs = true) {
+    if (runs) cases().push_back({name, body});
+  }
 };
 
 struct Abandon {};  // thrown by REQUIRE, caught by the runner
@@ -55,8 +61,7 @@ bool throws_code(Code code, Body&& body, std::string& got) {
 /// The seed of randomised tests: LOREKEEP_TEST_SEED, else a fixed one. Printed when a test fails.
 unsigned long long seed();
 
-/// Returns `usual`, or `many` in the long form of the tests (LOREKEEP_TEST_LONG), which `npm run test:rest` runs for
-/// tests with the label `long`.
+/// Returns `usual`, or `many` in the long form of the tests.
 std::size_t repetitions(std::size_t usual, std::size_t many);
 
 }  // namespace lorekeep::test
@@ -64,10 +69,12 @@ std::size_t repetitions(std::size_t usual, std::size_t many);
 #define LK_JOIN2(a, b) a##b
 #define LK_JOIN(a, b) LK_JOIN2(a, b)
 // Numbered by __COUNTER__, since several files may be compiled as one.
-#define TEST(name) LK_TEST(name, __COUNTER__)
-#define LK_TEST(name, number)                                                                               \
-  static void LK_JOIN(lk_test_, number)();                                                                  \
-  static ::lorekeep::test::Registration LK_JOIN(lk_registration_, number)(name, LK_JOIN(lk_test_, number)); \
+#define TEST(name) LK_TEST(name, __COUNTER__, true)
+// A test of the long form alone. Another test, of a smaller size, covers its subject in `npm test`.
+#define LONG_TEST(name) LK_TEST(name, __COUNTER__, ::lorekeep::test::is_long_form())
+#define LK_TEST(name, number, runs)                                                                               \
+  static void LK_JOIN(lk_test_, number)();                                                                        \
+  static ::lorekeep::test::Registration LK_JOIN(lk_registration_, number)(name, LK_JOIN(lk_test_, number), runs); \
   static void LK_JOIN(lk_test_, number)()
 #define CHECK(condition)                                                                \
   do {                                                                                  \

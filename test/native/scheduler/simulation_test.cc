@@ -243,7 +243,7 @@ class World {
 
 TEST("over random steps, budgets, chunks, pauses, cancels and fairness hold") {
   std::mt19937_64 random(test::seed());
-  const std::size_t worlds = test::repetitions(80, 500);
+  const std::size_t worlds = test::repetitions(30, 500);
   for (std::size_t world = 0; world < worlds; ++world) World(random).run(kStepsPerWorld);
 }
 

@@ -70,7 +70,7 @@ TEST("calibration: an isotropic cloud is scanned by cells, and recall rises with
   CHECK(unfiltered_recall(*index, all, kRows, {.ef = 4000}) >= usual);
 }
 
-TEST("calibration: recall without a filter is kept on small clusters, which walks may miss as a whole") {
+LONG_TEST("calibration: recall without a filter is kept on small clusters, which walks may miss as a whole") {
   constexpr std::size_t kRows = 12000;
   constexpr std::size_t kQueries = 100;
   constexpr std::size_t kRowsPerCluster = 7;
@@ -116,11 +116,11 @@ TEST("calibration: scans by cells find the nearest rows of narrow clusters, whic
 }
 
 TEST("search: a row that is left out is in no result, and the rest is as without it") {
-  constexpr std::size_t kRows = 5000;
-  const auto values = test::clustered_rows(kRows, kSampleDimension, 50, test::seed());
+  const std::size_t count = test::repetitions(2500, 5000);
+  const auto values = test::clustered_rows(count, kSampleDimension, 50, test::seed());
   const auto index = HnswIndex::build(values, kSampleDimension, {});
   const auto flat = FlatIndex::build(values, kSampleDimension, VectorType::kF32);
-  for (std::uint32_t row = 0; row < kRows; row += 100) {
+  for (std::uint32_t row = 0; row < count; row += 100) {
     const auto query = std::span(values).subspan(row * kSampleDimension, kSampleDimension);
     auto truth = flat->search(query, {.k = 11}).hits;
     CHECK_EQ(truth.front().ordinal, row);

@@ -43,8 +43,9 @@ Recall recall_of(const HnswIndex& index, const FlatIndex& truth, std::span<const
 
 TEST("hnsw: high recall with codes and without, and an exact search equals the flat index bit for bit") {
   for (std::size_t dimension : {std::size_t{96}, std::size_t{24}}) {
-    const auto data = clustered_rows(4050, dimension, 40, test::seed());
-    const auto rows = std::span(data).first(4000 * dimension);
+    const std::size_t count = test::repetitions(1500, 4000);
+    const auto data = clustered_rows(count + 50, dimension, 40, test::seed());
+    const auto rows = std::span(data).first(count * dimension);
     const auto index = HnswIndex::build(rows, dimension, {});
     CHECK_EQ(index->parts().codes.empty(), dimension < kMinCodedDimension);
     const auto truth = FlatIndex::build(rows, dimension);
@@ -61,7 +62,7 @@ TEST("hnsw: an exact search of any depth, and rows scored one by one, give the f
   for (const auto type : {VectorType::kF32, VectorType::kF16, VectorType::kI10}) {
     const auto index = HnswIndex::build(rows, 96, {{.m = 4, .ef_construction = 8}, type});
     const auto truth = FlatIndex::build(rows, 96, type);
-    for (std::size_t q = 0; q < 5; ++q) {
+    for (std::size_t q = 0; q < test::repetitions(2, 5); ++q) {
       const auto query = std::span<const float>(data).subspan((kRows + q) * 96, 96);
       for (const std::size_t k : {std::size_t{1}, std::size_t{63}, std::size_t{200}, kRows - 1, kRows}) {
         SearchOptions options;
@@ -80,8 +81,9 @@ TEST("hnsw: an exact search of any depth, and rows scored one by one, give the f
 }
 
 TEST("hnsw: f16 rows lose nearly nothing, i8 rows hardly more, and both are smaller") {
-  const auto data = clustered_rows(4050, 128, 40, test::seed() + 1);
-  const auto rows = std::span<const float>(data).first(4000 * 128);
+  const std::size_t count = test::repetitions(1000, 4000);
+  const auto data = clustered_rows(count + 50, 128, 40, test::seed() + 1);
+  const auto rows = std::span<const float>(data).first(count * 128);
   const auto queries = std::span<const float>(data).subspan(rows.size());
   const auto truth = FlatIndex::build(rows, 128);
   const auto walk = [&](const HnswIndex& index) {
@@ -144,7 +146,7 @@ TEST("hnsw: equal distances come in record order, duplicates included") {
 }
 
 TEST("hnsw: a set of nothing but duplicates is searched and returned in order") {
-  const std::vector<float> rows(3000 * 64, 1.0f);
+  const std::vector<float> rows(test::repetitions(600, 3000) * 64, 1.0f);
   const auto index = HnswIndex::build(rows, 64, {});
   const auto graph = index->search(std::span(rows).first(64), {.k = 30, .path = SearchPath::kGraph});
   CHECK_EQ(graph.hits.size(), 30u);
