@@ -183,6 +183,14 @@ export const trials = [
     },
   },
   {
+    name: 'speech-server',
+    what: 'speech on a server: end of speech to the turn, speaking during a reply, thinking pauses, replies beside speech: docs/measurements/speech.md',
+    program: 'speech/server.mjs',
+    onRequest: true,
+    full: { args: [], minutes: 18, limit: 60 },
+    quick: { args: ['--rounds', '1', '--seconds', '8'], minutes: 8, limit: 20 },
+  },
+  {
     name: 'gpu',
     what: 'a GPU: streams, long prompts, fairness, embeddings, beside llama-server with the same plugin: docs/internals/building.md',
     program: 'gpu/gpu.mjs',

@@ -1,8 +1,17 @@
-import { integerArgument, refuse, stringArgument, threadsArgument } from '../boundary/arguments.js';
+import {
+  choiceArgument,
+  integerArgument,
+  refuse,
+  stringArgument,
+  threadsArgument,
+} from '../boundary/arguments.js';
 import { binding } from '../boundary/binding.js';
 import { Handle } from '../boundary/handle.js';
+import { consumerClasses } from '../boundary/layout.gen.js';
 import type { NativeRecogniser, RecognisedSpeech, SpeechRecogniserFacts } from '../boundary/native/speech.js';
 import { type CallOptions, callNative, describe, type ProgressOptions } from '../boundary/native-call.js';
+import type { ConsumerClass } from '../generation/generation-request.js';
+import { OneAtATime } from './one-at-a-time.js';
 import { floatSamples } from './voice-detector.js';
 
 export type { RecognisedSpeech, SpeechRecogniserFacts, SpeechWord } from '../boundary/native/speech.js';
@@ -28,12 +37,20 @@ export interface RecogniseOptions extends ProgressOptions {
   terms?: readonly string[] | undefined;
   /** Beams of the search, 1 to 8. Default 1. */
   beams?: number | undefined;
+  /**
+   * Class in the scheduler: calls of a better class go first, and one in the `background` rests after each window of 30 s while
+   * interactive replies are generated. Default `interactive_visible`.
+   */
+  class?: ConsumerClass | undefined;
 }
 
 const mostTerms = 1000;
 
-/** A Whisper model on the CPU or a GPU. Calls may overlap; they are computed one after the other. */
+/** A Whisper model on the CPU or a GPU. Calls may overlap; they are computed one after the other, the best class first. */
 export class SpeechRecogniser extends Handle<NativeRecogniser> {
+  /** Threads of the addon take calls in their order, so the best class is chosen before. */
+  readonly #calls = new OneAtATime();
+
   /**
    * Loads a model file of whisper.cpp's format (`ggml-base.en.bin`) after checking it.
    * @throws NOT_FOUND, IO, MODEL_INVALID (another format, truncated, damaged), OUT_OF_MEMORY, CANCELLED
@@ -78,8 +95,11 @@ export class SpeechRecogniser extends Handle<NativeRecogniser> {
       refuse('terms', `an array of strings is expected, not ${describe(terms)}`);
     if (terms.length > mostTerms) refuse('terms', `at most ${mostTerms} are expected, not ${terms.length}`);
     const beams = integerArgument('beams', options.beams, 1, 1, 8);
+    const visible = 'interactive_visible';
+    const rank = consumerClasses.indexOf(choiceArgument('class', options.class, visible, consumerClasses));
+    const given = { language, prompt, terms, translate, beams, class: rank };
     const found = await this.run(signal, (native, cancel) =>
-      native.recognise(floats, { language, prompt, terms, translate, beams }, cancel, onProgress),
+      this.#calls.run(rank, signal, () => native.recognise(floats, given, cancel, onProgress)),
     );
     return spoken(found);
   }

@@ -9,6 +9,9 @@ namespace {
 // Long tasks use `build_` for parallel work. Two at a time, so that one slow load does not block all others.
 constexpr std::size_t kLongThreads = 2;
 
+// A recogniser gets one call at a time, and a program rarely has more than two recognisers at work.
+constexpr std::size_t kSpeechThreads = 2;
+
 // Searches with shared work come in sequences; this is about the time between their shared parts.
 constexpr std::chrono::microseconds kLinger{150};
 
@@ -24,7 +27,13 @@ Runtime::Runtime()
     : compute_(std::max<std::size_t>(1, usable_threads() - 1), kLinger, ThreadPriority::kSearch, {"search pool"}),
       build_(std::max<std::size_t>(1, usable_threads() - 1), {}, ThreadPriority::kBackground, {"build pool", kCheck}),
       quick_(std::max<std::size_t>(2, usable_threads()), {}, ThreadPriority::kSearch, {"quick lane"}),
-      long_(kLongThreads, {}, ThreadPriority::kBackground, {"long lane", kCheck}) {}
+      long_(kLongThreads, {}, ThreadPriority::kBackground, {"long lane", kCheck}),
+      speech_(kSpeechThreads, {}, ThreadPriority::kSearch, {"speech lane", kCheck}) {}
+
+ThreadPool& Runtime::lane(Lane lane) noexcept {
+  if (lane == Lane::kQuick) return quick_;
+  return lane == Lane::kLong ? long_ : speech_;
+}
 
 std::shared_ptr<Runtime> Runtime::acquire() {
   static std::mutex mutex;
@@ -39,7 +48,7 @@ std::shared_ptr<Runtime> Runtime::acquire() {
 }
 
 void Runtime::wait_idle() {
-  for (ThreadPool* pool : {&long_, &quick_, &build_, &compute_}) pool->wait_idle(kIdleLimit);
+  for (ThreadPool* pool : {&speech_, &long_, &quick_, &build_, &compute_}) pool->wait_idle(kIdleLimit);
 }
 
 Work Runtime::work(const CancelToken& cancel, std::size_t threads) noexcept {

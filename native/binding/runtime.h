@@ -6,8 +6,8 @@
 
 namespace lorekeep::binding {
 
-/// The queue of a task, so that a search does not wait for an index build.
-enum class Lane { kQuick, kLong };
+/// The queue of a task, so that a search does not wait for an index build, nor the text of speech.
+enum class Lane { kQuick, kLong, kSpeech };
 
 /// The threads of the process, shared by all JavaScript environments: created by the first, joined after the last.
 /// libuv's pool is not used, because four builds in it would stall every file read of the program.
@@ -16,7 +16,7 @@ class Runtime {
   static std::shared_ptr<Runtime> acquire();
   Runtime();
 
-  ThreadPool& lane(Lane lane) noexcept { return lane == Lane::kQuick ? quick_ : long_; }
+  ThreadPool& lane(Lane lane) noexcept;
   ThreadPool& compute() noexcept { return compute_; }
   /// Returns the Work for a task on up to `threads` threads, its own included; 0: all that the process may use, which
   /// is also the upper limit. The threads have the priority of the calling one.
@@ -30,6 +30,7 @@ class Runtime {
   ThreadPool build_;  // as `compute_`, for tasks of the long lane
   ThreadPool quick_;
   ThreadPool long_;
+  ThreadPool speech_;
 };
 
 }  // namespace lorekeep::binding

@@ -8,6 +8,7 @@
 #include "binding/arguments.h"
 #include "binding/exports.h"
 #include "binding/handle.h"
+#include "binding/layout.gen.h"
 #include "binding/model_load.h"
 #include "speech/recogniser.h"
 #include "speech/voice_stream.h"
@@ -224,8 +225,10 @@ Napi::Value RecogniserBinding::recognise(const Napi::CallbackInfo& info) {
   options.terms = strings_argument(given.Get("terms"), "terms");
   options.translate = given.Get("translate").ToBoolean();
   options.beams = static_cast<std::uint32_t>(integer_argument(given.Get("beams"), "beams", 1, 8));
+  options.consumer_class =
+      enumerator_argument<scheduler::ConsumerClass>(given.Get("class"), "class", layout::kConsumerClasses);
   return promise_task(
-      info.Env(), {Lane::kLong, cancel_argument(info[2]), this, progress_argument(info[3])},
+      info.Env(), {Lane::kSpeech, cancel_argument(info[2]), this, progress_argument(info[3])},
       [model, samples, options](const TaskContext& task) {
         return model->recognise(*samples, options, &task.cancel, [&task](float part) { task.report(part); });
       },

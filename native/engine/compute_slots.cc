@@ -7,6 +7,8 @@ namespace {
 
 using Milliseconds = std::chrono::duration<double, std::milli>;
 
+constexpr std::chrono::steady_clock::duration kPoll = std::chrono::milliseconds{20};
+
 std::chrono::steady_clock::duration duration(double ms) {
   return std::chrono::duration_cast<std::chrono::steady_clock::duration>(Milliseconds(ms));
 }
@@ -20,8 +22,21 @@ ComputeSlots::Lease::~Lease() {
   slots_.changed_.notify_all();
 }
 
+void ComputeSlots::Lease::rest(const CancelToken* cancel) {
+  const auto now = [] { return std::chrono::steady_clock::now(); };
+  slots_.rest(class_, Milliseconds(now() - begin_).count());
+  std::unique_lock lock(slots_.mutex_);
+  for (;;) {
+    const auto resting = slots_.rests_until(class_) - now();
+    const bool is_wanted = !slots_.queue_.empty() && slots_.queue_.begin()->first < class_;
+    if (resting <= std::chrono::steady_clock::duration::zero() || is_wanted) break;
+    if (cancel != nullptr && cancel->cancelled()) break;
+    slots_.changed_.wait_for(lock, std::min(resting, kPoll));
+  }
+  begin_ = now();
+}
+
 ComputeSlots::Lease ComputeSlots::take(scheduler::ConsumerClass consumer_class, const CancelToken* cancel) {
-  constexpr std::chrono::steady_clock::duration kPoll = std::chrono::milliseconds{20};
   std::unique_lock lock(mutex_);
   const Ticket ticket{consumer_class, next_ticket_++};
   queue_.insert(ticket);

@@ -30,11 +30,13 @@ class ComputeSlots {
     ~Lease();
     Lease(const Lease&) = delete;
     Lease& operator=(const Lease&) = delete;
+    /// Rests as after a batch, with the slot. Ends early for a cancellation, and while a better class waits for it.
+    void rest(const CancelToken* cancel);
 
    private:
     ComputeSlots& slots_;
     const scheduler::ConsumerClass class_;
-    const std::chrono::steady_clock::time_point begin_;
+    std::chrono::steady_clock::time_point begin_;
   };
 
   /// Waits for a slot. Throws Error(kCancelled) within some 20 ms of the cancellation.

@@ -80,6 +80,16 @@ std::uint32_t threads_at(const Settings& settings, std::uint32_t threads, double
   return std::max(1u, static_cast<std::uint32_t>(std::lround(left)));
 }
 
+std::uint32_t threads_beside(const Settings& settings, std::uint32_t threads, const PerClass<bool>& active,
+                             double level) noexcept {
+  const std::uint32_t throttled = threads_at(settings, threads, level);
+  if (!settings.enabled) return throttled;
+  for (std::size_t i = 0; i < kConsumerClasses; ++i) {
+    if (active[i] && interactive(static_cast<ConsumerClass>(i))) return std::min(throttled, std::max(1u, threads / 2));
+  }
+  return throttled;
+}
+
 Rest rest_after(const Settings& settings, ConsumerClass consumer_class, double took_ms, const PerClass<bool>& active,
                 double level) noexcept {
   if (!settings.enabled) return {};

@@ -61,6 +61,11 @@ double pause_ms(const Settings& settings, const PerClass<bool>& classes, double 
 /// Returns how many of `threads` compute at a throttle level (0 to 1): all at 0, a quarter at 1, at least one.
 std::uint32_t threads_at(const Settings& settings, std::uint32_t threads, double level) noexcept;
 
+/// Returns how many of `threads` of its own a computation beside the inference thread uses: as threads_at(), and at
+/// most half of them while interactive requests run, `active`.
+std::uint32_t threads_beside(const Settings& settings, std::uint32_t threads, const PerClass<bool>& active,
+                             double level) noexcept;
+
 /// Returns how long work of a class on other threads, such as embedding, rests after `took_ms` of computing. Throttled,
 /// as pause_ms(). In the background, also as long as the interactive requests that run, `active`, get by their shares.
 struct Rest {

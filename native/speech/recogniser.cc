@@ -78,6 +78,17 @@ class ComputeWith {
   ComputeWith& operator=(const ComputeWith&) = delete;
 };
 
+struct Windows {
+  engine::ComputeSlots::Lease& lease;
+  const CancelToken* cancel;
+};
+
+bool rest_before_window(whisper_context*, whisper_state*, void* windows) {
+  auto& [lease, cancel] = *static_cast<Windows*>(windows);
+  lease.rest(cancel);
+  return true;
+}
+
 bool is_space(char character) noexcept {
   return character == ' ' || character == '\n' || character == '\t';
 }
@@ -122,20 +133,27 @@ struct Recogniser::Impl {
   std::unique_ptr<whisper_context, ContextFree> context;
   std::unique_ptr<whisper_state, StateFree> state;
   std::unique_ptr<ggml_threadpool, PoolFree> threads;
-  int thread_count = 1;
+  std::uint32_t wanted_threads = 0;
+  int thread_count = 0;  // 0: not started
   engine::ComputeSlots slots{1};
 
   void open(const std::filesystem::path& path, const RecogniserOptions& options, const CancelToken* cancel);
-  void start_threads(std::uint32_t wanted);
+  /// Starts them for the first call, on whose thread they have its priority: that of a load is lower.
+  void start_threads();
+  /// Beside replies of language models fewer compute: two owners of all cores would hold each other up at every
+  /// barrier.
+  int threads_now() const;
   std::string prompt_of(const RecogniseOptions& options) const;
   whisper_full_params parameters(const RecogniseOptions& options, const std::string& prompt) const;
   std::vector<HeardToken> heard() const;
   SpeechText collect(const std::vector<HeardToken>& tokens, std::uint32_t lead_ms, std::uint32_t length_ms) const;
 };
 
-void Recogniser::Impl::start_threads(std::uint32_t wanted) {
+void Recogniser::Impl::start_threads() {
+  if (thread_count > 0) return;
+  thread_count = 1;
   const std::size_t usable =
-      wanted == 0 ? std::min<std::size_t>(usable_threads(), RecogniserOptions::kMostThreads) : wanted;
+      wanted_threads == 0 ? std::min<std::size_t>(usable_threads(), RecogniserOptions::kMostThreads) : wanted_threads;
   const auto make = cpu_function<decltype(&ggml_threadpool_new)>("ggml_threadpool_new");
   if (make == nullptr || usable < 2) return;
   const std::size_t started = 1 + startable_threads(usable - 1);
@@ -168,10 +186,16 @@ void Recogniser::Impl::open(const std::filesystem::path& path, const RecogniserO
   file.check_unchanged();
   if (!context) file.invalid("whisper.cpp cannot read it: its tensors are not those of its shape");
   facts.name = std::string(whisper_model_type_readable(context.get())) + (facts.multilingual ? "" : ".en");
-  start_threads(options.threads);
-  const ComputeWith with(threads.get(), cancel);
+  wanted_threads = options.threads;
+  const ComputeWith with(nullptr, cancel);
   state.reset(whisper_init_state(context.get()));
   if (!state) fail_file(Code::kOutOfMemory, file.name(), "no memory for its caches");
+}
+
+int Recogniser::Impl::threads_now() const {
+  const scheduler::Control& control = scheduler::Control::of_process();
+  const auto count = static_cast<std::uint32_t>(thread_count);
+  return static_cast<int>(scheduler::threads_beside(control.settings(), count, control.active(), control.throttle()));
 }
 
 // "Vardo, Kaelthas, the lamp room. " and the prompt, with as many terms as fit.
@@ -192,7 +216,6 @@ whisper_full_params Recogniser::Impl::parameters(const RecogniseOptions& options
   const bool beams = options.beams > 1;
   whisper_full_params params =
       whisper_full_default_params(beams ? WHISPER_SAMPLING_BEAM_SEARCH : WHISPER_SAMPLING_GREEDY);
-  params.n_threads = thread_count;
   params.translate = options.translate;
   params.no_context = true;
   params.print_progress = false;
@@ -325,7 +348,12 @@ SpeechText Recogniser::recognise(std::span<const float> samples, const Recognise
     };
     params.progress_callback_user_data = const_cast<std::function<void(float)>*>(&progress);
   }
-  const engine::ComputeSlots::Lease lease = impl_->slots.take(scheduler::ConsumerClass::kInteractiveVisible, cancel);
+  engine::ComputeSlots::Lease lease = impl_->slots.take(options.consumer_class, cancel);
+  impl_->start_threads();
+  Windows windows{lease, cancel};
+  params.encoder_begin_callback = rest_before_window;
+  params.encoder_begin_callback_user_data = &windows;
+  params.n_threads = impl_->threads_now();
   const ExemptPart exempt(Exempt::kModelStep);
   const ComputeWith with(impl_->threads.get(), cancel);
   std::vector<HeardToken> tokens;

@@ -11,6 +11,7 @@
 
 #include "core/threads/cancel_token.h"
 #include "engine/backends.h"
+#include "scheduler/consumer_class.h"
 
 namespace lorekeep::speech {
 
@@ -39,6 +40,7 @@ struct RecogniseOptions {
   /// Names to expect, the most important first. As many as fit come before the prompt.
   std::vector<std::string> terms;
   std::uint32_t beams = 1;
+  scheduler::ConsumerClass consumer_class = scheduler::ConsumerClass::kInteractiveVisible;
 };
 
 /// Times are milliseconds since the beginning of the samples.
@@ -57,7 +59,9 @@ struct SpeechText {
   std::vector<std::int32_t> tokens;  // without special ones
 };
 
-/// Thread-safe; calls compute one after the other, the most urgent first.
+/// Thread-safe; calls compute one after the other, the best class first. Between windows of 30 s a call rests as
+/// scheduler::rest_after() says. A call that begins beside interactive replies of language models computes on half of
+/// the threads.
 class Recogniser {
  public:
   /// Longest audio of a call, in seconds. Callers cut longer audio at pauses.

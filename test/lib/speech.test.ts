@@ -1,6 +1,11 @@
 import { readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { SpeechRecogniser, VoiceDetector, type VoiceOptions } from '../../lib/index.js';
+import {
+  type RecogniseOptions,
+  SpeechRecogniser,
+  VoiceDetector,
+  type VoiceOptions,
+} from '../../lib/index.js';
 import { temporaryFolder } from '../helpers/folder.js';
 import { haveWhisper, silero, vowel, whisperTiny } from '../helpers/speech-models.js';
 import { tinyWhisper } from '../helpers/tiny-model/tiny-whisper.mjs';
@@ -108,6 +113,25 @@ describe('SpeechRecogniser', () => {
       if (expected === '') expect(found).toMatchObject({ words: [], probability: 0 });
     }
   });
+
+  it('serves the best class first, and waits for all at its end', async () => {
+    writeFileSync(inFolder('yes.bin'), tinyWhisper({ text: 'yes' }));
+    const model = await SpeechRecogniser.load(inFolder('yes.bin'));
+    const served: string[] = [];
+    const call = (name: string, options: RecogniseOptions) =>
+      model.recognise(new Float32Array(16_000), options).then(() => served.push(name));
+    const calls = [
+      call('first', { class: 'background' }),
+      call('background', { class: 'background' }),
+      call('buffered', { class: 'interactive_buffered' }),
+      call('visible', {}),
+    ];
+    const cancelled = model.recognise(new Float32Array(16_000), { signal: AbortSignal.timeout(0) });
+    await expect(cancelled).rejects.toMatchObject({ name: 'AbortError' });
+    await model.close();
+    await Promise.all(calls);
+    expect(served).toEqual(['first', 'visible', 'buffered', 'background']);
+  });
 });
 
 describe.runIf(haveWhisper())('a recogniser with real weights', () => {
@@ -133,6 +157,7 @@ describe.runIf(haveWhisper())('a recogniser with real weights', () => {
     await expect(model.recognise(some, { language: 'de' })).rejects.toThrow('English alone');
     await expect(model.recognise(some, { translate: true })).rejects.toThrow('English alone');
     await expect(model.recognise(some, { beams: 9 })).rejects.toThrow('beams');
+    await expect(model.recognise(some, { class: 'urgent' as never })).rejects.toThrow('class');
     await expect(model.recognise(new Float32Array(16_000 * 601))).rejects.toThrow('600 s');
   });
 

@@ -91,6 +91,8 @@ export interface NativeRecogniser extends NativeHandle {
       terms: readonly string[];
       translate: boolean;
       beams: number;
+      /** Index into consumerClasses. */
+      class: number;
     },
     cancel: NativeCancelToken | undefined,
     progress: ((fraction: number) => void) | undefined,

@@ -1,5 +1,5 @@
 import { LorekeepError, onAbort } from '../../../lib/basics.js';
-import type { RecognisedSpeech, VoiceDetector } from '../../../lib/internal.js';
+import type { OneAtATime, RecognisedSpeech, VoiceDetector } from '../../../lib/internal.js';
 import type { VoiceSettings } from '../../base/schema/voice-settings.js';
 import { untilAborted } from '../../base/waiting/until-aborted.js';
 import type { Account } from '../../fairness/account.js';
@@ -16,7 +16,6 @@ import type { SegmentDumps } from '../../speech/segment-dumps.js';
 import { mostWaitingMs } from '../../speech/segment-texts.js';
 import { type SpeechEvent, SpeechStream, type Voice } from '../../speech/speech-stream.js';
 import { errorFields, refusalOf } from '../../storages/failure.js';
-import type { OneAtATime } from './one-at-a-time.js';
 import type { ChosenModels } from './speech-models.js';
 import type { SpokenTurns } from './spoken-turns.js';
 

@@ -1,3 +1,4 @@
+import { OneAtATime } from '../../../lib/internal.js';
 import type { Account } from '../../fairness/account.js';
 import { longestAudioFrame, parseAudioFrame } from '../../protocol/audio-frame.js';
 import type { WireFrame } from '../../protocol/decoder.js';
@@ -5,7 +6,6 @@ import { fail, type ServerError, serverError } from '../../protocol/errors.js';
 import type { Requests, ServerFrame, ServerFrames } from '../../protocol/frames.js';
 import type { Services } from '../services.js';
 import type { Session } from '../session.js';
-import { OneAtATime } from './one-at-a-time.js';
 import { ServedSpeech } from './served-speech.js';
 import { chooseModels } from './speech-models.js';
 import { SpokenTurns } from './spoken-turns.js';
@@ -27,6 +27,7 @@ export class SpeechTable {
   readonly #streams = new Map<number, { readonly session: string; readonly speech: ServedSpeech }>();
   /** Streams that are being opened, by session. */
   readonly #opening = new Map<string, number>();
+  /** One recognition at a time: models serve waiting clients in turn, and one with many streams gets no more than another. */
   readonly #recognitions = new OneAtATime();
   #made = 0;
 

@@ -129,3 +129,27 @@ TEST("a bulk job rests beside interactive requests, until none is left") {
   control.set_active({false, false, true});
   const ComputeSlots::Lease next = slots.take(kBuild, nullptr);
 }
+
+TEST("work that rests with its slot goes on for a better class, and for a cancellation") {
+  scheduler::Control control;
+  control.set_active({true, false, false});
+  ComputeSlots slots(1, control);
+  std::atomic<bool> holds{false};
+  std::thread bulk([&] {
+    ComputeSlots::Lease lease = slots.take(kBuild, nullptr);
+    slots.rest(kBuild, 1e6);
+    holds = true;
+    lease.rest(nullptr);
+  });
+  while (!holds) std::this_thread::yield();
+  {
+    const ComputeSlots::Lease query = slots.take(kQuery, nullptr);
+  }
+  bulk.join();
+  control.set_active({});
+  ComputeSlots::Lease lease = slots.take(kBuild, nullptr);
+  control.set_active({true, false, false});
+  CancelToken cancel;
+  cancel.cancel();
+  lease.rest(&cancel);
+}

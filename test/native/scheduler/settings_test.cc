@@ -69,6 +69,19 @@ TEST("a throttle takes threads away, down to a quarter, and leaves one") {
   CHECK_EQ(threads_at(complete(off), 16, 1), 16u);
 }
 
+TEST("beside interactive requests, other models use half of their threads") {
+  const Settings settings = complete({});
+  CHECK_EQ(threads_beside(settings, 8, {}, 0), 8u);
+  CHECK_EQ(threads_beside(settings, 8, {false, false, true}, 0), 8u);
+  CHECK_EQ(threads_beside(settings, 8, {true, false, false}, 0), 4u);
+  CHECK_EQ(threads_beside(settings, 8, {false, true, false}, 0), 4u);
+  CHECK_EQ(threads_beside(settings, 8, {true, false, false}, 1), 2u);
+  CHECK_EQ(threads_beside(settings, 1, {true, false, false}, 0), 1u);
+  SettingsInput off;
+  off.enabled = false;
+  CHECK_EQ(threads_beside(complete(off), 8, {true, true, true}, 1), 8u);
+}
+
 TEST("an absent block has its defaults, and so have absent fields of a block") {
   SettingsInput input;
   input.classes[index_of(kBackground)] = {

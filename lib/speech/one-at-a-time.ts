@@ -1,20 +1,18 @@
-import { onAbort } from '../../../lib/basics.js';
+import { AbortError } from '../boundary/errors.js';
+import { onAbort } from '../boundary/on-abort.js';
 
 interface Waiting {
   readonly rank: number;
   begin(): void;
 }
 
-/**
- * Runs the recognitions of one client one after the other, the most urgent first. Models serve waiting clients in turn, so a
- * client with many streams gets no more than another.
- */
+/** Runs calls one after the other, the most urgent first, then in the order of their arrival. */
 export class OneAtATime {
   readonly #waiting: Waiting[] = [];
   #isBusy = false;
 
-  /** `rank`: the lowest goes first. @throws the signal's reason; as `work` */
-  async run<T>(rank: number, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+  /** `rank`: the lowest goes first. @throws AbortError; as `work` */
+  async run<T>(rank: number, signal: AbortSignal | undefined, work: () => Promise<T>): Promise<T> {
     await this.#enter(rank, signal);
     try {
       return await work();
@@ -24,9 +22,9 @@ export class OneAtATime {
     }
   }
 
-  #enter(rank: number, signal: AbortSignal): Promise<void> {
+  #enter(rank: number, signal: AbortSignal | undefined): Promise<void> {
     return new Promise((resolve, reject) => {
-      signal.throwIfAborted();
+      if (signal?.aborted) throw new AbortError(signal.reason);
       const waiting: Waiting = {
         rank,
         begin: () => {
@@ -37,7 +35,7 @@ export class OneAtATime {
       const stopListening = onAbort(signal, () => {
         const place = this.#waiting.indexOf(waiting);
         if (place >= 0) this.#waiting.splice(place, 1);
-        reject(signal.reason);
+        reject(new AbortError(signal?.reason));
       });
       const place = this.#waiting.findIndex((other) => other.rank > rank);
       this.#waiting.splice(place < 0 ? this.#waiting.length : place, 0, waiting);
