@@ -187,8 +187,8 @@ export const trials = [
     what: 'speech on a server: end of speech to the turn, speaking during a reply, thinking pauses, replies beside speech: docs/measurements/speech.md',
     program: 'speech/server.mjs',
     onRequest: true,
-    full: { args: [], minutes: 18, limit: 60 },
-    quick: { args: ['--rounds', '1', '--seconds', '8'], minutes: 8, limit: 20 },
+    full: { args: [], minutes: 9, limit: 40 },
+    quick: { args: ['--parts', 'beside', '--seconds', '5'], minutes: 1, limit: 10 },
   },
   {
     name: 'gpu',

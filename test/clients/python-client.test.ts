@@ -49,16 +49,21 @@ it.skipIf(version === undefined)('the Python client passes its tests against the
 
 /** Streams audio that is longer than its credit, then closes a stream while a thread waits for credit. */
 const speaks = `
-import sys, threading, lorekeep
+import array, sys, threading, lorekeep
 client = lorekeep.Client(port=int(sys.argv[1]))
 session = client.create_session()
 samples = open(sys.argv[2], "rb").read()
 speech = session.open_speech(words=True)
-writing = threading.Thread(target=lambda: (speech.write(samples), speech.finish()))
+writing = threading.Thread(target=lambda: (speech.write(array.array("h", samples)), speech.finish()))
 writing.start()
 print(*[e.get("text") or e["type"] for e in speech])
 writing.join()
 speech = session.open_speech(prompt="silent")
+try:
+    speech.write(array.array("f", [0]))
+    print("floats were taken")
+except ValueError:
+    pass
 def write():
     try:
         speech.write(samples * 10)
@@ -85,7 +90,7 @@ async def main():
     samples = open(sys.argv[2], "rb").read()
     speech = await session.open_speech(words=True)
     async def write():
-        await speech.write(samples)
+        await speech.write(memoryview(samples).cast("h"))
         await speech.finish()
     writing = asyncio.ensure_future(write())
     print(*[e.get("text") or e["type"] async for e in speech])

@@ -455,16 +455,15 @@ class Speech:
         self._events: asyncio.Queue[wire.Event] = asyncio.Queue()
         self._changed, self._sending = asyncio.Event(), asyncio.Lock()
 
-    async def write(self, samples: bytes) -> None:
+    async def write(self, samples: wire.Samples) -> None:
         """Sends samples in the stream's format, as lorekeep.Speech.write()."""
-        self._state.check(samples)
-        at = 0
+        data, at = self._state.checked(samples), 0
         async with self._sending:
-            while at < len(samples):
+            while at < len(data):
                 while not self._state.may_write:
                     self._changed.clear()
                     await self._changed.wait()
-                frame, at = self._state.take(samples, at)
+                frame, at = self._state.take(data, at)
                 self._link.write(frame)
                 await self._link.drained()
 

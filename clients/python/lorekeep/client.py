@@ -469,18 +469,17 @@ class Speech:
         with self._changed:
             self._state.open(frame)
 
-    def write(self, samples: bytes) -> None:
-        """Sends samples in the stream's format, little-endian. Waits while the server has not heard earlier audio.
+    def write(self, samples: wire.Samples) -> None:
+        """Sends samples in the stream's format, little-endian: bytes, or an array of samples.
 
-        Raises ServerError if the server closed the stream, ConnectionLost.
+        Waits while the server has not heard earlier audio. Raises ValueError for samples of another format, ServerError if the server closed the stream, ConnectionLost.
         """
-        self._state.check(samples)
-        at = 0
+        data, at = self._state.checked(samples), 0
         with self._sending:
-            while at < len(samples):
+            while at < len(data):
                 with self._changed:
                     self._changed.wait_for(lambda: self._state.may_write)
-                    frame, at = self._state.take(samples, at)
+                    frame, at = self._state.take(data, at)
                 self._link.write(frame)
 
     def end_utterance(self) -> None:

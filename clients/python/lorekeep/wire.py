@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import struct
+from array import array
 from typing import Any, Callable, Dict, List, Mapping, Optional, Tuple, Union
 
 from .errors import ConnectionLost, ServerError
@@ -30,6 +31,10 @@ def encode(kind: int, payload: bytes) -> bytes:
 
 def encode_audio(stream: int, sequence: int, samples: bytes) -> bytes:
     return encode(BINARY, _AUDIO.pack(1, stream, sequence) + samples)
+
+
+Samples = Union[bytes, bytearray, memoryview, "array[Any]"]
+"""Bytes, or an array of samples: `array("h", ...)` for s16, `array("f", ...)` for f32."""
 
 
 def _refuse_constant(name: str) -> None:
@@ -183,7 +188,8 @@ class SpeechState:
     """Credit, sequence and end of a stream of audio."""
 
     def __init__(self, fields: Mapping[str, Any]):
-        self.whole = (4 if fields.get("format") == "f32" else 2) * int(fields.get("channels", 1))
+        self._sample = 4 if fields.get("format") == "f32" else 2
+        self.whole = self._sample * int(fields.get("channels", 1))
         self.stream, self._credit, self._sequence = 0, 0, 0
         self.ended: Optional[Exception] = None
 
@@ -203,22 +209,27 @@ class SpeechState:
             self.ended = ServerError(7001, "SpeechStreamNotFound", "it has ended") if error is None else _error(error)
         return True
 
-    def check(self, samples: bytes) -> None:
-        if len(samples) % self.whole:
-            raise ValueError(f"{len(samples)} bytes are not whole samples of {self.whole} bytes")
+    def checked(self, samples: Samples) -> memoryview:
+        """Returns the bytes of samples. Raises ValueError for those that are not of the stream's format."""
+        view = memoryview(samples)
+        if view.itemsize not in (1, self._sample):
+            raise ValueError(f"samples of {view.itemsize} bytes; the stream's have {self._sample}")
+        if view.nbytes % self.whole:
+            raise ValueError(f"{view.nbytes} bytes are not whole samples of {self.whole} bytes")
+        return view.cast("B")
 
     @property
     def may_write(self) -> bool:
         return self.ended is not None or self._credit >= self.whole
 
-    def take(self, samples: bytes, at: int) -> Tuple[bytes, int]:
+    def take(self, samples: memoryview, at: int) -> Tuple[bytes, int]:
         """Returns the next frame of the samples from `at` on, and where the rest begins. Raises the stream's end."""
         if self.ended is not None:
             raise self.ended
         length = min(len(samples) - at, self._credit, AUDIO_BYTES)
         length -= length % self.whole
         self._credit -= length
-        frame = encode_audio(self.stream, self._sequence, samples[at : at + length])
+        frame = encode_audio(self.stream, self._sequence, bytes(samples[at : at + length]))
         self._sequence += 1
         return frame, at + length
 
