@@ -19,7 +19,9 @@ const pieceBytes = 256 * 1024;
 
 /** Opens a WAV file, or any other that ffmpeg reads, if it is installed. @throws AudioFormatError, system errors */
 export async function openAudio(path: string): Promise<Audio> {
-  await using file = await openRegular(path);
+  await using file = await openRegular(path).catch((error: NodeJS.ErrnoException) => {
+    throw error.code === 'ENOENT' ? new AudioFormatError('does not exist') : error;
+  });
   const { size } = await file.stat();
   const { buffer, bytesRead } = await file.read(Buffer.alloc(12), 0, 12, 0);
   if (!isWav(buffer.subarray(0, bytesRead))) return throughFfmpeg(path);

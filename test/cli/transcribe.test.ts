@@ -68,6 +68,10 @@ describe.runIf(haveWhisper())('lorekeep transcribe with real weights', () => {
     const { status, stderr } = await run(inFolder('bad.wav'));
     expect(status).toBe(1);
     expect(stderr).toContain(`${inFolder('bad.wav')}: `);
-    expect((await run(inFolder('absent.wav'))).status).toBe(1);
+    const absent = await run(inFolder('absent.wav'));
+    expect(absent).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining('absent.wav: does not exist'),
+    });
   });
 });
