@@ -170,18 +170,41 @@ export const trials = [
     full: { args: [], minutes: 61, limit: 75 },
     quick: { args: ['--minutes', '3'], minutes: 4, limit: 10 },
   },
-  {
-    name: 'speech',
-    what: 'detection of voice and speech to text, beside onnxruntime, sherpa-onnx, whisper.cpp and faster-whisper: docs/measurements/speech.md',
+  ...Object.entries({
+    voice: {
+      what: 'where speech begins and ends',
+      args: ['--parts', 'voice'],
+      minutes: 6,
+      less: ['--scenes', '1'],
+    },
+    text: {
+      what: 'word errors',
+      args: ['--parts', 'text', '--beams', '1'],
+      minutes: 12,
+      less: ['--words', '60'],
+    },
+    beams: {
+      what: 'word errors with 5 beams',
+      args: ['--parts', 'text', '--beams', '5'],
+      minutes: 20,
+      less: ['--words', '60'],
+    },
+    short: {
+      what: 'single words, ends of streams, sound without speech',
+      args: ['--parts', 'short'],
+      minutes: 4,
+      less: ['--clips', '5'],
+    },
+    speed: { what: 'times of recognition', args: ['--parts', 'speed'], minutes: 4, less: ['--rounds', '1'] },
+  }).map(([part, { what, args, minutes, less }]) => ({
+    name: `speech-${part}`,
+    group: 'speech',
+    what: `speech: ${what}: docs/measurements/speech.md`,
     program: 'speech/speech.mjs',
     onRequest: true,
-    full: { args: [], minutes: 25, limit: 90 },
-    quick: {
-      args: ['--scenes', '1', '--words', '60', '--clips', '5', '--rounds', '1'],
-      minutes: 2,
-      limit: 15,
-    },
-  },
+    full: { args, minutes, limit: 6 * minutes },
+    quick: { args: [...args, ...less], minutes: 1, limit: 10 },
+  })),
   {
     name: 'speech-server',
     what: 'speech on a server: end of speech to the turn, speaking during a reply, thinking pauses, replies beside speech: docs/measurements/speech.md',
@@ -221,6 +244,10 @@ export const trials = [
 ];
 
 export const trialNames = trials.map(({ name }) => name);
+
+/** The trials that a name of `--only` stands for: one, or those of a group; none for an unknown name. */
+export const trialsNamed = (wanted) =>
+  trials.filter(({ name, group }) => name === wanted || group === wanted).map(({ name }) => name);
 
 /** The trials that run when none is named. */
 export const ordinaryTrials = trials.filter(({ onRequest }) => !onRequest).map(({ name }) => name);

@@ -91,6 +91,9 @@ describe('the command line of npm run bench', () => {
       publish: true,
       names: ['dense', 'server'],
     });
+    expect(readOptions(['--only', 'speech']).names).toEqual(
+      ['voice', 'text', 'beams', 'short', 'speed'].map((part) => `speech-${part}`),
+    );
   });
 });
 
