@@ -1799,7 +1799,7 @@ typedef struct lk_open_speech_fields {
   lk_opt_bool words;
   /* SpeechText also while somebody speaks: in each pause and about every second, with `final: false`. Optional. */
   lk_opt_bool partial;
-  /* Order in which streams of one client are recognised, the best class first: `background` for files. interactive_visible, interactive_buffered, background. Optional. */
+  /* Class of its recognition: the best class first. `background`, for files, rests while replies are generated for others. interactive_visible, interactive_buffered, background. Optional. */
   const char* class_;
   /* The agent to which final text goes as turns. Default: none; text only. Optional. */
   const char* agent_id;

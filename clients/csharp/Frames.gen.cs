@@ -3161,7 +3161,7 @@ namespace Lorekeep
         public bool? Words;
         /// <summary>SpeechText also while somebody speaks: in each pause and about every second, with `final: false`.</summary>
         public bool? Partial;
-        /// <summary>Order in which streams of one client are recognised, the best class first: `background` for files. interactive_visible, interactive_buffered, background.</summary>
+        /// <summary>Class of its recognition: the best class first. `background`, for files, rests while replies are generated for others. interactive_visible, interactive_buffered, background.</summary>
         public string Class;
         /// <summary>The agent to which final text goes as turns. Default: none; text only.</summary>
         public string AgentId;

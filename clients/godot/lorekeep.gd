@@ -1101,7 +1101,7 @@ func confirm_forget(session_id: String, fields: Dictionary = {}) -> Request:
 # beams: Beams of the search: more are slower, sometimes better.
 # words: SpeechText has times and probabilities of words.
 # partial: SpeechText also while somebody speaks: in each pause and about every second, with `final: false`.
-# class: Order in which streams of one client are recognised, the best class first: `background` for files.
+# class: Class of its recognition: the best class first. `background`, for files, rests while replies are generated for others.
 # agent_id: The agent to which final text goes as turns. Default: none; text only.
 # turns: With `agent_id`: a pause ends a turn, or EndUtteranceRequest does.
 # end_of_turn: With `hands_free`: `sentence` waits for more speech while the text is an unfinished sentence.

@@ -982,8 +982,8 @@ export interface OpenSpeechFields {
    */
   partial?: boolean | undefined;
   /**
-   * Order in which streams of one client are recognised, the best class first: `background` for files.
-   * Default: `"interactive_visible"`.
+   * Class of its recognition: the best class first. `background`, for files, rests while replies are
+   * generated for others. Default: `"interactive_visible"`.
    */
   class?: 'interactive_visible' | 'interactive_buffered' | 'background' | undefined;
   /** The agent to which final text goes as turns. Default: none; text only. */

@@ -65,7 +65,7 @@ export const speechRequestSchemas = {
       .enum(['interactive_visible', 'interactive_buffered', 'background'])
       .default('interactive_visible')
       .describe(
-        'Order in which streams of one client are recognised, the best class first: `background` for files.',
+        'Class of its recognition: the best class first. `background`, for files, rests while replies are generated for others.',
       ),
     agent_id: z
       .string()
