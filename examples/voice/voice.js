@@ -6,7 +6,11 @@ const rate = 16_000;
 const part = (id) => document.getElementById(id);
 const talked = part('talked');
 
+/** Ends the conversation; undefined before one has begun. */
+let stop;
+
 part('talk').addEventListener('click', async () => {
+  if (stop !== undefined) return stop();
   part('talk').disabled = true;
   try {
     await talk(await (await fetch('/settings.json')).json());
@@ -14,8 +18,11 @@ part('talk').addEventListener('click', async () => {
     part('problem').textContent =
       error.name === 'NotAllowedError' ? 'The microphone is not allowed.' : error.message;
   } finally {
+    stop = undefined;
     part('talk').disabled = false;
+    part('talk').textContent = 'Talk';
     part('state').textContent = '';
+    part('level').value = 0;
   }
 });
 
@@ -27,6 +34,12 @@ async function talk({ url, accessToken, graph, storages, terms }) {
     const agent = await session.createAgent({ graph });
     const speech = await session.openSpeech({ agentId: agent.id, rate, terms, partial: true });
     const microphone = await record((samples) => speech.write(samples).catch(() => {}));
+    stop = () => {
+      window.speechSynthesis?.cancel();
+      return speech.close();
+    };
+    part('talk').disabled = false;
+    part('talk').textContent = 'Stop';
     part('state').textContent = 'listening';
     const shown = new Conversation(session);
     try {

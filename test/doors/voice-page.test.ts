@@ -59,6 +59,8 @@ describe.skipIf(browserPath === undefined)('the example of a voice', () => {
     await page.getByRole('button', { name: 'Talk' }).click();
     await page.locator('.said', { hasText: question }).waitFor({ timeout: 60_000 });
     await page.locator('.reply', { hasText: fact }).waitFor({ timeout: 60_000 });
+    await page.getByRole('button', { name: 'Stop' }).click();
+    await page.getByRole('button', { name: 'Talk' }).waitFor({ timeout: 60_000 });
     expect(await page.locator('#problem').textContent()).toBe('');
   });
 });
