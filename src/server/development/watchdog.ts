@@ -31,7 +31,8 @@ export async function openWatchdog(log: Log, file: string | undefined): Promise<
     for (const { where, ms } of sliceWatch.take()) tell({ thread: 'event loop', where, ms });
   };
   watchTurns();
-  setInterval(report, reportMs).unref();
+  // Node.js reports a pause of the garbage collector in the second turn after it.
+  setInterval(() => setImmediate(() => setImmediate(report)), reportMs).unref();
   process.once('exit', () => {
     report();
     if (found > 0) process.exitCode ||= 1;
@@ -42,8 +43,15 @@ export async function openWatchdog(log: Log, file: string | undefined): Promise<
 function watchTurns(): void {
   let long: LoopStep & { began: number; ended: number } = { used: 0, began: 0, ended: 0 };
   let last = { used: threadMs(), time: performance.now() };
-  watchCollections((began, ms) => {
+  /** Pauses since the last look. */
+  let pauses: { began: number; ms: number }[] = [];
+  const without = ({ began, ms }: { began: number; ms: number }) => {
     if (began >= long.began && began < long.ended) long.used -= ms;
+  };
+  watchCollections((began, ms) => {
+    const pause = { began, ms };
+    if (began >= last.time) pauses.push(pause);
+    else without(pause);
   });
   const look = () => {
     const now = { used: threadMs(), time: performance.now() };
@@ -51,8 +59,10 @@ function watchTurns(): void {
     const names = sliceWatch.recent();
     if (used > longestStepMs) {
       long = { used, began: last.time, ended: now.time };
+      for (const pause of pauses) without(pause);
       sliceWatch.found(long, names.length > 0 ? names : ['no request']);
     }
+    pauses = [];
     last = now;
   };
   setInterval(look, lookMs).unref();
