@@ -22,11 +22,13 @@ import { Template } from '../../../dist/src/agents/template.js';
 import { normalText, tellingWords } from '../../../dist/src/storages/memories/statement.js';
 import { writeTinyDecoder } from '../../../test/helpers/tiny-model/tiny-decoder.mjs';
 import { createTinyModel } from '../../../test/helpers/tiny-model/tiny-model.mjs';
+import { cards } from './list-cards.mjs';
 import { constraints } from './list-constraints.mjs';
 import { containers } from './list-containers.mjs';
 import { doorBodies, doorMessages } from './list-doors.mjs';
 import { documents, ignoring } from './list-files.mjs';
 import { databases, sockets } from './list-peers.mjs';
+import { remote } from './list-remote.mjs';
 import { speech } from './list-speech.mjs';
 import { odd, parsedInSlices, refused, words } from './parts.mjs';
 
@@ -384,12 +386,14 @@ export async function readersIn(folder, { short }) {
     ...doorMessages(),
     ...sockets,
     ...databases,
+    ...remote,
     ...speech(folder),
     ...searches(),
     ...models(folder),
     ...patterns(),
     ...documents(folder, short ? mib : 4 * mib),
     ...containers(folder, short ? mib : 4 * mib),
+    ...cards(folder, short ? mib : 4 * mib),
     ...ignoring,
   ];
   return { readers: all, close: async () => {} };

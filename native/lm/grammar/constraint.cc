@@ -35,7 +35,7 @@ std::vector<Token> tag_tokens(const ThinkingTags& tags, const TokenTable& tokens
 }
 
 std::unique_ptr<TokenConstraint> constrain_reply(ReplyRules rules, std::shared_ptr<const TokenTable> tokens,
-                                                 std::shared_ptr<MaskStore> store) {
+                                                 std::shared_ptr<MaskStore> store, const CancelToken* cancel) {
   if (rules.grammar && rules.quotes)
     fail(Code::kInvalidArgument, "quotes cannot be combined with a grammar or a schema");
   std::unique_ptr<TokenConstraint> reply;
@@ -43,7 +43,7 @@ std::unique_ptr<TokenConstraint> constrain_reply(ReplyRules rules, std::shared_p
     auto masks = store ? store->masks(rules.grammar) : std::make_shared<GrammarMasks>(rules.grammar, tokens);
     reply = std::make_unique<GrammarConstraint>(std::move(masks), std::move(store));
   } else if (rules.quotes) {
-    reply = std::make_unique<QuoteConstraint>(QuoteMachine(*rules.quotes), tokens);
+    reply = std::make_unique<QuoteConstraint>(QuoteMachine(*rules.quotes, cancel), tokens);
   }
   if (rules.thinking.end.empty() || (!rules.starts_inside && rules.thinking.start.empty())) return reply;
   if (!rules.tag_tokens)

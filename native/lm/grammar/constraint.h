@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "core/threads/cancel_token.h"
 #include "lm/grammar/allowance.h"
 #include "lm/grammar/grammar.h"
 #include "lm/text/text_filter.h"
@@ -76,9 +77,10 @@ std::vector<Token> tag_tokens(const ThinkingTags& tags, const TokenTable& tokens
 
 class MaskStore;
 
-/// Returns null if there is nothing to constrain. Throws as check_quotes() does. Requests with the same `store` share
-/// the masks of their grammars; they must run on one thread. Null: the request has its own.
+/// Returns null if there is nothing to constrain. Throws as check_quotes() does, and Error(kCancelled). Requests with
+/// the same `store` share the masks of their grammars; they must run on one thread. Null: the request has its own.
 std::unique_ptr<TokenConstraint> constrain_reply(ReplyRules rules, std::shared_ptr<const TokenTable> tokens,
-                                                 std::shared_ptr<MaskStore> store = nullptr);
+                                                 std::shared_ptr<MaskStore> store = nullptr,
+                                                 const CancelToken* cancel = nullptr);
 
 }  // namespace lorekeep::lm

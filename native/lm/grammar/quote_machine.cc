@@ -12,6 +12,8 @@ namespace {
 /// Bits of State::pairs; the bytes of a mark fit the two bits that each pair has in State::closing.
 constexpr std::size_t kMaxPairs = 32;
 constexpr std::size_t kMaxMarkBytes = 3;
+/// Characters between two looks at the cancel token.
+constexpr std::size_t kTextGrain = 65'536;
 
 enum class Class { kSpace, kWord, kOther };
 
@@ -77,7 +79,7 @@ void check_quotes(const QuoteRule& rule) {
   }
 }
 
-QuoteMachine::QuoteMachine(const QuoteRule& rule) {
+QuoteMachine::QuoteMachine(const QuoteRule& rule, const CancelToken* cancel) {
   check_quotes(rule);
   const auto add = [this](char32_t character, std::uint32_t opens, bool apostrophe) {
     const auto at = std::lower_bound(marks_.begin(), marks_.end(), character, Mark::is_below);
@@ -94,7 +96,7 @@ QuoteMachine::QuoteMachine(const QuoteRule& rule) {
     closes_.push_back(marks[i + 1]);
   }
   for (const std::string& apostrophe : characters(rule.apostrophes)) add(decoded(apostrophe), 0, true);
-  for (const std::string& text : rule.texts) add_text(repair_utf8(text));
+  for (const std::string& text : rule.texts) add_text(repair_utf8(text), cancel);
 }
 
 const QuoteMachine::Mark* QuoteMachine::find(char32_t character) const noexcept {
@@ -102,7 +104,7 @@ const QuoteMachine::Mark* QuoteMachine::find(char32_t character) const noexcept 
   return at != marks_.end() && at->character == character ? &*at : nullptr;
 }
 
-void QuoteMachine::add_text(std::string_view text) {
+void QuoteMachine::add_text(std::string_view text, const CancelToken* cancel) {
   Class before = Class::kSpace;
   bool letter = false;
   const char* at = text.data();
@@ -112,7 +114,9 @@ void QuoteMachine::add_text(std::string_view text) {
     spans_.end_part();
     before = Class::kSpace;
   };
+  std::size_t count = 0;
   while (at < end) {
+    if (cancel != nullptr && ++count % kTextGrain == 0) cancel->check();
     const char* const begin = at;
     const char32_t character = decode_utf8(at, end);
     const Mark* const mark = find(character);

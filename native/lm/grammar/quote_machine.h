@@ -30,8 +30,8 @@ class QuoteMachine {
     bool operator==(const State&) const = default;
   };
 
-  /// Throws as check_quotes() does.
-  explicit QuoteMachine(const QuoteRule& rule);
+  /// Throws as check_quotes() does, and Error(kCancelled).
+  explicit QuoteMachine(const QuoteRule& rule, const CancelToken* cancel = nullptr);
 
   State start() const { return {}; }
   bool step(const State& from, std::uint8_t byte, State& to, Allowance& work);
@@ -47,7 +47,7 @@ class QuoteMachine {
   };
 
   const Mark* find(char32_t character) const noexcept;
-  void add_text(std::string_view text);
+  void add_text(std::string_view text, const CancelToken* cancel);
   bool step_outside(const State& from, char byte, State& to);
   bool take(char32_t character, State& state);
   bool step_inside(const State& from, char byte, State& to, Allowance& work);

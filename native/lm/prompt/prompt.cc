@@ -8,6 +8,9 @@
 namespace lorekeep::lm {
 namespace {
 
+/// Tokens of a table read between two looks at the cancel token.
+constexpr Token kTokenGrain = 16'384;
+
 bool is_space(char c) noexcept {
   return std::isspace(static_cast<unsigned char>(c)) != 0;
 }
@@ -180,11 +183,13 @@ Prompt PromptTokenizer::tokenize(std::span<const PromptPart> parts, const Cancel
   return std::move(writer).finish();
 }
 
-std::shared_ptr<const TokenTable> read_token_table(const Tokens& tokens, const ThinkingTags& tags) {
+std::shared_ptr<const TokenTable> read_token_table(const Tokens& tokens, const ThinkingTags& tags,
+                                                   const CancelToken* cancel) {
   std::vector<TokenEntry> entries;
   entries.reserve(tokens.size());
   const llama_vocab* const vocabulary = tokens.vocabulary();
   for (Token token = 0; token < static_cast<Token>(tokens.size()); ++token) {
+    if (cancel != nullptr && token % kTokenGrain == 0) cancel->check();
     TokenEntry entry{{}, TokenKind::kText};
     const llama_token_attr attributes = llama_vocab_get_attr(vocabulary, token);
     const char* const raw = llama_vocab_get_text(vocabulary, token);
@@ -203,7 +208,7 @@ std::shared_ptr<const TokenTable> read_token_table(const Tokens& tokens, const T
     }
     entries.push_back(std::move(entry));
   }
-  return std::make_shared<const TokenTable>(entries);
+  return std::make_shared<const TokenTable>(entries, cancel);
 }
 
 std::vector<Token> end_tag_tokens(const Tokens& tokens, const ThinkingTags& tags) {

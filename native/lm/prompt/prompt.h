@@ -69,7 +69,8 @@ class PromptTokenizer {
 
 /// Returns the bytes and kinds of all tokens. Control tokens that occur in a tag are text, so that the text filter
 /// and constraints see the tags.
-std::shared_ptr<const TokenTable> read_token_table(const Tokens& tokens, const ThinkingTags& tags);
+std::shared_ptr<const TokenTable> read_token_table(const Tokens& tokens, const ThinkingTags& tags,
+                                                   const CancelToken* cancel = nullptr);
 
 /// Returns the forced tokens when thinking must end: a line feed, the end tag, two line feeds.
 std::vector<Token> end_tag_tokens(const Tokens& tokens, const ThinkingTags& tags);

@@ -68,9 +68,10 @@ struct ModelText::Impl {
     }
   }
 
-  const std::shared_ptr<const TokenTable>& tokens() const {
-    std::call_once(table_once, [this] {
-      table = read_token_table(model->tokens(), tags());
+  /// If the first caller cancels, the next one reads the table.
+  const std::shared_ptr<const TokenTable>& tokens(const CancelToken* cancel) const {
+    std::call_once(table_once, [this, cancel] {
+      table = read_token_table(model->tokens(), tags(), cancel);
       end_tag = end_tag_tokens(model->tokens(), tags());
       tokens_of_tags = std::make_shared<const std::vector<Token>>(lm::tag_tokens(tags(), *table));
       masks = std::make_shared<MaskStore>(table);
@@ -113,14 +114,14 @@ void ModelText::prepare(GenerationInput& input, const ReplyOptions& options, std
   rules.quotes = options.quotes;
   const bool thinks = !rules.thinking.end.empty();
   if (!thinks && options.grammar.empty() && !rules.quotes) return;
-  const std::shared_ptr<const TokenTable>& table = impl_->tokens();
+  const std::shared_ptr<const TokenTable>& table = impl_->tokens(cancel);
   if (!options.grammar.empty()) rules.grammar = impl_->masks->grammar(options.grammar, cancel);
   rules.tag_tokens = impl_->tokens_of_tags;
   if (thinks) {
     rules.end_tag = impl_->end_tag;
     rules.thinking_budget = options.thinking == Thinking::kOff ? 0 : thinking_budget(input, options);
   }
-  input.constraint = constrain_reply(std::move(rules), table, impl_->masks);
+  input.constraint = constrain_reply(std::move(rules), table, impl_->masks, cancel);
 }
 
 // The room that the context leaves limits a reply, too.

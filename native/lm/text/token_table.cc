@@ -1,11 +1,52 @@
 #include "lm/text/token_table.h"
 
 #include <algorithm>
+#include <tuple>
 
 namespace lorekeep::lm {
+namespace {
 
-TokenTable::TokenTable(const std::vector<TokenEntry>& tokens) {
-  std::vector<Token> sorted;
+/// Tokens between two looks at the cancel token: some milliseconds.
+constexpr std::size_t kSortGrain = 16'384;
+
+/// A token in the order of its bytes: most are told apart by the first eight.
+struct Keyed {
+  std::uint64_t key;
+  std::string_view bytes;
+  Token token;
+
+  bool operator<(const Keyed& other) const noexcept { return std::tie(key, bytes) < std::tie(other.key, other.bytes); }
+};
+
+std::uint64_t key_of(std::string_view bytes) noexcept {
+  std::uint64_t key = 0;
+  for (std::size_t i = 0; i < sizeof(key); ++i) key = key << 8 | (i < bytes.size() ? std::uint8_t(bytes[i]) : 0);
+  return key;
+}
+
+void check_token(const CancelToken* cancel) {
+  if (cancel != nullptr) cancel->check();
+}
+
+/// Sorts by bytes; equal ones keep their order.
+void sort_by_bytes(std::vector<Keyed>& tokens, const CancelToken* cancel) {
+  const std::size_t size = tokens.size();
+  const auto at = [&](std::size_t i) { return tokens.begin() + static_cast<std::ptrdiff_t>(std::min(i, size)); };
+  for (std::size_t i = 0; i < size; i += kSortGrain) {
+    check_token(cancel);
+    std::stable_sort(at(i), at(i + kSortGrain));
+  }
+  for (std::size_t run = kSortGrain; run < size; run *= 2) {
+    for (std::size_t i = 0; i < size; i += 2 * run) {
+      check_token(cancel);
+      std::inplace_merge(at(i), at(i + run), at(i + 2 * run));
+    }
+  }
+}
+
+}  // namespace
+
+TokenTable::TokenTable(const std::vector<TokenEntry>& tokens, const CancelToken* cancel) {
   begins_.push_back(0);
   for (const TokenEntry& entry : tokens) {
     const auto token = static_cast<Token>(kinds_.size());
@@ -13,17 +54,21 @@ TokenTable::TokenTable(const std::vector<TokenEntry>& tokens) {
     begins_.push_back(static_cast<std::uint32_t>(bytes_.size()));
     kinds_.push_back(entry.kind);
     if (entry.kind == TokenKind::kEnd) ends_.push_back(token);
-    const bool usable = !entry.bytes.empty() && entry.bytes.size() <= kMaxTokenBytes;
-    if (entry.kind == TokenKind::kText && usable) sorted.push_back(token);
   }
-  std::stable_sort(sorted.begin(), sorted.end(), [this](Token a, Token b) { return bytes(a) < bytes(b); });
+  std::vector<Keyed> sorted;
+  for (Token token = 0; token < static_cast<Token>(tokens.size()); ++token) {
+    const std::string_view text = bytes(token);
+    if (kind(token) == TokenKind::kText && !text.empty() && text.size() <= kMaxTokenBytes)
+      sorted.push_back({key_of(text), text, token});
+  }
+  sort_by_bytes(sorted, cancel);
 
   std::vector<std::size_t> open;  // nodes on the way to the current token
   const auto close_to = [&](std::size_t depth) {
     for (; open.size() > depth; open.pop_back()) trie_[open.back()].past = static_cast<std::uint32_t>(trie_.size());
   };
-  for (const Token token : sorted) {
-    const std::string_view text = bytes(token);
+  for (const auto& [key, text, token] : sorted) {
+    if (trie_tokens_.size() % kSortGrain == 0) check_token(cancel);
     std::size_t common = 0;
     while (common < open.size() && common < text.size() &&
            trie_[open[common]].byte == static_cast<std::uint8_t>(text[common])) {

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/threads/cancel_token.h"
 #include "lm/text/token.h"
 
 namespace lorekeep::lm {
@@ -28,7 +29,8 @@ inline constexpr std::size_t kMaxTokenBytes = 1024;
 /// Immutable, shared by all requests of a model.
 class TokenTable {
  public:
-  explicit TokenTable(const std::vector<TokenEntry>& tokens);
+  /// Throws Error(kCancelled).
+  explicit TokenTable(const std::vector<TokenEntry>& tokens, const CancelToken* cancel = nullptr);
 
   std::size_t size() const noexcept { return kinds_.size(); }
   /// Precondition for both: 0 <= token < size().
