@@ -4,9 +4,11 @@ import { beforeAll, expect, it } from 'vitest';
 import { FileServer } from '../downloads/file-server.js';
 import { temporaryFolder } from '../helpers/folder.js';
 import { createTinyModel } from '../helpers/tiny-model/tiny-model.mjs';
-import { lorekeep, program, shell } from './command.js';
+import { program, shell } from './command.js';
+import { commandHost } from './commands.js';
 
 const inFolder = temporaryFolder();
+const lorekeep = commandHost();
 const folder = "Größe's $HOME notes";
 let env: NodeJS.ProcessEnv;
 

@@ -9,10 +9,12 @@ import { instructions } from '../../src/doors/mcp/describe.js';
 import { recordUri } from '../../src/doors/mcp/records.js';
 import { waited } from '../../src/doors/mcp/waiting.js';
 import { temporaryFolder } from '../helpers/folder.js';
-import { lorekeep, program } from './command.js';
+import { program } from './command.js';
+import { commandHost } from './commands.js';
 import { writeSample } from './sample.js';
 
 const inFolder = temporaryFolder();
+const lorekeep = commandHost();
 const models = process.env.LOREKEEP_MODELS ?? join(import.meta.dirname, '../../../shared/models');
 const talker = join(models, 'SmolLM2-135M-Instruct.Q4_1.gguf');
 if (!existsSync(talker)) console.log(`replies of a language model are not tested: there is no ${talker}`);

@@ -4,9 +4,10 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'n
 import { expect, test } from 'vitest';
 import { pdfOf } from '../documents/pdf-file.js';
 import { temporaryFolder } from '../helpers/folder.js';
-import { lorekeep } from './command.js';
+import { commandHost } from './commands.js';
 
 const file = temporaryFolder();
+const lorekeep = commandHost();
 
 /** The first bytes of a PNG file, and what the stand-in for tesseract says of it. */
 const picture = (text: string) => Buffer.concat([Buffer.from('89504e470d0a1a0a', 'hex'), Buffer.from(text)]);

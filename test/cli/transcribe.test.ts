@@ -3,9 +3,10 @@ import { describe, expect, it } from 'vitest';
 import { temporaryFolder } from '../helpers/folder.js';
 import { haveWhisper, syllables, vowel, wavFile, whisperTiny } from '../helpers/speech-models.js';
 import { tinyWhisper } from '../helpers/tiny-model/tiny-whisper.mjs';
-import { lorekeep } from './command.js';
+import { commandHost } from './commands.js';
 
 const inFolder = temporaryFolder();
+const lorekeep = commandHost();
 
 describe('lorekeep transcribe', () => {
   it('says what is missing: a file, a model', async () => {

@@ -5,9 +5,11 @@ import { wrapped } from '../../src/cli/terminal/lines.js';
 import { fittedTable } from '../../src/cli/terminal/table.js';
 import { temporaryFolder } from '../helpers/folder.js';
 import { repetitions } from '../helpers/repetitions.js';
-import { lorekeep, noTerminal, onTerminal } from './command.js';
+import { noTerminal, onTerminal } from './command.js';
+import { commandHost } from './commands.js';
 
 const inFolder = temporaryFolder();
+const lorekeep = commandHost();
 const env = () => ({ LOREKEEP_STATE: inFolder('state'), LOREKEEP_DATA_DIR: inFolder('data') });
 
 beforeAll(() => {

@@ -231,7 +231,7 @@ describe('tokens beside text', () => {
   it('go with the text in which they begin, however bytes and pieces are divided, and up to its cut', () => {
     const next = random(testSeed);
     const below = (count: number) => Math.floor(next() * count);
-    for (let round = 0; round < repetitions('TOKENS', 300, 3000); round++) {
+    for (let round = 0; round < repetitions('TOKENS', 100, 3000); round++) {
       const characters = Array.from(
         { length: 1 + below(12) },
         () => ['a', ' ', 'é', '😀'][below(4)] as string,

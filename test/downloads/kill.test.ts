@@ -11,7 +11,7 @@ import { FileServer } from './file-server.js';
 import { never, start, sum } from './scene.js';
 
 const inFolder = temporaryFolder();
-const kills = repetitions('KILLS', 8, 24);
+const kills = repetitions('KILLS', 4, 24);
 
 it(`after ${kills} kills at any moment the file is whole, and its bytes were not downloaded again and again`, async () => {
   const server = await FileServer.listen(randomBytes(3_000_000));

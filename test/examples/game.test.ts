@@ -111,16 +111,19 @@ describe.skipIf(!compiler || !haveModels(smolLm))('examples/game', () => {
   beforeAll(makeGame);
 
   it('plays as its README says, counts late frames, and nobody learns what he may not know', async () => {
+    // In `npm test` the loop computes little, as other tests need the processor, and four characters are asked.
+    const frames = repetitions('GAME_FRAMES', 30, 600);
+    const isShort = frames < 600;
+    const few = [planted.owner, told.owner, 'brann', 'mirko'];
+    const characters = cast().filter(({ me }) => !isShort || few.includes(me));
     const script = [
       { to: told.owner, say: `Keep it to yourself: my boat lies at ${told.word} Slip.` },
-      ...cast().map(({ me }) => ({ to: me, say: question })),
+      ...characters.map(({ me }) => ({ to: me, say: question })),
       { to: 'brann', order: 'Please open the north gate.' },
       { to: 'mirko', order: 'I want to buy a rope for 5 pennies.' },
     ];
     write('script.json', script);
-    // In `npm test` the loop computes little, as other tests need the processor.
-    const frames = repetitions('GAME_FRAMES', 30, 600);
-    const work = frames < 600 ? 1 : 6;
+    const work = isShort ? 1 : 6;
     const game = Program.command([
       'sh',
       '-c',
@@ -142,11 +145,7 @@ describe.skipIf(!compiler || !haveModels(smolLm))('examples/game', () => {
 
     const turns = recordedTurns();
     const sessions = new Map(turns.map(({ asked }) => [asked.session_id, asked.variables?.me]));
-    expect([...sessions.values()].sort()).toEqual(
-      cast()
-        .map(({ me }) => me)
-        .sort(),
-    );
+    expect([...sessions.values()].sort()).toEqual(characters.map(({ me }) => me).sort());
     const found = new Set<string>();
     for (const { asked, got } of turns) {
       const me = asked.variables?.me ?? '';

@@ -10,8 +10,8 @@ import { repetitions } from '../helpers/repetitions.js';
 import { tinyDecoders, writeTinyDecoder } from '../helpers/tiny-model/tiny-decoder.mjs';
 
 const inFolder = temporaryFolder();
-const copies = repetitions('COPIES', 60, 150);
-const cancels = repetitions('CANCELS', 150, 500);
+const copies = repetitions('COPIES', 30, 150);
+const cancels = repetitions('CANCELS', 60, 500);
 
 const greedy = { temperature: 0 };
 const sentence = { prompt: 'Once upon a time there was a cat', maxTokens: 12, sampling: greedy };

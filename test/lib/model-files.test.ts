@@ -14,7 +14,7 @@ import {
 import { repetitions } from '../helpers/repetitions.js';
 
 const folder = temporaryFolder();
-const changes = repetitions('MODEL_CHANGES', 120, 400);
+const changes = repetitions('MODEL_CHANGES', 48, 400);
 let files = 0;
 
 /** Writes the bytes of a good model after `damage` has changed them; returns the path. */

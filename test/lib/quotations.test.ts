@@ -11,7 +11,7 @@ import { testSeed } from '../helpers/random.js';
 import { haveModels, realModel, smolLm } from '../helpers/real-models.js';
 import { repetitions } from '../helpers/repetitions.js';
 
-const replies = repetitions('QUOTES', 8, 24);
+const replies = repetitions('QUOTES', 4, 24);
 const atOnce = 8;
 
 it('know every character that Unicode calls a quotation mark', () => {

@@ -32,7 +32,7 @@ describe.each(Object.entries(kinds))('a model that %s', (_, template) => {
   it('gives a reply after thinking, without tags and within its tokens', { timeout: 60_000 }, async () => {
     const draw = random(testSeed);
     const pick = <T>(values: readonly T[]) => values[Math.floor(draw() * values.length)] as T;
-    for (let round = 0; round < repetitions('THINKING', 30, 60); round++) {
+    for (let round = 0; round < repetitions('THINKING', 10, 60); round++) {
       const thinking = pick([
         undefined,
         'off',

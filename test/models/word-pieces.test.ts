@@ -16,7 +16,7 @@ const golden: GoldenTokens = JSON.parse(
 );
 const data = process.env.LOREKEEP_DATA ?? '';
 /** Of the blocks of each recorded file. */
-const stride = repetitions('TOKEN_STRIDE', 4, 1);
+const stride = repetitions('TOKEN_STRIDE', 8, 1);
 
 let model: EmbeddingModel;
 beforeAll(async () => {

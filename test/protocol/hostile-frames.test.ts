@@ -7,8 +7,8 @@ import { random, testSeed } from '../helpers/random.js';
 import { repetitions } from '../helpers/repetitions.js';
 import { parseObject } from './parse-object.js';
 
-const frames = repetitions('FRAMES', 100_000, 1_000_000);
-const streams = repetitions('STREAMS', 4000, 20_000);
+const frames = repetitions('FRAMES', 25_000, 1_000_000);
+const streams = repetitions('STREAMS', 1000, 20_000);
 const requests = rightRequests('s1', 's1.a1');
 
 /** What a connection does with a payload before it calls a handler: undefined for a request, else the code. */

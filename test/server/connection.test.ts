@@ -148,7 +148,7 @@ describe('a connection', () => {
         fc.uint8Array({ maxLength: 60 }).map((bytes) => Buffer.from(bytes)),
       ),
       {
-        numRuns: repetitions('PAYLOADS', 4000, 20_000),
+        numRuns: repetitions('PAYLOADS', 1000, 20_000),
         seed: testSeed,
       },
     );

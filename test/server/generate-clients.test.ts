@@ -12,7 +12,7 @@ import { TestServer } from './test-server.js';
 const file = temporaryFolder();
 
 /** Turns of all agents together; 10,000 take about five minutes. */
-const turns = repetitions('TURNS', 100, 200);
+const turns = repetitions('TURNS', 48, 200);
 const agents = 5;
 
 /** Records of five owners, each with words that name the owner. */

@@ -10,7 +10,7 @@ import { catalogPath, TestServer } from './test-server.js';
 
 const file = temporaryFolder();
 const storage = 'memory';
-const rounds = repetitions('MEMORY_KILLS', 2, 10);
+const rounds = repetitions('MEMORY_KILLS', 1, 10);
 
 const graph = (params: object = {}): Graph => ({
   nodes: [

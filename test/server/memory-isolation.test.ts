@@ -6,7 +6,7 @@ import { repetitions } from '../helpers/repetitions.js';
 import { TestServer } from './test-server.js';
 
 const file = temporaryFolder();
-const turns = repetitions('MEMORY_TURNS', 600, 10_000);
+const turns = repetitions('MEMORY_TURNS', 300, 10_000);
 const owners = 6;
 
 const graph = (params: object): Graph => ({

@@ -9,7 +9,7 @@ import { writeTinyDecoder } from '../helpers/tiny-model/tiny-decoder.mjs';
 import { TestServer } from './test-server.js';
 
 const inFolder = temporaryFolder();
-const clients = repetitions('CLIENTS', 24, 60);
+const clients = repetitions('CLIENTS', 12, 60);
 const atOnce = 6;
 
 /** The end of the reply is the end of the context, unless somebody leaves. */

@@ -43,7 +43,7 @@ async function built(): Promise<{ config: string; records: string }> {
 const open = (config: string, options: object = {}) => openKnowledgeBase(config, { models, ...options });
 const ids = async (kb: KnowledgeBase) => (await kb.list({ limit: 10_000 })).map(({ id }) => id);
 
-const fights = repetitions('FIGHTS', 12, 40);
+const fights = repetitions('FIGHTS', 6, 40);
 
 test(`two processes that change a base in turns, ${fights} batches each: every one is there once, with a version of its own`, async () => {
   const { config } = write(`kb${made++}`);

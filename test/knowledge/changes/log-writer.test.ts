@@ -248,7 +248,7 @@ test('after a failed flush in the background the bytes are written again', async
   expect((await read(files.content)).version).toBe(2);
 });
 
-const mutations = repetitions('LOG_MUTATIONS', 1000, 20_000);
+const mutations = repetitions('LOG_MUTATIONS', 400, 20_000);
 
 test(`${mutations} mutations of a log are errors or give a prefix of its batches`, async () => {
   console.log(`seed ${testSeed}`);

@@ -341,7 +341,7 @@ test('random changes equal a storage that was built from the same records', asyn
   await kb.close();
 });
 
-const kills = repetitions('CHANGE_KILLS', 12, 120);
+const kills = repetitions('CHANGE_KILLS', 6, 120);
 
 test(`writers killed ${kills} times: every acknowledged batch is there, none in part`, async () => {
   console.log(`seed ${testSeed}`);
