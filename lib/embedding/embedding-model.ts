@@ -92,13 +92,17 @@ export class EmbeddingModel extends ModelHandle<NativeEmbeddingModel> {
   }
 
   /**
-   * Like embed(), but reports texts that fail instead of throwing.
+   * Like embed(), but reports texts that fail instead of throwing. `truncate` (internal): embeds the beginning of a text that is too
+   * long.
    * @throws CLOSED, CANCELLED, OUT_OF_MEMORY, DEVICE_LOST: the GPU failed; load the model again
    */
-  async embedSettled(texts: readonly string[], options: ProgressOptions = {}): Promise<EmbedResult> {
+  async embedSettled(
+    texts: readonly string[],
+    options: ProgressOptions & { truncate?: boolean | undefined } = {},
+  ): Promise<EmbedResult> {
     return this.run(options.signal, async (native, cancel) => {
       const arena = await toArena(texts, 'texts', options.signal);
-      return native.embed(arena, cancel, options.onProgress);
+      return native.embed(arena, cancel, options.onProgress, options.truncate === true);
     });
   }
 

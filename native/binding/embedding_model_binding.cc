@@ -2,6 +2,7 @@
 
 #include "binding/exports.h"
 
+#include <string_view>
 #include <vector>
 
 #include "binding/buffers_binding.h"
@@ -65,11 +66,14 @@ EmbeddingModelBinding::Members EmbeddingModelBinding::members() {
 Napi::Value EmbeddingModelBinding::embed(const Napi::CallbackInfo& info) {
   auto model = use();
   auto texts = std::make_shared<const TextArena>(unwrap_argument<TextArenaBinding>(info[0], "texts")->take());
+  const auto long_text = info[3].ToBoolean() ? engine::LongText::kTruncate : engine::LongText::kRefuse;
   const bool quick = texts->size() <= kQuickTexts && texts->memory_bytes() <= kQuickBytes;
   return promise_task(
       info.Env(), {quick ? Lane::kQuick : Lane::kLong, cancel_argument(info[1]), this, progress_argument(info[2])},
-      [model, texts](const TaskContext& task) {
-        return model->embed(*texts, &task.cancel, [&task](float fraction) { task.report(fraction); });
+      [model, texts, long_text](const TaskContext& task) {
+        std::vector<std::string_view> views(texts->size());
+        for (std::size_t i = 0; i < views.size(); ++i) views[i] = (*texts)[i];
+        return model->embed(views, &task.cancel, [&task](float fraction) { task.report(fraction); }, long_text);
       },
       to_js_embeddings);
 }

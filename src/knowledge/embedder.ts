@@ -35,7 +35,7 @@ export interface TextEmbedder {
     Partial<Pick<ModelFacts, 'architecture'>>;
   embedSettled(
     texts: readonly string[],
-    options?: ProgressOptions & { kind?: EmbedOptions['kind'] },
+    options?: ProgressOptions & { kind?: EmbedOptions['kind']; truncate?: boolean | undefined },
   ): Promise<EmbedResult>;
   /** Told that stored vectors are not of the model that its server computes. */
   disown?(): void;

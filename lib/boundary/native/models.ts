@@ -53,10 +53,12 @@ export interface EmbedResult {
 
 export interface NativeEmbeddingModel extends NativeHandle {
   readonly facts: ModelFacts;
+  /** `truncate`: embeds the beginning of a text that is too long. */
   embed(
     texts: NativeTextArena,
     cancel: NativeCancelToken | undefined,
     progress: NativeProgress | undefined,
+    truncate: boolean,
   ): Promise<EmbedResult>;
   /** Special tokens included. */
   tokens(text: string, cancel: NativeCancelToken | undefined): Promise<Int32Array>;

@@ -10,7 +10,7 @@ import { clientSlices, mapInSlices } from '../../base/waiting/next-slice.js';
 import { withDecimalTexts } from '../decimal-texts.js';
 import { embedInPieces } from '../embed-in-pieces.js';
 import { embedOnce } from '../kept-embeddings.js';
-import { factsOf, type KnowledgeModel, withModel } from '../model.js';
+import { factsOf, type KnowledgeModel, type LongText, withModel } from '../model.js';
 import { checkOptionNames, type OptionNames } from '../option-names.js';
 import type { LogSource } from './base-log.js';
 import type { LoggedOperation } from './frames.js';
@@ -27,7 +27,7 @@ export interface PreparedBatch {
 
 /** What a batch is checked and embedded for. */
 export interface BatchSource {
-  config: { fields?: readonly FieldDefinition[] | undefined };
+  config: { fields?: readonly FieldDefinition[] | undefined; long_text?: LongText | undefined };
   model: KnowledgeModel;
   /** The knowledge base; undefined for a storage in memory. */
   base?: LogSource | undefined;
@@ -83,8 +83,9 @@ export async function prepareBatch(
   return { changes, vectors, operations };
 
   async function embed(all: readonly string[]): Promise<Float32Array> {
+    const options = { signal, kind: 'document', truncate: config.long_text === 'truncate' } as const;
     const piece = (some: readonly string[]) =>
-      withModel(model, (native) => native.embedSettled(some, { signal, kind: 'document' }), signal);
+      withModel(model, (native) => native.embedSettled(some, options), signal);
     const embedNew = (some: readonly string[]) => {
       const prefixed = some.map((text) => (model.documentPrefix ?? '') + text);
       return turn === undefined ? piece(prefixed) : embedInPieces(prefixed, dimension, piece, turn);

@@ -111,6 +111,22 @@ test('a batch with a mistake changes nothing, and the error names the ids', asyn
   expect(existsSync(log) ? (await ids(kb)).length : 3).toBe(3);
 });
 
+test('a text that is too long is refused, or its beginning is embedded as by a build if long_text says so', async () => {
+  const text = 'honey bees dance and glaciers grind valleys '.repeat(100);
+  const strict = await knowledgeBase();
+  await using refusing = await open(strict.config);
+  const { code, detail } = await rejection(refusing.add([{ id: 'long', text }]));
+  expect([code, detail.id]).toEqual(['TEXT_TOO_LONG', 'long']);
+  const config = { long_text: 'truncate' };
+  const changed = await knowledgeBase(base, config);
+  const built = await knowledgeBase([...base, { id: 'long', text }], config);
+  await using kb = await open(changed.config);
+  await using fresh = await open(built.config);
+  await kb.add([{ id: 'long', text }]);
+  expect(await kb.storage.embedding('long')).toEqual(await fresh.storage.embedding('long'));
+  expect((await kb.get('long'))?.text).toBe(text);
+});
+
 test('ids that differ by their Unicode form are two records', async () => {
   const { config } = await knowledgeBase();
   await using kb = await open(config);
