@@ -18,3 +18,14 @@ ZUBX2wkeSSYQZ8IJDo47yxh34mGhRANCAAROwGRKbPIw5qHtt/PJ3wfhlhGRaWDD
 L2/XscytYNYpRagLi1Jw39VapgIQv6Jv8Q8jPueSE/fXahceDq/EZNTl
 -----END PRIVATE KEY-----
 `;
+
+/** A certificate of `renewed.test` for the same key, which ended in 2020. */
+export const endedCertificate = `-----BEGIN CERTIFICATE-----
+MIIBFDCBvAIBATAKBggqhkjOPQQDAjAXMRUwEwYDVQQDDAxyZW5ld2VkLnRlc3Qw
+HhcNMjAwMTAxMDAwMDAwWhcNMjAwMjAxMDAwMDAwWjAXMRUwEwYDVQQDDAxyZW5l
+d2VkLnRlc3QwWTATBgcqhkjOPQIBBggqhkjOPQMBBwNCAAROwGRKbPIw5qHtt/PJ
+3wfhlhGRaWDDL2/XscytYNYpRagLi1Jw39VapgIQv6Jv8Q8jPueSE/fXahceDq/E
+ZNTlMAoGCCqGSM49BAMCA0cAMEQCIEu1Ynd6NoroS6m51p2iBJcirnz6d3GeQ86i
+Vk3M3fsYAiBkOUxHPbEdgiqWV/TyAsnYg5eSBfMFk4rD+yb/J/XXXw==
+-----END CERTIFICATE-----
+`;

@@ -5,7 +5,7 @@ import {
   type ServerOptions,
   type ServerResponse,
 } from 'node:http';
-import { createServer as createTlsServer } from 'node:https';
+import { createServer as createTlsServer, type Server as TlsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { isLocalAddress } from '../../base/machine/local-network.js';
@@ -31,7 +31,7 @@ import { HttpRefusal, httpFailure } from './failure.js';
 import { type GuardOptions, type GuardVerdict, judge, preflightHeaders } from './guard.js';
 import { type Route, RouteTable } from './route.js';
 import { SocketClient } from './socket-client.js';
-import { readTls, type Tls } from './tls.js';
+import { followTls, readTls, type Tls } from './tls.js';
 import { TurnedAway } from './turned-away.js';
 
 /** Longest time to send the headers, in ms. */
@@ -64,7 +64,7 @@ export class HttpListener {
   readonly #routes: RouteTable;
   readonly #upgrades: HttpListenerOptions['upgrades'];
   readonly #server: Server;
-  readonly #guard: GuardOptions;
+  #guard: GuardOptions;
   readonly #clients = new WeakMap<Socket, SocketClient>();
   /** Connections with a request under way. */
   readonly #busy = new Set<Socket>();
@@ -75,6 +75,7 @@ export class HttpListener {
   readonly #stated = new Map<string, RemoteEnd>();
   readonly #turnedAway = new TurnedAway();
   #closed: Promise<void> | undefined;
+  #unfollowTls = () => {};
 
   private constructor({ host, routes, upgrades }: HttpListenerOptions, tls: Tls | undefined) {
     this.#host = host;
@@ -129,7 +130,8 @@ export class HttpListener {
     const { config, isClosed, log } = options.host;
     const { bind, port } = config.http;
     requireSecret(config.http, isClosed);
-    const listener = new HttpListener(options, await readTls(config.http));
+    const tls = await readTls(config.http);
+    const listener = new HttpListener(options, tls);
     const server = listener.#server;
     await new Promise<void>((resolve, reject) => {
       server.once('error', (error: NodeJS.ErrnoException) => {
@@ -139,6 +141,8 @@ export class HttpListener {
       server.listen({ port, host: bind, exclusive: true }, resolve);
     });
     server.removeAllListeners('error').on('error', (err) => log.error({ err }, 'http'));
+    if (tls !== undefined)
+      listener.#unfollowTls = followTls(config.http, tls, { take: (next) => listener.#renew(next), log });
     return listener;
   }
 
@@ -146,8 +150,15 @@ export class HttpListener {
     return (this.#server.address() as AddressInfo).port;
   }
 
+  /** Connections that are open keep the certificate that they began with. */
+  #renew({ cert, key, certificate }: Tls): void {
+    (this.#server as TlsServer).setSecureContext({ cert, key, minVersion: 'TLSv1.2' });
+    this.#guard = { ...this.#guard, certificate };
+  }
+
   /** Accepts no further connections, and ends idle ones. */
   stopAccepting(): void {
+    this.#unfollowTls();
     this.#closed ??= new Promise((resolve) => this.#server.close(() => resolve()));
     this.#server.closeIdleConnections();
   }
