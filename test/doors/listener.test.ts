@@ -399,6 +399,20 @@ it.each(['http', 'https'])('a stopping server sends the reply that is nearly don
   await expect.poll(() => received, { timeout: 20_000 }).toMatch(/^HTTP\/1\.1 \d\d\d /);
 });
 
+it('a request that outlives the time for unfinished ones is told that the server is stopping', async () => {
+  const model = new FakeTextModel({ pause: () => new Promise(() => {}) });
+  const { server, call } = await door({}, { loadLanguageModel: async () => model });
+  const reply = call('POST', '/v1/chat/completions', {
+    model: 'talker',
+    messages: [{ role: 'user', content: 'Hi' }],
+  });
+  await expect.poll(() => model.requests.length, patient).toBe(1);
+  const [{ status, headers, json }] = await Promise.all([reply, server.server.close()]);
+  expect(status).toBe(503);
+  expect(headers.connection).toBe('close');
+  expect(json().error).toMatchObject({ message: 'the server is stopping', lorekeep: { code: 1008 } });
+});
+
 it('with a certificate the doors speak TLS, under the names of the certificate', async () => {
   const { tls_cert, tls_key } = certificateFiles();
   await expect(door({ tls_cert })).rejects.toThrow(/http\.tls_cert, http\.tls_key: both/);

@@ -20,7 +20,7 @@ import {
   mostHeaders,
   tooManyHeaders,
 } from '../../operations/http/guard.js';
-import type { ServerError } from '../../protocol/errors.js';
+import { type ServerError, serverError } from '../../protocol/errors.js';
 import { refusalOf } from '../../storages/failure.js';
 import type { DoorHost } from '../host.js';
 import { endWith, refuseBytes, sendFailure, setHeaders } from './answers.js';
@@ -66,8 +66,8 @@ export class HttpListener {
   readonly #server: Server;
   #guard: GuardOptions;
   readonly #clients = new WeakMap<Socket, SocketClient>();
-  /** Connections with a request under way. */
-  readonly #busy = new Set<Socket>();
+  /** Connections with a request under way, and its reply; those of another protocol have none. */
+  readonly #busy = new Map<Socket, ServerResponse | undefined>();
   readonly #sockets = new Set<Socket>();
   /** Connections that end with the reply to their last request. */
   readonly #refused = new WeakSet<Duplex>();
@@ -167,15 +167,28 @@ export class HttpListener {
   async close(): Promise<void> {
     this.stopAccepting();
     // A request under TLS has another socket than its connection.
-    const busy = new Set([...this.#busy].map(peerOf));
+    const busy = new Set([...this.#busy.keys()].map(peerOf));
     for (const socket of this.#sockets) {
       if (!busy.has(peerOf(socket))) socket.destroy();
     }
-    const late = setTimeout(() => {
+    const destroy = () => {
       for (const socket of this.#sockets) socket.destroy();
+    };
+    let late = setTimeout(() => {
+      late = setTimeout(destroy, this.#tellLate() ? farewellMs : 0);
     }, farewellMs);
     await this.#closed;
     clearTimeout(late);
+  }
+
+  /** Answers the requests whose replies have not begun. Returns whether there were any. */
+  #tellLate(): boolean {
+    const late = [...this.#busy.values()].filter((response) => response?.headersSent === false);
+    for (const response of late) {
+      if (response !== undefined)
+        sendFailure(response, httpFailure(serverError(1008, 'the server is stopping')));
+    }
+    return late.length > 0;
   }
 
   /** Both the peer and the client that it states must be of an allowed network. */
@@ -233,7 +246,7 @@ export class HttpListener {
     const { socket } = request;
     // Replies to pipelined requests would wait in memory, any number of them.
     if (this.#busy.has(socket)) return void socket.destroy();
-    this.#busy.add(socket);
+    this.#busy.set(socket, response);
     refuseCrumbs(request);
     response.once('close', () => {
       this.#busy.delete(socket);
@@ -347,6 +360,7 @@ export class HttpListener {
   }
 
   #fail(thrown: unknown, response: ServerResponse, route: Route | undefined): void {
+    if (response.writableEnded) return;
     if (response.headersSent) {
       response.destroy();
     } else if (thrown instanceof HttpRefusal) {
@@ -373,7 +387,7 @@ export class HttpListener {
     else if (this.#host.isStopping)
       endWith(socket, '503 Service Unavailable', 'the server is stopping', 'retry-after: 1\r\n');
     else {
-      this.#busy.add(socket as Socket);
+      this.#busy.set(socket as Socket, undefined);
       socket.once('close', () => this.#busy.delete(socket as Socket));
       upgrade(request, socket, head);
     }
