@@ -149,9 +149,11 @@ function withUsage(error: unknown, program: Command | undefined, args: readonly 
   if (error.code === 'commander.missingArgument' || error.code === 'commander.excessArguments')
     return new UsageError(`${messageOf(error).replace(/\.$/, '')}; usage: ${names} ${command.usage()}`);
   if (error.code === 'commander.unknownOption') {
-    const flag = command.parseOptions([...args]).unknown[0] ?? '';
+    // Options of every command are none of this one's.
+    const { unknown } = program.parseOptions([...args]);
+    const flag = command.parseOptions(unknown).unknown[0] ?? '';
     const text = textCommands.has(command.name()) ? '; put -- before a text that begins with -' : '';
-    const hint = meantFlag(flag, command) ?? `; ${names} --help lists the flags${text}`;
+    const hint = meantFlag(flag, [command, program]) ?? `; ${names} --help lists the flags${text}`;
     return new UsageError(`unknown option '${flag}'${hint}`);
   }
   return error;
@@ -174,11 +176,11 @@ function commandOf(program: Command, args: readonly string[]): { command: Comman
 }
 
 /** The hint for an unknown flag: `-json`, `--topK`, `--conf=x`. */
-function meantFlag(flag: string, command: Command): string | undefined {
+function meantFlag(flag: string, commands: readonly Command[]): string | undefined {
   const [given = ''] = flag.replace(/^-+/, '').split('=');
   if (given.length < 2) return undefined;
   const wanted = given.replace(/(?<=[a-z])(?=[A-Z])|_/g, '-').toLowerCase();
-  const flags = command.createHelp().visibleOptions(command);
+  const flags = commands.flatMap((command) => command.createHelp().visibleOptions(command));
   const known = flags.flatMap(({ long }) => (long ? [long.slice(2)] : []));
   const begins = known.filter((name) => name.startsWith(wanted));
   const nearest = begins.length === 1 ? begins[0] : nearestName(wanted, known);

@@ -84,6 +84,8 @@ describe('lorekeep', () => {
       [['models', 'list', '-json'], "unknown option '-json'; did you mean --json?"],
       [['models', 'pull', 'x', '--quick'], "'--quick'; lorekeep models pull --help lists the flags"],
       [['--prot', '9100'], 'did you mean --port?'],
+      [['serve', '--data-dir', 'data', '--prot=1'], "'--prot=1'; did you mean --port?"],
+      [['serve', '--data-dri=data'], 'did you mean --data-dir?'],
       [
         ['search', 'kb.json', '-word'],
         "'-word'; lorekeep search --help lists the flags; put -- before a text",
