@@ -13,6 +13,7 @@ export type { CallOptions, ProgressOptions } from './boundary/native-call.js';
 export type {
   Calibration,
   FusionOptions,
+  LegMinimum,
   LexicalOptions,
   Sampling,
   ScoreFusionOptions,

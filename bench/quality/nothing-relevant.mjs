@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { writtenLeastRelevance } from '../../dist/src/knowledge/search-config.js';
+import { learnLeastRelevance } from '../../dist/src/knowledge/nonsense/least-relevance.js';
 import { modelFusion, scoreFusionFor } from '../../dist/src/search/model-fusion.js';
 import { dataFolder } from '../harness/cache.mjs';
 import { quantile } from '../harness/numbers.mjs';
@@ -28,7 +28,6 @@ const columns = [
   { key: 'name', label: 'collection' },
   { key: 'model', label: 'model' },
   { key: 'records', label: 'records' },
-  { key: 'least', label: 'least relevance' },
   { key: 'answers', label: 'answers' },
   { key: 'lost', label: 'lost, %', digits: 2 },
   { key: 'share', label: '1 %', digits: 4 },
@@ -78,7 +77,6 @@ async function measure({ model, entry, words, seed, ...options }, name) {
   for (const size of options.records.split(',').map((one) => Number(one) || documents.length)) {
     const count = Math.min(mostStorages, Math.floor(documents.length / size));
     const found = [];
-    const least = writtenLeastRelevance(size) ?? {};
     const drawn = nonsense(seed, count === 1 ? options.nonsense : options.nonsense / 4, { alphabet, words });
     const none = await withVectors(model, prefixes.query, [...drawn, ...absentQuestions(options.absent)]);
     for (let at = 0; at < count; at++) {
@@ -92,19 +90,34 @@ async function measure({ model, entry, words, seed, ...options }, name) {
       const storage = await Storage.build(part, vectors, model.dimension, { tokenizer, kind: 'flat' });
       const ids = new Set(part.map(({ id }) => id));
       const own = questions.filter(({ gains }) => [...gains].some(([id, gain]) => gain > 0 && ids.has(id)));
+      const { min_best, min_by_leg } = await learnLeastRelevance(base(storage, part, { model, prefixes }));
+      const least = {
+        dense: { minBest: min_best.dense },
+        lexical: { minBest: min_best.lexical },
+        hybrid: { minByLeg: min_by_leg },
+      };
       for (const mode of modes)
         for (const query of [...own, ...none])
-          found.push({ mode, ...(await best(storage, query, { mode, scores, minBest: least[mode] ?? 0 })) });
+          found.push({ mode, ...(await best(storage, query, { mode, scores, least: least[mode] })) });
       await storage.close();
     }
     for (const mode of modes)
       rows.push({
         ...{ name, model: entry.name, records: size, mode },
-        least: least[mode] ?? 0,
         ...shares(found.filter((one) => one.mode === mode)),
       });
   }
   return rows;
+}
+
+/** The storage as a knowledge base from which limits are learned. */
+function base(storage, records, { model, prefixes }) {
+  return {
+    defaults: {},
+    list: async () => records.slice(0, sampled),
+    model: { model, queryPrefix: prefixes.query },
+    search: ({ text, mode, vector }) => storage.search({ mode, text, vector, topK: hits }),
+  };
 }
 
 function absentQuestions(names) {
@@ -128,14 +141,14 @@ async function withVectors(model, prefix, queries) {
 }
 
 /** The relevance of the best hit, whether a hit answers, and whether a search with the least relevance has hits. */
-async function best(storage, { kind, text, vector, gains }, { mode, scores, minBest }) {
+async function best(storage, { kind, text, vector, gains }, { mode, scores, least }) {
   const how = mode === 'lexical' ? {} : mode === 'dense' ? { vector } : { vector, scores };
   const request = { mode, ...how, text, topK: hits };
   const found = (await storage.search(request)).hits;
   return {
     kind,
     relevance: Math.max(0, ...found.map((hit) => hit.relevance)),
-    isFound: (await storage.search({ ...request, minBest })).hits.length > 0,
+    isFound: (await storage.search({ ...request, ...least })).hits.length > 0,
     answered: gains !== undefined && found.some(({ id }) => (gains.get(id) ?? 0) > 0),
   };
 }

@@ -3196,6 +3196,7 @@ lk_id lk_search(lk_client* client, const char* session_id, const lk_search_field
   lk_put_double(&writer, "feedback", fields->feedback);
   lk_put_double(&writer, "min_score", fields->min_score);
   lk_put_double(&writer, "min_best", fields->min_best);
+  lk_put_json(&writer, "min_by_leg", fields->min_by_leg_json);
   lk_put_json(&writer, "lexical", fields->lexical_json);
   lk_put_int(&writer, "offset", fields->offset);
   lk_put_string(&writer, "group_by", fields->group_by);

@@ -758,6 +758,23 @@ namespace Lorekeep
         }
     }
 
+    /// <summary>Least relevance in hybrid mode by each leg as if it searched alone: if no hit reaches either, nothing relevant was found, and there are no hits. A search with a `min_best` of its own takes none of the defaults. Default: the knowledge base's.</summary>
+    public sealed class MinByLeg : JsonFields
+    {
+        /// <summary>Least relevance by the vectors.</summary>
+        public double? Dense;
+        /// <summary>Least relevance by the words.</summary>
+        public double? Lexical;
+
+        internal override Dictionary<string, object> ToJson()
+        {
+            var json = new Dictionary<string, object>();
+            Put(json, "dense", Dense);
+            Put(json, "lexical", Lexical);
+            return json;
+        }
+    }
+
     /// <summary>How the lexical leg reads the text: docs/concepts/lexical-search.md. Refused in dense mode. Default: the knowledge base's.</summary>
     public sealed class Lexical : JsonFields
     {
@@ -863,6 +880,8 @@ namespace Lorekeep
         public double? MinScore;
         /// <summary>Minimum relevance of the best hit: if it has less, nothing relevant was found, and there are no hits. Default: the knowledge base's.</summary>
         public double? MinBest;
+        /// <summary>Least relevance in hybrid mode by each leg as if it searched alone: if no hit reaches either, nothing relevant was found, and there are no hits. A search with a `min_best` of its own takes none of the defaults. Default: the knowledge base's.</summary>
+        public MinByLeg MinByLeg;
         /// <summary>How the lexical leg reads the text: docs/concepts/lexical-search.md. Refused in dense mode. Default: the knowledge base's.</summary>
         public Lexical Lexical;
         /// <summary>Hits to skip; `offset` plus `top_k` is at most 1000. Default: 0.</summary>
@@ -909,6 +928,7 @@ namespace Lorekeep
             Put(json, "feedback", Feedback);
             Put(json, "min_score", MinScore);
             Put(json, "min_best", MinBest);
+            Put(json, "min_by_leg", MinByLeg);
             Put(json, "lexical", Lexical);
             Put(json, "offset", Offset);
             Put(json, "group_by", GroupBy);
@@ -2949,6 +2969,8 @@ namespace Lorekeep
         public double? MinScore;
         /// <summary>Minimum relevance of the best hit: if it has less, nothing relevant was found, and there are no hits. Default: the knowledge base's.</summary>
         public double? MinBest;
+        /// <summary>Least relevance in hybrid mode by each leg as if it searched alone: if no hit reaches either, nothing relevant was found, and there are no hits. A search with a `min_best` of its own takes none of the defaults. Default: the knowledge base's.</summary>
+        public MinByLeg MinByLeg;
         /// <summary>How the lexical leg reads the text: docs/concepts/lexical-search.md. Refused in dense mode. Default: the knowledge base's.</summary>
         public Lexical Lexical;
         /// <summary>Hits to skip; `offset` plus `top_k` is at most 1000. Default: 0.</summary>
@@ -2998,6 +3020,7 @@ namespace Lorekeep
             Put(json, "feedback", Feedback);
             Put(json, "min_score", MinScore);
             Put(json, "min_best", MinBest);
+            Put(json, "min_by_leg", MinByLeg);
             Put(json, "lexical", Lexical);
             Put(json, "offset", Offset);
             Put(json, "group_by", GroupBy);

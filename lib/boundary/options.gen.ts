@@ -28,6 +28,14 @@ export interface ScoreFusionOptions {
   candidates?: number | undefined;
 }
 
+/** Least relevance in hybrid mode by each leg as if it searched alone: if no hit reaches either, nothing relevant was found, and there are no hits. A search with a `min_best` of its own takes none of the defaults. */
+export interface LegMinimum {
+  /** Least relevance by the vectors. 0 to 1. */
+  dense?: number | undefined;
+  /** Least relevance by the words. 0 to 1. */
+  lexical?: number | undefined;
+}
+
 /** How the lexical leg reads the text: docs/concepts/lexical-search.md. Refused in dense mode. */
 export interface LexicalOptions {
   /** extended: "phrases", prefixes (word*), +required and -excluded words count. Default words. */
@@ -93,6 +101,11 @@ export interface RankingOptions {
    * Minimum relevance of the best hit: if it has less, nothing relevant was found, and there are no hits. 0 to 1.
    */
   minBest?: number | undefined;
+  /**
+   * Least relevance in hybrid mode by each leg as if it searched alone: if no hit reaches either, nothing relevant
+   * was found, and there are no hits. A search with a `minBest` of its own takes none of the defaults.
+   */
+  minByLeg?: LegMinimum | undefined;
   /** How the lexical leg reads the text: docs/concepts/lexical-search.md. Refused in dense mode. */
   lexical?: LexicalOptions | undefined;
 }
@@ -140,6 +153,16 @@ export interface RankingFields {
   min_score?: number | undefined;
   /** Minimum relevance of the best hit: if it has less, nothing relevant was found, and there are no hits. */
   min_best?: number | undefined;
+  /**
+   * Least relevance in hybrid mode by each leg as if it searched alone: if no hit reaches either, nothing relevant
+   * was found, and there are no hits. A search with a `min_best` of its own takes none of the defaults.
+   */
+  min_by_leg?: {
+    /** Least relevance by the vectors. */
+    dense?: number | undefined;
+    /** Least relevance by the words. */
+    lexical?: number | undefined;
+  } | undefined;
   /** How the lexical leg reads the text: docs/concepts/lexical-search.md. Refused in dense mode. */
   lexical?: {
     /** extended: "phrases", prefixes (word*), +required and -excluded words count. */
@@ -278,6 +301,8 @@ export function searchNumbers(given: RankingOptions & { calibration?: Calibratio
     given.feedback === undefined ? usual.feedback === undefined ? Number.NaN : optionNumber('feedback', numberedOptions.feedback, usual.feedback) : optionNumber('feedback', numberedOptions.feedback, given.feedback),
     given.minScore === undefined ? usual.minScore === undefined ? Number.NaN : optionNumber('minScore', numberedOptions.minScore, usual.minScore) : optionNumber('minScore', numberedOptions.minScore, given.minScore),
     given.minBest === undefined ? usual.minBest === undefined ? Number.NaN : optionNumber('minBest', numberedOptions.minBest, usual.minBest) : optionNumber('minBest', numberedOptions.minBest, given.minBest),
+    given.minByLeg?.dense === undefined ? usual.minByLeg?.dense === undefined ? Number.NaN : optionNumber('minByLeg.dense', numberedOptions.minByLeg.fields.dense, usual.minByLeg?.dense) : optionNumber('minByLeg.dense', numberedOptions.minByLeg.fields.dense, given.minByLeg?.dense),
+    given.minByLeg?.lexical === undefined ? usual.minByLeg?.lexical === undefined ? Number.NaN : optionNumber('minByLeg.lexical', numberedOptions.minByLeg.fields.lexical, usual.minByLeg?.lexical) : optionNumber('minByLeg.lexical', numberedOptions.minByLeg.fields.lexical, given.minByLeg?.lexical),
     given.calibration?.offset === undefined ? 0 : optionNumber('calibration.offset', numberedOptions.calibration.fields.offset, given.calibration?.offset),
     given.calibration?.slope === undefined ? 1 : optionNumber('calibration.slope', numberedOptions.calibration.fields.slope, given.calibration?.slope),
   ];

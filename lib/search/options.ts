@@ -79,6 +79,11 @@ export const calibrationOptions = {
   }),
 };
 
+const minByLeg = {
+  dense: number([0, 1], 'Least relevance by the vectors.', { native: 'min_dense' }),
+  lexical: number([0, 1], 'Least relevance by the words.', { native: 'min_lexical' }),
+};
+
 /** How records are ranked. */
 export const rankingOptions = {
   mode: choice(['dense', 'lexical', 'hybrid'], 'Search by meaning, by words, or by both.', {
@@ -131,6 +136,11 @@ export const rankingOptions = {
     [0, 1],
     'Minimum relevance of the best hit: if it has less, nothing relevant was found, and there are no hits.',
     { flag: '<r>', config, native },
+  ),
+  minByLeg: object(
+    minByLeg,
+    'Least relevance in hybrid mode by each leg as if it searched alone: if no hit reaches either, nothing relevant was found, and there are no hits. A search with a `min_best` of its own takes none of the defaults.',
+    { modes: hybrid, config, type: 'LegMinimum' },
   ),
   lexical: object(
     lexicalOptions,

@@ -11,7 +11,7 @@ namespace lorekeep::binding {
 
 /// NaN leaves a member as it is.
 inline void read_numbers(std::span<const double> numbers, store::SearchRequest& to) {
-  expect_numbers(numbers, 16);
+  expect_numbers(numbers, 18);
   read_number(numbers[0], {"mode", 0, 2}, to.mode);
   read_number(numbers[1], {"topK", 1, 1000}, to.top_k);
   read_number(numbers[2], {"threshold", 0, 2}, to.threshold);
@@ -26,8 +26,10 @@ inline void read_numbers(std::span<const double> numbers, store::SearchRequest& 
   read_number(numbers[11], {"feedback", 0, 2}, to.feedback);
   read_number(numbers[12], {"minScore", 0, 1}, to.min_score);
   read_number(numbers[13], {"minBest", 0, 1}, to.min_best);
-  read_number(numbers[14], {"calibration.offset", -20, 20}, to.calibration.offset);
-  read_number(numbers[15], {"calibration.slope", 0.01, 10}, to.calibration.slope);
+  read_number(numbers[14], {"minByLeg.dense", 0, 1}, to.min_dense);
+  read_number(numbers[15], {"minByLeg.lexical", 0, 1}, to.min_lexical);
+  read_number(numbers[16], {"calibration.offset", -20, 20}, to.calibration.offset);
+  read_number(numbers[17], {"calibration.slope", 0.01, 10}, to.calibration.slope);
 }
 
 /// NaN leaves a member as it is.

@@ -42,6 +42,9 @@ void check(const Storage& storage, const SearchRequest& request) {
   if (request.min_best && !(*request.min_best >= 0 && *request.min_best <= 1)) {
     refuse("min_best", "a number from 0 to 1 is expected");
   }
+  for (const std::optional<double>& least : {request.min_dense, request.min_lexical}) {
+    if (least && !(*least >= 0 && *least <= 1)) refuse("min_by_leg", "numbers from 0 to 1 are expected");
+  }
   if (!(request.feedback >= 0 && request.feedback <= kMaxFeedback))
     refuse("feedback", "a number from 0 to 2 is expected");
   if (!std::isfinite(request.calibration.offset)) refuse("calibration.offset", "a number is expected");
@@ -69,9 +72,11 @@ bool has_all_words(Query& query, std::span<const Hit> hits) {
 }
 
 /// Whether none of the first `top_k` hits, which are judged, is as relevant as the request wants the best one to be.
-bool nothing_relevant(Query& query, std::span<const Hit> hits) {
+bool nothing_relevant(Query& query, std::span<const Hit> hits, const BestScores& best) {
   const SearchRequest& request = query.request();
   const auto shown = hits.first(std::min(hits.size(), request.top_k));
+  const bool by_legs = request.mode == Mode::kHybrid && (request.min_dense || request.min_lexical);
+  if (by_legs && !found_by_a_leg(query, shown, best)) return true;
   return request.min_best &&
          std::ranges::none_of(shown, [&](const Hit& hit) { return hit.relevance >= *request.min_best; }) &&
          !has_all_words(query, shown);
@@ -107,7 +112,7 @@ SearchResult search_stages(const Storage& storage, const SearchRequest& request)
   result.floor = judge(query, ranking.hits, ranking.best);
   std::optional<Feedback> feedback;
   // Feedback changes the order of hits, not whether there are any.
-  if (nothing_relevant(query, ranking.hits)) {
+  if (nothing_relevant(query, ranking.hits, ranking.best)) {
     ranking.hits.clear();
   } else if (fed && !ranking.hits.empty()) {
     feedback = feed_back(query, legs, ranking);

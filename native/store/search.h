@@ -63,6 +63,9 @@ struct SearchRequest {
   /// Minimum relevance of a hit, in [0, 1].
   std::optional<double> min_score;
   std::optional<double> min_best;
+  /// Hybrid: there are hits only if the vectors or the words, as if each searched alone, see this relevance in one.
+  std::optional<double> min_dense;
+  std::optional<double> min_lexical;
   Calibration calibration;
   const LexicalOptions* lexical = nullptr;  // of the lexical leg; null: words and BM25 of the texts
   const PreparedFilter* filter = nullptr;   // null: all records match

@@ -240,6 +240,17 @@ export interface SearchFields {
    */
   minBest?: number | undefined;
   /**
+   * Least relevance in hybrid mode by each leg as if it searched alone: if no hit reaches either, nothing
+   * relevant was found, and there are no hits. A search with a `min_best` of its own takes none of the
+   * defaults. Default: the knowledge base's.
+   */
+  minByLeg?: {
+    /** Least relevance by the vectors. 0 to 1. */
+    dense?: number | undefined;
+    /** Least relevance by the words. 0 to 1. */
+    lexical?: number | undefined;
+  } | undefined;
+  /**
    * How the lexical leg reads the text: docs/concepts/lexical-search.md. Refused in dense mode. Default:
    * the knowledge base's.
    */

@@ -6,6 +6,11 @@ import type { JudgedHit } from './evaluation-relevance.js';
 /** Corrections of relevance by the mode of a search: `relevance` of a knowledge base's config. */
 export type Calibrations = { readonly [Mode in SearchMode]?: Calibration | undefined };
 
+/** Returns the log odds of a relevance before its correction. */
+export function estimatedOdds(relevance: number, { offset = 0, slope = 1 }: Calibration = {}): number {
+  return (Math.log(relevance / (1 - relevance)) - offset) / slope;
+}
+
 /** A correction of relevance that judged hits ask for, and how much it helps. */
 export interface FittedCalibration {
   /** For the config. It replaces the present correction. */

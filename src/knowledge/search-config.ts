@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { calibrationOptions, type RankingFields, rankingOptions } from '../../lib/basics.js';
-import type { Calibration, SearchMode } from '../../lib/internal.js';
+import type { Calibration } from '../../lib/internal.js';
 import { configFields, frameFields } from '../search/option-fields.js';
 import { fromFields, toFields } from '../search/option-names.js';
 import { bestDefaults, type SearchDefaults, usualDefaults } from './search-defaults.js';
@@ -109,29 +109,17 @@ export function searchConfig({ relevance, minBestIn, ...defaults }: SearchDefaul
 const bestSearch = searchConfig(bestDefaults);
 
 /**
- * Least relevance of the best hit in knowledge bases that commands write, from a number of records on: of questions about nothing in them
- * few get hits, and in each mode at most 1 % of the answers are lost (docs/measurements/search.md). Relevance compares a record with
- * others, so it is lower in bases of few records.
+ * Returns the search that commands write into configs. `unfit`: the model does not know the language of many texts; `learned`: limits of
+ * this knowledge base.
  */
-const leastRelevance = [
-  { records: 1000, dense: 0.03, lexical: 0.09, hybrid: 0.04 },
-  { records: 100, dense: 0.02, lexical: 0.09, hybrid: 0.03 },
-  { records: 30, dense: 0.012, lexical: 0.085, hybrid: 0.02 },
-  { records: 10, dense: 0.005, lexical: 0.07, hybrid: 0.012 },
-  { records: 3, dense: 0.003, lexical: 0.05, hybrid: 0.008 },
-];
-
-/** Returns the `min_best` that commands write for a knowledge base of this many records; undefined for too few to compare. */
-export function writtenLeastRelevance(records: number): { [Mode in SearchMode]: number } | undefined {
-  const found = leastRelevance.find((each) => records >= each.records);
-  return found && { dense: found.dense, lexical: found.lexical, hybrid: found.hybrid };
-}
-
-/** Returns the search that commands write into the config of so many records. `unfit`: the model does not know the language of many. */
-export function writtenSearch(records: number, unfit = false): object {
-  const best = unfit ? { ...bestSearch, mode: 'lexical' } : bestSearch;
-  const min_best = writtenLeastRelevance(records);
-  return min_best === undefined ? best : { ...best, min_best };
+export function writtenSearch({
+  unfit = false,
+  learned,
+}: {
+  unfit?: boolean;
+  learned?: object | undefined;
+} = {}): object {
+  return { ...bestSearch, ...(unfit && { mode: 'lexical' }), ...learned };
 }
 
 /** Returns the defaults that a user has set: those of a config that differ from what a command wrote, earlier versions `min_best` alone. */

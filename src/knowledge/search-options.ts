@@ -69,6 +69,7 @@ export function completeOptions(
     const stated = usual[name];
     if (stated !== undefined) complete[name] = filled(option, complete[name], stated);
   }
+  if (options.minBest !== undefined && options.minByLeg === undefined) complete.minByLeg = undefined;
   if (mode === 'hybrid') {
     const { rrf, scores, fusion } = options;
     const stated = rrf === undefined && scores === undefined ? defaults.fusion : undefined;

@@ -1,8 +1,10 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { EmbeddingModel } from '../../lib/index.js';
-import { indexFolder, openKnowledgeBase } from '../../src/knowledge/index.js';
+import { sampleConfig, sampleRecords } from '../../src/cli/init/sample.js';
+import { createStorage, indexFolder, openKnowledgeBase } from '../../src/knowledge/index.js';
+import { exceededBy, learnLeastRelevance } from '../../src/knowledge/nonsense/least-relevance.js';
 import { temporaryFolder } from '../helpers/folder.js';
 import { tinyBert } from '../helpers/models.js';
 
@@ -69,17 +71,96 @@ test('a lexical search whose words all stand in a record has found something, in
   expect(await found('lamp zeppelin unicorn', 0.9)).toEqual([]);
 });
 
-test('an index of more records states more, and one of two records nothing', async () => {
+test('limits are learned again when the records are many more or fewer, and not of two records', async () => {
   await using model = await EmbeddingModel.load(await tinyBert());
   const models = async () => ({ model });
-  const stated = async (records: number) => {
-    const notes = folder(`${records}`);
-    mkdirSync(notes);
-    for (let i = 0; i < records; i++) writeFileSync(join(notes, `${i}.txt`), `Note ${i} is about rope.\n`);
-    const { config } = await indexFolder({ folder: notes, output: output(`${records}`), models });
-    return JSON.parse(readFileSync(config, 'utf8')).search.min_best;
+  const notes = folder('growing');
+  mkdirSync(notes);
+  const add = (from: number, to: number) => {
+    for (let i = from; i < to; i++) writeFileSync(join(notes, `${i}.txt`), `Note ${i} is about rope.\n`);
   };
-  expect(await stated(2)).toBeUndefined();
-  const [few, some] = [await stated(3), await stated(10)];
-  for (const mode of ['dense', 'lexical', 'hybrid']) expect(some[mode]).toBeGreaterThan(few[mode]);
+  const stated = async () => {
+    const { config } = await indexFolder({ folder: notes, output: output('growing'), models });
+    const { min_best, min_by_leg } = JSON.parse(readFileSync(config, 'utf8')).search;
+    return min_best && { min_best, min_by_leg };
+  };
+  add(0, 2);
+  expect(await stated()).toBeUndefined();
+  add(2, 20);
+  const learned = await stated();
+  expect(learned).toMatchObject({ min_best: { dense: expect.any(Number), lexical: expect.any(Number) } });
+  add(20, 22);
+  expect(await stated()).toEqual(learned);
+  add(22, 60);
+  expect(await stated()).not.toEqual(learned);
+});
+
+test('limits of the user stay, and then no other ones are written', async () => {
+  await using model = await EmbeddingModel.load(await tinyBert());
+  const models = async () => ({ model });
+  const notes = folder('own');
+  mkdirSync(notes);
+  for (let i = 0; i < 5; i++) writeFileSync(join(notes, `${i}.txt`), `Note ${i} is about rope.\n`);
+  const index = async () => (await indexFolder({ folder: notes, output: output('own'), models })).config;
+  const searchIn = (config: string) => JSON.parse(readFileSync(config, 'utf8')).search;
+  const config = await index();
+  const { min_by_leg } = searchIn(config);
+  const write = (change: object) =>
+    writeFileSync(
+      config,
+      JSON.stringify({
+        ...JSON.parse(readFileSync(config, 'utf8')),
+        search: { ...searchIn(config), ...change },
+      }),
+    );
+  write({ min_by_leg: { dense: 0.5, lexical: 0.5 } });
+  expect(searchIn(await index()).min_by_leg).toEqual({ dense: 0.5, lexical: 0.5 });
+  write({ min_by_leg, min_best: 0.2 });
+  expect(searchIn(await index())).toMatchObject({ min_best: 0.2 });
+  expect(searchIn(config).min_by_leg).toBeUndefined();
+});
+
+test('a hybrid search finds something if a leg alone finds it relevant enough', async () => {
+  await using model = await EmbeddingModel.load(await tinyBert());
+  const records = ['the lamp of the lighthouse', 'the ferry', 'bread and salt', 'a rope'].map((text, at) => ({
+    id: `${at}`,
+    text,
+  }));
+  await using storage = await createStorage({ records, model });
+  const text = 'lamp lighter';
+  const best = async (mode: 'dense' | 'lexical') =>
+    Math.max(...(await storage.search({ text, mode, topK: 4 })).hits.map(({ relevance }) => relevance));
+  const [dense, lexical] = [await best('dense'), await best('lexical')];
+  const found = async (minByLeg: { dense?: number; lexical?: number }) =>
+    (await storage.search({ text, mode: 'hybrid', topK: 4, minByLeg })).hits.length > 0;
+  const [less, more] = [(value: number) => value - 1e-9, (value: number) => Math.min(1, value + 1e-9)];
+  expect(await found({ dense: more(dense), lexical: more(lexical) })).toBe(false);
+  expect(await found({ dense: less(dense), lexical: 1 })).toBe(true);
+  expect(await found({ dense: 1, lexical: less(lexical) })).toBe(true);
+  expect(await found({ dense: more(dense) })).toBe(false);
+  expect(await found({ lexical: less(lexical) })).toBe(true);
+  await expect(storage.search({ text, mode: 'dense', minByLeg: { dense: 0 } })).rejects.toThrow(/minByLeg/);
+  await expect(found({ dense: 2 })).rejects.toThrow(/minByLeg\.dense/);
+});
+
+test('a limit is what a share of the tail exceeds, and never above what was seen', () => {
+  // 1,000 values of an exponential distribution: its quantiles are known.
+  const sorted = Array.from({ length: 1000 }, (_, i) => -Math.log(1 - (i + 0.5) / 1000));
+  for (const share of [0.05, 0.02, 0.005]) expect(exceededBy(share, sorted)).toBeCloseTo(-Math.log(share), 1);
+  expect(exceededBy(1e-9, sorted)).toBe(sorted.at(-1));
+  expect(exceededBy(0.005, [-3, -3, -3])).toBe(-3);
+  expect(exceededBy(0.005, [-13, -13, -13, -13, -13, -13, -13, -13, -13, -1])).toBe(-1);
+});
+
+test('the limits of the sample are those that are learned from it', async ({ skip }) => {
+  const file = join('data', 'models', 'all-MiniLM-L6-v2.gguf');
+  if (!existsSync(file)) return skip(`no ${file}`);
+  await using model = await EmbeddingModel.load(file);
+  const records = JSON.parse(readFileSync(sampleRecords, 'utf8'));
+  const { fields, search, bm25_tokenizer: tokenizer } = sampleConfig;
+  await using storage = await createStorage({ records, fields, model, tokenizer });
+  const learned = await learnLeastRelevance(storage);
+  for (const name of ['min_best', 'min_by_leg'] as const)
+    for (const leg of ['dense', 'lexical'] as const)
+      expect((search as unknown as typeof learned)[name][leg]).toBeCloseTo(learned[name][leg], 2);
 });

@@ -449,6 +449,15 @@ class Scores(TypedDict):
     """Depth of each leg, never less than `top_k`. Default: max(50, 4 `top_k`)."""
 
 
+class MinByLeg(TypedDict):
+    """Least relevance in hybrid mode by each leg as if it searched alone: if no hit reaches either, nothing relevant was found, and there are no hits. A search with a `min_best` of its own takes none of the defaults. Default: the knowledge base's."""
+
+    dense: NotRequired[float]
+    """Least relevance by the vectors."""
+    lexical: NotRequired[float]
+    """Least relevance by the words."""
+
+
 class Lexical(TypedDict):
     """How the lexical leg reads the text: docs/concepts/lexical-search.md. Refused in dense mode. Default: the knowledge base's."""
 
@@ -516,6 +525,8 @@ class RetrieveParams(TypedDict):
     """Minimum relevance of the hits; the others are dropped. Default: the knowledge base's."""
     min_best: NotRequired[float]
     """Minimum relevance of the best hit: if it has less, nothing relevant was found, and there are no hits. Default: the knowledge base's."""
+    min_by_leg: NotRequired[MinByLeg]
+    """Least relevance in hybrid mode by each leg as if it searched alone: if no hit reaches either, nothing relevant was found, and there are no hits. A search with a `min_best` of its own takes none of the defaults. Default: the knowledge base's."""
     lexical: NotRequired[Lexical]
     """How the lexical leg reads the text: docs/concepts/lexical-search.md. Refused in dense mode. Default: the knowledge base's."""
     offset: NotRequired[int]
@@ -2038,6 +2049,8 @@ class SearchEmbeddedStringStorageFields(TypedDict):
     """Minimum relevance of the hits; the others are dropped. Default: the knowledge base's."""
     min_best: NotRequired[float]
     """Minimum relevance of the best hit: if it has less, nothing relevant was found, and there are no hits. Default: the knowledge base's."""
+    min_by_leg: NotRequired[MinByLeg]
+    """Least relevance in hybrid mode by each leg as if it searched alone: if no hit reaches either, nothing relevant was found, and there are no hits. A search with a `min_best` of its own takes none of the defaults. Default: the knowledge base's."""
     lexical: NotRequired[Lexical]
     """How the lexical leg reads the text: docs/concepts/lexical-search.md. Refused in dense mode. Default: the knowledge base's."""
     offset: NotRequired[int]

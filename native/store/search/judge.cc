@@ -13,7 +13,7 @@ bool has_words(const Query& query) noexcept {
   return request.mode != Mode::kDense || (!request.text.empty() && query.storage().text_index() != nullptr);
 }
 
-RelevanceScale scale_of(Query& query, const std::vector<Hit>& hits, const BestScores& best) {
+RelevanceScale scale_of(Query& query, std::span<const Hit> hits, const BestScores& best) {
   RelevanceScale scale;
   scale.mode = query.request().mode;
   scale.calibration = query.request().calibration;
@@ -54,6 +54,19 @@ std::optional<double> judge(Query& query, std::vector<Hit>& hits, const BestScor
   }
   if (scale.mode == Mode::kLexical) return std::nullopt;
   return scale.background.floor;
+}
+
+bool found_by_a_leg(Query& query, std::span<const Hit> hits, const BestScores& best) {
+  const SearchRequest& request = query.request();
+  RelevanceScale scale = scale_of(query, hits, best);
+  scale.calibration = {};
+  const auto found = [&](Mode leg, const std::optional<double>& least) {
+    scale.mode = leg;
+    return least && std::ranges::any_of(hits, [&](const Hit& hit) {
+             return relevance_of(scale, hit.distance.value_or(2), hit.bm25_score.value_or(0)) >= *least;
+           });
+  };
+  return found(Mode::kDense, request.min_dense) || found(Mode::kLexical, request.min_lexical);
 }
 
 }  // namespace lorekeep::store

@@ -147,6 +147,9 @@ Ranking fuse_again(Query& query, const Legs& legs, const Ranking& first, Meaning
 /// Sets the hits' relevance. Returns Background::floor of the query; nothing in lexical mode and without hits.
 std::optional<double> judge(Query& query, std::vector<Hit>& hits, const BestScores& best);
 
+/// Whether a leg of a hybrid search alone finds one of the hits relevant enough: SearchRequest::min_dense, min_lexical.
+bool found_by_a_leg(Query& query, std::span<const Hit> hits, const BestScores& best);
+
 /// Feedback: see docs/concepts/search.md.
 struct Feedback {
   double weight = 0;

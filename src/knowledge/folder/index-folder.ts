@@ -8,6 +8,7 @@ import type { TableMapping } from '../../documents/tables/mapping.js';
 import { buildKnowledgeBase, type KnowledgeBaseBuild } from '../build.js';
 import { noLog } from '../log.js';
 import { holdModel, type KnowledgeModel, type ModelSource, modelResolver } from '../model.js';
+import { learnLeastRelevance } from '../nonsense/least-relevance.js';
 import { openKnowledgeBase } from '../open.js';
 import { noProgress, PhaseReport, type ProgressListener } from '../progress.js';
 import { ownSearch, statedTwice, withSearch, writtenSearch } from '../search-config.js';
@@ -182,6 +183,11 @@ async function preparePlace(place: string, mode: number | undefined): Promise<vo
 
 type RecordCounts = Pick<FolderFacts, 'files' | 'records' | 'kept'>;
 
+/** Relevance compares a record with others: with fewer there is nothing to learn. */
+const fewestLearned = 3;
+
+const isFarFrom = (learned = 0, records = 0) => Math.abs(records - learned) > learned / 10;
+
 const noRecords: RecordCounts = { files: 0, records: 0, kept: 0 };
 
 class FolderIndexing implements AsyncDisposable {
@@ -194,6 +200,7 @@ class FolderIndexing implements AsyncDisposable {
   readonly #unknownLanguages: readonly string[] | undefined;
   /** `search` as it is written into the config. */
   #search: object | undefined;
+  #learned: FolderFacts['learned'];
 
   constructor(
     options: IndexFolderOptions & { model: string },
@@ -222,6 +229,7 @@ class FolderIndexing implements AsyncDisposable {
     const { settings } = this.#reader;
     const before = await readFacts(this.#place);
     this.#search = before?.search;
+    this.#learned = before?.settings === settings ? before.learned : undefined;
     const last =
       before?.settings === settings && !this.#options.forgotten
         ? await readManifest(this.#place)
@@ -245,7 +253,7 @@ class FolderIndexing implements AsyncDisposable {
       const config = join(this.#place, fileNames.config);
       return { folder: this.#folder, config, ...none, read, removed, leftOut, problems };
     }
-    await this.#writeConfig(records, before);
+    await this.#writeConfig(before?.search);
     const counts = await this.#build(settings, before, { files: entries.length, records, kept });
     return {
       folder: this.#folder,
@@ -337,11 +345,16 @@ class FolderIndexing implements AsyncDisposable {
     return { ...known, begin, end: writer.end };
   }
 
-  async #writeConfig(records: number, before: FolderFacts | undefined): Promise<void> {
+  /** `last`: `search` as it was written before. */
+  async #writeConfig(last: object | undefined): Promise<void> {
     const path = join(this.#place, fileNames.config);
     const present = await readRegular(path, maxConfigBytes).catch(() => '');
-    this.#search = writtenSearch(records, this.#unknownLanguages !== undefined);
-    const search = { ...this.#search, ...ownSearch(searchOf(present), before?.search) };
+    const unfit = this.#unknownLanguages !== undefined;
+    this.#search = writtenSearch({ unfit, learned: this.#learned?.limits });
+    const own = ownSearch(searchOf(present), last);
+    // A user's minimum for all hits counts alone.
+    const legs = 'min_best' in own ? { min_by_leg: undefined } : {};
+    const search = { ...this.#search, ...legs, ...own };
     const text = configText(this.#options.model, this.#options.mapping, search);
     if (present !== text) await this.#replace(fileNames.config, text);
   }
@@ -374,11 +387,22 @@ class FolderIndexing implements AsyncDisposable {
         onProgress: told,
       });
       await written.end();
-      await this.#writeFacts({ ...facts, built: records });
+      await this.#learnLimits(counts.records);
+      await this.#writeFacts({ ...facts, search: this.#search, learned: this.#learned, built: records });
       return { embedded, reused };
     } finally {
       await written.end();
     }
+  }
+
+  /** Learns how relevant nonsense seems in these records, unless they are nearly as many as when it was learned last. */
+  async #learnLimits(records: number): Promise<void> {
+    if (records < fewestLearned) this.#learned = undefined;
+    if (records < fewestLearned || !isFarFrom(this.#learned?.records, records)) return;
+    const { models, signal, log } = this.#options;
+    await using kb = await openKnowledgeBase(join(this.#place, fileNames.config), { models, signal, log });
+    this.#learned = { records, limits: await learnLeastRelevance(kb, signal) };
+    await this.#writeConfig(this.#search);
   }
 
   /** Makes the index of a folder that has no text any more: it states that it is empty, and has nothing to find. */
@@ -411,6 +435,7 @@ class FolderIndexing implements AsyncDisposable {
       settings,
       options: repeatedOptions(this.#options),
       search: this.#search,
+      learned: this.#learned,
       unknownLanguages: this.#unknownLanguages,
       indexedAt: new Date().toISOString(),
       ...counts,

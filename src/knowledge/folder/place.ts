@@ -41,6 +41,8 @@ export interface FolderFacts {
   identity?: string | undefined;
   /** `search` as the run wrote it into the config: what differs there is the user's. Absent in files of earlier versions. */
   search?: object | undefined;
+  /** Limits of relevance that were learned from the records, and how many there were. Absent in files of earlier versions. */
+  learned?: { records: number; limits: object } | undefined;
   /** Languages of the texts that the model does not know; absent if it knows them. */
   unknownLanguages?: readonly string[] | undefined;
   /** ISO 8601. */

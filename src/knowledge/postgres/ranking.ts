@@ -2,6 +2,7 @@
  * Ranks the candidates of the legs as native/store does (search/fuse.cc, score_fusion.cc, relevance.cc), whose formulas and fitted
  * coefficients it repeats. test/knowledge/postgres compares the two.
  */
+import type { LegMinimum } from '../../../lib/internal.js';
 import type { Background } from './background.js';
 
 /** A record that a leg found, with its scores of both. */
@@ -197,4 +198,20 @@ export function judge(hits: readonly Ranked[], best: BestScores, scale: Relevanc
     return larger(byCosine, estimate + lead + leadOfWords, 0.5, 0.36);
   };
   for (const hit of hits) hit.relevance = 1 / (1 + Math.exp(-(offset + slope * odds(hit.of))));
+}
+
+/** Whether a leg of a hybrid search alone finds one of the hits relevant enough. */
+export function foundByALeg(
+  hits: readonly Ranked[],
+  best: BestScores,
+  scale: RelevanceScale,
+  least: LegMinimum,
+): boolean {
+  return (['dense', 'lexical'] as const).some((mode) => {
+    const { [mode]: limit } = least;
+    if (limit === undefined) return false;
+    const judged = hits.map((hit) => ({ ...hit }));
+    judge(judged, best, { ...scale, mode, offset: 0, slope: 1 });
+    return judged.some(({ relevance }) => relevance >= limit);
+  });
 }

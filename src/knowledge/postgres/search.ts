@@ -17,6 +17,7 @@ import {
   type BestScores,
   bestScores,
   type Candidate,
+  foundByALeg,
   fuseRanks,
   fuseScores,
   judge,
@@ -219,15 +220,16 @@ async function rank(
   const best = mode === 'hybrid' ? bestScores(legs) : bestOfOne(mode, legs);
   const first = fuse(given, weight, fed ? Math.max(topK, feedbackHits) : topK);
   judge(first, best, scale);
-  const { minBest = 0, minScore = 0 } = options;
+  const { minBest = 0, minScore = 0, minByLeg } = options;
   const fusion: NonNullable<StoragePlan['fusion']> =
     weight === undefined
       ? { method: 'rrf' }
       : { method: 'scores', weights: { dense: weight, lexical: 1 - weight } };
   const shown = first.slice(0, topK);
   const isNothing =
-    shown.every(({ relevance }) => relevance < minBest) &&
-    !(mode === 'lexical' && hasAllWords(shown.slice(0, mostRead), given.asked, source.tokenizer));
+    (mode === 'hybrid' && minByLeg !== undefined && !foundByALeg(shown, best, scale, minByLeg)) ||
+    (shown.every(({ relevance }) => relevance < minBest) &&
+      !(mode === 'lexical' && hasAllWords(shown.slice(0, mostRead), given.asked, source.tokenizer)));
   if (isNothing || first.length === 0) return { hits: [], fusion };
   let hits = first;
   if (fed) {

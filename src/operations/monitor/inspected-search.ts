@@ -25,6 +25,9 @@ export interface Leg {
 /** Options that choose hits from the ranking. */
 const unchosen = { offset: undefined, groupBy: undefined, groupSize: undefined, dropDuplicates: undefined };
 
+/** Options that drop hits by their relevance. */
+const undropped = { minScore: undefined, minBest: undefined, minByLeg: undefined };
+
 /** Runs a search on a thread of the operators' share. */
 export type Compute = <T>(work: () => Promise<T>) => Promise<T>;
 
@@ -52,8 +55,8 @@ export class InspectedSearch {
   /** The first hits of a leg alone. It may be impossible: a text without words, or longer than the model's context. */
   async leg(mode: 'dense' | 'lexical', depth: number, changes: Partial<InspectedOptions> = {}): Promise<Leg> {
     try {
-      const plain = { minScore: undefined, minBest: undefined, recency: undefined, importance: undefined };
-      const alone = { ...unchosen, ...plain, mode, topK: depth };
+      const plain = { recency: undefined, importance: undefined };
+      const alone = { ...unchosen, ...plain, ...undropped, mode, topK: depth };
       return { hits: (await this.run({ ...alone, ...changes })).hits };
     } catch (error) {
       if (!(error instanceof LorekeepError) || error.code === 'CANCELLED') throw error;
@@ -74,7 +77,7 @@ export class InspectedSearch {
   /** The ranking that the hits are chosen from, deeper where that does not change it. */
   async ranking(): Promise<readonly StorageHit[]> {
     const { mode, rrf, scores, fusion } = this.options;
-    const whole = { ...unchosen, minScore: undefined, minBest: undefined };
+    const whole = { ...unchosen, ...undropped };
     if (mode !== 'hybrid') return (await this.run({ ...whole, topK: deepestRank })).hits;
     // More candidates would be another search: records far down in both legs could come first.
     const { candidates } = this;

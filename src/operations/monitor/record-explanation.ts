@@ -23,6 +23,7 @@ const dropping: readonly { name: string; without: Partial<InspectedOptions> }[] 
   { name: 'threshold', without: { threshold: undefined } },
   { name: 'min_score', without: { minScore: undefined } },
   { name: 'min_best', without: { minBest: undefined } },
+  { name: 'min_by_leg', without: { minByLeg: undefined } },
   { name: 'offset', without: { offset: undefined } },
   { name: 'group_by', without: { groupBy: undefined, groupSize: undefined } },
   { name: 'drop_duplicates', without: { dropDuplicates: undefined } },

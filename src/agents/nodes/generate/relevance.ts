@@ -1,5 +1,5 @@
-import type { Calibration } from '../../../../lib/internal.js';
 import { mapInSlices } from '../../../base/waiting/next-slice.js';
+import { estimatedOdds } from '../../../knowledge/calibrate.js';
 import type { Knowledge } from '../../../protocol/components.js';
 import type { KnowledgeSource } from '../../interaction.js';
 import { type SentenceScorer, sentenceScorers } from '../quote/scorer.js';
@@ -63,11 +63,6 @@ function probability(
       byCosine.words * words +
       byCosine.size * sizeUpTo(largeStorage),
   );
-}
-
-/** Returns the logarithm of the odds of a relevance before its correction, to which the coefficients apply. */
-function estimatedOdds(relevance: number, { offset = 0, slope = 1 }: Calibration = {}): number {
-  return (Math.log(relevance / (1 - relevance)) - offset) / slope;
 }
 
 const limited = (odds: number) => Math.min(Math.max(odds, -maxOdds), maxOdds);
