@@ -110,9 +110,9 @@ export const rooms = [
   ],
   [
     'src/knowledge',
-    12_400,
+    12_650,
     'SPEC',
-    'knowledge bases that change, forget what they had before and complete a forgetting that was killed and clear away what one left that had not begun, indexes of folders that stay current and count their live records, choose a model by language, keep their embeddings, notice that a remote model was replaced, open without its server, integers of any size that clients write as texts and are listed; the socket of the operator; evaluation; the interface of an engine',
+    'knowledge bases that change, forget what they had before and complete a forgetting that was killed and clear away what one left that had not begun, indexes of folders that stay current and count their live records, choose a model by language, keep their embeddings, notice that a remote model was replaced, open without its server, learn which relevance nonsense reaches, integers of any size that clients write as texts and are listed; the socket of the operator; evaluation; the interface of an engine',
   ],
   [
     'src/storages',
@@ -129,9 +129,9 @@ export const rooms = [
   ['src/operations', 3100, 'SPEC', 'monitor, telemetry, metrics, crash dumps, debug commands'],
   [
     'src/doors',
-    6570,
+    6680,
     'README',
-    'HTTP, with a document that describes every reply, also below the header of a balancer, bodies and events in slices, records, the shape of OpenAI with reasoning, with tools beside JSON formats, with log-probabilities beside the text, with mistakes of requests told from those of agents, MCP that names every storage, writes its list of tools once for the same storages and tells every mistake in its own words, WebSocket, the page for people',
+    'HTTP, with a document that describes every reply, also below the header of a balancer, bodies and events in slices, records, the shape of OpenAI with reasoning, with tools beside JSON formats, with log-probabilities beside the text, with mistakes of requests told from those of agents, MCP that names every storage, writes its list of tools once for the same storages and tells every mistake in its own words, certificates that are renewed without a restart, WebSocket, the page for people',
   ],
   [
     'src/client',
