@@ -54,15 +54,20 @@ const textOf = (value: unknown): string => (typeof value === 'string' ? value : 
 const noId = -1;
 /** Alternatives of a token, at most: as many as requests may ask for. */
 const mostAlternatives = 100;
+/** Tokens of an event that are read, and bytes of a token: servers send a few at a time. */
+const mostTokens = 1000;
+const mostBytes = 1024;
+/** Alternatives of all tokens of an event that are read: each takes about a microsecond. */
+const mostInEvent = 10_000;
 
 function logprobsOf(content: unknown): Piece['logprobs'] {
   if (!Array.isArray(content)) return undefined;
-  return content.map((each) => {
-    const { top_logprobs: top } = objectOf(each);
-    return {
-      ...logprobOf(each),
-      top: Array.isArray(top) ? top.slice(0, mostAlternatives).map(logprobOf) : [],
-    };
+  let left = mostInEvent;
+  return content.slice(0, mostTokens).map((each) => {
+    const { top_logprobs: given } = objectOf(each);
+    const top = Array.isArray(given) ? given.slice(0, Math.min(mostAlternatives, left)) : [];
+    left -= top.length;
+    return { ...logprobOf(each), top: top.map(logprobOf) };
   });
 }
 
@@ -71,6 +76,8 @@ function logprobOf(value: unknown): TokenLogprob {
   return {
     token: noId,
     logprob: typeof logprob === 'number' && logprob <= 0 ? logprob : Number.NEGATIVE_INFINITY,
-    bytes: Array.isArray(bytes) ? Uint8Array.from(bytes, Number) : Buffer.from(textOf(token)),
+    bytes: Array.isArray(bytes)
+      ? Uint8Array.from(bytes.slice(0, mostBytes), Number)
+      : Buffer.from(textOf(token)),
   };
 }
