@@ -141,6 +141,7 @@ function searches(count: number): StorageSearchOptions[] {
     if (mode === 'dense')
       return { ...common, mode, vector, threshold, text: next() < 0.5 ? text : undefined };
     const feedback = next() < 0.4 ? 0.3 : undefined;
+    const minByLeg = pick([undefined, undefined, { dense: 0.3, lexical: 0.4 }, { dense: 0.9 }]);
     if (next() < 0.4)
       return {
         ...common,
@@ -149,10 +150,12 @@ function searches(count: number): StorageSearchOptions[] {
         text,
         threshold,
         feedback,
+        minByLeg,
         rrf: { k: 20, weights: pick([{ dense: 2 }, { lexical: 0 }, {}]) },
       };
     const scores = pick([{}, { weight: 0.3 }, { weight: 1 }, { weight: 0 }]);
-    return { ...common, mode, vector, text, threshold, feedback, scores, minScore: pick([undefined, 0.01]) };
+    const minScore = pick([undefined, 0.01]);
+    return { ...common, mode, vector, text, threshold, feedback, minByLeg, scores, minScore };
   });
 }
 
