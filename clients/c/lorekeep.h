@@ -1793,7 +1793,7 @@ typedef struct lk_open_speech_fields {
   lk_opt_bool translate;
   /* Names and spellings to expect. Optional. */
   const char* prompt;
-  /* Names to expect, the most important first, at most 1,000. As many as fit come before `prompt`. Optional. */
+  /* Names to expect, the most important first, at most 1,000. As many as fit come before `prompt`. Default: with `agent_id`, values of the fields `title`, `heading` and `name` in the storages that the agent searches. Optional. */
   lk_strings terms;
   /* Beams of the search: more are slower, sometimes better. Optional. */
   lk_opt_int beams;

@@ -3176,7 +3176,7 @@ namespace Lorekeep
         public bool? Translate;
         /// <summary>Names and spellings to expect.</summary>
         public string Prompt;
-        /// <summary>Names to expect, the most important first, at most 1,000. As many as fit come before `prompt`.</summary>
+        /// <summary>Names to expect, the most important first, at most 1,000. As many as fit come before `prompt`. Default: with `agent_id`, values of the fields `title`, `heading` and `name` in the storages that the agent searches.</summary>
         public IEnumerable<string> Terms;
         /// <summary>Beams of the search: more are slower, sometimes better.</summary>
         public long? Beams;

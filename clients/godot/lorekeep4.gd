@@ -1099,7 +1099,7 @@ func confirm_forget(session_id: String, fields: Dictionary = {}) -> Request:
 # language: ISO 639-1, such as `de`. Default: detected in each segment.
 # translate: Translates into English.
 # prompt: Names and spellings to expect.
-# terms: Names to expect, the most important first, at most 1,000. As many as fit come before `prompt`.
+# terms: Names to expect, the most important first, at most 1,000. As many as fit come before `prompt`. Default: with `agent_id`, values of the fields `title`, `heading` and `name` in the storages that the agent searches.
 # beams: Beams of the search: more are slower, sometimes better.
 # words: SpeechText has times and probabilities of words.
 # partial: SpeechText also while somebody speaks: in each pause and about every second, with `final: false`.

@@ -1,6 +1,7 @@
 import { nextSlice } from '../base/waiting/next-slice.js';
 import { untilAborted } from '../base/waiting/until-aborted.js';
 import type { Holding } from '../fairness/client-memory.js';
+import type { Pin, SearchableStorage } from '../knowledge/index.js';
 import type { Log } from '../log/log.js';
 import type { ServerError } from '../protocol/errors.js';
 import type { History } from '../protocol/history.js';
@@ -126,6 +127,11 @@ export class Agent {
   /** Its id, the types of its nodes, and its turns that have not ended. */
   get state(): { id: string; nodes: string[]; turns: number } {
     return { id: this.id, nodes: this.#nodes.map(({ type }) => type), turns: this.#turns.size };
+  }
+
+  /** The storages that its nodes search. */
+  get searched(): Pin<SearchableStorage>[] {
+    return this.#nodes.flatMap(({ searched }) => searched ?? []);
   }
 
   turn(id: string): Turn | undefined {

@@ -1,5 +1,6 @@
 import type { Account } from '../fairness/account.js';
 import type { Holding } from '../fairness/client-memory.js';
+import type { Pin, SearchableStorage } from '../knowledge/index.js';
 import type { LanguageModels } from '../models/language-models.js';
 import type { Rerankers } from '../models/rerankers.js';
 import type { EngineDiagnostics } from '../protocol/engine.js';
@@ -53,6 +54,8 @@ export interface NodeOutcome {
 export interface AgentNode {
   readonly id: string;
   readonly type: string;
+  /** The storage that it searches. Not to be released by others. */
+  readonly searched?: Pin<SearchableStorage>;
   /** Reads and appends components. Runs in one agent never overlap. @throws the signal's reason, ServerError */
   run(interaction: Interaction, signal: AbortSignal): Promise<NodeOutcome>;
   close(): Promise<void>;

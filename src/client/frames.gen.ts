@@ -980,7 +980,8 @@ export interface OpenSpeechFields {
   prompt?: string | undefined;
   /**
    * Names to expect, the most important first, at most 1,000. As many as fit come before `prompt`.
-   * Default: `[]`.
+   * Default: with `agent_id`, values of the fields `title`, `heading` and `name` in the storages that the
+   * agent searches.
    */
   terms?: readonly string[] | undefined;
   /** Beams of the search: more are slower, sometimes better. 1 to 8. Default: `1`. */

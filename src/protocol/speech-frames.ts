@@ -44,9 +44,9 @@ export const speechRequestSchemas = {
     translate: z.boolean().default(false).describe('Translates into English.'),
     prompt: z.string().max(longestPrompt).default('').describe('Names and spellings to expect.'),
     terms: stringArray({ most: 1000 })
-      .default([])
+      .optional()
       .describe(
-        'Names to expect, the most important first, at most 1,000. As many as fit come before `prompt`.',
+        'Names to expect, the most important first, at most 1,000. As many as fit come before `prompt`. Default: with `agent_id`, values of the fields `title`, `heading` and `name` in the storages that the agent searches.',
       ),
     beams: z
       .int()

@@ -14,7 +14,7 @@ import { PendingWork } from '../base/waiting/pending-work.js';
 import type { Account } from '../fairness/account.js';
 import type { Bytes } from '../fairness/bytes.js';
 import { agentBytes, exportBytes, turnBytes } from '../fairness/estimates.js';
-import type { QuotingHistory, SearchableStorage } from '../knowledge/index.js';
+import type { Pin, QuotingHistory, SearchableStorage } from '../knowledge/index.js';
 import { withLogContext } from '../log/context.js';
 import type { Log } from '../log/log.js';
 import type { LanguageModels } from '../models/language-models.js';
@@ -347,6 +347,11 @@ export class Session {
   /** @throws AgentNotFound */
   checkAgent(id: string): void {
     this.#agent(id);
+  }
+
+  /** Returns pins on the storages that an agent searches. Release them. @throws AgentNotFound */
+  pinSearched(agentId: string): Pin<SearchableStorage>[] {
+    return this.#agent(agentId).searched.map((pin) => pin.share());
   }
 
   /** Cancels the unfinished turns of an agent, if it is there. Returns their ids. */

@@ -349,6 +349,55 @@ describe('speech to an agent', () => {
     });
   });
 
+  it('is recognised with the names in the storages of its agent, unless the stream has terms of its own', async () => {
+    const recogniser = new FakeRecogniser(() => 'yes');
+    const server = await speechServer({ loadRecogniser: recogniser.load });
+    const storage = async (
+      session: ClientSession,
+      name: string,
+      titles: readonly string[],
+      field = 'title',
+    ) =>
+      session.createEmbeddedStringStorage({
+        name,
+        records: titles.map((title, i) => ({ id: `${i}`, text: 'bees', metadata: { [field]: title } })),
+        fields: [{ name: field, type: 'string', optional: true }],
+        embeddingModel: 'tiny',
+      });
+    const other = await server.session();
+    await storage(other, 'docs', ['Secret']);
+    const session = await server.session();
+    const many = Array.from({ length: 100 }, (_, i) => `Ship ${i}`);
+    await storage(session, 'docs', ['Vardo', '', 'Vardo', 'x'.repeat(81), 'Captain Ibsen']);
+    await storage(session, 'ships', [...many.slice(0, 40), ...many], 'name');
+    await storage(session, 'colours', ['red'], 'colour');
+    const agentOf = (...storages: string[]) =>
+      session.createAgent({
+        graph: {
+          nodes: storages.map((name, i) => ({
+            id: `find${i}`,
+            type: 'retrieve',
+            params: { embeddedStringStorage: name },
+          })),
+        },
+      });
+    const termsOf = async (fields: Parameters<ClientSession['openSpeech']>[0]) => {
+      const speech = await session.openSpeech(fields);
+      const events = allEvents(speech);
+      await speech.write(s16(spoken(1)));
+      await speech.finish();
+      await events;
+      return recogniser.calls.at(-1)?.options.terms;
+    };
+    const agentId = (await agentOf('docs', 'colours')).id;
+    expect(await termsOf({ agentId })).toEqual(['Vardo', 'Captain Ibsen']);
+    expect(await termsOf({ agentId, terms: ['Kaelthas'] })).toEqual(['Kaelthas']);
+    expect(await termsOf({ agentId, terms: [] })).toEqual([]);
+    expect(await termsOf({})).toEqual([]);
+    const both = (await agentOf('docs', 'ships')).id;
+    expect(await termsOf({ agentId: both })).toEqual(['Vardo', 'Captain Ibsen', ...many.slice(0, 62)]);
+  });
+
   it('interrupts a reply, which stays in the history as far as it was said', async () => {
     const { session, agent } = await talking(new FakeRecogniser(() => 'Tell me.'));
     const speech = await session.openSpeech({ agentId: agent.id });

@@ -2176,7 +2176,7 @@ class OpenSpeechFields(_OpenSpeechFieldsKeywords):
     prompt: NotRequired[str]
     """Names and spellings to expect."""
     terms: NotRequired[List[str]]
-    """Names to expect, the most important first, at most 1,000. As many as fit come before `prompt`."""
+    """Names to expect, the most important first, at most 1,000. As many as fit come before `prompt`. Default: with `agent_id`, values of the fields `title`, `heading` and `name` in the storages that the agent searches."""
     beams: NotRequired[int]
     """Beams of the search: more are slower, sometimes better."""
     words: NotRequired[bool]

@@ -22,6 +22,8 @@ import type { SpokenTurns } from './spoken-turns.js';
 export interface ServedSpeechOptions {
   readonly number: number;
   readonly request: Requests['OpenSpeechRequest'];
+  /** Names to expect. */
+  readonly terms: readonly string[];
   readonly models: ChosenModels;
   readonly detector: Lease<VoiceDetector>;
   readonly account: Account;
@@ -241,8 +243,8 @@ export class ServedSpeech {
   }
 
   #recognise(samples: Float32Array, signal: AbortSignal): Promise<RecognisedSpeech> {
-    const { recognitions, request, models } = this.#options;
-    const { language, translate, prompt, terms, beams } = request;
+    const { recognitions, request, terms, models } = this.#options;
+    const { language, translate, prompt, beams } = request;
     const options = { language, translate, prompt, terms, beams, class: request.class, signal };
     return recognitions.run(ranks[request.class], signal, async () => {
       for (let tries = 0; ; tries++) {

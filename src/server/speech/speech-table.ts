@@ -9,6 +9,7 @@ import type { Session } from '../session.js';
 import { ServedSpeech } from './served-speech.js';
 import { chooseModels } from './speech-models.js';
 import { SpokenTurns } from './spoken-turns.js';
+import { storageTerms } from './storage-terms.js';
 
 /** Maximum number of open streams of one session. */
 export const maxSpeechStreams = 256;
@@ -91,13 +92,14 @@ export class SpeechTable {
   async #open(session: Session, request: Requests['OpenSpeechRequest'], context: Context) {
     const { services, account, send, attended } = context;
     const { signal } = session;
+    const { agent_id: agentId } = request;
     const models = await chooseModels(services, request, signal);
     const detector = await models.detector.lease(signal);
     const number = ++this.#made;
     let speech: ServedSpeech;
     try {
+      const terms = request.terms ?? (await termsOf(session, agentId, account));
       signal.throwIfAborted();
-      const { agent_id: agentId } = request;
       const turns = (failed: (error: unknown) => void) =>
         agentId === undefined
           ? undefined
@@ -107,7 +109,7 @@ export class SpeechTable {
             });
       const { dumps, log } = services;
       speech = new ServedSpeech({
-        ...{ number, request, models, detector, account, dumps, log, signal, send, turns },
+        ...{ number, request, terms, models, detector, account, dumps, log, signal, send, turns },
         session: session.id,
         recognitions: this.#recognitions,
       });
@@ -126,5 +128,16 @@ export class SpeechTable {
       model: models.recogniser.name,
       vad_model: models.detector.name,
     };
+  }
+}
+
+/** The names in the storages that an agent searches, as they are now. */
+async function termsOf(session: Session, agentId: string | undefined, account: Account): Promise<string[]> {
+  if (agentId === undefined) return [];
+  const pins = session.pinSearched(agentId);
+  try {
+    return await storageTerms(pins, account, session.signal);
+  } finally {
+    for (const pin of pins) await pin.release();
   }
 }

@@ -73,6 +73,10 @@ class RetrieveNode implements AgentNode {
     this.#parts = parts;
   }
 
+  get searched(): Pin<SearchableStorage> {
+    return this.#parts.pin;
+  }
+
   async run(interaction: Interaction, signal: AbortSignal): Promise<NodeOutcome> {
     const { storage, pin, query, emit } = this.#parts;
     const text = query.render(interaction);
