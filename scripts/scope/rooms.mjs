@@ -141,9 +141,9 @@ export const rooms = [
   ],
   [
     'src/server',
-    6250,
+    6350,
     'SPEC',
-    'kept sessions that are resumed, connections and sessions, clients behind balancers by the PROXY protocol, streams of audio and spoken turns, the seam of the doors, the passes of pages, forgetting, watched folders, the connections of the operator',
+    'kept sessions that are resumed, connections and sessions, clients behind balancers by the PROXY protocol, streams of audio and spoken turns, names that recognition expects, the seam of the doors, the passes of pages, forgetting, watched folders, the connections of the operator',
   ],
   [
     'src/cli',
