@@ -1,12 +1,12 @@
 import { nextSlice } from '../base/waiting/next-slice.js';
 import { untilAborted } from '../base/waiting/until-aborted.js';
 import type { Holding } from '../fairness/client-memory.js';
-import type { Pin, SearchableStorage } from '../knowledge/index.js';
 import type { Log } from '../log/log.js';
 import type { ServerError } from '../protocol/errors.js';
 import type { History } from '../protocol/history.js';
 import type { OpenedMemory } from '../protocol/memories.js';
 import { errorFields } from '../storages/failure.js';
+import type { StoragePin } from '../storages/storage-set.js';
 import type { AgentMemory } from './agent-memory.js';
 import type { Flow } from './flow.js';
 import type { ForgottenTexts } from './forgotten-texts.js';
@@ -130,7 +130,7 @@ export class Agent {
   }
 
   /** The storages that its nodes search. */
-  get searched(): Pin<SearchableStorage>[] {
+  get searched(): StoragePin[] {
     return this.#nodes.flatMap(({ searched }) => searched ?? []);
   }
 

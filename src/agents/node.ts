@@ -1,12 +1,11 @@
 import type { Account } from '../fairness/account.js';
 import type { Holding } from '../fairness/client-memory.js';
-import type { Pin, SearchableStorage } from '../knowledge/index.js';
 import type { LanguageModels } from '../models/language-models.js';
 import type { Rerankers } from '../models/rerankers.js';
 import type { EngineDiagnostics } from '../protocol/engine.js';
 import type { OnForgotten } from '../storages/changes.js';
 import type { StorageRoot } from '../storages/storage-root.js';
-import type { StorageSet } from '../storages/storage-set.js';
+import type { StoragePin, StorageSet } from '../storages/storage-set.js';
 import type { AgentMemory } from './agent-memory.js';
 import type { Interaction } from './interaction.js';
 import type { NodeLists } from './lists/node-lists.js';
@@ -55,7 +54,7 @@ export interface AgentNode {
   readonly id: string;
   readonly type: string;
   /** The storage that it searches. Not to be released by others. */
-  readonly searched?: Pin<SearchableStorage>;
+  readonly searched?: StoragePin;
   /** Reads and appends components. Runs in one agent never overlap. @throws the signal's reason, ServerError */
   run(interaction: Interaction, signal: AbortSignal): Promise<NodeOutcome>;
   close(): Promise<void>;

@@ -14,7 +14,7 @@ import { PendingWork } from '../base/waiting/pending-work.js';
 import type { Account } from '../fairness/account.js';
 import type { Bytes } from '../fairness/bytes.js';
 import { agentBytes, exportBytes, turnBytes } from '../fairness/estimates.js';
-import type { Pin, QuotingHistory, SearchableStorage } from '../knowledge/index.js';
+import type { QuotingHistory, SearchableStorage } from '../knowledge/index.js';
 import { withLogContext } from '../log/context.js';
 import type { Log } from '../log/log.js';
 import type { LanguageModels } from '../models/language-models.js';
@@ -38,7 +38,7 @@ import {
 } from '../storages/changes.js';
 import { recordsBytes } from '../storages/result-bytes.js';
 import { type SearchedStorage, StorageSearch } from '../storages/search.js';
-import { StorageSet, type StorageSources } from '../storages/storage-set.js';
+import { type StoragePin, StorageSet, type StorageSources } from '../storages/storage-set.js';
 import type { WireOutcome } from '../storages/wire.js';
 import type { SearchPlaces } from '../storages/wire-errors.js';
 import { type ConfirmedRecords, ForgetRequests } from './forget-requests.js';
@@ -350,7 +350,7 @@ export class Session {
   }
 
   /** Returns pins on the storages that an agent searches. Release them. @throws AgentNotFound */
-  pinSearched(agentId: string): Pin<SearchableStorage>[] {
+  pinSearched(agentId: string): StoragePin[] {
     return this.#agent(agentId).searched.map((pin) => pin.share());
   }
 

@@ -28,6 +28,9 @@ import type { StorageRoot } from './storage-root.js';
 /** Maximum number of storage names per session. */
 export const maxStorages = 1024;
 
+/** A claim on a storage. */
+export type StoragePin = Pin<SearchableStorage>;
+
 /** Whether a request waits for changed files to be loaded. */
 type Stale = 'wait' | 'serve';
 

@@ -1,6 +1,7 @@
 import type { Account } from '../../fairness/account.js';
-import type { Pin, SearchableStorage } from '../../knowledge/index.js';
+import type { SearchableStorage } from '../../knowledge/index.js';
 import { recordsBytes } from '../../storages/result-bytes.js';
+import type { StoragePin } from '../../storages/storage-set.js';
 
 /** Fields whose values are names: a recogniser expects them. */
 const nameFields: readonly string[] = ['title', 'heading', 'name'];
@@ -20,7 +21,7 @@ const recordsAtOnce = 32;
  * for the records. @throws the signal's reason; ClientMemoryExceeded, ServerMemoryExceeded
  */
 export async function storageTerms(
-  pins: readonly Pin<SearchableStorage>[],
+  pins: readonly StoragePin[],
   account: Account,
   signal: AbortSignal,
 ): Promise<string[]> {

@@ -6,6 +6,7 @@ import type { Knowledge } from '../../../protocol/components.js';
 import { milliseconds } from '../../../protocol/milliseconds.js';
 import { atVersion } from '../../../storages/changes.js';
 import { StorageSearch } from '../../../storages/search.js';
+import type { StoragePin } from '../../../storages/storage-set.js';
 import type { Interaction } from '../../interaction.js';
 import type { AgentNode, NodeOutcome, NodePlan, NodeType } from '../../node.js';
 import { parseParams } from '../../params.js';
@@ -73,7 +74,7 @@ class RetrieveNode implements AgentNode {
     this.#parts = parts;
   }
 
-  get searched(): Pin<SearchableStorage> {
+  get searched(): StoragePin {
     return this.#parts.pin;
   }
 
