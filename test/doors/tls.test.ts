@@ -2,10 +2,11 @@ import { writeFileSync } from 'node:fs';
 import { connect } from 'node:tls';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { createLog } from '../../src/log/log.js';
-import { patience } from '../helpers/patience.js';
 import { certificate, endedCertificate } from './certificate.js';
 import { certificateFiles } from './certificate-files.js';
 import { door } from './door-setting.js';
+
+const patient = { timeout: 60_000 };
 
 /** The common name of the certificate that a new connection is shown. */
 const shownBy = (port: number) =>
@@ -30,20 +31,20 @@ it('a renewed certificate serves new connections, and one that ended is told of 
   writeFileSync(tls.tls_cert, endedCertificate.slice(0, 100));
   minute();
   const unusable = /cert\.pem: is no certificate in PEM; the last certificate stays in use$/;
-  await expect.poll(() => warnings, patience).toEqual([expect.stringMatching(unusable)]);
+  await expect.poll(() => warnings, patient).toEqual([expect.stringMatching(unusable)]);
   expect(await shownBy(port)).toBe('lorekeep.test');
 
   writeFileSync(tls.tls_cert, endedCertificate);
   minute();
-  await expect.poll(() => shownBy(port), patience).toBe('renewed.test');
+  await expect.poll(() => shownBy(port), patient).toBe('renewed.test');
   minute();
   const ended = /cert\.pem: ended on Feb {2}1 00:00:00 2020 GMT: clients refuse it; renew it$/;
   await expect
-    .poll(() => warnings, patience)
+    .poll(() => warnings, patient)
     .toEqual([expect.stringMatching(unusable), expect.stringMatching(ended)]);
 
   writeFileSync(tls.tls_cert, certificate);
   minute();
-  await expect.poll(() => shownBy(port), patience).toBe('lorekeep.test');
+  await expect.poll(() => shownBy(port), patient).toBe('lorekeep.test');
   expect(warnings).toHaveLength(2);
 });
