@@ -6,6 +6,7 @@ import {
   VoiceDetector,
   type VoiceOptions,
 } from '../../lib/index.js';
+import { espeakRate, haveEspeak, said } from '../helpers/espeak.js';
 import { temporaryFolder } from '../helpers/folder.js';
 import { haveWhisper, silero, vowel, whisperTiny } from '../helpers/speech-models.js';
 import { tinyWhisper } from '../helpers/tiny-model/tiny-whisper.mjs';
@@ -180,6 +181,27 @@ describe.runIf(haveWhisper())('a recogniser with real weights', () => {
       writeFileSync(inFolder(`${name}.bin`), damage());
       const loading = SpeechRecogniser.load(inFolder(`${name}.bin`));
       await expect(loading, name).rejects.toMatchObject({ code: 'MODEL_INVALID' });
+    }
+  });
+});
+
+describe.runIf(haveWhisper() && haveEspeak('searches of real weights'))('a search of real weights', () => {
+  /** What espeak-ng says, at the rate of a recogniser. */
+  const word = async (text: string) => {
+    const model = await detector();
+    await using stream = model.stream({ rate: espeakRate });
+    return (await stream.push(said(text))).samples;
+  };
+
+  it('gives the same tokens, whatever was heard before', async () => {
+    const [yes, no] = [await word('yes'), await word('no')];
+    const model = await SpeechRecogniser.load(whisperTiny);
+    onTestFinished(() => model.close());
+    for (const beams of [1, 5]) {
+      const first = await model.recognise(yes, { beams });
+      expect(first.text).toMatch(/^yes\b/i);
+      expect((await model.recognise(no, { beams })).tokens).not.toEqual(first.tokens);
+      expect(await model.recognise(yes, { beams })).toEqual(first);
     }
   });
 });
