@@ -63,7 +63,10 @@ bool found_by_a_leg(Query& query, std::span<const Hit> hits, const BestScores& b
   const auto found = [&](Mode leg, const std::optional<double>& least) {
     scale.mode = leg;
     return least && std::ranges::any_of(hits, [&](const Hit& hit) {
-             return relevance_of(scale, hit.distance.value_or(2), hit.bm25_score.value_or(0)) >= *least;
+             const float bm25 = hit.bm25_score.value_or(0);
+             // The words alone do not find a record without any of them.
+             if (leg == Mode::kLexical && bm25 <= 0) return false;
+             return relevance_of(scale, hit.distance.value_or(2), bm25) >= *least;
            });
   };
   return found(Mode::kDense, request.min_dense) || found(Mode::kLexical, request.min_lexical);

@@ -11,9 +11,18 @@ export interface LeastRelevance {
   min_by_leg: Required<LegMinimum>;
 }
 
-/** Shares of nonsense that may reach a limit, and the highest limit: a record may answer one by chance. */
-const alone = { dense: { share: 0.03, most: 0.2 }, lexical: { share: 0.02, most: 0.4 } };
-const byLeg = { dense: { share: 0.005, most: 0.3 }, lexical: { share: 0.005, most: 0.5 } };
+/**
+ * Shares of nonsense that may reach a limit, and bounds of the limit: a record may answer a query by chance, and in another language
+ * than the records' no query has a word of theirs.
+ */
+const alone = {
+  dense: { share: 0.03, least: 0.003, most: 0.2 },
+  lexical: { share: 0.02, least: 0.05, most: 0.4 },
+};
+const byLeg = {
+  dense: { share: 0.008, least: 0.003, most: 0.3 },
+  lexical: { share: 0.008, least: 0.05, most: 0.5 },
+};
 
 /** Share of the greatest values that the tail is fitted to. */
 const tail = 0.1;
@@ -52,9 +61,9 @@ export async function learnLeastRelevance(
   }
 
   function limitOf(mode: 'dense' | 'lexical', limits: typeof alone): number {
-    const { share, most } = limits[mode];
+    const { share, least, most } = limits[mode];
     const limit = 1 / (1 + Math.exp(-exceededBy(share, odds[mode])));
-    return Number(Math.min(limit, most).toPrecision(3));
+    return Number(Math.min(Math.max(limit, least), most).toPrecision(3));
   }
 }
 

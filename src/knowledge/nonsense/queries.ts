@@ -103,10 +103,10 @@ export function nonsenseQueries(alphabet: readonly string[]): string[] {
   return [...kinds.flatMap(([kind, count]) => Array.from({ length: count }, make[kind])), ...foreign];
 }
 
-/** The letters of texts, each as often as in them; those of English without any. */
+/** The letters of texts, each once; those of English without any. Where a letter is a word, frequent ones make sense. */
 export function lettersOf(texts: readonly string[]): string[] {
   const letters = texts.join(' ').slice(0, mostCharacters).toLowerCase().match(/\p{L}/gu);
-  return letters ?? [...'abcdefghijklmnopqrstuvwxyz'];
+  return letters === null ? [...'abcdefghijklmnopqrstuvwxyz'] : [...new Set(letters)];
 }
 
 const mostCharacters = 20_000;

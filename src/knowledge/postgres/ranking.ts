@@ -210,7 +210,9 @@ export function foundByALeg(
   return (['dense', 'lexical'] as const).some((mode) => {
     const { [mode]: limit } = least;
     if (limit === undefined) return false;
-    const judged = hits.map((hit) => ({ ...hit }));
+    // The words alone do not find a record without any of them.
+    const found = mode === 'lexical' ? hits.filter(({ of }) => of.bm25 > 0) : hits;
+    const judged = found.map((hit) => ({ ...hit }));
     judge(judged, best, { ...scale, mode, offset: 0, slope: 1 });
     return judged.some(({ relevance }) => relevance >= limit);
   });
