@@ -1656,7 +1656,7 @@ typedef struct lk_search_fields {
   lk_opt_double min_score;
   /* Minimum relevance of the best hit: if it has less, nothing relevant was found, and there are no hits. Default: the knowledge base's. Optional. */
   lk_opt_double min_best;
-  /* Least relevance in hybrid mode by each leg as if it searched alone: if no hit reaches either, nothing relevant was found, and there are no hits. A search with a `min_best` of its own takes none of the defaults. Default: the knowledge base's. Optional. */
+  /* Least relevance in hybrid mode by each leg as if it searched alone: if no hit reaches either, nothing relevant was found, and there are no hits. With a filter, the odds fall with the .3rd power of the share of records that match. A search with a `min_best` of its own takes none of the defaults. Default: the knowledge base's. Optional. */
   const char* min_by_leg_json;
   /* How the lexical leg reads the text: docs/concepts/lexical-search.md. Refused in dense mode. Default: the knowledge base's. Optional. */
   const char* lexical_json;

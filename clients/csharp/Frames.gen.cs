@@ -758,7 +758,7 @@ namespace Lorekeep
         }
     }
 
-    /// <summary>Least relevance in hybrid mode by each leg as if it searched alone: if no hit reaches either, nothing relevant was found, and there are no hits. A search with a `min_best` of its own takes none of the defaults. Default: the knowledge base's.</summary>
+    /// <summary>Least relevance in hybrid mode by each leg as if it searched alone: if no hit reaches either, nothing relevant was found, and there are no hits. With a filter, the odds fall with the .3rd power of the share of records that match. A search with a `min_best` of its own takes none of the defaults. Default: the knowledge base's.</summary>
     public sealed class MinByLeg : JsonFields
     {
         /// <summary>Least relevance by the vectors.</summary>
@@ -880,7 +880,7 @@ namespace Lorekeep
         public double? MinScore;
         /// <summary>Minimum relevance of the best hit: if it has less, nothing relevant was found, and there are no hits. Default: the knowledge base's.</summary>
         public double? MinBest;
-        /// <summary>Least relevance in hybrid mode by each leg as if it searched alone: if no hit reaches either, nothing relevant was found, and there are no hits. A search with a `min_best` of its own takes none of the defaults. Default: the knowledge base's.</summary>
+        /// <summary>Least relevance in hybrid mode by each leg as if it searched alone: if no hit reaches either, nothing relevant was found, and there are no hits. With a filter, the odds fall with the .3rd power of the share of records that match. A search with a `min_best` of its own takes none of the defaults. Default: the knowledge base's.</summary>
         public MinByLeg MinByLeg;
         /// <summary>How the lexical leg reads the text: docs/concepts/lexical-search.md. Refused in dense mode. Default: the knowledge base's.</summary>
         public Lexical Lexical;
@@ -2969,7 +2969,7 @@ namespace Lorekeep
         public double? MinScore;
         /// <summary>Minimum relevance of the best hit: if it has less, nothing relevant was found, and there are no hits. Default: the knowledge base's.</summary>
         public double? MinBest;
-        /// <summary>Least relevance in hybrid mode by each leg as if it searched alone: if no hit reaches either, nothing relevant was found, and there are no hits. A search with a `min_best` of its own takes none of the defaults. Default: the knowledge base's.</summary>
+        /// <summary>Least relevance in hybrid mode by each leg as if it searched alone: if no hit reaches either, nothing relevant was found, and there are no hits. With a filter, the odds fall with the .3rd power of the share of records that match. A search with a `min_best` of its own takes none of the defaults. Default: the knowledge base's.</summary>
         public MinByLeg MinByLeg;
         /// <summary>How the lexical leg reads the text: docs/concepts/lexical-search.md. Refused in dense mode. Default: the knowledge base's.</summary>
         public Lexical Lexical;

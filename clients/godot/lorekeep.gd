@@ -1019,7 +1019,7 @@ func forget_records(session_id: String, fields: Dictionary = {}) -> Request:
 # feedback: Weight of the embeddings of the best two hits: the query moves towards them, and the candidates are ranked again. 0: no feedback (docs/concepts/search.md). Default: the knowledge base's, else 0.
 # min_score: Minimum relevance of the hits; the others are dropped. Default: the knowledge base's.
 # min_best: Minimum relevance of the best hit: if it has less, nothing relevant was found, and there are no hits. Default: the knowledge base's.
-# min_by_leg: Least relevance in hybrid mode by each leg as if it searched alone: if no hit reaches either, nothing relevant was found, and there are no hits. A search with a `min_best` of its own takes none of the defaults. Default: the knowledge base's.
+# min_by_leg: Least relevance in hybrid mode by each leg as if it searched alone: if no hit reaches either, nothing relevant was found, and there are no hits. With a filter, the odds fall with the .3rd power of the share of records that match. A search with a `min_best` of its own takes none of the defaults. Default: the knowledge base's.
 # lexical: How the lexical leg reads the text: docs/concepts/lexical-search.md. Refused in dense mode. Default: the knowledge base's.
 # offset: Hits to skip; `offset` plus `top_k` is at most 1000. Default: 0.
 # group_by: Metadata field; each of its values gets at most `group_size` hits: docs/concepts/search.md.

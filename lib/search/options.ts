@@ -139,7 +139,7 @@ export const rankingOptions = {
   ),
   minByLeg: object(
     minByLeg,
-    'Least relevance in hybrid mode by each leg as if it searched alone: if no hit reaches either, nothing relevant was found, and there are no hits. A search with a `min_best` of its own takes none of the defaults.',
+    'Least relevance in hybrid mode by each leg as if it searched alone: if no hit reaches either, nothing relevant was found, and there are no hits. With a filter, the odds fall with the .3rd power of the share of records that match. A search with a `min_best` of its own takes none of the defaults.',
     { modes: hybrid, config, type: 'LegMinimum' },
   ),
   lexical: object(

@@ -241,8 +241,9 @@ export interface SearchFields {
   minBest?: number | undefined;
   /**
    * Least relevance in hybrid mode by each leg as if it searched alone: if no hit reaches either, nothing
-   * relevant was found, and there are no hits. A search with a `min_best` of its own takes none of the
-   * defaults. Default: the knowledge base's.
+   * relevant was found, and there are no hits. With a filter, the odds fall with the .3rd power of the
+   * share of records that match. A search with a `min_best` of its own takes none of the defaults.
+   * Default: the knowledge base's.
    */
   minByLeg?: {
     /** Least relevance by the vectors. 0 to 1. */

@@ -450,7 +450,7 @@ class Scores(TypedDict):
 
 
 class MinByLeg(TypedDict):
-    """Least relevance in hybrid mode by each leg as if it searched alone: if no hit reaches either, nothing relevant was found, and there are no hits. A search with a `min_best` of its own takes none of the defaults. Default: the knowledge base's."""
+    """Least relevance in hybrid mode by each leg as if it searched alone: if no hit reaches either, nothing relevant was found, and there are no hits. With a filter, the odds fall with the .3rd power of the share of records that match. A search with a `min_best` of its own takes none of the defaults. Default: the knowledge base's."""
 
     dense: NotRequired[float]
     """Least relevance by the vectors."""
@@ -526,7 +526,7 @@ class RetrieveParams(TypedDict):
     min_best: NotRequired[float]
     """Minimum relevance of the best hit: if it has less, nothing relevant was found, and there are no hits. Default: the knowledge base's."""
     min_by_leg: NotRequired[MinByLeg]
-    """Least relevance in hybrid mode by each leg as if it searched alone: if no hit reaches either, nothing relevant was found, and there are no hits. A search with a `min_best` of its own takes none of the defaults. Default: the knowledge base's."""
+    """Least relevance in hybrid mode by each leg as if it searched alone: if no hit reaches either, nothing relevant was found, and there are no hits. With a filter, the odds fall with the .3rd power of the share of records that match. A search with a `min_best` of its own takes none of the defaults. Default: the knowledge base's."""
     lexical: NotRequired[Lexical]
     """How the lexical leg reads the text: docs/concepts/lexical-search.md. Refused in dense mode. Default: the knowledge base's."""
     offset: NotRequired[int]
@@ -2050,7 +2050,7 @@ class SearchEmbeddedStringStorageFields(TypedDict):
     min_best: NotRequired[float]
     """Minimum relevance of the best hit: if it has less, nothing relevant was found, and there are no hits. Default: the knowledge base's."""
     min_by_leg: NotRequired[MinByLeg]
-    """Least relevance in hybrid mode by each leg as if it searched alone: if no hit reaches either, nothing relevant was found, and there are no hits. A search with a `min_best` of its own takes none of the defaults. Default: the knowledge base's."""
+    """Least relevance in hybrid mode by each leg as if it searched alone: if no hit reaches either, nothing relevant was found, and there are no hits. With a filter, the odds fall with the .3rd power of the share of records that match. A search with a `min_best` of its own takes none of the defaults. Default: the knowledge base's."""
     lexical: NotRequired[Lexical]
     """How the lexical leg reads the text: docs/concepts/lexical-search.md. Refused in dense mode. Default: the knowledge base's."""
     offset: NotRequired[int]

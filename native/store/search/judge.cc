@@ -1,6 +1,7 @@
 #include "store/search/stages.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "store/relevance.h"
 
@@ -56,17 +57,32 @@ std::optional<double> judge(Query& query, std::vector<Hit>& hits, const BestScor
   return scale.background.floor;
 }
 
+namespace {
+
+/// A limit that nonsense reaches among all records, for the ones that match a filter: the best of few is less relevant.
+/// In collections of 3 to 1,000 records, the odds that nonsense reaches grow by about this power of their number.
+double limit_among(double limit, double share_of_records) noexcept {
+  constexpr double kGrowth = 0.3;
+  const double odds = limit * std::pow(share_of_records, kGrowth);
+  return odds / (odds + 1 - limit);
+}
+
+}  // namespace
+
 bool found_by_a_leg(Query& query, std::span<const Hit> hits, const BestScores& best) {
   const SearchRequest& request = query.request();
   RelevanceScale scale = scale_of(query, hits, best);
   scale.calibration = {};
+  const auto all = static_cast<double>(std::max<std::size_t>(query.storage().size(), 1));
+  const double share = query.matching() ? static_cast<double>(query.matching()->count()) / all : 1;
   const auto found = [&](Mode leg, const std::optional<double>& least) {
     scale.mode = leg;
+    const double limit = limit_among(least.value_or(1), std::min(share, 1.0));
     return least && std::ranges::any_of(hits, [&](const Hit& hit) {
              const float bm25 = hit.bm25_score.value_or(0);
              // The words alone do not find a record without any of them.
              if (leg == Mode::kLexical && bm25 <= 0) return false;
-             return relevance_of(scale, hit.distance.value_or(2), bm25) >= *least;
+             return relevance_of(scale, hit.distance.value_or(2), bm25) >= limit;
            });
   };
   return found(Mode::kDense, request.min_dense) || found(Mode::kLexical, request.min_lexical);

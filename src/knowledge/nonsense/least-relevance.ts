@@ -16,12 +16,12 @@ export interface LeastRelevance {
  * than the records' no query has a word of theirs.
  */
 const alone = {
-  dense: { share: 0.03, least: 0.003, most: 0.2 },
-  lexical: { share: 0.02, least: 0.05, most: 0.4 },
+  dense: { share: 0.03, least: 0.003, most: 0.1 },
+  lexical: { share: 0.02, least: 0.05, most: 0.25 },
 };
 const byLeg = {
-  dense: { share: 0.008, least: 0.003, most: 0.3 },
-  lexical: { share: 0.008, least: 0.05, most: 0.5 },
+  dense: { share: 0.008, least: 0.003, most: 0.2 },
+  lexical: { share: 0.008, least: 0.05, most: 0.35 },
 };
 
 /** Share of the greatest values that the tail is fitted to. */

@@ -200,16 +200,24 @@ export function judge(hits: readonly Ranked[], best: BestScores, scale: Relevanc
   for (const hit of hits) hit.relevance = 1 / (1 + Math.exp(-(offset + slope * odds(hit.of))));
 }
 
-/** Whether a leg of a hybrid search alone finds one of the hits relevant enough. */
+/** In collections of 3 to 1,000 records, the odds that nonsense reaches grow by about this power of their number. */
+const growth = 0.3;
+
+/** Whether a leg of a hybrid search alone finds one of the hits relevant enough. `share`: of the records that match the filter. */
 export function foundByALeg(
   hits: readonly Ranked[],
-  best: BestScores,
-  scale: RelevanceScale,
-  least: LegMinimum,
+  {
+    best,
+    scale,
+    least,
+    share,
+  }: { best: BestScores; scale: RelevanceScale; least: LegMinimum; share: number },
 ): boolean {
   return (['dense', 'lexical'] as const).some((mode) => {
-    const { [mode]: limit } = least;
-    if (limit === undefined) return false;
+    const { [mode]: amongAll } = least;
+    if (amongAll === undefined) return false;
+    const odds = amongAll * share ** growth;
+    const limit = odds / (odds + 1 - amongAll);
     // The words alone do not find a record without any of them.
     const found = mode === 'lexical' ? hits.filter(({ of }) => of.bm25 > 0) : hits;
     const judged = found.map((hit) => ({ ...hit }));

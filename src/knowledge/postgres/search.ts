@@ -118,9 +118,11 @@ export async function runSearch(
     offset: options.calibration?.offset ?? 0,
     slope: options.calibration?.slope ?? 1,
   };
-  const ranking = await rank(source, { options, mode, topK, legs, scale, weights, vector, seen, asked });
-  const plan: StoragePlan = { mode, engine: 'postgres' };
   const matched = Number(head.matched);
+  const share = where === undefined || seen.documents === 0 ? 1 : Math.min(matched / seen.documents, 1);
+  const given = { options, mode, topK, legs, scale, weights, vector, seen, asked, share };
+  const ranking = await rank(source, given);
+  const plan: StoragePlan = { mode, engine: 'postgres' };
   const walked = head.walked === true;
   if (runsDense) {
     const visited = walked ? legs.dense.length : matched;
@@ -205,6 +207,8 @@ interface Ranking {
   readonly vector: Float32Array | undefined;
   readonly seen: SeenFacts;
   readonly asked: Asked;
+  /** Of the records that match the filter. */
+  readonly share: number;
 }
 
 type Asked = ReturnType<typeof queryTerms>;
@@ -227,7 +231,9 @@ async function rank(
       : { method: 'scores', weights: { dense: weight, lexical: 1 - weight } };
   const shown = first.slice(0, topK);
   const isNothing =
-    (mode === 'hybrid' && minByLeg !== undefined && !foundByALeg(shown, best, scale, minByLeg)) ||
+    (mode === 'hybrid' &&
+      minByLeg !== undefined &&
+      !foundByALeg(shown, { best, scale, least: minByLeg, share: given.share })) ||
     (shown.every(({ relevance }) => relevance < minBest) &&
       !(mode === 'lexical' && hasAllWords(shown.slice(0, mostRead), given.asked, source.tokenizer)));
   if (isNothing || first.length === 0) return { hits: [], fusion };
