@@ -104,7 +104,7 @@ export const rooms = [
   ],
   [
     'src/knowledge/postgres',
-    3540,
+    3570,
     'users who outgrow one machine',
     'knowledge bases in Postgres with pgvector: connections of the operator, with a pool and cancellation that survive broken connections, push, pull and comparison, the same search in one statement, indexes for filters and the choice between scan and walk, changes',
   ],

@@ -263,10 +263,10 @@ describe('a reconnect policy', () => {
 });
 
 it('a client that pings is not silent, and a time between pings that is none is refused', async () => {
-  const config = { limits: { idle_connection_timeout_ms: 400 } };
+  const config = { limits: { idle_connection_timeout_ms: 1500 } };
   const { port } = await TestServer.start({ config });
   const pinging = await connect({ port, pingMs: 20 });
-  for (let round = 0; round < 3; round++) await (await connect({ port })).closed;
+  for (let round = 0; round < 2; round++) await (await connect({ port })).closed;
   expect(pinging.state).toBe('connected');
   await pinging.close();
   for (const pingMs of [0, -1, Number.NaN, 2 ** 31])
