@@ -28,7 +28,7 @@ export interface ScoreFusionOptions {
   candidates?: number | undefined;
 }
 
-/** Least relevance in hybrid mode by each leg as if it searched alone: if no hit reaches either, nothing relevant was found, and there are no hits. A search with a `min_best` of its own takes none of the defaults. */
+/** Least relevance in hybrid mode by each leg as if it searched alone: if no hit reaches either, nothing relevant was found, and there are no hits. With a filter, the odds fall with the .3rd power of the share of records that match. A search with a `min_best` of its own takes none of the defaults. */
 export interface LegMinimum {
   /** Least relevance by the vectors. 0 to 1. */
   dense?: number | undefined;
@@ -103,7 +103,8 @@ export interface RankingOptions {
   minBest?: number | undefined;
   /**
    * Least relevance in hybrid mode by each leg as if it searched alone: if no hit reaches either, nothing relevant
-   * was found, and there are no hits. A search with a `minBest` of its own takes none of the defaults.
+   * was found, and there are no hits. With a filter, the odds fall with the .3rd power of the share of records that
+   * match. A search with a `minBest` of its own takes none of the defaults.
    */
   minByLeg?: LegMinimum | undefined;
   /** How the lexical leg reads the text: docs/concepts/lexical-search.md. Refused in dense mode. */
@@ -155,7 +156,8 @@ export interface RankingFields {
   min_best?: number | undefined;
   /**
    * Least relevance in hybrid mode by each leg as if it searched alone: if no hit reaches either, nothing relevant
-   * was found, and there are no hits. A search with a `min_best` of its own takes none of the defaults.
+   * was found, and there are no hits. With a filter, the odds fall with the .3rd power of the share of records that
+   * match. A search with a `min_best` of its own takes none of the defaults.
    */
   min_by_leg?: {
     /** Least relevance by the vectors. */
