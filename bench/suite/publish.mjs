@@ -14,7 +14,12 @@ import { comparison } from '../whole/comparison.mjs';
 import { runLines } from './run-lines.mjs';
 import { trialNames } from './trials.mjs';
 
-const pages = ['docs/measurements/results.md', 'docs/measurements/speech.md', 'bench/README.md', 'README.md'];
+export const pages = [
+  'docs/measurements/results.md',
+  'docs/measurements/speech.md',
+  'bench/README.md',
+  'README.md',
+];
 const absent = 'Not measured yet.';
 const significant = 5;
 

@@ -186,8 +186,17 @@ describe('a hostile answer of a remote model', () => {
     const events = new EventStream();
     const part = Buffer.from('aaaaaaaa');
     expect(events.push(Buffer.from('data: '))).toEqual([]);
-    for (let at = 0; at < 120_000; at++) events.push(part);
-    expect(events.push(Buffer.from('\n\n'))?.[0]).toHaveLength(960_000);
+    for (let at = 0; at < 32_000; at++) events.push(part);
+    expect(events.push(Buffer.from('\n\n'))?.[0]).toHaveLength(256_000);
+  });
+
+  it.each([
+    ['in one line', 'data: ', 'a'.repeat(300_000), '\n\n'],
+    ['in many lines', '', 'data: aaaaaaaa\n'.repeat(20_000), '\n'],
+  ])('that is one event of very many characters %s is cut off', (_, ...parts) => {
+    expect(new EventStream().push(Buffer.from(parts.join('')))).toBeUndefined();
+    const events = new EventStream();
+    expect(parts.map((part) => events.push(Buffer.from(part)))).toContain(undefined);
   });
 });
 

@@ -34,6 +34,7 @@ export const remote = [
       { unit: event(`${'a'.repeat(250)}c`) },
       { head: event('a'.repeat(250)), unit: event('a') },
       { head: 'data: {"choices":[{"delta":{"content":"', unit: 'a', tail: '"}}]}\n\n' },
+      { unit: event('a'.repeat(260_000)) },
       { head: 'data: {"choices":[{"logprobs":{"content":[', unit: '1,', tail: '1]}}]}\n\n' },
       {
         head: 'data: {"choices":[{"logprobs":{"content":[{"top_logprobs":[',
@@ -61,7 +62,9 @@ export const remote = [
       const bytes = Buffer.from(text);
       for (let at = 0; at < bytes.length && !isOver; at += packet) {
         await nextTurn();
-        take(events.push(bytes.subarray(at, at + packet)));
+        const found = events.push(bytes.subarray(at, at + packet));
+        if (found === undefined) return; // an event that is too long
+        take(found);
       }
       take(events.finish());
       reply.text(stopped.finish());

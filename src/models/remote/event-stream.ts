@@ -1,28 +1,29 @@
 import { StringDecoder } from 'node:string_decoder';
 
-/** Characters of a line, at most. */
-const longestLine = 1_048_576;
+/** Characters of an event, at most: servers send a few tokens in each, and what follows reads one at a time. */
+export const longestEvent = 262_144;
 
 /** The data of server-sent events, from parts that may be cut anywhere. */
 export class EventStream {
   readonly #decoder = new StringDecoder('utf8');
   #rest = '';
   #data: string[] = [];
+  #length = 0;
 
-  /** Returns the data of the events that a part completes; undefined for a line without end. */
+  /** Returns the data of the events that a part completes; undefined for an event that is too long. */
   push(part: Uint8Array): string[] | undefined {
     const text = this.#decoder.write(part);
     // A line in many parts is looked through once, at its end.
     const lines = text.includes('\n') ? (this.#rest + text).split('\n') : [this.#rest + text];
     this.#rest = lines.pop() ?? '';
-    if (this.#rest.length > longestLine) return undefined;
     const events: string[] = [];
     for (const line of lines) {
       const text = line.endsWith('\r') ? line.slice(0, -1) : line;
       if (text === '') this.#end(events);
       else this.#field(text, events);
+      if (this.#length > longestEvent) return undefined;
     }
-    return events;
+    return this.#length + this.#rest.length > longestEvent ? undefined : events;
   }
 
   /** Returns the last event, which may lack its end. */
@@ -34,6 +35,7 @@ export class EventStream {
   }
 
   #field(line: string, events: string[]): void {
+    this.#length += line.length;
     const found = /^\ufeff?(data|error): ?/.exec(line);
     if (found === null) return; // a comment, or a field without use here
     const value = line.slice(found[0].length);
@@ -45,5 +47,6 @@ export class EventStream {
   #end(events: string[]): void {
     if (this.#data.length > 0) events.push(this.#data.join('\n'));
     this.#data = [];
+    this.#length = 0;
   }
 }

@@ -6,7 +6,7 @@ import type { ChatMessage, GenerateRequest, Generation, GenerationResult, TextMo
 import { chatChunk } from './chat-chunk.js';
 import { chatBody, lackedOptions } from './chat-request.js';
 import { elsewhere } from './elsewhere.js';
-import { EventStream } from './event-stream.js';
+import { EventStream, longestEvent } from './event-stream.js';
 import { RemoteModelError } from './remote-model-error.js';
 import type { RemoteServer } from './remote-server.js';
 import { Reply } from './reply.js';
@@ -112,7 +112,7 @@ export class RemoteLanguageModel implements TextModel {
     const events = new EventStream();
     const take = (part: Uint8Array) => {
       const data = events.push(part);
-      if (data === undefined) throw this.#malformed('with a line without end');
+      if (data === undefined) throw this.#malformed(`with an event of more than ${longestEvent} characters`);
       return this.#take(data, reply, stops);
     };
     try {

@@ -38,29 +38,43 @@ export class StopTexts {
 class StopText {
   /** Characters of it that end what was read. */
   matched = 0;
-  readonly #text: string;
+  /** UTF-16 code units: strings of one character each would take ten times as long. */
+  readonly #codes: Uint16Array;
   /** By length of its beginning: the longest shorter beginning that ends this one. */
   readonly #shorter: Uint16Array;
 
   constructor(text: string) {
-    this.#text = text;
+    this.#codes = Uint16Array.from({ length: text.length }, (_, at) => text.charCodeAt(at));
     this.#shorter = new Uint16Array(text.length + 1);
-    for (let at = 1; at < text.length; at++) this.#shorter[at + 1] = this.#after(text[at], this.#shorter[at]);
+    for (let at = 1; at < text.length; at++)
+      this.#shorter[at + 1] = after(
+        this.#codes,
+        this.#shorter,
+        text.charCodeAt(at),
+        this.#shorter[at] as number,
+      );
   }
 
   /** Returns where it begins in the piece, below 0 in one before; undefined while it has not ended. */
   read(piece: string): number | undefined {
+    const codes = this.#codes;
+    const shorter = this.#shorter;
+    const whole = codes.length;
+    let { matched } = this;
     for (let at = 0; at < piece.length; at++) {
-      this.matched = this.#after(piece[at], this.matched);
-      if (this.matched === this.#text.length) return at + 1 - this.matched;
+      matched = after(codes, shorter, piece.charCodeAt(at), matched);
+      if (matched < whole) continue;
+      this.matched = matched;
+      return at + 1 - matched;
     }
+    this.matched = matched;
     return undefined;
   }
+}
 
-  /** The characters that match after one more. */
-  #after(character: string | undefined, matched = 0): number {
-    let length = matched;
-    while (length > 0 && this.#text[length] !== character) length = this.#shorter[length] ?? 0;
-    return this.#text[length] === character ? length + 1 : 0;
-  }
+/** The characters that match after one more. */
+function after(codes: Uint16Array, shorter: Uint16Array, code: number, matched: number): number {
+  let length = matched;
+  while (length > 0 && codes[length] !== code) length = shorter[length] as number;
+  return codes[length] === code ? length + 1 : 0;
 }
