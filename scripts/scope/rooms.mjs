@@ -98,7 +98,7 @@ export const rooms = [
   ],
   [
     'src/models',
-    5750,
+    5780,
     'SPEC',
     'catalog, models in memory, downloads; models that another server computes, whatever it answers, a pause for one that is down',
   ],
