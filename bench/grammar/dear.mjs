@@ -5,7 +5,7 @@ const list = (count, itemOf) => Array.from({ length: count }, (_, n) => itemOf(n
 const alternatives = (count, itemOf) => list(count, itemOf).join(' | ');
 const letters = alternatives(26, (n) => `"${String.fromCharCode(97 + n)}"`);
 const object = (count, of) => Object.fromEntries(list(count, (n) => [`p${n}`, of(n)]));
-/** Rules of which each calls the two of the next layer, twice. */
+/** Layers of two rules. Each rule calls both rules of the next layer, twice. */
 const layers = (count) =>
   list(count, (n) => `r${n} ::= ${n + 1 === count ? '[a-z ]*' : `r${n + 1} r${n + 1} | r${n + 1} "a"`}`);
 

@@ -51,7 +51,7 @@ await runTrial('reliability', options, async ({ kinds, publish: publishing, add,
   }
 });
 
-/** Whether single cases of these kinds can be run: what is published of a kind is whole, or adds to what is. */
+/** Whether single cases of these kinds may run alone: the published table of the others must be complete. */
 function picks(kinds, publishing, add) {
   return !publishing && (kinds === 'kills' || (['attacks', 'heap', 'readers'].includes(kinds) && !add));
 }

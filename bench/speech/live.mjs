@@ -182,7 +182,7 @@ async function interrupted(session, agent, [ask, cut]) {
   await speak(speech, int16(joined([cut], [lead, 0]).samples), { begun: second - 1000 * lead });
   while (seen.cancelled === undefined && performance.now() < second + 5000) await speak(speech, silence());
   await speech.close();
-  // A turn of what was said last.
+  // The turn that the last text started.
   await Promise.race([listening, new Promise((done) => setTimeout(done, 3000))]);
   return seen;
 }

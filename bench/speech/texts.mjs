@@ -132,7 +132,7 @@ async function byWhisper({ all, python, folder, leftOut }, { type, beams, more }
     return undefined;
   }
   const found = [];
-  // One process per clip: what it draws at random would depend on the clips before.
+  // One process per clip: its random numbers go on from clip to clip.
   for (const { samples } of all) {
     const reply = await byProgram(python, folder, [samples], { model: weights[type], beams, threads, more });
     found.push(...reply.found);

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { EmbeddingModel, type FieldDefinition } from '../../lib/index.js';
@@ -95,6 +95,26 @@ test('limits are learned again when the records are many more or fewer, and not 
   expect(await stated()).toBe(20);
   add(22, 60);
   expect(await stated()).toBe(60);
+  for (let i = 2; i < 60; i++) rmSync(join(notes, `${i}.txt`));
+  expect(await stated()).toBeUndefined();
+});
+
+test('an index without learned limits, of an earlier version, learns them though nothing has changed', async () => {
+  await using model = await EmbeddingModel.load(await tinyBert());
+  const models = async () => ({ model });
+  const notes = folder('earlier');
+  mkdirSync(notes);
+  for (let i = 0; i < 5; i++) writeFileSync(join(notes, `${i}.txt`), `Note ${i} is about rope.\n`);
+  const index = () => indexFolder({ folder: notes, output: output('earlier'), models });
+  const { config } = await index();
+  const first = readFileSync(config, 'utf8');
+  const facts = output('earlier', fileNames.facts);
+  const { learned, search, ...rest } = JSON.parse(readFileSync(facts, 'utf8'));
+  const { min_by_leg, ...earlier } = { ...search, min_best: { dense: 0.003, lexical: 0.05, hybrid: 0.008 } };
+  writeFileSync(facts, JSON.stringify({ ...rest, search: earlier }));
+  writeFileSync(config, JSON.stringify({ ...JSON.parse(first), search: earlier }));
+  expect(await index()).toMatchObject({ read: 0, embedded: 0 });
+  expect(readFileSync(config, 'utf8')).toBe(first);
 });
 
 test('limits of the user stay, and then no other ones are written', async () => {

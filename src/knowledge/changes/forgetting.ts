@@ -26,7 +26,7 @@ type Texts = PendingForget['records'];
 type Batch = Pick<PendingForget, 'log' | 'version'>;
 
 /**
- * Removes records that exist, or did in what is kept of earlier versions (`former`), from memory and from every file. Their intent is durable before anything is removed: completeForget()
+ * Removes records from memory and from every file: those that exist, and those that only earlier versions have (`former`). Their intent is durable before anything is removed: completeForget()
  * goes on where a process was killed. @throws IO; nothing is removed if the batch cannot be logged
  */
 export async function forgetRecords(

@@ -8,7 +8,7 @@ import type { TableMapping } from '../../documents/tables/mapping.js';
 import { buildKnowledgeBase, type KnowledgeBaseBuild } from '../build.js';
 import { noLog } from '../log.js';
 import { holdModel, type KnowledgeModel, type ModelSource, modelResolver } from '../model.js';
-import { learnLeastRelevance } from '../nonsense/least-relevance.js';
+import { type LeastRelevance, learnLeastRelevance } from '../nonsense/least-relevance.js';
 import { openKnowledgeBase } from '../open.js';
 import { noProgress, PhaseReport, type ProgressListener } from '../progress.js';
 import { ownSearch, statedTwice, withSearch, writtenSearch } from '../search-config.js';
@@ -368,7 +368,8 @@ class FolderIndexing implements AsyncDisposable {
     const records = (await stampAt(join(this.#place, fileNames.records))) as string;
     const facts = this.#facts(settings, counts);
     if (before?.built === records && before.settings === settings && (await this.#hasIndex())) {
-      await this.#writeFacts({ ...facts, built: records });
+      await this.#learnLimits(counts.records);
+      await this.#writeFacts({ ...this.#facts(settings, counts), built: records });
       return { embedded: 0, reused: counts.records };
     }
     await this.#writeFacts(facts);
@@ -388,7 +389,7 @@ class FolderIndexing implements AsyncDisposable {
       });
       await written.end();
       await this.#learnLimits(counts.records);
-      await this.#writeFacts({ ...facts, search: this.#search, learned: this.#learned, built: records });
+      await this.#writeFacts({ ...this.#facts(settings, counts), built: records });
       return { embedded, reused };
     } finally {
       await written.end();
@@ -397,12 +398,16 @@ class FolderIndexing implements AsyncDisposable {
 
   /** Learns how relevant nonsense seems in these records, unless they are nearly as many as when it was learned last. */
   async #learnLimits(records: number): Promise<void> {
-    if (records < fewestLearned) this.#learned = undefined;
-    if (records < fewestLearned || !isFarFrom(this.#learned?.records, records)) return;
+    const known = this.#learned?.records;
+    if (records < fewestLearned ? known === undefined : !isFarFrom(known, records)) return;
+    this.#learned = records < fewestLearned ? undefined : { records, limits: await this.#limits() };
+    await this.#writeConfig(this.#search);
+  }
+
+  async #limits(): Promise<LeastRelevance> {
     const { models, signal, log } = this.#options;
     await using kb = await openKnowledgeBase(join(this.#place, fileNames.config), { models, signal, log });
-    this.#learned = { records, limits: await learnLeastRelevance(kb, signal) };
-    await this.#writeConfig(this.#search);
+    return await learnLeastRelevance(kb, signal);
   }
 
   /** Makes the index of a folder that has no text any more: it states that it is empty, and has nothing to find. */
