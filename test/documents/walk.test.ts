@@ -158,15 +158,29 @@ test.skipIf(process.platform === 'win32')('links and pipes are named, not follow
   ]);
 });
 
-test('a folder whose .gitignore has too many rules is left out and named', async () => {
+test('a folder with more rules with wildcards than can be obeyed is left out and named, and so are those in it', async () => {
   write(file('rules/a.md'));
   write(file('rules/many/b.md'));
-  writeFileSync(file('rules/many/.gitignore'), '*a*b*c\n'.repeat(10_000));
+  write(file('rules/half/in/c.md'));
+  writeFileSync(file('rules/many/.gitignore'), '*a*b*c\n'.repeat(20_000));
+  for (const folder of ['half', 'half/in'])
+    write(file(`rules/${folder}/.gitignore`), '*a*b*c\n'.repeat(5000));
   mkdirSync(file('rules/.git'));
+  const problem = expect.stringContaining('rules with wildcards');
   expect(await found(file('rules'))).toEqual([
     { path: 'a.md' },
-    { path: 'many/', problem: expect.stringContaining('.gitignore') },
+    { path: 'half/in/', problem },
+    { path: 'many/', problem },
   ]);
+  write(file('rules/many/deep/d.md'));
+  expect(await found(file('rules/many/deep'))).toEqual([{ path: '.', problem }]);
+});
+
+test('any number of rules without wildcards is obeyed', async () => {
+  for (const name of ['a.md', 'b.md', 'c/a.md', 'c/d.md']) write(file(`plain/${name}`));
+  const others = Array.from({ length: 15_000 }, (_, n) => `other-${n}.md\n/c/other-${n}\n`);
+  write(file('plain/.gitignore'), `a.md\n${others.join('')}b.md/\nc/d.md\n!/a.md\n`);
+  expect(await paths(file('plain'))).toEqual(['a.md', 'b.md']);
 });
 
 test('a hostile pattern takes no time that grows with its stars', () => {

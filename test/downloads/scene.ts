@@ -7,7 +7,8 @@ import { ModelDownloads, type PullOptions } from '../../src/models/downloads/mod
 import { FileServer } from './file-server.js';
 
 /** A file that begins as a model does. */
-export const model = (bytes: number) => Buffer.concat([Buffer.from('GGUF'), randomBytes(bytes - 4)]);
+export const model = (bytes: number) =>
+  Buffer.concat([Buffer.from('GGUF\x03\0\0\0', 'latin1'), randomBytes(bytes - 8)]);
 export const sum = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex');
 export const never = new AbortController().signal;
 

@@ -66,6 +66,22 @@ test('a connection that does not read its reply is closed', async () => {
   await closed;
 });
 
+test('a connection with pipelined requests of an unknown expectation is closed', async () => {
+  const server = await open((_, response) => void response.end('ok'));
+  const socket = await client(server, head('GET', 'expect: nothing\r\n').repeat(10));
+  socket.resume();
+  await once(socket, 'close');
+});
+
+test('a connection that sends a body in pieces of a byte is closed', async () => {
+  const server = await open(() => {});
+  const socket = await client(server, head('POST', 'transfer-encoding: chunked\r\n'));
+  socket.write('1\r\na\r\n'.repeat(1000));
+  socket.resume();
+  await once(socket, 'close');
+  expect(socket.bytesRead).toBe(0);
+});
+
 test('requests begin in slices of the share that all ports of the operators have', async () => {
   const share = operatorShare(new LoopScheduler(), new FairSlots(1));
   const slice = vi.spyOn(share, 'slice');

@@ -3,16 +3,14 @@ import { dirname, join, sep } from 'node:path';
 import { readRegular } from '../../../lib/basics.js';
 import { UnreadableDocument } from '../document.js';
 import { PathPatterns } from './path-patterns.js';
+import { openReason } from './read-file.js';
 
-/** Bounds of a .gitignore file: its rules are tried for every file. */
+/** Longest .gitignore file. */
 const maxBytes = 1024 * 1024;
-const maxWildcards = 32 * 1024;
-const maxRules = 10_000;
+/** Most steps of the rules with wildcards above a file: they are tried for every file. Some 100 ms. */
+const maxSteps = 2_000_000;
 
-const tooMany = () =>
-  new UnreadableDocument(
-    `is not indexed: its .gitignore has more than ${maxRules} rules, or ${maxWildcards / 1024} KiB of rules with wildcards`,
-  );
+const notIndexed = (reason: string) => new UnreadableDocument(`is not indexed: its .gitignore ${reason}`);
 
 interface Level {
   /** The folder of the .gitignore file. */
@@ -42,19 +40,19 @@ export class IgnoreRules {
     return rules;
   }
 
-  /** Adds the rules of a folder. @throws UnreadableDocument for more rules than can be obeyed */
+  /** Adds the rules of a folder. @throws UnreadableDocument for rules that cannot be obeyed: what they exclude must not be read */
   async enter(folder: string): Promise<IgnoreRules> {
     const path = join(folder, '.gitignore');
-    const text = await readRegular(path, maxBytes).catch(() => '');
-    if (text === '') {
-      if ((await stat(path).catch(() => undefined))?.isFile() && (await stat(path)).size > maxBytes)
-        throw tooMany();
-      return this;
-    }
-    const lines = text.replace(/^\uFEFF/, '').split('\n');
-    const wildcards = lines.filter((line) => /[*?[]/.test(line));
-    if (lines.length > maxRules || wildcards.join('').length > maxWildcards) throw tooMany();
-    const patterns = new PathPatterns(lines);
+    const facts = await stat(path).catch(() => undefined);
+    if (!facts?.isFile()) return this;
+    if (facts.size > maxBytes) throw notIndexed(`has more than ${maxBytes} bytes`);
+    const text = await readRegular(path, maxBytes).catch((error: NodeJS.ErrnoException) => {
+      throw notIndexed(openReason(error));
+    });
+    const patterns = new PathPatterns(text.replace(/^\uFEFF/, '').split('\n'));
+    const steps = this.#levels.reduce((sum, level) => sum + level.patterns.steps, patterns.steps);
+    if (steps > maxSteps)
+      throw notIndexed('and those above it have more rules with wildcards than can be tried for each file');
     return new IgnoreRules([...this.#levels, { folder, patterns }]);
   }
 

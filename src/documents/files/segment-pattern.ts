@@ -1,39 +1,29 @@
-/** One element of a pattern: any run of characters, any character, or a test of one character. */
-type Element = 'run' | 'any' | ((character: string) => boolean);
+import { type PatternElement, piecesOf, RunPattern } from './run-pattern.js';
 
-/** Matches one segment of a path. Takes at most the product of both lengths, so hostile patterns cannot hang it. */
-export class SegmentPattern {
-  readonly #elements: readonly Element[];
+/** Most characters of a name. */
+const longestName = 255;
+
+/** Matches the characters of one name of a path. */
+export class SegmentPattern implements PatternElement<readonly string[]> {
+  readonly #pattern: RunPattern<string>;
+  readonly steps: number;
 
   constructor(pattern: string) {
-    this.#elements = elementsOf([...pattern]);
+    this.#pattern = new RunPattern(piecesOf(elementsOf([...pattern])));
+    this.steps = 1 + this.#pattern.steps(longestName);
   }
 
-  matches(name: string): boolean {
-    const elements = this.#elements;
-    const characters = [...name];
-    let at = 0;
-    let element = 0;
-    let run = -1;
-    let runAt = 0;
-    while (at < characters.length) {
-      const wanted = elements[element];
-      if (wanted === 'run') {
-        run = element++;
-        runAt = at;
-      } else if (wanted !== undefined && (wanted === 'any' || wanted(characters[at] as string))) {
-        at++;
-        element++;
-      } else if (run >= 0) {
-        // Only the last run needs to grow: an earlier one could match nothing that it does not.
-        element = run + 1;
-        at = ++runAt;
-      } else return false;
-    }
-    while (elements[element] === 'run') element++;
-    return element === elements.length;
+  matches(name: readonly string[]): boolean {
+    return this.#pattern.matches(name);
   }
 }
+
+/** Any run of characters, or a test of one character. */
+type Element = 'run' | PatternElement<string>;
+
+const one = (matches: (character: string) => boolean, steps = 1): Element => ({ matches, steps });
+const any = one(() => true);
+const none = one(() => false);
 
 function elementsOf(pattern: readonly string[]): Element[] {
   const elements: Element[] = [];
@@ -41,17 +31,17 @@ function elementsOf(pattern: readonly string[]): Element[] {
     const character = pattern[at] as string;
     if (character === '*') {
       if (elements.at(-1) !== 'run') elements.push('run');
-    } else if (character === '?') elements.push('any');
+    } else if (character === '?') elements.push(any);
     else if (character === '[') {
       const set = characterSet(pattern, at + 1);
       // Git matches nothing with a set that is not closed.
-      if (set === undefined) return [() => false];
-      elements.push(set.test);
+      if (set === undefined) return [none];
+      elements.push(one(set.test, set.end - at));
       at = set.end;
     } else {
       const literal = character === '\\' ? pattern[++at] : character;
-      if (literal === undefined) return [() => false];
-      elements.push((other) => other === literal);
+      if (literal === undefined) return [none];
+      elements.push(one((other) => other === literal));
     }
   }
   return elements;

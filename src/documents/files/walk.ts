@@ -49,13 +49,17 @@ export async function* walk(
 ): AsyncGenerator<Found> {
   const { gitignore = true, folders = false, signal } = options;
   const chosen = choice(options);
-  const rules = gitignore ? await IgnoreRules.above(folder) : IgnoreRules.none;
-  const waiting = [{ path: '', rules }];
+  const above = gitignore ? await orProblem(IgnoreRules.above(folder)) : IgnoreRules.none;
+  if ('problem' in above) {
+    yield { path: '.', ...above };
+    return;
+  }
+  const waiting = [{ path: '', rules: above }];
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
     signal?.throwIfAborted();
     const at = join(folder, next.path);
     if (folders) yield { path: next.path, isFolder: true };
-    const inside = await rulesOf(at, next.rules, gitignore);
+    const inside = gitignore ? await orProblem(next.rules.enter(at)) : next.rules;
     if ('problem' in inside) {
       yield { path: next.path === '' ? '.' : `${next.path}/`, ...inside };
       continue;
@@ -92,13 +96,11 @@ function found(path: string, entry: Dirent): Found {
   return { path, problem: 'is not a regular file' };
 }
 
-async function rulesOf(folder: string, rules: IgnoreRules, obeyed: boolean) {
-  if (!obeyed) return rules;
-  return rules.enter(folder).catch((error: unknown) => {
-    if (!(error instanceof UnreadableDocument)) throw error;
-    return { problem: error.message };
+const orProblem = (rules: Promise<IgnoreRules>) =>
+  rules.catch((error: unknown) => {
+    if (error instanceof UnreadableDocument) return { problem: error.message };
+    throw error;
   });
-}
 
 async function ownNames(
   folder: string,

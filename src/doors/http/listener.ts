@@ -13,6 +13,7 @@ import { type RemoteEnd, setRemoteEnd } from '../../base/machine/remote-end.js';
 import { withSlices } from '../../base/waiting/next-slice.js';
 import { requireSecret } from '../../config/access.js';
 import { StartupError } from '../../config/startup-error.js';
+import { refuseCrumbs } from '../../operations/http/crumbs.js';
 import {
   bearer,
   hasTooManyHeaders,
@@ -24,7 +25,6 @@ import { type ServerError, serverError } from '../../protocol/errors.js';
 import { refusalOf } from '../../storages/failure.js';
 import type { DoorHost } from '../host.js';
 import { endWith, refuseBytes, sendFailure, setHeaders } from './answers.js';
-import { refuseCrumbs } from './crumbs.js';
 import { DoorRequest } from './door-request.js';
 import { Exchange } from './exchange.js';
 import { HttpRefusal, httpFailure } from './failure.js';

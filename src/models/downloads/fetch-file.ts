@@ -287,10 +287,10 @@ async function finish(options: FetchOptions, partial: Partial, linked: string | 
   else if (options.sizeBytes !== undefined && bytes !== options.sizeBytes)
     damage = `it has ${bytes} bytes, the catalog says ${options.sizeBytes}`;
   // Without a checksum, the first bytes must at least be those of a model.
-  else if (expected === undefined && /\.gguf$/i.test(path) && !start.startsWith('GGUF'))
+  else if (expected === undefined && /\.gguf$/i.test(path) && !ggufHead.test(start))
     damage = 'it is not a GGUF file';
   else if (expected === undefined && isPage(start)) damage = 'it is a web page, not a model';
-  else if (expected === undefined && !modelMagics.some((magic) => start.startsWith(magic)))
+  else if (expected === undefined && !ggufHead.test(start) && !start.startsWith(ggmlMagic))
     damage = 'it is not a model: it begins neither as a GGUF file nor as a ggml file';
   if (damage !== undefined) {
     await partial.remove();
@@ -302,8 +302,11 @@ async function finish(options: FetchOptions, partial: Partial, linked: string | 
   await partial.forget();
 }
 
-/** The first bytes of GGUF files, and of the older files that whisper.cpp reads. */
-const modelMagics = ['GGUF', 'lmgg'];
+/** The first bytes of GGUF files: the name of the format and a small version, whose bytes have either order. */
+const ggufHead = /^GGUF(?:[^\0]\0{3}|\0{3}[^\0])/;
+
+/** The first bytes of the older files that whisper.cpp reads. */
+const ggmlMagic = 'lmgg';
 
 const isPage = (start: string) => /^(\xef\xbb\xbf)?\s*<(!doctype|html|\?xml)/i.test(start);
 

@@ -17,40 +17,33 @@ export function isInnerAddress(address: string): boolean {
   return isCompatible || parsed.range() !== 'unicast';
 }
 
-/** Whether a URL's host is, or has, an inner address. False if it cannot be resolved. */
+/** Whether a URL's host has inner addresses only. False if it cannot be resolved. */
 export async function isInside({ hostname }: URL, resolve: Resolve = resolved): Promise<boolean> {
   const host = hostname.replace(/^\[|\]$/g, '');
   if (/(^|\.)localhost\.?$/i.test(host)) return true;
   if (isIP(host) !== 0) return isInnerAddress(host);
   const found = await resolve(host).catch(() => []);
-  return found.some(({ address }) => isInnerAddress(address));
+  return found.length > 0 && found.every(({ address }) => isInnerAddress(address));
 }
 
-/**
- * Whether a server outside sends us to a host inside: that host may serve what only this machine may read. `first`: the
- * address of the source, which may itself be inside.
- */
-export async function leadsInside(first: URL, next: URL, resolve: Resolve = resolved): Promise<boolean> {
-  if (next.hostname === first.hostname) return false;
-  return (await isInside(next, resolve)) && !(await isInside(first, resolve));
-}
-
-/** The code of the error of outsideOnly(). */
-export const innerHost = 'INNER_HOST';
+/** The code of the error of lookupOf(). */
+export const otherSide = 'OTHER_SIDE';
 
 /**
- * Returns a lookup for connections that fails for hosts with an inner address: a name may have another address than a moment
- * ago. Hosts of `allowed` are proxies.
+ * Returns a lookup for connections that finds only addresses inside, or only those outside: a name may have others than a moment
+ * ago. It fails if there are none. Hosts of `proxies` have all of theirs.
  */
-export function outsideOnly(allowed: ReadonlySet<string>): LookupFunction {
+export function lookupOf(side: 'inside' | 'outside', proxies: ReadonlySet<string>): LookupFunction {
+  const isWanted = (address: string) => isInnerAddress(address) === (side === 'inside');
   return (host, options, callback) => {
     lookup(host, { ...options, all: true }).then(
       (addresses) => {
-        const inner = !allowed.has(host) && addresses.some(({ address }) => isInnerAddress(address));
-        if (inner) return callback(Object.assign(new Error(innerHost), { code: innerHost }), '', 0);
-        const [first] = addresses;
-        if (options.all) return callback(null, addresses);
-        return callback(null, first?.address ?? '', first?.family ?? 0);
+        const found = proxies.has(host) ? addresses : addresses.filter(({ address }) => isWanted(address));
+        const [first] = found;
+        if (first === undefined)
+          return callback(Object.assign(new Error(otherSide), { code: otherSide }), '', 0);
+        if (options.all) return callback(null, found);
+        return callback(null, first.address, first.family);
       },
       (error: NodeJS.ErrnoException) => callback(error, '', 0),
     );

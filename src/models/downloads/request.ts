@@ -3,7 +3,7 @@ import type { Dispatcher } from 'undici';
 import { LorekeepError } from '../../../lib/basics.js';
 import { untilAborted } from '../../base/waiting/until-aborted.js';
 import { type Address, shownAddress } from './address.js';
-import { innerHost, isInside, leadsInside, outsideOnly } from './inner-address.js';
+import { isInside, lookupOf, otherSide } from './inner-address.js';
 import { ProxyRefusal, tunnels } from './proxy-tunnels.js';
 
 const maxRedirects = 8;
@@ -30,9 +30,11 @@ export type RequestError = Error & {
 
 interface HttpClient {
   request: typeof import('undici').request;
-  /** For the source itself. */
-  dispatcher: Dispatcher;
-  /** For redirects of a source outside: connects to no host inside. */
+  /** For a source that has addresses outside. */
+  anywhere: Dispatcher;
+  /** For hosts that have addresses inside only. */
+  inside: Dispatcher;
+  /** For hosts to which a redirect leads. */
   outside: Dispatcher;
 }
 
@@ -53,12 +55,17 @@ function connection() {
       clientFactory: tunnels(Pool, headersMs),
       proxyTunnel: false, // for http: most proxies tunnel to port 443 only
     };
-    const outside = { ...options, connect: { ...options.connect, lookup: outsideOnly(proxyHosts()) } };
+    const proxies = proxyHosts();
+    const only = (side: 'inside' | 'outside') => ({
+      ...options,
+      connect: { ...options.connect, lookup: lookupOf(side, proxies) },
+    });
     try {
       return {
         request,
-        dispatcher: new EnvHttpProxyAgent(options),
-        outside: new EnvHttpProxyAgent(outside),
+        anywhere: new EnvHttpProxyAgent(options),
+        inside: new EnvHttpProxyAgent(only('inside')),
+        outside: new EnvHttpProxyAgent(only('outside')),
       };
     } catch {
       const reason = 'the environment variable HTTP_PROXY or HTTPS_PROXY is not the address of a proxy';
@@ -76,7 +83,8 @@ function proxyHosts(): ReadonlySet<string> {
 }
 
 /**
- * Follows redirects itself: the token goes to the first origin only, and hubs send the checksum before they redirect.
+ * Follows redirects itself: the token goes to the first origin only, and hubs send the checksum before they redirect. A server
+ * outside leads to none inside, which may serve what only this machine may read.
  * @throws errors of the connection; IO for a redirect that is not followed
  */
 export async function get(
@@ -85,11 +93,16 @@ export async function get(
   signal: AbortSignal,
 ): Promise<Answer> {
   const { request, ...dispatchers } = await connection();
-  let dispatcher = dispatchers.dispatcher;
   let url = first;
+  let cameFromOutside = false;
   let linkedSha256: string | undefined;
   let linkedSize: number | undefined;
   for (let redirects = 0; redirects <= maxRedirects; redirects++) {
+    const inside = await untilAborted(isInside(url), signal);
+    if (inside && cameFromOutside) throw refused(first, toInside);
+    const redirected = redirects > 0;
+    const dispatcher = dispatchers[inside ? 'inside' : redirected ? 'outside' : 'anywhere'];
+    cameFromOutside ||= !inside;
     const own = url.origin === first.origin && token !== undefined;
     const asked = request(url, {
       dispatcher,
@@ -105,8 +118,8 @@ export async function get(
     // argument; those of this request are valid.
     const answer = await untilAborted(asked, signal).catch((error: RequestError) => {
       if (error.code === 'UND_ERR_INVALID_ARG') throw new ProxyRefusal(407);
-      if (error.code === innerHost) throw refused(first, toInside);
-      throw redirects === 0 ? error : Object.assign(error, { redirected: true });
+      if (error.code === otherSide && cameFromOutside) throw refused(first, toInside);
+      throw redirected ? Object.assign(error, { redirected }) : error;
     });
     linkedSha256 ??= /^"?([0-9a-f]{64})"?$/i.exec(String(answer.headers['x-linked-etag'] ?? ''))?.[1];
     const size = Number(answer.headers['x-linked-size'] ?? Number.NaN);
@@ -129,8 +142,6 @@ export async function get(
       throw refused(first, 'it redirects to an address that is not http or https');
     if (first.protocol === 'https:' && url.protocol !== 'https:')
       throw refused(first, 'it redirects to an address without encryption');
-    if (await untilAborted(leadsInside(first, url), signal)) throw refused(first, toInside);
-    if (!(await isInside(first))) dispatcher = dispatchers.outside;
   }
   throw refused(first, `it redirects more than ${maxRedirects} times`);
 }

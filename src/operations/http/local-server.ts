@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo, Socket } from 'node:net';
 import { StartupError } from '../../config/startup-error.js';
 import type { Log } from '../../log/log.js';
+import { refuseCrumbs } from './crumbs.js';
 import { hasTooManyHeaders, isLoopback, mostHeaders, refusalOf, tooManyHeaders } from './guard.js';
 import type { OperatorShare } from './operator-share.js';
 
@@ -56,6 +57,7 @@ export class LocalServer {
     this.#options = options;
     this.#limits = { ...usualLimits, ...options.limits };
     const { requestMs, lookMs } = this.#limits;
+    const serve = (request: IncomingMessage, response: ServerResponse) => void this.#serve(request, response);
     this.#server = createServer(
       {
         requestTimeout: requestMs,
@@ -64,8 +66,10 @@ export class LocalServer {
         connectionsCheckingInterval: lookMs,
         maxHeaderSize: 16_384,
       },
-      (request, response) => void this.#serve(request, response),
+      serve,
     );
+    // By itself, Node.js refuses such requests, also pipelined ones, without an end and before the guard.
+    this.#server.on('checkExpectation', serve);
     this.#server.maxHeadersCount = mostHeaders + 1;
     this.#server.on('connection', (socket) => this.#welcome(socket));
     this.#server.on('clientError', (_, socket) => socket.destroy());
@@ -141,6 +145,7 @@ export class LocalServer {
     // Replies to pipelined requests would wait in memory, any number of them. Nobody but an attacker sends such requests.
     if (!this.#waiting.has(socket)) return void socket.destroy();
     this.#occupy(socket, response);
+    refuseCrumbs(request);
     setSecurityHeaders(response);
     if (hasTooManyHeaders(request)) return sendText(response, 431, tooManyHeaders);
     const refusal = refusalOf(request);
