@@ -242,3 +242,17 @@ test('lines of any shape end, and leave the others', async () => {
   const { sections } = await read('hostile.ics', calendar(...events, 'BEGIN:VEVENT\r\n'.repeat(100_000)));
   expect(sections.length).toBeGreaterThanOrEqual(hostile.length - 1);
 });
+
+test('what is nested beyond any form is left out, and the rest is read', async () => {
+  const nested = ['BEGIN:X', 'NOTE:deep'].join('\r\n');
+  const { sections } = await read(
+    'nested.vcf',
+    lines(
+      ...Array.from({ length: 1000 }, () => nested),
+      ...Array.from({ length: 1000 }, () => 'END:X'),
+      ...['BEGIN:VCARD', 'FN:Ann', 'TEL:1', 'END:VCARD'],
+    ),
+  );
+  expect(sections.map(({ title }) => title)).toEqual(['Ann']);
+  expect(JSON.stringify(sections)).not.toContain('deep');
+});

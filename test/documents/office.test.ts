@@ -92,6 +92,22 @@ test('cells beyond the last column that is read are named', async () => {
   expect(problems).toEqual(['sheet "S": cells beyond column 1000 are left out']);
 });
 
+test('a text that cells of a workbook share is read as far as a cell may have one', async () => {
+  const cells = Array.from({ length: 20 }, () => '<c t="s"><v>0</v></c>').join('');
+  const { sections } = await read(
+    'shared.xlsx',
+    zipOf({
+      'xl/workbook.xml': '<workbook><sheets><sheet name="S" r:id="r1"/></sheets></workbook>',
+      'xl/_rels/workbook.xml.rels': '<Relationships><Relationship Id="r1" Target="s.xml"/></Relationships>',
+      'xl/sharedStrings.xml': `<sst><si><t>${'a'.repeat(100_000)}</t></si></sst>`,
+      'xl/s.xml': `<worksheet><row>${cells}</row></worksheet>`,
+    }),
+  );
+  const length = parts(sections).flat().join('').length;
+  expect(length).toBeGreaterThan(20 * 32_767);
+  expect(length).toBeLessThan(20 * 33_000);
+});
+
 test('the texts above and below the pages of Word and OpenDocument texts are read once', async () => {
   const paragraph = (text: string) => `<w:p><w:r><w:t>${text}</w:t></w:r></w:p>`;
   const relation = (id: number, kind: string) =>

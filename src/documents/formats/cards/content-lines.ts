@@ -25,6 +25,9 @@ interface OpenComponent extends Component {
   readonly components: Component[];
 }
 
+/** Components in components: those inside of deeper ones are of no form, and are left out. */
+const deepest = 16;
+
 /** Longest name with its parameters, in characters. */
 const longestHead = 4000;
 
@@ -32,11 +35,14 @@ const longestHead = 4000;
 export function readComponents(text: string): Component[] {
   const top: OpenComponent = { kind: '', properties: [], components: [] };
   const open = [top];
+  let beyond = 0;
   for (const line of unfolded(text)) {
     const property = propertyOf(line);
     if (property === undefined) continue;
     const around = open.at(-1) ?? top;
-    if (property.name === 'BEGIN') {
+    if (property.name === 'BEGIN' && open.length > deepest) beyond++;
+    else if (beyond > 0) beyond -= property.name === 'END' ? 1 : 0;
+    else if (property.name === 'BEGIN') {
       const component = { kind: property.value.trim().toUpperCase(), properties: [], components: [] };
       around.components.push(component);
       open.push(component);
@@ -47,20 +53,22 @@ export function readComponents(text: string): Component[] {
   return top.components;
 }
 
-/** Returns the lines; one that begins with a space continues the line above it. */
-function unfolded(text: string): string[] {
-  const lines: string[][] = [];
+/** Yields the lines; one that begins with a space continues the line above it. */
+function* unfolded(text: string): Generator<string> {
+  let parts: string[] = [];
   let isSoft = false;
-  for (const line of text.split(/\r\n?|\n/)) {
-    const last = lines.at(-1);
-    if (last !== undefined && isSoft) last.push(line);
-    else if (last !== undefined && /^[ \t]/.test(line)) last.push(line.slice(1));
-    else lines.push([line]);
+  for (const [, line = ''] of text.matchAll(/([^\r\n]*)(?:\r\n?|\n|$)/g)) {
+    const isFolded = parts.length > 0 && /^[ \t]/.test(line);
+    if (parts.length > 0 && !isSoft && !isFolded) {
+      yield parts.join('');
+      parts = [];
+    }
+    parts.push(isFolded && !isSoft ? line.slice(1) : line);
     // A line of quoted-printable text that ends with "=" goes on.
-    isSoft = line.endsWith('=') && /^[^:]{0,200}QUOTED-PRINTABLE/i.test(lines.at(-1)?.[0] ?? '');
-    if (isSoft) lines.at(-1)?.push('\n');
+    isSoft = line.endsWith('=') && /^[^:]{0,200}QUOTED-PRINTABLE/i.test(parts[0] ?? '');
+    if (isSoft) parts.push('\n');
   }
-  return lines.map((parts) => parts.join(''));
+  yield parts.join('');
 }
 
 function propertyOf(line: string): Property | undefined {

@@ -85,6 +85,9 @@ function sheetsOf(main: string, zip: ZipArchive): { sheets: Sheet[]; from1904: b
   return { sheets, from1904 };
 }
 
+/** What Excel lets a cell have. Any number of cells may share a longer text. */
+const maxCellCharacters = 32_767;
+
 /** The texts that cells share; phonetic hints are left out. */
 function sharedTexts(xml: string | undefined): string[] {
   const texts: string[] = [];
@@ -102,7 +105,7 @@ function sharedTexts(xml: string | undefined): string[] {
       if (name === 'rPh') hints--;
       else if (name === 't') inText = false;
       else if (name === 'si') {
-        texts.push(parts.join(''));
+        texts.push(parts.join('').slice(0, maxCellCharacters));
         parts = [];
       }
     },
