@@ -90,8 +90,10 @@ export async function applyChanges(
     const sizes = await sizesOf(records as { id: string; text: string }[], signal);
     const disk = diskOf(storage);
     // Removing makes room.
-    if (records.length > 0)
-      await disk?.check(account.memory, changeBytes(records.length, sizes.all, storage.dimension));
+    const letGo =
+      records.length > 0
+        ? await disk?.take(account.memory, changeBytes(records.length, sizes.all, storage.dimension))
+        : undefined;
     own?.memory.add(
       inlineStorageBytes(records.length, sizes.all, storage.dimension),
       'the batch was not applied',
@@ -105,6 +107,7 @@ export async function applyChanges(
     } finally {
       own?.settle();
       await disk?.measure();
+      letGo?.();
     }
   };
   return own === undefined ? apply() : own.inOrder(apply);

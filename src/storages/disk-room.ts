@@ -17,12 +17,19 @@ export interface DiskRoomOptions {
   refuse(limit: keyof DiskLimits, bytes: number): never;
 }
 
+interface TakenRoom {
+  readonly client: ClientMemory;
+  readonly bytes: number;
+}
+
 /** Counts bytes on disk against the limits of all clients and of one. */
 export class DiskRoom {
   readonly #options: DiskRoomOptions;
   readonly #bytes = new Map<string, number>();
   /** What a client has opened in its time. */
   readonly #opened = new WeakMap<ClientMemory, Set<string>>();
+  /** Room of changes that are being written. */
+  readonly #taken = new Set<TakenRoom>();
   #counted: Promise<void> | undefined;
 
   constructor(options: DiskRoomOptions) {
@@ -40,14 +47,22 @@ export class DiskRoom {
     this.#opened.set(client, own.add(id));
   }
 
-  /** @throws the refusal if `more` bytes are too many for the client, or for all */
-  async check(client: ClientMemory, more: number): Promise<void> {
+  /**
+   * Takes room for `more` bytes until the returned function is called: when they are measured, or were not written.
+   * @throws the refusal if they are too many for the client, or for all
+   */
+  async take(client: ClientMemory, more: number): Promise<() => void> {
     this.#counted ??= this.#countAll();
     await this.#counted;
     const limits = this.#options.limits();
     const own = sum([...(this.#opened.get(client) ?? [])].map((id) => this.#bytes.get(id) ?? 0));
-    if (own + more > limits.client) this.#options.refuse('client', limits.client);
-    if (this.used + more > limits.all) this.#options.refuse('all', limits.all);
+    const taken = [...this.#taken];
+    const ownTaken = taken.filter((each) => each.client === client);
+    if (own + bytesOf(ownTaken) + more > limits.client) this.#options.refuse('client', limits.client);
+    if (this.used + bytesOf(taken) + more > limits.all) this.#options.refuse('all', limits.all);
+    const room = { client, bytes: more };
+    this.#taken.add(room);
+    return () => void this.#taken.delete(room);
   }
 
   /** Counts the bytes of one again. */
@@ -63,3 +78,5 @@ export class DiskRoom {
 }
 
 const sum = (numbers: Iterable<number>) => Array.from(numbers).reduce((total, each) => total + each, 0);
+
+const bytesOf = (taken: readonly TakenRoom[]) => sum(taken.map(({ bytes }) => bytes));

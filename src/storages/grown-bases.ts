@@ -32,11 +32,11 @@ export class GrownBases {
     // A database has the limits of its operator.
     if (id === undefined) return;
     putOnDisk(kb, {
-      check: async (client, more) => {
+      take: async (client, more) => {
         const bytes = this.#before.has(id) ? 0 : await bytesOf(files);
         if (!this.#before.has(id)) this.#before.set(id, { files, bytes });
         this.#room.open(client, id);
-        await this.#room.check(client, more);
+        return this.#room.take(client, more);
       },
       measure: () => this.#room.measure(id),
     });

@@ -3,8 +3,8 @@ import type { SearchableStorage } from '../knowledge/index.js';
 
 /** The disk behind a storage, for changes of clients. */
 export interface StorageDisk {
-  /** @throws MemoriesFull, StoragesFull if `more` bytes do not fit */
-  check(client: ClientMemory, more: number): Promise<void>;
+  /** Takes room for `more` bytes until the returned function is called. @throws MemoriesFull, StoragesFull if they do not fit */
+  take(client: ClientMemory, more: number): Promise<() => void>;
   /** Counts what the storage takes now. */
   measure(): Promise<void>;
 }

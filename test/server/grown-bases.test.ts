@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { statSync, writeFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import type { ClientSession } from '../../src/client/index.js';
 import { refusal } from '../helpers/errors.js';
@@ -64,4 +64,25 @@ it('changes of a client, and of all, let knowledge bases grow by so many bytes o
   expect(second.refused).toMatchObject({ code: 8022 });
   const third = await fill(await opened('four'));
   expect(third.refused).toMatchObject({ details: { field: 'storage_writes_max_mb' } });
+});
+
+it('counts batches that are written at the same time', async () => {
+  const config = {
+    storage_root: file(),
+    storage_writes: 'files',
+    session_folders: [file()],
+    storage_writes_client_max_mb: 1,
+  } as const;
+  const server = await TestServer.start({ config });
+  const session = await server.session();
+  await session.createEmbeddedStringStorage({ name, configPath: knowledgeBase('five') });
+  const records = (batch: number) =>
+    Array.from({ length: 20 }, (_, n) => ({ id: `${batch}-${n}-${'x'.repeat(10_000)}`, text: 'Ice flows.' }));
+  const batches = Array.from({ length: 20 }, (_, batch) =>
+    session.updateEmbeddedStringStorage({ name, add: records(batch) }),
+  );
+  const done = await Promise.allSettled(batches);
+  expect(done.some(({ status }) => status === 'fulfilled')).toBe(true);
+  expect(done.some(({ status }) => status === 'rejected')).toBe(true);
+  expect(statSync(file('five-records.json.changes')).size).toBeLessThan(2 * 1024 * 1024);
 });

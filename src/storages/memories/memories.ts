@@ -66,8 +66,20 @@ export class Memories {
     client: ClientMemory,
     signal: AbortSignal,
   ): Promise<{ secret: MemorySecret; pin: Pin<SearchableStorage> }> {
+    const letGo = await this.room.take(client, emptyMemoryBytes);
+    try {
+      return await this.#create(wish, client, signal);
+    } finally {
+      letGo();
+    }
+  }
+
+  async #create(
+    wish: MemoryWish,
+    client: ClientMemory,
+    signal: AbortSignal,
+  ): Promise<{ secret: MemorySecret; pin: Pin<SearchableStorage> }> {
     const { root, models } = this.#options;
-    await this.room.check(client, emptyMemoryBytes);
     const model = await untilAborted(models.resolve(wish.embedding_model), signal);
     const secret = makeSecret();
     try {
@@ -141,7 +153,7 @@ export class Memories {
       await this.#closing.get(id);
       const storage = await openKnowledgeBase(memoryConfig(root, id), { models: async () => model, log });
       asMemory(storage, {
-        check: (client, more) => this.room.check(client, more),
+        take: (client, more) => this.room.take(client, more),
         measure: () => this.room.measure(id),
       });
       return new Holders<SearchableStorage>(storage, async () => {
