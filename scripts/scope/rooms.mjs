@@ -122,9 +122,9 @@ export const rooms = [
   ],
   [
     'src/agents',
-    6920,
+    6970,
     'SPEC',
-    'graphs, nodes, turns, agents that remember, params that a remote model lacks refused, and forget what a client confirms, in slices',
+    'graphs, nodes, turns, agents that remember, params that a remote model lacks refused, and forget what a client confirms, with its citations and in texts that were cut, in slices',
   ],
   ['src/operations', 3100, 'SPEC', 'monitor, telemetry, metrics, crash dumps, debug commands'],
   [

@@ -18,9 +18,9 @@ const sentenceEnd = /\n+|(?<=[.!?])\s+/u;
 export class ForgottenTexts {
   readonly #wholes = new TextFinder();
   /** The texts and their sentences. */
-  readonly #quotes = new TextFinder();
+  readonly #quotes = new TextFinder({ inCut: true });
   /** The same, as JSON writes them. */
-  readonly #inJson = new TextFinder();
+  readonly #inJson = new TextFinder({ inCut: true });
   /** The texts and their sentences as they were written. */
   readonly written: readonly string[];
 
@@ -82,7 +82,7 @@ export class ForgottenTexts {
     return isIn(this.#wholes, await plain(piecesOf(text), slices), slices);
   }
 
-  /** Whether a text has one of them, or a sentence of one. */
+  /** Whether a text has one of them, or a sentence of one, or ends within one. */
   async quotedBy(text: string): Promise<boolean> {
     const slices = clientSlices();
     return isIn(this.#quotes, await plain(piecesOf(text), slices), slices);

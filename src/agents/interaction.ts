@@ -195,19 +195,26 @@ export class Interaction {
   }
 
   /**
-   * Removes records that were forgotten while the turn was running; to be called before another node sees what one has appended. Returns
-   * whether there were some.
+   * Removes records that were forgotten while the turn was running, with their citations; to be called before another node sees what one
+   * has appended. Returns whether there were some.
    */
   async dropForgotten(): Promise<boolean> {
     const gone = new Set<Component>();
+    const lost = new Set<string>();
     for (const texts of this.#forgotten) {
-      for (const component of this.components.filter(isKnowledge))
-        if (await texts.within((component as Knowledge).text)) gone.add(component);
+      for (const component of this.components.filter(isKnowledge) as Knowledge[]) {
+        if (await texts.within(component.text)) {
+          gone.add(component);
+          lost.add(recordKey(component));
+        } else if (component.context !== undefined) await dropFrom(component.context, texts);
+      }
     }
-    const kept = this.components.filter((component) => !gone.has(component));
-    const some = kept.length < this.components.length;
-    if (some) this.components.splice(0, this.components.length, ...kept);
-    return some;
+    if (gone.size === 0) return false;
+    const isLost = (record: RecordPlace) => lost.has(recordKey(record));
+    keep(this.components, (one) => !gone.has(one) && !(isCitation(one) && isLost(one)));
+    keep(this.citations, (citation) => !isLost(citation));
+    keep(this.used, (record) => !isLost(record));
+    return true;
   }
 
   /** @throws InteractionTooLarge, then nothing is appended */
@@ -293,6 +300,30 @@ export class Interaction {
 }
 
 const isKnowledge = ({ _type }: Component) => _type === 'knowledge';
+
+const isCitation = (component: Component): component is Component & Citation =>
+  component._type === 'citation';
+
+type RecordPlace = Pick<Citation, 'storage' | 'id'>;
+
+const recordKey = ({ storage, id }: RecordPlace) => JSON.stringify([storage, id]);
+
+/** Removes the other items of a list. */
+function keep<T>(list: T[], wanted: (item: T) => boolean): void {
+  list.splice(0, list.length, ...list.filter(wanted));
+}
+
+/** Removes records with these texts from those around a hit. */
+async function dropFrom(
+  { before, after }: NonNullable<Knowledge['context']>,
+  texts: ForgottenTexts,
+): Promise<void> {
+  for (const list of [before, after]) {
+    const gone = new Set<object>();
+    for (const record of list) if (await texts.within(record.text)) gone.add(record);
+    keep(list, (record) => !gone.has(record));
+  }
+}
 
 /** Approximate bytes of a value and its key, besides their text. */
 const valueBytes = 16;

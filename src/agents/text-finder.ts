@@ -29,6 +29,15 @@ interface Window {
 /** Looks for any of many parts in texts, in time that grows with the text and not with the number of parts. */
 export class TextFinder {
   readonly #windows = new Map<number, Window>();
+  readonly #inCut: boolean;
+
+  /**
+   * `inCut`: texts may be cut within a part, so the beginning of a part at the end of a text counts, from a window on. A quotation mark
+   * is an end, too, as JSON writes it.
+   */
+  constructor({ inCut = false }: { inCut?: boolean } = {}) {
+    this.#inCut = inCut;
+  }
 
   /** Adds a part that is not empty. */
   add(part: string): void {
@@ -46,10 +55,15 @@ export class TextFinder {
   /** Yields where the search may pause, and returns whether the text has a part. */
   *search(text: string): Generator<undefined, boolean, undefined> {
     const comparing = { left: mostComparing };
-    for (const window of this.#windows.values()) if (yield* found(window, text, comparing)) return true;
+    for (const window of this.#windows.values())
+      if (yield* found(window, text, comparing, this.#inCut)) return true;
     return false;
   }
 }
+
+const quotationMark = 0x22;
+
+const endsAt = (text: string, at: number) => at === text.length || text.charCodeAt(at) === quotationMark;
 
 /** Characters compared between two pauses. */
 const comparedBetween = comparedAtOnce * workAtOnce;
@@ -68,6 +82,7 @@ function* found(
   { length, parts, known }: Window,
   text: string,
   comparing: { left: number },
+  inCut: boolean,
 ): Generator<undefined, boolean, undefined> {
   let power = 1;
   for (let at = 0; at < length; at++) power = Math.imul(power, factor);
@@ -87,6 +102,7 @@ function* found(
       work += cost;
       comparing.left -= cost;
       if (comparing.left < 0 || compared === part.length) return true;
+      if (inCut && compared >= longestWindow && endsAt(text, at - length + 1 + compared)) return true;
       if (work < workAtOnce) continue;
       work = 0;
       yield;

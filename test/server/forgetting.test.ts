@@ -43,6 +43,14 @@ test('a text is recognised whole, in its sentences, and in JSON', async () => {
   expect(await (await ForgottenTexts.of(['', ' '])).quotedBy('anything')).toBe(false);
 });
 
+test('a text that was cut within a forgotten sentence quotes it', async () => {
+  const cut = secret.slice(0, 24);
+  expect(await texts.quotedBy(`I said: ${cut}`)).toBe(true);
+  expect(await texts.quotedByJsonOf({ reply: cut, more: 'x' })).toBe(true);
+  expect(await texts.quotedByJsonOf({ reply: `${cut} and more` })).toBe(false);
+  expect(await texts.within(cut)).toBe(false);
+});
+
 test('hostile records are looked for in time that grows with their texts', async () => {
   const alike = (n: number) => `the same beginning of every sentence ${n}. `;
   const record = Array.from({ length: 50_000 }, (_, n) => alike(n)).join('');
@@ -71,6 +79,23 @@ test('a turn loses the record, also where a node appends it later', async () => 
   await interaction.dropForgotten();
   expect(ids()).toEqual(['b']);
   expect(await interaction.forget(await ForgottenTexts.of(['Tea steeps.']))).toBe(false);
+});
+
+test('a turn loses citations of the record, and the record beside another hit', async () => {
+  const hit = { _type: 'knowledge', node: 'find', storage: 'kb', id: 'a', text: secret, rank: 1 };
+  const beside = { before: [{ id: 'a', text: secret }], after: [{ id: 'c', text: 'Ice flows.' }] };
+  const interaction = new Interaction('where?', {});
+  interaction.append([hit, { ...hit, id: 'b', text: 'Bees dance.', context: beside }] as Component[]);
+  const cited = (id: string) => ({ node: 'say', storage: 'kb', id }) as never;
+  for (const id of ['a', 'b']) {
+    interaction.citations.push(cited(id));
+    interaction.used.push(cited(id));
+  }
+  await interaction.forget(texts);
+  expect([interaction.citations, interaction.used]).toEqual([[cited('b')], [cited('b')]]);
+  expect(interaction.components.slice(1)).toMatchObject([
+    { id: 'b', context: { before: [], after: [{ id: 'c' }] } },
+  ]);
 });
 
 test('histories that quote it are named, and removed where that is asked for', async () => {
@@ -105,6 +130,15 @@ test('the ring of turns loses it, in turns of any age', async () => {
   expect(kept.some(({ json }) => json.includes('amber'))).toBe(false);
   expect(JSON.parse(kept[0]?.json as string)).toMatchObject({ turn: 't0', durationMs: 1 });
   expect(kept.filter(({ json }) => json.includes('reply '))).toHaveLength(594);
+});
+
+test('the ring loses what it has of a text that is longer than it keeps', async () => {
+  const long = `The owl hides ${'amber keys and '.repeat(500)}more`;
+  const ring = new TurnRing(2, true);
+  ring.add({ ...facts, components: [{ _type: 'knowledge', node: 'a', text: long }] as never });
+  ring.add({ ...facts, message: `Keep this: ${long}` });
+  await ring.forget(await ForgottenTexts.of([long]));
+  expect(ring.after(0).some(({ json }) => json.includes('amber'))).toBe(false);
 });
 
 test('events of telemetry that wait lose it', async () => {
