@@ -81,6 +81,9 @@ test('records that were added, removed or forgotten since the last run count', a
   expect(await listed()).toBe(2);
   expect((await run('forget', 'live', records[1].id)).stdout).toMatch(/\ndocuments that .*: b\.md$/);
   expect(await listed()).toBe(1);
+  await json('index', 'live', ...model);
+  const { indexes } = await json('indexes', 'list');
+  expect(indexes.find(({ folder }: { folder: string }) => folder === join(cwd, 'live')).unread).toBe(0);
 });
 
 test('a moved folder keeps its index, with the records that were added to it', async () => {

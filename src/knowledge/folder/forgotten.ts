@@ -11,7 +11,21 @@ const isOurs = isJsonWith(({ kind }) => kind === 'lorekeep forgotten texts');
 
 const maxBytes = 64 * 1024 * 1024;
 
-export const textDigest = (text: string): string => createHash('sha256').update(text).digest('hex');
+const digestOf = (text: string): string => createHash('sha256').update(text).digest('hex');
+
+/** Characters of a passage that is recognised below other titles and headings. */
+const shortestPassage = 20;
+
+/** Returns the digests of a text and of the passage below its first line, which has the titles and headings of a document. */
+function digestsOf(text: string): string[] {
+  const end = text.indexOf('\n\n');
+  const passage = end < 0 ? '' : text.slice(end + 2);
+  return [text, passage].filter((part) => part === text || part.length >= shortestPassage).map(digestOf);
+}
+
+/** Whether a text was forgotten, or its passage was below another title or heading. */
+export const isForgotten = (forgotten: ReadonlySet<string>, text: string): boolean =>
+  forgotten.size > 0 && digestsOf(text).some((digest) => forgotten.has(digest));
 
 /** Reads the digests of an index. */
 export async function readForgotten(place: string): Promise<ReadonlySet<string>> {
@@ -25,7 +39,7 @@ export async function readForgotten(place: string): Promise<ReadonlySet<string>>
 export async function addForgotten(config: string, texts: readonly string[]): Promise<void> {
   const place = dirname(config);
   if ((await readFacts(place)) === undefined) return;
-  const digests = [...new Set([...(await readForgotten(place)), ...texts.map(textDigest)])];
+  const digests = [...new Set([...(await readForgotten(place)), ...texts.flatMap(digestsOf)])];
   const content = { kind: 'lorekeep forgotten texts', version: 1, digests };
   await replaceFile(join(place, fileName), `${JSON.stringify(content)}\n`, { isOurs });
 }

@@ -43,12 +43,13 @@ async function listed(index: IndexedFolder): Promise<ListedIndex> {
   // Damage is told by `missing`.
   const records = (await liveRecords(index).catch(() => undefined)) ?? index.records;
   const names = await readdir(place).catch((): string[] => []);
-  const sizes = await Promise.all(names.map((name) => sizeOf(join(place, name))));
+  const all = await readdir(place, { recursive: true }).catch((): string[] => []);
+  const sizes = await Promise.all(all.map((name) => sizeOf(join(place, name))));
   const needed = [fileNames.config, fileNames.records, indexFiles.index_file, indexFiles.bm25_file];
   const missing = index.empty === true ? [] : needed.filter((name) => !names.includes(name));
   const entries = [...(await readManifest(place)).values()];
   const files = entries.length === 0 ? index.files : entries.filter((entry) => entry.records > 0).length;
-  const unread = entries.filter(({ problems = [] }) => problems.length > 0).length;
+  const unread = entries.filter(({ problems = [], forgotten }) => problems.length > 0 && !forgotten).length;
   const isThere = await stat(folder).then(
     (found) => found.isDirectory(),
     () => false,
@@ -68,7 +69,7 @@ async function listed(index: IndexedFolder): Promise<ListedIndex> {
 
 const sizeOf = (path: string) =>
   stat(path).then(
-    (found) => found.size,
+    (found) => (found.isFile() ? found.size : 0),
     () => 0,
   );
 

@@ -16,6 +16,8 @@ export interface FileEntry {
   records: number;
   /** Why the file, or parts of it, could not be read. */
   problems?: string[];
+  /** Whether it has no other text than forgotten ones, which `problems` says. */
+  forgotten?: true;
   /** Problems that an installed package would solve: the file is read again. */
   retry?: true;
 }

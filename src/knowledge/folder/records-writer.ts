@@ -1,7 +1,7 @@
 import { OwnFile } from '../../../lib/basics.js';
 import { stringifyWithWideIntegers } from '../../base/schema/wide-integers.js';
 import { checkOwnRecords } from '../own-records.js';
-import { textDigest } from './forgotten.js';
+import { isForgotten } from './forgotten.js';
 import type { KeptRecord } from './kept-records.js';
 
 /** Bytes that are collected before they are written. */
@@ -56,7 +56,7 @@ export class RecordsWriter implements AsyncDisposable {
 
   /** Returns false for a record with a forgotten text, which is left out. */
   async add(record: FolderRecord): Promise<boolean> {
-    if (this.#forgotten.size > 0 && this.#forgotten.has(textDigest(record.text))) return false;
+    if (isForgotten(this.#forgotten, record.text)) return false;
     this.#ids.add(record.id);
     await this.#separate();
     await this.#write(Buffer.from(stringifyWithWideIntegers(record)));

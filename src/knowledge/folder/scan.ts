@@ -91,6 +91,7 @@ export async function readRecords(
   const problems: string[] = [];
   let records = 0;
   let forgotten = 0;
+  let isForgotten = false;
   let missing: string | undefined;
   try {
     const { path, bytes } = file;
@@ -102,8 +103,10 @@ export async function readRecords(
       else forgotten++;
     }
     missing = ended.missing;
-    if (records === 0 && problems.length === 0)
-      problems.push(forgotten > 0 ? forgottenReason : noTextReason(path));
+    if (records === 0 && problems.length === 0) {
+      isForgotten = forgotten > 0;
+      problems.push(isForgotten ? forgottenReason : noTextReason(path));
+    }
   } catch (error) {
     if (!(error instanceof UnreadableDocument)) throw error;
     missing = error.missing;
@@ -117,6 +120,7 @@ export async function readRecords(
     end,
     records,
     ...(problems.length > 0 && { problems }),
+    ...(isForgotten && { forgotten: true }),
     ...(missing !== undefined && { retry: true }),
   };
 }

@@ -1,7 +1,7 @@
 import { LorekeepError, type StorageRecord, type UpdateResult } from '../../../../lib/internal.js';
 import type { KnowledgeBase } from '../../knowledge-base.js';
 import type { FolderReader } from '../folder-reader.js';
-import { textDigest } from '../forgotten.js';
+import { isForgotten } from '../forgotten.js';
 import type { FolderRecord } from '../records-writer.js';
 import type { RecordSink, ScannedFile } from '../scan.js';
 import { digestOf, type WatchedFile } from './watched-files.js';
@@ -56,7 +56,7 @@ export class ChangedFiles {
     const before = this.#files.get(file.path)?.records ?? new Map<string, string>();
     const records = new Map<string, string>();
     const add = async (record: FolderRecord) => {
-      if (this.#forgotten.has(textDigest(record.text))) return false;
+      if (isForgotten(this.#forgotten, record.text)) return false;
       const digest = digestOf(record);
       records.set(record.id, digest);
       if (before.get(record.id) !== digest) {
