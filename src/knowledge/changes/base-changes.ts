@@ -14,7 +14,7 @@ import {
 import { isSealed } from '../../base/files/home.js';
 import { backupFiles } from './backup.js';
 import { damageWarning, type LogSource, lockOf, newHeader, readLog } from './base-log.js';
-import { FollowedLog, type LaterFiles } from './followed-log.js';
+import { behind, FollowedLog, type LaterFiles } from './followed-log.js';
 import { filesWith } from './forget.js';
 import { completeForget, type ForgettingBase, forgetRecords } from './forgetting.js';
 import { formerRecords } from './former-records.js';
@@ -364,6 +364,7 @@ export class BaseChanges implements ChangesOfBase {
         await this.#log.catchUp();
       if (this.#log.isBehind) throw behind(files.records);
       if (isNew) {
+        await this.#log.checkFiles();
         await removeUnfinishedIntents(files.changes);
         await this.#log.dropForgotten();
       }
@@ -465,9 +466,4 @@ const inPaths = (source: LogSource): LogSource => ({
 export function namedFiles({ pathOf, files }: Pick<LogSource, 'pathOf' | 'files'>): LogSource['files'] {
   const named = Object.entries(files).map(([name, file]) => [name, file && pathOf(file)]);
   return Object.fromEntries(named);
-}
-
-function behind(file: string): LorekeepError {
-  const reason = 'was merged or replaced by another process; open the knowledge base again';
-  return LorekeepError.about('CORRUPT', { file, reason });
 }

@@ -97,6 +97,22 @@ export async function lockOrWait(source: LogSource): Promise<FileLock | undefine
   return undefined;
 }
 
+/** Longest wait for a process that changes a base for a moment, as a command does, in ms. */
+const longestChangeMs = 2000;
+
+/** Takes the lock of a log, once a process that changes it for a moment has let go. @throws IO (`detail.holder`), the signal's reason */
+export async function lockSoon(changes: string, signal: AbortSignal | undefined): Promise<FileLock> {
+  const end = performance.now() + longestChangeMs;
+  for (;;) {
+    try {
+      return lockFile(lockOf(changes));
+    } catch (error) {
+      if (!isLocked(error) || performance.now() >= end) throw error;
+    }
+    await delay(lookMs, undefined, { signal });
+  }
+}
+
 /** The number of the process that holds a lock, of the error about it; undefined for other errors. */
 export const holderOf = (error: unknown) =>
   error instanceof LorekeepError && error.code === 'IO' ? error.detail.holder : undefined;

@@ -4,6 +4,7 @@ import {
   type ChangeLogFacts,
   type FileContent,
   identifyFile,
+  LorekeepError,
   type Storage,
 } from '../../../lib/internal.js';
 import { applyFromFile, applyVersions, type OnRemoved } from './apply-versions.js';
@@ -39,6 +40,8 @@ export class FollowedLog {
   readonly #onRemoved: OnRemoved = (removed) => this.#forgotten.add(removed);
   /** Stamp of the log when it was looked at. */
   #seen = '';
+  /** Stamp of the records file when its content was compared with `content`. */
+  #checked = '';
   /** Looks one after another that found other files than the log is about. */
   #replacedLooks = 0;
 
@@ -56,10 +59,19 @@ export class FollowedLog {
     this.onFiles?.(content);
   }
 
+  /** Refuses to go on from a records file that is there no more: it was replaced without the log. @throws CORRUPT; the base is behind then */
+  async checkFiles(): Promise<void> {
+    const { records } = this.source.files;
+    const stamp = await stampOf(records);
+    if (stamp === this.#checked) return;
+    this.isBehind = !isSame(await identifyFile(records, { signal: this.source.signal }), this.content);
+    if (this.isBehind) throw behind(records);
+    this.#checked = stamp;
+  }
+
   /** Reads what other processes have appended, and drops what they have forgotten. Never rejects for a log that cannot be read. */
   async look(): Promise<void> {
-    const found = await stat(this.source.files.changes, { bigint: true }).catch(() => undefined);
-    const stamp = found === undefined ? '' : `${found.ino}:${found.size}:${found.mtimeNs}`;
+    const stamp = await stampOf(this.source.files.changes);
     if (stamp === this.#seen) return this.dropForgotten();
     this.#seen = stamp;
     try {
@@ -149,6 +161,17 @@ export class FollowedLog {
     } else await applyFromFile(this.#storage, log, after, this.source, this.#onRemoved);
     this.facts = facts;
   }
+}
+
+async function stampOf(file: string): Promise<string> {
+  const found = await stat(file, { bigint: true }).catch(() => undefined);
+  return found === undefined ? '' : `${found.ino}:${found.size}:${found.mtimeNs}`;
+}
+
+/** The error of a change to a base that is behind. */
+export function behind(file: string): LorekeepError {
+  const reason = 'was merged or replaced by another process; open the knowledge base again';
+  return LorekeepError.about('CORRUPT', { file, reason });
 }
 
 /** The records file is no longer the one that was read: it must be opened again. */

@@ -6,6 +6,7 @@ import { lockFolder } from '../../base/files/folder-lock.js';
 import { hasColumns } from '../../documents/formats/formats.js';
 import type { TableMapping } from '../../documents/tables/mapping.js';
 import { buildKnowledgeBase, type KnowledgeBaseBuild } from '../build.js';
+import { lockSoon } from '../changes/base-log.js';
 import { noLog } from '../log.js';
 import { holdModel, type KnowledgeModel, type ModelSource, modelResolver } from '../model.js';
 import { type LeastRelevance, learnLeastRelevance } from '../nonsense/least-relevance.js';
@@ -188,6 +189,18 @@ const fewestLearned = 3;
 
 const isFarFrom = (learned = 0, records = 0) => Math.abs(records - learned) > learned / 10;
 
+/** What there is before the files are read. */
+interface RecordsBefore {
+  /** Undefined if the place has no facts yet. */
+  before: FolderFacts | undefined;
+  settings: string;
+  /** Of the records file. */
+  stamp: string | undefined;
+}
+
+/** How often the files are read before a run gives up because others change the records. */
+const mostAttempts = 5;
+
 const noRecords: RecordCounts = { files: 0, records: 0, kept: 0 };
 
 class FolderIndexing implements AsyncDisposable {
@@ -224,23 +237,14 @@ class FolderIndexing implements AsyncDisposable {
   }
 
   async run(): Promise<FolderIndex> {
-    await this.#mergeChanges();
-    if (this.#options.forgotten) await liftForgotten(this.#place);
     const { settings } = this.#reader;
     const before = await readFacts(this.#place);
     this.#search = before?.search;
     this.#learned = before?.settings === settings ? before.learned : undefined;
-    const last =
-      before?.settings === settings && !this.#options.forgotten
-        ? await readManifest(this.#place)
-        : new Map<string, FileEntry>();
-    const { files, leftOut } = await this.#reader.scan(last);
+    const { files, leftOut, last, entries, kept } = await this.#records(settings, before);
     if (this.#options.mapping !== undefined && !files.some(({ path }) => hasColumns(path)))
       (this.#options.log ?? noLog).warn({ folder: this.#folder }, mappingWithoutTables);
     const read = files.filter(({ known, problem }) => known === undefined && problem === undefined).length;
-    const { entries, kept } = await this.#report.run('files', files.length, (onFraction) =>
-      this.#readFiles(files, last, before, onFraction),
-    );
     const problems = problemsOf(files, entries);
     const records = entries.reduce((sum, entry) => sum + entry.records, kept);
     const present = new Set(entries.map(({ path }) => path));
@@ -248,7 +252,6 @@ class FolderIndexing implements AsyncDisposable {
     if (records === 0) {
       if (before === undefined || (before.records === 0 && before.empty !== true))
         throw noText(this.#folder, files.length, problems, leftOut, this.#options.include);
-      await this.#empty(settings);
       const none = { files: 0, records: 0, embedded: 0, reused: 0 };
       const config = join(this.#place, fileNames.config);
       return { folder: this.#folder, config, ...none, read, removed, leftOut, problems };
@@ -269,15 +272,51 @@ class FolderIndexing implements AsyncDisposable {
   }
 
   /**
-   * Returns the entries of this run, and the number of records that no file gave. The records file and the manifest are written only if
-   * they change. `before`: undefined if the place has no facts yet.
+   * Brings the records file up to date with the folder. Begins again if another process has changed the records meanwhile. @throws IO if
+   * one holds the lock of the change log, or changes them again and again
+   */
+  async #records(settings: string, before: FolderFacts | undefined) {
+    const path = join(this.#place, fileNames.records);
+    for (let attempt = 1; attempt <= mostAttempts; attempt++) {
+      await this.#mergeChanges();
+      if (this.#options.forgotten && attempt === 1) await liftForgotten(this.#place);
+      const stamp = await stampAt(path);
+      const isSame = before?.settings === settings && !this.#options.forgotten;
+      const last = isSame ? await readManifest(this.#place) : new Map<string, FileEntry>();
+      const { files, leftOut } = await this.#reader.scan(last);
+      const done = await this.#report.run('files', files.length, (onFraction) =>
+        this.#readFiles(files, last, { before, settings, stamp }, onFraction),
+      );
+      if (done !== undefined) return { files, leftOut, last, ...done };
+    }
+    const reason = 'other processes keep changing its records; try again';
+    throw LorekeepError.about('IO', { file: path, reason });
+  }
+
+  /** Replaces the records file, unless someone else has changed the records. Returns whether it did. @throws as lockSoon() */
+  async #commit(stamp: string | undefined, replace: () => Promise<void>): Promise<boolean> {
+    const path = join(this.#place, fileNames.records);
+    const { signal } = this.#options;
+    const lock = await lockSoon(`${path}.changes`, signal);
+    try {
+      if ((await stampAt(path)) !== stamp || (await hasChanges(path, signal))) return false;
+      await replace();
+      return true;
+    } finally {
+      await lock.release();
+    }
+  }
+
+  /**
+   * Returns the entries of this run, and the number of records that no file gave; undefined if the records were changed meanwhile. The
+   * records file and the manifest are written only if they change.
    */
   async #readFiles(
     files: readonly ScannedFile[],
     last: ReadonlyMap<string, FileEntry>,
-    before: FolderFacts | undefined,
+    { before, settings, stamp }: RecordsBefore,
     onFraction: (fraction: number) => void,
-  ): Promise<{ entries: FileEntry[]; kept: number }> {
+  ): Promise<{ entries: FileEntry[]; kept: number } | undefined> {
     const readable = files.filter(({ problem }) => problem === undefined);
     if (last.size > 0 && last.size === readable.length && readable.every(({ known }) => known !== undefined))
       return { entries: readable.map(({ known }) => known as FileEntry), kept: before?.kept ?? 0 };
@@ -297,9 +336,11 @@ class FolderIndexing implements AsyncDisposable {
       const kept = await this.#keepRecords(writer, path);
       if (kept === 0 && entries.every(({ records }) => records === 0)) {
         if (before === undefined) await rm(join(this.#place, fileNames.facts), { force: true });
+        const isEmptied = before !== undefined && (before.records > 0 || before.empty === true);
+        if (isEmptied && !(await this.#commit(stamp, () => this.#empty(settings)))) return undefined;
         return { entries, kept };
       }
-      await writer.finish();
+      if (!(await this.#commit(stamp, () => writer.finish()))) return undefined;
       await this.#replace(fileNames.manifest, manifestText((await stampAt(path)) as string, entries));
       return { entries, kept };
     } finally {
@@ -310,7 +351,9 @@ class FolderIndexing implements AsyncDisposable {
   /** Writes changes of the index into its records file, which this run replaces. */
   async #mergeChanges(): Promise<void> {
     const { models, signal, log } = this.#options;
-    if (!(await hasChanges(join(this.#place, fileNames.records), signal))) return;
+    const path = join(this.#place, fileNames.records);
+    if (!(await hasChanges(path, signal))) return;
+    await (await lockSoon(`${path}.changes`, signal)).release();
     await using kb = await openKnowledgeBase(join(this.#place, fileNames.config), { models, signal, log });
     await kb.merge({ signal });
   }

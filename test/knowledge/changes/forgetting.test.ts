@@ -116,6 +116,23 @@ test('a forgetting that is killed at any change of a file has not begun, or the 
 /** Of a file that the process with this number was writing when it was killed. */
 const unfinished = (changes: string, pid: number) => `${changes}.forgetting.${pid}-${randomUUID()}.tmp`;
 
+test('a forgetting that is killed is completed though the records file was replaced since', async () => {
+  for (const at of ['+3', '+4', '+5', '+6']) {
+    const { folder, config } = await knowledgeBase();
+    expect((await forgetInChild(config, 'old', at)).signal).toBe('SIGKILL');
+    const again = [
+      { id: 'old', text: secret },
+      { id: 'sea', text: 'Octopus in the sea' },
+    ];
+    writeFileSync(join(folder, 'records.json'), JSON.stringify(again));
+    const isBegun = intents(folder).some((name) => name.endsWith('.forgetting'));
+    await using kb = await open(config);
+    const [first] = await ids(kb);
+    expect([at, first]).toEqual([at, isBegun ? 'sea' : 'old']);
+    if (isBegun) expect(await kb.get('sea')).toBeDefined();
+  }
+});
+
 test('an intent that a killed process has not finished goes when the base is opened or changed, and no opening for reading touches it', async () => {
   const { config, folder, changes } = await knowledgeBase();
   const { pid: gone } = spawnSync(process.execPath, ['--version']);

@@ -6,6 +6,7 @@ import {
   buildKnowledgeBase,
   type IndexFolderOptions,
   indexFolder,
+  type KnowledgeBase,
   openKnowledgeBase,
 } from '../../../src/knowledge/index.js';
 import { temporaryFolder } from '../../helpers/folder.js';
@@ -129,4 +130,61 @@ test('an index whose change log another process holds is not made anew', async (
   await kb.close();
   await index();
   expect(Object.keys(await content(config)).sort()).toEqual(['a.md', 'b.md', 'own']);
+});
+
+test('records that another process changes while their folder is indexed stay so, and forgotten ones stay gone', async () => {
+  const folder = join(place, 'docs');
+  mkdirSync(folder);
+  const writeAll = (round: number) => {
+    for (let n = 0; n < 30; n++) writeFileSync(join(folder, `${n}.md`), `Bees dance, ${n}.`);
+    writeFileSync(join(folder, 'changed.md'), `Tea steeps, ${round}.`);
+  };
+  writeAll(0);
+  const index = (onProgress = () => {}) =>
+    indexFolder({ folder, models, output: join(place, 'index'), onProgress });
+  const { config } = await index();
+  const rounds: ((kb: KnowledgeBase) => Promise<unknown>)[] = [
+    (kb) => kb.add([{ id: 'own', text: 'Herons stand still.' }]),
+    (kb) => kb.remove(['own']),
+    (kb) => kb.forget(['3.md']),
+  ];
+  const merged = async (change: (typeof rounds)[number]) => {
+    await using kb = await openKnowledgeBase(config, { models });
+    await change(kb);
+  };
+  const present: string[][] = [];
+  for (const [round, change] of rounds.entries()) {
+    writeAll(round + 1);
+    let changing: Promise<unknown> | undefined;
+    await index(() => {
+      changing ??= merged(change).catch((error: unknown) => error);
+    });
+    // It may have come too late: nothing is half done then, and it can be repeated.
+    if ((await changing) !== undefined) await merged(change);
+    const found = await content(config);
+    expect(found['changed.md']).toBe(`Tea steeps, ${round + 1}.`);
+    present.push(['own', '3.md'].filter((id) => id in found));
+  }
+  expect(present).toEqual([['own', '3.md'], ['3.md'], []]);
+  await index();
+  expect(await content(config)).not.toHaveProperty('3.md');
+});
+
+test('a forgotten passage stays out below another title, and other passages do not', async () => {
+  const folder = join(place, 'docs');
+  mkdirSync(folder);
+  const document = (title: string) =>
+    `# ${title}\n\n## Owl\n\nThe owl hides the amber key.\n\n## Ice\n\nIce flows.\n`;
+  writeFileSync(join(folder, 'a.md'), document('Birds'));
+  const index = (more: object = {}) => indexFolder({ folder, models, output: join(place, 'index'), ...more });
+  const { config } = await index();
+  await using kb = await openKnowledgeBase(config, { models });
+  await kb.forget(['a.md#owl', 'a.md#ice']);
+  await kb.close();
+  writeFileSync(join(folder, 'a.md'), document('Birds of the wood'));
+  await index();
+  // A short passage may be anywhere.
+  expect(Object.keys(await content(config))).toEqual(['a.md#ice']);
+  await index({ forgotten: true });
+  expect(Object.keys(await content(config))).toEqual(['a.md#owl', 'a.md#ice']);
 });

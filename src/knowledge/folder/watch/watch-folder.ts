@@ -74,6 +74,8 @@ export async function watchFolder(options: WatchFolderOptions & { signal: AbortS
           wait = retryMs.first;
           await session.run();
         } finally {
+          // Indexing takes the lock of the change log for a moment, and others may have the base open here.
+          await opened.kb.changes.letGo();
           await opened.release();
         }
       } catch (error) {
