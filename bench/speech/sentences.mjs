@@ -5,13 +5,14 @@ import { Random } from '../reliability/random.mjs';
 
 const voices = ['en-us', 'en-us+m3', 'en-us+f2', 'en-gb', 'en-us+m7', 'en-us+f4'];
 const least = 6;
-const most = 16;
+const most = 24;
+const collections = ['xquad-en', 'cisi'];
 
 /** @returns utterances {voice, speed, pitch, text} of at least `words` words; empty without the collections */
 export function sentences(words) {
   if (!collectionsPresent()) return [];
   const random = new Random(404);
-  const texts = [...readCollection('xquad-en').documents].map(({ text }) => text);
+  const texts = collections.flatMap((name) => [...readCollection(name).documents].map(({ text }) => text));
   const found = texts.flatMap((text) => text.split(/(?<=[.?!])\s+/)).filter(isPlain);
   const picked = [];
   for (let count = 0; count < words && found.length > 0; ) {

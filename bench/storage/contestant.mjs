@@ -1,11 +1,10 @@
 // Builds a made-up knowledge base, or opens one, in a process that does nothing else.
-import { existsSync, statSync, writeFileSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { join } from 'node:path';
-import { indexFingerprint } from '../../dist/src/knowledge/model.js';
 import { contestantOptions, serve } from '../harness/contestant.mjs';
 import { residentBytes } from '../harness/memory.mjs';
-import { openKnowledgeBase, Records, TextIndex, VectorIndex } from '../lorekeep.mjs';
-import { config, dimension, madeModel, madeVectors, writeRecords } from './made-base.mjs';
+import { openKnowledgeBase, VectorIndex } from '../lorekeep.mjs';
+import { buildMadeBase, dimension, madeModel, madeVectors } from './made-base.mjs';
 
 const queries = 200;
 const { folder, type, records: count, seed, efConstruction } = contestantOptions();
@@ -14,17 +13,7 @@ const file = (name) => join(folder, name);
 serve({
   /** As buildKnowledgeBase() writes the files. Bytes of each. */
   async build() {
-    if (!existsSync(file('records.json'))) await writeRecords(file('records.json'), count, seed);
-    const records = await Records.read(file('records.json'), { fields: config(type).fields });
-    const rows = madeVectors(count, seed, 1);
-    const vectors = await VectorIndex.build(rows, dimension, { vectorType: type, efConstruction });
-    const fingerprint = indexFingerprint(records, madeModel(), 'error');
-    await vectors.save(file(`${type}.index`), { fingerprint, records });
-    if (!existsSync(file('words.bm25'))) {
-      const words = await TextIndex.fromRecords(records, {});
-      await words.save(file('words.bm25'), { fingerprint: records.fingerprint });
-    }
-    writeFileSync(file(`${type}.json`), JSON.stringify(config(type)));
+    await buildMadeBase(folder, { type, count, seed, efConstruction });
     const bytes = (name) => statSync(file(name)).size;
     return { records: bytes('records.json'), index: bytes(`${type}.index`), words: bytes('words.bm25') };
   },
