@@ -331,7 +331,7 @@ describe('the grammar of a JSON Schema', () => {
       type: 'object',
       properties: Object.fromEntries(Array.from({ length: 6000 }, (_, i) => [`p${i}`, {}])),
     };
-    await expect(schemaGrammar(wide)).rejects.toThrow(/schemas/);
+    await expect(schemaGrammar(wide)).rejects.toThrow('takes too much work');
     let deep: object = {};
     for (let i = 0; i < 4000; i++) deep = { type: 'array', items: deep };
     await expect(schemaGrammar(deep)).rejects.toThrow(/nested deeper/);
@@ -378,12 +378,12 @@ describe('the grammar of a JSON Schema', () => {
   // The pieces of work between which the event loop serves others.
   it('is written in pieces, of which none makes a rule of another one', async () => {
     const rate = (n: number) => ({ type: 'integer', minimum: n * 1234567 + 1, maximum: n * 7654321 + 10 });
-    const properties = Object.fromEntries(Array.from({ length: 120 }, (_, n) => [`p${n}`, rate(n)]));
+    const properties = Object.fromEntries(Array.from({ length: 80 }, (_, n) => [`p${n}`, rate(n)]));
     const list = { ...rate(1), not: { enum: [1234569] } };
     const schema = {
       type: 'object',
       properties: { ...properties, list: { anyOf: [list, { $ref: '#' }] } },
-      required: ['p119'],
+      required: ['p79'],
       additionalProperties: false,
     };
     let turns = 0;
@@ -396,7 +396,7 @@ describe('the grammar of a JSON Schema', () => {
     const grammar = new Gbnf(await schemaGrammar(schema));
     converting = false;
     expect(turns).toBeGreaterThan(1);
-    const last = `"p119":${119 * 1234567 + 1}`;
+    const last = `"p79":${79 * 1234567 + 1}`;
     expect(grammar.accepts(`{"p1":1234568,${last}}`)).toBe(true);
     expect(grammar.accepts(`{"p1":1234567,${last}}`)).toBe(false);
     expect(grammar.accepts(`{${last},"list":{${last},"list":1234568}}`)).toBe(true);

@@ -9,11 +9,14 @@ export interface State {
   readonly next: ReadonlyMap<number, CodePoints>;
 }
 
+const infinity = Number.POSITIVE_INFINITY;
+
 /** Limits of one automaton. */
 const maxStates = 10_000;
 const maxRanges = 20_000;
-/** Units of work of a state that is kept. */
-const stateUnits = 1;
+/** Units of work of an automaton, and of a state that is kept. */
+const automatonUnits = 20;
+const stateUnits = 2;
 
 /**
  * Returns the states of a language's automaton; the first is its start. Empty if the language has no text. Yields after each
@@ -23,6 +26,7 @@ export function* automatonInSteps(
   languages: Languages,
   language: Language,
 ): Generator<void, readonly State[]> {
+  languages.work.spend(automatonUnits);
   const classes = classesOf(setsOf(language), maxRanges);
   if (classes === undefined) throw new TooMuchWork('has too many classes of characters');
   const numbers = new Map<Language, number>([[language, 0]]);
@@ -95,16 +99,56 @@ function* trimmed(
   return states;
 }
 
-/** Characters of the shortest text of an automaton; 0 if it has none. */
-export function shortestText(states: readonly State[]): number {
-  const seen = new Set<number>();
-  let open = states.length > 0 ? [0] : [];
-  for (let length = 0; open.length > 0; length++) {
-    if (open.some((at) => states[at]?.accepts)) return length;
-    for (const at of open) seen.add(at);
-    open = [...new Set(open.flatMap((at) => [...(states[at]?.next.keys() ?? [])]))].filter(
-      (to) => !seen.has(to),
-    );
+/**
+ * Returns the automaton of those texts of another one that have at most `most` characters. Yields after each state.
+ * @throws TooMuchWork
+ */
+export function* limitedInSteps(
+  { work }: Languages,
+  states: readonly State[],
+  most: number,
+): Generator<void, readonly State[]> {
+  const shortest = shortestTexts(states);
+  if ((shortest[0] ?? infinity) > most) return [];
+  // A state of the result is a state of the other automaton with a number of characters that may follow.
+  const numbers = new Map<number, number>();
+  const order: { at: number; left: number }[] = [];
+  const numberOf = (at: number, left: number) => {
+    const key = at * (most + 1) + left;
+    const known = numbers.get(key);
+    if (known !== undefined) return known;
+    if (order.length >= maxStates) throw new TooMuchWork(`needs more than ${maxStates} states`);
+    numbers.set(key, order.length);
+    return order.push({ at, left }) - 1;
+  };
+  numberOf(0, most);
+  const made: State[] = [];
+  for (const { at, left } of order) {
+    yield;
+    const { accepts, next } = states[at] as State;
+    work.spend(stateUnits + (next.size >> 1));
+    const ways = new Map<number, CodePoints>();
+    for (const [to, set] of next)
+      if ((shortest[to] ?? infinity) < left) ways.set(numberOf(to, left - 1), set);
+    made.push({ accepts, next: ways });
   }
-  return 0;
+  return made;
+}
+
+/** Characters of the shortest text of an automaton; 0 if it has none. */
+export const shortestText = (states: readonly State[]): number => shortestTexts(states)[0] ?? 0;
+
+/** Characters of the shortest text from each state on. */
+function shortestTexts(states: readonly State[]): number[] {
+  const sources: number[][] = states.map(() => []);
+  for (const [from, { next }] of states.entries()) for (const to of next.keys()) sources[to]?.push(from);
+  const shortest = states.map(({ accepts }) => (accepts ? 0 : infinity));
+  const open = states.flatMap(({ accepts }, at) => (accepts ? [at] : []));
+  for (const at of open)
+    for (const source of sources[at] ?? [])
+      if (shortest[source] === infinity) {
+        shortest[source] = (shortest[at] as number) + 1;
+        open.push(source);
+      }
+  return shortest;
 }

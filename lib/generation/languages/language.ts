@@ -25,7 +25,7 @@ export interface Multiple {
 const maxExpressions = 200_000;
 
 /** Units of work: of a new expression, of a union or an intersection, and of a step of a long division. */
-const expressionUnits = 3;
+const expressionUnits = 2;
 const unionUnits = 1;
 const divisionUnits = 4;
 /** Characters of a key, and of a text, in one unit. */
@@ -42,7 +42,8 @@ export class Languages {
   readonly work: Work;
   readonly #known = new Map<string, Language>();
   readonly #sets = new Map<string, number>();
-  readonly #derivatives = new Map<number, Map<number, Language>>();
+  /** By the number of the expression and the character. */
+  readonly #derivatives: (Map<number, Language> | undefined)[] = [];
   /** Names of the Unicode properties in its expressions. */
   readonly properties = new Set<string>();
   readonly nothing: Language;
@@ -125,10 +126,27 @@ export class Languages {
   }
 
   both(...parts: readonly Language[]): Language {
+    const [one, other] = parts;
+    const isPair = one !== undefined && other !== undefined && parts.length === 2 && one !== other;
+    return isPair && isOfPair(one) && isOfPair(other) ? this.#pair(one, other) : this.#intersection(parts);
+  }
+
+  #pair(one: Language, other: Language): Language {
+    this.work.spend(unionUnits);
+    if (one === this.nothing || other === this.nothing) return this.nothing;
+    if (one === this.any) return other;
+    if (other === this.any) return one;
+    const nullable = one.nullable && other.nullable;
+    if (one === this.empty || other === this.empty) return nullable ? this.empty : this.nothing;
+    const [first, second] = one.id < other.id ? [one, other] : [other, one];
+    return this.#intern(`b${first.id},${second.id}`, { kind: 'both', parts: [first, second], nullable });
+  }
+
+  #intersection(parts: readonly Language[]): Language {
     const all = new Set<Language>();
     let set: CodePoints | undefined;
     const members = parts.flatMap((part) => (part.kind === 'both' ? part.parts : [part]));
-    this.work.spend(unionUnits + (members.length >> 2));
+    this.work.spend(unionUnits + (members.length >> 1));
     for (const part of members) {
       if (part === this.nothing) return this.nothing;
       if (part.kind === 'set') set = set === undefined ? part.set : intersectionOf(set, part.set);
@@ -170,25 +188,37 @@ export class Languages {
     return this.#intern(key, { kind: 'multiple', of, nullable });
   }
 
+  /** Takes the maximum length from an intersection with one: its other members, and the length. Undefined without one. */
+  withoutMaximum(language: Language): { unlimited: Language; most: number } | undefined {
+    if (language.kind !== 'both') return undefined;
+    const length = language.parts.find(
+      (part) => part.kind === 'repeat' && part.part === this.character && part.most !== infinity,
+    );
+    if (length?.kind !== 'repeat') return undefined;
+    const others = language.parts.filter((part) => part !== length);
+    const unlimited = this.both(...others, this.repeat(this.character, length.least, infinity));
+    return { unlimited, most: length.most };
+  }
+
   /** The texts t such that `character` followed by t is in the language. */
   derivative(language: Language, character: number): Language {
-    const ofLanguage = this.#derivatives.get(language.id) ?? new Map<number, Language>();
-    this.#derivatives.set(language.id, ofLanguage);
-    const known = ofLanguage.get(character);
+    // The derivatives of sets are found faster than looked up.
+    if (language.kind === 'set') return holds(language.set, character) ? this.empty : this.nothing;
+    const known = this.#derivatives[language.id]?.get(character);
     if (known !== undefined) return known;
     const made = this.#derive(language, character);
-    ofLanguage.set(character, made);
+    const ofLanguage = this.#derivatives[language.id];
+    if (ofLanguage === undefined) this.#derivatives[language.id] = new Map([[character, made]]);
+    else ofLanguage.set(character, made);
     return made;
   }
 
-  #derive(language: Language, character: number): Language {
+  #derive(language: Exclude<Language, { kind: 'set' }>, character: number): Language {
     const after = (part: Language) => this.derivative(part, character);
     switch (language.kind) {
       case 'nothing':
       case 'empty':
         return this.nothing;
-      case 'set':
-        return holds(language.set, character) ? this.empty : this.nothing;
       case 'sequence': {
         const begun = this.#followed(after(language.first), language.rest);
         return language.first.nullable ? this.either(begun, after(language.rest)) : begun;
@@ -223,6 +253,9 @@ export class Languages {
     return rest.nullable;
   }
 }
+
+/** Whether an expression stays as it is beside another one in an intersection. */
+const isOfPair = ({ kind }: Language) => kind !== 'set' && kind !== 'both';
 
 /** The sets of characters of an expression. */
 export function setsOf(language: Language): CodePoints[] {

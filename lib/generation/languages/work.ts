@@ -5,12 +5,12 @@ export class TooMuchWork extends Error {}
 export class PieceOver extends Error {}
 
 /**
- * Limits in units of work, a thousand of which take up to a millisecond: of a piece before it may end, of a piece that cannot end earlier, and
+ * Limits in units of work, a thousand of which take about .6 ms: of a piece before it may end, of a piece that cannot end earlier, and
  * of a grammar. They are counted and not timed, so that the same schemas are refused on every machine.
  */
 const unitsOfPiece = 16_000;
 const maxUnitsOfPiece = 40_000;
-const maxUnits = 160_000;
+const maxUnits = 120_000;
 
 /** Counts the work for the schemas of one grammar and divides it into pieces that the event loop can spare. */
 export class Work {

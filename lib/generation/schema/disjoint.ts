@@ -6,7 +6,7 @@ import type { TextLanguages } from './text-languages.js';
 /** Deepest properties and items that tell alternatives apart. */
 const deepest = 3;
 
-/** Units of work of looking for one constant in a list. */
+/** Units of work of a constant that is compared with a shape. */
 const constantUnits = 1;
 
 /**
@@ -25,7 +25,6 @@ export function areDisjoint(
 ): boolean {
   const constants = constantsOf(left, right, texts);
   if (constants !== undefined) {
-    texts.languages.work.spend(constantUnits * (left.constants ?? constants).length);
     return !constants.some(
       (value) => conforms(value, left, shapes, texts) && conforms(value, right, shapes, texts),
     );
@@ -41,7 +40,10 @@ function constantsOf(
   { constants: other }: Shape,
   { languages: { work } }: TextLanguages,
 ): readonly unknown[] | undefined {
-  return one !== undefined && other !== undefined ? inBoth(one, other, work) : (one ?? other);
+  if (one !== undefined && other !== undefined) return inBoth(one, other, work);
+  const constants = one ?? other;
+  work.spend(constantUnits * (constants?.length ?? 0));
+  return constants;
 }
 
 interface Context {

@@ -1,5 +1,5 @@
 import { decimalOf } from '../decimal.js';
-import { automatonInSteps, type State, shortestText } from '../languages/automaton.js';
+import { automatonInSteps, limitedInSteps, type State, shortestText } from '../languages/automaton.js';
 import { type Language, Languages } from '../languages/language.js';
 import { TooMuchWork, Work } from '../languages/work.js';
 import { numberLanguage } from '../number-language.js';
@@ -129,12 +129,19 @@ export class TextLanguages {
   automaton(language: Language, at: string): readonly State[] {
     const known = this.#automata.get(language);
     if (known !== undefined) return known;
-    const steps = this.#begun.get(language) ?? automatonInSteps(this.languages, language);
+    const steps = this.#begun.get(language) ?? this.#steps(language, at);
     this.#begun.set(language, steps);
     const states = this.#bounded(at, () => this.#finished(steps));
     this.#begun.delete(language);
     this.#automata.set(language, states);
     return states;
+  }
+
+  /** Counting characters beside the states of an automaton takes less work than deriving their intersection. */
+  #steps(language: Language, at: string): Generator<void, readonly State[]> {
+    const limit = this.languages.withoutMaximum(language);
+    if (limit === undefined) return automatonInSteps(this.languages, language);
+    return limitedInSteps(this.languages, this.automaton(limit.unlimited, at), limit.most);
   }
 
   isEmpty(language: Language, at: string): boolean {
