@@ -59,9 +59,9 @@ export const rooms = [
   ['native/scheduler', 1400, 'SPEC', 'quanta, classes and throttling of inference'],
   [
     'lib',
-    12_950,
+    13_050,
     'README',
-    'the typed library, also of speech, recognised by the classes of its callers, log-probabilities made objects in parts, and schemas as grammars: merges, unions, patterns, formats and numbers as automata, whose work is counted, also of OpenAPI 3.0 and draft 4; the addon of musl, told by the dynamic loader',
+    'the typed library, also of speech, recognised by the classes of its callers, log-probabilities made objects in parts, and schemas as grammars: merges, unions, patterns, formats and numbers as automata, whose work is counted and whose lengths are counted beside their states, also of OpenAPI 3.0 and draft 4; the addon of musl, told by the dynamic loader',
   ],
   [
     'src/base',
