@@ -5,6 +5,7 @@ import { systemReason } from '../../lib/basics.js';
 import { LorekeepError, Records, removeStrayFiles } from '../../lib/internal.js';
 import { checkDestinations, checkOwnDestination, makeFolderOf } from './destinations.js';
 import { type EmbeddingCounts, embedRecords } from './embeddings.js';
+import { stampAt } from './folder/manifest.js';
 import { PhaseReport, type PhaseTimes } from './progress.js';
 import { findSource, type OpenKnowledgeBaseOptions, type Source } from './resolve.js';
 import { writeTextIndex } from './text-index.js';
@@ -34,7 +35,7 @@ export async function buildKnowledgeBase(
   options: OpenKnowledgeBaseOptions,
 ): Promise<KnowledgeBaseBuild> {
   const source = await findSource(configPath, options);
-  const { config, files, signal, onProgress, warnings } = source;
+  const { files, log, onProgress, warnings } = source;
   const products = [files.embeddings, files.index, files.textIndex].filter((file) => file !== undefined);
   if (products.length === 0) throw nothingToBuild(source);
   await checkDestinations(source, ['textIndex', 'embeddings']);
@@ -43,6 +44,26 @@ export async function buildKnowledgeBase(
   await checkOwnDestination(source, 'index');
   await Promise.all(products.map(removeStrayFiles));
   const report = new PhaseReport(onProgress);
+  for (let attempt = 1; attempt <= mostAttempts; attempt++) {
+    const read = await stampAt(files.records);
+    const built = await buildOnce(source, report);
+    // What was written may have records that were forgotten meanwhile.
+    if ((await stampAt(files.records)) === read)
+      return { ...built, indexFile: files.index, times: report.times, warnings };
+    log.info({ file: files.records }, 'the records file was replaced meanwhile; the index is built again');
+  }
+  const reason = 'is replaced again and again while its index is built';
+  throw LorekeepError.about('IO', { file: files.records, reason });
+}
+
+/** How often an index is built before the records file of that time is still there. */
+const mostAttempts = 5;
+
+async function buildOnce(
+  source: Source,
+  report: PhaseReport,
+): Promise<Omit<KnowledgeBaseBuild, 'indexFile' | 'times' | 'warnings'>> {
+  const { config, files, signal } = source;
   await using records = await report.run(
     'read',
     0,
@@ -53,9 +74,7 @@ export async function buildKnowledgeBase(
   const wroteTexts =
     files.textIndex !== undefined && (await writeTextIndex(records, files.textIndex, source, report));
   const written = wroteTexts ? [...vectors, files.textIndex as string] : vectors;
-  const { size } = records;
-  const { times } = report;
-  return { records: size, linked, ...counts, written, indexFile: files.index, times, warnings };
+  return { records: records.size, linked, ...counts, written };
 }
 
 /** Writes the embeddings file and the index, where there are to be any. */

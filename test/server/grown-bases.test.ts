@@ -69,10 +69,10 @@ it('changes of a client, and of all, let knowledge bases grow by so many bytes o
 it('counts batches that are written at the same time', async () => {
   const config = {
     storage_root: file(),
-    storage_writes: 'files',
+    storage_writes: 'files' as const,
     session_folders: [file()],
     storage_writes_client_max_mb: 1,
-  } as const;
+  };
   const server = await TestServer.start({ config });
   const session = await server.session();
   await session.createEmbeddedStringStorage({ name, configPath: knowledgeBase('five') });

@@ -1,7 +1,11 @@
 /** What happens to changes that are not merged when the files of a knowledge base are made anew. */
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
+import type { FolderReader } from '../../../src/knowledge/folder/folder-reader.js';
+import type { RecordSink, ScannedFile } from '../../../src/knowledge/folder/scan.js';
+import { ChangedFiles } from '../../../src/knowledge/folder/watch/changed-files.js';
+import type { WatchedFile } from '../../../src/knowledge/folder/watch/watched-files.js';
 import {
   buildKnowledgeBase,
   type IndexFolderOptions,
@@ -117,6 +121,27 @@ describe.each(kinds)('a change that is not merged: %s', (kind) => {
   });
 });
 
+test('a build beside a forgetting leaves no file with the text', async () => {
+  const { config, records } = await built();
+  write(records, { ...original, 'c.md': 'Tea steeps.' });
+  let forgetting: Promise<void> | undefined;
+  const forget = async () => {
+    await using kb = await openKnowledgeBase(config, { models });
+    await kb.forget(['a.md']);
+  };
+  const embed = async (texts: readonly string[]) => {
+    forgetting ??= forget();
+    await forgetting;
+    return embedder.embed(texts);
+  };
+  const slow = { ...embedder, embed } as unknown as IndexFolderOptions['models'];
+  expect(await buildKnowledgeBase(config, { models: slow })).toMatchObject({ records: 2 });
+  const files = readdirSync(place, { withFileTypes: true }).filter((entry) => entry.isFile());
+  const withText = files.filter(({ name }) => readFileSync(join(place, name)).includes('Bees dance'));
+  expect(withText.map(({ name }) => name)).toEqual([]);
+  expect(Object.keys(await content(config)).sort()).toEqual(['b.md', 'c.md']);
+});
+
 test('an index whose change log another process holds is not made anew', async () => {
   const folder = join(place, 'docs');
   mkdirSync(folder);
@@ -187,4 +212,24 @@ test('a forgotten passage stays out below another title, and other passages do n
   expect(Object.keys(await content(config))).toEqual(['a.md#ice']);
   await index({ forgotten: true });
   expect(Object.keys(await content(config))).toEqual(['a.md#owl', 'a.md#ice']);
+});
+
+test('what is forgotten while a watch reads its file does not come back', async () => {
+  const folder = join(place, 'docs');
+  mkdirSync(folder);
+  writeFileSync(join(folder, 'a.md'), original['a.md']);
+  const output = join(place, 'index');
+  const { config } = await indexFolder({ folder, models, output });
+  await using kb = await openKnowledgeBase(config, { models });
+  const { signal } = new AbortController();
+  const changed = await ChangedFiles.begin(kb, new Map(), output, signal);
+  const records = Object.entries(original).map(([id, text]) => ({ id, text, metadata: {} }));
+  const read = async (_: object, sink: RecordSink) => {
+    for (const record of records) await sink.add(record);
+    return { stamp: 'new' };
+  };
+  await changed.changed({ path: 'a.md' } as ScannedFile<WatchedFile>, { read } as unknown as FolderReader);
+  await kb.forget(['a.md']);
+  await changed.flush();
+  expect((await kb.list()).map(({ id }) => id)).toEqual(['b.md']);
 });

@@ -1,7 +1,7 @@
 import { LorekeepError, type StorageRecord, type UpdateResult } from '../../../../lib/internal.js';
 import type { KnowledgeBase } from '../../knowledge-base.js';
 import type { FolderReader } from '../folder-reader.js';
-import { isForgotten } from '../forgotten.js';
+import { isForgotten, readForgotten } from '../forgotten.js';
 import type { FolderRecord } from '../records-writer.js';
 import type { RecordSink, ScannedFile } from '../scan.js';
 import { digestOf, type WatchedFile } from './watched-files.js';
@@ -23,7 +23,8 @@ export interface AppliedChanges {
 export class ChangedFiles {
   readonly #kb: KnowledgeBase;
   readonly #files: Map<string, WatchedFile>;
-  readonly #forgotten: ReadonlySet<string>;
+  readonly #place: string;
+  #forgotten: ReadonlySet<string>;
   readonly #signal: AbortSignal;
   readonly applied: AppliedChanges = { read: 0, gone: 0, added: 0, replaced: 0, removed: 0 };
   #put = new Map<string, FolderRecord>();
@@ -31,16 +32,27 @@ export class ChangedFiles {
   /** States of files that the next batch brings about. */
   #next = new Map<string, WatchedFile | undefined>();
 
-  constructor(
+  private constructor(
     kb: KnowledgeBase,
     files: Map<string, WatchedFile>,
-    forgotten: ReadonlySet<string>,
+    forgotten: { place: string; digests: ReadonlySet<string> },
     signal: AbortSignal,
   ) {
     this.#kb = kb;
     this.#files = files;
-    this.#forgotten = forgotten;
+    this.#place = forgotten.place;
+    this.#forgotten = forgotten.digests;
     this.#signal = signal;
+  }
+
+  /** `place`: the folder of the index, which says what was forgotten. */
+  static async begin(
+    kb: KnowledgeBase,
+    files: Map<string, WatchedFile>,
+    place: string,
+    signal: AbortSignal,
+  ): Promise<ChangedFiles> {
+    return new ChangedFiles(kb, files, { place, digests: await readForgotten(place) }, signal);
   }
 
   /** Removes the records of a file that is gone. */
@@ -85,6 +97,7 @@ export class ChangedFiles {
     // Records that someone else removed or forgot are gone already.
     const removed = await this.#kb.storage.known([...this.#removed].filter((id) => !this.#put.has(id)));
     if (put.length + removed.length > 0) this.#count(await this.#update(put, removed));
+    await this.#forgetAgain(put);
     for (const [path, file] of this.#next) {
       if (file === undefined) this.#files.delete(path);
       else this.#files.set(path, file);
@@ -92,6 +105,13 @@ export class ChangedFiles {
     this.#put.clear();
     this.#removed.clear();
     this.#next.clear();
+  }
+
+  /** Forgets the records whose texts were forgotten while their files were read. */
+  async #forgetAgain(put: readonly FolderRecord[]): Promise<void> {
+    this.#forgotten = await readForgotten(this.#place);
+    const gone = put.filter(({ text }) => isForgotten(this.#forgotten, text)).map(({ id }) => id);
+    if (gone.length > 0) await this.#kb.forget(gone, { signal: this.#signal });
   }
 
   async #update(put: readonly FolderRecord[], remove: readonly string[]): Promise<UpdateResult> {

@@ -5,7 +5,6 @@ import { LorekeepError } from '../../../../lib/internal.js';
 import type { KnowledgeBase } from '../../knowledge-base.js';
 import type { KnowledgeLog } from '../../log.js';
 import type { FolderReader } from '../folder-reader.js';
-import { readForgotten } from '../forgotten.js';
 import type { FileProblem } from '../index-folder.js';
 import { stampOf } from '../manifest.js';
 import { type FolderFacts, fileNames, folderIdentity, readFacts } from '../place.js';
@@ -176,7 +175,7 @@ export class WatchSession implements AsyncDisposable {
     const { settled, again } = await this.#settled(changed);
     const unread = files.filter(({ problem }) => problem !== undefined);
     if (gone.length === 0 && settled.length === 0) return again;
-    const work = new ChangedFiles(kb, this.#files, await readForgotten(place), signal);
+    const work = await ChangedFiles.begin(kb, this.#files, place, signal);
     try {
       // First, so that a file that was renamed is never found twice.
       for (const path of gone) await work.gone(path);
