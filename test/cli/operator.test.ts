@@ -1,9 +1,11 @@
 /** Commands that change a knowledge base which other processes have open. */
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { KnowledgeBaseCache } from '../../src/knowledge/index.js';
 import type { Forgotten } from '../../src/knowledge/operator/operator-socket.js';
+import { peersOf } from '../../src/knowledge/operator/peers.js';
 import { CatalogModels } from '../../src/models/catalog-models.js';
 import { temporaryFolder } from '../helpers/folder.js';
 import { lorekeep } from './command.js';
@@ -132,5 +134,22 @@ test.skipIf(process.platform === 'win32')(
     await second.kb.add([{ id: 'a', text: 'One lamp.' }]);
     expect(await json('add', file, '--id', 'b', '--text', 'Two lamps.')).toMatchObject({ version: 2 });
     expect(existsSync(socketsOf(file))).toBe(true);
+  },
+);
+
+test.skipIf(process.platform === 'win32')(
+  'a process that does not answer is told from the others',
+  async () => {
+    mkdirSync(inFolder('mute'));
+    const file = await builtSample(inFolder('mute'));
+    await opened(file);
+    const folder = socketsOf(file);
+    const mute = createServer(() => {});
+    const socket = join(folder, `${process.pid}-mute.sock`);
+    await new Promise<void>((resolve) => void mute.listen(socket, resolve));
+    const found = await peersOf(folder.replace(/\.operator$/, ''), 300);
+    expect(found.mute).toEqual([process.pid]);
+    expect(found.peers).toMatchObject([{ facts: { pid: process.pid, isWriter: false } }]);
+    mute.close();
   },
 );

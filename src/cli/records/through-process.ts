@@ -1,15 +1,15 @@
 import { AnyLorekeepError } from '../../../lib/basics.js';
 import type { StorageChanges, UpdateResult } from '../../../lib/internal.js';
 import type { QuotingHistory } from '../../knowledge/operator/messages.js';
-import { ask, type Peer, peersOf } from '../../knowledge/operator/peers.js';
+import { ask, type Peers, peersOf } from '../../knowledge/operator/peers.js';
 import { plainFiles } from '../../knowledge/paths.js';
 import { resolveAny } from '../../knowledge/resolve.js';
 
 /** The processes that have a knowledge base open, as a server does. `file`: the config. */
-export async function processesOf(file: string): Promise<Peer[]> {
+async function processesOf(file: string): Promise<Peers> {
   const source = await resolveAny(plainFiles(file));
   // A database takes changes of any process.
-  return 'files' in source ? peersOf(source.files.records) : [];
+  return 'files' in source ? peersOf(source.files.records) : { peers: [], mute: [] };
 }
 
 /** Changes a knowledge base through the process that may change it alone; undefined if there is none. @throws as update() */
@@ -18,7 +18,8 @@ export async function updateThrough(
   changes: StorageChanges,
   signal: AbortSignal,
 ): Promise<UpdateResult | undefined> {
-  const writer = (await processesOf(file)).find(({ facts }) => facts.isWriter);
+  const { peers } = await processesOf(file);
+  const writer = peers.find(({ facts }) => facts.isWriter);
   return writer && ask(writer.socket, { op: 'update', changes }, signal);
 }
 
@@ -26,6 +27,8 @@ export async function updateThrough(
 export interface ForgottenFacts extends UpdateResult {
   filesWith: string[] | undefined;
   histories: QuotingHistory[];
+  /** Processes that have the knowledge base open and do not answer: they lose the records when they go on. */
+  mute: number[];
 }
 
 /** Forgets records in the process itself. */
@@ -42,7 +45,7 @@ export async function forgetEverywhere(
   here: ForgetHere,
   signal: AbortSignal,
 ): Promise<ForgottenFacts> {
-  const peers = await processesOf(file);
+  const { peers, mute } = await processesOf(file);
   const through = peers.find(({ facts }) => facts.isWriter) ?? peers.find(({ facts }) => !facts.readOnly);
   const done =
     through === undefined
@@ -55,7 +58,7 @@ export async function forgetEverywhere(
     const dropped = await ask(socket, { op: 'drop', ids, texts, histories }, signal).catch(ended);
     quoting.push(...(dropped?.histories ?? []));
   }
-  return { ...result, filesWith, histories: quoting };
+  return { ...result, filesWith, histories: quoting, mute };
 }
 
 /** A process that ended meanwhile has forgotten, too. @throws other errors */

@@ -2,7 +2,7 @@ import { connect } from 'node:net';
 import { AnyLorekeepError } from '../../../lib/basics.js';
 import { readLine, writeLine } from './lines.js';
 import type { OperatorReplies, OperatorRequest } from './messages.js';
-import { removeSocket, socketsOf, withShortName } from './socket-place.js';
+import { processOf, removeSocket, socketsOf, withShortName } from './socket-place.js';
 
 /** A process that has a knowledge base open, and its socket. */
 export interface Peer {
@@ -10,24 +10,33 @@ export interface Peer {
   facts: OperatorReplies['hello'];
 }
 
+/** The processes that have a knowledge base open and listen to the operator. */
+export interface Peers {
+  peers: Peer[];
+  /** Numbers of those that do not answer, such as stopped ones. */
+  mute: number[];
+}
+
 /** Longest time in which a process says what it is, in ms. One that computes says it between two steps. */
 const helloMs = 10_000;
 
-/** Finds the processes that have a knowledge base open and listen to the operator. Sockets of ended processes are removed. */
-export async function peersOf(records: string): Promise<Peer[]> {
-  const found = await Promise.all(
-    (await socketsOf(records)).map(async (socket) => {
-      try {
-        return { socket, facts: await ask(socket, { op: 'hello' }, AbortSignal.timeout(helloMs)) };
-      } catch (error) {
-        const { code } = ((error as Error).cause ?? {}) as NodeJS.ErrnoException;
-        if (code === 'ECONNREFUSED') await removeSocket(socket);
-        else if (code !== 'ENOENT') throw error;
-        return undefined;
-      }
-    }),
-  );
-  return found.filter((peer) => peer !== undefined);
+/** Finds the processes that have a knowledge base open. Sockets of ended processes are removed. */
+export async function peersOf(records: string, longestMs: number = helloMs): Promise<Peers> {
+  const peers: Peer[] = [];
+  const mute: number[] = [];
+  const find = async (socket: string) => {
+    const late = AbortSignal.timeout(longestMs);
+    try {
+      peers.push({ socket, facts: await ask(socket, { op: 'hello' }, late) });
+    } catch (error) {
+      const { code } = ((error as Error).cause ?? {}) as NodeJS.ErrnoException;
+      if (late.aborted) mute.push(processOf(socket));
+      else if (code === 'ECONNREFUSED') await removeSocket(socket);
+      else if (code !== 'ENOENT') throw error;
+    }
+  };
+  await Promise.all((await socketsOf(records)).map(find));
+  return { peers, mute };
 }
 
 /** Asks a process. @throws errors of the knowledge base; IO if the process cannot be reached; the signal's reason */

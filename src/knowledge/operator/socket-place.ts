@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { lstatSync, mkdirSync } from 'node:fs';
 import { type FileHandle, open, readdir, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { LorekeepError } from '../../../lib/internal.js';
 
 /** Longest path of a socket that every system takes, in bytes. */
@@ -35,6 +35,9 @@ export function newSocket(records: string): string {
     throw LorekeepError.about('IO', { file: folder, reason: 'is not a folder that only its owner can open' });
   return join(folder, `${process.pid}-${randomBytes(4).toString('hex')}${ending}`);
 }
+
+/** The number of the process that has made a socket. */
+export const processOf = (socket: string): number => Number.parseInt(basename(socket), 10);
 
 /** Lists the sockets, also of processes that have ended; none in a folder that others can open. */
 export async function socketsOf(records: string): Promise<string[]> {
