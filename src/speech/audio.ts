@@ -1,6 +1,6 @@
 import { openRegular } from '../../lib/basics.js';
 import { programRate, programSamples, SampleProgramError } from './program-audio.js';
-import { AudioFormatError, decodeSamples, isWav, wavFormat } from './wav.js';
+import { AudioFormatError, decodeSamples, isWav, type WavFormat, wavFormat } from './wav.js';
 
 /** Audio that is read piece by piece. */
 export interface Audio {
@@ -17,15 +17,23 @@ export interface Audio {
 /** Bytes of a piece. */
 const pieceBytes = 256 * 1024;
 
-/** Opens a WAV file, or any other that ffmpeg reads, if it is installed. @throws AudioFormatError, system errors */
+/** Opens a WAV file, or any other that ffmpeg reads, if it is installed. @throws as Audio.pieces() */
 export async function openAudio(path: string): Promise<Audio> {
   await using file = await openRegular(path).catch((error: NodeJS.ErrnoException) => {
     throw error.code === 'ENOENT' ? new AudioFormatError('does not exist') : error;
   });
   const { size } = await file.stat();
   const { buffer, bytesRead } = await file.read(Buffer.alloc(12), 0, 12, 0);
-  if (!isWav(buffer.subarray(0, bytesRead))) return throughFfmpeg(path);
-  const format = await wavFormat(file, size);
+  if (!isWav(buffer.subarray(0, bytesRead))) return throughFfmpeg(path, 'it is not a WAV file');
+  try {
+    return wavAudio(path, await wavFormat(file, size));
+  } catch (error) {
+    if (!(error instanceof AudioFormatError)) throw error;
+    return throughFfmpeg(path, error.message);
+  }
+}
+
+function wavAudio(path: string, format: WavFormat): Audio {
   const frame = (format.bits / 8) * format.channels;
   const { rate, channels, begin, bytes } = format;
   return {
@@ -48,8 +56,8 @@ export async function openAudio(path: string): Promise<Audio> {
   };
 }
 
-/** The file as samples of ffmpeg, which runs while they are read. */
-function throughFfmpeg(path: string): Audio {
+/** The file as samples of ffmpeg, which runs while they are read. `reason`: why it is not read here. */
+function throughFfmpeg(path: string, reason: string): Audio {
   // The protocol keeps a list of files, or an address, in a file from being opened.
   const input = ['-protocol_whitelist', 'file,pipe', '-i', `file:${path}`];
   const output = ['-f', 's16le', '-ac', '1', '-ar', String(programRate), 'pipe:1'];
@@ -65,8 +73,8 @@ function throughFfmpeg(path: string): Audio {
         if (!(error instanceof SampleProgramError)) throw error;
         throw new AudioFormatError(
           error.isAbsent
-            ? 'is not a WAV file; other formats are read by ffmpeg, which is not installed'
-            : `ffmpeg cannot read it: ${error.message}`,
+            ? `${reason}; other formats are read by ffmpeg, which is not installed`
+            : `${reason}, and ffmpeg cannot read it: ${error.message}`,
         );
       }
     },

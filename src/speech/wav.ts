@@ -23,13 +23,17 @@ const pcm = 1;
 const float = 3;
 const extensible = 0xfffe;
 
-/** Whether a file begins as a WAV file does. */
+/** Whether a file begins as a WAV file does. Those of more than 4 GiB are RF64 or BW64. */
 export const isWav = (head: Buffer): boolean =>
-  head.length >= 12 && head.toString('latin1', 0, 4) === 'RIFF' && head.toString('latin1', 8, 12) === 'WAVE';
+  head.length >= 12 &&
+  ['RIFF', 'RF64', 'BW64'].includes(head.toString('latin1', 0, 4)) &&
+  head.toString('latin1', 8, 12) === 'WAVE';
 
 /** Finds the samples of a WAV file. A file that was cut, or whose recorder never wrote its length, is read to its end. @throws AudioFormatError */
 export async function wavFormat(file: FileHandle, size: number): Promise<WavFormat> {
   let format: Omit<WavFormat, 'begin' | 'bytes'> | undefined;
+  /** Of the samples, if it is too long for their chunk. */
+  let long = size;
   let at = 12;
   for (let chunk = 0; chunk < maxChunks && at + 8 <= size; chunk++) {
     const head = await readAt(file, at, 8);
@@ -37,10 +41,11 @@ export async function wavFormat(file: FileHandle, size: number): Promise<WavForm
     const stated = head.readUInt32LE(4);
     at += 8;
     if (name === 'fmt ') format = formatOf(await readAt(file, at, Math.min(stated, 40)));
+    if (name === 'ds64' && stated >= 16) long = Number((await readAt(file, at, 16)).readBigUInt64LE(8));
     if (name === 'data') {
       if (format === undefined) throw new AudioFormatError('its samples come before their format');
       const frame = (format.bits / 8) * format.channels;
-      const bytes = Math.min(stated === 0xffff_ffff || stated === 0 ? size : stated, size - at);
+      const bytes = Math.min(stated === 0xffff_ffff || stated === 0 ? long : stated, size - at);
       return { ...format, begin: at, bytes: bytes - (bytes % frame) };
     }
     at += stated + (stated % 2);

@@ -1,4 +1,5 @@
 import { writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { temporaryFolder } from '../helpers/folder.js';
 import { haveWhisper, syllables, vowel, wavFile, whisperTiny } from '../helpers/speech-models.js';
@@ -40,6 +41,28 @@ describe('lorekeep transcribe with a model that always writes the same', () => {
     const { files } = JSON.parse((await speech('--json')).stdout);
     expect(files[0]).toMatchObject({ text, segments: [{ text, language: 'en' }] });
     expect(files[0].segments[0].words.map((word: { text: string }) => word.text)).toEqual(text.split(' '));
+  });
+
+  it('goes on after a file that it cannot read, which it names', async () => {
+    writeFileSync(inFolder('text.wav'), 'no sound');
+    const bad = [inFolder('text.wav'), inFolder('absent.wav'), dirname(inFolder('text.wav'))];
+    const { status, stdout, stderr } = await speech(...bad, inFolder('speech.wav'));
+    expect(status).toBe(1);
+    const heads = [inFolder('speech.wav'), ...bad, inFolder('speech.wav')].map((path) => `==> ${path} <==`);
+    expect(stdout.split('\n')).toEqual([heads[0], text, ...heads.slice(1), text, '']);
+    for (const path of bad) expect(stderr).toContain(`lorekeep: ${path}: `);
+    const { files } = JSON.parse((await speech(...bad, inFolder('speech.wav'), '--json')).stdout);
+    expect(files).toMatchObject([
+      { text },
+      { file: bad[0], text: '', error: { code: 'INVALID_ARGUMENT' } },
+      { file: bad[1], text: '', error: { code: 'INVALID_ARGUMENT' } },
+      { file: bad[2], text: '' },
+      { text },
+    ]);
+    expect(files[4]).not.toHaveProperty('error');
+    const subtitles = await speech(inFolder('speech.wav'), '--format', 'srt');
+    expect(subtitles).toMatchObject({ status: 2, stdout: '' });
+    expect(subtitles.stderr).toContain('--format: srt is of one file');
   });
 
   it('refuses languages that the model does not know before it listens', async () => {

@@ -1,11 +1,13 @@
-import { writeFileSync } from 'node:fs';
-import { describe, expect, it } from 'vitest';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { openAudio } from '../../src/speech/audio.js';
 import { AudioFormatError } from '../../src/speech/wav.js';
 import { temporaryFolder } from '../helpers/folder.js';
 import { wavFile } from '../helpers/speech-models.js';
 
 const inFolder = temporaryFolder();
+afterEach(() => vi.unstubAllEnvs());
 const samples = Float32Array.from([0, 0.5, -0.5, 1, -1, 0.25]);
 
 function file(name: string, bytes: Buffer): string {
@@ -66,6 +68,19 @@ describe('audio files', () => {
     ).toHaveLength(3);
   });
 
+  it('may be longer than 4 GiB, as RF64 says', async () => {
+    const long = Buffer.from('ds64\x1c\0\0\0', 'latin1');
+    const sizes = Buffer.alloc(28);
+    sizes.writeBigUInt64LE(12n, 8);
+    const list = Buffer.from('LIST\x04\0\0\0abcd', 'latin1');
+    const bytes = wav(1, 16, Buffer.concat([wavFile(samples).subarray(44), list]), { stated: 0xffff_ffff });
+    const head = bytes.subarray(0, 12);
+    head.write('RF64');
+    expect(
+      (await all(file('long.wav', Buffer.concat([head, long, sizes, bytes.subarray(12)])))).found,
+    ).toHaveLength(6);
+  });
+
   it('say what is wrong with them', async () => {
     const body = Buffer.alloc(8);
     const refusal = async (name: string, bytes: Buffer) => {
@@ -84,15 +99,18 @@ describe('audio files', () => {
     expect(await refusal('empty.wav', wavFile(samples).subarray(0, 36))).toContain('no samples');
   });
 
-  it('are no WAV files at all, which only ffmpeg may read', async () => {
-    const path = file('text.wav', Buffer.from('this is a text and no sound'));
-    const { PATH } = process.env;
-    process.env.PATH = '';
-    try {
-      await expect(all(path)).rejects.toThrow(/not a WAV file.*ffmpeg, which is not installed/);
-    } finally {
-      process.env.PATH = PATH;
-    }
+  it('in other formats are read by ffmpeg, if it is installed', async () => {
+    const text = file('text.wav', Buffer.from('this is a text and no sound'));
+    const aLaw = file('a-law.wav', wav(6, 8, Buffer.alloc(8)));
+    const bin = inFolder('bin');
+    mkdirSync(bin);
+    vi.stubEnv('PATH', bin);
+    await expect(all(text)).rejects.toThrow(/not a WAV file; .*ffmpeg, which is not installed/);
+    await expect(all(aLaw)).rejects.toThrow(/kind 6; .*ffmpeg, which is not installed/);
+    writeFileSync(join(bin, 'ffmpeg'), '#!/bin/sh\nprintf "\\000\\100"\n', { mode: 0o755 });
+    expect(await all(aLaw)).toMatchObject({ rate: 16_000, channels: 1, found: [0.5] });
+    writeFileSync(join(bin, 'ffmpeg'), '#!/bin/sh\necho no sound >&2\nexit 1\n', { mode: 0o755 });
+    await expect(all(aLaw)).rejects.toThrow(/kind 6.*, and ffmpeg cannot read it: no sound/);
   });
 
   it('end for a signal', async () => {

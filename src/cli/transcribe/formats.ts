@@ -5,6 +5,8 @@ import { printable } from '../terminal/printable.js';
 export interface TranscriptFormat {
   /** Printed before the first segment. */
   readonly head: string;
+  /** Whether the transcripts of several files may follow each other. */
+  readonly joins: boolean;
   segment(segment: TranscribedSegment, number: number): string;
 }
 
@@ -18,14 +20,16 @@ function clock(ms: number, mark: ',' | '.'): string {
 const cue = (text: string) => printable(text.replaceAll('-->', '->').replaceAll(/\n+/g, ' '));
 
 export const transcriptFormats = {
-  txt: { head: '', segment: ({ text }) => printable(text) },
+  txt: { head: '', joins: true, segment: ({ text }) => printable(text) },
   srt: {
     head: '',
+    joins: false,
     segment: ({ text, beginMs, endMs }, number) =>
       `${number}\n${clock(beginMs, ',')} --> ${clock(endMs, ',')}\n${cue(text)}\n`,
   },
   vtt: {
     head: 'WEBVTT\n',
+    joins: false,
     segment: ({ text, beginMs, endMs }) =>
       `${clock(beginMs, '.')} --> ${clock(endMs, '.')}\n${cue(text).replaceAll('&', '&amp;').replaceAll('<', '&lt;')}\n`,
   },

@@ -2,11 +2,13 @@ import { resolve } from 'node:path';
 import { openAudio } from '../../speech/audio.js';
 import { type TranscribedSegment, transcribe } from '../../speech/transcribe.js';
 import { AudioFormatError } from '../../speech/wav.js';
-import { CommandError } from '../failure.js';
+import { exitStatus } from '../exit-status.js';
+import { CommandError, type FailureReport, failureReport, UsageError } from '../failure.js';
 import { interruptible } from '../interrupt.js';
-import { print, printJson } from '../output.js';
+import { print, printFailure, printJson } from '../output.js';
+import { printable } from '../terminal/printable.js';
 import { progressView } from '../terminal/progress.js';
-import { transcriptFormats } from './formats.js';
+import { type TranscriptFormat, transcriptFormats } from './formats.js';
 import { type LoadedSpeechModels, type SpeechFlags, withSpeechModels } from './speech-models.js';
 
 export interface TranscribeFlags extends SpeechFlags {
@@ -14,48 +16,68 @@ export interface TranscribeFlags extends SpeechFlags {
   json?: boolean;
 }
 
-/** `lorekeep transcribe`: recognises the speech of audio files, without a server. */
+/** The speech of a file as `--json` prints it; with `error`, as far as the file could be read. */
+interface Transcript extends Partial<FailureReport> {
+  file: string;
+  text: string;
+  segments: TranscribedSegment[];
+}
+
+/** `lorekeep transcribe`: recognises the speech of audio files, without a server. A file that cannot be read does not end it. */
 export async function transcribeFiles(paths: readonly string[], flags: TranscribeFlags): Promise<void> {
+  const format = flags.json || flags.format === 'json' ? undefined : transcriptFormats[flags.format];
+  if (paths.length > 1 && format !== undefined && !format.joins)
+    throw new UsageError(`--format: ${flags.format} is of one file; ${paths.length} are named`);
   await interruptible(async (signal) => {
     await withSpeechModels(flags, signal, async (models) => {
       const files = [];
-      for (const path of paths) files.push(await transcribeFile(path, models, flags, signal));
-      if (isJson(flags)) printJson({ files });
+      for (const path of paths) {
+        if (paths.length > 1 && format !== undefined) print(`==> ${printable(path)} <==`);
+        files.push(await transcribeFile(path, { ...flags, ...models, signal }, format));
+      }
+      if (format === undefined) printJson({ files });
     });
   });
 }
 
-const isJson = ({ format, json }: TranscribeFlags) => json === true || format === 'json';
+type Options = LoadedSpeechModels & Omit<SpeechFlags, 'model'> & { signal: AbortSignal };
 
+/** Reports the error of a file. @throws the signal's reason */
 async function transcribeFile(
-  path: string,
-  models: LoadedSpeechModels,
-  flags: TranscribeFlags,
-  signal: AbortSignal,
-) {
-  const { language, translate, prompt, beams, format } = flags;
-  const printed = isJson(flags) ? undefined : transcriptFormats[format as Exclude<typeof format, 'json'>];
+  file: string,
+  options: Options,
+  format: TranscriptFormat | undefined,
+): Promise<Transcript> {
+  const { detector, recogniser, language, translate, prompt, beams, signal } = options;
   const segments: TranscribedSegment[] = [];
-  const progress = progressView(process.stderr, { quietMs: 1000, json: isJson(flags) });
+  const progress = progressView(process.stderr, { quietMs: 1000, json: format === undefined });
+  let failure: FailureReport | undefined;
   try {
-    const audio = await openAudio(resolve(path));
+    const audio = await openAudio(resolve(file));
     const onProgress = (heardMs: number) => {
       if (audio.seconds === undefined) return;
       progress.update({ phase: 'speech', done: Math.round(heardMs / 1000), total: Math.ceil(audio.seconds) });
     };
-    if (printed !== undefined && printed.head !== '') print(printed.head);
-    const options = { ...models, language, translate, prompt, beams, signal, onProgress };
-    for await (const segment of transcribe(audio, options)) {
+    if (format !== undefined && format.head !== '') print(format.head);
+    const recognition = { language, translate, prompt, beams, signal, onProgress };
+    for await (const segment of transcribe(audio, { detector, recogniser, ...recognition })) {
       segments.push(segment);
-      if (printed === undefined) continue;
+      if (format === undefined) continue;
       progress.stop();
-      print(printed.segment(segment, segments.length));
+      print(format.segment(segment, segments.length));
     }
   } catch (error) {
-    if (!(error instanceof AudioFormatError)) throw error;
-    throw new CommandError('INVALID_ARGUMENT', `${path}: ${error.message}`);
+    signal.throwIfAborted();
+    const told =
+      error instanceof AudioFormatError
+        ? new CommandError('INVALID_ARGUMENT', `${file}: ${error.message}`)
+        : error;
+    progress.stop();
+    printFailure(told);
+    process.exitCode = exitStatus.failed;
+    failure = failureReport(told);
   } finally {
     progress.stop();
   }
-  return { file: path, text: segments.map(({ text }) => text).join(' '), segments };
+  return { file, text: segments.map(({ text }) => text).join(' '), segments, ...failure };
 }
