@@ -75,6 +75,22 @@ describe('lorekeep listen', () => {
     },
   );
 
+  it('stops reading a file at Ctrl-C', async () => {
+    const long = new Float32Array(200 * 16_000);
+    for (let second = 1; second < 200; second += 10) long.set(syllables(1), second * 16_000);
+    writeFileSync(inFolder('long.wav'), wavFile(long));
+    let stopped = false;
+    const { status, stdout } = await listen(['--input', inFolder('long.wav')], {
+      onOutput(_, child) {
+        if (!stopped) child.kill('SIGINT');
+        stopped = true;
+      },
+    });
+    expect(status).toBe(0);
+    expect(stdout.split(text).length).toBeGreaterThan(1);
+    expect(stdout.split(text).length).toBeLessThan(15);
+  });
+
   it.skipIf(process.platform !== 'linux')('says why nothing is recorded', async () => {
     const failing = await listen([], {
       env: recorder('echo "audio open error: No such device" >&2; exit 1'),

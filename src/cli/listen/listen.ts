@@ -47,7 +47,16 @@ async function writeDown(
 }
 
 async function sound({ input, device }: ListenFlags, stop: AbortSignal): Promise<Audio> {
-  return input === undefined ? openMicrophone(device, stop) : openAudio(resolve(input));
+  if (input === undefined) return openMicrophone(device, stop);
+  const audio = await openAudio(resolve(input));
+  return { ...audio, pieces: (signal) => until(stop, audio.pieces(signal)) };
+}
+
+async function* until<Piece>(stop: AbortSignal, pieces: AsyncIterable<Piece>): AsyncGenerator<Piece, void> {
+  for await (const piece of pieces) {
+    if (stop.aborted) return;
+    yield piece;
+  }
 }
 
 function translated(error: unknown, { input }: ListenFlags): unknown {
