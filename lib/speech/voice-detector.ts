@@ -62,7 +62,7 @@ export interface VoiceEnded {
   readonly audioEndMs: number;
   /** Mean over the windows of the segment. */
   readonly probability: number;
-  /** The segment reached `maxSegmentMs`: speech may go on in the next one. */
+  /** The segment reached `maxSegmentMs`: speech goes on in the next one. */
   readonly cut: boolean;
 }
 

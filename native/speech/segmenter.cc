@@ -73,6 +73,10 @@ void Segmenter::close(const End& end, std::vector<VoiceEvent>& events) {
   events.push_back(ended);
 }
 
+bool Segmenter::is_overdue() const noexcept {
+  return window_ + 1 - begin_ >= max_segment_;
+}
+
 Segmenter::End Segmenter::end_at(const Pause& pause, bool cut) const noexcept {
   const std::uint64_t audio = std::min(pause.begin * kWindow + padding_, pause.end * kWindow);
   return {earlier(pause.speech_end * kWindow, kEndLag), audio, cut};
@@ -81,16 +85,6 @@ Segmenter::End Segmenter::end_at(const Pause& pause, bool cut) const noexcept {
 // At its longest pause if that is not at the very beginning, else where speech is least probable; it goes on from
 // there.
 void Segmenter::cut(float probability, std::vector<VoiceEvent>& events) {
-  if (silence_) {
-    // The pause that runs may be the end.
-    const std::optional<Burst> burst = burst_;
-    close(end_at({speech_end_, *silence_, burst ? burst->begin : window_ + 1}, true), events);
-    if (!burst) return;
-    start(burst->begin, false, probability);
-    silence_.reset();
-    speech_end_ = burst->end;
-    return;
-  }
   if (longest_ && longest_->begin > begin_ + min_speech_) {
     const Pause pause = *longest_;
     close(end_at(pause, true), events);
@@ -111,7 +105,8 @@ void Segmenter::hear_speech() {
   }
   if (silence_) {
     const std::uint64_t end = burst_ ? burst_->begin : window_;
-    if (!longest_ || end - *silence_ > longest_->end - longest_->begin) longest_ = Pause{speech_end_, *silence_, end};
+    const Pause pause{speech_end_, *silence_, end};
+    if (!longest_ || is_overdue() || pause.end - pause.begin > longest_->end - longest_->begin) longest_ = pause;
   }
   silence_.reset();
   burst_.reset();
@@ -144,7 +139,7 @@ void Segmenter::next(float probability, std::vector<VoiceEvent>& events) {
     if (!told_ && silence_.value_or(window_ + 1) - begin_ >= min_speech_) tell(events);
     if (silence_ && !burst_ && window_ + 1 - *silence_ >= min_silence_)
       close(end_at({speech_end_, *silence_, window_ + 1}, false), events);
-    else if (window_ + 1 - begin_ >= max_segment_)
+    else if (!silence_ && is_overdue())
       cut(probability, events);
   }
   ++window_;

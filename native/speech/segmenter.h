@@ -27,15 +27,16 @@ struct VoiceEvent {
       0;                        // of the audio to recognise: it may begin earlier, and reaches into no other segment's
   std::uint64_t audio_end = 0;  // of the audio to recognise; 0 for kStarted
   float probability = 0;        // mean over the segment's windows so far
-  bool cut = false;             // ended by max_segment_ms: speech may go on
+  bool cut = false;             // ended by max_segment_ms: the next segment starts at once
 };
 
 /// Events depend on the sequence alone. A segment starts with the first window at the threshold and is told once
 /// min_speech_ms of it are there; it ends when the windows below end_threshold last min_silence_ms. In a pause of a
 /// told segment, speech counts once kResume windows of it are there, or min_speech_ms if that is less: a shorter sound,
-/// such as a click, neither ends the pause nor begins it anew. Silero's probability rises kBeginLag after speech begins
-/// and falls kEndLag after it ends (medians over utterances in noise, bench/speech): begin and end of events take that
-/// into account, and so does the length of silence.
+/// such as a click, neither ends the pause nor begins it anew. A segment whose max_segment_ms are over in a pause is
+/// cut there if speech goes on, and ends with the pause if it does not. Silero's probability rises kBeginLag after
+/// speech begins and falls kEndLag after it ends (medians over utterances in noise, bench/speech): begin and end of
+/// events take that into account, and so does the length of silence.
 class Segmenter {
  public:
   static constexpr std::uint64_t kBeginLag = 720;  // samples: 45 ms
@@ -78,6 +79,7 @@ class Segmenter {
   void tell(std::vector<VoiceEvent>& events);
   void close(const End& end, std::vector<VoiceEvent>& events);
   void cut(float probability, std::vector<VoiceEvent>& events);
+  bool is_overdue() const noexcept;
   End end_at(const Pause& pause, bool cut) const noexcept;
   VoiceEvent event(VoiceEvent::Kind kind) const noexcept;
 

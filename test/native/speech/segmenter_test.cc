@@ -89,8 +89,13 @@ TEST("a long segment is cut at its longest pause, or where speech is least proba
   CHECK_EQ(events_of(speech + "......", settings), " +0 -21cut +21 -43");
   CHECK_EQ(events_of(std::string(24, 'S') + "-" + std::string(15, 'S'), settings), " +0 -24cut +24 -40");
   CHECK_EQ(events_of(std::string(40, 'S'), settings), " +0 -31cut +31 -40");
-  // The pause that runs may be the end.
-  CHECK_EQ(events_of(std::string(30, 'S') + "........", settings), " +0 -31cut");
+  // The pause that runs may be the end, and then nothing is cut.
+  CHECK_EQ(events_of(std::string(30, 'S') + "........", settings), " +0 -31");
+  settings.min_silence_ms = 800;
+  CHECK_EQ(events_of(std::string(20, 'S') + std::string(40, '.'), settings), " +0 -21");
+  // Where it is not, it is the place, however long an earlier one was.
+  CHECK_EQ(events_of(std::string(5, 'S') + std::string(15, '.') + std::string(10, 'S') + "....SSSSS", settings),
+           " +0 -31cut +33 -39");
 }
 
 TEST("begin and end of speech take off how late the probability rises and falls") {
@@ -133,6 +138,7 @@ TEST("segments follow each other, whatever the windows") {
       CHECK(event.begin == events[i - 1].begin && event.audio_begin == events[i - 1].audio_begin);
       CHECK(event.end >= event.begin && event.audio_end >= event.audio_begin);
       CHECK(event.end <= count * kWindow && event.audio_end <= count * kWindow);
+      if (event.cut) CHECK(i + 1 < events.size());
       end = event.end;
       audio_end = event.audio_end;
     }
