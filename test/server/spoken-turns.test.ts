@@ -4,18 +4,19 @@ import { Activity } from '../../src/base/waiting/activity.js';
 import { SpokenTurns, type SpokenTurnsOptions } from '../../src/server/speech/spoken-turns.js';
 import type { SpeechEvent } from '../../src/speech/speech-stream.js';
 
-/** A stream whose turns are collected; each ends at once. */
-function stream() {
+/** A stream whose turns are collected; each ends with `ended`. */
+function stream({ ended = Promise.resolve(), barge_in = false } = {}) {
   const texts: string[] = [];
   const session = {
     startTurn: (_: string, { text }: { text: string }) => {
       texts.push(text);
-      return { id: `t${texts.length}`, ended: Promise.resolve() };
+      return { id: `t${texts.length}`, ended };
     },
+    interrupt: () => [`t${texts.length}`],
   };
   const turns = new SpokenTurns({
     ...{ session, agentId: 'a', stream: 1, activity: new Activity(), attended: true, send: () => {} },
-    request: { id: 1, turns: 'push_to_talk', barge_in: false, variables: {} },
+    request: { id: 1, turns: 'push_to_talk', barge_in, variables: {} },
     failed: (error: unknown) => expect.unreachable(String(error)),
   } as unknown as SpokenTurnsOptions);
   const say = (text: string) =>
@@ -40,4 +41,23 @@ it('a turn begins without the end of the utterance when a long text was said', a
   for (let n = 0; n < 800; n++) say('a'.repeat(99));
   await nextTurn();
   expect(texts).toEqual([Array.from({ length: 662 }, () => 'a'.repeat(99)).join(' ')]);
+});
+
+it('what interrupts a turn waits for its end, and begins none once the stream is closed', async () => {
+  for (const closes of [false, true]) {
+    let end = () => {};
+    const ended = new Promise<void>((resolve) => {
+      end = resolve;
+    });
+    const { turns, texts, say } = stream({ ended, barge_in: true });
+    say('What is');
+    await turns.endUtterance();
+    turns.hear({ kind: 'started' } as SpeechEvent);
+    say('the time?');
+    const begun = turns.endUtterance();
+    if (closes) turns.close();
+    end();
+    await begun;
+    expect(texts).toEqual(closes ? ['What is'] : ['What is', 'What is the time?']);
+  }
 });

@@ -45,6 +45,7 @@ export class SpokenTurns {
   /** When the last text came. */
   #toldAt = 0;
   #timer: NodeJS.Timeout | undefined;
+  #isClosed = false;
   /** Settles when the turns that speech has cancelled have ended, and the next one has begun. */
   #begun: Promise<void> = Promise.resolve();
   /** Spoken turns that have not ended, or that speech has cancelled before they said anything. */
@@ -70,9 +71,10 @@ export class SpokenTurns {
     return this.#begun;
   }
 
+  /** No turn begins from now on. */
   close(): void {
+    this.#isClosed = true;
     clearTimeout(this.#timer);
-    this.#said = [];
   }
 
   #started(): void {
@@ -122,7 +124,7 @@ export class SpokenTurns {
           recognition_ms: milliseconds(recognitionMs),
           wait_ms: milliseconds(performance.now() - toldAt),
         };
-        if (text !== '') this.#begin(text, times);
+        if (text !== '' && !this.#isClosed) this.#begin(text, times);
       })
       .catch((error) => this.#options.failed(error));
   }
