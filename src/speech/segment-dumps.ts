@@ -1,4 +1,4 @@
-import { mkdir, open, readdir, stat } from 'node:fs/promises';
+import { lstat, mkdir, open, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { perMs } from './heard-audio.js';
 import { wavHeader } from './wav-header.js';
@@ -88,7 +88,7 @@ export class SegmentDumps {
     for (const name of await readdir(this.#folder)) {
       if (!dumpName.test(name)) continue;
       this.#files++;
-      this.#bytes += (await stat(join(this.#folder, name))).size;
+      this.#bytes += (await lstat(join(this.#folder, name))).size;
     }
   }
 
@@ -103,6 +103,9 @@ export class SegmentDumps {
       this.#isFull = true;
       return;
     }
+    // Also of a file that cannot be written to its end.
+    this.#files++;
+    this.#bytes += bytes;
     const time = at.toISOString().replace(/[-:]/g, '').replace('.', '-');
     const path = join(this.#folder, `speech-${session}-${stream}-${segment}-${time}.wav`);
     const body = Buffer.alloc(2 * samples.length);
@@ -114,8 +117,6 @@ export class SegmentDumps {
     } finally {
       await file.close();
     }
-    this.#files++;
-    this.#bytes += bytes;
   }
 
   #failed(error: unknown): void {

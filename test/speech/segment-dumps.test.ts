@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { expect, it, vi } from 'vitest';
 import { type DumpLimits, SegmentDumps } from '../../src/speech/segment-dumps.js';
 import { temporaryFolder } from '../helpers/folder.js';
@@ -42,6 +42,18 @@ it('no more bytes are written than the limit, with those of earlier servers', as
   expect(written.map((name) => statSync(`${folder}/${name}`).size)).toEqual([bytes, bytes]);
   expect(warnings).toHaveLength(1);
   expect(readdirSync(folder)).toContain('notes.wav');
+});
+
+it('a link that leads nowhere counts as a file', async () => {
+  const folder = file('link');
+  mkdirSync(folder);
+  symlinkSync(file('nowhere'), `${folder}/speech-a.wav`);
+  writeFileSync(`${folder}/speech-b.wav`, '');
+  const log = { info: vi.fn(), warn: vi.fn() };
+  const dumps = new SegmentDumps(folder, log, { ...plenty, files: 2 });
+  dumps.write({ session: 's2', stream: 1, segment: 1, samples });
+  await dumps.settled();
+  expect(readdirSync(folder)).toHaveLength(2);
 });
 
 it('segments do not pile up before a slow folder', async () => {
