@@ -1,7 +1,7 @@
 // The microphone as pieces of samples: an AudioWorklet, which runs on the browser's audio thread.
 
 class Recorder extends AudioWorkletProcessor {
-  #piece = new Float32Array(1600);
+  #piece = new Float32Array(Math.round(sampleRate / 10));
   #length = 0;
 
   process([[channel]]) {

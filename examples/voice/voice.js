@@ -2,7 +2,8 @@
 // and gives it to the agent. Speech during a reply interrupts it.
 import { connect } from '/client.js';
 
-const rate = 16_000;
+/** The highest rate that the server takes, in samples a second. */
+const highestRate = 48_000;
 const part = (id) => document.getElementById(id);
 const talked = part('talked');
 
@@ -12,6 +13,7 @@ let stop;
 part('talk').addEventListener('click', async () => {
   if (stop !== undefined) return stop();
   part('talk').disabled = true;
+  part('problem').textContent = '';
   try {
     await talk(await (await fetch('/settings.json')).json());
   } catch (error) {
@@ -32,17 +34,19 @@ async function talk({ url, accessToken, graph, storages, terms }) {
     const session = await client.createSession();
     for (const storage of storages) await session.createEmbeddedStringStorage(storage);
     const agent = await session.createAgent({ graph });
-    const speech = await session.openSpeech({ agentId: agent.id, rate, terms, partial: true });
-    const microphone = await record((samples) => speech.write(samples).catch(() => {}));
-    stop = () => {
-      window.speechSynthesis?.cancel();
-      return speech.close();
-    };
-    part('talk').disabled = false;
-    part('talk').textContent = 'Stop';
-    part('state').textContent = 'listening';
-    const shown = new Conversation(session);
+    const microphone = await openMicrophone();
     try {
+      const { rate } = microphone;
+      const speech = await session.openSpeech({ agentId: agent.id, rate, terms, partial: true });
+      microphone.record((samples) => speech.write(samples).catch(() => {}));
+      stop = () => {
+        window.speechSynthesis?.cancel();
+        return speech.close();
+      };
+      part('talk').disabled = false;
+      part('talk').textContent = 'Stop';
+      part('state').textContent = 'listening';
+      const shown = new Conversation(session);
       for await (const event of speech) shown.show(event);
     } finally {
       microphone.close();
@@ -52,20 +56,29 @@ async function talk({ url, accessToken, graph, storages, terms }) {
   }
 }
 
-/** Calls `hear` with each tenth of a second. */
-async function record(hear) {
+/** @returns {rate, record(hear), close()} `hear` is called with each tenth of a second */
+async function openMicrophone() {
   // The browser takes the replies that it plays out of the microphone's sound.
   const audio = { echoCancellation: true, noiseSuppression: true, channelCount: 1 };
   const stream = await navigator.mediaDevices.getUserMedia({ audio });
-  const context = new AudioContext({ sampleRate: rate });
+  // Firefox records at the rate of the device alone.
+  let context = new AudioContext();
+  if (context.sampleRate > highestRate) {
+    context.close();
+    context = new AudioContext({ sampleRate: highestRate });
+  }
   await context.audioWorklet.addModule('microphone.js');
   const recorder = new AudioWorkletNode(context, 'recorder');
-  recorder.port.onmessage = ({ data }) => {
-    part('level').value = Math.sqrt(data.reduce((sum, sample) => sum + sample * sample, 0) / data.length);
-    hear(data);
-  };
-  context.createMediaStreamSource(stream).connect(recorder);
   return {
+    rate: context.sampleRate,
+    record(hear) {
+      recorder.port.onmessage = ({ data }) => {
+        const squares = data.reduce((sum, sample) => sum + sample * sample, 0);
+        part('level').value = Math.sqrt(squares / data.length);
+        hear(data);
+      };
+      context.createMediaStreamSource(stream).connect(recorder);
+    },
     close() {
       for (const track of stream.getTracks()) track.stop();
       context.close();
