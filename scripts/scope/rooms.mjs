@@ -92,9 +92,9 @@ export const rooms = [
   ['src/log', 800, 'SPEC', 'logs and their rotation'],
   [
     'src/speech',
-    1200,
+    1220,
     'SPEC',
-    'audio files, transcripts of any length, streams of audio with text while somebody speaks, dumps',
+    'audio files, also those of more than 4 GiB, transcripts of any length, streams of audio with text while somebody speaks, dumps',
   ],
   [
     'src/models',
@@ -147,9 +147,9 @@ export const rooms = [
   ],
   [
     'src/cli',
-    9320,
+    9350,
     'README',
-    'the command line, which loads what a command needs when it needs it, with indexes of folders and their watch, MCP over stdio, and opening the page; remote models listed and asked; push and pull of knowledge bases in databases; a first line in a file for programs that cannot read output',
+    'the command line, which loads what a command needs when it needs it, with indexes of folders and their watch, MCP over stdio, and opening the page; transcripts of many files, of which some cannot be read; remote models listed and asked; push and pull of knowledge bases in databases; a first line in a file for programs that cannot read output',
   ],
   [
     'web',
