@@ -7,7 +7,7 @@
 namespace lorekeep::speech {
 namespace {
 
-constexpr std::uint64_t kShortestWord = 3;  // windows
+constexpr std::uint64_t kLastWord = 3;  // windows
 constexpr std::uint64_t kWindowMs = kWindow * 1000 / kSampleRate;
 constexpr std::uint32_t kEndLagMs = Segmenter::kEndLag * 1000 / kSampleRate;
 
@@ -39,7 +39,6 @@ void Segmenter::start(std::uint64_t window, bool exact, float probability) {
   running_ = true;
   told_ = false;
   begin_ = window;
-  onset_ = {window, window, 0};
   exact_begin_ = exact;
   longest_.reset();
   weakest_.reset();
@@ -50,9 +49,8 @@ void Segmenter::start(std::uint64_t window, bool exact, float probability) {
 // Without its end.
 VoiceEvent Segmenter::event(VoiceEvent::Kind kind) const noexcept {
   const std::uint64_t begin = begin_ * kWindow;
-  const std::uint64_t onset = onset_.begin * kWindow;
   VoiceEvent event{kind};
-  event.begin = std::max(exact_begin_ ? onset : earlier(onset, kBeginLag), last_end_);
+  event.begin = std::max(exact_begin_ ? begin : earlier(begin, kBeginLag), last_end_);
   event.audio_begin = std::max(exact_begin_ ? begin : earlier(begin, padding_), last_audio_end_);
   event.probability = static_cast<float>(sum_ / static_cast<double>(counted_));
   return event;
@@ -99,16 +97,7 @@ void Segmenter::cut(float probability, std::vector<VoiceEvent>& events) {
   tell(events);
 }
 
-// Speech begins with the first sound that may be a word: not with a note of music before it.
-void Segmenter::hear_onset() {
-  if (told_ || onset_.count >= kShortestWord) return;
-  if (window_ - onset_.end >= kGap) onset_ = {window_, window_, 0};
-  ++onset_.count;
-  onset_.end = window_ + 1;
-}
-
 void Segmenter::hear_speech() {
-  hear_onset();
   if (silence_ && told_) {
     if (!burst_) burst_ = Burst{window_, window_, 0};
     burst_->end = window_ + 1;
@@ -159,7 +148,7 @@ void Segmenter::next(float probability, std::vector<VoiceEvent>& events) {
 void Segmenter::finish(std::uint64_t samples, std::vector<VoiceEvent>& events) {
   if (!running_) return;
   // The last word of a stream counts although it is short: nothing comes after it.
-  const std::uint64_t last_word = std::min(min_speech_, kShortestWord);
+  const std::uint64_t last_word = std::min(min_speech_, kLastWord);
   if (!told_ && silence_.value_or(window_) - begin_ >= last_word) tell(events);
   if (burst_ && burst_->count >= last_word) {
     speech_end_ = burst_->end;

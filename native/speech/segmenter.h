@@ -33,11 +33,10 @@ struct VoiceEvent {
 /// Events depend on the sequence alone. A segment starts with the first window at the threshold and is told once
 /// min_speech_ms of it are there; it ends when the windows below end_threshold last min_silence_ms. In a pause of a
 /// told segment, speech counts once kResume windows of it are there, or min_speech_ms if that is less: a shorter sound,
-/// such as a click, neither ends the pause nor begins it anew. Sounds of one or two windows before a
-/// segment, such as notes of music, are not its begin, but belong to its audio. A segment whose max_segment_ms are over
-/// in a pause is cut there if speech goes on, and ends with the pause if it does not. Silero's probability rises
-/// kBeginLag after speech begins and falls kEndLag after it ends (medians over utterances in noise, bench/speech):
-/// begin and end of events take that into account, and so does the length of silence.
+/// such as a click, neither ends the pause nor begins it anew. A segment whose max_segment_ms are over in a pause is
+/// cut there if speech goes on, and ends with the pause if it does not. Silero's probability rises kBeginLag after
+/// speech begins and falls kEndLag after it ends (medians over utterances in noise, bench/speech): begin and end of
+/// events take that into account, and so does the length of silence.
 class Segmenter {
  public:
   static constexpr std::uint64_t kBeginLag = 720;  // samples: 45 ms
@@ -62,7 +61,7 @@ class Segmenter {
     std::uint64_t begin;       // the first window below end_threshold
     std::uint64_t end;         // the next window at the threshold
   };
-  /// A sound in a pause, or at the beginning. All are windows.
+  /// A sound in a pause. All are windows.
   struct Burst {
     std::uint64_t begin;  // the first one at the threshold
     std::uint64_t end;    // after the last one at the threshold
@@ -75,7 +74,6 @@ class Segmenter {
   };
 
   void start(std::uint64_t window, bool exact, float probability);
-  void hear_onset();
   void hear_speech();
   void hear_silence(float probability);
   void tell(std::vector<VoiceEvent>& events);
@@ -96,7 +94,6 @@ class Segmenter {
   bool running_ = false;
   bool told_ = false;
   std::uint64_t begin_ = 0;               // window of the first speech
-  Burst onset_{};                         // where speech begins, after short sounds
   bool exact_begin_ = false;              // a cut, so that no lag is to be taken off
   std::uint64_t last_end_ = 0;            // in samples, of the segment before
   std::uint64_t last_audio_end_ = 0;      // in samples, of the segment before

@@ -110,30 +110,6 @@ TEST("begin and end of speech take off how late the probability rises and falls"
   CHECK_EQ(events[1].audio_end, 13 * kWindow);
 }
 
-TEST("short sounds before speech are not its begin, and are in its audio") {
-  VoiceSettings settings = kSettings;
-  settings.min_speech_ms = 256;  // 8 windows
-  settings.min_silence_ms = 400;
-  for (const std::string before : {"SS...", "S..........", "SS...S....", "S.S...."}) {
-    Segmenter segmenter(settings);
-    std::vector<VoiceEvent> events;
-    for (const char window : "...." + before + "SSSSSSSS............")
-      segmenter.next(window == 'S' ? .9f : .1f, events);
-    CHECK_EQ(events.size(), std::size_t{2});
-    CHECK_EQ(events[0].begin, (4 + before.size()) * kWindow - Segmenter::kBeginLag);
-    CHECK_EQ(events[1].begin, events[0].begin);
-    CHECK_EQ(events[0].audio_begin, 3 * kWindow);
-  }
-  // A longer one is a word, and so is a shorter one without a pause behind it.
-  for (const std::string before : {"SSS...", "SS..", "S.S.S..."}) {
-    Segmenter segmenter(settings);
-    std::vector<VoiceEvent> events;
-    for (const char window : "...." + before + "SSSSSSSS............")
-      segmenter.next(window == 'S' ? .9f : .1f, events);
-    CHECK_EQ(events[0].begin, 4 * kWindow - Segmenter::kBeginLag);
-  }
-}
-
 TEST("segments follow each other, whatever the windows") {
   std::mt19937 random(7);
   for (int round = 0; round < 500; ++round) {
