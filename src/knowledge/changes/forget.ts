@@ -34,10 +34,28 @@ export async function dropTraces(source: LogSource, texts: readonly string[]): P
 /** Bytes that are searched at a time. */
 const windowBytes = 4 * 1024 * 1024;
 
-/** Returns the files in the folders of a knowledge base whose bytes have one of the texts, as it is or as JSON writes it. */
+const never = /(?!)/g;
+
+/** Returns a text as it is and as writers of JSON spell it: some escape also slashes, characters of HTML, or all beyond ASCII. */
+function spellings(text: string): string[] {
+  const found = new Set([text]);
+  const json = JSON.stringify(text).slice(1, -1);
+  for (const slash of ['/', '\\/'])
+    for (const html of [never, /[<>&'+]/g])
+      for (const wide of [never, /[\u007f-\uffff]/g])
+        for (const isUpper of [false, true]) {
+          const escaped = (character: string) => {
+            const hex = character.charCodeAt(0).toString(16).padStart(4, '0');
+            return `\\u${isUpper ? hex.toUpperCase() : hex}`;
+          };
+          found.add(json.replaceAll('/', slash).replaceAll(html, escaped).replaceAll(wide, escaped));
+        }
+  return [...found];
+}
+
+/** Returns the files in the folders of a knowledge base whose bytes have one of the texts, as it is or as JSON spells it. */
 export async function filesWith(source: LogSource, texts: readonly string[]): Promise<string[]> {
-  const needles = [...new Set(texts.flatMap((text) => [text, JSON.stringify(text).slice(1, -1)]))];
-  const patterns = needles.map((needle) => Buffer.from(needle));
+  const patterns = [...new Set(texts.flatMap(spellings))].map((needle) => Buffer.from(needle));
   const { files, path } = source;
   const named = [path, files.records, files.indexPlace, files.textIndex, files.embeddings, files.changes];
   const folders = new Set(named.filter((file) => file !== undefined).map((file) => dirname(file)));

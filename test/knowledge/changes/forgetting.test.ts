@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { beforeAll, expect, test, vi } from 'vitest';
 import { EmbeddingModel } from '../../../lib/index.js';
 import { buildKnowledgeBase, type KnowledgeBase, openKnowledgeBase } from '../../../src/knowledge/index.js';
@@ -179,6 +179,22 @@ test('a process that has the base open completes the forgetting of a killed one,
   await expect
     .poll(() => other.add([{ id: 'next', text: 'More' }]).then(() => 'added', String))
     .toBe('added');
+});
+
+test('files that have a forgotten text are found, however their JSON escapes it', async () => {
+  const { folder, config } = await knowledgeBase();
+  await using kb = await open(config);
+  await kb.add([{ id: 'é', text: 'honey é/è <b>' }]);
+  const written = {
+    plain: 'honey é/è <b>',
+    python: 'honey \\u00e9/\\u00e8 <b>',
+    php: 'honey \\u00e9\\/\\u00e8 <b>',
+    net: 'honey \\u00E9/\\u00E8 \\u003Cb\\u003E',
+  };
+  for (const [name, text] of Object.entries(written)) writeFileSync(join(folder, name), `{"text":"${text}"}`);
+  writeFileSync(join(folder, 'other'), 'honey é/è');
+  const { filesWith } = await kb.forget(['é']);
+  expect((await filesWith()).map((path) => basename(path)).sort()).toEqual(Object.keys(written).sort());
 });
 
 test('a file of something else in the place of the intent is told, and nothing is removed', async () => {
