@@ -10,13 +10,13 @@ import { wireMetadata } from '../wire.js';
 import { halves } from './long-text.js';
 import { MemoryDraft, type Remembered } from './memory-draft.js';
 import {
+  mayBeSame,
   mergedRecord,
   newRecord,
   type Statement,
   type StatementRecord,
   statementId,
   statementRecord,
-  tellingWords,
 } from './statement.js';
 
 /** How statements join what a memory has. */
@@ -181,7 +181,6 @@ export class Memory {
     const [exact] = records.filter(() => !draft.isRemoved(id));
     if (exact !== undefined) return statementRecord(exact);
     if (similarity >= 1) return undefined;
-    const telling = tellingWords(statement.text);
     try {
       const near = await this.#near(statement.text, { topK: nearest, threshold: 1 - similarity }, work);
       const found = near
@@ -191,7 +190,7 @@ export class Memory {
             record.metadata.kind === statement.kind &&
             record.metadata.speaker === statement.speaker &&
             !draft.isRemoved(record.id) &&
-            tellingWords(record.text) === telling,
+            mayBeSame(statement.text, record.text),
         );
       return found === undefined ? undefined : (draft.get(found.id) ?? found);
     } catch (error) {

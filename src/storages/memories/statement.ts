@@ -86,16 +86,22 @@ const negations = new Set(
   ].flat(),
 );
 
+const isTelling = (each: string) =>
+  /[\p{N}\p{Lu}\p{Lo}]/u.test(each) || negations.has(each.toLowerCase()) || /n['’]t$/u.test(each);
+
 /**
- * Returns the words of a text that a paraphrase keeps, in order: words with a digit or a capital, and negations. Statements that
- * differ in them are never merged for similarity.
+ * Whether two texts that are near to each other may be one statement: one has all words of the other in their order, and the same words
+ * with a digit or a capital and negations. Embeddings do not tell "left" from "right", or who does what to whom.
  */
-export function tellingWords(text: string): string {
-  const words = compatible(text).match(word) ?? [];
-  const telling = words.filter(
-    (each) => /[\p{N}\p{Lu}\p{Lo}]/u.test(each) || negations.has(each.toLowerCase()) || /n['’]t$/u.test(each),
-  );
-  return telling.join(' ').toLowerCase();
+export function mayBeSame(one: string, other: string): boolean {
+  const [fewer = [], more = []] = [one, other]
+    .map((text): string[] => compatible(text).match(word) ?? [])
+    .sort((a, b) => a.length - b.length);
+  const telling = (words: readonly string[]) => words.filter(isTelling).join(' ').toLowerCase();
+  if (telling(fewer) !== telling(more)) return false;
+  let at = 0;
+  for (const each of more) if (each.toLowerCase() === fewer[at]?.toLowerCase()) at++;
+  return at === fewer.length;
 }
 
 /** Returns the record of a statement that the memory does not have yet. */
