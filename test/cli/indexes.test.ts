@@ -2,6 +2,8 @@
 import { cpSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
+import { lockFile } from '../../lib/internal.js';
+import { watchLockOf } from '../../src/knowledge/folder/watch/watch-lock.js';
 import { temporaryFolder } from '../helpers/folder.js';
 import { commandHost } from './commands.js';
 
@@ -59,6 +61,9 @@ test('indexes are listed with their states and sizes, and removed', async () => 
     stderr: expect.stringMatching(/two: has no index in the data folder/),
   });
   expect((await run('indexes', 'remove', '--gone')).stdout).toBe('no indexed folder is gone');
+  const watch = lockFile(watchLockOf(place));
+  expect((await run('indexes', 'remove', 'one')).stderr).toContain('end its watch first');
+  await watch.release();
   expect(await json('indexes', 'remove', 'one')).toMatchObject({ removed: [{ folder: join(cwd, 'one') }] });
   expect(existsSync(place)).toBe(false);
   expect((await run('indexes', 'remove')).status).toBe(2);

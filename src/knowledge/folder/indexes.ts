@@ -5,6 +5,7 @@ import { lockFolder } from '../../base/files/folder-lock.js';
 import { liveRecords } from './live-records.js';
 import { readManifest } from './manifest.js';
 import { fileNames, type IndexedFolder, indexedFolders, indexFiles } from './place.js';
+import { watcherOf } from './watch/watch-lock.js';
 
 /**
  * ready: it can be searched. gone: its folder is not there. empty: its folder had no text at the last run. unfinished: a first run
@@ -76,7 +77,7 @@ const sizeOf = (path: string) =>
 /** Longest wait for a run that writes the index, in ms. */
 const longestWaitMs = 2000;
 
-/** Removes the index of a folder, or of a config in its own folder. The documents stay. @throws NOT_FOUND, IO while it is written */
+/** Removes the index of a folder, or of a config in its own folder. The documents stay. @throws NOT_FOUND, IO while it is written or watched */
 export async function removeIndex(folder: string, signal: AbortSignal): Promise<ListedIndex> {
   const path = resolve(folder);
   const all = await listIndexes();
@@ -84,6 +85,11 @@ export async function removeIndex(folder: string, signal: AbortSignal): Promise<
   if (found === undefined)
     throw LorekeepError.about('NOT_FOUND', { file: path, reason: 'has no index in the data folder' });
   const place = dirname(found.config);
+  const watcher = await watcherOf(place);
+  if (watcher !== undefined) {
+    const reason = `is kept current by process ${watcher}; end its watch first`;
+    throw LorekeepError.about('IO', { file: path, reason, holder: watcher });
+  }
   const wait = AbortSignal.any([signal, AbortSignal.timeout(longestWaitMs)]);
   const lock = await lockFolder(place, wait).catch((cause: unknown) => {
     signal.throwIfAborted();
