@@ -9,7 +9,7 @@ import {
 import { espeakRate, haveEspeak, said } from '../helpers/espeak.js';
 import { temporaryFolder } from '../helpers/folder.js';
 import { haveWhisper, silero, vowel, whisperTiny } from '../helpers/speech-models.js';
-import { tinyWhisper } from '../helpers/tiny-model/tiny-whisper.mjs';
+import { tinyWhisper, type WhisperType, whisperTypes } from '../helpers/tiny-model/tiny-whisper.mjs';
 
 const inFolder = temporaryFolder();
 
@@ -113,6 +113,13 @@ describe('SpeechRecogniser', () => {
       expect(found.text).toBe(expected);
       if (expected === '') expect(found).toMatchObject({ words: [], probability: 0 });
     }
+  });
+
+  it.each(Object.keys(whisperTypes) as WhisperType[])('reads weights of type %s', async (type) => {
+    writeFileSync(inFolder('typed.bin'), tinyWhisper({ type }));
+    const model = await SpeechRecogniser.load(inFolder('typed.bin'), { threads: 1 });
+    onTestFinished(() => model.close());
+    expect((await model.recognise(vowel(1, 16_000))).text).toBe('The quick brown fox.');
   });
 
   it('serves the best class first, and waits for all at its end', async () => {

@@ -63,7 +63,10 @@ export const whisperTypes = {
     bytes: 24,
     block: nibbles({ zero: 0, one: 15, scale: 1 / 15, head: 8 }),
   },
+  Q2_K: { tensor: 10, file: 10, values: 256, bytes: 84, block: q2_k },
+  Q3_K: { tensor: 11, file: 11, values: 256, bytes: 110, block: q3_k },
   Q4_K: { tensor: 12, file: 12, values: 256, bytes: 144, block: q4_k },
+  Q5_K: { tensor: 13, file: 13, values: 256, bytes: 176, block: q5_k },
   Q6_K: { tensor: 14, file: 14, values: 256, bytes: 210, block: q6_k },
 };
 
@@ -85,6 +88,36 @@ function nibbles({ zero, one: code, scale, head, high = false }) {
     const isHigh = one >= 16;
     out[place] = isHigh ? (out[place] & 0x0f) | (code << 4) : (out[place] & 0xf0) | code;
   };
+}
+
+/** The scale and minimum of each 16 values, four bits each, then the values of two bits, then the scales of these. */
+function q2_k(out, at, one) {
+  out.fill(1, at, at + 16);
+  out.writeUInt16LE(toHalf(1 / 3), at + 80);
+  if (one >= 0) setTwoBits(out, at + 16, one);
+}
+
+/** The third bits, the first two, scales of 6 bits, all 63 - 32, and their scale. The third bit alone stands for 0. */
+function q3_k(out, at, one) {
+  out.fill(0xff, at, at + 32);
+  out.fill(0xff, at + 96, at + 108);
+  out.writeUInt16LE(toHalf(1 / 93), at + 108);
+  if (one >= 0) setTwoBits(out, at + 32, one);
+}
+
+function setTwoBits(out, at, one) {
+  const [half, within] = [Math.floor(one / 128), one % 128];
+  out[at + 32 * half + (within % 32)] = 0b11 << (2 * Math.floor(within / 32));
+}
+
+/** The scales of 32 values are 63, those of their minima too, whose own scale is 0. */
+function q5_k(out, at, one) {
+  out.writeUInt16LE(toHalf(1 / (63 * 31)), at);
+  out.fill(0xff, at + 4, at + 16);
+  if (one < 0) return;
+  const [pair, within] = [Math.floor(one / 64), one % 64];
+  out[at + 16 + (within % 32)] = 1 << Math.floor(one / 32);
+  out[at + 48 + 32 * pair + (within % 32)] = within < 32 ? 15 : 15 << 4;
 }
 
 /** The first four sub-blocks of 32 have the scale 1; 1 may stand in these alone. */
