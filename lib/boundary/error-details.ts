@@ -156,7 +156,7 @@ export interface ErrorDetailByCode {
       readonly problems?: readonly { readonly path: string; readonly reason: string }[] | undefined;
     };
   NOT_FOUND: ErrorFacts & System;
-  IO: ErrorFacts & System;
+  IO: ErrorFacts & System & Stale;
   CORRUPT: ErrorFacts &
     Item &
     Line &

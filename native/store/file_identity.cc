@@ -26,6 +26,11 @@ constexpr std::chrono::seconds kSettlingTime{2};  // the clock of FAT, the coars
 
 }  // namespace
 
+void refuse_changed(const std::filesystem::path& path) {
+  fail_file(Code::kIo, utf8_path(path), "the file was changed while it was read",
+            {{"mismatch", std::string("content")}});
+}
+
 void refuse_open(const std::filesystem::path& path) {
   const int code = errno;
   const std::string name = utf8_path(path);
@@ -69,7 +74,7 @@ FileIdentity identify_file(const std::filesystem::path& path, const CancelToken*
     if (file.bad()) refuse(Code::kIo, path, "reading failed");
     checksum.update(std::as_bytes(std::span(buffer.get(), static_cast<std::size_t>(file.gcount()))));
   }
-  if (read_stamp(path) != identity.stamp) refuse(Code::kIo, path, "the file was changed while it was read");
+  if (read_stamp(path) != identity.stamp) refuse_changed(path);
   identity.checksum = checksum.value();
   return identity;
 }

@@ -26,6 +26,8 @@ struct FileIdentity {
 
 /// Throws Error(kIo) for a file that could not be opened, with the reason from errno.
 [[noreturn]] void refuse_open(const std::filesystem::path& path);
+/// Throws Error(kIo) with mismatch "content": another process changed or replaced the file while it was read.
+[[noreturn]] void refuse_changed(const std::filesystem::path& path);
 /// Throws Error(kNotFound), kIo, naming the path.
 FileStamp read_stamp(const std::filesystem::path& path);
 /// Returns whether a file with this stamp counts as settled if its content is read now.

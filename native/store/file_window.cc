@@ -54,7 +54,7 @@ std::size_t FileWindow::line_of(std::size_t at) const noexcept {
 }
 
 void FileWindow::check_unchanged() const {
-  if (read_stamp(path_) != identity_.stamp) refuse(Code::kIo, name_, "the file was changed while it was read");
+  if (read_stamp(path_) != identity_.stamp) refuse_changed(path_);
 }
 
 FileIdentity FileWindow::identity() const noexcept {

@@ -82,13 +82,18 @@ async function openUnmoved(source: Source): Promise<KnowledgeBase> {
     try {
       return await openFiles(source);
     } catch (error) {
-      if (!(error instanceof FilesReplaced)) throw error;
+      if (!isReplaced(error)) throw error;
       const reason = 'other processes keep replacing it';
       if (attempt === attempts)
         throw LorekeepError.about('IO', { file: source.files.records, reason }, { cause: error });
     }
   }
 }
+
+/** Whether another process has put a file in the place of one that was being opened. */
+const isReplaced = (error: unknown) =>
+  error instanceof FilesReplaced ||
+  (error instanceof LorekeepError && error.code === 'IO' && error.detail.mismatch === 'content');
 
 async function openFiles(source: Source): Promise<KnowledgeBase> {
   const { readOnly } = source;

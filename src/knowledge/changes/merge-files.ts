@@ -9,6 +9,7 @@ import {
   identifyFile,
   LorekeepError,
   Records,
+  removeStrayFiles,
   type Storage,
   VectorIndex,
 } from '../../../lib/internal.js';
@@ -140,12 +141,19 @@ async function dropPending(source: LogSource): Promise<void> {
   for (const file of mergedFiles(source)) await rm(file + pending, { force: true }).catch(() => {});
 }
 
+/** Removes what killed merges have half-written: a base with the same records may have gone on since, and merge no more. */
+async function dropHalfWritten(source: LogSource): Promise<void> {
+  for (const file of mergedFiles(source)) await removeStrayFiles(file + pending).catch(() => 0);
+}
+
 /**
  * Completes an interrupted merge, or removes the files that it wrote. Does nothing if the base is opened for reading.
  * @throws IO, CORRUPT
  */
 export async function settleLog(source: LogSource): Promise<void> {
-  if (source.readOnly || !(hasPending(source) || (await hasMark(source)))) return;
+  if (source.readOnly) return;
+  await dropHalfWritten(source);
+  if (!(hasPending(source) || (await hasMark(source)))) return;
   const lock = await lockOrWait(source);
   if (lock === undefined) return;
   try {

@@ -357,6 +357,16 @@ test('random changes equal a storage that was built from the same records', asyn
   await kb.close();
 });
 
+test('what a killed merge has half-written goes with the next opening for writing', async () => {
+  const { config, index, records } = await knowledgeBase();
+  const strays = [`${index}.merging.123-1.tmp`, `${records}.merging.123-0.tmp`];
+  for (const stray of strays) writeFileSync(stray, 'half');
+  await (await open(config, { readOnly: true })).close();
+  expect(strays.filter((stray) => existsSync(stray))).toEqual(strays);
+  await (await open(config)).close();
+  expect(strays.filter((stray) => existsSync(stray))).toEqual([]);
+});
+
 const kills = repetitions('CHANGE_KILLS', 6, 120);
 
 test(`writers killed ${kills} times: every acknowledged batch is there, none in part`, async () => {
