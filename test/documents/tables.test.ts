@@ -266,6 +266,12 @@ describe('JSON Lines', () => {
     expect(texts(sections)).toEqual(['price: 1.10\nfar: 1e400\npi: 3.14159265358979323846\nn: 2.5']);
   });
 
+  test('a number with millions of digits is a number', async () => {
+    const digits = '1'.repeat(10_000_000);
+    const { sections } = await read('d.json', `{"n": ${digits}, "m": "x"}\n`);
+    expect(texts(sections).join('')).toContain('1111');
+  });
+
   test('integers of any size are exact in ids, fields and text', async () => {
     const { sections } = await read(
       'n.jsonl',

@@ -8,12 +8,17 @@ const mark = '\uE0F1\uE0F2lorekeep:';
 /** Beginnings of numbers with many digits, a fraction or an exponent. */
 const written = /(?<![\d.eE+-])-?\d+(?:[.eE]|(?<=\d{16}))/g;
 
+/** Longer numbers stay as they are written: converting them to BigInts and back takes time that grows with the square of their digits. */
+const longestNumber = 1000;
+
 /** Whether a number is shown otherwise than it is written: 1.10, 1e400, or more digits than a number holds. */
 const isShownOtherwise = (token: string): boolean =>
-  isRoundedInteger(token) || (/[.eE]/.test(token) && String(Number(token)) !== token);
+  token.length > longestNumber ||
+  isRoundedInteger(token) ||
+  (/[.eE]/.test(token) && String(Number(token)) !== token);
 
 /**
- * Parses as JSON.parse does, but integers that a number would round become BigInts, whatever their size, other numbers that would
+ * Parses as JSON.parse does, but integers that a number would round become BigInts, or texts beyond 1,000 digits, other numbers that would
  * be shown otherwise than they are written become texts, and the values of a key that an object has several times become a list.
  * @throws SyntaxError; RangeError for such a text that is nested too deeply
  */
@@ -54,4 +59,5 @@ function unmarked(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, unmarked(item)]));
 }
 
-const numberOf = (token: string): bigint | string => (/^-?\d+$/.test(token) ? BigInt(token) : token);
+const numberOf = (token: string): bigint | string =>
+  token.length <= longestNumber && /^-?\d+$/.test(token) ? BigInt(token) : token;
