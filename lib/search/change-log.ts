@@ -13,9 +13,21 @@ import type {
 import { type CallOptions, callNative } from '../boundary/native-call.js';
 import type { FieldDefinition } from './filter.js';
 
+interface VersionRange {
+  after: number;
+  upTo: number;
+}
+
 /** The content of a change log. */
 export class ChangeLog extends Handle<NativeChangeLog> {
   readonly facts: ChangeLogFacts;
+  /** What foldAhead() began. */
+  #ahead:
+    | (VersionRange & {
+        fields: readonly FieldDefinition[] | undefined;
+        changes: Promise<LoggedChanges>;
+      })
+    | undefined;
 
   private constructor(native: NativeChangeLog) {
     super(native);
@@ -38,15 +50,46 @@ export class ChangeLog extends Handle<NativeChangeLog> {
   }
 
   /** Returns the effect of the batches with versions in (after, upTo]. @throws CORRUPT, CANCELLED */
-  fold(
-    { after, upTo }: { after: number; upTo: number },
+  async fold(
+    range: VersionRange,
     fields: readonly FieldDefinition[] | undefined,
-    { signal }: CallOptions = {},
+    options: CallOptions = {},
+  ): Promise<LoggedChanges> {
+    const { after, upTo } = range;
+    const ahead = this.#ahead;
+    if (ahead?.fields !== fields || ahead?.after !== after || ahead.upTo !== upTo)
+      return this.#fold(range, fields, options);
+    this.#ahead = undefined;
+    return ahead.changes;
+  }
+
+  /** Begins a fold while the caller has other work. The next fold() of the same versions and fields takes its result. */
+  foldAhead(
+    range: VersionRange,
+    fields: readonly FieldDefinition[] | undefined,
+    options: CallOptions = {},
+  ): void {
+    const changes = this.#fold(range, fields, options);
+    changes.catch(() => {}); // told by fold()
+    this.#ahead = { ...range, fields, changes };
+  }
+
+  #fold(
+    { after, upTo }: VersionRange,
+    fields: readonly FieldDefinition[] | undefined,
+    { signal }: CallOptions,
   ): Promise<LoggedChanges> {
     return this.run(
       signal,
       async (native, cancel) => new LoggedChanges(await native.fold(after, upTo, fields, cancel)),
     );
+  }
+
+  override async close(): Promise<void> {
+    const ahead = this.#ahead;
+    this.#ahead = undefined;
+    await super.close();
+    await (await ahead?.changes.catch(() => undefined))?.close();
   }
 }
 

@@ -15,6 +15,7 @@ import { closeIfFailed } from '../base/waiting/close-if-failed.js';
 import { BaseChanges, namedFiles } from './changes/base-changes.js';
 import { readLog, versionOfFile } from './changes/base-log.js';
 import { FilesReplaced, type LaterFiles } from './changes/followed-log.js';
+import { LogAhead } from './changes/log-ahead.js';
 import { isEmptied, settleLog } from './changes/merge-files.js';
 import { hasForgetLeftovers } from './changes/pending-forget.js';
 import { ComparedModel } from './compared-model.js';
@@ -130,8 +131,12 @@ async function openSettled(source: Source): Promise<KnowledgeBase> {
   }
   const emptied = await emptiedContent(source);
   if (emptied !== undefined) return openEmptied(source, emptied);
-  const { storage, content, counts, indexWritten } = await loadFiles(source);
-  return withChanges(storage, source, content, { embeddings: counts, indexWritten });
+  const ahead = new LogAhead(source);
+  const { storage, content, counts, indexWritten } = await loadFiles(source).catch(async (error: unknown) => {
+    await ahead.drop();
+    throw error;
+  });
+  return withChanges(storage, source, content, { embeddings: counts, indexWritten, ahead });
 }
 
 interface LoadedFiles {
@@ -192,7 +197,7 @@ function withChanges(
   storage: Storage,
   source: Source,
   content: FileContent,
-  facts: Pick<KnowledgeBaseFacts, 'embeddings' | 'indexWritten'>,
+  { ahead, ...facts }: Pick<KnowledgeBaseFacts, 'embeddings' | 'indexWritten'> & { ahead: LogAhead },
 ): Promise<KnowledgeBase> {
   const { config, model, warnings, flush } = source;
   return closeIfFailed(storage, async () => {
@@ -204,7 +209,7 @@ function withChanges(
     if (gone !== undefined) warn(`${gone}: the folder of this index is gone; its last content is searched`);
     const load = () => loadAgain({ ...source, files: namedFiles(source) });
     if (model instanceof ComparedModel) model.serve(storage);
-    const changes = await BaseChanges.open(storage, source, content, { flush, warn, load });
+    const changes = await BaseChanges.open(storage, source, content, { flush, ahead, warn, load });
     return new KnowledgeBase(storage, model, { config, warnings, ...facts, changes });
   });
 }
@@ -220,7 +225,8 @@ async function emptiedContent(source: Source): Promise<FileContent | undefined> 
 
 async function openEmptied(source: Source, content: FileContent): Promise<KnowledgeBase> {
   const storage = await emptyStorage(source);
-  return withChanges(storage, source, content, { embeddings: undefined, indexWritten: false });
+  const ahead = new LogAhead(source);
+  return withChanges(storage, source, content, { embeddings: undefined, indexWritten: false, ahead });
 }
 
 function emptyStorage({ config, model, signal }: Source): Promise<Storage> {

@@ -36,6 +36,20 @@ async function timeOf(records: string, log: ChangeLog): Promise<number> {
   return Math.min(written, first?.time ?? Date.now());
 }
 
+/** The last batches after a version, which are applied one by one, and the last one before them. */
+function rangesOf({ frames }: ChangeLogFacts, after: number, versions: VersionSource['versions']) {
+  const batches = frames.filter(({ kind, version }) => kind === 'batch' && version > after);
+  const alone = batches.slice(Math.max(0, batches.length - Math.max(1, versions?.count ?? 0)));
+  return { alone, before: batches.at(-alone.length - 1) };
+}
+
+/** Begins what applyFromFile() will do first, if the log is about the records file as it is. */
+export function foldAhead(log: ChangeLog, { config, signal, versions }: VersionSource): void {
+  const { baseVersion: after } = log.facts;
+  const { before } = rangesOf(log.facts, after, versions);
+  if (before !== undefined) log.foldAhead({ after, upTo: before.version }, config.fields, { signal });
+}
+
 /**
  * Applies the batches of a log after a version: the last ones, whose versions the base keeps, one by one, and those before them at once.
  */
@@ -46,7 +60,7 @@ export async function applyVersions(
   { config, signal, versions }: VersionSource,
   onRemoved: OnRemoved,
 ): Promise<void> {
-  const batches = log.facts.frames.filter(({ kind, version }) => kind === 'batch' && version > after);
+  const { alone, before } = rangesOf(log.facts, after, versions);
   let from = after;
   const apply = async ({ version, time }: Pick<ChangeLogFacts['frames'][number], 'version' | 'time'>) => {
     await using changes = await log.fold({ after: from, upTo: version }, config.fields, { signal });
@@ -55,8 +69,6 @@ export async function applyVersions(
     await storage.applyLogged(changes, version, { time, signal });
     from = version;
   };
-  const alone = batches.slice(Math.max(0, batches.length - Math.max(1, versions?.count ?? 0)));
-  const before = batches.at(-alone.length - 1);
   if (before !== undefined) await apply(before);
   for (const batch of alone) await apply(batch);
 }

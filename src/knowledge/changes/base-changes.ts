@@ -19,6 +19,7 @@ import { filesWith } from './forget.js';
 import { completeForget, type ForgettingBase, forgetRecords } from './forgetting.js';
 import { formerRecords } from './former-records.js';
 import { type EncodedBatch, encodedBatch } from './frames.js';
+import type { LogAhead } from './log-ahead.js';
 import { ChangeLogWriter, damagedLog } from './log-writer.js';
 import { mergeFiles } from './merge-files.js';
 import { hasPendingForget, removeUnfinishedIntents } from './pending-forget.js';
@@ -42,6 +43,8 @@ const throttledFactor = 4;
 
 interface OpenOptions {
   flush?: FlushSetting | undefined;
+  /** Its log is taken. */
+  ahead: LogAhead;
   warn(warning: string): void;
   /** Loads the files that another process has put in place. */
   load(): Promise<LaterFiles>;
@@ -87,11 +90,11 @@ export class BaseChanges implements ChangesOfBase {
     storage: Storage,
     source: LogSource,
     content: FileContent,
-    { flush = 'always', warn, load }: OpenOptions,
+    { flush = 'always', ahead, warn, load }: OpenOptions,
   ): Promise<BaseChanges> {
     const followed = new FollowedLog(storage, source, content, load);
     const opened = new BaseChanges(storage, followed, flush);
-    await using log = await readLog(source);
+    await using log = await ahead.take();
     if (log !== undefined) {
       await followed.apply(log);
       const warning = damageWarning(source.pathOf(source.files.changes), log.facts);

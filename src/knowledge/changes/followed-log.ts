@@ -163,7 +163,8 @@ export class FollowedLog {
   }
 }
 
-async function stampOf(file: string): Promise<string> {
+/** Identifies a file's content, as far as its place and times do; empty without a file. */
+export async function stampOf(file: string): Promise<string> {
   const found = await stat(file, { bigint: true }).catch(() => undefined);
   return found === undefined ? '' : `${found.ino}:${found.size}:${found.mtimeNs}`;
 }
