@@ -152,7 +152,9 @@ it('a header that does not come in time, and one too many that waits, close the 
   const listen = async (which: keyof typeof identify) => {
     const server = createServer((socket) => identify[which].identify(socket, () => served++));
     onTestFinished(() => void server.close());
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    // With the usual backlog of 511, a busy machine drops connections that come at once.
+    const at = { port: 0, host: '127.0.0.1', backlog: 2048 };
+    await new Promise<void>((resolve) => server.listen(at, resolve));
     return (server.address() as { port: number }).port;
   };
   expect(await answer(await listen('late'), signature)).toBe('');
