@@ -19,7 +19,7 @@ import { Delivery } from '../../../dist/src/agents/nodes/generate/delivery.js';
 import { MarkFilter, plainInSlices } from '../../../dist/src/agents/nodes/generate/marks.js';
 import { bestSentences } from '../../../dist/src/agents/nodes/quote/best-sentences.js';
 import { Template } from '../../../dist/src/agents/template.js';
-import { normalText, tellingWords } from '../../../dist/src/storages/memories/statement.js';
+import { mayBeSame, normalText } from '../../../dist/src/storages/memories/statement.js';
 import { writeTinyDecoder } from '../../../test/helpers/tiny-model/tiny-decoder.mjs';
 import { createTinyModel } from '../../../test/helpers/tiny-model/tiny-model.mjs';
 import { cards } from './list-cards.mjs';
@@ -115,7 +115,7 @@ const remembering = [
     tokens: [...prose, '\u0301\u0323', '\u1100\u1161', '\ufdfa', "n't", 'Ａ'],
     read: async (text) => {
       normalText(text);
-      tellingWords(text);
+      mayBeSame(text, `${text} again`);
     },
   },
   {
