@@ -77,7 +77,7 @@ const roles = {
 const logBytes = (folder) =>
   statSync(join(folder, 'records.json.changes'), { throwIfNoEntry: false })?.size ?? 0;
 
-/** Runs a role in a process of its own and returns what it printed. */
+/** Runs a role in a child process and returns its output. */
 function inProcess(role, base) {
   const args = [fileURLToPath(import.meta.url), ...process.argv.slice(2), '--do', role, '--base', base];
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });

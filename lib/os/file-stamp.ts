@@ -32,6 +32,12 @@ export const isUnchanged = (a: FileFacts, b: FileFacts): boolean =>
 export const factsAt = (path: string): Promise<BigIntStats | undefined> =>
   stat(path, exact).catch(() => undefined);
 
+/** Returns lastingStamp() of the file that a path leads to; undefined if it cannot be looked at. */
+export const stampAt = async (path: string): Promise<string | undefined> => {
+  const found = await factsAt(path);
+  return found && lastingStamp(found);
+};
+
 /** Returns fileId() of the file that a path leads to; undefined if it cannot be looked at. */
 export async function fileIdAt(path: string): Promise<string | undefined> {
   const found = await factsAt(path);

@@ -1,11 +1,10 @@
 import { constants } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { systemReason } from '../../lib/basics.js';
+import { stampAt, systemReason } from '../../lib/basics.js';
 import { LorekeepError, Records, removeStrayFiles } from '../../lib/internal.js';
 import { checkDestinations, checkOwnDestination, makeFolderOf } from './destinations.js';
 import { type EmbeddingCounts, embedRecords } from './embeddings.js';
-import { stampAt } from './folder/manifest.js';
 import { PhaseReport, type PhaseTimes } from './progress.js';
 import { findSource, type OpenKnowledgeBaseOptions, type Source } from './resolve.js';
 import { writeTextIndex } from './text-index.js';

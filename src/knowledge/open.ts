@@ -131,12 +131,9 @@ async function openSettled(source: Source): Promise<KnowledgeBase> {
   }
   const emptied = await emptiedContent(source);
   if (emptied !== undefined) return openEmptied(source, emptied);
-  const ahead = new LogAhead(source);
-  const { storage, content, counts, indexWritten } = await loadFiles(source).catch(async (error: unknown) => {
-    await ahead.drop();
-    throw error;
-  });
-  return withChanges(storage, source, content, { embeddings: counts, indexWritten, ahead });
+  await using ahead = new LogAhead(source);
+  const { storage, content, counts, indexWritten } = await loadFiles(source);
+  return await withChanges(storage, source, content, { embeddings: counts, indexWritten, ahead });
 }
 
 interface LoadedFiles {
@@ -225,8 +222,8 @@ async function emptiedContent(source: Source): Promise<FileContent | undefined> 
 
 async function openEmptied(source: Source, content: FileContent): Promise<KnowledgeBase> {
   const storage = await emptyStorage(source);
-  const ahead = new LogAhead(source);
-  return withChanges(storage, source, content, { embeddings: undefined, indexWritten: false, ahead });
+  await using ahead = new LogAhead(source);
+  return await withChanges(storage, source, content, { embeddings: undefined, indexWritten: false, ahead });
 }
 
 function emptyStorage({ config, model, signal }: Source): Promise<Storage> {

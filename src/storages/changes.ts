@@ -89,11 +89,17 @@ export async function applyChanges(
   const apply = async () => {
     const sizes = await sizesOf(records as { id: string; text: string }[], signal);
     const disk = diskOf(storage);
+    if (disk === undefined) return update(sizes);
     // Removing makes room.
-    const letGo =
-      records.length > 0
-        ? await disk?.take(account.memory, changeBytes(records.length, sizes.all, storage.dimension))
-        : undefined;
+    const bytes = records.length > 0 ? changeBytes(records.length, sizes.all, storage.dimension) : 0;
+    const letGo = bytes > 0 ? await disk.take(account.memory, bytes) : () => {};
+    try {
+      return await update(sizes).finally(() => disk.measure());
+    } finally {
+      letGo();
+    }
+  };
+  const update = async (sizes: Awaited<ReturnType<typeof sizesOf>>) => {
     own?.memory.add(
       inlineStorageBytes(records.length, sizes.all, storage.dimension),
       'the batch was not applied',
@@ -106,8 +112,6 @@ export async function applyChanges(
       throw changeError(error);
     } finally {
       own?.settle();
-      await disk?.measure();
-      letGo?.();
     }
   };
   return own === undefined ? apply() : own.inOrder(apply);

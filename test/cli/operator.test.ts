@@ -148,7 +148,7 @@ test.skipIf(process.platform === 'win32')(
     const socket = join(folder, `${process.pid}-mute.sock`);
     await new Promise<void>((resolve) => void mute.listen(socket, resolve));
     const found = await peersOf(folder.replace(/\.operator$/, ''), 300);
-    expect(found.mute).toEqual([process.pid]);
+    expect(found.unreached).toEqual([process.pid]);
     expect(found.peers).toMatchObject([{ facts: { pid: process.pid, isWriter: false } }]);
     mute.close();
   },

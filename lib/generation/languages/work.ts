@@ -5,8 +5,8 @@ export class TooMuchWork extends Error {}
 export class PieceOver extends Error {}
 
 /**
- * Limits in units of work, a thousand of which take about .6 ms: of a piece before it may end, of a piece that cannot end earlier, and
- * of a grammar. They are counted and not timed, so that the same schemas are refused on every machine.
+ * Limits in units of work. A thousand units take about 0.6 ms. A piece may end after `unitsOfPiece`, and must end before
+ * `maxUnitsOfPiece`; a grammar has `maxUnits`. Work is counted and not timed, so that every machine refuses the same schemas.
  */
 const unitsOfPiece = 16_000;
 const maxUnitsOfPiece = 40_000;

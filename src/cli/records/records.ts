@@ -92,7 +92,7 @@ export async function forget(base: string, ids: readonly string[], flags: Forget
 
 /** `documents`: files of an indexed folder that gave the records. */
 function printForgotten(
-  { filesWith, histories, mute, ...result }: ForgottenFacts,
+  { filesWith, histories, unreached, ...result }: ForgottenFacts,
   documents: readonly string[],
   { json }: ForgetFlags,
 ): void {
@@ -100,7 +100,7 @@ function printForgotten(
     printJson({
       ...{ ...result, histories },
       ...(documents.length > 0 && { documents }),
-      ...(mute.length > 0 && { unreached: mute }),
+      ...(unreached.length > 0 && { unreached }),
       ...(filesWith !== undefined && { files_with: filesWith }),
     });
   } else {
@@ -119,9 +119,9 @@ function printForgotten(
         `documents that may still have the text, which indexing leaves out: ${documents.map((path) => printable(path)).join(', ')}`,
       );
   }
-  if (mute.length > 0)
+  if (unreached.length > 0)
     note(
-      `processes that do not answer and have the records in memory until they go on or end: ${mute.join(', ')}`,
+      `processes that do not answer and have the records in memory until they go on or end: ${unreached.join(', ')}`,
     );
   if (filesWith === undefined) return;
   if (filesWith.length === 0) {

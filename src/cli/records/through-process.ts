@@ -9,7 +9,7 @@ import { resolveAny } from '../../knowledge/resolve.js';
 async function processesOf(file: string): Promise<Peers> {
   const source = await resolveAny(plainFiles(file));
   // A database takes changes of any process.
-  return 'files' in source ? peersOf(source.files.records) : { peers: [], mute: [] };
+  return 'files' in source ? peersOf(source.files.records) : { peers: [], unreached: [] };
 }
 
 /** Changes a knowledge base through the process that may change it alone; undefined if there is none. @throws as update() */
@@ -28,7 +28,7 @@ export interface ForgottenFacts extends UpdateResult {
   filesWith: string[] | undefined;
   histories: QuotingHistory[];
   /** Processes that have the knowledge base open and do not answer: they lose the records when they go on. */
-  mute: number[];
+  unreached: number[];
 }
 
 /** Forgets records in the process itself. */
@@ -45,7 +45,7 @@ export async function forgetEverywhere(
   here: ForgetHere,
   signal: AbortSignal,
 ): Promise<ForgottenFacts> {
-  const { peers, mute } = await processesOf(file);
+  const { peers, unreached } = await processesOf(file);
   const through = peers.find(({ facts }) => facts.isWriter) ?? peers.find(({ facts }) => !facts.readOnly);
   const done =
     through === undefined
@@ -58,7 +58,7 @@ export async function forgetEverywhere(
     const dropped = await ask(socket, { op: 'drop', ids, texts, histories }, signal).catch(ended);
     quoting.push(...(dropped?.histories ?? []));
   }
-  return { ...result, filesWith, histories: quoting, mute };
+  return { ...result, filesWith, histories: quoting, unreached };
 }
 
 /** A process that ended meanwhile has forgotten, too. @throws other errors */

@@ -40,7 +40,7 @@ export class IgnoreRules {
     return rules;
   }
 
-  /** Adds the rules of a folder. @throws UnreadableDocument for rules that cannot be obeyed: what they exclude must not be read */
+  /** Adds the rules of a folder. @throws UnreadableDocument if they cannot be read or cost too much: files that they exclude must not be indexed */
   async enter(folder: string): Promise<IgnoreRules> {
     const path = join(folder, '.gitignore');
     const facts = await stat(path).catch(() => undefined);

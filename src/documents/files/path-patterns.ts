@@ -20,7 +20,7 @@ interface Literal {
   ofFiles?: Verdict;
 }
 
-/** A path of 4,096 bytes has so many long names, or many short ones, which most patterns refuse at once. */
+/** Most long names, and most short names, in a path of 4,096 bytes. Most patterns refuse a short name at once. */
 const mostLongNames = 16;
 const mostShortNames = 2048;
 /** Of any pattern. */

@@ -1,4 +1,4 @@
-import { stat } from 'node:fs/promises';
+import { stampAt } from '../../../lib/basics.js';
 import {
   type ChangeLog,
   type ChangeLogFacts,
@@ -39,7 +39,7 @@ export class FollowedLog {
   readonly #forgotten: ForgottenByOthers;
   readonly #onRemoved: OnRemoved = (removed) => this.#forgotten.add(removed);
   /** Stamp of the log when it was looked at. */
-  #seen = '';
+  #seen: string | undefined = '';
   /** Stamp of the records file when its content was compared with `content`. */
   #checked = '';
   /** Looks one after another that found other files than the log is about. */
@@ -62,8 +62,8 @@ export class FollowedLog {
   /** Refuses to go on from a records file that is there no more: it was replaced without the log. @throws CORRUPT; the base is behind then */
   async checkFiles(): Promise<void> {
     const { records } = this.source.files;
-    const stamp = await stampOf(records);
-    if (stamp === this.#checked) return;
+    const stamp = await stampAt(records);
+    if (stamp === undefined || stamp === this.#checked) return;
     this.isBehind = !isSame(await identifyFile(records, { signal: this.source.signal }), this.content);
     if (this.isBehind) throw behind(records);
     this.#checked = stamp;
@@ -71,7 +71,7 @@ export class FollowedLog {
 
   /** Reads what other processes have appended, and drops what they have forgotten. Never rejects for a log that cannot be read. */
   async look(): Promise<void> {
-    const stamp = await stampOf(this.source.files.changes);
+    const stamp = await stampAt(this.source.files.changes);
     if (stamp === this.#seen) return this.dropForgotten();
     this.#seen = stamp;
     try {
@@ -161,12 +161,6 @@ export class FollowedLog {
     } else await applyFromFile(this.#storage, log, after, this.source, this.#onRemoved);
     this.facts = facts;
   }
-}
-
-/** Identifies a file's content, as far as its place and times do; empty without a file. */
-export async function stampOf(file: string): Promise<string> {
-  const found = await stat(file, { bigint: true }).catch(() => undefined);
-  return found === undefined ? '' : `${found.ino}:${found.size}:${found.mtimeNs}`;
 }
 
 /** The error of a change to a base that is behind. */

@@ -1,33 +1,33 @@
 import { lstat, open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isJsonWith, makeFolder, readRegular, replaceFile, systemReason } from '../../../lib/basics.js';
+import {
+  isJsonWith,
+  makeFolder,
+  readRegular,
+  replaceFile,
+  stampAt,
+  systemReason,
+} from '../../../lib/basics.js';
 import { inspectFile, LorekeepError } from '../../../lib/internal.js';
 import { lockFolder } from '../../base/files/folder-lock.js';
 import { hasColumns } from '../../documents/formats/formats.js';
-import type { TableMapping } from '../../documents/tables/mapping.js';
 import { buildKnowledgeBase, type KnowledgeBaseBuild } from '../build.js';
 import { lockSoon } from '../changes/base-log.js';
 import { noLog } from '../log.js';
 import { holdModel, type KnowledgeModel, type ModelSource, modelResolver } from '../model.js';
-import { type LeastRelevance, learnLeastRelevance } from '../nonsense/least-relevance.js';
+import { canLearn, isLearned, learnLeastRelevance } from '../nonsense/least-relevance.js';
 import { openKnowledgeBase } from '../open.js';
 import { noProgress, PhaseReport, type ProgressListener } from '../progress.js';
-import { ownSearch, statedTwice, withSearch, writtenSearch } from '../search-config.js';
+import { ownSearch, writtenSearch } from '../search-config.js';
 import { FolderReader } from './folder-reader.js';
 import { liftForgotten, readForgotten } from './forgotten.js';
+import { configText, isIndexConfig, maxConfigBytes, searchOf } from './index-config.js';
 import { hasChanges, keptRecords } from './kept-records.js';
 import type { LeftOut } from './left-out.js';
-import { type FileEntry, isManifest, manifestText, readManifest, stampAt } from './manifest.js';
+import { type FileEntry, isManifest, manifestText, readManifest } from './manifest.js';
 import { chooseModel, type ModelChoice, type UnfitModel, unfitModel } from './model-choice.js';
 import { takeOverMoved } from './moved.js';
-import {
-  checkIndexOptions,
-  documentFields,
-  type IndexFolderOptions,
-  ownFields,
-  repeatedOptions,
-  timeFields,
-} from './options.js';
+import { checkIndexOptions, type IndexFolderOptions, repeatedOptions } from './options.js';
 import {
   existingFolder,
   type FolderFacts,
@@ -184,20 +184,6 @@ async function preparePlace(place: string, mode: number | undefined): Promise<vo
 
 type RecordCounts = Pick<FolderFacts, 'files' | 'records' | 'kept'>;
 
-/** Relevance compares a record with others: with fewer there is nothing to learn. */
-const fewestLearned = 3;
-
-const isFarFrom = (learned = 0, records = 0) => Math.abs(records - learned) > learned / 10;
-
-/** What there is before the files are read. */
-interface RecordsBefore {
-  /** Undefined if the place has no facts yet. */
-  before: FolderFacts | undefined;
-  settings: string;
-  /** Of the records file. */
-  stamp: string | undefined;
-}
-
 /** How often the files are read before a run gives up because others change the records. */
 const mostAttempts = 5;
 
@@ -241,7 +227,7 @@ class FolderIndexing implements AsyncDisposable {
     const before = await readFacts(this.#place);
     this.#search = before?.search;
     this.#learned = before?.settings === settings ? before.learned : undefined;
-    const { files, leftOut, last, entries, kept } = await this.#records(settings, before);
+    const { files, leftOut, last, entries, kept } = await this.#records(before);
     if (this.#options.mapping !== undefined && !files.some(({ path }) => hasColumns(path)))
       (this.#options.log ?? noLog).warn({ folder: this.#folder }, mappingWithoutTables);
     const read = files.filter(({ known, problem }) => known === undefined && problem === undefined).length;
@@ -275,17 +261,17 @@ class FolderIndexing implements AsyncDisposable {
    * Brings the records file up to date with the folder. Begins again if another process has changed the records meanwhile. @throws IO if
    * one holds the lock of the change log, or changes them again and again
    */
-  async #records(settings: string, before: FolderFacts | undefined) {
+  async #records(before: FolderFacts | undefined) {
     const path = join(this.#place, fileNames.records);
     for (let attempt = 1; attempt <= mostAttempts; attempt++) {
       await this.#mergeChanges();
       if (this.#options.forgotten && attempt === 1) await liftForgotten(this.#place);
       const stamp = await stampAt(path);
-      const isSame = before?.settings === settings && !this.#options.forgotten;
+      const isSame = before?.settings === this.#reader.settings && !this.#options.forgotten;
       const last = isSame ? await readManifest(this.#place) : new Map<string, FileEntry>();
       const { files, leftOut } = await this.#reader.scan(last);
       const done = await this.#report.run('files', files.length, (onFraction) =>
-        this.#readFiles(files, last, { before, settings, stamp }, onFraction),
+        this.#readFiles(files, last, { before, stamp }, onFraction),
       );
       if (done !== undefined) return { files, leftOut, last, ...done };
     }
@@ -309,12 +295,13 @@ class FolderIndexing implements AsyncDisposable {
 
   /**
    * Returns the entries of this run, and the number of records that no file gave; undefined if the records were changed meanwhile. The
-   * records file and the manifest are written only if they change.
+   * records file and the manifest are written only if they change. `before`: undefined if the place has no facts yet. `stamp`: of the
+   * records file.
    */
   async #readFiles(
     files: readonly ScannedFile[],
     last: ReadonlyMap<string, FileEntry>,
-    { before, settings, stamp }: RecordsBefore,
+    { before, stamp }: { before: FolderFacts | undefined; stamp: string | undefined },
     onFraction: (fraction: number) => void,
   ): Promise<{ entries: FileEntry[]; kept: number } | undefined> {
     const readable = files.filter(({ problem }) => problem === undefined);
@@ -337,7 +324,8 @@ class FolderIndexing implements AsyncDisposable {
       if (kept === 0 && entries.every(({ records }) => records === 0)) {
         if (before === undefined) await rm(join(this.#place, fileNames.facts), { force: true });
         const isEmptied = before !== undefined && (before.records > 0 || before.empty === true);
-        if (isEmptied && !(await this.#commit(stamp, () => this.#empty(settings)))) return undefined;
+        if (isEmptied && !(await this.#commit(stamp, () => this.#empty(this.#reader.settings))))
+          return undefined;
         return { entries, kept };
       }
       if (!(await this.#commit(stamp, () => writer.finish()))) return undefined;
@@ -439,15 +427,14 @@ class FolderIndexing implements AsyncDisposable {
     }
   }
 
-  /** Learns how relevant nonsense seems in these records, unless they are nearly as many as when it was learned last. */
+  /** Learns how relevant nonsense seems in these records, unless that is known. */
   async #learnLimits(records: number): Promise<void> {
-    const known = this.#learned?.records;
-    if (records < fewestLearned ? known === undefined : !isFarFrom(known, records)) return;
-    this.#learned = records < fewestLearned ? undefined : { records, limits: await this.#limits() };
+    if (isLearned(records, this.#learned?.records)) return;
+    this.#learned = canLearn(records) ? { records, limits: await this.#limits() } : undefined;
     await this.#writeConfig(this.#search);
   }
 
-  async #limits(): Promise<LeastRelevance> {
+  async #limits() {
     const { models, signal, log } = this.#options;
     await using kb = await openKnowledgeBase(join(this.#place, fileNames.config), { models, signal, log });
     return await learnLeastRelevance(kb, signal);
@@ -504,45 +491,6 @@ class FolderIndexing implements AsyncDisposable {
 /** How the files of an index are told from others with their names. */
 const ours = {
   [fileNames.facts]: isJsonWith(({ kind }) => kind === 'lorekeep folder index'),
-  [fileNames.config]: isJsonWith(({ records_file }) => records_file === fileNames.records),
+  [fileNames.config]: isIndexConfig,
   [fileNames.manifest]: isManifest,
 } as const;
-
-/** More than a config with long lists of synonyms and stop words takes. */
-const maxConfigBytes = 16 * 1024 * 1024;
-
-/** The defaults of searches that the user has set stay. */
-function searchOf(config: string): object {
-  if (!ours[fileNames.config](config)) return {};
-  const present = JSON.parse(config);
-  const [twice] = statedTwice(present);
-  if (twice === undefined) return withSearch(present).search ?? {};
-  const { path, message: reason } = twice;
-  throw LorekeepError.about('INVALID_ARGUMENT', { field: path.join('.'), reason });
-}
-
-function configText(model: string, mapping: TableMapping | undefined, search: object): string {
-  const types = { path: 'string', title: 'string', heading: 'string', page: 'int', mtime: 'int' } as const;
-  const own = ownFields.map((name) => ({
-    name,
-    type: types[name],
-    ...(timeFields.has(name) && { format: 'date-time' }),
-    optional: true,
-  }));
-  const mapped = Object.entries({ ...documentFields, ...mapping?.fields }).map(([name, type]) => ({
-    name,
-    type,
-    ...(type === 'int' && timeFields.has(name) && { format: 'date-time' }),
-    optional: true,
-  }));
-  const config = {
-    version: 1,
-    embedding_model: model,
-    records_file: fileNames.records,
-    ...indexFiles,
-    bm25_tokenizer: 'multilingual',
-    search,
-    fields: [...own, ...mapped],
-  };
-  return `${JSON.stringify(config, null, 2)}\n`;
-}

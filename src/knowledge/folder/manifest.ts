@@ -1,7 +1,7 @@
 import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { exact, factsAt, isJsonWith, lastingStamp, readRegular } from '../../../lib/basics.js';
+import { exact, isJsonWith, lastingStamp, readRegular, stampAt } from '../../../lib/basics.js';
 import { fileNames } from './place.js';
 
 /** A file that was read, as the manifest records it. */
@@ -84,12 +84,6 @@ export function isManifest(text: string): boolean {
 const longestFirst = 256;
 
 const beginsManifest = isJsonWith((line) => Object.keys(line).join() === 'records');
-
-/** Returns the stamp of a file of the index; undefined if it is absent. */
-export async function stampAt(path: string): Promise<string | undefined> {
-  const found = await factsAt(path);
-  return found && lastingStamp(found);
-}
 
 /** Tick of a file system's clock: with whole seconds it may be two seconds. */
 const fineTickNs = 50_000_000n;

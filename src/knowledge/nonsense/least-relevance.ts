@@ -67,6 +67,17 @@ export async function learnLeastRelevance(
   }
 }
 
+/** Relevance compares a record with others: with fewer there is nothing to learn. */
+const fewestRecords = 3;
+
+export const canLearn = (records: number): boolean => records >= fewestRecords;
+
+/** Whether limits learned from `learned` records hold for `records` of them: a tenth more or less changes little. */
+export const isLearned = (records: number, learned: number | undefined): boolean =>
+  canLearn(records)
+    ? learned !== undefined && Math.abs(records - learned) <= learned / 10
+    : learned === undefined;
+
 /** Undefined for a text in which the model sees nothing. */
 async function vectorsOf(
   model: KnowledgeModel,

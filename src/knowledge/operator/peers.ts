@@ -14,7 +14,7 @@ export interface Peer {
 export interface Peers {
   peers: Peer[];
   /** Numbers of those that do not answer, such as stopped ones. */
-  mute: number[];
+  unreached: number[];
 }
 
 /** Longest time in which a process says what it is, in ms. One that computes says it between two steps. */
@@ -23,20 +23,20 @@ const helloMs = 10_000;
 /** Finds the processes that have a knowledge base open. Sockets of ended processes are removed. */
 export async function peersOf(records: string, longestMs: number = helloMs): Promise<Peers> {
   const peers: Peer[] = [];
-  const mute: number[] = [];
+  const unreached: number[] = [];
   const find = async (socket: string) => {
     const late = AbortSignal.timeout(longestMs);
     try {
       peers.push({ socket, facts: await ask(socket, { op: 'hello' }, late) });
     } catch (error) {
       const { code } = ((error as Error).cause ?? {}) as NodeJS.ErrnoException;
-      if (late.aborted) mute.push(processOf(socket));
+      if (late.aborted) unreached.push(processOf(socket));
       else if (code === 'ECONNREFUSED') await removeSocket(socket);
       else if (code !== 'ENOENT') throw error;
     }
   };
   await Promise.all((await socketsOf(records)).map(find));
-  return { peers, mute };
+  return { peers, unreached };
 }
 
 /** Asks a process. @throws errors of the knowledge base; IO if the process cannot be reached; the signal's reason */

@@ -45,7 +45,7 @@ export class ChangedFiles {
     this.#signal = signal;
   }
 
-  /** `place`: the folder of the index, which says what was forgotten. */
+  /** `place`: the folder of the index, where the digests of forgotten texts are. */
   static async begin(
     kb: KnowledgeBase,
     files: Map<string, WatchedFile>,

@@ -1,6 +1,6 @@
 import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { makeFolder, messageOf } from '../../../../lib/basics.js';
+import { makeFolder, messageOf, stampAt } from '../../../../lib/basics.js';
 import { type FileLock, integerArgument, LorekeepError, lockFile } from '../../../../lib/internal.js';
 import { holderOf } from '../../changes/base-log.js';
 import type { KnowledgeBase } from '../../knowledge-base.js';
@@ -11,7 +11,7 @@ import { OperatorSocket } from '../../operator/operator-socket.js';
 import { FolderReader } from '../folder-reader.js';
 import { type FolderIndex, indexOfFacts, indexWatched } from '../index-folder.js';
 import { hasChanges } from '../kept-records.js';
-import { readManifest, stampAt } from '../manifest.js';
+import { readManifest } from '../manifest.js';
 import { defaultModel, type IndexFolderOptions } from '../options.js';
 import { existingFolder, fileNames, placeOfOptions, readFacts } from '../place.js';
 import { isUntold } from './folder-events.js';
