@@ -62,7 +62,7 @@ describe('lorekeep transcribe with a model that always writes the same', () => {
     expect(files[4]).not.toHaveProperty('error');
     const subtitles = await speech(inFolder('speech.wav'), '--format', 'srt');
     expect(subtitles).toMatchObject({ status: 2, stdout: '' });
-    expect(subtitles.stderr).toContain('--format: srt is of one file');
+    expect(subtitles.stderr).toContain('--format: srt takes one file');
   });
 
   it('refuses languages that the model does not know before it listens', async () => {

@@ -27,7 +27,7 @@ interface Transcript extends Partial<FailureReport> {
 export async function transcribeFiles(paths: readonly string[], flags: TranscribeFlags): Promise<void> {
   const format = flags.json || flags.format === 'json' ? undefined : transcriptFormats[flags.format];
   if (paths.length > 1 && format !== undefined && !format.joins)
-    throw new UsageError(`--format: ${flags.format} is of one file; ${paths.length} are named`);
+    throw new UsageError(`--format: ${flags.format} takes one file, not ${paths.length}`);
   await interruptible(async (signal) => {
     await withSpeechModels(flags, signal, async (models) => {
       const files = [];
