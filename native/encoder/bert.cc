@@ -1,14 +1,13 @@
 #include "encoder/bert.h"
 
 #include <algorithm>
-#include <cmath>
+
+#include "encoder/attention.h"
 
 namespace lorekeep::encoder {
 namespace {
 
-// Queries per block of scores, and rows per block of the feed-forward part: 48 x 512 scores are 96 KiB, 96 x 1,536
-// hidden values 576 KiB; both fit a second-level cache of 1 MiB.
-constexpr std::size_t kQueries = 48;
+// Rows per block of the feed-forward part: 96 x 1,536 hidden values are 576 KiB and fit a second-level cache of 1 MiB.
 constexpr std::size_t kHiddenRows = 96;
 
 bool cancelled(const CancelToken* cancel) {
@@ -70,7 +69,6 @@ void BertRun::attend(std::span<const BertText> texts) {
   }
 }
 
-// softmax(Q K' / sqrt(head size)) V of one text.
 void BertRun::attend_head(std::size_t begin, std::size_t tokens, std::size_t head) {
   const BertShape& shape = weights_.shape;
   const std::size_t size = shape.head_size();
@@ -78,26 +76,16 @@ void BertRun::attend_head(std::size_t begin, std::size_t tokens, std::size_t hea
   const float* rows = qkv_.data() + begin * stride;
   const float* queries = rows + head * size;
   const float* keys = rows + shape.dimension + head * shape.kv_heads / shape.heads * size;
-  const float* values = keys + shape.kv_width();
 
-  const std::size_t panels = (tokens + kLanes - 1) / kLanes;
-  float* packed = keys_.at_least(panels * kLanes * size);
-  std::fill(packed + (panels - 1) * kLanes * size, packed + panels * kLanes * size, 0.0f);
-  for (std::size_t t = 0; t < tokens; ++t) {
-    float* lane = packed + t / kLanes * kLanes * size + t % kLanes;
-    for (std::size_t i = 0; i < size; ++i) lane[i * kLanes] = keys[t * stride + i];
-  }
-  const std::size_t width = panels * kLanes;
-  float* scores = scores_.at_least(kQueries * width);
-  const float scale = 1.0f / std::sqrt(static_cast<float>(size));
+  const std::size_t room = packed_keys(tokens, size);
+  float* packed = keys_.at_least(room);
+  std::fill(packed + room - kLanes * size, packed + room, 0.0f);
+  pack_keys(keys, stride, 0, tokens, size, packed);
+  float* scores = scores_.at_least(kQueries * (room / size));
   for (std::size_t first = 0; first < tokens; first += kQueries) {
-    const std::size_t count = std::min(kQueries, tokens - first);
-    kernels_.gemm_f32({queries + first * stride, stride, packed, kLanes * size, kLanes, nullptr, scores, width, count,
-                       size, panels, false});
-    for (std::size_t q = 0; q < count; ++q) kernels_.softmax(scores + q * width, tokens, scale);
-    float* out = attended_.data() + (begin + first) * shape.dimension + head * size;
-    kernels_.gemm_f32(
-        {scores, width, values, kLanes, stride, nullptr, out, shape.dimension, count, tokens, size / kLanes, false});
+    encoder::attend(kernels_, {packed, keys + shape.kv_width(), stride, tokens, size}, queries + first * stride, stride,
+                    std::min(kQueries, tokens - first),
+                    attended_.data() + (begin + first) * shape.dimension + head * size, shape.dimension, scores);
   }
 }
 

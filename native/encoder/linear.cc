@@ -77,44 +77,49 @@ void Linear::pack_q8(std::span<const float> weights) {
   }
 }
 
-void Linear::apply(const EncoderKernels& kernels, const float* in, std::size_t rows, float* out, bool accumulate,
-                   Buffer<std::byte>& scratch) const {
+std::size_t Linear::scratch_bytes() const noexcept {
+  return bf16_.size() > 0 || q8_.size() > 0 ? kRows * inputs_ * kScratch : 0;
+}
+
+void Linear::apply(const EncoderKernels& kernels, const float* in, std::size_t in_stride, std::size_t rows, float* out,
+                   bool accumulate, Buffer<std::byte>& scratch) const {
   const std::size_t panels = outputs_ / kLanes;
   const std::size_t panel_stride = inputs_ * kLanes;
   if (f32_.size() > 0) {
-    return kernels.gemm_f32({in, inputs_, f32_.data(), panel_stride, kLanes, bias_.data(), out, outputs_, rows, inputs_,
-                             panels, accumulate});
+    return kernels.gemm_f32({in, in_stride, f32_.data(), panel_stride, kLanes, bias_.data(), out, outputs_, rows,
+                             inputs_, panels, accumulate});
   }
-  if (bf16_.size() == 0 && q8_.size() == 0) return apply_sparse(in, rows, out, accumulate);
+  if (bf16_.size() == 0 && q8_.size() == 0) return apply_sparse(in, in_stride, rows, out, accumulate);
   for (std::size_t begin = 0; begin < rows; begin += kRows) {
     const std::size_t count = std::min(kRows, rows - begin);
-    std::byte* room = scratch.at_least(kRows * inputs_ * kScratch);
+    std::byte* room = scratch.at_least(scratch_bytes());
     if (bf16_.size() > 0) {
-      apply_bf16(kernels, in + begin * inputs_, count, out + begin * outputs_, accumulate, room);
+      apply_bf16(kernels, in + begin * in_stride, in_stride, count, out + begin * outputs_, accumulate, room);
     } else {
-      apply_q8(kernels, in + begin * inputs_, count, out + begin * outputs_, accumulate, room);
+      apply_q8(kernels, in + begin * in_stride, in_stride, count, out + begin * outputs_, accumulate, room);
     }
   }
 }
 
-void Linear::apply_bf16(const EncoderKernels& kernels, const float* in, std::size_t rows, float* out, bool accumulate,
-                        std::byte* scratch) const {
+void Linear::apply_bf16(const EncoderKernels& kernels, const float* in, std::size_t in_stride, std::size_t rows,
+                        float* out, bool accumulate, std::byte* scratch) const {
   auto* rounded = reinterpret_cast<std::uint16_t*>(scratch);
-  kernels.round_bf16(in, rounded, rows * inputs_);
+  for (std::size_t row = 0; row < rows; ++row)
+    kernels.round_bf16(in + row * in_stride, rounded + row * inputs_, inputs_);
   kernels.gemm_bf16({rounded, inputs_, bf16_.data(), inputs_ * kLanes, 2 * kLanes, bias_.data(), out, outputs_, rows,
                      inputs_, outputs_ / kLanes, accumulate});
 }
 
-void Linear::apply_q8(const EncoderKernels& kernels, const float* in, std::size_t rows, float* out, bool accumulate,
-                      std::byte* scratch) const {
+void Linear::apply_q8(const EncoderKernels& kernels, const float* in, std::size_t in_stride, std::size_t rows,
+                      float* out, bool accumulate, std::byte* scratch) const {
   const std::size_t blocks = inputs_ / kQ8Block;
   auto* quants = reinterpret_cast<Q8Input*>(scratch);
-  kernels.quantize_q8(in, quants, rows * blocks);
+  for (std::size_t row = 0; row < rows; ++row) kernels.quantize_q8(in + row * in_stride, quants + row * blocks, blocks);
   kernels.gemm_q8({quants, q8_.data(), bias_.data(), out, rows, blocks, outputs_ / kLanes, accumulate});
 }
 
-void Linear::apply_sparse(const float* in, std::size_t rows, float* out, bool accumulate) const {
-  for (std::size_t row = 0; row < rows; ++row, in += inputs_, out += outputs_) {
+void Linear::apply_sparse(const float* in, std::size_t in_stride, std::size_t rows, float* out, bool accumulate) const {
+  for (std::size_t row = 0; row < rows; ++row, in += in_stride, out += outputs_) {
     for (std::size_t n = 0; n < outputs_; ++n) out[n] = (accumulate ? out[n] : 0.0f) + bias_.data()[n];
     for (const Entry& entry : entries_) out[entry.output] += entry.weight * in[entry.input];
   }

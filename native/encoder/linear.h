@@ -25,7 +25,14 @@ class Linear {
 
   /// out (rows x outputs) = or += W in + b. `in` is rows x inputs, `scratch` grows as needed.
   void apply(const EncoderKernels& kernels, const float* in, std::size_t rows, float* out, bool accumulate,
-             Buffer<std::byte>& scratch) const;
+             Buffer<std::byte>& scratch) const {
+    apply(kernels, in, inputs_, rows, out, accumulate, scratch);
+  }
+  /// The same with rows of `in` that begin `in_stride` values apart, and may overlap.
+  void apply(const EncoderKernels& kernels, const float* in, std::size_t in_stride, std::size_t rows, float* out,
+             bool accumulate, Buffer<std::byte>& scratch) const;
+  /// Bytes of scratch that apply() needs.
+  std::size_t scratch_bytes() const noexcept;
 
  private:
   struct Entry {
@@ -37,11 +44,11 @@ class Linear {
   void pack_f32(std::span<const float> weights);
   void pack_bf16(std::span<const float> weights);
   void pack_q8(std::span<const float> weights);
-  void apply_bf16(const EncoderKernels& kernels, const float* in, std::size_t rows, float* out, bool accumulate,
-                  std::byte* scratch) const;
-  void apply_q8(const EncoderKernels& kernels, const float* in, std::size_t rows, float* out, bool accumulate,
-                std::byte* scratch) const;
-  void apply_sparse(const float* in, std::size_t rows, float* out, bool accumulate) const;
+  void apply_bf16(const EncoderKernels& kernels, const float* in, std::size_t in_stride, std::size_t rows, float* out,
+                  bool accumulate, std::byte* scratch) const;
+  void apply_q8(const EncoderKernels& kernels, const float* in, std::size_t in_stride, std::size_t rows, float* out,
+                bool accumulate, std::byte* scratch) const;
+  void apply_sparse(const float* in, std::size_t in_stride, std::size_t rows, float* out, bool accumulate) const;
 
   std::size_t inputs_ = 0;
   std::size_t outputs_ = 0;

@@ -20,6 +20,7 @@
 #include "speech/prompt.h"
 #include "speech/repetition.h"
 #include "speech/voice_model.h"
+#include "speech/whisper_encoder.h"
 #include "speech/whisper_file.h"
 #include "whisper.h"
 
@@ -89,6 +90,19 @@ bool rest_before_window(whisper_context*, whisper_state*, void* windows) {
   return true;
 }
 
+whisper_own_encoder calls_of(WhisperEncoder& encoder) {
+  return {
+      .data = &encoder,
+      .stages = static_cast<int>(encoder.stages()),
+      .begin = [](void* to, const float* mel, float* out) { static_cast<WhisperEncoder*>(to)->run().begin(mel, out); },
+      .compute =
+          [](void* to, int stage, int thread) {
+            static_cast<WhisperEncoder*>(to)->run().compute(static_cast<std::size_t>(stage),
+                                                            static_cast<std::size_t>(thread));
+          },
+  };
+}
+
 bool is_space(char character) noexcept {
   return character == ' ' || character == '\n' || character == '\t';
 }
@@ -130,6 +144,8 @@ struct Recogniser::Impl {
   // Destroyed in reverse: the state before the model, the model before the backends.
   std::shared_ptr<const engine::Backends> backends;
   RecogniserFacts facts;
+  std::unique_ptr<WhisperEncoder> encoder;  // null: whisper.cpp's
+  whisper_own_encoder encoder_calls{};
   std::unique_ptr<whisper_context, ContextFree> context;
   std::unique_ptr<whisper_state, StateFree> state;
   std::unique_ptr<ggml_threadpool, PoolFree> threads;
@@ -167,18 +183,23 @@ void Recogniser::Impl::start_threads() {
 void Recogniser::Impl::open(const std::filesystem::path& path, const RecogniserOptions& options,
                             const CancelToken* cancel) {
   TensorFile file(path);
-  const WhisperShape shape = check_whisper(file);
+  const WhisperFile content = check_whisper(file);
   if (cancel != nullptr) cancel->check();
   std::array<char, 17> text{};
   std::snprintf(text.data(), text.size(), "%016llx", static_cast<unsigned long long>(checksum(file.bytes())));
   facts.fingerprint = text.data();
   facts.size_bytes = file.size();
-  facts.parameters = shape.parameters;
-  facts.multilingual = shape.multilingual();
+  facts.parameters = content.shape.parameters;
+  facts.multilingual = content.shape.multilingual();
   whisper_log_set([](ggml_log_level, const char*, void*) {}, nullptr);
   whisper_context_params params = whisper_context_default_params();
   params.use_gpu = options.gpu && engine::Backends::chosen_gpu().device != nullptr;
   params.flash_attn = true;
+  if (!params.use_gpu) encoder = WhisperEncoder::read(content);
+  if (encoder) {
+    encoder_calls = calls_of(*encoder);
+    params.own_encoder = &encoder_calls;
+  }
   const engine::AbortGuard guard;
   const std::span<const std::byte> bytes = file.bytes();
   context.reset(
@@ -350,6 +371,7 @@ SpeechText Recogniser::recognise(std::span<const float> samples, const Recognise
   }
   engine::ComputeSlots::Lease lease = impl_->slots.take(options.consumer_class, cancel);
   impl_->start_threads();
+  if (impl_->encoder) impl_->encoder->prepare(static_cast<std::size_t>(impl_->thread_count));
   Windows windows{lease, cancel};
   params.encoder_begin_callback = rest_before_window;
   params.encoder_begin_callback_user_data = &windows;

@@ -1,6 +1,7 @@
 #include "speech/tensor_file.h"
 
 #include <cmath>
+#include <utility>
 
 #include "core/cpu/half.h"
 #include "core/values/error.h"
@@ -115,12 +116,44 @@ std::vector<float> floats_of(const TensorFile& file, const TensorEntry& tensor) 
       std::memcpy(&half, tensor.data.data() + i * sizeof(half), sizeof(half));
       values[i] = float_from_half(half);
     }
+  } else if (tensor.type == static_cast<std::uint32_t>(TensorType::kQ8_0)) {
+    const Blocks blocks = blocks_of(tensor.type);
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      const std::byte* block = tensor.data.data() + i / blocks.elements * blocks.bytes;
+      std::uint16_t scale = 0;
+      std::memcpy(&scale, block, sizeof(scale));
+      values[i] = float_from_half(scale) * static_cast<std::int8_t>(block[sizeof(scale) + i % blocks.elements]);
+    }
   } else {
-    file.invalid("the tensor " + tensor.name + " has type " + std::to_string(tensor.type) + "; F32 or F16 is expected");
+    file.invalid("the tensor " + tensor.name + " has type " + std::to_string(tensor.type) +
+                 "; F32, F16 or Q8_0 is expected");
   }
   for (const float value : values)
     if (!std::isfinite(value)) file.invalid("the tensor " + tensor.name + " has values that are not numbers");
   return values;
+}
+
+Tensors::Tensors(TensorFile& file, std::string model) : file_(file), model_(std::move(model)) {
+  while (!file.at_end()) {
+    TensorEntry entry = file.tensor();
+    if (!found_.emplace(entry.name, std::move(entry)).second) file.invalid("has a tensor twice: " + entry.name);
+  }
+}
+
+const TensorEntry& Tensors::entry(const std::string& name, const std::vector<std::uint32_t>& shape) const {
+  const auto found = found_.find(name);
+  if (found == found_.end()) file_.invalid("lacks the tensor " + name);
+  const auto without_ones = [](std::vector<std::uint32_t> extents) {
+    std::erase(extents, 1u);
+    return extents;
+  };
+  if (without_ones(found->second.shape) != without_ones(shape))
+    file_.invalid("the tensor " + name + " has another shape than in " + model_);
+  return found->second;
+}
+
+std::vector<float> Tensors::floats(const std::string& name, const std::vector<std::uint32_t>& shape) const {
+  return floats_of(file_, entry(name, shape));
 }
 
 }  // namespace lorekeep::speech

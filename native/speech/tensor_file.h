@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstring>
 #include <filesystem>
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
@@ -72,8 +73,27 @@ class TensorFile {
   std::size_t at_ = 0;
 };
 
-/// Returns the values of an F32 or F16 tensor as floats. Throws Error(kModelInvalid) for other types and for values
-/// that are not finite.
+/// Returns the values of an F32, F16 or Q8_0 tensor as floats. Throws Error(kModelInvalid) for other types and for
+/// values that are not finite.
 std::vector<float> floats_of(const TensorFile& file, const TensorEntry& tensor);
+
+/// The tensors of a file by name.
+class Tensors {
+ public:
+  /// Reads the file to its end. `model`: what a tensor's shape should belong to, for errors. Throws
+  /// Error(kModelInvalid), also for a tensor that is there twice.
+  Tensors(TensorFile& file, std::string model);
+
+  const std::map<std::string, TensorEntry>& all() const noexcept { return found_; }
+  /// Throws Error(kModelInvalid) if there is none, or it has another shape. Extents of 1 may be left out.
+  const TensorEntry& entry(const std::string& name, const std::vector<std::uint32_t>& shape) const;
+  /// As entry() and floats_of().
+  std::vector<float> floats(const std::string& name, const std::vector<std::uint32_t>& shape) const;
+
+ private:
+  const TensorFile& file_;
+  std::string model_;
+  std::map<std::string, TensorEntry> found_;
+};
 
 }  // namespace lorekeep::speech

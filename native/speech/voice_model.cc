@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <map>
 #include <utility>
 
 #include "core/values/checksum.h"
@@ -36,33 +35,6 @@ float sigmoid(float value) noexcept {
 void add_row(float factor, const float* row, std::span<float> sums) noexcept {
   for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += factor * row[i];
 }
-
-/// The tensors of a file by name, each taken once.
-class Tensors {
- public:
-  explicit Tensors(TensorFile& file) : file_(file) {
-    while (!file.at_end()) {
-      TensorEntry entry = file.tensor();
-      if (!found_.emplace(entry.name, std::move(entry)).second) file.invalid("has a tensor twice: " + entry.name);
-    }
-  }
-
-  std::vector<float> take(const std::string& name, const std::vector<std::uint32_t>& shape) {
-    const auto found = found_.find("_model." + name);
-    if (found == found_.end()) file_.invalid("lacks the tensor _model." + name);
-    std::vector<std::uint32_t> actual = found->second.shape;
-    // Trailing extents of 1 may be left out.
-    actual.resize(std::max(actual.size(), shape.size()), 1);
-    std::vector<std::uint32_t> expected = shape;
-    expected.resize(actual.size(), 1);
-    if (actual != expected) file_.invalid("the tensor _model." + name + " has another shape than Silero VAD 5 and 6");
-    return floats_of(file_, found->second);
-  }
-
- private:
-  TensorFile& file_;
-  std::map<std::string, TensorEntry> found_;
-};
 
 /// From [output][input] to [input][output].
 std::vector<float> transposed(const std::vector<float>& rows, std::size_t inputs, std::size_t outputs) {
@@ -98,22 +70,23 @@ std::shared_ptr<const VoiceModel> VoiceModel::load(const std::filesystem::path& 
   TensorFile file(path);
   std::shared_ptr<VoiceModel> model(new VoiceModel);
   read_header(file, model->facts_);
-  Tensors tensors(file);
-  model->basis_ = transposed(tensors.take("stft.forward_basis_buffer", {kFrame, 1, 2 * kBins}), kFrame, 2 * kBins);
+  const Tensors tensors(file, "Silero VAD 5 and 6");
+  model->basis_ =
+      transposed(tensors.floats("_model.stft.forward_basis_buffer", {kFrame, 1, 2 * kBins}), kFrame, 2 * kBins);
   for (std::size_t i = 0; i < kLayers.size(); ++i) {
     const LayerShape& shape = kLayers[i];
-    const std::string name = "encoder." + std::to_string(i) + ".reparam_conv.";
-    const std::vector<float> weights = tensors.take(name + "weight", {kKernel, shape.inputs, shape.outputs});
+    const std::string name = "_model.encoder." + std::to_string(i) + ".reparam_conv.";
+    const std::vector<float> weights = tensors.floats(name + "weight", {kKernel, shape.inputs, shape.outputs});
     model->encoder_[i] = {shape.inputs, shape.outputs, shape.stride,
                           transposed(weights, kKernel * shape.inputs, shape.outputs),
-                          tensors.take(name + "bias", {shape.outputs})};
+                          tensors.floats(name + "bias", {shape.outputs})};
   }
-  model->input_gates_ = transposed(tensors.take("decoder.rnn.weight_ih", {kUnits, kGates}), kUnits, kGates);
-  model->hidden_gates_ = transposed(tensors.take("decoder.rnn.weight_hh", {kUnits, kGates}), kUnits, kGates);
-  model->gate_bias_ = tensors.take("decoder.rnn.bias_ih", {kGates});
-  add_row(1.0f, tensors.take("decoder.rnn.bias_hh", {kGates}).data(), model->gate_bias_);
-  model->final_weights_ = tensors.take("decoder.decoder.2.weight", {kUnits});
-  model->final_bias_ = tensors.take("decoder.decoder.2.bias", {1})[0];
+  model->input_gates_ = transposed(tensors.floats("_model.decoder.rnn.weight_ih", {kUnits, kGates}), kUnits, kGates);
+  model->hidden_gates_ = transposed(tensors.floats("_model.decoder.rnn.weight_hh", {kUnits, kGates}), kUnits, kGates);
+  model->gate_bias_ = tensors.floats("_model.decoder.rnn.bias_ih", {kGates});
+  add_row(1.0f, tensors.floats("_model.decoder.rnn.bias_hh", {kGates}).data(), model->gate_bias_);
+  model->final_weights_ = tensors.floats("_model.decoder.decoder.2.weight", {kUnits});
+  model->final_bias_ = tensors.floats("_model.decoder.decoder.2.bias", {1})[0];
   model->facts_.size_bytes = file.size();
   std::array<char, 17> text{};
   std::snprintf(text.data(), text.size(), "%016llx", static_cast<unsigned long long>(checksum(file.bytes())));

@@ -2,8 +2,8 @@
 
 #include <cmath>
 #include <cstring>
-#include <set>
 #include <string>
+#include <utility>
 
 namespace lorekeep::speech {
 namespace {
@@ -73,16 +73,14 @@ void check_vocabulary(TensorFile& file, const WhisperShape& shape) {
 
 }  // namespace
 
-WhisperShape check_whisper(TensorFile& file) {
+WhisperFile check_whisper(TensorFile& file) {
   WhisperShape shape = read_shape(file);
   const std::uint32_t mels = file.number("the number of mel filters", shape.mels, shape.mels);
   const std::uint32_t bins = file.number("the length of a mel filter", kFourierBins, kFourierBins);
   check_finite(file, file.take(std::uint64_t{mels} * bins * sizeof(float)));
   check_vocabulary(file, shape);
-  std::set<std::string> names;
-  while (!file.at_end()) {
-    const TensorEntry tensor = file.tensor();
-    if (!names.insert(tensor.name).second) file.invalid("has a tensor twice: " + tensor.name);
+  Tensors tensors(file, "Whisper");
+  for (const auto& [name, tensor] : tensors.all()) {
     const auto type = static_cast<TensorType>(tensor.type);
     // Also looks for values that are not finite. Blocks of quantised tensors are not looked into.
     if (type == TensorType::kF32 || type == TensorType::kF16) floats_of(file, tensor);
@@ -90,10 +88,10 @@ WhisperShape check_whisper(TensorFile& file) {
   }
   // whisper.cpp takes a file without any tensor for a test.
   const std::size_t expected = 11 + std::size_t{shape.audio_layers} * 15 + std::size_t{shape.text_layers} * 24;
-  if (names.size() != expected)
-    file.invalid("has " + std::to_string(names.size()) + " tensors; a model of this shape has " +
+  if (tensors.all().size() != expected)
+    file.invalid("has " + std::to_string(tensors.all().size()) + " tensors; a model of this shape has " +
                  std::to_string(expected));
-  return shape;
+  return {shape, std::move(tensors)};
 }
 
 }  // namespace lorekeep::speech

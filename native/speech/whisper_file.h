@@ -24,9 +24,14 @@ struct WhisperShape {
   bool multilingual() const noexcept { return vocabulary >= 51'865; }
 };
 
-/// Reads the file to its end. Throws Error(kModelInvalid), naming the file and the number or tensor, for anything that
-/// is outside the shapes of Whisper, a tensor that is there twice or of another type than whisper.cpp computes, floats
-/// that are not finite, and bytes behind the last tensor.
-WhisperShape check_whisper(TensorFile& file);
+struct WhisperFile {
+  WhisperShape shape;
+  Tensors tensors;
+};
+
+/// Reads the file to its end; the tensors lie in it. Throws Error(kModelInvalid), naming the file and the number or
+/// tensor, for anything that is outside the shapes of Whisper, a tensor that is there twice or of another type than
+/// whisper.cpp computes, floats that are not finite, and bytes behind the last tensor.
+WhisperFile check_whisper(TensorFile& file);
 
 }  // namespace lorekeep::speech

@@ -14,7 +14,7 @@ const modules = {
   scheduler: ['core'],
   crash: ['core'],
   lm: ['core', 'decoder', 'engine', 'scheduler'],
-  speech: ['core', 'engine', 'scheduler'],
+  speech: ['core', 'encoder', 'engine', 'scheduler'],
   binding: ['core', 'text', 'vector', 'filter', 'store', 'engine', 'scheduler', 'crash', 'lm', 'speech'],
 };
 

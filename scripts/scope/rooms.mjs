@@ -30,7 +30,12 @@ export const rooms = [
     'SPEC',
     'one search over vectors and words: plans, fusion, relevance; batches, versions and merges of storages that change',
   ],
-  ['native/encoder', 1500, 'README', 'embedding on a CPU faster than llama.cpp does it'],
+  [
+    'native/encoder',
+    1800,
+    'README',
+    'embedding, and hearing, on a CPU faster than llama.cpp and whisper.cpp do it',
+  ],
   [
     'native/decoder',
     2900,
@@ -52,9 +57,9 @@ export const rooms = [
   ],
   [
     'native/speech',
-    1800,
+    2000,
     'SPEC',
-    'voice activity computed here, with borders within 100 ms, and speech to text by whisper.cpp that never goes round in circles, with checks of their files',
+    'voice activity computed here, with borders within 100 ms, and speech to text by whisper.cpp that never goes round in circles, on an encoder of our own, with checks of their files',
   ],
   ['native/scheduler', 1400, 'SPEC', 'quanta, classes and throttling of inference'],
   [
