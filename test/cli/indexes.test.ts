@@ -69,6 +69,33 @@ test('indexes are listed with their states and sizes, and removed', async () => 
   expect((await run('indexes', 'remove')).status).toBe(2);
 });
 
+test('an index that cannot be removed is told, and the others are removed', async () => {
+  for (const name of ['kept', 'left']) {
+    write(`${name}/a.md`, `Bees dance in ${name}.`);
+    await json('index', name, ...model);
+    rmSync(join(cwd, name), { recursive: true });
+  }
+  const { indexes } = await json('indexes', 'list');
+  const kept = indexes.find(({ folder }: { folder: string }) => folder === join(cwd, 'kept'));
+  const watch = lockFile(watchLockOf(join(kept.config, '..')));
+  const { status, stdout, stderr } = await run('indexes', 'remove', '--gone', 'absent');
+  expect({ status, stdout }).toMatchObject({
+    status: 1,
+    stdout: expect.stringMatching(/^removed the index of .*work\/left: 1 record, [^\n]*$/),
+  });
+  expect(stderr).toMatch(/absent: has no index.*\n.*work\/kept: is kept current by process \d+/);
+  const again = await json('indexes', 'remove', '--gone', 'absent');
+  expect(again).toMatchObject({
+    removed: [],
+    kept: [
+      { folder: 'absent', error: { code: 'NOT_FOUND' } },
+      { folder: join(cwd, 'kept'), error: { code: 'IO' } },
+    ],
+  });
+  await watch.release();
+  expect((await json('indexes', 'remove', '--gone')).removed).toHaveLength(1);
+});
+
 test('records that were added, removed or forgotten since the last run count', async () => {
   write('live/a.md', 'Bees dance in the hive.');
   write('live/b.md', 'Glaciers grind valleys.');

@@ -4,9 +4,10 @@ import {
   listIndexes,
   removeIndex,
 } from '../../knowledge/folder/indexes.js';
-import { UsageError } from '../failure.js';
+import { exitStatus } from '../exit-status.js';
+import { type FailureReport, failureReport, UsageError } from '../failure.js';
 import { interruptible } from '../interrupt.js';
-import { note, print, printJson } from '../output.js';
+import { note, print, printFailure, printJson } from '../output.js';
 import { count, counted, size } from '../terminal/amounts.js';
 import { printable, printableLine } from '../terminal/printable.js';
 import { Screen } from '../terminal/screen.js';
@@ -68,23 +69,37 @@ export interface RemoveIndexesFlags extends IndexesFlags {
   gone?: boolean;
 }
 
-/** `lorekeep indexes remove`. */
+/** An index that could not be removed, as `--json` prints it. */
+interface KeptIndex extends FailureReport {
+  folder: string;
+}
+
+/** `lorekeep indexes remove`. An index that cannot be removed does not end it. */
 export async function removeCommand(folders: readonly string[], flags: RemoveIndexesFlags): Promise<void> {
   if (folders.length === 0 && flags.gone !== true)
     throw new UsageError('name an indexed folder, or all that are gone by --gone');
   if (folders.includes('')) throw new UsageError('the name of the folder is empty');
   await interruptible(async (signal) => {
     const gone = flags.gone ? (await listIndexes()).filter(({ state }) => state === 'gone') : [];
+    const wanted = [...new Set([...folders, ...gone.map((index) => index.folder)])];
     const removed: ListedIndex[] = [];
-    for (const folder of new Set([...folders, ...gone.map((index) => index.folder)])) {
-      const index = await removeIndex(folder, signal);
+    const kept: KeptIndex[] = [];
+    for (const folder of wanted) {
+      const index = await removeIndex(folder, signal).catch((error: unknown) => {
+        signal.throwIfAborted();
+        if (wanted.length === 1) throw error;
+        printFailure(error);
+        kept.push({ folder, ...failureReport(error) });
+      });
+      if (index === undefined) continue;
       removed.push(index);
       if (!flags.json)
         print(
           `removed the index of ${printable(index.folder)}: ${counted(index.records, 'record')}, ${size(index.bytes)}`,
         );
     }
-    if (flags.json) printJson({ removed });
-    else if (removed.length === 0) print('no indexed folder is gone');
+    if (kept.length > 0) process.exitCode = exitStatus.failed;
+    if (flags.json) printJson({ removed, ...(kept.length > 0 && { kept }) });
+    else if (wanted.length === 0) print('no indexed folder is gone');
   });
 }
