@@ -1,14 +1,16 @@
 import { copyFile, mkdir, open, readdir, rm, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { systemReason } from '../../../lib/basics.js';
+import { setTimeout as delay } from 'node:timers/promises';
+import { stampAt, systemReason } from '../../../lib/basics.js';
 import { type FileContent, identifyFile, LorekeepError } from '../../../lib/internal.js';
 import { readJson } from '../../base/files/read-json.js';
 import { largestConfigBytes } from '../../base/files/read-text.js';
 import { isSame, type LogSource, readLog, versionOfFile } from './base-log.js';
 import type { KnowledgeBaseBackup } from './public.js';
 
-/** Copies that another process's merges may spoil before backup() gives up. */
+/** Copies that another process's merges may spoil before backup() gives up, and time between two in ms. */
 const attempts = 5;
+const againMs = 50;
 
 /**
  * Copies the files of a knowledge base, with the part of its change log that is there now, to a new folder. The copy opens as it is.
@@ -20,10 +22,12 @@ export async function backupFiles(
   content: () => FileContent,
 ): Promise<KnowledgeBaseBackup> {
   await emptyFolder(folder);
-  for (let attempt = 0; attempt < attempts; attempt++) {
-    const copied = await copyVersion(source, folder, content);
-    if (copied !== undefined) return copied;
+  for (let attempt = 1; attempt <= attempts; attempt++) {
+    const before = await stampsOf(source);
+    const copied = await copyVersion(source, folder, content, attempt < attempts);
+    if (copied !== undefined && before === (await stampsOf(source))) return copied;
     for (const name of await readdir(folder)) await rm(join(folder, name));
+    await delay(againMs, undefined, { signal: source.signal });
   }
   throw LorekeepError.about('IO', {
     file: folder,
@@ -45,14 +49,23 @@ async function emptyFolder(folder: string): Promise<void> {
   throw LorekeepError.about('INVALID_ARGUMENT', { file: folder, reason });
 }
 
-/** Returns undefined if the files changed meanwhile. */
+/** Differs once one of the files that a merge replaces may have been replaced: they belong together. */
+async function stampsOf({ files }: LogSource): Promise<string> {
+  const { records, indexPlace, textIndex } = files;
+  const stamps = await Promise.all([records, indexPlace, textIndex].map((file) => file && stampAt(file)));
+  return JSON.stringify(stamps);
+}
+
+/** Returns undefined if the files changed meanwhile. `strict`: also if a merge puts files in place, or was killed while it did. */
 async function copyVersion(
   source: LogSource,
   folder: string,
   content: () => FileContent,
+  strict: boolean,
 ): Promise<KnowledgeBaseBackup | undefined> {
   const { files, signal } = source;
   await using log = await readLog(source);
+  if (strict && log?.facts.merge !== undefined) return undefined;
   const records = join(folder, 'records.json');
   const written = [records];
   const copy = async (from: string | undefined, name: string) => {

@@ -1,5 +1,8 @@
 import { appendFileSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import promises from 'node:fs/promises';
+import { syncBuiltinESMExports } from 'node:module';
 import { basename, join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import type { ErrorDetail } from '../../../lib/basics.js';
 import { EmbeddingModel, LorekeepError } from '../../../lib/index.js';
@@ -481,6 +484,33 @@ test('forgotten records are in no file, and a base that is emptied opens and tak
   await kb.close();
   writeFileSync(records, '[]');
   expect((await rejection(open(config))).code).toBe('INVALID_ARGUMENT');
+});
+
+test('a backup that begins while another process puts merged files in place opens without embedding', async () => {
+  const { config, index } = await knowledgeBase();
+  await using kb = await open(config);
+  await using other = await open(config, { readOnly: true });
+  await kb.add([{ id: 'sea', text: 'Octopus in the sea' }]);
+  await expect.poll(() => other.version, { timeout: 10_000 }).toBe(1);
+  const { rename } = promises;
+  let copying: Promise<{ config: string }> | undefined;
+  promises.rename = async (from, to) => {
+    await rename(from, to);
+    if (to !== index) return;
+    // The records are not in place yet.
+    copying = other.backup(file('between'));
+    await Promise.race([copying, delay(30)]);
+  };
+  syncBuiltinESMExports();
+  try {
+    await kb.merge();
+  } finally {
+    promises.rename = rename;
+    syncBuiltinESMExports();
+  }
+  const { config: copied } = (await copying) as { config: string };
+  await using copy = await open(copied);
+  expect([await ids(copy), copy.embeddings]).toEqual([await ids(kb), undefined]);
 });
 
 test('a backup opens as it is, with the version that was there', async () => {
