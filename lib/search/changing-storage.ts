@@ -155,6 +155,12 @@ export abstract class ChangingStorage<Version extends OlderVersion> extends Hand
     });
   }
 
+  /** @internal Forgets what ids named before their records were removed or replaced: the records of the newest version stay. @throws as forget() */
+  async forgetFormer(ids: readonly string[], { signal }: CallOptions = {}): Promise<void> {
+    const given = idsArgument(ids);
+    await this.#write(signal, (native, cancel) => native.forgetFormer(given, cancel));
+  }
+
   /** Returns the ids that only older versions have; none if an id is in no version, or twice in the list. */
   async #formerAlone(ids: readonly string[], signal: AbortSignal | undefined): Promise<string[]> {
     if (this.versions().length === 1 || new Set(ids).size < ids.length) return [];

@@ -64,6 +64,7 @@ StorageBinding::Members StorageBinding::members() {
       method<&StorageBinding::adopt>("adopt"),
       method<&StorageBinding::set_time>("setTime"),
       method<&StorageBinding::forget>("forget"),
+      method<&StorageBinding::forget_former>("forgetFormer"),
       method<&StorageBinding::merge>("merge"),
       method<&StorageBinding::merging>("merging"),
       method<&StorageBinding::pin>("pin"),

@@ -28,7 +28,8 @@ class StorageBinding final : public Handle<StorageBinding, store::LiveStorage> {
   // In storage_records.cc:
   Exported find, matching, records, rows, distinct, indexes, dimension, tokenizer, fields;
   // In storage_changes.cc:
-  Exported update, apply_logged, adopt, set_time, forget, merge, merging, pin, release, versions, keep, size, version;
+  Exported update, apply_logged, adopt, set_time, forget, forget_former, merge, merging, pin, release, versions, keep,
+      size, version;
 
   std::shared_ptr<store::StorageTimes> times_ = std::make_shared<store::StorageTimes>();
 };

@@ -117,6 +117,14 @@ Napi::Value StorageBinding::forget(const Napi::CallbackInfo& info) {
       to_js_changed);
 }
 
+// forgetFormer(ids, cancel).
+Napi::Value StorageBinding::forget_former(const Napi::CallbackInfo& info) {
+  return promise_task(info.Env(), {Lane::kLong, cancel_argument(info[1]), this},
+                      [live = use(), ids = strings_argument(info[0], "ids")](const TaskContext& task) {
+                        live->forget_former(ids, task.work());
+                      });
+}
+
 // merge(all, threads, cancel): whether there was something to merge.
 Napi::Value StorageBinding::merge(const Napi::CallbackInfo& info) {
   const auto threads = integer_argument(info[1], "threads", 0, 1024);

@@ -281,6 +281,17 @@ bool LiveStorage::lacks_graph(const Segment& segment) const noexcept {
          dynamic_cast<const vector::HnswIndex*>(segment.vectors()) == nullptr;
 }
 
+namespace {
+
+/// Whether a version has the record in a row of a segment.
+bool is_live(const Storage& storage, const Segment& segment, std::uint32_t row) {
+  return std::ranges::any_of(storage.parts(), [&](const Part& part) {
+    return part.segment.get() == &segment && !(part.removed && part.removed->removed(row));
+  });
+}
+
+}  // namespace
+
 Changed LiveStorage::forget(std::span<const std::string> ids, bool missing_is_fine, const Work& work) {
   const std::lock_guard merging(merging_);  // a merge would copy the records of older versions' parts
   Changes changes;
@@ -291,12 +302,26 @@ Changed LiveStorage::forget(std::span<const std::string> ids, bool missing_is_fi
     }
   }
   Changed changed = update(std::move(changes), work);
+  rewrite_without(ids, nullptr, work);
+  return changed;
+}
+
+void LiveStorage::forget_former(std::span<const std::string> ids, const Work& work) {
+  const std::lock_guard merging(merging_);
+  const auto newest = current();
+  rewrite_without(ids, newest.get(), work);
+}
+
+/// Rewrites the segments with records of these ids, in all versions. Records of `keep` stay. Precondition: merging_ is
+/// held.
+void LiveStorage::rewrite_without(std::span<const std::string> ids, const Storage* keep, const Work& work) {
   const std::set<std::string_view> forgotten(ids.begin(), ids.end());
   std::map<const Segment*, Rewritten> rewritten;
   for (const auto& segment : segments()) {
     Bitmap kept(segment->size(), true);
     for (const std::string_view id : forgotten) {
-      if (const auto row = segment->find(id)) kept.reset(*row);
+      const auto row = segment->find(id);
+      if (row && !(keep != nullptr && is_live(*keep, *segment, *row))) kept.reset(*row);
     }
     if (kept.count() == segment->size()) continue;
     const MergedPart part{segment, &kept};
@@ -304,7 +329,6 @@ Changed LiveStorage::forget(std::span<const std::string> ids, bool missing_is_fi
     rewritten.emplace(segment.get(), Rewritten{segment, std::move(made), std::move(kept)});
   }
   rewrite(rewritten);
-  return changed;
 }
 
 /// All segments of all versions.

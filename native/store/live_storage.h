@@ -76,6 +76,9 @@ class LiveStorage {
   /// Error(kRecordMissing) unless `missing_is_fine`; kDuplicateId, kOutOfMemory, kCancelled: then the records are
   /// removed but memory may hold them until forget() is called again.
   Changed forget(std::span<const std::string> ids, bool missing_is_fine, const Work& work);
+  /// Removes what these ids named before their records were removed or replaced: the records of the newest version
+  /// stay. Throws as forget().
+  void forget_former(std::span<const std::string> ids, const Work& work);
 
   MergingFacts merging() const;
   /// Runs one merge that is due; with `all`, merges everything into one segment. Returns whether there was one. Changes
@@ -111,6 +114,7 @@ class LiveStorage {
 
   std::vector<std::shared_ptr<const Segment>> segments() const;
   void rewrite(const std::map<const Segment*, Rewritten>& rewritten);
+  void rewrite_without(std::span<const std::string> ids, const Storage* keep, const Work& work);
   Changed apply_locked(Changes&& changes, std::optional<std::uint64_t> version, const Work& work,
                        std::optional<std::int64_t> time_ms = std::nullopt);
   void merge_tail(std::vector<Part>& parts, const Work& work) const;

@@ -169,7 +169,7 @@ export const configSchema = object({
   storage_writes_max_mb: integer(0, 1024 * 1024 * 1024)
     .default(4096)
     .describe(
-      'MiB by which changes of clients may let knowledge bases grow on disk, with their change logs and indexes, since the server started.',
+      'MiB by which changes of clients may let knowledge bases grow on disk, with their change logs, indexes and kept embeddings, since the server started.',
     )
     .register(fieldFacts, { extension: true }),
   storage_writes_client_max_mb: integer(0, 1024 * 1024 * 1024)

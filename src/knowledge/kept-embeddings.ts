@@ -23,7 +23,7 @@ interface Embedded {
 }
 
 /** The folder beside the embeddings file of an index. Its name is hidden, so that indexing leaves it out. */
-const folderName = '.embeddings';
+export const keptEmbeddingsIn = (place: string): string => join(place, '.embeddings');
 const ending = '.embeddings';
 
 export const defaultKeepDays = 30;
@@ -58,30 +58,34 @@ export class KeptEmbeddings {
     this.#owner = ownerOf({ path: pathOf(source.path), files: { ...files, records: pathOf(files.records) } });
   }
 
-  /** Those of a knowledge base; undefined unless it is the index of a folder that keeps embeddings and may be written. */
+  /** Those of a knowledge base; undefined unless it is the index of a folder that keeps embeddings and may be written. One that keeps none any more loses them. */
   static async of(source: KeptSource): Promise<KeptEmbeddings | undefined> {
     const { path, pathOf, files, readOnly } = source;
     if (files.embeddings === undefined || readOnly) return undefined;
     const place = dirname(pathOf(path));
     const facts = await readFacts(place);
-    const days = facts?.options?.keepEmbeddings ?? defaultKeepDays;
-    if (facts === undefined || days === 0) return undefined;
-    return new KeptEmbeddings(join(place, folderName), pathOf(files.embeddings), source, days);
+    if (facts === undefined) return undefined;
+    const days = facts.options?.keepEmbeddings ?? defaultKeepDays;
+    if (days === 0) {
+      await rm(keptEmbeddingsIn(place), { recursive: true, force: true });
+      return undefined;
+    }
+    return new KeptEmbeddings(keptEmbeddingsIn(place), pathOf(files.embeddings), source, days);
   }
 
   /** The embeddings files to look in beside the index's own, the newest first. Removes those whose time is over. */
   async files(): Promise<string[]> {
-    const now = this.#period();
+    const now = Date.now();
     const names = await readdir(this.#folder).catch((): string[] => []);
     const found = names.flatMap((name) => {
-      const period = name.endsWith(ending) ? Number.parseInt(name, 10) : Number.NaN;
-      return Number.isNaN(period) ? [] : [{ path: join(this.#folder, name), period }];
+      const begin = name.endsWith(ending) ? Number.parseInt(name, 10) : Number.NaN;
+      return Number.isNaN(begin) ? [] : [{ path: join(this.#folder, name), begin }];
     });
-    const isOver = ({ period }: { period: number }) => period < now - 1;
+    const isOver = ({ begin }: { begin: number }) => begin + 2 * this.#periodMs <= now;
     await Promise.all(found.filter(isOver).map(({ path }) => rm(path, { force: true })));
     return found
       .filter((file) => !isOver(file))
-      .sort((a, b) => b.period - a.period)
+      .sort((a, b) => b.begin - a.begin)
       .map(({ path }) => path);
   }
 
@@ -115,8 +119,9 @@ export class KeptEmbeddings {
     for (const path of await this.files()) await this.#replace(path, [path], texts);
   }
 
+  /** Begin of the period that it is now, in ms since 1970. The files of a period have it in their names. */
   #period(): number {
-    return Math.floor(Date.now() / this.#periodMs);
+    return Math.floor(Date.now() / this.#periodMs) * this.#periodMs;
   }
 
   #kind() {

@@ -1,4 +1,4 @@
-import { stat } from 'node:fs/promises';
+import type { BaseDisk } from '../knowledge/changes/public.js';
 import type { KnowledgeBase } from '../knowledge/index.js';
 import { fail } from '../protocol/errors.js';
 import { type DiskLimits, DiskRoom } from './disk-room.js';
@@ -9,14 +9,14 @@ const fieldsOf = { all: 'storage_writes_max_mb', client: 'storage_writes_client_
 /** Counts by how many bytes on disk knowledge bases have grown since a client changed them first, their change logs included. */
 export class GrownBases {
   readonly #room: DiskRoom;
-  /** Files and bytes of each before its first change, by its records file. */
-  readonly #before = new Map<string, { files: readonly string[]; bytes: number }>();
+  /** Each with its bytes before its first change, by its records file. */
+  readonly #before = new Map<string, { disk: BaseDisk; bytes: number }>();
 
   constructor(limits: () => DiskLimits) {
     this.#room = new DiskRoom({
       bytesOf: async (id) => {
         const before = this.#before.get(id);
-        return before === undefined ? 0 : Math.max(0, (await bytesOf(before.files)) - before.bytes);
+        return before === undefined ? 0 : Math.max(0, (await before.disk.bytes()) - before.bytes);
       },
       known: async () => [],
       limits,
@@ -27,32 +27,20 @@ export class GrownBases {
   /** Has changes of a knowledge base count. */
   watch(kb: KnowledgeBase): void {
     if (diskOf(kb) !== undefined) return;
-    const { files } = kb.changes;
-    const [id] = files;
+    const { disk } = kb.changes;
     // A database has the limits of its operator.
-    if (id === undefined) return;
+    if (disk === undefined) return;
+    const { records: id } = disk;
     putOnDisk(kb, {
       take: async (client, more) => {
-        const bytes = this.#before.has(id) ? 0 : await bytesOf(files);
-        if (!this.#before.has(id)) this.#before.set(id, { files, bytes });
+        const bytes = this.#before.has(id) ? 0 : await disk.bytes();
+        if (!this.#before.has(id)) this.#before.set(id, { disk, bytes });
         this.#room.open(client, id);
         return this.#room.take(client, more);
       },
       measure: () => this.#room.measure(id),
     });
   }
-}
-
-async function bytesOf(files: readonly string[]): Promise<number> {
-  const sizes = await Promise.all(
-    files.map((file) =>
-      stat(file).then(
-        ({ size }) => size,
-        () => 0,
-      ),
-    ),
-  );
-  return sizes.reduce((sum, size) => sum + size, 0);
 }
 
 function refuse(which: keyof DiskLimits, limit: number): never {

@@ -60,6 +60,26 @@ test('a text that comes back in time is not embedded again, a later one is', asy
   expect(await index()).toMatchObject({ embedded: 1, records: 4 });
 });
 
+test('another number of days counts for what is kept already, and none removes it', async () => {
+  write('a.md', 'Bees dance.');
+  const now = Date.now();
+  vi.useFakeTimers({ toFake: ['Date'], now });
+  await indexOnce('b.md', 'Ice flows.', { keepEmbeddings: 1 });
+  write('other.md', 'Tea steeps.');
+  await index({ keepEmbeddings: 30 });
+  write('b.md', 'Ice flows.');
+  expect(await index()).toMatchObject({ embedded: 0 });
+  vi.setSystemTime(now + 61 * day);
+  rmSync(join(folder, 'b.md'));
+  await index();
+  vi.setSystemTime(now + 122 * day);
+  write('b.md', 'Ice flows.');
+  expect(await index()).toMatchObject({ embedded: 1 });
+  rmSync(join(folder, 'b.md'));
+  await index({ keepEmbeddings: 0 });
+  expect(existsSync(kept)).toBe(false);
+});
+
 test('nothing is kept for 0 days', async () => {
   write('a.md', 'Bees dance.');
   await indexOnce('b.md', 'Ice flows.', { keepEmbeddings: 0 });

@@ -1,9 +1,11 @@
-import { statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import type { ClientSession } from '../../src/client/index.js';
+import { CatalogModels, indexFolder } from '../../src/knowledge/index.js';
 import { refusal } from '../helpers/errors.js';
 import { temporaryFolder } from '../helpers/folder.js';
-import { TestServer } from './test-server.js';
+import { catalogPath, TestServer } from './test-server.js';
 
 const file = temporaryFolder();
 const name = 'kb';
@@ -64,6 +66,43 @@ it('changes of a client, and of all, let knowledge bases grow by so many bytes o
   expect(second.refused).toMatchObject({ code: 8022 });
   const third = await fill(await opened('four'));
   expect(third.refused).toMatchObject({ details: { field: 'storage_writes_max_mb' } });
+});
+
+it('counts the embeddings that the index of a folder keeps of removed records', async () => {
+  const docs = file('docs');
+  mkdirSync(docs);
+  writeFileSync(join(docs, 'bees.md'), 'Bees dance in the hive.');
+  const config = {
+    storage_root: file(),
+    storage_writes: 'files' as const,
+    session_folders: [file()],
+    storage_writes_client_max_mb: 1,
+  };
+  const server = await TestServer.start({ config });
+  await using models = await CatalogModels.open(catalogPath);
+  await indexFolder({ folder: docs, models, model: 'tiny', output: file('index') });
+  const session = await server.session();
+  await session.createEmbeddedStringStorage({ name, configPath: 'index/kb.json' });
+  let batch = 0;
+  const addAndRemove = async () => {
+    const add = Array.from({ length: 200 }, (_, n) => ({
+      id: `${n}`,
+      text: `Glacier ${batch} grinds ${n}.`,
+    }));
+    batch++;
+    await session.updateEmbeddedStringStorage({ name, add });
+    const ids = add.map(({ id }) => id);
+    await session.updateEmbeddedStringStorage({ name, remove: ids.slice(1) });
+    // It merges, so that only what is kept grows.
+    await session.forgetRecords({ name, ids: ids.slice(0, 1) });
+  };
+  const refused = await refusal(
+    (async () => {
+      while (batch < 40) await addAndRemove();
+    })(),
+  );
+  expect(refused.code).toBe(8022);
+  expect(statSync(file('index', 'records.json.changes')).size).toBeLessThan(512 * 1024);
 });
 
 it('counts batches that are written at the same time', async () => {

@@ -141,6 +141,8 @@ export interface NativeStorage extends NativeHandle {
     missingIsFine: boolean,
     cancel: NativeCancelToken | undefined,
   ): Promise<NativeUpdateResult>;
+  /** Removes what ids named before their records were removed or replaced. */
+  forgetFormer(ids: readonly string[], cancel: NativeCancelToken | undefined): Promise<void>;
   /** Runs a merge that is due, or merges everything. Resolves to whether there was something to merge. */
   merge(all: boolean, threads: number, cancel: NativeCancelToken | undefined): Promise<boolean>;
   merging(): { due: boolean; parts: number; deletedShare: number; changedShare: number };

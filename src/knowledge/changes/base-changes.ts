@@ -13,6 +13,7 @@ import {
 } from '../../../lib/internal.js';
 import { isSealed } from '../../base/files/home.js';
 import { backupFiles } from './backup.js';
+import { baseDisk } from './base-disk.js';
 import { damageWarning, type LogSource, lockOf, newHeader, readLog } from './base-log.js';
 import { behind, FollowedLog, type LaterFiles } from './followed-log.js';
 import { filesWith } from './forget.js';
@@ -25,6 +26,7 @@ import { mergeFiles } from './merge-files.js';
 import { hasPendingForget, removeUnfinishedIntents } from './pending-forget.js';
 import { checkIds, type PreparedBatch, prepareBatch } from './prepare.js';
 import type {
+  BaseDisk,
   BatchOptions,
   ChangesOfBase,
   FlushSetting,
@@ -123,9 +125,8 @@ export class BaseChanges implements ChangesOfBase {
     return this.#lock !== undefined;
   }
 
-  get files(): readonly string[] {
-    const { records, indexPlace, textIndex, embeddings, changes } = this.#source.files;
-    return [records, indexPlace, textIndex, embeddings, changes].filter((file) => file !== undefined);
+  get disk(): BaseDisk {
+    return baseDisk(this.#source);
   }
 
   get readOnly(): boolean {

@@ -92,10 +92,8 @@ export class FollowedLog {
   /** Drops from memory what other processes have forgotten. */
   async dropForgotten(): Promise<void> {
     const ids = await this.#forgotten.take();
-    if (ids.length === 0) return;
-    const again = new Set(await this.#storage.known(ids));
-    const gone = ids.filter((id) => !again.has(id));
-    await this.#storage.forget(gone, { missingIsFine: true });
+    // A record that was added again stays.
+    if (ids.length > 0) await this.#storage.forgetFormer(ids);
   }
 
   /** Applies batches that the log has and the storage has not. */

@@ -26,6 +26,14 @@ export interface KnowledgeBaseBackup {
   files: string[];
 }
 
+/** @internal The disk that changes fill. */
+export interface BaseDisk {
+  /** Path of the records file. */
+  readonly records: string;
+  /** Bytes of all files that changes let grow, with the embeddings that the index of a folder keeps. */
+  bytes(): Promise<number>;
+}
+
 /** @internal How a batch is prepared. */
 export interface BatchOptions {
   /** Runs each piece of the embedding. */
@@ -40,8 +48,8 @@ export interface ChangesOfBase {
   /** Whether this process holds the lock of the change log. */
   readonly isWriter: boolean;
   readonly readOnly: boolean;
-  /** Paths of the files that changes let grow; the records file is the first. */
-  readonly files: readonly string[];
+  /** Undefined for a base in a database. */
+  readonly disk: BaseDisk | undefined;
   /** Removes records that another process has forgotten from memory. */
   drop(ids: readonly string[]): Promise<void>;
   /** Releases the lock of the change log, so that other processes may change the base. */

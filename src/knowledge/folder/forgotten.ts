@@ -5,7 +5,7 @@ import { isJsonWith, readRegular, replaceFile } from '../../../lib/basics.js';
 import { readFacts } from './place.js';
 
 /** The digests of texts that were forgotten, in the folder of an index: indexing leaves such texts out. */
-const fileName = 'forgotten.json';
+export const forgottenIn = (place: string): string => join(place, 'forgotten.json');
 
 const isOurs = isJsonWith(({ kind }) => kind === 'lorekeep forgotten texts');
 
@@ -29,7 +29,7 @@ export const isForgotten = (forgotten: ReadonlySet<string>, text: string): boole
 
 /** Reads the digests of an index. */
 export async function readForgotten(place: string): Promise<ReadonlySet<string>> {
-  const content = await readRegular(join(place, fileName), maxBytes).catch(() => '');
+  const content = await readRegular(forgottenIn(place), maxBytes).catch(() => '');
   if (!isOurs(content)) return new Set();
   const { digests } = JSON.parse(content) as { digests: unknown };
   return new Set(Array.isArray(digests) ? digests.filter((digest) => typeof digest === 'string') : []);
@@ -41,8 +41,8 @@ export async function addForgotten(config: string, texts: readonly string[]): Pr
   if ((await readFacts(place)) === undefined) return;
   const digests = [...new Set([...(await readForgotten(place)), ...texts.flatMap(digestsOf)])];
   const content = { kind: 'lorekeep forgotten texts', version: 1, digests };
-  await replaceFile(join(place, fileName), `${JSON.stringify(content)}\n`, { isOurs });
+  await replaceFile(forgottenIn(place), `${JSON.stringify(content)}\n`, { isOurs });
 }
 
 /** Lets indexing take the texts again. */
-export const liftForgotten = (place: string): Promise<void> => rm(join(place, fileName), { force: true });
+export const liftForgotten = (place: string): Promise<void> => rm(forgottenIn(place), { force: true });

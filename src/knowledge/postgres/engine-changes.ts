@@ -17,7 +17,7 @@ export class EngineChanges implements ChangesOfBase {
   readonly isBehind = false;
   readonly isWriter = false;
   readonly readOnly: boolean;
-  readonly files: readonly string[] = [];
+  readonly disk: undefined;
   readonly #engine: PostgresEngine;
   readonly #client: PostgresClient;
   readonly #model: KnowledgeModel;

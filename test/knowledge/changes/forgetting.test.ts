@@ -4,7 +4,8 @@ import { randomUUID } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { beforeAll, expect, test, vi } from 'vitest';
-import { EmbeddingModel } from '../../../lib/index.js';
+import { EmbeddingModel, type Storage } from '../../../lib/index.js';
+import { ForgottenByOthers, tellForgotten } from '../../../src/knowledge/changes/forgotten-batches.js';
 import { buildKnowledgeBase, type KnowledgeBase, openKnowledgeBase } from '../../../src/knowledge/index.js';
 import { runChild } from '../../helpers/children.js';
 import { temporaryFolder } from '../../helpers/folder.js';
@@ -44,6 +45,7 @@ async function knowledgeBase() {
 
 const open = (config: string, options: object = {}) => openKnowledgeBase(config, { models, ...options });
 const ids = async (kb: KnowledgeBase) => (await kb.list({ limit: 100 })).map(({ id }) => id);
+const storageOf = (kb: KnowledgeBase) => kb.storage as Storage;
 /** Files of a folder that have the secret, as it is or in JSON. */
 const filesWithSecret = (folder: string) =>
   readdirSync(folder).filter((name) => {
@@ -211,7 +213,7 @@ test('a file of something else in the place of the intent is told, and nothing i
 test('other processes lose a forgotten record from memory and older versions, and keep a removed one there', async () => {
   const { config } = await knowledgeBase();
   const reader = await open(config, { readOnly: true, versions: { count: 20 } });
-  const dropped = vi.spyOn(reader.storage, 'forget');
+  const dropped = vi.spyOn(storageOf(reader), 'forgetFormer');
   await using writer = await open(config);
   await writer.remove(['ice']);
   await expect.poll(() => reader.version, { timeout: 10_000 }).toBe(2);
@@ -235,6 +237,50 @@ test('other processes lose a forgotten record from memory and older versions, an
     expect(await past.has('ice')).toBe(true);
   } else expect(reader.storage.versions().map(({ version }) => version)).toEqual([3]);
   await reader.close();
+});
+
+test('a record that was forgotten and added again keeps its new text in other processes, and loses the former one', async () => {
+  const { config } = await knowledgeBase();
+  await using reader = await open(config, { readOnly: true, versions: { count: 20 } });
+  await using writer = await open(config);
+  // As if the merge of the forgetting took so long that the reader sees the removal first.
+  const seen = vi.spyOn(storageOf(writer), 'merge').mockImplementationOnce(async () => {
+    await expect.poll(() => reader.version, { timeout: 10_000 }).toBe(2);
+  });
+  await writer.forget(['old']);
+  seen.mockRestore();
+  await writer.add([{ id: 'old', text: 'Tea steeps' }]);
+  const textsOf = async (version: number) => {
+    await using past = reader.at(version);
+    return (await past.get('old'))?.text;
+  };
+  await expect.poll(() => reader.version, { timeout: 10_000 }).toBe(3);
+  await expect.poll(() => textsOf(1), { timeout: 10_000 }).toBe(undefined);
+  expect(await textsOf(3)).toBe('Tea steeps');
+});
+
+test('removals by others are remembered up to a number, the latest ones', async () => {
+  const folder = file(`batches${made++}`);
+  mkdirSync(folder);
+  const changes = join(folder, 'records.json.changes');
+  const others = new ForgottenByOthers(changes);
+  const removed = (version: number) => ({
+    log: 'a',
+    after: version - 1,
+    upTo: version,
+    ids: Array.from({ length: 1000 }, (_, n) => `${version}-${n}`),
+  });
+  for (let version = 1; version <= 150; version++) {
+    others.add(removed(version));
+    expect(await others.take()).toEqual([]);
+  }
+  await tellForgotten(
+    changes,
+    [1, 149].map((version) => ({ log: 'a', version })),
+  );
+  await tellForgotten(changes, [{ log: 'b', version: 148 }]);
+  expect(await others.take()).toEqual(removed(149).ids);
+  expect(await others.take()).toEqual([]);
 });
 
 test.each([['some'], ['all']])(

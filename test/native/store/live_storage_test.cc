@@ -288,4 +288,27 @@ TEST("a forgotten record is in no version and no segment") {
   CHECK(live.at(0)->find("id7").has_value());
 }
 
+TEST("what an id named before is in no older version and no segment, and the newest record stays") {
+  std::mt19937_64 random(test::seed());
+  ChangingRecords twin(4, text::Tokenizer::kBasic, vector::VectorType::kF32);
+  Script first;
+  for (int i = 0; i < 20; ++i) first.add.push_back(twin.random_record("id" + std::to_string(i), random));
+  first.add[5].text = "secretword";
+  twin.apply(first);
+  LiveStorage live(twin.build());
+  live.keep({.count = 10});
+  Record again = first.add[5];
+  again.text = "later";
+  const Script second{.replace = {again}, .remove = {"id7"}};
+  live.update(twin.changes(second), {});
+  twin.apply(second);
+  live.forget_former(std::vector<std::string>{"id5", "id7", "id9", "unknown"}, {});
+  check_records(*live.current(), twin);
+  check_searches(*live.current(), twin.build().get(), twin, 20, random);
+  CHECK_EQ(live.versions().size(), 2u);
+  const auto before = live.at(0);
+  CHECK(!before->find("id5") && !before->find("id7") && before->find("id9"));
+  for (const Part& part : before->parts()) CHECK(!part.segment->text_index()->find("secretword"));
+}
+
 }  // namespace

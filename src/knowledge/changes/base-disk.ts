@@ -1,0 +1,27 @@
+import { readdir } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { factsAt } from '../../../lib/basics.js';
+import { forgottenIn } from '../folder/forgotten.js';
+import { keptEmbeddingsIn } from '../kept-embeddings.js';
+import type { LogSource } from './base-log.js';
+import { forgottenBatchesOf } from './forgotten-batches.js';
+import type { BaseDisk } from './public.js';
+
+/** The disk behind a base. It holds nothing of the base itself. `path`, `files`: by their paths. */
+export function baseDisk({ path, files }: Pick<LogSource, 'path' | 'files'>): BaseDisk {
+  const { records, indexPlace, textIndex, embeddings, changes } = files;
+  const place = dirname(path);
+  const kept = keptEmbeddingsIn(place);
+  const named = [records, indexPlace, textIndex, embeddings, changes].filter((file) => file !== undefined);
+  const grown = [...named, forgottenBatchesOf(changes), forgottenIn(place)];
+  return {
+    records,
+    bytes: async () => {
+      const names = await readdir(kept).catch((): string[] => []);
+      const sizes = [...grown, ...names.map((name) => join(kept, name))].map(sizeOf);
+      return (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
+    },
+  };
+}
+
+const sizeOf = async (path: string) => Number((await factsAt(path))?.size ?? 0);
