@@ -64,9 +64,9 @@ export const rooms = [
   ['native/scheduler', 1400, 'SPEC', 'quanta, classes and throttling of inference'],
   [
     'lib',
-    13_050,
+    13_060,
     'README',
-    'the typed library, also of speech, recognised by the classes of its callers, log-probabilities made objects in parts, and schemas as grammars: merges, unions, patterns, formats and numbers as automata, whose work is counted and whose lengths are counted beside their states, also of OpenAPI 3.0 and draft 4; the addon of musl, told by the dynamic loader',
+    'the typed library, also of speech, recognised by the classes of its callers, log-probabilities made objects in parts, and schemas as grammars: merges, unions, patterns, formats and numbers as automata, whose work is counted and whose lengths are counted beside their states, also of OpenAPI 3.0 and draft 4; the addon of musl, told by the dynamic loader; former records forgotten while the newest stay',
   ],
   [
     'src/base',
@@ -115,9 +115,9 @@ export const rooms = [
   ],
   [
     'src/knowledge',
-    12_820,
+    12_880,
     'SPEC',
-    'knowledge bases that change, forget what they had before and complete a forgetting that was killed and clear away what one left that had not begun, and bring nothing back that is forgotten while it is indexed or built, indexes of folders that stay current and count their live records, choose a model by language, keep their embeddings, notice that a remote model was replaced, open without its server, learn which relevance nonsense reaches, read the log of changes beside the other files, integers of any size that clients write as texts and are listed; the socket of the operator; evaluation; the interface of an engine',
+    'knowledge bases that change, forget what they had before and complete a forgetting that was killed and clear away what one left that had not begun, and bring nothing back that is forgotten while it is indexed or built, indexes of folders that stay current and count their live records, choose a model by language, keep their embeddings and count the disk behind them, notice that a remote model was replaced, open without its server, learn which relevance nonsense reaches, read the log of changes beside the other files, integers of any size that clients write as texts and are listed; the socket of the operator; evaluation; the interface of an engine',
   ],
   [
     'src/storages',
@@ -152,9 +152,9 @@ export const rooms = [
   ],
   [
     'src/cli',
-    9350,
+    9380,
     'README',
-    'the command line, which loads what a command needs when it needs it, with indexes of folders and their watch, MCP over stdio, and opening the page; transcripts of many files, of which some cannot be read; remote models listed and asked; push and pull of knowledge bases in databases; a first line in a file for programs that cannot read output',
+    'the command line, which loads what a command needs when it needs it, with indexes of folders and their watch, MCP over stdio, and opening the page; transcripts of many files, of which some cannot be read; indexes removed of which some stay; remote models listed and asked; push and pull of knowledge bases in databases; a first line in a file for programs that cannot read output',
   ],
   [
     'web',
