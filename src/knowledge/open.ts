@@ -12,9 +12,10 @@ import {
   type VectorIndex,
 } from '../../lib/internal.js';
 import { closeIfFailed } from '../base/waiting/close-if-failed.js';
-import { BaseChanges, namedFiles } from './changes/base-changes.js';
+import { BaseChanges } from './changes/base-changes.js';
 import { readLog, versionOfFile } from './changes/base-log.js';
 import { FilesReplaced, type LaterFiles } from './changes/followed-log.js';
+import { namedFiles } from './changes/held-folders.js';
 import { LogAhead } from './changes/log-ahead.js';
 import { isEmptied, settleLog } from './changes/merge-files.js';
 import { hasForgetLeftovers } from './changes/pending-forget.js';

@@ -103,7 +103,7 @@ export class BaseChanges implements ChangesOfBase {
       if (warning !== undefined) warn(warning);
     }
     storage.keepVersions(source.versions ?? {});
-    followed.source = inPaths(source);
+    await followed.holdFolders();
     opened.#follow();
     return opened;
   }
@@ -361,6 +361,7 @@ export class BaseChanges implements ChangesOfBase {
   /** Takes the lock, reads the changes of others, and opens the log for writing. @throws as update() */
   async #openWriter(): Promise<ChangeLogWriter> {
     const { files } = this.#source;
+    await this.#log.checkFolders();
     const isNew = this.#lock === undefined;
     this.#lock ??= lockFile(lockOf(files.changes));
     try {
@@ -457,17 +458,4 @@ export class BaseChanges implements ChangesOfBase {
     if (hasPendingForget(this.#source.files.changes)) await this.#completeForOther();
     await this.#log.look();
   }
-}
-
-/** A server opens files by names of descriptors, which end with the opening. */
-const inPaths = (source: LogSource): LogSource => ({
-  ...source,
-  path: source.pathOf(source.path),
-  files: namedFiles(source),
-});
-
-/** The files of a source by their paths. */
-export function namedFiles({ pathOf, files }: Pick<LogSource, 'pathOf' | 'files'>): LogSource['files'] {
-  const named = Object.entries(files).map(([name, file]) => [name, file && pathOf(file)]);
-  return Object.fromEntries(named);
 }

@@ -11,6 +11,7 @@ import { applyFromFile, applyVersions, type OnRemoved } from './apply-versions.j
 import { checkModel, foldAll, isSame, type LogSource, readLog, versionOfFile } from './base-log.js';
 import { refuseConflicts } from './conflicts.js';
 import { ForgottenByOthers } from './forgotten-batches.js';
+import { HeldFolders, namedFiles } from './held-folders.js';
 
 /** After so many looks at files that another process replaces, the base is behind. */
 const mostReplacedLooks = 8;
@@ -38,6 +39,7 @@ export class FollowedLog {
   onFiles: ((records: FileContent) => void) | undefined;
   readonly #forgotten: ForgottenByOthers;
   readonly #onRemoved: OnRemoved = (removed) => this.#forgotten.add(removed);
+  #folders: HeldFolders | undefined;
   /** Stamp of the log when it was looked at. */
   #seen: string | undefined = '';
   /** Stamp of the records file when its content was compared with `content`. */
@@ -59,6 +61,26 @@ export class FollowedLog {
     this.onFiles?.(content);
   }
 
+  /**
+   * Opens files by their paths from now on: a server opens them by names of descriptors, which end with the opening. Their folders must
+   * stay the same.
+   */
+  async holdFolders(): Promise<void> {
+    const { source } = this;
+    const files = namedFiles(source);
+    this.#folders = await HeldFolders.of(source.files, files);
+    this.source = { ...source, path: source.pathOf(source.path), files };
+  }
+
+  /** Refuses to write to another folder in the place of one that was opened, or to none. @throws CORRUPT */
+  async checkFolders(): Promise<void> {
+    const state = await this.#folders?.state();
+    if (state === undefined || state === 'same') return;
+    // An absent one may come back.
+    this.isBehind = state === 'other';
+    throw behind(this.source.files.records);
+  }
+
   /** Refuses to go on from a records file that is there no more: it was replaced without the log. @throws CORRUPT; the base is behind then */
   async checkFiles(): Promise<void> {
     const { records } = this.source.files;
@@ -71,6 +93,10 @@ export class FollowedLog {
 
   /** Reads what other processes have appended, and drops what they have forgotten. Never rejects for a log that cannot be read. */
   async look(): Promise<void> {
+    if ((await this.#folders?.state()) === 'other') {
+      this.isBehind = true;
+      return;
+    }
     const stamp = await stampAt(this.source.files.changes);
     if (stamp === this.#seen) return this.dropForgotten();
     this.#seen = stamp;

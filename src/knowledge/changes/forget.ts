@@ -7,6 +7,7 @@ import { ownerOf } from '../destinations.js';
 import { KeptEmbeddings } from '../kept-embeddings.js';
 import { embeddingsKey, factsOf } from '../model.js';
 import type { LogSource } from './base-log.js';
+import { dropFromOthers, otherConfigs, textFilesOf } from './other-configs.js';
 
 /**
  * Writes the caches of embeddings without forgotten texts, and removes files that killed writers left. @throws IO, CANCELLED
@@ -19,6 +20,7 @@ export async function dropTraces(source: LogSource, texts: readonly string[]): P
     await removeStrayFiles(file);
   }
   await (await KeptEmbeddings.of(source))?.forget(texts);
+  await dropFromOthers(source, texts);
   if (files.embeddings === undefined || !existsSync(files.embeddings)) return;
   await using records = await Records.read(files.records, { fields: config.fields, signal });
   await using rows = await EmbeddingRows.match(records, {
@@ -53,19 +55,24 @@ function spellings(text: string): string[] {
   return [...found];
 }
 
-/** Returns the files in the folders of a knowledge base whose bytes have one of the texts, as it is or as JSON spells it. */
+/**
+ * Returns the files in the folders of a knowledge base, and those of other configs there that are about its records, whose bytes have one
+ * of the texts, as it is or as JSON spells it.
+ */
 export async function filesWith(source: LogSource, texts: readonly string[]): Promise<string[]> {
   const patterns = [...new Set(texts.flatMap(spellings))].map((needle) => Buffer.from(needle));
   const { files, path } = source;
   const named = [path, files.records, files.indexPlace, files.textIndex, files.embeddings, files.changes];
   const folders = new Set(named.filter((file) => file !== undefined).map((file) => dirname(file)));
-  const found: string[] = [];
+  const searched = new Set<string>();
   for (const folder of folders) {
-    for (const entry of await readdir(folder, { withFileTypes: true })) {
-      const file = join(folder, entry.name);
-      if (entry.isFile() && (await hasAny(file, patterns))) found.push(file);
-    }
+    for (const entry of await readdir(folder, { withFileTypes: true }))
+      if (entry.isFile()) searched.add(join(folder, entry.name));
   }
+  for (const other of await otherConfigs(source))
+    for (const file of textFilesOf(other.files)) if (existsSync(file)) searched.add(file);
+  const found: string[] = [];
+  for (const file of searched) if (await hasAny(file, patterns)) found.push(file);
   return found;
 }
 

@@ -1,7 +1,16 @@
 /** Forgetting that is killed, fails, or is done by another process. */
 import { spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { basename, join } from 'node:path';
 import { beforeAll, expect, test, vi } from 'vitest';
 import { EmbeddingModel, type Storage } from '../../../lib/index.js';
@@ -198,6 +207,57 @@ test('files that have a forgotten text are found, however their JSON escapes it'
   const { filesWith } = await kb.forget(['é']);
   expect((await filesWith()).map((path) => basename(path)).sort()).toEqual(Object.keys(written).sort());
 });
+
+test('files of another config over the same records lose a forgotten text, and that config opens', async () => {
+  const { folder, config } = await knowledgeBase();
+  const other = join(folder, 'other.json');
+  mkdirSync(join(folder, 'own'));
+  mkdirSync(file('far'), { recursive: true });
+  const names = {
+    records_file: 'records.json',
+    index_file: 'own/other.index',
+    embeddings_file: 'own/other.embeddings',
+  };
+  writeFileSync(other, JSON.stringify({ embedding_model: 'tiny', ...names }));
+  const far = join(folder, 'far.json');
+  const outside = { ...names, index_file: '../far/far.index', embeddings_file: 'far.embeddings' };
+  writeFileSync(far, JSON.stringify({ embedding_model: 'tiny', ...outside }));
+  await using kb = await open(config);
+  await kb.merge();
+  for (const path of [other, far]) await buildKnowledgeBase(path, { models });
+  expect(filesWithSecret(join(folder, 'own'))).toEqual(['other.bm25', 'other.index']);
+  const { filesWith } = await kb.forget(['old', 'new']);
+  expect(filesWithSecret(join(folder, 'own'))).toEqual([]);
+  // Outside of the base's folders nothing is written, and it is told.
+  expect((await filesWith()).map((path) => basename(path))).toEqual(['far.index']);
+  await using again = await open(other);
+  expect([await ids(again), again.embeddings?.embedded]).toEqual([['bees', 'ice'], 0]);
+  expect((await again.search({ text: 'bees', topK: 1 })).hits[0]?.id).toBe('bees');
+});
+
+test.each([['before'], ['after']])(
+  "a folder that takes the place of the base's own %s its first change is not written to",
+  async (when) => {
+    const { folder, config } = await knowledgeBase();
+    const { folder: other } = await knowledgeBase();
+    const content = () => readdirSync(other).map((name) => [name, readFileSync(join(other, name), 'utf8')]);
+    const before = content();
+    await using kb = await open(config);
+    await using reader = await open(config, { readOnly: true });
+    if (when === 'after') await kb.add([{ id: 'tea', text: 'Tea steeps' }]);
+    renameSync(folder, `${folder}-moved`);
+    await expect(kb.add([{ id: 'x', text: 'X' }])).rejects.toMatchObject({ code: 'CORRUPT' });
+    expect(kb.outdated).toBe(false);
+    symlinkSync(other, folder);
+    const changes = [() => kb.add([{ id: 'x', text: 'X' }]), () => kb.forget(['old']), () => kb.merge()];
+    for (const change of changes) await expect(change()).rejects.toMatchObject({ code: 'CORRUPT' });
+    expect(content()).toEqual(before);
+    expect(kb.outdated).toBe(true);
+    await expect.poll(() => reader.outdated, { timeout: 10_000 }).toBe(true);
+    rmSync(folder);
+    renameSync(`${folder}-moved`, folder);
+  },
+);
 
 test('a file of something else in the place of the intent is told, and nothing is removed', async () => {
   const { config, changes } = await knowledgeBase();

@@ -1,0 +1,88 @@
+import { existsSync } from 'node:fs';
+import { readdir, realpath, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { fileIdAt, moveOver, removeStrays, temporaryName } from '../../../lib/basics.js';
+import { inspectFile, removeStrayFiles, uniteEmbeddings, VectorIndex } from '../../../lib/internal.js';
+import { isWithin } from '../../base/files/within.js';
+import { loadKnowledgeBaseConfig } from '../config.js';
+import { ownerOf } from '../destinations.js';
+import { embeddingsKey } from '../model.js';
+import { besideConfig, type KnowledgeBaseFiles, resolveFiles } from '../paths.js';
+import type { LogSource } from './base-log.js';
+
+/** Another config that is about the records file of a base. The files that it names have the same texts. */
+interface OtherConfig {
+  path: string;
+  embeddingModel: string;
+  files: KnowledgeBaseFiles;
+}
+
+/** The folders in which files of a base are expected: those of its config and its records file. */
+export const foldersOf = ({ path, files }: Pick<LogSource, 'path' | 'files'>): Set<string> =>
+  new Set([dirname(path), dirname(files.records)]);
+
+/** Finds the other configs in the folders of a base that are about its records file. */
+export async function otherConfigs(source: LogSource): Promise<OtherConfig[]> {
+  const [own, records] = await Promise.all([source.path, source.files.records].map(fileIdAt));
+  const found: OtherConfig[] = [];
+  for (const folder of foldersOf(source)) {
+    for (const name of await readdir(folder)) {
+      const path = join(folder, name);
+      if (!name.endsWith('.json') || (await fileIdAt(path)) === own) continue;
+      const loaded = await loadKnowledgeBaseConfig(path).catch(() => undefined);
+      if (loaded === undefined) continue;
+      const { config } = loaded;
+      const files = await resolveFiles(config, besideConfig(path));
+      if ((await fileIdAt(files.records)) !== records) continue;
+      found.push({ path, embeddingModel: config.embedding_model, files });
+    }
+  }
+  return found;
+}
+
+/** The files of a config that may have texts. */
+export const textFilesOf = ({ index, textIndex, embeddings }: KnowledgeBaseFiles): string[] =>
+  [index, textIndex, embeddings].filter((file) => file !== undefined);
+
+/**
+ * Removes forgotten texts from the files that other configs name within the folders of a base. Their indexes, of the records as they were,
+ * lose all texts: the next opening builds them again. @throws IO, CANCELLED, system errors
+ */
+export async function dropFromOthers(source: LogSource, texts: readonly string[]): Promise<void> {
+  const folders = await Promise.all([...foldersOf(source)].map((folder) => realpath(folder)));
+  for (const other of await otherConfigs(source)) {
+    for (const file of textFilesOf(other.files)) {
+      if (!existsSync(file)) continue;
+      const real = await realpath(file);
+      if (folders.some((folder) => isWithin(real, folder))) await dropFrom(real, other, source, texts);
+    }
+  }
+}
+
+/** A fingerprint of no records. */
+const outdated = '0000000000000001';
+
+async function dropFrom(
+  file: string,
+  { path, embeddingModel, files }: OtherConfig,
+  { model, config, signal }: LogSource,
+  dropped: readonly string[],
+): Promise<void> {
+  await removeStrays(file);
+  await removeStrayFiles(file);
+  const { kind, dimension = 0 } = await inspectFile(file, { verify: false, signal });
+  const owner = ownerOf({ path, files });
+  if (kind === 'text index') await rm(file, { force: true });
+  else if (kind === 'index') {
+    const row = new Float32Array(dimension).fill(1);
+    await using index = await VectorIndex.build(row, dimension, { kind: 'hnsw', signal });
+    await index.save(file, { fingerprint: outdated, owner, signal });
+  } else if (kind === 'embeddings') {
+    const next = temporaryName(file);
+    const isSame = embeddingModel === config.embedding_model;
+    const of = { dimension, key: embeddingsKey(model) };
+    const rows = isSame ? await uniteEmbeddings(next, { files: [file], dropped }, of, { owner, signal }) : 0;
+    if (rows > 0) await moveOver(next, file);
+    else await rm(file, { force: true });
+  }
+}
