@@ -199,6 +199,15 @@ test('contacts have their names, numbers, addresses and notes', async () => {
   await expect(read('none.vcf', 'just words')).rejects.toThrow(/has no contacts/);
 });
 
+test('a contact with only a name, and an event with only a title, are found by it', async () => {
+  const contacts = await read('names.vcf', lines('BEGIN:VCARD', 'FN:Ann Holm', 'END:VCARD'));
+  expect(texts(contacts)).toEqual(['Name: Ann Holm']);
+  const events = await read('titles.ics', calendar(event('SUMMARY:Launch')));
+  expect(texts(events)).toEqual(['Summary: Launch']);
+  const nobody = await read('nobody.vcf', lines('BEGIN:VCARD', 'PHOTO:x', 'END:VCARD'));
+  expect(texts(nobody)).toEqual([]);
+});
+
 test('an invitation in a mail is read, with its time', async () => {
   const mail = lines(
     'From: ann@harbour.example',

@@ -47,6 +47,25 @@ async function sectionOf(
   const end = time('DTEND') ?? time('DUE');
   const duration = durationOf(textOf(event, 'DURATION') ?? '');
   const ends = end?.at ?? (start !== undefined && duration !== undefined ? start.at + duration : undefined);
+  const blocks = [
+    ...itemsOf([
+      [
+        event.kind === 'VTODO' ? 'Begins' : 'When',
+        start && periodOf(start, event.kind === 'VTODO' ? undefined : end, duration),
+      ],
+      ['Due', event.kind === 'VTODO' ? end?.text : undefined],
+      ['Repeats', repetitionOf(textOf(event, 'RRULE') ?? '')],
+      ['Location', textOf(event, 'LOCATION')],
+      ['Status', statusOf(event)],
+      ['Organizer', peopleOf(event, 'ORGANIZER')],
+      ['Attendees', peopleOf(event, 'ATTENDEE')],
+      ['Categories', listOf(event, 'CATEGORIES')],
+      ['Link', textOf(event, 'URL')],
+      ['Calendar', calendar],
+    ]),
+    ...(await proseOf(textOf(event, 'DESCRIPTION'))),
+    ...(await proseOf(textOf(event, 'COMMENT'))),
+  ];
   return {
     ...(title !== undefined && { title }),
     headings: [],
@@ -55,25 +74,8 @@ async function sectionOf(
       ...(start !== undefined && { starts: start.at }),
       ...(ends !== undefined && { ends }),
     },
-    blocks: [
-      ...itemsOf([
-        [
-          event.kind === 'VTODO' ? 'Begins' : 'When',
-          start && periodOf(start, event.kind === 'VTODO' ? undefined : end, duration),
-        ],
-        ['Due', event.kind === 'VTODO' ? end?.text : undefined],
-        ['Repeats', repetitionOf(textOf(event, 'RRULE') ?? '')],
-        ['Location', textOf(event, 'LOCATION')],
-        ['Status', statusOf(event)],
-        ['Organizer', peopleOf(event, 'ORGANIZER')],
-        ['Attendees', peopleOf(event, 'ATTENDEE')],
-        ['Categories', listOf(event, 'CATEGORIES')],
-        ['Link', textOf(event, 'URL')],
-        ['Calendar', calendar],
-      ]),
-      ...(await proseOf(textOf(event, 'DESCRIPTION'))),
-      ...(await proseOf(textOf(event, 'COMMENT'))),
-    ],
+    // An event without anything else is found by its title.
+    blocks: blocks.length > 0 ? blocks : itemsOf([['Summary', title]]),
   };
 }
 

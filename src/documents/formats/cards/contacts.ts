@@ -57,11 +57,13 @@ function sectionOf(card: Component, anchors: Anchors): Section {
   );
   const items = card.properties.flatMap((property) => itemOf(property, labels));
   const notes = card.properties.filter(({ name }) => name === 'NOTE');
+  const blocks = [...items, ...notes.flatMap(({ value }) => paragraphs(unescaped(value)))];
   return {
     ...(title !== undefined && { title }),
     headings: [],
     anchor: anchors.of(title ?? ''),
-    blocks: [...items, ...notes.flatMap(({ value }) => paragraphs(unescaped(value)))],
+    // A contact without anything else is found by its name.
+    blocks: blocks.length > 0 ? blocks : itemsOf([['Name', title]]),
   };
 }
 
