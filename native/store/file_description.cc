@@ -97,7 +97,7 @@ struct Format {
 };
 
 const Format kFormats[] = {
-    {FileKind::kIndex, vector::kIndexMagic, vector::kOldestIndexVersion, vector::kIndexVersion, Damaged::kRefused,
+    {FileKind::kIndex, vector::kIndexMagic, vector::kOldestIndexVersion, vector::kIndexVersion, Damaged::kRemade,
      describe_index, index_section_name},
     {FileKind::kTextIndex, text::kSidecarMagic, text::kSidecarVersion, text::kSidecarVersion, Damaged::kRemade,
      describe_sidecar, text::sidecar_section_name},

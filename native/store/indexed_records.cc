@@ -119,7 +119,8 @@ void save_indexed_records(const vector::HnswIndex& index, const Records& records
                       0};
   const auto schema = records.metadata ? filter::schema_bytes(records.metadata->schema()) : std::vector<std::byte>{};
   SectionFileWriter file(path, vector::kIndexMagic, vector::kIndexVersion, fingerprint,
-                         vector::kIndexSections + static_cast<std::uint32_t>(kSections.size()), owner);
+                         vector::kIndexSections + static_cast<std::uint32_t>(kSections.size()), owner,
+                         Damaged::kRemade);
   const auto write = [&](Section id, std::span<const std::byte> bytes) { file.section(id, bytes, cancel); };
   vector::write_index(file, index, cancel);
   write(kOrigin, std::as_bytes(std::span(&origin, 1)));
@@ -183,6 +184,7 @@ std::string_view records_section_name(std::uint32_t id) noexcept {
     case kSchema: return "fields";
     case kColumns: return "columns";
     case kOwnerSection: return "owner";
+    case kMarkSection: return "mark";
     default: return "";
   }
 }

@@ -142,7 +142,9 @@ class Loader {
     if (file_.version() >= kTenBitVersion) sections.push_back(kRowLowBits);
     if (file_.version() >= kSketchVersion) sections.insert(sections.end(), {kSketchMiddle, kSketches});
     if (file_.version() >= kCellVersion) sections.insert(sections.end(), {kCellCentres, kCellScales});
-    if (file_.has(kOwnerSection)) sections.push_back(static_cast<Section>(kOwnerSection));
+    for (const std::uint32_t id : {kOwnerSection, kMarkSection}) {
+      if (file_.has(id)) sections.push_back(static_cast<Section>(id));
+    }
     parallel_for(options_.work, sections.size(), 1,
                  [&](std::size_t begin, std::size_t, std::size_t) { file_.verify(sections[begin]); });
     for (const VectorMatrix* matrix : {&parts.rows, &parts.codes.matrix, &parts.cells.centres()}) {
@@ -304,7 +306,7 @@ void write_index(SectionFileWriter& file, const HnswIndex& index, const CancelTo
 
 void save_index(const HnswIndex& index, const std::filesystem::path& path, std::uint64_t fingerprint,
                 const CancelToken* cancel, const FileOwner* owner) {
-  SectionFileWriter file(path, kIndexMagic, kIndexVersion, fingerprint, kIndexSections, owner);
+  SectionFileWriter file(path, kIndexMagic, kIndexVersion, fingerprint, kIndexSections, owner, Damaged::kRemade);
   write_index(file, index, cancel);
   index.check_file();
   file.commit();

@@ -234,9 +234,11 @@ describe('files of two knowledge bases', () => {
 });
 
 describe('a damaged cache', () => {
-  const caches: [string, object][] = [
-    ['text index', { bm25_file: 'cache' }],
-    ['embeddings file', { embeddings_file: 'cache' }],
+  const build = (path: string) => buildKnowledgeBase(path, { models });
+  const caches: [string, object, (path: string) => Promise<unknown>][] = [
+    ['text index', { bm25_file: 'cache' }, open],
+    ['embeddings file', { embeddings_file: 'cache' }, open],
+    ['index', { index_file: 'cache' }, build],
   ];
   const flipped = (bytes: Buffer, at: number) => {
     bytes.writeUInt8(bytes.readUInt8(at) ^ 1, at);
@@ -252,21 +254,23 @@ describe('a damaged cache', () => {
     ['zeros of another length', () => Buffer.alloc(100_000)],
   ];
 
-  test.each(caches.flatMap(([name, config]) => damages.map((damage) => [name, config, ...damage] as const)))(
-    '(%s, %o) with %s is made again',
-    async (_name, config, _damage, damage) => {
-      const place = folderOf({ kb: config });
-      await open(place('kb.json'));
-      const whole = readFileSync(place('cache'));
-      write(place('cache'), damage(Buffer.from(whole)));
-      expect(await open(place('kb.json'))).toEqual(['kb0']);
-      expect(readFileSync(place('cache'))).toEqual(whole);
-    },
+  const cases = caches.flatMap(([name, config, make]) =>
+    damages.map((damage) => [name, config, ...damage, make] as const),
   );
 
-  test.each(caches)('(%s, %o) that is a file of another program stays', async (_name, config) => {
+  test.each(cases)('(%s, %o) with %s is made again', async (_name, config, _damage, damage, make) => {
     const place = folderOf({ kb: config });
-    await open(place('kb.json'));
+    await make(place('kb.json'));
+    const whole = readFileSync(place('cache'));
+    write(place('cache'), damage(Buffer.from(whole)));
+    await make(place('kb.json'));
+    expect(await open(place('kb.json'))).toEqual(['kb0']);
+    expect(readFileSync(place('cache'))).toEqual(whole);
+  });
+
+  test.each(caches)('(%s, %o) that is a file of another program stays', async (_name, config, make) => {
+    const place = folderOf({ kb: config });
+    await make(place('kb.json'));
     const whole = readFileSync(place('cache'));
     for (const content of [
       Buffer.from('dear diary'),
@@ -275,7 +279,7 @@ describe('a damaged cache', () => {
       Buffer.concat([Buffer.from('x'), whole]),
     ]) {
       write(place('cache'), content);
-      await rejection(open(place('kb.json')), 'INVALID_ARGUMENT');
+      await rejection(make(place('kb.json')), 'INVALID_ARGUMENT');
       expect(readFileSync(place('cache'))).toEqual(content);
     }
   });

@@ -168,6 +168,9 @@ describe('indexFolder', () => {
         bytes.subarray(0, end / 2),
         Buffer.from(bytes).fill(7, end - 64),
         Buffer.from(bytes).fill(1, 8, 12),
+        Buffer.from(bytes).fill(0, 0, Math.min(4096, end - 64)),
+        Buffer.alloc(bytes.length),
+        bytes.subarray(0, 5),
       ];
       for (const [at, damage] of damages.entries()) {
         writeFileSync(join(place, name), damage);
