@@ -96,6 +96,8 @@ export class KnowledgeBaseCache implements AsyncDisposable, Disposable {
   /** Places that are being loaded in the background. */
   readonly #refreshing = new Set<string>();
   readonly #background = new PendingWork();
+  /** Ends the loads in the background. */
+  readonly #closing = new AbortController();
   #closed = false;
   #requests = 0;
   #loads = 0;
@@ -211,11 +213,12 @@ export class KnowledgeBaseCache implements AsyncDisposable, Disposable {
     if (this.#refreshing.has(key)) return;
     this.#refreshing.add(key);
     try {
-      const pin = await this.#resolve(place, undefined, this.#failed.get(key));
+      const pin = await this.#resolve(place, this.#closing.signal, this.#failed.get(key));
       this.#failed.delete(key);
       await pin?.release();
     } catch (error) {
-      this.#log.warn({ err: error }, 'changed files are not loaded: the last build is served');
+      if (!this.#closed)
+        this.#log.warn({ err: error }, 'changed files are not loaded: the last build is served');
     } finally {
       this.#refreshing.delete(key);
     }
@@ -277,6 +280,7 @@ export class KnowledgeBaseCache implements AsyncDisposable, Disposable {
   /** Closes unpinned knowledge bases; the others close when they are released. Resolves when no load is under way. */
   async close(): Promise<void> {
     this.#closed = true;
+    this.#closing.abort(new LorekeepError('CANCELLED', 'the knowledge bases are closed'));
     await this.#pins.close();
     await this.#background.settled();
   }

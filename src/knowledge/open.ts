@@ -110,7 +110,7 @@ async function settleForget(source: Source): Promise<void> {
   const { files, log, warnings } = source;
   const kb = await openSettled({ ...source, warnings: [] });
   try {
-    const wasPending = await kb.changes.completeForget();
+    const wasPending = await kb.changes.completeForget(source.signal);
     const done = wasPending ? 'is complete' : 'has not begun, and its files are removed';
     log.info({ file: files.records }, `a forgetting that was interrupted ${done}`);
   } catch (err) {
@@ -178,10 +178,10 @@ async function compareModel(
 }
 
 /** Loads the files that another process has put in the place of those that were opened. Writes none. */
-async function loadAgain(source: Source): Promise<LaterFiles> {
+async function loadAgain(source: Source, signal: AbortSignal | undefined): Promise<LaterFiles> {
   const { files, close } = (await source.reopen?.()) ?? { files: source.files, close: async () => {} };
   try {
-    const later = { ...source, files, readOnly: true, onProgress: noProgress, signal: undefined };
+    const later = { ...source, files, readOnly: true, onProgress: noProgress, signal };
     const emptied = await emptiedContent(later);
     if (emptied !== undefined) return { storage: await emptyStorage(later), content: emptied };
     return await loadFiles(later);
@@ -205,7 +205,8 @@ function withChanges(
     };
     const gone = await goneFolderOf(source.pathOf(source.path));
     if (gone !== undefined) warn(`${gone}: the folder of this index is gone; its last content is searched`);
-    const load = () => loadAgain({ ...source, files: namedFiles(source) });
+    const load = (signal: AbortSignal | undefined) =>
+      loadAgain({ ...source, files: namedFiles(source) }, signal);
     if (model instanceof ComparedModel) model.serve(storage);
     const changes = await BaseChanges.open(storage, source, content, { flush, ahead, warn, load });
     return new KnowledgeBase(storage, model, { config, warnings, ...facts, changes });

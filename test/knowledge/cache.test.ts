@@ -1,6 +1,6 @@
 import { linkSync, readFileSync, realpathSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
 import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { EmbeddingModel, LorekeepError } from '../../lib/index.js';
+import { EmbeddingModel, LorekeepError, Storage } from '../../lib/index.js';
 import { type ConfigPlace, KnowledgeBaseCache, openKnowledgeBase } from '../../src/knowledge/index.js';
 import { plainPlace } from '../../src/knowledge/paths.js';
 import { rejection } from '../helpers/errors.js';
@@ -54,6 +54,24 @@ describe('a cache of knowledge bases', () => {
     }
     await cache.close();
     expect([cache.size, told]).toEqual([0, [`storage loaded ${path}`, `storage closed ${path}`]]);
+  });
+
+  it('ends a load in the background when it is closed', async () => {
+    const path = knowledgeBase('refreshed', 2);
+    const { cache } = cacheOf();
+    await (await cache.open(path)).release();
+    write('refreshed-records.json', records(3));
+    const assemble = vi.spyOn(Storage, 'fromRecords').mockImplementation(
+      (_, __, ___, options) =>
+        new Promise((_, reject) => {
+          options?.signal?.addEventListener('abort', () => reject(options.signal?.reason));
+        }),
+    );
+    onTestFinished(() => assemble.mockRestore());
+    await using stale = await cache.open(path, { stale: 'serve' });
+    expect(stale.value.size).toBe(2);
+    await vi.waitFor(() => expect(assemble).toHaveBeenCalled());
+    await cache.close();
   });
 
   it('opens nothing after its end, and takes only what it can use', async () => {

@@ -49,7 +49,7 @@ interface OpenOptions {
   ahead: LogAhead;
   warn(warning: string): void;
   /** Loads the files that another process has put in place. */
-  load(): Promise<LaterFiles>;
+  load(signal: AbortSignal | undefined): Promise<LaterFiles>;
 }
 
 interface Waiting {
@@ -78,7 +78,7 @@ export class BaseChanges implements ChangesOfBase {
   /** When an interrupted forgetting is tried again, by performance.now(). */
   #nextCompletion = 0;
   #closed = false;
-  /** Stops the background merge when the base is closed. */
+  /** Stops reading the changes of others, and the background merge, when the base is closed. */
   readonly #closing = new AbortController();
 
   private constructor(storage: Storage, log: FollowedLog, flush: FlushSetting) {
@@ -103,7 +103,7 @@ export class BaseChanges implements ChangesOfBase {
       if (warning !== undefined) warn(warning);
     }
     storage.keepVersions(source.versions ?? {});
-    await followed.holdFolders();
+    await followed.holdFolders(opened.#closing.signal);
     opened.#follow();
     return opened;
   }
@@ -182,9 +182,9 @@ export class BaseChanges implements ChangesOfBase {
     this.#checkWritable();
     const batch = await this.#prepare({ remove: ids }, signal);
     return this.#next(async () => {
-      const base = await this.#forgetting();
+      const base = await this.#forgetting(signal);
       await completeForget(base);
-      const former = await formerRecords(this.#storage, ids, this.#source);
+      const former = await formerRecords(this.#storage, ids, base.source);
       const missing = ids.filter((id) => !former.known.has(id));
       const isTwice = new Set(ids).size < ids.length;
       await checkIds(this.#storage, isTwice ? batch : { changes: { remove: missing } }, signal);
@@ -198,13 +198,14 @@ export class BaseChanges implements ChangesOfBase {
   }
 
   /** Completes a forgetting that was interrupted, and removes the files of one that had not begun. @throws as forget() */
-  completeForget(): Promise<boolean> {
-    return this.#next(async () => completeForget(await this.#forgetting()));
+  completeForget(signal: AbortSignal | undefined): Promise<boolean> {
+    return this.#next(async () => completeForget(await this.#forgetting(signal)));
   }
 
-  async #forgetting(): Promise<ForgettingBase> {
+  async #forgetting(signal: AbortSignal | undefined): Promise<ForgettingBase> {
     const writer = await this.#openWriter();
-    return { storage: this.#storage, source: this.#source, writer, merge: () => this.#merge(undefined) };
+    const source = { ...this.#source, signal };
+    return { storage: this.#storage, source, writer, merge: () => this.#merge(signal) };
   }
 
   async drop(ids: readonly string[]): Promise<void> {
@@ -220,9 +221,9 @@ export class BaseChanges implements ChangesOfBase {
     const now = performance.now();
     if (this.#closed || this.#source.readOnly || now < this.#nextCompletion) return;
     try {
-      await completeForget(await this.#forgetting());
+      await completeForget(await this.#forgetting(this.#closing.signal));
     } catch (err) {
-      if (isLocked(err)) return;
+      if (isLocked(err) || this.#closed) return;
       this.#nextCompletion = now + retryMs;
       const { changes: file } = this.#source.files;
       this.#source.log.warn({ err, file }, 'a forgetting that was interrupted cannot be completed');

@@ -26,7 +26,7 @@ export interface LaterFiles {
 export class FollowedLog {
   readonly #storage: Storage;
   source: LogSource;
-  readonly #load: () => Promise<LaterFiles>;
+  readonly #load: (signal: AbortSignal | undefined) => Promise<LaterFiles>;
   /** The records file that the storage was loaded from, or merged to. */
   content: FileContent;
   /** Whether the log is about another records file. */
@@ -47,7 +47,12 @@ export class FollowedLog {
   /** Looks one after another that found other files than the log is about. */
   #replacedLooks = 0;
 
-  constructor(storage: Storage, source: LogSource, content: FileContent, load: () => Promise<LaterFiles>) {
+  constructor(
+    storage: Storage,
+    source: LogSource,
+    content: FileContent,
+    load: (signal: AbortSignal | undefined) => Promise<LaterFiles>,
+  ) {
     this.#storage = storage;
     this.source = source;
     this.content = content;
@@ -63,13 +68,13 @@ export class FollowedLog {
 
   /**
    * Opens files by their paths from now on: a server opens them by names of descriptors, which end with the opening. Their folders must
-   * stay the same.
+   * stay the same. `signal` ends later work.
    */
-  async holdFolders(): Promise<void> {
+  async holdFolders(signal: AbortSignal): Promise<void> {
     const { source } = this;
     const files = namedFiles(source);
     this.#folders = await HeldFolders.of(source.files, files);
-    this.source = { ...source, path: source.pathOf(source.path), files };
+    this.source = { ...source, path: source.pathOf(source.path), files, signal };
   }
 
   /** Refuses to write to another folder in the place of one that was opened, or to none. @throws CORRUPT */
@@ -107,7 +112,7 @@ export class FollowedLog {
         // A merge that goes on is looked at again.
         this.isBehind = ++this.#replacedLooks > mostReplacedLooks;
         this.#seen = '';
-      } else
+      } else if (!this.source.signal?.aborted)
         this.source.log.warn(
           { err: error, file: this.source.files.changes },
           'the change log cannot be followed',
@@ -155,7 +160,7 @@ export class FollowedLog {
 
   /** Takes the files that another process has merged, with batches in them that this one has not read. @throws as load(), FilesReplaced */
   async #takeFiles(): Promise<void> {
-    const { storage, content } = await this.#load();
+    const { storage, content } = await this.#load(this.source.signal);
     try {
       await using log = await readLog(this.source);
       const after = log && versionOfFile(log.facts, content);

@@ -62,7 +62,7 @@ export interface ChangesOfBase {
   merge(signal?: AbortSignal | undefined): Promise<void>;
   forget(ids: readonly string[], signal: AbortSignal | undefined): Promise<ForgetResult>;
   /** Completes a forgetting that another process began, and removes the files of one that had not begun. Returns whether one had. */
-  completeForget(): Promise<boolean>;
+  completeForget(signal: AbortSignal | undefined): Promise<boolean>;
   backup(folder: string): Promise<KnowledgeBaseBackup>;
   /** Told when the files have the content of the storage again, after a merge. */
   set onFiles(told: (records: FileContent) => void);

@@ -13,10 +13,11 @@ import {
 } from 'node:fs';
 import { basename, join } from 'node:path';
 import { beforeAll, expect, test, vi } from 'vitest';
-import { EmbeddingModel, type Storage } from '../../../lib/index.js';
+import { EmbeddingModel, Storage } from '../../../lib/index.js';
 import { ForgottenByOthers, tellForgotten } from '../../../src/knowledge/changes/forgotten-batches.js';
 import { buildKnowledgeBase, type KnowledgeBase, openKnowledgeBase } from '../../../src/knowledge/index.js';
 import { runChild } from '../../helpers/children.js';
+import { rejection } from '../../helpers/errors.js';
 import { temporaryFolder } from '../../helpers/folder.js';
 import { repetitions } from '../../helpers/repetitions.js';
 import { createTinyModel } from '../../helpers/tiny-model/tiny-model.mjs';
@@ -126,6 +127,31 @@ test('a forgetting that is killed at any change of a file has not begun, or the 
 
 /** Of a file that the process with this number was writing when it was killed. */
 const unfinished = (changes: string, pid: number) => `${changes}.forgetting.${pid}-${randomUUID()}.tmp`;
+
+test('a forgetting that is aborted while it merges ends, and the next opening completes it', async () => {
+  const { folder, config } = await knowledgeBase();
+  const stop = new AbortController();
+  {
+    await using kb = await open(config);
+    const { merge } = Storage.prototype;
+    const merging = vi.spyOn(Storage.prototype, 'merge').mockImplementation(function (
+      this: Storage,
+      options,
+    ) {
+      stop.abort();
+      return merge.call(this, options);
+    });
+    await rejection(kb.forget(['old'], { signal: stop.signal }), 'CANCELLED');
+    merging.mockRestore();
+    expect(await ids(kb)).toEqual(['bees', 'ice', 'new']);
+  }
+  expect(intents(folder)).toHaveLength(1);
+  await using kb = await open(config);
+  expect(await ids(kb)).toEqual(['bees', 'ice', 'new']);
+  expect(intents(folder)).toEqual([]);
+  await kb.forget(['new']);
+  expect(filesWithSecret(folder)).toEqual([]);
+});
 
 test('a forgetting that is killed is completed though the records file was replaced since', async () => {
   for (const at of ['+3', '+4', '+5', '+6']) {
