@@ -10,7 +10,7 @@ await runScript('generate', async () => {
   // The client's types are out of date, which is an error here; tsc writes dist/ nevertheless. Others are reported at the end.
   const tsc = [tscProgram(), '-p', join(root, 'tsconfig.json')];
   await run(process.execPath, tsc, { cwd: root, quiet: true, allowFailure: true });
-  for (const generator of ['generate-docs.mjs', 'generate-schemas.mjs'])
+  for (const generator of ['generate-formats.mjs', 'generate-docs.mjs', 'generate-schemas.mjs'])
     await run(process.execPath, [join(root, 'scripts', generator), '--write'], { cwd: root });
   await phase('typescript', compileTypeScript);
 });

@@ -1,6 +1,7 @@
 import { type Decimal, decimalOf } from './decimal.js';
 import { type CodePoints, codePointsOf } from './languages/code-points.js';
-import type { Language, Languages } from './languages/language.js';
+import { type Language, type Languages, largestModulus } from './languages/language.js';
+import { TooMuchWork } from './languages/work.js';
 
 export interface Bound {
   readonly value: Decimal;
@@ -26,6 +27,26 @@ export function numberLanguage(languages: Languages, range: NumberRange): Langua
   return new Numbers(languages).within(range);
 }
 
+/** The texts of some numbers, with any number of zeros behind the point. */
+export function numbersEqualTo(languages: Languages, values: readonly Decimal[]): Language {
+  const texts = (ofIntegers: boolean) =>
+    languages.texts(
+      values
+        .filter(({ fraction }) => (fraction === '') === ofIntegers)
+        .map(
+          ({ negative, whole, fraction }) =>
+            `${negative ? '-' : ''}${whole}${ofIntegers ? '' : `.${fraction}`}`,
+        ),
+    );
+  const zero = languages.text('0');
+  const zeros = languages.repeat(zero, 0, Number.POSITIVE_INFINITY);
+  const behind = languages.sequence(languages.text('.'), zero, zeros);
+  return languages.either(
+    languages.sequence(texts(true), languages.optional(behind)),
+    languages.sequence(texts(false), zeros),
+  );
+}
+
 class Numbers {
   readonly #languages: Languages;
   readonly #digit: Language;
@@ -44,63 +65,47 @@ class Numbers {
 
   within({ integer, least, most, multiples }: NumberRange): Language {
     const { both, either, sequence, text } = bound(this.#languages);
-    const { any } = this.#languages;
     const length = decimalLength(least, most);
-    const size = integer ? this.#whole : this.#decimals(length);
     const steps = multiples.map((of) => this.#multiples(of));
     // Decimals are shorter than such a bound.
-    const isFar = ({ value }: Bound) => !integer && value.whole.length > length;
+    const isFar = ({ value }: Bound) => value.whole.length > length;
     const part = (from: Bound | undefined, to: Bound | undefined) =>
-      both(
-        size,
-        ...steps,
-        from === undefined ? any : this.#from(from, integer),
-        to === undefined || isFar(to) ? any : this.#to(to, integer),
-      );
+      integer
+        ? both(this.#wholeBetween(ceiling(from), to && floor(to)), ...steps)
+        : both(this.#decimalsBetween(from, to && isFar(to) ? undefined : to), ...steps);
+    // Counted around both signs: an automaton without a length has fewer states.
+    const limited = (all: Language) => (integer ? all : both(all, this.#characters(length)));
     const isNegative = most?.value.negative === true && isNonZero(most.value);
     const above = isNegative ? this.#languages.nothing : part(positive(least), most);
-    if (least !== undefined && !least.value.negative) return above;
+    if (least !== undefined && !least.value.negative) return limited(above);
     // Zero has no sign.
     const nearest = isNegative ? unsigned(most) : { value: decimalOf(0), strict: true };
-    return either(above, sequence(text('-'), part(nearest, least && unsigned(least))));
+    return limited(either(above, sequence(text('-'), part(nearest, least && unsigned(least)))));
   }
 
-  /** Unsigned decimals of a length. */
-  #decimals(length: number): Language {
-    const languages = this.#languages;
-    const fraction = languages.sequence(languages.text('.'), this.#digit, this.#digits);
-    return languages.both(
-      languages.sequence(this.#whole, languages.optional(fraction)),
-      languages.repeat(languages.character, 1, length),
-    );
+  #characters(most: number): Language {
+    return this.#languages.repeat(this.#languages.character, 1, most);
   }
 
-  /** Unsigned numbers from a bound on. */
-  #from({ value, strict }: Bound, integer: boolean): Language {
-    const languages = this.#languages;
-    const whole = BigInt(value.whole);
-    if (integer) return this.#wholeFrom(whole + (value.fraction !== '' || strict ? 1n : 0n));
-    return languages.either(
-      languages.sequence(this.#wholeFrom(whole + 1n), this.#fraction(this.#digits)),
-      languages.sequence(
-        languages.text(value.whole),
-        this.#fraction(this.#fractionFrom(value.fraction, strict)),
-      ),
+  /** Unsigned decimals: with a whole part between those of the bounds, or with that of one of them. */
+  #decimalsBetween(from: Bound | undefined, to: Bound | undefined): Language {
+    const { either, sequence, text, both } = bound(this.#languages);
+    const [least, most] = [from, to].map((each) => each && BigInt(each.value.whole));
+    const digitsFrom = from === undefined ? undefined : this.#fractionFrom(from.value.fraction, from.strict);
+    const digitsTo = to === undefined ? undefined : this.#fractionTo(to.value.fraction, to.strict);
+    const at = (each: Bound | undefined, digits: Language | undefined) =>
+      each === undefined || digits === undefined
+        ? this.#languages.nothing
+        : sequence(text(each.value.whole), this.#fraction(digits));
+    if (least !== undefined && most !== undefined && least >= most)
+      return least > most || digitsFrom === undefined || digitsTo === undefined
+        ? this.#languages.nothing
+        : at(from, both(digitsFrom, digitsTo));
+    const whole = this.#wholeBetween(
+      least === undefined ? 0n : least + 1n,
+      most === undefined ? undefined : most - 1n,
     );
-  }
-
-  /** Unsigned numbers up to a bound. */
-  #to({ value, strict }: Bound, integer: boolean): Language {
-    const languages = this.#languages;
-    const whole = BigInt(value.whole);
-    if (integer) return this.#wholeTo(whole - (value.fraction === '' && strict ? 1n : 0n));
-    return languages.either(
-      languages.sequence(this.#wholeTo(whole - 1n), this.#fraction(this.#digits)),
-      languages.sequence(
-        languages.text(value.whole),
-        this.#fraction(this.#fractionTo(value.fraction, strict)),
-      ),
-    );
+    return either(sequence(whole, this.#fraction(this.#digits)), at(from, digitsFrom), at(to, digitsTo));
   }
 
   /** Digits behind a point, and no point without digits. */
@@ -166,12 +171,34 @@ class Numbers {
     );
   }
 
-  #wholeTo(most: bigint): Language {
+  /** Unsigned integers between two, or from one on. Their texts are told apart digit by digit, so that no intersection is derived. */
+  #wholeBetween(least: bigint, most: bigint | undefined): Language {
+    const { either, sequence, text } = bound(this.#languages);
     const languages = this.#languages;
-    if (most < 0n) return languages.nothing;
-    const digits = String(most);
-    const shorter = languages.both(this.#whole, languages.repeat(this.#digit, 0, digits.length - 1));
-    return languages.either(shorter, languages.both(this.#whole, this.#sameLengthTo(digits)));
+    if (most === undefined) return this.#wholeFrom(least);
+    if (most < least) return languages.nothing;
+    if (least <= 0n) return either(text('0'), this.#wholeBetween(1n, most));
+    const [from, to] = [String(least), String(most)];
+    if (from.length === to.length) return this.#sameLengthBetween(from, to);
+    const between =
+      to.length - from.length < 2
+        ? languages.nothing
+        : sequence(languages.set(nonZero), languages.repeat(this.#digit, from.length, to.length - 2));
+    const longest = this.#sameLengthBetween('1'.padEnd(to.length, '0'), to);
+    return either(this.#sameLengthFrom(from), between, longest);
+  }
+
+  #sameLengthBetween(from: string, to: string): Language {
+    const { either, sequence } = bound(this.#languages);
+    const [first, last, rest] = [Number(from[0]), Number(to[0]), from.length - 1];
+    if (from === '') return this.#languages.empty;
+    if (first === last)
+      return sequence(this.#digitsBetween(first, first), this.#sameLengthBetween(from.slice(1), to.slice(1)));
+    return either(
+      sequence(this.#digitsBetween(first, first), this.#sameLengthFrom(from.slice(1))),
+      sequence(this.#digitsBetween(first + 1, last - 1), this.#languages.repeat(this.#digit, rest, rest)),
+      sequence(this.#digitsBetween(last, last), this.#sameLengthTo(to.slice(1))),
+    );
   }
 
   #sameLengthTo(digits: string): Language {
@@ -185,9 +212,16 @@ class Numbers {
     );
   }
 
+  /** Zeros at the end of an integer are written as they are, which takes fewer states than to divide by them. */
   #multiples({ whole, fraction }: Decimal): Language {
-    const modulus = BigInt(whole + fraction);
-    return this.#languages.multiple({ modulus, rest: 0n, places: fraction.length, behindPoint: false });
+    const { either, sequence, text } = bound(this.#languages);
+    const [zeros = ''] = fraction === '' ? (/0+$/.exec(whole) ?? []) : [];
+    const digits = whole + fraction;
+    const modulus = Number(digits.slice(0, digits.length - zeros.length));
+    if (modulus > largestModulus) throw new TooMuchWork('is a multiple of a number of too many digits');
+    const places = fraction.length;
+    const multiple = this.#languages.multiple({ modulus, rest: 0, places, behindPoint: false });
+    return zeros === '' ? multiple : either(text('0'), sequence(multiple, text(zeros)));
   }
 }
 
@@ -198,12 +232,21 @@ const bound = (languages: Languages) => ({
   text: languages.text.bind(languages),
 });
 
-/** Characters of a decimal, with its point: more digits than usual if the number nearest to zero has more. */
+/**
+ * Characters of a decimal, with its point, and its sign if it must have one: more digits than usual if the number nearest to zero has
+ * more.
+ */
 function decimalLength(least: Bound | undefined, most: Bound | undefined): number {
-  const nearest = [positive(least), most?.value.negative === true ? most : undefined];
-  const needed = Math.max(...nearest.map((each) => each?.value.whole.length ?? 0));
-  return Math.max(decimalDigits, needed + 1) + 1;
+  const negative = most?.value.negative === true ? most : undefined;
+  const needed = Math.max(...[positive(least), negative].map((each) => each?.value.whole.length ?? 0));
+  return Math.max(decimalDigits, needed + 1) + (negative === undefined ? 1 : 2);
 }
+
+/** The least integer from a bound on, and the largest one up to a bound, which are not negative. */
+const ceiling = (from: Bound | undefined): bigint =>
+  from === undefined ? 0n : BigInt(from.value.whole) + (from.value.fraction !== '' || from.strict ? 1n : 0n);
+const floor = ({ value, strict }: Bound): bigint =>
+  BigInt(value.whole) - (value.fraction === '' && strict ? 1n : 0n);
 
 const isNonZero = ({ whole, fraction }: Decimal) => whole !== '0' || fraction !== '';
 

@@ -9,7 +9,10 @@ const maxAssertingRepetitions = 16;
 
 /** Maximum number of Unicode properties in a schema, and the units of work that each takes at first. */
 const maxProperties = 16;
-const propertyUnits = 8_000;
+const propertyUnits = 2_000;
+
+/** Units of work of a pattern, beside two for each character. */
+const patternUnits = 60;
 
 /** Deepest nesting of groups. */
 const deepest = 100;
@@ -50,7 +53,7 @@ export function patternLanguage(
 ): Language {
   const half = halfCharacterIn(pattern);
   if (half !== undefined) refuse(half);
-  languages.work.spend(pattern.length);
+  languages.work.spend(patternUnits + 2 * pattern.length);
   const node = new Parser([...pattern], languages, refuse).whole();
   return new Builder(languages, refuse).anywhere(node);
 }
@@ -223,6 +226,7 @@ class Parser {
 
   #quantified(): Node {
     const part = this.#atom();
+    if (!'*+?{'.includes(this.#peek() ?? '-')) return part;
     const found = /^(?:([*+?])|\{(\d+)(,(\d*))?\})\??/.exec(this.#following(24));
     if (found === null) return part;
     this.#at += found[0].length;

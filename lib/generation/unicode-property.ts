@@ -1,23 +1,52 @@
-import type { CodePoints } from './languages/code-points.js';
+import { type CodePoints, complementOf, unionOf } from './languages/code-points.js';
 
 /** Sets that were looked up, by name; the oldest go first. */
 const known = new Map<string, CodePoints>();
 const maxKnown = 64;
 
-/** Code points whose properties differ: planes 4 to 13 have no characters, and 15 and 16 are private as a whole. */
-const scanned: CodePoints = [
-  [0, 0xd7ff],
-  [0xe000, 0xffff],
-  [0x10000, 0x3ffff],
-  [0xe0000, 0xeffff],
+/**
+ * Parts whose code points have the same properties, those of the first one: ideographs, syllables of Hangul, private use, and what
+ * is not assigned. A part ends where an earlier version of Unicode had its last character.
+ */
+const uniform: CodePoints = [
+  [0x3400, 0x4db5],
+  [0x4e00, 0x9fa5],
+  [0xac00, 0xd7a3],
+  [0xe000, 0xf8ff],
+  [0x17000, 0x187ec],
+  [0x20000, 0x2a6d6],
+  [0x2a700, 0x2b734],
+  [0x2b740, 0x2b81d],
+  [0x2b820, 0x2cea1],
+  [0x2ceb0, 0x2ebe0],
+  [0x30000, 0x3134a],
+  [0x31350, 0x323af],
+  [0xe0200, 0xe0fff],
+  [0xe1000, 0xefffd],
+  ...[4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 15, 16].flatMap((plane) => [
+    [plane * 0x10000, plane * 0x10000 + 0xfffd] as const,
+    [plane * 0x10000 + 0xfffe, plane * 0x10000 + 0xffff] as const,
+  ]),
 ];
-/** The rest, in parts that have the properties of their first code point, apart from the last two of each plane. */
-const uniform = [4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 15, 16].flatMap((plane) => [
-  [plane * 0x10000, plane * 0x10000 + 0xfffd] as const,
-  [plane * 0x10000 + 0xfffe, plane * 0x10000 + 0xffff] as const,
-]);
+const surrogates: CodePoints = [[0xd800, 0xdfff]];
 
 const sliceLength = 0x4000;
+
+/** All other code points as texts, of which each has characters of one or of two units. They are made once, in about 5 ms. */
+let texts: readonly string[] | undefined;
+
+function scannedTexts(): readonly string[] {
+  texts ??= complementOf(unionOf([...uniform, ...surrogates])).flatMap(([first, last]) => {
+    const parts: string[] = [];
+    for (let from = first; from <= last; ) {
+      const to = Math.min(last, from + sliceLength - 1, from < 0x10000 ? 0xffff : last);
+      parts.push(textOf(from, to));
+      from = to + 1;
+    }
+    return parts;
+  });
+  return texts;
+}
 
 /** The characters of a Unicode property, such as `L`, `Script=Greek` or `Emoji`, in the version of Node.js; undefined for an unknown name. */
 export function propertySet(name: string): CodePoints | undefined {
@@ -30,9 +59,7 @@ export function propertySet(name: string): CodePoints | undefined {
     return undefined;
   }
   const ranges: [number, number][] = [];
-  for (const [first, last] of scanned)
-    for (let from = first; from <= last; from += sliceLength)
-      addRanges(textOf(from, Math.min(last, from + sliceLength - 1)), pattern, ranges);
+  for (const text of scannedTexts()) addRanges(text, pattern, ranges);
   for (const [first, last] of uniform) {
     pattern.lastIndex = 0;
     if (pattern.test(String.fromCodePoint(first))) add(ranges, first, last);

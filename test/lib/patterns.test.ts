@@ -136,19 +136,19 @@ describe('a pattern of ECMAScript', () => {
 });
 
 describe('the characters of a Unicode property', () => {
-  it.each(['L', 'Lu', 'Cn', 'Any', 'Emoji', 'Script=Greek', 'Script=Han', 'Extended_Pictographic'])(
-    '%s are those of RegExp',
-    (name) => {
-      const set = propertySet(name) ?? [];
-      const expression = new RegExp(`^\\p{${name}}$`, 'u');
-      let at = 0;
-      for (let codePoint = 0; codePoint < 0x110000; codePoint += codePoint > 0x3ffff ? 97 : 1) {
-        if (codePoint >= 0xd800 && codePoint < 0xe000) continue;
-        while (at < set.length && (set[at]?.[1] ?? 0) < codePoint) at++;
-        const within = (set[at]?.[0] ?? Number.POSITIVE_INFINITY) <= codePoint;
-        if (within !== expression.test(String.fromCodePoint(codePoint)))
-          expect.fail(`${name}: U+${codePoint.toString(16)}`);
-      }
-    },
-  );
+  it.each([
+    ...['L', 'Lu', 'Cn', 'Co', 'Any', 'Emoji', 'Extended_Pictographic', 'ID_Continue', 'Unified_Ideograph'],
+    ...['Script=Greek', 'Script=Han', 'Script=Hangul', 'Script=Tangut', 'Default_Ignorable_Code_Point'],
+  ])('%s are those of RegExp', (name) => {
+    const set = propertySet(name) ?? [];
+    const expression = new RegExp(`^\\p{${name}}$`, 'u');
+    let at = 0;
+    for (let codePoint = 0; codePoint < 0x110000; codePoint += codePoint > 0x3ffff ? 97 : 1) {
+      if (codePoint >= 0xd800 && codePoint < 0xe000) continue;
+      while (at < set.length && (set[at]?.[1] ?? 0) < codePoint) at++;
+      const within = (set[at]?.[0] ?? Number.POSITIVE_INFINITY) <= codePoint;
+      if (within !== expression.test(String.fromCodePoint(codePoint)))
+        expect.fail(`${name}: U+${codePoint.toString(16)}`);
+    }
+  });
 });

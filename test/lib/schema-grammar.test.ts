@@ -406,7 +406,7 @@ describe('the grammar of a JSON Schema', () => {
 
   it('shares the work of a grammar with the other schemas of it, and waits for a turn before each', async () => {
     const work = new Work();
-    const schema = { type: 'integer', multipleOf: 997 };
+    const schema = { type: 'integer', multipleOf: 397 };
     let turns = 0;
     let converting = true;
     const count = () => {
@@ -432,12 +432,50 @@ describe('the grammar of a JSON Schema', () => {
     await expect(conversion).rejects.toMatchObject({ code: 'CANCELLED' });
     const words = Array.from({ length: 200 }, (_, n) => `word ${n * 7919}`);
     const passwords = '^(?=.*[a-z])(?=.*[A-Z])(?=.*\\d)(?=.*[!-/]).{8,64}$';
+    const properties = (count: number, of: (n: number) => object) => ({
+      type: 'object',
+      properties: Object.fromEntries(Array.from({ length: count }, (_, n) => [`p${n}`, of(n)])),
+    });
+    const scripts = ['Latin', 'Greek', 'Cyrillic', 'Han', 'Hangul', 'Arabic', 'Hebrew', 'Thai'];
     for (const ordinary of [
+      { type: 'string', format: 'uri', minLength: 1, maxLength: 2083 },
+      { type: 'string', pattern: `^[${scripts.map((name) => `\\p{Script=${name}}`).join('')}\\p{Nd} ]*$` },
+      { type: 'string', pattern: "^[\\p{L}\\p{M}\\p{N} .'-]{1,100}$" },
+      { type: 'string', enum: Array.from({ length: 10_000 }, (_, n) => `word ${n}`) },
+      properties(50, (n) => ({ type: 'number', minimum: -n, maximum: 1000 * n + 0.5 })),
+      properties(100, (n) => ({ type: 'integer', minimum: n, maximum: 1000 + n })),
+      properties(200, () => ({ type: 'string', maxLength: 200 })),
+      properties(60, (n) => ({ type: 'string', pattern: `^[A-Z]{2}-${n}[0-9]{1,8}$` })),
+      properties(27, (n) => ({ type: 'string', format: ['date-time', 'email', 'ipv6'][n % 3] })),
+      { type: 'integer', multipleOf: 3600 },
+      { type: 'integer', multipleOf: 10_000_000 },
+      { type: 'number', multipleOf: 0.01, minimum: 0, maximum: 1e6 },
       { type: 'string', not: { enum: words } },
       { type: 'string', pattern: passwords },
       { type: 'string', pattern: '^[A-Z][a-z]{0,50}$' },
       { type: 'string', pattern: '^[^@ ]{1,64}@[a-z0-9-]{1,63}(\\.[a-z0-9-]{1,63}){1,4}$' },
     ])
       await schemaGrammar(ordinary);
+  });
+
+  it('of integers that end in zeros has them after a multiple of the rest', async () => {
+    const grammar = new Gbnf(await schemaGrammar({ type: 'integer', multipleOf: 1200 }));
+    for (const value of [0, 1200, -1200, 12_000, 120_000, 3600, 10_800])
+      expect(grammar.accepts(String(value)), String(value)).toBe(true);
+    for (const value of [1, 100, 1000, 1300, -600, 1201, 12_100])
+      expect(grammar.accepts(String(value)), String(value)).toBe(false);
+    for (const text of ['00', '-0', '01200', '1200.0']) expect(grammar.accepts(text), text).toBe(false);
+  });
+
+  it('leaves out names and numbers, whatever else an enum has', async () => {
+    const names = { propertyNames: { enum: ['a', 5, null] }, additionalProperties: true };
+    const object = new Gbnf(await schemaGrammar({ type: 'object', ...names }));
+    expect([object.accepts('{"a":1}'), object.accepts('{"5":1}')]).toEqual([true, false]);
+    const excluded = [0, 12, 1.5, -3, 'x', null];
+    const number = new Gbnf(await schemaGrammar({ type: 'number', not: { enum: excluded } }));
+    for (const text of ['0', '12', '12.0', '1.5', '1.500', '-3'])
+      expect(number.accepts(text), text).toBe(false);
+    for (const text of ['1', '120', '15', '1.05', '1.25', '3', '-30', '0.5'])
+      expect(number.accepts(text), text).toBe(true);
   });
 });

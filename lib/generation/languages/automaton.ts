@@ -1,4 +1,4 @@
-import { type CodePoints, classesOf, unionOf } from './code-points.js';
+import { type CharacterClass, type CodePoints, classesOf, unionOf } from './code-points.js';
 import { type Language, type Languages, setsOf } from './language.js';
 import { TooMuchWork } from './work.js';
 
@@ -15,7 +15,7 @@ const infinity = Number.POSITIVE_INFINITY;
 const maxStates = 10_000;
 const maxRanges = 20_000;
 /** Units of work of an automaton, and of a state that is kept. */
-const automatonUnits = 20;
+const automatonUnits = 60;
 const stateUnits = 2;
 
 /**
@@ -27,17 +27,20 @@ export function* automatonInSteps(
   language: Language,
 ): Generator<void, readonly State[]> {
   languages.work.spend(automatonUnits);
-  const classes = classesOf(setsOf(language), maxRanges);
-  if (classes === undefined) throw new TooMuchWork('has too many classes of characters');
+  const sets = setsOf(language, languages.work);
+  languages.work.spend(sets.reduce((sum, { length }) => sum + length, 0));
+  const alphabet = new Alphabet(sets);
   const numbers = new Map<Language, number>([[language, 0]]);
   const order = [language];
-  const targets: Map<number, number[]>[] = [];
+  const targets: Ways[] = [];
   for (let at = 0; at < order.length; at++) {
-    const ways = new Map<number, number[]>();
-    for (const [index, set] of classes.entries()) {
+    const ways: Ways = new Map();
+    const from = order[at] as Language;
+    languages.work.spend(alphabet.size >> 5);
+    for (const group of alphabet.groups(languages.firstSets(from))) {
       yield;
       languages.work.spend(1);
-      const target = languages.derivative(order[at] as Language, set[0]?.[0] ?? 0);
+      const target = languages.derivative(from, alphabet.memberOf(group[0] as number));
       if (target === languages.nothing) continue;
       let number = numbers.get(target);
       if (number === undefined) {
@@ -47,31 +50,101 @@ export function* automatonInSteps(
         order.push(target);
       }
       const known = ways.get(number);
-      if (known === undefined) ways.set(number, [index]);
-      else known.push(index);
+      if (known === undefined) ways.set(number, [group]);
+      else known.push(group);
     }
     targets.push(ways);
   }
-  return yield* trimmed(languages, order, targets, unions(classes));
+  return yield* trimmed(languages, order, targets, alphabet);
 }
 
-/** Returns the union of the classes at some places; the same places give the same object. */
-function unions(classes: readonly CodePoints[]): (places: readonly number[]) => CodePoints {
-  const known = new Map<string, CodePoints>();
-  return (places) => {
-    const key = String(places);
-    const union = known.get(key) ?? unionOf(places.flatMap((place) => classes[place] as CodePoints));
-    known.set(key, union);
+/** Classes of characters, by number. */
+type Group = readonly number[];
+
+/** From a state to others, by number, with the groups of classes that lead there. */
+type Ways = Map<number, Group[]>;
+
+/** The classes of the characters of one automaton, by number. */
+class Alphabet {
+  readonly #classes: readonly CharacterClass[];
+  /** By set, the classes within it; without sets that hold all of them. */
+  readonly #within = new Map<CodePoints, number[]>();
+  readonly #unions = new Map<string, CodePoints>();
+  readonly #ofGroups = new Map<Group, CodePoints>();
+  readonly #groups = new Map<readonly CodePoints[], readonly Group[]>();
+
+  constructor(sets: readonly CodePoints[]) {
+    const classes = classesOf(sets, maxRanges);
+    if (classes === undefined) throw new TooMuchWork('has too many classes of characters');
+    this.#classes = classes;
+    const within = sets.map((): number[] => []);
+    for (const [index, { sets: own }] of classes.entries()) for (const set of own) within[set]?.push(index);
+    for (const [set, places] of within.entries())
+      if (places.length < classes.length) this.#within.set(sets[set] as CodePoints, places);
+  }
+
+  get size(): number {
+    return this.#classes.length;
+  }
+
+  /** A character of a class. */
+  memberOf(index: number): number {
+    return this.#classes[index]?.codePoints[0]?.[0] ?? 0;
+  }
+
+  /** Divides the classes into groups that no set of some tells apart. */
+  groups(sets: readonly CodePoints[]): readonly Group[] {
+    const known = this.#groups.get(sets) ?? this.#divided(sets);
+    this.#groups.set(sets, known);
+    return known;
+  }
+
+  #divided(sets: readonly CodePoints[]): number[][] {
+    const groupOf = this.#classes.map(() => 0);
+    let count = 1;
+    for (const set of sets) {
+      const moved = new Map<number, number>();
+      for (const index of this.#within.get(set) ?? []) {
+        const from = groupOf[index] as number;
+        const to = moved.get(from) ?? count++;
+        moved.set(from, to);
+        groupOf[index] = to;
+      }
+    }
+    const groups = new Map<number, number[]>();
+    for (const [index, group] of groupOf.entries()) {
+      const known = groups.get(group);
+      if (known === undefined) groups.set(group, [index]);
+      else known.push(index);
+    }
+    return [...groups.values()];
+  }
+
+  /** The union of some groups; the same classes give the same object. */
+  union(groups: readonly Group[]): CodePoints {
+    const [one] = groups;
+    if (one === undefined || groups.length > 1) return this.#unionOf(groups.flat());
+    const known = this.#ofGroups.get(one) ?? this.#unionOf(one);
+    this.#ofGroups.set(one, known);
+    return known;
+  }
+
+  #unionOf(group: Group): CodePoints {
+    const classes = group.toSorted((a, b) => a - b);
+    const key = String(classes);
+    const union =
+      this.#unions.get(key) ?? unionOf(classes.flatMap((index) => this.#classes[index]?.codePoints ?? []));
+    this.#unions.set(key, union);
     return union;
-  };
+  }
 }
 
 /** Drops the states that lead to no end. */
 function* trimmed(
   { work }: Languages,
   order: readonly Language[],
-  targets: readonly Map<number, number[]>[],
-  unionAt: (places: readonly number[]) => CodePoints,
+  targets: readonly Ways[],
+  alphabet: Alphabet,
 ): Generator<void, State[]> {
   const sources: number[][] = order.map(() => []);
   for (const [from, ways] of targets.entries()) for (const to of ways.keys()) sources[to]?.push(from);
@@ -90,9 +163,9 @@ function* trimmed(
     yield;
     work.spend(stateUnits);
     const next = new Map<number, CodePoints>();
-    for (const [to, places] of targets[at] ?? []) {
+    for (const [to, groups] of targets[at] ?? []) {
       const number = renamed.get(to);
-      if (number !== undefined) next.set(number, unionAt(places));
+      if (number !== undefined) next.set(number, alphabet.union(groups));
     }
     states.push({ accepts: order[at]?.nullable ?? false, next });
   }

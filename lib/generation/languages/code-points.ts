@@ -63,11 +63,18 @@ export function codePointsOf(...parts: readonly string[]): CodePoints {
   );
 }
 
+/** Characters that no set of an alphabet tells apart. */
+export interface CharacterClass {
+  readonly codePoints: CodePoints;
+  /** Numbers of the sets that hold them. */
+  readonly sets: readonly number[];
+}
+
 /**
- * Divides all code points into classes that no set tells apart; returns the sets of the classes. The sets hold `maxRanges`
- * ranges at most; undefined if they hold more.
+ * Divides all code points into classes that no set tells apart. The sets hold `maxRanges` ranges at most; undefined if they hold
+ * more.
  */
-export function classesOf(sets: readonly CodePoints[], maxRanges: number): CodePoints[] | undefined {
+export function classesOf(sets: readonly CodePoints[], maxRanges: number): CharacterClass[] | undefined {
   const changes = new Map<number, number[]>([[0, []]]);
   let ranges = 0;
   const change = (at: number, set: number) => {
@@ -84,15 +91,16 @@ export function classesOf(sets: readonly CodePoints[], maxRanges: number): CodeP
     }
   }
   const within = new Set<number>();
-  const classes = new Map<string, [number, number][]>();
+  const classes = new Map<string, { ranges: [number, number][]; sets: number[] }>();
   const starts = [...changes.keys()].filter((at) => at <= lastCodePoint).sort((a, b) => a - b);
   for (const [index, start] of starts.entries()) {
     for (const set of changes.get(start) ?? []) if (!within.delete(set)) within.add(set);
-    const key = [...within].sort((a, b) => a - b).join();
+    const inside = [...within].sort((a, b) => a - b);
+    const key = inside.join();
     const range: [number, number] = [start, (starts[index + 1] ?? lastCodePoint + 1) - 1];
     const known = classes.get(key);
-    if (known === undefined) classes.set(key, [range]);
-    else known.push(range);
+    if (known === undefined) classes.set(key, { ranges: [range], sets: inside });
+    else known.ranges.push(range);
   }
-  return [...classes.values()].map(unionOf);
+  return [...classes.values()].map((each) => ({ codePoints: unionOf(each.ranges), sets: each.sets }));
 }

@@ -1,4 +1,11 @@
-import { allCodePoints, type CodePoints, holds, intersectionOf, unionOf } from './code-points.js';
+import {
+  allCodePoints,
+  type CodePoints,
+  codePointsOf,
+  holds,
+  intersectionOf,
+  unionOf,
+} from './code-points.js';
 import { TooMuchWork, type Work } from './work.js';
 
 /** A set of texts, as an expression. Equal expressions of one `Languages` are one object. */
@@ -14,12 +21,16 @@ export type Language = { readonly id: number; readonly nullable: boolean } & (
 
 /** Decimal digits whose number, with `places` more digits behind it, is a multiple. */
 export interface Multiple {
-  readonly modulus: bigint;
-  readonly rest: bigint;
+  /** At most `largestModulus`. */
+  readonly modulus: number;
+  readonly rest: number;
   /** Digits that may follow; before the point, digits that may follow it. */
   readonly places: number;
   readonly behindPoint: boolean;
 }
+
+/** Ten times as much is exact. */
+export const largestModulus = 1e14;
 
 /** Limit of one schema. */
 const maxExpressions = 200_000;
@@ -27,12 +38,15 @@ const maxExpressions = 200_000;
 /** Units of work: of a new expression, of a union or an intersection, and of a step of a long division. */
 const expressionUnits = 2;
 const unionUnits = 1;
-const divisionUnits = 4;
-/** Characters of a key, and of a text, in one unit. */
-const keyCharacters = 32;
+const divisionUnits = 2;
+/** Characters of a key in one unit, as a power of two, and of a text. */
+const keyShift = 5;
 const textCharacters = 2;
 
 const infinity = Number.POSITIVE_INFINITY;
+
+/** The characters that a multiple is written with, each alone. */
+const multipleSets: readonly CodePoints[] = [...'0123456789.'].map((character) => codePointsOf(character));
 
 /**
  * Builds expressions and their derivatives (Brzozowski, 1964): the derivative of a language by a character are the rests of
@@ -41,9 +55,15 @@ const infinity = Number.POSITIVE_INFINITY;
 export class Languages {
   readonly work: Work;
   readonly #known = new Map<string, Language>();
-  readonly #sets = new Map<string, number>();
-  /** By the number of the expression and the character. */
-  readonly #derivatives: (Map<number, Language> | undefined)[] = [];
+  /** By the numbers of both parts. */
+  readonly #sequences = new Map<number, Language>();
+  #expressions = 0;
+  readonly #ofSets = new Map<CodePoints, Language>();
+  readonly #ofCharacters = new Map<number, Language>();
+  /** By the character and the number of the expression. */
+  readonly #derivatives = new Map<number, Language>();
+  /** By the number of the expression. */
+  readonly #firstSets: (readonly CodePoints[] | undefined)[] = [];
   /** Names of the Unicode properties in its expressions. */
   readonly properties = new Set<string>();
   readonly nothing: Language;
@@ -64,28 +84,67 @@ export class Languages {
   #intern(key: string, expression: object): Language {
     const known = this.#known.get(key);
     if (known !== undefined) return known;
-    if (this.#known.size >= maxExpressions) throw new TooMuchWork('takes too much work');
-    this.work.spend(expressionUnits + Math.floor(key.length / keyCharacters));
-    const made = { id: this.#known.size, ...expression } as Language;
+    this.work.spend(key.length >> keyShift);
+    const made = this.#numbered(expression);
     this.#known.set(key, made);
     return made;
   }
 
+  #numbered(expression: object): Language {
+    if (this.#expressions >= maxExpressions) throw new TooMuchWork('takes too much work');
+    this.work.spend(expressionUnits);
+    return Object.assign(expression, { id: this.#expressions++ }) as Language;
+  }
+
   set(set: CodePoints): Language {
     if (set.length === 0) return this.nothing;
-    const text = set.join(';');
-    const number = this.#sets.get(text) ?? this.#sets.size;
-    this.#sets.set(text, number);
-    return this.#intern(`c${number}`, { kind: 'set', set, nullable: false });
+    const known = this.#ofSets.get(set);
+    if (known !== undefined) return known;
+    const made = this.#intern(`c${set.join(';')}`, { kind: 'set', set, nullable: false });
+    this.#ofSets.set(set, made);
+    return made;
+  }
+
+  #single(character: string): Language {
+    const codePoint = character.codePointAt(0) ?? 0;
+    const made = this.#ofCharacters.get(codePoint) ?? this.set([[codePoint, codePoint]]);
+    this.#ofCharacters.set(codePoint, made);
+    return made;
   }
 
   text(text: string): Language {
-    this.work.spend(Math.ceil(text.length / textCharacters));
-    const characters = [...text].map((character) => {
-      const codePoint = character.codePointAt(0) ?? 0;
-      return this.set([[codePoint, codePoint]]);
-    });
-    return this.sequence(...characters);
+    return this.texts([text]);
+  }
+
+  /** The language of some texts; those that begin alike share expressions. */
+  texts(texts: readonly string[]): Language {
+    const distinct = [...new Set(texts)];
+    for (const { length } of distinct) this.work.spend(Math.ceil(length / textCharacters));
+    if (distinct.length === 0) return this.nothing;
+    return this.#trie(
+      distinct.map((text) => [...text]),
+      0,
+    );
+  }
+
+  /** The rests of texts from a place on, up to which they are alike. */
+  #trie(texts: readonly (readonly string[])[], from: number): Language {
+    const [first = []] = texts;
+    let to = from;
+    while (to < first.length && texts.every((text) => text[to] === first[to])) to++;
+    const groups = new Map<string | undefined, (readonly string[])[]>();
+    for (const text of texts) {
+      const known = groups.get(text[to]);
+      if (known === undefined) groups.set(text[to], [text]);
+      else known.push(text);
+    }
+    const rests = [...groups].map(([next, group]) =>
+      next === undefined ? this.empty : this.#trie(group, to),
+    );
+    let rest = this.either(...rests);
+    for (const character of first.slice(from, to).toReversed())
+      rest = this.#followed(this.#single(character), rest);
+    return rest;
   }
 
   sequence(...parts: readonly Language[]): Language {
@@ -99,8 +158,13 @@ export class Languages {
     if (first === this.empty) return rest;
     if (rest === this.empty) return first;
     if (first.kind === 'sequence') return this.#followed(first.first, this.#followed(first.rest, rest));
+    const key = first.id * maxExpressions + rest.id;
+    const known = this.#sequences.get(key);
+    if (known !== undefined) return known;
     const nullable = first.nullable && rest.nullable;
-    return this.#intern(`s${first.id},${rest.id}`, { kind: 'sequence', first, rest, nullable });
+    const made = this.#numbered({ kind: 'sequence', first, rest, nullable });
+    this.#sequences.set(key, made);
+    return made;
   }
 
   either(...parts: readonly Language[]): Language {
@@ -183,7 +247,9 @@ export class Languages {
   }
 
   multiple(of: Multiple): Language {
-    const nullable = (of.rest * 10n ** BigInt(of.places)) % of.modulus === 0n;
+    let rest = of.rest;
+    for (let place = 0; place < of.places && rest !== 0; place++) rest = (rest * 10) % of.modulus;
+    const nullable = rest === 0;
     const key = `m${of.modulus},${of.rest},${of.places},${of.behindPoint}`;
     return this.#intern(key, { kind: 'multiple', of, nullable });
   }
@@ -204,12 +270,11 @@ export class Languages {
   derivative(language: Language, character: number): Language {
     // The derivatives of sets are found faster than looked up.
     if (language.kind === 'set') return holds(language.set, character) ? this.empty : this.nothing;
-    const known = this.#derivatives[language.id]?.get(character);
+    const key = character * maxExpressions + language.id;
+    const known = this.#derivatives.get(key);
     if (known !== undefined) return known;
     const made = this.#derive(language, character);
-    const ofLanguage = this.#derivatives[language.id];
-    if (ofLanguage === undefined) this.#derivatives[language.id] = new Map([[character, made]]);
-    else ofLanguage.set(character, made);
+    this.#derivatives.set(key, made);
     return made;
   }
 
@@ -243,8 +308,52 @@ export class Languages {
       return of.behindPoint || of.places === 0 ? this.nothing : this.multiple({ ...of, behindPoint: true });
     if (character < 0x30 || character > 0x39 || (of.behindPoint && of.places === 0)) return this.nothing;
     this.work.spend(divisionUnits);
-    const rest = (of.rest * 10n + BigInt(character - 0x30)) % of.modulus;
+    const rest = (of.rest * 10 + character - 0x30) % of.modulus;
     return this.multiple({ ...of, rest, places: of.places - (of.behindPoint ? 1 : 0) });
+  }
+
+  /** Sets of characters: two characters that are in the same ones have the same derivative. */
+  firstSets(language: Language): readonly CodePoints[] {
+    const known = this.#firstSets[language.id];
+    if (known !== undefined) return known;
+    const made = this.#findFirstSets(language);
+    this.#firstSets[language.id] = made;
+    return made;
+  }
+
+  #findFirstSets(language: Language): readonly CodePoints[] {
+    switch (language.kind) {
+      case 'nothing':
+      case 'empty':
+        return [];
+      case 'set':
+        return [language.set];
+      case 'sequence':
+        return this.#firstSetsOf(
+          language.first.nullable ? [language.first, language.rest] : [language.first],
+        );
+      case 'either':
+      case 'both':
+        return this.#firstSetsOf(language.parts);
+      case 'not':
+      case 'repeat':
+        return this.firstSets(language.part);
+      case 'multiple':
+        return multipleSets;
+    }
+  }
+
+  #firstSetsOf(parts: readonly Language[]): readonly CodePoints[] {
+    if (parts.length === 1) return this.firstSets(parts[0] as Language);
+    const all = new Set<CodePoints>();
+    let members = 0;
+    for (const part of parts) {
+      const sets = this.firstSets(part);
+      members += sets.length;
+      for (const set of sets) all.add(set);
+    }
+    this.work.spend(members >> 3);
+    return [...all];
   }
 
   matches(language: Language, text: string): boolean {
@@ -257,8 +366,8 @@ export class Languages {
 /** Whether an expression stays as it is beside another one in an intersection. */
 const isOfPair = ({ kind }: Language) => kind !== 'set' && kind !== 'both';
 
-/** The sets of characters of an expression. */
-export function setsOf(language: Language): CodePoints[] {
+/** The sets of characters of an expression. @throws TooMuchWork */
+export function setsOf(language: Language, work: Work): CodePoints[] {
   const sets = new Set<CodePoints>();
   const seen = new Set<Language>();
   const open = [language];
@@ -269,9 +378,8 @@ export function setsOf(language: Language): CodePoints[] {
     else if (next.kind === 'sequence') open.push(next.first, next.rest);
     else if (next.kind === 'either' || next.kind === 'both') open.push(...next.parts);
     else if (next.kind === 'not' || next.kind === 'repeat') open.push(next.part);
-    else if (next.kind === 'multiple')
-      for (let digit = 0x30; digit <= 0x3a; digit++)
-        sets.add([digit === 0x3a ? [0x2e, 0x2e] : [digit, digit]]);
+    else if (next.kind === 'multiple') for (const set of multipleSets) sets.add(set);
   }
+  work.spend(seen.size);
   return [...sets];
 }

@@ -43,6 +43,21 @@ export function inBoth(one: readonly unknown[], other: readonly unknown[], work:
   return [...byText(one, work)].filter(([text]) => texts.has(text)).map(([, value]) => value);
 }
 
+/** Whether alternatives, each of several shapes, have constants alone, of which no two alternatives have the same. */
+export function haveDistinctConstants(alternatives: readonly (readonly Shape[])[], work: Work): boolean {
+  const seen = new Map<string, number>();
+  for (const [index, shapes] of alternatives.entries())
+    for (const { constants } of shapes) {
+      if (constants === undefined) return false;
+      work.spend(valueUnits * constants.length);
+      for (const text of byText(constants, work).keys()) {
+        if ((seen.get(text) ?? index) !== index) return false;
+        seen.set(text, index);
+      }
+    }
+  return true;
+}
+
 /** Whether a constant is a value of a shape. */
 export function conforms(value: unknown, shape: Shape, shapes: ShapeReader, texts: TextLanguages): boolean {
   const { constants, excluded } = shape;

@@ -1,4 +1,4 @@
-import { conforms, inBoth } from './conforms.js';
+import { conforms, haveDistinctConstants, inBoth } from './conforms.js';
 import { isOpen, itemAt, namesOf, propertyAt } from './parts.js';
 import { commonTypes, type JsonType, type Located, type Shape, type ShapeReader, typesOf } from './shape.js';
 import type { TextLanguages } from './text-languages.js';
@@ -32,6 +32,35 @@ export function areDisjoint(
   for (const type of commonTypes(typesOf(left), typesOf(right)))
     if (!areDisjointOf(type, left, right, { shapes, texts, depth, told })) return false;
   return true;
+}
+
+/**
+ * Whether alternatives, each of several shapes, are told apart by constants: their own, or those of a property that all of them
+ * need. Takes time for each alternative, and not for each pair.
+ */
+export function areToldByConstants(
+  alternatives: readonly (readonly Shape[])[],
+  shapes: ShapeReader,
+  texts: TextLanguages,
+): boolean {
+  const { work } = texts.languages;
+  if (haveDistinctConstants(alternatives, work)) return true;
+  const all = alternatives.flat();
+  const isObject = (shape: Shape) => {
+    const types = typesOf(shape);
+    return shape.constants === undefined && types.size === 1 && types.has('object');
+  };
+  if (!all.every(isObject)) return false;
+  const needed = [...(all[0]?.object.required ?? [])].filter((name) =>
+    all.every(({ object }) => object.required.has(name)),
+  );
+  return needed.some((name) => {
+    const valuesOf = ({ object }: Shape) => shapes.of(propertyAt(object, name, texts));
+    return haveDistinctConstants(
+      alternatives.map((options) => options.flatMap(valuesOf)),
+      work,
+    );
+  });
 }
 
 /** Values among which those of both shapes are, if one of these lists its values. */

@@ -3,23 +3,35 @@ import { automatonGrammar, type Writing } from '../languages/automaton-grammar.j
 import type { Language } from '../languages/language.js';
 import { PieceOver, type Work } from '../languages/work.js';
 import { conforms } from './conforms.js';
+import { addFormat, type FormatGrammar } from './format-grammar.js';
+import { formatGrammars } from './format-grammars.gen.js';
 import { alternatives, GrammarRules, literal, type SharedRule } from './grammar-rules.js';
 import { isOpen, itemAt, namesOf, prefixOf, propertyAt } from './parts.js';
 import { isAnnotation, listAt, refuse, type Schema } from './schema-checks.js';
 import { repetition, type SequencePart, sequenceGrammar } from './sequence-grammar.js';
-import { type JsonType, jsonTypes, type Located, type ObjectShape, type Shape, typesOf } from './shape.js';
+import {
+  hasType,
+  type JsonType,
+  jsonTypes,
+  type Located,
+  type ObjectShape,
+  type Shape,
+  typesOf,
+} from './shape.js';
 import { Shapes } from './shapes.js';
-import { formatAutomaton, isLimited, isPatterned, TextLanguages } from './text-languages.js';
+import { isLimited, isPatterned, onlyFormat, TextLanguages } from './text-languages.js';
 
 /** Limits of one schema: lists of subschemas that become rules, and their nesting. */
 const maxSchemas = 5000;
 const deepest = 100;
 
-/** Units of work of a value, of its rule, of a format, and characters of an automaton's grammar in one unit. */
+/** Units of work of a value, of its rule, of a format, and of a constant; characters of an automaton's grammar, and of a constant, in one unit. */
 const valueUnits = 1;
-const ruleUnits = 10;
-const formatUnits = 4_000;
+const ruleUnits = 5;
+const formatUnits = 100;
+const constantUnits = 1;
 const grammarCharacters = 40;
+const literalCharacters = 200;
 
 /** Patterns of names in one object: each pair of them divides the names further. */
 const maxNamePatterns = 6;
@@ -54,7 +66,7 @@ export class SchemaWriter {
     json: new Map(),
   };
   /** Rules of formats. */
-  readonly #formats = new Map<readonly State[], string>();
+  readonly #formats = new Map<FormatGrammar, string>();
   #schemas = 0;
   #depth = 0;
 
@@ -172,19 +184,22 @@ export class SchemaWriter {
 
   /** The rule of all values, for a schema without constraints. */
   #anything(shape: Shape, types: ReadonlySet<JsonType>): string | undefined {
-    const free =
-      shape.mentioned.size === 0 && shape.excluded.length === 0 && shape.object.forbidden.size === 0;
     const constrained = isPatterned(shape) || isLimited(shape);
-    return free && !constrained && jsonTypes.every((type) => types.has(type))
+    return isFree(shape) && !constrained && jsonTypes.every((type) => types.has(type))
       ? this.#shared('value')
       : undefined;
   }
 
   #constants(constants: readonly unknown[], shape: Shape): string | undefined {
-    const valid = constants.filter((value) => conforms(value, shape, this.#shapes, this.#texts));
-    return valid.length === 0
-      ? undefined
-      : alternatives(valid.map((value) => literal(JSON.stringify(value))));
+    const { types } = shape;
+    const valid = constants.filter((value) =>
+      isFree(shape)
+        ? types === undefined || hasType(types, value)
+        : conforms(value, shape, this.#shapes, this.#texts),
+    );
+    const texts = valid.map((value) => literal(JSON.stringify(value)));
+    for (const { length } of texts) this.#work.spend(constantUnits + Math.floor(length / literalCharacters));
+    return texts.length === 0 ? undefined : alternatives(texts);
   }
 
   #ofType(type: JsonType, shape: Shape): string | undefined {
@@ -226,7 +241,7 @@ export class SchemaWriter {
   #string(shape: Shape): string | undefined {
     const { least, most } = shape.string;
     if (least > most) return undefined;
-    const format = isPatterned(shape) ? formatAutomaton(shape) : undefined;
+    const format = formatGrammars.get(onlyFormat(shape) ?? '');
     if (format !== undefined) return this.#formatted(format);
     if (isPatterned(shape)) {
       const { patterns, formats } = shape.string;
@@ -237,11 +252,11 @@ export class SchemaWriter {
     return `${literal('"')} ${this.#shared('character')}${repetition(least, most)} ${literal('"')}`;
   }
 
-  #formatted(states: readonly State[]): string {
-    const known = this.#formats.get(states);
+  #formatted(format: FormatGrammar): string {
+    const known = this.#formats.get(format);
     if (known !== undefined) return known;
-    const name = this.#rules.add(`${literal('"')} ${this.#automaton(states, 'json')} ${literal('"')}`);
-    this.#formats.set(states, name);
+    const name = this.#rules.add(`${literal('"')} ${addFormat(format, this.#rules)} ${literal('"')}`);
+    this.#formats.set(format, name);
     this.#work.spend(formatUnits);
     return name;
   }
@@ -340,8 +355,8 @@ export class SchemaWriter {
     const distinct = [...new Map(patterns.map((each) => [each.pattern, each])).values()];
     if (distinct.length > maxNamePatterns)
       refuse(`${at}/patternProperties`, `more than ${maxNamePatterns} patterns cannot be enforced together`);
-    const stated = [...namesOf(object), ...object.forbidden].map((name) => languages.text(name));
-    const free = languages.both(this.#nameLanguage(object), languages.not(languages.either(...stated)));
+    const stated = languages.texts([...namesOf(object), ...object.forbidden]);
+    const free = languages.both(this.#nameLanguage(object), languages.not(stated));
     const pairs: string[] = [];
     for (let chosen = 0; chosen < 2 ** distinct.length; chosen++) {
       const names = distinct.map(({ pattern, at: place }, index) => {
@@ -370,8 +385,8 @@ export class SchemaWriter {
     const options = this.#shapes.of(names).flatMap((shape) => {
       if (!typesOf(shape).has('string')) return [];
       if (shape.constants === undefined) return [this.#texts.written(shape.string, shape.excluded, shape.at)];
-      const valid = shape.constants.filter((name) => conforms(name, shape, this.#shapes, this.#texts));
-      return valid.map((name) => languages.text(name as string));
+      const names = shape.constants.filter((name) => typeof name === 'string');
+      return languages.texts(names.filter((name) => conforms(name, shape, this.#shapes, this.#texts)));
     });
     return languages.either(...options);
   }
@@ -467,6 +482,10 @@ export class SchemaWriter {
       refuse(`${at}/not`, 'constants that are objects or arrays cannot be left out');
   }
 }
+
+/** Whether a shape has no keywords about values of certain types, and leaves none out. */
+const isFree = ({ mentioned, excluded, object }: Shape) =>
+  mentioned.size === 0 && excluded.length === 0 && object.forbidden.size === 0;
 
 function isReference(schema: unknown): schema is Schema {
   if (typeof schema !== 'object' || schema === null || !('$ref' in schema)) return false;

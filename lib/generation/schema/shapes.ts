@@ -1,7 +1,7 @@
 import { compareDecimals, decimalOf } from '../decimal.js';
 import type { Bound } from '../number-language.js';
 import { inBoth } from './conforms.js';
-import { areDisjoint, type ToldByName } from './disjoint.js';
+import { areDisjoint, areToldByConstants, type ToldByName } from './disjoint.js';
 import { absent, mismatch, negationOf, others, silent } from './negation.js';
 import { References } from './references.js';
 import {
@@ -35,9 +35,9 @@ const maxExclusive = 256;
 const deepest = 100;
 
 /** Units of work of a schema that is read, of a reference, and of a shape; entries of a shape in one unit, which each schema copies. */
-const schemaUnits = 10;
-const referenceUnits = 6;
-const shapeUnits = 5;
+const schemaUnits = 5;
+const referenceUnits = 3;
+const shapeUnits = 3;
 const copiedEntries = 16;
 
 /** Keywords whose meaning no grammar can keep, with the reason. */
@@ -180,6 +180,10 @@ export class Shapes implements ShapeReader {
     if (done === options.length) return;
     if (options.length > maxExclusive) refuse(at, `more than ${maxExclusive} alternatives; use anyOf`);
     const shapes = options.map((option) => this.#narrowed([shapeOfAll(option.at)], option, references));
+    if (areToldByConstants(shapes, this, this.#texts)) {
+      this.#compared.set(schema, options.length);
+      return;
+    }
     const forbidden = this.#forbidden.get(schema) ?? options.map(() => new Set<string>());
     this.#forbidden.set(schema, forbidden);
     for (const [index, one] of shapes.entries()) {

@@ -1,8 +1,8 @@
 import { decimalOf } from '../decimal.js';
 import { automatonInSteps, limitedInSteps, type State, shortestText } from '../languages/automaton.js';
 import { type Language, Languages } from '../languages/language.js';
-import { TooMuchWork, Work } from '../languages/work.js';
-import { numberLanguage } from '../number-language.js';
+import { TooMuchWork, type Work } from '../languages/work.js';
+import { numberLanguage, numbersEqualTo } from '../number-language.js';
 import { patternLanguage } from '../pattern.js';
 import { refuse } from './schema-checks.js';
 import type { NumberShape, Shape, StringShape } from './shape.js';
@@ -71,10 +71,8 @@ export class TextLanguages {
       const language = this.pattern(pattern, at);
       return negated ? languages.not(language) : language;
     });
-    const others = excluded
-      .filter((value) => typeof value === 'string')
-      .map((text) => languages.not(this.#text(text)));
-    const plain = languages.both(...matching, ...others);
+    const texts = excluded.filter((value) => typeof value === 'string');
+    const plain = languages.both(...matching, languages.not(this.#texts(texts)));
     const formatted = formats.map(({ format, at }) => this.#format(format, at));
     if (formatted.length === 0) return plain;
     const all = languages.both(plain, ...formatted);
@@ -82,14 +80,12 @@ export class TextLanguages {
     return matching.length > 0 && this.isEmpty(all, formats[0]?.at ?? '') ? plain : all;
   }
 
-  /** @throws PieceOver: the next call continues */
-  #text(text: string): Language {
-    const known = this.#ofTexts.get(text);
-    if (known !== undefined) return known;
-    this.languages.work.mayPause();
-    const language = this.languages.text(text);
-    this.#ofTexts.set(text, language);
-    return language;
+  #texts(texts: readonly string[]): Language {
+    if (texts.length === 0) return this.languages.nothing;
+    const key = JSON.stringify(texts);
+    const known = this.#ofTexts.get(key) ?? this.languages.texts(texts);
+    this.#ofTexts.set(key, known);
+    return known;
   }
 
   #format(format: string, at: string): Language {
@@ -116,14 +112,8 @@ export class TextLanguages {
     const { languages } = this;
     const steps = multiples.map((step) => decimalOf(step));
     const all = numberLanguage(languages, { integer, least, most, multiples: steps });
-    const others = excluded
-      .filter((value) => typeof value === 'number')
-      .map((value) => {
-        const bound = { value: decimalOf(value), strict: false };
-        const equal = numberLanguage(languages, { integer, least: bound, most: bound, multiples: [] });
-        return languages.not(equal);
-      });
-    return languages.both(all, ...others);
+    const values = excluded.filter((value) => typeof value === 'number').map((value) => decimalOf(value));
+    return languages.both(all, languages.not(numbersEqualTo(languages, values)));
   }
 
   automaton(language: Language, at: string): readonly State[] {
@@ -166,20 +156,11 @@ export class TextLanguages {
   }
 }
 
-/** The automata of formats, which are the same in all schemas. */
-const formatAutomata = new Map<string, readonly State[]>();
-
-/** The automaton of the strings of a shape that has one format and nothing else; undefined for another shape. */
-export function formatAutomaton({ string, excluded }: Shape): readonly State[] | undefined {
+/** The format of the strings of a shape that has one format with a pattern and nothing else; undefined for another shape. */
+export function onlyFormat({ string, excluded }: Shape): string | undefined {
   const [one, ...more] = string.formats;
   const alone = more.length + string.patterns.length + excluded.length + string.least === 0;
-  if (one === undefined || !alone || string.most !== Number.POSITIVE_INFINITY) return undefined;
-  const known = formatAutomata.get(one.format);
-  if (known !== undefined || formatPattern(one.format) === undefined) return known;
-  const texts = new TextLanguages(new Work({ pauses: false }));
-  const states = texts.automaton(texts.strings(string), one.at);
-  formatAutomata.set(one.format, states);
-  return states;
+  return alone && string.most === Number.POSITIVE_INFINITY ? one?.format : undefined;
 }
 
 /** Whether the strings of a shape are limited by more than their lengths. */
