@@ -252,6 +252,22 @@ test('lines of any shape end, and leave the others', async () => {
   expect(sections.length).toBeGreaterThanOrEqual(hostile.length - 1);
 });
 
+test('a zone that states more changes than any has is read as far as its first ones', async () => {
+  const change = (year: number, offset: string) =>
+    lines('BEGIN:STANDARD', `DTSTART:${year}0101T000000`, `TZOFFSETTO:${offset}`, 'END:STANDARD');
+  const changes = [
+    change(2000, '+0200'),
+    ...Array.from({ length: 20_000 }, () => change(1990, '+0300')),
+    change(2020, '+0900'),
+  ];
+  const zone = lines('BEGIN:VTIMEZONE', 'TZID:Odd', ...changes, 'END:VTIMEZONE');
+  const events = Array.from({ length: 2000 }, () => event('SUMMARY:x', 'DTSTART;TZID=Odd:20260101T100000'));
+  const { sections } = await read('zone.ics', calendar(zone, ...events));
+  expect(new Set(sections.map(({ metadata }) => iso(metadata?.starts)))).toEqual(
+    new Set(['2026-01-01T08:00:00.000Z']),
+  );
+});
+
 test('what is nested beyond any form is left out, and the rest is read', async () => {
   const nested = ['BEGIN:X', 'NOTE:deep'].join('\r\n');
   const { sections } = await read(

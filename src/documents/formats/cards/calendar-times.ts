@@ -12,9 +12,12 @@ export interface CalendarTime {
 const minute = 60_000;
 const day = 24 * 60 * minute;
 
+/** Changes of the offset that a zone of a calendar states; each event looks at all of them. */
+const mostChanges = 200;
+
 /** Reads the times of one calendar, whose zones are the system's or its own. */
 export class CalendarClock {
-  readonly #zones = new Map<string, Component>();
+  readonly #zones = new Map<string, OwnZone>();
   readonly #known = new Map<string, Intl.DateTimeFormat | undefined>();
   /** The zone of times without one. */
   readonly #usual: string | undefined;
@@ -24,7 +27,7 @@ export class CalendarClock {
     this.#usual = usual;
     for (const zone of calendar.components) {
       const id = zone.properties.find(({ name }) => name === 'TZID')?.value.trim();
-      if (zone.kind === 'VTIMEZONE' && id !== undefined) this.#zones.set(id, zone);
+      if (zone.kind === 'VTIMEZONE' && id !== undefined) this.#zones.set(id, ownZone(zone));
     }
   }
 
@@ -101,32 +104,62 @@ function localTime(value: string): LocalTime | undefined {
 const textIn = ({ properties }: Component, name: string) =>
   properties.find((property) => property.name === name)?.value.trim() ?? '';
 
-/** Returns the offset that a zone described in the calendar has at a local time. */
-function ownOffset(zone: Component, local: number): number {
-  let best: { onset: number; offset: number } | undefined;
-  for (const part of zone.components) {
-    const offset = offsetOf(textIn(part, 'TZOFFSETTO'));
-    const onset = lastOnset(part, local);
-    if (offset !== undefined && onset !== undefined && onset > (best?.onset ?? Number.NEGATIVE_INFINITY))
-      best = { onset, offset };
-  }
-  if (best !== undefined) return best.offset;
-  const [first] = zone.components;
-  return (first && offsetOf(textIn(first, 'TZOFFSETFROM'))) ?? 0;
+/** A zone that a calendar describes. */
+interface OwnZone {
+  readonly changes: readonly OffsetChange[];
+  /** Before the first change. */
+  readonly usual: number;
 }
 
-/** Returns the last time before `local` at which a part of a zone begins. */
-function lastOnset(part: Component, local: number): number | undefined {
+/** A change of a zone's offset, once or every year. */
+interface OffsetChange {
+  readonly offset: number;
+  /** The local time of the first one. */
+  readonly first: number;
+  /** The last time of a yearly one; undefined for one that does not repeat. */
+  readonly yearly: { nth: number; weekday: number; month: number; end: number } | undefined;
+}
+
+function ownZone({ components }: Component): OwnZone {
+  const [first] = components;
+  return {
+    changes: components.slice(0, mostChanges).flatMap(changeOf),
+    usual: (first && offsetOf(textIn(first, 'TZOFFSETFROM'))) ?? 0,
+  };
+}
+
+function changeOf(part: Component): OffsetChange[] {
+  const offset = offsetOf(textIn(part, 'TZOFFSETTO'));
   const first = localTime(textIn(part, 'DTSTART'))?.ms;
-  if (first === undefined || first > local) return undefined;
+  if (offset === undefined || first === undefined) return [];
   const rule = ruleOf(textIn(part, 'RRULE'));
   const [, nth, weekday] = /^([+-]?\d)([A-Z]{2})$/.exec(rule.get('BYDAY') ?? '') ?? [];
   const month = Number(rule.get('BYMONTH')) - 1;
-  if (weekday === undefined || !Number.isInteger(month)) return first;
   const end = localTime(rule.get('UNTIL') ?? '')?.ms ?? Number.POSITIVE_INFINITY;
+  const isYearly = weekday !== undefined && Number.isInteger(month);
+  const yearly = isYearly ? { nth: Number(nth), weekday: weekdays.indexOf(weekday), month, end } : undefined;
+  return [{ offset, first, yearly }];
+}
+
+/** Returns the offset that a zone described in the calendar has at a local time. */
+function ownOffset({ changes, usual }: OwnZone, local: number): number {
+  let best: { onset: number; offset: number } | undefined;
+  for (const change of changes) {
+    const onset = lastOnset(change, local);
+    if (onset !== undefined && onset > (best?.onset ?? Number.NEGATIVE_INFINITY))
+      best = { onset, offset: change.offset };
+  }
+  return best?.offset ?? usual;
+}
+
+/** Returns the last time before `local` at which a change happens. */
+function lastOnset({ first, yearly }: OffsetChange, local: number): number | undefined {
+  if (first > local) return undefined;
+  if (yearly === undefined) return first;
+  const { nth, weekday, month, end } = yearly;
   const year = new Date(Math.min(local, end)).getUTCFullYear();
   const onsets = [year, year - 1]
-    .map((each) => nthWeekday(each, month, Number(nth), weekdays.indexOf(weekday)) + timeOfDay(first))
+    .map((each) => nthWeekday(each, month, nth, weekday) + timeOfDay(first))
     .filter((onset) => onset >= first && onset <= local);
   return Math.max(first, ...onsets);
 }
