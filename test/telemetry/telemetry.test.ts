@@ -13,10 +13,27 @@ const lorekeep = commandHost();
 
 const sink = (endpoint: string) => ({ endpoint, project_api_key: 'key-of-the-project', batch_max_ms: 10 });
 
-function open(telemetry: object, environment: NodeJS.ProcessEnv = {}): Telemetry | undefined {
+function open(telemetry: object, environment: NodeJS.ProcessEnv = {}, log = silentLog()) {
   const { telemetry: config } = configSchema.parse({ telemetry });
-  return Telemetry.open({ config, environment, version: '0.0.0', log: silentLog() });
+  return Telemetry.open({ config, environment, version: '0.0.0', log });
 }
+
+it('a sink that is meant and cannot send is told, and one that is left empty is not', () => {
+  const told: unknown[] = [];
+  const log = silentLog();
+  log.warn = (message: unknown) => told.push(message);
+  const full = sink('http://127.0.0.1:1');
+  for (const sinks of [[{}], [full], [{ ...full, enabled: false, endpoint: '' }], []])
+    open({ sinks }, {}, log)?.close();
+  expect(told).toEqual([]);
+  for (const wrong of [{ endpoint: '' }, { project_api_key: '' }, { endpoint: 'ftp://127.0.0.1' }])
+    open({ sinks: [{ ...full, ...wrong }] }, {}, log);
+  expect(told).toEqual([
+    'telemetry.sinks[0]: it has no endpoint; it sends nothing',
+    'telemetry.sinks[0]: it has no project_api_key; it sends nothing',
+    'telemetry.sinks[0]: its endpoint is not an http or https URL; it sends nothing',
+  ]);
+});
 
 it('nothing is sent by default, without endpoint or key, when disabled, or when the environment opts out', () => {
   const full = { sinks: [sink('http://127.0.0.1:1')] };

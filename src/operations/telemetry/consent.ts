@@ -23,12 +23,14 @@ export function whySilent(sink: SinkConfig): string | undefined {
   if (!enabled) return 'enabled is false';
   if (endpoint === '') return 'it has no endpoint';
   if (project_api_key === '') return 'it has no project_api_key';
-  return isMistaken(sink) ? 'its endpoint is not an http or https URL' : undefined;
+  return batchUrl(endpoint) === undefined ? 'its endpoint is not an http or https URL' : undefined;
 }
 
-/** Returns whether a sink is to send and its endpoint is not a URL of the web. */
-export function isMistaken({ enabled, endpoint, project_api_key }: SinkConfig): boolean {
-  return enabled && endpoint !== '' && project_api_key !== '' && batchUrl(endpoint) === undefined;
+/** Returns whether a sink is to send and cannot: one of endpoint and key is missing, or the endpoint is not a URL of the web. */
+export function isMistaken(sink: SinkConfig): boolean {
+  const { enabled, endpoint, project_api_key } = sink;
+  const isMeant = endpoint !== '' || project_api_key !== '';
+  return enabled && isMeant && whySilent(sink) !== undefined;
 }
 
 /** Returns the address that a sink posts to, or undefined if the endpoint is not a URL of the web. */
