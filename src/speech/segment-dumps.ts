@@ -1,4 +1,4 @@
-import { lstat, mkdir, open, readdir } from 'node:fs/promises';
+import { lstat, mkdir, open, readdir, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { perMs } from './heard-audio.js';
 import { wavHeader } from './wav-header.js';
@@ -103,9 +103,6 @@ export class SegmentDumps {
       this.#isFull = true;
       return;
     }
-    // Also of a file that cannot be written to its end.
-    this.#files++;
-    this.#bytes += bytes;
     const time = at.toISOString().replace(/[-:]/g, '').replace('.', '-');
     const path = join(this.#folder, `speech-${session}-${stream}-${segment}-${time}.wav`);
     const body = Buffer.alloc(2 * samples.length);
@@ -114,9 +111,15 @@ export class SegmentDumps {
     const file = await open(path, 'wx', 0o600);
     try {
       await file.writeFile(Buffer.concat([wavHeader(samples.length, 1000 * perMs), body]));
+    } catch (error) {
+      // No program plays a part of a file.
+      await unlink(path);
+      throw error;
     } finally {
       await file.close();
     }
+    this.#files++;
+    this.#bytes += bytes;
   }
 
   #failed(error: unknown): void {

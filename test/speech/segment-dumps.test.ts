@@ -1,4 +1,6 @@
+import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { expect, it, vi } from 'vitest';
 import { type DumpLimits, SegmentDumps } from '../../src/speech/segment-dumps.js';
 import { temporaryFolder } from '../helpers/folder.js';
@@ -71,3 +73,21 @@ it('segments do not pile up before a slow folder', async () => {
   await dumps.settled();
   expect(readdirSync(folder).filter((name) => name.startsWith('speech-s3-'))).toHaveLength(1);
 });
+
+it.skipIf(process.platform !== 'linux')(
+  'a full disk leaves whole files alone, and does not use up the limit',
+  () => {
+    const script = fileURLToPath(new URL('children/full-dumps.mjs', import.meta.url));
+    const folder = file('full');
+    mkdirSync(folder);
+    const small = ['-m', 'sh', '-c', 'mount -t tmpfs -o size=104k tmpfs "$0" && exec "$@"', folder];
+    const tried = spawnSync('unshare', [...small, 'true'], { encoding: 'utf8' });
+    if (tried.status !== 0)
+      return console.log(`skipped: no file system may be mounted here: ${tried.stderr}`);
+    const output = execFileSync('unshare', [...small, process.execPath, script, folder], {
+      encoding: 'utf8',
+    });
+    const whole = 44 + 2 * 16_000;
+    expect(JSON.parse(output)).toEqual({ warned: ['ENOSPC'], sizes: [whole, whole, whole] });
+  },
+);
