@@ -17,7 +17,7 @@ export type RequestId = z.output<typeof requestIdSchema>;
 export const name = z.string().describe('Name of the storage.');
 export const session_id = z.string().describe('Id of the session.');
 export const storagePlace = z.string().describe('Name of the storage, or path of a knowledge base config.');
-export const recordIds = (most: number) => stringArray({ most, shortest: 1 });
+export const recordIds = (most: number) => stringArray({ most, shortest: 1, wellFormed: true });
 export const as_of = asOfSchema
   .optional()
   .describe('A version, or the time of one: answers from what the storage had then. Default: the newest.');

@@ -24,6 +24,23 @@ const idsOf = async (session: ClientSession, text: string, more: object = {}) =>
   (await session.search({ name, text, topK: 10, mode: 'hybrid', ...more })).hits.map(({ id }) => id);
 
 describe('a storage that changes', () => {
+  it('takes no id with half of a surrogate pair for another one', async () => {
+    const session = await made();
+    await session.updateEmbeddedStringStorage({ name, add: [{ id: '\ufffd', text: 'Tea steeps.' }] });
+    const ids = ['ice', '\ud83d'];
+    const refused = [
+      session.updateEmbeddedStringStorage({ name, remove: ids }),
+      session.forgetRecords({ name, ids }),
+      session.getRecords({ name, ids }),
+    ];
+    for (const [index, call] of refused.entries())
+      expect(await refusal(call)).toMatchObject({
+        code: 1004,
+        details: { path: index === 0 ? 'remove[1]' : 'ids[1]' },
+      });
+    expect((await session.listRecords({ name })).total).toBe(4);
+  });
+
   it('adds, replaces and removes in one version, which searches and lists tell', async () => {
     const session = await made();
     const reply = await session.updateEmbeddedStringStorage({

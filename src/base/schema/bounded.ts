@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { shownValue } from './messages.js';
+import { wellFormed } from './well-formed.js';
 
 /** The most that a value may have at any depth, itself included. */
 export interface ValueLimits {
@@ -200,6 +201,8 @@ export interface StringBounds {
   /** Fewest and most characters of each. */
   readonly shortest?: number;
   readonly longest?: number;
+  /** Whether half of a surrogate pair, which UTF-8 cannot represent, is a mistake. */
+  readonly wellFormed?: true;
 }
 
 /** Strings. Only the first mistake is reported: a hostile array has millions. */
@@ -248,7 +251,10 @@ function mistakeIn(value: unknown, bounds: StringBounds): Mistake | undefined {
   const index = value.findIndex(
     (item) => typeof item !== 'string' || item.length < shortest || item.length > longest,
   );
-  if (index < 0) return undefined;
+  if (index < 0) {
+    const half = bounds.wellFormed ? value.findIndex((item) => !wellFormed(item)) : -1;
+    return half < 0 ? undefined : { message: 'half of a surrogate pair is no character', path: [half] };
+  }
   const length = Number.isFinite(longest) ? ` of ${shortest} to ${longest} characters` : '';
   return { message: `a string${length} is expected`, path: [index] };
 }

@@ -24,9 +24,12 @@ export async function backupFiles(
   await emptyFolder(folder);
   for (let attempt = 1; attempt <= attempts; attempt++) {
     const before = await stampsOf(source);
-    const copied = await copyVersion(source, folder, content, attempt < attempts);
+    const copied = await copyVersion(source, folder, content, attempt < attempts).catch(async (error) => {
+      await empty(folder).catch(() => {});
+      throw error;
+    });
     if (copied !== undefined && before === (await stampsOf(source))) return copied;
-    for (const name of await readdir(folder)) await rm(join(folder, name));
+    await empty(folder);
     await delay(againMs, undefined, { signal: source.signal });
   }
   throw LorekeepError.about('IO', {
@@ -47,6 +50,11 @@ async function emptyFolder(folder: string): Promise<void> {
   if (names.length === 0) return;
   const reason = 'is not empty, so nothing is copied there';
   throw LorekeepError.about('INVALID_ARGUMENT', { file: folder, reason });
+}
+
+/** Removes what was copied, so that the folder can be named again. @throws system errors */
+async function empty(folder: string): Promise<void> {
+  for (const name of await readdir(folder)) await rm(join(folder, name));
 }
 
 /** Differs once one of the files that a merge replaces may have been replaced: they belong together. */

@@ -6,6 +6,7 @@ import {
   type StorageRecord,
 } from '../../../lib/internal.js';
 import { listed } from '../../base/schema/messages.js';
+import { wellFormed } from '../../base/schema/well-formed.js';
 import { clientSlices, mapInSlices } from '../../base/waiting/next-slice.js';
 import { withDecimalTexts } from '../decimal-texts.js';
 import { embedInPieces } from '../embed-in-pieces.js';
@@ -60,7 +61,8 @@ export async function prepareBatch(
   const replaced = await withDecimalTexts(listOf('replace', given.replace), config.fields);
   const changes = { ...given, add: added, replace: replaced };
   const removed = listOf('remove', given.remove);
-  const wrong = removed.findIndex((id) => typeof id !== 'string' || id === '');
+  // Half of a surrogate pair becomes another character in UTF-8, and the id of another record.
+  const wrong = removed.findIndex((id) => typeof id !== 'string' || id === '' || !wellFormed(id));
   if (wrong >= 0) throw refuse(`remove[${wrong}]`, 'an id is expected');
   const records: StorageRecord[] = [...added, ...replaced];
   const nameOf = (index: number) => {

@@ -1,4 +1,13 @@
-import { appendFileSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmdirSync,
+  writeFileSync,
+} from 'node:fs';
 import promises from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';
 import { basename, join } from 'node:path';
@@ -139,6 +148,11 @@ test('ids that differ by their Unicode form are two records', async () => {
   ]);
   await kb.remove(['e\u0301']);
   expect((await kb.get('\u00e9'))?.text).toBe('one');
+  // In UTF-8, half of a surrogate pair would be this id.
+  await kb.add([{ id: '\ufffd', text: 'three' }]);
+  for (const change of [kb.remove(['\ud800']), kb.forget(['\udfff'])])
+    expect((await rejection(change)).message).toContain('remove[0]: an id is expected');
+  expect((await kb.get('\ufffd'))?.text).toBe('three');
 });
 
 test('batches of one moment are applied in their order, about one id too', async () => {
@@ -511,6 +525,17 @@ test('a backup that begins while another process puts merged files in place open
   const { config: copied } = (await copying) as { config: string };
   await using copy = await open(copied);
   expect([await ids(copy), copy.embeddings]).toEqual([await ids(kb), undefined]);
+});
+
+test('a backup that fails leaves its folder empty, for another attempt', async () => {
+  const { config, index } = await knowledgeBase();
+  await using kb = await open(config);
+  renameSync(index, `${index}.kept`);
+  mkdirSync(index);
+  expect((await rejection(kb.backup(file('failed')))).code).toBe('IO');
+  rmdirSync(index);
+  renameSync(`${index}.kept`, index);
+  expect((await kb.backup(file('failed'))).files).toHaveLength(4);
 });
 
 test('a backup opens as it is, with the version that was there', async () => {
