@@ -2383,7 +2383,7 @@ const char* lk_remedy(int code) {
     case 8013:
       return "Try again when it has ended, or send the change to the server that holds the base.";
     case 8014:
-      return "Free space, or make the folder writable; the server's log has the reason.";
+      return "Open the storage again if its files were replaced. Free space, make the folder writable, or restore the log; the server's log has the reason.";
     case 8020:
       return "Send the secret of the CreateAgentResponse that made the memory, or none to make another one.";
     case 8021:

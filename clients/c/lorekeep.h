@@ -265,7 +265,7 @@ typedef enum lk_error_code {
   LK_ERROR_VERSION_GONE = 8011, /* The version of `as_of` does not exist, or is no longer kept (`storage_versions`, `storage_versions_max_mb`, `storage_versions_max_hours`). */
   LK_ERROR_STORAGE_NOT_WRITABLE = 8012, /* The server does not let clients change this storage; `details.storage_writes` is its setting. */
   LK_ERROR_STORAGE_BUSY = 8013, /* Another process changes the knowledge base. */
-  LK_ERROR_CHANGE_NOT_SAVED = 8014, /* A batch could not be written to disk; nothing of it is applied, and the storage goes on as it was. */
+  LK_ERROR_CHANGE_NOT_SAVED = 8014, /* A batch could not be written: the disk refuses it, the change log is damaged, or the files were replaced. Nothing of it is applied, and the storage goes on as it was. */
   LK_ERROR_MEMORY_NOT_FOUND = 8020, /* No memory of this scope and name has this secret. A wrong secret and an unknown name are the same error. */
   LK_ERROR_MEMORIES_FULL = 8021, /* The memories of the client, or of all clients, may take no more bytes on disk; `details.field` names the limit. */
   LK_ERROR_STORAGES_FULL = 8022, /* Changes of the client, or of all clients, may let knowledge bases grow by no more bytes on disk; `details.field` names the limit. */

@@ -147,7 +147,7 @@ namespace Lorekeep
         public const int StorageNotWritable = 8012;
         /// <summary>Another process changes the knowledge base.</summary>
         public const int StorageBusy = 8013;
-        /// <summary>A batch could not be written to disk; nothing of it is applied, and the storage goes on as it was.</summary>
+        /// <summary>A batch could not be written: the disk refuses it, the change log is damaged, or the files were replaced. Nothing of it is applied, and the storage goes on as it was.</summary>
         public const int ChangeNotSaved = 8014;
         /// <summary>No memory of this scope and name has this secret. A wrong secret and an unknown name are the same error.</summary>
         public const int MemoryNotFound = 8020;
@@ -302,7 +302,7 @@ namespace Lorekeep
                 case StorageBusy:
                     return "Try again when it has ended, or send the change to the server that holds the base.";
                 case ChangeNotSaved:
-                    return "Free space, or make the folder writable; the server's log has the reason.";
+                    return "Open the storage again if its files were replaced. Free space, make the folder writable, or restore the log; the server's log has the reason.";
                 case MemoryNotFound:
                     return "Send the secret of the CreateAgentResponse that made the memory, or none to make another one.";
                 case MemoriesFull:

@@ -847,7 +847,7 @@ enum Code {
 	StorageNotWritable = 8012,
 	# Another process changes the knowledge base.
 	StorageBusy = 8013,
-	# A batch could not be written to disk; nothing of it is applied, and the storage goes on as it was.
+	# A batch could not be written: the disk refuses it, the change log is damaged, or the files were replaced. Nothing of it is applied, and the storage goes on as it was.
 	ChangeNotSaved = 8014,
 	# No memory of this scope and name has this secret. A wrong secret and an unknown name are the same error.
 	MemoryNotFound = 8020,
@@ -929,7 +929,7 @@ const REMEDIES = {
 	8011: "Use a newer version, or leave `as_of` out.",
 	8012: "Change an inline storage, or ask the operator for `storage_writes` \"files\" and for `session_folders` that name the folder; at the doors for `writable` of `http.storages`.",
 	8013: "Try again when it has ended, or send the change to the server that holds the base.",
-	8014: "Free space, or make the folder writable; the server's log has the reason.",
+	8014: "Open the storage again if its files were replaced. Free space, make the folder writable, or restore the log; the server's log has the reason.",
 	8020: "Send the secret of the CreateAgentResponse that made the memory, or none to make another one.",
 	8021: "Forget something, or raise `memories_client_max_mb` or `memories_max_mb`.",
 	8022: "Remove records, or raise `storage_writes_client_max_mb` or `storage_writes_max_mb`.",

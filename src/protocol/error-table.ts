@@ -471,8 +471,9 @@ export const errorTable = {
     name: 'ChangeNotSaved',
     fault: 'operator',
     meaning:
-      'A batch could not be written to disk; nothing of it is applied, and the storage goes on as it was.',
-    remedy: "Free space, or make the folder writable; the server's log has the reason.",
+      'A batch could not be written: the disk refuses it, the change log is damaged, or the files were replaced. Nothing of it is applied, and the storage goes on as it was.',
+    remedy:
+      "Open the storage again if its files were replaced. Free space, make the folder writable, or restore the log; the server's log has the reason.",
   },
   8020: {
     name: 'MemoryNotFound',

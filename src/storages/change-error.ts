@@ -26,6 +26,7 @@ export function changeError(error: unknown): unknown {
     case 'VERSION_GONE':
       return serverError(8011, `as_of: ${message}`, { path: 'as_of' }, { cause: error });
     case 'IO':
+    case 'CORRUPT':
       if (facts.holder !== undefined)
         return serverError(
           8013,

@@ -5,7 +5,6 @@ import {
   type FileLock,
   isLocked,
   LorekeepError,
-  lockFile,
   mergesRest,
   type Storage,
   type StorageChanges,
@@ -14,7 +13,7 @@ import {
 import { isSealed } from '../../base/files/home.js';
 import { backupFiles } from './backup.js';
 import { baseDisk } from './base-disk.js';
-import { damageWarning, type LogSource, lockOf, newHeader, readLog } from './base-log.js';
+import { damageWarning, type LogSource, lockOfOwn, newHeader, readLog } from './base-log.js';
 import { behind, FollowedLog, type LaterFiles } from './followed-log.js';
 import { filesWith } from './forget.js';
 import { completeForget, type ForgettingBase, forgetRecords } from './forgetting.js';
@@ -362,26 +361,23 @@ export class BaseChanges implements ChangesOfBase {
   /** Takes the lock, reads the changes of others, and opens the log for writing. @throws as update() */
   async #openWriter(): Promise<ChangeLogWriter> {
     const { files } = this.#source;
+    if (this.#log.isBehind) throw behind(files.records);
     await this.#log.checkFolders();
     const isNew = this.#lock === undefined;
-    this.#lock ??= lockFile(lockOf(files.changes));
+    this.#lock ??= await lockOfOwn(files.changes);
     try {
       if (this.#writer === undefined || this.#storage.version < this.#writtenVersion)
         await this.#log.catchUp();
       if (this.#log.isBehind) throw behind(files.records);
+      await this.#log.checkFiles();
       if (isNew) {
-        await this.#log.checkFiles();
         await removeUnfinishedIntents(files.changes);
         await this.#log.dropForgotten();
       }
       this.#writer ??= await this.#startWriter();
       return this.#writer;
     } catch (error) {
-      if (this.#writer === undefined) {
-        const lock = this.#lock;
-        this.#lock = undefined;
-        await lock?.release();
-      }
+      if (this.#writer === undefined || this.#log.isBehind) await this.#release();
       throw error;
     }
   }
@@ -447,15 +443,23 @@ export class BaseChanges implements ChangesOfBase {
     const timer = setInterval(() => {
       const changes = own.deref();
       if (changes === undefined) return clearInterval(timer);
-      if (changes.#writer === undefined && !changes.isBehind)
-        changes.#next(() => changes.#look()).catch(() => {});
+      if (!changes.isBehind) changes.#next(() => changes.#look()).catch(() => {});
     }, lookMs);
     timer.unref();
     this.#stopFollowing = () => clearInterval(timer);
   }
 
+  /** Lets others change the base once its files were replaced: it writes nothing any more. */
+  async #lookAtFiles(): Promise<void> {
+    try {
+      await this.#log.checkFiles();
+    } finally {
+      if (this.#log.isBehind) await this.#release();
+    }
+  }
+
   async #look(): Promise<void> {
-    if (this.#writer !== undefined) return;
+    if (this.#writer !== undefined) return this.#lookAtFiles();
     if (hasPendingForget(this.#source.files.changes)) await this.#completeForOther();
     await this.#log.look();
   }

@@ -113,6 +113,16 @@ export async function lockSoon(changes: string, signal: AbortSignal | undefined)
   }
 }
 
+/** Takes the lock; waits only for a base that this process is closing, because its files were replaced. @throws IO (`detail.holder`) */
+export async function lockOfOwn(changes: string): Promise<FileLock> {
+  try {
+    return lockFile(lockOf(changes));
+  } catch (error) {
+    if (holderOf(error) !== process.pid) throw error;
+    return lockSoon(changes, undefined);
+  }
+}
+
 /** The number of the process that holds a lock, of the error about it; undefined for other errors. */
 export const holderOf = (error: unknown) =>
   error instanceof LorekeepError && error.code === 'IO' ? error.detail.holder : undefined;

@@ -82,7 +82,7 @@ export class FollowedLog {
     const state = await this.#folders?.state();
     if (state === undefined || state === 'same') return;
     // An absent one may come back.
-    this.isBehind = state === 'other';
+    this.isBehind ||= state === 'other';
     throw behind(this.source.files.records);
   }
 
