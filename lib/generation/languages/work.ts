@@ -9,7 +9,7 @@ export class PieceOver extends Error {}
  * `maxUnitsOfPiece`; a grammar has `maxUnits`. Work is counted and not timed, so that every machine refuses the same schemas.
  */
 const unitsOfPiece = 16_000;
-const maxUnitsOfPiece = 24_000;
+const maxUnitsOfPiece = 20_000;
 const maxUnits = 40_000;
 
 /** Counts the work for the schemas of one grammar and divides it into pieces that the event loop can spare. */

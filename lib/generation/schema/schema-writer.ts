@@ -25,12 +25,12 @@ import { isLimited, isPatterned, onlyFormat, TextLanguages } from './text-langua
 const maxSchemas = 5000;
 const deepest = 100;
 
-/** Units of work of a value, of its rule, of a format, and of a constant; characters of an automaton's grammar, and of a constant, in one unit. */
+/** Units of work of a value, of its rule and of a format; characters of an automaton's grammar, constants, and their characters in one unit. */
 const valueUnits = 1;
 const ruleUnits = 5;
 const formatUnits = 100;
-const constantUnits = 1;
 const grammarCharacters = 40;
+const constantsInUnit = 2;
 const literalCharacters = 200;
 
 /** Patterns of names in one object: each pair of them divides the names further. */
@@ -198,7 +198,8 @@ export class SchemaWriter {
         : conforms(value, shape, this.#shapes, this.#texts),
     );
     const texts = valid.map((value) => literal(JSON.stringify(value)));
-    for (const { length } of texts) this.#work.spend(constantUnits + Math.floor(length / literalCharacters));
+    this.#work.spend(Math.ceil(texts.length / constantsInUnit));
+    for (const { length } of texts) this.#work.spend(Math.floor(length / literalCharacters));
     return texts.length === 0 ? undefined : alternatives(texts);
   }
 
