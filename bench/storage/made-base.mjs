@@ -90,9 +90,12 @@ export async function buildMadeBase(folder, { type, count, seed, efConstruction,
   });
   const fingerprint = indexFingerprint(records, madeModel(), 'error');
   await vectors.save(file(`${type}.index`), { fingerprint, records });
-  if (!existsSync(file('words.bm25'))) {
-    const words = await TextIndex.fromRecords(records, { tokenizer: 'basic' });
-    await words.save(file('words.bm25'), { fingerprint: records.fingerprint });
-  }
+  if (!existsSync(file('words.bm25'))) await writeWords(folder, records, 'basic');
   writeFileSync(file(`${type}.json`), JSON.stringify(config(type)));
+}
+
+/** Writes the text index of a made base. `records`: as Records.read() gives them. */
+export async function writeWords(folder, records, tokenizer) {
+  const words = await TextIndex.fromRecords(records, { tokenizer });
+  await words.save(join(folder, 'words.bm25'), { fingerprint: records.fingerprint });
 }

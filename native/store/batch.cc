@@ -36,7 +36,9 @@ void append_json(std::string& out, std::string_view text) {
 TextArena shrunk(TextArena texts, const Work& work) {
   constexpr std::size_t kGrain = std::size_t{1} << 20;
   constexpr std::size_t kWasted = std::size_t{64} << 10;
-  if (texts.memory_bytes() <= texts.text_bytes() + texts.size() * sizeof(std::uint64_t) + kWasted) return texts;
+  constexpr std::size_t kWastedShare = 8;
+  const std::size_t used = texts.text_bytes() + texts.size() * sizeof(std::uint64_t);
+  if (texts.memory_bytes() <= used + used / kWastedShare + kWasted) return texts;
   TextArena exact;
   exact.reserve(texts.text_bytes());
   std::size_t bytes = 0;
@@ -184,7 +186,7 @@ std::vector<Part> Batch::apply(const SegmentKind& kind, const Work& work) && {
     own.clear();
     const std::size_t end = part.first_row + part.segment->size();
     for (; at != removed_.end() && *at < end; ++at) own.push_back(*at - part.first_row);
-    if (!own.empty()) part.removed = Tombstones::with(part.removed.get(), *part.segment, own, work.cancel);
+    if (!own.empty()) part.removed = Tombstones::with(part.removed.get(), *part.segment, own, work);
   }
   if (changes_.ids.size() > 0) parts.push_back({segment(kind, work), nullptr});
   return parts;

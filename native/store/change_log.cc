@@ -86,10 +86,10 @@ ChangeLog ChangeLog::read(const std::filesystem::path& path, std::uint64_t from,
   log.end_ = log.from_;
   if (stamp.size <= log.from_) return log;
   log.size_ = static_cast<std::size_t>(stamp.size - log.from_);
-  log.allocate(log.size_);
+  std::byte* const bytes = log.allocate(log.size_);
   file.clear();
   file.seekg(static_cast<std::streamoff>(log.from_));
-  log.size_ = read_rest(file, {log.bytes_.get(), log.size_}, cancel);
+  log.size_ = read_rest(file, {bytes, log.size_}, cancel);
   log.read_frames(cancel);
   return log;
 }
@@ -99,8 +99,7 @@ ChangeLog::ChangeLog(std::span<const std::byte> bytes, std::string name) : name_
   from_ = end_ = sizeof(ChangeLogHeader);
   version_ = header_.base_version;
   size_ = bytes.size() - sizeof(ChangeLogHeader);
-  allocate(size_);
-  std::copy(bytes.begin() + sizeof(ChangeLogHeader), bytes.end(), bytes_.get());
+  std::copy(bytes.begin() + sizeof(ChangeLogHeader), bytes.end(), allocate(size_));
   read_frames(nullptr);
 }
 
@@ -109,8 +108,13 @@ void WipedBytes::operator()(std::byte* bytes) const noexcept {
   delete[] bytes;
 }
 
-void ChangeLog::allocate(std::size_t size) {
-  bytes_ = {std::make_unique_for_overwrite<std::byte[]>(size).release(), WipedBytes{size}};
+/// Returns the memory for `size` bytes of the file, to be written before anything reads it.
+std::byte* ChangeLog::allocate(std::size_t size) {
+  auto bytes = std::make_unique_for_overwrite<std::byte[]>(size + FileWindow::kPadding);
+  std::fill_n(bytes.get() + size, FileWindow::kPadding, std::byte{0});
+  std::byte* const writable = bytes.get();
+  bytes_ = std::shared_ptr<std::byte[]>(bytes.release(), WipedBytes{size});
+  return writable;
 }
 
 void ChangeLog::read_header(std::span<const std::byte> bytes) {
@@ -255,7 +259,6 @@ class Folding {
       : log_(log), schema_(std::move(schema)), parser_(schema_.get()), cancel_(cancel) {
     if (schema_) columns_.emplace(schema_);
   }
-  ~Folding() { wipe_bytes(padded_.data(), padded_.size()); }
 
   LoggedChanges fold(std::uint64_t after, std::uint64_t up_to) {
     const auto wanted = [&](const LoggedFrame& frame) {
@@ -264,6 +267,9 @@ class Folding {
     for (const LoggedFrame& frame : log_.frames()) {
       if (wanted(frame)) log_.each_operation(frame, [&](const ChangeLog::Operation& each) { enter(each); });
     }
+    changes_.log = log_.bytes();
+    changes_.texts.reserve(json_bytes_);
+    changes_.vectors.reserve(puts_ * log_.header().dimension);
     operations_ = 0;
     for (const LoggedFrame& frame : log_.frames()) {
       if (!wanted(frame)) continue;
@@ -285,6 +291,8 @@ class Folding {
   /// Remembers the last operation of each id.
   void enter(const ChangeLog::Operation& operation) {
     poll({});
+    json_bytes_ += operation.json.size();
+    puts_ += operation.kind == ChangeKind::kPut;
     names_.append(operation.id);
     const std::size_t position = names_.size() - 1;
     last_.push_back(operations_);
@@ -297,7 +305,7 @@ class Folding {
     const std::uint32_t own = operations_++;
     if (last_[*table_.find(names_, operation.id)] != own) return;
     if (operation.kind == ChangeKind::kRemove) return changes_.removed.append(operation.id);
-    const JsonRecord& record = parse(operation.json);
+    const JsonRecord& record = parser_.parse(operation.json);
     if (!record.issues.empty()) {
       const RecordIssue& issue = record.issues.front();
       refuse(operation.id, issue.field + ": expected " + issue.expected + ", found " + issue.found);
@@ -305,7 +313,7 @@ class Folding {
     if (record.id != operation.id) refuse(operation.id, "its record has another id");
     changes_.ids.append(record.id);
     changes_.texts.append(record.text);
-    changes_.jsons.append(operation.json);
+    changes_.jsons.push_back(operation.json);
     if (columns_) {
       columns_->begin_record(record.id);
       for (const auto& [field, value] : record.values) columns_->set(field, value);
@@ -318,14 +326,9 @@ class Folding {
     changes_.vectors.resize(begin + log_.header().dimension);
     const std::span row = std::span(changes_.vectors).subspan(begin);
     std::memcpy(row.data(), operation.vector.data(), operation.vector.size());
-    if (std::all_of(row.begin(), row.end(), [](float value) { return std::isfinite(value); })) return;
-    refuse(operation.id, "its vector has values that are not finite");
-  }
-
-  const JsonRecord& parse(std::string_view json) {
-    padded_.assign(json);
-    padded_.append(FileWindow::kPadding, '\0');
-    return parser_.parse(std::string_view(padded_).substr(0, json.size()));
+    bool finite = true;
+    for (const float value : row) finite &= std::isfinite(value);
+    if (!finite) refuse(operation.id, "its vector has values that are not finite");
   }
 
   [[noreturn]] void refuse(std::string_view id, const std::string& reason) const {
@@ -337,12 +340,13 @@ class Folding {
   JsonRecordParser parser_;
   const CancelToken* cancel_;
   std::size_t bytes_ = 0;  // of records since the last look
+  std::size_t json_bytes_ = 0;
+  std::size_t puts_ = 0;
   std::optional<filter::ColumnsBuilder> columns_;
   TextArena names_;  // the id of each operation
   TextTable table_;
   std::vector<std::uint32_t> last_;  // by the position of an id's first operation
   std::uint32_t operations_ = 0;
-  std::string padded_;
   LoggedChanges changes_;
 };
 
@@ -350,12 +354,12 @@ class Folding {
 
 LoggedChanges::~LoggedChanges() {
   texts.wipe();
-  jsons.wipe();
 }
 
 std::size_t LoggedChanges::memory_bytes() const noexcept {
-  return ids.memory_bytes() + texts.memory_bytes() + jsons.memory_bytes() + removed.memory_bytes() +
-         vectors.capacity() * sizeof(float) + (metadata ? metadata->memory_bytes() : 0);
+  return ids.memory_bytes() + texts.memory_bytes() + removed.memory_bytes() +
+         jsons.capacity() * sizeof(std::string_view) + vectors.capacity() * sizeof(float) +
+         (metadata ? metadata->memory_bytes() : 0);
 }
 
 LoggedChanges fold_changes(const ChangeLog& log, std::uint64_t after, std::uint64_t up_to,

@@ -131,6 +131,8 @@ class ChangeLog {
   /// The last merge that was begun.
   std::optional<LoggedMerge> mark() const;
   std::size_t memory_bytes() const noexcept { return size_; }
+  /// Keeps the memory of operations. FileWindow::kPadding bytes are readable behind it.
+  const std::shared_ptr<const std::byte[]>& bytes() const noexcept { return bytes_; }
 
   struct Operation {
     ChangeKind kind;
@@ -158,10 +160,10 @@ class ChangeLog {
   const std::byte* data(std::uint64_t at) const noexcept { return bytes_.get() + (at - from_); }
 
   std::string name_;
-  void allocate(std::size_t size);
+  std::byte* allocate(std::size_t size);
 
   ChangeLogHeader header_{};
-  std::unique_ptr<std::byte[], WipedBytes> bytes_;  // of the file, from from_ on
+  std::shared_ptr<const std::byte[]> bytes_;  // of the file, from from_ on; FileWindow::kPadding more are readable
   std::size_t size_ = 0;
   std::uint64_t from_ = 0;
   std::uint64_t end_ = 0;
@@ -178,9 +180,10 @@ struct LoggedChanges {
   LoggedChanges& operator=(LoggedChanges&&) = default;
   ~LoggedChanges();
 
-  TextArena ids;    // in the order of their last put
-  TextArena texts;  // one per id, like the following
-  TextArena jsons;
+  TextArena ids;                        // in the order of their last put
+  TextArena texts;                      // one per id, like the following
+  std::vector<std::string_view> jsons;  // in the log
+  std::shared_ptr<const std::byte[]> log;
   std::shared_ptr<const filter::Columns> metadata;  // null: read without a schema
   std::vector<float> vectors;                       // row-major
   TextArena removed;

@@ -15,7 +15,7 @@ std::uint32_t ones(std::uint64_t word) noexcept {
 }  // namespace
 
 std::shared_ptr<const Tombstones> Tombstones::with(const Tombstones* before, const Segment& segment,
-                                                   std::span<const std::uint32_t> rows, const CancelToken* cancel) {
+                                                   std::span<const std::uint32_t> rows, const Work& work) {
   auto made = std::make_shared<Tombstones>();
   made->live_ = before != nullptr ? before->live_ : Bitmap(segment.size(), true);
   for (const std::uint32_t row : rows) made->live_.reset(row);
@@ -29,7 +29,7 @@ std::shared_ptr<const Tombstones> Tombstones::with(const Tombstones* before, con
   if (segment.text_index() != nullptr) {
     made->terms_ = text::DeletedTerms::with(
         before != nullptr ? before->terms() : nullptr, *segment.text_index(), rows,
-        [&segment](std::size_t row) { return segment.text(static_cast<std::uint32_t>(row)); }, cancel);
+        [&segment](std::size_t row) { return segment.text(static_cast<std::uint32_t>(row)); }, work);
   }
   return made;
 }

@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "core/threads/cancel_token.h"
+#include "core/threads/work.h"
 #include "core/values/bitmap.h"
 #include "text/deleted_terms.h"
 
@@ -21,8 +21,7 @@ class Tombstones {
   /// Returns the tombstones of `before` (null: none) and of more rows, distinct and not removed yet. Copies a bit per
   /// row of the segment, and reads the texts of the removed rows. Throws as text::DeletedTerms::with().
   static std::shared_ptr<const Tombstones> with(const Tombstones* before, const Segment& segment,
-                                                std::span<const std::uint32_t> rows,
-                                                const CancelToken* cancel = nullptr);
+                                                std::span<const std::uint32_t> rows, const Work& work = {});
 
   /// One bit per row that is not removed.
   const Bitmap& live() const noexcept { return live_; }

@@ -6,6 +6,7 @@
 #include <functional>
 #include <limits>
 #include <numeric>
+#include "core/values/prefetch.h"
 
 namespace lorekeep::text {
 namespace {
@@ -26,15 +27,6 @@ float rounding_allowance(std::size_t terms) {
 }
 
 constexpr std::size_t kLengthsPerCacheLine = 64 / sizeof(std::uint32_t);
-
-// Prefetches the cache line of `address`, which need not be valid.
-inline void prefetch(const void* address) noexcept {
-#if defined(__GNUC__) || defined(__clang__)
-  __builtin_prefetch(address);
-#else
-  (void)address;
-#endif
-}
 
 }  // namespace
 

@@ -4,6 +4,7 @@
 #include <functional>
 #include <utility>
 
+#include "text/term_counter.h"
 #include "text/text_index.h"
 
 namespace lorekeep::text {
@@ -11,42 +12,40 @@ namespace {
 
 constexpr std::less<const std::byte*> kBefore;
 
-void sort(std::vector<const std::byte*>& directories, Poll& poll) {
-  std::sort(directories.begin(), directories.end(), [&poll](const std::byte* a, const std::byte* b) {
-    poll.step();
-    return kBefore(a, b);
-  });
-}
+/// Documents that a thread takes at a time.
+constexpr std::size_t kGrain = 64;
 
 }  // namespace
 
 std::shared_ptr<const DeletedTerms> DeletedTerms::with(const DeletedTerms* before, const TextIndex& index,
                                                        std::span<const std::uint32_t> documents, const TextOf& text_of,
-                                                       const CancelToken* cancel) {
+                                                       const Work& work) {
   auto made = before != nullptr ? std::make_shared<DeletedTerms>(*before) : std::make_shared<DeletedTerms>();
-  std::vector<const std::byte*> found;  // a directory per document and term
-  std::vector<const std::byte*> of_document;
-  Poll poll(cancel);
-  for (const std::uint32_t document : documents) {
-    if (cancel != nullptr) cancel->check();
-    made->tokens_ += index.data().lengths[document];
-    of_document.clear();
-    for_each_token(
-        text_of(document), index.tokenizer(),
-        [&](std::string_view token, TokenKind) {
-          if (const auto entry = index.find(token, cancel)) of_document.push_back(entry->directory);
-        },
-        cancel);
-    sort(of_document, poll);
-    const auto end = std::unique(of_document.begin(), of_document.end());
-    found.insert(found.end(), of_document.begin(), end);
-  }
-  sort(found, poll);
+  std::vector<std::unique_ptr<TermCounter>> workers(std::max<std::size_t>(1, work.workers));
+  parallel_for(work, documents.size(), kGrain, [&](std::size_t begin, std::size_t end, std::size_t worker) {
+    auto& own = workers[worker];
+    if (!own) own = std::make_unique<TermCounter>(index.tokenizer(), work.cancel);
+    for (std::size_t i = begin; i < end; ++i) {
+      work.check();
+      own->count(text_of(documents[i]));
+    }
+  });
+  for (const std::uint32_t document : documents) made->tokens_ += index.data().lengths[document];
+  Poll poll(work.cancel);
   Layer layer;
-  for (const std::byte* const directory : found) {
-    poll.step();
-    if (layer.empty() || layer.back().directory != directory) layer.push_back({directory, 0});
-    ++layer.back().documents;
+  for (const auto& own : workers) {
+    if (!own) continue;
+    Layer part;
+    for (const std::uint32_t term : own->found_terms()) {
+      poll.step();
+      const auto entry = index.find(own->terms()[term].text, work.cancel);
+      if (entry) part.push_back({entry->directory, own->texts_with(term)});
+    }
+    std::sort(part.begin(), part.end(), [&poll](const Count& a, const Count& b) {
+      poll.step();
+      return kBefore(a.directory, b.directory);
+    });
+    layer = merged(layer, part, poll);
   }
   made->push(std::move(layer), poll);
   return made;

@@ -7,8 +7,8 @@
 #include <span>
 #include <vector>
 
-#include "core/threads/cancel_token.h"
 #include "core/threads/poll.h"
+#include "core/threads/work.h"
 #include "text/postings.h"
 #include "text/segment.h"
 
@@ -25,7 +25,7 @@ class DeletedTerms {
   /// document, 64 KiB of one, 65,536 terms.
   static std::shared_ptr<const DeletedTerms> with(const DeletedTerms* before, const TextIndex& index,
                                                   std::span<const std::uint32_t> documents, const TextOf& text_of,
-                                                  const CancelToken* cancel = nullptr);
+                                                  const Work& work = {});
 
   /// Returns how many of the removed documents contain the term. `entry`: of the same index.
   std::uint32_t documents_with(const TermEntry& entry) const noexcept;

@@ -1,6 +1,7 @@
 #include "text/index_builder.h"
 
 #include <algorithm>
+#include <memory>
 #include <numeric>
 #include <string>
 
@@ -39,7 +40,7 @@ std::vector<TermRef> terms_of_part(const std::vector<Segment>& segments, std::si
     auto at = std::partition_point(terms.begin(), terms.end(), [&](const auto& t) { return part_of(t.hash) < part; });
     for (; at != terms.end() && part_of(at->hash) == part; ++at) {
       poll.step();
-      refs.push_back({at->hash, segments[s].text_of(*at), s, static_cast<std::uint32_t>(at - terms.begin())});
+      refs.push_back({at->hash, at->text, s, static_cast<std::uint32_t>(at - terms.begin())});
     }
   }
   std::sort(refs.begin(), refs.end(), [&](const TermRef& a, const TermRef& b) {
@@ -54,10 +55,21 @@ std::vector<TermRef> terms_of_part(const std::vector<Segment>& segments, std::si
 std::uint8_t impact_of_block(const IndexData& data, const Bm25Norm& norm, const Segment::Block& block,
                              const std::byte* body) {
   float best = 0.0f;
+  // Of equal frequencies, the shortest document has the largest fraction.
+  constexpr std::uint64_t kNone = ~std::uint64_t{0};
+  std::uint64_t shortest[] = {kNone, kNone, kNone, kNone};  // by frequency
   const std::uint32_t* lengths = data.lengths.data() + std::size_t{block.number} * kBlockDocuments;
   for_each_posting(body, block.size, [&](std::uint32_t local, std::uint32_t frequency) {
-    best = std::max(best, norm.fraction(frequency, lengths[local]));
+    if (frequency < std::size(shortest)) {
+      shortest[frequency] = std::min<std::uint64_t>(shortest[frequency], lengths[local]);
+    } else {
+      best = std::max(best, norm.fraction(frequency, lengths[local]));
+    }
   });
+  for (std::uint32_t frequency = 1; frequency < std::size(shortest); ++frequency) {
+    if (shortest[frequency] == kNone) continue;
+    best = std::max(best, norm.fraction(frequency, static_cast<std::uint32_t>(shortest[frequency])));
+  }
   return impact_of(best);
 }
 
@@ -94,20 +106,28 @@ Part merge_part(const IndexData& data, const std::vector<Segment>& segments, std
   return part;
 }
 
-std::vector<Segment> build_segments(BuiltIndex& built, const TextOf& text_of, const TextBuildOptions& options) {
+using Builders = std::vector<std::unique_ptr<SegmentBuilder>>;
+
+std::vector<Segment> build_segments(BuiltIndex& built, const TextOf& text_of, const TextBuildOptions& options,
+                                    Builders& builders) {
   const std::size_t documents = built.lengths.size();
   const std::size_t workers = std::max<std::size_t>(1, options.work.workers);
   const std::size_t share = documents / (workers * 4) / kBlockDocuments * kBlockDocuments;
   const std::size_t size = std::clamp(share, kMinSegmentDocuments, kMaxBuiltSegmentDocuments);
   std::vector<Segment> segments((documents + size - 1) / size);
-  parallel_for(options.work, segments.size(), 1, [&](std::size_t begin, std::size_t end, std::size_t) {
+  builders.resize(workers);
+  parallel_for(options.work, segments.size(), 1, [&](std::size_t begin, std::size_t end, std::size_t worker) {
+    auto& builder = builders[worker];
+    if (!builder) builder = std::make_unique<SegmentBuilder>(text_of, options.tokenizer, options.work.cancel);
     for (std::size_t s = begin; s < end; ++s) {
       const std::size_t first = s * size;
       const auto lengths = std::span(built.lengths).subspan(first, std::min(size, documents - first));
-      segments[s] =
-          build_segment(static_cast<std::uint32_t>(first), lengths, text_of, options.tokenizer, options.work.cancel);
+      segments[s] = builder->build(static_cast<std::uint32_t>(first), lengths);
     }
   });
+  for (const auto& builder : builders) {
+    if (builder) builder->end();
+  }
   return segments;
 }
 
@@ -144,7 +164,8 @@ BuiltIndex build_index(std::size_t documents, const TextOf& text_of, const TextB
   built.data.tokenizer = options.tokenizer;
   built.data.documents = static_cast<std::uint32_t>(documents);
   built.lengths.resize(documents);
-  std::vector<Segment> segments = build_segments(built, text_of, options);
+  Builders builders;
+  std::vector<Segment> segments = build_segments(built, text_of, options, builders);
   built.data.tokens = std::accumulate(built.lengths.begin(), built.lengths.end(), std::uint64_t{0});
   built.data.lengths = built.lengths;
 

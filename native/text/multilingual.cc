@@ -1,5 +1,6 @@
 #include "text/multilingual.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "core/values/utf8.h"
@@ -7,9 +8,6 @@
 
 namespace lorekeep::text {
 namespace {
-
-// A character with more marks than this is split: no orthography needs more.
-constexpr std::size_t kMaxCluster = 8;
 
 // Letters from here on have no case that "camelCase" is written with.
 constexpr char32_t kLastCased = 0x0530;
@@ -21,18 +19,27 @@ std::size_t utf8_size(char32_t code_point) noexcept {
 // Folds to a letter, and is a mark to the other marks of its letter.
 constexpr char32_t kIotaSubscript = 0x0345, kFirstSubscript = 0x1F80, kLastSubscript = 0x1FFC;
 
+/// Writes the letters in UTF-8 and returns the text.
 template <class Letter>
-std::string encode(const Letter* letters, std::size_t count) {
-  std::string text;
+std::string_view encode(const Letter* letters, std::size_t count, char* out) noexcept {
+  char* at = out;
   for (std::size_t i = 0; i < count; ++i) {
-    char bytes[kMaxUtf8Bytes];
-    text.append(bytes, encode_utf8(letters[i].code_point, bytes));
+    const char32_t code_point = letters[i].code_point;
+    if (code_point < 0x80) {
+      *at++ = static_cast<char>(code_point);
+    } else {
+      at += encode_utf8(code_point, at);
+    }
   }
-  return text;
+  return {out, at};
 }
 
 bool is_digit(char32_t code_point) noexcept {
   return code_point >= '0' && code_point <= '9';
+}
+
+bool is_ascii_word(char32_t code_point) noexcept {
+  return is_digit(code_point) || ((code_point | 0x20) >= 'a' && (code_point | 0x20) <= 'z');
 }
 
 CodePointClass class_of(char32_t code_point) noexcept {
@@ -53,7 +60,18 @@ bool is(char32_t code_point, char ascii) noexcept {
 
 }  // namespace
 
+std::array<bool, 256> multilingual_dividers() noexcept {
+  std::array<bool, 256> dividers{};
+  for (char32_t ascii = 0; ascii < 0x80; ++ascii) {
+    const bool ends_word = ascii != '#' && joiner_of(ascii).level == Joiner::Level::kNone;
+    dividers[ascii] = ends_word && class_of(ascii) == CodePointClass::kSeparator;
+  }
+  return dividers;
+}
+
 void MultilingualScanner::scan(std::string_view utf8) {
+  previous_ = 0;
+  dot_.reset();
   text_ = utf8.data();
   const char* at = text_;
   const char* const end = at + utf8.size();
@@ -64,13 +82,26 @@ void MultilingualScanner::scan(std::string_view utf8) {
       poll = at + std::min<std::ptrdiff_t>(kTextBytesPerPoll, end - at);
     }
     from_ = static_cast<std::size_t>(at - text_);
-    const char32_t code_point = decode_utf8(at, end);
+    const auto byte = static_cast<std::uint8_t>(*at);
+    const char32_t code_point = byte < 0x80 ? static_cast<std::uint8_t>(*at++) : decode_utf8(at, end);
     to_ = static_cast<std::size_t>(at - text_);
-    if (!read_symbol(code_point, at, end)) read(code_point);
+    if (is_ascii_word(code_point)) {
+      read_ascii(code_point);
+    } else if (!read_symbol(code_point, at, end)) {
+      read(code_point);
+    }
   }
   from_ = to_ = utf8.size();
   end_run();
   compounds_.end(compound_visitor());
+}
+
+/// As read(), which looks the same up in tables.
+void MultilingualScanner::read_ascii(char32_t code_point) {
+  const bool upper = code_point >= 'A' && code_point <= 'Z';
+  case_ = is_digit(code_point) ? Case::kNone : upper ? Case::kUpper : Case::kLower;
+  end_marks();
+  add_character({upper ? code_point - 'A' + 'a' : code_point, CodePointClass::kWord, false, false});
 }
 
 void MultilingualScanner::read(char32_t code_point) {
@@ -114,7 +145,7 @@ bool MultilingualScanner::read_symbol(char32_t code_point, const char*& at, cons
     end_run();
   } else {
     const std::size_t from = unit_[0].from;
-    const std::string whole = encode(unit_, unit_size_).append(symbol);
+    const std::string whole = std::string(encode(unit_, unit_size_, word_)).append(symbol);
     end_run();
     visit(whole, TokenKind::kCompound, {from, symbol_end});
   }
@@ -225,14 +256,15 @@ void MultilingualScanner::append(FoldedPart part) {
 
 void MultilingualScanner::end_unit() {
   if (unit_size_ == 0) return;
-  std::string unit = encode(unit_, unit_size_);
+  const std::string_view unit = encode(unit_, unit_size_, pair_ + before_bytes_);
   unit_size_ = unit_bytes_ = 0;
   has_base_ = false;
   if (units_ > 0) {
-    visit_pair(before_ + unit, TokenKind::kWord);
-    if (run_ != Run::kComplex) visit_pair(before_, TokenKind::kExtra);
+    visit_pair({pair_, before_bytes_ + unit.size()}, TokenKind::kWord);
+    if (run_ != Run::kComplex) visit_pair({pair_, before_bytes_}, TokenKind::kExtra);
+    std::copy(unit.begin(), unit.end(), pair_);
   }
-  before_ = std::move(unit);
+  before_bytes_ = unit.size();
   ++units_;
 }
 
@@ -243,17 +275,17 @@ void MultilingualScanner::end_run() {
   } else if (run_ != Run::kNone) {
     end_unit();
     if (units_ == 1) {
-      visit_pair(before_, TokenKind::kWord);
+      visit_pair({pair_, before_bytes_}, TokenKind::kWord);
     } else if (run_ != Run::kComplex) {
-      visit_pair(before_, TokenKind::kExtra);
+      visit_pair({pair_, before_bytes_}, TokenKind::kExtra);
     }
   }
   run_ = Run::kNone;
-  units_ = 0;
+  units_ = before_bytes_ = 0;
 }
 
 void MultilingualScanner::emit_word() {
-  const std::string token = encode(unit_, unit_size_);
+  const std::string_view token = encode(unit_, unit_size_, word_);
   const bool has_base = has_base_;
   const std::size_t count = std::exchange(unit_size_, 0);
   unit_bytes_ = 0;
@@ -263,14 +295,24 @@ void MultilingualScanner::emit_word() {
   const TokenPlace place{unit_[0].from, unit_[count - 1].from == from_ ? to_ : from_};
   compounds_.word(token, place, compound_visitor());
   visit(token, TokenKind::kWord, place);
-  if (dot_) visit('.' + token, TokenKind::kCompound, {*dot_, place.end});
+  if (dot_) visit('.' + std::string(token), TokenKind::kCompound, {*dot_, place.end});
   dot_.reset();
-  const std::string base = has_base ? base_form(token) : token;
-  if (const auto beginning = word_beginning(base); !beginning.empty()) {
-    visit(kBeginningMark + std::string(beginning), TokenKind::kExtra, place);
+  if (has_base) {
+    const std::string base = base_form(token);
+    emit_beginning(base, place);
+    if (base != token && base.size() < kMaxTokenBytes) visit(kBaseFormMark + base, TokenKind::kExtra, place);
+  } else {
+    emit_beginning(token, place);
   }
-  if (base != token && base.size() < kMaxTokenBytes) visit(kBaseFormMark + base, TokenKind::kExtra, place);
   emit_case_parts(count, place.end);
+}
+
+void MultilingualScanner::emit_beginning(std::string_view base, TokenPlace place) {
+  const std::string_view beginning = word_beginning(base);
+  if (beginning.empty()) return;
+  char marked[1 + kBeginningLetters * kMaxUtf8Bytes] = {kBeginningMark};
+  std::copy(beginning.begin(), beginning.end(), marked + 1);
+  visit({marked, 1 + beginning.size()}, TokenKind::kExtra, place);
 }
 
 /// Visits the parts of a word like "parseRecord" or "HTTPServer".
@@ -280,7 +322,7 @@ void MultilingualScanner::emit_case_parts(std::size_t count, std::size_t word_en
   const auto upper = [&](std::size_t i) { return unit_[i].letter_case == Case::kUpper; };
   const auto visit_part = [&](std::size_t end, std::size_t place_end) {
     if (end - begin >= kMinPart) {
-      visit(encode(unit_ + begin, end - begin), TokenKind::kExtra, {unit_[begin].from, place_end});
+      visit(encode(unit_ + begin, end - begin, word_), TokenKind::kExtra, {unit_[begin].from, place_end});
     }
     begin = end;
   };

@@ -8,6 +8,7 @@
 // A run of one character is a token by itself. Canonically equivalent texts give the same tokens.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <functional>
 #include <optional>
@@ -15,6 +16,7 @@
 #include <string_view>
 
 #include "core/threads/cancel_token.h"
+#include "core/values/utf8.h"
 #include "text/combining_marks.h"
 #include "text/compounds.h"
 #include "text/multilingual_folding.h"
@@ -27,7 +29,10 @@ namespace lorekeep::text {
 inline constexpr char kBaseFormMark = '\x01';
 inline constexpr char kBeginningMark = '\x02';
 
-/// Tokenizes one text. Ill-formed UTF-8 counts as U+FFFD, which separates tokens.
+/// See dividers_of().
+std::array<bool, 256> multilingual_dividers() noexcept;
+
+/// Tokenizes texts, one after another. Ill-formed UTF-8 counts as U+FFFD, which separates tokens.
 class MultilingualScanner {
  public:
   /// `cancel` is polled every kTextBytesPerPoll; null: the text is short.
@@ -43,6 +48,9 @@ class MultilingualScanner {
   TokenPlace place() const noexcept { return place_; }
 
  private:
+  /// A character with more marks than this is split: no orthography needs more.
+  static constexpr std::size_t kMaxCluster = 8;
+
   enum class Run : std::uint8_t { kNone, kWord, kIdeographs, kHangul, kComplex };
   enum class Case : std::uint8_t { kNone, kLower, kUpper };
 
@@ -53,6 +61,7 @@ class MultilingualScanner {
   };
 
   void read(char32_t code_point);
+  void read_ascii(char32_t code_point);
   bool read_symbol(char32_t code_point, const char*& at, const char* end);
   void add(FoldedPart part, std::uint8_t combining_class);
   void add_character(FoldedPart part);
@@ -64,6 +73,7 @@ class MultilingualScanner {
   void end_unit();
   void end_run();
   void emit_word();
+  void emit_beginning(std::string_view base, TokenPlace place);
   void emit_case_parts(std::size_t count, std::size_t word_end);
   void visit(std::string_view token, TokenKind kind, TokenPlace place);
   void visit_pair(std::string_view token, TokenKind kind) { visit(token, kind, {}); }
@@ -79,7 +89,10 @@ class MultilingualScanner {
   std::size_t unit_bytes_ = 0;
   bool has_base_ = false;
   CombiningMarks marks_;  // that follow the unit
-  std::string before_;    // the previous unit, in a run of pairs
+  char word_[kMaxTokenBytes];
+  // The previous unit, in a run of pairs, and the one that follows.
+  char pair_[2 * kMaxCluster * kMaxUtf8Bytes];
+  std::size_t before_bytes_ = 0;  // of the previous unit
   std::size_t units_ = 0;
 
   Compounds compounds_;

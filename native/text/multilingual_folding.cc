@@ -4,6 +4,7 @@
 #include <array>
 #include <numeric>
 #include <span>
+#include <vector>
 
 #include "core/values/utf8.h"
 #include "text/folding_table.h"
@@ -63,6 +64,23 @@ char32_t compose_hangul(char32_t first, char32_t second) noexcept {
   return open && second > kTrailing && second - kTrailing < kTrailings ? first + (second - kTrailing) : 0;
 }
 
+/// Whether the combining class of a code point is not 0.
+bool is_combining(char32_t code_point) noexcept {
+  static const auto kCombining = [] {
+    constexpr std::size_t kBits = 64;
+    const auto& ranges = tables::kCombining;
+    std::vector<std::uint64_t> bits(ranges[ranges.size() - 2] / kBits + 1);
+    for (std::size_t row = 0; row < ranges.size(); row += kTriple) {
+      for (std::uint32_t one = ranges[row]; one <= ranges[row + 1]; ++one) {
+        bits[one / kBits] |= std::uint64_t{1} << one % kBits;
+      }
+    }
+    return bits;
+  }();
+  const std::size_t word = code_point / 64;
+  return word < kCombining.size() && (kCombining[word] >> code_point % 64 & 1) != 0;
+}
+
 constexpr char32_t kFirstComposed = 0xC0;
 
 char32_t composed_of(std::uint16_t row) noexcept {
@@ -85,7 +103,7 @@ char32_t compose(char32_t first, char32_t second) noexcept {
 }
 
 std::uint8_t combining_class(char32_t code_point) noexcept {
-  if (code_point < tables::kCombining[0]) return 0;
+  if (!is_combining(code_point)) return 0;
   // The last range that begins at or before the code point.
   std::size_t low = 0;
   std::size_t high = tables::kCombining.size() / kTriple;
@@ -93,8 +111,7 @@ std::uint8_t combining_class(char32_t code_point) noexcept {
     const std::size_t middle = (low + high) / 2;
     (tables::kCombining[middle * kTriple] <= code_point ? low : high) = middle;
   }
-  const std::uint32_t* const range = &tables::kCombining[low * kTriple];
-  return code_point <= range[1] ? static_cast<std::uint8_t>(range[2]) : 0;
+  return static_cast<std::uint8_t>(tables::kCombining[low * kTriple + 2]);
 }
 
 Decomposition decompose(char32_t code_point) noexcept {

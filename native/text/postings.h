@@ -78,16 +78,21 @@ inline std::uint8_t impact_of(float fraction) noexcept {
   return static_cast<std::uint8_t>(scaled >= 254.0f ? kImpactScale : static_cast<std::uint32_t>(scaled) + 1);
 }
 
-/// Appends one posting to a body. `local` < kBlockDocuments; `frequency` >= 1 is capped at kMaxTermFrequency.
-inline void write_posting(std::vector<std::byte>& body, std::uint32_t local, std::uint32_t frequency) {
+/// The most bytes of a posting.
+inline constexpr std::size_t kMaxPostingBytes = 3;
+
+/// Writes one posting of a body and returns its end. `local` < kBlockDocuments; `frequency` >= 1 is capped at
+/// kMaxTermFrequency.
+inline std::byte* write_posting(std::byte* at, std::uint32_t local, std::uint32_t frequency) noexcept {
   if (frequency <= 3) {
-    body.push_back(static_cast<std::byte>(local << 2 | (frequency - 1)));
-    return;
+    *at++ = static_cast<std::byte>(local << 2 | (frequency - 1));
+    return at;
   }
   const std::uint32_t capped = frequency < kMaxTermFrequency ? frequency : kMaxTermFrequency;
-  body.push_back(static_cast<std::byte>(local << 2 | 3));
-  body.push_back(static_cast<std::byte>(capped));
-  body.push_back(static_cast<std::byte>(capped >> 8));
+  *at++ = static_cast<std::byte>(local << 2 | 3);
+  *at++ = static_cast<std::byte>(capped);
+  *at++ = static_cast<std::byte>(capped >> 8);
+  return at;
 }
 
 /// Calls visit(local, frequency) for every posting of a body. This program must have written or checked the body.

@@ -24,6 +24,12 @@ constexpr std::array<char, 128> make_ascii_table() {
 }
 constexpr std::array<char, 128> kAscii = make_ascii_table();
 
+Dividers make_dividers() noexcept {
+  Dividers dividers{};
+  for (std::size_t byte = 0; byte < kAscii.size(); ++byte) dividers[byte] = kAscii[byte] == 0;
+  return dividers;
+}
+
 }  // namespace
 
 std::string_view tokenizer_name(Tokenizer tokenizer) noexcept {
@@ -35,6 +41,12 @@ bool is_tokenizer(std::uint32_t number) noexcept {
   return std::ranges::any_of(
       kTokenizers, [number](Tokenizer known) { return number == static_cast<std::uint32_t>(known); },
       &NamedTokenizer::tokenizer);
+}
+
+const Dividers& dividers_of(Tokenizer tokenizer) noexcept {
+  static const Dividers words = make_dividers();
+  static const Dividers multilingual = multilingual_dividers();
+  return tokenizer == Tokenizer::kMultilingual ? multilingual : words;
 }
 
 bool TokenStream::next(std::string_view& token) {

@@ -2,6 +2,7 @@
 // multilingual tokenizer (multilingual.h), for scripts without spaces or with marks.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -42,6 +43,11 @@ inline constexpr NamedTokenizer kTokenizers[] = {
 std::string_view tokenizer_name(Tokenizer tokenizer) noexcept;
 /// Returns whether `number`, read from a file, is a known tokenizer.
 bool is_tokenizer(std::uint32_t number) noexcept;
+
+/// For each byte, whether a text may be divided there: its tokens are those of the part before the byte and those of
+/// the part after it, in order.
+using Dividers = std::array<bool, 256>;
+const Dividers& dividers_of(Tokenizer tokenizer) noexcept;
 
 /// Iterates over the tokens of one text for kBasic or kEnhanced, without allocating. Ill-formed UTF-8 counts as U+FFFD,
 /// which separates tokens.

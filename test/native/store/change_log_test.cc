@@ -19,7 +19,7 @@ LoggedChanges fold(const ChangeLog& log) {
   return fold_changes(log, 0, UINT64_MAX, nullptr);
 }
 
-std::string joined(const TextArena& texts) {
+std::string joined(const auto& texts) {
   std::string all;
   for (std::size_t i = 0; i < texts.size(); ++i) all += std::string(texts[i]) + " ";
   return all;

@@ -37,9 +37,11 @@ std::vector<std::byte> encode(const std::map<std::uint32_t, SampleBlock>& blocks
   TermEncoder encoder(index_blocks);
   encoder.start("term");
   for (const auto& [number, block] : blocks) {
-    std::vector<std::byte> body;
-    for (const auto& [local, frequency] : block.documents) write_posting(body, local, frequency);
-    encoder.add(number, static_cast<std::uint32_t>(block.documents.size()), block.impact, body.data(), body.size());
+    std::byte body[kBlockDocuments * kMaxPostingBytes];
+    std::byte* end = body;
+    for (const auto& [local, frequency] : block.documents) end = write_posting(end, local, frequency);
+    const auto size = static_cast<std::size_t>(end - body);
+    encoder.add(number, static_cast<std::uint32_t>(block.documents.size()), block.impact, body, size);
   }
   std::vector<std::byte> entry;
   encoder.finish(entry);
