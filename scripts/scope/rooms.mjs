@@ -5,7 +5,7 @@
 export const rooms = [
   [
     'native/binding',
-    6150,
+    6250,
     'SPEC',
     'the addon: without it there is no library; kept embeddings; the terms of texts and queries for engines in databases',
   ],
@@ -19,7 +19,7 @@ export const rooms = [
   ['native/vector', 7300, 'SPEC', 'dense search, also over the parts of a storage that changes'],
   [
     'native/text',
-    6150,
+    6250,
     'SPEC',
     'BM25, tokenizers of all scripts and of code, highlights, query syntax, also over the parts of a storage that changes, dictionaries that no chosen word slows, and an index built three times as fast because tokens of words that occurred before are remembered',
   ],
