@@ -177,6 +177,7 @@ if (values.do !== undefined) {
         builtMs: built.ms,
         builtCpu: built.cpu,
       });
+      process.stderr.write(`${name}: ${Math.round(log.ms)} ms\n`);
       rmSync(changed, { recursive: true });
     }
     const table = {
