@@ -134,9 +134,17 @@ export class FollowedLog {
     const from = last?.version === this.#storage.version ? last : undefined;
     await using tail = await readLog(this.source, from);
     if (tail === undefined) return;
+    if (last === undefined && (await this.#isMissed(tail))) return await this.#takeFiles();
     if (from === undefined || tail.facts.id === from.id) return await this.apply(tail);
     await using log = await readLog(this.source);
     if (log !== undefined) await this.apply(log);
+  }
+
+  /** Whether a base that was opened without a log has missed the first one: it is merged, and another one was begun. */
+  async #isMissed({ facts }: ChangeLog): Promise<boolean> {
+    if (versionOfFile(facts, this.content) !== undefined) return false;
+    const { files, signal } = this.source;
+    return !isSame(await identifyFile(files.records, { signal }), this.content);
   }
 
   async apply(log: ChangeLog): Promise<void> {

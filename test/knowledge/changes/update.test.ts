@@ -527,6 +527,17 @@ test('a backup that begins while another process puts merged files in place open
   expect([await ids(copy), copy.embeddings]).toEqual([await ids(kb), undefined]);
 });
 
+test('a reader that was opened without a log follows changes that were merged before it looked', async () => {
+  const { config } = await knowledgeBase();
+  await using reader = await open(config, { readOnly: true });
+  {
+    await using writer = await open(config);
+    await writer.forget(['bees']);
+  }
+  await expect.poll(() => reader.version, { timeout: 10_000 }).toBe(1);
+  expect([await ids(reader), reader.outdated]).toEqual([['ice', 'bread'], false]);
+});
+
 test('a backup that fails leaves its folder empty, for another attempt', async () => {
   const { config, index } = await knowledgeBase();
   await using kb = await open(config);
