@@ -386,41 +386,45 @@ test('what a killed merge has half-written goes with the next opening for writin
 
 const kills = repetitions('CHANGE_KILLS', 6, 120);
 
-test(`writers killed ${kills} times: every acknowledged batch is there, none in part`, async () => {
-  console.log(`seed ${testSeed}`);
-  const next = random(testSeed);
-  const { config } = await knowledgeBase();
-  const acknowledged = new Map<string, number>();
-  for (let round = 0; round < kills; round++) {
-    const life = next() * 150;
-    const { signal, output } = await runChild(
-      '../../knowledge/children/change.mjs',
-      [config, file('tiny.gguf'), String(round)],
-      {
-        onMessage: (child, message) => {
-          if (message === 'open') setTimeout(() => child.kill('SIGKILL'), life);
-          else for (const id of message as string[]) acknowledged.set(id, round);
+test(
+  `writers killed ${kills} times: every acknowledged batch is there, none in part`,
+  async () => {
+    console.log(`seed ${testSeed}`);
+    const next = random(testSeed);
+    const { config } = await knowledgeBase();
+    const acknowledged = new Map<string, number>();
+    for (let round = 0; round < kills; round++) {
+      const life = next() * 150;
+      const { signal, output } = await runChild(
+        '../../knowledge/children/change.mjs',
+        [config, file('tiny.gguf'), String(round)],
+        {
+          onMessage: (child, message) => {
+            if (message === 'open') setTimeout(() => child.kill('SIGKILL'), life);
+            else for (const id of message as string[]) acknowledged.set(id, round);
+          },
         },
-      },
+      );
+      expect({ signal, output }).toEqual({ signal: 'SIGKILL', output: '' });
+    }
+    await using kb = await open(config);
+    const present = new Set(await ids(kb));
+    const lost = [...acknowledged.keys()].filter((id) => !present.has(id));
+    expect(lost).toEqual([]);
+    const batches = new Map<string, number>();
+    for (const id of present) {
+      const batch = id.split('/')[0] as string;
+      batches.set(batch, (batches.get(batch) ?? 0) + 1);
+    }
+    for (const [batch, count] of batches)
+      if (batch.startsWith('k')) expect(`${batch}: ${count}`).toBe(`${batch}: 3`);
+    expect(acknowledged.size).toBeGreaterThan(kills);
+    console.log(
+      JSON.stringify({ acknowledged: acknowledged.size, records: present.size, version: kb.version }),
     );
-    expect({ signal, output }).toEqual({ signal: 'SIGKILL', output: '' });
-  }
-  await using kb = await open(config);
-  const present = new Set(await ids(kb));
-  const lost = [...acknowledged.keys()].filter((id) => !present.has(id));
-  expect(lost).toEqual([]);
-  const batches = new Map<string, number>();
-  for (const id of present) {
-    const batch = id.split('/')[0] as string;
-    batches.set(batch, (batches.get(batch) ?? 0) + 1);
-  }
-  for (const [batch, count] of batches)
-    if (batch.startsWith('k')) expect(`${batch}: ${count}`).toBe(`${batch}: 3`);
-  expect(acknowledged.size).toBeGreaterThan(kills);
-  console.log(
-    JSON.stringify({ acknowledged: acknowledged.size, records: present.size, version: kb.version }),
-  );
-}, 900_000);
+  },
+  Math.max(900_000, 5000 * kills),
+);
 
 /** A module that kills its process before or after the rename number KILL_AT of a merge. */
 const killAtRename = `
