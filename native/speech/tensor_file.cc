@@ -15,24 +15,48 @@ constexpr std::uint32_t kMaxDimensions = 4;
 struct Blocks {
   std::uint32_t elements;
   std::uint32_t bytes;
+  /// Numbers of half precision in a block, such as its scales: the offset of the first, and how many lie side by side.
+  std::uint32_t halves_at = 0;
+  std::uint32_t halves = 0;
 };
 
 Blocks blocks_of(std::uint32_t type) noexcept {
   switch (static_cast<TensorType>(type)) {
     case TensorType::kF32: return {1, 4};
-    case TensorType::kF16: return {1, 2};
-    case TensorType::kQ4_0: return {32, 18};
-    case TensorType::kQ4_1: return {32, 20};
-    case TensorType::kQ5_0: return {32, 22};
-    case TensorType::kQ5_1: return {32, 24};
-    case TensorType::kQ8_0: return {32, 34};
-    case TensorType::kQ2_K: return {256, 84};
-    case TensorType::kQ3_K: return {256, 110};
-    case TensorType::kQ4_K: return {256, 144};
-    case TensorType::kQ5_K: return {256, 176};
-    case TensorType::kQ6_K: return {256, 210};
+    case TensorType::kF16: return {1, 2, 0, 1};
+    case TensorType::kQ4_0: return {32, 18, 0, 1};
+    case TensorType::kQ4_1: return {32, 20, 0, 2};
+    case TensorType::kQ5_0: return {32, 22, 0, 1};
+    case TensorType::kQ5_1: return {32, 24, 0, 2};
+    case TensorType::kQ8_0: return {32, 34, 0, 1};
+    case TensorType::kQ2_K: return {256, 84, 80, 2};
+    case TensorType::kQ3_K: return {256, 110, 108, 1};
+    case TensorType::kQ4_K: return {256, 144, 0, 2};
+    case TensorType::kQ5_K: return {256, 176, 0, 2};
+    case TensorType::kQ6_K: return {256, 210, 208, 1};
   }
   return {0, 0};
+}
+
+bool are_floats_finite(std::span<const std::byte> data) noexcept {
+  for (std::size_t at = 0; at < data.size(); at += sizeof(float)) {
+    float value = 0;
+    std::memcpy(&value, data.data() + at, sizeof(value));
+    if (!std::isfinite(value)) return false;
+  }
+  return true;
+}
+
+bool are_halves_finite(std::span<const std::byte> data, const Blocks& blocks) noexcept {
+  constexpr std::uint16_t kExponent = 0x7c00;  // all ones: infinite, or not a number
+  for (std::size_t block = 0; block < data.size(); block += blocks.bytes) {
+    for (std::uint32_t i = 0; i < blocks.halves; ++i) {
+      std::uint16_t half = 0;
+      std::memcpy(&half, data.data() + block + blocks.halves_at + i * sizeof(half), sizeof(half));
+      if ((half & kExponent) == kExponent) return false;
+    }
+  }
+  return true;
 }
 
 }  // namespace
@@ -41,6 +65,12 @@ std::uint64_t tensor_bytes(std::uint32_t type, std::uint64_t elements) noexcept 
   const Blocks blocks = blocks_of(type);
   if (blocks.elements == 0 || elements % blocks.elements != 0) return 0;
   return elements / blocks.elements * blocks.bytes;
+}
+
+void check_finite(const TensorFile& file, const TensorEntry& tensor) {
+  const Blocks blocks = blocks_of(tensor.type);
+  const bool finite = blocks.halves == 0 ? are_floats_finite(tensor.data) : are_halves_finite(tensor.data, blocks);
+  if (!finite) file.invalid("the tensor " + tensor.name + " has values that are not numbers");
 }
 
 std::uint64_t TensorEntry::elements() const noexcept {
@@ -107,6 +137,7 @@ TensorEntry TensorFile::tensor() {
 }
 
 std::vector<float> floats_of(const TensorFile& file, const TensorEntry& tensor) {
+  check_finite(file, tensor);
   std::vector<float> values(tensor.elements());
   if (tensor.type == static_cast<std::uint32_t>(TensorType::kF32)) {
     std::memcpy(values.data(), tensor.data.data(), tensor.data.size());
@@ -128,8 +159,6 @@ std::vector<float> floats_of(const TensorFile& file, const TensorEntry& tensor) 
     file.invalid("the tensor " + tensor.name + " has type " + std::to_string(tensor.type) +
                  "; F32, F16 or Q8_0 is expected");
   }
-  for (const float value : values)
-    if (!std::isfinite(value)) file.invalid("the tensor " + tensor.name + " has values that are not numbers");
   return values;
 }
 

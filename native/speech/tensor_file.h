@@ -73,6 +73,9 @@ class TensorFile {
   std::size_t at_ = 0;
 };
 
+/// Throws Error(kModelInvalid) for a tensor with values, or scales of quantised values, that are not finite.
+void check_finite(const TensorFile& file, const TensorEntry& tensor);
+
 /// Returns the values of an F32, F16 or Q8_0 tensor as floats. Throws Error(kModelInvalid) for other types and for
 /// values that are not finite.
 std::vector<float> floats_of(const TensorFile& file, const TensorEntry& tensor);

@@ -31,7 +31,7 @@ struct WhisperFile {
 
 /// Reads the file to its end; the tensors lie in it. Throws Error(kModelInvalid), naming the file and the number or
 /// tensor, for anything that is outside the shapes of Whisper, a tensor that is there twice or of another type than
-/// whisper.cpp computes, floats that are not finite, and bytes behind the last tensor.
+/// whisper.cpp computes, values that are not finite, and bytes behind the last tensor.
 WhisperFile check_whisper(TensorFile& file);
 
 }  // namespace lorekeep::speech

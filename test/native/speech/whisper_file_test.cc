@@ -3,6 +3,7 @@
 #include <fstream>
 #include <random>
 #include <string>
+#include <vector>
 
 #include "core/values/error.h"
 #include "harness.h"
@@ -35,16 +36,27 @@ class Writer {
   std::string bytes_;
 };
 
-// A file with the header of tiny.en and one-valued tensors: the check counts tensors, whisper.cpp knows their shapes.
-std::string made() {
+struct Data {
+  TensorType type;
+  std::uint32_t values;
+  std::string bytes;
+};
+
+// A file with the header of tiny.en and tensors of few values: the check counts tensors, whisper.cpp knows their
+// shapes.
+std::string made(const Data& last = {TensorType::kF32, 2, std::string(8, '\0')}) {
   Writer writer;
   writer.number(TensorFile::kMagic).numbers({51864, 1500, 384, 6, 4, 448, 384, 6, 4, 80, 1});
   writer.numbers({80, 201}).zeros(80 * 201 * 4);
   writer.number(2).number(1).text(" ").number(3).text("the");
-  for (int i = 0; i < 11 + 4 * 15 + 4 * 24; ++i) {
+  const int count = 11 + 4 * 15 + 4 * 24;
+  for (int i = 0; i < count - 1; ++i) {
     const std::string name = "tensor." + std::to_string(i);
     writer.numbers({1, static_cast<std::uint32_t>(name.size()), 0, 2}).text(name).zeros(8);
   }
+  const std::string name = "tensor." + std::to_string(count - 1);
+  writer.numbers({1, static_cast<std::uint32_t>(name.size()), static_cast<std::uint32_t>(last.type), last.values});
+  writer.text(name).text(last.bytes);
   return writer.take();
 }
 
@@ -97,6 +109,33 @@ TEST("missing, repeated and cut tensors are refused") {
   std::string repeated = good;
   repeated.replace(repeated.rfind("tensor.166"), 10, "tensor.165");
   CHECK(refusal(repeated).find("twice") != std::string::npos);
+}
+
+TEST("values and scales that are not numbers are refused in every type of tensor") {
+  struct Kind {
+    TensorType type;
+    std::uint32_t values;
+    std::vector<std::size_t> ends;  // of the last bytes of the numbers in a block
+  };
+  const std::vector<Kind> kinds = {
+      {TensorType::kF16, 1, {1}},         {TensorType::kQ4_0, 32, {1}},    {TensorType::kQ4_1, 32, {1, 3}},
+      {TensorType::kQ5_0, 32, {1}},       {TensorType::kQ5_1, 32, {1, 3}}, {TensorType::kQ8_0, 32, {1}},
+      {TensorType::kQ2_K, 256, {81, 83}}, {TensorType::kQ3_K, 256, {109}}, {TensorType::kQ4_K, 256, {1, 3}},
+      {TensorType::kQ5_K, 256, {1, 3}},   {TensorType::kQ6_K, 256, {209}},
+  };
+  for (const Kind& kind : kinds) {
+    const std::size_t block = tensor_bytes(static_cast<std::uint32_t>(kind.type), kind.values);
+    const Data zeros{kind.type, 2 * kind.values, std::string(2 * block, '\0')};
+    CHECK_EQ(refusal(made(zeros)), "");
+    for (const std::size_t end : kind.ends) {
+      for (const int value : {0x7c, 0x7e, 0xfc, 0xff}) {
+        Data bad = zeros;
+        bad.bytes[block + end] = static_cast<char>(value);
+        CHECK(refusal(made(bad)).find("not numbers") != std::string::npos);
+      }
+    }
+  }
+  CHECK(refusal(made({TensorType::kF32, 1, std::string("\0\0\x80\x7f", 4)})).find("not numbers") != std::string::npos);
 }
 
 TEST("no damage is read beyond the file") {
