@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cmath>
 #include <cstdio>
 #include <optional>
@@ -64,16 +65,28 @@ struct PoolFree {
   }
 };
 
-bool is_cancelled(void* token) {
-  return token != nullptr && static_cast<const CancelToken*>(token)->cancelled();
+// What ends a call early.
+struct Stop {
+  const CancelToken* cancel;
+  /// The model computes values that are not numbers: decoding them at each temperature would take minutes.
+  std::atomic<bool> broken = false;
+};
+
+bool must_stop(void* data) {
+  const Stop& stop = *static_cast<const Stop*>(data);
+  return stop.broken || (stop.cancel != nullptr && stop.cancel->cancelled());
 }
 
-// Has whisper.cpp compute on these threads, and stop for this token, while it exists.
+void check_logits(whisper_context* context, whisper_state*, const whisper_token_data*, int, float* logits, void* stop) {
+  const std::span<const float> all(logits, static_cast<std::size_t>(whisper_n_vocab(context)));
+  if (std::any_of(all.begin(), all.end(), [](float logit) { return std::isnan(logit); }))
+    static_cast<Stop*>(stop)->broken = true;
+}
+
+// Has whisper.cpp compute on these threads, and stop when it must, while it exists.
 class ComputeWith {
  public:
-  ComputeWith(ggml_threadpool* threads, const CancelToken* cancel) {
-    whisper_compute_with(threads, is_cancelled, const_cast<CancelToken*>(cancel));
-  }
+  ComputeWith(ggml_threadpool* threads, Stop& stop) { whisper_compute_with(threads, must_stop, &stop); }
   ~ComputeWith() { whisper_compute_with(nullptr, nullptr, nullptr); }
   ComputeWith(const ComputeWith&) = delete;
   ComputeWith& operator=(const ComputeWith&) = delete;
@@ -208,7 +221,8 @@ void Recogniser::Impl::open(const std::filesystem::path& path, const RecogniserO
   if (!context) file.invalid("whisper.cpp cannot read it: its tensors are not those of its shape");
   facts.name = std::string(whisper_model_type_readable(context.get())) + (facts.multilingual ? "" : ".en");
   wanted_threads = options.threads;
-  const ComputeWith with(nullptr, cancel);
+  Stop stop{.cancel = cancel};
+  const ComputeWith with(nullptr, stop);
   state.reset(whisper_init_state(context.get()));
   if (!state) fail_file(Code::kOutOfMemory, file.name(), "no memory for its caches");
 }
@@ -361,8 +375,11 @@ SpeechText Recogniser::recognise(std::span<const float> samples, const Recognise
 
   const std::string prompt = impl_->prompt_of(options);
   whisper_full_params params = impl_->parameters(options, prompt);
-  params.abort_callback = is_cancelled;
-  params.abort_callback_user_data = const_cast<CancelToken*>(cancel);
+  Stop stop{.cancel = cancel};
+  params.abort_callback = must_stop;
+  params.abort_callback_user_data = &stop;
+  params.logits_filter_callback = check_logits;
+  params.logits_filter_callback_user_data = &stop;
   if (progress) {
     params.progress_callback = [](whisper_context*, whisper_state*, int percent, void* to) {
       (*static_cast<const std::function<void(float)>*>(to))(static_cast<float>(percent) / 100);
@@ -377,13 +394,15 @@ SpeechText Recogniser::recognise(std::span<const float> samples, const Recognise
   params.encoder_begin_callback_user_data = &windows;
   params.n_threads = impl_->threads_now();
   const ExemptPart exempt(Exempt::kModelStep);
-  const ComputeWith with(impl_->threads.get(), cancel);
+  const ComputeWith with(impl_->threads.get(), stop);
   std::vector<HeardToken> tokens;
   for (const float temperature : kTemperatures) {
     params.temperature = temperature;
     const int status = whisper_full_with_state(impl_->context.get(), impl_->state.get(), params, audio.data(),
                                                static_cast<int>(audio.size()));
     if (cancel != nullptr) cancel->check();
+    if (stop.broken)
+      fail(Code::kModelInvalid, "the model " + impl_->facts.name + " computes values that are not numbers");
     if (status != 0)
       fail(Code::kModelInvalid, "whisper.cpp could not recognise the audio (" + std::to_string(status) + ")");
     tokens = impl_->heard();

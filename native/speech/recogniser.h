@@ -83,8 +83,9 @@ class Recogniser {
   /// Recognises mono samples at 16 kHz in [-1, 1]. Audio without speech gives an empty text. A reply that repeats
   /// itself is decoded again at higher temperatures, as OpenAI's program does; a phrase that still stands more than
   /// Repetition::kMostTimes in a row is shortened to that. Throws Error: kInvalidArgument (an
-  /// unknown language, translation by a model of English alone, more than kMaxSeconds), kModelInvalid, kOutOfMemory,
-  /// kCancelled. Grain of cancellation: one operation of a graph. `progress` (may be empty) receives a fraction.
+  /// unknown language, translation by a model of English alone, more than kMaxSeconds), kModelInvalid (weights that
+  /// give values that are not numbers), kOutOfMemory, kCancelled. Grain of cancellation: one operation of a graph.
+  /// `progress` (may be empty) receives a fraction.
   SpeechText recognise(std::span<const float> samples, const RecogniseOptions& options,
                        const CancelToken* cancel = nullptr, const std::function<void(float)>& progress = {});
 

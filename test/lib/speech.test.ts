@@ -100,6 +100,18 @@ describe('SpeechRecogniser', () => {
     expect(SpeechRecogniser.languages()).toEqual(expect.arrayContaining(['en', 'de', 'ja']));
   });
 
+  it('says so at once when its weights give values that are not numbers', async () => {
+    const bytes = tinyWhisper();
+    const name = 'decoder.ln.weight';
+    // In the sum of a product of infinity and 0.
+    bytes.writeFloatLE(3e38, bytes.indexOf(name) + name.length);
+    writeFileSync(inFolder('vast.bin'), bytes);
+    const model = await SpeechRecogniser.load(inFolder('vast.bin'));
+    onTestFinished(() => model.close());
+    const recognising = model.recognise(new Float32Array(16_000));
+    await expect(recognising).rejects.toMatchObject({ code: 'MODEL_INVALID' });
+  });
+
   it('gives no text that has no letters and digits', async () => {
     for (const [text, expected] of [
       ['! ? .', ''],
