@@ -33,6 +33,7 @@ export {
   type SchedulerStats,
   scheduler,
   setThrottle,
+  type ThreadReason,
 } from './devices/scheduler.js';
 export { setSearchThreads } from './devices/threads.js';
 export {

@@ -5,7 +5,7 @@ import type { NativeSchedulerSettings, SchedulerStats } from '../boundary/native
 import { describe } from '../boundary/native-call.js';
 import { restMerges } from '../search/background-merges.js';
 
-export type { SchedulerClassStats, SchedulerStats } from '../boundary/native.js';
+export type { SchedulerClassStats, SchedulerStats, ThreadReason } from '../boundary/native.js';
 
 /** Settings of one class of consumers. Absent ones have the class's default. */
 export interface SchedulerClassOptions {

@@ -1,5 +1,6 @@
 #include "binding/exports.h"
 
+#include <array>
 #include <cmath>
 #include <limits>
 #include <numeric>
@@ -15,6 +16,8 @@ namespace {
 
 using scheduler::Control;
 
+// In the order of scheduler::ThreadReason.
+constexpr std::array<const char*, 5> kThreadReasons = {"all", "throttle", "refused", "trial", "neighbours"};
 constexpr scheduler::PerClass<const char*> kClassNames = {"interactiveVisible", "interactiveBuffered", "background"};
 
 std::optional<bool> flag(const Napi::Object& given, const char* name) {
@@ -102,6 +105,7 @@ Napi::Value scheduler_stats(const Napi::CallbackInfo& info) {
   object.Set("running", sum(report.running));
   object.Set("queued", sum(report.queued));
   object.Set("threads", report.threads);
+  object.Set("threadReason", kThreadReasons[static_cast<std::size_t>(report.thread_reason)]);
   for (std::size_t i = 0; i < scheduler::kConsumerClasses; ++i) {
     object.Set(kClassNames[i], class_stats(env, report, i));
   }

@@ -6,6 +6,7 @@
 #include <mutex>
 
 #include "scheduler/scheduler.h"
+#include "scheduler/thread_reason.h"
 
 namespace lorekeep::scheduler {
 
@@ -19,6 +20,7 @@ struct Report {
   PerClass<std::uint32_t> queued{};
   /// Threads that the latest step could use.
   std::uint32_t threads = 0;
+  ThreadReason thread_reason = ThreadReason::kAll;
 };
 
 /// Thread-safe. Outlives the inference thread, so that settings hold for the next one.

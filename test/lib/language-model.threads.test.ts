@@ -45,14 +45,16 @@ describe('a throttle', () => {
       await model.generate({ prompt: 'a b c', maxTokens: 3 }).result;
       // A reply ends before its last step is reported; the next request comes after that.
       await model.generate({ prompt: 'd', maxTokens: 1 }).result;
-      return scheduler.stats().threads;
+      const { threads, threadReason } = scheduler.stats();
+      return [threads, threadReason];
     };
     scheduler.configure({ interactiveVisible: { maxPauseMs: 0 } });
     const counts = [];
     for (const level of [0, 0.25, 0.5, 0.75, 1, 0]) counts.push(await used(level));
-    expect(counts).toEqual([4, 3, 3, 2, 1, 4]);
+    const fewer = [3, 3, 2, 1].map((threads) => [threads, 'throttle']);
+    expect(counts).toEqual([[4, 'all'], ...fewer, [4, 'all']]);
     scheduler.configure({ enabled: false });
-    expect(await used(1)).toBe(4);
+    expect(await used(1)).toEqual([4, 'all']);
     scheduler.configure();
     await model.close();
   });
@@ -64,7 +66,7 @@ describe('a throttle', () => {
     setThrottle(1);
     await model.generate({ prompt: 'a b c', maxTokens: 3 }).result;
     await model.generate({ prompt: 'd', maxTokens: 1 }).result;
-    expect(scheduler.stats().threads).toBe(2);
+    expect(scheduler.stats()).toMatchObject({ threads: 2, threadReason: 'all' });
     await model.close();
   });
 });

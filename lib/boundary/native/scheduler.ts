@@ -26,6 +26,13 @@ export interface SchedulerClassStats {
   queued: number;
 }
 
+/**
+ * Why a step was computed by as many threads as it was: `all` that the model's options say, or fewer: for the `throttle`; because
+ * the system `refused` to start more; because fewer were faster beside `neighbours`, other programs that keep the processors busy;
+ * or another number for a `trial`, to learn whether it is faster again.
+ */
+export type ThreadReason = 'all' | 'throttle' | 'refused' | 'trial' | 'neighbours';
+
 /** Counts since the process started. */
 export interface SchedulerStats {
   /** The level set last, 0 to 1. */
@@ -41,8 +48,10 @@ export interface SchedulerStats {
   /** Requests under way, and requests that wait for room in the cache. */
   running: number;
   queued: number;
-  /** Threads that the latest step could use: fewer at a higher throttle level. */
+  /** Threads that the latest step could use. */
   threads: number;
+  /** Why these. */
+  threadReason: ThreadReason;
   interactiveVisible: SchedulerClassStats;
   interactiveBuffered: SchedulerClassStats;
   background: SchedulerClassStats;

@@ -72,6 +72,10 @@ std::uint32_t DecoderContext::threads() const noexcept {
   return static_cast<std::uint32_t>(parts_->team.limit());
 }
 
+scheduler::ThreadReason DecoderContext::thread_reason() const noexcept {
+  return reason_;
+}
+
 GenerationContext::Status DecoderContext::decode(std::span<const Row> rows, const std::function<bool()>& unwanted) {
   if (rows.empty() || rows.size() > batch_size()) fail(Code::kInternal, "a step does not fit its context");
   rows_.clear();
@@ -89,7 +93,13 @@ GenerationContext::Status DecoderContext::decode(std::span<const Row> rows, cons
   }
   // Not in the constructor, which a thread of low priority may run: it would pass its priority on.
   if (ready_ && !std::exchange(started_, true)) parts_->team.start();
-  parts_->team.begin(rows.size() < kBatchRows ? threads_ : batch_threads_, &unwanted);
+  const bool batch = rows.size() >= kBatchRows;
+  parts_->team.begin(batch ? batch_threads_ : threads_, &unwanted);
+  const auto& options = model_->options();
+  // The team has as many as it was asked for, or all that the system started.
+  const scheduler::ThreadLimits limits{batch ? options.batch_threads : options.threads,
+                                       batch ? batch_threads_ : threads_, threads()};
+  reason_ = scheduler::thread_reason(limits, threads(), false);
   const bool computed = parts_->forward.compute(rows_);
   settle(computed);
   return computed ? Status::kDone : Status::kAborted;

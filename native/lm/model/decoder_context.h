@@ -30,6 +30,7 @@ class DecoderContext final : public GenerationContext {
   std::uint32_t batch_size() const noexcept override { return model_->options().batch_size; }
   void use_threads(std::uint32_t threads, std::uint32_t batch_threads) noexcept override;
   std::uint32_t threads() const noexcept override;
+  scheduler::ThreadReason thread_reason() const noexcept override;
   Status decode(std::span<const Row> rows, const std::function<bool()>& unwanted) override;
   std::span<float> logits(std::size_t row) override;
   bool remove(std::int32_t sequence, std::int32_t from) override;
@@ -50,6 +51,7 @@ class DecoderContext final : public GenerationContext {
   std::vector<decoder::Row> rows_;
   std::uint32_t threads_;
   std::uint32_t batch_threads_;
+  scheduler::ThreadReason reason_ = scheduler::ThreadReason::kAll;
   bool ready_ = false;    // constructed
   bool started_ = false;  // the team's threads
 };

@@ -13,6 +13,7 @@
 
 #include "lm/model/language_model.h"
 #include "lm/text/token.h"
+#include "scheduler/thread_reason.h"
 
 namespace lorekeep::lm {
 
@@ -48,6 +49,7 @@ class GenerationContext {
   virtual void use_threads(std::uint32_t threads, std::uint32_t batch_threads) noexcept = 0;
   /// Returns how many threads the last step could use.
   virtual std::uint32_t threads() const noexcept = 0;
+  virtual scheduler::ThreadReason thread_reason() const noexcept = 0;
 
   /// Computes the rows, at most batch_size(), at most kMaxOutputs with an output. The rows of a sequence follow each
   /// other and continue it. `unwanted` (may be empty) is asked between operations on the CPU whether to abort. Throws

@@ -183,6 +183,10 @@ std::uint32_t LlamaContext::threads() const noexcept {
   return used_threads_;
 }
 
+scheduler::ThreadReason LlamaContext::thread_reason() const noexcept {
+  return reason_;
+}
+
 // Returns llama_decode()'s status. Gives up after `patience_ms`; 0: never.
 std::int32_t LlamaContext::compute(const llama_batch& batch, const std::function<bool()>& unwanted,
                                    double patience_ms) {
@@ -202,8 +206,13 @@ std::int32_t LlamaContext::compute(const llama_batch& batch, const std::function
 std::int32_t LlamaContext::decode_adaptively(const llama_batch& batch, const std::function<bool()>& unwanted) {
   const auto rows = static_cast<std::size_t>(batch.n_tokens);
   std::uint32_t threads = choose_threads(rows);
-  for (;;) {
+  const auto& options = model_->options();
+  const scheduler::ThreadLimits limits{rows > 1 ? options.batch_threads : options.threads,
+                                       rows > 1 ? batch_threads_ : decode_threads_, most_threads_};
+  bool trial = chooses_threads() && choice_.tries(threads);
+  for (;; trial = false) {
     set_threads(threads);
+    reason_ = scheduler::thread_reason(limits, threads, trial);
     const double patience = patience_ms(rows, threads);
     const auto begin = std::chrono::steady_clock::now();
     const std::int32_t status = compute(batch, unwanted, patience);

@@ -35,6 +35,7 @@ class LlamaContext final : public GenerationContext {
   std::uint32_t batch_size() const noexcept override { return batch_size_; }
   void use_threads(std::uint32_t threads, std::uint32_t batch_threads) noexcept override;
   std::uint32_t threads() const noexcept override;
+  scheduler::ThreadReason thread_reason() const noexcept override;
   Status decode(std::span<const Row> rows, const std::function<bool()>& unwanted) override;
   std::span<float> logits(std::size_t row) override;
   bool remove(std::int32_t sequence, std::int32_t from) override;
@@ -73,6 +74,7 @@ class LlamaContext final : public GenerationContext {
   std::uint32_t decode_threads_;    // most of a step
   std::uint32_t batch_threads_;
   std::uint32_t used_threads_ = 1;  // of the last step
+  scheduler::ThreadReason reason_ = scheduler::ThreadReason::kAll;
   ThreadChoice choice_;
 
   engine::LlamaRows rows_;

@@ -15,6 +15,8 @@ class ThreadChoice {
   /// Batches follow what replies have learned: their own times say more of the depth of the context than of the
   /// threads.
   std::uint32_t threads(std::size_t rows, std::uint32_t most) noexcept;
+  /// Returns whether this number is tried, to learn whether it is faster.
+  bool tries(std::uint32_t threads) const noexcept { return level_ != kLevels && level_of(threads) != level_; }
   /// Returns after how many ms such a step should be given up and computed with fewer threads; 0: never.
   double patience_ms(std::size_t rows, std::uint32_t threads) const noexcept;
   /// Records a step. `complete`: false if it was given up after that time.

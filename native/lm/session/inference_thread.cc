@@ -220,6 +220,7 @@ void InferenceThread::compute(const std::vector<scheduler::Request>& states) {
   const bool complete = computed.run(step, states.size() == 1);
   scheduler_.finish(step, since(begin), !complete);
   report_.threads = computed.threads();
+  report_.thread_reason = computed.thread_reason();
   if (level > 0) pause(scheduler_.pause_after(step, level), step);
   publish();
 }

@@ -338,6 +338,10 @@ std::uint32_t ModelSession::threads() const noexcept {
   return broken_ ? 0 : cache_.context().threads();
 }
 
+scheduler::ThreadReason ModelSession::thread_reason() const noexcept {
+  return broken_ ? scheduler::ThreadReason::kAll : cache_.context().thread_reason();
+}
+
 // Returns whether all of it was computed.
 bool ModelSession::compute(std::span<Part> parts) {
   std::vector<GenerationContext::Row> rows;

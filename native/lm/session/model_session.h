@@ -70,6 +70,7 @@ class ModelSession {
   void throttle(const scheduler::Settings& settings, double level);
   /// Returns how many threads the last step could use.
   std::uint32_t threads() const noexcept;
+  scheduler::ThreadReason thread_reason() const noexcept;
   /// Adds a pause to the numbers of the decoding requests.
   void count_pause(double ms);
   /// Fails every request.

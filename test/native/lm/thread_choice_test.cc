@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "harness.h"
+#include "scheduler/thread_reason.h"
 
 using lorekeep::lm::ThreadChoice;
 
@@ -49,6 +50,31 @@ TEST("on a calm machine, all threads compute, and others are rarely tried") {
       CHECK(total < 1.02 * best);
     }
   }
+}
+
+TEST("the number of threads has a reason") {
+  using lorekeep::scheduler::thread_reason;
+  using lorekeep::scheduler::ThreadReason;
+  const auto reason = [](std::uint32_t throttled, std::uint32_t started, std::uint32_t used, bool trial = false) {
+    return thread_reason({.options = 8, .throttled = throttled, .started = started}, used, trial);
+  };
+  CHECK(reason(8, 8, 8) == ThreadReason::kAll);
+  CHECK(reason(4, 8, 4) == ThreadReason::kThrottle);
+  CHECK(reason(8, 4, 4) == ThreadReason::kRefused);
+  CHECK(reason(4, 8, 2) == ThreadReason::kNeighbours);
+  CHECK(reason(8, 8, 4, true) == ThreadReason::kTrial);
+  ThreadChoice choice;
+  run(choice, 100, 1, 8, crowded);
+  std::uint32_t trials = 0;
+  for (int i = 0; i < 2000; ++i) {
+    const std::uint32_t threads = choice.threads(1, 8);
+    CHECK_EQ(choice.tries(threads), threads != 1);
+    trials += choice.tries(threads) ? 1 : 0;
+    choice.learn(1, threads, crowded(threads), true);
+  }
+  CHECK(trials > 0);
+  run(choice, 1000, 1, 8, calm);
+  CHECK(!choice.tries(8));
 }
 
 TEST("where threads hold each other up, few compute, and no step waits long for more") {
