@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 #include "encoder/kernels.h"
 
@@ -31,5 +32,26 @@ struct Head {
 /// tokens, rounded up to whole panels.
 void attend(const EncoderKernels& kernels, const Head& head, const float* queries, std::size_t query_stride,
             std::size_t count, float* out, std::size_t out_stride, float* scores);
+
+/// The same in bf16, for processors with tiles. A key is two numbers, its upper half and what is left, so that scores
+/// are nearly those of f32; weights and values, whose errors even out, are one.
+inline constexpr std::size_t kKeyParts = 3;  // products of a score: upper x upper, upper x rest, rest x upper
+
+void pack_keys(const float* keys, std::size_t stride, std::size_t first, std::size_t count, std::size_t size,
+               std::uint16_t* packed) noexcept;
+/// `tokens`: that there is room for in `packed`, which is tokens x size.
+void pack_values(const float* values, std::size_t stride, std::size_t first, std::size_t count, std::size_t size,
+                 std::size_t tokens, std::uint16_t* packed) noexcept;
+
+struct Bf16Head {
+  const std::uint16_t* keys;    // kKeyParts x packed_keys(tokens, size)
+  const std::uint16_t* values;  // tokens x size
+  std::size_t tokens;           // a multiple of kLanes
+  std::size_t size;
+};
+
+/// As attend(). `rounded` holds kQueries rows of the tokens, or of kKeyParts x size.
+void attend(const EncoderKernels& kernels, const Bf16Head& head, const float* queries, std::size_t query_stride,
+            std::size_t count, float* out, std::size_t out_stride, float* scores, std::uint16_t* rounded);
 
 }  // namespace lorekeep::encoder

@@ -18,24 +18,35 @@ constexpr std::size_t parts_of(std::size_t count, std::size_t part) {
 
 }  // namespace
 
-WhisperRun::WhisperRun(const WhisperWeights& weights, const EncoderKernels& kernels, std::size_t threads)
+WhisperRun::WhisperRun(const WhisperWeights& weights, const EncoderKernels& kernels, const EncoderKernels* tiles,
+                       std::size_t threads)
     : weights_(weights),
       kernels_(kernels),
+      tiles_(tiles),
       convolved_((1 + 2 * weights.shape.frames) * weights.shape.dimension),
       x_(weights.shape.frames * weights.shape.dimension),
       queries_(weights.shape.frames * weights.shape.dimension),
-      keys_(Buffer<float>::zeroed(weights.shape.keys() * weights.shape.dimension)),
-      values_(Buffer<float>::zeroed(weights.shape.keys() * weights.shape.dimension)),
       attended_(weights.shape.frames * weights.shape.dimension),
       scratch_(threads),
       next_(stages()) {
   const WhisperShape& shape = weights.shape;
   std::fill_n(convolved_.data(), shape.dimension, 0.0f);
+  const std::size_t values = shape.keys() * shape.dimension;
+  if (tiles != nullptr) {
+    rounded_keys_ = Buffer<std::uint16_t>::zeroed(kKeyParts * values);
+    rounded_values_ = Buffer<std::uint16_t>::zeroed(values);
+  } else {
+    keys_ = Buffer<float>::zeroed(values);
+    values_ = Buffer<float>::zeroed(values);
+  }
   std::size_t rounded = std::max(weights.first.scratch_bytes(), weights.second.scratch_bytes());
   for (const WhisperLayer& layer : weights.layers) {
     for (const Linear* linear : {&layer.qkv, &layer.attention_output, &layer.up, &layer.down})
       rounded = std::max(rounded, linear->scratch_bytes());
   }
+  if (tiles != nullptr)
+    rounded =
+        std::max(rounded, kQueries * std::max(shape.keys(), kKeyParts * shape.head_size()) * sizeof(std::uint16_t));
   for (Scratch& scratch : scratch_) {
     scratch.rows.at_least(std::max(kFrames * shape.dimension, (kFrames + 2) * shape.mels));
     scratch.wide.at_least(kFrames * shape.feed_forward());
@@ -113,8 +124,14 @@ void WhisperRun::project(const WhisperLayer& layer, std::size_t begin, std::size
     std::copy_n(made + i * 3 * width, width, queries_.data() + (begin + i) * width);
   for (std::size_t head = 0; head < shape.heads; ++head) {
     const std::size_t at = head * shape.keys() * size;
-    pack_keys(made + width + head * size, 3 * width, begin, count, size, keys_.data() + at);
-    const float* values = made + 2 * width + head * size;
+    const float* keys = made + width + head * size;
+    const float* values = keys + width;
+    if (tiles_ != nullptr) {
+      pack_keys(keys, 3 * width, begin, count, size, rounded_keys_.data() + kKeyParts * at);
+      pack_values(values, 3 * width, begin, count, size, shape.keys(), rounded_values_.data() + at);
+      continue;
+    }
+    pack_keys(keys, 3 * width, begin, count, size, keys_.data() + at);
     for (std::size_t i = 0; i < count; ++i)
       std::copy_n(values + i * 3 * width, size, values_.data() + at + (begin + i) * size);
   }
@@ -125,6 +142,11 @@ void WhisperRun::attend_block(std::size_t head, std::size_t begin, std::size_t c
   const std::size_t size = shape.head_size();
   const std::size_t at = head * shape.keys() * size;
   const std::size_t from = begin * shape.dimension + head * size;
+  if (tiles_ != nullptr) {
+    const Bf16Head rounded{rounded_keys_.data() + kKeyParts * at, rounded_values_.data() + at, shape.keys(), size};
+    return attend(*tiles_, rounded, queries_.data() + from, shape.dimension, count, attended_.data() + from,
+                  shape.dimension, scratch.scores.data(), scratch.rounded.as<std::uint16_t>());
+  }
   attend(kernels_, {keys_.data() + at, values_.data() + at, size, shape.keys(), size}, queries_.data() + from,
          shape.dimension, count, attended_.data() + from, shape.dimension, scratch.scores.data());
 }

@@ -8,6 +8,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -53,8 +54,10 @@ struct WhisperWeights {
 /// One pass at a time.
 class WhisperRun {
  public:
-  /// Throws Error(kOutOfMemory). Nothing is allocated later.
-  WhisperRun(const WhisperWeights& weights, const EncoderKernels& kernels, std::size_t threads);
+  /// `tiles`: a set whose products in bf16 attention uses; null: it is in f32. Throws Error(kOutOfMemory). Nothing is
+  /// allocated later.
+  WhisperRun(const WhisperWeights& weights, const EncoderKernels& kernels, const EncoderKernels* tiles,
+             std::size_t threads);
 
   std::size_t threads() const noexcept { return scratch_.size(); }
   /// Number of stages of the pass.
@@ -83,13 +86,17 @@ class WhisperRun {
 
   const WhisperWeights& weights_;
   const EncoderKernels& kernels_;
+  const EncoderKernels* tiles_;
   const float* mel_ = nullptr;
   float* out_ = nullptr;
   Buffer<float> convolved_;  // 1 + 2 frames rows, the first of zeros
   Buffer<float> x_;          // the residual stream
   Buffer<float> queries_;
-  Buffer<float> keys_;    // of each head, packed
-  Buffer<float> values_;  // of each head
+  // Of each head, packed, in one of the two forms.
+  Buffer<float> keys_;
+  Buffer<float> values_;
+  Buffer<std::uint16_t> rounded_keys_;
+  Buffer<std::uint16_t> rounded_values_;
   Buffer<float> attended_;
   std::vector<Scratch> scratch_;                // of each thread
   std::vector<std::atomic<std::size_t>> next_;  // part of each stage

@@ -94,7 +94,8 @@ std::unique_ptr<WhisperEncoder> WhisperEncoder::read(const WhisperFile& file) {
 }
 
 void WhisperEncoder::prepare(std::size_t threads) {
-  if (!run_) run_ = std::make_unique<encoder::WhisperRun>(weights_, kernels_, threads);
+  if (!run_)
+    run_ = std::make_unique<encoder::WhisperRun>(weights_, kernels_, encoder::kernels_named("amx-bf16"), threads);
 }
 
 }  // namespace lorekeep::speech

@@ -198,10 +198,14 @@ TEST("every set computes the pass as it is defined, in 8 bits nearly") {
   const WhisperWeights exact = whisper.packed(Precision::kF32);
   const WhisperWeights quantized = whisper.packed(Precision::kQ8);
   for (const EncoderKernels* set : available_kernels()) {
-    WhisperRun run(exact, *set, 1);
+    WhisperRun run(exact, *set, nullptr, 1);
     CHECK(largest_difference(pass(run, mel), expected) < 1e-3);
+    if (set->gemm_bf16 != nullptr) {
+      WhisperRun rounded(exact, *set, set, 1);
+      CHECK(largest_difference(pass(rounded, mel), expected) < 0.03);
+    }
     if (set->gemm_q8 == nullptr) continue;
-    WhisperRun coarse(quantized, *set, 1);
+    WhisperRun coarse(quantized, *set, nullptr, 1);
     CHECK(largest_difference(pass(coarse, mel), expected) < 0.1);
   }
 }
@@ -211,7 +215,7 @@ TEST("a pass is the same, bit by bit, on any number of threads, and after one th
   const WhisperWeights weights = random_whisper(random).packed(Precision::kF32);
   const std::vector<float> mel = numbers(random, kWhisperShape.mels * 2 * kWhisperShape.frames, 1);
   const std::vector<float> other = numbers(random, kWhisperShape.mels * 2 * kWhisperShape.frames, 1);
-  WhisperRun run(weights, *available_kernels().back(), 3);
+  WhisperRun run(weights, *available_kernels().back(), nullptr, 3);
   const std::vector<float> expected = pass(run, mel);
   CHECK(pass(run, mel, 3) == expected);
   std::vector<float> unused(expected.size());
