@@ -32,7 +32,7 @@ export const rooms = [
   ],
   [
     'native/encoder',
-    1800,
+    1900,
     'README',
     'embedding, and hearing, on a CPU faster than llama.cpp and whisper.cpp do it',
   ],
