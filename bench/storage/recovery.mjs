@@ -8,7 +8,7 @@
 // processor time of it. The target is one second for 100 MB. The files are in the page cache. --only: rows whose names contain TEXT.
 // Prose in other languages than English is a few megabytes, which the log repeats; without LOREKEEP_DATA its rows are left out.
 import { spawn } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -82,8 +82,10 @@ const roles = {
     await buildMadeBase(basic, made);
     const other = join(base, 'multilingual');
     copy(basic, other);
+    const tokenizer = 'multilingual';
+    writeFileSync(join(other, 'f32.json'), JSON.stringify({ ...config('f32'), bm25_tokenizer: tokenizer }));
     const { fields } = config('f32');
-    await writeWords(other, await Records.read(join(other, 'records.json'), { fields }), 'multilingual');
+    await writeWords(other, await Records.read(join(other, 'records.json'), { fields }), tokenizer);
   },
   async change() {
     const { kind, size, replaces } = rows[values.row];
