@@ -1,7 +1,7 @@
 // Speech: detection of voice and recognition, beside onnxruntime, sherpa-onnx, whisper.cpp's own program and faster-whisper.
 //
-//   node bench/speech/speech.mjs [--parts voice,text,short,speed] [--scenes 12] [--backgrounds pink,music]
-//     [--words 2000] [--weights F16,Q8_0] [--beams 1,5] [--clips 60] [--rounds 5]
+//   node bench/speech/speech.mjs [--parts voice,text,short,speed,partial] [--scenes 12] [--backgrounds pink,music]
+//     [--words 2000] [--weights F16,Q8_0] [--beams 1,5] [--clips 60] [--partials 100] [--rounds 5]
 //
 // Needs espeak-ng and sox, and for recognition ggml-tiny.en-q8_0.bin in the folder that LOREKEEP_REAL_MODELS names. `npm run
 // setup:speech` in bench/ installs the peers; those that are not there are left out.
@@ -10,13 +10,20 @@
 // seeds (`tune` in scenes.mjs) than those that are reported. Caveats: synthesised voices are clearer than people's, and music is
 // synthesised as well.
 import { runTrial } from '../harness/trial.mjs';
+import { measurePartial } from './partial.mjs';
 import { PythonPeer } from './python-peer.mjs';
 import { measureSpeed } from './speed.mjs';
 import { measureShort, measureTexts } from './texts.mjs';
 import { measureVoice } from './vad.mjs';
 import { haveVoices } from './voices.mjs';
 
-const parts = { voice: measureVoice, text: measureTexts, short: measureShort, speed: measureSpeed };
+const parts = {
+  voice: measureVoice,
+  text: measureTexts,
+  short: measureShort,
+  speed: measureSpeed,
+  partial: measurePartial,
+};
 const defaults = {
   parts: Object.keys(parts).join(','),
   scenes: 12,
@@ -25,6 +32,7 @@ const defaults = {
   weights: 'F16,Q8_0',
   beams: '1,5',
   clips: 60,
+  partials: 100,
   rounds: 5,
 };
 

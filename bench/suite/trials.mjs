@@ -195,6 +195,12 @@ export const trials = [
       minutes: 4,
       less: ['--clips', '5'],
     },
+    partial: {
+      what: 'texts while somebody speaks',
+      args: ['--parts', 'partial'],
+      minutes: 8,
+      less: ['--partials', '4'],
+    },
     speed: { what: 'times of recognition', args: ['--parts', 'speed'], minutes: 4, less: ['--rounds', '1'] },
   }).map(([part, { what, args, minutes, less }]) => ({
     name: `speech-${part}`,

@@ -1,0 +1,127 @@
+// Texts while somebody speaks, by the clock: clips are heard as a microphone gives them, in pieces of 20 ms, `streams` at a time. How soon a
+// text comes after the audio that it is of, and how much of it the final text revises.
+import { existsSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
+import { SpeechStream } from '../../dist/src/speech/speech-stream.js';
+import { median, quantile } from '../harness/numbers.mjs';
+import { SpeechRecogniser, VoiceDetector } from '../lorekeep.mjs';
+import { clips, weights } from './texts.mjs';
+import { shippedModel } from './vad.mjs';
+import { wordsOf } from './words.mjs';
+
+const rate = 16_000;
+const piece = rate / 50;
+const streams = 2;
+/** The defaults of a stream. */
+const settings = { threshold: 0.5, endThreshold: 0.35, minSpeechMs: 250, minSilenceMs: 400, paddingMs: 160 };
+
+/** @param options partials: number of clips */
+export async function measurePartial({ partials: count }) {
+  if (!existsSync(weights.Q8_0))
+    return { leftOut: [{ name: 'texts while somebody speaks', reason: `no ${weights.Q8_0}` }] };
+  const detector = await VoiceDetector.load(shippedModel);
+  const recogniser = await SpeechRecogniser.load(weights.Q8_0);
+  try {
+    const waiting = clips(25 * count).slice(0, count);
+    const heard = [];
+    const next = async () => {
+      for (let clip = waiting.pop(); clip !== undefined; clip = waiting.pop())
+        heard.push(await textsOf(clip.samples, { detector, recogniser }));
+    };
+    await Promise.all(Array.from({ length: streams }, next));
+    return { tables: [table(heard)], leftOut: [], detail: heard };
+  } finally {
+    await recogniser.close();
+    await detector.close();
+  }
+}
+
+/** The final text of each segment of a clip, and the texts before it. */
+async function textsOf(samples, { detector, recogniser }) {
+  const segments = new Map();
+  const started = performance.now();
+  const tell = ({ kind, segment, final, found, endMs }) => {
+    if (kind !== 'text') return;
+    const one = segments.get(segment) ?? { partial: [] };
+    segments.set(segment, one);
+    if (final) one.final = found.text;
+    else one.partial.push({ text: found.text, afterMs: performance.now() - started - endMs });
+  };
+  const failures = [];
+  const stream = new SpeechStream({
+    voice: () => detector.stream(settings),
+    settings,
+    partial: true,
+    recognise: (audio, signal) => recogniser.recognise(audio, { signal }),
+    tell,
+    failed: (error) => failures.push(error),
+    signal: new AbortController().signal,
+  });
+  const silence = new Float32Array(rate / 2);
+  const audio = Float32Array.from([...silence, ...samples, ...silence, ...silence]);
+  for (let at = 0; at < audio.length; at += piece) {
+    await delay(started + (1000 * (at + piece)) / rate - performance.now());
+    await stream.hear(audio.subarray(at, at + piece));
+  }
+  await stream.endUtterance();
+  await stream.close();
+  if (failures.length > 0) throw failures[0];
+  return [...segments.values()];
+}
+
+/** Words of a text that the final text has not in their places. */
+function revised(text, final) {
+  const [words, last] = [wordsOf(text), wordsOf(final)];
+  return { words: words.length, changed: words.map((word, i) => word !== last[i]) };
+}
+
+function table(heard) {
+  const segments = heard.flat();
+  const partial = segments.flatMap(({ partial, final }) =>
+    partial.map((one) => ({ ...one, ...revised(one.text, final ?? '') })),
+  );
+  const whole = (changed) => changed.every((each) => !each);
+  const share = (list, of) => (100 * list.length) / of.length;
+  const words = partial.flatMap(({ changed }) => changed);
+  const row = {
+    clips: heard.length,
+    segments: segments.length,
+    texts: partial.length,
+    kept: share(
+      partial.filter(({ changed }) => whole(changed)),
+      partial,
+    ),
+    last: share(
+      partial.filter(({ changed }) => !whole(changed) && whole(changed.slice(0, -1))),
+      partial,
+    ),
+    words: share(words.filter(Boolean), words),
+    untouched: share(
+      segments.filter((one) =>
+        one.partial.every(({ text }) => whole(revised(text, one.final ?? '').changed)),
+      ),
+      segments,
+    ),
+    median: median(partial.map(({ afterMs }) => afterMs)),
+    p95: quantile(
+      partial.map(({ afterMs }) => afterMs),
+      0.95,
+    ),
+  };
+  return {
+    id: 'speech-partial',
+    title: 'Texts while somebody speaks, and the final text',
+    columns: [
+      { key: 'clips', label: 'clips', digits: 0 },
+      { key: 'segments', label: 'segments', digits: 0 },
+      { key: 'texts', label: 'texts that are not final', digits: 0 },
+      { key: 'kept', label: 'all words stay, %', digits: 1 },
+      { key: 'last', label: 'all but the last word stay, %', digits: 1 },
+      { key: 'words', label: 'words revised, %', digits: 1 },
+      { key: 'untouched', label: 'segments without a revision, %', digits: 1 },
+      { key: 'median', label: 'after their audio, ms', digits: 0 },
+      { key: 'p95', label: 'p95, ms', digits: 0 },
+    ],
+    rows: [row],
+  };
+}
