@@ -1,6 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { LanguageModel, type LanguageModelOptions, type ModelFacts } from '../../lib/internal.js';
+import { readFirst } from '../base/files/read-head.js';
 import { modelHeader } from './model-header.js';
 import type { MemoryNeed } from './model-memory.js';
 
@@ -55,11 +56,25 @@ export async function languageModelNeed(path: string, options: LanguageModelOpti
   );
 }
 
-/** Beside the weights of a recogniser: caches and buffers of whisper.cpp, measured with tiny.en. */
-const recogniserBuffers = 80 * 1024 * 1024;
+/** Buffers of a recogniser that grow with its width, measured with tiny.en, which is 384 wide. */
+const bytesOfWidth = (70 * 1024 * 1024) / 384;
+/** Places of its caches: 1500 frames and 448 tokens, rounded up. Keys and values have 16 bits. */
+const bytesOfCaches = (1536 + 512) * 2 * 2;
+/** The largest Whisper models. */
+const largest = { width: 1280, layers: 32 };
+
+/** Returns the shape of a Whisper model, from the header of its file: the width and the number of its decoder's layers. */
+async function whisperShape(path: string): Promise<typeof largest> {
+  const header = await readFirst(path, 48);
+  if (header.length < 48) return { width: 0, layers: 0 };
+  const number = (at: number, most: number) => Math.min(header.readUInt32LE(4 * at), most);
+  return { width: number(7, largest.width), layers: number(9, largest.layers) };
+}
 
 /** Returns the memory that a model of speech will need. Detectors compute with 32 bits where their files have 16. */
 export async function speechNeed(type: 'vad' | 'stt', path: string): Promise<MemoryNeed> {
   const { size } = await stat(path);
-  return { CPU: type === 'vad' ? 2 * size : size + recogniserBuffers };
+  if (type === 'vad') return { CPU: 2 * size };
+  const { width, layers } = await whisperShape(path);
+  return { CPU: size + width * (bytesOfWidth + layers * bytesOfCaches) };
 }
