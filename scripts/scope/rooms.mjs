@@ -103,7 +103,7 @@ export const rooms = [
   ],
   [
     'src/models',
-    5780,
+    5830,
     'SPEC',
     'catalog, models in memory, downloads; models that another server computes, whatever it answers, a pause for one that is down',
   ],
