@@ -8,7 +8,7 @@ export class PieceOver extends Error {}
  * Limits in units of work. A thousand units take about 0.6 ms. A piece may end after `unitsOfPiece`, and must end before
  * `maxUnitsOfPiece`; a grammar has `maxUnits`. Work is counted and not timed, so that every machine refuses the same schemas.
  */
-const unitsOfPiece = 16_000;
+const unitsOfPiece = 8_000;
 const maxUnitsOfPiece = 20_000;
 const maxUnits = 40_000;
 
