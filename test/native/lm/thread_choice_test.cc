@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "harness.h"
-#include "scheduler/thread_reason.h"
 
 using lorekeep::lm::ThreadChoice;
 
@@ -52,17 +51,7 @@ TEST("on a calm machine, all threads compute, and others are rarely tried") {
   }
 }
 
-TEST("the number of threads has a reason") {
-  using lorekeep::scheduler::thread_reason;
-  using lorekeep::scheduler::ThreadReason;
-  const auto reason = [](std::uint32_t throttled, std::uint32_t started, std::uint32_t used, bool trial = false) {
-    return thread_reason({.options = 8, .throttled = throttled, .started = started}, used, trial);
-  };
-  CHECK(reason(8, 8, 8) == ThreadReason::kAll);
-  CHECK(reason(4, 8, 4) == ThreadReason::kThrottle);
-  CHECK(reason(8, 4, 4) == ThreadReason::kRefused);
-  CHECK(reason(4, 8, 2) == ThreadReason::kNeighbours);
-  CHECK(reason(8, 8, 4, true) == ThreadReason::kTrial);
+TEST("a number of threads that is tried is told from the usual one") {
   ThreadChoice choice;
   run(choice, 100, 1, 8, crowded);
   std::uint32_t trials = 0;

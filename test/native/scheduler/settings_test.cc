@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "harness.h"
+#include "scheduler/thread_reason.h"
 
 namespace {
 
@@ -12,6 +13,17 @@ using namespace lorekeep::scheduler;
 using enum ConsumerClass;
 
 constexpr std::uint32_t kBatch = 512;
+
+TEST("the number of threads has a reason") {
+  const auto reason = [](std::uint32_t throttled, std::uint32_t started, std::uint32_t used, bool trial = false) {
+    return thread_reason({.options = 8, .throttled = throttled, .started = started}, used, trial);
+  };
+  CHECK(reason(8, 8, 8) == ThreadReason::kAll);
+  CHECK(reason(4, 8, 4) == ThreadReason::kThrottle);
+  CHECK(reason(8, 4, 4) == ThreadReason::kRefused);
+  CHECK(reason(4, 8, 2) == ThreadReason::kNeighbours);
+  CHECK(reason(8, 8, 4, true) == ThreadReason::kTrial);
+}
 
 TEST("the defaults are the contract's") {
   const Settings settings = complete({});
