@@ -32,7 +32,7 @@ const surrogates: CodePoints = [[0xd800, 0xdfff]];
 
 const sliceLength = 0x4000;
 
-/** All other code points as texts, of which each has characters of one or of two units. They are made once, in about 5 ms. */
+/** All other code points, as texts whose characters all have the same number of UTF-16 units. Made once, in about 5 ms. */
 let texts: readonly string[] | undefined;
 
 function scannedTexts(): readonly string[] {

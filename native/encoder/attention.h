@@ -33,8 +33,9 @@ struct Head {
 void attend(const EncoderKernels& kernels, const Head& head, const float* queries, std::size_t query_stride,
             std::size_t count, float* out, std::size_t out_stride, float* scores);
 
-/// The same in bf16, for processors with tiles. A key is two numbers, its upper half and what is left, so that scores
-/// are nearly those of f32; weights and values, whose errors even out, are one.
+/// The same in bf16, for processors with tiles. Queries and keys are split into two bf16 numbers, the rounded value and
+/// the remainder, so that scores are nearly as exact as in f32. Weights and values are only rounded: their errors
+/// average out.
 inline constexpr std::size_t kKeyParts = 3;  // products of a score: upper x upper, upper x rest, rest x upper
 
 void pack_keys(const float* keys, std::size_t stride, std::size_t first, std::size_t count, std::size_t size,

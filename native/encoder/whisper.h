@@ -43,7 +43,7 @@ struct WhisperLayer {
 /// The weights of a model. Immutable.
 struct WhisperWeights {
   WhisperShape shape;
-  /// Convolutions of three steps, as products with the three inputs side by side. The second takes each other frame.
+  /// Convolutions of three steps, as products with the three inputs side by side. The second has a stride of two.
   Linear first;                  // 3 mels -> dimension
   Linear second;                 // 3 dimension -> dimension
   std::vector<float> positions;  // frames x dimension

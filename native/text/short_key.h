@@ -1,4 +1,4 @@
-// Keys of hash tables for texts, most of which have at most 16 bytes: they are compared as two numbers.
+// Hash table keys for texts. Most texts have at most 16 bytes, and are compared as two numbers.
 #pragma once
 
 #include <cstddef>

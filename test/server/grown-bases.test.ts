@@ -93,7 +93,7 @@ it('counts the embeddings that the index of a folder keeps of removed records', 
     await session.updateEmbeddedStringStorage({ name, add });
     const ids = add.map(({ id }) => id);
     await session.updateEmbeddedStringStorage({ name, remove: ids.slice(1) });
-    // It merges, so that only what is kept grows.
+    // Forgetting merges, which leaves only the kept embeddings to grow.
     await session.forgetRecords({ name, ids: ids.slice(0, 1) });
   };
   const refused = await refusal(

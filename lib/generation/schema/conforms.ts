@@ -43,7 +43,7 @@ export function inBoth(one: readonly unknown[], other: readonly unknown[], work:
   return [...byText(one, work)].filter(([text]) => texts.has(text)).map(([, value]) => value);
 }
 
-/** Whether alternatives, each of several shapes, have constants alone, of which no two alternatives have the same. */
+/** Whether all shapes of some alternatives are lists of constants, and no two alternatives share a constant. */
 export function haveDistinctConstants(alternatives: readonly (readonly Shape[])[], work: Work): boolean {
   const seen = new Map<string, number>();
   for (const [index, shapes] of alternatives.entries())

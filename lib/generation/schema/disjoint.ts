@@ -35,8 +35,8 @@ export function areDisjoint(
 }
 
 /**
- * Whether alternatives, each of several shapes, are told apart by constants: their own, or those of a property that all of them
- * need. Takes time for each alternative, and not for each pair.
+ * Whether constants tell some alternatives apart: their own, or those of a property that all of them require. The time grows with
+ * the number of alternatives, not of pairs.
  */
 export function areToldByConstants(
   alternatives: readonly (readonly Shape[])[],

@@ -52,7 +52,7 @@ async function emptyFolder(folder: string): Promise<void> {
   throw LorekeepError.about('INVALID_ARGUMENT', { file: folder, reason });
 }
 
-/** Removes what was copied, so that the folder can be named again. @throws system errors */
+/** Removes what was copied, so that another backup may use the folder. @throws system errors */
 async function empty(folder: string): Promise<void> {
   for (const name of await readdir(folder)) await rm(join(folder, name));
 }

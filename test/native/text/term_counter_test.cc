@@ -114,7 +114,7 @@ std::string nasty_text(test::Random& random, const std::vector<std::string>& wor
   return text;
 }
 
-TEST("the counts of a text, most parts of which occurred before, are those of its tokens") {
+TEST("a text is counted by its tokens, even if most of its parts occurred in earlier texts") {
   test::Random random(test::seed());
   for (const auto& [tokenizer, name] : kTokenizers) {
     TermCounter counter(tokenizer, nullptr);
