@@ -294,7 +294,8 @@ static class Scenarios
             Check(server.IsRunning && server.Warnings.Count == 0, "it runs");
             using (var client = new Client("127.0.0.1", server.Port, new ClientOptions { AccessToken = server.AccessToken })) await client.CreateSessionAsync();
             using (var client = new Client("127.0.0.1", server.Port)) Check((await Refusal(() => client.CreateSessionAsync())).Code == Code.AccessTokenMissing, "a token");
-            Check(await server.StopAsync() == 0 && !server.IsRunning, "its end");
+            var status = await server.StopAsync();
+            Check(status == 0 && !server.IsRunning, "its end: status " + status + ", running: " + server.IsRunning + "\n" + server.Log);
         }
         options.Config = "absent.json";
         Check((await StartFailure(options)).Contains("absent.json does not exist"), "no config");
