@@ -40,7 +40,7 @@ export { nativeLexical, textToEmbed } from './search/lexical-options.js';
 export { checkHighlight, fusionMethod, storageRequest } from './search/storage-request.js';
 export { idsArgument, listRange } from './search/stored-records.js';
 export { queryTokens, tokensOfDocument } from './search/text-index.js';
-export { OneAtATime } from './speech/one-at-a-time.js';
+export { CallQueue } from './speech/call-queue.js';
 
 /** Imports the code that crashes the process on request. The production edition lacks it. */
 export const forcedCrashes = () => import('./os/forced-crash.js');

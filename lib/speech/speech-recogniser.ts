@@ -11,7 +11,7 @@ import { consumerClasses } from '../boundary/layout.gen.js';
 import type { NativeRecogniser, RecognisedSpeech, SpeechRecogniserFacts } from '../boundary/native/speech.js';
 import { type CallOptions, callNative, describe, type ProgressOptions } from '../boundary/native-call.js';
 import type { ConsumerClass } from '../generation/generation-request.js';
-import { OneAtATime } from './one-at-a-time.js';
+import { CallQueue } from './call-queue.js';
 import { floatSamples } from './voice-detector.js';
 
 export type { RecognisedSpeech, SpeechRecogniserFacts, SpeechWord } from '../boundary/native/speech.js';
@@ -48,8 +48,8 @@ const mostTerms = 1000;
 
 /** A Whisper model on the CPU or a GPU. Calls may overlap; they are computed one after the other, the best class first. */
 export class SpeechRecogniser extends Handle<NativeRecogniser> {
-  /** Threads of the addon take calls in their order, so the best class is chosen before. */
-  readonly #calls = new OneAtATime();
+  /** Threads of the addon take calls in their order, so the best class is chosen before. One in the background may rest on its thread. */
+  readonly #calls = new CallQueue();
 
   /**
    * Loads a model file of whisper.cpp's format (`ggml-base.en.bin`) after checking it.

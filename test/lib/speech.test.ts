@@ -1,6 +1,7 @@
 import { readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import {
+  LanguageModel,
   type RecogniseOptions,
   SpeechRecogniser,
   VoiceDetector,
@@ -8,6 +9,7 @@ import {
 } from '../../lib/index.js';
 import { espeakRate, haveEspeak, said } from '../helpers/espeak.js';
 import { temporaryFolder } from '../helpers/folder.js';
+import { haveModels, realModel, smolLm } from '../helpers/real-models.js';
 import { haveWhisper, silero, vowel, whisperTiny } from '../helpers/speech-models.js';
 import { tinyWhisper, type WhisperType, whisperTypes } from '../helpers/tiny-model/tiny-whisper.mjs';
 
@@ -151,6 +153,32 @@ describe('SpeechRecogniser', () => {
     await model.close();
     await Promise.all(calls);
     expect(served).toEqual(['first', 'visible', 'buffered', 'background']);
+  });
+});
+
+describe.runIf(haveModels(smolLm))('recognition beside a reply', () => {
+  it('of a better class does not wait while one in the background rests', async () => {
+    writeFileSync(inFolder('beside.bin'), tinyWhisper({ text: 'yes' }));
+    const model = await SpeechRecogniser.load(inFolder('beside.bin'), { threads: 1 });
+    const talker = await LanguageModel.load(realModel(smolLm), { threads: 1, contextSize: 2048 });
+    onTestFinished(async () => {
+      await model.close();
+      await talker.close();
+    });
+    // Tokens that would end it are excluded: it is long.
+    const logitBias = Object.fromEntries(Array.from({ length: 17 }, (_, token) => [token, -1000]));
+    const reply = talker.generate({ prompt: 'Once', maxTokens: 2000, logitBias });
+    await reply[Symbol.asyncIterator]().next();
+    const served: string[] = [];
+    const call = (name: string, options: RecogniseOptions) =>
+      model.recognise(new Float32Array(16_000 * 20), options).then(() => served.push(name));
+    await call('first', { class: 'background' });
+    // It rests for eight times what the first one took.
+    const calls = [call('background', { class: 'background' }), call('visible', {})];
+    await calls[1];
+    expect(served).toEqual(['first', 'visible']);
+    reply.cancel();
+    await Promise.all(calls);
   });
 });
 

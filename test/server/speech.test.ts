@@ -111,6 +111,24 @@ describe('a stream of audio', () => {
     expect(final.map(({ segment }) => segment)).toEqual(final.map((_, i) => i + 1));
   });
 
+  it('in a better class does not wait for a text of the same client in the background, which may rest', async () => {
+    const recogniser = new FakeRecogniser();
+    const session = await (await speechServer({ loadRecogniser: recogniser.load })).session();
+    const file = await session.openSpeech({ class: 'background' });
+    const others = [await session.openSpeech(), await session.openSpeech({ class: 'background' })];
+    await file.write(s16(spoken(1)));
+    await recogniser.call(0);
+    for (const speech of others) await speech.write(s16(spoken(1)));
+    expect((await recogniser.call(1)).options.class).toBe('interactive_visible');
+    // The other one in the background waits for the first.
+    await others[0]?.close();
+    expect(recogniser.calls).toHaveLength(2);
+    recogniser.calls[0]?.say('text');
+    expect((await recogniser.call(2)).options.class).toBe('background');
+    recogniser.calls[2]?.say('text');
+    await session.destroy();
+  });
+
   it('ends with its session, and with CloseSpeechRequest', async () => {
     const recogniser = new FakeRecogniser();
     const server = await speechServer({ loadRecogniser: recogniser.load });

@@ -1,5 +1,5 @@
 import { LorekeepError, onAbort } from '../../../lib/basics.js';
-import type { OneAtATime, RecognisedSpeech, VoiceDetector } from '../../../lib/internal.js';
+import type { CallQueue, RecognisedSpeech, VoiceDetector } from '../../../lib/internal.js';
 import type { VoiceSettings } from '../../base/schema/voice-settings.js';
 import { untilAborted } from '../../base/waiting/until-aborted.js';
 import type { Account } from '../../fairness/account.js';
@@ -28,7 +28,7 @@ export interface ServedSpeechOptions {
   readonly detector: Lease<VoiceDetector>;
   readonly account: Account;
   /** The client's recognitions. */
-  readonly recognitions: OneAtATime;
+  readonly recognitions: CallQueue;
   readonly dumps: SegmentDumps | undefined;
   readonly log: Log;
   /** Ends with the session. */

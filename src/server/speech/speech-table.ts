@@ -1,4 +1,4 @@
-import { OneAtATime } from '../../../lib/internal.js';
+import { CallQueue } from '../../../lib/internal.js';
 import type { Account } from '../../fairness/account.js';
 import { longestAudioFrame, parseAudioFrame } from '../../protocol/audio-frame.js';
 import type { WireFrame } from '../../protocol/decoder.js';
@@ -28,8 +28,8 @@ export class SpeechTable {
   readonly #streams = new Map<number, { readonly session: string; readonly speech: ServedSpeech }>();
   /** Streams that are being opened, by session. */
   readonly #opening = new Map<string, number>();
-  /** One recognition at a time: models serve waiting clients in turn, and one with many streams gets no more than another. */
-  readonly #recognitions = new OneAtATime();
+  /** One recognition of a class at a time: models serve waiting clients in turn, and one with many streams gets no more than another. */
+  readonly #recognitions = new CallQueue();
   #made = 0;
 
   /**

@@ -6,10 +6,14 @@ interface Waiting {
   begin(): void;
 }
 
-/** Runs calls one after the other, the most urgent first, then in the order of their arrival. */
-export class OneAtATime {
+/**
+ * Runs calls, the most urgent first, then in the order of their arrival. A call begins when all running ones are less urgent: one of
+ * them may rest.
+ */
+export class CallQueue {
   readonly #waiting: Waiting[] = [];
-  #isBusy = false;
+  /** Ranks of the running calls: the last is the most urgent. */
+  readonly #running: number[] = [];
 
   /** `rank`: the lowest goes first. @throws AbortError; as `work` */
   async run<T>(rank: number, signal: AbortSignal | undefined, work: () => Promise<T>): Promise<T> {
@@ -17,7 +21,7 @@ export class OneAtATime {
     try {
       return await work();
     } finally {
-      this.#isBusy = false;
+      this.#running.splice(this.#running.indexOf(rank), 1);
       this.#next();
     }
   }
@@ -44,10 +48,10 @@ export class OneAtATime {
   }
 
   #next(): void {
-    if (this.#isBusy) return;
-    const next = this.#waiting.shift();
-    if (next === undefined) return;
-    this.#isBusy = true;
+    const [next] = this.#waiting;
+    if (next === undefined || next.rank >= (this.#running.at(-1) ?? Number.POSITIVE_INFINITY)) return;
+    this.#waiting.shift();
+    this.#running.push(next.rank);
     next.begin();
   }
 }
