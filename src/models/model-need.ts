@@ -71,10 +71,9 @@ async function whisperShape(path: string): Promise<typeof largest> {
   return { width: number(7, largest.width), layers: number(9, largest.layers) };
 }
 
-/** Returns the memory that a model of speech will need. Detectors compute with 32 bits where their files have 16. */
-export async function speechNeed(type: 'vad' | 'stt', path: string): Promise<MemoryNeed> {
+/** Returns the memory that a recogniser of speech will need. */
+export async function recogniserNeed(path: string): Promise<MemoryNeed> {
   const { size } = await stat(path);
-  if (type === 'vad') return { CPU: 2 * size };
   const { width, layers } = await whisperShape(path);
   return { CPU: size + width * (bytesOfWidth + layers * bytesOfCaches) };
 }

@@ -1,6 +1,6 @@
 import { SpeechRecogniser, VoiceDetector } from '../../lib/internal.js';
 import type { Lease } from './lease.js';
-import { speechNeed } from './model-need.js';
+import { recogniserNeed } from './model-need.js';
 import type { Opener, OwnedModel } from './opener.js';
 import type { Residency } from './residency.js';
 import type { Resident } from './resident.js';
@@ -42,7 +42,8 @@ export class SpeechModels {
     const entry = findModel(this.#residency.catalog, 'vad', name);
     return this.#model(entry, {
       open: ({ path }, _, signal) => VoiceDetector.load(path, { signal }),
-      need: ({ path }) => speechNeed('vad', path),
+      // Its two MB are not counted: a stream has it as long as it is open, and no other model shall wait for that.
+      need: async () => ({}),
     });
   }
 
@@ -54,7 +55,7 @@ export class SpeechModels {
     const { threads, load = SpeechRecogniser.load.bind(SpeechRecogniser) } = this.#options;
     return this.#model(entry ?? findModel(this.#residency.catalog, 'stt', name), {
       open: ({ path }, placement, signal) => load(path, { threads, signal, gpu: placement !== 'ram' }),
-      need: ({ path }) => speechNeed('stt', path),
+      need: ({ path }) => recogniserNeed(path),
     });
   }
 

@@ -122,7 +122,7 @@ async function planOf(
   { type, path = '', variant }: ModelFile,
   config: ServerConfig,
 ): Promise<{ need?: number; reason?: string }> {
-  const { embeddingNeed, languageModelNeed, rerankerNeed, speechNeed } = await import(
+  const { embeddingNeed, languageModelNeed, recogniserNeed, rerankerNeed } = await import(
     '../../models/model-need.js'
   );
   const { defaultContext, idleMs: _, ...settings } = languageModelOptions(config);
@@ -130,7 +130,8 @@ async function planOf(
   const need = async () => {
     if (type === 'embedding') return embeddingNeed(path, embeddingOptions(config).threads);
     if (type === 'reranker') return rerankerNeed(path, rerankerOptions(config).threads);
-    if (type === 'vad' || type === 'stt') return speechNeed(type, path);
+    if (type === 'vad') return undefined;
+    if (type === 'stt') return recogniserNeed(path);
     return languageModelNeed(path, { ...settings, contextSize, placement: variant.placement });
   };
   try {
