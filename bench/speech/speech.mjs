@@ -1,7 +1,8 @@
 // Speech: detection of voice and recognition, beside onnxruntime, sherpa-onnx, whisper.cpp's own program and faster-whisper.
 //
 //   node bench/speech/speech.mjs [--parts voice,text,short,speed,partial] [--scenes 12] [--backgrounds pink,music]
-//     [--words 2000] [--weights F16,Q8_0] [--beams 1,5] [--clips 60] [--partials 100] [--rounds 5]
+//     [--words 2000] [--weights F16,Q8_0] [--beams 1,5] [--clips 60] [--partials 100] [--streams 1,2]
+//     [--rounds 5]
 //
 // Needs espeak-ng and sox, and for recognition ggml-tiny.en-q8_0.bin in the folder that LOREKEEP_REAL_MODELS names. `npm run
 // setup:speech` in bench/ installs the peers; those that are not there are left out.
@@ -33,6 +34,7 @@ const defaults = {
   beams: '1,5',
   clips: 60,
   partials: 100,
+  streams: '1,2',
   rounds: 5,
 };
 

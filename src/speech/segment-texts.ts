@@ -24,10 +24,25 @@ export interface SpanText extends Omit<Span, 'samples'> {
   readonly recognitionMs: number;
 }
 
+/** A text of the running segment. */
+export interface DueText {
+  /** Whether it is the text before a pause. */
+  readonly inPause: boolean;
+  /** Returns its audio. It is not due any more. */
+  begin(): Span;
+}
+
+interface Partial {
+  readonly span: Span;
+  readonly inPause: boolean;
+  readonly abort: AbortController;
+  found?: RecognisedSpeech;
+}
+
 export interface SegmentTextsOptions {
   recognise(samples: Float32Array, signal: AbortSignal): Promise<RecognisedSpeech>;
-  /** Returns the part of the running segment whose text is due; undefined if none is. */
-  due(): Span | undefined;
+  /** Returns the text of the running segment that is due; undefined if none is. */
+  due(): DueText | undefined;
   tell(text: SpanText): void;
   failed(error: unknown): void;
   signal: AbortSignal;
@@ -47,7 +62,7 @@ export class SegmentTexts {
   #isWorking = false;
   #waitingMs = 0;
   /** The text that is not final and runs, or was told last. */
-  #partial: { span: Span; found?: RecognisedSpeech; abort: AbortController } | undefined;
+  #partial: Partial | undefined;
   /** When the next one may begin: they take at most half of the time. */
   #restUntil = 0;
   readonly #changed = new Set<() => void>();
@@ -69,9 +84,12 @@ export class SegmentTexts {
     return performance.now() >= this.#restUntil;
   }
 
-  /** Begins what is due. */
+  /** Begins what is due. The text before a pause ends one that runs since before the pause, which it replaces. */
   work(): void {
-    if (this.#isWorking) return;
+    if (this.#isWorking) {
+      if (this.#partial?.inPause === false && this.#options.due()?.inPause) this.#partial.abort.abort();
+      return;
+    }
     this.#isWorking = true;
     this.#work().catch((error) => {
       this.#isWorking = false;
@@ -98,9 +116,9 @@ export class SegmentTexts {
         this.#ended.shift();
         this.#waitingMs -= ended.samples.length / perMs;
       } else {
-        const span = this.#options.due();
-        if (span === undefined) break;
-        await this.#partially(span);
+        const due = this.#options.due();
+        if (due === undefined) break;
+        await this.#partially(due);
       }
       this.#tellChanged();
     }
@@ -118,18 +136,19 @@ export class SegmentTexts {
     tell({ ...place, final: true, found, recognitionMs: performance.now() - at });
   }
 
-  async #partially(span: Span): Promise<void> {
+  async #partially({ inPause, begin }: DueText): Promise<void> {
     const { recognise, tell, signal } = this.#options;
     const abort = new AbortController();
     const stopListening = onAbort(signal, () => abort.abort(signal.reason));
-    const partial: { span: Span; found?: RecognisedSpeech; abort: AbortController } = { span, abort };
+    const span = begin();
+    const partial: Partial = { span, inPause, abort };
     this.#partial = partial;
     const began = performance.now();
     try {
       partial.found = await recognise(span.samples, abort.signal);
     } catch (error) {
       signal.throwIfAborted();
-      // The segment has ended meanwhile with more audio.
+      // The segment has ended meanwhile with more audio, or a pause has begun.
       if (!abort.signal.aborted) throw error;
       return;
     } finally {

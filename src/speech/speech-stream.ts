@@ -1,7 +1,7 @@
 import type { RecognisedSpeech, VoiceEvent, VoiceResult } from '../../lib/internal.js';
 import { HeardAudio } from './heard-audio.js';
 import { type PauseSettings, Pauses } from './pauses.js';
-import { SegmentTexts, type Span, type SpanText } from './segment-texts.js';
+import { type DueText, SegmentTexts, type SpanText } from './segment-texts.js';
 
 /** A stream of a detector: VoiceStream of the library. */
 export interface Voice {
@@ -152,7 +152,7 @@ export class SpeechStream {
   }
 
   /** In a pause the audio until its begin, which is the whole segment if nobody speaks again; else after each second. */
-  #duePartial(): Span | undefined {
+  #duePartial(): DueText | undefined {
     const running = this.#running;
     if (running === undefined || !this.#options.partial) return undefined;
     const { segment, beginMs, audioBeginMs } = running;
@@ -165,8 +165,11 @@ export class SpeechStream {
         ? endMs - running.partialMs >= partialMs && this.#texts.mayGoOn
         : endMs > running.partialMs && endMs <= this.#heard.endMs;
     if (!isDue) return undefined;
-    running.partialMs = endMs;
-    const samples = this.#heard.between(audioBeginMs, endMs);
-    return { segment, beginMs, endMs, audioBeginMs, audioEndMs: endMs, samples };
+    const begin = () => {
+      running.partialMs = endMs;
+      const samples = this.#heard.between(audioBeginMs, endMs);
+      return { segment, beginMs, endMs, audioBeginMs, audioEndMs: endMs, samples };
+    };
+    return { inPause: pause !== undefined, begin };
   }
 }

@@ -122,3 +122,42 @@ it('a short sound after speech does not move its end, and its text stays', async
   expect(plain.ended).toHaveLength(1);
   for (const seconds of [0.03, 0.06, 0.09]) expect(await heard(syllables(seconds))).toEqual(plain);
 });
+
+it('a pause ends the text that runs since before it, and has its own, which no other pause ends', async () => {
+  const detector = await VoiceDetector.load(silero);
+  onTestFinished(() => detector.close());
+  const settings = {
+    threshold: 0.5,
+    endThreshold: 0.35,
+    minSpeechMs: 250,
+    minSilenceMs: 700,
+    paddingMs: 160,
+  };
+  const calls: { length: number; signal: AbortSignal; answer: () => void }[] = [];
+  const events: SpeechEvent[] = [];
+  const stream = new SpeechStream({
+    voice: () => detector.stream(settings),
+    settings,
+    partial: true,
+    recognise: ({ length }, signal) =>
+      new Promise((resolve, reject) => {
+        calls.push({ length, signal, answer: () => resolve(said(`${length} samples`)) });
+        signal.addEventListener('abort', () => reject(signal.reason));
+      }),
+    tell: (event) => void events.push(event),
+    failed: (error) => expect.fail(String(error)),
+    signal: new AbortController().signal,
+  });
+  onTestFinished(() => stream.close());
+  for (const part of [silence(1), syllables(1.6), silence(0.4)]) await hear(stream, part);
+  expect(calls.map(({ signal }) => signal.aborted)).toEqual([true, false]);
+  for (const part of [syllables(0.6), silence(0.4)]) await hear(stream, part);
+  expect(calls.map(({ signal }) => signal.aborted)).toEqual([true, false]);
+  calls[1]?.answer();
+  await new Promise((resolve) => setImmediate(resolve));
+  const texts = events.filter((event) => event.kind === 'text');
+  expect(texts).toMatchObject([{ final: false, found: { text: `${calls[1]?.length} samples` } }]);
+  expect(calls).toHaveLength(3);
+  calls[2]?.answer();
+  await stream.endUtterance();
+});
