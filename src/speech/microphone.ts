@@ -70,6 +70,8 @@ async function* recorded(
       if (!error.isAbsent) throw new MicrophoneError(`${program.program} cannot record: ${error.message}`);
     }
   }
-  const names = programs.map(({ program }) => program).join(' or ');
-  throw new MicrophoneError(`a microphone is recorded by ${names}, which is not installed`);
+  const [first, ...others] = programs.map(({ program }) => program);
+  const absent =
+    others.length === 0 ? `${first}, which is not installed` : `${first} or ${others}; none is installed`;
+  throw new MicrophoneError(`a microphone is recorded by ${absent}`);
 }

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { PassThrough } from 'node:stream';
 
 /** A program that writes 16-bit samples on its stdout, mono at `programRate`. */
 export interface SampleProgram {
@@ -21,6 +22,9 @@ export class SampleProgramError extends Error {
   }
 }
 
+/** A minute of samples, which wait while those before them are recognised: a microphone loses what nobody reads. */
+const aheadBytes = 60 * 2 * programRate;
+
 /** What a program may say on stderr before its beginning is forgotten. */
 const keptText = 1000;
 
@@ -39,6 +43,8 @@ export async function* programSamples(
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     said = (said + text).slice(-keptText);
   });
+  const samples = child.stdout.pipe(new PassThrough({ highWaterMark: aheadBytes }), { end: false });
+  child.stdout.once('close', () => samples.end());
   const failed = once(child, 'error').then(([error]) => Promise.reject(error as Error));
   const closed = once(child, 'close') as Promise<[number | null]>;
   closed.catch(() => {});
@@ -48,7 +54,7 @@ export async function* programSamples(
   if (stop?.aborted) end();
   try {
     let odd: Buffer = Buffer.alloc(0);
-    for await (const chunk of child.stdout as AsyncIterable<Buffer>) {
+    for await (const chunk of samples as AsyncIterable<Buffer>) {
       const bytes = odd.length > 0 ? Buffer.concat([odd, chunk]) : chunk;
       const whole = bytes.length - (bytes.length % 2);
       odd = bytes.subarray(whole);
@@ -64,6 +70,7 @@ export async function* programSamples(
       : error;
   } finally {
     stop?.removeEventListener('abort', end);
+    child.stdout.destroy();
     child.kill();
   }
 }

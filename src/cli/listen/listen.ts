@@ -36,7 +36,6 @@ async function writeDown(
   const { language, translate, prompt, beams, minSilence, json } = flags;
   await withSpeechModels(flags, signal, async (models) => {
     const audio = await openSound();
-    if (flags.input === undefined) note('listening; Ctrl-C ends');
     const voice = minSilence === undefined ? {} : { minSilenceMs: minSilence };
     const options = { ...models, voice, language, translate, prompt, beams, signal };
     for await (const segment of transcribe(audio, options)) {
@@ -47,9 +46,22 @@ async function writeDown(
 }
 
 async function sound({ input, device }: ListenFlags, stop: AbortSignal): Promise<Audio> {
-  if (input === undefined) return openMicrophone(device, stop);
+  if (input === undefined) {
+    const microphone = openMicrophone(device, stop);
+    return { ...microphone, pieces: (signal) => noted(microphone.pieces(signal)) };
+  }
   const audio = await openAudio(resolve(input));
   return { ...audio, pieces: (signal) => until(stop, audio.pieces(signal)) };
+}
+
+/** Tells the user to speak once the microphone gives sound. */
+async function* noted<Piece>(pieces: AsyncIterable<Piece>): AsyncGenerator<Piece, void> {
+  let isListening = false;
+  for await (const piece of pieces) {
+    if (!isListening) note('listening; Ctrl-C ends');
+    isListening = true;
+    yield piece;
+  }
 }
 
 async function* until<Piece>(stop: AbortSignal, pieces: AsyncIterable<Piece>): AsyncGenerator<Piece, void> {

@@ -46,7 +46,6 @@ export async function talk(
   const agent = await opened.session.createAgent({ graph: given ?? graphOf(opened) }, { signal });
   const audio = await openSound();
   await using speech = await opened.session.openSpeech(streamFields(agent, audio, flags), { signal });
-  if (flags.input === undefined) note('listening; Ctrl-C ends');
   const printer = new TalkPrinter(flags.json === true);
   const sending = send(audio, speech, signal);
   // The loop below ends with the stream, which a failure closes.
