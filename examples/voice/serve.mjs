@@ -5,7 +5,7 @@
 // The first argument is a Whisper model (`lorekeep models pull "Whisper tiny.en"`, or any ggml-*.bin file). The agent quotes the
 // paragraphs of the text that answer; docs/guides/language-models.md says how it can speak freely.
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
@@ -18,10 +18,9 @@ const { values, positionals } = parseArgs({
   options: { port: { type: 'string', default: '8080' } },
 });
 const [whisper, text = join(import.meta.dirname, '..', 'lighthouse.txt')] = positionals;
-if (whisper === undefined) {
-  console.error('usage: node examples/voice/serve.mjs ggml-tiny.en.bin [text.txt] [--port 8080]');
-  process.exit(2);
-}
+if (whisper === undefined)
+  fail('usage: node examples/voice/serve.mjs ggml-tiny.en.bin [text.txt] [--port 8080]');
+for (const file of [whisper, text]) if (!existsSync(file)) fail(`${file}: there is no such file`);
 
 const lorekeep = dirname(fileURLToPath(import.meta.resolve('lorekeep/package.json')));
 const folder = mkdtempSync(join(tmpdir(), 'lorekeep-voice-'));
@@ -29,8 +28,12 @@ process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
 for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => process.exit(0));
 
 // The page comes from a server of its own, so the door must know its origin.
-const page = createServer(answer).listen(Number(values.port), '127.0.0.1');
-await once(page, 'listening');
+const page = createServer(answer);
+try {
+  await once(page.listen(Number(values.port), '127.0.0.1'), 'listening');
+} catch (error) {
+  fail(`--port ${values.port}: ${error.message}`);
+}
 const origin = `http://127.0.0.1:${page.address().port}`;
 
 const door = await freePort();
@@ -108,4 +111,9 @@ async function freePort() {
   const { port } = server.address();
   server.close();
   return port;
+}
+
+function fail(message) {
+  console.error(message);
+  process.exit(2);
 }
