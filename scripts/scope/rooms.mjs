@@ -97,9 +97,9 @@ export const rooms = [
   ['src/log', 800, 'SPEC', 'logs and their rotation'],
   [
     'src/speech',
-    1220,
+    1250,
     'SPEC',
-    'audio files, also those of more than 4 GiB, transcripts of any length, streams of audio with text while somebody speaks, dumps',
+    'audio files, also those of more than 4 GiB, transcripts of any length, streams of audio with text while somebody speaks and after each pause, microphones that lose nothing, dumps',
   ],
   [
     'src/models',
