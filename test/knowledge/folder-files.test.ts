@@ -1,5 +1,13 @@
 /** The files of a folder's index: what they replace, and what stays in them. */
-import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { EmbeddingModel } from '../../lib/index.js';
@@ -120,4 +128,32 @@ test('a forgotten text does not come back when its folder is indexed again, unle
   expect(readFileSync(join(dirname(config), 'records.json'), 'utf8')).not.toContain('Honey');
   await indexFolder({ ...options, forgotten: true });
   expect(await texts()).toEqual(['Honey bees dance in the hive.', 'Glaciers grind valleys.']);
+});
+
+function becomeFolder(path: string): void {
+  rmSync(path);
+  mkdirSync(path);
+}
+
+test.each([
+  ['cut', (path: string) => truncateSync(path, 40), 'CORRUPT'],
+  ['a folder', becomeFolder, 'INVALID_ARGUMENT'],
+  ['too long', (path: string) => truncateSync(path, 600 * 1024 * 1024), 'INVALID_ARGUMENT'],
+])('a list of forgotten texts that is %s is named, and lets no text back', async (_, damage, code) => {
+  writeFileSync(join(folder, 'bees.txt'), 'Honey bees dance in the hive.');
+  writeFileSync(join(folder, 'ice.txt'), 'Glaciers grind valleys.');
+  const options = { folder, models, model: 'tiny' };
+  const { config } = await indexFolder(options);
+  const list = join(dirname(config), 'forgotten.json');
+  {
+    await using kb = await openKnowledgeBase(config, { models });
+    await kb.forget([(await kb.list())[0]?.id as string]);
+  }
+  const written = readFileSync(list);
+  damage(list);
+  writeFileSync(join(folder, 'new.txt'), 'Bees like honey.');
+  await expect(indexFolder(options)).rejects.toMatchObject({ code, detail: { file: list } });
+  rmSync(list, { recursive: true });
+  writeFileSync(list, written);
+  expect(await indexFolder(options)).toMatchObject({ records: 2 });
 });

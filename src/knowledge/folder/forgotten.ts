@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { isJsonWith, readRegular, replaceFile } from '../../../lib/basics.js';
+import { isJsonWith, LorekeepError, readRegular, replaceFile, unreadable } from '../../../lib/basics.js';
 import { readFacts } from './place.js';
 
 /** The digests of texts that were forgotten, in the folder of an index: indexing leaves such texts out. */
@@ -9,7 +9,8 @@ export const forgottenIn = (place: string): string => join(place, 'forgotten.jso
 
 const isOurs = isJsonWith(({ kind }) => kind === 'lorekeep forgotten texts');
 
-const maxBytes = 64 * 1024 * 1024;
+/** Some four million texts, and the longest text of one string. */
+const maxBytes = 500 * 1024 * 1024;
 
 const digestOf = (text: string): string => createHash('sha256').update(text).digest('hex');
 
@@ -27,15 +28,25 @@ function digestsOf(text: string): string[] {
 export const isForgotten = (forgotten: ReadonlySet<string>, text: string): boolean =>
   forgotten.size > 0 && digestsOf(text).some((digest) => forgotten.has(digest));
 
-/** Reads the digests of an index. */
+/** Reads the digests of an index. @throws IO, CORRUPT, INVALID_ARGUMENT if it is no file or too long: without them, indexing would bring forgotten texts back */
 export async function readForgotten(place: string): Promise<ReadonlySet<string>> {
-  const content = await readRegular(forgottenIn(place), maxBytes).catch(() => '');
-  if (!isOurs(content)) return new Set();
-  const { digests } = JSON.parse(content) as { digests: unknown };
-  return new Set(Array.isArray(digests) ? digests.filter((digest) => typeof digest === 'string') : []);
+  const file = forgottenIn(place);
+  const content = await readRegular(file, maxBytes).catch((error: unknown) => {
+    if (error instanceof LorekeepError) throw error;
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw unreadable(file, error);
+  });
+  if (content === undefined) return new Set();
+  const digests = isOurs(content) ? (JSON.parse(content) as { digests: unknown }).digests : undefined;
+  if (!Array.isArray(digests) || digests.some((digest) => typeof digest !== 'string')) {
+    const reason =
+      'is damaged: it is not known which texts were forgotten; restore it, or let `lorekeep index --forgotten` take all texts again';
+    throw LorekeepError.about('CORRUPT', { file, reason });
+  }
+  return new Set(digests as string[]);
 }
 
-/** Adds texts of a knowledge base, if it is the index of a folder. @throws IO */
+/** Adds texts of a knowledge base, if it is the index of a folder. @throws as readForgotten() */
 export async function addForgotten(config: string, texts: readonly string[]): Promise<void> {
   const place = dirname(config);
   if ((await readFacts(place)) === undefined) return;
