@@ -42,7 +42,11 @@ export interface FittingOptions {
 }
 
 /** Fits a prompt into a context of which 32 tokens are kept for the reply. */
-export async function fittedWith(options: FittingOptions): Promise<{ fitted: FittedPrompt; limit: number }> {
+export async function fittedWith(options: FittingOptions): Promise<{
+  fitted: FittedPrompt;
+  limit: number;
+  count: () => ReturnType<PromptFitter['count']>;
+}> {
   const { context, history, records, message, system = 'Be brief.', turns = 100, knowledge = {} } = options;
   const model = options.model ?? new FakeTextModel();
   const params: GenerateParams = schema.params.parse({ system, knowledge: { header: '', ...knowledge } });
@@ -67,5 +71,5 @@ export async function fittedWith(options: FittingOptions): Promise<{ fitted: Fit
   );
   const best = typeof records === 'number' ? recordsOf(records) : records;
   const fitted = await fitter.fit(interaction, best, new AbortController().signal);
-  return { fitted, limit: context - reserved };
+  return { fitted, limit: context - reserved, count: () => fitter.count(interaction, fitted) };
 }

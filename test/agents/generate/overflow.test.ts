@@ -276,6 +276,25 @@ describe('a prompt that does not fit', () => {
     expect(fitted.dropped.history_turns).toBe(0);
   });
 
+  it('is counted in parts of which none is negative, though records alone have more tokens', async () => {
+    class BorderModel extends FakeTextModel {
+      override async countTokens(text: string) {
+        return (await super.countTokens(text)) + (text === '' ? 0 : 2);
+      }
+    }
+    for (const placement of ['system', 'before_user', 'template'])
+      for (const system of ['', 'Be brief.']) {
+        const { count } = await fittedWith({
+          ...{ context: 1000, history: 1, records: 10, message: 3, system },
+          ...{ knowledge: { placement, header: '' }, model: new BorderModel() },
+        });
+        const { total, ...tokens } = await count();
+        const { system: own, history, knowledge, prompt, template } = tokens;
+        expect(own + history + knowledge + prompt + template).toBe(total);
+        expect(Math.min(own, history, knowledge, prompt), `${placement} ${system}`).toBeGreaterThanOrEqual(0);
+      }
+  });
+
   it('is counted without a chat template, too', async () => {
     const model = new FakeTextModel({ facts: { chatTemplate: false } });
     const { fitted, limit } = await fittedWith({ context: 85, history: 9, records: 1, message: 4, model });

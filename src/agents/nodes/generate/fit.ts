@@ -90,9 +90,10 @@ export class PromptFitter {
     const turns = messages.slice(historyStart, -1).map(({ content }) => content);
     const history = sum(await countEach(this.#model, turns));
     const { placement } = this.#builder;
-    // Where a template places records, they are part of its text.
-    const knowledge = placement === 'template' ? 0 : sum(await this.#sizes(interaction, parts.knowledge));
     const inSystem = placement === 'system';
+    // Where a template places records, they are part of its text. Alone, they may have more tokens than the message that holds them.
+    const alone = placement === 'template' ? 0 : sum(await this.#sizes(interaction, parts.knowledge));
+    const knowledge = Math.min(alone, inSystem ? system : last);
     const [ownSystem, prompt] = inSystem ? [system - knowledge, last] : [system, last - knowledge];
     const total = counted.tokens;
     const template = total - ownSystem - history - knowledge - prompt;
