@@ -1,9 +1,10 @@
 // Writes lib/generation/schema/format-grammars.gen.ts from the patterns of formats in dist/ (`npm run build` first): deriving their
-// automata takes tens of milliseconds in a new process.
+// automata takes tens of milliseconds in a new process. So it does with the dearest patterns that zod writes beside formats.
 // node scripts/generate-formats.mjs --check | --write
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { z } from 'zod';
 import { root } from './tool/project.mjs';
 import { runScript, Stop } from './tool/stop.mjs';
 
@@ -14,13 +15,20 @@ await runScript('generate-formats', async (args) => {
   if (values.check === values.write) throw new Stop('say --check or --write');
   const dist = join(root, 'dist', 'lib', 'generation');
   if (!existsSync(dist)) throw new Stop('dist/ is not there: run `npm run build` first');
-  const { knownFormats } = await import(join(dist, 'schema', 'string-formats.js'));
+  const { formatKey, knownFormats } = await import(join(dist, 'schema', 'string-formats.js'));
   const { formatGrammar } = await import(join(dist, 'schema', 'format-grammar.js'));
-  const grammars = knownFormats.map((format) => [format, formatGrammar(format)]);
+  const shapes = [
+    ...knownFormats.map((format) => ({ format })),
+    ...ofZod().map((type) => z.toJSONSchema(type)),
+  ];
+  const grammars = shapes.map(({ format, pattern }) => [
+    formatKey(format, pattern),
+    formatGrammar(format, pattern),
+  ]);
   const text = `// Written by scripts/generate-formats.mjs.
 import type { FormatGrammar } from './format-grammar.js';
 
-/** The grammars of the formats that have a pattern. */
+/** The grammars of the formats that have a pattern, and of those with one beside them. */
 export const formatGrammars: ReadonlyMap<string, FormatGrammar> = new Map(${JSON.stringify(grammars, null, 2)});
 `;
   const path = join(root, file);
@@ -29,3 +37,10 @@ export const formatGrammars: ReadonlyMap<string, FormatGrammar> = new Map(${JSON
     throw new Stop(`${file} is out of date; \`npm run generate\` writes it`);
   process.stdout.write(`generate-formats: ${values.write ? 'written' : 'current'}\n`);
 });
+
+function ofZod() {
+  const { date, datetime, duration } = z.iso;
+  const times = [{}, { offset: true }, { local: true }, { precision: 0 }, { precision: 3 }].map(datetime);
+  const addresses = [z.email(), z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()];
+  return [...addresses, z.uuid(), z.guid(), z.uuidv4(), z.uuidv7(), date(), ...times, duration()];
+}

@@ -4,11 +4,13 @@
 //
 // By bisection, the smallest that is refused and the largest that is taken are found, up to a tenth. Each of the two is then
 // converted and checked as the first one of a new process, when little is compiled yet: the median and the longest of `starts`
-// processes. `again` is the median of nine more in the same process. Times are by the clock, so the machine should be quiet. The
-// target for refusals is 100 ms.
+// processes. `again` is the median of nine more in the same process. Times are by the clock, so the machine should be quiet, but
+// `piece`, the longest time of the event loop's thread without a turn, which is processor time. The targets are 100 ms for refusals
+// and 50 ms for pieces.
 import { spawnSync } from 'node:child_process';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { checkGrammar, schemaGrammar } from '../../dist/lib/internal.js';
+import { checkGrammar, schemaGrammar, threadMs } from '../../dist/lib/internal.js';
 import { load, machine } from '../harness/machine.mjs';
 import { median } from '../harness/numbers.mjs';
 import { terminalTable } from '../harness/table.mjs';
@@ -17,17 +19,25 @@ import { kinds } from './refused-kinds.mjs';
 const largest = 2560;
 const starts = 3;
 
-/** The refusal of a schema or a grammar, and the milliseconds until then. */
+/** The refusal of a schema or a grammar, the milliseconds until then, and those of the longest piece of the conversion. */
 async function answered(given) {
   const begin = performance.now();
-  let refusal;
+  let [refusal, piece, begun] = [undefined, 0, threadMs()];
+  const ended = () => {
+    piece = Math.max(piece, threadMs() - begun);
+  };
+  const nextSlice = async () => {
+    ended();
+    await nextTurn();
+    begun = threadMs();
+  };
   try {
-    const grammar = typeof given === 'string' ? given : await schemaGrammar(given);
-    await checkGrammar(grammar);
+    const converted = typeof given === 'string' ? given : schemaGrammar(given, { nextSlice }).finally(ended);
+    await checkGrammar(await converted);
   } catch (error) {
     refusal = error.message;
   }
-  return { refusal, ms: performance.now() - begin };
+  return { refusal, piece, ms: performance.now() - begin };
 }
 
 /** The largest size that is taken and the smallest that is refused, up to a tenth. */
@@ -51,10 +61,10 @@ async function limits(kind) {
 /** The times of one size, in this process. */
 async function times(kind, size) {
   const given = kinds[kind](size);
-  const { refusal, ms } = await answered(given);
+  const { refusal, ms, piece } = await answered(given);
   const again = [];
   for (let round = 0; round < 9; round++) again.push((await answered(given)).ms);
-  return { refusal, first: ms, again: median(again) };
+  return { refusal, first: ms, piece, again: median(again) };
 }
 
 function inProcess(...args) {
@@ -73,6 +83,7 @@ function measured(kind, size) {
     size,
     first: median(firsts),
     longest: Math.max(...firsts),
+    piece: Math.min(...runs.map(({ piece }) => piece)),
     again: median(runs.map(({ again }) => again)),
     refusal: runs[0].refusal?.slice(0, 60),
   };
@@ -89,6 +100,7 @@ function row(kind) {
     refused: least.size,
     first: least.first,
     longest: least.longest,
+    piece: Math.max(most.piece ?? 0, least.piece ?? 0),
     again: least.again,
     refusal: least.refusal ?? 'never',
   };
@@ -114,6 +126,7 @@ else {
         { key: 'first', label: 'first, ms', digits: 0 },
         { key: 'longest', label: 'longest, ms', digits: 0 },
         { key: 'again', label: 'again, ms', digits: 0 },
+        { key: 'piece', label: 'piece, ms', digits: 0 },
         { key: 'refusal', label: 'refusal' },
       ],
       rows,

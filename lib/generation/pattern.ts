@@ -7,9 +7,9 @@ import { propertySet } from './unicode-property.js';
 const maxRepetitions = 10_000;
 const maxAssertingRepetitions = 16;
 
-/** Maximum number of Unicode properties in a schema, and the units of work that each takes at first. */
+/** Maximum number of Unicode properties in a schema, and the units of work that each takes at first, beside two for each range. */
 const maxProperties = 16;
-const propertyUnits = 2_000;
+const propertyUnits = 600;
 
 /** Units of work of a pattern, beside two for each character. */
 const patternUnits = 60;
@@ -319,7 +319,7 @@ class Parser {
       this.#refuse(`more than ${maxProperties} Unicode properties in the schema`);
     const set = name === undefined ? undefined : propertySet(name);
     if (isNew) {
-      work.spend(propertyUnits);
+      work.spend(propertyUnits + 2 * (set?.length ?? 0));
       work.mayPause();
     }
     if (set === undefined) return this.#refuse('\\p{...} with the name of a Unicode property is expected');

@@ -1,14 +1,32 @@
 import { describe, expect, it } from 'vitest';
-import { automatonInSteps, limitedInSteps, type State } from '../../lib/generation/languages/automaton.js';
+import { automatonInSteps, type State, shortestText } from '../../lib/generation/languages/automaton.js';
+import { automatonGrammar } from '../../lib/generation/languages/automaton-grammar.js';
 import { Languages } from '../../lib/generation/languages/language.js';
 import { Work } from '../../lib/generation/languages/work.js';
 import { patternLanguage } from '../../lib/generation/pattern.js';
+import { GrammarRules } from '../../lib/generation/schema/grammar-rules.js';
+import { matchGrammar } from '../../lib/internal.js';
 import { random } from '../helpers/random.js';
 
-const patterns = ['^(a|bc)*$', '^a{2,5}b?$', '^[ab]*c[ab]*$', '^(ab){3}$', '^$', '^a*$', '^(a|aa|aaa)b$'];
+const patterns = [
+  '^(a|bc)*$',
+  '^a{2,5}b?$',
+  '^[ab]*c[ab]*$',
+  '^(ab){3}$',
+  '^$',
+  '^a*$',
+  '^(a|aa|aaa)b$',
+  '^b?[ab]+$',
+  '^a+b{0,2}$',
+];
 
-function finished(steps: Generator<void, readonly State[]>): readonly State[] {
+function finished<Result>(steps: Generator<unknown, Result>): Result {
   for (let step = steps.next(); ; step = steps.next()) if (step.done) return step.value;
+}
+
+function grammarOf(states: readonly State[], most: number): string {
+  const rules = new GrammarRules('root');
+  return rules.text(finished(automatonGrammar(states, 'plain', rules, most)));
 }
 
 function accepts(states: readonly State[], text: string): boolean {
@@ -21,8 +39,8 @@ function accepts(states: readonly State[], text: string): boolean {
   return at !== undefined && (states[at] as State).accepts;
 }
 
-describe('the automaton of texts of a limited length', () => {
-  it.each(patterns)('of %s accepts what the derivatives of the intersection accept', (pattern) => {
+describe('the grammar of texts of a limited length', () => {
+  it.each(patterns)('of %s takes what the derivatives of the intersection accept', async (pattern) => {
     const languages = new Languages(new Work({ pauses: false }));
     const language = patternLanguage(pattern, languages, (problem) => {
       throw new Error(problem);
@@ -30,17 +48,32 @@ describe('the automaton of texts of a limited length', () => {
     const whole = finished(automatonInSteps(languages, language));
     const next = random(pattern.length);
     for (const most of [0, 1, 2, 3, 6, 9]) {
-      const limited = finished(limitedInSteps(languages, whole, most));
       const within = languages.both(language, languages.repeat(languages.character, 0, most));
       const twin = finished(automatonInSteps(languages, within));
-      expect(limited.length === 0).toBe(twin.length === 0);
-      for (let n = 0; n < 300; n++) {
+      expect(shortestText(whole) > most).toBe(twin.length === 0);
+      if (twin.length === 0) continue;
+      const grammar = grammarOf(whole, most);
+      for (let n = 0; n < 100; n++) {
         const text = Array.from(
           { length: Math.floor(next() * 11) },
           () => 'aabbc'[Math.floor(next() * 5)],
         ).join('');
-        expect(accepts(limited, text), `${text}, at most ${most}`).toBe(accepts(twin, text));
+        const taken = (await matchGrammar(grammar, text)) === 'conforms';
+        expect(taken, `${text}, at most ${most}`).toBe(accepts(twin, text));
       }
     }
+  });
+
+  it('counts characters only where a text may become too long', () => {
+    const languages = new Languages(new Work({ pauses: false }));
+    const rulesOf = (pattern: string) => {
+      const language = patternLanguage(pattern, languages, () => expect.unreachable());
+      return (
+        grammarOf(finished(automatonInSteps(languages, language)), 1000).match(/^root-\d+ ::=/gm)?.length ?? 0
+      );
+    };
+    expect(rulesOf('^[a-z]+$')).toBeLessThan(3);
+    expect(rulesOf('^[A-Z]{20}-[0-9]{0,20}$')).toBeLessThan(50);
+    expect(rulesOf('^[a-z]+(-[a-z]+)*$')).toBeGreaterThan(900);
   });
 });

@@ -12,7 +12,7 @@ describe('the language of some texts', () => {
         () => ['a', 'b', '😀', '😁', '\ud83d', '\uffff'][Math.floor(next() * 6)],
       ).join('');
     for (let round = 0; round < 50; round++) {
-      const languages = new Languages(new Work({ pauses: false }));
+      const languages = new Languages(new Work({ pauses: false, isLimited: false }));
       const texts = new Set(Array.from({ length: Math.floor(next() * 12) }, text));
       const language = languages.texts([...texts]);
       for (const one of [...texts, ...Array.from({ length: 50 }, text)])
@@ -23,7 +23,7 @@ describe('the language of some texts', () => {
   });
 
   it('shares the expressions of texts that begin alike', () => {
-    const work = new Work({ pauses: false });
+    const work = new Work({ pauses: false, isLimited: false });
     const languages = new Languages(work);
     const long = 'x'.repeat(500);
     const language = languages.texts(Array.from({ length: 40 }, (_, n) => `${long}${n}`));

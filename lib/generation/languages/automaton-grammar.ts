@@ -1,8 +1,10 @@
-import type { State } from './automaton.js';
+import { isLastLoop, longestTexts, type State, shortestTexts } from './automaton.js';
 import { type CodePoints, complementOf, intersectionOf, unionOf } from './code-points.js';
 
 /** Where a text stands: as it is, or in a JSON string, where some characters are escaped. */
 export type Writing = 'plain' | 'json';
+
+const infinity = Number.POSITIVE_INFINITY;
 
 /** Longest expression of a class that is repeated in a grammar, in characters. */
 const longestInline = 120;
@@ -27,77 +29,108 @@ export interface Rules {
 }
 
 /**
- * Returns a GBNF expression for the texts of an automaton, which has a state. Yields after each rule with the number of characters
- * that it added.
+ * Returns a GBNF expression for the texts of an automaton that have at most `most` characters; there must be one. Yields after each
+ * rule with the number of characters that it added.
  */
 export function automatonGrammar(
   states: readonly State[],
   writing: Writing,
   rules: Rules,
+  most = infinity,
 ): Generator<number, string> {
-  return new Writer(states, writing, rules).whole();
+  return new Writer(states, writing, rules, most).whole();
+}
+
+/** A state, and the number of characters that may follow; infinite where all texts are short enough. */
+interface Place {
+  readonly at: number;
+  readonly left: number;
 }
 
 class Writer {
   readonly #states: readonly State[];
   readonly #writing: Writing;
   readonly #rules: Rules;
-  /** How many other states lead to a state. */
+  readonly #most: number;
+  /** Characters of the shortest and of the longest text from each state on, if texts are limited. */
+  readonly #shortest: readonly number[];
+  readonly #longest: readonly number[];
+  /** How many other states lead to a state; if texts are limited, how many states. */
   readonly #sources: number[];
-  readonly #names = new Map<number, string>();
-  /** States whose rules are to be defined. */
-  readonly #pending: number[] = [];
+  /** By characters left, the names of states. */
+  readonly #names = new Map<number, Map<number, string>>();
+  /** Places whose rules are to be defined. */
+  readonly #pending: { place: Place; name: string }[] = [];
   /** Expressions of classes. An automaton has one object for equal sets. */
   readonly #classes = new Map<CodePoints, string>();
 
-  constructor(states: readonly State[], writing: Writing, rules: Rules) {
+  constructor(states: readonly State[], writing: Writing, rules: Rules, most: number) {
     this.#states = states;
     this.#writing = writing;
     this.#rules = rules;
+    this.#most = most;
+    this.#shortest = most === infinity ? [] : shortestTexts(states);
+    this.#longest = most === infinity ? [] : longestTexts(states);
     this.#sources = states.map(() => 0);
     for (const [from, { next }] of states.entries())
-      for (const to of next.keys()) if (to !== from) this.#sources[to] = (this.#sources[to] ?? 0) + 1;
+      for (const to of next.keys())
+        if (to !== from || most !== infinity) this.#sources[to] = (this.#sources[to] ?? 0) + 1;
     // The start may be passed again.
     this.#sources[0] = Math.max(2, this.#sources[0] ?? 0);
   }
 
   *whole(): Generator<number, string> {
-    const start = this.#expression(0, 0, 0);
+    const start = this.#expression(this.#place(0, this.#most), 0, 0);
     yield start.length;
-    for (let at = this.#pending.pop(); at !== undefined; at = this.#pending.pop()) {
-      const body = this.#expression(at, 0, 0);
-      this.#rules.define(this.#names.get(at) as string, body);
-      yield body.length;
+    for (let next = this.#pending.pop(); next !== undefined; next = this.#pending.pop()) {
+      const body = this.#expression(next.place, 0, 0);
+      this.#rules.define(next.name, body);
+      yield body.length + next.name.length;
     }
     return start;
   }
 
-  /** The texts from a state on, in a group if there are alternatives. `groups`, `depth`: the nesting so far. */
-  #expression(at: number, groups: number, depth: number): string {
-    const { accepts, next } = this.#states[at] as State;
-    const loop = next.get(at);
-    const others = [...next].filter(([to]) => to !== at);
+  #place(at: number, left: number): Place {
+    return { at, left: left >= (this.#longest[at] ?? infinity) ? infinity : left };
+  }
+
+  /** The texts from a place on, in a group if there are alternatives. `groups`, `depth`: the nesting so far. */
+  #expression({ at, left }: Place, groups: number, depth: number): string {
+    const state = this.#states[at] as State;
+    const { accepts, next } = state;
+    if (left === 0) return '""';
+    const isEndless = left === infinity;
+    const loop = isEndless || isLastLoop(state, at) ? next.get(at) : undefined;
+    const others = [...next].filter(
+      ([to]) => (loop === undefined || to !== at) && (isEndless || (this.#shortest[to] ?? infinity) < left),
+    );
     const isGroup = others.length + Number(accepts) > 1;
     const options = others.map(([to, set]) => {
-      const rest = this.#reference(to, groups + Number(isGroup), depth + 1);
+      const rest = this.#reference(this.#place(to, left - 1), groups + Number(isGroup), depth + 1);
       return rest === '' ? this.#character(set) : `${this.#character(set)} ${rest}`;
     });
     if (accepts) options.push('""');
     const body = isGroup ? `(${options.join(' | ')})` : (options[0] ?? '');
     if (loop === undefined) return body;
-    return body === '""' ? `${this.#character(loop)}*` : `${this.#character(loop)}* ${body}`;
+    const looped = `${this.#character(loop)}${isEndless ? '*' : `{0,${left}}`}`;
+    return body === '""' ? looped : `${looped} ${body}`;
   }
 
-  #reference(at: number, groups: number, depth: number): string {
+  #reference(place: Place, groups: number, depth: number): string {
+    const { at, left } = place;
     const { accepts, next } = this.#states[at] as State;
-    if (accepts && next.size === 0) return '';
-    if (this.#sources[at] === 1 && groups < deepestGroup && depth < deepestState)
-      return this.#expression(at, groups, depth);
-    const known = this.#names.get(at);
+    if (accepts && (next.size === 0 || left === 0)) return '';
+    // Where texts are limited, several numbers of characters lead to the places from which all are short enough.
+    const isOnce = this.#sources[at] === 1 && (left !== infinity || this.#most === infinity);
+    if (isOnce && groups < deepestGroup && depth < deepestState)
+      return this.#expression(place, groups, depth);
+    const names = this.#names.get(left) ?? new Map<number, string>();
+    this.#names.set(left, names);
+    const known = names.get(at);
     if (known !== undefined) return known;
     const name = this.#rules.reserve();
-    this.#names.set(at, name);
-    this.#pending.push(at);
+    names.set(at, name);
+    this.#pending.push({ place, name });
     return name;
   }
 

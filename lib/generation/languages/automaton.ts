@@ -15,7 +15,7 @@ const infinity = Number.POSITIVE_INFINITY;
 const maxStates = 10_000;
 const maxRanges = 20_000;
 /** Units of work of an automaton, and of a state that is kept. */
-const automatonUnits = 60;
+const automatonUnits = 40;
 const stateUnits = 2;
 
 /**
@@ -172,49 +172,18 @@ function* trimmed(
   return states;
 }
 
-/**
- * Returns the automaton of those texts of another one that have at most `most` characters. Yields after each state.
- * @throws TooMuchWork
- */
-export function* limitedInSteps(
-  { work }: Languages,
-  states: readonly State[],
-  most: number,
-): Generator<void, readonly State[]> {
-  const shortest = shortestTexts(states);
-  if ((shortest[0] ?? infinity) > most) return [];
-  // A state of the result is a state of the other automaton with a number of characters that may follow.
-  const numbers = new Map<number, number>();
-  const order: { at: number; left: number }[] = [];
-  const numberOf = (at: number, left: number) => {
-    const key = at * (most + 1) + left;
-    const known = numbers.get(key);
-    if (known !== undefined) return known;
-    if (order.length >= maxStates) throw new TooMuchWork(`needs more than ${maxStates} states`);
-    numbers.set(key, order.length);
-    return order.push({ at, left }) - 1;
-  };
-  numberOf(0, most);
-  const made: State[] = [];
-  for (const { at, left } of order) {
-    yield;
-    const { accepts, next } = states[at] as State;
-    work.spend(stateUnits + (next.size >> 1));
-    const ways = new Map<number, CodePoints>();
-    for (const [to, set] of next)
-      if ((shortest[to] ?? infinity) < left) ways.set(numberOf(to, left - 1), set);
-    made.push({ accepts, next: ways });
-  }
-  return made;
-}
+/** Characters of the shortest text of an automaton; infinite if it has none. */
+export const shortestText = (states: readonly State[]): number => shortestTexts(states)[0] ?? infinity;
 
-/** Characters of the shortest text of an automaton; 0 if it has none. */
-export const shortestText = (states: readonly State[]): number => shortestTexts(states)[0] ?? 0;
-
-/** Characters of the shortest text from each state on. */
-function shortestTexts(states: readonly State[]): number[] {
+function sourcesOf(states: readonly State[]): number[][] {
   const sources: number[][] = states.map(() => []);
   for (const [from, { next }] of states.entries()) for (const to of next.keys()) sources[to]?.push(from);
+  return sources;
+}
+
+/** Characters of the shortest text from each state on. */
+export function shortestTexts(states: readonly State[]): number[] {
+  const sources = sourcesOf(states);
   const shortest = states.map(({ accepts }) => (accepts ? 0 : infinity));
   const open = states.flatMap(({ accepts }, at) => (accepts ? [at] : []));
   for (const at of open)
@@ -224,4 +193,28 @@ function shortestTexts(states: readonly State[]): number[] {
         open.push(source);
       }
   return shortest;
+}
+
+/** Characters of the longest text from each state on; infinite from a loop. */
+export function longestTexts(states: readonly State[]): number[] {
+  const sources = sourcesOf(states);
+  const longest = states.map(() => infinity);
+  const waiting = states.map(({ next }) => next.size);
+  const open = states.flatMap(({ next }, at) => (next.size === 0 ? [at] : []));
+  for (const at of open) {
+    const next = [...(states[at] as State).next.keys()];
+    longest[at] = next.reduce((most, to) => Math.max(most, 1 + (longest[to] as number)), 0);
+    for (const source of sources[at] ?? []) if (--(waiting[source] as number) === 0) open.push(source);
+  }
+  return longest;
+}
+
+/** Whether texts that reach a state end with any number of characters of one set. */
+export const isLastLoop = ({ accepts, next }: State, at: number) =>
+  accepts && next.size === 1 && next.has(at);
+
+/** How many states take a rule for each number of characters in the grammar of the texts of at most `most` characters. */
+export function statesThatCount(states: readonly State[], most: number): number {
+  const longest = longestTexts(states);
+  return states.filter((state, at) => (longest[at] as number) > most && !isLastLoop(state, at)).length;
 }

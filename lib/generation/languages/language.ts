@@ -210,7 +210,7 @@ export class Languages {
     const all = new Set<Language>();
     let set: CodePoints | undefined;
     const members = parts.flatMap((part) => (part.kind === 'both' ? part.parts : [part]));
-    this.work.spend(unionUnits + (members.length >> 1));
+    this.work.spend(unionUnits + (members.length >> 2));
     for (const part of members) {
       if (part === this.nothing) return this.nothing;
       if (part.kind === 'set') set = set === undefined ? part.set : intersectionOf(set, part.set);
@@ -254,16 +254,16 @@ export class Languages {
     return this.#intern(key, { kind: 'multiple', of, nullable });
   }
 
-  /** Takes the maximum length from an intersection with one: its other members, and the length. Undefined without one. */
-  withoutMaximum(language: Language): { unlimited: Language; most: number } | undefined {
-    if (language.kind !== 'both') return undefined;
-    const length = language.parts.find(
-      (part) => part.kind === 'repeat' && part.part === this.character && part.most !== infinity,
-    );
-    if (length?.kind !== 'repeat') return undefined;
-    const others = language.parts.filter((part) => part !== length);
-    const unlimited = this.both(...others, this.repeat(this.character, length.least, infinity));
-    return { unlimited, most: length.most };
+  /** Takes the maximum lengths from an intersection: its other members, and the least of the lengths, which may be infinite. */
+  withoutMaximum(language: Language): { unlimited: Language; most: number } {
+    const parts = language.kind === 'both' ? language.parts : [];
+    const others: Language[] = [];
+    let [least, most] = [0, infinity];
+    for (const part of parts)
+      if (part.kind !== 'repeat' || part.part !== this.character || part.most === infinity) others.push(part);
+      else [least, most] = [Math.max(least, part.least), Math.min(most, part.most)];
+    if (most === infinity) return { unlimited: language, most };
+    return { unlimited: this.both(...others, this.repeat(this.character, least, infinity)), most };
   }
 
   /** The texts t such that `character` followed by t is in the language. */
@@ -380,6 +380,6 @@ export function setsOf(language: Language, work: Work): CodePoints[] {
     else if (next.kind === 'not' || next.kind === 'repeat') open.push(next.part);
     else if (next.kind === 'multiple') for (const set of multipleSets) sets.add(set);
   }
-  work.spend(seen.size);
+  work.spend(seen.size >> 1);
   return [...sets];
 }

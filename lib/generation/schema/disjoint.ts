@@ -6,7 +6,8 @@ import type { TextLanguages } from './text-languages.js';
 /** Deepest properties and items that tell alternatives apart. */
 const deepest = 3;
 
-/** Units of work of a constant that is compared with a shape. */
+/** Units of work of a pair of shapes, and of a constant that is compared with a shape. */
+const pairUnits = 1;
 const constantUnits = 1;
 
 /**
@@ -23,6 +24,7 @@ export function areDisjoint(
   texts: TextLanguages,
   { told, depth = 0 }: { told?: ToldByName; depth?: number } = {},
 ): boolean {
+  texts.languages.work.spend(pairUnits);
   const constants = constantsOf(left, right, texts);
   if (constants !== undefined) {
     return !constants.some(

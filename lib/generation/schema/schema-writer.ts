@@ -1,10 +1,10 @@
-import type { State } from '../languages/automaton.js';
+import { shortestText } from '../languages/automaton.js';
 import { automatonGrammar, type Writing } from '../languages/automaton-grammar.js';
 import type { Language } from '../languages/language.js';
 import { PieceOver, type Work } from '../languages/work.js';
 import { conforms } from './conforms.js';
+import { formatGrammarOf } from './derived-formats.js';
 import { addFormat, type FormatGrammar } from './format-grammar.js';
-import { formatGrammars } from './format-grammars.gen.js';
 import { alternatives, GrammarRules, literal, type SharedRule } from './grammar-rules.js';
 import { isOpen, itemAt, namesOf, prefixOf, propertyAt } from './parts.js';
 import { isAnnotation, listAt, refuse, type Schema } from './schema-checks.js';
@@ -19,7 +19,7 @@ import {
   typesOf,
 } from './shape.js';
 import { Shapes } from './shapes.js';
-import { isLimited, isPatterned, onlyFormat, TextLanguages } from './text-languages.js';
+import { isLimited, isPatterned, TextLanguages } from './text-languages.js';
 
 /** Limits of one schema: lists of subschemas that become rules, and their nesting. */
 const maxSchemas = 5000;
@@ -27,9 +27,9 @@ const deepest = 100;
 
 /** Units of work of a value, of its rule and of a format; characters of an automaton's grammar, constants, and their characters in one unit. */
 const valueUnits = 1;
-const ruleUnits = 5;
+const ruleUnits = 3;
 const formatUnits = 100;
-const grammarCharacters = 40;
+const grammarCharacters = 80;
 const constantsInUnit = 2;
 const literalCharacters = 200;
 
@@ -61,10 +61,7 @@ export class SchemaWriter {
   readonly #known = new Map<string, Rule>();
   readonly #written = new Map<string, string>();
   /** Grammars of automata that a piece of work has begun. */
-  readonly #begun: Record<Writing, Map<readonly State[], Generator<number, string>>> = {
-    plain: new Map(),
-    json: new Map(),
-  };
+  readonly #begun = new Map<string, Generator<number, string>>();
   /** Rules of formats. */
   readonly #formats = new Map<FormatGrammar, string>();
   #schemas = 0;
@@ -242,7 +239,7 @@ export class SchemaWriter {
   #string(shape: Shape): string | undefined {
     const { least, most } = shape.string;
     if (least > most) return undefined;
-    const format = formatGrammars.get(onlyFormat(shape) ?? '');
+    const format = formatGrammarOf(shape);
     if (format !== undefined) return this.#formatted(format);
     if (isPatterned(shape)) {
       const { patterns, formats } = shape.string;
@@ -272,21 +269,23 @@ export class SchemaWriter {
     const key = `${language.id} ${writing}`;
     const known = this.#written.get(key);
     if (known !== undefined) return known;
-    const states = this.#texts.automaton(language, at);
-    if (states.length === 0) return undefined;
-    const name = this.#rules.add(this.#automaton(states, writing));
+    const { states, most } = this.#texts.limited(language, at);
+    if (shortestText(states) > most || states.length === 0) return undefined;
+    const name = this.#rules.add(
+      this.#automaton(key, () => automatonGrammar(states, writing, this.#rules, most)),
+    );
     this.#written.set(key, name);
     return name;
   }
 
-  /** @throws PieceOver: the next call continues */
-  #automaton(states: readonly State[], writing: Writing): string {
+  /** Writes what an earlier piece of work may have begun. @throws PieceOver: the next call continues */
+  #automaton(key: string, begin: () => Generator<number, string>): string {
     this.#work.mayPause();
-    const steps = this.#begun[writing].get(states) ?? automatonGrammar(states, writing, this.#rules);
-    this.#begun[writing].set(states, steps);
+    const steps = this.#begun.get(key) ?? begin();
+    this.#begun.set(key, steps);
     for (let step = steps.next(); ; step = steps.next()) {
       if (step.done) {
-        this.#begun[writing].delete(states);
+        this.#begun.delete(key);
         return step.value;
       }
       this.#work.spend(Math.ceil(step.value / grammarCharacters));

@@ -35,9 +35,9 @@ const maxExclusive = 256;
 const deepest = 100;
 
 /** Units of work of a schema that is read, of a reference, and of a shape; entries of a shape in one unit, which each schema copies. */
-const schemaUnits = 5;
+const schemaUnits = 3;
 const referenceUnits = 3;
-const shapeUnits = 5;
+const shapeUnits = 3;
 const copiedEntries = 16;
 
 /** Keywords whose meaning no grammar can keep, with the reason. */

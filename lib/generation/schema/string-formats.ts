@@ -104,6 +104,9 @@ export function formatPattern(format: string): string | undefined {
   return Object.hasOwn(patterns, format) ? `^(?:${patterns[format]})$` : undefined;
 }
 
+/** The key of a format, and of a pattern beside it, in format-grammars.gen.ts. */
+export const formatKey = (format: string, pattern = '') => `${format} ${pattern}`.trim();
+
 /** Bits and sign of formats of integers. */
 const integerFormat = /^(u?)int(8|16|32|64|128)?$/;
 

@@ -1,5 +1,5 @@
 import { decimalOf } from '../decimal.js';
-import { automatonInSteps, limitedInSteps, type State, shortestText } from '../languages/automaton.js';
+import { automatonInSteps, type State, shortestText, statesThatCount } from '../languages/automaton.js';
 import { type Language, Languages } from '../languages/language.js';
 import { TooMuchWork, type Work } from '../languages/work.js';
 import { numberLanguage, numbersEqualTo } from '../number-language.js';
@@ -60,7 +60,8 @@ export class TextLanguages {
     const { least, most } = shape;
     if (most === Number.POSITIVE_INFINITY) return this.strings(shape, excluded);
     const states = this.automaton(this.strings({ ...shape, most: Number.POSITIVE_INFINITY }, excluded), at);
-    const room = Math.floor(statesForLengths / Math.max(1, states.length));
+    if (states.length === 0) return this.languages.nothing;
+    const room = Math.floor(statesForLengths / Math.max(1, statesThatCount(states, most)));
     const longest = Math.max(least, shortestText(states), room);
     return this.strings({ ...shape, most: Math.min(most, longest) }, excluded);
   }
@@ -116,10 +117,16 @@ export class TextLanguages {
     return languages.both(all, languages.not(numbersEqualTo(languages, values)));
   }
 
+  /** The automaton of a language whose texts are limited to `most` characters. */
+  limited(language: Language, at: string): { states: readonly State[]; most: number } {
+    const limit = this.languages.withoutMaximum(language);
+    return { states: this.automaton(limit.unlimited, at), most: limit.most };
+  }
+
   automaton(language: Language, at: string): readonly State[] {
     const known = this.#automata.get(language);
     if (known !== undefined) return known;
-    const steps = this.#begun.get(language) ?? this.#steps(language, at);
+    const steps = this.#begun.get(language) ?? automatonInSteps(this.languages, language);
     this.#begun.set(language, steps);
     const states = this.#bounded(at, () => this.#finished(steps));
     this.#begun.delete(language);
@@ -127,15 +134,9 @@ export class TextLanguages {
     return states;
   }
 
-  /** Counting characters beside the states of an automaton takes less work than deriving their intersection. */
-  #steps(language: Language, at: string): Generator<void, readonly State[]> {
-    const limit = this.languages.withoutMaximum(language);
-    if (limit === undefined) return automatonInSteps(this.languages, language);
-    return limitedInSteps(this.languages, this.automaton(limit.unlimited, at), limit.most);
-  }
-
   isEmpty(language: Language, at: string): boolean {
-    return this.automaton(language, at).length === 0;
+    const { states, most } = this.limited(language, at);
+    return shortestText(states) > most || states.length === 0;
   }
 
   /** Takes the remaining steps. @throws PieceOver: the next call continues */
@@ -154,13 +155,6 @@ export class TextLanguages {
       throw error;
     }
   }
-}
-
-/** The format of the strings of a shape that has one format with a pattern and nothing else; undefined for another shape. */
-export function onlyFormat({ string, excluded }: Shape): string | undefined {
-  const [one, ...more] = string.formats;
-  const alone = more.length + string.patterns.length + excluded.length + string.least === 0;
-  return alone && string.most === Number.POSITIVE_INFINITY ? one?.format : undefined;
 }
 
 /** Whether the strings of a shape are limited by more than their lengths. */
