@@ -39,7 +39,7 @@ async function timeOf(records: string, log: ChangeLog): Promise<number> {
 /** The last batches after a version, which are applied one by one, and the last one before them. */
 function rangesOf({ frames }: ChangeLogFacts, after: number, versions: VersionSource['versions']) {
   const batches = frames.filter(({ kind, version }) => kind === 'batch' && version > after);
-  const alone = batches.slice(Math.max(0, batches.length - Math.max(1, versions?.count ?? 0)));
+  const alone = batches.slice(Math.max(0, batches.length - (versions?.count ?? 0)));
   return { alone, before: batches.at(-alone.length - 1) };
 }
 
