@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "text/query_term_postings.h"
+#include "text/posting_blocks.h"
 #include "text/text_index.h"
 
 namespace lorekeep::text {
@@ -64,16 +64,7 @@ float TextCollection::bound_factor(const CollectionPart& part) const noexcept {
 std::uint32_t TextCollection::documents_with(const CollectionPart& part, const TermEntry& entry) {
   if (part.live == nullptr) return entry.documents;
   if (part.deleted != nullptr) return entry.documents - std::min(entry.documents, part.deleted->documents_with(entry));
-  const std::uint32_t blocks = part.index->data().blocks();
-  const QueryTermPostings postings({entry, 1.0f}, blocks);
-  std::uint32_t documents = 0;
-  for (std::uint32_t block = 0; block < blocks; ++block) {
-    const QueryTermPostings::Body body = postings.find(block);
-    for_each_posting(body.data, body.size, [&](std::uint32_t local, std::uint32_t) {
-      documents += part.live->test(std::size_t{block} * kBlockDocuments + local) ? 1 : 0;
-    });
-  }
-  return documents;
+  return documents_among(entry, part.index->data().blocks(), *part.live);
 }
 
 std::uint32_t TextCollection::documents_with(std::string_view term, const CancelToken* cancel) const {

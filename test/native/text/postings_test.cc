@@ -4,6 +4,7 @@
 
 #include "harness.h"
 #include "sample_texts.h"
+#include "text/posting_blocks.h"
 #include "text/query_term_postings.h"
 
 namespace lorekeep::text {
@@ -109,6 +110,14 @@ TEST("what the encoder wrote is found block by block, sparse and dense") {
       documents += read.size();
     }
     CHECK_EQ(entry.documents, documents);
+
+    auto next = blocks.begin();
+    for_each_block(entry, index_blocks, [&](std::uint32_t number, const std::byte* body, std::size_t size) {
+      const auto found = postings.find(number);
+      REQUIRE(next != blocks.end() && number == (next++)->first);
+      REQUIRE(body == found.data && size == found.size);
+    });
+    CHECK(next == blocks.end());
   }
   CHECK(saw_sparse && saw_dense);
 }
