@@ -7,7 +7,7 @@ import type { TextLanguages } from './text-languages.js';
 const deepest = 3;
 
 /** Units of work of a pair of shapes, and of a constant that is compared with a shape. */
-const pairUnits = 1;
+const pairUnits = 2;
 const constantUnits = 1;
 
 /**

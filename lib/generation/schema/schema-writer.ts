@@ -29,7 +29,7 @@ const deepest = 100;
 const valueUnits = 1;
 const ruleUnits = 3;
 const formatUnits = 100;
-const grammarCharacters = 80;
+const grammarCharacters = 60;
 const constantsInUnit = 2;
 const literalCharacters = 200;
 
