@@ -6,14 +6,17 @@ interface Waiting {
   begin(): void;
 }
 
-/**
- * Runs calls, the most urgent first, then in the order of their arrival. A call begins when all running ones are less urgent: one of
- * them may rest.
- */
+/** Runs calls, the most urgent first, then in the order of their arrival, beside less urgent ones, which may rest. */
 export class CallQueue {
   readonly #waiting: Waiting[] = [];
-  /** Ranks of the running calls: the last is the most urgent. */
+  /** Ranks of the running calls. */
   readonly #running: number[] = [];
+  readonly #most: number;
+
+  /** `most`: calls that may run beside each other if none of them is less urgent. */
+  constructor(most: number) {
+    this.#most = most;
+  }
 
   /** `rank`: the lowest goes first. @throws AbortError; as `work` */
   async run<T>(rank: number, signal: AbortSignal | undefined, work: () => Promise<T>): Promise<T> {
@@ -49,9 +52,10 @@ export class CallQueue {
 
   #next(): void {
     const [next] = this.#waiting;
-    if (next === undefined || next.rank >= (this.#running.at(-1) ?? Number.POSITIVE_INFINITY)) return;
+    if (next === undefined || this.#running.filter((rank) => rank <= next.rank).length >= this.#most) return;
     this.#waiting.shift();
     this.#running.push(next.rank);
     next.begin();
+    this.#next();
   }
 }

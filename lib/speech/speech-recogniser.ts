@@ -48,8 +48,11 @@ const mostTerms = 1000;
 
 /** A Whisper model on the CPU or a GPU. Calls may overlap; they are computed one after the other, the best class first. */
 export class SpeechRecogniser extends Handle<NativeRecogniser> {
-  /** Threads of the addon take calls in their order, so the best class is chosen before. One in the background may rest on its thread. */
-  readonly #calls = new CallQueue();
+  /**
+   * Each call takes a thread of the addon, also while it waits for its turn or rests. Two of a class: when one ends, the next one is
+   * there before a worse class may begin.
+   */
+  readonly #calls = new CallQueue(2);
 
   /**
    * Loads a model file of whisper.cpp's format (`ggml-base.en.bin`) after checking it.

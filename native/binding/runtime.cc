@@ -9,10 +9,10 @@ namespace {
 // Long tasks use `build_` for parallel work. Two at a time, so that one slow load does not block all others.
 constexpr std::size_t kLongThreads = 2;
 
-// A recogniser gets one call of a class at a time, one of which computes while others rest, and a program rarely has
-// more than two at work. Somebody waits for the text as for a reply: at the priority of searches, it took twice as long
-// beside one.
-constexpr std::size_t kSpeechThreads = 4;
+// A recogniser gets up to two calls of each class at a time, one of which computes, and a program rarely has more than
+// two at work. Somebody waits for the text as for a reply: at the priority of searches, it took twice as long beside
+// one.
+constexpr std::size_t kSpeechThreads = 8;
 
 // Searches with shared work come in sequences; this is about the time between their shared parts.
 constexpr std::chrono::microseconds kLinger{150};

@@ -2,8 +2,8 @@ import { expect, it } from 'vitest';
 import { CallQueue } from '../../lib/internal.js';
 
 /** Calls of a queue in the order in which they begin; each ends when it is told to. */
-function calls() {
-  const queue = new CallQueue();
+function calls(most = 1) {
+  const queue = new CallQueue(most);
   const begun: string[] = [];
   const call = (name: string, rank: number, signal?: AbortSignal) => {
     let end = () => {};
@@ -56,8 +56,20 @@ it('forgets a call that is cancelled while it waits, and goes on after one that 
   ending.abort();
   await expect(cancelled.ended).rejects.toMatchObject({ name: 'AbortError' });
   await first.end();
-  const queue = new CallQueue();
+  const queue = new CallQueue(1);
   await expect(queue.run(0, undefined, () => Promise.reject(new Error('no')))).rejects.toThrow('no');
   expect(await queue.run(0, undefined, async () => 'yes')).toBe('yes');
   expect(begun).toEqual(['first']);
+});
+
+it('with two at a time, has the next call of a class beside the running one', async () => {
+  const { begun, call } = calls(2);
+  const [worst, urgent] = [call('worst', 2), call('urgent', 0)];
+  const [next, last, other] = [call('next', 0), call('last', 0), call('other', 1)];
+  await Promise.resolve();
+  expect(begun).toEqual(['worst', 'urgent', 'next']);
+  await urgent.end();
+  expect(begun).toEqual(['worst', 'urgent', 'next', 'last']);
+  for (const each of [next, last, worst, other]) await each.end();
+  expect(begun.at(-1)).toBe('other');
 });

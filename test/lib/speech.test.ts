@@ -147,12 +147,14 @@ describe('SpeechRecogniser', () => {
       call('background', { class: 'background' }),
       call('buffered', { class: 'interactive_buffered' }),
       call('visible', {}),
+      call('visible 2', {}),
+      call('visible 3', {}),
     ];
     const cancelled = model.recognise(new Float32Array(16_000), { signal: AbortSignal.timeout(0) });
     await expect(cancelled).rejects.toMatchObject({ name: 'AbortError' });
     await model.close();
     await Promise.all(calls);
-    expect(served).toEqual(['first', 'visible', 'buffered', 'background']);
+    expect(served).toEqual(['first', 'visible', 'visible 2', 'visible 3', 'buffered', 'background']);
   });
 });
 

@@ -29,7 +29,7 @@ export class SpeechTable {
   /** Streams that are being opened, by session. */
   readonly #opening = new Map<string, number>();
   /** One recognition of a class at a time: models serve waiting clients in turn, and one with many streams gets no more than another. */
-  readonly #recognitions = new CallQueue();
+  readonly #recognitions = new CallQueue(1);
   #made = 0;
 
   /**
