@@ -139,22 +139,20 @@ describe('SpeechRecogniser', () => {
   it('serves the best class first, and waits for all at its end', async () => {
     writeFileSync(inFolder('yes.bin'), tinyWhisper({ text: 'yes' }));
     const model = await SpeechRecogniser.load(inFolder('yes.bin'));
+    const [visible, buffered, background] = [
+      'interactive_visible',
+      'interactive_buffered',
+      'background',
+    ] as const;
     const served: string[] = [];
-    const call = (name: string, options: RecogniseOptions) =>
-      model.recognise(new Float32Array(16_000), options).then(() => served.push(name));
-    const calls = [
-      call('first', { class: 'background' }),
-      call('background', { class: 'background' }),
-      call('buffered', { class: 'interactive_buffered' }),
-      call('visible', {}),
-      call('visible 2', {}),
-      call('visible 3', {}),
-    ];
+    const calls = [background, background, buffered, visible, visible, visible].map((each) =>
+      model.recognise(new Float32Array(16_000), { class: each }).then(() => served.push(each)),
+    );
     const cancelled = model.recognise(new Float32Array(16_000), { signal: AbortSignal.timeout(0) });
     await expect(cancelled).rejects.toMatchObject({ name: 'AbortError' });
     await model.close();
     await Promise.all(calls);
-    expect(served).toEqual(['first', 'visible', 'visible 2', 'visible 3', 'buffered', 'background']);
+    expect(served).toEqual([background, visible, visible, visible, buffered, background]);
   });
 });
 
