@@ -32,7 +32,7 @@ export interface DueText {
   begin(): Span;
 }
 
-interface Partial {
+interface PartialText {
   readonly span: Span;
   readonly inPause: boolean;
   readonly abort: AbortController;
@@ -62,7 +62,7 @@ export class SegmentTexts {
   #isWorking = false;
   #waitingMs = 0;
   /** The text that is not final and runs, or was told last. */
-  #partial: Partial | undefined;
+  #partial: PartialText | undefined;
   /** When the next one may begin: they take at most half of the time. */
   #restUntil = 0;
   readonly #changed = new Set<() => void>();
@@ -141,7 +141,7 @@ export class SegmentTexts {
     const abort = new AbortController();
     const stopListening = onAbort(signal, () => abort.abort(signal.reason));
     const span = begin();
-    const partial: Partial = { span, inPause, abort };
+    const partial: PartialText = { span, inPause, abort };
     this.#partial = partial;
     const began = performance.now();
     try {

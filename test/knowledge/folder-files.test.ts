@@ -135,7 +135,12 @@ function becomeFolder(path: string): void {
   mkdirSync(path);
 }
 
+const withDigests = (digests: unknown) => (path: string) =>
+  writeFileSync(path, JSON.stringify({ kind: 'lorekeep forgotten texts', version: 1, digests }));
+
 test.each([
+  ['a number', withDigests(5), 'CORRUPT'],
+  ['of other values', withDigests([7, ['a']]), 'CORRUPT'],
   ['cut', (path: string) => truncateSync(path, 40), 'CORRUPT'],
   ['a folder', becomeFolder, 'INVALID_ARGUMENT'],
   ['too long', (path: string) => truncateSync(path, 600 * 1024 * 1024), 'INVALID_ARGUMENT'],

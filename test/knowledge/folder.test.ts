@@ -190,16 +190,6 @@ describe('indexFolder', () => {
       writeFileSync(join(place, 'files.jsonl'), `${first}\n${rest}`);
       expect(await index(), rest.slice(0, 10)).toMatchObject({ read: 2, records: 2 });
     }
-    for (const digests of [5, [7, ['a']]]) {
-      writeFileSync(
-        join(place, 'forgotten.json'),
-        JSON.stringify({ kind: 'lorekeep forgotten texts', version: 1, digests }),
-      );
-      write({ 'a.md': `bees ${JSON.stringify(digests)}` });
-      await settled();
-      expect(await index()).toMatchObject({ read: 1, records: 2 });
-    }
-    rmSync(join(place, 'forgotten.json'));
     expect(await index({ chunkSize: 500 })).toMatchObject({ read: 2, embedded: 0 });
     expect(await index({ chunkSize: 500 })).toMatchObject({ read: 0 });
   });
