@@ -29,12 +29,16 @@ Runtime::Runtime()
     : compute_(std::max<std::size_t>(1, usable_threads() - 1), kLinger, ThreadPriority::kSearch, {"search pool"}),
       build_(std::max<std::size_t>(1, usable_threads() - 1), {}, ThreadPriority::kBackground, {"build pool", kCheck}),
       quick_(std::max<std::size_t>(2, usable_threads()), {}, ThreadPriority::kSearch, {"quick lane"}),
-      long_(kLongThreads, {}, ThreadPriority::kBackground, {"long lane", kCheck}),
-      speech_(kSpeechThreads, {}, ThreadPriority::kNormal, {"speech lane", kCheck}) {}
+      long_(kLongThreads, {}, ThreadPriority::kBackground, {"long lane", kCheck}) {}
 
-ThreadPool& Runtime::lane(Lane lane) noexcept {
+ThreadPool& Runtime::lane(Lane lane) {
   if (lane == Lane::kQuick) return quick_;
-  return lane == Lane::kLong ? long_ : speech_;
+  if (lane == Lane::kLong) return long_;
+  std::lock_guard lock(speech_mutex_);
+  if (!speech_)
+    speech_ = std::make_unique<ThreadPool>(kSpeechThreads, std::chrono::microseconds{}, ThreadPriority::kNormal,
+                                           WatchedPool{"speech lane", kCheck});
+  return *speech_;
 }
 
 std::shared_ptr<Runtime> Runtime::acquire() {
@@ -50,7 +54,13 @@ std::shared_ptr<Runtime> Runtime::acquire() {
 }
 
 void Runtime::wait_idle() {
-  for (ThreadPool* pool : {&speech_, &long_, &quick_, &build_, &compute_}) pool->wait_idle(kIdleLimit);
+  ThreadPool* speech = nullptr;
+  {
+    std::lock_guard lock(speech_mutex_);
+    speech = speech_.get();
+  }
+  for (ThreadPool* pool : {speech, &long_, &quick_, &build_, &compute_})
+    if (pool != nullptr) pool->wait_idle(kIdleLimit);
 }
 
 Work Runtime::work(const CancelToken& cancel, std::size_t threads) noexcept {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <mutex>
 
 #include "core/threads/work.h"
 
@@ -16,7 +17,7 @@ class Runtime {
   static std::shared_ptr<Runtime> acquire();
   Runtime();
 
-  ThreadPool& lane(Lane lane) noexcept;
+  ThreadPool& lane(Lane lane);
   ThreadPool& compute() noexcept { return compute_; }
   /// Returns the Work for a task on up to `threads` threads, its own included; 0: all that the process may use, which
   /// is also the upper limit. The threads have the priority of the calling one.
@@ -30,7 +31,8 @@ class Runtime {
   ThreadPool build_;  // as `compute_`, for tasks of the long lane
   ThreadPool quick_;
   ThreadPool long_;
-  ThreadPool speech_;
+  std::mutex speech_mutex_;
+  std::unique_ptr<ThreadPool> speech_;  // null before the first text of speech
 };
 
 }  // namespace lorekeep::binding
