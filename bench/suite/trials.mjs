@@ -198,7 +198,7 @@ export const trials = [
     partial: {
       what: 'texts while somebody speaks',
       args: ['--parts', 'partial'],
-      minutes: 8,
+      minutes: 20,
       less: ['--partials', '4'],
     },
     speed: { what: 'times of recognition', args: ['--parts', 'speed'], minutes: 4, less: ['--rounds', '1'] },
