@@ -1,5 +1,5 @@
 // Writes lib/generation/schema/format-grammars.gen.ts from the patterns of formats in dist/ (`npm run build` first): deriving their
-// automata takes tens of milliseconds in a new process. So it does with the dearest patterns that zod writes beside formats.
+// automata takes tens of milliseconds in a new process. The dearest patterns that zod writes beside formats are derived, too.
 // node scripts/generate-formats.mjs --check | --write
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -9,8 +9,8 @@ namespace {
 // Long tasks use `build_` for parallel work. Two at a time, so that one slow load does not block all others.
 constexpr std::size_t kLongThreads = 2;
 
-// A recogniser gets up to two calls of each class at a time, one of which computes, and a program rarely has more than
-// two at work. Somebody waits for the text as for a reply: at the priority of searches, it took twice as long beside
+// A call holds its thread while it computes, waits for its turn, or rests: up to two calls of each class for every
+// recogniser. Somebody waits for the text as for a reply: at the priority of searches, it took twice as long beside
 // one.
 constexpr std::size_t kSpeechThreads = 8;
 

@@ -42,7 +42,7 @@ export class SpeechModels {
     const entry = findModel(this.#residency.catalog, 'vad', name);
     return this.#model(entry, {
       open: ({ path }, _, signal) => VoiceDetector.load(path, { signal }),
-      // Its two MB are not counted: a stream has it as long as it is open, and no other model shall wait for that.
+      // Its two MB are not counted: a stream holds it as long as it is open, and no other model must wait for that.
       need: async () => ({}),
     });
   }

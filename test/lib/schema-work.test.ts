@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { Work } from '../../lib/generation/languages/work.js';
 import { schemaGrammar } from '../../lib/generation/schema/schema-grammar.js';
 
-/** Counts the units of work of a schema, none of which is too much. */
+/** Counts the units of work of a schema, without a limit. */
 async function unitsOf(schema: unknown): Promise<number> {
   let units = 0;
   class Counted extends Work {
