@@ -1,29 +1,27 @@
-import { type Decimal, decimalOf } from './decimal.js';
+import type { Decimal } from './decimal.js';
 import { type CodePoints, codePointsOf } from './languages/code-points.js';
 import { type Language, type Languages, largestModulus } from './languages/language.js';
 import { TooMuchWork } from './languages/work.js';
+import {
+  type Bound,
+  ceiling,
+  decimalLength,
+  floor,
+  halvesOf,
+  type NumberRange,
+  type UnsignedRange,
+} from './number-range.js';
 
-export interface Bound {
-  readonly value: Decimal;
-  /** Whether the value itself is left out. */
-  readonly strict: boolean;
-}
-
-export interface NumberRange {
-  readonly integer: boolean;
-  readonly least: Bound | undefined;
-  readonly most: Bound | undefined;
+/** A range of numbers that are multiples of others. */
+export interface SteppedRange extends NumberRange {
   readonly multiples: readonly Decimal[];
 }
-
-/** Digits of a number with bounds that is not an integer: a number of JavaScript tells all of them apart. */
-const decimalDigits = 15;
 
 const digit = codePointsOf('0-9');
 const nonZero = codePointsOf('1-9');
 
 /** The numbers of a range as JSON writes them without an exponent; integers have any number of digits. */
-export function numberLanguage(languages: Languages, range: NumberRange): Language {
+export function numberLanguage(languages: Languages, range: SteppedRange): Language {
   return new Numbers(languages).within(range);
 }
 
@@ -63,24 +61,24 @@ class Numbers {
     );
   }
 
-  within({ integer, least, most, multiples }: NumberRange): Language {
+  within(range: SteppedRange): Language {
     const { both, either, sequence, text } = bound(this.#languages);
-    const length = decimalLength(least, most);
-    const steps = multiples.map((of) => this.#multiples(of));
+    const { integer } = range;
+    const length = decimalLength(range);
+    const steps = range.multiples.map((of) => this.#multiples(of));
     // Decimals are shorter than such a bound.
     const isFar = ({ value }: Bound) => value.whole.length > length;
-    const part = (from: Bound | undefined, to: Bound | undefined) =>
+    const part = ({ least, most }: UnsignedRange) =>
       integer
-        ? both(this.#wholeBetween(ceiling(from), to && floor(to)), ...steps)
-        : both(this.#decimalsBetween(from, to && isFar(to) ? undefined : to), ...steps);
+        ? both(this.#wholeBetween(ceiling(least), most && floor(most)), ...steps)
+        : both(this.#decimalsBetween(least, most && isFar(most) ? undefined : most), ...steps);
+    const { above, below } = halvesOf(range);
+    const parts = [
+      ...(above === undefined ? [] : [part(above)]),
+      ...(below === undefined ? [] : [sequence(text('-'), part(below))]),
+    ];
     // Counted around both signs: an automaton without a length has fewer states.
-    const limited = (all: Language) => (integer ? all : both(all, this.#characters(length)));
-    const isNegative = most?.value.negative === true && isNonZero(most.value);
-    const above = isNegative ? this.#languages.nothing : part(positive(least), most);
-    if (least !== undefined && !least.value.negative) return limited(above);
-    // Zero has no sign.
-    const nearest = isNegative ? unsigned(most) : { value: decimalOf(0), strict: true };
-    return limited(either(above, sequence(text('-'), part(nearest, least && unsigned(least)))));
+    return integer ? either(...parts) : both(either(...parts), this.#characters(length));
   }
 
   #characters(most: number): Language {
@@ -231,27 +229,3 @@ const bound = (languages: Languages) => ({
   either: languages.either.bind(languages),
   text: languages.text.bind(languages),
 });
-
-/**
- * Characters of a decimal, with its point, and its sign if it must have one: more digits than usual if the number nearest to zero has
- * more.
- */
-function decimalLength(least: Bound | undefined, most: Bound | undefined): number {
-  const negative = most?.value.negative === true ? most : undefined;
-  const needed = Math.max(...[positive(least), negative].map((each) => each?.value.whole.length ?? 0));
-  return Math.max(decimalDigits, needed + 1) + (negative === undefined ? 1 : 2);
-}
-
-/** The least integer from a bound on, and the largest one up to a bound, which are not negative. */
-const ceiling = (from: Bound | undefined): bigint =>
-  from === undefined ? 0n : BigInt(from.value.whole) + (from.value.fraction !== '' || from.strict ? 1n : 0n);
-const floor = ({ value, strict }: Bound): bigint =>
-  BigInt(value.whole) - (value.fraction === '' && strict ? 1n : 0n);
-
-const isNonZero = ({ whole, fraction }: Decimal) => whole !== '0' || fraction !== '';
-
-/** A lower bound of numbers that are not negative. */
-const positive = (least: Bound | undefined) =>
-  least === undefined || least.value.negative ? undefined : least;
-
-const unsigned = (one: Bound): Bound => ({ ...one, value: { ...one.value, negative: false } });

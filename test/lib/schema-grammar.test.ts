@@ -377,13 +377,19 @@ describe('the grammar of a JSON Schema', () => {
 
   // The pieces of work between which the event loop serves others.
   it('is written in pieces, of which none makes a rule of another one', async () => {
-    const rate = (n: number) => ({ type: 'integer', minimum: n * 1234567 + 1, maximum: n * 7654321 + 10 });
-    const properties = Object.fromEntries(Array.from({ length: 50 }, (_, n) => [`p${n}`, rate(n)]));
+    // Numbers that are left out are found by an automaton.
+    const rate = (n: number) => ({
+      type: 'integer',
+      minimum: n * 1234567 + 1,
+      maximum: n * 7654321 + 10,
+      not: { const: n * 1234567 + 2 },
+    });
+    const properties = Object.fromEntries(Array.from({ length: 25 }, (_, n) => [`p${n}`, rate(n)]));
     const list = { ...rate(1), not: { enum: [1234569] } };
     const schema = {
       type: 'object',
       properties: { ...properties, list: { anyOf: [list, { $ref: '#' }] } },
-      required: ['p49'],
+      required: ['p24'],
       additionalProperties: false,
     };
     let turns = 0;
@@ -396,7 +402,7 @@ describe('the grammar of a JSON Schema', () => {
     const grammar = new Gbnf(await schemaGrammar(schema));
     converting = false;
     expect(turns).toBeGreaterThan(1);
-    const last = `"p49":${49 * 1234567 + 1}`;
+    const last = `"p24":${24 * 1234567 + 1}`;
     expect(grammar.accepts(`{"p1":1234568,${last}}`)).toBe(true);
     expect(grammar.accepts(`{"p1":1234567,${last}}`)).toBe(false);
     expect(grammar.accepts(`{${last},"list":{${last},"list":1234568}}`)).toBe(true);

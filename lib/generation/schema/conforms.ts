@@ -1,6 +1,6 @@
 import { compareDecimals, decimalOf } from '../decimal.js';
 import type { Work } from '../languages/work.js';
-import type { Bound } from '../number-language.js';
+import type { Bound } from '../number-range.js';
 import { itemAt, propertyAt } from './parts.js';
 import { canonical, hasType, type Located, type Shape, type ShapeReader, typesOf } from './shape.js';
 import type { TextLanguages } from './text-languages.js';

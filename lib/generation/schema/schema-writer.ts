@@ -2,6 +2,7 @@ import { shortestText } from '../languages/automaton.js';
 import { automatonGrammar, type Writing } from '../languages/automaton-grammar.js';
 import type { Language } from '../languages/language.js';
 import { PieceOver, type Work } from '../languages/work.js';
+import { NumberGrammar } from '../number-grammar.js';
 import { conforms } from './conforms.js';
 import { formatGrammarOf } from './derived-formats.js';
 import { addFormat, type FormatGrammar } from './format-grammar.js';
@@ -19,7 +20,7 @@ import {
   typesOf,
 } from './shape.js';
 import { Shapes } from './shapes.js';
-import { isLimited, isPatterned, TextLanguages } from './text-languages.js';
+import { isLimited, isPatterned, isRange, TextLanguages } from './text-languages.js';
 
 /** Limits of one schema: lists of subschemas that become rules, and their nesting. */
 const maxSchemas = 5000;
@@ -55,6 +56,7 @@ export class SchemaWriter {
   readonly #work: Work;
   readonly #texts: TextLanguages;
   readonly #shapes: Shapes;
+  readonly #ranges: NumberGrammar;
   /** Numbers of schema objects, which are the same wherever a reference leads to them. */
   readonly #numbers = new Map<unknown, number>();
   /** Rules of lists of schemas. */
@@ -72,6 +74,7 @@ export class SchemaWriter {
     this.#work = work;
     this.#texts = new TextLanguages(work);
     this.#rules = new GrammarRules(name);
+    this.#ranges = new NumberGrammar(this.#rules, work);
     this.#shapes = new Shapes(root, this.#texts);
   }
 
@@ -229,11 +232,25 @@ export class SchemaWriter {
 
   #numeric(shape: Shape, type: 'number' | 'integer'): string | undefined {
     if (!isLimited(shape)) return this.#shared(type);
+    if (isRange(shape)) return this.#range(shape, type === 'integer');
     return this.#text(
       this.#texts.numbers(shape.number, type === 'integer', shape.excluded),
       shape.number.multiples.length > 0 ? `${shape.at}/multipleOf` : shape.at,
       'plain',
     );
+  }
+
+  /** Adds a rule for the numbers between two bounds, once. */
+  #range({ number: { least, most }, at }: Shape, integer: boolean): string | undefined {
+    const key = JSON.stringify([integer, least, most]);
+    const known = this.#written.get(key);
+    if (known !== undefined) return known;
+    this.#work.mayPause();
+    const body = this.#texts.bounded(at, () => this.#ranges.of({ integer, least, most }));
+    if (body === undefined) return undefined;
+    const name = this.#rules.add(body);
+    this.#written.set(key, name);
+    return name;
   }
 
   #string(shape: Shape): string | undefined {

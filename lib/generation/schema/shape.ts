@@ -1,4 +1,4 @@
-import type { Bound } from '../number-language.js';
+import type { Bound } from '../number-range.js';
 
 export type JsonType = 'object' | 'array' | 'string' | 'number' | 'integer' | 'boolean' | 'null';
 
@@ -86,8 +86,8 @@ export interface ShapeReader {
 
 const infinity = Number.POSITIVE_INFINITY;
 
-export const shapeOfAll = (at: string): Shape => ({
-  at,
+/** What a schema without keywords says. No shape is changed, so all begin with these. */
+const anything: Omit<Shape, 'at'> = {
   types: undefined,
   mentioned: new Set(),
   constants: undefined,
@@ -104,7 +104,9 @@ export const shapeOfAll = (at: string): Shape => ({
     most: infinity,
     unevaluated: undefined,
   },
-});
+};
+
+export const shapeOfAll = (at: string): Shape => ({ at, ...anything });
 
 export function typeOf(value: unknown): JsonType {
   if (value === null) return 'null';

@@ -1,5 +1,5 @@
 import { compareDecimals, decimalOf } from '../decimal.js';
-import type { Bound } from '../number-language.js';
+import type { Bound } from '../number-range.js';
 import { inBoth } from './conforms.js';
 import { areDisjoint, areToldByConstants, type ToldByName } from './disjoint.js';
 import { absent, mismatch, negationOf, others, silent } from './negation.js';
@@ -218,10 +218,10 @@ export class Shapes implements ShapeReader {
   #plain(shape: Shape, schema: Schema, at: string): readonly Shape[] {
     const types = shapeTypes(schema, at);
     const constants = this.#constantsOf(schema, at);
-    const mentioned = jsonTypes.filter((type) =>
-      keywordsOf[type]?.some((keyword) => schema[keyword] !== undefined),
-    );
-    const object = objectShape(shape.object, schema, at);
+    const mentioned = mentionedBy(schema);
+    // Most schemas are about one type: the constraints of the others stay as they are.
+    const isAbout = (type: JsonType, ...keywords: readonly (string | symbol)[]) =>
+      mentioned.has(type) || keywords.some((keyword) => Object.hasOwn(schema, keyword));
     const all: Shape = {
       at: shape.at,
       types:
@@ -230,18 +230,18 @@ export class Shapes implements ShapeReader {
           : types === undefined
             ? shape.types
             : commonTypes(shape.types, types),
-      mentioned: new Set([...shape.mentioned, ...mentioned]),
+      mentioned: shape.mentioned.size === 0 ? mentioned : new Set([...shape.mentioned, ...mentioned]),
       constants:
         shape.constants === undefined
           ? constants
           : constants === undefined
             ? shape.constants
             : inBoth(shape.constants, constants, this.#texts.languages.work),
-      excluded: [...shape.excluded, ...((schema as Record<symbol, unknown[]>)[others] ?? [])],
-      string: stringShape(shape.string, schema, at),
-      number: numberShape(shape.number, schema, at, types),
-      array: arrayShape(shape.array, schema, at),
-      object,
+      excluded: joined(shape.excluded, (schema as Record<symbol, unknown[]>)[others]),
+      string: isAbout('string', mismatch) ? stringShape(shape.string, schema, at) : shape.string,
+      number: isAbout('number', 'format') ? numberShape(shape.number, schema, at, types) : shape.number,
+      array: isAbout('array') ? arrayShape(shape.array, schema, at) : shape.array,
+      object: isAbout('object', absent) ? objectShape(shape.object, schema, at) : shape.object,
     };
     this.#texts.languages.work.spend(Math.floor(entriesOf(all) / copiedEntries));
     const impossible = all.types?.size === 0 || all.constants?.length === 0;
@@ -261,6 +261,9 @@ export class Shapes implements ShapeReader {
     return constants;
   }
 }
+
+const joined = (list: readonly unknown[], more: readonly unknown[] | undefined) =>
+  more === undefined ? list : [...list, ...more];
 
 /** Returns an alternative whose objects have none of some names. */
 function without({ schema, at }: Located, names: ReadonlySet<string> | undefined): Located {
@@ -314,8 +317,24 @@ const keywordsOf: Readonly<Partial<Record<JsonType, readonly string[]>>> = {
   number: ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'],
 };
 
+const typeOfKeyword: ReadonlyMap<string, JsonType> = new Map(
+  Object.entries(keywordsOf).flatMap(([type, keywords]) =>
+    keywords.map((keyword) => [keyword, type as JsonType] as const),
+  ),
+);
+
+/** The types that the keywords of a schema are about. */
+function mentionedBy(schema: Schema): Set<JsonType> {
+  const types = new Set<JsonType>();
+  for (const keyword of Object.keys(schema)) {
+    const type = typeOfKeyword.get(keyword);
+    if (type !== undefined && schema[keyword] !== undefined) types.add(type);
+  }
+  return types;
+}
+
 const known: ReadonlySet<string> = new Set([
-  ...Object.values(keywordsOf).flat(),
+  ...typeOfKeyword.keys(),
   ...['type', 'nullable', 'const', 'enum', '$ref', 'allOf', 'anyOf', 'oneOf', 'not', 'if', 'then', 'else'],
 ]);
 

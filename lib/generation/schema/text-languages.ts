@@ -36,7 +36,7 @@ export class TextLanguages {
   #compiled(pattern: string, at: string): Language {
     const known = this.#patterns.get(pattern);
     if (known !== undefined) return known;
-    const language = this.#bounded(at, () =>
+    const language = this.bounded(at, () =>
       patternLanguage(pattern, this.languages, (problem) => refuse(at, problem)),
     );
     this.#patterns.set(pattern, language);
@@ -128,7 +128,7 @@ export class TextLanguages {
     if (known !== undefined) return known;
     const steps = this.#begun.get(language) ?? automatonInSteps(this.languages, language);
     this.#begun.set(language, steps);
-    const states = this.#bounded(at, () => this.#finished(steps));
+    const states = this.bounded(at, () => this.#finished(steps));
     this.#begun.delete(language);
     this.#automata.set(language, states);
     return states;
@@ -147,7 +147,8 @@ export class TextLanguages {
     }
   }
 
-  #bounded<T>(at: string, work: () => T): T {
+  /** Names the place of what takes too much work. */
+  bounded<T>(at: string, work: () => T): T {
     try {
       return work();
     } catch (error) {
@@ -169,3 +170,7 @@ export const isLimited = ({ number, excluded }: Shape) =>
   number.most !== undefined ||
   number.multiples.length > 0 ||
   excluded.some((value) => typeof value === 'number');
+
+/** Whether the numbers of a shape are limited by bounds only. */
+export const isRange = ({ number, excluded }: Shape) =>
+  number.multiples.length === 0 && !excluded.some((value) => typeof value === 'number');
