@@ -11,6 +11,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { SpeechRecogniser } from 'lorekeep';
 import { startServer } from 'lorekeep/client';
 
 const { values, positionals } = parseArgs({
@@ -21,6 +22,9 @@ const [whisper, text = join(import.meta.dirname, '..', 'lighthouse.txt')] = posi
 if (whisper === undefined)
   fail('usage: node examples/voice/serve.mjs ggml-tiny.en.bin [text.txt] [--port 8080]');
 for (const file of [whisper, text]) if (!existsSync(file)) fail(`${file}: there is no such file`);
+// A file that is no model is refused here, not on the page.
+const recogniser = await SpeechRecogniser.load(whisper).catch((error) => fail(error.message));
+await recogniser.close();
 
 const lorekeep = dirname(fileURLToPath(import.meta.resolve('lorekeep/package.json')));
 const folder = mkdtempSync(join(tmpdir(), 'lorekeep-voice-'));
@@ -44,6 +48,7 @@ writeJson('server-config.json', {
 });
 writeJson('models.json', { version: 1, models: catalog() });
 const server = await startServer({ config: join(folder, 'server-config.json'), dataDir: folder });
+server.exited.then(() => fail('the server has ended'));
 
 const paragraphs = readFileSync(text, 'utf8')
   .split(/\n\s*\n/)

@@ -4,6 +4,8 @@ import { connect } from '/client.js';
 
 /** The highest rate that the server takes, in samples a second. */
 const highestRate = 48_000;
+/** Characters that a voice reads in a ms. Many voices do not tell how far they are. */
+const readPerMs = 0.014;
 const part = (id) => document.getElementById(id);
 const talked = part('talked');
 
@@ -14,6 +16,7 @@ part('talk').addEventListener('click', async () => {
   if (stop !== undefined) return stop();
   part('talk').disabled = true;
   part('problem').textContent = '';
+  part('state').textContent = 'starting';
   try {
     await talk(await (await fetch('/settings.json')).json());
   } catch (error) {
@@ -39,6 +42,10 @@ async function talk({ url, accessToken, graph, storages, terms }) {
       const { rate } = microphone;
       const speech = await session.openSpeech({ agentId: agent.id, rate, terms, partial: true });
       microphone.record((samples) => speech.write(samples).catch(() => {}));
+      microphone.onEnd(() => {
+        part('problem').textContent = 'The microphone is gone.';
+        speech.finish().catch(() => {});
+      });
       stop = () => {
         window.speechSynthesis?.cancel();
         return speech.close();
@@ -56,7 +63,7 @@ async function talk({ url, accessToken, graph, storages, terms }) {
   }
 }
 
-/** @returns {rate, record(hear), close()} `hear` is called with each tenth of a second */
+/** @returns {rate, record(hear), onEnd(tell), close()} `hear` is called with each tenth of a second, `tell` when the microphone is gone */
 async function openMicrophone() {
   // The browser takes the replies that it plays out of the microphone's sound.
   const audio = { echoCancellation: true, noiseSuppression: true, channelCount: 1 };
@@ -79,6 +86,9 @@ async function openMicrophone() {
       };
       context.createMediaStreamSource(stream).connect(recorder);
     },
+    onEnd(tell) {
+      for (const track of stream.getTracks()) track.onended = tell;
+    },
     close() {
       for (const track of stream.getTracks()) track.stop();
       context.close();
@@ -90,7 +100,7 @@ async function openMicrophone() {
 class Conversation {
   #session;
   #said;
-  /** By turn: the element of the reply, and the number of its characters that were read aloud. */
+  /** By turn: the element of the reply, when its reading began, and the number of its characters that were read aloud, if the voice tells. */
   #replies = new Map();
 
   constructor(session) {
@@ -110,7 +120,7 @@ class Conversation {
         this.#showText(event);
         break;
       case 'TurnStarted':
-        this.#replies.set(event.turnId, { element: line('reply', ''), heard: 0 });
+        this.#replies.set(event.turnId, { element: line('reply', '') });
         break;
       case 'TurnText':
         this.#replies.get(event.turnId).element.textContent += event.text;
@@ -132,15 +142,22 @@ class Conversation {
     if (final) this.#said = undefined;
   }
 
-  #complete({ turnId, text, status }) {
+  #complete({ turnId, text, status, error }) {
     const reply = this.#replies.get(turnId);
     if (status === 'cancelled') {
       reply.element.classList.add('interrupted');
       return;
     }
+    if (status === 'failed') {
+      part('problem').textContent = error.message;
+      return;
+    }
     reply.element.textContent = text || 'I do not know.';
     if (!part('aloud').checked || !window.speechSynthesis) return;
     const utterance = new SpeechSynthesisUtterance(reply.element.textContent);
+    utterance.onstart = () => {
+      reply.begun = performance.now();
+    };
     utterance.onboundary = ({ charIndex }) => {
       reply.heard = charIndex;
     };
@@ -154,9 +171,10 @@ class Conversation {
     speechSynthesis.cancel();
     const [last] = [...this.#replies].slice(-1);
     if (last === undefined) return;
-    const [turnId, { element, heard }] = last;
+    const [turnId, { element, begun = performance.now(), heard }] = last;
     element.classList.add('interrupted');
-    this.#session.replyHeard(turnId, heard).catch(() => {});
+    const characters = heard ?? Math.round((performance.now() - begun) * readPerMs);
+    this.#session.replyHeard(turnId, characters).catch(() => {});
   }
 }
 

@@ -112,7 +112,8 @@ export class VoiceStream extends Handle<NativeVoiceStream> {
   }
 
   /**
-   * Takes the next samples: floats in [-1, 1], or 16-bit integers. Values that are no numbers count as silence.
+   * Takes the next samples: floats in [-1, 1], or 16-bit integers. Values that are no numbers count as silence. A call that is
+   * cancelled ends the stream.
    * @throws INVALID_ARGUMENT (half a frame, after finish(), while another call runs), CANCELLED, CLOSED
    */
   async push(samples: Float32Array | Int16Array, options: CallOptions = {}): Promise<VoiceResult> {

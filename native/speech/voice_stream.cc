@@ -44,6 +44,7 @@ VoiceResult VoiceStream::push(std::span<const float> samples, const CancelToken*
   expect(samples.size() % format_.channels == 0, "samples: " + std::to_string(samples.size()) +
                                                      " values are no whole number of frames of " +
                                                      std::to_string(format_.channels) + " channels");
+  finished_ = true;  // unless all of it is heard: windows are not undone
   std::vector<float> mono(samples.size() / format_.channels);
   for (std::size_t i = 0; i < mono.size(); ++i) {
     float sum = 0;
@@ -56,6 +57,7 @@ VoiceResult VoiceStream::push(std::span<const float> samples, const CancelToken*
   VoiceResult result;
   resampler_.push(mono, result.samples);
   listen(result, cancel);
+  finished_ = false;
   return result;
 }
 

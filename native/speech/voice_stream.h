@@ -35,7 +35,7 @@ class VoiceStream {
 
   /// Takes interleaved samples in [-1, 1]. A value that is not finite counts as silence, and one outside as clipped.
   /// Throws Error: kInvalidArgument for half a frame of several channels or after finish(); kCancelled. Grain: one
-  /// window.
+  /// window. A call that is cancelled ends the stream.
   VoiceResult push(std::span<const float> samples, const CancelToken* cancel = nullptr);
   /// Ends the stream.
   VoiceResult finish(const CancelToken* cancel = nullptr);

@@ -63,14 +63,17 @@ export class ClientSpeech implements AsyncIterable<SpeechEvent>, AsyncDisposable
 
   /**
    * Sends audio: samples of 16 bits, or floats in [-1, 1], interleaved, in whole samples of all channels. Resolves when it is sent, for
-   * which it may have to wait until the server has heard earlier audio. @throws ServerError if the server closed the stream,
-   * ConnectionLostError, the signal's reason (a part may be sent)
+   * which it may have to wait until the server has heard earlier audio. @throws TypeError for anything else, such as the bytes of
+   * samples; RangeError for a part of a sample; ServerError if the server closed the stream, ConnectionLostError, the signal's reason
+   * (a part may be sent)
    */
-  write(samples: Int16Array | Float32Array, { signal }: CallOptions = {}): Promise<void> {
-    const bytes = encoded(samples, this.#fields.format ?? 's16');
+  async write(samples: Int16Array | Float32Array, { signal }: CallOptions = {}): Promise<void> {
+    const { format = 's16', channels = 1 } = this.#fields;
+    checkSamples(samples, channels);
+    const bytes = encoded(samples, format);
     const writing = this.#writing.then(() => this.#write(bytes, signal));
     this.#writing = writing.catch(() => {});
-    return writing;
+    await writing;
   }
 
   /** What was said so far is an utterance: its text becomes a turn. Wait for it before writing the audio of the next one. */
@@ -168,6 +171,13 @@ export class ClientSpeech implements AsyncIterable<SpeechEvent>, AsyncDisposable
   #tellChanged(): void {
     for (const wake of this.#wake.splice(0)) wake();
   }
+}
+
+function checkSamples(samples: unknown, channels: number): asserts samples is Int16Array | Float32Array {
+  if (!(samples instanceof Int16Array || samples instanceof Float32Array))
+    throw new TypeError('samples: an Int16Array or a Float32Array is expected');
+  if (samples.length % channels !== 0)
+    throw new RangeError(`samples: ${samples.length} are no whole number of samples of ${channels} channels`);
 }
 
 /** Returns samples as the bytes of a frame, which are little-endian. */

@@ -1,4 +1,4 @@
-import { openRegular } from '../../lib/basics.js';
+import { LorekeepError, openRegular, unreadable } from '../../lib/basics.js';
 import { programRate, programSamples, SampleProgramError } from './program-audio.js';
 import { AudioFormatError, decodeSamples, isWav, type WavFormat, wavFormat } from './wav.js';
 
@@ -17,10 +17,10 @@ export interface Audio {
 /** Bytes of a piece. */
 const pieceBytes = 256 * 1024;
 
-/** Opens a WAV file, or any other that ffmpeg reads, if it is installed. @throws as Audio.pieces() */
+/** Opens a WAV file, or any other that ffmpeg reads, if it is installed. @throws NOT_FOUND; as Audio.pieces() */
 export async function openAudio(path: string): Promise<Audio> {
-  await using file = await openRegular(path).catch((error: NodeJS.ErrnoException) => {
-    throw error.code === 'ENOENT' ? new AudioFormatError('does not exist') : error;
+  await using file = await openRegular(path).catch((error: unknown) => {
+    throw error instanceof LorekeepError ? error : unreadable(path, error);
   });
   const { size } = await file.stat();
   const { buffer, bytesRead } = await file.read(Buffer.alloc(12), 0, 12, 0);

@@ -46,7 +46,7 @@ export async function* programSamples(
   const samples = child.stdout.pipe(new PassThrough({ highWaterMark: aheadBytes }), { end: false });
   child.stdout.once('close', () => samples.end());
   const failed = once(child, 'error').then(([error]) => Promise.reject(error as Error));
-  const closed = once(child, 'close') as Promise<[number | null]>;
+  const closed = once(child, 'close') as Promise<[number | null, NodeJS.Signals | null]>;
   closed.catch(() => {});
   failed.catch(() => {});
   const end = () => child.kill();
@@ -60,9 +60,12 @@ export async function* programSamples(
       odd = bytes.subarray(whole);
       yield Float32Array.from({ length: whole / 2 }, (_, i) => bytes.readInt16LE(2 * i) / 32_768);
     }
-    const [code] = await Promise.race([closed, failed]);
+    const [code, ending] = await Promise.race([closed, failed]);
     if (code !== 0 && !stop?.aborted)
-      throw new SampleProgramError(said.trim().split('\n').at(-1) || `it ended with ${code}`, false);
+      throw new SampleProgramError(
+        said.trim().split('\n').at(-1) || `it ended with ${ending ?? code}`,
+        false,
+      );
   } catch (error) {
     signal.throwIfAborted();
     throw (error as NodeJS.ErrnoException).code === 'ENOENT'

@@ -1,20 +1,17 @@
 /**
- * Words after which a sentence goes on, by language: articles, prepositions, conjunctions, auxiliaries, and sounds of
- * hesitation.
+ * Words after which a sentence goes on, whatever mark is behind them, by language: articles, conjunctions, prepositions that no verb
+ * is split into, and sounds of hesitation. "Turn it on.", "Yes, I am." and "Mach das Licht aus." are whole.
  */
 const dangling: Readonly<Record<string, string>> = {
-  en: `a an the and or but so because if when while that which who whose of to in on at by for from with without about into
-    over under between than as is are was were am be been will would can could should shall may might must do does did
-    have has had not my your his her its our their this these those very um uh er erm hmm mm ah like well`,
-  de: `der die das den dem des ein eine einen einem einer eines und oder aber weil wenn dass ob als wie in im an am auf
-    aus bei mit nach von vom zu zum zur für über unter ist sind war waren bin wird werden kann können soll muss hat haben
-    mein meine dein ihr sein sehr äh ähm hm also`,
-  fr: `le la les un une des du de et ou mais parce que qui si quand dans sur sous à au aux par pour avec sans est sont
-    était suis être a ont peut doit mon ma mes ton ta son sa ses notre votre très euh ben`,
-  es: `el la los las un una unos unas y o pero porque que si cuando en de del a al por para con sin es son era soy está
-    ser ha han puede debe mi mis tu su sus muy eh este pues`,
-  it: `il lo la i gli le un uno una e o ma perché che se quando in di del della a al alla da dal per con senza è sono era
-    ha hanno può deve mio mia tuo suo molto ehm allora`,
+  en: `a an the and or but because if that whose of to at for from with without into between than as my your its our their
+    um uh er erm hmm mm ah`,
+  de: `der die den dem des ein eine einen einem einer eines und oder aber weil wenn dass ob als im am vom zum zur für mein
+    meine dein äh ähm hm`,
+  fr: `le la les un une des du de et ou mais parce que qui si quand dans sur sous à au aux par pour avec sans mon ma mes ton
+    ta son sa ses notre votre euh ben`,
+  es: `el la los las un una unos unas y o pero porque que si cuando en de del a al por para con sin mi mis tu sus eh`,
+  it: `il lo la i gli le un uno una e o ma perché che se quando in di del della a al alla da dal per con senza mio mia tuo suo
+    ehm`,
 };
 
 const danglingWords: ReadonlyMap<string, ReadonlySet<string>> = new Map(

@@ -147,5 +147,11 @@ describe('lorekeep listen', () => {
     expect(await listen(['--langauge', 'de'])).toMatchObject({ status: 2 });
     const nothing = await lorekeep(['listen', '--model', 'Whisper tinny']);
     expect(nothing).toMatchObject({ status: 2 });
+    // Before the folder is indexed.
+    const agent = await lorekeep(['listen', inFolder(), '--model', 'Whisper tinny']);
+    expect(agent).toMatchObject({ status: 2 });
+    expect(agent.stderr).toMatch(/^lorekeep: --model: there is no model for speech/);
+    expect((await listen(['--end-of-turn', 'sentence'])).stderr).toContain('no effect without an agent');
+    expect((await listen(['--input', 'a.wav', '--device', 'b'])).stderr).toContain('no effect with --input');
   });
 });

@@ -22,7 +22,7 @@ describe('lorekeep transcribe', () => {
 });
 
 describe('lorekeep transcribe with a model that always writes the same', () => {
-  const text = 'Turn off the lamp & <stop> --> now.';
+  const text = 'Turn off the lamp & <stop> ---> now.';
   function speech(...more: string[]) {
     writeFileSync(inFolder('ggml-tiny.bin'), tinyWhisper({ text }));
     const samples = new Float32Array(3 * 16_000);
@@ -55,7 +55,7 @@ describe('lorekeep transcribe with a model that always writes the same', () => {
     expect(files).toMatchObject([
       { text },
       { file: bad[0], text: '', error: { code: 'INVALID_ARGUMENT' } },
-      { file: bad[1], text: '', error: { code: 'INVALID_ARGUMENT' } },
+      { file: bad[1], text: '', error: { code: 'NOT_FOUND' } },
       { file: bad[2], text: '' },
       { text },
     ]);
@@ -95,7 +95,7 @@ describe.runIf(haveWhisper())('lorekeep transcribe with real weights', () => {
     const absent = await run(inFolder('absent.wav'));
     expect(absent).toMatchObject({
       status: 1,
-      stderr: expect.stringContaining('absent.wav: does not exist'),
+      stderr: expect.stringContaining('absent.wav: the file does not exist'),
     });
   });
 });

@@ -51,6 +51,19 @@ it('a binary message that does not fit its stream closes it alone', async () => 
   expect(await socket.request({ type: 'Ping', id: 3 })).toMatchObject({ type: 'Pong' });
 });
 
+it('the client takes samples alone, not their bytes or a part of one', async () => {
+  const { port } = await speechDoor();
+  const client = await connect({ url: `ws://127.0.0.1:${port}/v1/socket` });
+  onTestFinished(() => client.close());
+  const speech = await (await client.createSession()).openSpeech({ channels: 2 });
+  const events = allEvents(speech);
+  await expect(speech.write(Buffer.alloc(4) as never)).rejects.toThrow(TypeError);
+  await expect(speech.write(new Int16Array(3))).rejects.toThrow(RangeError);
+  await speech.write(new Int16Array(32));
+  await speech.finish();
+  expect(await events).toMatchObject([{ type: 'SpeechClosed', reason: 'finished', heardMs: 1 }]);
+});
+
 it('the client streams a file that is longer than its credit over a WebSocket', async () => {
   const { port } = await speechDoor();
   const client = await connect({ url: `ws://127.0.0.1:${port}/v1/socket` });

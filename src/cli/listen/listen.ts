@@ -1,9 +1,8 @@
-import { resolve } from 'node:path';
 import { type Audio, openAudio } from '../../speech/audio.js';
 import { MicrophoneError, openMicrophone } from '../../speech/microphone.js';
 import { transcribe } from '../../speech/transcribe.js';
 import { AudioFormatError } from '../../speech/wav.js';
-import { CommandError } from '../failure.js';
+import { CommandError, UsageError } from '../failure.js';
 import { untilStopped } from '../interrupt.js';
 import { note, print, printJsonLine } from '../output.js';
 import { printable } from '../terminal/printable.js';
@@ -17,6 +16,7 @@ export interface ListenFlags extends SpeechFlags, TalkFlags {
 
 /** `lorekeep listen`: writes down what a microphone hears, or gives it to an agent, until Ctrl-C. */
 export async function listen(words: readonly string[], flags: ListenFlags): Promise<void> {
+  refuseIneffective(words, flags);
   await untilStopped(async (stop, signal) => {
     try {
       const openSound = () => sound(flags, stop);
@@ -26,6 +26,26 @@ export async function listen(words: readonly string[], flags: ListenFlags): Prom
       throw translated(error, flags);
     }
   });
+}
+
+/** @throws UsageError for a flag that this way of listening does not use */
+function refuseIneffective(words: readonly string[], flags: ListenFlags): void {
+  const refuse = (ineffective: Record<string, unknown>, why: string) => {
+    for (const [flag, value] of Object.entries(ineffective))
+      if (value) throw new UsageError(`${flag}: it has no effect ${why}`);
+  };
+  if (flags.input !== undefined) refuse({ '--device': flags.device }, 'with --input');
+  if (namesAgent(words, flags)) refuse({ '--threads': flags.threads }, 'on an agent');
+  else
+    refuse(
+      {
+        '--end-of-turn': flags.endOfTurn,
+        '--language-model': flags.languageModel,
+        '--embedding-model': flags.embeddingModel,
+        '--access-token-file': flags.accessTokenFile,
+      },
+      'without an agent: name a folder, a knowledge base or a server',
+    );
 }
 
 async function writeDown(
@@ -50,7 +70,7 @@ async function sound({ input, device }: ListenFlags, stop: AbortSignal): Promise
     const microphone = openMicrophone(device, stop);
     return { ...microphone, pieces: (signal) => noted(microphone.pieces(signal)) };
   }
-  const audio = await openAudio(resolve(input));
+  const audio = await openAudio(input);
   return { ...audio, pieces: (signal) => until(stop, audio.pieces(signal)) };
 }
 

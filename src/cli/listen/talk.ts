@@ -9,7 +9,7 @@ import { UsageError } from '../failure.js';
 import { note, print, printJsonLine } from '../output.js';
 import { jsonFile } from '../search/json-argument.js';
 import { printable } from '../terminal/printable.js';
-import type { SpeechFlags } from '../transcribe/speech-models.js';
+import { checkSpeechModels, type SpeechFlags } from '../transcribe/speech-models.js';
 
 /** The flags of `listen` for an agent. `model` is that of the recogniser. */
 export interface TalkFlags extends OpenFlags, Omit<SpeechFlags, 'threads'> {
@@ -41,6 +41,7 @@ export async function talk(
     throw new UsageError(`${places.question}: there is no such file or folder; listen takes no question`);
   const openFlags = agentFlags(flags);
   refuseIneffective(places, openFlags);
+  if (places !== undefined && 'here' in places) await checkSpeechModels(flags);
   const given = flags.graph === undefined ? undefined : ((await jsonFile('--graph', flags.graph)) as Graph);
   await using opened = await openPlaces(places, openFlags, signal);
   const agent = await opened.session.createAgent({ graph: given ?? graphOf(opened) }, { signal });

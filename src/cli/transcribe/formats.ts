@@ -17,7 +17,7 @@ function clock(ms: number, mark: ',' | '.'): string {
 }
 
 /** A text of a subtitle cannot hold its arrow, or an empty line. */
-const cue = (text: string) => printable(text.replaceAll('-->', '->').replaceAll(/\n+/g, ' '));
+const cue = (text: string) => printable(text.replaceAll(/-{2,}>/g, '->').replaceAll(/\n+/g, ' '));
 
 export const transcriptFormats = {
   txt: { head: '', joins: true, segment: ({ text }) => printable(text) },

@@ -1,8 +1,9 @@
 import type { SpeechRecogniser, SpeechRecogniserFacts, VoiceDetector } from '../../../lib/internal.js';
+import type { ServerConfig } from '../../config/schema.js';
 import { Residency } from '../../models/residency.js';
 import { SpeechModels } from '../../models/speech-models.js';
-import { UnknownModelError } from '../../models/unknown-model.js';
-import { languageProblem } from '../../speech/language-problem.js';
+import { findModel, UnknownModelError } from '../../models/unknown-model.js';
+import { type LanguageChoice, languageProblem } from '../../speech/language-problem.js';
 import { modelOfFlag } from '../ask/model-file.js';
 import { openCatalogAndConfig } from '../catalog/open-catalog.js';
 import { UsageError } from '../failure.js';
@@ -36,30 +37,45 @@ export async function withSpeechModels<Result>(
   const residency = new Residency(catalog, { log: { info() {}, error() {} } });
   const models = new SpeechModels(residency, { threads: flags.threads, idleMs: 0 });
   try {
-    using recogniser = await found('--model', () => models.recogniser(name, entry)).lease(signal);
+    using recogniser = await found('--model', () => models.recogniser(name, entry), fileOrDownload).lease(
+      signal,
+    );
     refuseLanguage(flags, recogniser.model.facts);
-    const vad = flags.vadModel ?? (config?.default_vad_model || undefined);
-    using detector = await found('--vad-model', () => models.detector(vad)).lease(signal);
+    using detector = await found('--vad-model', () => models.detector(vadModel(flags, config))).lease(signal);
     return await work({ detector: detector.model, recogniser: recogniser.model });
   } finally {
     await residency.close();
   }
 }
 
+/** For models of the catalog alone, before anything else is done. @throws UsageError for one that it does not have */
+export async function checkSpeechModels(flags: Omit<SpeechFlags, 'threads'>): Promise<void> {
+  refuseLanguage(flags);
+  const { catalog, config } = await openCatalogAndConfig(flags);
+  found('--model', () => findModel(catalog, 'stt', flags.model));
+  found('--vad-model', () => findModel(catalog, 'vad', vadModel(flags, config)));
+}
+
+const vadModel = (
+  flags: Pick<SpeechFlags, 'vadModel'>,
+  config: Pick<ServerConfig, 'default_vad_model'> | undefined,
+) => flags.vadModel ?? (config?.default_vad_model || undefined);
+
 /** @throws UsageError for what the models cannot do, before the first word is heard */
-function refuseLanguage(flags: SpeechFlags, facts?: SpeechRecogniserFacts): void {
+function refuseLanguage(flags: LanguageChoice, facts?: SpeechRecogniserFacts): void {
   const problem = languageProblem(flags, facts);
   if (problem !== undefined) throw new UsageError(`--${problem.field}: ${problem.reason}`);
 }
 
+const download = 'download a model (docs/guides/speech.md)';
+const fileOrDownload = `name a ggml-*.bin file, or ${download}`;
+
 /** Finds a model. @throws UsageError that names the flag */
-function found<Model>(flag: string, find: () => Model): Model {
+function found<Model>(flag: string, find: () => Model, remedy = download): Model {
   try {
     return find();
   } catch (error) {
     if (!(error instanceof UnknownModelError)) throw error;
-    throw new UsageError(
-      `${flag}: ${error.message}; name a ggml-*.bin file, or download a model (docs/guides/speech.md)`,
-    );
+    throw new UsageError(`${flag}: ${error.message}; ${remedy}`);
   }
 }

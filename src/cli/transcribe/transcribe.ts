@@ -1,4 +1,3 @@
-import { resolve } from 'node:path';
 import { openAudio } from '../../speech/audio.js';
 import { type TranscribedSegment, transcribe } from '../../speech/transcribe.js';
 import { AudioFormatError } from '../../speech/wav.js';
@@ -53,7 +52,7 @@ async function transcribeFile(
   const progress = progressView(process.stderr, { quietMs: 1000, json: format === undefined });
   let failure: FailureReport | undefined;
   try {
-    const audio = await openAudio(resolve(file));
+    const audio = await openAudio(file);
     const onProgress = (heardMs: number) => {
       if (audio.seconds === undefined) return;
       progress.update({ phase: 'speech', done: Math.round(heardMs / 1000), total: Math.ceil(audio.seconds) });

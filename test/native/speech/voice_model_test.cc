@@ -91,6 +91,15 @@ TEST("settings and formats outside their ranges are refused by name") {
   CHECK_FAILS(Code::kInvalidArgument, stereo.push(std::vector<float>(2)));
 }
 
+TEST("a call that is cancelled ends the stream, whose windows would be heard twice") {
+  VoiceStream stream(VoiceModel::load(SILERO), {}, {});
+  CancelToken cancel;
+  cancel.cancel();
+  CHECK_FAILS(Code::kCancelled, stream.push(vowel(kWindow * 8), &cancel));
+  CHECK_FAILS(Code::kInvalidArgument, stream.push(vowel(kWindow)));
+  CHECK_FAILS(Code::kInvalidArgument, stream.finish());
+}
+
 TEST("a damaged file is refused, and never read beyond its end") {
   const test::ScratchFolder folder;
   const std::string good = bytes_of(SILERO);
