@@ -38,7 +38,7 @@ export interface RecogniseOptions extends ProgressOptions {
   /** Beams of the search, 1 to 8. Default 1. */
   beams?: number | undefined;
   /**
-   * Class in the scheduler: calls of a better class go first, and one in the `background` rests after each window of 30 s while
+   * Class in the scheduler: before each window of 30 s, calls of a better class go first, and one in the `background` rests while
    * interactive replies are generated. Default `interactive_visible`.
    */
   class?: ConsumerClass | undefined;
@@ -46,7 +46,7 @@ export interface RecogniseOptions extends ProgressOptions {
 
 const mostTerms = 1000;
 
-/** A Whisper model on the CPU or a GPU. Calls may overlap; they are computed one after the other, the best class first. */
+/** A Whisper model on the CPU or a GPU. Calls may overlap; one is computed at a time, of the best class. */
 export class SpeechRecogniser extends Handle<NativeRecogniser> {
   /**
    * Each call takes a thread of the addon, also while it waits for its turn or rests. Two of a class: when one ends, the next one is

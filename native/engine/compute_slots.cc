@@ -15,33 +15,55 @@ std::chrono::steady_clock::duration duration(double ms) {
 
 }  // namespace
 
+ComputeSlots::Lease::Lease(ComputeSlots& slots, scheduler::ConsumerClass consumer_class, const CancelToken* cancel)
+    : slots_(slots), ticket_(slots.new_ticket(consumer_class)) {
+  slots_.wait(ticket_, cancel);
+  holds_ = true;
+  begin_ = std::chrono::steady_clock::now();
+}
+
 ComputeSlots::Lease::~Lease() {
-  slots_.rest(class_, Milliseconds(std::chrono::steady_clock::now() - begin_).count());
-  std::lock_guard lock(slots_.mutex_);
-  ++slots_.free_;
-  slots_.changed_.notify_all();
+  if (!holds_) return;
+  slots_.rest(ticket_.first, Milliseconds(std::chrono::steady_clock::now() - begin_).count());
+  slots_.release();
 }
 
 void ComputeSlots::Lease::rest(const CancelToken* cancel) {
   const auto now = [] { return std::chrono::steady_clock::now(); };
-  slots_.rest(class_, Milliseconds(now() - begin_).count());
+  slots_.rest(ticket_.first, Milliseconds(now() - begin_).count());
   std::unique_lock lock(slots_.mutex_);
   for (;;) {
-    const auto resting = slots_.rests_until(class_) - now();
-    const bool is_wanted = !slots_.queue_.empty() && slots_.queue_.begin()->first < class_;
-    if (resting <= std::chrono::steady_clock::duration::zero() || is_wanted) break;
+    const auto resting = slots_.rests_until(ticket_.first) - now();
+    if (resting <= std::chrono::steady_clock::duration::zero() || slots_.is_wanted_by_better(ticket_.first)) break;
     if (cancel != nullptr && cancel->cancelled()) break;
     slots_.changed_.wait_for(lock, std::min(resting, kPoll));
   }
   begin_ = now();
 }
 
-ComputeSlots::Lease ComputeSlots::take(scheduler::ConsumerClass consumer_class, const CancelToken* cancel) {
+bool ComputeSlots::Lease::is_wanted() const {
+  std::lock_guard lock(slots_.mutex_);
+  return slots_.is_wanted_by_better(ticket_.first);
+}
+
+void ComputeSlots::Lease::give_way(const CancelToken* cancel) {
+  holds_ = false;
+  slots_.release();
+  slots_.wait(ticket_, cancel);
+  holds_ = true;
+  begin_ = std::chrono::steady_clock::now();
+}
+
+ComputeSlots::Ticket ComputeSlots::new_ticket(scheduler::ConsumerClass consumer_class) {
+  std::lock_guard lock(mutex_);
+  return {consumer_class, next_ticket_++};
+}
+
+void ComputeSlots::wait(const Ticket& ticket, const CancelToken* cancel) {
   std::unique_lock lock(mutex_);
-  const Ticket ticket{consumer_class, next_ticket_++};
   queue_.insert(ticket);
   for (;;) {
-    const auto resting = rests_until(consumer_class) - std::chrono::steady_clock::now();
+    const auto resting = rests_until(ticket.first) - std::chrono::steady_clock::now();
     const bool rests = resting > std::chrono::steady_clock::duration::zero();
     if (*queue_.begin() == ticket && free_ > 0 && !rests) break;
     if (cancel != nullptr && cancel->cancelled()) {
@@ -57,7 +79,16 @@ ComputeSlots::Lease ComputeSlots::take(scheduler::ConsumerClass consumer_class, 
   const bool more = free_ > 0 && !queue_.empty();
   lock.unlock();
   if (more) changed_.notify_all();
-  return Lease(*this, consumer_class);
+}
+
+void ComputeSlots::release() {
+  std::lock_guard lock(mutex_);
+  ++free_;
+  changed_.notify_all();
+}
+
+bool ComputeSlots::is_wanted_by_better(scheduler::ConsumerClass consumer_class) const {
+  return !queue_.empty() && queue_.begin()->first < consumer_class;
 }
 
 std::size_t ComputeSlots::waiting() const {

@@ -17,6 +17,8 @@ namespace lorekeep::engine {
 /// processor. The best class goes first, then the order of arrival: a query waits for one batch of a bulk job, however
 /// many of them wait. After a batch, its class and worse ones rest as the scheduler's settings say.
 class ComputeSlots {
+  using Ticket = std::pair<scheduler::ConsumerClass, std::uint64_t>;
+
  public:
   /// `slots` >= 1.
   explicit ComputeSlots(std::size_t slots, scheduler::Control& control = scheduler::Control::of_process())
@@ -25,22 +27,30 @@ class ComputeSlots {
   /// A slot, released on destruction.
   class Lease {
    public:
-    Lease(ComputeSlots& slots, scheduler::ConsumerClass consumer_class) noexcept
-        : slots_(slots), class_(consumer_class), begin_(std::chrono::steady_clock::now()) {}
+    /// Waits for it; see take().
+    Lease(ComputeSlots& slots, scheduler::ConsumerClass consumer_class, const CancelToken* cancel);
     ~Lease();
     Lease(const Lease&) = delete;
     Lease& operator=(const Lease&) = delete;
     /// Rests as after a batch, with the slot. Ends early for a cancellation, and while a better class waits for it.
     void rest(const CancelToken* cancel);
+    /// Whether a better class waits for a slot.
+    bool is_wanted() const;
+    /// Gives the slot to a better class and waits for one again, before those of its class that came later. Throws
+    /// Error(kCancelled), and holds none from then on.
+    void give_way(const CancelToken* cancel);
 
    private:
     ComputeSlots& slots_;
-    const scheduler::ConsumerClass class_;
+    const Ticket ticket_;
+    bool holds_ = false;
     std::chrono::steady_clock::time_point begin_;
   };
 
   /// Waits for a slot. Throws Error(kCancelled) within some 20 ms of the cancellation.
-  Lease take(scheduler::ConsumerClass consumer_class, const CancelToken* cancel);
+  Lease take(scheduler::ConsumerClass consumer_class, const CancelToken* cancel) {
+    return Lease(*this, consumer_class, cancel);
+  }
 
   /// Rests as after a batch of the class that took `took_ms`.
   void rest(scheduler::ConsumerClass consumer_class, double took_ms);
@@ -51,8 +61,11 @@ class ComputeSlots {
 
  private:
   using Time = std::chrono::steady_clock::time_point;
-  using Ticket = std::pair<scheduler::ConsumerClass, std::uint64_t>;
 
+  Ticket new_ticket(scheduler::ConsumerClass consumer_class);
+  void wait(const Ticket& ticket, const CancelToken* cancel);
+  void release();
+  bool is_wanted_by_better(scheduler::ConsumerClass consumer_class) const;
   Time rests_until(scheduler::ConsumerClass consumer_class) const;
 
   scheduler::Control& control_;

@@ -37,6 +37,8 @@ constexpr std::size_t kMaxPromptBytes = 16 * 1024;
 // Whisper takes 223 tokens before the speech. The prompt is nearer to it, so that it pushes terms out.
 constexpr int kMaxTermTokens = 128;
 constexpr std::size_t kMaxTermBytes = 200;
+// What whisper.cpp returns when a larger cache for several decoders cannot be allocated.
+constexpr int kNoMemory = -7;
 // Of decoding again: OpenAI's values (whisper/transcribe.py).
 constexpr float kTemperatureStep = 0.2f;
 constexpr float kLeastEntropy = 2.4f;
@@ -50,6 +52,9 @@ struct ContextFree {
 };
 struct StateFree {
   void operator()(whisper_state* state) const noexcept { whisper_free_state(state); }
+};
+struct PausedCallFree {
+  void operator()(whisper_paused_call* call) const noexcept { whisper_free_paused_call(call); }
 };
 
 // The CPU backend is a plugin: its functions are found by name.
@@ -97,9 +102,14 @@ struct Windows {
   const CancelToken* cancel;
 };
 
-bool rest_before_window(whisper_context*, whisper_state*, void* windows) {
+// Throws Error(kCancelled) while another call uses the state.
+bool rest_before_window(whisper_context*, whisper_state* state, void* windows) {
   auto& [lease, cancel] = *static_cast<Windows*>(windows);
   lease.rest(cancel);
+  if (!lease.is_wanted()) return true;
+  std::unique_ptr<whisper_paused_call, PausedCallFree> call(whisper_pause(state));
+  lease.give_way(cancel);
+  whisper_resume(state, call.release());
   return true;
 }
 
@@ -403,6 +413,7 @@ SpeechText Recogniser::recognise(std::span<const float> samples, const Recognise
     if (cancel != nullptr) cancel->check();
     if (stop.broken)
       fail(Code::kModelInvalid, "the model " + impl_->facts.name + " computes values that are not numbers");
+    if (status == kNoMemory) fail(Code::kOutOfMemory, "no memory for the beams of the model " + impl_->facts.name);
     if (status != 0)
       fail(Code::kModelInvalid, "whisper.cpp could not recognise the audio (" + std::to_string(status) + ")");
     tokens = impl_->heard();

@@ -59,9 +59,9 @@ struct SpeechText {
   std::vector<std::int32_t> tokens;  // without special ones
 };
 
-/// Thread-safe; calls compute one after the other, the best class first. Between windows of 30 s a call rests as
-/// scheduler::rest_after() says. A call that begins beside interactive replies of language models computes on half of
-/// the threads.
+/// Thread-safe; one call computes at a time, of the best class. Between windows of 30 s a call gives way to those of a
+/// better class, and rests as scheduler::rest_after() says. A call that begins beside interactive replies of language
+/// models computes on half of the threads.
 class Recogniser {
  public:
   /// Longest audio of a call, in seconds. Callers cut longer audio at pauses.

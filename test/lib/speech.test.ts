@@ -136,23 +136,29 @@ describe('SpeechRecogniser', () => {
     expect((await model.recognise(vowel(1, 16_000))).text).toBe('The quick brown fox.');
   });
 
-  it('serves the best class first, and waits for all at its end', async () => {
-    writeFileSync(inFolder('yes.bin'), tinyWhisper({ text: 'yes' }));
-    const model = await SpeechRecogniser.load(inFolder('yes.bin'));
+  it('gives way to better classes between windows, and waits for all at its end', async () => {
+    writeFileSync(inFolder('windows.bin'), tinyWhisper({ text: 'yes' }));
+    const model = await SpeechRecogniser.load(inFolder('windows.bin'), { threads: 1 });
     const [visible, buffered, background] = [
       'interactive_visible',
       'interactive_buffered',
       'background',
     ] as const;
     const served: string[] = [];
-    const calls = [background, background, buffered, visible, visible, visible].map((each) =>
-      model.recognise(new Float32Array(16_000), { class: each }).then(() => served.push(each)),
-    );
+    let calls: Promise<number>[] | undefined;
+    const onProgress = () => {
+      calls ??= [background, buffered, visible, visible].map((each) =>
+        model.recognise(new Float32Array(16_000), { class: each }).then(() => served.push(each)),
+      );
+    };
+    const long = model.recognise(new Float32Array(16_000 * 100), { class: background, onProgress });
     const cancelled = model.recognise(new Float32Array(16_000), { signal: AbortSignal.timeout(0) });
     await expect(cancelled).rejects.toMatchObject({ name: 'AbortError' });
+    expect((await long).text).toMatch(/^yes/);
+    served.push('long');
     await model.close();
-    await Promise.all(calls);
-    expect(served).toEqual([background, visible, visible, visible, buffered, background]);
+    await Promise.all(calls as Promise<number>[]);
+    expect(served).toEqual([visible, visible, buffered, 'long', background]);
   });
 });
 
@@ -250,5 +256,21 @@ describe.runIf(haveWhisper() && haveEspeak('searches of real weights'))('a searc
       expect((await model.recognise(no, { beams })).tokens).not.toEqual(first.tokens);
       expect(await model.recognise(yes, { beams })).toEqual(first);
     }
+  });
+
+  it('gives the same text when it gives way between two windows', async () => {
+    const [yes, stop] = [await word('yes'), await word('stop')];
+    const model = await SpeechRecogniser.load(whisperTiny);
+    onTestFinished(() => model.close());
+    const long = new Float32Array(16_000 * 70);
+    for (const [i, each] of [yes, stop, yes].entries()) long.set(each, 16_000 * (1 + 30 * i));
+    const alone = await model.recognise(long, { class: 'background' });
+    expect(alone.text).toMatch(/yes.*stop.*yes/i);
+    let between: Promise<string> | undefined;
+    const onProgress = () => {
+      between ??= model.recognise(stop).then(({ text }) => text);
+    };
+    expect(await model.recognise(long, { class: 'background', onProgress })).toEqual(alone);
+    expect(await between).toMatch(/^stop/i);
   });
 });

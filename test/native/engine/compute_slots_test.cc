@@ -3,6 +3,7 @@
 #include <atomic>
 #include <deque>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <vector>
 
@@ -152,4 +153,52 @@ TEST("work that rests with its slot goes on for a better class, and for a cancel
   CancelToken cancel;
   cancel.cancel();
   lease.rest(&cancel);
+}
+
+TEST("work that gives way goes on before later work of its class") {
+  ComputeSlots slots(1);
+  std::vector<ConsumerClass> order;
+  std::mutex mutex;
+  std::optional<Taker> later;
+  {
+    ComputeSlots::Lease lease = slots.take(kBuild, nullptr);
+    CHECK(!lease.is_wanted());
+    later.emplace(slots, kBuild, order, mutex);
+    while (slots.waiting() < 1) std::this_thread::yield();
+    CHECK(!lease.is_wanted());
+    const Taker query(slots, kQuery, order, mutex);
+    while (slots.waiting() < 2) std::this_thread::yield();
+    CHECK(lease.is_wanted());
+    lease.give_way(nullptr);
+    std::lock_guard lock(mutex);
+    CHECK_EQ(order.size(), std::size_t{1});
+    CHECK(order.front() == kQuery);
+  }
+  later.reset();
+  CHECK_EQ(order.size(), std::size_t{2});
+}
+
+TEST("work that is cancelled while it gives way holds no slot") {
+  ComputeSlots slots(1);
+  CancelToken cancel;
+  std::atomic<bool> holds{false};
+  std::optional<ComputeSlots::Lease> bulk(std::in_place, slots, kBuild, nullptr);
+  std::thread query([&] {
+    const ComputeSlots::Lease lease = slots.take(kQuery, nullptr);
+    holds = true;
+    while (!cancel.cancelled()) std::this_thread::yield();
+  });
+  while (!bulk->is_wanted()) std::this_thread::yield();
+  std::thread canceller([&] {
+    while (!holds) std::this_thread::yield();
+    cancel.cancel();
+  });
+  CHECK_FAILS(Code::kCancelled, bulk->give_way(&cancel));
+  bulk.reset();
+  query.join();
+  canceller.join();
+  {
+    const ComputeSlots::Lease only = slots.take(kBuild, nullptr);
+    CHECK_FAILS(Code::kCancelled, slots.take(kBuild, &cancel));
+  }
 }
