@@ -103,11 +103,11 @@ struct Windows {
 };
 
 // Throws Error(kCancelled) while another call uses the state.
-bool rest_before_window(whisper_context*, whisper_state* state, void* windows) {
+bool rest_before_window(whisper_context* context, whisper_state* state, void* windows) {
   auto& [lease, cancel] = *static_cast<Windows*>(windows);
   lease.rest(cancel);
   if (!lease.is_wanted()) return true;
-  std::unique_ptr<whisper_paused_call, PausedCallFree> call(whisper_pause(state));
+  std::unique_ptr<whisper_paused_call, PausedCallFree> call(whisper_pause(context, state));
   lease.give_way(cancel);
   whisper_resume(state, call.release());
   return true;

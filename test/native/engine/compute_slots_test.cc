@@ -182,11 +182,12 @@ TEST("work that is cancelled while it gives way holds no slot") {
   ComputeSlots slots(1);
   CancelToken cancel;
   std::atomic<bool> holds{false};
+  std::atomic<bool> ends{false};
   std::optional<ComputeSlots::Lease> bulk(std::in_place, slots, kBuild, nullptr);
   std::thread query([&] {
     const ComputeSlots::Lease lease = slots.take(kQuery, nullptr);
     holds = true;
-    while (!cancel.cancelled()) std::this_thread::yield();
+    while (!ends) std::this_thread::yield();
   });
   while (!bulk->is_wanted()) std::this_thread::yield();
   std::thread canceller([&] {
@@ -195,6 +196,7 @@ TEST("work that is cancelled while it gives way holds no slot") {
   });
   CHECK_FAILS(Code::kCancelled, bulk->give_way(&cancel));
   bulk.reset();
+  ends = true;
   query.join();
   canceller.join();
   {
