@@ -147,7 +147,7 @@ describe('SpeechRecogniser', () => {
     const served: string[] = [];
     let calls: Promise<number>[] | undefined;
     const onProgress = () => {
-      calls ??= [background, buffered, visible, visible].map((each) =>
+      calls ??= [visible, background, buffered, visible].map((each) =>
         model.recognise(new Float32Array(16_000), { class: each }).then(() => served.push(each)),
       );
     };
