@@ -25,7 +25,9 @@ ComputeSlots::Lease::Lease(ComputeSlots& slots, scheduler::ConsumerClass consume
 ComputeSlots::Lease::~Lease() {
   if (!holds_) return;
   slots_.rest(ticket_.first, Milliseconds(std::chrono::steady_clock::now() - begin_).count());
-  slots_.release();
+  std::lock_guard lock(slots_.mutex_);
+  ++slots_.free_;
+  slots_.changed_.notify_all();
 }
 
 void ComputeSlots::Lease::rest(const CancelToken* cancel) {
@@ -48,7 +50,13 @@ bool ComputeSlots::Lease::is_wanted() const {
 
 void ComputeSlots::Lease::give_way(const CancelToken* cancel) {
   holds_ = false;
-  slots_.release();
+  {
+    // It waits before the slot is free: later work of its class would go first otherwise.
+    std::lock_guard lock(slots_.mutex_);
+    slots_.queue_.insert(ticket_);
+    ++slots_.free_;
+  }
+  slots_.changed_.notify_all();
   slots_.wait(ticket_, cancel);
   holds_ = true;
   begin_ = std::chrono::steady_clock::now();
@@ -79,12 +87,6 @@ void ComputeSlots::wait(const Ticket& ticket, const CancelToken* cancel) {
   const bool more = free_ > 0 && !queue_.empty();
   lock.unlock();
   if (more) changed_.notify_all();
-}
-
-void ComputeSlots::release() {
-  std::lock_guard lock(mutex_);
-  ++free_;
-  changed_.notify_all();
 }
 
 bool ComputeSlots::is_wanted_by_better(scheduler::ConsumerClass consumer_class) const {

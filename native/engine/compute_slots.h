@@ -63,8 +63,8 @@ class ComputeSlots {
   using Time = std::chrono::steady_clock::time_point;
 
   Ticket new_ticket(scheduler::ConsumerClass consumer_class);
+  /// Also of a ticket that waits already.
   void wait(const Ticket& ticket, const CancelToken* cancel);
-  void release();
   bool is_wanted_by_better(scheduler::ConsumerClass consumer_class) const;
   Time rests_until(scheduler::ConsumerClass consumer_class) const;
 
