@@ -47,6 +47,8 @@ export class SegmentDumps {
   #files = 0;
   #bytes = 0;
   #isFull = false;
+  /** Whether the last one was not written: one warning is for all until the next success. */
+  #isFailing = false;
   #waiting = 0;
   /** Settles when the files so far are written. */
   #writing: Promise<void>;
@@ -118,11 +120,14 @@ export class SegmentDumps {
     } finally {
       await file.close();
     }
+    this.#isFailing = false;
     this.#files++;
     this.#bytes += bytes;
   }
 
   #failed(error: unknown): void {
+    if (this.#isFailing) return;
+    this.#isFailing = true;
     this.#log.warn({ err: error, folder: this.#folder }, 'a segment of speech was not written');
   }
 }

@@ -58,6 +58,20 @@ it('a link that leads nowhere counts as a file', async () => {
   expect(readdirSync(folder)).toHaveLength(2);
 });
 
+it('a folder that cannot be written to is told once', async () => {
+  writeFileSync(file('no-folder'), '');
+  const log = { info: vi.fn(), warn: vi.fn() };
+  const dumps = new SegmentDumps(file('no-folder'), log, plenty);
+  for (let segment = 1; segment <= 3; segment++) dumps.write({ session: 's2', stream: 1, segment, samples });
+  await dumps.settled();
+  expect(log.warn.mock.calls.slice(1)).toEqual([
+    [
+      { folder: file('no-folder'), err: expect.objectContaining({ code: 'EEXIST' }) },
+      expect.stringContaining('not written'),
+    ],
+  ]);
+});
+
 it('segments do not pile up before a slow folder', async () => {
   const { written, warnings, dumps, folder } = await dumpTo(
     'slow',

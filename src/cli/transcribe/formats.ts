@@ -1,13 +1,16 @@
 import type { TranscribedSegment } from '../../speech/transcribe.js';
 import { printable } from '../terminal/printable.js';
+import { type Cue, cuesOf } from './cues.js';
 
-/** How a transcript is printed: lines for each segment, in order. */
+/** How a transcript is printed: lines for each piece of a segment, in order. */
 export interface TranscriptFormat {
   /** Printed before the first segment. */
   readonly head: string;
   /** Whether the transcripts of several files may follow each other. */
   readonly joins: boolean;
-  segment(segment: TranscribedSegment, number: number): string;
+  pieces(segment: TranscribedSegment): Cue[];
+  /** `number`: of the piece, from 1. */
+  print(piece: Cue, number: number): string;
 }
 
 /** 01:02:03,456 with `,`. */
@@ -17,20 +20,22 @@ function clock(ms: number, mark: ',' | '.'): string {
 }
 
 /** A text of a subtitle cannot hold its arrow, or an empty line. */
-const cue = (text: string) => printable(text.replaceAll(/-{2,}>/g, '->').replaceAll(/\n+/g, ' '));
+const cueText = (text: string) => printable(text.replaceAll(/-{2,}>/g, '->').replaceAll(/\n+/g, ' '));
 
 export const transcriptFormats = {
-  txt: { head: '', joins: true, segment: ({ text }) => printable(text) },
+  txt: { head: '', joins: true, pieces: (segment) => [segment], print: ({ text }) => printable(text) },
   srt: {
     head: '',
     joins: false,
-    segment: ({ text, beginMs, endMs }, number) =>
-      `${number}\n${clock(beginMs, ',')} --> ${clock(endMs, ',')}\n${cue(text)}\n`,
+    pieces: cuesOf,
+    print: ({ text, beginMs, endMs }, number) =>
+      `${number}\n${clock(beginMs, ',')} --> ${clock(endMs, ',')}\n${cueText(text)}\n`,
   },
   vtt: {
     head: 'WEBVTT\n',
     joins: false,
-    segment: ({ text, beginMs, endMs }) =>
-      `${clock(beginMs, '.')} --> ${clock(endMs, '.')}\n${cue(text).replaceAll('&', '&amp;').replaceAll('<', '&lt;')}\n`,
+    pieces: cuesOf,
+    print: ({ text, beginMs, endMs }) =>
+      `${clock(beginMs, '.')} --> ${clock(endMs, '.')}\n${cueText(text).replaceAll('&', '&amp;').replaceAll('<', '&lt;')}\n`,
   },
 } as const satisfies Record<string, TranscriptFormat>;

@@ -50,6 +50,7 @@ async function transcribeFile(
   const { detector, recogniser, language, translate, prompt, beams, signal } = options;
   const segments: TranscribedSegment[] = [];
   const progress = progressView(process.stderr, { quietMs: 1000, json: format === undefined });
+  let printed = 0;
   let failure: FailureReport | undefined;
   try {
     const audio = await openAudio(file);
@@ -63,7 +64,7 @@ async function transcribeFile(
       segments.push(segment);
       if (format === undefined) continue;
       progress.stop();
-      print(format.segment(segment, segments.length));
+      for (const piece of format.pieces(segment)) print(format.print(piece, ++printed));
     }
   } catch (error) {
     signal.throwIfAborted();
