@@ -152,9 +152,9 @@ export const rooms = [
   ],
   [
     'src/cli',
-    9420,
+    9460,
     'README',
-    'the command line, which loads what a command needs when it needs it, with indexes of folders and their watch, MCP over stdio, and opening the page; transcripts of many files, of which some cannot be read; flags of listen without effect, and models that it lacks, before anything is indexed; indexes removed of which some stay; remote models listed and asked; push and pull of knowledge bases in databases; a first line in a file for programs that cannot read output',
+    'the command line, which loads what a command needs when it needs it, with indexes of folders and their watch, MCP over stdio, and opening the page; transcripts of many files, of which some cannot be read; flags of listen without effect, and models that it lacks, before anything is indexed; subtitles of a readable length; indexes removed of which some stay; remote models listed and asked; push and pull of knowledge bases in databases; a first line in a file for programs that cannot read output',
   ],
   [
     'web',
