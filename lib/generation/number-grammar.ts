@@ -46,12 +46,12 @@ interface FractionRest {
  * the rules for digits that no bound limits.
  */
 export class NumberGrammar {
-  readonly #rules: Rules;
+  readonly #rules: Pick<Rules, 'reserve' | 'define'>;
   readonly #work: Work;
   /** Rules by what they allow. */
   readonly #shared = new Map<string, string>();
 
-  constructor(rules: Rules, work: Work) {
+  constructor(rules: Pick<Rules, 'reserve' | 'define'>, work: Work) {
     this.#rules = rules;
     this.#work = work;
   }

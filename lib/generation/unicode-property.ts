@@ -32,15 +32,22 @@ const surrogates: CodePoints = [[0xd800, 0xdfff]];
 
 const sliceLength = 0x4000;
 
-/** All other code points, as texts whose characters all have the same number of UTF-16 units. Made once, in about 5 ms. */
-let texts: readonly string[] | undefined;
+/** The code points from one on, as a text of `units` UTF-16 units each. */
+interface ScannedText {
+  readonly text: string;
+  readonly first: number;
+  readonly units: number;
+}
 
-function scannedTexts(): readonly string[] {
+/** All other code points. Made once, in about 5 ms. */
+let texts: readonly ScannedText[] | undefined;
+
+function scannedTexts(): readonly ScannedText[] {
   texts ??= complementOf(unionOf([...uniform, ...surrogates])).flatMap(([first, last]) => {
-    const parts: string[] = [];
+    const parts: ScannedText[] = [];
     for (let from = first; from <= last; ) {
       const to = Math.min(last, from + sliceLength - 1, from < 0x10000 ? 0xffff : last);
-      parts.push(textOf(from, to));
+      parts.push({ text: textOf(from, to), first: from, units: from < 0x10000 ? 1 : 2 });
       from = to + 1;
     }
     return parts;
@@ -87,11 +94,10 @@ function textOf(first: number, last: number): string {
   return Buffer.from(units.buffer).toString('utf16le');
 }
 
-function addRanges(text: string, pattern: RegExp, ranges: [number, number][]): void {
-  for (const { 0: run } of text.matchAll(pattern)) {
-    const last = [...run.slice(-2)].at(-1)?.codePointAt(0) ?? 0;
-    add(ranges, run.codePointAt(0) ?? 0, last);
-  }
+function addRanges({ text, first, units }: ScannedText, pattern: RegExp, ranges: [number, number][]): void {
+  pattern.lastIndex = 0;
+  for (let run = pattern.exec(text); run !== null; run = pattern.exec(text))
+    add(ranges, first + run.index / units, first + pattern.lastIndex / units - 1);
 }
 
 function add(ranges: [number, number][], first: number, last: number): void {

@@ -33,8 +33,8 @@ function accepts(states: readonly State[], text: string): boolean {
   let at: number | undefined = states.length > 0 ? 0 : undefined;
   for (const character of text) {
     const code = character.codePointAt(0) as number;
-    const ways = at === undefined ? [] : [...(states[at] as State).next];
-    at = ways.find(([, set]) => set.some(([first, last]) => first <= code && code <= last))?.[0];
+    const ways = at === undefined ? [] : (states[at] as State).next;
+    at = ways.find(({ set }) => set.some(([first, last]) => first <= code && code <= last))?.to;
   }
   return at !== undefined && (states[at] as State).accepts;
 }

@@ -1,4 +1,4 @@
-import { isLastLoop, longestTexts, type State, shortestTexts } from './automaton.js';
+import { isLastLoop, longestTexts, type State, shortestTexts, type Way } from './automaton.js';
 import { type CodePoints, complementOf, intersectionOf, unionOf } from './code-points.js';
 
 /** Where a text stands: as it is, or in a JSON string, where some characters are escaped. */
@@ -20,9 +20,14 @@ const escaped: CodePoints = [
   [0x7f, 0x7f],
 ];
 const surrogates: CodePoints = [[0xd800, 0xdfff]];
+const characters = complementOf(surrogates);
+const unescaped = complementOf(escaped);
+const neverRaw = unionOf([...surrogates, ...escaped]);
 
 /** The rules of a grammar that is being written. */
 export interface Rules {
+  /** Expressions of sets of characters, by their writing and their ranges. */
+  readonly classes: Map<string, string>;
   /** Returns the name of a new rule, which must be defined. */
   reserve(): string;
   define(name: string, body: string): void;
@@ -41,10 +46,11 @@ export function automatonGrammar(
   return new Writer(states, writing, rules, most).whole();
 }
 
-/** A state, and the number of characters that may follow; infinite where all texts are short enough. */
+/** The rule of a state and of the number of characters that may follow; infinite where all texts are short enough. */
 interface Place {
   readonly at: number;
   readonly left: number;
+  readonly name: string;
 }
 
 class Writer {
@@ -60,7 +66,7 @@ class Writer {
   /** By characters left, the names of states. */
   readonly #names = new Map<number, Map<number, string>>();
   /** Places whose rules are to be defined. */
-  readonly #pending: { place: Place; name: string }[] = [];
+  readonly #pending: Place[] = [];
   /** Expressions of classes. An automaton has one object for equal sets. */
   readonly #classes = new Map<CodePoints, string>();
 
@@ -72,43 +78,58 @@ class Writer {
     this.#shortest = most === infinity ? [] : shortestTexts(states);
     this.#longest = most === infinity ? [] : longestTexts(states);
     this.#sources = states.map(() => 0);
-    for (const [from, { next }] of states.entries())
-      for (const to of next.keys())
-        if (to !== from || most !== infinity) this.#sources[to] = (this.#sources[to] ?? 0) + 1;
+    this.#countSources();
     // The start may be passed again.
     this.#sources[0] = Math.max(2, this.#sources[0] ?? 0);
   }
 
+  #countSources(): void {
+    for (let from = 0; from < this.#states.length; from++) {
+      const { next } = this.#states[from] as State;
+      for (let way = 0; way < next.length; way++) {
+        const { to } = next[way] as Way;
+        if (to !== from || this.#most !== infinity) this.#sources[to] = (this.#sources[to] ?? 0) + 1;
+      }
+    }
+  }
+
   *whole(): Generator<number, string> {
-    const start = this.#expression(this.#place(0, this.#most), 0, 0);
+    const start = this.#expression(0, this.#room(0, this.#most), 0, 0);
     yield start.length;
     for (let next = this.#pending.pop(); next !== undefined; next = this.#pending.pop()) {
-      const body = this.#expression(next.place, 0, 0);
+      const body = this.#expression(next.at, next.left, 0, 0);
       this.#rules.define(next.name, body);
       yield body.length + next.name.length;
     }
     return start;
   }
 
-  #place(at: number, left: number): Place {
-    return { at, left: left >= (this.#longest[at] ?? infinity) ? infinity : left };
+  /** The characters that may follow at a state, of which `left` are possible. */
+  #room(at: number, left: number): number {
+    return left >= (this.#longest[at] ?? infinity) ? infinity : left;
   }
 
   /** The texts from a place on, in a group if there are alternatives. `groups`, `depth`: the nesting so far. */
-  #expression({ at, left }: Place, groups: number, depth: number): string {
+  #expression(at: number, left: number, groups: number, depth: number): string {
     const state = this.#states[at] as State;
     const { accepts, next } = state;
     if (left === 0) return '""';
     const isEndless = left === infinity;
-    const loop = isEndless || isLastLoop(state, at) ? next.get(at) : undefined;
-    const others = [...next].filter(
-      ([to]) => (loop === undefined || to !== at) && (isEndless || (this.#shortest[to] ?? infinity) < left),
-    );
+    const loops = isEndless || isLastLoop(state, at);
+    let loop: CodePoints | undefined;
+    const others: Way[] = [];
+    for (let index = 0; index < next.length; index++) {
+      const way = next[index] as Way;
+      if (loops && way.to === at) loop = way.set;
+      else if (isEndless || (this.#shortest[way.to] ?? infinity) < left) others.push(way);
+    }
     const isGroup = others.length + Number(accepts) > 1;
-    const options = others.map(([to, set]) => {
-      const rest = this.#reference(this.#place(to, left - 1), groups + Number(isGroup), depth + 1);
-      return rest === '' ? this.#character(set) : `${this.#character(set)} ${rest}`;
-    });
+    const options: string[] = [];
+    for (let index = 0; index < others.length; index++) {
+      const { to, set } = others[index] as Way;
+      const rest = this.#reference(to, this.#room(to, left - 1), groups + Number(isGroup), depth + 1);
+      options.push(rest === '' ? this.#character(set) : `${this.#character(set)} ${rest}`);
+    }
     if (accepts) options.push('""');
     const body = isGroup ? `(${options.join(' | ')})` : (options[0] ?? '');
     if (loop === undefined) return body;
@@ -116,21 +137,23 @@ class Writer {
     return body === '""' ? looped : `${looped} ${body}`;
   }
 
-  #reference(place: Place, groups: number, depth: number): string {
-    const { at, left } = place;
+  #reference(at: number, left: number, groups: number, depth: number): string {
     const { accepts, next } = this.#states[at] as State;
-    if (accepts && (next.size === 0 || left === 0)) return '';
+    if (accepts && (next.length === 0 || left === 0)) return '';
     // Where texts are limited, several numbers of characters lead to the places from which all are short enough.
     const isOnce = this.#sources[at] === 1 && (left !== infinity || this.#most === infinity);
     if (isOnce && groups < deepestGroup && depth < deepestState)
-      return this.#expression(place, groups, depth);
-    const names = this.#names.get(left) ?? new Map<number, string>();
-    this.#names.set(left, names);
+      return this.#expression(at, left, groups, depth);
+    let names = this.#names.get(left);
+    if (names === undefined) {
+      names = new Map();
+      this.#names.set(left, names);
+    }
     const known = names.get(at);
     if (known !== undefined) return known;
     const name = this.#rules.reserve();
     names.set(at, name);
-    this.#pending.push({ place, name });
+    this.#pending.push({ at, left, name });
     return name;
   }
 
@@ -138,22 +161,27 @@ class Writer {
   #character(set: CodePoints): string {
     const known = this.#classes.get(set);
     if (known !== undefined) return known;
-    const ways = this.#ways(set);
-    let expression = ways.length === 1 ? (ways[0] as string) : `(${ways.join(' | ')})`;
-    if (expression.length > longestInline) {
-      const name = this.#rules.reserve();
-      this.#rules.define(name, expression);
-      expression = name;
-    }
+    const key = `${this.#writing} ${set.join()}`;
+    const expression = this.#rules.classes.get(key) ?? this.#written(set);
+    this.#rules.classes.set(key, expression);
     this.#classes.set(set, expression);
     return expression;
   }
 
+  #written(set: CodePoints): string {
+    const ways = this.#ways(set);
+    const expression = ways.length === 1 ? (ways[0] as string) : `(${ways.join(' | ')})`;
+    if (expression.length <= longestInline) return expression;
+    const name = this.#rules.reserve();
+    this.#rules.define(name, expression);
+    return name;
+  }
+
   #ways(set: CodePoints): string[] {
-    const writable = intersectionOf(set, complementOf(surrogates));
+    const writable = intersectionOf(set, characters);
     if (this.#writing === 'plain') return [characterClass(writable, surrogates)];
-    const raw = intersectionOf(writable, complementOf(escaped));
-    const ways = raw.length === 0 ? [] : [characterClass(raw, unionOf([...surrogates, ...escaped]))];
+    const raw = intersectionOf(writable, unescaped);
+    const ways = raw.length === 0 ? [] : [characterClass(raw, neverRaw)];
     const names = new Map<string, string[]>();
     for (const [first, last] of intersectionOf(writable, escaped))
       for (let codePoint = first; codePoint <= last; codePoint++) {
@@ -180,7 +208,7 @@ function characterClass(set: CodePoints, others: CodePoints): string {
   if (first !== undefined && more.length === 0 && first[0] === first[1]) return literal(first[0]);
   const body = set.map(rangeText).join('');
   const without = complementOf(unionOf([...set, ...others]));
-  const rest = [...without, ...intersectionOf(others, complementOf(surrogates))];
+  const rest = [...without, ...intersectionOf(others, characters)];
   if (rest.length === 0) return '.';
   const other = unionOf(rest).map(rangeText).join('');
   return other.length < body.length ? `[^${other}]` : `[${body}]`;

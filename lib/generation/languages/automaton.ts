@@ -5,8 +5,13 @@ import { TooMuchWork } from './work.js';
 /** A state of a deterministic automaton without states from which no text ends. */
 export interface State {
   readonly accepts: boolean;
-  /** Targets by number, with the characters that lead there. */
-  readonly next: ReadonlyMap<number, CodePoints>;
+  readonly next: readonly Way[];
+}
+
+/** To a state, by number, with the characters that lead there. A state has one way to another at most. */
+export interface Way {
+  readonly to: number;
+  readonly set: CodePoints;
 }
 
 const infinity = Number.POSITIVE_INFINITY;
@@ -19,8 +24,8 @@ const automatonUnits = 40;
 const stateUnits = 2;
 
 /**
- * Returns the states of a language's automaton; the first is its start. Empty if the language has no text. Yields after each
- * step; a step takes about a microsecond. @throws TooMuchWork
+ * Returns the states of a language's automaton; the first is its start. Empty if the language has no text. Yields before each
+ * state. @throws TooMuchWork
  */
 export function* automatonInSteps(
   languages: Languages,
@@ -30,39 +35,113 @@ export function* automatonInSteps(
   const sets = setsOf(language, languages.work);
   languages.work.spend(sets.reduce((sum, { length }) => sum + length, 0));
   const alphabet = new Alphabet(sets);
-  const numbers = new Map<Language, number>([[language, 0]]);
-  const order = [language];
-  const targets: Ways[] = [];
-  for (let at = 0; at < order.length; at++) {
-    const ways: Ways = new Map();
-    const from = order[at] as Language;
-    languages.work.spend(alphabet.size >> 5);
-    for (const group of alphabet.groups(languages.firstSets(from))) {
-      yield;
-      languages.work.spend(1);
-      const target = languages.derivative(from, alphabet.memberOf(group[0] as number));
-      if (target === languages.nothing) continue;
-      let number = numbers.get(target);
-      if (number === undefined) {
-        number = order.length;
-        if (number >= maxStates) throw new TooMuchWork(`needs more than ${maxStates} states`);
-        numbers.set(target, number);
-        order.push(target);
-      }
-      const known = ways.get(number);
-      if (known === undefined) ways.set(number, [group]);
-      else known.push(group);
-    }
-    targets.push(ways);
+  const found = new Found(language);
+  for (let at = 0; at < found.order.length; at++) {
+    yield;
+    found.targets.push(waysOf(found.order[at] as Language, found, languages, alphabet));
   }
-  return yield* trimmed(languages, order, targets, alphabet);
+  const numbers = livingStates(found);
+  const states: State[] = [];
+  for (let at = 0; at < found.order.length; at++) {
+    if (numbers[at] === undefined) continue;
+    yield;
+    languages.work.spend(stateUnits);
+    states.push(stateOf(at, found, numbers, alphabet));
+  }
+  return states;
 }
+
+// The functions below run often in a process that has just started: loops by index, without iterators and without patterns, are
+// compiled in a fraction of the time.
 
 /** Classes of characters, by number. */
 type Group = readonly number[];
 
-/** From a state to others, by number, with the groups of classes that lead there. */
-type Ways = Map<number, Group[]>;
+/** To a state, by number, with the groups of classes that lead there. */
+interface Target {
+  readonly to: number;
+  readonly groups: Group[];
+}
+
+/** The languages that texts lead to. */
+class Found {
+  readonly order: Language[];
+  readonly numbers: Map<Language, number>;
+  readonly targets: Target[][] = [];
+  /** By number, the index of the target that was found last. */
+  readonly last: number[] = [];
+
+  constructor(language: Language) {
+    this.order = [language];
+    this.numbers = new Map([[language, 0]]);
+  }
+
+  numberOf(language: Language): number {
+    const known = this.numbers.get(language);
+    if (known !== undefined) return known;
+    const number = this.order.length;
+    if (number >= maxStates) throw new TooMuchWork(`needs more than ${maxStates} states`);
+    this.numbers.set(language, number);
+    this.order.push(language);
+    return number;
+  }
+}
+
+function waysOf(from: Language, found: Found, languages: Languages, alphabet: Alphabet): Target[] {
+  const { last } = found;
+  const ways: Target[] = [];
+  const groups = alphabet.groups(languages.firstSets(from));
+  languages.work.spend((alphabet.size >> 5) + groups.length);
+  for (let index = 0; index < groups.length; index++) {
+    const group = groups[index] as Group;
+    const target = languages.derivative(from, alphabet.memberOf(group[0] as number));
+    if (target === languages.nothing) continue;
+    const to = found.numberOf(target);
+    const known = ways[last[to] ?? 0];
+    if (known?.to === to) {
+      known.groups.push(group);
+      continue;
+    }
+    last[to] = ways.length;
+    ways.push({ to, groups: [group] });
+  }
+  return ways;
+}
+
+/** New numbers of the states from which some text ends, all undefined if the first one is not among them. */
+function livingStates({ order, targets }: Found): (number | undefined)[] {
+  const sources = sourcesOf(targets);
+  const living = order.map(({ nullable }) => nullable);
+  const open: number[] = [];
+  for (let at = 0; at < living.length; at++) if (living[at]) open.push(at);
+  for (let at = open.pop(); at !== undefined; at = open.pop()) {
+    const from = sources[at] as number[];
+    for (let index = 0; index < from.length; index++) {
+      const source = from[index] as number;
+      if (living[source]) continue;
+      living[source] = true;
+      open.push(source);
+    }
+  }
+  let count = 0;
+  return living.map((lives) => (lives && living[0] ? count++ : undefined));
+}
+
+function stateOf(
+  at: number,
+  found: Found,
+  numbers: readonly (number | undefined)[],
+  alphabet: Alphabet,
+): State {
+  const targets = found.targets[at] as Target[];
+  const next: Way[] = [];
+  for (let index = 0; index < targets.length; index++) {
+    const { to, groups } = targets[index] as Target;
+    const number = numbers[to];
+    if (number !== undefined) next.push({ to: number, set: alphabet.union(groups) });
+  }
+  return { accepts: (found.order[at] as Language).nullable, next };
+}
 
 /** The classes of the characters of one automaton, by number. */
 class Alphabet {
@@ -78,9 +157,12 @@ class Alphabet {
     if (classes === undefined) throw new TooMuchWork('has too many classes of characters');
     this.#classes = classes;
     const within = sets.map((): number[] => []);
-    for (const [index, { sets: own }] of classes.entries()) for (const set of own) within[set]?.push(index);
-    for (const [set, places] of within.entries())
+    for (let index = 0; index < classes.length; index++)
+      for (const set of (classes[index] as CharacterClass).sets) within[set]?.push(index);
+    for (let set = 0; set < sets.length; set++) {
+      const places = within[set] as number[];
       if (places.length < classes.length) this.#within.set(sets[set] as CodePoints, places);
+    }
   }
 
   get size(): number {
@@ -100,24 +182,26 @@ class Alphabet {
   }
 
   #divided(sets: readonly CodePoints[]): number[][] {
-    const groupOf = this.#classes.map(() => 0);
+    const groupOf = new Array<number>(this.#classes.length).fill(0);
     let count = 1;
-    for (const set of sets) {
-      const moved = new Map<number, number>();
-      for (const index of this.#within.get(set) ?? []) {
-        const from = groupOf[index] as number;
-        const to = moved.get(from) ?? count++;
-        moved.set(from, to);
-        groupOf[index] = to;
+    for (let at = 0; at < sets.length; at++) {
+      const places = this.#within.get(sets[at] as CodePoints);
+      if (places !== undefined) count = divide(groupOf, places, count);
+    }
+    const byGroup: (number[] | undefined)[] = [];
+    const groups: number[][] = [];
+    for (let index = 0; index < groupOf.length; index++) {
+      const group = groupOf[index] as number;
+      const known = byGroup[group];
+      if (known !== undefined) {
+        known.push(index);
+        continue;
       }
+      const made = [index];
+      byGroup[group] = made;
+      groups.push(made);
     }
-    const groups = new Map<number, number[]>();
-    for (const [index, group] of groupOf.entries()) {
-      const known = groups.get(group);
-      if (known === undefined) groups.set(group, [index]);
-      else known.push(index);
-    }
-    return [...groups.values()];
+    return groups;
   }
 
   /** The union of some groups; the same classes give the same object. */
@@ -130,6 +214,7 @@ class Alphabet {
   }
 
   #unionOf(group: Group): CodePoints {
+    if (group.length === 1) return this.#classes[group[0] as number]?.codePoints ?? [];
     const classes = group.toSorted((a, b) => a - b);
     const key = String(classes);
     const union =
@@ -139,79 +224,86 @@ class Alphabet {
   }
 }
 
-/** Drops the states that lead to no end. */
-function* trimmed(
-  { work }: Languages,
-  order: readonly Language[],
-  targets: readonly Ways[],
-  alphabet: Alphabet,
-): Generator<void, State[]> {
-  const sources: number[][] = order.map(() => []);
-  for (const [from, ways] of targets.entries()) for (const to of ways.keys()) sources[to]?.push(from);
-  const open = order.flatMap(({ nullable }, at) => (nullable ? [at] : []));
-  const living = new Set(open);
-  for (let at = open.pop(); at !== undefined; at = open.pop())
-    for (const source of sources[at] ?? [])
-      if (!living.has(source)) {
-        living.add(source);
-        open.push(source);
-      }
-  if (!living.has(0)) return [];
-  const renamed = new Map([...living].sort((a, b) => a - b).map((at, index) => [at, index]));
-  const states: State[] = [];
-  for (const at of renamed.keys()) {
-    yield;
-    work.spend(stateUnits);
-    const next = new Map<number, CodePoints>();
-    for (const [to, groups] of targets[at] ?? []) {
-      const number = renamed.get(to);
-      if (number !== undefined) next.set(number, alphabet.union(groups));
+/** Moves the classes at some places from their groups to new ones. Returns the number of the next group. */
+function divide(groupOf: number[], places: readonly number[], next: number): number {
+  const moved: number[] = [];
+  let count = next;
+  for (let at = 0; at < places.length; at++) {
+    const index = places[at] as number;
+    const from = groupOf[index] as number;
+    let to = moved[from];
+    if (to === undefined) {
+      to = count++;
+      moved[from] = to;
     }
-    states.push({ accepts: order[at]?.nullable ?? false, next });
+    groupOf[index] = to;
   }
-  return states;
+  return count;
 }
 
 /** Characters of the shortest text of an automaton; infinite if it has none. */
-export const shortestText = (states: readonly State[]): number => shortestTexts(states)[0] ?? infinity;
+export const shortestText = (states: readonly State[]): number =>
+  states[0]?.accepts ? 0 : (shortestTexts(states)[0] ?? infinity);
 
-function sourcesOf(states: readonly State[]): number[][] {
-  const sources: number[][] = states.map(() => []);
-  for (const [from, { next }] of states.entries()) for (const to of next.keys()) sources[to]?.push(from);
+/** By state, the states that lead there. */
+function sourcesOf(ways: readonly (readonly { readonly to: number }[])[]): number[][] {
+  const sources: number[][] = ways.map(() => []);
+  for (let from = 0; from < ways.length; from++) {
+    const next = ways[from] as readonly { readonly to: number }[];
+    for (let index = 0; index < next.length; index++) sources[(next[index] as { to: number }).to]?.push(from);
+  }
   return sources;
 }
 
+const waysOfAll = (states: readonly State[]) => states.map(({ next }) => next);
+
 /** Characters of the shortest text from each state on. */
 export function shortestTexts(states: readonly State[]): number[] {
-  const sources = sourcesOf(states);
+  const sources = sourcesOf(waysOfAll(states));
   const shortest = states.map(({ accepts }) => (accepts ? 0 : infinity));
-  const open = states.flatMap(({ accepts }, at) => (accepts ? [at] : []));
-  for (const at of open)
-    for (const source of sources[at] ?? [])
-      if (shortest[source] === infinity) {
-        shortest[source] = (shortest[at] as number) + 1;
-        open.push(source);
-      }
+  const open: number[] = [];
+  for (let at = 0; at < states.length; at++) if (shortest[at] === 0) open.push(at);
+  for (let index = 0; index < open.length; index++) {
+    const at = open[index] as number;
+    const from = sources[at] as number[];
+    for (let each = 0; each < from.length; each++) {
+      const source = from[each] as number;
+      if (shortest[source] !== infinity) continue;
+      shortest[source] = (shortest[at] as number) + 1;
+      open.push(source);
+    }
+  }
   return shortest;
 }
 
 /** Characters of the longest text from each state on; infinite from a loop. */
 export function longestTexts(states: readonly State[]): number[] {
-  const sources = sourcesOf(states);
+  const sources = sourcesOf(waysOfAll(states));
   const longest = states.map(() => infinity);
-  const waiting = states.map(({ next }) => next.size);
-  const open = states.flatMap(({ next }, at) => (next.size === 0 ? [at] : []));
-  for (const at of open) {
-    const next = [...(states[at] as State).next.keys()];
-    longest[at] = next.reduce((most, to) => Math.max(most, 1 + (longest[to] as number)), 0);
-    for (const source of sources[at] ?? []) if (--(waiting[source] as number) === 0) open.push(source);
+  const waiting = states.map(({ next }) => next.length);
+  const open: number[] = [];
+  for (let at = 0; at < states.length; at++) if (waiting[at] === 0) open.push(at);
+  for (let index = 0; index < open.length; index++) {
+    const at = open[index] as number;
+    const { next } = states[at] as State;
+    let most = 0;
+    for (let way = 0; way < next.length; way++)
+      most = Math.max(most, 1 + (longest[(next[way] as Way).to] as number));
+    longest[at] = most;
+    const from = sources[at] as number[];
+    for (let each = 0; each < from.length; each++) {
+      const source = from[each] as number;
+      const left = (waiting[source] as number) - 1;
+      waiting[source] = left;
+      if (left === 0) open.push(source);
+    }
   }
   return longest;
 }
 
 /** Whether texts that reach a state end with any number of characters of one set. */
 export const isLastLoop = ({ accepts, next }: State, at: number) =>
-  accepts && next.size === 1 && next.has(at);
+  accepts && next.length === 1 && next[0]?.to === at;
 
 /** How many states take a rule for each number of characters in the grammar of the texts of at most `most` characters. */
 export function statesThatCount(states: readonly State[], most: number): number {

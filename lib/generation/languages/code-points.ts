@@ -5,14 +5,22 @@ const lastCodePoint = 0x10ffff;
 
 export const allCodePoints: CodePoints = [[0, lastCodePoint]];
 
+type Range = CodePoints[number];
+
 /** The union of ranges in any order. */
 export function unionOf(ranges: CodePoints): CodePoints {
-  const sorted = ranges.toSorted(([a], [b]) => a - b);
+  if (ranges.length < 2) return ranges;
+  const sorted = ranges.toSorted((a, b) => a[0] - b[0]);
   const out: [number, number][] = [];
-  for (const [first, last] of sorted) {
-    const open = out.at(-1);
-    if (open !== undefined && first <= open[1] + 1) open[1] = Math.max(open[1], last);
-    else out.push([first, last]);
+  let open: [number, number] | undefined;
+  for (let index = 0; index < sorted.length; index++) {
+    const range = sorted[index] as Range;
+    if (open !== undefined && range[0] <= open[1] + 1) {
+      open[1] = Math.max(open[1], range[1]);
+      continue;
+    }
+    open = [range[0], range[1]];
+    out.push(open);
   }
   return out;
 }
@@ -20,9 +28,10 @@ export function unionOf(ranges: CodePoints): CodePoints {
 export function complementOf(ranges: CodePoints): CodePoints {
   const out: [number, number][] = [];
   let next = 0;
-  for (const [first, last] of ranges) {
-    if (first > next) out.push([next, first - 1]);
-    next = last + 1;
+  for (let index = 0; index < ranges.length; index++) {
+    const range = ranges[index] as Range;
+    if (range[0] > next) out.push([next, range[0] - 1]);
+    next = range[1] + 1;
   }
   if (next <= lastCodePoint) out.push([next, lastCodePoint]);
   return out;
@@ -31,8 +40,10 @@ export function complementOf(ranges: CodePoints): CodePoints {
 export function intersectionOf(one: CodePoints, other: CodePoints): CodePoints {
   const out: [number, number][] = [];
   for (let i = 0, j = 0; i < one.length && j < other.length; ) {
-    const [a, b] = [one[i] as readonly [number, number], other[j] as readonly [number, number]];
-    const [first, last] = [Math.max(a[0], b[0]), Math.min(a[1], b[1])];
+    const a = one[i] as Range;
+    const b = other[j] as Range;
+    const first = Math.max(a[0], b[0]);
+    const last = Math.min(a[1], b[1]);
     if (first <= last) out.push([first, last]);
     if (a[1] < b[1]) i++;
     else j++;
@@ -41,12 +52,13 @@ export function intersectionOf(one: CodePoints, other: CodePoints): CodePoints {
 }
 
 export function holds(ranges: CodePoints, codePoint: number): boolean {
-  let [low, high] = [0, ranges.length - 1];
+  let low = 0;
+  let high = ranges.length - 1;
   while (low <= high) {
     const middle = (low + high) >> 1;
-    const [first, last] = ranges[middle] as readonly [number, number];
-    if (codePoint < first) high = middle - 1;
-    else if (codePoint > last) low = middle + 1;
+    const range = ranges[middle] as Range;
+    if (codePoint < range[0]) high = middle - 1;
+    else if (codePoint > range[1]) low = middle + 1;
     else return true;
   }
   return false;
@@ -75,32 +87,42 @@ export interface CharacterClass {
  * more.
  */
 export function classesOf(sets: readonly CodePoints[], maxRanges: number): CharacterClass[] | undefined {
+  const changes = changesOf(sets, maxRanges);
+  if (changes === undefined) return undefined;
+  const starts = [...changes.keys()].filter((at) => at <= lastCodePoint).sort((a, b) => a - b);
+  const within = new Set<number>();
+  const classes = new Map<string, CharacterClass & { codePoints: Range[] }>();
+  for (let index = 0; index < starts.length; index++) {
+    const start = starts[index] as number;
+    for (const set of changes.get(start) ?? []) if (!within.delete(set)) within.add(set);
+    const inside = [...within].sort((a, b) => a - b);
+    const key = inside.join();
+    const known = classes.get(key);
+    const range = [start, (starts[index + 1] ?? lastCodePoint + 1) - 1] as const;
+    if (known === undefined) classes.set(key, { codePoints: [range], sets: inside });
+    else known.codePoints.push(range);
+  }
+  return [...classes.values()].map((each) => ({ codePoints: unionOf(each.codePoints), sets: each.sets }));
+}
+
+/** By code point, the sets that begin or end there, by number; undefined if there are too many ranges. */
+function changesOf(sets: readonly CodePoints[], maxRanges: number): Map<number, number[]> | undefined {
   const changes = new Map<number, number[]>([[0, []]]);
-  let ranges = 0;
   const change = (at: number, set: number) => {
     const known = changes.get(at);
     if (known === undefined) changes.set(at, [set]);
     else known.push(set);
   };
-  for (const [index, set] of sets.entries()) {
-    ranges += set.length;
+  let ranges = 0;
+  for (let set = 0; set < sets.length; set++) {
+    const all = sets[set] as CodePoints;
+    ranges += all.length;
     if (ranges > maxRanges) return undefined;
-    for (const [first, last] of set) {
-      change(first, index);
-      change(last + 1, index);
+    for (let index = 0; index < all.length; index++) {
+      const range = all[index] as Range;
+      change(range[0], set);
+      change(range[1] + 1, set);
     }
   }
-  const within = new Set<number>();
-  const classes = new Map<string, { ranges: [number, number][]; sets: number[] }>();
-  const starts = [...changes.keys()].filter((at) => at <= lastCodePoint).sort((a, b) => a - b);
-  for (const [index, start] of starts.entries()) {
-    for (const set of changes.get(start) ?? []) if (!within.delete(set)) within.add(set);
-    const inside = [...within].sort((a, b) => a - b);
-    const key = inside.join();
-    const range: [number, number] = [start, (starts[index + 1] ?? lastCodePoint + 1) - 1];
-    const known = classes.get(key);
-    if (known === undefined) classes.set(key, { ranges: [range], sets: inside });
-    else known.ranges.push(range);
-  }
-  return [...classes.values()].map((each) => ({ codePoints: unionOf(each.ranges), sets: each.sets }));
+  return changes;
 }

@@ -168,25 +168,27 @@ export class Languages {
   }
 
   either(...parts: readonly Language[]): Language {
-    const all = new Set<Language>();
+    const all: Language[] = [];
     const sets: CodePoints[] = [];
-    const add = (part: Language) => {
-      if (part.kind === 'set') sets.push(part.set);
-      else if (part !== this.nothing) all.add(part);
-    };
     let members = 0;
-    for (const part of parts) {
+    for (let index = 0; index < parts.length; index++) {
+      const part = parts[index] as Language;
       if (part === this.any) return this.any;
-      members += part.kind === 'either' ? part.parts.length : 1;
-      if (part.kind === 'either') part.parts.forEach(add);
-      else add(part);
+      const own = part.kind === 'either' ? part.parts : undefined;
+      members += own?.length ?? 1;
+      if (own === undefined) addMember(part, all, sets);
+      else for (let each = 0; each < own.length; each++) addMember(own[each] as Language, all, sets);
     }
     this.work.spend(unionUnits + (members >> 2));
-    if (sets.length > 0) all.add(this.set(unionOf(sets.flat())));
-    const sorted = [...all].sort((a, b) => a.id - b.id);
+    if (sets.length > 0)
+      all.push(this.set(sets.length === 1 ? (sets[0] as CodePoints) : unionOf(sets.flat())));
+    const sorted = distinct(all);
     if (sorted.length < 2) return sorted[0] ?? this.nothing;
-    const nullable = sorted.some((part) => part.nullable);
-    return this.#intern(`e${sorted.map(({ id }) => id)}`, { kind: 'either', parts: sorted, nullable });
+    return this.#intern(`e${idsOf(sorted)}`, {
+      kind: 'either',
+      parts: sorted,
+      nullable: sorted.some(isNullable),
+    });
   }
 
   both(...parts: readonly Language[]): Language {
@@ -207,22 +209,28 @@ export class Languages {
   }
 
   #intersection(parts: readonly Language[]): Language {
-    const all = new Set<Language>();
-    let set: CodePoints | undefined;
-    const members = parts.flatMap((part) => (part.kind === 'both' ? part.parts : [part]));
+    const members: Language[] = [];
+    for (let index = 0; index < parts.length; index++) {
+      const part = parts[index] as Language;
+      if (part.kind === 'both') for (const member of part.parts) members.push(member);
+      else members.push(part);
+    }
     this.work.spend(unionUnits + (members.length >> 2));
-    for (const part of members) {
+    const all: Language[] = [];
+    let set: CodePoints | undefined;
+    for (let index = 0; index < members.length; index++) {
+      const part = members[index] as Language;
       if (part === this.nothing) return this.nothing;
       if (part.kind === 'set') set = set === undefined ? part.set : intersectionOf(set, part.set);
-      else if (part !== this.any) all.add(part);
+      else if (part !== this.any) all.push(part);
     }
-    if (set !== undefined) all.add(this.set(set));
-    if (all.has(this.nothing)) return this.nothing;
-    if (all.has(this.empty)) return [...all].every((part) => part.nullable) ? this.empty : this.nothing;
-    const sorted = [...all].sort((a, b) => a.id - b.id);
+    if (set !== undefined) all.push(this.set(set));
+    if (all.includes(this.nothing)) return this.nothing;
+    const sorted = distinct(all);
+    const nullable = sorted.every(isNullable);
+    if (sorted.includes(this.empty)) return nullable ? this.empty : this.nothing;
     if (sorted.length < 2) return sorted[0] ?? this.any;
-    const nullable = sorted.every((part) => part.nullable);
-    return this.#intern(`b${sorted.map(({ id }) => id)}`, { kind: 'both', parts: sorted, nullable });
+    return this.#intern(`b${idsOf(sorted)}`, { kind: 'both', parts: sorted, nullable });
   }
 
   not(part: Language): Language {
@@ -268,8 +276,10 @@ export class Languages {
 
   /** The texts t such that `character` followed by t is in the language. */
   derivative(language: Language, character: number): Language {
-    // The derivatives of sets are found faster than looked up.
+    // The derivatives of sets, and of what begins with one, are found faster than looked up.
     if (language.kind === 'set') return holds(language.set, character) ? this.empty : this.nothing;
+    if (language.kind === 'sequence' && language.first.kind === 'set')
+      return holds(language.first.set, character) ? language.rest : this.nothing;
     const key = character * maxExpressions + language.id;
     const known = this.#derivatives.get(key);
     if (known !== undefined) return known;
@@ -279,28 +289,37 @@ export class Languages {
   }
 
   #derive(language: Exclude<Language, { kind: 'set' }>, character: number): Language {
-    const after = (part: Language) => this.derivative(part, character);
     switch (language.kind) {
       case 'nothing':
       case 'empty':
         return this.nothing;
       case 'sequence': {
-        const begun = this.#followed(after(language.first), language.rest);
-        return language.first.nullable ? this.either(begun, after(language.rest)) : begun;
+        const begun = this.#followed(this.derivative(language.first, character), language.rest);
+        return language.first.nullable
+          ? this.either(begun, this.derivative(language.rest, character))
+          : begun;
       }
       case 'either':
-        return this.either(...language.parts.map(after));
+        return this.either(...this.#derivativesOf(language.parts, character));
       case 'both':
-        return this.both(...language.parts.map(after));
+        return this.both(...this.#derivativesOf(language.parts, character));
       case 'not':
-        return this.not(after(language.part));
+        return this.not(this.derivative(language.part, character));
       case 'repeat': {
         const { part, least, most } = language;
-        return this.#followed(after(part), this.repeat(part, Math.max(0, least - 1), most - 1));
+        const rest = this.repeat(part, Math.max(0, least - 1), most - 1);
+        return this.#followed(this.derivative(part, character), rest);
       }
       case 'multiple':
         return this.#nextDigit(language.of, character);
     }
+  }
+
+  #derivativesOf(parts: readonly Language[], character: number): Language[] {
+    const all: Language[] = [];
+    for (let index = 0; index < parts.length; index++)
+      all.push(this.derivative(parts[index] as Language, character));
+    return all;
   }
 
   #nextDigit(of: Multiple, character: number): Language {
@@ -347,10 +366,10 @@ export class Languages {
     if (parts.length === 1) return this.firstSets(parts[0] as Language);
     const all = new Set<CodePoints>();
     let members = 0;
-    for (const part of parts) {
-      const sets = this.firstSets(part);
+    for (let index = 0; index < parts.length; index++) {
+      const sets = this.firstSets(parts[index] as Language);
       members += sets.length;
-      for (const set of sets) all.add(set);
+      for (let each = 0; each < sets.length; each++) all.add(sets[each] as CodePoints);
     }
     this.work.spend(members >> 3);
     return [...all];
@@ -365,6 +384,32 @@ export class Languages {
 
 /** Whether an expression stays as it is beside another one in an intersection. */
 const isOfPair = ({ kind }: Language) => kind !== 'set' && kind !== 'both';
+
+/** Adds a member of a union to the sets or to the others. */
+function addMember(part: Language, others: Language[], sets: CodePoints[]): void {
+  if (part.kind === 'set') sets.push(part.set);
+  else if (part.kind !== 'nothing') others.push(part);
+}
+
+const isNullable = ({ nullable }: Language) => nullable;
+const byNumber = (one: Language, other: Language) => one.id - other.id;
+
+/** Sorts some expressions by their numbers, and leaves out those that are there already. */
+function distinct(all: Language[]): Language[] {
+  if (all.length < 2) return all;
+  all.sort(byNumber);
+  let kept = 1;
+  for (let index = 1; index < all.length; index++)
+    if (all[index] !== all[index - 1]) all[kept++] = all[index] as Language;
+  all.length = kept;
+  return all;
+}
+
+function idsOf(all: readonly Language[]): string {
+  let ids = String(all[0]?.id);
+  for (let index = 1; index < all.length; index++) ids += `,${(all[index] as Language).id}`;
+  return ids;
+}
 
 /** The sets of characters of an expression. @throws TooMuchWork */
 export function setsOf(language: Language, work: Work): CodePoints[] {

@@ -27,6 +27,7 @@ export function formatGrammar(format: string, pattern?: string): FormatGrammar {
   const [most = Number.POSITIVE_INFINITY] = longestTexts(states);
   const lengths = { least: shortestText(states), ...(Number.isFinite(most) && { most }) };
   const steps = automatonGrammar(states, 'json', {
+    classes: new Map(),
     reserve: () => `${mark}${rules.push('')}`,
     define(name, body) {
       rules[Number(name.slice(mark.length)) - 1] = body;

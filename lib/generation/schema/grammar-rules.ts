@@ -22,6 +22,7 @@ export type SharedRule = keyof typeof sharedRules;
 
 /** The rules of one grammar. Their names begin with its name, so that two grammars can be one text. */
 export class GrammarRules {
+  readonly classes = new Map<string, string>();
   readonly #name: string;
   readonly #rules = new Map<string, string>();
   #characters = 0;
