@@ -41,6 +41,10 @@ test('indexes are listed with their states and sizes, and removed', async () => 
   expect(indexes[0].bytes).toBeGreaterThan(1000);
   const place = join(indexes[1].config, '..');
   rmSync(join(place, 'kb.bm25'));
+  renameSync(join(cwd, 'two/b.md'), join(cwd, 'b.md'));
+  const emptied = await run('indexes', 'list');
+  expect(emptied.stdout).toMatch(/work\/two +emptied +1 +1 /);
+  expect(emptied.stderr).toContain('work/two: nothing is in the folder now');
   rmSync(join(cwd, 'two'), { recursive: true });
   const { stdout, stderr } = await run('indexes', 'list');
   expect(stdout.split('\n').slice(1)).toEqual([

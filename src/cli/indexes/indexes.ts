@@ -51,6 +51,7 @@ const rowOf = ({ folder, state, files, records, bytes, indexedAt }: ListedIndex)
 const remarks: Record<IndexState, string | undefined> = {
   ready: undefined,
   gone: 'the folder is gone; its index is kept until the folder comes back or `lorekeep indexes remove` removes it',
+  emptied: 'nothing is in the folder now; if it is of a disk, mount it before the folder is indexed again',
   empty: 'the folder had no text at the last run',
   unfinished: 'the first run goes on, or was interrupted; index the folder again to finish it',
   damaged: 'the index is damaged; index the folder again to repair it',

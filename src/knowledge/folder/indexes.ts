@@ -1,4 +1,4 @@
-import { readdir, rm, stat } from 'node:fs/promises';
+import { opendir, readdir, rm, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { LorekeepError } from '../../../lib/internal.js';
 import { lockFolder } from '../../base/files/folder-lock.js';
@@ -8,10 +8,11 @@ import { fileNames, type IndexedFolder, indexedFolders, indexFiles } from './pla
 import { watcherOf } from './watch/watch-lock.js';
 
 /**
- * ready: it can be searched. gone: its folder is not there. empty: its folder had no text at the last run. unfinished: a first run
- * goes on, or was interrupted. damaged: files of the index are missing.
+ * ready: it can be searched. gone: its folder is not there. emptied: nothing is in its folder now, as in the place of a disk that is
+ * not mounted. empty: its folder had no text at the last run. unfinished: a first run goes on, or was interrupted. damaged: files of
+ * the index are missing.
  */
-export type IndexState = 'ready' | 'gone' | 'empty' | 'unfinished' | 'damaged';
+export type IndexState = 'ready' | 'gone' | 'emptied' | 'empty' | 'unfinished' | 'damaged';
 
 /** An index of a folder in the user's data folder. */
 export interface ListedIndex {
@@ -51,21 +52,38 @@ async function listed(index: IndexedFolder): Promise<ListedIndex> {
   const entries = [...(await readManifest(place)).values()];
   const files = entries.length === 0 ? index.files : entries.filter((entry) => entry.records > 0).length;
   const unread = entries.filter(({ problems = [], forgotten }) => problems.length > 0 && !forgotten).length;
+  const state = (await lossOf(folder, index)) ?? stateOf(index, missing);
+  const bytes = sizes.reduce((sum, size) => sum + size, 0);
+  return { folder, config, state, files, records, unread, missing, bytes, indexedAt };
+}
+
+/** What the folder itself has lost. */
+async function lossOf(folder: string, { empty }: IndexedFolder): Promise<IndexState | undefined> {
   const isThere = await stat(folder).then(
     (found) => found.isDirectory(),
     () => false,
   );
-  const state = !isThere
-    ? 'gone'
-    : index.empty === true
-      ? 'empty'
-      : missing.length === 0
-        ? 'ready'
-        : index.built === null
-          ? 'unfinished'
-          : 'damaged';
-  const bytes = sizes.reduce((sum, size) => sum + size, 0);
-  return { folder, config, state, files, records, unread, missing, bytes, indexedAt };
+  if (!isThere) return 'gone';
+  if (empty === true || (await hasEntries(folder))) return undefined;
+  return 'emptied';
+}
+
+/** Also for a folder that cannot be read. */
+async function hasEntries(folder: string): Promise<boolean> {
+  try {
+    const entries = await opendir(folder);
+    const first = await entries.read();
+    await entries.close();
+    return first !== null;
+  } catch {
+    return true;
+  }
+}
+
+function stateOf({ empty, built }: IndexedFolder, missing: readonly string[]): IndexState {
+  if (empty === true) return 'empty';
+  if (missing.length === 0) return 'ready';
+  return built === null ? 'unfinished' : 'damaged';
 }
 
 const sizeOf = (path: string) =>
