@@ -802,6 +802,7 @@ typedef enum lk_state {
 
 struct lk_client {
   lk_state state;
+  bool has_told_loss; /* By lk_poll(). */
   lk_socket handle;
   struct addrinfo* addresses;
   const struct addrinfo* address; /* The one that is being tried. */
@@ -1050,7 +1051,8 @@ static void lk_receive(lk_client* client, const char* payload, size_t length) {
                                                        : "the server sent a frame that breaks the protocol");
     return;
   }
-  if (event.kind == LK_EVENT_ERROR && event.request == 0) {
+  /* One for audio of a stream that never was ends nothing. */
+  if (event.kind == LK_EVENT_ERROR && event.request == 0 && event.error.code != LK_ERROR_INVALID_AUDIO) {
     char reason[sizeof client->problem];
     snprintf(reason, sizeof reason, "the server ended the connection: %s: %s", event.error.name, event.error.message);
     lk_document_free(document);
@@ -1192,7 +1194,9 @@ static bool lk_next_event(lk_client* client, lk_id request, int timeout_ms, lk_e
       event->error.remedy = client->state == LK_STATE_LOST
                                 ? "Open another client, and create its sessions and storages again."
                                 : "Ask again: it may or may not have been served.";
-      return true;
+      bool is_known = request == 0 && client->has_told_loss;
+      if (request == 0) client->has_told_loss = true;
+      return !is_known;
     }
   }
   return false;

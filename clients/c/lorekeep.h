@@ -127,10 +127,11 @@ typedef enum lk_event_kind {
   LK_EVENT_CONNECTED,    /* `frame` is the server's Hello; absent after LK_EVENT_RECONNECTING, when everything is made
                             again. */
   LK_EVENT_REPLY,        /* `frame` answers `request`. */
-  LK_EVENT_ERROR,        /* The server refused `request`: `error`. */
+  LK_EVENT_ERROR,        /* The server refused `request`, or with 0 audio of a stream that never was: `error`. */
   LK_EVENT_FRAME,        /* An event of a turn, a stream of audio or a download. */
   LK_EVENT_RECONNECTING, /* With `reconnect`: requests, turns and streams under way are lost: `error.message`. */
-  LK_EVENT_LOST          /* The connection is gone: `error.message`. It never comes back; open another client. */
+  LK_EVENT_LOST          /* The connection is gone: `error.message`. It never comes back; open another client. lk_poll()
+                            gives it once, and is false from then on, with this event. */
 } lk_event_kind;
 
 typedef struct lk_error {

@@ -95,11 +95,13 @@ namespace Lorekeep
             return source.Task;
         }
 
-        public void SendAudio(byte[] payload)
+        /// <summary>Audio of a stream that has ended, perhaps with an earlier connection, is dropped.</summary>
+        public void SendAudio(uint stream, byte[] payload)
         {
             lock (table)
             {
                 if (lost != null) throw lost;
+                if (!streams.ContainsKey(stream)) return;
                 outgoing.Add(Framed(2, payload));
             }
         }

@@ -76,14 +76,14 @@ namespace Lorekeep
             });
         }
 
-        /// <summary>Sends samples of a stream, within its credit. `sequence`: 0, then 1 more for each. Never blocks.</summary>
+        /// <summary>Sends samples of a stream, within its credit. `sequence`: 0, then 1 more for each. Never blocks. Those of a stream that has ended are dropped.</summary>
         public void SendAudio(uint stream, uint sequence, byte[] samples)
         {
             var payload = new byte[12 + samples.Length];
             var words = new[] { 1u, stream, sequence };
             for (var i = 0; i < 12; i++) payload[i] = (byte)(words[i / 4] >> (24 - 8 * (i % 4)));
             Buffer.BlockCopy(samples, 0, payload, 12, samples.Length);
-            client.Latest.SendAudio(payload);
+            client.Latest.SendAudio(stream, payload);
         }
 
         /// <summary>Ends the session and everything in it.</summary>

@@ -153,8 +153,11 @@ func poll() -> void:
 			_complete(request, _error("no reply came in time"))
 
 
-# Sends samples of a stream, within its credit. `sequence`: 0, then 1 more for each.
+# Sends samples of a stream, within its credit. `sequence`: 0, then 1 more for each. Those of a stream that has ended, perhaps with an
+# earlier connection, are dropped.
 func send_audio(stream: int, sequence: int, samples: PoolByteArray) -> void:
+	if not _streams.has(stream):
+		return
 	var payload = PoolByteArray()
 	for word in [1, stream, sequence]:
 		payload.append_array(_big_endian(word))

@@ -173,6 +173,15 @@ static void cancels_a_turn(lk_client* client) {
   CHECK(strcmp(end_of(client, turn.text, NULL, 0).status, "cancelled") == 0);
 }
 
+static void is_told_of_audio_without_a_stream(lk_client* client) {
+  lk_event event;
+  CHECK(lk_send_audio(client, 77, 0, "ab", 2));
+  do CHECK(lk_poll(client, 60000, &event) && event.kind != LK_EVENT_LOST);
+  while (event.kind != LK_EVENT_ERROR);
+  CHECK(event.request == 0 && event.error.code == LK_ERROR_INVALID_AUDIO);
+  expect_reply(client, lk_ping(client));
+}
+
 static void tells_errors_by_code(lk_client* client) {
   name session = make_session(client);
   lk_search_fields fields = {0};
@@ -194,7 +203,7 @@ static void tells_errors_by_code(lk_client* client) {
   fields.filter_json = NULL;
   fields.threshold = lk_double(strtod("nan", NULL));
   CHECK(lk_search(client, session.text, &fields) == 0 && !lk_wait(client, 0, 0, &event));
-  expect_reply(client, lk_ping(client));
+  is_told_of_audio_without_a_stream(client);
 }
 
 static void updates_and_forgets_records(lk_client* client) {
@@ -490,6 +499,8 @@ static void says_that_the_server_went_away(int port) {
   CHECK(event.error.message[0] != '\0');
   CHECK(lk_ping(client) == 0 && lk_problem(client)[0] != '\0');
   CHECK(lk_wait(client, 1, -1, &event) && event.kind == LK_EVENT_LOST);
+  /* A loop that polls until it is false ends, and so does one that looks for the loss. */
+  CHECK(!lk_poll(client, 0, &event) && event.kind == LK_EVENT_LOST);
   lk_close(client);
   client = lk_open("127.0.0.1", port, NULL);
   make_session(client);

@@ -137,6 +137,8 @@ static class Scenarios
         Check(unknown.Code == Code.StorageNotFound && unknown.Remedy != "" && unknown.Message.Contains("nothing"), unknown.Message);
         var field = await Refusal(() => session.SearchAsync(new SearchEmbeddedStringStorageFields { Name = "nothing", Text = "x", TopK = 0 }));
         Check(field.Code == Code.InvalidField && (string)field.Details["path"] == "top_k", field.Message);
+        session.SendAudio(77, 0, new byte[2]);
+        await client.PingAsync();
         foreach (var wrong in new object[] { double.NaN, new object(), "\ud800" })
         {
             try
