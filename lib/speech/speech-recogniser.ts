@@ -87,7 +87,8 @@ export class SpeechRecogniser extends Handle<NativeRecogniser> {
     samples: Float32Array | Int16Array,
     options: RecogniseOptions = {},
   ): Promise<RecognisedSpeech> {
-    const floats = floatSamples(samples);
+    // The caller may use its array again while the call waits.
+    const floats = samples instanceof Float32Array ? samples.slice() : floatSamples(samples);
     const { language = '', translate = false, prompt = '', signal, onProgress } = options;
     if (typeof language !== 'string') refuse('language', `a string is expected, not ${describe(language)}`);
     if (typeof prompt !== 'string') refuse('prompt', `a string is expected, not ${describe(prompt)}`);

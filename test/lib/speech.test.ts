@@ -136,6 +136,16 @@ describe('SpeechRecogniser', () => {
     expect((await model.recognise(vowel(1, 16_000))).text).toBe('The quick brown fox.');
   });
 
+  it('hears the samples as they are when it is called', async () => {
+    writeFileSync(inFolder('same.bin'), tinyWhisper({ text: 'yes' }));
+    const model = await SpeechRecogniser.load(inFolder('same.bin'), { threads: 1 });
+    onTestFinished(() => model.close());
+    const samples = new Float32Array(16_000);
+    const recognising = model.recognise(samples);
+    structuredClone(samples.buffer, { transfer: [samples.buffer] });
+    expect((await recognising).text).toBe('yes');
+  });
+
   it('gives way to better classes between windows, and waits for all at its end', async () => {
     writeFileSync(inFolder('windows.bin'), tinyWhisper({ text: 'yes' }));
     const model = await SpeechRecogniser.load(inFolder('windows.bin'), { threads: 1 });
