@@ -31,7 +31,7 @@ export { installCrashHandler } from './os/crash.js';
 export { checkDestination, type FileOwner, removeStrayFiles, type WrittenKind } from './os/destination.js';
 export { releaseFreeMemory } from './os/free-memory.js';
 export { type BeneathRequest, type BeneathResult, openBeneath } from './os/open-beneath.js';
-export { mergesRest } from './search/background-merges.js';
+export { BackgroundMerges, mergesRest } from './search/background-merges.js';
 export * from './search/change-log.js';
 export { formerRecords } from './search/former-records.js';
 export { describeModel, type ModelDescription } from './search/inspect-file.js';

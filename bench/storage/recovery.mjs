@@ -1,16 +1,18 @@
 // Opening a knowledge base whose changes are in its log alone: what a process does after a crash, or before a merge.
 //
-//   node bench/storage/recovery.mjs [--records 120000] [--megabytes 100] [--rounds 7] [--only TEXT] [--markdown]
+//   node bench/storage/recovery.mjs [--records 120000] [--megabytes 100] [--rounds 7] [--pause 400] [--only TEXT] [--markdown]
 //
 // A base of --records made-up records of 850 bytes and 384 dimensions is built. For each kind of text and size of records, a process
 // adds records to a copy of it in batches of about 2 MB, or replaces the base's, until the change log has --megabytes, and ends without
-// a merge. Then processes of their own open the copy and, in turns, the base as it was built: the time of openKnowledgeBase() and the
-// processor time of it. The target is one second for 100 MB. The files are in the page cache. --only: rows whose names contain TEXT.
+// a merge. Between two batches are --pause ms, which is less than embedding takes: the words of the log are saved meanwhile. Then
+// processes of their own open the copy and, in turns, the base as it was built: the time of openKnowledgeBase() and the processor time of
+// it. The target is one second for 100 MB. The files are in the page cache. --only: rows whose names contain TEXT.
 // Prose in other languages than English is a few megabytes, which the log repeats; without LOREKEEP_DATA its rows are left out.
 import { spawn } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { openKnowledgeBase } from '../../dist/src/knowledge/index.js';
@@ -26,6 +28,7 @@ const { values } = parseArgs({
     records: { type: 'string', default: '120000' },
     megabytes: { type: 'string', default: '100' },
     rounds: { type: 'string', default: '7' },
+    pause: { type: 'string', default: '400' },
     only: { type: 'string', default: '' },
     markdown: { type: 'boolean', default: false },
     do: { type: 'string' },
@@ -100,6 +103,7 @@ const roles = {
       const records = [];
       for (let i = 0; i < batch; i++) records.push(await record(n + i));
       await (replaces ? kb.replace(records) : kb.add(records));
+      await delay(Number(values.pause));
     }
     // Without closing, which may merge.
     process.kill(process.pid, 'SIGKILL');

@@ -12,22 +12,31 @@ import type {
 } from '../boundary/native.js';
 import { type CallOptions, callNative } from '../boundary/native-call.js';
 import type { FieldDefinition } from './filter.js';
+import { TextIndex, type Tokenizer } from './text-index.js';
 
 interface VersionRange {
   after: number;
   upTo: number;
 }
 
+/** The effect of some batches, which is being computed. */
+interface FoldedAhead extends VersionRange {
+  fields: readonly FieldDefinition[] | undefined;
+  changes: Promise<LoggedChanges>;
+}
+
+/** The text index of the changes up to a version, as LoggedChanges.saveWords() wrote it. */
+export interface LoggedWords {
+  index: TextIndex;
+  version: number;
+}
+
 /** The content of a change log. */
 export class ChangeLog extends Handle<NativeChangeLog> {
   readonly facts: ChangeLogFacts;
   /** What foldAhead() began. */
-  #ahead:
-    | (VersionRange & {
-        fields: readonly FieldDefinition[] | undefined;
-        changes: Promise<LoggedChanges>;
-      })
-    | undefined;
+  #ahead: FoldedAhead[] = [];
+  #words: Promise<LoggedWords> | undefined;
 
   private constructor(native: NativeChangeLog) {
     super(native);
@@ -56,11 +65,11 @@ export class ChangeLog extends Handle<NativeChangeLog> {
     options: CallOptions = {},
   ): Promise<LoggedChanges> {
     const { after, upTo } = range;
-    const ahead = this.#ahead;
-    if (ahead?.fields !== fields || ahead?.after !== after || ahead.upTo !== upTo)
-      return this.#fold(range, fields, options);
-    this.#ahead = undefined;
-    return ahead.changes;
+    const begun = this.#ahead.findIndex(
+      (ahead) => ahead.fields === fields && ahead.after === after && ahead.upTo === upTo,
+    );
+    const [ahead] = begun < 0 ? [] : this.#ahead.splice(begun, 1);
+    return ahead?.changes ?? this.#fold(range, fields, options);
   }
 
   /** Begins a fold while the caller has other work. The next fold() of the same versions and fields takes its result. */
@@ -71,7 +80,19 @@ export class ChangeLog extends Handle<NativeChangeLog> {
   ): void {
     const changes = this.#fold(range, fields, options);
     changes.catch(() => {}); // told by fold()
-    this.#ahead = { ...range, fields, changes };
+    this.#ahead.push({ ...range, fields, changes });
+  }
+
+  /**
+   * Loads the text index of the changes up to a version, once. It is closed with the log.
+   * @throws as TextIndex.load(); UNSUPPORTED for an index of other changes or of another tokenizer
+   */
+  loadWords(path: string, tokenizer: Tokenizer, { signal }: CallOptions = {}): Promise<LoggedWords> {
+    this.#words ??= this.run(signal, async (native, cancel) => {
+      const [index, version] = await native.loadWords(path, tokenizer, cancel);
+      return { index: new TextIndex(index), version };
+    });
+    return this.#words;
   }
 
   #fold(
@@ -86,10 +107,11 @@ export class ChangeLog extends Handle<NativeChangeLog> {
   }
 
   override async close(): Promise<void> {
-    const ahead = this.#ahead;
-    this.#ahead = undefined;
+    const ahead = this.#ahead.splice(0);
+    const words = this.#words;
     await super.close();
-    await (await ahead?.changes.catch(() => undefined))?.close();
+    await (await words?.catch(() => undefined))?.index.close();
+    for (const { changes } of ahead) await (await changes.catch(() => undefined))?.close();
   }
 }
 
@@ -129,6 +151,14 @@ export class LoggedChanges extends Handle<NativeLoggedChanges> {
     { signal }: CallOptions = {},
   ): Promise<FileContent & { records: number }> {
     return this.run(signal, (native, cancel) => native.rewrite(source, content, target, cancel));
+  }
+
+  /**
+   * Makes the text index of the changed records with one thread and writes it. These are all changes of `log` up to a version.
+   * @throws IO; INVALID_ARGUMENT for a `path` of another kind of file; CANCELLED
+   */
+  saveWords(log: ChangeLog, tokenizer: Tokenizer, path: string, { signal }: CallOptions = {}): Promise<void> {
+    return this.run(signal, (native, cancel) => native.saveWords(log.handle, tokenizer, path, cancel));
   }
 }
 

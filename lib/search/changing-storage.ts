@@ -16,6 +16,7 @@ import type {
   VersionLimits,
 } from './storage-changes.js';
 import { idsArgument } from './stored-records.js';
+import type { TextIndex } from './text-index.js';
 
 /** `Version`: the class of a storage at one version. */
 export abstract class ChangingStorage<Version extends OlderVersion> extends Handle<NativeStorage> {
@@ -92,16 +93,16 @@ export abstract class ChangingStorage<Version extends OlderVersion> extends Hand
 
   /**
    * @internal Applies the effect of logged batches, after which the storage has `version`, made at `time`. Consumes the changes.
-   * @throws as update()
+   * `words`: the text index of their texts, if there is one. @throws as update(); INVALID_ARGUMENT for an index of other texts
    */
   applyLogged(
     changes: LoggedChanges,
     version: number,
-    { signal, time }: CallOptions & { time?: number | undefined } = {},
+    { signal, time, words }: CallOptions & { time?: number | undefined; words?: TextIndex | undefined } = {},
   ): Promise<UpdateResult> {
     return this.#write(signal, async (native, cancel) => {
       const at = time === undefined ? undefined : Math.max(0, Math.trunc(time));
-      const result = await native.applyLogged(changes.handle, version, at, cancel);
+      const result = await native.applyLogged(changes.handle, version, at, words?.handle, cancel);
       this.#merges.start();
       return result;
     });

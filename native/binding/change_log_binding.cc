@@ -7,8 +7,11 @@
 
 #include "binding/arguments.h"
 #include "binding/promise_task.h"
+#include "binding/text_index_binding.h"
 #include "binding/value_conversion.h"
+#include "core/files/utf8_path.h"
 #include "store/records_rewriter.h"
+#include "text/sidecar_file.h"
 
 namespace lorekeep::binding {
 namespace {
@@ -62,7 +65,7 @@ Napi::Value to_js_frame(Napi::Env env, const store::LoggedFrame& frame) {
 
 ChangeLogBinding::Members ChangeLogBinding::members() {
   return {method<&ChangeLogBinding::facts>("facts"), method<&ChangeLogBinding::fold>("fold"),
-          number<&store::ChangeLog::memory_bytes>("memoryBytes")};
+          method<&ChangeLogBinding::load_words>("loadWords"), number<&store::ChangeLog::memory_bytes>("memoryBytes")};
 }
 
 // facts(): see NativeChangeLogFacts.
@@ -109,9 +112,34 @@ Napi::Value ChangeLogBinding::fold(const Napi::CallbackInfo& info) {
       });
 }
 
+// loadWords(path, tokenizer, cancel): [index, version]
+Napi::Value ChangeLogBinding::load_words(const Napi::CallbackInfo& info) {
+  struct Words {
+    std::shared_ptr<const text::TextIndex> index;
+    std::uint64_t version;
+  };
+  return promise_task(
+      info.Env(), {Lane::kLong, cancel_argument(info[2]), this},
+      [log = use(), path = path_argument(info[0]), tokenizer = tokenizer_argument(info[1])](const TaskContext& task) {
+        const text::Sidecar saved = text::load_sidecar(path, {.work = task.work()});
+        const auto version = log->version_with(saved.fingerprint);
+        if (!version) fail_file(Code::kUnsupported, utf8_path(path), "is of other changes than the log's");
+        if (saved.index->tokenizer() != tokenizer) {
+          fail_file(Code::kUnsupported, utf8_path(path), "was made with another tokenizer");
+        }
+        return Words{saved.index, *version};
+      },
+      [](Napi::Env env, Words&& words) -> Napi::Value {
+        Napi::Array pair = Napi::Array::New(env, 2);
+        pair.Set(0u, wrap_text_index(env, std::move(words.index)));
+        pair.Set(1u, binding::number(env, words.version));
+        return pair;
+      });
+}
+
 LoggedChangesBinding::Members LoggedChangesBinding::members() {
   return {method<&LoggedChangesBinding::facts>("facts"), method<&LoggedChangesBinding::ids>("ids"),
-          method<&LoggedChangesBinding::rewrite>("rewrite")};
+          method<&LoggedChangesBinding::rewrite>("rewrite"), method<&LoggedChangesBinding::save_words>("saveWords")};
 }
 
 // facts(): { version, changed, removed }
@@ -156,6 +184,19 @@ Napi::Value LoggedChangesBinding::rewrite(const Napi::CallbackInfo& info) {
         Napi::Object object = to_js_identity(env, written.size, written.checksum);
         object.Set("records", binding::number(env, written.records));
         return object;
+      });
+}
+
+// saveWords(log, tokenizer, path, cancel): makes the text index of the texts and saves it for loadWords().
+Napi::Value LoggedChangesBinding::save_words(const Napi::CallbackInfo& info) {
+  return promise_task(
+      info.Env(), {Lane::kLong, cancel_argument(info[3]), this},
+      [changes = use(), log = unwrap_argument<ChangeLogBinding>(info[0], "log")->use(),
+       tokenizer = tokenizer_argument(info[1]), path = path_argument(info[2])](const TaskContext& task) {
+        // One thread: searches and turns keep the others.
+        const auto index = build_text(changes->texts, tokenizer, 1, task);
+        text::save_sidecar(*index, path, log->digest(changes->version), &task.cancel);
+        index->wipe();
       });
 }
 

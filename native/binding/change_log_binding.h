@@ -17,7 +17,7 @@ class ChangeLogBinding final : public Handle<ChangeLogBinding, store::ChangeLog>
   using Handle::Handle;
 
  private:
-  Exported facts, fold;
+  Exported facts, fold, load_words;
 };
 
 /// The effect of logged batches.
@@ -29,7 +29,7 @@ class LoggedChangesBinding final : public Handle<LoggedChangesBinding, store::Lo
   using Handle::Handle;
 
  private:
-  Exported facts, ids, rewrite;
+  Exported facts, ids, rewrite, save_words;
 };
 
 /// A lock between processes.

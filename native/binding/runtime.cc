@@ -6,8 +6,9 @@
 namespace lorekeep::binding {
 namespace {
 
-// Long tasks use `build_` for parallel work. Two at a time, so that one slow load does not block all others.
-constexpr std::size_t kLongThreads = 2;
+// Long tasks use `build_` for parallel work. Three at a time, so that slow ones do not block all others: while a
+// storage is merged and the words of a log are saved, batches have one.
+constexpr std::size_t kLongThreads = 3;
 
 // A call holds its thread while it computes, waits for its turn, or rests: up to two calls of each class for every
 // recogniser. Somebody waits for the text as for a reply: at the priority of searches, it took twice as long beside

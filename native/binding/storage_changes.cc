@@ -5,6 +5,7 @@
 #include "binding/metadata_binding.h"
 #include "binding/promise_task.h"
 #include "binding/storage_binding.h"
+#include "binding/text_index_binding.h"
 #include "binding/value_conversion.h"
 
 namespace lorekeep::binding {
@@ -79,7 +80,7 @@ Napi::Value StorageBinding::set_time(const Napi::CallbackInfo& info) {
   return info.Env().Undefined();
 }
 
-// applyLogged(changes, version, time, cancel). Consumes the changes.
+// applyLogged(changes, version, time, words, cancel). Consumes the changes.
 Napi::Value StorageBinding::apply_logged(const Napi::CallbackInfo& info) {
   const auto live = use();
   const auto logged = unwrap_argument<LoggedChangesBinding>(info[0], "changes")->surrender(info.Env());
@@ -88,14 +89,17 @@ Napi::Value StorageBinding::apply_logged(const Napi::CallbackInfo& info) {
   if (!info[2].IsUndefined()) {
     time = static_cast<std::int64_t>(integer_argument(info[2], "time", 0, static_cast<std::uint64_t>(kLargest)));
   }
+  std::shared_ptr<const text::TextIndex> words;
+  if (!info[3].IsUndefined()) words = unwrap_argument<TextIndexBinding>(info[3], "words")->use();
   return promise_task(
-      info.Env(), {Lane::kLong, cancel_argument(info[3]), this},
-      [live, logged, version, time](const TaskContext& task) {
+      info.Env(), {Lane::kLong, cancel_argument(info[4]), this},
+      [live, logged, version, time, words](const TaskContext& task) {
         store::Changes changes;
         changes.ids = std::move(logged->ids);
         changes.texts = std::move(logged->texts);
         changes.rows = std::move(logged->vectors);
         changes.metadata = logged->metadata;
+        changes.words = words;
         changes.removed = strings_of(logged->removed);
         return live->apply(std::move(changes), version, task.work(), time);
       },

@@ -106,6 +106,11 @@ void Batch::check_shape() const {
          {{"values", static_cast<std::int64_t>(changes_.rows.size())},
           {"expected", static_cast<std::int64_t>(records * dimension)}});
   }
+  if (changes_.words && changes_.words->documents() != records) refuse("words: not of as many texts as ids");
+  if (changes_.words && before_.text_index() != nullptr &&
+      changes_.words->tokenizer() != before_.text_index()->tokenizer()) {
+    refuse("words: of another tokenizer than the storage's");
+  }
   if (records == 0) return;
   if ((before_.metadata() != nullptr) != (changes_.metadata != nullptr))
     refuse("metadata: not of the storage's fields");
@@ -170,7 +175,9 @@ std::shared_ptr<const Segment> Batch::segment(const SegmentKind& kind, const Wor
   made.texts = shrunk(std::move(changes_.texts), work);
   made.metadata = std::move(changes_.metadata);
   made.ids_checked = false;
-  if (before_.text_index() != nullptr) {
+  if (before_.text_index() != nullptr && changes_.words) {
+    made.text_index = std::move(changes_.words);
+  } else if (before_.text_index() != nullptr) {
     made.text_index = text::TextIndex::build(made.texts.size(), [&made](std::size_t row) { return made.texts[row]; },
                                              {before_.text_index()->tokenizer(), work});
   }

@@ -243,6 +243,29 @@ ChangeLog::Operation ChangeLog::next_operation(std::uint64_t& at) const {
           {bytes, vector}};
 }
 
+/// The digest of a batch and those before it, whose digest is `before`. A frame's checksum has the log's id as seed.
+std::uint64_t ChangeLog::digest_with(std::uint64_t before, const LoggedFrame& frame) const {
+  return checksum({data(frame.begin) + kFrameChecked, sizeof(ChangeFrame::checksum)}, before);
+}
+
+std::uint64_t ChangeLog::digest(std::uint64_t version) const {
+  std::uint64_t digest = header_.checksum;
+  for (const LoggedFrame& frame : frames_) {
+    if (frame.kind == FrameKind::kBatch && frame.version <= version) digest = digest_with(digest, frame);
+  }
+  return digest;
+}
+
+std::optional<std::uint64_t> ChangeLog::version_with(std::uint64_t digest) const {
+  std::uint64_t own = header_.checksum;
+  for (const LoggedFrame& frame : frames_) {
+    if (frame.kind != FrameKind::kBatch) continue;
+    own = digest_with(own, frame);
+    if (own == digest) return frame.version;
+  }
+  return std::nullopt;
+}
+
 std::optional<LoggedMerge> ChangeLog::mark() const {
   const auto found = std::find_if(frames_.rbegin(), frames_.rend(),
                                   [](const LoggedFrame& frame) { return frame.kind == FrameKind::kMerge; });

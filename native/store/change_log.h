@@ -128,6 +128,11 @@ class ChangeLog {
   /// Version of the storage with all changes.
   std::uint64_t version() const noexcept { return version_; }
   const std::optional<LogDamage>& damage() const noexcept { return damage_; }
+  /// Identifies the batches up to a version: no other content of a log, of this base or of another, has the same
+  /// digest.
+  std::uint64_t digest(std::uint64_t version) const;
+  /// Returns the version whose batches have this digest.
+  std::optional<std::uint64_t> version_with(std::uint64_t digest) const;
   /// The last merge that was begun.
   std::optional<LoggedMerge> mark() const;
   std::size_t memory_bytes() const noexcept { return size_; }
@@ -158,6 +163,7 @@ class ChangeLog {
   Operation next_operation(std::uint64_t& at) const;
   /// Bytes of the file from `at` on. Precondition: they were read.
   const std::byte* data(std::uint64_t at) const noexcept { return bytes_.get() + (at - from_); }
+  std::uint64_t digest_with(std::uint64_t before, const LoggedFrame& frame) const;
 
   std::string name_;
   std::byte* allocate(std::size_t size);

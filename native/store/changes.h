@@ -10,6 +10,7 @@
 
 #include "core/values/text_arena.h"
 #include "filter/columns.h"
+#include "text/text_index.h"
 
 namespace lorekeep::store {
 
@@ -19,6 +20,7 @@ struct Changes {
   TextArena texts;
   std::vector<float> rows;                          // row-major embeddings, one per record
   std::shared_ptr<const filter::Columns> metadata;  // null: the storage has no fields
+  std::shared_ptr<const text::TextIndex> words;     // of the texts; null: it is made
   std::size_t added = 0;                            // the first records; the others replace
   std::vector<std::string> removed;                 // ids
   bool upsert = false;                              // ids of records may exist or not

@@ -17,7 +17,7 @@ std::shared_ptr<const TextIndex> TextIndex::build(std::span<const std::string_vi
 }
 
 void TextIndex::wipe() const noexcept {
-  if (built_) wipe_bytes(built_->entries.data(), built_->entries.size());
+  wipe_bytes(const_cast<std::byte*>(data_.entries.data()), data_.entries.size());
 }
 
 std::optional<TermEntry> TextIndex::find(std::string_view term, const CancelToken* cancel) const {

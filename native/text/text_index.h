@@ -37,8 +37,8 @@ class TextIndex {
                                                 const TextBuildOptions& options);
 
   explicit TextIndex(std::shared_ptr<BuiltIndex> built) : data_(built->data), built_(std::move(built)) {}
-  /// `owner` keeps the arrays of `data` alive. `check` checks entries on first use; null if this program built or
-  /// checked the data.
+  /// `owner` keeps the arrays of `data` alive, in memory that wipe() may write to. `check` checks entries on first use;
+  /// null if this program built or checked the data.
   TextIndex(const IndexData& data, std::shared_ptr<const void> owner, std::unique_ptr<FirstUseCheck> check = nullptr)
       : data_(data), owner_(std::move(owner)), check_(std::move(check)) {}
 
@@ -67,7 +67,7 @@ class TextIndex {
   /// as search() does, kCancelled.
   const SortedTerms& sorted_terms(const CancelToken* cancel = nullptr) const { return sorted_terms_.of(*this, cancel); }
 
-  /// Overwrites the words, unless they are in a mapped file. Nothing else may be called afterwards.
+  /// Overwrites the words. Nothing else may be called afterwards.
   void wipe() const noexcept;
 
   const IndexData& data() const noexcept { return data_; }

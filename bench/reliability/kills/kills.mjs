@@ -16,7 +16,7 @@ const hows = ['before', 'torn', 'after'];
 const products = /^(kb\.(index|bm25|embeddings)|plain\.bm25)(\.\d+-\d+\.tmp)?$|^(cache|logs)\/|^trace\.txt$/;
 /** What changes of records write besides. */
 const logProducts =
-  /^(records\.json|kb\.index|kb\.bm25|kb\.embeddings)(\.changes(\.(lock|forgetting|forgotten))?|\.merging)?(\.\d+-\S+\.tmp)?$/;
+  /^(records\.json|kb\.index|kb\.bm25|kb\.embeddings)(\.changes(\.(lock|forgetting|forgotten|bm25))?|\.merging)?(\.\d+-\S+\.tmp)?$/;
 const temporary = /\.(tmp|merging)$/;
 
 export const kills = {

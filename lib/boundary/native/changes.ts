@@ -1,4 +1,5 @@
 import type { NativeCancelToken, NativeHandle } from './handle.js';
+import type { NativeTextIndex } from './indexes.js';
 
 /** Identity of a file's content. */
 export interface FileContent {
@@ -50,6 +51,12 @@ export interface NativeChangeLog extends NativeHandle {
     fields: unknown,
     cancel: NativeCancelToken | undefined,
   ): Promise<NativeLoggedChanges>;
+  /** The text index that saveWords() wrote for batches of this log, and their last version. Rejects for another file. */
+  loadWords(
+    path: string,
+    tokenizer: string,
+    cancel: NativeCancelToken | undefined,
+  ): Promise<[index: NativeTextIndex, version: number]>;
 }
 
 export interface NativeLoggedChanges extends NativeHandle {
@@ -63,6 +70,13 @@ export interface NativeLoggedChanges extends NativeHandle {
     target: string,
     cancel: NativeCancelToken | undefined,
   ): Promise<FileContent & { records: number }>;
+  /** Writes the text index of all changes of `log` up to these. */
+  saveWords(
+    log: NativeChangeLog,
+    tokenizer: string,
+    path: string,
+    cancel: NativeCancelToken | undefined,
+  ): Promise<void>;
 }
 
 /** A defect of a record. */

@@ -125,11 +125,12 @@ export interface NativeStorage extends NativeHandle {
     ifVersion: number | undefined,
     cancel: NativeCancelToken | undefined,
   ): Promise<NativeUpdateResult>;
-  /** Consumes the changes. `version`: the storage's version afterwards. Removed ids may be unknown. */
+  /** Consumes the changes. `version`: the storage's version afterwards. Removed ids may be unknown. `words`: the index of their texts. */
   applyLogged(
     changes: NativeLoggedChanges,
     version: number,
     time: number | undefined,
+    words: NativeTextIndex | undefined,
     cancel: NativeCancelToken | undefined,
   ): Promise<NativeUpdateResult>;
   /** Takes the newest version of a storage that was loaded from later files. Older versions go. */

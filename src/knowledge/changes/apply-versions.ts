@@ -1,9 +1,10 @@
 import { stat } from 'node:fs/promises';
-import type { ChangeLog, ChangeLogFacts, Storage } from '../../../lib/internal.js';
+import type { ChangeLog, LoggedWords, Storage } from '../../../lib/internal.js';
+import { noLog } from '../log.js';
 import type { LogSource } from './base-log.js';
 import type { RemovedRecords } from './forgotten-batches.js';
-
-type VersionSource = Pick<LogSource, 'files' | 'config' | 'signal' | 'versions'>;
+import { loadWords } from './logged-words.js';
+import { type LoggedBatch, stepsOf } from './steps.js';
 
 /** Is told which records batches removed. */
 export type OnRemoved = (removed: RemovedRecords) => void;
@@ -13,7 +14,7 @@ export async function applyFromFile(
   storage: Storage,
   log: ChangeLog,
   after: number,
-  source: VersionSource,
+  source: LogSource,
   onRemoved: OnRemoved,
 ): Promise<void> {
   const { config, signal, files, versions } = source;
@@ -23,7 +24,14 @@ export async function applyFromFile(
   await storage.applyLogged(none, after, { signal });
   storage.setTime(await timeOf(files.records, log));
   storage.keepVersions(versions ?? {});
-  await applyVersions(storage, log, after, source, onRemoved);
+  const words = after === log.facts.baseVersion ? await loadWords(log, source) : undefined;
+  // A merge between two steps would take a core of the second one.
+  await storage.pauseMerging();
+  try {
+    await applyVersions(storage, log, after, source, onRemoved, words);
+  } finally {
+    storage.resumeMerging();
+  }
 }
 
 /** When the records file had its version at the latest: it was written then, and before the first batch. */
@@ -36,39 +44,39 @@ async function timeOf(records: string, log: ChangeLog): Promise<number> {
   return Math.min(written, first?.time ?? Date.now());
 }
 
-/** The last batches after a version, which are applied one by one, and the last one before them. */
-function rangesOf({ frames }: ChangeLogFacts, after: number, versions: VersionSource['versions']) {
-  const batches = frames.filter(({ kind, version }) => kind === 'batch' && version > after);
-  const alone = batches.slice(Math.max(0, batches.length - (versions?.count ?? 0)));
-  return { alone, before: batches.at(-alone.length - 1) };
-}
-
 /** Begins what applyFromFile() will do first, if the log is about the records file as it is. */
-export function foldAhead(log: ChangeLog, { config, signal, versions }: VersionSource): void {
-  const { baseVersion: after } = log.facts;
-  const { before } = rangesOf(log.facts, after, versions);
-  if (before !== undefined) log.foldAhead({ after, upTo: before.version }, config.fields, { signal });
+export async function foldAhead(log: ChangeLog, source: LogSource): Promise<void> {
+  const { config, signal, versions } = source;
+  let { baseVersion: after } = log.facts;
+  const words = await loadWords(log, { ...source, log: noLog }); // told by applyFromFile()
+  for (const { version: upTo } of stepsOf(log.facts, after, versions, words?.version).together) {
+    log.foldAhead({ after, upTo }, config.fields, { signal });
+    after = upTo;
+  }
 }
 
 /**
- * Applies the batches of a log after a version: the last ones, whose versions the base keeps, one by one, and those before them at once.
+ * Applies the batches of a log after a version: the last ones, whose versions the base keeps, one by one, and those before them at once,
+ * or in two steps: those whose words are `saved`, and the others.
  */
 export async function applyVersions(
   storage: Storage,
   log: ChangeLog,
   after: number,
-  { config, signal, versions }: VersionSource,
+  { config, signal, versions }: Pick<LogSource, 'config' | 'signal' | 'versions'>,
   onRemoved: OnRemoved,
+  saved?: LoggedWords | undefined,
 ): Promise<void> {
-  const { alone, before } = rangesOf(log.facts, after, versions);
+  const { together, alone } = stepsOf(log.facts, after, versions, saved?.version);
   let from = after;
-  const apply = async ({ version, time }: Pick<ChangeLogFacts['frames'][number], 'version' | 'time'>) => {
+  const apply = async ({ version, time }: LoggedBatch) => {
     await using changes = await log.fold({ after: from, upTo: version }, config.fields, { signal });
     if (changes.removed > 0)
       onRemoved({ log: log.facts.id, after: from, upTo: version, ids: changes.removedIds() });
-    await storage.applyLogged(changes, version, { time, signal });
+    const isSaved = version === saved?.version && changes.changed === saved.index.size;
+    const words = isSaved ? saved?.index : undefined;
+    await storage.applyLogged(changes, version, { time, signal, words });
     from = version;
   };
-  if (before !== undefined) await apply(before);
-  for (const batch of alone) await apply(batch);
+  for (const step of [...together, ...alone]) await apply(step);
 }

@@ -21,6 +21,7 @@ import { formerRecords } from './former-records.js';
 import { type EncodedBatch, encodedBatch } from './frames.js';
 import type { LogAhead } from './log-ahead.js';
 import { ChangeLogWriter, damagedLog } from './log-writer.js';
+import { WordsSaver } from './logged-words.js';
 import { mergeFiles } from './merge-files.js';
 import { hasPendingForget, removeUnfinishedIntents } from './pending-forget.js';
 import { checkIds, type PreparedBatch, prepareBatch } from './prepare.js';
@@ -79,6 +80,7 @@ export class BaseChanges implements ChangesOfBase {
   #closed = false;
   /** Stops reading the changes of others, and the background merge, when the base is closed. */
   readonly #closing = new AbortController();
+  readonly #words = new WordsSaver(() => this.#source);
 
   private constructor(storage: Storage, log: FollowedLog, flush: FlushSetting) {
     this.#storage = storage;
@@ -238,6 +240,7 @@ export class BaseChanges implements ChangesOfBase {
   }
 
   async #release(): Promise<void> {
+    await this.#words.pause();
     await this.#writer?.close();
     this.#writer = undefined;
     const lock = this.#lock;
@@ -260,6 +263,7 @@ export class BaseChanges implements ChangesOfBase {
     this.#closing.abort(new LorekeepError('CANCELLED', 'the knowledge base is closed'));
     this.#stopFollowing?.();
     await this.#work;
+    await this.#words.pause();
     await this.#writer?.close();
     await this.#lock?.release();
   }
@@ -322,6 +326,7 @@ export class BaseChanges implements ChangesOfBase {
       else await this.#publish(each);
     }
     const most = Math.max(leastMergedBytes, this.#log.content.size) * (mergesRest() ? throttledFactor : 1);
+    if (group.length > 0) this.#words.follow(writer);
     if (group.length > 0 && writer.size > most) {
       this.#next(() => this.#merge(this.#closing.signal)).catch((err: unknown) => {
         if (this.#closed) return;
@@ -422,6 +427,7 @@ export class BaseChanges implements ChangesOfBase {
 
   async #merge(signal: AbortSignal | undefined): Promise<void> {
     const writer = await this.#openWriter();
+    await this.#words.pause();
     await using log = await ChangeLog.read(this.#source.files.changes, { signal });
     if (!log.facts.frames.some(({ kind }) => kind === 'batch')) return;
     const source = { ...this.#source, signal };

@@ -1,12 +1,13 @@
 import { existsSync } from 'node:fs';
-import { open, readdir } from 'node:fs/promises';
+import { open, readdir, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { removeStrays } from '../../../lib/basics.js';
+import { removeStrays, syncFolder } from '../../../lib/basics.js';
 import { EmbeddingRows, Records, removeStrayFiles } from '../../../lib/internal.js';
 import { ownerOf } from '../destinations.js';
 import { KeptEmbeddings } from '../kept-embeddings.js';
 import { embeddingsKey, factsOf } from '../model.js';
 import type { LogSource } from './base-log.js';
+import { wordsOf } from './log-file.js';
 import { dropFromOthers, otherConfigs, textFilesOf } from './other-configs.js';
 
 /**
@@ -14,7 +15,11 @@ import { dropFromOthers, otherConfigs, textFilesOf } from './other-configs.js';
  */
 export async function dropTraces(source: LogSource, texts: readonly string[]): Promise<void> {
   const { files, config, model, signal } = source;
-  for (const file of [files.records, files.indexPlace, files.textIndex, files.embeddings, files.changes]) {
+  const words = wordsOf(files.changes);
+  await rm(words, { force: true });
+  await syncFolder(dirname(words));
+  const own = [files.records, files.indexPlace, files.textIndex, files.embeddings, files.changes, words];
+  for (const file of own) {
     if (file === undefined) continue;
     await removeStrays(file);
     await removeStrayFiles(file);

@@ -19,7 +19,7 @@ export class LogAhead implements AsyncDisposable {
   async #read(): Promise<ChangeLog | undefined> {
     await this.#stamp;
     const log = await readLog(this.#source);
-    if (log !== undefined) foldAhead(log, this.#source);
+    if (log !== undefined) await foldAhead(log, this.#source);
     return log;
   }
 

@@ -25,12 +25,18 @@ export interface LogFile {
 export interface LogFiles {
   /** Opens a log that exists, and removes what killed writers of it left. @throws INVALID_ARGUMENT for anything but a regular file, system errors */
   open(path: string): Promise<LogFile>;
-  /** Puts a log with this content in place, in one step and durably, and opens it. Removes what killed writers left. @throws system errors */
+  /**
+   * Puts a log with this content in place, in one step and durably, and opens it. Removes the words of the log before it, which may be
+   * forgotten, and what killed writers left. @throws system errors
+   */
   replace(path: string, content: readonly Uint8Array[]): Promise<LogFile>;
 }
 
 /** Logs hold texts that may be private: like new records files of `lorekeep index`, they are the owner's. */
-const ownerOnly = 0o600;
+export const ownerOnly = 0o600;
+
+/** Beside a change log: the text index of its changes up to a version. */
+export const wordsOf = (changes: string): string => `${changes}.bm25`;
 
 export const systemLogFiles: LogFiles = {
   async open(path) {
@@ -39,36 +45,42 @@ export const systemLogFiles: LogFiles = {
   },
 
   async replace(path, content) {
-    const old = await lstat(path).catch(() => undefined);
-    if (old !== undefined && !old.isFile()) {
-      const reason = 'is not a regular file, so it is not replaced';
-      throw LorekeepError.about('INVALID_ARGUMENT', { file: path, reason });
-    }
-    await removeStrays(path, { alone: true });
-    const temporary = temporaryName(path);
-    const file = new SystemLogFile(await open(temporary, 'wx+', ownerOnly));
-    try {
-      let at = 0;
-      for (const part of content) {
-        await file.write(part, at);
-        at += part.length;
-      }
-      await file.sync();
-      await moveOver(temporary, path);
-      await syncFolder(dirname(path));
-      return file;
-    } catch (error) {
-      await file.close();
-      await rm(temporary, { force: true });
-      throw error;
-    }
+    await rm(wordsOf(path), { force: true });
+    return await replaceFile(path, content);
   },
 };
+
+/** Puts a file with this content in place, in one step and durably, and opens it. @throws as LogFiles.replace() */
+async function replaceFile(path: string, content: readonly Uint8Array[]): Promise<SystemLogFile> {
+  const old = await lstat(path).catch(() => undefined);
+  if (old !== undefined && !old.isFile()) {
+    const reason = 'is not a regular file, so it is not replaced';
+    throw LorekeepError.about('INVALID_ARGUMENT', { file: path, reason });
+  }
+  await removeStrays(path, { alone: true });
+  const temporary = temporaryName(path);
+  const file = new SystemLogFile(await open(temporary, 'wx+', ownerOnly));
+  try {
+    let at = 0;
+    for (const part of content) {
+      await file.write(part, at);
+      at += part.length;
+    }
+    await file.sync();
+    await moveOver(temporary, path);
+    await syncFolder(dirname(path));
+    return file;
+  } catch (error) {
+    await file.close();
+    await rm(temporary, { force: true });
+    throw error;
+  }
+}
 
 /** Puts a whole file beside a change log, as closed as that. The caller holds the lock of the log. @throws IO, INVALID_ARGUMENT as replace() */
 export async function putBesideLog(path: string, content: readonly Uint8Array[]): Promise<void> {
   try {
-    await (await systemLogFiles.replace(path, content)).close();
+    await (await replaceFile(path, content)).close();
   } catch (cause) {
     if (cause instanceof LorekeepError) throw cause;
     throw LorekeepError.about(

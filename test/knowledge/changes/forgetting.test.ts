@@ -50,7 +50,9 @@ async function knowledgeBase() {
   await buildKnowledgeBase(config, { models });
   await using kb = await open(config);
   await kb.add([{ id: 'new', text: `${secret}, again` }]);
-  return { folder, config, changes: join(folder, 'records.json.changes') };
+  const changes = join(folder, 'records.json.changes');
+  writeFileSync(`${changes}.bm25`, secret); // in place of saved words, which only long logs have
+  return { folder, config, changes };
 }
 
 const open = (config: string, options: object = {}) => openKnowledgeBase(config, { models, ...options });

@@ -49,6 +49,19 @@ TEST("a change log gives the last state of each id, in the order of the last put
   CHECK_EQ(joined(second.ids) + "-" + joined(second.removed), "c -a ");
 }
 
+TEST("a digest identifies the batches of a log up to a version") {
+  const ChangeLog log = parse(three_batches());
+  for (std::uint64_t version = 1; version <= 3; ++version) {
+    CHECK(log.version_with(log.digest(version)) == std::optional(version));
+  }
+  SampleLog longer = three_batches();
+  longer.put("d", "five").end();
+  CHECK_EQ(parse(longer).digest(3), log.digest(3));
+  SampleLog other;
+  other.put("a", "One").put("b", "two").end();
+  CHECK(!log.version_with(parse(other).digest(1)));
+}
+
 TEST("a log that is cut anywhere gives its whole batches; the rest is torn") {
   const SampleLog whole = three_batches();
   const ChangeLog all = parse(whole);
