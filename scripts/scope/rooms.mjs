@@ -64,9 +64,9 @@ export const rooms = [
   ['native/scheduler', 1400, 'SPEC', 'quanta, classes and throttling of inference'],
   [
     'lib',
-    14_020,
+    14_070,
     'README',
-    'the typed library, also of speech, recognised by the classes of its callers, log-probabilities made objects in parts, and schemas as grammars: merges, unions, patterns, formats and multiples as automata, ranges of numbers digit by digit, whose work is counted, whose loops a new process compiles fast, whose states look at the characters that matter to them, whose lengths are counted in the grammar, only where texts may become too long, and whose formats and the patterns of zod are derived before, also of OpenAPI 3.0 and draft 4; the addon of musl, told by the dynamic loader; former records forgotten while the newest stay',
+    'the typed library, also of speech, recognised by the classes of its callers, log-probabilities made objects in parts, and schemas as grammars: merges, unions, patterns, formats and multiples as automata, ranges of numbers digit by digit, whose work is counted, whose loops a new process compiles fast, whose states look at the characters that matter to them, whose lengths are counted in the grammar, only where texts may become too long, and whose formats and the patterns of zod are derived before, also of OpenAPI 3.0 and draft 4; the addon of musl, told by the dynamic loader; former records forgotten while the newest stay; the words of a change log, saved and loaded',
   ],
   [
     'src/base',
@@ -115,9 +115,9 @@ export const rooms = [
   ],
   [
     'src/knowledge',
-    13_050,
+    13_230,
     'SPEC',
-    'knowledge bases that change, forget what they had before and complete a forgetting that was killed and clear away what one left that had not begun, and bring nothing back that is forgotten while it is indexed or built, indexes of folders that stay current and count their live records, choose a model by language, keep their embeddings and count the disk behind them, clear what other configs over the same records have of forgotten texts, write to no folder that has taken the place of their own, let go of a base whose records were replaced, notice that a remote model was replaced, open without its server, learn which relevance nonsense reaches, read the log of changes beside the other files, integers of any size that clients write as texts and are listed; the socket of the operator; evaluation; the interface of an engine',
+    'knowledge bases that change, forget what they had before and complete a forgetting that was killed and clear away what one left that had not begun, and bring nothing back that is forgotten while it is indexed or built, indexes of folders that stay current and count their live records, choose a model by language, keep their embeddings and count the disk behind them, clear what other configs over the same records have of forgotten texts, write to no folder that has taken the place of their own, let go of a base whose records were replaced, notice that a remote model was replaced, open without its server, learn which relevance nonsense reaches, read the log of changes beside the other files, save its words beside it and take them on opening, integers of any size that clients write as texts and are listed; the socket of the operator; evaluation; the interface of an engine',
   ],
   [
     'src/storages',
