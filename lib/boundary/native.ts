@@ -1,4 +1,4 @@
-import type { FileContent, NativeChangeLog, RecordDefect } from './native/changes.js';
+import type { NativeChangeLog, RecordDefect } from './native/changes.js';
 import type { CrashKind, CrashThread } from './native/crash.js';
 import type { DistanceKernels, NativeBackendInfo, NativeGpuDevice } from './native/devices.js';
 import type {
@@ -28,7 +28,7 @@ import type {
   NativeLanguageModelOptions,
 } from './native/language-model.js';
 import type { NativeEmbeddingModel, NativeKnownSettings, NativeReranker } from './native/models.js';
-import type { NativeEmbeddingRows, NativeRecords } from './native/records.js';
+import type { FileContent, NativeEmbeddingRows, NativeRecords } from './native/records.js';
 import type { NativeSchedulerSettings, SchedulerStats } from './native/scheduler.js';
 import type { NativeRecogniser, NativeVoiceDetector } from './native/speech.js';
 import type { NativeStorage } from './native/storage.js';

@@ -1,13 +1,6 @@
 import type { NativeCancelToken, NativeHandle } from './handle.js';
 import type { NativeTextIndex } from './indexes.js';
-
-/** Identity of a file's content. */
-export interface FileContent {
-  /** Bytes. */
-  size: number;
-  /** XXH3-64 of the content, 16 hexadecimal digits. */
-  checksum: string;
-}
+import type { FileContent } from './records.js';
 
 /** A frame of a change log: a batch, or the mark of a merge that was begun. */
 export interface ChangeLogFrame {

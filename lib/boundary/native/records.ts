@@ -1,6 +1,13 @@
-import type { FileContent } from './changes.js';
 import type { FileOwner, ItemError, NativeCancelToken, NativeHandle, NativeProgress } from './handle.js';
 import type { NativeEmbeddingModel } from './models.js';
+
+/** Identity of a file's content. */
+export interface FileContent {
+  /** Bytes. */
+  size: number;
+  /** XXH3-64 of the content, 16 hexadecimal digits. */
+  checksum: string;
+}
 
 /** The records of a file. Texts cross to JavaScript only in hits. */
 export interface NativeRecords extends NativeHandle {
