@@ -13,7 +13,7 @@ import {
 const infinity = Number.POSITIVE_INFINITY;
 
 /** Units of work of a state: a place within a number, as the bounds tell places apart. */
-const stateUnits = 2;
+const stateUnits = 3;
 
 /** Digits of a bound; JSON has numbers of up to 309. */
 const maxDigits = 400;
@@ -109,8 +109,8 @@ export class NumberGrammar {
     );
   }
 
-  #anyFraction(left: number): string {
-    return left === infinity || left < 2 ? '' : `("." [0-9]{1,${left - 1}})?`;
+  #anyFraction(left: number): string | undefined {
+    return left === infinity || left < 2 ? '' : this.#rule(`. ${left}`, () => `("." [0-9]{1,${left - 1}})?`);
   }
 
   /** The end of the digits before the point, and a fraction; undefined if digits must follow. */

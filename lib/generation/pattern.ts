@@ -12,7 +12,7 @@ const maxProperties = 16;
 const propertyUnits = 600;
 
 /** Units of work of a pattern, beside two for each character. */
-const patternUnits = 60;
+const patternUnits = 45;
 
 /** Deepest nesting of groups. */
 const deepest = 100;

@@ -20,8 +20,8 @@ const infinity = Number.POSITIVE_INFINITY;
 const maxStates = 10_000;
 const maxRanges = 20_000;
 /** Units of work of an automaton, and of a state that is kept. */
-const automatonUnits = 40;
-const stateUnits = 2;
+const automatonUnits = 30;
+const stateUnits = 1;
 
 /**
  * Returns the states of a language's automaton; the first is its start. Empty if the language has no text. Yields before each

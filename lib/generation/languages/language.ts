@@ -35,10 +35,9 @@ export const largestModulus = 1e14;
 /** Limit of one schema. */
 const maxExpressions = 200_000;
 
-/** Units of work: of a new expression, of a union or an intersection, and of a step of a long division. */
+/** Units of work: of a new expression, and of a union or an intersection. */
 const expressionUnits = 2;
 const unionUnits = 1;
-const divisionUnits = 2;
 /** Characters of a key in one unit, as a power of two, and of a text. */
 const keyShift = 5;
 const textCharacters = 2;
@@ -326,7 +325,6 @@ export class Languages {
     if (character === 0x2e)
       return of.behindPoint || of.places === 0 ? this.nothing : this.multiple({ ...of, behindPoint: true });
     if (character < 0x30 || character > 0x39 || (of.behindPoint && of.places === 0)) return this.nothing;
-    this.work.spend(divisionUnits);
     const rest = (of.rest * 10 + character - 0x30) % of.modulus;
     return this.multiple({ ...of, rest, places: of.places - (of.behindPoint ? 1 : 0) });
   }

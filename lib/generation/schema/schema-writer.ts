@@ -28,9 +28,9 @@ const deepest = 100;
 
 /** Units of work of a value, of its rule and of a format; characters of an automaton's grammar, constants, and their characters in one unit. */
 const valueUnits = 1;
-const ruleUnits = 3;
+const ruleUnits = 2;
 const formatUnits = 100;
-const grammarCharacters = 60;
+const grammarCharacters = 80;
 const constantsInUnit = 2;
 const literalCharacters = 200;
 
@@ -98,7 +98,7 @@ export class SchemaWriter {
     const given = list.map((each) => this.#target(each)).filter(({ schema }) => schema !== true);
     if (given.length === 0) return this.#rules.shared('value');
     const at = given[0]?.at ?? '';
-    const key = [...new Set(given.map(({ schema }) => this.#number(schema)))].sort((a, b) => a - b).join();
+    const key = this.#keyOf(given);
     const known = this.#known.get(key);
     if (known?.state === 'open') known.used = true;
     if (known !== undefined && known.state !== 'paused')
@@ -121,6 +121,12 @@ export class SchemaWriter {
     this.#rules.define(rule.name, body);
     rule.body = rule.name;
     return rule.body;
+  }
+
+  /** The same for the same schemas, in any order. */
+  #keyOf(list: readonly Located[]): string {
+    if (list.length === 1) return String(this.#number(list[0]?.schema));
+    return [...new Set(list.map(({ schema }) => this.#number(schema)))].sort((a, b) => a - b).join();
   }
 
   #newRule(key: string, at: string): Rule {
@@ -184,10 +190,8 @@ export class SchemaWriter {
 
   /** The rule of all values, for a schema without constraints. */
   #anything(shape: Shape, types: ReadonlySet<JsonType>): string | undefined {
-    const constrained = isPatterned(shape) || isLimited(shape);
-    return isFree(shape) && !constrained && jsonTypes.every((type) => types.has(type))
-      ? this.#shared('value')
-      : undefined;
+    if (types.size < jsonTypes.length || isPatterned(shape) || isLimited(shape)) return undefined;
+    return isFree(shape) && jsonTypes.every((type) => types.has(type)) ? this.#shared('value') : undefined;
   }
 
   #constants(constants: readonly unknown[], shape: Shape): string | undefined {

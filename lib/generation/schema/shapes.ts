@@ -35,9 +35,9 @@ const maxExclusive = 256;
 const deepest = 100;
 
 /** Units of work of a schema that is read, of a reference, and of a shape; entries of a shape in one unit, which each schema copies. */
-const schemaUnits = 3;
+const schemaUnits = 2;
 const referenceUnits = 5;
-const shapeUnits = 3;
+const shapeUnits = 2;
 const copiedEntries = 16;
 
 /** Keywords whose meaning no grammar can keep, with the reason. */
@@ -99,7 +99,11 @@ export class Shapes implements ShapeReader {
     this.#texts.languages.work.spend(schemaUnits);
     if (references.length > deepest) refuse(at, `nested deeper than ${deepest}`);
     const given = schema as Schema;
-    for (const keyword of Object.keys(given)) this.#checkKeyword(keyword, at);
+    let combines = false;
+    for (const keyword of Object.keys(given)) {
+      this.#checkKeyword(keyword, at);
+      combines ||= combining.has(keyword);
+    }
     const inner = [...references, schema];
     checkUnevaluated(given, at, references.length === 0);
     let all = this.#each(shapes, (shape) => this.#plain(shape, given, at));
@@ -113,6 +117,7 @@ export class Shapes implements ShapeReader {
     }
     for (const [index, part] of (listAt(given, 'allOf', at) ?? []).entries())
       narrow({ schema: part, at: `${at}/allOf/${index}` });
+    if (!combines) return all;
     const lists = this.#options.get(given) ?? this.#alternatives(given, at, references);
     this.#options.set(given, lists);
     for (const options of lists) {
@@ -275,14 +280,12 @@ function without({ schema, at }: Located, names: ReadonlySet<string> | undefined
 
 /** Entries of the lists of a shape; of its parts, those of the last one. */
 function entriesOf({ excluded, string, number, array, object }: Shape): number {
-  const { properties, patterns } = object.parts.at(-1) ?? { properties: new Map(), patterns: [] };
-  const lists = [
-    ...[excluded, string.patterns, string.formats, number.multiples],
-    ...[array.parts, array.contains, array.parts.at(-1)?.prefix ?? []],
-    ...[object.parts, object.names, patterns],
-  ];
-  const sets = object.required.size + object.forbidden.size + properties.size;
-  return lists.reduce((sum, { length }) => sum + length, sets);
+  const part = object.parts.at(-1);
+  const texts = string.patterns.length + string.formats.length + number.multiples.length;
+  const items = array.parts.length + array.contains.length + (array.parts.at(-1)?.prefix.length ?? 0);
+  const properties = (part?.properties.size ?? 0) + (part?.patterns.length ?? 0);
+  const names = object.names.length + object.required.size + object.forbidden.size;
+  return excluded.length + texts + items + object.parts.length + properties + names;
 }
 
 /** "unevaluated" sees the schemas within its own one, but not those beside it, nor those within "not"; here all are merged. */
@@ -336,6 +339,11 @@ function mentionedBy(schema: Schema): Set<JsonType> {
 const known: ReadonlySet<string> = new Set([
   ...typeOfKeyword.keys(),
   ...['type', 'nullable', 'const', 'enum', '$ref', 'allOf', 'anyOf', 'oneOf', 'not', 'if', 'then', 'else'],
+]);
+
+/** Keywords with alternatives. */
+const combining: ReadonlySet<string> = new Set([
+  ...['anyOf', 'oneOf', 'not', 'if', 'dependentRequired', 'dependentSchemas', 'dependencies'],
 ]);
 
 /** OpenAPI 3.0 adds null to a type by "nullable", which says nothing without one. */
