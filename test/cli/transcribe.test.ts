@@ -17,6 +17,9 @@ describe('lorekeep transcribe', () => {
     expect(none.stderr).toMatch(/^lorekeep: --model: the catalog has no model for speech/);
     const unknown = await lorekeep(['transcribe', inFolder('quiet.wav'), '--model', 'Whisper tinny']);
     expect(unknown.stderr).toContain('there is no model for speech');
+    const other = await lorekeep(['transcribe', inFolder('quiet.wav'), '--model', inFolder('quiet.wav')]);
+    expect(other).toMatchObject({ status: 1 });
+    expect(other.stderr).toContain(`lorekeep: --model: ${inFolder('quiet.wav')}: is not a model of speech`);
     expect((await lorekeep(['transcribe'])).status).toBe(2);
   });
 });

@@ -1,12 +1,13 @@
 import type { SpeechRecogniser, SpeechRecogniserFacts, VoiceDetector } from '../../../lib/internal.js';
 import type { ServerConfig } from '../../config/schema.js';
+import { ModelLoadError } from '../../models/model-load-error.js';
 import { Residency } from '../../models/residency.js';
 import { SpeechModels } from '../../models/speech-models.js';
 import { findModel, UnknownModelError } from '../../models/unknown-model.js';
 import { type LanguageChoice, languageProblem } from '../../speech/language-problem.js';
 import { modelOfFlag } from '../ask/model-file.js';
 import { openCatalogAndConfig } from '../catalog/open-catalog.js';
-import { UsageError } from '../failure.js';
+import { CommandError, UsageError } from '../failure.js';
 import type { ModelFlags } from '../flags/model.js';
 
 /** The flags that say which models hear, and how. */
@@ -37,9 +38,12 @@ export async function withSpeechModels<Result>(
   const residency = new Residency(catalog, { log: { info() {}, error() {} } });
   const models = new SpeechModels(residency, { threads: flags.threads, idleMs: 0 });
   try {
-    using recogniser = await found('--model', () => models.recogniser(name, entry), fileOrDownload).lease(
-      signal,
-    );
+    const chosen = found('--model', () => models.recogniser(name, entry), fileOrDownload);
+    using recogniser = await chosen.lease(signal).catch((error: unknown) => {
+      // A file of the flag is none of the catalog's.
+      if (entry === undefined || !(error instanceof ModelLoadError)) throw error;
+      throw new CommandError(error.code, `--model: ${error.detail.reason}`);
+    });
     refuseLanguage(flags, recogniser.model.facts);
     using detector = await found('--vad-model', () => models.detector(vadModel(flags, config))).lease(signal);
     return await work({ detector: detector.model, recogniser: recogniser.model });
