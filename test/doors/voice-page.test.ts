@@ -16,6 +16,16 @@ const example = join(import.meta.dirname, '..', '..', 'examples', 'voice', 'serv
 const question = 'When does the ferry leave?';
 const fact = 'The ferry leaves on Tuesdays and Fridays at high tide.';
 
+/** Has the page lose its microphone at the event "unplug". */
+const unpluggable = `
+  const devices = navigator.mediaDevices;
+  const open = devices.getUserMedia.bind(devices);
+  devices.getUserMedia = async (wanted) => {
+    const stream = await open(wanted);
+    addEventListener('unplug', () => stream.getTracks()[0].dispatchEvent(new Event('ended')));
+    return stream;
+  };`;
+
 /** Starts the example, and resolves with the address that it prints. */
 async function served(): Promise<string> {
   writeFileSync(inFolder('ggml-tiny.bin'), tinyWhisper({ text: question }));
@@ -55,15 +65,7 @@ describe.skipIf(browserPath === undefined)('the example of a voice', () => {
     const samples = new Float32Array(6 * 16_000);
     samples.set(syllables(1.5), 2 * 16_000);
     const page = await (await browserThatHears(samples)).newPage();
-    await page.addInitScript(() => {
-      const devices = navigator.mediaDevices;
-      const open = devices.getUserMedia.bind(devices);
-      devices.getUserMedia = async (wanted) => {
-        const stream = await open(wanted);
-        addEventListener('unplug', () => stream.getTracks()[0]?.dispatchEvent(new Event('ended')));
-        return stream;
-      };
-    });
+    await page.addInitScript({ content: unpluggable });
     await page.goto(url);
     await page.getByRole('button', { name: 'Talk' }).click();
     await page.locator('.said', { hasText: question }).waitFor({ timeout: 60_000 });
@@ -73,7 +75,7 @@ describe.skipIf(browserPath === undefined)('the example of a voice', () => {
     expect(await page.locator('#problem').textContent()).toBe('');
     await page.getByRole('button', { name: 'Talk' }).click();
     await page.getByRole('button', { name: 'Stop' }).waitFor({ timeout: 60_000 });
-    await page.evaluate(() => dispatchEvent(new Event('unplug')));
+    await page.evaluate('dispatchEvent(new Event("unplug"))');
     await page.getByRole('button', { name: 'Talk' }).waitFor({ timeout: 60_000 });
     expect(await page.locator('#problem').textContent()).toBe('The microphone is gone.');
   });
