@@ -1,5 +1,5 @@
 import { conforms, haveDistinctConstants, inBoth } from './conforms.js';
-import { isOpen, itemAt, namesOf, propertyAt } from './parts.js';
+import { isNamed, isOpen, itemAt, propertyAt } from './parts.js';
 import { commonTypes, type JsonType, type Located, type Shape, type ShapeReader, typesOf } from './shape.js';
 import type { TextLanguages } from './text-languages.js';
 
@@ -151,11 +151,11 @@ function lacking(
   other: Shape['object'],
   texts: TextLanguages,
 ): { name: string | undefined } | undefined {
-  const names = new Set(namesOf(one));
-  const never = (name: string) => one.forbidden.has(name) || (!names.has(name) && !isOpen(one));
+  const isClosed = !isOpen(one);
+  const never = (name: string) => one.forbidden.has(name) || (isClosed && !isNamed(one, name));
   const refuses = (name: string) =>
     other.forbidden.has(name) || propertyAt(other, name, texts).some(({ schema }) => schema === false);
-  if ([...one.required].some(refuses)) return { name: undefined };
-  const name = [...other.required].find(never);
-  return name === undefined ? undefined : { name };
+  for (const name of one.required) if (refuses(name)) return { name: undefined };
+  for (const name of other.required) if (never(name)) return { name };
+  return undefined;
 }

@@ -17,17 +17,18 @@ export function propertyAt(
   texts: TextLanguages,
 ): Located[] {
   let isEvaluated = false;
-  const list = parts.flatMap(({ properties, patterns, additional, silent }) => {
+  const list: Located[] = [];
+  for (const { properties, patterns, additional, silent } of parts) {
+    const before = list.length;
     const own = properties.get(name);
-    const matching = patterns.filter(({ pattern, at }) =>
-      texts.languages.matches(texts.pattern(pattern, at), name),
-    );
-    const found = [...(own === undefined ? [] : [own]), ...matching];
-    const all = found.length > 0 || additional === undefined ? found : [additional];
-    isEvaluated ||= !silent && all.length > 0;
-    return all;
-  });
-  return isEvaluated || unevaluated === undefined ? list : [...list, unevaluated];
+    if (own !== undefined) list.push(own);
+    for (const part of patterns)
+      if (texts.languages.matches(texts.pattern(part.pattern, part.at), name)) list.push(part);
+    if (list.length === before && additional !== undefined) list.push(additional);
+    isEvaluated ||= !silent && list.length > before;
+  }
+  if (!isEvaluated && unevaluated !== undefined) list.push(unevaluated);
+  return list;
 }
 
 /** The names that a shape states, in their order: those with schemas first, in the order of these. */
@@ -35,6 +36,11 @@ export function namesOf({ parts, required, forbidden }: ObjectShape): string[] {
   const names = new Set(parts.flatMap(({ properties }) => [...properties.keys()]));
   for (const name of required) names.add(name);
   return [...names].filter((name) => !forbidden.has(name));
+}
+
+/** Whether `namesOf` has a name. */
+export function isNamed({ parts, required, forbidden }: ObjectShape, name: string): boolean {
+  return !forbidden.has(name) && (required.has(name) || parts.some(({ properties }) => properties.has(name)));
 }
 
 /**

@@ -122,6 +122,7 @@ export function hasType(types: ReadonlySet<JsonType>, value: unknown): boolean {
 
 /** The types that both sets have; an integer is a number, too. */
 export function commonTypes(one: ReadonlySet<JsonType>, other: ReadonlySet<JsonType>): ReadonlySet<JsonType> {
+  if (one === other) return one;
   const within = (type: JsonType, set: ReadonlySet<JsonType>) =>
     set.has(type) || (type === 'integer' && set.has('number'));
   return withoutIntegers(
