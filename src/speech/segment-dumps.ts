@@ -25,12 +25,15 @@ export interface DumpLimits {
   readonly bytes: number;
   /** Bytes in memory that wait to be written. */
   readonly waiting: number;
+  /** A full folder is counted again after this time, for an operator may have deleted files. */
+  readonly recountMs: number;
 }
 
 const defaultLimits: DumpLimits = {
   files: 10_000,
   bytes: 1024 * 1024 * 1024,
   waiting: 64 * 1024 * 1024,
+  recountMs: 60_000,
 };
 
 /** Names of dumps; other files of the folder are not counted. */
@@ -46,7 +49,10 @@ export class SegmentDumps {
   readonly #limits: DumpLimits;
   #files = 0;
   #bytes = 0;
+  /** Whether a segment was left out. One warning is for all until a count finds room again. */
   #isFull = false;
+  /** Of performance.now(). */
+  #countedAt = 0;
   /** Whether the last one was not written: one warning is for all until the next success. */
   #isFailing = false;
   #waiting = 0;
@@ -86,17 +92,31 @@ export class SegmentDumps {
   }
 
   async #count(): Promise<void> {
+    this.#countedAt = performance.now();
     await mkdir(this.#folder, { recursive: true });
+    let [files, sum] = [0, 0];
     for (const name of await readdir(this.#folder)) {
       if (!dumpName.test(name)) continue;
-      this.#files++;
-      this.#bytes += (await lstat(join(this.#folder, name))).size;
+      // An operator may delete it meanwhile.
+      const facts = await lstat(join(this.#folder, name)).catch(nothingIfAbsent);
+      if (facts === undefined) continue;
+      files++;
+      sum += facts.size;
     }
+    [this.#files, this.#bytes] = [files, sum];
+  }
+
+  #hasRoom(bytes: number): boolean {
+    return this.#files < this.#limits.files && this.#bytes + bytes <= this.#limits.bytes;
   }
 
   async #write({ session, stream, segment, samples }: DumpedSegment, at: Date, bytes: number): Promise<void> {
-    const { files, bytes: most } = this.#limits;
-    if (this.#files >= files || this.#bytes + bytes > most) {
+    const { files, bytes: most, recountMs } = this.#limits;
+    if (!this.#hasRoom(bytes) && performance.now() - this.#countedAt >= recountMs) {
+      await this.#count();
+      if (this.#hasRoom(bytes)) this.#isFull = false;
+    }
+    if (!this.#hasRoom(bytes)) {
       if (!this.#isFull)
         this.#log.warn(
           { folder: this.#folder, files, bytes: most },
@@ -130,4 +150,8 @@ export class SegmentDumps {
     this.#isFailing = true;
     this.#log.warn({ err: error, folder: this.#folder }, 'a segment of speech was not written');
   }
+}
+
+function nothingIfAbsent(error: NodeJS.ErrnoException): undefined {
+  if (error.code !== 'ENOENT') throw error;
 }

@@ -1,12 +1,12 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { expect, it, vi } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { type DumpLimits, SegmentDumps } from '../../src/speech/segment-dumps.js';
 import { temporaryFolder } from '../helpers/folder.js';
 
 const file = temporaryFolder();
-const plenty: DumpLimits = { files: 100, bytes: 1e6, waiting: 1e6 };
+const plenty: DumpLimits = { files: 100, bytes: 1e6, waiting: 1e6, recountMs: 60_000 };
 const samples = new Float32Array(100).fill(0.5);
 const bytes = 44 + 2 * samples.length;
 
@@ -23,7 +23,7 @@ async function dumpTo(name: string, limits: DumpLimits, segments: number) {
   await dumps.settled();
   const written = readdirSync(folder).filter((each) => each.startsWith('speech-s2-'));
   const warnings = log.warn.mock.calls.slice(1).map(([facts, message]) => ({ ...facts, message }));
-  return { folder, written, warnings, dumps };
+  return { folder, written, warnings, dumps, log };
 }
 
 it('no more files are written than the limit, with those of earlier servers', async () => {
@@ -44,6 +44,26 @@ it('no more bytes are written than the limit, with those of earlier servers', as
   expect(written.map((name) => statSync(`${folder}/${name}`).size)).toEqual([bytes, bytes]);
   expect(warnings).toHaveLength(1);
   expect(readdirSync(folder)).toContain('notes.wav');
+});
+
+it('a full folder is counted again after a while, and has room once files are deleted', async () => {
+  const now = vi.spyOn(performance, 'now').mockReturnValue(0);
+  onTestFinished(() => now.mockRestore());
+  const { folder, written, warnings, dumps, log } = await dumpTo('recount', { ...plenty, files: 3 }, 4);
+  expect([written.length, warnings.length]).toEqual([2, 1]);
+  for (const name of written) unlinkSync(`${folder}/${name}`);
+  const later = async (ms: number, segment: number) => {
+    now.mockReturnValue(ms);
+    dumps.write({ session: 's3', stream: 1, segment, samples });
+    await dumps.settled();
+    return readdirSync(folder).filter((name) => name.startsWith('speech-s3-')).length;
+  };
+  expect(await later(59_999, 1)).toBe(0);
+  expect(await later(60_000, 2)).toBe(1);
+  expect(await later(60_001, 3)).toBe(2);
+  // It is full again, and says so again.
+  expect(await later(60_002, 4)).toBe(2);
+  expect(log.warn).toHaveBeenCalledTimes(3);
 });
 
 it('a link that leads nowhere counts as a file', async () => {

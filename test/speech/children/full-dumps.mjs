@@ -8,7 +8,7 @@ const filler = join(folder, 'filler');
 writeFileSync(filler, Buffer.alloc(20_000));
 const warned = [];
 const log = { info() {}, warn: ({ err }) => err && warned.push(err.code) };
-const dumps = new SegmentDumps(folder, log, { files: 3, bytes: 1e6, waiting: 1e6 });
+const dumps = new SegmentDumps(folder, log, { files: 3, bytes: 1e6, waiting: 1e6, recountMs: 60_000 });
 const write = async (segment) => {
   dumps.write({ session: 's1', stream: 1, segment, samples: new Float32Array(16_000) });
   await dumps.settled();
