@@ -46,6 +46,15 @@ export interface RecogniseOptions extends ProgressOptions {
 
 const mostTerms = 1000;
 
+/** Maximum number of UTF-8 bytes of `prompt`. */
+const mostPromptBytes = 16 * 1024;
+
+/** Returns why a recogniser refuses a prompt; undefined if it takes it. */
+export function promptProblem(prompt: string): string | undefined {
+  const bytes = Buffer.byteLength(prompt);
+  return bytes > mostPromptBytes ? `at most ${mostPromptBytes} bytes are expected, not ${bytes}` : undefined;
+}
+
 /** A Whisper model on the CPU or a GPU. Calls may overlap; one is computed at a time, of the best class. */
 export class SpeechRecogniser extends Handle<NativeRecogniser> {
   /**
@@ -80,8 +89,8 @@ export class SpeechRecogniser extends Handle<NativeRecogniser> {
    * Recognises mono samples at 16 kHz, at most ten minutes: floats in [-1, 1], or 16-bit integers. Cut longer audio at
    * pauses with a VoiceDetector. A text that repeats itself is decoded again at higher temperatures; one without letters and
    * digits is empty. Cancelling takes effect within one operation of the model's graph.
-   * @throws INVALID_ARGUMENT (a language that Whisper or this model does not know, audio that is too long), MODEL_INVALID,
-   * CANCELLED, CLOSED
+   * @throws INVALID_ARGUMENT (a language that Whisper or this model does not know, audio or a prompt that is too long),
+   * MODEL_INVALID, CANCELLED, CLOSED
    */
   async recognise(
     samples: Float32Array | Int16Array,
@@ -92,6 +101,8 @@ export class SpeechRecogniser extends Handle<NativeRecogniser> {
     const { language = '', translate = false, prompt = '', signal, onProgress } = options;
     if (typeof language !== 'string') refuse('language', `a string is expected, not ${describe(language)}`);
     if (typeof prompt !== 'string') refuse('prompt', `a string is expected, not ${describe(prompt)}`);
+    const problem = promptProblem(prompt);
+    if (problem !== undefined) refuse('prompt', problem);
     if (typeof translate !== 'boolean')
       refuse('translate', `true or false is expected, not ${describe(translate)}`);
     const { terms = [] } = options;

@@ -33,7 +33,6 @@ constexpr std::size_t kShortest = 2 * kSampleRate;
 constexpr std::size_t kLead = kSampleRate / 4;  // of silence before the first word
 // Whisper hears this much at once; a little more costs another pass over nearly nothing.
 constexpr std::size_t kPass = 30 * kSampleRate;
-constexpr std::size_t kMaxPromptBytes = 16 * 1024;
 // Whisper takes 223 tokens before the speech. The prompt is nearer to it, so that it pushes terms out.
 constexpr int kMaxTermTokens = 128;
 constexpr std::size_t kMaxTermBytes = 200;
@@ -374,8 +373,6 @@ SpeechText Recogniser::recognise(std::span<const float> samples, const Recognise
     fail(Code::kInvalidArgument, "language: " + impl_->facts.name + " knows English alone, not " + options.language);
   if (!impl_->facts.multilingual && options.translate)
     fail(Code::kInvalidArgument, "translate: " + impl_->facts.name + " knows English alone");
-  if (options.prompt.size() > kMaxPromptBytes)
-    fail(Code::kInvalidArgument, "prompt: at most " + std::to_string(kMaxPromptBytes) + " bytes are expected");
   if (samples.empty()) return {};
   const std::size_t lead = samples.size() <= kPass ? std::min(kLead, kPass - samples.size()) : kLead;
   std::vector<float> audio(lead, 0.0f);

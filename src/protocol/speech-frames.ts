@@ -6,7 +6,7 @@ import { errorFields, reply, request, session_id, turn_id, variables } from './f
 /** Streams of audio, and the speech in them: docs/reference/protocol.md, "Audio". */
 
 /** Maximum number of characters of a recogniser's prompt. */
-const longestPrompt = 4096;
+export const longestPrompt = 4096;
 
 const stream = z.int().min(1).max(0xffff_ffff).describe('Number of the stream, unique on the connection.');
 const segment = z.int().describe('Number of the segment in its stream, from 1.');

@@ -151,6 +151,11 @@ describe('lorekeep listen', () => {
     const agent = await lorekeep(['listen', inFolder(), '--model', 'Whisper tinny']);
     expect(agent).toMatchObject({ status: 2 });
     expect(agent.stderr).toMatch(/^lorekeep: --model: there is no model for speech/);
+    const prompt = 'x'.repeat(4097);
+    const long = await lorekeep(['listen', inFolder(), '--prompt', prompt]);
+    expect(long).toMatchObject({ status: 2 });
+    expect(long.stderr).toContain('--prompt: at most 4096 characters are expected on an agent, not 4097');
+    expect((await listen(['--prompt', prompt.repeat(4)])).status).toBe(2);
     expect((await listen(['--end-of-turn', 'sentence'])).stderr).toContain('no effect without an agent');
     expect((await listen(['--input', 'a.wav', '--device', 'b'])).stderr).toContain('no effect with --input');
   });

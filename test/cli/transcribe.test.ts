@@ -68,6 +68,20 @@ describe('lorekeep transcribe with a model that always writes the same', () => {
     expect(subtitles.stderr).toContain('--format: srt takes one file');
   });
 
+  it('refuses a prompt that is too long before it loads the model', async () => {
+    const prompt = 'é'.repeat(8193);
+    const long = await lorekeep([
+      'transcribe',
+      '--model',
+      inFolder('none.bin'),
+      'none.wav',
+      '--prompt',
+      prompt,
+    ]);
+    expect(long).toMatchObject({ status: 2, stdout: '' });
+    expect(long.stderr).toContain('--prompt: at most 16384 bytes are expected, not 16386');
+  });
+
   it('refuses languages that the model does not know before it listens', async () => {
     const unknown = await speech('--language', 'xx');
     expect(unknown).toMatchObject({ status: 2, stdout: '' });

@@ -1,4 +1,5 @@
 import type { ClientAgent, ClientSpeech, Graph, SpeechEvent } from '../../client/index.js';
+import { longestPrompt } from '../../protocol/speech-frames.js';
 import type { Audio } from '../../speech/audio.js';
 import { answeringGraph, quotingGraph } from '../ask/answering-graph.js';
 import { openPlaces } from '../ask/open-places.js';
@@ -35,6 +36,11 @@ export async function talk(
   openSound: () => Promise<Audio>,
   signal: AbortSignal,
 ): Promise<void> {
+  const { length } = flags.prompt ?? '';
+  if (length > longestPrompt)
+    throw new UsageError(
+      `--prompt: at most ${longestPrompt} characters are expected on an agent, not ${length}`,
+    );
   const atServer = flags.host !== undefined || flags.port !== undefined;
   const places = words.length === 0 ? undefined : await dividePlaces(words, atServer, 'listen');
   if (places?.question !== undefined)

@@ -1,4 +1,9 @@
-import type { SpeechRecogniser, SpeechRecogniserFacts, VoiceDetector } from '../../../lib/internal.js';
+import {
+  promptProblem,
+  type SpeechRecogniser,
+  type SpeechRecogniserFacts,
+  type VoiceDetector,
+} from '../../../lib/internal.js';
 import type { ServerConfig } from '../../config/schema.js';
 import { ModelLoadError } from '../../models/model-load-error.js';
 import { Residency } from '../../models/residency.js';
@@ -33,6 +38,8 @@ export async function withSpeechModels<Result>(
   work: (models: LoadedSpeechModels) => Promise<Result>,
 ): Promise<Result> {
   refuseLanguage(flags);
+  const problem = promptProblem(flags.prompt ?? '');
+  if (problem !== undefined) throw new UsageError(`--prompt: ${problem}`);
   const { catalog, config } = await openCatalogAndConfig(flags);
   const { name, entry } = await modelOfFlag(flags.model, catalog, 'stt');
   const residency = new Residency(catalog, { log: { info() {}, error() {} } });
