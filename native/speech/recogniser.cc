@@ -23,6 +23,7 @@
 #include "speech/voice_model.h"
 #include "speech/whisper_encoder.h"
 #include "speech/whisper_file.h"
+#include "speech/word_times.h"
 #include "whisper.h"
 
 namespace lorekeep::speech {
@@ -137,13 +138,58 @@ std::string trimmed(const std::string& text) {
   return text.substr(begin, end - begin);
 }
 
+// Times are in hundredths of a second since the begin of the lead.
 struct HeardToken {
   whisper_token id;
   std::string piece;
-  std::int64_t begin;  // in hundredths of a second
-  std::int64_t end;
+  std::int64_t begin;
+  std::int64_t segment_begin;
+  std::int64_t segment_end;
   float log_probability;
 };
+
+// Frames of silence behind the audio that Whisper may count in.
+constexpr std::size_t kMostSilence = kShortest / kTimeFrame;
+
+/// Words of which the first token is of the same segment.
+struct WordGroup {
+  std::int64_t begin;
+  std::int64_t end;
+  std::size_t first_word;
+  std::vector<WordGuess> words;
+};
+
+/// Sets the times of the words of a group, which begins after `lead` samples of the audio.
+void set_times(std::vector<SpeechWord>& words, const WordGroup& group, std::span<const float> audio, std::size_t lead) {
+  const auto frame_of = [&](std::int64_t time, std::size_t most) {
+    const std::int64_t frame = time - static_cast<std::int64_t>(lead / kTimeFrame);
+    return static_cast<std::size_t>(std::clamp<std::int64_t>(frame, 0, static_cast<std::int64_t>(most)));
+  };
+  const std::span<const float> samples = audio.subspan(lead);
+  const std::size_t frames = (samples.size() + kTimeFrame - 1) / kTimeFrame;
+  const std::size_t begin = frame_of(group.begin, frames - 1);
+  const std::size_t end = std::max(frame_of(group.end, frames), begin + 1);
+  const std::size_t from = begin * kTimeFrame;
+  const auto loudness = loudness_of(samples.subspan(from, std::min(end * kTimeFrame, samples.size()) - from));
+  std::vector<WordGuess> guesses = group.words;
+  // A segment without a last time ends with the window, and Whisper's times are stretched to there.
+  const bool has_end = frame_of(group.end, frames + kMostSilence) < frames + kMostSilence;
+  for (WordGuess& guess : guesses) {
+    if (has_end)
+      *guess.begin -= static_cast<std::ptrdiff_t>(begin + lead / kTimeFrame);
+    else
+      guess.begin.reset();
+  }
+  const auto length = static_cast<std::uint32_t>(samples.size() * 1000 / kSampleRate);
+  const auto ms = [&](std::size_t frame) {
+    return std::min(static_cast<std::uint32_t>((begin + frame) * kTimeFrame * 1000 / kSampleRate), length);
+  };
+  const std::vector<WordPlace> places = place_words(loudness, guesses);
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    words[group.first_word + i].begin_ms = ms(places[i].begin);
+    words[group.first_word + i].end_ms = ms(places[i].end);
+  }
+}
 
 std::optional<Repetition> repetition_in(const std::vector<HeardToken>& tokens) {
   std::vector<std::int32_t> ids;
@@ -184,7 +230,8 @@ struct Recogniser::Impl {
   std::string prompt_of(const RecogniseOptions& options) const;
   whisper_full_params parameters(const RecogniseOptions& options, const std::string& prompt) const;
   std::vector<HeardToken> heard() const;
-  SpeechText collect(const std::vector<HeardToken>& tokens, std::uint32_t lead_ms, std::uint32_t length_ms) const;
+  /// `audio` begins with `lead` samples of silence, and ends with that of the caller.
+  SpeechText collect(const std::vector<HeardToken>& tokens, std::span<const float> audio, std::size_t lead) const;
 };
 
 void Recogniser::Impl::start_threads() {
@@ -284,10 +331,12 @@ std::vector<HeardToken> Recogniser::Impl::heard() const {
   const int segments = whisper_full_n_segments_from_state(state.get());
   for (int segment = 0; segment < segments; ++segment) {
     const int count = whisper_full_n_tokens_from_state(state.get(), segment);
+    const std::int64_t begin = whisper_full_get_segment_t0_from_state(state.get(), segment);
+    const std::int64_t end = whisper_full_get_segment_t1_from_state(state.get(), segment);
     for (int i = 0; i < count; ++i) {
       const whisper_token_data token = whisper_full_get_token_data_from_state(state.get(), segment, i);
       if (token.id >= first_special) continue;
-      tokens.push_back({token.id, whisper_token_to_str(context.get(), token.id), token.t0, token.t1, token.plog});
+      tokens.push_back({token.id, whisper_token_to_str(context.get(), token.id), token.t0, begin, end, token.plog});
     }
   }
   return tokens;
@@ -295,44 +344,42 @@ std::vector<HeardToken> Recogniser::Impl::heard() const {
 
 // Words begin with a space in Whisper's tokens; languages without spaces give one word per token that is whole in
 // UTF-8.
-SpeechText Recogniser::Impl::collect(const std::vector<HeardToken>& tokens, std::uint32_t lead_ms,
-                                     std::uint32_t length_ms) const {
+SpeechText Recogniser::Impl::collect(const std::vector<HeardToken>& tokens, std::span<const float> audio,
+                                     std::size_t lead) const {
   SpeechText result;
   result.language = whisper_lang_str(whisper_full_lang_id_from_state(state.get()));
   double sum = 0;
   double word_sum = 0;
   std::uint32_t word_tokens = 0;
   std::string pending;
-  SpeechWord word;
-  const auto place = [&](std::int64_t hundredths) {
-    const std::int64_t ms = hundredths * 10 - lead_ms;
-    return static_cast<std::uint32_t>(std::clamp<std::int64_t>(ms, 0, length_ms));
-  };
-  const auto end_word = [&] {
-    word.text = trimmed(pending);
+  const HeardToken* first = nullptr;  // of the word
+  std::vector<WordGroup> groups;
+  const auto end_word = [&](const HeardToken& last) {
+    const std::string text = trimmed(pending);
     pending.clear();
-    if (word_tokens > 0 && !word.text.empty()) {
-      word.probability = static_cast<float>(std::exp(word_sum / word_tokens));
-      word.end_ms = std::max(word.begin_ms, word.end_ms);
-      result.words.push_back(word);
+    if (word_tokens > 0 && !text.empty()) {
+      if (groups.empty() || groups.back().begin != first->segment_begin)
+        groups.push_back({first->segment_begin, first->segment_end, result.words.size(), {}});
+      groups.back().end = std::max(groups.back().end, last.segment_end);
+      groups.back().words.push_back({letters_in(text), static_cast<std::ptrdiff_t>(first->begin)});
+      result.words.push_back({text, 0, 0, static_cast<float>(std::exp(word_sum / word_tokens))});
     }
     word_sum = 0;
     word_tokens = 0;
   };
-  for (const HeardToken& token : tokens) {
-    if (word_tokens == 0 || (!token.piece.empty() && is_space(token.piece.front()))) {
-      end_word();
-      word.begin_ms = place(token.begin);
-    }
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    const HeardToken& token = tokens[i];
+    if (word_tokens > 0 && !token.piece.empty() && is_space(token.piece.front())) end_word(tokens[i - 1]);
+    if (word_tokens == 0) first = &token;
     result.text += token.piece;
     pending += token.piece;
-    word.end_ms = place(token.end);
     word_sum += token.log_probability;
     ++word_tokens;
     sum += token.log_probability;
     result.tokens.push_back(token.id);
   }
-  end_word();
+  if (!tokens.empty()) end_word(tokens.back());
+  for (const WordGroup& group : groups) set_times(result.words, group, audio, lead);
   result.text = trimmed(repair_utf8(result.text));
   for (SpeechWord& each : result.words) each.text = repair_utf8(each.text);
   if (!tokens.empty()) result.probability = static_cast<float>(std::exp(sum / static_cast<double>(tokens.size())));
@@ -417,8 +464,7 @@ SpeechText Recogniser::recognise(std::span<const float> samples, const Recognise
     if (!repetition_in(tokens)) break;
   }
   drop_repetitions(tokens);
-  const auto length = static_cast<std::uint32_t>(samples.size() * 1000 / kSampleRate);
-  return impl_->collect(tokens, static_cast<std::uint32_t>(lead * 1000 / kSampleRate), length);
+  return impl_->collect(tokens, std::span<const float>(audio).first(lead + samples.size()), lead);
 }
 
 }  // namespace lorekeep::speech

@@ -146,6 +146,26 @@ describe('SpeechRecogniser', () => {
     expect((await recognising).text).toBe('yes');
   });
 
+  it('places words in the speech of the audio, from its first sample on, and gives each a duration', async () => {
+    writeFileSync(inFolder('timed.bin'), tinyWhisper());
+    const model = await SpeechRecogniser.load(inFolder('timed.bin'), { threads: 1 });
+    onTestFinished(() => model.close());
+    const begins = [0, 700, 1400, 2100];
+    const samples = new Float32Array(16 * 3000);
+    for (const begin of begins) samples.set(vowel(0.4, 16_000), 16 * begin);
+    const { words } = await model.recognise(samples);
+    expect(words.map(({ beginMs }) => beginMs)).toEqual(begins);
+    for (const { beginMs, endMs } of words) expect(Math.abs(endMs - beginMs - 400)).toBeLessThanOrEqual(20);
+    // Also where nothing is louder than the rest.
+    const silent = (await model.recognise(new Float32Array(16_000))).words;
+    expect(silent).toHaveLength(4);
+    for (const [i, { beginMs, endMs }] of silent.entries()) {
+      expect(endMs).toBeGreaterThan(beginMs);
+      expect(beginMs).toBeGreaterThanOrEqual(silent[i - 1]?.endMs ?? 0);
+      expect(endMs).toBeLessThanOrEqual(1000);
+    }
+  });
+
   it('gives way to better classes between windows, and waits for all at its end', async () => {
     writeFileSync(inFolder('windows.bin'), tinyWhisper({ text: 'yes' }));
     const model = await SpeechRecogniser.load(inFolder('windows.bin'), { threads: 1 });
@@ -266,6 +286,16 @@ describe.runIf(haveWhisper() && haveEspeak('searches of real weights'))('a searc
       expect((await model.recognise(no, { beams })).tokens).not.toEqual(first.tokens);
       expect(await model.recognise(yes, { beams })).toEqual(first);
     }
+  });
+
+  it('gives the first words of a clip that begins with them their times', async () => {
+    const samples = await word('The quick brown fox jumps over the lazy dog.');
+    const begin = samples.findIndex((value) => Math.abs(value) > 0.01);
+    const model = await SpeechRecogniser.load(whisperTiny);
+    onTestFinished(() => model.close());
+    const { words } = await model.recognise(samples.subarray(begin));
+    expect(words[0]).toMatchObject({ text: 'The', beginMs: 0 });
+    for (const { text, beginMs, endMs } of words) expect(endMs, text).toBeGreaterThan(beginMs);
   });
 
   it('gives the same text when it gives way between two windows', async () => {
