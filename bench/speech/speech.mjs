@@ -1,7 +1,7 @@
 // Speech: detection of voice and recognition, beside onnxruntime, sherpa-onnx, whisper.cpp's own program and faster-whisper.
 //
-//   node bench/speech/speech.mjs [--parts voice,text,short,speed,partial] [--scenes 12] [--backgrounds pink,music]
-//     [--words 2000] [--weights F16,Q8_0] [--beams 1,5] [--clips 60] [--partials 100] [--streams 1,2]
+//   node bench/speech/speech.mjs [--parts voice,text,short,speed,partial,times] [--scenes 12] [--backgrounds pink,music]
+//     [--words 2000] [--weights F16,Q8_0] [--beams 1,5] [--clips 60] [--partials 100] [--streams 1,2] [--timed 60]
 //     [--rounds 5]
 //
 // Needs espeak-ng and sox, and for recognition ggml-tiny.en-q8_0.bin in the folder that LOREKEEP_REAL_MODELS names. `npm run
@@ -17,6 +17,7 @@ import { measureSpeed } from './speed.mjs';
 import { measureShort, measureTexts } from './texts.mjs';
 import { measureVoice } from './vad.mjs';
 import { haveVoices } from './voices.mjs';
+import { measureTimes } from './word-times.mjs';
 
 const parts = {
   voice: measureVoice,
@@ -24,6 +25,7 @@ const parts = {
   short: measureShort,
   speed: measureSpeed,
   partial: measurePartial,
+  times: measureTimes,
 };
 const defaults = {
   parts: Object.keys(parts).join(','),
@@ -35,6 +37,7 @@ const defaults = {
   clips: 60,
   partials: 100,
   streams: '1,2',
+  timed: 60,
   rounds: 5,
 };
 
