@@ -342,8 +342,6 @@ std::vector<HeardToken> Recogniser::Impl::heard() const {
   return tokens;
 }
 
-// Words begin with a space in Whisper's tokens; languages without spaces give one word per token that is whole in
-// UTF-8.
 SpeechText Recogniser::Impl::collect(const std::vector<HeardToken>& tokens, std::span<const float> audio,
                                      std::size_t lead) const {
   SpeechText result;
@@ -369,7 +367,7 @@ SpeechText Recogniser::Impl::collect(const std::vector<HeardToken>& tokens, std:
   };
   for (std::size_t i = 0; i < tokens.size(); ++i) {
     const HeardToken& token = tokens[i];
-    if (word_tokens > 0 && !token.piece.empty() && is_space(token.piece.front())) end_word(tokens[i - 1]);
+    if (word_tokens > 0 && begins_word(pending, token.piece, result.language)) end_word(tokens[i - 1]);
     if (word_tokens == 0) first = &token;
     result.text += token.piece;
     pending += token.piece;

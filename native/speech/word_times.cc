@@ -1,8 +1,11 @@
 #include "speech/word_times.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
+
+#include "core/values/utf8.h"
 
 namespace lorekeep::speech {
 namespace {
@@ -17,6 +20,12 @@ constexpr float kMostBackground = 0.25f;
 constexpr std::size_t kPause = 5;  // frames
 constexpr double kLettersOfWord = 2;
 constexpr double kWhispersShare = 0.3;
+
+using namespace std::string_view_literals;
+constexpr std::array kWithoutSpaces{"zh"sv, "ja"sv, "th"sv, "lo"sv, "my"sv, "yue"sv};
+constexpr std::array kSignsBehind{"\u3002"sv, "\u3001"sv, "\uff0c"sv, "\uff0e"sv, "\uff01"sv, "\uff1f"sv,
+                                  "\uff1a"sv, "\uff1b"sv, "\u300d"sv, "\u300f"sv, "\uff09"sv, "\u2026"sv,
+                                  "\u201d"sv, "."sv,      ","sv,      "!"sv,      "?"sv};
 
 /// The indexes of the loud frames; of all of them if none is.
 std::vector<std::size_t> loud_frames(std::span<const float> loudness) {
@@ -54,6 +63,15 @@ std::vector<double> guessed_borders(std::span<const std::size_t> loud, std::span
 }
 
 }  // namespace
+
+bool begins_word(std::string_view before, std::string_view piece, std::string_view language) {
+  if (before.empty() || piece.empty()) return false;
+  if (piece.front() == ' ' || piece.front() == '\n' || piece.front() == '\t') return true;
+  const auto has = [](const auto& list, std::string_view one) {
+    return std::find(list.begin(), list.end(), one) != list.end();
+  };
+  return has(kWithoutSpaces, language) && is_valid_utf8(before) && !has(kSignsBehind, piece);
+}
 
 std::size_t letters_in(std::string_view text) noexcept {
   return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char character) {

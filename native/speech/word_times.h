@@ -24,6 +24,11 @@ struct WordPlace {
   std::size_t end;
 };
 
+/// Returns whether a token begins another word than the text before it: at a space; in languages without spaces (those
+/// of whisper/tokenizer.py of OpenAI) at each token, but for signs that belong to the word before, once the bytes
+/// before it are whole characters.
+bool begins_word(std::string_view before, std::string_view piece, std::string_view language);
+
 /// Number of letters and digits; all characters outside ASCII count.
 std::size_t letters_in(std::string_view text) noexcept;
 
