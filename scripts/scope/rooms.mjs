@@ -57,9 +57,9 @@ export const rooms = [
   ],
   [
     'native/speech',
-    2180,
+    2210,
     'SPEC',
-    'voice activity computed here, with borders within 100 ms, and speech to text by whisper.cpp that never goes round in circles, on an encoder of our own, with checks of their files, and times of words, the first ones too, within 75 ms at the median',
+    'voice activity computed here, with borders within 100 ms, and speech to text by whisper.cpp that never goes round in circles, on an encoder of our own, with checks of their files, and times of words, the first ones too, within 75 ms at the median, also of languages without spaces',
   ],
   ['native/scheduler', 1400, 'SPEC', 'quanta, classes and throttling of inference'],
   [

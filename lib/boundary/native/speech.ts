@@ -59,7 +59,10 @@ export interface NativeVoiceDetector extends NativeHandle {
   stream(settings: NativeVoiceSettings): NativeVoiceStream;
 }
 
-/** A word with its punctuation; in Chinese, Japanese, Thai, Lao and Burmese a token of whole characters. Times are milliseconds since the beginning of the samples. */
+/**
+ * A word with its punctuation; in Chinese, Japanese, Thai, Lao and Burmese a token of whole characters. Times are milliseconds since
+ * the beginning of the samples.
+ */
 export interface SpeechWord {
   readonly text: string;
   readonly beginMs: number;
