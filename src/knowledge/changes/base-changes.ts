@@ -262,7 +262,8 @@ export class BaseChanges implements ChangesOfBase {
     this.#closed = true;
     this.#closing.abort(new LorekeepError('CANCELLED', 'the knowledge base is closed'));
     this.#stopFollowing?.();
-    await this.#work;
+    // A round of batches may begin another one.
+    for (let work: unknown; work !== this.#work; await work) work = this.#work;
     await this.#words.pause();
     await this.#writer?.close();
     await this.#lock?.release();

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { open, readdir, rm } from 'node:fs/promises';
+import { open, readdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { removeStrays, syncFolder } from '../../../lib/basics.js';
 import { EmbeddingRows, Records, removeStrayFiles } from '../../../lib/internal.js';
@@ -7,7 +7,7 @@ import { ownerOf } from '../destinations.js';
 import { KeptEmbeddings } from '../kept-embeddings.js';
 import { embeddingsKey, factsOf } from '../model.js';
 import type { LogSource } from './base-log.js';
-import { wordsOf } from './log-file.js';
+import { removeWords, wordsOf } from './log-file.js';
 import { dropFromOthers, otherConfigs, textFilesOf } from './other-configs.js';
 
 /**
@@ -16,7 +16,7 @@ import { dropFromOthers, otherConfigs, textFilesOf } from './other-configs.js';
 export async function dropTraces(source: LogSource, texts: readonly string[]): Promise<void> {
   const { files, config, model, signal } = source;
   const words = wordsOf(files.changes);
-  await rm(words, { force: true });
+  await removeWords(files.changes);
   await syncFolder(dirname(words));
   const own = [files.records, files.indexPlace, files.textIndex, files.embeddings, files.changes, words];
   for (const file of own) {

@@ -38,6 +38,13 @@ export const ownerOnly = 0o600;
 /** Beside a change log: the text index of its changes up to a version. */
 export const wordsOf = (changes: string): string => `${changes}.bm25`;
 
+/** Removes the saved words of a log. A folder in their place stays: no words are saved there. @throws system errors */
+export async function removeWords(changes: string): Promise<void> {
+  const file = wordsOf(changes);
+  const found = await lstat(file).catch(() => undefined);
+  if (found?.isDirectory() === false) await rm(file, { force: true });
+}
+
 export const systemLogFiles: LogFiles = {
   async open(path) {
     await removeStrays(path, { alone: true });
@@ -45,7 +52,7 @@ export const systemLogFiles: LogFiles = {
   },
 
   async replace(path, content) {
-    await rm(wordsOf(path), { force: true });
+    await removeWords(path);
     return await replaceFile(path, content);
   },
 };

@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
-import { writeFile } from 'node:fs/promises';
+import { lstat, rm, stat, writeFile } from 'node:fs/promises';
 import { systemReason } from '../../../lib/basics.js';
 import { BackgroundMerges, type ChangeLog, type LoggedWords, LorekeepError } from '../../../lib/internal.js';
 import { type LogSource, readLog } from './base-log.js';
-import { ownerOnly, wordsOf } from './log-file.js';
+import { wordsOf } from './log-file.js';
 import { stepsOf } from './steps.js';
 
 /** Bytes of a log behind its saved words, at least and as a share of those that have them, from which they are saved again. */
@@ -29,6 +29,21 @@ export async function loadWords(
     report.info({ file, reason }, 'the words of the change log are read from its texts');
     return undefined;
   }
+}
+
+const permissionBits = 0o777;
+
+/**
+ * Puts an empty file with the permissions of another one in the place of none, or of one with other permissions or of another user: what
+ * replaces a file keeps them. @throws system errors
+ */
+async function makeAsClosed(file: string, other: string): Promise<void> {
+  const like = await stat(other);
+  const found = await lstat(file).catch(() => undefined);
+  const isSame = (['uid', 'gid', 'mode'] as const).every((name) => found?.[name] === like[name]);
+  if (isSame || found?.isFile() === false) return;
+  await rm(file, { force: true });
+  await writeFile(file, '', { flag: 'wx', mode: like.mode & permissionBits });
 }
 
 /**
@@ -69,21 +84,21 @@ export class WordsSaver {
     const known = this.#saved.id === id ? undefined : await loadWords(log, source);
     const bytes = frames.find(({ version }) => version === known?.version)?.end ?? 0;
     const isNew = isGrown(end, bytes);
-    // What stays behind are batches whose versions the base keeps: tried again when the log has grown.
-    this.#saved = { id, bytes: isNew ? end : bytes };
     const { together } = stepsOf(log.facts, after, versions);
-    const last = together.at(-1);
-    if (!isNew || last === undefined) return false;
+    const last = isNew ? together.at(-1) : undefined;
     const file = wordsOf(files.changes);
     try {
-      await using changes = await log.fold({ after, upTo: last.version }, undefined, { signal });
-      // A file that is replaced keeps its permissions.
-      await writeFile(file, '', { flag: 'wx', mode: ownerOnly }).catch(() => {});
-      await changes.saveWords(log, config.bm25_tokenizer, file, { signal });
+      if (last !== undefined) {
+        await using changes = await log.fold({ after, upTo: last.version }, undefined, { signal });
+        await makeAsClosed(file, files.changes);
+        await changes.saveWords(log, config.bm25_tokenizer, file, { signal });
+      }
     } catch (err) {
       if (signal.aborted) throw err;
       report.warn({ err, file }, `not written (${systemReason(err)}): the next opening takes longer`);
     }
+    // What stays behind are batches whose versions the base keeps: tried again when the log has grown, as what failed.
+    this.#saved = { id, bytes: isNew ? end : bytes };
     return false;
   }
 }

@@ -1,5 +1,6 @@
 /** The words of a change log, which are saved beside it. */
 import {
+  chmodSync,
   cpSync,
   existsSync,
   mkdirSync,
@@ -14,6 +15,7 @@ import { join } from 'node:path';
 import { beforeAll, expect, test, vi } from 'vitest';
 import { EmbeddingModel, type Storage, TextIndex } from '../../../lib/index.js';
 import { ChangeLog } from '../../../lib/internal.js';
+import { restMerges } from '../../../lib/search/background-merges.js';
 import { buildKnowledgeBase, type KnowledgeBase, openKnowledgeBase } from '../../../src/knowledge/index.js';
 import { temporaryFolder } from '../../helpers/folder.js';
 import { random, testSeed } from '../../helpers/random.js';
@@ -133,7 +135,7 @@ test('an opening with the saved words of a log equals one without them', async (
   ]);
 });
 
-test('saved words that are damaged, cut, or of another log are not used, and are saved again', async () => {
+test('saved words that are damaged, cut, or of another log are not used, and are saved again, also after a throttle', async () => {
   const base = await changedBase(random(testSeed));
   const other = await changedBase(random(testSeed + 1));
   const good = readFileSync(base.saved);
@@ -155,10 +157,16 @@ test('saved words that are damaged, cut, or of another log are not used, and are
     expect(await answers(opened)).toEqual(expected);
   }
   const stamp = stampOf(base.saved);
+  // The log is the owner's alone.
+  chmodSync(base.saved, 0o644);
   await using writer = await open(base.config);
   await writer.add([{ id: 'more', text: 'w1' }]);
+  await vi.waitFor(() => expect(stampOf(base.saved)).not.toBe(stamp), { timeout: 60_000, interval: 1 });
+  restMerges(true);
+  restMerges(false);
   await wordsAfter(base.saved, stamp);
   expect((await savedFor(base)).version).toBe(10);
+  expect(statSync(base.saved).mode & 0o777).toBe(statSync(base.log).mode & 0o777);
 });
 
 test('a forgotten word is in no file, a merge removes the saved words, and a backup does without them', async () => {
@@ -180,4 +188,10 @@ test('a forgotten word is in no file, a merge removes the saved words, and a bac
   expect(withSecret()).toEqual([]);
   expect(await filesWith()).toEqual([]);
   expect(existsSync(base.saved)).toBe(false);
+  // A folder in its place holds no words.
+  mkdirSync(base.saved);
+  await kb.add([{ id: 'last', text: 'w1' }]);
+  await kb.merge();
+  await kb.forget(['last']);
+  expect(kb.changes.isBehind).toBe(false);
 });
