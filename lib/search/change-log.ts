@@ -132,12 +132,12 @@ export class LoggedChanges extends Handle<NativeLoggedChanges> {
 
   /** The changed records, and the ids of the removed ones. */
   ids(): { changed: { id: string; text: string }[]; removed: string[] } {
-    return this.read((native) => native.ids());
+    return this.read((native) => ({ changed: native.texts(), removed: native.removedIds() }));
   }
 
-  /** The ids of the removed records alone. */
+  /** The ids of the removed records alone: no text becomes a string of JavaScript, which cannot be overwritten. */
   removedIds(): string[] {
-    return this.ids().removed;
+    return this.read((native) => native.removedIds());
   }
 
   /**

@@ -138,8 +138,9 @@ Napi::Value ChangeLogBinding::load_words(const Napi::CallbackInfo& info) {
 }
 
 LoggedChangesBinding::Members LoggedChangesBinding::members() {
-  return {method<&LoggedChangesBinding::facts>("facts"), method<&LoggedChangesBinding::ids>("ids"),
-          method<&LoggedChangesBinding::rewrite>("rewrite"), method<&LoggedChangesBinding::save_words>("saveWords")};
+  return {method<&LoggedChangesBinding::facts>("facts"), method<&LoggedChangesBinding::texts>("texts"),
+          method<&LoggedChangesBinding::removed_ids>("removedIds"), method<&LoggedChangesBinding::rewrite>("rewrite"),
+          method<&LoggedChangesBinding::save_words>("saveWords")};
 }
 
 // facts(): { version, changed, removed }
@@ -152,8 +153,19 @@ Napi::Value LoggedChangesBinding::facts(const Napi::CallbackInfo& info) {
   return object;
 }
 
-// ids(): { changed: { id, text }[], removed: string[] }
-Napi::Value LoggedChangesBinding::ids(const Napi::CallbackInfo& info) {
+// removedIds(): string[]
+Napi::Value LoggedChangesBinding::removed_ids(const Napi::CallbackInfo& info) {
+  const auto changes = use();
+  Napi::Array removed = Napi::Array::New(info.Env(), changes->removed.size());
+  for (std::uint32_t i = 0; i < changes->removed.size(); ++i) {
+    Napi::HandleScope scope(info.Env());
+    removed.Set(i, to_js_text(info.Env(), changes->removed[i]));
+  }
+  return removed;
+}
+
+// texts(): { id, text }[] of the changed records
+Napi::Value LoggedChangesBinding::texts(const Napi::CallbackInfo& info) {
   const auto changes = use();
   const Napi::Env env = info.Env();
   Napi::Array changed = Napi::Array::New(env, changes->ids.size());
@@ -164,12 +176,7 @@ Napi::Value LoggedChangesBinding::ids(const Napi::CallbackInfo& info) {
     record.Set("text", to_js_text(env, changes->texts[i]));
     changed.Set(i, record);
   }
-  Napi::Array removed = Napi::Array::New(env, changes->removed.size());
-  for (std::uint32_t i = 0; i < changes->removed.size(); ++i) removed.Set(i, to_js_text(env, changes->removed[i]));
-  Napi::Object object = Napi::Object::New(env);
-  object.Set("changed", changed);
-  object.Set("removed", removed);
-  return object;
+  return changed;
 }
 
 // rewrite(source, identity, target, cancel): see records_rewriter.h.

@@ -29,7 +29,7 @@ class LoggedChangesBinding final : public Handle<LoggedChangesBinding, store::Lo
   using Handle::Handle;
 
  private:
-  Exported facts, ids, rewrite, save_words;
+  Exported facts, texts, removed_ids, rewrite, save_words;
 };
 
 /// A lock between processes.

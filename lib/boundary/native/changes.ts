@@ -55,7 +55,9 @@ export interface NativeChangeLog extends NativeHandle {
 export interface NativeLoggedChanges extends NativeHandle {
   /** `version`: of the last batch; 0 without any. */
   facts(): { version: number; changed: number; removed: number };
-  ids(): { changed: { id: string; text: string }[]; removed: string[] };
+  /** The changed records. */
+  texts(): { id: string; text: string }[];
+  removedIds(): string[];
   /** Writes the records of `source` with the changes to `target`. Rejects if the source has other content. */
   rewrite(
     source: string,
