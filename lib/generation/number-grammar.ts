@@ -48,7 +48,7 @@ interface FractionRest {
 export class NumberGrammar {
   readonly #rules: Pick<Rules, 'reserve' | 'define'>;
   readonly #work: Work;
-  /** Rules by what they allow. */
+  /** Names of the rules for digits that no bound limits. Key: the digits that must and may follow, and the characters left. */
   readonly #shared = new Map<string, string>();
 
   constructor(rules: Pick<Rules, 'reserve' | 'define'>, work: Work) {

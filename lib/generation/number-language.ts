@@ -13,7 +13,7 @@ import {
 } from './number-range.js';
 
 /** A range of numbers that are multiples of others. */
-export interface SteppedRange extends NumberRange {
+interface SteppedRange extends NumberRange {
   readonly multiples: readonly Decimal[];
 }
 

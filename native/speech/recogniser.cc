@@ -151,7 +151,7 @@ struct HeardToken {
 // Frames of silence behind the audio that Whisper may count in.
 constexpr std::size_t kMostSilence = kShortest / kTimeFrame;
 
-/// Words of which the first token is of the same segment.
+/// Words whose first tokens are in the same segment.
 struct WordGroup {
   std::int64_t begin;
   std::int64_t end;

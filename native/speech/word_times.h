@@ -32,7 +32,7 @@ bool begins_word(std::string_view before, std::string_view piece, std::string_vi
 /// Number of letters and digits; all characters outside ASCII count.
 std::size_t letters_in(std::string_view text) noexcept;
 
-/// Root mean squares of the frames of the samples, the last of which may be short.
+/// Returns the root mean square of each frame. The last frame may be short.
 std::vector<float> loudness_of(std::span<const float> samples);
 
 /// Returns the places of the words, in order, in a segment whose frames are this loud; at least one frame is expected.

@@ -84,7 +84,7 @@ export class SegmentTexts {
     return performance.now() >= this.#restUntil;
   }
 
-  /** Begins what is due. If a pause begins while a text is being recognised, that text is cancelled: the one before the pause replaces it. */
+  /** Begins the text that is due. One that is under way when a pause begins is cancelled, since the text before the pause replaces it. */
   work(): void {
     if (this.#isWorking) {
       if (this.#partial?.inPause === false && this.#options.due()?.inPause) this.#partial.abort.abort();

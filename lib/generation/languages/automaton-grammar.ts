@@ -104,7 +104,7 @@ class Writer {
     return start;
   }
 
-  /** The characters that may follow at a state, of which `left` are possible. */
+  /** Returns how many characters may follow a state: `left`, or any number if none of its texts is longer. */
   #room(at: number, left: number): number {
     return left >= (this.#longest[at] ?? infinity) ? infinity : left;
   }

@@ -33,7 +33,7 @@ export interface LogFiles {
 }
 
 /** Logs hold texts that may be private: like new records files of `lorekeep index`, they are the owner's. */
-export const ownerOnly = 0o600;
+const ownerOnly = 0o600;
 
 /** Beside a change log: the text index of its changes up to a version. */
 export const wordsOf = (changes: string): string => `${changes}.bm25`;

@@ -5,8 +5,9 @@ import type { LogSource } from './base-log.js';
 export type LoggedBatch = ChangeLogFacts['frames'][number];
 
 /**
- * The last batches after a version, which are applied one by one because the base keeps their versions, and the ends of what is applied at
- * once before them: `together`. `saved`: the last version whose words are saved; a step ends there.
+ * Divides the batches after a version. The base keeps the versions of the last ones, which are applied one by one: `alone`. Those before
+ * are applied in at most two steps, of which `together` has the last batches. `saved`: the last version whose words are saved, where the
+ * first step ends.
  */
 export function stepsOf(
   { frames }: Pick<ChangeLogFacts, 'frames'>,
