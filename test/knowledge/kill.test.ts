@@ -14,6 +14,8 @@ const kills = repetitions('BUILD_KILLS', 40, 200);
 const builders = 3;
 /** Milliseconds from a builder's start of building to its end, at most: some builds long. */
 const longestLife = 80;
+/** Every second builder dies while it writes one of its first so many files instead. */
+const mostFiles = 6;
 
 const file = temporaryFolder();
 const config = { embedding_model: 'tiny', records_file: 'records.json', embeddings_file: 'kb.embeddings' };
@@ -37,7 +39,7 @@ beforeAll(async () => {
   await buildKnowledgeBase(file('kb.json'), { models });
 });
 
-test(`builders killed ${kills} times at random moments leave nothing torn`, async () => {
+test(`builders killed ${kills} times, while they write and at random moments, leave nothing torn`, async () => {
   console.log(`seed ${testSeed}`);
   const next = random(testSeed);
   let told: unknown;
@@ -52,10 +54,17 @@ test(`builders killed ${kills} times at random moments leave nothing torn`, asyn
   let seenStrays = 0;
   const killOneByOne = async () => {
     while (left-- > 0) {
+      const written = left % 2 === 0 ? 1 + Math.floor(next() * mostFiles) : 0;
       const life = next() * longestLife;
-      const { signal, output } = await runChild('../../knowledge/children/build.mjs', [file()], {
-        onMessage: (child) => setTimeout(() => child.kill('SIGKILL'), life),
-      });
+      const { signal, output } = await runChild(
+        '../../knowledge/children/build.mjs',
+        [file(), `${written}`],
+        {
+          onMessage: (child) => {
+            if (written === 0) setTimeout(() => child.kill('SIGKILL'), life);
+          },
+        },
+      );
       expect({ signal, output }).toEqual({ signal: 'SIGKILL', output: '' });
       seenStrays += strays().length;
     }
