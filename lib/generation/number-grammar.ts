@@ -152,7 +152,7 @@ export class NumberGrammar {
 
   #grouped(options: readonly (string | undefined)[], depth: number): string | undefined {
     const all = either(options);
-    if (all === undefined || depth % groupsInRule !== groupsInRule - 1) return all;
+    if (all === undefined || all === '' || depth % groupsInRule !== groupsInRule - 1) return all;
     const name = this.#rules.reserve();
     this.#rules.define(name, all);
     return name;
