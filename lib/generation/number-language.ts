@@ -25,8 +25,8 @@ export function numberLanguage(languages: Languages, range: SteppedRange): Langu
   return new Numbers(languages).within(range);
 }
 
-/** The texts of some numbers, with any number of zeros behind the point. */
-export function numbersEqualTo(languages: Languages, values: readonly Decimal[]): Language {
+/** The texts of some numbers; those that are not of integers have any number of zeros behind the point. */
+export function numbersEqualTo(languages: Languages, values: readonly Decimal[], integer: boolean): Language {
   const texts = (ofIntegers: boolean) =>
     languages.texts(
       values
@@ -36,6 +36,7 @@ export function numbersEqualTo(languages: Languages, values: readonly Decimal[])
             `${negative ? '-' : ''}${whole}${ofIntegers ? '' : `.${fraction}`}`,
         ),
     );
+  if (integer) return texts(true);
   const zero = languages.text('0');
   const zeros = languages.repeat(zero, 0, Number.POSITIVE_INFINITY);
   const behind = languages.sequence(languages.text('.'), zero, zeros);

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { z } from 'zod';
-import { Work } from '../../lib/generation/languages/work.js';
+import { PieceOver, Work } from '../../lib/generation/languages/work.js';
 import { schemaGrammar } from '../../lib/generation/schema/schema-grammar.js';
 
 /** Counts the units of work of a schema, without a limit. */
@@ -49,6 +49,14 @@ it('formats with lengths that all of their texts have take no work', async () =>
 });
 
 it('alternatives that are compared with each other take work for each pair', async () => {
+  const ofLength = (count: number) => ({
+    oneOf: Array.from({ length: count }, (_, n) => ({ type: 'array', minItems: n, maxItems: n })),
+  });
+  const [some, twice] = [await unitsOf(ofLength(100)), await unitsOf(ofLength(200))];
+  expect(twice - 2 * some).toBeGreaterThan(25_000);
+});
+
+it('alternatives with names of their own are not compared with each other', async () => {
   const named = (count: number) => ({
     oneOf: Array.from({ length: count }, (_, n) => ({
       type: 'object',
@@ -57,5 +65,39 @@ it('alternatives that are compared with each other take work for each pair', asy
     })),
   });
   const [some, twice] = [await unitsOf(named(100)), await unitsOf(named(200))];
-  expect(twice - 2 * some).toBeGreaterThan(9000);
+  expect(twice - 2 * some).toBeLessThan(100);
+});
+
+it('constants take work for their characters, objects more than strings', async () => {
+  const list = (of: (n: number) => unknown) => ({ enum: Array.from({ length: 1000 }, (_, n) => of(n)) });
+  const strings = await unitsOf(list((n) => `${'x'.repeat(30)}${n}`));
+  const long = await unitsOf(list((n) => `${'x'.repeat(430)}${n}`));
+  const objects = await unitsOf(list((n) => ({ a: n, b: ['x', n] })));
+  expect(long - strings).toBeGreaterThan(1900);
+  expect(objects).toBeGreaterThan(3 * strings);
+});
+
+it('numbers that are left out are read once, in however many pieces', async () => {
+  const excluded = Array.from({ length: 200 }, (_, n) => n * 977);
+  const schema = { type: 'integer', not: { enum: excluded } };
+  class OnePiece extends Work {
+    units = 0;
+    override spend(more: number): void {
+      this.units += more;
+    }
+    override mayPause(): void {}
+  }
+  const work = new OnePiece();
+  await schemaGrammar(schema, { work });
+  class Pieces extends OnePiece {
+    #end = 2000;
+    override mayPause(): void {
+      if (this.units < this.#end) return;
+      this.#end = this.units + 2000;
+      throw new PieceOver();
+    }
+  }
+  const pieces = new Pieces();
+  await schemaGrammar(schema, { work: pieces });
+  expect(pieces.units - work.units).toBeLessThan(500);
 });

@@ -35,9 +35,10 @@ export const largestModulus = 1e14;
 /** Limit of one schema. */
 const maxExpressions = 200_000;
 
-/** Units of work: of a new expression, and of a union or an intersection. */
+/** Units of work: of a new expression, of a union or an intersection, and of a derivative of a complement or a multiple. */
 const expressionUnits = 2;
 const unionUnits = 1;
+const derivativeUnits = 1;
 /** Characters of a key in one unit, as a power of two, and of a text. */
 const keyShift = 5;
 const textCharacters = 2;
@@ -92,7 +93,9 @@ export class Languages {
   #numbered(expression: object): Language {
     if (this.#expressions >= maxExpressions) throw new TooMuchWork('takes too much work');
     this.work.spend(expressionUnits);
-    return Object.assign(expression, { id: this.#expressions++ }) as Language;
+    const made = expression as { id?: number };
+    made.id = this.#expressions++;
+    return made as Language;
   }
 
   set(set: CodePoints): Language {
@@ -203,8 +206,14 @@ export class Languages {
     if (other === this.any) return one;
     const nullable = one.nullable && other.nullable;
     if (one === this.empty || other === this.empty) return nullable ? this.empty : this.nothing;
-    const [first, second] = one.id < other.id ? [one, other] : [other, one];
-    return this.#intern(`b${first.id},${second.id}`, { kind: 'both', parts: [first, second], nullable });
+    if (other.kind === 'multiple' && hasAllDigits(one, other.of)) return other;
+    if (one.kind === 'multiple' && hasAllDigits(other, one.of)) return one;
+    return this.#conjunction(one.id < other.id ? [one, other] : [other, one]);
+  }
+
+  /** The expression of an intersection; `parts` are at least two, sorted by their numbers, and none of them simplifies beside another. */
+  #conjunction(parts: readonly Language[]): Language {
+    return this.#intern(`b${idsOf(parts)}`, { kind: 'both', parts, nullable: parts.every(isNullable) });
   }
 
   #intersection(parts: readonly Language[]): Language {
@@ -229,7 +238,7 @@ export class Languages {
     const nullable = sorted.every(isNullable);
     if (sorted.includes(this.empty)) return nullable ? this.empty : this.nothing;
     if (sorted.length < 2) return sorted[0] ?? this.any;
-    return this.#intern(`b${idsOf(sorted)}`, { kind: 'both', parts: sorted, nullable });
+    return this.#conjunction(sorted);
   }
 
   not(part: Language): Language {
@@ -299,10 +308,11 @@ export class Languages {
           : begun;
       }
       case 'either':
-        return this.either(...this.#derivativesOf(language.parts, character));
+        return this.#eitherDerivative(language.parts, character);
       case 'both':
         return this.both(...this.#derivativesOf(language.parts, character));
       case 'not':
+        this.work.spend(derivativeUnits);
         return this.not(this.derivative(language.part, character));
       case 'repeat': {
         const { part, least, most } = language;
@@ -310,8 +320,20 @@ export class Languages {
         return this.#followed(this.derivative(part, character), rest);
       }
       case 'multiple':
+        this.work.spend(derivativeUnits);
         return this.#nextDigit(language.of, character);
     }
+  }
+
+  /** Few alternatives begin with one character: the others are no members of a union. */
+  #eitherDerivative(parts: readonly Language[], character: number): Language {
+    this.work.spend(unionUnits + (parts.length >> 2));
+    const all: Language[] = [];
+    for (let index = 0; index < parts.length; index++) {
+      const rest = this.derivative(parts[index] as Language, character);
+      if (rest !== this.nothing) all.push(rest);
+    }
+    return all.length < 2 ? (all[0] ?? this.nothing) : this.either(...all);
   }
 
   #derivativesOf(parts: readonly Language[], character: number): Language[] {
@@ -382,6 +404,13 @@ export class Languages {
 
 /** Whether an expression stays as it is beside another one in an intersection. */
 const isOfPair = ({ kind }: Language) => kind !== 'set' && kind !== 'both';
+
+/** Whether a language has every text that an integer multiple may have. */
+function hasAllDigits(language: Language, { places }: Multiple): boolean {
+  if (places > 0 || language.kind !== 'repeat' || language.part.kind !== 'set') return false;
+  const { part, least, most } = language;
+  return least === 0 && most === infinity && part.set.some(([first, last]) => first <= 0x30 && last >= 0x39);
+}
 
 /** Adds a member of a union to the sets or to the others. */
 function addMember(part: Language, others: Language[], sets: CodePoints[]): void {

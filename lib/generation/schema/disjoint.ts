@@ -1,13 +1,22 @@
 import { conforms, haveDistinctConstants, inBoth } from './conforms.js';
-import { isNamed, isOpen, itemAt, propertyAt } from './parts.js';
-import { commonTypes, type JsonType, type Located, type Shape, type ShapeReader, typesOf } from './shape.js';
+import { isNamed, isOpen, itemAt, namesOf, propertyAt } from './parts.js';
+import {
+  commonTypes,
+  type JsonType,
+  type Located,
+  type ObjectShape,
+  type Shape,
+  type ShapeReader,
+  typesOf,
+} from './shape.js';
 import type { TextLanguages } from './text-languages.js';
 
 /** Deepest properties and items that tell alternatives apart. */
 const deepest = 3;
 
-/** Units of work of a pair of shapes, and of a constant that is compared with a shape. */
-const pairUnits = 2;
+/** Units of work of a pair of shapes, of a name, and of a constant that is compared with a shape. */
+const pairUnits = 3;
+const nameUnits = 0.25;
 const constantUnits = 1;
 
 /**
@@ -48,15 +57,8 @@ export function areToldByConstants(
   const { work } = texts.languages;
   if (haveDistinctConstants(alternatives, work)) return true;
   const all = alternatives.flat();
-  const isObject = (shape: Shape) => {
-    const types = typesOf(shape);
-    return shape.constants === undefined && types.size === 1 && types.has('object');
-  };
   if (!all.every(isObject)) return false;
-  const needed = [...(all[0]?.object.required ?? [])].filter((name) =>
-    all.every(({ object }) => object.required.has(name)),
-  );
-  return needed.some((name) => {
+  return neededByAll(all).some((name) => {
     const valuesOf = ({ object }: Shape) => shapes.of(propertyAt(object, name, texts));
     return haveDistinctConstants(
       alternatives.map((options) => options.flatMap(valuesOf)),
@@ -64,6 +66,43 @@ export function areToldByConstants(
     );
   });
 }
+
+/**
+ * Returns a name for each of some alternatives that it needs and no other one has; undefined unless all of them have one. Replies for
+ * the others must not have it. The time grows with the number of names, not of pairs.
+ */
+export function namesOfTheirOwn(
+  alternatives: readonly (readonly Shape[])[],
+  { languages: { work } }: TextLanguages,
+): string[] | undefined {
+  const owners = new Map<string, number | 'several'>();
+  for (const [index, shapes] of alternatives.entries())
+    for (const shape of shapes) {
+      if (!isObject(shape) || isOpen(shape.object)) return undefined;
+      for (const name of namesOf(shape.object)) {
+        work.spend(nameUnits);
+        owners.set(name, (owners.get(name) ?? index) === index ? index : 'several');
+      }
+    }
+  const own: string[] = [];
+  for (const [index, shapes] of alternatives.entries()) {
+    const name = neededByAll(shapes).find((each) => owners.get(each) === index);
+    if (name === undefined) return undefined;
+    own.push(name);
+  }
+  return own;
+}
+
+function isObject(shape: Shape): boolean {
+  const types = typesOf(shape);
+  return shape.constants === undefined && types.size === 1 && types.has('object');
+}
+
+/** The names that all of some shapes need. */
+const neededByAll = (shapes: readonly Shape[]) =>
+  [...(shapes[0]?.object.required ?? [])].filter((name) =>
+    shapes.every(({ object }) => object.required.has(name)),
+  );
 
 /** Values among which those of both shapes are, if one of these lists its values. */
 function constantsOf(
@@ -147,15 +186,17 @@ function areDisjointObjects({ object: left }: Shape, { object: right }: Shape, c
  * has one that the other forbids. Undefined if nothing does.
  */
 function lacking(
-  one: Shape['object'],
-  other: Shape['object'],
+  one: ObjectShape,
+  other: ObjectShape,
   texts: TextLanguages,
 ): { name: string | undefined } | undefined {
-  const isClosed = !isOpen(one);
-  const never = (name: string) => one.forbidden.has(name) || (isClosed && !isNamed(one, name));
-  const refuses = (name: string) =>
-    other.forbidden.has(name) || propertyAt(other, name, texts).some(({ schema }) => schema === false);
-  for (const name of one.required) if (refuses(name)) return { name: undefined };
-  for (const name of other.required) if (never(name)) return { name };
+  for (const name of one.required) if (refuses(other, name, texts)) return { name: undefined };
+  for (const name of other.required) if (neverHas(one, name)) return { name };
   return undefined;
 }
+
+const neverHas = (object: ObjectShape, name: string) =>
+  object.forbidden.has(name) || !(isNamed(object, name) || isOpen(object));
+
+const refuses = (object: ObjectShape, name: string, texts: TextLanguages) =>
+  object.forbidden.has(name) || propertyAt(object, name, texts).some(({ schema }) => schema === false);

@@ -27,6 +27,7 @@ export async function schemaGrammar(
   const slices = new Slices(nextSlice, signal);
   await slices.next();
   checkSize(schema);
+  if (slices.over) await slices.next();
   const writer = new SchemaWriter(schema, name, work);
   for (let grammar = nextPiece(writer); ; grammar = nextPiece(writer)) {
     if (grammar !== undefined) return grammar;

@@ -1,13 +1,9 @@
-import { shortestText } from '../languages/automaton.js';
-import { automatonGrammar, type Writing } from '../languages/automaton-grammar.js';
 import type { Language } from '../languages/language.js';
 import { PieceOver, type Work } from '../languages/work.js';
-import { NumberGrammar } from '../number-grammar.js';
 import { conforms } from './conforms.js';
-import { formatGrammarOf } from './derived-formats.js';
-import { addFormat, type FormatGrammar } from './format-grammar.js';
 import { alternatives, GrammarRules, literal, type SharedRule } from './grammar-rules.js';
 import { isOpen, itemAt, namesOf, prefixOf, propertyAt } from './parts.js';
+import { ScalarWriter } from './scalar-writer.js';
 import { isAnnotation, listAt, refuse, type Schema } from './schema-checks.js';
 import { repetition, type SequencePart, sequenceGrammar } from './sequence-grammar.js';
 import {
@@ -20,19 +16,18 @@ import {
   typesOf,
 } from './shape.js';
 import { Shapes } from './shapes.js';
-import { isLimited, isPatterned, isRange, TextLanguages } from './text-languages.js';
+import { isLimited, isPatterned, TextLanguages } from './text-languages.js';
 
 /** Limits of one schema: lists of subschemas that become rules, and their nesting. */
 const maxSchemas = 5000;
 const deepest = 100;
 
-/** Units of work of a value, of its rule and of a format; characters of an automaton's grammar, constants, and their characters in one unit. */
+/** Units of work of a value, of its rule, and of a constant; characters of constants in one unit, those of objects and arrays apart. */
 const valueUnits = 1;
 const ruleUnits = 2;
-const formatUnits = 100;
-const grammarCharacters = 80;
-const constantsInUnit = 2;
-const literalCharacters = 200;
+const constantUnits = 0.5;
+const scalarCharacters = 200;
+const structureCharacters = 12;
 
 /** Patterns of names in one object: each pair of them divides the names further. */
 const maxNamePatterns = 6;
@@ -56,16 +51,11 @@ export class SchemaWriter {
   readonly #work: Work;
   readonly #texts: TextLanguages;
   readonly #shapes: Shapes;
-  readonly #ranges: NumberGrammar;
+  readonly #scalars: ScalarWriter;
   /** Numbers of schema objects, which are the same wherever a reference leads to them. */
   readonly #numbers = new Map<unknown, number>();
   /** Rules of lists of schemas. */
   readonly #known = new Map<string, Rule>();
-  readonly #written = new Map<string, string>();
-  /** Grammars of automata that a piece of work has begun. */
-  readonly #begun = new Map<string, Generator<number, string>>();
-  /** Rules of formats. */
-  readonly #formats = new Map<FormatGrammar, string>();
   #schemas = 0;
   #depth = 0;
 
@@ -74,7 +64,7 @@ export class SchemaWriter {
     this.#work = work;
     this.#texts = new TextLanguages(work);
     this.#rules = new GrammarRules(name);
-    this.#ranges = new NumberGrammar(this.#rules, work);
+    this.#scalars = new ScalarWriter(this.#rules, this.#texts, work);
     this.#shapes = new Shapes(root, this.#texts);
   }
 
@@ -195,16 +185,20 @@ export class SchemaWriter {
   }
 
   #constants(constants: readonly unknown[], shape: Shape): string | undefined {
-    const { types } = shape;
-    const valid = constants.filter((value) =>
-      isFree(shape)
-        ? types === undefined || hasType(types, value)
-        : conforms(value, shape, this.#shapes, this.#texts),
-    );
-    const texts = valid.map((value) => literal(JSON.stringify(value)));
-    this.#work.spend(Math.ceil(texts.length / constantsInUnit));
-    for (const { length } of texts) this.#work.spend(Math.floor(length / literalCharacters));
+    const texts: string[] = [];
+    for (const value of constants) {
+      this.#work.spend(constantUnits);
+      if (!this.#isConstant(value, shape)) continue;
+      const text = literal(JSON.stringify(value));
+      this.#work.spend(text.length / (typeof value === 'object' ? structureCharacters : scalarCharacters));
+      texts.push(text);
+    }
     return texts.length === 0 ? undefined : alternatives(texts);
+  }
+
+  #isConstant(value: unknown, shape: Shape): boolean {
+    if (!isFree(shape)) return conforms(value, shape, this.#shapes, this.#texts);
+    return shape.types === undefined || hasType(shape.types, value);
   }
 
   #ofType(type: JsonType, shape: Shape): string | undefined {
@@ -214,10 +208,10 @@ export class SchemaWriter {
       case 'array':
         return this.#array(shape);
       case 'string':
-        return this.#string(shape);
+        return this.#scalars.string(shape);
       case 'number':
       case 'integer':
-        return this.#numeric(shape, type);
+        return this.#scalars.numeric(shape, type);
       case 'boolean':
         return this.#without(shape, [true, false]);
       case 'null':
@@ -232,86 +226,6 @@ export class SchemaWriter {
   #without({ excluded }: Shape, values: readonly unknown[]): string | undefined {
     const left = values.filter((value) => !excluded.includes(value));
     return left.length === 0 ? undefined : alternatives(left.map((value) => literal(JSON.stringify(value))));
-  }
-
-  #numeric(shape: Shape, type: 'number' | 'integer'): string | undefined {
-    if (!isLimited(shape)) return this.#shared(type);
-    if (isRange(shape)) return this.#range(shape, type === 'integer');
-    return this.#text(
-      this.#texts.numbers(shape.number, type === 'integer', shape.excluded),
-      shape.number.multiples.length > 0 ? `${shape.at}/multipleOf` : shape.at,
-      'plain',
-    );
-  }
-
-  /** Adds a rule for the numbers between two bounds, once. */
-  #range({ number: { least, most }, at }: Shape, integer: boolean): string | undefined {
-    const key = JSON.stringify([integer, least, most]);
-    const known = this.#written.get(key);
-    if (known !== undefined) return known;
-    this.#work.mayPause();
-    const body = this.#texts.bounded(at, () => this.#ranges.of({ integer, least, most }));
-    if (body === undefined) return undefined;
-    const name = this.#rules.add(body);
-    this.#written.set(key, name);
-    return name;
-  }
-
-  #string(shape: Shape): string | undefined {
-    const { least, most } = shape.string;
-    if (least > most) return undefined;
-    const format = formatGrammarOf(shape);
-    if (format !== undefined) return this.#formatted(format);
-    if (isPatterned(shape)) {
-      const { patterns, formats } = shape.string;
-      const at = (patterns[0] ?? formats[0])?.at ?? shape.at;
-      return this.#quoted(this.#texts.written(shape.string, shape.excluded, at), at);
-    }
-    if (least === 0 && most === Number.POSITIVE_INFINITY) return this.#shared('string');
-    return `${literal('"')} ${this.#shared('character')}${repetition(least, most)} ${literal('"')}`;
-  }
-
-  #formatted(format: FormatGrammar): string {
-    const known = this.#formats.get(format);
-    if (known !== undefined) return known;
-    const name = this.#rules.add(`${literal('"')} ${addFormat(format, this.#rules)} ${literal('"')}`);
-    this.#formats.set(format, name);
-    this.#work.spend(formatUnits);
-    return name;
-  }
-
-  #quoted(language: Language, at: string): string | undefined {
-    const content = this.#text(language, at, 'json');
-    return content === undefined ? undefined : `${literal('"')} ${content} ${literal('"')}`;
-  }
-
-  /** Adds a rule for the texts of a language, once. */
-  #text(language: Language, at: string, writing: Writing): string | undefined {
-    const key = `${language.id} ${writing}`;
-    const known = this.#written.get(key);
-    if (known !== undefined) return known;
-    const { states, most } = this.#texts.limited(language, at);
-    if (shortestText(states) > most || states.length === 0) return undefined;
-    const name = this.#rules.add(
-      this.#automaton(key, () => automatonGrammar(states, writing, this.#rules, most)),
-    );
-    this.#written.set(key, name);
-    return name;
-  }
-
-  /** Writes what an earlier piece of work may have begun. @throws PieceOver: the next call continues */
-  #automaton(key: string, begin: () => Generator<number, string>): string {
-    this.#work.mayPause();
-    const steps = this.#begun.get(key) ?? begin();
-    this.#begun.set(key, steps);
-    for (let step = steps.next(); ; step = steps.next()) {
-      if (step.done) {
-        this.#begun.delete(key);
-        return step.value;
-      }
-      this.#work.spend(Math.ceil(step.value / grammarCharacters));
-      this.#work.mayPause();
-    }
   }
 
   #object(shape: Shape): string | undefined {
@@ -394,7 +308,7 @@ export class SchemaWriter {
       const value = this.#value(list);
       if (value === undefined) continue;
       if (language === languages.any && value === this.#shared('value')) return 'any';
-      const name = language === languages.any ? this.#shared('string') : this.#quoted(language, at);
+      const name = language === languages.any ? this.#shared('string') : this.#scalars.quoted(language, at);
       if (name !== undefined) pairs.push(this.#pair(name, value));
     }
     return pairs.length === 0 ? undefined : alternatives(pairs);

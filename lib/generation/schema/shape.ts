@@ -130,8 +130,14 @@ export function commonTypes(one: ReadonlySet<JsonType>, other: ReadonlySet<JsonT
   );
 }
 
+/** By type, the set that has it alone: shapes of one type share one set, which is compared at once. */
+const setsOfOne = new Map([...jsonTypes, 'integer' as const].map((type) => [type, new Set([type])]));
+const allTypes: ReadonlySet<JsonType> = new Set(jsonTypes);
+
 /** A set of types without integer beside number. */
 export function withoutIntegers(types: readonly JsonType[]): ReadonlySet<JsonType> {
+  const one = types.length === 1 ? setsOfOne.get(types[0] as JsonType) : undefined;
+  if (one !== undefined) return one;
   const set = new Set(types);
   if (set.has('number')) set.delete('integer');
   return set;
@@ -144,7 +150,7 @@ export function withoutIntegers(types: readonly JsonType[]): ReadonlySet<JsonTyp
 export function typesOf(shape: Shape): ReadonlySet<JsonType> {
   if (shape.types !== undefined) return shape.types;
   if (shape.constants !== undefined) return withoutIntegers(shape.constants.map(typeOf));
-  return shape.mentioned.size > 0 ? withoutIntegers([...shape.mentioned]) : new Set(jsonTypes);
+  return shape.mentioned.size > 0 ? withoutIntegers([...shape.mentioned]) : allTypes;
 }
 
 /** JSON that is the same for equal values, whatever the order of their keys. */

@@ -5,7 +5,7 @@ import { TooMuchWork, type Work } from '../languages/work.js';
 import { numberLanguage, numbersEqualTo } from '../number-language.js';
 import { patternLanguage } from '../pattern.js';
 import { refuse } from './schema-checks.js';
-import type { NumberShape, Shape, StringShape } from './shape.js';
+import type { JsonType, NumberShape, Shape, StringShape } from './shape.js';
 import { formatPattern, integerFormatRange } from './string-formats.js';
 
 /** States that the places of strings with a pattern and a maximum length may take. */
@@ -18,7 +18,8 @@ const longestPattern = 4000;
 export class TextLanguages {
   readonly languages: Languages;
   readonly #patterns = new Map<string, Language>();
-  readonly #ofTexts = new Map<string, Language>();
+  /** Languages of constants, by the JSON of their type and of these. */
+  readonly #ofConstants = new Map<string, Language>();
   readonly #automata = new Map<Language, readonly State[]>();
   /** Automata that a piece of work has begun. */
   readonly #begun = new Map<Language, Generator<void, readonly State[]>>();
@@ -73,7 +74,8 @@ export class TextLanguages {
       return negated ? languages.not(language) : language;
     });
     const texts = excluded.filter((value) => typeof value === 'string');
-    const plain = languages.both(...matching, languages.not(this.#texts(texts)));
+    const unlike = languages.not(this.#equalTo('string', texts, () => languages.texts(texts)));
+    const plain = languages.both(...matching, unlike);
     const formatted = formats.map(({ format, at }) => this.#format(format, at));
     if (formatted.length === 0) return plain;
     const all = languages.both(plain, ...formatted);
@@ -81,11 +83,12 @@ export class TextLanguages {
     return matching.length > 0 && this.isEmpty(all, formats[0]?.at ?? '') ? plain : all;
   }
 
-  #texts(texts: readonly string[]): Language {
-    if (texts.length === 0) return this.languages.nothing;
-    const key = JSON.stringify(texts);
-    const known = this.#ofTexts.get(key) ?? this.languages.texts(texts);
-    this.#ofTexts.set(key, known);
+  /** A piece of work asks again for what an earlier one has made. */
+  #equalTo(type: JsonType, constants: readonly unknown[], make: () => Language): Language {
+    if (constants.length === 0) return this.languages.nothing;
+    const key = JSON.stringify([type, constants]);
+    const known = this.#ofConstants.get(key) ?? make();
+    this.#ofConstants.set(key, known);
     return known;
   }
 
@@ -113,8 +116,9 @@ export class TextLanguages {
     const { languages } = this;
     const steps = multiples.map((step) => decimalOf(step));
     const all = numberLanguage(languages, { integer, least, most, multiples: steps });
-    const values = excluded.filter((value) => typeof value === 'number').map((value) => decimalOf(value));
-    return languages.both(all, languages.not(numbersEqualTo(languages, values)));
+    const values = excluded.filter((value) => typeof value === 'number');
+    const equal = () => numbersEqualTo(languages, values.map(decimalOf), integer);
+    return languages.both(all, languages.not(this.#equalTo(integer ? 'integer' : 'number', values, equal)));
   }
 
   /** The automaton of a language whose texts are limited to `most` characters. */

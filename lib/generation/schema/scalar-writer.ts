@@ -1,0 +1,118 @@
+import { shortestText } from '../languages/automaton.js';
+import { automatonGrammar, type Writing } from '../languages/automaton-grammar.js';
+import type { Language } from '../languages/language.js';
+import type { Work } from '../languages/work.js';
+import { NumberGrammar } from '../number-grammar.js';
+import { formatGrammarOf } from './derived-formats.js';
+import { addFormat, type FormatGrammar } from './format-grammar.js';
+import { type GrammarRules, literal } from './grammar-rules.js';
+import { repetition } from './sequence-grammar.js';
+import type { Shape } from './shape.js';
+import { isLimited, isPatterned, isRange, type TextLanguages } from './text-languages.js';
+
+/** Units of work of a format; characters of an automaton's grammar in one unit. */
+const formatUnits = 100;
+const grammarCharacters = 80;
+
+/** Writes the strings and numbers of one schema. */
+export class ScalarWriter {
+  readonly #rules: GrammarRules;
+  readonly #texts: TextLanguages;
+  readonly #work: Work;
+  readonly #ranges: NumberGrammar;
+  readonly #written = new Map<string, string>();
+  /** Grammars of automata that a piece of work has begun. */
+  readonly #begun = new Map<string, Generator<number, string>>();
+  /** Rules of formats. */
+  readonly #formats = new Map<FormatGrammar, string>();
+
+  constructor(rules: GrammarRules, texts: TextLanguages, work: Work) {
+    this.#rules = rules;
+    this.#texts = texts;
+    this.#work = work;
+    this.#ranges = new NumberGrammar(rules, work);
+  }
+
+  /** Returns an expression for the numbers of a shape, of which there may be none. */
+  numeric(shape: Shape, type: 'number' | 'integer'): string | undefined {
+    if (!isLimited(shape)) return this.#rules.shared(type);
+    if (isRange(shape)) return this.#range(shape, type === 'integer');
+    return this.#text(
+      this.#texts.numbers(shape.number, type === 'integer', shape.excluded),
+      shape.number.multiples.length > 0 ? `${shape.at}/multipleOf` : shape.at,
+      'plain',
+    );
+  }
+
+  /** Adds a rule for the numbers between two bounds, once. */
+  #range({ number: { least, most }, at }: Shape, integer: boolean): string | undefined {
+    const key = JSON.stringify([integer, least, most]);
+    const known = this.#written.get(key);
+    if (known !== undefined) return known;
+    this.#work.mayPause();
+    const body = this.#texts.bounded(at, () => this.#ranges.of({ integer, least, most }));
+    if (body === undefined) return undefined;
+    const name = this.#rules.add(body);
+    this.#written.set(key, name);
+    return name;
+  }
+
+  /** Returns an expression for the strings of a shape, of which there may be none. */
+  string(shape: Shape): string | undefined {
+    const { least, most } = shape.string;
+    if (least > most) return undefined;
+    const format = formatGrammarOf(shape);
+    if (format !== undefined) return this.#formatted(format);
+    if (isPatterned(shape)) {
+      const { patterns, formats } = shape.string;
+      const at = (patterns[0] ?? formats[0])?.at ?? shape.at;
+      return this.quoted(this.#texts.written(shape.string, shape.excluded, at), at);
+    }
+    if (least === 0 && most === Number.POSITIVE_INFINITY) return this.#rules.shared('string');
+    return `${literal('"')} ${this.#rules.shared('character')}${repetition(least, most)} ${literal('"')}`;
+  }
+
+  #formatted(format: FormatGrammar): string {
+    const known = this.#formats.get(format);
+    if (known !== undefined) return known;
+    const name = this.#rules.add(`${literal('"')} ${addFormat(format, this.#rules)} ${literal('"')}`);
+    this.#formats.set(format, name);
+    this.#work.spend(formatUnits);
+    return name;
+  }
+
+  /** Returns an expression for the JSON strings whose contents are in a language. */
+  quoted(language: Language, at: string): string | undefined {
+    const content = this.#text(language, at, 'json');
+    return content === undefined ? undefined : `${literal('"')} ${content} ${literal('"')}`;
+  }
+
+  /** Adds a rule for the texts of a language, once. */
+  #text(language: Language, at: string, writing: Writing): string | undefined {
+    const key = `${language.id} ${writing}`;
+    const known = this.#written.get(key);
+    if (known !== undefined) return known;
+    const { states, most } = this.#texts.limited(language, at);
+    if (shortestText(states) > most || states.length === 0) return undefined;
+    const name = this.#rules.add(
+      this.#automaton(key, () => automatonGrammar(states, writing, this.#rules, most)),
+    );
+    this.#written.set(key, name);
+    return name;
+  }
+
+  /** Writes what an earlier piece of work may have begun. @throws PieceOver: the next call continues */
+  #automaton(key: string, begin: () => Generator<number, string>): string {
+    this.#work.mayPause();
+    const steps = this.#begun.get(key) ?? begin();
+    this.#begun.set(key, steps);
+    for (let step = steps.next(); ; step = steps.next()) {
+      if (step.done) {
+        this.#begun.delete(key);
+        return step.value;
+      }
+      this.#work.spend(Math.ceil(step.value / grammarCharacters));
+      this.#work.mayPause();
+    }
+  }
+}
