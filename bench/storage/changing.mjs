@@ -62,7 +62,14 @@ if (Number(values.tiny) > 0) {
     if (only.has('curves')) print(table);
     if (only.has('thousand')) print(await thousand(live, made));
     if (only.has('latency'))
-      print(await duringMerges(live, made, { rounds: values.million ? 1 : 5, queries: 200 }));
+      print(
+        await duringMerges(live, made, {
+          queries: 200,
+          ...(values.million
+            ? { rounds: 1, turns: 10, searches: 700 }
+            : { rounds: 5, turns: 3, searches: 300 }),
+        }),
+      );
     await live.close();
   }
   if (only.has('doubling')) print(await doubling(made, sizes));

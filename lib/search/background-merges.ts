@@ -46,6 +46,11 @@ export class BackgroundMerges {
     return this.#failure;
   }
 
+  /** Resolves once none runs. */
+  async done(): Promise<void> {
+    await this.#running?.done;
+  }
+
   /** Starts merging if it is due. */
   start(): void {
     if (this.#paused || this.#running !== undefined || !this.#due()) return;
@@ -69,7 +74,7 @@ export class BackgroundMerges {
     this.#paused = true;
     waiting.delete(this);
     this.#running?.stop.abort();
-    await this.#running?.done;
+    await this.done();
   }
 
   /** Stops the running merge, and starts it anew when the throttle has ended. */

@@ -1,4 +1,4 @@
-import { rmSync, writeFileSync } from 'node:fs';
+import { rmSync, statSync, writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { temporaryFolder } from '../helpers/folder.js';
 import { commandHost } from './commands.js';
@@ -61,4 +61,18 @@ test('records are added, shown, removed, forgotten, merged and copied from the c
   expect(
     (await run(['search', inFolder('copy', 'kb.json'), 'museum', '--mode', 'lexical'])).stdout,
   ).toContain('opening');
+}, 120_000);
+
+test('a command whose batch makes a merge due ends when the files are merged', async () => {
+  const kb = writeSample(inFolder, { long_text: 'truncate' });
+  expect((await lorekeep(['build', kb])).status).toBe(0);
+  const text = 'Lamps burn oil. '.repeat(60_000);
+  const lines = Array.from({ length: 5 }, (_, n) => `${JSON.stringify({ id: `long${n}`, text })}\n`);
+  const { stdout, stderr } = await lorekeep(['add', kb, '-'], { stdin: lines.join('') });
+  expect({ stdout, stderr }).toMatchObject({
+    stdout: expect.stringMatching(/^5 added; .* 11 records/),
+    stderr: '',
+  });
+  expect(statSync(inFolder('records.json')).size).toBeGreaterThan(5 * text.length);
+  expect(statSync(inFolder('records.json.changes')).size).toBeLessThan(1000);
 }, 120_000);

@@ -3,8 +3,6 @@ import { Storage } from '../../../dist/lib/index.js';
 import { fields, measured, merged, quantile, scattered } from './data.mjs';
 
 const batchSize = 1000;
-/** Searches of a control run. */
-const controls = 2000;
 
 /** Adds and removes a thousand records; asked: under a second each. */
 export async function thousand(live, made) {
@@ -73,13 +71,20 @@ async function latencies(storage, queries, goesOn) {
 }
 
 /**
- * Latencies of searches before, during and after merges; asked: at most 5 ms more at p99 than without merges. Before, the
- * same records are changed and merging is paused, so that the searches see the same parts; as merges go on, there are fewer.
+ * Latencies of searches with and without merges, which take turns on the same parts: a merge that is paused early leaves the
+ * parts as they were. Asked: at most 5 ms more at p99. Then merges run to their end; afterwards there are fewer parts.
  */
-export async function duringMerges(live, made, { rounds, queries }) {
+export async function duringMerges(live, made, { rounds, queries, turns, searches }) {
   const asked = made.queries(queries);
   const count = live.size;
-  const times = { 'before, paused': [], 'during merges': [], afterwards: [] };
+  const times = {
+    'merging paused': [],
+    'during merges': [],
+    'during merges, to their end': [],
+    afterwards: [],
+  };
+  const some = (done) => done < searches;
+  const merging = () => live.merging.state !== 'idle';
   let changed = 0;
   for (let round = 0; round < rounds; round++) {
     await live.pauseMerging();
@@ -87,11 +92,14 @@ export async function duringMerges(live, made, { rounds, queries }) {
       const { records, vectors } = made.make(scattered(changed, batchSize, count));
       await live.update({ upsert: true, add: records }, vectors);
     }
-    const control = (done) => done < controls;
-    times['before, paused'].push(...(await latencies(live, asked, control)));
-    live.resumeMerging();
-    times['during merges'].push(...(await latencies(live, asked, () => live.merging.state !== 'idle')));
-    times.afterwards.push(...(await latencies(live, asked, control)));
+    for (let turn = 0; turn < turns; turn++) {
+      await live.pauseMerging();
+      times['merging paused'].push(...(await latencies(live, asked, some)));
+      live.resumeMerging();
+      times['during merges'].push(...(await latencies(live, asked, (done) => some(done) && merging())));
+    }
+    times['during merges, to their end'].push(...(await latencies(live, asked, merging)));
+    times.afterwards.push(...(await latencies(live, asked, some)));
   }
   return {
     title: `Hybrid searches of ${count} records, one every 2 ms: latency in ms`,

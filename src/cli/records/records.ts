@@ -1,4 +1,5 @@
 import type { StorageChanges, StoredRecord, UpdateResult } from '../../../lib/internal.js';
+import { untilAborted } from '../../base/waiting/until-aborted.js';
 import { documentsOf } from '../../knowledge/folder/documents-of.js';
 import { type KnowledgeBase, openKnowledgeBase } from '../../knowledge/index.js';
 import { CommandError, UsageError } from '../failure.js';
@@ -44,7 +45,10 @@ async function change(base: string, flags: ChangeFlags, changes: StorageChanges)
   const file = await findKnowledgeBase(base);
   const through = await interruptible((signal) => updateThrough(file, batch, signal));
   if (through !== undefined) return printUpdate(through, flags);
-  await withBase(base, flags, async (kb, signal) => printUpdate(await kb.update(batch, { signal }), flags));
+  await withBase(base, flags, async (kb, signal) => {
+    printUpdate(await kb.update(batch, { signal }), flags);
+    await untilAborted(kb.changes.completed(), signal);
+  });
 }
 
 function printUpdate(result: UpdateResult, { json }: ChangeFlags): void {

@@ -258,6 +258,11 @@ export class BaseChanges implements ChangesOfBase {
     await this.#work;
   }
 
+  async completed(): Promise<void> {
+    await this.#work;
+    await this.#words.done();
+  }
+
   async close(): Promise<void> {
     this.#closed = true;
     this.#closing.abort(new LorekeepError('CANCELLED', 'the knowledge base is closed'));

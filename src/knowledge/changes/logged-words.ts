@@ -70,6 +70,11 @@ export class WordsSaver {
     this.#background.resume();
   }
 
+  /** Resolves when the saving that has begun is done. */
+  done(): Promise<void> {
+    return this.#background.done();
+  }
+
   /** Stops until the next follow(). Resolves once nothing is written. */
   async pause(): Promise<void> {
     await this.#background.pause();

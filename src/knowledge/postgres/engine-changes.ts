@@ -84,6 +84,8 @@ export class EngineChanges implements ChangesOfBase {
 
   async settled(): Promise<void> {}
 
+  async completed(): Promise<void> {}
+
   async close(): Promise<void> {}
 
   #requireWrites(): void {

@@ -70,7 +70,8 @@ async function changedBase(next: () => number, options: object = {}) {
       const replace = n > 0 ? [record(`added${n - 8}`)] : [record('base2')];
       await kb.update({ add, replace, remove });
     }
-    await wordsAfter(saved, undefined);
+    await kb.changes.completed();
+    expect(stampOf(saved)).toBeDefined();
     await kb.add([{ id: 'late', text: `${secret} w1` }]);
     await kb.replace([record('added17')]);
     await kb.remove(['added26', 'base0']);
