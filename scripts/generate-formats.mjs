@@ -1,4 +1,4 @@
-// Writes lib/generation/schema/format-grammars.gen.ts from the patterns of formats in dist/ (`npm run build` first): deriving their
+// Writes lib/generation/schema/format-automata.gen.ts from the patterns of formats in dist/ (`npm run build` first): deriving their
 // automata takes tens of milliseconds in a new process. The dearest patterns that zod writes beside formats are derived, too.
 // node scripts/generate-formats.mjs --check | --write
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
@@ -8,7 +8,7 @@ import { z } from 'zod';
 import { root } from './tool/project.mjs';
 import { runScript, Stop } from './tool/stop.mjs';
 
-const file = 'lib/generation/schema/format-grammars.gen.ts';
+const file = 'lib/generation/schema/format-automata.gen.ts';
 
 await runScript('generate-formats', async (args) => {
   const { values } = parseArgs({ args, options: { check: { type: 'boolean' }, write: { type: 'boolean' } } });
@@ -16,20 +16,18 @@ await runScript('generate-formats', async (args) => {
   const dist = join(root, 'dist', 'lib', 'generation');
   if (!existsSync(dist)) throw new Stop('dist/ is not there: run `npm run build` first');
   const { formatKey, knownFormats } = await import(join(dist, 'schema', 'string-formats.js'));
-  const { formatGrammar } = await import(join(dist, 'schema', 'format-grammar.js'));
+  const { formatAutomaton } = await import(join(dist, 'schema', 'format-automaton.js'));
   const shapes = [
     ...knownFormats.map((format) => ({ format })),
     ...ofZod().map((type) => z.toJSONSchema(type)),
   ];
-  const grammars = shapes.map(({ format, pattern }) => [
+  const automata = shapes.map(({ format, pattern }) => [
     formatKey(format, pattern),
-    formatGrammar(format, pattern),
+    formatAutomaton(format, pattern),
   ]);
   const text = `// Written by scripts/generate-formats.mjs.
-import type { FormatGrammar } from './format-grammar.js';
-
-/** The grammars of the formats that have a pattern, and of those with one beside them. */
-export const formatGrammars: ReadonlyMap<string, FormatGrammar> = new Map(${JSON.stringify(grammars, null, 2)});
+/** The automata of the formats that have a pattern, and of those with one beside them, as texts. */
+export const formatAutomata: ReadonlyMap<string, string> = new Map(${JSON.stringify(automata, null, 2)});
 `;
   const path = join(root, file);
   if (values.write) writeFileSync(path, text);

@@ -31,7 +31,7 @@ export const checks = [
     '--check',
   ]),
   check('schemas and frames of clients', () => [join(root, 'scripts', 'generate-schemas.mjs'), '--check']),
-  check('grammars of formats', () => [join(root, 'scripts', 'generate-formats.mjs'), '--check']),
+  check('automata of formats', () => [join(root, 'scripts', 'generate-formats.mjs'), '--check']),
   check('Unicode tables', () => [join(root, 'scripts', 'generate-unicode.mjs'), '--check']),
   check("types of the monitor's page", () => [tscProgram(), '-p', join(root, 'tsconfig.web.json')]),
   check('types of the tests', () => [tscProgram(), '-p', join(root, 'tsconfig.test.json')]),

@@ -3,15 +3,19 @@ import { automatonGrammar, type Writing } from '../languages/automaton-grammar.j
 import type { Language } from '../languages/language.js';
 import type { Work } from '../languages/work.js';
 import { NumberGrammar } from '../number-grammar.js';
-import { formatGrammarOf } from './derived-formats.js';
-import { addFormat, type FormatGrammar } from './format-grammar.js';
+import { formatAutomatonOf } from './derived-formats.js';
 import { type GrammarRules, literal } from './grammar-rules.js';
 import { repetition } from './sequence-grammar.js';
 import type { Shape } from './shape.js';
-import { isLimited, isPatterned, isRange, type TextLanguages } from './text-languages.js';
+import {
+  isLimited,
+  isPatterned,
+  isRange,
+  type LimitedAutomaton,
+  type TextLanguages,
+} from './text-languages.js';
 
-/** Units of work of a format; characters of an automaton's grammar in one unit. */
-const formatUnits = 100;
+/** Characters of an automaton's grammar in one unit of work. */
 const grammarCharacters = 80;
 
 /** Writes the strings and numbers of one schema. */
@@ -23,8 +27,6 @@ export class ScalarWriter {
   readonly #written = new Map<string, string>();
   /** Grammars of automata that a piece of work has begun. */
   readonly #begun = new Map<string, Generator<number, string>>();
-  /** Rules of formats. */
-  readonly #formats = new Map<FormatGrammar, string>();
 
   constructor(rules: GrammarRules, texts: TextLanguages, work: Work) {
     this.#rules = rules;
@@ -61,8 +63,9 @@ export class ScalarWriter {
   string(shape: Shape): string | undefined {
     const { least, most } = shape.string;
     if (least > most) return undefined;
-    const format = formatGrammarOf(shape);
-    if (format !== undefined) return this.#formatted(format);
+    const format = formatAutomatonOf(shape);
+    if (format !== undefined)
+      return this.#inQuotes(this.#automaton(`${format.key} ${format.most}`, format, 'json'));
     if (isPatterned(shape)) {
       const { patterns, formats } = shape.string;
       const at = (patterns[0] ?? formats[0])?.at ?? shape.at;
@@ -72,37 +75,33 @@ export class ScalarWriter {
     return `${literal('"')} ${this.#rules.shared('character')}${repetition(least, most)} ${literal('"')}`;
   }
 
-  #formatted(format: FormatGrammar): string {
-    const known = this.#formats.get(format);
-    if (known !== undefined) return known;
-    const name = this.#rules.add(`${literal('"')} ${addFormat(format, this.#rules)} ${literal('"')}`);
-    this.#formats.set(format, name);
-    this.#work.spend(formatUnits);
-    return name;
-  }
-
   /** Returns an expression for the JSON strings whose contents are in a language. */
   quoted(language: Language, at: string): string | undefined {
-    const content = this.#text(language, at, 'json');
+    return this.#inQuotes(this.#text(language, at, 'json'));
+  }
+
+  #inQuotes(content: string | undefined): string | undefined {
     return content === undefined ? undefined : `${literal('"')} ${content} ${literal('"')}`;
   }
 
-  /** Adds a rule for the texts of a language, once. */
   #text(language: Language, at: string, writing: Writing): string | undefined {
-    const key = `${language.id} ${writing}`;
+    return this.#automaton(`${language.id} ${writing}`, this.#texts.limited(language, at), writing);
+  }
+
+  /** Adds a rule for the texts of an automaton, once. `key`: the same for the same automaton, length and writing. */
+  #automaton(key: string, { states, most }: LimitedAutomaton, writing: Writing): string | undefined {
     const known = this.#written.get(key);
     if (known !== undefined) return known;
-    const { states, most } = this.#texts.limited(language, at);
     if (shortestText(states) > most || states.length === 0) return undefined;
     const name = this.#rules.add(
-      this.#automaton(key, () => automatonGrammar(states, writing, this.#rules, most)),
+      this.#finished(key, () => automatonGrammar(states, writing, this.#rules, most)),
     );
     this.#written.set(key, name);
     return name;
   }
 
   /** Writes what an earlier piece of work may have begun. @throws PieceOver: the next call continues */
-  #automaton(key: string, begin: () => Generator<number, string>): string {
+  #finished(key: string, begin: () => Generator<number, string>): string {
     this.#work.mayPause();
     const steps = this.#begun.get(key) ?? begin();
     this.#begun.set(key, steps);

@@ -104,7 +104,7 @@ export function formatPattern(format: string): string | undefined {
   return Object.hasOwn(patterns, format) ? `^(?:${patterns[format]})$` : undefined;
 }
 
-/** The key of a format, and of a pattern beside it, in format-grammars.gen.ts. */
+/** The key of a format, and of a pattern beside it, in format-automata.gen.ts. */
 export const formatKey = (format: string, pattern = '') => `${format} ${pattern}`.trim();
 
 /** Bits and sign of formats of integers. */

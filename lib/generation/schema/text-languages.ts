@@ -14,6 +14,12 @@ const statesForLengths = 4000;
 /** Maximum number of characters of a pattern. */
 const longestPattern = 4000;
 
+/** An automaton whose texts are limited to a number of characters, which may be infinite. */
+export interface LimitedAutomaton {
+  readonly states: readonly State[];
+  readonly most: number;
+}
+
 /** The languages of the strings, names and numbers of one schema. */
 export class TextLanguages {
   readonly languages: Languages;
@@ -62,9 +68,7 @@ export class TextLanguages {
     if (most === Number.POSITIVE_INFINITY) return this.strings(shape, excluded);
     const states = this.automaton(this.strings({ ...shape, most: Number.POSITIVE_INFINITY }, excluded), at);
     if (states.length === 0) return this.languages.nothing;
-    const room = Math.floor(statesForLengths / Math.max(1, statesThatCount(states, most)));
-    const longest = Math.max(least, shortestText(states), room);
-    return this.strings({ ...shape, most: Math.min(most, longest) }, excluded);
+    return this.strings({ ...shape, most: writableLength(states, { least, most }) }, excluded);
   }
 
   #contents({ patterns, formats }: StringShape, excluded: readonly unknown[]): Language {
@@ -122,7 +126,7 @@ export class TextLanguages {
   }
 
   /** The automaton of a language whose texts are limited to `most` characters. */
-  limited(language: Language, at: string): { states: readonly State[]; most: number } {
+  limited(language: Language, at: string): LimitedAutomaton {
     const limit = this.languages.withoutMaximum(language);
     return { states: this.automaton(limit.unlimited, at), most: limit.most };
   }
@@ -160,6 +164,15 @@ export class TextLanguages {
       throw error;
     }
   }
+}
+
+/** The maximum length of texts for which the states of a grammar suffice; at least that of the shortest text. */
+export function writableLength(
+  states: readonly State[],
+  { least, most }: { readonly least: number; readonly most: number },
+): number {
+  const room = Math.floor(statesForLengths / Math.max(1, statesThatCount(states, most)));
+  return Math.min(most, Math.max(least, shortestText(states), room));
 }
 
 /** Whether the strings of a shape are limited by more than their lengths. */
