@@ -93,7 +93,7 @@ describe('lorekeep check', () => {
     expect(results.map(({ status }) => status)).toEqual([1, 1]);
     expect(results[0]?.stderr).toMatch(/comma\.json:3:1: not valid JSON: a comma is not allowed/);
     const lines = await lorekeep(['check', file('records.jsonl', '{"id":"a"}\n{"id":"b"}\n')]);
-    expect(lines.stderr).toMatch(/records\.jsonl:2:1: .*\(JSON Lines is read by lorekeep index only\)/);
+    expect(lines.stderr).toMatch(/records\.jsonl:2:1: .*\(JSON Lines is read by lorekeep index and add\)/);
     expect(results[1]?.stdout).toMatch(/error: .*server-config\.json:1:\d+: port: /);
     expect(results[1]?.stdout).toMatch(/error: .*log_level: /);
     expect(results[1]?.stdout).toMatch(/warning: .*prot: .*did you mean "port"/);

@@ -44,9 +44,15 @@ export function checkJsonShape(text: string): ShapeProblem | undefined {
 function nesting(text: string): number {
   let depth = 0;
   let most = 0;
-  for (const [token] of text.matchAll(/"[^"\\]*(?:\\.[^"\\]*)*"|[[{\]}]/gs)) {
-    if (token === '[' || token === '{') most = Math.max(most, ++depth);
-    else if (token === ']' || token === '}') depth--;
+  let inString = false;
+  // No regular expression: one that matches a string of millions of escapes runs out of stack.
+  for (let at = 0; at < text.length; at++) {
+    const character = text[at];
+    if (character === '"') inString = !inString;
+    else if (inString && character === '\\') at++;
+    else if (inString) continue;
+    else if (character === '[' || character === '{') most = Math.max(most, ++depth);
+    else if (character === ']' || character === '}') depth--;
   }
   return most;
 }

@@ -1,4 +1,10 @@
-import { findNodeAtLocation, type Node as JsonNode, type ParseError, parseTree } from 'jsonc-parser';
+import {
+  findNodeAtLocation,
+  type Node as JsonNode,
+  type ParseErrorCode,
+  parseTree,
+  visit,
+} from 'jsonc-parser';
 import { checkJsonShape, type ShapeProblem } from './json-shape.js';
 
 /** A place in a text as editors count: both from 1, columns in UTF-16 code units. */
@@ -55,20 +61,32 @@ export class JsonText {
 const strict = { disallowComments: true, allowTrailingComma: false, allowEmptyContent: false };
 
 /** Undefined if the text is nested too deeply. */
-function treeOf(text: string, errors: ParseError[] = []) {
+function treeOf(text: string) {
   try {
-    return parseTree(text, errors, strict);
+    return parseTree(text, [], strict);
   } catch (error) {
     if (error instanceof RangeError) return undefined;
     throw error;
   }
 }
 
+/** Builds no tree, which takes many times the memory of a long text. Undefined if the text is nested too deeply. */
+function firstError(text: string): { error: ParseErrorCode; offset: number } | undefined {
+  let first: { error: ParseErrorCode; offset: number } | undefined;
+  const onError = (error: ParseErrorCode, offset: number) => {
+    first ??= { error, offset };
+  };
+  try {
+    visit(text, { onError }, strict);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+  }
+  return first;
+}
+
 function syntaxError(text: string, thrown: Error): JsonSyntaxError {
   if (text.trim() === '') return new JsonSyntaxError('the text is empty', { line: 1, column: 1 });
-  const errors: ParseError[] = [];
-  treeOf(text, errors);
-  const [first] = errors;
+  const first = firstError(text);
   if (first === undefined) return new JsonSyntaxError(thrown.message, { line: 1, column: 1 });
   const followsComma = /,\s*$/.test(text.slice(0, first.offset)) && /[\]}]/.test(text[first.offset] ?? '');
   const message = followsComma
@@ -87,7 +105,7 @@ const messages: Readonly<Record<number, string>> = {
   6: '"," is expected',
   7: '"}" is expected',
   8: '"]" is expected',
-  9: 'the end is expected: one value is already complete (JSON Lines is read by lorekeep index only)',
+  9: 'the end is expected: one value is already complete (JSON Lines is read by lorekeep index and add)',
   10: 'JSON has no comments',
   11: 'the comment does not end',
   12: 'the string has no closing quote',

@@ -1,11 +1,14 @@
 import { existsSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
-import { text as readStream } from 'node:stream/consumers';
 import type { StorageRecord } from '../../../lib/internal.js';
+import { checkJsonShape } from '../../base/schema/json-shape.js';
+import { JsonSyntaxError, JsonText } from '../../base/schema/json-text.js';
 import { isRoundedInteger, parseWithWideIntegers } from '../../base/schema/wide-integers.js';
 import { UsageError } from '../failure.js';
 import { requireFile } from '../knowledge-base-file.js';
-import { jsonObjectArgument } from '../search/json-argument.js';
+import { jsonObjectArgument, readUtf8 } from '../search/json-argument.js';
+
+/** Longest file of records in bytes: a string of JavaScript has at most twice as many characters. */
+const maxBytes = 256 * 1024 * 1024;
 
 /** Flags of a record on the command line. */
 export interface RecordFlags {
@@ -40,15 +43,15 @@ async function recordsOf(file: string): Promise<StorageRecord[]> {
   if (/^\s*[[{]/.test(file) && !existsSync(file))
     throw new UsageError('records as an argument: use --id and --text, or - and write them to stdin');
   if (file !== '-') await requireFile(file, 'a JSON file of records');
-  const content = file === '-' ? await readStream(process.stdin) : await readFile(file, 'utf8');
   const name = file === '-' ? 'stdin' : file;
-  const text = content.replace(/^\uFEFF/, '');
-  const whole = parsed(text);
+  const text = await readUtf8(name, file === '-' ? process.stdin : file, maxBytes);
+  const whole = parsed(text, name, 1);
   if (whole !== undefined)
     return (Array.isArray(whole.value) ? whole.value : [whole.value]) as StorageRecord[];
+  if (/^\s*\[/.test(text)) throw syntaxError(text, name);
   return text.split('\n').flatMap((line, index) => {
     if (line.trim() === '') return [];
-    const record = parsed(line);
+    const record = parsed(line, name, index + 1);
     if (record !== undefined) return [record.value as StorageRecord];
     throw new UsageError(
       `${name}:${index + 1}: JSON is expected: an array of records, or one record per line`,
@@ -56,11 +59,31 @@ async function recordsOf(file: string): Promise<StorageRecord[]> {
   });
 }
 
-/** Parses JSON; integers beyond 2^53 become bigints, which keep them exact. Undefined if it is not JSON. */
-function parsed(text: string): { value: unknown } | undefined {
+/**
+ * Parses JSON; integers beyond 2^53 become bigints, which keep them exact. Undefined if it is not JSON. The text begins at
+ * `line` of the source. @throws UsageError for a duplicate key or too deep nesting
+ */
+function parsed(text: string, source: string, line: number): { value: unknown } | undefined {
+  let value: unknown;
   try {
-    return { value: parseWithWideIntegers(text, isRoundedInteger) };
+    value = parseWithWideIntegers(text, isRoundedInteger);
   } catch {
     return undefined;
   }
+  const problem = checkJsonShape(text);
+  if (problem === undefined) return { value };
+  const { position, what } = problem;
+  const place = position && `:${line + position.line - 1}:${position.column}`;
+  throw new UsageError(`${source}${place ?? ''}: ${what}`);
+}
+
+function syntaxError(text: string, source: string): UsageError {
+  try {
+    new JsonText(text);
+  } catch (error) {
+    if (!(error instanceof JsonSyntaxError)) throw error;
+    const { line, column } = error.position;
+    return new UsageError(`${source}:${line}:${column}: not valid JSON: ${error.message}`);
+  }
+  return new UsageError(`${source}: not valid JSON`);
 }

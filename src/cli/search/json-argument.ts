@@ -1,5 +1,5 @@
 import { createReadStream } from 'node:fs';
-import { buffer } from 'node:stream/consumers';
+import type { Readable } from 'node:stream';
 import { unreadable } from '../../../lib/basics.js';
 import { checkJsonShape } from '../../base/schema/json-shape.js';
 import { parseWithWideIntegers } from '../../base/schema/wide-integers.js';
@@ -20,14 +20,14 @@ export async function textArgument(flag: string, given: string): Promise<string>
   if (!given.startsWith('@')) return given;
   const file = given.slice(1);
   if (file === '') throw new UsageError(`${flag}: the name of the file is empty`);
-  return read(`${flag}: ${file}`, file);
+  return readUtf8(`${flag}: ${file}`, file, maxBytes);
 }
 
 /** The value in the file that a flag names. @throws UsageError */
 export async function jsonFile(flag: string, file: string): Promise<unknown> {
   if (file === '') throw new UsageError(`${flag}: the name of the file is empty`);
   const source = `${flag}: ${file}`;
-  return parse(await read(source, file), source, '');
+  return parse(await readUtf8(source, file, maxBytes), source, '');
 }
 
 /** The same for a value that must be an object. @throws UsageError */
@@ -55,14 +55,23 @@ function parse(given: string, source: string, advice: string): unknown {
   return value;
 }
 
-/** A pipe is read to its end, so that a shell's <(...) works. */
-async function read(source: string, file: string): Promise<string> {
-  const bytes = await buffer(createReadStream(file, { end: maxBytes })).catch((error: unknown) => {
-    throw new UsageError(`${source}: ${unreadable(file, error).detail.reason}`);
-  });
-  if (bytes.length > maxBytes) throw new UsageError(`${source}: is longer than ${maxBytes} bytes`);
+/** The text of a file or of stdin, without a byte order mark. A pipe is read to its end, so that a shell's <(...) works. @throws UsageError */
+export async function readUtf8(source: string, from: string | Readable, maxBytes: number): Promise<string> {
+  const stream = typeof from === 'string' ? createReadStream(from) : from;
+  const chunks: Buffer[] = [];
+  let length = 0;
   try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    for await (const chunk of stream as AsyncIterable<Buffer>) {
+      length += chunk.length;
+      if (length > maxBytes) break;
+      chunks.push(chunk);
+    }
+  } catch (error) {
+    throw new UsageError(`${source}: ${unreadable(source, error).detail.reason}`);
+  }
+  if (length > maxBytes) throw new UsageError(`${source}: is longer than ${maxBytes} bytes`);
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks));
   } catch {
     throw new UsageError(`${source}: is not UTF-8`);
   }
