@@ -70,7 +70,7 @@ export const rooms = [
   ],
   [
     'src/base',
-    1950,
+    1970,
     'SPEC',
     'errors with their place in a file, arrays bounded before their items, exact integers in JSON, words that say nothing in 20 languages, waiting, file helpers, lists of addresses and networks',
   ],
@@ -152,9 +152,9 @@ export const rooms = [
   ],
   [
     'src/cli',
-    9470,
+    9540,
     'README',
-    'the command line, which loads what a command needs when it needs it, with indexes of folders and their watch, MCP over stdio, and opening the page; transcripts of many files, of which some cannot be read; flags of listen without effect, prompts that are too long, and models that it lacks, before anything is indexed; subtitles of a readable length; indexes removed of which some stay; remote models listed and asked; push and pull of knowledge bases in databases; a first line in a file for programs that cannot read output',
+    'the command line, which loads what a command needs when it needs it, with indexes of folders and their watch, MCP over stdio, and opening the page; transcripts of many files, of which some cannot be read; flags of listen without effect, prompts that are too long, and models that it lacks, before anything is indexed; subtitles of a readable length; indexes removed of which some stay; remote models listed and asked; push and pull of knowledge bases in databases; records of files read with nothing lost in silence; a first line in a file for programs that cannot read output',
   ],
   [
     'web',
