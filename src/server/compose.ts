@@ -24,6 +24,7 @@ import { orStartupError } from '../config/startup-error.js';
 import { ConnectionSlots } from '../fairness/connection-slots.js';
 import { FairSlots } from '../fairness/fair-slots.js';
 import { LoopScheduler } from '../fairness/loop-scheduler.js';
+import type { OnForgotten } from '../knowledge/operator/operator-socket.js';
 import { foundConfigRefusal, PostgresConnections } from '../knowledge/postgres/connections.js';
 import type { Log } from '../log/log.js';
 import { Catalog } from '../models/catalog.js';
@@ -150,6 +151,7 @@ export async function composeSessions(options: SessionsOptions): Promise<Session
   const forgetting = new Forgetting(log);
   const patterns = new PatternThread();
   const connections = options.connections ?? (await declaredConnections(options));
+  const onForgotten: OnForgotten = (forgotten) => forgetting.forget(forgotten);
   let sessions = 0;
   const folders = new SessionFolders({
     storageRoot: options.storageRoot,
@@ -168,7 +170,7 @@ export async function composeSessions(options: SessionsOptions): Promise<Session
         all: config.storage_writes_max_mb * bytesPerMiB,
         client: config.storage_writes_client_max_mb * bytesPerMiB,
       }),
-      onForgotten: (forgotten) => forgetting.forget(forgotten),
+      onForgotten,
       maxBytes: config.storage_cache_max_mb * 1024 * 1024,
       readOnly: config.read_only_storages,
     }),
@@ -182,6 +184,7 @@ export async function composeSessions(options: SessionsOptions): Promise<Session
         all: config.memories_max_mb * bytesPerMiB,
         client: config.memories_client_max_mb * bytesPerMiB,
       }),
+      onForgotten,
     }),
     keptSessions: await keptSessions(config, connections, log),
     declared: folders.declared(config.http.storages),

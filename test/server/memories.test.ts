@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { forgetEverywhere, updateThrough } from '../../src/cli/records/through-process.js';
 import { type ClientSession, connect, type Graph } from '../../src/client/index.js';
 import { refusal } from '../helpers/errors.js';
 import { temporaryFolder } from '../helpers/folder.js';
@@ -327,6 +328,29 @@ describe('a memory that lasts', () => {
     );
     expect([third.code, third.details.field]).toEqual([8021, 'memories_max_mb']);
   });
+});
+
+it('the operator forgets and adds records while a session has the memory open', async () => {
+  const memories_dir = newFolder();
+  const server = await serverAt(memories_dir);
+  const session = await server.session();
+  const agent = await session.createAgent({ graph: graph({ scope: 'agent' }) });
+  await agent.turn('The amber key is below the third stone.');
+  const { records } = await session.listRecords({ name: storage });
+  const config = filesIn(memories_dir).find((path) => path.endsWith('kb.json')) as string;
+  const none = async () => {
+    throw new Error('the server does not answer');
+  };
+  const { signal } = new AbortController();
+  const options = { verify: true, histories: true };
+  const ids = records.map(({ id }) => id);
+  const { removed, filesWith, histories } = await forgetEverywhere(config, ids, options, none, signal);
+  expect({ removed, filesWith }).toEqual({ removed: 1, filesWith: [] });
+  expect(histories).toEqual([]);
+  expect(await updateThrough(config, { add: [{ id: 'own', text: 'Bees dance.' }] }, signal)).toMatchObject({
+    added: 1,
+  });
+  expect(await textsOf(session)).toEqual(['Bees dance.']);
 });
 
 it('what a turn remembered is there after the server was killed at any time', async () => {

@@ -3,6 +3,7 @@ import { untilAborted } from '../../base/waiting/until-aborted.js';
 import type { ClientMemory } from '../../fairness/client-memory.js';
 import type { SearchableStorage } from '../../knowledge/index.js';
 import { openKnowledgeBase } from '../../knowledge/open.js';
+import { type OnForgotten, OperatorSocket } from '../../knowledge/operator/operator-socket.js';
 import { Holders, type Pin } from '../../knowledge/pin.js';
 import type { Log } from '../../log/log.js';
 import type { CatalogModel, CatalogModels } from '../../models/catalog-models.js';
@@ -19,6 +20,7 @@ import {
   memoryConfig,
   memoryDimension,
   memoryIds,
+  memoryRecords,
   readIdentity,
   removeMemoryFolder,
 } from './memory-folder.js';
@@ -33,6 +35,8 @@ export interface MemoriesOptions {
   /** What the operator allows now. */
   writes(): StorageWrites;
   limits(): DiskLimits;
+  /** Told of records that the operator has forgotten; returns the histories that quote them. */
+  onForgotten?: OnForgotten | undefined;
 }
 
 /** The memories of all sessions that outlive them. Sessions with the same secret share one storage. */
@@ -147,11 +151,13 @@ export class Memories {
   }
 
   #load(id: string, model: CatalogModel): Promise<Holders<SearchableStorage>> {
-    const { root, log } = this.#options;
+    const { root, log, onForgotten } = this.#options;
     const load = async () => {
       // Its lock is held until it is closed.
       await this.#closing.get(id);
       const storage = await openKnowledgeBase(memoryConfig(root, id), { models: async () => model, log });
+      const socket = await OperatorSocket.open(memoryRecords(root, id), storage, log, onForgotten);
+      if (socket !== undefined) storage.attach(socket);
       asMemory(storage, {
         take: (client, more) => this.room.take(client, more),
         measure: () => this.room.measure(id),

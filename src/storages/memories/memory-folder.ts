@@ -13,6 +13,7 @@ import { type MemorySecret, secretDigest } from './secret.js';
 
 const identityName = 'memory.json';
 const configName = 'kb.json';
+const recordsName = 'records.json';
 
 /** Folders of memories are the server's alone. */
 const ownerOnly = 0o700;
@@ -36,6 +37,9 @@ export type MemoryWish = Pick<MemoryIdentity, 'scope' | 'name' | 'embedding_mode
 /** Path of the config of a memory's knowledge base. */
 export const memoryConfig = (root: string, id: string): string => join(root, id, configName);
 
+/** Path of its records file. */
+export const memoryRecords = (root: string, id: string): string => join(root, id, recordsName);
+
 /** Returns the dimension of the vectors of a memory; undefined if it has none. @throws errors of its config */
 export async function memoryDimension(root: string, id: string): Promise<number | undefined> {
   const { files } = await resolveSource(plainFiles(memoryConfig(root, id)));
@@ -58,7 +62,7 @@ export async function createMemoryFolder(
   const config = {
     version: 1,
     embedding_model: wish.embedding_model,
-    records_file: 'records.json',
+    records_file: recordsName,
     index_file: 'records.index',
     fields: memoryFields.map((field) => ({ filterable: true, ...field })),
   } as const;
@@ -98,7 +102,7 @@ export async function folderBytes(root: string, id: string): Promise<number> {
   const sizes = await Promise.all(
     names.map(async (name) => {
       const found = await stat(join(root, id, name)).catch(() => undefined);
-      return found === undefined ? 0 : Math.ceil(found.size / blockBytes) * blockBytes;
+      return found?.isFile() ? Math.ceil(found.size / blockBytes) * blockBytes : 0;
     }),
   );
   return sizes.reduce((sum, size) => sum + size, 0);
