@@ -147,6 +147,8 @@ it.each([
   ],
   ['PUT', `${at}/a`, { text: 'x', id: 'b' }, 400, 'invalid_field', /^id/],
   ['DELETE', `${at}/no`, undefined, 404, 'record_not_found', /no/],
+  ['PUT', `${at}/r1?if_version=2`, { text: 'a' }, 400, 'invalid_field', /^if_version/],
+  ['POST', `${at}?if_version=2`, { add: [] }, 400, 'invalid_field', /^if_version/],
   ['DELETE', `${at}/r1?if_version=x`, undefined, 400, 'invalid_field', /^if_version/],
   ['POST', `${at}/forget`, { ids: ['no'] }, 404, 'record_not_found', /no/],
   [

@@ -71,6 +71,9 @@ const ifVersion = z.coerce
   .optional()
   .describe('Refuses the change unless this is the version of the storage.');
 
+/** The query of a request whose fields are in its body: a condition in the wrong place is refused, not ignored. */
+const noQuery = z.strictObject({});
+
 const page: Route = {
   method: 'GET',
   path: records,
@@ -138,6 +141,7 @@ const put: Route = {
   fieldNames: ofOneRecord,
   serve: async (exchange) => {
     const { id = '' } = exchange.params;
+    exchange.query(noQuery);
     const { if_version, ...record } = await exchange.body(putBody);
     const fields = {
       add: [{ id, ...record }],
@@ -176,6 +180,7 @@ function framed<Type extends StorageRequest>(
     method: 'POST',
     body,
     serve: async (exchange) => {
+      exchange.query(noQuery);
       const fields = (await exchange.body(body)) as Omit<CallFields<Type>, 'name'>;
       await exchange.sendJson(await call(exchange, type, fields));
     },
