@@ -1,6 +1,6 @@
 // Speech: detection of voice and recognition, beside onnxruntime, sherpa-onnx, whisper.cpp's own program and faster-whisper.
 //
-//   node bench/speech/speech.mjs [--parts voice,text,short,speed,partial,times] [--scenes 12] [--backgrounds pink,music]
+//   node bench/speech/speech.mjs [--parts voice,text,short,speed,partial,joined,times] [--scenes 12] [--backgrounds pink,music]
 //     [--words 2000] [--weights F16,Q8_0] [--beams 1,5] [--clips 60] [--partials 100] [--streams 1,2] [--timed 60]
 //     [--rounds 5]
 //
@@ -11,6 +11,7 @@
 // seeds (`tune` in scenes.mjs) than those that are reported. Caveats: synthesised voices are clearer than people's, and music is
 // synthesised as well.
 import { runTrial } from '../harness/trial.mjs';
+import { measureJoined } from './joined.mjs';
 import { measurePartial } from './partial.mjs';
 import { PythonPeer } from './python-peer.mjs';
 import { measureSpeed } from './speed.mjs';
@@ -25,6 +26,7 @@ const parts = {
   short: measureShort,
   speed: measureSpeed,
   partial: measurePartial,
+  joined: measureJoined,
   times: measureTimes,
 };
 const defaults = {

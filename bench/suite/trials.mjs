@@ -201,6 +201,13 @@ export const trials = [
       minutes: 20,
       less: ['--partials', '4'],
     },
+    joined: {
+      what: 'pieces of speech one by one and together',
+      args: ['--parts', 'joined', '--rounds', '2'],
+      minutes: 5,
+      less: ['--words', '60'],
+    },
+    times: { what: 'times of words', args: ['--parts', 'times'], minutes: 4, less: ['--timed', '4'] },
     speed: { what: 'times of recognition', args: ['--parts', 'speed'], minutes: 4, less: ['--rounds', '1'] },
   }).map(([part, { what, args, minutes, less }]) => ({
     name: `speech-${part}`,

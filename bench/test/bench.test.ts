@@ -92,7 +92,9 @@ describe('the command line of npm run bench', () => {
       names: ['dense', 'server'],
     });
     expect(readOptions(['--only', 'speech']).names).toEqual(
-      ['voice', 'text', 'beams', 'short', 'partial', 'speed'].map((part) => `speech-${part}`),
+      ['voice', 'text', 'beams', 'short', 'partial', 'joined', 'times', 'speed'].map(
+        (part) => `speech-${part}`,
+      ),
     );
   });
 });

@@ -28,6 +28,8 @@ export class HeardAudio {
   /** Number of the first sample that is kept. */
   #first = 0;
   #segment: number | undefined;
+  /** Audio from here on is kept, too, in ms. */
+  neededFromMs: number | undefined;
   readonly #keptMs: number;
 
   constructor(settings: Before = {}) {
@@ -56,9 +58,10 @@ export class HeardAudio {
     return this.#samples.slice(place(beginMs), place(endMs));
   }
 
-  /** Drops audio before the running segment, or all but the latest if there is none. */
+  /** Drops audio before the running segment, or all but the latest if there is none; what is needed stays. */
   forget(): void {
-    const needed = Math.floor((this.#segment ?? this.endMs - this.#keptMs) * perMs);
+    const segment = this.#segment ?? this.endMs - this.#keptMs;
+    const needed = Math.floor(Math.min(segment, this.neededFromMs ?? segment) * perMs);
     // Seldom, because the rest is moved.
     if (needed - this.#first < perMs * this.#keptMs) return;
     const dropped = Math.min(needed - this.#first, this.#length);

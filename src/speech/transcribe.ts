@@ -1,30 +1,24 @@
 import type {
-  RecognisedSpeech,
   SpeechRecogniser,
-  SpeechWord,
   VoiceDetector,
   VoiceEnded,
-  VoiceEvent,
   VoiceOptions,
+  VoiceResult,
 } from '../../lib/internal.js';
 import type { Audio } from './audio.js';
-import { HeardAudio } from './heard-audio.js';
-
-/** A piece of speech between two pauses. Times are milliseconds since the beginning of the audio. */
-export interface TranscribedSegment {
-  readonly beginMs: number;
-  readonly endMs: number;
-  readonly text: string;
-  /** ISO 639-1. */
-  readonly language: string;
-  readonly probability: number;
-  readonly words: readonly SpeechWord[];
-}
+import { dividedText, type TranscribedSegment } from './divided-text.js';
+import { HeardAudio, keptMs } from './heard-audio.js';
+import { WaitingSegments } from './waiting-segments.js';
 
 export interface TranscribeOptions {
   detector: VoiceDetector;
   recogniser: SpeechRecogniser;
   voice?: Omit<VoiceOptions, 'rate' | 'channels'>;
+  /**
+   * Whether segments with short pauses between them are recognised together, which takes less time and finds more words, but
+   * gives no text before the window is full. Default false.
+   */
+  together?: boolean | undefined;
   language?: string | undefined;
   translate?: boolean | undefined;
   prompt?: string | undefined;
@@ -37,47 +31,54 @@ export interface TranscribeOptions {
 }
 
 /**
- * Recognises audio of any length, segment by segment; memory holds one segment and one piece. Segments without text are
- * left out. @throws as Audio.pieces(), SpeechRecogniser.recognise()
+ * Recognises audio of any length; memory holds one window of segments and one piece. Segments without text are left out, and
+ * those before an error are told before it is thrown. @throws as Audio.pieces(), SpeechRecogniser.recognise()
  */
 export async function* transcribe(
   audio: Audio,
   options: TranscribeOptions,
 ): AsyncGenerator<TranscribedSegment, void, undefined> {
-  const { detector, signal, onProgress, voice } = options;
+  const { detector, signal, onProgress, voice = {}, together = false } = options;
   const { rate, channels } = audio;
   await using stream = detector.stream({ ...voice, rate, channels });
   const heard = new HeardAudio(voice);
-  for await (const piece of audio.pieces(signal)) {
-    const { events, samples } = await stream.push(piece, { signal });
+  const waiting = new WaitingSegments({ together, latestMs: keptMs(voice) });
+  async function* texts({
+    events,
+    samples,
+  }: VoiceResult): AsyncGenerator<TranscribedSegment, void, undefined> {
     heard.append(samples);
-    yield* segmentsOf(events, heard, options);
+    for (const event of events) {
+      heard.note(event);
+      yield* textsOf(waiting.next(event), heard, options);
+    }
+    yield* textsOf(waiting.heard(heard.endMs), heard, options);
+    heard.neededFromMs = waiting.beginMs;
+    heard.forget();
     onProgress?.(heard.endMs);
   }
-  const { events, samples } = await stream.finish({ signal });
-  heard.append(samples);
-  yield* segmentsOf(events, heard, options);
-  onProgress?.(heard.endMs);
+  try {
+    for await (const piece of audio.pieces(signal)) yield* texts(await stream.push(piece, { signal }));
+    yield* texts(await stream.finish({ signal }));
+  } catch (error) {
+    signal.throwIfAborted();
+    yield* textsOf(waiting.rest(), heard, options);
+    throw error;
+  }
+  yield* textsOf(waiting.rest(), heard, options);
 }
 
-async function* segmentsOf(
-  events: readonly VoiceEvent[],
+async function* textsOf(
+  segments: readonly VoiceEnded[],
   heard: HeardAudio,
   { recogniser, language, translate, prompt, terms, beams, signal }: TranscribeOptions,
 ): AsyncGenerator<TranscribedSegment, void, undefined> {
-  for (const event of events) {
-    heard.note(event);
-    if (event.kind === 'started') continue;
-    const samples = heard.between(event.audioBeginMs, event.audioEndMs);
-    const found = await recogniser.recognise(samples, { language, translate, prompt, terms, beams, signal });
-    if (found.text !== '') yield placed(found, event);
-  }
-  heard.forget();
-}
-
-function placed(found: RecognisedSpeech, { beginMs, endMs, audioBeginMs }: VoiceEnded): TranscribedSegment {
-  const { text, language, probability } = found;
+  const [first] = segments;
+  if (first === undefined) return;
+  const { audioBeginMs } = first;
+  const samples = heard.between(audioBeginMs, segments.at(-1)?.audioEndMs ?? audioBeginMs);
+  const found = await recogniser.recognise(samples, { language, translate, prompt, terms, beams, signal });
   const at = (ms: number) => Math.round(audioBeginMs + ms);
   const words = found.words.map((word) => ({ ...word, beginMs: at(word.beginMs), endMs: at(word.endMs) }));
-  return { beginMs: Math.round(beginMs), endMs: Math.round(endMs), text, language, probability, words };
+  for (const segment of dividedText({ ...found, words }, segments)) if (segment.text !== '') yield segment;
 }

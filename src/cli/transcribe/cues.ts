@@ -1,4 +1,4 @@
-import type { TranscribedSegment } from '../../speech/transcribe.js';
+import { placesOf, type TranscribedSegment } from '../../speech/divided-text.js';
 
 /** A text between two times. */
 export type Cue = Pick<TranscribedSegment, 'beginMs' | 'endMs' | 'text'>;
@@ -15,10 +15,10 @@ export function cuesOf({ beginMs, endMs, text, words }: TranscribedSegment): Cue
   const cues: Cue[] = [];
   let from = 0;
   let begin = beginMs;
-  let at = 0;
-  for (const word of words) {
-    const place = text.indexOf(word.text, at);
-    if (place < 0) break;
+  const places = placesOf(text, words);
+  for (const [index, place] of places.entries()) {
+    const word = words[index];
+    if (word === undefined) break;
     const isLong = place + word.text.length - from > longest.characters || word.endMs - begin > longest.ms;
     const isWhole = place - from >= leastCharacters && sentenceEnd.test(text.slice(from, place));
     if ((isLong || isWhole) && word.beginMs > begin && word.beginMs < endMs) {
@@ -26,7 +26,6 @@ export function cuesOf({ beginMs, endMs, text, words }: TranscribedSegment): Cue
       from = place;
       begin = word.beginMs;
     }
-    at = place + word.text.length;
   }
   return [...cues, { beginMs: begin, endMs, text: text.slice(from).trim() }];
 }

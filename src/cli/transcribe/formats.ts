@@ -1,4 +1,4 @@
-import type { TranscribedSegment } from '../../speech/transcribe.js';
+import type { TranscribedSegment } from '../../speech/divided-text.js';
 import { printable } from '../terminal/printable.js';
 import { type Cue, cuesOf } from './cues.js';
 

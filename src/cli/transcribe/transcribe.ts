@@ -1,5 +1,6 @@
 import { openAudio } from '../../speech/audio.js';
-import { type TranscribedSegment, transcribe } from '../../speech/transcribe.js';
+import type { TranscribedSegment } from '../../speech/divided-text.js';
+import { transcribe } from '../../speech/transcribe.js';
 import { AudioFormatError } from '../../speech/wav.js';
 import { exitStatus } from '../exit-status.js';
 import { CommandError, type FailureReport, failureReport, UsageError } from '../failure.js';
@@ -59,7 +60,7 @@ async function transcribeFile(
       progress.update({ phase: 'speech', done: Math.round(heardMs / 1000), total: Math.ceil(audio.seconds) });
     };
     if (format !== undefined && format.head !== '') print(format.head);
-    const recognition = { language, translate, prompt, beams, signal, onProgress };
+    const recognition = { together: true, language, translate, prompt, beams, signal, onProgress };
     for await (const segment of transcribe(audio, { detector, recogniser, ...recognition })) {
       segments.push(segment);
       if (format === undefined) continue;
