@@ -257,8 +257,27 @@ function sourcesOf(ways: readonly (readonly { readonly to: number }[])[]): numbe
 
 const waysOfAll = (states: readonly State[]) => states.map(({ next }) => next);
 
+/** By automaton, what was found out about its texts. */
+const known = {
+  shortest: new WeakMap<readonly State[], readonly number[]>(),
+  longest: new WeakMap<readonly State[], readonly number[]>(),
+};
+
 /** Characters of the shortest text from each state on. */
-export function shortestTexts(states: readonly State[]): number[] {
+export function shortestTexts(states: readonly State[]): readonly number[] {
+  const shortest = known.shortest.get(states) ?? findShortest(states);
+  known.shortest.set(states, shortest);
+  return shortest;
+}
+
+/** Characters of the longest text from each state on; infinite from a loop. */
+export function longestTexts(states: readonly State[]): readonly number[] {
+  const longest = known.longest.get(states) ?? findLongest(states);
+  known.longest.set(states, longest);
+  return longest;
+}
+
+function findShortest(states: readonly State[]): number[] {
   const sources = sourcesOf(waysOfAll(states));
   const shortest = states.map(({ accepts }) => (accepts ? 0 : infinity));
   const open: number[] = [];
@@ -276,8 +295,7 @@ export function shortestTexts(states: readonly State[]): number[] {
   return shortest;
 }
 
-/** Characters of the longest text from each state on; infinite from a loop. */
-export function longestTexts(states: readonly State[]): number[] {
+function findLongest(states: readonly State[]): number[] {
   const sources = sourcesOf(waysOfAll(states));
   const longest = states.map(() => infinity);
   const waiting = states.map(({ next }) => next.length);

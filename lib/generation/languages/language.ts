@@ -38,9 +38,11 @@ const maxExpressions = 200_000;
 /** Units of work: of a new expression, of a union or an intersection, and of a derivative of a complement or a multiple. */
 const expressionUnits = 2;
 const unionUnits = 1;
-const derivativeUnits = 1;
-/** Characters of a key in one unit, as a power of two, and of a text. */
+const complementUnits = 1;
+const multipleUnits = 1.5;
+/** Characters of a key and of a text that is matched in one unit, as powers of two, and of a text. */
 const keyShift = 5;
+const matchShift = 3;
 const textCharacters = 2;
 
 const infinity = Number.POSITIVE_INFINITY;
@@ -312,7 +314,7 @@ export class Languages {
       case 'both':
         return this.both(...this.#derivativesOf(language.parts, character));
       case 'not':
-        this.work.spend(derivativeUnits);
+        this.work.spend(complementUnits);
         return this.not(this.derivative(language.part, character));
       case 'repeat': {
         const { part, least, most } = language;
@@ -320,7 +322,7 @@ export class Languages {
         return this.#followed(this.derivative(part, character), rest);
       }
       case 'multiple':
-        this.work.spend(derivativeUnits);
+        this.work.spend(multipleUnits);
         return this.#nextDigit(language.of, character);
     }
   }
@@ -396,6 +398,7 @@ export class Languages {
   }
 
   matches(language: Language, text: string): boolean {
+    this.work.spend(text.length >> matchShift);
     let rest = language;
     for (const character of text) rest = this.derivative(rest, character.codePointAt(0) ?? 0);
     return rest.nullable;

@@ -119,6 +119,6 @@ function isObject(
   return names.every(
     (name) =>
       isValid(value[name], propertyAt(object, name, texts), shapes, texts) &&
-      isValid(name, object.names, shapes, texts),
+      (object.names.length === 0 || isValid(name, object.names, shapes, texts)),
   );
 }

@@ -16,7 +16,7 @@ import {
 } from './text-languages.js';
 
 /** Characters of an automaton's grammar in one unit of work. */
-const grammarCharacters = 80;
+const grammarCharacters = 64;
 
 /** Writes the strings and numbers of one schema. */
 export class ScalarWriter {

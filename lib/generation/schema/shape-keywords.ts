@@ -2,7 +2,7 @@ import { compareDecimals, decimalOf } from '../decimal.js';
 import type { Bound } from '../number-range.js';
 import { absent, mismatch, silent } from './negation.js';
 import { countAt, escapePointer, membersAt, refuse, type Schema, stringsAt } from './schema-checks.js';
-import { type JsonType, jsonTypes, type Shape, withoutIntegers } from './shape.js';
+import { isType, type JsonType, jsonTypes, noTypes, onlyType, type Shape, withoutIntegers } from './shape.js';
 import { formatPattern, integerFormatRange, knownFormats, numberFormats } from './string-formats.js';
 
 /** Keywords by the type of value that they are about; they mean nothing for other types. */
@@ -34,13 +34,14 @@ const typeOfKeyword: ReadonlyMap<string, JsonType> = new Map(
 );
 
 /** The types that the keywords of a schema are about. */
-export function mentionedBy(schema: Schema): Set<JsonType> {
-  const types = new Set<JsonType>();
+export function mentionedBy(schema: Schema): ReadonlySet<JsonType> {
+  let mentioned = noTypes;
   for (const keyword of Object.keys(schema)) {
     const type = typeOfKeyword.get(keyword);
-    if (type !== undefined && schema[keyword] !== undefined) types.add(type);
+    if (type === undefined || mentioned.has(type) || schema[keyword] === undefined) continue;
+    mentioned = mentioned.size === 0 ? onlyType(type) : new Set([...mentioned, type]);
   }
-  return types;
+  return mentioned;
 }
 
 /** Keywords that a grammar can enforce. */
@@ -57,10 +58,9 @@ export const combining: ReadonlySet<string> = new Set([
 /** OpenAPI 3.0 adds null to a type by "nullable", which says nothing without one. */
 export function shapeTypes({ type, nullable }: Schema, at: string): ReadonlySet<JsonType> | undefined {
   if (type === undefined) return undefined;
-  const names: readonly string[] = [...jsonTypes, 'integer'];
   const list = Array.isArray(type) ? type : [type];
-  if (list.length === 0 || list.some((each) => !names.includes(each)))
-    refuse(`${at}/type`, `one of ${names.join(', ')} is expected`);
+  if (list.length === 0 || !list.every(isType))
+    refuse(`${at}/type`, `one of ${[...jsonTypes, 'integer'].join(', ')} is expected`);
   return withoutIntegers(nullable === true ? [...list, 'null'] : list);
 }
 

@@ -86,10 +86,18 @@ export interface ShapeReader {
 
 const infinity = Number.POSITIVE_INFINITY;
 
+/** By type, the set that has it alone: shapes of one type share one set, which is compared at once. */
+const setsOfOne = new Map([...jsonTypes, 'integer' as const].map((type) => [type, new Set([type])]));
+const allTypes: ReadonlySet<JsonType> = new Set(jsonTypes);
+export const noTypes: ReadonlySet<JsonType> = new Set();
+
+export const isType = (name: unknown): name is JsonType => setsOfOne.has(name as JsonType);
+export const onlyType = (type: JsonType): ReadonlySet<JsonType> => setsOfOne.get(type) ?? noTypes;
+
 /** What a schema without keywords says. No shape is changed, so all begin with these. */
 const anything: Omit<Shape, 'at'> = {
   types: undefined,
-  mentioned: new Set(),
+  mentioned: noTypes,
   constants: undefined,
   excluded: [],
   string: { patterns: [], formats: [], least: 0, most: infinity },
@@ -130,14 +138,9 @@ export function commonTypes(one: ReadonlySet<JsonType>, other: ReadonlySet<JsonT
   );
 }
 
-/** By type, the set that has it alone: shapes of one type share one set, which is compared at once. */
-const setsOfOne = new Map([...jsonTypes, 'integer' as const].map((type) => [type, new Set([type])]));
-const allTypes: ReadonlySet<JsonType> = new Set(jsonTypes);
-
 /** A set of types without integer beside number. */
 export function withoutIntegers(types: readonly JsonType[]): ReadonlySet<JsonType> {
-  const one = types.length === 1 ? setsOfOne.get(types[0] as JsonType) : undefined;
-  if (one !== undefined) return one;
+  if (types.length === 1) return onlyType(types[0] as JsonType);
   const set = new Set(types);
   if (set.has('number')) set.delete('integer');
   return set;

@@ -30,8 +30,9 @@ const maxConstants = 20_000;
 const maxExclusive = 256;
 const deepest = 100;
 
-/** Units of work of a schema that is read, of a reference, and of a shape; entries of a shape in one unit, which each schema copies. */
+/** Units of work of a schema that is read, and read again, of a reference, and of a shape; entries of a shape in one unit, which each schema copies. */
 const schemaUnits = 2;
+const knownUnits = 0.5;
 const referenceUnits = 5;
 const shapeUnits = 2;
 const copiedEntries = 16;
@@ -49,6 +50,8 @@ type Step = (shape: Shape) => readonly Shape[];
 export class Shapes implements ShapeReader {
   readonly #references: References;
   readonly #texts: TextLanguages;
+  /** Shapes of schemas that stand alone: constants ask for those of their parts again and again. */
+  readonly #shapes = new Map<object, readonly Shape[]>();
   /** Alternatives of schemas: the same objects in each piece of work, so that their rules are found again. */
   readonly #options = new Map<Schema, Located[][]>();
   /** How many alternatives of a "oneOf" are compared with those behind them. */
@@ -78,6 +81,16 @@ export class Shapes implements ShapeReader {
   }
 
   of(list: readonly Located[]): readonly Shape[] {
+    const [one] = list;
+    if (list.length !== 1 || typeof one?.schema !== 'object' || one.schema === null)
+      return this.#merged(list);
+    this.#texts.languages.work.spend(knownUnits);
+    const known = this.#shapes.get(one.schema) ?? this.#merged(list);
+    this.#shapes.set(one.schema, known);
+    return known;
+  }
+
+  #merged(list: readonly Located[]): readonly Shape[] {
     let shapes: readonly Shape[] = [shapeOfAll(list[0]?.at ?? '')];
     // Several schemas are merged as if one held them.
     const within = list.length > 1 ? [list] : [];
