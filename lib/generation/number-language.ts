@@ -66,7 +66,8 @@ class Numbers {
     const { both, either, sequence, text } = bound(this.#languages);
     const { integer } = range;
     const length = decimalLength(range);
-    const steps = range.multiples.map((of) => this.#multiples(of));
+    const [first, ...others] = range.multiples;
+    const steps = first === undefined ? [] : [this.#multiples(others.reduce(commonMultiple, first))];
     // Decimals are shorter than such a bound.
     const isFar = ({ value }: Bound) => value.whole.length > length;
     const part = ({ least, most }: UnsignedRange) =>
@@ -222,6 +223,22 @@ class Numbers {
     const multiple = this.#languages.multiple({ modulus, rest: 0, places, behindPoint: false });
     return zeros === '' ? multiple : either(text('0'), sequence(multiple, text(zeros)));
   }
+}
+
+/** The least number that is a multiple of both. */
+function commonMultiple(one: Decimal, other: Decimal): Decimal {
+  const places = Math.max(one.fraction.length, other.fraction.length);
+  const scaled = ({ whole, fraction }: Decimal) => BigInt(whole + fraction.padEnd(places, '0'));
+  const [a, b] = [scaled(one), scaled(other)];
+  const digits = String((a / greatestDivisor(a, b)) * b).padStart(places + 1, '0');
+  const point = digits.length - places;
+  return { negative: false, whole: digits.slice(0, point), fraction: digits.slice(point).replace(/0+$/, '') };
+}
+
+function greatestDivisor(a: bigint, b: bigint): bigint {
+  let [larger, smaller] = [a, b];
+  while (smaller !== 0n) [larger, smaller] = [smaller, larger % smaller];
+  return larger;
 }
 
 const bound = (languages: Languages) => ({

@@ -6,6 +6,11 @@ type Example = [schema: unknown, valid: unknown[], invalid: unknown[]];
 /** By keyword of draft 2020-12; docs/reference/json-schema.md lists what is refused. */
 const examples: Record<string, Example> = {
   multipleOf: [{ type: 'number', multipleOf: 0.25 }, [0.25, 1, 1.75, -2.5], [0.3, 0.255]],
+  'multipleOf twice': [
+    { type: 'number', allOf: [{ multipleOf: 0.4 }, { multipleOf: 1.5 }, { multipleOf: 20 }] },
+    [0, 60, -60, 120],
+    [6, 12, 20, 40, 0.4, 1.5, 6.5],
+  ],
   'multipleOf with bounds': [
     { type: 'integer', multipleOf: 7, minimum: 100, maximum: 120 },
     [105, 112, 119],

@@ -48,9 +48,15 @@ export function isNamed({ parts, required, forbidden }: ObjectShape, name: strin
  * properties that is silent about others means its own, as the writers of such schemas do.
  */
 export function isOpen({ parts, unevaluated, required }: ObjectShape): boolean {
-  const patterned = parts.some(({ patterns }) => patterns.length > 0);
-  if (parts.some(({ additional }) => additional?.schema === false)) return patterned;
-  if (patterned || parts.some(({ additional }) => additional !== undefined)) return true;
+  let [isPatterned, isOther, isClosed, names] = [false, false, false, required.size];
+  for (const { properties, patterns, additional } of parts) {
+    names += properties.size;
+    isPatterned ||= patterns.length > 0;
+    isOther ||= additional !== undefined;
+    isClosed ||= additional?.schema === false;
+  }
+  if (isClosed) return isPatterned;
+  if (isPatterned || isOther) return true;
   if (unevaluated !== undefined) return unevaluated.schema !== false;
-  return required.size === 0 && parts.every(({ properties }) => properties.size === 0);
+  return names === 0;
 }

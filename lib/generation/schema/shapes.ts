@@ -113,9 +113,10 @@ export class Shapes implements ShapeReader {
       this.#checkKeyword(keyword, at);
       combines ||= combining.has(keyword);
     }
-    const inner = [...references, schema];
     checkUnevaluated(given, at, references.length === 0);
     let all = this.#each(shapes, (shape) => this.#plain(shape, given, at));
+    if (!combines && given.$ref === undefined && given.allOf === undefined) return all;
+    const inner = [...references, schema];
     const narrow = (part: Located) => {
       all = this.#narrowed(all, part, inner);
     };
