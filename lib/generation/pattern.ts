@@ -9,7 +9,7 @@ const maxAssertingRepetitions = 16;
 
 /** Maximum number of Unicode properties in a schema, and the units of work that each takes at first, beside two for each range. */
 const maxProperties = 16;
-const propertyUnits = 600;
+const propertyUnits = 750;
 
 /** Units of work of a pattern, beside two for each character. */
 const patternUnits = 45;

@@ -35,7 +35,7 @@ const schemaUnits = 2;
 const knownUnits = 0.5;
 const referenceUnits = 5;
 const shapeUnits = 2;
-const copiedEntries = 16;
+const copiedEntries = 8;
 
 /** Keywords whose meaning no grammar can keep, with the reason. */
 const refused: Readonly<Record<string, string>> = {
@@ -264,7 +264,7 @@ export class Shapes implements ShapeReader {
       array: isAbout('array') ? arrayShape(shape.array, schema, at) : shape.array,
       object: isAbout('object', absent) ? objectShape(shape.object, schema, at) : shape.object,
     };
-    this.#texts.languages.work.spend(Math.floor(entriesOf(all) / copiedEntries));
+    this.#texts.languages.work.spend(entriesOf(all) / copiedEntries);
     const impossible = all.types?.size === 0 || all.constants?.length === 0;
     return impossible ? [] : [all];
   }
