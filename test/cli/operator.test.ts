@@ -1,8 +1,17 @@
 /** Commands that change a knowledge base which other processes have open. */
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
+import { updateThrough } from '../../src/cli/records/through-process.js';
 import { KnowledgeBaseCache } from '../../src/knowledge/index.js';
 import type { Forgotten } from '../../src/knowledge/operator/operator-socket.js';
 import { peersOf } from '../../src/knowledge/operator/peers.js';
@@ -151,5 +160,42 @@ test.skipIf(process.platform === 'win32')(
     expect(found.unreached).toEqual([process.pid]);
     expect(found.peers).toMatchObject([{ facts: { pid: process.pid, isWriter: false } }]);
     mute.close();
+  },
+);
+
+test.skipIf(process.platform === 'win32')(
+  'a change of a command that is interrupted is not made by the process that it goes through',
+  async () => {
+    mkdirSync(inFolder('interrupted'));
+    const config = join(inFolder('interrupted'), 'kb.json');
+    writeFileSync(config, JSON.stringify({ embedding_model: 'own', records_file: 'records.json' }));
+    writeFileSync(join(dirname(config), 'records.json'), JSON.stringify([{ id: 'a', text: 'One lamp.' }]));
+    const command = new AbortController();
+    const ended: unknown[] = [];
+    const embedder = {
+      dimension: 1,
+      fingerprint: 'constant',
+      embed: async (texts: readonly string[], { signal }: { signal?: AbortSignal | undefined }) => {
+        if (texts[0] !== 'slow') return texts.map(() => [1]);
+        command.abort(new Error('interrupted'));
+        return new Promise<number[][]>((_, reject) => {
+          signal?.addEventListener('abort', () => {
+            ended.push(signal.reason);
+            reject(signal.reason);
+          });
+        });
+      },
+    };
+    const cache = new KnowledgeBaseCache({ models: embedder, onForgotten: async () => [] });
+    const pin = await cache.open(config);
+    onTestFinished(async () => {
+      await pin.release();
+      await cache.close();
+    });
+    await pin.value.add([{ id: 'b', text: 'Two lamps.' }]);
+    const batch = { add: [{ id: 'c', text: 'slow' }] };
+    await expect(updateThrough(config, batch, command.signal)).rejects.toThrow('interrupted');
+    await vi.waitFor(() => expect(ended).toHaveLength(1), waiting);
+    expect([pin.value.version, await pin.value.has('c')]).toEqual([1, false]);
   },
 );

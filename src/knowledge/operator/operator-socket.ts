@@ -83,11 +83,14 @@ export class OperatorSocket {
     this.#connections.add(socket);
     socket.on('close', () => this.#connections.delete(socket));
     socket.on('error', () => {});
+    // A command sends nothing after its request, and leaves without the reply only if it is interrupted or killed.
+    const gone = new AbortController();
+    for (const event of ['end', 'close'] as const) socket.once(event, () => gone.abort());
     const late = setTimeout(() => socket.destroy(), arrivalMs).unref();
     try {
       const request = (await readLine(socket)) as OperatorRequest;
       clearTimeout(late);
-      writeLine(socket, { result: await this.#answer(request) });
+      writeLine(socket, { result: await this.#answer(request, gone.signal) });
     } catch (error) {
       writeLine(socket, { error: errorFacts(error) });
     } finally {
@@ -96,7 +99,11 @@ export class OperatorSocket {
     }
   }
 
-  async #answer(request: OperatorRequest): Promise<OperatorReplies[OperatorRequest['op']]> {
+  /** `gone`: aborted when the command has left. A forgetting goes on without it. */
+  async #answer(
+    request: OperatorRequest,
+    gone: AbortSignal,
+  ): Promise<OperatorReplies[OperatorRequest['op']]> {
     const { changes } = this.#kb;
     if (request.op === 'hello')
       return { pid: process.pid, isWriter: changes.isWriter, readOnly: changes.readOnly };
@@ -106,7 +113,9 @@ export class OperatorSocket {
     }
     const wasWriter = changes.isWriter;
     try {
-      if (request.op === 'update') return await this.#kb.update(request.changes);
+      if (request.op === 'update') {
+        return await this.#kb.update(request.changes, { signal: gone });
+      }
       return await this.#forget(request);
     } finally {
       if (!wasWriter) await changes.letGo();
