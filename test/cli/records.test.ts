@@ -16,7 +16,8 @@ test('records are added, shown, removed, forgotten, merged and copied from the c
   };
   const json = async (args: readonly string[], stdin?: string) =>
     JSON.parse((await run([...args, '--json'], stdin)).stdout);
-  expect(await run(['add', kb, '--id', 'opening', '--text', 'The museum opens at ten.'])).toEqual({
+  const opening = `The museum opens at ten${', and closes late'.repeat(9)}.`;
+  expect(await run(['add', kb, '--id', 'opening', '--text', opening])).toEqual({
     status: 0,
     stdout: '1 added; version 1 has 7 records',
     stderr: '',
@@ -40,6 +41,7 @@ test('records are added, shown, removed, forgotten, merged and copied from the c
     version: 3,
     records: [{ id: 'a', text: 'three lamps' }],
   });
+  expect((await run(['get', kb, 'opening'])).stdout).toBe(`opening  ${opening}`);
   expect((await run(['get', kb, 'none'])).stderr).toMatch(/no record has the id "none"/);
   expect((await run(['remove', kb, 'b', '--if-version', '1'])).stderr).toMatch(/has version 3, not 1/);
   expect(await json(['remove', kb, 'b', '--if-version', '3'])).toMatchObject({

@@ -156,7 +156,8 @@ export async function get(base: string, ids: readonly string[], flags: ChangeFla
     const records = found.filter((record) => record !== undefined);
     if (flags.json && missing.length === 0)
       printJson({ version: kb.version, records: records.map(shownRecord) });
-    if (!flags.json) records.forEach(printRecord);
+    if (!flags.json)
+      for (const { id, text } of records) print(`${printableLine(id)}  ${printableLine(text)}`);
     const [first] = missing;
     if (first === undefined) return;
     throw new CommandError(
@@ -181,7 +182,8 @@ export async function list(base: string, flags: ListFlags): Promise<void> {
     const records = await kb.list({ ...filter, limit, offset, signal });
     const all = await kb.count({ ...filter, signal });
     if (flags.json) return printJson({ version: kb.version, count: all, records: records.map(shownRecord) });
-    records.forEach(printRecord);
+    for (const { id, text } of records)
+      print(`${printableLine(id)}  ${ellipsize(printableLine(text), textColumns)}`);
     note(`${counted(records.length, 'record')} of ${all}; version ${kb.version}`);
   });
 }
@@ -194,10 +196,6 @@ const shownRecord = ({ id, text, metadata }: StoredRecord) => ({
   text,
   ...(metadata !== undefined && { metadata }),
 });
-
-function printRecord({ id, text }: StoredRecord): void {
-  print(`${printableLine(id)}  ${ellipsize(printableLine(text), textColumns)}`);
-}
 
 /** Opening prints progress after this many milliseconds. */
 const quietMs = 1000;
