@@ -77,14 +77,22 @@ export class Channel {
     });
   }
 
-  /** @throws ServerError, ConnectionLostError, the signal's reason (the server still handles the request) */
+  /**
+   * `note` hears the reply also if the wait for it was aborted: the server still handles the request.
+   * @throws ServerError, ConnectionLostError, the signal's reason
+   */
   request<Type extends RequestType>(
     type: Type,
     fields: RequestFields[Type],
     signal?: AbortSignal | undefined,
+    note?: () => void,
   ): Promise<ReplyTo<Type>> {
     return abortable(signal, (resolve, reject) => {
-      this.#send(type, fields, { resolve: (frame) => resolve(frame as ReplyTo<Type>), reject });
+      const replied = (frame: unknown) => {
+        note?.();
+        resolve(frame as ReplyTo<Type>);
+      };
+      this.#send(type, fields, { resolve: replied, reject });
     });
   }
 

@@ -29,12 +29,15 @@ export class RememberedStorage {
     return { ...this.#made, records: [...this.#records.values()] } as Fields;
   }
 
-  /** Takes the time of the change, not of the storage, but for the first one. */
+  /** Takes the time of the change, not of the storage, but for the first one. A replaced record goes to the end, as in the storage. */
   change({ add = [], replace = [], remove = [], ids = [] }: StorageChange): void {
     if (this.#made.configPath !== undefined) return;
     const records = this.#changing();
     for (const id of [...remove, ...ids]) records.delete(id);
-    for (const record of [...add, ...replace]) records.set(record.id, record);
+    for (const record of [...add, ...replace]) {
+      records.delete(record.id);
+      records.set(record.id, record);
+    }
   }
 
   #changing(): Map<string, StorageRecord> {

@@ -92,9 +92,9 @@ export class ClientSession implements Restorable, AgentSession, AsyncDisposable,
     fields: SessionFields<'UpdateEmbeddedStringStorageRequest'>,
     { signal }: CallOptions = {},
   ): Promise<ReplyTo<'UpdateEmbeddedStringStorageRequest'>> {
-    const updated = await this.request('UpdateEmbeddedStringStorageRequest', fields, signal);
-    this.#storages.get(fields.name)?.change(fields);
-    return updated;
+    return this.request('UpdateEmbeddedStringStorageRequest', fields, signal, () => {
+      this.#storages.get(fields.name)?.change(fields);
+    });
   }
 
   /** Returns the records with these ids. */
@@ -118,9 +118,14 @@ export class ClientSession implements Restorable, AgentSession, AsyncDisposable,
     fields: SessionFields<'ForgetEmbeddedStringStorageRequest'>,
     { signal }: CallOptions = {},
   ): Promise<ReplyTo<'ForgetEmbeddedStringStorageRequest'>> {
-    const forgotten = await this.request('ForgetEmbeddedStringStorageRequest', fields, signal);
-    this.#storages.get(fields.name)?.change({ ids: fields.ids });
-    if (fields.histories === true) await this.noteRemovedTurns();
+    let noted: Promise<void> | undefined;
+    const forgotten = await this.request('ForgetEmbeddedStringStorageRequest', fields, signal, () => {
+      this.#storages.get(fields.name)?.change({ ids: fields.ids });
+      if (fields.histories !== true) return;
+      noted = this.noteRemovedTurns();
+      noted.catch(() => {}); // nobody waits for it after an abort
+    });
+    await noted;
     return forgotten;
   }
 
@@ -230,14 +235,15 @@ export class ClientSession implements Restorable, AgentSession, AsyncDisposable,
     this.destroy().catch(() => {});
   }
 
-  /** @internal Sends a request of this session. */
+  /** @internal Sends a request of this session. `note` hears the reply, also after an abort. */
   request<Type extends RequestType>(
     type: Type,
     fields: SessionFields<Type>,
     signal: AbortSignal | undefined,
+    note?: () => void,
   ): Promise<ReplyTo<Type>> {
     return this.use(signal, (channel, sessionId) =>
-      channel.request(type, { sessionId, ...fields } as unknown as RequestFields[Type], signal),
+      channel.request(type, { sessionId, ...fields } as unknown as RequestFields[Type], signal, note),
     );
   }
 

@@ -1,6 +1,6 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { type Client, type ConnectionState, type ConnectOptions, connect } from '../../src/client/index.js';
 import { delayOf, reconnectPolicy } from '../../src/client/reconnect.js';
 import { FakeTextModel } from '../helpers/fake-text-model.js';
@@ -84,7 +84,7 @@ describe('a client that may reconnect', () => {
     const texts = async () => (await session.listRecords({ name: 'docs' })).records.map(({ text }) => text);
     await session.createEmbeddedStringStorage({
       ...docs,
-      strings: ['Bees dance.', 'Ice melts.', 'Rain falls.'],
+      strings: ['Bees dance.', 'Ice melts.', 'Rain falls.', 'The owl knows.'],
     });
     await session.updateEmbeddedStringStorage({
       name: 'docs',
@@ -97,10 +97,22 @@ describe('a client that may reconnect', () => {
     await agent.turn('Hello!');
     const { histories } = await session.forgetRecords({ name: 'docs', ids: ['0'], histories: true });
     expect(histories).toMatchObject([{ removed: true }]);
-    const before = await texts();
+    const stopped = new AbortController();
+    const { signal } = stopped;
+    const aborted = [
+      session.forgetRecords({ name: 'docs', ids: ['3'] }, { signal }),
+      session.updateEmbeddedStringStorage(
+        { name: 'docs', add: [{ id: 'y', text: 'Tea cools.' }] },
+        { signal },
+      ),
+    ];
+    setImmediate(() => stopped.abort());
+    await Promise.allSettled(aborted);
+    await vi.waitFor(async () =>
+      expect(await texts()).toEqual(['Bread bakes.', 'Snow falls.', 'Tea cools.']),
+    );
     await restart();
-    expect(before.sort()).toEqual(['Bread bakes.', 'Snow falls.']);
-    expect((await texts()).sort()).toEqual(before.sort());
+    expect(await texts()).toEqual(['Bread bakes.', 'Snow falls.', 'Tea cools.']);
     expect((await agent.export()).turns.map(({ text }) => text)).toEqual(['Hello!']);
   });
 

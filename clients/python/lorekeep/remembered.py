@@ -122,6 +122,7 @@ class StorageState:
         for id in [*change.get("remove", []), *change.get("ids", [])]:
             self._records.pop(id, None)
         for record in [*change.get("add", []), *change.get("replace", [])]:
+            self._records.pop(record["id"], None)  # a replaced record goes to the end, as in the storage
             self._records[record["id"]] = record
 
 
