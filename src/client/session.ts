@@ -77,14 +77,15 @@ export class ClientSession implements Restorable, AgentSession, AsyncDisposable,
     fields: SessionFields<'CreateEmbeddedStringStorageRequest'>,
     { signal }: CallOptions = {},
   ): Promise<ReplyTo<'CreateEmbeddedStringStorageRequest'>> {
-    const made = await this.request('CreateEmbeddedStringStorageRequest', fields, signal);
-    if (this.#link.restores) this.#storages.set(fields.name, new RememberedStorage(fields));
-    return made;
+    return this.request('CreateEmbeddedStringStorageRequest', fields, signal, () => {
+      if (this.#link.restores) this.#storages.set(fields.name, new RememberedStorage(fields));
+    });
   }
 
   async destroyEmbeddedStringStorage(name: string, { signal }: CallOptions = {}): Promise<void> {
-    await this.request('DestroyEmbeddedStringStorageRequest', { name }, signal);
-    this.#storages.delete(name);
+    await this.request('DestroyEmbeddedStringStorageRequest', { name }, signal, () => {
+      this.#storages.delete(name);
+    });
   }
 
   /** Applies one batch of changes to a storage, whole or not at all. */
