@@ -43,18 +43,23 @@ namespace Lorekeep
 
         static Dictionary<string, object> Changed(Dictionary<string, object> made, Dictionary<string, object> change)
         {
-            var records = new Dictionary<string, object>();
+            // A replaced record goes to the end, as in the storage.
+            var records = new List<object>();
             foreach (var text in ListOf(made, "strings"))
             {
                 var id = records.Count.ToString(System.Globalization.CultureInfo.InvariantCulture);
-                records[id] = new Dictionary<string, object> { ["id"] = id, ["text"] = text };
+                records.Add(new Dictionary<string, object> { ["id"] = id, ["text"] = text });
             }
-            foreach (var record in ListOf(made, "records")) records[IdOf(record)] = record;
+            records.AddRange(ListOf(made, "records"));
+            var gone = new HashSet<string>();
             foreach (var field in new[] { "remove", "ids" })
-                foreach (var id in ListOf(change, field)) records.Remove((string)id);
+                foreach (var id in ListOf(change, field)) gone.Add((string)id);
             foreach (var field in new[] { "add", "replace" })
-                foreach (var record in ListOf(change, field)) records[IdOf(record)] = record;
-            var changed = new Dictionary<string, object>(made) { ["records"] = new List<object>(records.Values) };
+                foreach (var record in ListOf(change, field)) gone.Add(IdOf(record));
+            records.RemoveAll(record => gone.Contains(IdOf(record)));
+            records.AddRange(ListOf(change, "add"));
+            records.AddRange(ListOf(change, "replace"));
+            var changed = new Dictionary<string, object>(made) { ["records"] = records };
             changed.Remove("strings");
             return changed;
         }

@@ -595,6 +595,7 @@ func _change(storage: Dictionary, change: Dictionary) -> void:
 	for id in Array(change.get("remove", [])) + Array(change.get("ids", [])):
 		records.erase(id)
 	for record in change.get("add", []) + change.get("replace", []):
+		records.erase(record["id"])  # a replaced record goes to the end, as in the storage
 		records[record["id"]] = record
 	storage.erase("strings")
 	storage["records"] = records.values()
