@@ -193,7 +193,9 @@ def makes_everything_again_on_another_connection(_: Client) -> None:
     session = client.create_session()
     id = session.id
     session.create_embedded_string_storage(name="docs", strings=["a bee", "a glacier"], embedding_model="tiny")
-    session.update_records(name="docs", add=[{"id": "x", "text": "a loaf"}])
+    session.update_records(
+        name="docs", add=[{"id": "x", "text": "a loaf"}], replace=[{"id": "1", "text": "a lake"}]
+    )
     session.forget_records(name="docs", ids=["0"])
     agent, other = talker(session), talker(session)
     assert agent.turn("hello")["status"] == "completed"
@@ -207,7 +209,7 @@ def makes_everything_again_on_another_connection(_: Client) -> None:
     assert agent.turn("recall")["text"] == "hello|recall"
     assert session.id != id and again.wait(60) and states == ["reconnecting", "connected"]
     listed = session.list_records(name="docs")["records"]
-    assert [(record["id"], record["text"]) for record in listed] == [("1", "a glacier"), ("x", "a loaf")]
+    assert [(record["id"], record["text"]) for record in listed] == [("x", "a loaf"), ("1", "a lake")]
     client.close()
     assert states[-1] == "closed" and not client.connected
 

@@ -192,7 +192,9 @@ async def makes_everything_again_on_another_connection(_: Client) -> None:
     session = await client.create_session()
     id = session.id
     await session.create_embedded_string_storage(name="docs", strings=["a bee", "a glacier"], embedding_model="tiny")
-    await session.update_records(name="docs", add=[{"id": "x", "text": "a loaf"}])
+    await session.update_records(
+        name="docs", add=[{"id": "x", "text": "a loaf"}], replace=[{"id": "1", "text": "a lake"}]
+    )
     await session.forget_records(name="docs", ids=["0"])
     agent, other = await talker(session), await talker(session)
     assert (await agent.turn("hello"))["status"] == "completed"
@@ -206,7 +208,7 @@ async def makes_everything_again_on_another_connection(_: Client) -> None:
     assert (await agent.turn("recall"))["text"] == "hello|recall"
     assert session.id != id and states == ["reconnecting", "connected"]
     listed = (await session.list_records(name="docs"))["records"]
-    assert [(record["id"], record["text"]) for record in listed] == [("1", "a glacier"), ("x", "a loaf")]
+    assert [(record["id"], record["text"]) for record in listed] == [("x", "a loaf"), ("1", "a lake")]
     await client.close()
     assert states[-1] == "closed" and not client.connected
 
