@@ -20,7 +20,7 @@ export const usualSeconds = {
   'layouts between C++ and TypeScript': 5,
   'schemas and frames of clients': 5,
   'Unicode tables': 5,
-  'grammars of formats': 5,
+  'automata of formats': 5,
   "types of the monitor's page": 5,
   'types of the tests': 15,
   'native tests, address and undefined-behaviour sanitizers': 400,
