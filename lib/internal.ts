@@ -41,7 +41,7 @@ export { checkHighlight, fusionMethod, storageRequest } from './search/storage-r
 export { idsArgument, listRange } from './search/stored-records.js';
 export { queryTokens, tokensOfDocument } from './search/text-index.js';
 export { CallQueue } from './speech/call-queue.js';
-export { promptProblem } from './speech/speech-recogniser.js';
+export { isSpoken, promptProblem } from './speech/speech-recogniser.js';
 
 /** Imports the code that crashes the process on request. The production edition lacks it. */
 export const forcedCrashes = () => import('./os/forced-crash.js');

@@ -120,8 +120,11 @@ export class SpeechRecogniser extends Handle<NativeRecogniser> {
   }
 }
 
-/** Returns no text for one without letters and digits: Whisper writes notes and full stops for music and noise. */
+/** Whether a text has letters or digits: Whisper writes notes and full stops for music and noise. */
+export const isSpoken = (text: string): boolean => /[\p{L}\p{N}]/u.test(text);
+
+/** Returns no text for one that is not spoken. */
 function spoken(found: RecognisedSpeech): RecognisedSpeech {
-  if (/[\p{L}\p{N}]/u.test(found.text)) return found;
+  if (isSpoken(found.text)) return found;
   return { ...found, text: '', probability: 0, words: [], tokens: new Int32Array(0) };
 }

@@ -74,7 +74,7 @@ function throughFfmpeg(path: string, reason: string): Audio {
         throw new AudioFormatError(
           error.isAbsent
             ? `${reason}; other formats are read by ffmpeg, which is not installed`
-            : `${reason}, and ffmpeg cannot read it: ${error.message}`,
+            : `${reason}, and ffmpeg cannot read its sound: ${error.message}`,
         );
       }
     },

@@ -53,10 +53,7 @@ export function dividedText(
     const own = words.slice(first, last);
     const piece = {
       text: text.slice(from, until).trim(),
-      words:
-        segments.length === 1
-          ? own
-          : own.map((word) => ({ ...word, beginMs: within(word.beginMs), endMs: within(word.endMs) })),
+      words: own.map((word) => ({ ...word, beginMs: within(word.beginMs), endMs: within(word.endMs) })),
     };
     [from, first] = [until, last];
     return { beginMs, endMs, language, probability, ...piece };

@@ -1,9 +1,10 @@
-import type {
-  SpeechRecogniser,
-  VoiceDetector,
-  VoiceEnded,
-  VoiceOptions,
-  VoiceResult,
+import {
+  isSpoken,
+  type SpeechRecogniser,
+  type VoiceDetector,
+  type VoiceEnded,
+  type VoiceOptions,
+  type VoiceResult,
 } from '../../lib/internal.js';
 import type { Audio } from './audio.js';
 import { dividedText, type TranscribedSegment } from './divided-text.js';
@@ -31,8 +32,8 @@ export interface TranscribeOptions {
 }
 
 /**
- * Recognises audio of any length; memory holds one window of segments and one piece. Segments without text are left out, and
- * those before an error are told before it is thrown. @throws as Audio.pieces(), SpeechRecogniser.recognise()
+ * Recognises audio of any length; memory holds one window of segments and one piece. Segments without letters and digits are left out. Audio
+ * whose reading fails ends there: what was said so far is told before the error is thrown. @throws as Audio.pieces(), SpeechRecogniser.recognise()
  */
 export async function* transcribe(
   audio: Audio,
@@ -57,15 +58,19 @@ export async function* transcribe(
     heard.forget();
     onProgress?.(heard.endMs);
   }
-  try {
-    for await (const piece of audio.pieces(signal)) yield* texts(await stream.push(piece, { signal }));
-    yield* texts(await stream.finish({ signal }));
-  } catch (error) {
-    signal.throwIfAborted();
-    yield* textsOf(waiting.rest(), heard, options);
-    throw error;
+  let failure: { error: unknown } | undefined;
+  async function* pieces(): AsyncGenerator<Float32Array, void, undefined> {
+    try {
+      yield* audio.pieces(signal);
+    } catch (error) {
+      signal.throwIfAborted();
+      failure = { error };
+    }
   }
+  for await (const piece of pieces()) yield* texts(await stream.push(piece, { signal }));
+  yield* texts(await stream.finish({ signal }));
   yield* textsOf(waiting.rest(), heard, options);
+  if (failure !== undefined) throw failure.error;
 }
 
 async function* textsOf(
@@ -80,5 +85,5 @@ async function* textsOf(
   const found = await recogniser.recognise(samples, { language, translate, prompt, terms, beams, signal });
   const at = (ms: number) => Math.round(audioBeginMs + ms);
   const words = found.words.map((word) => ({ ...word, beginMs: at(word.beginMs), endMs: at(word.endMs) }));
-  for (const segment of dividedText({ ...found, words }, segments)) if (segment.text !== '') yield segment;
+  for (const segment of dividedText({ ...found, words }, segments)) if (isSpoken(segment.text)) yield segment;
 }

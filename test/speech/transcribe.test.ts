@@ -25,7 +25,13 @@ function eventsOf({ beginMs, endMs }: Spoken): { at: number; event: VoiceEvent }
 /** Transcribes audio in which sample n has the value n, so that each recognised span shows its place. */
 async function transcribed(
   spoken: readonly Spoken[],
-  { lengthMs = 60_000, pieceMs = 1000, together = true, failsAtMs = Number.POSITIVE_INFINITY } = {},
+  {
+    lengthMs = 60_000,
+    pieceMs = 1000,
+    together = true,
+    failsAtMs = Number.POSITIVE_INFINITY,
+    word = (second: number) => `w${second}.`,
+  } = {},
 ) {
   const waiting = spoken.flatMap(eventsOf);
   let heardMs = 0;
@@ -35,8 +41,12 @@ async function transcribed(
     waiting.splice(0, due.length);
     return { events: due.map(({ event }) => event), samples, probabilities: new Float32Array(0) };
   };
+  /** What runs ends with the audio. */
   const finish = async () => ({
-    events: waiting.splice(0).map(({ event }) => event),
+    events: waiting
+      .splice(0)
+      .map(({ event }) => event)
+      .filter(({ kind, beginMs }) => kind === 'ended' && beginMs < heardMs),
     samples: new Float32Array(0),
     probabilities: new Float32Array(0),
   });
@@ -47,7 +57,7 @@ async function transcribed(
     const begin = (samples[0] ?? 0) / perMs;
     spans.push([begin, begin + samples.length / perMs]);
     const words = Array.from({ length: Math.floor(samples.length / perMs / 1000) }, (_, n) => ({
-      text: `w${Math.floor(begin / 1000) + n}.`,
+      text: word(Math.floor(begin / 1000) + n),
       beginMs: 1000 * n + 200,
       endMs: 1000 * n + 800,
       probability: 1,
@@ -110,10 +120,23 @@ describe('transcribe', () => {
     expect(spans).toEqual(pauses.map(({ beginMs, endMs }) => [beginMs - paddingMs, endMs + paddingMs]));
   });
 
+  it('leaves out pieces of signs alone', async () => {
+    const { segments } = await transcribed(pauses, { word: (second) => (second < 5 ? `w${second}.` : '♪.') });
+    expect(segments).toEqual([{ ...pauses[0], text: 'w0. w1. w2. w3. w4.' }]);
+  });
+
   it('tells what was said before an error', async () => {
     const { segments, failure } = await transcribed(pauses, { failsAtMs: 10_000 });
     expect(failure).toEqual(new Error('torn'));
     expect(segments.map(({ beginMs }) => beginMs)).toEqual([1000, 6000]);
+    const running = await transcribed(pauses, { failsAtMs: 20_000 });
+    expect(running).toMatchObject({
+      failure: new Error('torn'),
+      spans: [
+        [900, 9100],
+        [10_400, 20_000],
+      ],
+    });
   });
 });
 
@@ -151,6 +174,19 @@ describe('dividedText', () => {
     const divided = dividedText({ ...found, text: 'Ask not. What else?', words }, segments);
     expect(divided.map(({ text }) => text)).toEqual(['Ask not.', 'What', 'else?']);
     expect(divided[0]?.words[1]).toMatchObject({ text: 'not.', beginMs: 1000, endMs: 1000 });
+  });
+
+  it('moves words into a segment that is alone', () => {
+    const [alone] = segments;
+    const words = [word('Ask', -90, 500), word('not.', 700, 1160)];
+    expect(dividedText({ ...found, text: 'Ask not.', words }, alone ? [alone] : [])).toMatchObject([
+      {
+        words: [
+          { beginMs: 0, endMs: 500 },
+          { beginMs: 700, endMs: 1000 },
+        ],
+      },
+    ]);
   });
 
   it('loses no text without times, or whose words are not in it', () => {

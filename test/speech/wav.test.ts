@@ -111,7 +111,7 @@ describe('audio files', () => {
     writeFileSync(join(bin, 'ffmpeg'), '#!/bin/sh\nprintf "\\000\\100"\n', { mode: 0o755 });
     expect(await all(aLaw)).toMatchObject({ rate: 16_000, channels: 1, found: [0.5] });
     writeFileSync(join(bin, 'ffmpeg'), '#!/bin/sh\necho no sound >&2\nexit 1\n', { mode: 0o755 });
-    await expect(all(aLaw)).rejects.toThrow(/kind 6.*, and ffmpeg cannot read it: no sound/);
+    await expect(all(aLaw)).rejects.toThrow(/kind 6.*, and ffmpeg cannot read its sound: no sound/);
   });
 
   it('end for a signal', async () => {
