@@ -39,7 +39,7 @@ test('a file that takes more than its share of time is refused, and the next one
 test('a file that takes more than its share of memory is refused, and the next one is read', async () => {
   await using thread = new ReadingThread(
     undefined,
-    share({ bytes: 60 * 2 ** 20, bytesPerByte: 0, ms: 600_000 }),
+    share({ bytes: 200 * 2 ** 20, bytesPerByte: 0, ms: 600_000 }),
   );
   await expect(bodies(thread, 'wide.md', 'a\n\n'.repeat(3_000_000))).rejects.toThrow(
     /more than its share of memory/,
