@@ -56,7 +56,7 @@ describe.skipIf(process.platform === 'win32')('lorekeep init', () => {
     expect(types.filter((type) => type === 'llm')).toHaveLength(3);
     expect(new Set(types)).toEqual(new Set(['embedding', 'llm', 'reranker', 'vad', 'stt']));
     const present = models.filter(({ state }) => state === 'present');
-    expect(present.map(({ name }) => name)).toEqual(['all-MiniLM-L6-v2']);
+    expect(present.map(({ name }) => name)).toEqual(['all-MiniLM-L6-v2', 'Silero VAD']);
     const catalog = JSON.parse(readFileSync(`${folder}/models.json`, 'utf8'));
     for (const { name, license, variants } of catalog.models) {
       expect(license, name).toBeTruthy();

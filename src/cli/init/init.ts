@@ -22,16 +22,18 @@ export interface InitFlags {
 export async function init(folder: string, flags: InitFlags): Promise<void> {
   if (folder === '') throw new UsageError('folder: a name is expected; . is the folder that you are in');
   await interruptible(async (signal) => {
-    const model = await shippedModel();
+    const models = await shippedModels();
     const run = invocation();
     const texts: [string, string][] = [
-      ['models.json', json(await catalogOf(model, signal))],
+      ['models.json', json(await catalogOf(models, signal))],
       ['server-config.json', json(serverConfig)],
       [join('knowledge', 'harbour', 'records.json'), await readFile(sampleRecords, 'utf8')],
       [join('knowledge', 'harbour', 'kb.json'), json(sampleConfig)],
       ['README.md', readme(run, sampleQuestion)],
     ];
-    const copies = [model.path, ...model.references].map((path) => [path, copyOf(path)] as const);
+    const copies = models
+      .flatMap(({ path, references }) => [path, ...references])
+      .map((path) => [path, copyOf(path)] as const);
     await refuseToOverwrite(folder, [...copies.map(([, name]) => name), ...texts.map(([name]) => name)]);
     signal.throwIfAborted();
     const files = new NewFiles(folder);
@@ -77,6 +79,9 @@ function nextCommands(folder: string, run: string): string[] {
   ];
 }
 
+/** The models that are copied: that of the sample, and the one that finds speech. */
+const copiedModels = [sampleConfig.embedding_model, 'Silero VAD'];
+
 interface ShippedModel {
   path: string;
   /** Files that `lorekeep check` compares the model with: one, or none. */
@@ -88,28 +93,40 @@ interface ShippedModel {
 /** The place of a copy in the new folder; a catalog spells it with slashes. */
 const copyOf = (path: string) => `models/${basename(path)}`;
 
-/** The model in the package. @throws CommandError if the package has none */
-async function shippedModel(): Promise<ShippedModel> {
+/** The models in the package that are copied. @throws CommandError if the package lacks one */
+async function shippedModels(): Promise<ShippedModel[]> {
   const file = join(homeFolder, 'data', 'models.json');
   const catalog = await Catalog.load(file);
   const written: { models: ({ name: string } & ShippedModel['entry'])[] } = JSON.parse(
     await readFile(file, 'utf8'),
   );
-  const entry = written.models.find(({ name }) => name === sampleConfig.embedding_model);
-  const variant = catalog.find(sampleConfig.embedding_model)?.variants.find((one) => one.file !== undefined);
-  const path = variant?.file === undefined ? undefined : catalog.resolveFile(variant.file);
-  const found = path === undefined ? undefined : await stat(path).catch(() => undefined);
-  if (entry === undefined || path === undefined || found === undefined) {
-    throw new CommandError(
-      'NOT_FOUND',
-      `${file}: the model ${sampleConfig.embedding_model} is not there: put its file where the catalog says, or reinstall lorekeep`,
-    );
+  const shipped: ShippedModel[] = [];
+  for (const name of copiedModels) {
+    const entry = written.models.find((one) => one.name === name);
+    const variant = catalog.find(name)?.variants.find((one) => one.file !== undefined);
+    const path = variant?.file === undefined ? undefined : catalog.resolveFile(variant.file);
+    const found = path === undefined ? undefined : await stat(path).catch(() => undefined);
+    if (entry === undefined || path === undefined || found === undefined) {
+      throw new CommandError(
+        'NOT_FOUND',
+        `${file}: the model ${name} is not there: put its file where the catalog says, or reinstall lorekeep`,
+      );
+    }
+    const [{ reference }] = entry.variants;
+    const references = reference === undefined ? [] : [catalog.resolveFile(reference.file)];
+    shipped.push({ path, references, entry });
   }
-  const [{ reference }] = entry.variants;
-  return { path, references: reference === undefined ? [] : [catalog.resolveFile(reference.file)], entry };
+  return shipped;
 }
 
-async function catalogOf({ path, entry }: ShippedModel, signal: AbortSignal): Promise<object> {
+async function catalogOf(shipped: readonly ShippedModel[], signal: AbortSignal): Promise<object> {
+  const models = [];
+  for (const model of shipped) models.push(await copiedEntry(model, signal));
+  const known = JSON.parse(await readFile(knownModels, 'utf8'));
+  return { version: 1, models: [...models, ...known.models] };
+}
+
+async function copiedEntry({ path, entry }: ShippedModel, signal: AbortSignal): Promise<object> {
   const [{ reference, ...variant }] = entry.variants;
   const file = {
     ...variant,
@@ -118,8 +135,7 @@ async function catalogOf({ path, entry }: ShippedModel, signal: AbortSignal): Pr
     size_bytes: (await stat(path)).size,
     sha256: await fileChecksum(path, signal),
   };
-  const known = JSON.parse(await readFile(knownModels, 'utf8'));
-  return { version: 1, models: [{ ...entry, variants: [file] }, ...known.models] };
+  return { ...entry, variants: [file] };
 }
 
 /** @throws CommandError that names the existing file */

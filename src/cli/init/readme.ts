@@ -21,6 +21,7 @@ and over MCP.
 | models.json | the model catalog: which models there are, and where. Add your own here. \`${run} models list --config server-config.json\` shows it; \`models pull NAME\` downloads a language model, a reranker or another embedding model |
 | models/all-MiniLM-L6-v2.gguf | an embedding model for English |
 | models/all-MiniLM-L6-v2.reference.json | vectors of the original model; \`${run} check --config server-config.json\` compares |
+| models/ggml-silero-v6.2.0.bin | a model that finds speech in audio |
 | knowledge/ | the storage root: what clients name starts here |
 | knowledge/harbour/kb.json | the config of the sample: model, files, metadata fields |
 | knowledge/harbour/records.json | its records: id, text, metadata |
