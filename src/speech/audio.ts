@@ -14,6 +14,33 @@ export interface Audio {
   pieces(signal: AbortSignal): AsyncGenerator<Float32Array, void, undefined>;
 }
 
+/** The pieces of audio up to its end, or up to where reading it fails, so that what was said so far can be told before the error. */
+export class PiecesUntilFailure {
+  readonly #audio: Audio;
+  readonly #signal: AbortSignal;
+  #failure: { error: unknown } | undefined;
+
+  constructor(audio: Audio, signal: AbortSignal) {
+    this.#audio = audio;
+    this.#signal = signal;
+  }
+
+  /** @throws the signal's reason */
+  async *[Symbol.asyncIterator](): AsyncGenerator<Float32Array, void, undefined> {
+    try {
+      yield* this.#audio.pieces(this.#signal);
+    } catch (error) {
+      this.#signal.throwIfAborted();
+      this.#failure = { error };
+    }
+  }
+
+  /** @throws as Audio.pieces(), if reading has failed */
+  throwFailure(): void {
+    if (this.#failure !== undefined) throw this.#failure.error;
+  }
+}
+
 /** Bytes of a piece. */
 const pieceBytes = 256 * 1024;
 

@@ -6,7 +6,7 @@ import {
   type VoiceOptions,
   type VoiceResult,
 } from '../../lib/internal.js';
-import type { Audio } from './audio.js';
+import { type Audio, PiecesUntilFailure } from './audio.js';
 import { dividedText, type TranscribedSegment } from './divided-text.js';
 import { HeardAudio, keptMs } from './heard-audio.js';
 import { WaitingSegments } from './waiting-segments.js';
@@ -58,19 +58,11 @@ export async function* transcribe(
     heard.forget();
     onProgress?.(heard.endMs);
   }
-  let failure: { error: unknown } | undefined;
-  async function* pieces(): AsyncGenerator<Float32Array, void, undefined> {
-    try {
-      yield* audio.pieces(signal);
-    } catch (error) {
-      signal.throwIfAborted();
-      failure = { error };
-    }
-  }
-  for await (const piece of pieces()) yield* texts(await stream.push(piece, { signal }));
+  const pieces = new PiecesUntilFailure(audio, signal);
+  for await (const piece of pieces) yield* texts(await stream.push(piece, { signal }));
   yield* texts(await stream.finish({ signal }));
   yield* textsOf(waiting.rest(), heard, options);
-  if (failure !== undefined) throw failure.error;
+  pieces.throwFailure();
 }
 
 async function* textsOf(

@@ -133,8 +133,21 @@ describe('lorekeep listen', () => {
     expect(said.stdout, said.stderr).toContain(`> ${text}\n`);
     expect(said.stdout).toContain(fact);
     expect(said.status).toBe(0);
-    const { stdout } = await lorekeep(['listen', ...args, '--json'], { cwd: inFolder(), env });
-    expect(JSON.parse(stdout)).toMatchObject({ question: text, text: fact });
+    // The reply to what was said comes, also when the microphone is pulled out.
+    if (process.platform === 'linux') {
+      writeFileSync(inFolder('speech.raw'), wavFile(speech()).subarray(44));
+      const torn = recorder(`cat '${inFolder('speech.raw')}'; echo unplugged >&2; exit 1`);
+      const words = args.filter((word) => !['--input', 'speech.wav'].includes(word));
+      const last = await lorekeep(['listen', ...words, '--json'], {
+        cwd: inFolder(),
+        env: { ...env, ...torn },
+      });
+      expect(JSON.parse(last.stdout.split('\n', 1)[0] ?? '')).toMatchObject({ question: text, text: fact });
+      expect(last).toMatchObject({
+        status: 1,
+        stderr: expect.stringContaining('arecord cannot record: unplugged'),
+      });
+    }
     const absent = await lorekeep(['listen', 'dacs', '--input', 'speech.wav'], { cwd: inFolder(), env });
     expect(absent.status).not.toBe(0);
   });

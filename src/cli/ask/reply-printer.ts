@@ -10,6 +10,9 @@ import { quoteLines, sourceLines } from './sources.js';
 
 type Complete = ServerFrames['TurnComplete'];
 
+/** Printed in place of an empty reply of an agent that quotes. */
+export const noSentence = 'no sentence of the records answers this';
+
 /** Prints the pieces of a text, thinking dimmed. */
 export class PiecePrinter {
   readonly screen = new Screen(process.stdout);

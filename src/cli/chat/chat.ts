@@ -12,7 +12,7 @@ import { LoadingNote } from '../ask/loading-note.js';
 import { openPlaces } from '../ask/open-places.js';
 import { type Opened, type OpenFlags, refuseIneffective } from '../ask/opened.js';
 import { dividePlaces } from '../ask/places.js';
-import { ReplyPrinter, refuseFailure } from '../ask/reply-printer.js';
+import { noSentence, ReplyPrinter, refuseFailure } from '../ask/reply-printer.js';
 import { foldersOf } from '../ask/sources.js';
 import { CommandError, UsageError } from '../failure.js';
 import { interruptible } from '../interrupt.js';
@@ -183,7 +183,7 @@ class Talk {
     const isNothing = searches && complete.hits?.length === 0;
     if (!json) {
       if (isNothing) return print(quotes ? nothing : `  (${nothing} in the records)`);
-      if (quotes && complete.text === '') return print('no sentence of the records answers this');
+      if (quotes && complete.text === '') return print(noSentence);
       return quotes ? reply.showQuotes(complete) : reply.showSources(complete);
     }
     const wire = replyToWire('TurnComplete', complete);

@@ -1,11 +1,11 @@
 import type { ClientAgent, ClientSpeech, Graph, SpeechEvent } from '../../client/index.js';
 import { longestPrompt } from '../../protocol/speech-frames.js';
-import type { Audio } from '../../speech/audio.js';
+import { type Audio, PiecesUntilFailure } from '../../speech/audio.js';
 import { answeringGraph, quotingGraph } from '../ask/answering-graph.js';
 import { openPlaces } from '../ask/open-places.js';
 import { type Opened, type OpenFlags, refuseIneffective } from '../ask/opened.js';
 import { dividePlaces } from '../ask/places.js';
-import { PiecePrinter } from '../ask/reply-printer.js';
+import { noSentence, PiecePrinter } from '../ask/reply-printer.js';
 import { UsageError } from '../failure.js';
 import { note, print, printJsonLine } from '../output.js';
 import { jsonFile } from '../search/json-argument.js';
@@ -53,12 +53,15 @@ export async function talk(
   const agent = await opened.session.createAgent({ graph: given ?? graphOf(opened) }, { signal });
   const audio = await openSound();
   await using speech = await opened.session.openSpeech(streamFields(agent, audio, flags), { signal });
-  const printer = new TalkPrinter(flags.json === true);
-  const sending = send(audio, speech, signal);
+  const quotes = given === undefined && !opened.hasLanguageModel;
+  const printer = new TalkPrinter({ json: flags.json === true, quotes });
+  const pieces = new PiecesUntilFailure(audio, signal);
+  const sending = send(pieces, speech, signal);
   // The loop below ends with the stream, which a failure closes.
   sending.catch(() => speech.close());
   for await (const event of speech) printer.show(event);
   await sending;
+  pieces.throwFailure();
 }
 
 /** The flags of `chat`, for which `model` is the language model. */
@@ -81,20 +84,27 @@ function streamFields(agent: ClientAgent, { rate, channels }: Audio, flags: Talk
   return { agentId: agent.id, rate, channels, endOfTurn, ...recognition };
 }
 
-async function send(audio: Audio, speech: ClientSpeech, signal: AbortSignal): Promise<void> {
-  for await (const samples of audio.pieces(signal)) await speech.write(samples, { signal });
+async function send(
+  pieces: AsyncIterable<Float32Array>,
+  speech: ClientSpeech,
+  signal: AbortSignal,
+): Promise<void> {
+  for await (const samples of pieces) await speech.write(samples, { signal });
   await speech.finish({ signal });
 }
 
 /** Prints what was said, after a mark, and the replies; or a line of JSON per turn. */
 class TalkPrinter {
   readonly #json: boolean;
+  readonly #quotes: boolean;
   readonly #pieces: PiecePrinter;
   /** What was said, by turn. */
   readonly #said = new Map<string, string>();
 
-  constructor(json: boolean) {
+  /** `quotes`: replies are sentences of the records. */
+  constructor({ json, quotes }: { json: boolean; quotes: boolean }) {
     this.#json = json;
+    this.#quotes = quotes;
     this.#pieces = new PiecePrinter(json);
   }
 
@@ -121,6 +131,7 @@ class TalkPrinter {
     if (this.#json) printJsonLine({ question: this.#said.get(event.turnId), text, status });
     this.#pieces.end();
     if (!this.#json && status === 'cancelled') note('interrupted');
+    if (!this.#json && this.#quotes && status === 'completed' && text === '') print(noSentence);
     this.#said.delete(event.turnId);
   }
 }
