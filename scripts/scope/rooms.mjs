@@ -97,9 +97,9 @@ export const rooms = [
   ['src/log', 800, 'SPEC', 'logs and their rotation'],
   [
     'src/speech',
-    1420,
+    1440,
     'SPEC',
-    'audio files, also those of more than 4 GiB, transcripts of any length whose pieces are recognised together, streams of audio with text while somebody speaks and after each pause, microphones that lose nothing, dumps, also after an operator made room for them',
+    'audio files, also those of more than 4 GiB, transcripts of any length whose pieces are recognised together, streams of audio with text while somebody speaks and after each pause, microphones that lose nothing and keep what was said before they fail, dumps, also after an operator made room for them',
   ],
   [
     'src/models',
