@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { temporaryFolder } from '../helpers/folder.js';
-import { syllables, wavFile } from '../helpers/speech-models.js';
+import { silero, syllables, wavFile } from '../helpers/speech-models.js';
 import { tinyWhisper } from '../helpers/tiny-model/tiny-whisper.mjs';
 import { type CommandOptions, lorekeep } from './command.js';
 
@@ -50,6 +50,12 @@ describe('lorekeep listen', () => {
     // A longer pause ends a piece.
     const joined = await listen(['--input', inFolder('speech.wav'), '--min-silence', '1500']);
     expect(joined.stdout).toBe(`${text}\n`);
+    // Also one of the detector's catalog entry.
+    const detector = { name: 'Silero VAD', model_type: 'vad', vad: { min_silence_ms: 1500 } };
+    const models = [{ ...detector, variants: [{ file: silero }] }];
+    writeFileSync(inFolder('patient.json'), JSON.stringify({ version: 1, models }));
+    const patient = await listen(['--input', inFolder('speech.wav'), '--catalog', inFolder('patient.json')]);
+    expect(patient).toMatchObject({ status: 0, stdout: `${text}\n` });
   });
 
   it.skipIf(process.platform !== 'linux')(

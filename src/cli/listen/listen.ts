@@ -56,7 +56,7 @@ async function writeDown(
   const { language, translate, prompt, beams, minSilence, json } = flags;
   await withSpeechModels(flags, signal, async (models) => {
     const audio = await openSound();
-    const voice = minSilence === undefined ? {} : { minSilenceMs: minSilence };
+    const voice = minSilence === undefined ? models.voice : { ...models.voice, minSilenceMs: minSilence };
     const options = { ...models, voice, language, translate, prompt, beams, signal };
     for await (const segment of transcribe(audio, options)) {
       if (json) printJsonLine(segment);

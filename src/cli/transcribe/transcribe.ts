@@ -48,7 +48,7 @@ async function transcribeFile(
   options: Options,
   format: TranscriptFormat | undefined,
 ): Promise<Transcript> {
-  const { detector, recogniser, language, translate, prompt, beams, signal } = options;
+  const { detector, voice, recogniser, language, translate, prompt, beams, signal } = options;
   const segments: TranscribedSegment[] = [];
   const progress = progressView(process.stderr, { quietMs: 1000, json: format === undefined });
   let printed = 0;
@@ -61,7 +61,7 @@ async function transcribeFile(
     };
     if (format !== undefined && format.head !== '') print(format.head);
     const recognition = { together: true, language, translate, prompt, beams, signal, onProgress };
-    for await (const segment of transcribe(audio, { detector, recogniser, ...recognition })) {
+    for await (const segment of transcribe(audio, { detector, voice, recogniser, ...recognition })) {
       segments.push(segment);
       if (format === undefined) continue;
       progress.stop();

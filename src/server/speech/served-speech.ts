@@ -15,6 +15,7 @@ import { keptMs } from '../../speech/heard-audio.js';
 import type { SegmentDumps } from '../../speech/segment-dumps.js';
 import { mostWaitingMs } from '../../speech/segment-texts.js';
 import { type SpeechEvent, SpeechStream, type Voice } from '../../speech/speech-stream.js';
+import { type VoiceChoice, voiceOptions, voiceProblem } from '../../speech/voice-settings.js';
 import { errorFields, refusalOf } from '../../storages/failure.js';
 import type { ChosenModels } from './speech-models.js';
 import type { SpokenTurns } from './spoken-turns.js';
@@ -56,15 +57,6 @@ const grantedPart = 1 / 4;
 /** Audio of a frame that is kept beside a segment, in ms. */
 const frameMs = 1000;
 
-const defaultVoice = {
-  threshold: 0.5,
-  lessAtEnd: 0.15,
-  minSpeechMs: 250,
-  minSilenceMs: 400,
-  paddingMs: 160,
-  maxSegmentMs: 30_000,
-} as const;
-
 interface Fault {
   readonly message: string;
   readonly found: number;
@@ -100,7 +92,7 @@ export class ServedSpeech {
     const { format, channels, rate } = request;
     this.#frameBytes = sampleBytes[format] * channels;
     this.creditBytes = this.#credit = creditOf(rate, this.#frameBytes);
-    const settings = voiceSettings(models.voice);
+    const settings = requestedVoice(models.voice);
     const memory = account.memory.hold('speech');
     const segmentMs = settings.maxSegmentMs + 2 * keptMs(settings) + frameMs;
     memory.add(
@@ -230,7 +222,7 @@ export class ServedSpeech {
   }
 
   /** A stream of the detector, computed in the client's share of the search threads. */
-  #voice(detector: VoiceDetector, settings: ReturnType<typeof voiceSettings>): Voice {
+  #voice(detector: VoiceDetector, settings: VoiceChoice): Voice {
     const { account, request } = this.#options;
     const { rate, channels } = request;
     const voice = detector.stream({ ...settings, rate, channels });
@@ -327,21 +319,9 @@ function creditOf(rate: number, frameBytes: number): number {
 }
 
 /** @throws InvalidField for settings that contradict each other */
-export function voiceSettings(given: VoiceSettings) {
-  const threshold = given.threshold ?? defaultVoice.threshold;
-  const endThreshold = given.end_threshold ?? Math.max(0, threshold - defaultVoice.lessAtEnd);
-  const maxSegmentMs = given.max_segment_ms ?? defaultVoice.maxSegmentMs;
-  const refuse = (field: string, message: string): never =>
-    fail(1004, `vad.${field}: ${message}`, { path: `vad.${field}` });
-  if (endThreshold > threshold) refuse('end_threshold', `at most the threshold, ${threshold}, is expected`);
-  if ((given.min_speech_ms ?? 0) >= maxSegmentMs)
-    refuse('min_speech_ms', `less than max_segment_ms, ${maxSegmentMs}, is expected`);
-  return {
-    threshold,
-    endThreshold,
-    maxSegmentMs,
-    paddingMs: given.padding_ms ?? defaultVoice.paddingMs,
-    minSpeechMs: given.min_speech_ms ?? defaultVoice.minSpeechMs,
-    minSilenceMs: given.min_silence_ms ?? defaultVoice.minSilenceMs,
-  };
+function requestedVoice(given: VoiceSettings): VoiceChoice {
+  const problem = voiceProblem(given);
+  if (problem === undefined) return voiceOptions(given);
+  const path = `vad.${problem.field}`;
+  return fail(1004, `${path}: ${problem.reason}`, { path });
 }
