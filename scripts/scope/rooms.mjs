@@ -97,9 +97,9 @@ export const rooms = [
   ['src/log', 800, 'SPEC', 'logs and their rotation'],
   [
     'src/speech',
-    1440,
+    1470,
     'SPEC',
-    'audio files, also those of more than 4 GiB, transcripts of any length whose pieces are recognised together, streams of audio with text while somebody speaks and after each pause, microphones that lose nothing and keep what was said before they fail, dumps, also after an operator made room for them',
+    'voice settings of servers and commands, audio files, also those of more than 4 GiB, transcripts of any length whose pieces are recognised together, streams of audio with text while somebody speaks and after each pause, microphones that lose nothing and keep what was said before they fail, dumps, also after an operator made room for them',
   ],
   [
     'src/models',
@@ -152,9 +152,9 @@ export const rooms = [
   ],
   [
     'src/cli',
-    9540,
+    9560,
     'README',
-    'the command line, which loads what a command needs when it needs it, with indexes of folders and their watch, MCP over stdio, and opening the page; transcripts of many files, of which some cannot be read; flags of listen without effect, prompts that are too long, and models that it lacks, before anything is indexed; subtitles of a readable length; indexes removed of which some stay; remote models listed and asked; push and pull of knowledge bases in databases; records of files read with nothing lost in silence; a first line in a file for programs that cannot read output',
+    'the command line, which loads what a command needs when it needs it, with indexes of folders and their watch, MCP over stdio, and opening the page; transcripts, with the voice settings of the catalog, of many files, of which some cannot be read; flags of listen without effect, prompts that are too long, and models that it lacks, before anything is indexed; subtitles of a readable length; indexes removed of which some stay; remote models listed and asked; push and pull of knowledge bases in databases; records of files read with nothing lost in silence; a first line in a file for programs that cannot read output',
   ],
   [
     'web',
