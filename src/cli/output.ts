@@ -2,12 +2,18 @@ import { exitStatus } from './exit-status.js';
 import { failureMessage } from './failure.js';
 import { printable, printableJson } from './terminal/printable.js';
 
+let isLost = false;
+
+/** Whether stdout takes nothing more: its reader has gone, or its disk is full. */
+export const outputIsLost = (): boolean => isLost;
+
 /**
  * A closed pipe (`| head`) is not a failure. A result that cannot be written, as on a full disk, is one. Errors of stderr
  * are ignored.
  */
 export function watchOutput(): void {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    isLost = true;
     if (error.code === 'EPIPE' || process.exitCode === exitStatus.failed) return;
     process.exitCode = exitStatus.failed;
     note(`lorekeep: the output cannot be written: ${error.message}`);

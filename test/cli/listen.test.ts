@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { temporaryFolder } from '../helpers/folder.js';
 import { silero, syllables, wavFile } from '../helpers/speech-models.js';
 import { tinyWhisper } from '../helpers/tiny-model/tiny-whisper.mjs';
-import { type CommandOptions, lorekeep } from './command.js';
+import { type CommandOptions, lorekeep, program, shell } from './command.js';
 
 const inFolder = temporaryFolder();
 const text = 'Turn off the lamp.';
@@ -95,6 +95,14 @@ describe('lorekeep listen', () => {
     expect(status).toBe(0);
     expect(stdout.split(text).length).toBeGreaterThan(1);
     expect(stdout.split(text).length).toBeLessThan(15);
+  });
+
+  it.skipIf(process.platform !== 'linux')('ends when nobody reads what it writes', async () => {
+    writeFileSync(inFolder('speech.raw'), wavFile(speech()).subarray(44));
+    const env = recorder(`while cat '${inFolder('speech.raw')}'; do :; done`);
+    const command = `'${process.execPath}' '${program}' listen --model '${model()}' --threads 1`;
+    const { stdout, stderr } = await shell(`${command} | head -1`, { env });
+    expect([stdout, stderr]).toEqual([`${text}\n`, 'listening; Ctrl-C ends\n']);
   });
 
   it.skipIf(process.platform !== 'linux')('says why nothing is recorded', async () => {

@@ -4,7 +4,7 @@ import { transcribe } from '../../speech/transcribe.js';
 import { AudioFormatError } from '../../speech/wav.js';
 import { CommandError, UsageError } from '../failure.js';
 import { untilStopped } from '../interrupt.js';
-import { note, print, printJsonLine } from '../output.js';
+import { note, outputIsLost, print, printJsonLine } from '../output.js';
 import { printable } from '../terminal/printable.js';
 import { type SpeechFlags, withSpeechModels } from '../transcribe/speech-models.js';
 import { namesAgent, type TalkFlags, talk } from './talk.js';
@@ -59,6 +59,7 @@ async function writeDown(
     const voice = minSilence === undefined ? models.voice : { ...models.voice, minSilenceMs: minSilence };
     const options = { ...models, voice, language, translate, prompt, beams, signal };
     for await (const segment of transcribe(audio, options)) {
+      if (outputIsLost()) return;
       if (json) printJsonLine(segment);
       else print(printable(segment.text));
     }

@@ -7,7 +7,7 @@ import { type Opened, type OpenFlags, refuseIneffective } from '../ask/opened.js
 import { dividePlaces } from '../ask/places.js';
 import { noSentence, PiecePrinter } from '../ask/reply-printer.js';
 import { UsageError } from '../failure.js';
-import { note, print, printJsonLine } from '../output.js';
+import { note, outputIsLost, print, printJsonLine } from '../output.js';
 import { jsonFile } from '../search/json-argument.js';
 import { printable } from '../terminal/printable.js';
 import { checkSpeechModels, type SpeechFlags } from '../transcribe/speech-models.js';
@@ -59,7 +59,10 @@ export async function talk(
   const sending = send(pieces, speech, signal);
   // The loop below ends with the stream, which a failure closes.
   sending.catch(() => speech.close());
-  for await (const event of speech) printer.show(event);
+  for await (const event of speech) {
+    if (outputIsLost()) return;
+    printer.show(event);
+  }
   await sending;
   pieces.throwFailure();
 }

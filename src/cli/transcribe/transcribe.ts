@@ -5,7 +5,7 @@ import { AudioFormatError } from '../../speech/wav.js';
 import { exitStatus } from '../exit-status.js';
 import { CommandError, type FailureReport, failureReport, UsageError } from '../failure.js';
 import { interruptible } from '../interrupt.js';
-import { print, printFailure, printJson } from '../output.js';
+import { outputIsLost, print, printFailure, printJson } from '../output.js';
 import { printable } from '../terminal/printable.js';
 import { progressView } from '../terminal/progress.js';
 import { type TranscriptFormat, transcriptFormats } from './formats.js';
@@ -32,6 +32,7 @@ export async function transcribeFiles(paths: readonly string[], flags: Transcrib
     await withSpeechModels(flags, signal, async (models) => {
       const files = [];
       for (const path of paths) {
+        if (outputIsLost()) return;
         if (paths.length > 1 && format !== undefined) print(`==> ${printable(path)} <==`);
         files.push(await transcribeFile(path, { ...flags, ...models, signal }, format));
       }
@@ -62,6 +63,7 @@ async function transcribeFile(
     if (format !== undefined && format.head !== '') print(format.head);
     const recognition = { together: true, language, translate, prompt, beams, signal, onProgress };
     for await (const segment of transcribe(audio, { detector, voice, recogniser, ...recognition })) {
+      if (outputIsLost()) break;
       segments.push(segment);
       if (format === undefined) continue;
       progress.stop();
