@@ -31,14 +31,19 @@ const pauseSign = /[.,;:!?…。、，；：！？]["'”’)\]]*\s*$/u;
 /** How far from a pause a sign may be that ends the words before it, in ms: times of words are rough where speakers pause. */
 const signReachMs = 1500;
 
+/** A piece that is shorter, as a click or a breath at the end of a recording, has no word beside longer ones. */
+const shortestMs = 200;
+
 /**
  * Divides what was recognised together among its segments, in their order: at the signs near their pauses, or else by the times of
  * words, which are moved into their segments.
  */
 export function dividedText(
   { text, words, language, probability }: Omit<RecognisedSpeech, 'tokens'>,
-  segments: readonly { readonly beginMs: number; readonly endMs: number }[],
+  all: readonly { readonly beginMs: number; readonly endMs: number }[],
 ): TranscribedSegment[] {
+  const long = all.filter(({ beginMs, endMs }) => endMs - beginMs >= shortestMs);
+  const segments = long.length > 0 ? long : all;
   const places = placesOf(text, words);
   const isPause = (word: number) => pauseSign.test(text.slice(places[word - 1], places[word]));
   let [from, first] = [0, 0];

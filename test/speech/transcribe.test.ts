@@ -189,6 +189,16 @@ describe('dividedText', () => {
     ]);
   });
 
+  it('gives no word to a click beside longer pieces', () => {
+    const words = [word('for', 100, 400), word('your', 500, 800), word('country.', 1200, 1333)];
+    const pieces = [segments[0], { beginMs: 1200, endMs: 1333 }] as typeof segments;
+    const text = 'for your country.';
+    expect(dividedText({ ...found, text, words }, pieces)).toMatchObject([{ beginMs: 0, endMs: 1000, text }]);
+    expect(dividedText({ ...found, text: 'Yes.', words: [] }, pieces.slice(1))).toMatchObject([
+      { text: 'Yes.' },
+    ]);
+  });
+
   it('loses no text without times, or whose words are not in it', () => {
     const all = (text: string, words: ReturnType<typeof word>[]) =>
       dividedText({ ...found, text, words }, segments)
