@@ -26,7 +26,7 @@ import { addTranscribe } from './commands/transcribe.js';
 import { addTransferCommands } from './commands/transfer.js';
 import { exitStatus, exitStatusHelp } from './exit-status.js';
 import { failureReport, failureStatus, UsageError } from './failure.js';
-import { printFailure, printJson } from './output.js';
+import { printFailure, printJsonLine } from './output.js';
 
 /** Runs one command and sets the process's exit status. Never rejects. */
 export async function runCommandLine(args: readonly string[]): Promise<void> {
@@ -195,7 +195,7 @@ function report(error: unknown, json: boolean): number {
     return report(new UsageError(messageOf(error)), json);
   }
   printFailure(error);
-  if (json) printJson(failureReport(error));
+  if (json) printJsonLine(failureReport(error));
   return failureStatus(error);
 }
 

@@ -167,6 +167,7 @@ describe('lorekeep', () => {
     expect(absent.status).toBe(1);
     expect(JSON.parse(absent.stdout).error.message).toMatch(/absent\.json: the file does not exist$/);
     expect(JSON.parse(absent.stdout).error.code).toBe('NOT_FOUND');
+    expect(absent.stdout.trim()).not.toContain('\n'); // beside results that are lines, too
     const wrong = await lorekeep(['search', '--json']);
     expect(JSON.parse(wrong.stdout).error.code).toBe('USAGE');
     const config = inFolder('broken.json');
