@@ -67,9 +67,17 @@ async function rejection(
   return error;
 }
 
-const ids = async (kb: KnowledgeBase) => (await kb.list({ limit: 10_000 })).map(({ id }) => id);
+/** More than list() returns at once. */
+async function recordsOf(kb: KnowledgeBase) {
+  const records = [];
+  while (records.length < kb.size)
+    records.push(...(await kb.list({ offset: records.length, limit: 10_000 })));
+  return records;
+}
+
+const ids = async (kb: KnowledgeBase) => (await recordsOf(kb)).map(({ id }) => id);
 const state = async (kb: KnowledgeBase) =>
-  (await kb.list({ limit: 10_000 })).map(({ id, text, metadata }) => ({ id, text, metadata }));
+  (await recordsOf(kb)).map(({ id, text, metadata }) => ({ id, text, metadata }));
 
 test('changes are searched at once and are there after closing, in the order of a fresh build', async () => {
   const { config, log } = await knowledgeBase();
