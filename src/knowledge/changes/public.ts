@@ -68,7 +68,7 @@ export interface ChangesOfBase {
   set onFiles(told: (records: FileContent) => void);
   /** Resolves when the batches and merges that have begun are done. */
   settled(): Promise<void>;
-  /** As settled(), and the log is prepared for a quick opening: what a process does that ends after its batch. */
+  /** As settled(), and the words of the log are saved if that is due: for a process that ends after its batch. */
   completed(): Promise<void>;
   close(): Promise<void>;
 }
