@@ -14,7 +14,7 @@ export interface Audio {
   pieces(signal: AbortSignal): AsyncGenerator<Float32Array, void, undefined>;
 }
 
-/** The pieces of audio up to its end, or up to where reading it fails, so that what was said so far can be told before the error. */
+/** Audio that ends where reading it fails: what was said until then is recognised before the error is thrown. */
 export class PiecesUntilFailure {
   readonly #audio: Audio;
   readonly #signal: AbortSignal;

@@ -7,7 +7,7 @@ export interface TranscribedSegment {
   readonly text: string;
   /** ISO 639-1. */
   readonly language: string;
-  /** In [0, 1]: the geometric mean over the tokens of what was recognised together. */
+  /** In [0, 1]: the geometric mean over all tokens of the window that it was recognised in. */
   readonly probability: number;
   readonly words: readonly SpeechWord[];
 }

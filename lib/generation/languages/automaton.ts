@@ -257,7 +257,7 @@ function sourcesOf(ways: readonly (readonly { readonly to: number }[])[]): numbe
 
 const waysOfAll = (states: readonly State[]) => states.map(({ next }) => next);
 
-/** By automaton, what was found out about its texts. */
+/** Lengths that were computed before, by automaton. */
 const known = {
   shortest: new WeakMap<readonly State[], readonly number[]>(),
   longest: new WeakMap<readonly State[], readonly number[]>(),

@@ -35,7 +35,7 @@ export class ScalarWriter {
     this.#ranges = new NumberGrammar(rules, work);
   }
 
-  /** Returns an expression for the numbers of a shape, of which there may be none. */
+  /** Returns an expression for the numbers of a shape; undefined if it has none. */
   numeric(shape: Shape, type: 'number' | 'integer'): string | undefined {
     if (!isLimited(shape)) return this.#rules.shared(type);
     if (isRange(shape)) return this.#range(shape, type === 'integer');
@@ -59,7 +59,7 @@ export class ScalarWriter {
     return name;
   }
 
-  /** Returns an expression for the strings of a shape, of which there may be none. */
+  /** Returns an expression for the strings of a shape; undefined if it has none. */
   string(shape: Shape): string | undefined {
     const { least, most } = shape.string;
     if (least > most) return undefined;

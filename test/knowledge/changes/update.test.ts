@@ -12,72 +12,13 @@ import promises from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';
 import { basename, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { beforeAll, expect, onTestFinished, test, vi } from 'vitest';
-import type { ErrorDetail } from '../../../lib/basics.js';
-import { EmbeddingModel, LorekeepError } from '../../../lib/index.js';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { EmbeddingModel } from '../../../lib/index.js';
 import { buildKnowledgeBase, type KnowledgeBase, openKnowledgeBase } from '../../../src/knowledge/index.js';
-import { runChild } from '../../helpers/children.js';
-import { temporaryFolder } from '../../helpers/folder.js';
 import { random, testSeed } from '../../helpers/random.js';
-import { repetitions } from '../../helpers/repetitions.js';
 import { createTinyModel } from '../../helpers/tiny-model/tiny-model.mjs';
 import { words } from '../words.js';
-
-const file = temporaryFolder();
-const fields = [{ name: 'year', type: 'int', optional: true }];
-const base = [
-  { id: 'bees', text: 'Honey bees dance in the hive', metadata: { year: 2001 } },
-  { id: 'ice', text: 'Glaciers grind valleys', metadata: { year: 2010 }, mine: ['kept', 1.5e300] },
-  { id: 'bread', text: 'A sourdough starter is flour and water' },
-];
-let model: EmbeddingModel;
-const models = async () => ({ model });
-let made = 0;
-
-beforeAll(async () => {
-  await createTinyModel({ texts: words, path: file('tiny.gguf'), dimension: 64 });
-  model = await EmbeddingModel.load(file('tiny.gguf'));
-});
-
-/** A built knowledge base of its own. */
-async function knowledgeBase(records: unknown = base, config: object = {}) {
-  const name = `kb${made++}`;
-  const paths = { config: file(`${name}.json`), records: file(`${name}-records.json`) };
-  writeFileSync(paths.records, typeof records === 'string' ? records : JSON.stringify(records));
-  const named = {
-    embedding_model: 'tiny',
-    records_file: basename(paths.records),
-    index_file: `${name}.index`,
-  };
-  writeFileSync(paths.config, JSON.stringify({ ...named, fields, ...config }));
-  await buildKnowledgeBase(paths.config, { models });
-  return { ...paths, index: file(`${name}.index`), log: `${paths.records}.changes` };
-}
-
-const open = (config: string, options: object = {}) => openKnowledgeBase(config, { models, ...options });
-/** The error of a call, with its facts. */
-async function rejection(
-  call: Promise<unknown>,
-): Promise<{ code: string; message: string; detail: ErrorDetail }> {
-  const error = await call.then(
-    () => undefined,
-    (reason: unknown) => reason,
-  );
-  if (!(error instanceof LorekeepError)) throw error ?? new Error('nothing was thrown');
-  return error;
-}
-
-/** More than list() returns at once. */
-async function recordsOf(kb: KnowledgeBase) {
-  const records = [];
-  while (records.length < kb.size)
-    records.push(...(await kb.list({ offset: records.length, limit: 10_000 })));
-  return records;
-}
-
-const ids = async (kb: KnowledgeBase) => (await recordsOf(kb)).map(({ id }) => id);
-const state = async (kb: KnowledgeBase) =>
-  (await recordsOf(kb)).map(({ id, text, metadata }) => ({ id, text, metadata }));
+import { base, file, ids, knowledgeBase, models, open, rejection, state } from './changed-bases.js';
 
 test('changes are searched at once and are there after closing, in the order of a fresh build', async () => {
   const { config, log } = await knowledgeBase();
@@ -382,108 +323,10 @@ test('random changes equal a storage that was built from the same records', asyn
   await kb.close();
 });
 
-test('what a killed merge has half-written goes with the next opening for writing', async () => {
-  const { config, index, records } = await knowledgeBase();
-  const strays = [`${index}.merging.123-1.tmp`, `${records}.merging.123-0.tmp`];
-  for (const stray of strays) writeFileSync(stray, 'half');
-  await (await open(config, { readOnly: true })).close();
-  expect(strays.filter((stray) => existsSync(stray))).toEqual(strays);
-  await (await open(config)).close();
-  expect(strays.filter((stray) => existsSync(stray))).toEqual([]);
-});
-
-const kills = repetitions('CHANGE_KILLS', 6, 120);
-
-test(
-  `writers killed ${kills} times: every acknowledged batch is there, none in part`,
-  async () => {
-    console.log(`seed ${testSeed}`);
-    const next = random(testSeed);
-    const { config } = await knowledgeBase();
-    const acknowledged = new Map<string, number>();
-    for (let round = 0; round < kills; round++) {
-      const life = next() * 150;
-      const { signal, output } = await runChild(
-        '../../knowledge/children/change.mjs',
-        [config, file('tiny.gguf'), String(round)],
-        {
-          onMessage: (child, message) => {
-            if (message === 'open') setTimeout(() => child.kill('SIGKILL'), life);
-            else for (const id of message as string[]) acknowledged.set(id, round);
-          },
-        },
-      );
-      expect({ signal, output }).toEqual({ signal: 'SIGKILL', output: '' });
-    }
-    await using kb = await open(config);
-    const present = new Set(await ids(kb));
-    const lost = [...acknowledged.keys()].filter((id) => !present.has(id));
-    expect(lost).toEqual([]);
-    const batches = new Map<string, number>();
-    for (const id of present) {
-      const batch = id.split('/')[0] as string;
-      batches.set(batch, (batches.get(batch) ?? 0) + 1);
-    }
-    for (const [batch, count] of batches)
-      if (batch.startsWith('k')) expect(`${batch}: ${count}`).toBe(`${batch}: 3`);
-    expect(acknowledged.size).toBeGreaterThan(kills);
-    console.log(
-      JSON.stringify({ acknowledged: acknowledged.size, records: present.size, version: kb.version }),
-    );
-  },
-  Math.max(900_000, 5000 * kills),
-);
-
-/** A module that kills its process before or after the rename number KILL_AT of a merge. */
-const killAtRename = `
-import promises from 'node:fs/promises';
-import { syncBuiltinESMExports } from 'node:module';
-const { rename } = promises;
-let renames = 0;
-promises.rename = async (from, to) => {
-  const isOurs = String(from).endsWith('.merging') || String(to).endsWith('.changes');
-  const isLast = isOurs && ++renames === Number(process.env.KILL_AT.slice(1));
-  if (isLast && process.env.KILL_AT[0] === '-') process.kill(process.pid, 'SIGKILL');
-  await rename(from, to);
-  if (isLast) process.kill(process.pid, 'SIGKILL');
-};
-syncBuiltinESMExports();
-`;
-
-test('a process that is killed at any rename of a merge loses nothing, and the next opening embeds nothing', async () => {
-  for (const at of ['-1', '+1', '-2', '+2', '-3', '+3', '-4', '+4']) {
-    const { config } = await knowledgeBase();
-    {
-      await using kb = await open(config);
-      await kb.update({ add: [{ id: 'sea', text: 'Octopus in the sea' }], remove: ['bees'] });
-    }
-    const { signal, output } = await runChild(
-      '../../knowledge/children/merge.mjs',
-      [config, file('tiny.gguf')],
-      {
-        execArgv: ['--import', `data:text/javascript,${encodeURIComponent(killAtRename)}`],
-        env: { KILL_AT: at },
-      },
-    );
-    expect({ at, signal, output }).toEqual({ at, signal: 'SIGKILL', output: '' });
-    await using kb = await open(config);
-    expect({ at, ids: await ids(kb), version: kb.version }).toEqual({
-      at,
-      ids: ['ice', 'bread', 'sea'],
-      version: 1,
-    });
-    expect([at, kb.embeddings]).toEqual([at, undefined]);
-    // Other knowledge bases of this folder may have some.
-    const own = new RegExp(`^${basename(config, '.json')}[-.].*merging$`);
-    expect(readdirSync(file()).filter((name) => own.test(name))).toEqual([]);
-    await kb.add([{ id: 'next', text: 'More' }]);
-  }
-}, 300_000);
-
 test('forgotten records are in no file, and a base that is emptied opens and takes records', async () => {
   const secret = 'honey "secret" glaciers';
   const { config, records, log, index } = await knowledgeBase(base, {
-    embeddings_file: `cache${made}.embeddings`,
+    embeddings_file: 'forgotten.embeddings',
   });
   {
     await using kb = await open(config);
