@@ -10,6 +10,7 @@ import { partSources } from './downloads/address.js';
 import { ModelDownloads } from './downloads/model-downloads.js';
 import { hostOf, remoteMistake } from './remote/settings.js';
 import { type CatalogEntry, catalogSchema, isDownload, type ModelVariant } from './schema.js';
+import { voiceProblem } from './voice-settings.js';
 
 /** A variant and its file. */
 export interface LocatedVariant {
@@ -70,6 +71,9 @@ export class Catalog {
         if (mistake === undefined) continue;
         throw refuse(['models', index, 'variants', number], `variants[${number}]: ${mistake}`);
       }
+      const voice = voiceProblem(entry.vad ?? {});
+      if (voice !== undefined)
+        throw refuse(['models', index, 'vad', voice.field], `vad.${voice.field}: ${voice.reason}`);
       entries.set(entry.name, entry);
     }
     const warnings = parsed.ignored.map(

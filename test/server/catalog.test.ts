@@ -172,6 +172,20 @@ describe('variants of one model', () => {
   });
 });
 
+describe('the voice settings of an entry', () => {
+  it.each([
+    [{ threshold: 0.3, end_threshold: 0.4 }, 'end_threshold: at most the threshold, 0.3, is expected'],
+    [{ end_threshold: 0.6 }, 'end_threshold: at most the threshold, 0.5, is expected'],
+    [
+      { min_speech_ms: 5000, max_segment_ms: 2000 },
+      'min_speech_ms: less than max_segment_ms, 2000, is expected',
+    ],
+  ])('do not contradict each other: %j', async (vad, reason) => {
+    const entry = { name: 'voice', model_type: 'vad', vad, variants: [{ file: 'silero.bin' }] };
+    expect(await refused({ version: 1, models: [entry] })).toContain(`model "voice": vad.${reason}`);
+  });
+});
+
 describe('the files of a catalog', () => {
   it('downloads are looked for in models_download_dir; the first variant whose file is present is used', async () => {
     const { models_download_dir: folder } = configSchema.parse({

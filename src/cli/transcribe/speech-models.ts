@@ -7,11 +7,10 @@ import {
 import type { ServerConfig } from '../../config/schema.js';
 import { ModelLoadError } from '../../models/model-load-error.js';
 import { Residency } from '../../models/residency.js';
-import type { CatalogEntry } from '../../models/schema.js';
 import { SpeechModels } from '../../models/speech-models.js';
 import { findModel, UnknownModelError } from '../../models/unknown-model.js';
+import { type VoiceChoice, voiceOptions } from '../../models/voice-settings.js';
 import { type LanguageChoice, languageProblem } from '../../speech/language-problem.js';
-import { type VoiceChoice, voiceOptions, voiceProblem } from '../../speech/voice-settings.js';
 import { modelOfFlag } from '../ask/model-file.js';
 import { openCatalogAndConfig } from '../catalog/open-catalog.js';
 import { CommandError, UsageError } from '../failure.js';
@@ -57,7 +56,7 @@ export async function withSpeechModels<Result>(
     });
     refuseLanguage(flags, recogniser.model.facts);
     const vad = found('--vad-model', () => models.detector(vadModel(flags, config)));
-    const voice = voiceOf(vad.entry);
+    const voice = voiceOptions(vad.entry.vad ?? {});
     using detector = await vad.lease(signal);
     return await work({ detector: detector.model, voice, recogniser: recogniser.model });
   } finally {
@@ -77,14 +76,6 @@ const vadModel = (
   flags: Pick<SpeechFlags, 'vadModel'>,
   config: Pick<ServerConfig, 'default_vad_model'> | undefined,
 ) => flags.vadModel ?? (config?.default_vad_model || undefined);
-
-/** @throws UsageError for settings that contradict each other */
-function voiceOf({ name, vad = {} }: CatalogEntry): VoiceChoice {
-  const problem = voiceProblem(vad);
-  if (problem !== undefined)
-    throw new UsageError(`--vad-model: ${name}: vad.${problem.field}: ${problem.reason}`);
-  return voiceOptions(vad);
-}
 
 /** @throws UsageError for what the models cannot do, before the first word is heard */
 function refuseLanguage(flags: LanguageChoice, facts?: SpeechRecogniserFacts): void {
