@@ -1,4 +1,5 @@
 import { LorekeepError, openRegular, unreadable } from '../../lib/basics.js';
+import { probedSeconds } from './probed-seconds.js';
 import { programRate, programSamples, SampleProgramError } from './program-audio.js';
 import { AudioFormatError, decodeSamples, isWav, type WavFormat, wavFormat } from './wav.js';
 
@@ -8,7 +9,7 @@ export interface Audio {
   readonly rate: number;
   /** Interleaved in `pieces`. */
   readonly channels: number;
-  /** In seconds, if the file says so. */
+  /** In seconds, if the file says so; of compressed audio, perhaps estimated. */
   readonly seconds: number | undefined;
   /** Floats in [-1, 1]. @throws AudioFormatError, system errors, the signal's reason */
   pieces(signal: AbortSignal): AsyncGenerator<Float32Array, void, undefined>;
@@ -84,7 +85,7 @@ function wavAudio(path: string, format: WavFormat): Audio {
 }
 
 /** The file as samples of ffmpeg, which runs while they are read. `reason`: why it is not read here. */
-function throughFfmpeg(path: string, reason: string): Audio {
+async function throughFfmpeg(path: string, reason: string): Promise<Audio> {
   // The protocol keeps a list of files, or an address, in a file from being opened.
   const input = ['-protocol_whitelist', 'file,pipe', '-i', `file:${path}`];
   const output = ['-f', 's16le', '-ac', '1', '-ar', String(programRate), 'pipe:1'];
@@ -92,7 +93,7 @@ function throughFfmpeg(path: string, reason: string): Audio {
   return {
     rate: programRate,
     channels: 1,
-    seconds: undefined,
+    seconds: await probedSeconds(input),
     async *pieces(signal) {
       try {
         yield* programSamples({ program: 'ffmpeg', args }, signal);

@@ -110,6 +110,13 @@ describe('audio files', () => {
     await expect(all(aLaw)).rejects.toThrow(/kind 6; .*ffmpeg, which is not installed/);
     writeFileSync(join(bin, 'ffmpeg'), '#!/bin/sh\nprintf "\\000\\100"\n', { mode: 0o755 });
     expect(await all(aLaw)).toMatchObject({ rate: 16_000, channels: 1, found: [0.5] });
+    for (const [stated, seconds] of [
+      ['2.908563', 2.908563],
+      ['N/A', undefined],
+    ]) {
+      writeFileSync(join(bin, 'ffprobe'), `#!/bin/sh\necho ${stated}\n`, { mode: 0o755 });
+      expect((await openAudio(aLaw)).seconds).toBe(seconds);
+    }
     writeFileSync(join(bin, 'ffmpeg'), '#!/bin/sh\necho no sound >&2\nexit 1\n', { mode: 0o755 });
     await expect(all(aLaw)).rejects.toThrow(/kind 6.*, and ffmpeg cannot read its sound: no sound/);
   });

@@ -58,7 +58,8 @@ async function transcribeFile(
     const audio = await openAudio(file);
     const onProgress = (heardMs: number) => {
       if (audio.seconds === undefined) return;
-      progress.update({ phase: 'speech', done: Math.round(heardMs / 1000), total: Math.ceil(audio.seconds) });
+      const total = Math.ceil(audio.seconds);
+      progress.update({ phase: 'speech', done: Math.min(total, Math.round(heardMs / 1000)), total });
     };
     if (format !== undefined && format.head !== '') print(format.head);
     const recognition = { together: true, language, translate, prompt, beams, signal, onProgress };
