@@ -95,6 +95,38 @@ describe('a node remember', () => {
     }
   });
 
+  it('succeeds the earlier statement also after more than a hundred others about its subject', async () => {
+    const { session, agent } = await made({ subject: 'tide' });
+    const ended = Array.from({ length: 120 }, (_, n) => ({
+      id: `t${n}`,
+      text: `The tide was ${n}.`,
+      metadata: { subject: 'tide', until: n + 1 },
+    }));
+    await session.updateEmbeddedStringStorage({ name: storage, add: ended });
+    await agent.turn('Bees dance.');
+    await agent.turn('Glaciers grind valleys.');
+    const filter = { until: { exists: false } };
+    const { records } = await session.listRecords({ name: storage, filter });
+    expect(records.map(({ text }) => text)).toEqual(['Glaciers grind valleys.']);
+  });
+
+  it('keeps the same words about different subjects apart', async () => {
+    for (const mergeSimilarity of [0.97, 1]) {
+      const { session, agent } = await made({ subject: '{{variables.about}}', mergeSimilarity });
+      for (const about of ['', 'Ann', 'Bob', 'Ann', 'Carl', 'ann'])
+        await agent.turn('The hive is empty.', { variables: { about } });
+      const { records } = await session.listRecords({ name: storage });
+      const counts = records.map(({ metadata }) => [metadata?.subject, metadata?.count]);
+      expect(new Map(counts as [string, number][])).toEqual(
+        new Map([
+          ['ann', 4],
+          ['bob', 1],
+          ['carl', 1],
+        ]),
+      );
+    }
+  });
+
   it('remembers only what its condition, template, kinds and speakers let through', async () => {
     const { session, agent } = await made({
       condition: '{{#variables.keep}}yes{{/variables.keep}}',

@@ -11,19 +11,20 @@ import { mayBeSame, normalText, statementId } from '../../src/storages/memories/
 import { random, testSeed } from '../helpers/random.js';
 
 describe('statements', () => {
-  it('are the same for the same normal form, kind and speaker', () => {
+  it('are the same for the same normal form, kind, speaker and subject', () => {
     const id = (text: string, more: object = {}) =>
-      statementId({ text, kind: 'said', speaker: 'user', ...more });
+      statementId({ text, kind: 'said', speaker: 'user', subject: '', ...more });
     const same = ['I like tea.', 'i  LIKE\ttea', ' I like tea!!', 'I like \uFF54ea…', 'I like tea.\n'];
     expect(new Set(same.map((text) => id(text))).size).toBe(1);
     const others = [
       id('I like tea', { kind: 'decided' }),
       id('I like tea', { speaker: 'agent' }),
+      id('I like tea', { subject: 'tea' }),
       id('I like teas'),
       id('C++ is fine'),
       id('C# is fine'),
     ];
-    expect(new Set([id('I like tea'), ...others]).size).toBe(6);
+    expect(new Set([id('I like tea'), ...others]).size).toBe(7);
     expect(normalText('...')).toBe('...');
     expect(normalText(`Tea${' .'.repeat(500_000)}x`)).toHaveLength(1_000_004);
     expect(normalText(`a${'\u0301\u0323'.repeat(200_000)}`)).not.toBe('');

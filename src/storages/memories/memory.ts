@@ -11,6 +11,7 @@ import { halves } from './long-text.js';
 import { MemoryDraft, type Remembered } from './memory-draft.js';
 import {
   mayBeSame,
+  mayShareSubject,
   mergedRecord,
   newRecord,
   type Statement,
@@ -174,25 +175,29 @@ export class Memory {
     draft: MemoryDraft,
     work: MemoryWork,
   ): Promise<StatementRecord | 'unseen' | undefined> {
-    const id = statementId(statement);
-    const drafted = draft.get(id);
-    if (drafted !== undefined) return drafted;
-    const { records } = await getRecords(this.storage, [id], work.signal);
-    const [exact] = records.filter(() => !draft.isRemoved(id));
-    if (exact !== undefined) return statementRecord(exact);
+    const { subject } = statement;
+    const isAbout = ({ id, metadata }: StatementRecord) =>
+      !draft.isRemoved(id) && mayShareSubject(metadata.subject, subject);
+    // The same text may have been remembered without a subject.
+    const ids = [...new Set([statementId(statement), statementId({ ...statement, subject: '' })])];
+    const { records } = await getRecords(this.storage, ids, work.signal);
+    const stored = new Map(records.map((record) => [record.id, statementRecord(record)]));
+    const exact = ids
+      .map((each) => draft.get(each) ?? stored.get(each))
+      .find((record) => record !== undefined && isAbout(record));
+    if (exact !== undefined) return exact;
     if (similarity >= 1) return undefined;
     try {
       const near = await this.#near(statement.text, { topK: nearest, threshold: 1 - similarity }, work);
-      const found = near
-        .map(statementRecord)
+      return near
+        .map((record) => draft.get(record.id) ?? statementRecord(record))
         .find(
           (record) =>
             record.metadata.kind === statement.kind &&
             record.metadata.speaker === statement.speaker &&
-            !draft.isRemoved(record.id) &&
+            isAbout(record) &&
             mayBeSame(statement.text, record.text),
         );
-      return found === undefined ? undefined : (draft.get(found.id) ?? found);
     } catch (error) {
       if (isUnseenText(error)) return 'unseen';
       // The batch says which text is too long.
@@ -224,12 +229,13 @@ export class Memory {
     signal: AbortSignal,
   ): Promise<StatementRecord[]> {
     if (subject === '') return [];
-    const filter: FilterExpression = { '==': [{ knowledge: 'subject' }, subject] };
+    const filter: FilterExpression = {
+      and: [{ subject: { '==': subject } }, { until: { exists: false } }],
+    };
     const { records } = await listRecords(this.storage, { filter, offset: 0, limit: mostSucceeded }, signal);
     return records.map(statementRecord).filter(
       (record) =>
         record.id !== id &&
-        record.metadata.until === undefined &&
         // Statements of one turn stand beside each other.
         draft.get(record.id) === undefined &&
         !draft.isRemoved(record.id),

@@ -70,11 +70,18 @@ function lastBlank(text: string, from: number, to: number): number {
   return -1;
 }
 
-/** Returns the id of a statement: the same for the same text, kind and speaker. */
-export function statementId({ text, kind, speaker }: Pick<Statement, 'text' | 'kind' | 'speaker'>): string {
-  const parts = JSON.stringify([kind, speaker, normalText(text)]);
-  return `m-${createHash('sha256').update(parts).digest('hex').slice(0, 24)}`;
+type Told = Pick<Statement, 'text' | 'kind' | 'speaker' | 'subject'>;
+
+/** Returns the id of a statement: the same for the same text, kind, speaker and subject. */
+export function statementId({ text, kind, speaker, subject }: Told): string {
+  const parts = [kind, speaker, normalText(text), ...(subject === '' ? [] : [subject])];
+  const digest = createHash('sha256').update(JSON.stringify(parts)).digest('hex');
+  return `m-${digest.slice(0, 24)}`;
 }
+
+/** Whether two subjects may be one: the same, or one of them is none in particular. */
+export const mayShareSubject = (one: string, other: string): boolean =>
+  one === other || one === '' || other === '';
 
 const word = /[\p{L}\p{M}\p{N}]+(?:['’][\p{L}\p{M}]+)*/gu;
 
