@@ -164,6 +164,20 @@ test.skipIf(process.platform === 'win32')(
 );
 
 test.skipIf(process.platform === 'win32')(
+  'a batch that is too long for the process it goes through is refused with the limit and a way out',
+  async () => {
+    mkdirSync(inFolder('long'));
+    const file = await builtSample(inFolder('long'));
+    const { kb } = await opened(file);
+    await kb.add([{ id: 'a', text: 'One lamp.' }]);
+    const add = [{ id: 'b', text: 'x'.repeat(128 * 2 ** 20) }];
+    const told = new RegExp(`more than 128 MiB as JSON, .* process ${process.pid}, .* in several batches`);
+    await expect(updateThrough(file, { add }, AbortSignal.timeout(30_000))).rejects.toThrow(told);
+    expect(await kb.has('b')).toBe(false);
+  },
+);
+
+test.skipIf(process.platform === 'win32')(
   'a change of a command that is interrupted is not made by the process that it goes through',
   async () => {
     mkdirSync(inFolder('interrupted'));

@@ -3,7 +3,7 @@ import { LorekeepError } from '../../../lib/internal.js';
 import { parseWithWideIntegers, stringifyWithWideIntegers } from '../../base/schema/wide-integers.js';
 
 /** Bytes of a request or a reply. */
-const maxBytes = 128 * 2 ** 20;
+export const longestLine: number = 128 * 2 ** 20;
 
 /** Reads the one line of a connection. @throws IO */
 export function readLine(socket: Socket): Promise<unknown> {
@@ -15,7 +15,7 @@ export function readLine(socket: Socket): Promise<unknown> {
     socket.on('data', (part) => {
       parts.push(part as Buffer);
       bytes += part.length;
-      if (bytes > maxBytes) {
+      if (bytes > longestLine) {
         fail('the message is too long');
         socket.destroy();
         return;
@@ -35,6 +35,21 @@ export function readLine(socket: Socket): Promise<unknown> {
   });
 }
 
+/** Returns a message as bytes; undefined for one that is too long. */
+export function lineOf(value: unknown): Buffer | undefined {
+  try {
+    const line = Buffer.from(`${stringifyWithWideIntegers(value)}\n`);
+    return line.length > longestLine ? undefined : line;
+  } catch (error) {
+    // Longer than any string.
+    if (error instanceof RangeError) return undefined;
+    throw error;
+  }
+}
+
+/** @throws IO */
 export function writeLine(socket: Socket, value: unknown): void {
-  socket.write(`${stringifyWithWideIntegers(value)}\n`);
+  const line = lineOf(value);
+  if (line === undefined) throw new LorekeepError('IO', "the operator's socket: the message is too long");
+  socket.write(line);
 }

@@ -1,6 +1,7 @@
 import { connect } from 'node:net';
 import { AnyLorekeepError } from '../../../lib/basics.js';
-import { readLine, writeLine } from './lines.js';
+import { LorekeepError } from '../../../lib/internal.js';
+import { lineOf, longestLine, readLine } from './lines.js';
 import type { OperatorReplies, OperatorRequest } from './messages.js';
 import { processOf, removeSocket, socketsOf, withShortName } from './socket-place.js';
 
@@ -39,19 +40,20 @@ export async function peersOf(records: string, longestMs: number = helloMs): Pro
   return { peers, unreached };
 }
 
-/** Asks a process. @throws errors of the knowledge base; IO if the process cannot be reached; the signal's reason */
+/** Asks a process. @throws errors of the knowledge base; INVALID_ARGUMENT for a request that is too long; IO if the process cannot be reached; the signal's reason */
 export async function ask<Op extends OperatorRequest['op']>(
   socket: string,
   request: Extract<OperatorRequest, { op: Op }>,
   signal: AbortSignal | undefined,
 ): Promise<OperatorReplies[Op]> {
+  const line = lineOf(request) ?? tooLong(socket);
   const reply = await withShortName(socket, async (name) => {
     const connection = connect({ path: name, allowHalfOpen: true });
     const stop = () => connection.destroy();
     signal?.addEventListener('abort', stop, { once: true });
     try {
       const answer = readLine(connection);
-      writeLine(connection, request);
+      connection.write(line);
       return (await answer) as { result?: OperatorReplies[Op]; error?: ErrorReply };
     } catch (error) {
       signal?.throwIfAborted();
@@ -66,6 +68,13 @@ export async function ask<Op extends OperatorRequest['op']>(
     throw new AnyLorekeepError(code, message, detail ?? {});
   }
   return reply.result as OperatorReplies[Op];
+}
+
+function tooLong(socket: string): never {
+  const holder = processOf(socket);
+  const problem = `the records take more than ${longestLine / 2 ** 20} MiB as JSON, the most that process ${holder}, which has the knowledge base open, takes at once`;
+  const message = `${problem}; send them in several batches, or end that process`;
+  throw new LorekeepError('INVALID_ARGUMENT', message);
 }
 
 interface ErrorReply {
