@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import type { ClientSession, SpeechEvent } from '../../src/client/index.js';
+import type { ClientSession, ClientSpeech, SpeechEvent } from '../../src/client/index.js';
 import { FakeRecogniser } from '../helpers/fake-recogniser.js';
 import { FakeTextModel } from '../helpers/fake-text-model.js';
 import { allEvents, s16, speechServer, spoken } from './speech-setting.js';
@@ -21,6 +21,23 @@ async function talking(recogniser: FakeRecogniser, script = Array.from({ length:
   };
   const agent = await session.createAgent({ graph, enableDiagnostics: true });
   return { session, agent, model, server };
+}
+
+/** Has a model compute without a reply, until it is stopped. */
+function neverReplies(model: FakeTextModel): void {
+  model.generate = ((_: unknown, { signal }: { signal?: AbortSignal } = {}) => {
+    const stopped = new Promise<never>((_, reject) =>
+      signal?.addEventListener('abort', () => reject(signal.reason)),
+    );
+    stopped.catch(() => {});
+    return {
+      result: stopped,
+      cancel: () => {},
+      async *[Symbol.asyncIterator]() {
+        yield await stopped;
+      },
+    };
+  }) as unknown as typeof model.generate;
 }
 
 describe('speech to an agent', () => {
@@ -130,19 +147,7 @@ describe('speech to an agent', () => {
   it('joins what was said before the agent had replied', async () => {
     const recogniser = new FakeRecogniser();
     const { session, agent, model } = await talking(recogniser, ['ok']);
-    model.generate = ((_: unknown, { signal }: { signal?: AbortSignal } = {}) => {
-      const stopped = new Promise<never>((_, reject) =>
-        signal?.addEventListener('abort', () => reject(signal.reason)),
-      );
-      stopped.catch(() => {});
-      return {
-        result: stopped,
-        cancel: () => {},
-        async *[Symbol.asyncIterator]() {
-          yield await stopped;
-        },
-      };
-    }) as unknown as typeof model.generate;
+    neverReplies(model);
     const speech = await session.openSpeech({ agentId: agent.id });
     const events: SpeechEvent[] = [];
     const heard = (async () => {
@@ -159,6 +164,27 @@ describe('speech to an agent', () => {
     await speech.close();
     await agent.destroy();
     await heard;
+  });
+
+  it('joins what was said on another stream, which it has interrupted before the agent replied', async () => {
+    const recogniser = new FakeRecogniser();
+    const { session, agent, model } = await talking(recogniser, ['ok']);
+    neverReplies(model);
+    const streams = [0, 1].map(() => session.openSpeech({ agentId: agent.id }));
+    const [one, other] = (await Promise.all(streams)) as [ClientSpeech, ClientSpeech];
+    const events: SpeechEvent[] = [];
+    const heard = [one, other].map(async (speech) => {
+      for await (const event of speech) events.push(event);
+    });
+    await one.write(s16(spoken(1)));
+    (await recogniser.call(0)).say('What is the weather?');
+    await vi.waitFor(() => expect(texts(events)).toEqual(['What is the weather?']));
+    await other.write(s16(spoken(1)));
+    (await recogniser.call(1)).say('And the time?');
+    await vi.waitFor(() => expect(texts(events).at(-1)).toBe('What is the weather? And the time?'));
+    await Promise.all([one.close(), other.close()]);
+    await agent.destroy();
+    await Promise.all(heard);
   });
 
   it('waits for the end of a sentence, and no longer than it is told to', async () => {

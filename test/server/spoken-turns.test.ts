@@ -15,7 +15,15 @@ function stream({ ended = Promise.resolve(), barge_in = false } = {}) {
     interrupt: () => [`t${texts.length}`],
   };
   const turns = new SpokenTurns({
-    ...{ session, agentId: 'a', stream: 1, activity: new Activity(), attended: true, send: () => {} },
+    ...{
+      session,
+      agentId: 'a',
+      stream: 1,
+      activity: new Activity(),
+      attended: true,
+      send: () => {},
+      unanswered: new Map(),
+    },
     request: { id: 1, turns: 'push_to_talk', barge_in, variables: {} },
     failed: (error: unknown) => expect.unreachable(String(error)),
   } as unknown as SpokenTurnsOptions);

@@ -8,7 +8,7 @@ import type { Services } from '../services.js';
 import type { Session } from '../session.js';
 import { ServedSpeech } from './served-speech.js';
 import { chooseModels } from './speech-models.js';
-import { SpokenTurns } from './spoken-turns.js';
+import { SpokenTurns, type UnansweredTurns } from './spoken-turns.js';
 import { storageTerms } from './storage-terms.js';
 
 /** Maximum number of open streams of one session. */
@@ -23,9 +23,16 @@ interface Context {
   holdRequest(until: Promise<void>): void;
 }
 
+interface OpenStream {
+  readonly session: string;
+  readonly agentId: string | undefined;
+  readonly unanswered: UnansweredTurns;
+  readonly speech: ServedSpeech;
+}
+
 /** The streams of one client. */
 export class SpeechTable {
-  readonly #streams = new Map<number, { readonly session: string; readonly speech: ServedSpeech }>();
+  readonly #streams = new Map<number, OpenStream>();
   /** Streams that are being opened, by session. */
   readonly #opening = new Map<string, number>();
   /** One recognition of a class at a time: models serve waiting clients in turn, and one with many streams gets no more than another. */
@@ -89,6 +96,12 @@ export class SpeechTable {
     });
   }
 
+  /** Those of the open streams of an agent. */
+  #unansweredOf(agentId: string | undefined): UnansweredTurns {
+    const others = agentId === undefined ? [] : [...this.#streams.values()];
+    return others.find((stream) => stream.agentId === agentId)?.unanswered ?? new Map();
+  }
+
   async #open(session: Session, request: Requests['OpenSpeechRequest'], context: Context) {
     const { services, account, send, attended } = context;
     const { signal } = session;
@@ -96,15 +109,17 @@ export class SpeechTable {
     const models = await chooseModels(services, request, signal);
     const detector = await models.detector.lease(signal);
     const number = ++this.#made;
+    let unanswered: UnansweredTurns;
     let speech: ServedSpeech;
     try {
       const terms = request.terms ?? (await termsOf(session, agentId, account));
       signal.throwIfAborted();
+      unanswered = this.#unansweredOf(agentId);
       const turns = (failed: (error: unknown) => void) =>
         agentId === undefined
           ? undefined
           : new SpokenTurns({
-              ...{ session, agentId, stream: number, request, attended, send, failed },
+              ...{ session, agentId, stream: number, request, attended, send, failed, unanswered },
               activity: services.activity,
             });
       const { dumps, log } = services;
@@ -117,7 +132,7 @@ export class SpeechTable {
       detector[Symbol.dispose]();
       throw error;
     }
-    this.#streams.set(number, { session: session.id, speech });
+    this.#streams.set(number, { session: session.id, agentId, unanswered, speech });
     // The stream has its texts and variables.
     context.holdRequest(speech.ended);
     void session.track(speech.ended.finally(() => this.#streams.delete(number)));

@@ -18,6 +18,8 @@ export interface SpokenTurnsOptions {
   readonly stream: number;
   readonly request: OpenRequest;
   readonly activity: Activity;
+  /** Those of the agent: a stream may interrupt a turn of another one. */
+  readonly unanswered: UnansweredTurns;
   readonly attended: boolean;
   send(frame: ServerFrame): void;
   /** A turn could not begin. */
@@ -30,6 +32,9 @@ interface SpokenTurn {
   /** Whether speech has cancelled it. */
   interrupted: boolean;
 }
+
+/** The spoken turns of an agent that have not ended, or that speech has cancelled before they said anything, by id. */
+export type UnansweredTurns = Map<string, SpokenTurn>;
 
 /** Makes turns of an agent of the final text of a stream, and cancels them when somebody speaks. */
 export class SpokenTurns {
@@ -48,8 +53,6 @@ export class SpokenTurns {
   #isClosed = false;
   /** Settles when the turns that speech has cancelled have ended, and the next one has begun. */
   #begun: Promise<void> = Promise.resolve();
-  /** Spoken turns that have not ended, or that speech has cancelled before they said anything. */
-  readonly #unanswered = new Map<string, SpokenTurn>();
 
   constructor(options: SpokenTurnsOptions) {
     this.#options = options;
@@ -80,10 +83,10 @@ export class SpokenTurns {
   #started(): void {
     this.#isSpeaking = true;
     clearTimeout(this.#timer);
-    const { session, agentId, request } = this.#options;
+    const { session, agentId, request, unanswered } = this.#options;
     if (!request.barge_in) return;
     for (const id of session.interrupt(agentId)) {
-      const turn = this.#unanswered.get(id);
+      const turn = unanswered.get(id);
       if (turn !== undefined) turn.interrupted = true;
     }
   }
@@ -131,11 +134,12 @@ export class SpokenTurns {
 
   /** Returns the texts of turns that speech has cancelled before they said anything: they belong to what is said now. */
   async #takeUnanswered(): Promise<string[]> {
+    const { unanswered } = this.#options;
     const texts: string[] = [];
-    for (const [id, { text, ended, interrupted }] of [...this.#unanswered]) {
+    for (const [id, { text, ended, interrupted }] of [...unanswered]) {
       if (!interrupted) continue;
       await ended;
-      if (this.#unanswered.delete(id)) texts.push(text);
+      if (unanswered.delete(id)) texts.push(text);
     }
     return texts;
   }
@@ -152,15 +156,16 @@ export class SpokenTurns {
       },
       attended,
     );
-    this.#unanswered.set(turn.id, { text, ended: turn.ended, interrupted: false });
+    this.#options.unanswered.set(turn.id, { text, ended: turn.ended, interrupted: false });
     const end = activity.begin();
     void turn.ended.then(end, end);
     send({ type: 'TurnStarted', reply_to: request.id, turn_id: turn.id, stream, text });
   }
 
   #ended({ turn_id, status, text }: ServerFrames['TurnComplete']): void {
-    const turn = this.#unanswered.get(turn_id);
+    const { unanswered } = this.#options;
+    const turn = unanswered.get(turn_id);
     if (turn?.interrupted && status === 'cancelled' && text === '') return;
-    this.#unanswered.delete(turn_id);
+    unanswered.delete(turn_id);
   }
 }
