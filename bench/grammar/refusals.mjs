@@ -17,7 +17,7 @@ import { terminalTable } from '../harness/table.mjs';
 import { kinds } from './refused-kinds.mjs';
 
 const largest = 2560;
-const starts = 3;
+const starts = 9;
 
 /** The refusal of a schema or a grammar, the milliseconds until then, and those of the longest piece of the conversion. */
 async function answered(given) {

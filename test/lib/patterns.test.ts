@@ -139,6 +139,7 @@ describe('the characters of a Unicode property', () => {
   it.each([
     ...['L', 'Lu', 'Cn', 'Co', 'Any', 'Emoji', 'Extended_Pictographic', 'ID_Continue', 'Unified_Ideograph'],
     ...['Script=Greek', 'Script=Han', 'Script=Hangul', 'Script=Tangut', 'Default_Ignorable_Code_Point'],
+    ...['Script=Yi', 'Script=Cuneiform', 'Script=Egyptian_Hieroglyphs', 'Script=Bamum', 'Alphabetic'],
   ])('%s are those of RegExp', (name) => {
     const set = propertySet(name) ?? [];
     const expression = new RegExp(`^\\p{${name}}$`, 'u');
