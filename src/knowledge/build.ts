@@ -3,9 +3,11 @@ import { access, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { stampAt, systemReason } from '../../lib/basics.js';
 import { LorekeepError, Records, removeStrayFiles } from '../../lib/internal.js';
+import { countReplacement } from './changes/count-replacement.js';
 import { checkDestinations, checkOwnDestination, makeFolderOf } from './destinations.js';
 import { type EmbeddingCounts, embedRecords } from './embeddings.js';
 import { PhaseReport, type PhaseTimes } from './progress.js';
+import { indexedContent } from './records.js';
 import { findSource, type OpenKnowledgeBaseOptions, type Source } from './resolve.js';
 import { writeTextIndex } from './text-index.js';
 import { buildVectors, saveVectors } from './vectors.js';
@@ -69,9 +71,11 @@ async function buildOnce(
     () => Records.read(files.records, { fields: config.fields, signal }),
     ({ size }) => size,
   );
+  const former = await indexedContent(source);
   const { vectors, linked, counts } = await writeVectors(records, source, report);
   const wroteTexts =
     files.textIndex !== undefined && (await writeTextIndex(records, files.textIndex, source, report));
+  await countReplacement(source, { former, content: records.content });
   const written = wroteTexts ? [...vectors, files.textIndex as string] : vectors;
   return { records: records.size, linked, ...counts, written };
 }

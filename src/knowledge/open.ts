@@ -14,6 +14,7 @@ import {
 import { closeIfFailed } from '../base/waiting/close-if-failed.js';
 import { BaseChanges } from './changes/base-changes.js';
 import { readLog, versionOfFile } from './changes/base-log.js';
+import { countReplacement } from './changes/count-replacement.js';
 import { FilesReplaced, type LaterFiles } from './changes/followed-log.js';
 import { namedFiles } from './changes/held-folders.js';
 import { LogAhead } from './changes/log-ahead.js';
@@ -30,7 +31,7 @@ import { noLog } from './log.js';
 import { factsOf, holdModel, modelResolver } from './model.js';
 import { openEngineBase } from './postgres/open.js';
 import { noProgress, PhaseReport } from './progress.js';
-import { openRecords } from './records.js';
+import { indexedContent, openRecords } from './records.js';
 import {
   checkOpenOptions,
   configArgument,
@@ -148,12 +149,14 @@ interface LoadedFiles {
 async function loadFiles(source: Source): Promise<LoadedFiles> {
   const { config, signal, onProgress } = source;
   const report = new PhaseReport(onProgress);
-  await using records = await report.run(
+  const { records: opened, fromIndex } = await report.run(
     'read',
     0,
     () => openRecords(source),
-    ({ size }) => size,
+    ({ records }) => records.size,
   );
+  await using records = opened;
+  const former = fromIndex ? undefined : await indexedContent(source);
   const { vectors: found, counts, indexWritten } = await findVectors(records, source, report);
   await using vectors = found;
   await using textIndex = await openTextIndex(records, source, report);
@@ -161,7 +164,10 @@ async function loadFiles(source: Source): Promise<LoadedFiles> {
   const { content, size } = records;
   const ids = [...new Set(size === 0 ? [] : [0, size - 1])].map((ordinal) => records.idOf(ordinal));
   const storage = await Storage.fromRecords(records, vectors, textIndex, { ef, signal });
-  if (counts?.reused !== 0) await closeIfFailed(storage, () => compareModel(storage, ids, source));
+  await closeIfFailed(storage, async () => {
+    if (counts?.reused !== 0) await compareModel(storage, ids, source);
+    if (!fromIndex && !source.readOnly) await countReplacement(source, { former, content });
+  });
   return { storage, content, counts, indexWritten: indexWritten === true };
 }
 

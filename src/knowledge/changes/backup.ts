@@ -96,8 +96,8 @@ async function copyVersion(
     embeddings_file: await copy(files.embeddings, 'kb.embeddings'),
   };
   const found = await identifyFile(records, { signal });
-  if (log === undefined ? !isSame(found, content()) : versionOfFile(log.facts, found) === undefined)
-    return undefined;
+  const isReplaced = log !== undefined && versionOfFile(log.facts, found) === undefined;
+  if ((log === undefined || isReplaced) && !isSame(found, content())) return undefined;
   if (log !== undefined) {
     const changes = `${records}.changes`;
     await copyBeginning(files.changes, changes, log.facts.end);
@@ -107,7 +107,8 @@ async function copyVersion(
   }
   const config = join(folder, basename(source.path));
   await writeConfig(source, config, named);
-  return { config, version: log?.facts.version ?? 0, files: [config, ...written] };
+  const version = log === undefined ? 0 : log.facts.version + (isReplaced ? 1 : 0);
+  return { config, version, files: [config, ...written] };
 }
 
 /** Names of files that the copy does not have stay out of its config, but the index is built again where it was. */

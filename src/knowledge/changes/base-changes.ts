@@ -1,6 +1,5 @@
 import {
   ChangeLog,
-  type ChangeLogFacts,
   type FileContent,
   type FileLock,
   isLocked,
@@ -13,7 +12,7 @@ import {
 import { isSealed } from '../../base/files/home.js';
 import { backupFiles } from './backup.js';
 import { baseDisk } from './base-disk.js';
-import { damageWarning, type LogSource, lockOfOwn, newHeader, readLog } from './base-log.js';
+import { damageWarning, hasBatches, type LogSource, lockOfOwn, newHeader, readLog } from './base-log.js';
 import { behind, FollowedLog, type LaterFiles } from './followed-log.js';
 import { filesWith } from './forget.js';
 import { completeForget, type ForgettingBase, forgetRecords } from './forgetting.js';
@@ -402,18 +401,21 @@ export class BaseChanges implements ChangesOfBase {
     };
     await using log = await readLog(this.#source);
     const version = this.#storage.version;
-    if (log === undefined) {
+    if (log?.facts.damage?.torn === false) throw damagedLog(files.changes, log.facts.damage);
+    // One that says a version alone may be about another records file or model, and others may read it.
+    if (log === undefined || !hasBatches(log.facts)) {
       const header = newHeader(model, this.#log.content, version);
       const created = await ChangeLogWriter.create(files.changes, header, options);
       this.#log.facts = { id: header.id, end: created.size, version };
+      this.#log.isForeign = false;
       return created;
     }
-    if (log.facts.damage?.torn === false) throw damagedLog(files.changes, log.facts.damage);
     const writer = await ChangeLogWriter.continue(files.changes, log.facts, options);
     this.#log.facts = log.facts;
     if (!this.#log.isForeign) return writer;
     try {
-      await this.#adopt(log.facts, writer);
+      this.#log.merged(await mergeFiles(this.#storage, this.#source, this.#log.content, writer));
+      this.#log.isForeign = false;
       return writer;
     } catch (error) {
       await writer.close();
@@ -421,21 +423,11 @@ export class BaseChanges implements ChangesOfBase {
     }
   }
 
-  /** Makes a log that is about another records file one about this one. */
-  async #adopt({ frames, end }: ChangeLogFacts, writer: ChangeLogWriter): Promise<void> {
-    if (frames.some(({ kind }) => kind === 'batch')) {
-      this.#log.merged(await mergeFiles(this.#storage, this.#source, this.#log.content, writer));
-    } else {
-      await writer.restart(newHeader(this.#source.model, this.#log.content, this.#storage.version), end);
-    }
-    this.#log.isForeign = false;
-  }
-
   async #merge(signal: AbortSignal | undefined): Promise<void> {
     const writer = await this.#openWriter();
     await this.#words.pause();
     await using log = await ChangeLog.read(this.#source.files.changes, { signal });
-    if (!log.facts.frames.some(({ kind }) => kind === 'batch')) return;
+    if (!hasBatches(log.facts)) return;
     const source = { ...this.#source, signal };
     this.#log.merged(await mergeFiles(this.#storage, source, this.#log.content, writer));
     this.#source.log.info(

@@ -60,6 +60,9 @@ export function versionOfFile(
 export const isSame = (a: FileContent, b: FileContent): boolean =>
   a.size === b.size && a.checksum === b.checksum;
 
+export const hasBatches = ({ frames }: Pick<ChangeLogFacts, 'frames'>): boolean =>
+  frames.some(({ kind }) => kind === 'batch');
+
 /** Refuses a log with vectors of another model. @throws UNSUPPORTED */
 export function checkModel({ dimension, model }: ChangeLogFacts, source: LogSource): void {
   if (dimension === factsOf(source.model).dimension && model === modelDigest(source.model)) return;

@@ -8,7 +8,15 @@ import {
   type Storage,
 } from '../../../lib/internal.js';
 import { applyFromFile, applyVersions, type OnRemoved } from './apply-versions.js';
-import { checkModel, foldAll, isSame, type LogSource, readLog, versionOfFile } from './base-log.js';
+import {
+  checkModel,
+  foldAll,
+  hasBatches,
+  isSame,
+  type LogSource,
+  readLog,
+  versionOfFile,
+} from './base-log.js';
 import { refuseConflicts } from './conflicts.js';
 import { ForgottenByOthers } from './forgotten-batches.js';
 import { HeldFolders, namedFiles } from './held-folders.js';
@@ -134,7 +142,10 @@ export class FollowedLog {
     const from = last?.version === this.#storage.version ? last : undefined;
     await using tail = await readLog(this.source, from);
     if (tail === undefined) return;
-    if (last === undefined && (await this.#isMissed(tail))) return await this.#takeFiles();
+    if (last === undefined && (await this.#isMissed(tail))) {
+      checkModel(tail.facts, this.source);
+      return await this.#takeFiles();
+    }
     if (from === undefined || tail.facts.id === from.id) return await this.apply(tail);
     await using log = await readLog(this.source);
     if (log !== undefined) await this.apply(log);
@@ -149,10 +160,10 @@ export class FollowedLog {
 
   async apply(log: ChangeLog): Promise<void> {
     const { facts } = log;
-    checkModel(facts, this.source);
     if (this.facts === undefined) return this.#applyFirst(log);
     const after = this.#storage.version;
     const isAnew = facts.id !== this.facts.id;
+    if (isAnew || hasBatches(facts)) checkModel(facts, this.source);
     if (isAnew && facts.baseVersion > after) return this.#takeFiles();
     if (facts.version > after) await applyVersions(this.#storage, log, after, this.source, this.#onRemoved);
     this.facts = facts;
@@ -186,6 +197,7 @@ export class FollowedLog {
   /** Applies a log to a storage that has read none. */
   async #applyFirst(log: ChangeLog): Promise<void> {
     const { facts } = log;
+    if (hasBatches(facts)) checkModel(facts, this.source);
     const { signal, files } = this.source;
     const after = versionOfFile(facts, this.content);
     this.isForeign = after === undefined;

@@ -27,9 +27,9 @@ export interface LogFiles {
   open(path: string): Promise<LogFile>;
   /**
    * Puts a log with this content in place, in one step and durably, and opens it. Removes the words of the log before it, which may be
-   * forgotten, and what killed writers left. @throws system errors
+   * forgotten, and what killed writers left. `mode`: its permissions; default: the owner's alone. @throws system errors
    */
-  replace(path: string, content: readonly Uint8Array[]): Promise<LogFile>;
+  replace(path: string, content: readonly Uint8Array[], mode?: number): Promise<LogFile>;
 }
 
 /** Logs hold texts that may be private: like new records files of `lorekeep index`, they are the owner's. */
@@ -51,14 +51,18 @@ export const systemLogFiles: LogFiles = {
     return new SystemLogFile(await open(path, constants.O_RDWR | (constants.O_NOFOLLOW ?? 0)));
   },
 
-  async replace(path, content) {
+  async replace(path, content, mode) {
     await removeWords(path);
-    return await replaceFile(path, content);
+    return await replaceFile(path, content, mode);
   },
 };
 
 /** Puts a file with this content in place, in one step and durably, and opens it. @throws as LogFiles.replace() */
-async function replaceFile(path: string, content: readonly Uint8Array[]): Promise<SystemLogFile> {
+async function replaceFile(
+  path: string,
+  content: readonly Uint8Array[],
+  mode = ownerOnly,
+): Promise<SystemLogFile> {
   const old = await lstat(path).catch(() => undefined);
   if (old !== undefined && !old.isFile()) {
     const reason = 'is not a regular file, so it is not replaced';
@@ -66,7 +70,7 @@ async function replaceFile(path: string, content: readonly Uint8Array[]): Promis
   }
   await removeStrays(path, { alone: true });
   const temporary = temporaryName(path);
-  const file = new SystemLogFile(await open(temporary, 'wx+', ownerOnly));
+  const file = new SystemLogFile(await open(temporary, 'wx+', mode));
   try {
     let at = 0;
     for (const part of content) {

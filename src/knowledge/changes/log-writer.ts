@@ -54,7 +54,7 @@ export class ChangeLogWriter {
     path: string,
     file: LogFile,
     state: { id: string; version: number; end: number; durable: number },
-    { flush, files, onError }: Required<ChangeLogWriterOptions>,
+    { flush, files, onError }: typeof defaults,
   ) {
     this.#path = path;
     this.#file = file;
@@ -74,7 +74,7 @@ export class ChangeLogWriter {
     options: ChangeLogWriterOptions = {},
   ): Promise<ChangeLogWriter> {
     const all = { ...defaults, ...options };
-    const file = await refusing(path, () => all.files.replace(path, [headerOf(header)]));
+    const file = await refusing(path, () => all.files.replace(path, [headerOf(header)], all.mode));
     return new ChangeLogWriter(path, file, stateOf(header), all);
   }
 
@@ -292,9 +292,11 @@ export interface ChangeLogWriterOptions {
   files?: LogFiles;
   /** Told of a flush that failed after its batches were acknowledged. */
   onError?: (error: LorekeepError) => void;
+  /** Permissions of a log that is made. Default: its owner's alone. */
+  mode?: number;
 }
 
-const defaults: Required<ChangeLogWriterOptions> = {
+const defaults: Required<Omit<ChangeLogWriterOptions, 'mode'>> & Pick<ChangeLogWriterOptions, 'mode'> = {
   flush: 'always',
   files: systemLogFiles,
   onError: () => {},

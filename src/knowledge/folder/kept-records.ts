@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { factsAt } from '../../../lib/basics.js';
 import { linesOf } from '../../documents/tables/lines.js';
-import { readLog } from '../changes/base-log.js';
+import { hasBatches, readLog } from '../changes/base-log.js';
 import { originKey } from '../changes/record-json.js';
 
 /** A record that no file gave: update() added it. */
@@ -38,5 +38,5 @@ function parsed(json: string): Record<string, unknown> | undefined {
 /** Whether an index has changes that are not merged into its records file. */
 export async function hasChanges(recordsFile: string, signal: AbortSignal | undefined): Promise<boolean> {
   await using log = await readLog({ files: { changes: `${recordsFile}.changes` }, signal });
-  return log?.facts.frames.some(({ kind }) => kind === 'batch') === true;
+  return log !== undefined && hasBatches(log.facts);
 }
