@@ -13,6 +13,8 @@ export interface DiskRoomOptions {
   /** Those that are there at the beginning. */
   known(): Promise<readonly string[]>;
   limits(): DiskLimits;
+  /** Frees bytes of one that its content does not need. Returns whether there were some. */
+  shrink(id: string): Promise<boolean>;
   /** @throws the refusal of bytes beyond a limit */
   refuse(limit: keyof DiskLimits, bytes: number): never;
 }
@@ -48,21 +50,34 @@ export class DiskRoom {
   }
 
   /**
-   * Takes room for `more` bytes until the returned function is called: when they are measured, or were not written.
+   * Takes room for `more` bytes until the returned function is called: when they are measured, or were not written. What the client
+   * has opened is shrunk before bytes are refused.
    * @throws the refusal if they are too many for the client, or for all
    */
   async take(client: ClientMemory, more: number): Promise<() => void> {
     this.#counted ??= this.#countAll();
     await this.#counted;
+    if (this.#exceeded(client, more) !== undefined) await this.#shrink(client);
+    const exceeded = this.#exceeded(client, more);
+    if (exceeded !== undefined) this.#options.refuse(exceeded, this.#options.limits()[exceeded]);
+    const room = { client, bytes: more };
+    this.#taken.add(room);
+    return () => void this.#taken.delete(room);
+  }
+
+  /** Which limit `more` bytes of a client would exceed. */
+  #exceeded(client: ClientMemory, more: number): keyof DiskLimits | undefined {
     const limits = this.#options.limits();
     const own = sum([...(this.#opened.get(client) ?? [])].map((id) => this.#bytes.get(id) ?? 0));
     const taken = [...this.#taken];
     const ownTaken = taken.filter((each) => each.client === client);
-    if (own + bytesOf(ownTaken) + more > limits.client) this.#options.refuse('client', limits.client);
-    if (this.used + bytesOf(taken) + more > limits.all) this.#options.refuse('all', limits.all);
-    const room = { client, bytes: more };
-    this.#taken.add(room);
-    return () => void this.#taken.delete(room);
+    if (own + bytesOf(ownTaken) + more > limits.client) return 'client';
+    return this.used + bytesOf(taken) + more > limits.all ? 'all' : undefined;
+  }
+
+  async #shrink(client: ClientMemory): Promise<void> {
+    for (const id of this.#opened.get(client) ?? [])
+      if (await this.#options.shrink(id)) await this.measure(id);
   }
 
   /** Counts the bytes of one again. */

@@ -2,6 +2,7 @@ import type { BaseDisk } from '../knowledge/changes/public.js';
 import type { KnowledgeBase } from '../knowledge/index.js';
 import { fail } from '../protocol/errors.js';
 import { type DiskLimits, DiskRoom } from './disk-room.js';
+import { mergeIfSmaller } from './merge-if-smaller.js';
 import { diskOf, putOnDisk } from './storage-disk.js';
 
 const fieldsOf = { all: 'storage_writes_max_mb', client: 'storage_writes_client_max_mb' } as const;
@@ -11,6 +12,8 @@ export class GrownBases {
   readonly #room: DiskRoom;
   /** Each with its bytes before its first change, by its records file. */
   readonly #before = new Map<string, { disk: BaseDisk; bytes: number }>();
+  /** Those that were changed last, by their records file. */
+  readonly #bases = new Map<string, WeakRef<KnowledgeBase>>();
 
   constructor(limits: () => DiskLimits) {
     this.#room = new DiskRoom({
@@ -20,6 +23,10 @@ export class GrownBases {
       },
       known: async () => [],
       limits,
+      shrink: async (id) => {
+        const kb = this.#bases.get(id)?.deref();
+        return kb !== undefined && (await mergeIfSmaller(kb));
+      },
       refuse,
     });
   }
@@ -33,6 +40,7 @@ export class GrownBases {
     const { records: id } = disk;
     putOnDisk(kb, {
       take: async (client, more) => {
+        this.#bases.set(id, new WeakRef(kb));
         const bytes = this.#before.has(id) ? 0 : await disk.bytes();
         if (!this.#before.has(id)) this.#before.set(id, { disk, bytes });
         this.#room.open(client, id);

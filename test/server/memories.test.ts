@@ -330,6 +330,25 @@ describe('a memory that lasts', () => {
   });
 });
 
+it('a memory at its limit of bytes is merged where that makes room: what was said again takes none', async () => {
+  const folder = newFolder();
+  const session = await (await serverAt(folder, { memories_client_max_mb: 1 })).session();
+  const agent = await session.createAgent({ graph: graph({ scope: 'agent' }) });
+  const bytes = () => filesIn(folder).reduce((sum, path) => sum + statSync(path).size, 0);
+  const text = `Bees ${'dance '.repeat(20)}`;
+  const add = Array.from({ length: 100 }, (_, n) => ({ id: `${n}`, text }));
+  let most = 0;
+  for (let batch = 0; batch < 12; batch++) {
+    await session.updateEmbeddedStringStorage({ name: storage, add, upsert: true });
+    most = Math.max(most, bytes());
+  }
+  expect(most).toBeGreaterThan(0.6 * 1024 * 1024);
+  expect(most).toBeLessThan(1.1 * 1024 * 1024);
+  const remove = add.map(({ id }) => id);
+  await session.updateEmbeddedStringStorage({ name: storage, remove });
+  expect((await agent.turn('Glaciers grind valleys.')).status).toBe('completed');
+});
+
 it('the operator forgets and adds records while a session has the memory open', async () => {
   const memories_dir = newFolder();
   const server = await serverAt(memories_dir);

@@ -1,7 +1,7 @@
 import { LorekeepError } from '../../../lib/internal.js';
 import { untilAborted } from '../../base/waiting/until-aborted.js';
 import type { ClientMemory } from '../../fairness/client-memory.js';
-import type { SearchableStorage } from '../../knowledge/index.js';
+import type { KnowledgeBase, SearchableStorage } from '../../knowledge/index.js';
 import { openKnowledgeBase } from '../../knowledge/open.js';
 import { type OnForgotten, OperatorSocket } from '../../knowledge/operator/operator-socket.js';
 import { Holders, type Pin } from '../../knowledge/pin.js';
@@ -12,6 +12,7 @@ import { fail, serverError } from '../../protocol/errors.js';
 import { changeError } from '../change-error.js';
 import type { StorageWrites } from '../changes.js';
 import { type DiskLimits, DiskRoom } from '../disk-room.js';
+import { mergeIfSmaller } from '../merge-if-smaller.js';
 import {
   createMemoryFolder,
   emptyMemoryBytes,
@@ -43,7 +44,7 @@ export interface MemoriesOptions {
 export class Memories {
   readonly room: DiskRoom;
   readonly #options: MemoriesOptions;
-  readonly #open = new Map<string, Promise<Holders<SearchableStorage>>>();
+  readonly #open = new Map<string, Promise<Holders<KnowledgeBase>>>();
   readonly #closing = new Map<string, Promise<unknown>>();
 
   constructor(options: MemoriesOptions) {
@@ -53,6 +54,7 @@ export class Memories {
       bytesOf: (id) => folderBytes(root, id),
       known: () => memoryIds(root),
       limits,
+      shrink: (id) => this.#shrink(id),
       refuse: refuseBytes,
     });
   }
@@ -140,6 +142,14 @@ export class Memories {
     await this.room.measure(id);
   }
 
+  async #shrink(id: string): Promise<boolean> {
+    const holders = await this.#open.get(id)?.catch(() => undefined);
+    // It would be closed when it is let go.
+    if (holders === undefined || holders.count === 0) return false;
+    await using pin = holders.pin();
+    return await mergeIfSmaller(pin.value);
+  }
+
   async #pin(id: string, model: CatalogModel): Promise<Pin<SearchableStorage>> {
     for (;;) {
       const opening = this.#open.get(id) ?? this.#load(id, model);
@@ -150,7 +160,7 @@ export class Memories {
     }
   }
 
-  #load(id: string, model: CatalogModel): Promise<Holders<SearchableStorage>> {
+  #load(id: string, model: CatalogModel): Promise<Holders<KnowledgeBase>> {
     const { root, log, onForgotten } = this.#options;
     const load = async () => {
       // Its lock is held until it is closed.
@@ -162,7 +172,7 @@ export class Memories {
         take: (client, more) => this.room.take(client, more),
         measure: () => this.room.measure(id),
       });
-      return new Holders<SearchableStorage>(storage, async () => {
+      return new Holders(storage, async () => {
         this.#open.delete(id);
         const closing = storage.close().finally(() => this.#closing.delete(id));
         this.#closing.set(
