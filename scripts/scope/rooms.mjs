@@ -121,9 +121,9 @@ export const rooms = [
   ],
   [
     'src/storages',
-    3650,
+    3680,
     'SPEC',
-    'sessions kept in Postgres for the next server, with secrets, bounds and fencing; storages of sessions inside their root; memories of agents: secrets, merged statements, limits of the disk',
+    'sessions kept in Postgres for the next server, with secrets, bounds and fencing; storages of sessions inside their root; memories of agents: secrets, merged statements, limits of the disk, and what is merged at them',
   ],
   [
     'src/agents',
