@@ -175,6 +175,14 @@ describe('encodings', () => {
           'Kiekvienas žmogus turi teisę į gyvybę.',
       },
     ],
+    [
+      'Windows-1258, in which tones follow their letters,',
+      {
+        '4e676ff26e206861d26920f0e36e672073e16e67207375f4ec7420f0ea6d2e': 'Ngọn hải đăng sáng suốt đêm.',
+        '54e2ec74206361d2206d6ff269206e67fdf5cc692073696e6820726120f0eacc7520f0fdf5f2632074fdf220646f2e':
+          'Tất cả mọi người sinh ra đều được tự do.',
+      },
+    ],
   ])('%s is told by letters and marks in their usual places', async (_, texts) => {
     for (const [hex, text] of Object.entries(texts))
       expect(await wholeText(Buffer.from(hex, 'hex'))).toBe(text);

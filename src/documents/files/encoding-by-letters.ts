@@ -119,7 +119,7 @@ export function encodingByLetters(bytes: Uint8Array): string | undefined {
   const start = beginning(bytes);
   const latin = encodingOfLatin(start);
   // Two letters with accents and one after each may be two characters of East Asia.
-  const isLatin = latin?.letters === 'western' && latin.score >= surelyLatin;
+  const isLatin = /western|vietnamese/.test(latin?.letters ?? '') && (latin?.score ?? 0) >= surelyLatin;
   return (isLatin ? undefined : ofEastAsia(bytes)) ?? ofAlphabet(start) ?? latin?.encoding;
 }
 

@@ -13,6 +13,7 @@ const latinEncodings: readonly LatinEncoding[] = [
   { encoding: 'iso-8859-2', letters: 'central' },
   { encoding: 'windows-1254', letters: 'turkish' },
   { encoding: 'windows-1257', letters: 'baltic' },
+  { encoding: 'windows-1258', letters: 'vietnamese' },
   { encoding: 'macintosh', letters: 'western' },
   { encoding: 'ibm850', letters: 'western' },
   { encoding: 'ibm437', letters: 'western' },
@@ -29,6 +30,7 @@ const languages = {
   central: pairSets(frequentPairs.central),
   turkish: pairSets(frequentPairs.turkish),
   baltic: pairSets(frequentPairs.baltic),
+  vietnamese: pairSets(frequentPairs.vietnamese),
 };
 
 /** An encoding is taken if its score is higher than that of a more usual one with other letters by this, and by more for a few characters. */
@@ -79,7 +81,7 @@ function scoreOf(text: string, languages: readonly ReadonlySet<string>[]): numbe
     if (++all > mostCharacters) break;
     const before = text[index - 1] ?? ' ';
     const after = text[index + 1] ?? ' ';
-    if (/\p{Script=Latin}/u.test(character) && !/[ªº]/.test(character)) {
+    if (/\p{Script=Latin}|\p{M}/u.test(character) && !/[ªº]/.test(character)) {
       // Three of one letter are a drawn line.
       if (character === before && character === after) points--;
       if (isUpper(character) && isLower(before)) points--;

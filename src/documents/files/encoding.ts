@@ -119,7 +119,10 @@ export function pieceDecoder(encoding: string): (piece?: Buffer) => string {
   if (single !== undefined) return (piece = Buffer.alloc(0)) => single(piece);
   const decoder = new TextDecoder(encoding);
   if (decoder.encoding === 'windows-1252') return pieceDecoder(decoder.encoding);
-  return (piece) => (piece === undefined ? decoder.decode() : decoder.decode(piece, { stream: true }));
+  const decoded = (piece?: Buffer) =>
+    piece === undefined ? decoder.decode() : decoder.decode(piece, { stream: true });
+  // Vietnamese letters have the marks of their tones behind them there.
+  return decoder.encoding === 'windows-1258' ? (piece) => decoded(piece).normalize('NFC') : decoded;
 }
 
 function decode(bytes: Buffer, encoding: string): string {
