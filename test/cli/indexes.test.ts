@@ -1,5 +1,14 @@
 /** `lorekeep indexes`, and folders that are moved or gone. */
-import { cpSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { lockFile } from '../../lib/internal.js';
@@ -25,6 +34,14 @@ function write(path: string, text: string) {
 }
 
 beforeAll(() => mkdirSync(cwd));
+
+test('the index of a folder that was named by a link is removed by it', async () => {
+  write('real/a.md', 'Bees dance in the hive.');
+  symlinkSync('real', join(cwd, 'link'));
+  await json('index', 'link', ...model);
+  expect(await json('indexes', 'remove', 'link')).toMatchObject({ removed: [{ folder: join(cwd, 'real') }] });
+  expect((await run('indexes', 'list')).stdout).toBe('no folder is indexed');
+});
 
 test('indexes are listed with their states and sizes, and removed', async () => {
   expect((await run('indexes', 'list')).stdout).toBe('no folder is indexed');

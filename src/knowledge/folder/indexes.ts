@@ -1,4 +1,4 @@
-import { opendir, readdir, rm, stat } from 'node:fs/promises';
+import { opendir, readdir, realpath, rm, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { LorekeepError } from '../../../lib/internal.js';
 import { lockFolder } from '../../base/files/folder-lock.js';
@@ -99,7 +99,10 @@ const longestWaitMs = 2000;
 export async function removeIndex(folder: string, signal: AbortSignal): Promise<ListedIndex> {
   const path = resolve(folder);
   const all = await listIndexes();
-  const found = all.find((index) => index.folder === path) ?? all.find(({ config }) => isAt(config, path));
+  // Indexes name folders without links.
+  const real = await realpath(path).catch(() => path);
+  const isNamed = ({ folder: indexed }: ListedIndex) => indexed === path || indexed === real;
+  const found = all.find(isNamed) ?? all.find(({ config }) => isAt(config, path));
   if (found === undefined)
     throw LorekeepError.about('NOT_FOUND', { file: path, reason: 'has no index in the data folder' });
   const place = dirname(found.config);
