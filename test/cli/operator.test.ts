@@ -64,6 +64,31 @@ const socketsOf = (kb: string) => {
 };
 
 test.skipIf(process.platform === 'win32')(
+  'a process that has changed a base lets merge and index in, and follows them',
+  async () => {
+    const folder = inFolder('docs');
+    mkdirSync(folder);
+    writeFileSync(join(folder, 'a.md'), 'The ferry leaves at nine.\n');
+    const output = inFolder('docs-index');
+    const index = async () =>
+      expect((await run('index', folder, '--output', output)).stderr).not.toMatch(/lock/);
+    await index();
+    const file = join(output, 'kb.json');
+    const { kb } = await opened(file);
+    const text = async () => (await kb.list()).map((record) => record.text);
+    await kb.add([{ id: 'bees', text: 'Bees sleep in winter.' }]);
+    expect(await json('merge', file)).toEqual({ version: 1, size: 2 });
+    await kb.add([{ id: 'whales', text: 'Whales sing.' }]);
+    writeFileSync(join(folder, 'a.md'), 'The ferry leaves at ten.\n');
+    await index();
+    const now = ['The ferry leaves at ten.', 'Bees sleep in winter.', 'Whales sing.'];
+    await vi.waitFor(async () => expect(await text()).toEqual(now), waiting);
+    expect(kb.version).toBe(3);
+    expect((await kb.remove(['bees'])).version).toBe(4);
+  },
+);
+
+test.skipIf(process.platform === 'win32')(
   'add, remove and forget go through the process that holds the lock',
   async () => {
     mkdirSync(inFolder('one'));

@@ -14,7 +14,13 @@ import { ellipsize } from '../terminal/columns.js';
 import { printable, printableLine } from '../terminal/printable.js';
 import { progressView } from '../terminal/progress.js';
 import { type RecordFlags, recordsInput } from './records-input.js';
-import { type ForgetHere, type ForgottenFacts, forgetEverywhere, updateThrough } from './through-process.js';
+import {
+  type ForgetHere,
+  type ForgottenFacts,
+  forgetEverywhere,
+  letGoElsewhere,
+  updateThrough,
+} from './through-process.js';
 
 export interface ChangeFlags extends ModelFlags {
   ifVersion?: number;
@@ -65,6 +71,7 @@ function sentence({ version, added, replaced, removed, size }: UpdateResult): st
 /** `lorekeep merge`: writes the changes into the files. */
 export async function merge(base: string, flags: ChangeFlags): Promise<void> {
   await withBase(base, flags, async (kb, signal) => {
+    await letGoElsewhere(await findKnowledgeBase(base), signal);
     await kb.merge({ signal });
     const { version, size } = kb;
     if (flags.json) printJson({ version, size });

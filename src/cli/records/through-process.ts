@@ -23,6 +23,13 @@ export async function updateThrough(
   return writer && ask(writer.socket, { op: 'update', changes }, signal);
 }
 
+/** Has the process that may change a knowledge base alone let this one do so. */
+export async function letGoElsewhere(file: string, signal: AbortSignal): Promise<void> {
+  const { peers } = await processesOf(file);
+  const writer = peers.find(({ facts }) => facts.isWriter);
+  if (writer !== undefined) await ask(writer.socket, { op: 'release' }, signal);
+}
+
 /** What is said of records that were forgotten. */
 export interface ForgottenFacts extends UpdateResult {
   filesWith: string[] | undefined;

@@ -374,7 +374,7 @@ export class BaseChanges implements ChangesOfBase {
     if (this.#log.isBehind) throw behind(files.records);
     await this.#log.checkFolders();
     const isNew = this.#lock === undefined;
-    this.#lock ??= await lockOfOwn(files.changes);
+    this.#lock ??= await lockOfOwn(this.#source);
     try {
       if (this.#writer === undefined || this.#storage.version < this.#writtenVersion)
         await this.#log.catchUp();

@@ -12,6 +12,7 @@ import {
   lockFile,
 } from '../../../lib/internal.js';
 import { embeddingsKey, factsOf, type KnowledgeModel } from '../model.js';
+import { askToLetGo } from '../operator/peers.js';
 import type { Source } from '../resolve.js';
 import type { LogHeader } from './frames.js';
 
@@ -103,26 +104,36 @@ export async function lockOrWait(source: LogSource): Promise<FileLock | undefine
 /** Longest wait for a process that changes a base for a moment, as a command does, in ms. */
 const longestChangeMs = 2000;
 
-/** Takes the lock of a log, once a process that changes it for a moment has let go. @throws IO (`detail.holder`), the signal's reason */
-export async function lockSoon(changes: string, signal: AbortSignal | undefined): Promise<FileLock> {
-  const end = performance.now() + longestChangeMs;
+/**
+ * Takes the lock of a log, once a process that changes it for a moment has let go, or one that has changed it, as a server has, is asked
+ * to. @throws IO (`detail.holder`), the signal's reason
+ */
+export async function lockSoon(
+  source: { files: Pick<LogSource['files'], 'records' | 'changes'> },
+  signal: AbortSignal | undefined,
+): Promise<FileLock> {
+  const { records, changes } = source.files;
+  let end: number | undefined;
   for (;;) {
     try {
       return lockFile(lockOf(changes));
     } catch (error) {
-      if (!isLocked(error) || performance.now() >= end) throw error;
+      const holder = holderOf(error);
+      if (holder === undefined || (end !== undefined && performance.now() >= end)) throw error;
+      if (end === undefined && holder !== process.pid) await askToLetGo(records, holder, signal);
+      end ??= performance.now() + longestChangeMs;
     }
     await delay(lookMs, undefined, { signal });
   }
 }
 
 /** Takes the lock; waits only for a base that this process is closing, because its files were replaced. @throws IO (`detail.holder`) */
-export async function lockOfOwn(changes: string): Promise<FileLock> {
+export async function lockOfOwn(source: Parameters<typeof lockSoon>[0]): Promise<FileLock> {
   try {
-    return lockFile(lockOf(changes));
+    return lockFile(lockOf(source.files.changes));
   } catch (error) {
     if (holderOf(error) !== process.pid) throw error;
-    return lockSoon(changes, undefined);
+    return lockSoon(source, undefined);
   }
 }
 

@@ -33,7 +33,7 @@ export async function countReplacement(source: CountedSource, replacement: Repla
   const { files, log, signal } = source;
   try {
     if ((await nextVersion(source, replacement)) === undefined) return;
-    const lock = await lockSoon(files.changes, signal);
+    const lock = await lockSoon(source, signal);
     try {
       await begin(source, await nextVersion(source, replacement), replacement.content);
     } finally {

@@ -182,6 +182,8 @@ async function preparePlace(place: string, mode: number | undefined): Promise<vo
   }
 }
 
+const logOf = (records: string) => ({ files: { records, changes: `${records}.changes` } });
+
 type RecordCounts = Pick<FolderFacts, 'files' | 'records' | 'kept'>;
 
 /** How often the files are read before a run gives up because others change the records. */
@@ -283,7 +285,7 @@ class FolderIndexing implements AsyncDisposable {
   async #commit(stamp: string | undefined, replace: () => Promise<void>): Promise<boolean> {
     const path = join(this.#place, fileNames.records);
     const { signal } = this.#options;
-    const lock = await lockSoon(`${path}.changes`, signal);
+    const lock = await lockSoon(logOf(path), signal);
     try {
       if ((await stampAt(path)) !== stamp || (await hasChanges(path, signal))) return false;
       await replace();
@@ -341,7 +343,7 @@ class FolderIndexing implements AsyncDisposable {
     const { models, signal, log } = this.#options;
     const path = join(this.#place, fileNames.records);
     if (!(await hasChanges(path, signal))) return;
-    await (await lockSoon(`${path}.changes`, signal)).release();
+    await (await lockSoon(logOf(path), signal)).release();
     await using kb = await openKnowledgeBase(join(this.#place, fileNames.config), { models, signal, log });
     await kb.merge({ signal });
   }

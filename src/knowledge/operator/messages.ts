@@ -6,7 +6,9 @@ export type OperatorRequest =
   | { op: 'update'; changes: StorageChanges }
   | { op: 'forget'; ids: readonly string[]; verify: boolean; histories: boolean }
   /** Another process has forgotten these. */
-  | { op: 'drop'; ids: readonly string[]; texts: readonly string[]; histories: boolean };
+  | { op: 'drop'; ids: readonly string[]; texts: readonly string[]; histories: boolean }
+  /** Another process wants to change the base: give back the lock of the change log, unless batches wait. */
+  | { op: 'release' };
 
 /** A conversation that quotes a forgotten text. */
 export interface QuotingHistory {
@@ -27,4 +29,5 @@ export interface OperatorReplies {
   update: UpdateResult;
   forget: UpdateResult & { texts: string[]; filesWith?: string[]; histories: QuotingHistory[] };
   drop: { histories: QuotingHistory[] };
+  release: Record<string, never>;
 }

@@ -111,6 +111,10 @@ export class OperatorSocket {
       await changes.drop(request.ids);
       return { histories: await this.#onForgotten(request) };
     }
+    if (request.op === 'release') {
+      await changes.letGo();
+      return {};
+    }
     const wasWriter = changes.isWriter;
     try {
       if (request.op === 'update') {

@@ -40,6 +40,19 @@ export async function peersOf(records: string, longestMs: number = helloMs): Pro
   return { peers, unreached };
 }
 
+/** Asks the process that may change a knowledge base alone to let others do so. One that does not answer stays as it is. */
+export async function askToLetGo(
+  records: string,
+  holder: number,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const late = AbortSignal.any([AbortSignal.timeout(helloMs), ...(signal ? [signal] : [])]);
+  for (const socket of await socketsOf(records)) {
+    if (processOf(socket) === holder) await ask(socket, { op: 'release' }, late).catch(() => {});
+  }
+  signal?.throwIfAborted();
+}
+
 /** Asks a process. @throws errors of the knowledge base; INVALID_ARGUMENT for a request that is too long; IO if the process cannot be reached; the signal's reason */
 export async function ask<Op extends OperatorRequest['op']>(
   socket: string,
