@@ -133,6 +133,8 @@ describe('marks in a reply', () => {
     expect(filtered([`Bees${blanks}x [1]`])).toMatchObject({ text: `Bees${blanks}x [1]`, removed: 0 });
     expect(filtered([`Bees${blanks}`, 'x', `[${blanks}1]`]).text).toBe(`Bees${blanks}x[${blanks}1]`);
     expect(filtered([`Bees${blanks}`, '[9', '].'])).toMatchObject({ text: 'Bees.', removed: 1 });
+    const piecewise = ['Bees ', ...blanks];
+    expect(filtered(piecewise).text).toBe(piecewise.join(''));
     const one = Array(200_000).fill(' ');
     expect(filtered(['Bees', ...one, '[9]', ...one])).toMatchObject({
       text: `Bees${one.join('')}`,

@@ -121,8 +121,8 @@ export class MarkFilter {
   readonly citations: OwnCitation[] = [];
   readonly #code = new CodeSpans();
   #held = '';
-  /** Whether the held text consists of blanks. */
-  #heldBlanks = false;
+  /** Whether the held text consists of blanks, or is empty. */
+  #heldBlanks = true;
   /** The end of the reply so far, as long as a mark may be. */
   #tail = '';
   /** Length of the reply so far, in UTF-16 code units. */
@@ -142,15 +142,14 @@ export class MarkFilter {
   /** Returns the text that can be sent. The rest is held until it is known whether it is a mark. */
   push(piece: string): string {
     // A reply may consist of blanks: they are looked at once, not again for each piece.
-    const isBlank = onlyBlanks.test(piece) && (this.#held === '' || this.#heldBlanks);
-    this.#heldBlanks = isBlank;
-    if (isBlank) {
+    if (this.#heldBlanks && onlyBlanks.test(piece)) {
       this.#held += piece;
       return '';
     }
     const text = this.#held + piece;
     const end = heldFrom(text);
     this.#held = text.slice(end);
+    this.#heldBlanks = onlyBlanks.test(this.#held);
     return this.#pass(text.slice(0, end));
   }
 
@@ -158,7 +157,7 @@ export class MarkFilter {
   finish(): string {
     const text = this.#held;
     this.#held = '';
-    this.#heldBlanks = false;
+    this.#heldBlanks = true;
     return this.#pass(text);
   }
 
