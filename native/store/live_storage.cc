@@ -103,7 +103,9 @@ std::shared_ptr<const Storage> LiveStorage::current() const {
 }
 
 std::shared_ptr<const Storage> LiveStorage::at(std::uint64_t version) const {
+  std::vector<Version> gone;  // freed after the lock is released
   const std::lock_guard lock(mutex_);
+  drop_aged(gone);
   if (version == current_.storage->version()) return current_.storage;
   for (const Version& kept : kept_) {
     if (kept.storage->version() == version) return kept.storage;
@@ -113,7 +115,9 @@ std::shared_ptr<const Storage> LiveStorage::at(std::uint64_t version) const {
 }
 
 std::vector<VersionFacts> LiveStorage::versions() const {
+  std::vector<Version> gone;  // freed after the lock is released
   const std::lock_guard lock(mutex_);
+  drop_aged(gone);
   std::vector<VersionFacts> facts;
   for (const Version& kept : kept_) facts.push_back({kept.storage->version(), kept.time_ms, kept.storage->size()});
   facts.push_back({current_.storage->version(), current_.time_ms, current_.storage->size()});
@@ -247,10 +251,23 @@ std::size_t LiveStorage::count_old(const Version& current) const {
 }
 
 /// Moves the oldest `count` versions to `gone`, which has room for them. Precondition: mutex_ is held.
-void LiveStorage::drop_old(std::size_t count, std::vector<Version>& gone) noexcept {
+void LiveStorage::drop_old(std::size_t count, std::vector<Version>& gone) const noexcept {
   const auto end = kept_.begin() + static_cast<std::ptrdiff_t>(count);
   std::move(kept_.begin(), end, std::back_inserter(gone));
   kept_.erase(kept_.begin(), end);
+}
+
+/// Moves the versions that have become too old since the last change to `gone`. Precondition: mutex_ is held.
+void LiveStorage::drop_aged(std::vector<Version>& gone) const {
+  const std::int64_t now = now_ms();
+  std::size_t aged = 0;
+  while (aged < kept_.size()) {
+    const Version& next = aged + 1 < kept_.size() ? kept_[aged + 1] : current_;
+    if (now - next.latest_ms <= limits_.age_ms) break;
+    ++aged;
+  }
+  gone.reserve(aged);
+  drop_old(aged, gone);
 }
 
 LiveStorage::Range LiveStorage::due_range(const Storage& storage) const {

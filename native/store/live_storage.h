@@ -121,7 +121,8 @@ class LiveStorage {
   void publish(std::shared_ptr<const Storage> next, bool new_version,
                std::optional<std::int64_t> time_ms = std::nullopt);
   std::size_t count_old(const Version& current) const;
-  void drop_old(std::size_t count, std::vector<Version>& gone) noexcept;
+  void drop_aged(std::vector<Version>& gone) const;
+  void drop_old(std::size_t count, std::vector<Version>& gone) const noexcept;
 
   void refuse_frozen() const;
 
@@ -132,7 +133,7 @@ class LiveStorage {
   std::vector<std::shared_ptr<const Segment>> busy_;  // segments of the running merge; guarded by writing_
   mutable std::mutex mutex_;                          // guards the members below
   Version current_;
-  std::deque<Version> kept_;  // older versions, oldest first
+  mutable std::deque<Version> kept_;  // older versions, oldest first; readers drop those that have become too old
   VersionLimits limits_;
 };
 

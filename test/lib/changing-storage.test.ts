@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { LorekeepError, Storage, type StorageRecord } from '../../lib/index.js';
 
 const dimension = 4;
@@ -167,6 +167,15 @@ describe('a storage that changes', () => {
     expect(() => storage.at(1)).toThrow(expect.objectContaining({ code: 'VERSION_GONE' }));
     storage.keepVersions({});
     expect(() => storage.at(4)).toThrow(expect.objectContaining({ code: 'VERSION_GONE' }));
+  });
+
+  it('keeps versions no longer than their age, also when nothing changes any more', async () => {
+    await using storage = await build(['a', 'b', 'c']);
+    storage.keepVersions({ count: 5, age: 1 });
+    await storage.update({ remove: ['c'] });
+    await vi.waitFor(() => expect(storage.versions()).toMatchObject([{ version: 1 }]));
+    expect(() => storage.at(0)).toThrow(expect.objectContaining({ code: 'VERSION_GONE' }));
+    expect(await idsOf(storage)).toEqual(['a', 'b']);
   });
 
   it('forgets records in every version', async () => {
