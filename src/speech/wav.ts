@@ -57,14 +57,21 @@ function formatOf(chunk: Buffer): Omit<WavFormat, 'begin' | 'bytes'> {
   if (chunk.length < 16) throw new AudioFormatError('its format is cut off');
   const tag = chunk.readUInt16LE(0);
   const kind = tag === extensible && chunk.length >= 26 ? chunk.readUInt16LE(24) : tag;
-  const [channels, rate, bits] = [chunk.readUInt16LE(2), chunk.readUInt32LE(4), chunk.readUInt16LE(14)];
+  const [channels, rate, frame, used] = [
+    chunk.readUInt16LE(2),
+    chunk.readUInt32LE(4),
+    chunk.readUInt16LE(12),
+    chunk.readUInt16LE(14),
+  ];
   if (kind !== pcm && kind !== float)
     throw new AudioFormatError(`its samples are of kind ${kind}; PCM and floating point are read`);
+  if (channels < 1 || channels > 8)
+    throw new AudioFormatError(`it has ${channels} channels; 1 to 8 are read`);
+  // A sample with unused bits, such as 24 in 4 bytes, has them at its low end.
+  const bits = kind === pcm ? Math.max(used, (8 * frame) / channels) : used;
   const known = kind === pcm ? [8, 16, 24, 32] : [32, 64];
   if (!known.includes(bits))
     throw new AudioFormatError(`its samples have ${bits} bits; ${known.join(', ')} are read`);
-  if (channels < 1 || channels > 8)
-    throw new AudioFormatError(`it has ${channels} channels; 1 to 8 are read`);
   if (rate < 8000 || rate > 48_000)
     throw new AudioFormatError(`it has ${rate} samples a second; 8000 to 48000 are read`);
   return { rate, channels, bits, encoding: kind === pcm ? 'pcm' : 'float' };

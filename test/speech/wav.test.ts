@@ -27,10 +27,11 @@ function wav(
   kind: number,
   bits: number,
   body: Buffer,
-  { before = Buffer.alloc(0), stated = body.length } = {},
+  { before = Buffer.alloc(0), stated = body.length, frame = bits / 8 } = {},
 ) {
   const head = wavFile(new Float32Array(0), 16_000, 1);
   head.writeUInt16LE(kind, 20);
+  head.writeUInt16LE(frame, 32);
   head.writeUInt16LE(bits, 34);
   const data = Buffer.alloc(8);
   data.write('data');
@@ -56,6 +57,7 @@ describe('audio files', () => {
     for (const [i, value] of samples.entries())
       wide.writeIntLE(Math.min(8_388_607, value * 8_388_608), 3 * i, 3);
     close((await all(file('wide.wav', wav(1, 24, wide)))).found);
+    close((await all(file('unused.wav', wav(1, 20, wide, { frame: 3 })))).found);
   });
 
   it('may have other chunks before the samples, no length, or be cut', async () => {
