@@ -153,8 +153,13 @@ const layouts = {
     comment: 'A part of the tree of prefixes in a KV cache; idleMs is in ms.',
     names: ['depth', 'tokens', 'running', 'kept', 'pinned', 'idleMs'],
   },
+  TextHighlights: {
+    comment:
+      'Number of matches of a text, which follow; begin and end of its best part, in UTF-16 code units.',
+    names: ['matches', 'begin', 'end'],
+  },
   Highlight: {
-    comment: 'A match in a text, in UTF-16 code units. Of each text the number of its matches precedes them.',
+    comment: 'A match in a text, in UTF-16 code units, and the number of the clause of the query.',
     names: ['begin', 'end', 'clause'],
   },
 };

@@ -126,7 +126,15 @@ export const prefixPart = {
   numbers: 6,
 } as const;
 
-// A match in a text, in UTF-16 code units. Of each text the number of its matches precedes them.
+// Number of matches of a text, which follow; begin and end of its best part, in UTF-16 code units.
+export const textHighlights = {
+  matches: 0,
+  begin: 1,
+  end: 2,
+  numbers: 3,
+} as const;
+
+// A match in a text, in UTF-16 code units, and the number of the clause of the query.
 export const highlight = {
   begin: 0,
   end: 1,

@@ -1,5 +1,5 @@
 /** Shows where a text matches a query. */
-import { highlight as at } from '../boundary/layout.gen.js';
+import { highlight as at, textHighlights as head } from '../boundary/layout.gen.js';
 
 /** A part of a snippet. */
 export interface SnippetPart {
@@ -9,18 +9,20 @@ export interface SnippetPart {
   match: boolean;
 }
 
-/** A match in a text, in UTF-16 code units, and the number of the query's clause. */
+/** A match in a text, in UTF-16 code units. */
 interface Match {
   begin: number;
   end: number;
-  clause: number;
 }
 
-/** Longest snippet, without the marks of omitted text. */
-const snippetLength = 240;
-/** Text before the first match of a snippet. */
-const leadIn = 40;
 const omitted = '…';
+
+/** The matches of a text, or those in its best part, which begins and ends there. */
+interface Highlights {
+  matches: readonly Match[];
+  begin: number;
+  end: number;
+}
 
 /** Reads the matches of one text after the other from the addon's numbers. */
 export class MatchReader {
@@ -32,19 +34,22 @@ export class MatchReader {
   }
 
   /** The matches of the next text. */
-  read(): Match[] {
-    const matches: Match[] = [];
+  read(): Highlights {
     const number = (position: number) => this.#numbers[this.#next + position] as number;
-    const end = this.#next + 1 + number(0) * at.numbers;
-    for (this.#next++; this.#next < end; this.#next += at.numbers)
-      matches.push({ begin: number(at.begin), end: number(at.end), clause: number(at.clause) });
-    return matches;
+    const found = { matches: [] as Match[], begin: number(head.begin), end: number(head.end) };
+    const count = number(head.matches);
+    this.#next += head.numbers;
+    for (let match = 0; match < count; match++, this.#next += at.numbers)
+      found.matches.push({ begin: number(at.begin), end: number(at.end) });
+    return found;
   }
 }
 
-/** Returns the part of the text that matches most clauses, then most often, cut between words. */
-export function snippetOf(text: string, matches: readonly Match[]): SnippetPart[] {
-  const [begin, end] = text.length <= snippetLength ? [0, text.length] : bestWindow(text, matches);
+/** Returns the best part of a text, cut between words. */
+export function snippetOf(text: string, highlights: Highlights): SnippetPart[] {
+  const { matches } = highlights;
+  const isWhole = highlights.begin === 0 && highlights.end === text.length;
+  const [begin, end] = isWhole ? [0, text.length] : betweenWords(text, highlights);
   const parts: SnippetPart[] = [];
   const add = (part: string, match: boolean) => {
     if (part !== '') parts.push({ text: part, match });
@@ -62,40 +67,11 @@ export function snippetOf(text: string, matches: readonly Match[]): SnippetPart[
   return parts;
 }
 
-function bestWindow(text: string, matches: readonly Match[]): [number, number] {
-  let best: [number, number] = [0, snippetLength];
-  let most = -1;
-  /** The matches [first, next) are in the window; how many of each clause. */
-  const inside = new Map<number, number>();
-  let next = 0;
-  for (const [first, match] of matches.entries()) {
-    const begin = Math.max(0, Math.min(match.begin - leadIn, text.length - snippetLength));
-    for (; next < matches.length && (matches[next] as Match).end <= begin + snippetLength; next++) {
-      const { clause } = matches[next] as Match;
-      inside.set(clause, (inside.get(clause) ?? 0) + 1);
-    }
-    const value = inside.size * snippetLength + Math.max(0, next - first);
-    if (value > most) {
-      most = value;
-      best = [begin, begin + snippetLength];
-    }
-    if (next <= first) {
-      next = first + 1;
-      continue;
-    }
-    const left = (inside.get(match.clause) ?? 0) - 1;
-    if (left > 0) inside.set(match.clause, left);
-    else inside.delete(match.clause);
-  }
-  return betweenWords(text, best, matches);
-}
+/** Text beside the matches of a part that whole words may take from it. */
+const leadIn = 40;
 
-/** Narrows a window to whole words, unless a match would be cut or most of it lost. */
-function betweenWords(
-  text: string,
-  [begin, end]: [number, number],
-  matches: readonly Match[],
-): [number, number] {
+/** Narrows a part to whole words, unless a match would be cut or most of it lost. */
+function betweenWords(text: string, { begin, end, matches }: Highlights): [number, number] {
   const inside = matches.filter((match) => match.begin >= begin && match.end <= end);
   const first = inside[0]?.begin ?? begin + leadIn;
   const last = inside.at(-1)?.end ?? end - leadIn;

@@ -355,12 +355,12 @@ export class Storage extends ChangingStorage<Storage> {
     }
     const ordinals = Uint32Array.from(hits, ({ ordinal }) => ordinal);
     const numbers = await this.run(signal, (native, cancel) =>
-      native.highlight(text, lexical, ordinals, cancel),
+      native.highlight(text, lexical, ordinals, highlight !== 'snippet', cancel),
     );
     const matches = new MatchReader(numbers);
     await new Slices(nextSlice, signal).each(hits, (hit) => {
       const found = matches.read();
-      if (highlight !== 'snippet') hit.highlights = found.map(({ begin, end }) => [begin, end]);
+      if (highlight !== 'snippet') hit.highlights = found.matches.map(({ begin, end }) => [begin, end]);
       hit.snippet = snippetOf(hit.text, found);
     });
   }

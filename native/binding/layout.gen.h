@@ -61,7 +61,12 @@ namespace prefix_part {
 enum : std::size_t { kDepth, kTokens, kRunning, kKept, kPinned, kIdleMs, kNumbers };
 }  // namespace prefix_part
 
-/// A match in a text, in UTF-16 code units. Of each text the number of its matches precedes them.
+/// Number of matches of a text, which follow; begin and end of its best part, in UTF-16 code units.
+namespace text_highlights {
+enum : std::size_t { kMatches, kBegin, kEnd, kNumbers };
+}  // namespace text_highlights
+
+/// A match in a text, in UTF-16 code units, and the number of the clause of the query.
 namespace highlight {
 enum : std::size_t { kBegin, kEnd, kClause, kNumbers };
 }  // namespace highlight

@@ -118,20 +118,25 @@ Napi::Value StorageBinding::search_now(const Napi::CallbackInfo& info) {
   return rest;
 }
 
-// highlight(text, lexical, ordinals, cancel): of each record the number of matches, then a Highlight of layout.gen.h of
-// each.
+// highlight(text, lexical, ordinals, all, cancel): of each record a TextHighlights of layout.gen.h, then a Highlight of
+// each match: of all, or of those in the best part.
 Napi::Value StorageBinding::highlight(const Napi::CallbackInfo& info) {
   const auto storage = pinned();
   auto lexical = lexical_argument(info[1]);
   if (!lexical) lexical = std::make_shared<const store::LexicalOptions>();
   const auto ordinals = ordinals_argument(info[2]);
+  const auto shown = info[3].ToBoolean() ? text::Shown::kAll : text::Shown::kBestPart;
   return promise_task(
-      info.Env(), {Lane::kQuick, cancel_argument(info[3]), this},
+      info.Env(), {Lane::kQuick, cancel_argument(info[4]), this},
       [=, text = string_argument(info[0], "text"), asked = ordinals](const TaskContext& task) {
         std::vector<std::uint32_t> numbers;
-        for (const auto& found : store::highlights(*storage, text, *lexical, asked, task.work())) {
-          numbers.push_back(static_cast<std::uint32_t>(found.size()));
-          for (const text::Highlight& one : found) {
+        for (const auto& found : store::highlights(*storage, text, *lexical, asked, shown, task.work())) {
+          namespace of = layout::text_highlights;
+          std::uint32_t* const head = &*numbers.insert(numbers.end(), of::kNumbers, 0);
+          head[of::kMatches] = static_cast<std::uint32_t>(found.matches.size());
+          head[of::kBegin] = found.begin;
+          head[of::kEnd] = found.end;
+          for (const text::Highlight& one : found.matches) {
             namespace at = layout::highlight;
             std::uint32_t* const to = &*numbers.insert(numbers.end(), at::kNumbers, 0);
             to[at::kBegin] = one.begin;

@@ -28,17 +28,16 @@ std::vector<const text::TextCollection*> LexicalTexts::collections() const {
   return collections;
 }
 
-std::vector<std::vector<text::Highlight>> highlights(const Storage& storage, std::string_view query,
-                                                     const LexicalOptions& options,
-                                                     std::span<const std::uint32_t> ordinals, const Work& work) {
+std::vector<text::Highlights> highlights(const Storage& storage, std::string_view query, const LexicalOptions& options,
+                                         std::span<const std::uint32_t> ordinals, text::Shown shown, const Work& work) {
   const LexicalTexts texts(storage, options, work);
   const text::Highlighter highlighter(texts.collections(), query, options.query, work.cancel);
-  std::vector<std::vector<text::Highlight>> found;
+  std::vector<text::Highlights> found;
   const CheckedPart checked;  // texts may be long; the client's share of the search threads bounds them
   for (const std::uint32_t ordinal : ordinals) {
     work.check();
     if (ordinal >= storage.size()) fail(Code::kInvalidArgument, "ordinals: " + std::to_string(ordinal) + " is none");
-    found.push_back(highlighter.find(storage.text(ordinal), work.cancel));
+    found.push_back(highlighter.find(storage.text(ordinal), shown, work.cancel));
   }
   return found;
 }

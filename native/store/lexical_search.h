@@ -29,8 +29,7 @@ class LexicalTexts {
 };
 
 /// Returns, for each record, the words of its text that match the query. Throws as text::analyse_query().
-std::vector<std::vector<text::Highlight>> highlights(const Storage& storage, std::string_view query,
-                                                     const LexicalOptions& options,
-                                                     std::span<const std::uint32_t> ordinals, const Work& work);
+std::vector<text::Highlights> highlights(const Storage& storage, std::string_view query, const LexicalOptions& options,
+                                         std::span<const std::uint32_t> ordinals, text::Shown shown, const Work& work);
 
 }  // namespace lorekeep::store

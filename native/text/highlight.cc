@@ -12,6 +12,7 @@ namespace {
 
 /// Each is looked up alone and with its neighbours.
 constexpr std::size_t kCharactersPerPoll = 4096;
+constexpr std::size_t kMatchesPerPoll = 4096;
 /// Longer runs are read in parts; a match across two parts is not shown.
 constexpr std::size_t kLongestRun = 65536;
 
@@ -48,8 +49,9 @@ void join_overlapping(std::vector<Highlight>& found) {
   found.resize(kept);
 }
 
-/// Turns the bounds, which are bytes in order and between code points, into UTF-16 code units.
-void to_utf16(std::vector<Highlight>& found, std::string_view utf8, const CancelToken* cancel) {
+/// Turns the bounds, which are bytes in order and between code points, into UTF-16 code units. Returns those of the
+/// text.
+std::uint32_t to_utf16(std::vector<Highlight>& found, std::string_view utf8, const CancelToken* cancel) {
   const char* at = utf8.data();
   const char* const end = at + utf8.size();
   std::uint32_t unit = 0;
@@ -66,6 +68,43 @@ void to_utf16(std::vector<Highlight>& found, std::string_view utf8, const Cancel
     match.begin = unit_at(match.begin);
     match.end = unit_at(match.end);
   }
+  return unit_at(static_cast<std::uint32_t>(utf8.size()));
+}
+
+/// Sets the best part of a text of so many UTF-16 code units. It begins a little before a match, and each clause counts
+/// more than any number of matches.
+void find_best_part(Highlights& of, std::uint32_t units, const CancelToken* cancel) {
+  const std::vector<Highlight>& matches = of.matches;
+  of.begin = 0;
+  of.end = std::min(units, kSnippetLength);
+  if (units <= kSnippetLength) return;
+  std::unordered_map<std::uint32_t, std::uint32_t> inside;  // by clause, its matches among [first, next)
+  std::size_t next = 0;
+  std::size_t most = 0;
+  for (std::size_t first = 0; first < matches.size(); ++first) {
+    if (first % kMatchesPerPoll == 0 && cancel != nullptr) cancel->check();
+    const std::uint32_t wanted = matches[first].begin - std::min(matches[first].begin, kSnippetLeadIn);
+    const std::uint32_t begin = std::min(wanted, units - kSnippetLength);
+    for (; next < matches.size() && matches[next].end <= begin + kSnippetLength; ++next) ++inside[matches[next].clause];
+    if (next <= first) {
+      next = first + 1;  // the match alone is longer
+      continue;
+    }
+    const std::size_t value = inside.size() * kSnippetLength + (next - first);
+    if (value > most) {
+      most = value;
+      of.begin = begin;
+      of.end = begin + kSnippetLength;
+    }
+    const auto left = inside.find(matches[first].clause);
+    if (--left->second == 0) inside.erase(left);
+  }
+}
+
+/// Keeps the matches within the best part.
+void keep_best_part(Highlights& of) {
+  std::erase_if(of.matches, [&](const Highlight& match) { return match.begin < of.begin || match.end > of.end; });
+  of.matches.shrink_to_fit();
 }
 
 bool is_word(char32_t code_point) noexcept {
@@ -147,7 +186,15 @@ Highlighter::Highlighter(std::span<const TextCollection* const> searched, std::s
   }
 }
 
-std::vector<Highlight> Highlighter::find(std::string_view utf8, const CancelToken* cancel) const {
+Highlights Highlighter::find(std::string_view utf8, Shown shown, const CancelToken* cancel) const {
+  Highlights found{find_bytes(utf8, cancel), 0, 0};
+  const std::uint32_t units = to_utf16(found.matches, utf8, cancel);
+  find_best_part(found, units, cancel);
+  if (shown == Shown::kBestPart) keep_best_part(found);
+  return found;
+}
+
+std::vector<Highlight> Highlighter::find_bytes(std::string_view utf8, const CancelToken* cancel) const {
   std::vector<Highlight> found;
   std::vector<Character> run;
   ScriptReader scripts;
@@ -181,7 +228,6 @@ std::vector<Highlight> Highlighter::find(std::string_view utf8, const CancelToke
     match_words(utf8, found, cancel);
     join_overlapping(found);
   }
-  to_utf16(found, utf8, cancel);
   return found;
 }
 

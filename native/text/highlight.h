@@ -24,6 +24,20 @@ struct Highlight {
   friend bool operator==(const Highlight&, const Highlight&) = default;
 };
 
+/// The words of a query in one text.
+struct Highlights {
+  std::vector<Highlight> matches;  // in order and without overlap
+  std::uint32_t begin;             // of the part of at most kSnippetLength with the most clauses, then the most matches
+  std::uint32_t end;
+};
+
+/// Longest part of a text that is shown, in UTF-16 code units, and its text before the first match.
+inline constexpr std::uint32_t kSnippetLength = 240;
+inline constexpr std::uint32_t kSnippetLeadIn = 40;
+
+/// Which matches are returned. A long text may have a million.
+enum class Shown { kAll, kBestPart };
+
 /// Immutable; may be shared between threads.
 class Highlighter {
  public:
@@ -33,12 +47,15 @@ class Highlighter {
   Highlighter(std::span<const TextIndex* const> indexes, std::string_view query, const QueryOptions& options,
               const CancelToken* cancel);
 
-  /// Returns the words that match a clause that is not excluded, in order and without overlap. Adjacent pairs of
-  /// characters, in scripts without spaces, are joined. Polls `cancel` every kTextBytesPerPoll.
-  std::vector<Highlight> find(std::string_view utf8, const CancelToken* cancel = nullptr) const;
+  /// Returns the words that match a clause that is not excluded. Adjacent pairs of characters, in scripts without
+  /// spaces, are joined. Polls `cancel` every kTextBytesPerPoll.
+  Highlights find(std::string_view utf8, Shown shown, const CancelToken* cancel = nullptr) const;
 
  private:
   struct Run;
+
+  /// The same, with bounds in bytes.
+  std::vector<Highlight> find_bytes(std::string_view utf8, const CancelToken* cancel) const;
 
   void match(const Run& run, std::vector<Highlight>& found, const CancelToken* cancel) const;
   void match_words(std::string_view utf8, std::vector<Highlight>& found, const CancelToken* cancel) const;

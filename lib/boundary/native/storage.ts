@@ -81,11 +81,15 @@ export interface NativeStorage extends NativeHandle {
     variables: object | undefined,
     numbers: Float64Array,
   ): unknown[] | undefined;
-  /** Returns for each record the number of matching words in its text, then begin, end (UTF-16) and clause of each word. */
+  /**
+   * Returns for each record the number of matching words in its text, begin and end of the part with most of them, then begin,
+   * end (UTF-16) and clause of each word: of all, or of those in that part.
+   */
   highlight(
     text: string,
     lexical: NativeLexicalOptions | undefined,
     ordinals: Uint32Array,
+    all: boolean,
     cancel: NativeCancelToken | undefined,
   ): Promise<Uint32Array>;
   /** The ordinal of each id; -1 for an unknown one. */
