@@ -2,7 +2,8 @@ import { nextSlice } from '../base/waiting/next-slice.js';
 import { untilAborted } from '../base/waiting/until-aborted.js';
 import type { Holding } from '../fairness/client-memory.js';
 import type { Log } from '../log/log.js';
-import type { ServerError } from '../protocol/errors.js';
+import type { TurnAsOf } from '../protocol/as-of.js';
+import { fail, type ServerError } from '../protocol/errors.js';
 import type { History } from '../protocol/history.js';
 import type { OpenedMemory } from '../protocol/memories.js';
 import { errorFields } from '../storages/failure.js';
@@ -156,6 +157,15 @@ export class Agent {
     const isRemembered = this.#history.heard(id, characters);
     await this.keep();
     return isRemembered;
+  }
+
+  /** @throws InvalidField for an `as_of` that names a storage which no node has: the turn would answer from the newest versions */
+  checkAsOf(asOf: TurnAsOf | undefined): void {
+    if (typeof asOf !== 'object') return;
+    const unknown = Object.keys(asOf).find((name) => this.#nodes.every(({ storage }) => storage !== name));
+    if (unknown === undefined) return;
+    const shown = JSON.stringify(unknown.slice(0, 128));
+    fail(1004, `as_of: the graph has no storage ${shown}`, { path: 'as_of' });
   }
 
   /** Queues a turn. Its frames go to the outlet after this returns; the promise settles at its end. */

@@ -53,6 +53,8 @@ export interface NodeOutcome {
 export interface AgentNode {
   readonly id: string;
   readonly type: string;
+  /** Name in the graph of the storage that it searches or changes. */
+  readonly storage?: string;
   /** The storage that it searches. Not to be released by others. */
   readonly searched?: StoragePin;
   /** Reads and appends components. Runs in one agent never overlap. @throws the signal's reason, ServerError */

@@ -307,6 +307,7 @@ export class Session {
     attended = true,
   ): { id: string; ended: Promise<void> } {
     const agent = this.#agent(agentId);
+    agent.checkAsOf(turn.asOf);
     if (this.#turns.size >= maxUnfinishedTurns) {
       const many = `the session has reached its limit of ${maxUnfinishedTurns} unfinished turns`;
       fail(4009, `${many}; wait for a TurnComplete`, { limit: maxUnfinishedTurns });

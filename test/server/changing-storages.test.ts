@@ -171,6 +171,8 @@ describe('a storage that changes', () => {
     }
     const mixed = await ask({ docs: 1 });
     expect(mixed.versions).toEqual({ docs: 1, other: 1 });
+    const unknown = await refusal(agent.turn('ice', { asOf: { docs: 1, Other: 0 } }));
+    expect(unknown).toMatchObject({ code: 1004, message: 'as_of: the graph has no storage "Other"' });
     const pinned = { nodes: [kb('kb', name, { asOf: 2 })] };
     const fixed = await session.createAgent({ graph: pinned, enableDiagnostics: true });
     const fixedText = async (asOf?: Record<string, number>) =>

@@ -97,6 +97,10 @@ class RememberNode implements AgentNode {
     this.#account = account;
   }
 
+  get storage(): string {
+    return this.#memory.storage;
+  }
+
   async run(interaction: Interaction, signal: AbortSignal): Promise<NodeOutcome> {
     const statements = this.#maker.statements(interaction);
     // A turn of the past, or one that only shows its prompts, changes nothing.

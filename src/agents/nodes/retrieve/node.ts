@@ -74,6 +74,10 @@ class RetrieveNode implements AgentNode {
     this.#parts = parts;
   }
 
+  get storage(): string {
+    return this.#parts.storage;
+  }
+
   get searched(): StoragePin {
     return this.#parts.pin;
   }
