@@ -188,6 +188,19 @@ test.skipIf(process.platform === 'win32')(
   },
 );
 
+test.skipIf(process.platform === 'win32')('many commands at once are all answered', async () => {
+  mkdirSync(inFolder('many'));
+  const file = await builtSample(inFolder('many'));
+  const { kb } = await opened(file);
+  await kb.add([{ id: 'a', text: 'One lamp.' }]);
+  const before = kb.size;
+  const ids = Array.from({ length: 40 }, (_, n) => `many-${n}`);
+  const add = (id: string) =>
+    updateThrough(file, { add: [{ id, text: `Lamp ${id}.` }] }, AbortSignal.timeout(30_000));
+  await Promise.all(ids.map(add));
+  expect(kb.size).toBe(before + ids.length);
+});
+
 test.skipIf(process.platform === 'win32')(
   'a batch that is too long for the process it goes through is refused with the limit and a way out',
   async () => {

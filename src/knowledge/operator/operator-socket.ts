@@ -20,7 +20,8 @@ export type OnForgotten = (forgotten: Forgotten) => Promise<QuotingHistory[]>;
 
 /** Time in which a request must have arrived, in ms. */
 const arrivalMs = 30_000;
-const mostConnections = 16;
+/** Further ones are closed at once. Each is a command of the owner, such as a script that runs many at once. */
+const mostConnections = 1000;
 
 /** The socket of an open knowledge base, by which the operator changes it while it is used. Only the owner of its folder can connect. */
 export class OperatorSocket {
