@@ -10,6 +10,7 @@ import {
   removeStrayFiles,
   uniteEmbeddings,
 } from '../../lib/internal.js';
+import { mapInSlices } from '../base/waiting/next-slice.js';
 import { ownerOf } from './destinations.js';
 import { readFacts } from './folder/place.js';
 import { embeddingsKey, factsOf, type KnowledgeModel } from './model.js';
@@ -190,10 +191,11 @@ export async function embedOnce(
   const rowOf = (rows: Float32Array, index: number) =>
     rows.subarray(index * dimension, (index + 1) * dimension);
   const known = new Map<string, Float32Array>();
-  const found = await kept.find(texts, signal);
+  const distinct = [...new Set(texts)];
+  const found = await kept.find(distinct, signal);
   for (const [row, index] of found.texts.entries())
-    known.set(texts[index] as string, rowOf(found.vectors, row));
-  const missing = [...new Set(texts.filter((text) => !known.has(text)))];
+    known.set(distinct[index] as string, rowOf(found.vectors, row));
+  const missing = distinct.filter((text) => !known.has(text));
   const failed = new Map<string, ItemError>();
   if (missing.length > 0) {
     const made = await embed(missing);
@@ -202,11 +204,10 @@ export async function embedOnce(
     if (failed.size === 0) await kept.keep(missing, made.vectors).catch(warn);
   }
   const vectors = new Float32Array(texts.length * dimension);
-  for (const [index, text] of texts.entries())
+  const errors = await mapInSlices(texts, (text, index) => {
     vectors.set(known.get(text) as Float32Array, index * dimension);
-  const errors = texts.flatMap((text, index) => {
     const error = failed.get(text);
-    return error === undefined ? [] : [{ ...error, index }];
+    return error && { ...error, index };
   });
-  return { vectors, errors };
+  return { vectors, errors: errors.filter((error) => error !== undefined) };
 }

@@ -62,7 +62,8 @@ export async function prepareBatch(
   const changes = { ...given, add: added, replace: replaced };
   const removed = listOf('remove', given.remove);
   // Half of a surrogate pair becomes another character in UTF-8, and the id of another record.
-  const wrong = removed.findIndex((id) => typeof id !== 'string' || id === '' || !wellFormed(id));
+  const isId = (id: unknown) => typeof id === 'string' && id !== '' && wellFormed(id);
+  const wrong = (await mapInSlices(removed, isId)).indexOf(false);
   if (wrong >= 0) throw refuse(`remove[${wrong}]`, 'an id is expected');
   const records: StorageRecord[] = [...added, ...replaced];
   const nameOf = (index: number) => {
@@ -81,8 +82,8 @@ export async function prepareBatch(
     const vector = vectors.subarray(index * dimension, (index + 1) * dimension);
     return { kind: 'put', id, json: jsons[index] as string, vector };
   });
-  for (const id of removed) operations.push({ kind: 'remove', id });
-  return { changes, vectors, operations };
+  const removals = await mapInSlices(removed, (id): LoggedOperation => ({ kind: 'remove', id }));
+  return { changes, vectors, operations: [...operations, ...removals] };
 
   async function embed(all: readonly string[]): Promise<Float32Array> {
     const options = { signal, kind: 'document', truncate: config.long_text === 'truncate' } as const;
@@ -146,9 +147,15 @@ export async function checkIds(
   const isThere = (id: string) => existing.has(id);
   const isMissing = (id: string) => !existing.has(id);
   if (changes.upsert !== true)
-    refuseIds('RECORD_EXISTS', added.filter(isThere), 'a record with this id exists');
+    refuseIds('RECORD_EXISTS', await selected(added, isThere), 'a record with this id exists');
   const needed = changes.upsert === true ? removed : [...replaced, ...removed];
-  refuseIds('RECORD_MISSING', needed.filter(isMissing), 'no record has this id');
+  refuseIds('RECORD_MISSING', await selected(needed, isMissing), 'no record has this id');
+}
+
+/** Like Array.filter(), in slices of the client. */
+async function selected(ids: readonly string[], select: (id: string) => boolean): Promise<string[]> {
+  const isSelected = await mapInSlices(ids, select, idsAtOnce);
+  return ids.filter((_, at) => isSelected[at]);
 }
 
 /** Ids that an error lists. */
