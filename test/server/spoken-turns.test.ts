@@ -5,8 +5,13 @@ import { SpokenTurns, type SpokenTurnsOptions } from '../../src/server/speech/sp
 import type { SpeechEvent } from '../../src/speech/speech-stream.js';
 
 /** A stream whose turns are collected; each ends with `ended`. */
-function stream({ ended = Promise.resolve(), barge_in = false } = {}) {
-  const texts: string[] = [];
+function stream({
+  ended = Promise.resolve(),
+  barge_in = false,
+  number = 1,
+  unanswered = new Map(),
+  texts = [] as string[],
+} = {}) {
   const session = {
     startTurn: (_: string, { text }: { text: string }) => {
       texts.push(text);
@@ -18,11 +23,11 @@ function stream({ ended = Promise.resolve(), barge_in = false } = {}) {
     ...{
       session,
       agentId: 'a',
-      stream: 1,
+      stream: number,
       activity: new Activity(),
       attended: true,
       send: () => {},
-      unanswered: new Map(),
+      unanswered,
     },
     request: { id: 1, turns: 'push_to_talk', barge_in, variables: {} },
     failed: (error: unknown) => expect.unreachable(String(error)),
@@ -68,4 +73,19 @@ it('what interrupts a turn waits for its end, and begins none once the stream is
     await begun;
     expect(texts).toEqual(closes ? ['What is'] : ['What is', 'What is the time?']);
   }
+});
+
+it('an interrupted turn goes on with the stream that has interrupted it', async () => {
+  const shared = { unanswered: new Map(), texts: [] as string[] };
+  const asks = stream(shared);
+  const interrupts = stream({ ...shared, number: 2, barge_in: true });
+  const third = stream({ ...shared, number: 3 });
+  asks.say('What is the weather?');
+  await asks.turns.endUtterance();
+  interrupts.turns.hear({ kind: 'started' } as SpeechEvent);
+  third.say('Hello.');
+  await third.turns.endUtterance();
+  interrupts.say('And the time?');
+  await interrupts.turns.endUtterance();
+  expect(asks.texts).toEqual(['What is the weather?', 'Hello.', 'What is the weather? And the time?']);
 });

@@ -29,8 +29,8 @@ export interface SpokenTurnsOptions {
 interface SpokenTurn {
   readonly text: string;
   readonly ended: Promise<void>;
-  /** Whether speech has cancelled it. */
-  interrupted: boolean;
+  /** Number of the stream whose speech has cancelled it. */
+  interruptedBy?: number;
 }
 
 /** The spoken turns of an agent that have not ended, or that speech has cancelled before they said anything, by id. */
@@ -83,11 +83,11 @@ export class SpokenTurns {
   #started(): void {
     this.#isSpeaking = true;
     clearTimeout(this.#timer);
-    const { session, agentId, request, unanswered } = this.#options;
+    const { session, agentId, stream, request, unanswered } = this.#options;
     if (!request.barge_in) return;
     for (const id of session.interrupt(agentId)) {
       const turn = unanswered.get(id);
-      if (turn !== undefined) turn.interrupted = true;
+      if (turn !== undefined) turn.interruptedBy = stream;
     }
   }
 
@@ -132,12 +132,12 @@ export class SpokenTurns {
       .catch((error) => this.#options.failed(error));
   }
 
-  /** Returns the texts of turns that speech has cancelled before they said anything: they belong to what is said now. */
+  /** Returns the texts of turns that this stream has cancelled before they said anything: they belong to what is said now. */
   async #takeUnanswered(): Promise<string[]> {
-    const { unanswered } = this.#options;
+    const { stream, unanswered } = this.#options;
     const texts: string[] = [];
-    for (const [id, { text, ended, interrupted }] of [...unanswered]) {
-      if (!interrupted) continue;
+    for (const [id, { text, ended, interruptedBy }] of [...unanswered]) {
+      if (interruptedBy !== stream) continue;
       await ended;
       if (unanswered.delete(id)) texts.push(text);
     }
@@ -156,7 +156,7 @@ export class SpokenTurns {
       },
       attended,
     );
-    this.#options.unanswered.set(turn.id, { text, ended: turn.ended, interrupted: false });
+    this.#options.unanswered.set(turn.id, { text, ended: turn.ended });
     const end = activity.begin();
     void turn.ended.then(end, end);
     send({ type: 'TurnStarted', reply_to: request.id, turn_id: turn.id, stream, text });
@@ -165,7 +165,7 @@ export class SpokenTurns {
   #ended({ turn_id, status, text }: ServerFrames['TurnComplete']): void {
     const { unanswered } = this.#options;
     const turn = unanswered.get(turn_id);
-    if (turn?.interrupted && status === 'cancelled' && text === '') return;
+    if (turn?.interruptedBy !== undefined && status === 'cancelled' && text === '') return;
     unanswered.delete(turn_id);
   }
 }
