@@ -15,6 +15,7 @@ import { embeddingsKey, factsOf, type KnowledgeModel } from '../model.js';
 import { askToLetGo } from '../operator/peers.js';
 import type { Source } from '../resolve.js';
 import type { LogHeader } from './frames.js';
+import { remedyOfDamage } from './log-writer.js';
 
 /** The parts of a source that its change log depends on. */
 export type LogSource = Pick<
@@ -40,12 +41,19 @@ export async function readLog(
   from: { end?: number; version?: number } = {},
 ): Promise<ChangeLog | undefined> {
   const found = await stat(files.changes).catch(() => undefined);
-  if (found === undefined || found.size === 0) return undefined;
+  if (found === undefined) return undefined;
   try {
     return await ChangeLog.read(files.changes, { ...from, signal });
   } catch (error) {
-    if (error instanceof LorekeepError && error.code === 'NOT_FOUND') return undefined;
-    throw error;
+    if (!(error instanceof LorekeepError) || error.code === 'CANCELLED') throw error;
+    if (error.code === 'NOT_FOUND') return undefined;
+    const { reason } = error.detail;
+    if (error.code !== 'CORRUPT' || reason === undefined) throw error;
+    throw LorekeepError.about(
+      'CORRUPT',
+      { file: files.changes, reason, remedy: remedyOfDamage },
+      { cause: error },
+    );
   }
 }
 

@@ -302,12 +302,15 @@ const defaults: Required<Omit<ChangeLogWriterOptions, 'mode'>> & Pick<ChangeLogW
   onError: () => {},
 };
 
+export const remedyOfDamage =
+  'restore the file from a backup, or move it away to go on without all of its changes';
+
 /** The error of a log whose damage is no torn tail. */
 export function damagedLog(file: string, { at, reason }: { at: number; reason: string }): LorekeepError {
   return LorekeepError.about('CORRUPT', {
     file,
     reason: `is damaged at byte ${at}: ${reason}; the changes up to there are used, and no change is taken`,
-    remedy: 'restore the file from a backup, or move it away to go on without all of its changes',
+    remedy: remedyOfDamage,
   });
 }
 

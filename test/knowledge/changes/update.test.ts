@@ -6,6 +6,7 @@ import {
   readFileSync,
   renameSync,
   rmdirSync,
+  truncateSync,
   writeFileSync,
 } from 'node:fs';
 import promises from 'node:fs/promises';
@@ -243,6 +244,21 @@ test('a torn tail is dropped with a warning; damage is a warning, and no change 
     detail: { file: log },
   });
   expect(readFileSync(log)).toEqual(damaged);
+});
+
+test('a log without its header, or without anything, is an error that says what to do: its changes would be lost in silence', async () => {
+  const { config, log } = await knowledgeBase();
+  {
+    await using kb = await open(config);
+    await kb.add([{ id: 'a', text: 'Octopus' }]);
+  }
+  for (const size of [30, 0]) {
+    truncateSync(log, size);
+    expect(await rejection(open(config))).toMatchObject({
+      code: 'CORRUPT',
+      detail: { file: log, remedy: expect.stringContaining('restore the file from a backup') },
+    });
+  }
 });
 
 test('a records file that is replaced from outside keeps the changes of other records; a contradiction is an error', async () => {
