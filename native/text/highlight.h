@@ -29,6 +29,8 @@ struct Highlights {
   std::vector<Highlight> matches;  // in order and without overlap
   std::uint32_t begin;             // of the part of at most kSnippetLength with the most clauses, then the most matches
   std::uint32_t end;
+
+  friend bool operator==(const Highlights&, const Highlights&) = default;
 };
 
 /// Longest part of a text that is shown, in UTF-16 code units, and its text before the first match.

@@ -114,8 +114,8 @@ void check_searches(const Storage& live, const Storage* fresh, const ChangingRec
     CHECK(equal(found, fresh->search(search.request)));
     std::vector<std::uint32_t> ordinals;
     for (const Hit& hit : found.hits) ordinals.push_back(hit.ordinal);
-    CHECK(highlights(live, search.text, search.lexical, ordinals, {}) ==
-          highlights(*fresh, search.text, search.lexical, ordinals, {}));
+    CHECK(highlights(live, search.text, search.lexical, ordinals, text::Shown::kAll, {}) ==
+          highlights(*fresh, search.text, search.lexical, ordinals, text::Shown::kAll, {}));
     CHECK(distinct(live, ordinals, 0.3f, 5) == distinct(*fresh, ordinals, 0.3f, 5));
   }
 }

@@ -317,7 +317,8 @@ std::string marked(const std::string& text, const std::string& query, Tokenizer 
   }
   std::string out;
   std::size_t unit = 0;
-  for (const Highlight& found : Highlighter(indexes, query, options, nullptr).find(text)) {
+  const Highlights all = Highlighter(indexes, query, options, nullptr).find(text, Shown::kAll);
+  for (const Highlight& found : all.matches) {
     for (; unit < found.begin; ++unit) out += units[unit];
     out += '[';
     for (; unit < found.end; ++unit) out += units[unit];
@@ -362,8 +363,29 @@ TEST("highlights: positions count UTF-16 units") {
   const std::vector<std::string> texts = {"\xF0\x9F\x98\x80 lamp"};
   const auto index = index_of(texts, Tokenizer::kBasic);
   const TextIndex* const indexes[] = {index.get()};
-  const auto found = Highlighter(indexes, "lamp", {}, nullptr).find(texts.front());
-  CHECK(found == std::vector<Highlight>({{3, 7, 0}}));
+  const Highlights found = Highlighter(indexes, "lamp", {}, nullptr).find(texts.front(), Shown::kAll);
+  CHECK(found.matches == std::vector<Highlight>({{3, 7, 0}}));
+  CHECK_EQ(found.begin, std::uint32_t{0});
+  CHECK_EQ(found.end, std::uint32_t{7});
+}
+
+TEST("highlights: the best part of a text has the most clauses, then the most matches") {
+  const std::string filling(300, '.');
+  const auto best_of = [&](const std::string& text) {
+    const auto index = index_of({text}, Tokenizer::kBasic);
+    const TextIndex* const only = index.get();
+    return Highlighter({&only, 1}, "sea lamp", {}, nullptr).find(text, Shown::kBestPart);
+  };
+  const Highlights clauses = best_of("sea sea sea " + filling + " sea lamp " + filling + " lamp");
+  CHECK_EQ(clauses.matches.size(), std::size_t{2});
+  CHECK_EQ(clauses.matches.front().begin, std::uint32_t{313});
+  CHECK_EQ(clauses.begin, std::uint32_t{313 - kSnippetLeadIn});
+  CHECK_EQ(clauses.end, std::uint32_t{313 - kSnippetLeadIn + kSnippetLength});
+  const Highlights matches = best_of("sea " + filling + " sea sea " + filling);
+  CHECK_EQ(matches.matches.size(), std::size_t{2});
+  const Highlights none = best_of(filling);
+  CHECK(none.matches.empty());
+  CHECK_EQ(none.end, kSnippetLength);
 }
 
 /// Cancelled while it reads a text: the visitor of the first token cancels.
@@ -393,12 +415,12 @@ TEST("highlights: a long text can be cancelled, and a long run without spaces ke
     std::string text = "sea ";
     for (std::size_t i = 0; i < 70'000; ++i) text += "\u5c71";
     text += " sea";
-    const auto found = highlighter.find(text);
-    CHECK_EQ(found.size(), std::size_t{2});
-    CHECK_EQ(found.back().begin, std::uint32_t{4 + 70'000 + 1});
+    const Highlights found = highlighter.find(text, Shown::kAll);
+    CHECK_EQ(found.matches.size(), std::size_t{2});
+    CHECK_EQ(found.matches.back().begin, std::uint32_t{4 + 70'000 + 1});
     CancelToken cancel;
     cancel.cancel();
-    CHECK_FAILS(Code::kCancelled, highlighter.find(text, &cancel));
+    CHECK_FAILS(Code::kCancelled, highlighter.find(text, Shown::kAll, &cancel));
   }
 }
 
