@@ -17,6 +17,8 @@ const products = /^(kb\.(index|bm25|embeddings)|plain\.bm25)(\.\d+-\d+\.tmp)?$|^
 /** What changes of records write besides. */
 const logProducts =
   /^(records\.json|kb\.index|kb\.bm25|kb\.embeddings)(\.changes(\.(lock|forgetting|forgotten|bm25))?|\.merging)?(\.\d+-\S+\.tmp)?$/;
+/** The log in which a build of another records file counts the next version. */
+const versionLog = /^records\.json\.changes(\.lock)?(\.\d+-\S+\.tmp)?$/;
 const temporary = /\.(tmp|merging)$/;
 
 export const kills = {
@@ -282,8 +284,10 @@ function files(folder) {
 }
 
 /** Name and content of every file that no scenario writes. */
-function bystanders(folder, { logs = false }) {
-  const own = files(folder).filter((name) => !products.test(name) && !(logs && logProducts.test(name)));
+function bystanders(folder, { logs = false, changed = false }) {
+  const isProduct = (name) =>
+    products.test(name) || (logs && logProducts.test(name)) || (changed && versionLog.test(name));
+  const own = files(folder).filter((name) => !isProduct(name));
   return new Map(
     own.map((name) => [
       name,
