@@ -71,8 +71,8 @@ std::uint32_t to_utf16(std::vector<Highlight>& found, std::string_view utf8, con
   return unit_at(static_cast<std::uint32_t>(utf8.size()));
 }
 
-/// Sets the best part of a text of so many UTF-16 code units. It begins a little before a match, and each clause counts
-/// more than any number of matches.
+/// Finds the best part of a text with `units` UTF-16 code units: the most clauses, then the most matches. It starts
+/// kSnippetLeadIn before its first match.
 void find_best_part(Highlights& of, std::uint32_t units, const CancelToken* cancel) {
   const std::vector<Highlight>& matches = of.matches;
   of.begin = 0;

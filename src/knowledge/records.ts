@@ -2,7 +2,7 @@ import { type FileContent, inspectFile, Records } from '../../lib/internal.js';
 import { withIndexRemedy } from './index-error.js';
 import type { Source } from './resolve.js';
 
-/** Records, and whether the index file carries them: it is of the records file as it is. */
+/** `fromIndex`: the index file carried the records, so it was made from the current records file. */
 interface OpenedRecords {
   records: Records;
   fromIndex: boolean;

@@ -15,7 +15,7 @@ export interface Audio {
   pieces(signal: AbortSignal): AsyncGenerator<Float32Array, void, undefined>;
 }
 
-/** Audio that ends where reading it fails: what was said until then is recognised before the error is thrown. */
+/** Ends the audio where reading fails, so that speech before that point is recognised before the error is thrown. */
 export class PiecesUntilFailure {
   readonly #audio: Audio;
   readonly #signal: AbortSignal;

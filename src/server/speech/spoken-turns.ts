@@ -33,7 +33,7 @@ interface SpokenTurn {
   interruptedBy?: number;
 }
 
-/** The spoken turns of an agent that have not ended, or that speech has cancelled before they said anything, by id. */
+/** By id, the spoken turns of an agent that are unfinished, or that speech cancelled before their reply began. */
 export type UnansweredTurns = Map<string, SpokenTurn>;
 
 /** Makes turns of an agent of the final text of a stream, and cancels them when somebody speaks. */
@@ -132,7 +132,7 @@ export class SpokenTurns {
       .catch((error) => this.#options.failed(error));
   }
 
-  /** Returns the texts of turns that this stream has cancelled before they said anything: they belong to what is said now. */
+  /** Returns the texts of turns that this stream cancelled before their reply began: the next turn starts with them. */
   async #takeUnanswered(): Promise<string[]> {
     const { stream, unanswered } = this.#options;
     const texts: string[] = [];
