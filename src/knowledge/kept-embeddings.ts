@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { readdir, rm, stat } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { copyFile, readdir, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { makeFolder, moveOver, removeStrays, temporaryName } from '../../lib/basics.js';
 import {
@@ -12,7 +13,7 @@ import {
 } from '../../lib/internal.js';
 import { mapInSlices } from '../base/waiting/next-slice.js';
 import { ownerOf } from './destinations.js';
-import { readFacts } from './folder/place.js';
+import { indexFiles, readFacts } from './folder/place.js';
 import { embeddingsKey, factsOf, type KnowledgeModel } from './model.js';
 import type { Source } from './resolve.js';
 
@@ -173,6 +174,25 @@ export class KeptEmbeddings {
       if (left < 0) await rm(path, { force: true });
     }
   }
+}
+
+/** Copies the embeddings that the index of one folder has and keeps to the index of another one, beside those it has. @throws system errors */
+export async function copyEmbeddings(from: string, to: string): Promise<void> {
+  const copy = async (source: string, target: string) => {
+    const next = temporaryName(target);
+    await copyFile(source, next);
+    await moveOver(next, target);
+  };
+  const [own, present] = [from, to].map((place) => join(place, indexFiles.embeddings_file)) as [
+    string,
+    string,
+  ];
+  makeFolder(keptEmbeddingsIn(to), 0o700);
+  const kept = (name: string) => join(keptEmbeddingsIn(to), name);
+  if (existsSync(own))
+    await copy(own, existsSync(present) ? kept(`${Date.now()}-${randomUUID()}${ending}`) : present);
+  for (const name of await readdir(keptEmbeddingsIn(from)).catch((): string[] => []))
+    if (name.endsWith(ending)) await copy(join(keptEmbeddingsIn(from), name), kept(name));
 }
 
 /**

@@ -162,3 +162,39 @@ test('a folder that came from another file system keeps its embeddings', async (
   expect(await json('index', 'other', ...model)).toMatchObject({ embedded: 1 });
   expect(await json('index', 'copy', ...model)).toMatchObject({ embedded: 0, records: 2 });
 });
+
+test('a moved folder keeps its forgotten texts out and its embeddings, also where another one has taken its path', async () => {
+  const search = async (folder: string) =>
+    (await json('search', folder, 'herons', '--top-k', '9')).hits.map(({ text }: { text: string }) => text);
+  const fill = (folder: string, word: string) => {
+    write(`${folder}/a.md`, `${word} herons stand still.`);
+    write(`${folder}/b.md`, `${word} herons fly at dusk.`);
+  };
+  fill('p', 'Grey');
+  await json('index', 'p', ...model);
+  await json('forget', 'p', (await json('search', 'p', 'herons that fly at dusk')).hits[0].id);
+  expect(await search('p')).toEqual([expect.stringContaining('Grey herons stand')]);
+  renameSync(join(cwd, 'p'), join(cwd, 'q'));
+  fill('p', 'White');
+  await json('index', 'p', ...model);
+  expect(await json('index', 'q', ...model)).toMatchObject({ embedded: 0, records: 1 });
+  expect(await search('q')).toEqual([expect.stringContaining('Grey herons stand')]);
+  expect((await search('p')).sort()).toEqual([
+    expect.stringContaining('White herons fly'),
+    expect.stringContaining('White herons stand'),
+  ]);
+
+  // The two change places.
+  renameSync(join(cwd, 'p'), join(cwd, 'r'));
+  renameSync(join(cwd, 'q'), join(cwd, 'p'));
+  renameSync(join(cwd, 'r'), join(cwd, 'q'));
+  expect(await json('index', 'q', ...model)).toMatchObject({ embedded: 0, records: 2 });
+  expect(await json('index', 'p', ...model)).toMatchObject({ embedded: 0, records: 1 });
+  expect(await search('p')).toEqual([expect.stringContaining('Grey herons stand')]);
+
+  // Another folder takes a path without being indexed.
+  renameSync(join(cwd, 'p'), join(cwd, 's'));
+  fill('p', 'Black');
+  expect(await json('index', 's', ...model)).toMatchObject({ embedded: 0, records: 1 });
+  expect(await json('index', 's', '--forgotten', ...model)).toMatchObject({ records: 2 });
+});

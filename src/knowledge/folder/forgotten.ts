@@ -50,7 +50,14 @@ export async function readForgotten(place: string): Promise<ReadonlySet<string>>
 export async function addForgotten(config: string, texts: readonly string[]): Promise<void> {
   const place = dirname(config);
   if ((await readFacts(place)) === undefined) return;
-  const digests = [...new Set([...(await readForgotten(place)), ...texts.flatMap(digestsOf)])];
+  await addDigests(place, texts.flatMap(digestsOf));
+}
+
+/** Adds digests to those of an index. @throws as readForgotten() */
+export async function addDigests(place: string, added: Iterable<string>): Promise<void> {
+  const present = await readForgotten(place);
+  const digests = [...new Set([...present, ...added])];
+  if (digests.length === present.size) return;
   const content = { kind: 'lorekeep forgotten texts', version: 1, digests };
   await replaceFile(forgottenIn(place), `${JSON.stringify(content)}\n`, { isOurs });
 }

@@ -33,6 +33,7 @@ import {
   type FolderFacts,
   fileNames,
   folderIdentity,
+  formerIdentities,
   indexFiles,
   placeOfOptions,
   readFacts,
@@ -111,8 +112,10 @@ export async function indexWatched(options: IndexFolderOptions): Promise<FolderI
   );
   let letGo = () => {};
   try {
-    if (options.output === undefined && (await readFacts(place)) === undefined)
-      await takeOverMoved(folder, place, signal, options.log ?? noLog);
+    if (options.output === undefined) {
+      const lifted = options.forgotten === true;
+      await takeOverMoved(folder, place, { lifted, signal, log: options.log ?? noLog });
+    }
     const choice = await choiceOf(options, folder, place);
     const model = await resolvedModel(options.models, choice.model);
     letGo = holdModel(model);
@@ -202,6 +205,7 @@ class FolderIndexing implements AsyncDisposable {
   /** `search` as it is written into the config. */
   #search: object | undefined;
   #learned: FolderFacts['learned'];
+  #formerIdentities: readonly string[] = [];
 
   constructor(
     options: IndexFolderOptions & { model: string },
@@ -228,6 +232,7 @@ class FolderIndexing implements AsyncDisposable {
     const { settings } = this.#reader;
     const before = await readFacts(this.#place);
     this.#search = before?.search;
+    this.#formerIdentities = formerIdentities(before, this.#identity);
     this.#learned = before?.settings === settings ? before.learned : undefined;
     const { files, leftOut, last, entries, kept } = await this.#records(before);
     if (this.#options.mapping !== undefined && !files.some(({ path }) => hasColumns(path)))
@@ -469,6 +474,7 @@ class FolderIndexing implements AsyncDisposable {
       version: 1,
       folder: this.#folder,
       identity: this.#identity,
+      formerIdentities: this.#formerIdentities,
       settings,
       options: repeatedOptions(this.#options),
       search: this.#search,

@@ -1,11 +1,12 @@
-import { existsSync } from 'node:fs';
-import { copyFile, readdir, rm, stat } from 'node:fs/promises';
+import { readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { moveOver } from '../../../lib/basics.js';
+import { factsAt, moveOver } from '../../../lib/basics.js';
 import { lockFolder } from '../../base/files/folder-lock.js';
+import { copyEmbeddings } from '../kept-embeddings.js';
 import type { KnowledgeLog } from '../log.js';
+import { addDigests, readForgotten } from './forgotten.js';
 import { readManifest } from './manifest.js';
-import { folderIdentity, type IndexedFolder, indexedFolders, indexFiles, readFacts } from './place.js';
+import { folderIdentity, type IndexedFolder, indexedFolders, readFacts } from './place.js';
 import { watcherOf } from './watch/watch-lock.js';
 
 /** Share of the documents of an index that a folder has if it is a copy of the indexed one. */
@@ -19,45 +20,56 @@ const longestWaitMs = 2000;
 /** Locks stay in their places. */
 const ownLocks: ReadonlySet<string> = new Set(['.lock', '.watch.lock']);
 
-/** What a copied folder takes over from an index: neither has texts. */
-const takenOver = [indexFiles.embeddings_file, 'forgotten.json'];
-
 /**
- * Gives a folder without an index the index of the same folder at its former path. A folder that came from another file system gets
- * the embeddings, and the digests of forgotten texts, of an index whose folder is gone and whose documents it has. `place`: where the
- * index of the folder belongs; it has no index. @throws IO
+ * Gives a folder that is new at its path what indexes of other paths have of it: the whole index of the same folder at its former path,
+ * unless this path has an index of an earlier folder; else the embeddings, and the digests of forgotten texts, of an index that was about
+ * the same folder, or of one whose folder is gone and whose documents it has. `place`: where the index of the folder belongs. `lifted`: whether
+ * forgotten texts are taken again. @throws IO, CORRUPT
  */
 export async function takeOverMoved(
   folder: string,
   place: string,
-  signal: AbortSignal,
-  log: KnowledgeLog,
+  { lifted, signal, log }: { lifted: boolean; signal: AbortSignal; log: KnowledgeLog },
 ): Promise<void> {
-  const gone = await goneFolders();
-  if (gone.length === 0) return;
   const identity = await folderIdentity(folder);
-  const moved = gone.find((index) => identity !== undefined && index.identity === identity);
-  if (moved !== undefined && (await moveIndex(moved.place, place, signal))) {
+  const present = await readFacts(place);
+  if (present !== undefined && (identity === undefined || identity === present.identity)) return;
+  const isFirst = present === undefined;
+  const { moved, earlier } = await indexesAbout(identity, place);
+  if (isFirst && moved !== undefined && (await moveIndex(moved.place, place, signal))) {
     log.info({ folder, from: moved.folder }, 'the folder was moved: it keeps its index');
     return;
   }
-  for (const index of gone) {
-    if (!(await hasDocumentsOf(folder, index.place))) continue;
-    for (const name of takenOver) {
-      const from = join(index.place, name);
-      if (existsSync(from)) await copyFile(from, join(place, name));
-    }
-    log.info({ folder, from: index.folder }, 'the embeddings of a folder that is gone are used again');
-    return;
-  }
+  const from = moved ?? earlier ?? (isFirst ? await copiedFrom(folder) : undefined);
+  if (from === undefined) return;
+  // Neither has texts.
+  if (!lifted) await addDigests(place, await readForgotten(from.place));
+  await copyEmbeddings(from.place, place);
+  log.info({ folder, from: from.folder }, 'the folder was moved: its embeddings are used again');
 }
 
-async function goneFolders(): Promise<(IndexedFolder & { place: string })[]> {
-  const all = await indexedFolders();
-  const checked = await Promise.all(
-    all.map(async (index) => ({ index, there: await folderIdentity(index.folder) })),
-  );
-  return checked.filter(({ there }) => there === undefined).map(({ index }) => index);
+/** The index of the folder with this identity at another path, where the folder is no more, and one of a path where it was before. */
+async function indexesAbout(
+  identity: string | undefined,
+  place: string,
+): Promise<{ moved?: IndexedFolder | undefined; earlier?: IndexedFolder | undefined }> {
+  if (identity === undefined) return {};
+  const others = (await indexedFolders()).filter((index) => index.place !== place);
+  const own = others.find((index) => index.identity === identity);
+  const isMoved = own !== undefined && (await folderIdentity(own.folder)) !== identity;
+  return {
+    moved: isMoved ? own : undefined,
+    earlier: others.find((index) => index.formerIdentities?.includes(identity)),
+  };
+}
+
+/** The index of a folder that is gone, if `folder` has its documents: a copy of it, such as one on another file system. */
+async function copiedFrom(folder: string): Promise<IndexedFolder | undefined> {
+  for (const index of await indexedFolders()) {
+    const isGone = (await factsAt(index.folder)) === undefined;
+    if (isGone && (await hasDocumentsOf(folder, index.place))) return index;
+  }
+  return undefined;
 }
 
 /** Returns false if another process has taken it meanwhile. `to` holds nothing but the lock of the caller. */

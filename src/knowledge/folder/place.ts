@@ -39,6 +39,8 @@ export interface FolderFacts {
   options?: RepeatedOptions | undefined;
   /** Tells the folder from others wherever it is moved within its file system; absent in files of earlier versions. */
   identity?: string | undefined;
+  /** Identities of other folders that had this path when it was indexed, the latest last. */
+  formerIdentities?: readonly string[] | undefined;
   /** `search` as the run wrote it into the config: what differs there is the user's. Absent in files of earlier versions. */
   search?: object | undefined;
   /** Limits of relevance that were learned from the records, and how many there were. Absent in files of earlier versions. */
@@ -113,6 +115,19 @@ export async function folderIdentity(folder: string): Promise<string | undefined
   const found = await factsAt(folder);
   // Windows and some network file systems give no number.
   return found?.isDirectory() && found.ino !== 0n ? `${found.ino}:${found.birthtimeNs}` : undefined;
+}
+
+/** Former identities that are kept: the latest ones. */
+const mostFormer = 500;
+
+/** Returns the identities of other folders that had the path of an index before. `before`: its facts. */
+export function formerIdentities(
+  before: FolderFacts | undefined,
+  identity: string | undefined,
+): readonly string[] {
+  const { identity: last, formerIdentities: former = [] } = before ?? {};
+  const all = new Set(last === undefined ? former : [...former, last]);
+  return [...all].filter((one) => one !== identity).slice(-mostFormer);
 }
 
 /** Returns the folder of the index whose config this is, if the folder is not there. */
