@@ -34,7 +34,7 @@ export const limits = {
     native: {},
     vitest: [
       {
-        file: 'crash/crashes.test.ts',
+        file: 'crash/crashes.slow.test.ts',
         tests: ['a crash by', 'a crash for want of V8 heap'],
         because:
           'looks for names of functions, which the linker has taken out of this prebuild; the dumps are written',

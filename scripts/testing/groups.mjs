@@ -2,7 +2,7 @@ import { campaign, soak } from './bench.mjs';
 import { checks } from './checks.mjs';
 import { everyFileByItself, longNativeTests, nativeTests, threadTests } from './native.mjs';
 import { packageTests, smokeTest, wholePrebuild } from './packages.mjs';
-import { benchTests, longForms, typeScriptTests } from './vitest.mjs';
+import { benchTests, longForms, slowTests, typeScriptTests } from './vitest.mjs';
 
 /**
  * The groups of `--only`, in the order in which they run. `tier`: `test` is what `npm test` runs, `rest` what
@@ -15,6 +15,7 @@ export const groups = {
   smoke: { tier: 'test', steps: [smokeTest], addon: true, ofPackage: true },
   threads: { tier: 'rest', steps: [threadTests], named: true },
   alone: { tier: 'rest', steps: [everyFileByItself] },
+  slow: { tier: 'rest', steps: [slowTests], addon: true },
   long: { tier: 'rest', steps: [longForms, longNativeTests], addon: true },
   bench: { tier: 'rest', steps: [benchTests, campaign, soak], addon: true, ofPackage: true },
   package: { tier: 'rest', steps: [wholePrebuild, packageTests], addon: true, named: true, ofPackage: true },

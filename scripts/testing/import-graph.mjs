@@ -53,6 +53,9 @@ export const testFiles = (root) => sourceFiles(root, ['test'], ['.test.ts']);
 /** The helper by which tests have a short and a long form. */
 const repetitions = 'test/helpers/repetitions.ts';
 
+/** Whether a file of tests is left to `npm run test:rest`, since it takes long. */
+export const isSlow = (file) => file.endsWith('.slow.test.ts');
+
 /** The tests of a checkout that have a long form, which `npm run test:rest` runs. */
 export const testsWithLongForm = (root) => testsThatImport(root, repetitions);
 

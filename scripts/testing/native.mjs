@@ -9,10 +9,14 @@ import { Stop } from '../tool/stop.mjs';
 import { withTreeLock } from '../tool/tree-lock.mjs';
 import { filesOfTarget, readTargets, requestTargets } from './native-graph.mjs';
 
-/** Our own C++ without Node and llama.cpp, under AddressSanitizer with UBSan. `reach`: tests that it does not reach are left out. */
+/**
+ * Our own C++ without Node and llama.cpp, under AddressSanitizer with UBSan, but for slow tests that no filter names. `reach`: tests that
+ * it does not reach are left out.
+ */
 export const nativeTests = {
   name: 'native tests, address and undefined-behaviour sanitizers',
-  run: ({ filters, reach }) => sanitized('address', [], filters, reach),
+  run: ({ filters, reach }) =>
+    sanitized('address', filters.length > 0 ? [] : ['-LE', 'slow'], filters, reach),
 };
 
 /** The tests of threads once more, under ThreadSanitizer. */
@@ -21,10 +25,10 @@ export const threadTests = {
   run: ({ filters, reach }) => sanitized('thread', ['-L', 'concurrent'], filters, reach),
 };
 
-/** Tests that repeat what takes long and seldom fails, as often as they can afford outside daily work. */
+/** Tests that take long, and tests that repeat what seldom fails, as often as they can afford outside daily work. */
 export const longNativeTests = {
-  name: 'long forms of native tests',
-  run: ({ reach }) => sanitized('address', ['-L', 'long'], [], reach, { LOREKEEP_TEST_LONG: '1' }),
+  name: 'slow native tests and long forms',
+  run: ({ reach }) => sanitized('address', ['-L', 'long|slow'], [], reach, { LOREKEEP_TEST_LONG: '1' }),
 };
 
 /** `label` are ctest's arguments for a kind of tests; of these run those whose name contains a filter, or all. */

@@ -4,26 +4,41 @@ import { dirname, join, relative } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { run } from '../tool/command.mjs';
 import { root } from '../tool/project.mjs';
-import { testsWithLongForm } from './import-graph.mjs';
+import { isSlow, testFiles, testsWithLongForm } from './import-graph.mjs';
 
 /** Not run by `npm test`. */
 const elsewhere = ['test/package/**', 'bench/test/**'];
 
-/** Everything else, or the files that a change reaches. */
+/** Everything else, or the files that a change reaches. A name reaches slow files, too. */
 export const typeScriptTests = {
   name: 'TypeScript tests',
   run: ({ filters, reach }) => {
-    if (reach === undefined)
-      return vitest('ts', [...filters, ...elsewhere.flatMap((pattern) => ['--exclude', pattern])]);
-    const { all, reached } = reach.testFiles();
-    const isOurs = (file) => !file.startsWith('test/package/');
-    const files = reached.filter(isOurs);
-    const leftOut = all.filter(isOurs).filter((file) => !files.includes(file));
-    if (leftOut.length > 0)
-      process.stdout.write(`not reached, left out: ${leftOut.length} files:\n  ${leftOut.join('\n  ')}\n`);
-    return files.length === 0 ? { leftOut: 'no file is reached' } : vitest('ts', files);
+    if (reach === undefined) {
+      const excluded = filters.length > 0 ? elsewhere : [...elsewhere, 'test/**/*.slow.test.ts'];
+      return vitest('ts', [...filters, ...excluded.flatMap((pattern) => ['--exclude', pattern])]);
+    }
+    return reachedTests('ts', reach, (file) => !file.startsWith('test/package/') && !isSlow(file));
   },
 };
+
+/** Files that take too long for daily work. */
+export const slowTests = {
+  name: 'slow TypeScript tests',
+  run: ({ reach }) =>
+    reach === undefined
+      ? vitest('slow', testFiles(root).filter(isSlow))
+      : reachedTests('slow', reach, isSlow),
+};
+
+/** Runs those of some files that a change reaches. */
+function reachedTests(name, reach, isOurs) {
+  const { all, reached } = reach.testFiles();
+  const files = reached.filter(isOurs);
+  const leftOut = all.filter(isOurs).filter((file) => !files.includes(file));
+  if (leftOut.length > 0)
+    process.stdout.write(`not reached, left out: ${leftOut.length} files:\n  ${leftOut.join('\n  ')}\n`);
+  return files.length === 0 ? { leftOut: 'no file is reached' } : vitest(name, files);
+}
 
 /** Tests that repeat what takes long and seldom fails, as often as they can afford outside daily work. */
 export const longForms = {

@@ -14,7 +14,7 @@ import { writeTinyDecoder } from '../helpers/tiny-model/tiny-decoder.mjs';
 process.env.LOREKEEP_RUNTIME = 'decoder'; // what `auto` chooses, where it can
 await import('./language-model-kinds.test.js');
 await import('./prefix.test.js');
-await import('./language-model.scheduling.test.js');
+await import('./language-model.scheduling.slow.test.js');
 
 const folder = temporaryFolder();
 const own = { runtime: 'decoder', threads: 1, batchThreads: 1 } as const;

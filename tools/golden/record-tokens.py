@@ -1,6 +1,6 @@
 """Records which tokens the reference gives texts and generated strings: Hugging Face's WordPiece or Unigram, the latter
 after SentencePiece's normalisation (Hugging Face's takes the first match in a cluster of characters, not the longest).
-SentencePiece's own segmentation adds scores in 32 bits, where near ties fall either way. For test/models/word-pieces.test.ts and test/models/unigram.test.ts.
+SentencePiece's own segmentation adds scores in 32 bits, where near ties fall either way. For test/models/word-pieces.slow.test.ts and test/models/unigram.test.ts.
 
     pip install tokenizers==0.23.3 sentencepiece==0.2.3 protobuf
     python tools/golden/record-tokens.py MODEL.gguf FOLDER_OF_TEXTS > test/models/word-pieces.golden.json

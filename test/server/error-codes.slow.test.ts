@@ -149,7 +149,7 @@ type Case = [provoke: (scene: Scene) => Promise<ServerFrame | Failure>, message:
 
 /**
  * Codes of what has a number too large to be reached here: limits.test.ts, memory.test.ts and descriptors.test.ts do; of
- * downloads: model-pulls.test.ts; and of streams of audio: speech.test.ts. Codes of changed files: test/storages/change-error.test.ts.
+ * downloads: model-pulls.test.ts; and of streams of audio: speech.slow.test.ts. Codes of changed files: test/storages/change-error.test.ts.
  */
 type Counted =
   | 5008
