@@ -4,14 +4,16 @@ import {
   existsSync,
   mkdirSync,
   readdirSync,
+  readFileSync,
   renameSync,
   rmSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { lockFile } from '../../lib/internal.js';
+import { placeOf } from '../../src/knowledge/folder/place.js';
 import { watchLockOf } from '../../src/knowledge/folder/watch/watch-lock.js';
 import { temporaryFolder } from '../helpers/folder.js';
 import { commandHost } from './commands.js';
@@ -197,4 +199,110 @@ test('a moved folder keeps its forgotten texts out and its embeddings, also wher
   fill('p', 'Black');
   expect(await json('index', 's', ...model)).toMatchObject({ embedded: 0, records: 1 });
   expect(await json('index', 's', '--forgotten', ...model)).toMatchObject({ records: 2 });
+});
+
+describe('forgotten texts stay out', () => {
+  const fill = (folder: string, word: string, ...more: string[]) => {
+    write(`${folder}/a.md`, `${word} herons stand still.`);
+    write(`${folder}/b.md`, `${word} herons fly at dusk.`);
+    for (const [at, text] of more.entries()) write(`${folder}/more-${at}.md`, text);
+  };
+  const texts = async (folder: string): Promise<string[]> =>
+    (await json('list', folder)).records.map(({ text }: { text: string }) => text).sort();
+  /** Forgets the record whose text has these words. */
+  const forget = async (folder: string, words: string) => {
+    const { records } = await json('list', folder);
+    const { id } = records.find(({ text }: { text: string }) => text.includes(words));
+    await json('forget', folder, id);
+  };
+  /** As `mv` between two file systems. */
+  const moveAcross = (from: string, to: string) => {
+    cpSync(join(cwd, from), join(cwd, to), { recursive: true });
+    rmSync(join(cwd, from), { recursive: true });
+  };
+  const move = (from: string, to: string) => renameSync(join(cwd, from), join(cwd, to));
+
+  test('of a folder that goes to another file system, wherever it arrives', async () => {
+    fill('disk-1', 'Grey');
+    await json('index', 'disk-1', ...model);
+    await forget('disk-1', 'dusk');
+    moveAcross('disk-1', 'disk-2');
+    await json('index', 'disk-2', ...model);
+    expect(await texts('disk-2')).toEqual([expect.stringContaining('still')]);
+    // The place of another folder that is indexed.
+    fill('other-1', 'Tall');
+    await json('index', 'other-1', ...model);
+    rmSync(join(cwd, 'other-1'), { recursive: true });
+    moveAcross('disk-2', 'other-1');
+    await json('index', 'other-1', ...model);
+    expect(await texts('other-1')).toEqual([expect.stringContaining('Grey herons stand still')]);
+    // Its documents alone go.
+    for (const name of ['a.md', 'b.md']) write(`disk-3/${name}`, '');
+    for (const name of ['a.md', 'b.md']) move(`other-1/${name}`, `disk-3/${name}`);
+    await json('index', 'other-1', ...model);
+    await json('index', 'disk-3', ...model);
+    expect(await texts('disk-3')).toEqual([expect.stringContaining('still')]);
+  });
+
+  test('of a folder that was at several paths, which other folders have since', async () => {
+    fill('first', 'Blue', 'Owls hide the amber key.');
+    await json('index', 'first', ...model);
+    await forget('first', 'dusk');
+    move('first', 'second');
+    fill('first', 'White');
+    await json('index', 'first', ...model);
+    await json('index', 'second', ...model);
+    await forget('second', 'amber');
+    move('second', 'third');
+    fill('second', 'Black');
+    await json('index', 'second', ...model);
+    write('first/c.md', 'Tea steeps.');
+    await json('index', 'first', ...model);
+    await json('index', 'third', ...model);
+    expect(await texts('third')).toEqual([expect.stringContaining('Blue herons stand still')]);
+  });
+
+  test('of a folder that is made anew at its path, also where its index was moved away with the former one', async () => {
+    fill('clone', 'Red');
+    await json('index', 'clone', ...model);
+    await forget('clone', 'dusk');
+    move('clone', 'clone.old');
+    fill('clone', 'Red');
+    await json('index', 'clone.old', ...model);
+    await json('index', 'clone', ...model);
+    for (const folder of ['clone', 'clone.old'])
+      expect(await texts(folder)).toEqual([expect.stringContaining('still')]);
+  });
+});
+
+test('an index whose move was interrupted is moved by the next run', async () => {
+  write('way/a.md', 'Bees dance in the hive.');
+  const { config } = await json('index', 'way', ...model);
+  await run('add', 'way', '--id', 'own', '--text', 'Herons stand still.');
+  renameSync(join(cwd, 'way'), join(cwd, 'arrived'));
+  const to = placeOf(join(cwd, 'arrived')).replace(/.*\/folders\//, join(env.LOREKEEP_STATE, 'folders/'));
+  mkdirSync(to);
+  for (const name of ['kb.json', 'kb.index']) renameSync(join(config, '..', name), join(to, name));
+  expect(await json('index', 'arrived', ...model)).toMatchObject({ records: 2 });
+  expect((await json('list', 'arrived')).records.map(({ id }: { id: string }) => id)).toContain('own');
+});
+
+test('a damaged list of facts keeps no other index from use', async () => {
+  write('damaged/a.md', 'Bees dance in the hive.');
+  write('whole/b.md', 'Glaciers grind valleys.');
+  const { config } = await json('index', 'damaged', ...model);
+  const file = join(config, '../folder.json');
+  const facts = readFileSync(file, 'utf8');
+  for (const [at, part] of [
+    { formerIdentities: 5 },
+    { folder: 7 },
+    { indexedAt: 3 },
+    { records: '1' },
+  ].entries()) {
+    writeFileSync(file, JSON.stringify({ ...JSON.parse(facts), ...part }));
+    write(`whole/${at}.md`, `Glacier ${at}.`);
+    expect(await json('index', 'whole', ...model)).toMatchObject({ records: at + 2 });
+    const { indexes } = await json('indexes', 'list');
+    expect(indexes.map(({ folder }: { folder: string }) => folder)).toContain(join(cwd, 'whole'));
+  }
 });

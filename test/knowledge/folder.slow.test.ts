@@ -433,6 +433,20 @@ describe('indexFolder', () => {
   });
 });
 
+test('a text that is forgotten by another config over the records of an index stays out', async () => {
+  write({ 'a.md': 'bees dance', 'b.md': 'ice flows' });
+  const { config } = await index();
+  mkdirSync(file('elsewhere'));
+  const other = file('elsewhere/kb.json');
+  const { fields } = JSON.parse(readFileSync(config, 'utf8'));
+  const records = join(config, '../records.json');
+  writeFileSync(other, JSON.stringify({ embedding_model: 'tiny', records_file: records, fields }));
+  await using kb = await openKnowledgeBase(other, { models });
+  await kb.forget(['b.md']);
+  await kb.close();
+  expect(await index()).toMatchObject({ records: 1, files: 1 });
+});
+
 test('createKnowledgeBase indexes and opens in one step', async () => {
   write({ 'bees.md': '# Bees\n\nBees dance in the hive.', 'ice.md': '# Ice\n\nGlaciers grind valleys.' });
   await using kb = await createKnowledgeBase({ folder, models });

@@ -236,6 +236,36 @@ describe('watchFolder', () => {
     await vi.waitFor(async () => expect(await idsOf(kb)).toEqual(['b.md', 'own']), waiting);
   });
 
+  test('texts that were forgotten of a folder stay out where it takes the place of a watched one', async () => {
+    const moving = file(`moving-${trial++}`);
+    mkdirSync(moving);
+    for (const [name, text] of ['Lamps burn low.', 'Owls hoot.'].entries())
+      writeFileSync(join(moving, `${name}.md`), text);
+    const own = await openKnowledgeBase((await indexFolder({ folder: moving, models })).config, { models });
+    await own.forget(['1.md']);
+    await own.close();
+    write('a.md', 'Bees dance.');
+    const { index, stop } = await watched();
+    const kb = await reader(index.config);
+    const take = async () => {
+      rmSync(folder, { recursive: true });
+      renameSync(moving, folder);
+    };
+    await take();
+    await vi.waitFor(async () => expect(await idsOf(kb)).toEqual(['0.md']), waiting);
+    // Also where it does so while nobody watches.
+    cpSync(folder, moving, { recursive: true });
+    writeFileSync(join(moving, 'more.md'), 'Eels swim.');
+    const other = await openKnowledgeBase((await indexFolder({ folder: moving, models })).config, { models });
+    await other.forget(['more.md']);
+    await other.close();
+    await stop();
+    await take();
+    await watched();
+    write('b.md', 'Ice flows.');
+    await vi.waitFor(async () => expect(await idsOf(kb)).toEqual(['0.md', 'b.md']), waiting);
+  });
+
   test('a second watch is refused, and indexing leaves the folder to the watch', async () => {
     write('a.md', 'Bees dance.');
     await watched();

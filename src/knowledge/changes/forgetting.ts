@@ -6,6 +6,7 @@ import { tellForgotten } from './forgotten-batches.js';
 import type { FormerRecords } from './former-records.js';
 import { encodedBatch } from './frames.js';
 import type { ChangeLogWriter } from './log-writer.js';
+import { foldersOf } from './other-configs.js';
 import {
   endPendingForget,
   type PendingForget,
@@ -114,7 +115,7 @@ async function finish(
   const texts = records.map(({ text }) => text).filter((text) => text !== undefined);
   await storage.forget([...new Set(records.map(({ id }) => id))], { missingIsFine: true });
   await merge();
-  await addForgotten(source.path, texts);
+  await addForgotten(foldersOf(source), texts);
   await dropTraces(source, texts);
   await tellForgotten(source.files.changes, batches);
   await endPendingForget(source.files.changes);

@@ -6,6 +6,7 @@ import { inspectFile, removeStrayFiles, uniteEmbeddings, VectorIndex } from '../
 import { isWithin } from '../../base/files/within.js';
 import { loadKnowledgeBaseConfig } from '../config.js';
 import { ownerOf } from '../destinations.js';
+import { KeptEmbeddings } from '../kept-embeddings.js';
 import { embeddingsKey } from '../model.js';
 import { besideConfig, type KnowledgeBaseFiles, resolveFiles } from '../paths.js';
 import type { LogSource } from './base-log.js';
@@ -51,7 +52,9 @@ export const textFilesOf = ({ index, textIndex, embeddings }: KnowledgeBaseFiles
 export async function dropFromOthers(source: LogSource, texts: readonly string[]): Promise<void> {
   const folders = await Promise.all([...foldersOf(source)].map((folder) => realpath(folder)));
   for (const other of await otherConfigs(source)) {
-    for (const file of textFilesOf(other.files)) {
+    const { path, files } = other;
+    await (await KeptEmbeddings.of({ ...source, path, files }))?.forget(texts);
+    for (const file of textFilesOf(files)) {
       if (!existsSync(file)) continue;
       const real = await realpath(file);
       if (folders.some((folder) => isWithin(real, folder))) await dropFrom(real, other, source, texts);

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { rm } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { isJsonWith, LorekeepError, readRegular, replaceFile, unreadable } from '../../../lib/basics.js';
 import { readFacts } from './place.js';
 
@@ -46,11 +46,10 @@ export async function readForgotten(place: string): Promise<ReadonlySet<string>>
   return new Set(digests as string[]);
 }
 
-/** Adds texts of a knowledge base, if it is the index of a folder. @throws as readForgotten() */
-export async function addForgotten(config: string, texts: readonly string[]): Promise<void> {
-  const place = dirname(config);
-  if ((await readFacts(place)) === undefined) return;
-  await addDigests(place, texts.flatMap(digestsOf));
+/** Adds texts to those of the indexes of folders among `places`, the folders of a knowledge base. @throws as readForgotten() */
+export async function addForgotten(places: Iterable<string>, texts: readonly string[]): Promise<void> {
+  for (const place of places)
+    if ((await readFacts(place)) !== undefined) await addDigests(place, texts.flatMap(digestsOf));
 }
 
 /** Adds digests to those of an index. @throws as readForgotten() */

@@ -105,17 +105,15 @@ export async function indexWatched(options: IndexFolderOptions): Promise<FolderI
   checkIndexOptions(options);
   const folder = await existingFolder(options.folder);
   const place = placeOfOptions(folder, options.output);
-  await preparePlace(place, options.output === undefined ? ownUserOnly : undefined);
+  await preparePlace(place, options.output === undefined);
   const signal = options.signal ?? new AbortController().signal;
   const lock = await lockFolder(place, signal, () =>
     (options.log ?? noLog).warn({ folder: place }, 'another process is indexing this folder; waiting for it'),
   );
   let letGo = () => {};
   try {
-    if (options.output === undefined) {
-      const lifted = options.forgotten === true;
-      await takeOverMoved(folder, place, { lifted, signal, log: options.log ?? noLog });
-    }
+    const lifted = options.forgotten === true;
+    await takeOverMoved(folder, place, { lifted, signal, log: options.log ?? noLog });
     const choice = await choiceOf(options, folder, place);
     const model = await resolvedModel(options.models, choice.model);
     letGo = holdModel(model);
@@ -162,10 +160,10 @@ async function resolvedModel(models: ModelSource, name: string): Promise<Knowled
 /** The records of a default place hold the texts of files that only this user may be able to read. */
 const ownUserOnly = 0o700;
 
-/** Refuses a folder with files of the same names that are not of an index. */
-async function preparePlace(place: string, mode: number | undefined): Promise<void> {
+/** Refuses an output folder with files of the same names that are not of an index. */
+async function preparePlace(place: string, isDefault: boolean): Promise<void> {
   try {
-    makeFolder(place, mode);
+    makeFolder(place, isDefault ? ownUserOnly : undefined);
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException;
     const isFile = code === 'EEXIST' || code === 'ENOTDIR';
@@ -174,7 +172,8 @@ async function preparePlace(place: string, mode: number | undefined): Promise<vo
       : `the folder cannot be made: ${systemReason(cause)}; choose another one by \`output\` (--output) or LOREKEEP_STATE`;
     throw LorekeepError.about('IO', { file: place, reason }, { cause });
   }
-  if ((await readFacts(place)) !== undefined) return;
+  // In a default place, they are those of a run that was killed, or of an index that was moved there in part.
+  if (isDefault || (await readFacts(place)) !== undefined) return;
   for (const name of [...Object.values(fileNames), ...Object.values(indexFiles)]) {
     const file = join(place, name);
     // A link counts, wherever it leads.
@@ -450,9 +449,8 @@ class FolderIndexing implements AsyncDisposable {
   /** Makes the index of a folder that has no text any more: it states that it is empty, and has nothing to find. */
   async #empty(settings: string): Promise<void> {
     await this.#writeFacts({ ...this.#facts(settings, noRecords), empty: true });
-    const { records, manifest } = fileNames;
-    // The embeddings stay: the folder may have been unmounted.
-    for (const name of [indexFiles.index_file, indexFiles.bm25_file, manifest, records])
+    // The embeddings stay: the folder may have been unmounted. By the names of its documents it is known where it appears again.
+    for (const name of [indexFiles.index_file, indexFiles.bm25_file, fileNames.records])
       await rm(join(this.#place, name), { force: true });
   }
 

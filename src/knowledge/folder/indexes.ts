@@ -1,10 +1,10 @@
-import { opendir, readdir, realpath, rm, stat } from 'node:fs/promises';
+import { readdir, realpath, rm, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { LorekeepError } from '../../../lib/internal.js';
 import { lockFolder } from '../../base/files/folder-lock.js';
 import { liveRecords } from './live-records.js';
 import { readManifest } from './manifest.js';
-import { fileNames, type IndexedFolder, indexedFolders, indexFiles } from './place.js';
+import { fileNames, type IndexedFolder, indexedFolders, indexFiles, lossOf } from './place.js';
 import { watcherOf } from './watch/watch-lock.js';
 
 /**
@@ -52,32 +52,10 @@ async function listed(index: IndexedFolder): Promise<ListedIndex> {
   const entries = [...(await readManifest(place)).values()];
   const files = entries.length === 0 ? index.files : entries.filter((entry) => entry.records > 0).length;
   const unread = entries.filter(({ problems = [], forgotten }) => problems.length > 0 && !forgotten).length;
-  const state = (await lossOf(folder, index)) ?? stateOf(index, missing);
+  const loss = await lossOf(folder);
+  const state = loss === 'emptied' && index.empty === true ? 'empty' : (loss ?? stateOf(index, missing));
   const bytes = sizes.reduce((sum, size) => sum + size, 0);
   return { folder, config, state, files, records, unread, missing, bytes, indexedAt };
-}
-
-/** What the folder itself has lost. */
-async function lossOf(folder: string, { empty }: IndexedFolder): Promise<IndexState | undefined> {
-  const isThere = await stat(folder).then(
-    (found) => found.isDirectory(),
-    () => false,
-  );
-  if (!isThere) return 'gone';
-  if (empty === true || (await hasEntries(folder))) return undefined;
-  return 'emptied';
-}
-
-/** Also for a folder that cannot be read. */
-async function hasEntries(folder: string): Promise<boolean> {
-  try {
-    const entries = await opendir(folder);
-    const first = await entries.read();
-    await entries.close();
-    return first !== null;
-  } catch {
-    return true;
-  }
 }
 
 function stateOf({ empty, built }: IndexedFolder, missing: readonly string[]): IndexState {

@@ -22,14 +22,28 @@ export interface FileEntry {
   retry?: true;
 }
 
-/** The entries of the last run by path, as far as they fit the records file that is there. */
+/** The entries of the last run by path, if the records file is the one that it wrote. */
 export async function readManifest(place: string): Promise<Map<string, FileEntry>> {
+  const stamp = await stampAt(join(place, fileNames.records));
+  return readEntries(place, (records) => records === stamp);
+}
+
+/** The paths of the documents of the last run, whatever was done to their records since. */
+export async function manifestPaths(place: string): Promise<string[]> {
+  return [...(await readEntries(place, () => true)).keys()];
+}
+
+/** Returns no entry if the stamp of the records file is not one to `accept`, or if the manifest is damaged. */
+async function readEntries(
+  place: string,
+  accept: (records: string) => boolean,
+): Promise<Map<string, FileEntry>> {
   try {
     const text = await readRegular(join(place, fileNames.manifest), maxManifestBytes);
     if (!isManifest(text)) return new Map();
     const first = text.indexOf('\n');
     const { records } = JSON.parse(text.slice(0, first)) as { records: string };
-    if (records !== (await stampAt(join(place, fileNames.records)))) return new Map();
+    if (!accept(records)) return new Map();
     const entries = new Map<string, FileEntry>();
     let turn = 0;
     // Not split: a damaged manifest may have as many lines as bytes.

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { readdir, realpath, stat } from 'node:fs/promises';
+import { opendir, readdir, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { factsAt, LorekeepError, readRegular, unreadable } from '../../../lib/basics.js';
 import { dataFolder } from '../../base/files/data-folder.js';
@@ -92,14 +92,24 @@ export async function existingFolder(folder: string): Promise<string> {
 /** Upper bound of folder.json's size. */
 const maxFactsBytes = 1024 * 1024;
 
-/** Reads folder.json; undefined if it is absent or not ours. */
+/** Reads folder.json; undefined if it is absent, damaged or not ours. */
 export async function readFacts(place: string): Promise<FolderFacts | undefined> {
   try {
     const facts = JSON.parse(await readRegular(join(place, fileNames.facts), maxFactsBytes)) as FolderFacts;
-    return facts.kind === 'lorekeep folder index' && facts.version === 1 ? facts : undefined;
+    const isOurs = facts.kind === 'lorekeep folder index' && facts.version === 1;
+    return isOurs && isWhole(facts) ? facts : undefined;
   } catch {
     return undefined;
   }
+}
+
+/** Whether facts have the types that all indexes are listed by: a damaged one must not keep the others from use. */
+function isWhole({ folder, indexedAt, files, records, formerIdentities = [] }: FolderFacts): boolean {
+  return (
+    [folder, indexedAt].every((text) => typeof text === 'string') &&
+    [files, records].every(Number.isSafeInteger) &&
+    Array.isArray(formerIdentities)
+  );
 }
 
 /** An index of a folder. */
@@ -128,6 +138,28 @@ export function formerIdentities(
   const { identity: last, formerIdentities: former = [] } = before ?? {};
   const all = new Set(last === undefined ? former : [...former, last]);
   return [...all].filter((one) => one !== identity).slice(-mostFormer);
+}
+
+/** What an indexed folder has lost: "gone": it is not there. "emptied": nothing is in it, as in the place of a disk that is not mounted. */
+export async function lossOf(folder: string): Promise<'gone' | 'emptied' | undefined> {
+  const isThere = await stat(folder).then(
+    (found) => found.isDirectory(),
+    () => false,
+  );
+  if (!isThere) return 'gone';
+  return (await hasEntries(folder)) ? undefined : 'emptied';
+}
+
+/** Also for a folder that cannot be read. */
+async function hasEntries(folder: string): Promise<boolean> {
+  try {
+    const entries = await opendir(folder);
+    const first = await entries.read();
+    await entries.close();
+    return first !== null;
+  } catch {
+    return true;
+  }
 }
 
 /** Returns the folder of the index whose config this is, if the folder is not there. */

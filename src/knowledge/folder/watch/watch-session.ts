@@ -7,7 +7,8 @@ import type { KnowledgeLog } from '../../log.js';
 import type { FolderReader } from '../folder-reader.js';
 import type { FileProblem } from '../index-folder.js';
 import { stampOf } from '../manifest.js';
-import { type FolderFacts, fileNames, folderIdentity, readFacts } from '../place.js';
+import { takeOverMoved } from '../moved.js';
+import { type FolderFacts, fileNames, folderIdentity, formerIdentities, readFacts } from '../place.js';
 import type { ScannedFile } from '../scan.js';
 import { type AppliedChanges, ChangedFiles } from './changed-files.js';
 import { FolderEvents } from './folder-events.js';
@@ -56,7 +57,8 @@ const scanShare = 0.5;
 export class WatchSession implements AsyncDisposable {
   readonly #source: WatchSource;
   readonly #files: Map<string, WatchedFile>;
-  readonly #identity: string | undefined;
+  /** Of the folder that the index is about. */
+  #identity: string | undefined;
   readonly #events: FolderEvents;
   /** When unsettled files were read. */
   readonly #readAt = new Map<string, number>();
@@ -90,7 +92,7 @@ export class WatchSession implements AsyncDisposable {
   /** `pollMs`: time between two looks without an event. */
   static async open(source: WatchSource, pollMs: number): Promise<WatchSession> {
     const files = await readWatchedFiles(source.place);
-    return new WatchSession(source, pollMs, files, await folderIdentity(source.folder));
+    return new WatchSession(source, pollMs, files, (await readFacts(source.place))?.identity);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -143,7 +145,7 @@ export class WatchSession implements AsyncDisposable {
     try {
       found = await reader.scan(this.#files);
       this.#scanMs = performance.now() - started;
-      await this.#checkThere(found.files);
+      await this.#follow(found.files);
     } catch (error) {
       signal.throwIfAborted();
       if (!isSystemError(error)) throw error;
@@ -159,12 +161,20 @@ export class WatchSession implements AsyncDisposable {
     return this.#apply(found.files);
   }
 
-  /** An unmounted folder leaves an empty one in its place. @throws a system error */
-  async #checkThere(files: readonly unknown[]): Promise<void> {
-    const identity = await folderIdentity(this.#source.folder);
-    const isOther = identity === undefined || identity !== this.#identity;
-    if (!isOther || files.length > 0 || this.#files.size === 0) return;
-    throw Object.assign(new Error('another folder, which is empty, is in its place'), { code: 'ENOENT' });
+  /**
+   * Goes on with another folder that has taken the place of the indexed one: texts that were forgotten of it stay out. An unmounted folder
+   * leaves an empty one. @throws a system error for it; IO, CORRUPT
+   */
+  async #follow(files: readonly unknown[]): Promise<void> {
+    const { folder, place, kb, log, signal } = this.#source;
+    const identity = await folderIdentity(folder);
+    if (identity !== undefined && identity === this.#identity) return;
+    if (files.length === 0 && this.#files.size > 0)
+      throw Object.assign(new Error('another folder, which is empty, is in its place'), { code: 'ENOENT' });
+    if (identity === this.#identity) return;
+    await takeOverMoved(folder, place, { lifted: false, signal, log });
+    this.#identity = identity;
+    await this.#writeFacts(kb.size);
   }
 
   async #apply(files: readonly ScannedFile<WatchedFile>[]): Promise<number | undefined> {
@@ -234,6 +244,8 @@ export class WatchSession implements AsyncDisposable {
     const now: FolderFacts = {
       ...others,
       indexedAt: new Date().toISOString(),
+      identity: this.#identity,
+      formerIdentities: formerIdentities(facts, this.#identity),
       files: this.#files.size,
       records,
       ...(records === 0 && { empty: true }),
