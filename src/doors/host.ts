@@ -107,6 +107,8 @@ export interface DoorHost {
   issuePass(grant: Grant): string;
   /** The places that the page shows; undefined: the storages of the config. */
   readonly page: PageSource | undefined;
+  /** Calls `drop`, which never rejects, whenever records were forgotten, and waits for it before that is told. */
+  whenForgotten(drop: () => Promise<void>): void;
   /** Learns who the client of a connection is. */
   readonly proxies: ClientFinder;
   /** Takes a slot for a socket. The result gives it back. @throws TooManyConnections, OutOfDescriptors */

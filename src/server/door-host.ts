@@ -45,6 +45,7 @@ export function doorHost(
     admit: (address, secret) => gate.admit(address, secret),
     issuePass: (grant) => gate.issuePass(grant),
     page,
+    whenForgotten: (drop) => services.forgetting.tell(drop),
     proxies: services.proxies,
     takeSlot: (socket: Socket) => {
       const slot = descriptors.refusal(socket) ?? slots.take(socket.remoteAddress ?? '');

@@ -233,6 +233,11 @@ describe('lorekeep mcp, with a client of the SDK', () => {
     const gone = await call('forget', { ids: [id], storage: 'memory' });
     expect(gone.structuredContent, textOf(gone)).toMatchObject({ forgotten: 1 });
     expect(files().join()).not.toContain('quagga');
+    // Years are of records.
+    const described = async () => JSON.stringify(await client.listTools());
+    expect(await described()).toContain('year (int: 1923 to ');
+    await call('forget', { ids: ['bees'], storage: 'memory' });
+    expect(await described()).toContain('year (int: 1950 to ');
   });
 
   it('serves a knowledge base with odd ids and integers beyond 2^53', async () => {

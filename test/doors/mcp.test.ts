@@ -1,5 +1,6 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { expect, it, onTestFinished, vi } from 'vitest';
+import { KnowledgeBase } from '../../src/knowledge/index.js';
 import { corpus } from '../server/corpus.js';
 import { type Door, door, type Json } from './door-setting.js';
 import { keysFile, secret } from './web-socket.js';
@@ -68,6 +69,18 @@ it('descriptions follow the storages', async () => {
   });
   const remember = tools.find(({ name }) => name === 'remember') as Json;
   expect(Object.keys(remember.inputSchema.properties.metadata.properties)).toEqual(['n', 'big']);
+});
+
+it('no description has a value of a forgotten record', async () => {
+  const client = await connected(await writing());
+  await client.callTool(tool('remember', { id: 'x', text: 'One more.', metadata: { n: 7777 } }));
+  const description = async () => JSON.stringify(await client.listTools());
+  await vi.waitFor(async () => expect(await description()).toContain('0 to 7777'));
+  // The next list does not wait for the storage.
+  const look = vi.spyOn(KnowledgeBase.prototype, 'list').mockReturnValue(new Promise(() => {}));
+  onTestFinished(() => look.mockRestore());
+  await client.callTool(tool('forget', { ids: ['x'] }));
+  expect(await description()).not.toContain('7777');
 });
 
 it('a wrong name is answered with the nearest one, and wrong arguments with their place', async () => {

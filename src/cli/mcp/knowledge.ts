@@ -13,7 +13,7 @@ export interface McpFlags extends OpenFlags {
 /** Folders and knowledge bases that are open in this process. */
 export class KnowledgeHere implements Knowledge, AsyncDisposable {
   readonly session: DoorSession;
-  readonly storages: readonly StorageFacts[];
+  storages: readonly StorageFacts[];
   readonly model: string | undefined;
   readonly #close: () => Promise<void>;
 
@@ -27,11 +27,15 @@ export class KnowledgeHere implements Knowledge, AsyncDisposable {
     this.#close = close;
   }
 
-  /** Indexes the folders as far as they have changed, and opens everything. @throws as startHere() */
+  /**
+   * Indexes the folders as far as they have changed, and opens everything. `onForgotten` is told when the facts of the storages have lost
+   * those of forgotten records. @throws as startHere()
+   */
   static async open(
     places: readonly PlaceHere[],
     flags: McpFlags,
     signal: AbortSignal,
+    onForgotten: (storages: readonly StorageFacts[]) => void,
   ): Promise<KnowledgeHere> {
     const writable = flags.write === true;
     const { server, configs, model } = await startHere(places, flags, signal, writable ? 'files' : 'none');
@@ -63,11 +67,26 @@ export class KnowledgeHere implements Knowledge, AsyncDisposable {
         storages.push(await factsOf(session, { name, folder, writable: session.mayChange(name) }));
         signal.throwIfAborted();
       }
-      return new KnowledgeHere({ session, storages, model }, close);
+      const knowledge = new KnowledgeHere({ session, storages, model }, close);
+      host.whenForgotten(async () => {
+        await knowledge.#look();
+        onForgotten(knowledge.storages);
+      });
+      return knowledge;
     } catch (error) {
       await close();
       throw error;
     }
+  }
+
+  /** Looks at the storages again. One that cannot be read has no values. */
+  async #look(): Promise<void> {
+    const look = (storage: StorageFacts) =>
+      factsOf(this.session, storage).catch(() => ({
+        ...storage,
+        fields: storage.fields.map((field) => ({ ...field, values: [] })),
+      }));
+    this.storages = await Promise.all(this.storages.map(look));
   }
 
   [Symbol.asyncDispose](): Promise<void> {

@@ -114,8 +114,11 @@ export async function mcp(words: readonly string[], flags: McpFlags): Promise<vo
   };
   const openKnowledge = async (): Promise<KnowledgeHere> => {
     const { KnowledgeHere } = await import('./knowledge.js');
-    opened = await KnowledgeHere.open(places, flags, ending.signal);
-    for (const { describe } of doors) describe(opened.storages);
+    const describeAll = (shown: Shown) => {
+      for (const { describe } of doors) describe(shown);
+    };
+    opened = await KnowledgeHere.open(places, flags, ending.signal, describeAll);
+    describeAll(opened.storages);
     return opened;
   };
   let answered = () => {};

@@ -48,8 +48,19 @@ export class McpHttpHandler {
     { facts: readonly (StorageFacts | undefined)[]; shown: Shown }
   >();
 
+  /** How often records were forgotten. */
+  #forgettings = 0;
+
   constructor(host: DoorHost) {
     this.#host = host;
+    host.whenForgotten(async () => this.#forget());
+  }
+
+  /** Values of forgotten records may be among the facts. */
+  #forget(): void {
+    this.#forgettings++;
+    this.#facts.clear();
+    for (const storages of this.#storages.values()) this.#lastShown.delete(storages);
   }
 
   async serve(exchange: Exchange): Promise<void> {
@@ -137,7 +148,9 @@ export class McpHttpHandler {
       const { version } = pin.value;
       await pin.release();
       if (this.#facts.get(storage.name)?.version === version) return;
-      this.#facts.set(storage.name, { version, facts: await factsOf(session, storage) });
+      const before = this.#forgettings;
+      const facts = await factsOf(session, storage);
+      if (this.#forgettings === before) this.#facts.set(storage.name, { version, facts });
     } finally {
       await session.end();
     }
