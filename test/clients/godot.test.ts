@@ -3,7 +3,7 @@ import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { temporaryFolder } from '../helpers/folder.js';
-import { expectExample, expectScenarios } from './world.js';
+import { expectExample, expectScenarios, turkishLocale } from './world.js';
 
 const file = temporaryFolder();
 const folder = join(import.meta.dirname, '../../clients/godot');
@@ -49,7 +49,7 @@ describe.skipIf(godot === '')('the client for Godot 3', () => {
   it('passes every scenario', async () => {
     const env = makeProject();
     copyFileSync(join(folder, 'test', 'scenarios.gd'), file('project', 'scenarios.gd'));
-    await expectScenarios(command('scenarios.gd'), env);
+    await expectScenarios(command('scenarios.gd'), { ...env, ...turkishLocale() });
   });
 
   it('runs the program of the documentation', async () => {

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { it } from 'vitest';
 import { temporaryFolder } from '../helpers/folder.js';
-import { expectExample, expectScenarios } from './world.js';
+import { expectExample, expectScenarios, turkishLocale } from './world.js';
 
 const file = temporaryFolder();
 
@@ -24,11 +24,11 @@ const env = { PYTHONPATH: folder, PYTHONDONTWRITEBYTECODE: '1', PYTHONUTF8: '1' 
 const script = (name: string) => ['python3', '-X', 'dev', '-W', 'error', join(folder, 'test', name)] as const;
 
 it.skipIf(skipped)('the Python client for threads passes every scenario', async () => {
-  await expectScenarios(script('scenarios.py'), env);
+  await expectScenarios(script('scenarios.py'), { ...env, ...turkishLocale() });
 });
 
 it.skipIf(skipped)('the Python client for asyncio passes every scenario', async () => {
-  await expectScenarios(script('scenarios_aio.py'), env);
+  await expectScenarios(script('scenarios_aio.py'), { ...env, ...turkishLocale() });
 });
 
 it.skipIf(skipped)('the Python client runs the program of the documentation', async () => {

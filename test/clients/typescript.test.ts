@@ -3,13 +3,14 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
 import { temporaryFolder } from '../helpers/folder.js';
-import { expectExample, expectScenarios } from './world.js';
+import { expectExample, expectScenarios, turkishLocale } from './world.js';
 
 const file = temporaryFolder();
 const dist = join(import.meta.dirname, '../../dist/src/client/index.js');
 
 it('the client in TypeScript passes every scenario', async () => {
-  await expectScenarios([process.execPath, join(import.meta.dirname, 'scenarios.mjs'), dist]);
+  const program = [process.execPath, join(import.meta.dirname, 'scenarios.mjs'), dist] as const;
+  await expectScenarios(program, turkishLocale());
 });
 
 it('the client in TypeScript runs the program of the documentation', async () => {

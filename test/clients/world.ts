@@ -1,5 +1,5 @@
-import { execFile, spawn } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { execFile, spawn, spawnSync } from 'node:child_process';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { connect, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -93,6 +93,16 @@ function childServer(): Record<string, string> {
     CHILD_CONFIG: config,
     CHILD_DATA: file('child'),
   };
+}
+
+/** An environment in which the decimal point is a comma and I has no dot in lower case; undefined where locales cannot be made. */
+export function turkishLocale(): Record<string, string> | undefined {
+  const folder = file('locales');
+  mkdirSync(folder, { recursive: true });
+  const made = spawnSync('localedef', ['-i', 'tr_TR', '-f', 'UTF-8', join(folder, 'tr_TR.UTF-8')]);
+  if (made.status === 0) return { LOCPATH: folder, LC_ALL: 'tr_TR.UTF-8' };
+  console.log('skipped: a locale with decimal commas: localedef made none');
+  return undefined;
 }
 
 /**

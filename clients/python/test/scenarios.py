@@ -1,5 +1,6 @@
 """What every client is proven to do, by the client for threads: scenarios.py PORT CUTTABLE_PORT NAME=PORT..."""
 
+import locale
 import os
 import sys
 import threading
@@ -274,6 +275,7 @@ def hostile(name: str, port: int) -> None:
 
 
 def main() -> None:
+    locale.setlocale(locale.LC_ALL, "")
     given = [
         creates_a_session,
         searches_a_storage_of_records,

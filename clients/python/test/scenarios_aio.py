@@ -1,6 +1,7 @@
 """What every client is proven to do, by the client for asyncio: scenarios_aio.py PORT CUTTABLE_PORT NAME=PORT..."""
 
 import asyncio
+import locale
 import os
 import sys
 from typing import Any, Coroutine, Dict, List
@@ -263,6 +264,7 @@ async def hostile(name: str, port: int) -> None:
 
 
 async def main() -> None:
+    locale.setlocale(locale.LC_ALL, "")
     given = [
         creates_a_session,
         searches_a_storage_of_records,
