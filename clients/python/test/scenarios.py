@@ -4,7 +4,7 @@ import locale
 import os
 import sys
 import threading
-from typing import Callable, Dict, List
+from typing import Any, Callable, Dict, List
 
 from lorekeep import Agent, Client, Code, ConnectionLost, Reconnect, RequestTimeout, Server, ServerError, ServerStartError, Session
 
@@ -228,9 +228,10 @@ def starts_and_ends_a_server(_: Client) -> None:
             except ServerError as error:
                 assert error.code == Code.AccessTokenMissing
         assert server.close() == 0 and not server.is_running
-    for wrong in ({"config": "absent.json"}, {"args": ["--no-such-flag"]}):
+    wrongs: List[Dict[str, Any]] = [{"config": "absent.json"}, {"args": ["--no-such-flag"]}]
+    for wrong in wrongs:
         try:
-            Server(command, timeout=300, **wrong)  # type: ignore[arg-type]
+            Server(command, timeout=300, **wrong)
             raise AssertionError("it started")
         except ServerStartError as error:
             assert "absent.json does not exist" in str(error) or "no-such-flag" in str(error)
