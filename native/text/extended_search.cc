@@ -1,11 +1,13 @@
 #include "text/extended_search.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "core/threads/step_watch.h"
-#include "text/english.h"
+#include "text/english_words.h"
+#include "text/phrase_set.h"
 #include "text/query_term_postings.h"
-#include "text/tokenizer.h"
+#include "text/stemmed_prefixes.h"
 
 namespace lorekeep::text {
 namespace {
@@ -13,79 +15,6 @@ namespace {
 constexpr std::size_t kBlocksPerPoll = 64;
 constexpr std::size_t kPostingsPerPoll = 65536;
 constexpr std::size_t kDocumentsPerPiece = 64;
-
-/// Calls visit(word, token) for every token of kEnhanced: the word in the text, and its stem.
-template <class Visit>
-void for_each_english_word(std::string_view text, const CancelToken* cancel, Visit&& visit) {
-  char token[kMaxTokenBytes];
-  for_each_token(
-      text, Tokenizer::kBasic,
-      [&](std::string_view word, TokenKind) {
-        if (is_english_stopword(word)) return;
-        std::copy(word.begin(), word.end(), token);
-        visit(word, std::string_view(token, strip_english_suffix(token, word.size())));
-      },
-      cancel);
-}
-
-/// Returns whether a word of the texts matches a prefix by its stem alone.
-bool has_stem(const TermUnion& any, std::string_view word, std::string_view stem) {
-  return word.starts_with(any.beginning) && std::find(any.stems.begin(), any.stems.end(), stem) != any.stems.end();
-}
-
-/// Tokens that must follow each other, and how far a failed match continues (Knuth, Morris and Pratt, 1977): a search
-/// reads each token of a text once, however often words of the phrase repeat.
-class Phrase {
- public:
-  explicit Phrase(const QueryClause& clause) : clause_(clause), shorter_(clause.phrase.size() + 1, 0) {
-    for (std::size_t i = 1, matched = 0; i < clause.phrase.size(); ++i) {
-      matched = extended(matched, clause.phrase[i]);
-      shorter_[i + 1] = matched;
-    }
-    if (!clause.open) return;
-    for (const std::string& term : clause.unions.back().terms) {
-      if (!term.starts_with(clause.phrase.back())) other_ends_.push_back(term);
-    }
-  }
-
-  bool occurs_in(std::string_view text, Tokenizer tokenizer, const CancelToken* cancel) const {
-    std::size_t matched = 0;
-    const std::size_t last = clause_.phrase.size() - 1;
-    const auto step = [&](std::string_view word, std::string_view token) {
-      if (matched > last) return;
-      matched = clause_.open && matched == last && ends(word, token) ? last + 1 : extended(matched, token);
-    };
-    if (clause_.open && tokenizer == Tokenizer::kEnhanced) {
-      for_each_english_word(text, cancel, step);
-    } else {
-      for_each_token(
-          text, tokenizer,
-          [&](std::string_view token, TokenKind kind) {
-            if (kind == TokenKind::kWord) step(token, token);
-          },
-          cancel);
-    }
-    return matched > last;
-  }
-
- private:
-  /// Returns whether the word matches the prefix that ends the phrase.
-  bool ends(std::string_view word, std::string_view token) const {
-    return token.starts_with(clause_.phrase.back()) || has_stem(clause_.unions.back(), word, token) ||
-           std::find(other_ends_.begin(), other_ends_.end(), token) != other_ends_.end();
-  }
-
-  /// Returns how many tokens of the phrase end with this one, if `matched` ended with the one before.
-  std::size_t extended(std::size_t matched, std::string_view token) const {
-    const std::vector<std::string>& tokens = clause_.phrase;
-    while (matched > 0 && tokens[matched] != token) matched = shorter_[matched];
-    return tokens[matched] == token ? matched + 1 : 0;
-  }
-
-  const QueryClause& clause_;
-  std::vector<std::size_t> shorter_;          // by tokens matched: the next shorter beginning that also ends there
-  std::vector<std::string_view> other_ends_;  // terms that match the prefix without beginning with it
-};
 
 /// Calls visit(row, frequency) for the remaining documents of a part with a term.
 template <class Visit>
@@ -110,12 +39,21 @@ void for_each_posting_of(const TextCollection& collection, std::string_view term
   for (const CollectionPart& part : collection.parts()) for_each_posting_of(part, term, work, visit);
 }
 
-/// Returns how many words of a text have one of the stems and begin as the prefix does.
-std::uint32_t words_of_stems(std::string_view text, const TermUnion& any, const CancelToken* cancel) {
-  std::uint32_t count = 0;
-  for_each_english_word(text, cancel,
-                        [&](std::string_view word, std::string_view stem) { count += has_stem(any, word, stem); });
-  return count;
+/// Sets the bits of the documents with a term.
+void mark(const TextCollection& collection, std::string_view term, const Work& work, Bitmap& documents) {
+  work.check();
+  for_each_posting_of(collection, term, work, [&](std::uint32_t document, std::uint32_t) { documents.set(document); });
+}
+
+void mark(const TextCollection& collection, std::span<const std::string> terms, const Work& work, Bitmap& documents) {
+  for (const std::string& term : terms) mark(collection, term, work, documents);
+}
+
+/// Returns the members in ascending order.
+std::vector<std::uint32_t> members_of(const Bitmap& documents) {
+  std::vector<std::uint32_t> members;
+  documents.for_each([&](std::uint32_t document) { members.push_back(document); });
+  return members;
 }
 
 std::vector<const TextCollection*> collections_of(std::span<const SearchedTexts> texts) {
@@ -134,24 +72,70 @@ ExtendedSearch::ExtendedSearch(std::span<const SearchedTexts> texts, std::string
       clauses_(analyse_query(collections_of(texts), query, options, work.cancel)),
       frequencies_(rows_) {
   const CheckedPart checked;  // there may be a thousand clauses; the client's share of the search threads bounds them
-  for (const QueryClause& clause : clauses_) add(clause, texts, work);
+  const StemmedPrefixes prefixes(clauses_);
+  std::vector<ReadText> read;
+  for (const SearchedTexts& text : texts) read.push_back({text, prefixes, count_stemmed(text, prefixes, work)});
+  for (const QueryClause& clause : clauses_) add(clause, read, work);
   add_scores(work);
-  constrain(texts, work);
+  constrain(read, work);
   frequencies_ = {};
 }
 
-void ExtendedSearch::add(const QueryClause& clause, std::span<const SearchedTexts> texts, const Work& work) {
+std::span<const ExtendedSearch::Posting> ExtendedSearch::ReadText::stemmed_of(const TermUnion& any) const {
+  if (any.stems.empty()) return {};
+  return stemmed[prefixes.position_of(any)];
+}
+
+/// Returns, by prefix, the documents with words that match it by their stem alone. Each text with a stem is read once.
+std::vector<std::vector<ExtendedSearch::Posting>> ExtendedSearch::count_stemmed(const SearchedTexts& texts,
+                                                                                const StemmedPrefixes& prefixes,
+                                                                                const Work& work) const {
+  std::vector<std::vector<Posting>> counted(prefixes.size());
+  if (counted.empty()) return counted;
+  Bitmap with_stem(rows_);
+  for (std::uint32_t stem = 0; stem < prefixes.stems().size(); ++stem) {
+    mark(*texts.collection, prefixes.stems()[stem], work, with_stem);
+  }
+  const std::vector<std::uint32_t> documents = members_of(with_stem);
+  std::vector<std::vector<std::pair<std::uint32_t, Posting>>> by_worker(std::max<std::size_t>(work.workers, 1));
+  parallel_for(work, documents.size(), kDocumentsPerPiece, [&](std::size_t begin, std::size_t end, std::size_t worker) {
+    std::vector<std::uint32_t> frequencies(prefixes.size());
+    std::vector<std::uint32_t> found;
+    for (std::size_t i = begin; i < end; ++i) {
+      for_each_english_word(texts.text_of(documents[i]), work.cancel,
+                            [&](std::string_view word, std::string_view stem) {
+                              prefixes.for_each_match(word, stem, [&](std::uint32_t prefix) {
+                                if (frequencies[prefix]++ == 0) found.push_back(prefix);
+                              });
+                            });
+      for (const std::uint32_t prefix : found) {
+        by_worker[worker].emplace_back(prefix, Posting{documents[i], std::exchange(frequencies[prefix], 0)});
+      }
+      found.clear();
+    }
+  });
+  for (const auto& found : by_worker) {
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      if (i % kPostingsPerPoll == 0) work.check();
+      counted[found[i].first].push_back(found[i].second);
+    }
+  }
+  return counted;
+}
+
+void ExtendedSearch::add(const QueryClause& clause, std::span<const ReadText> texts, const Work& work) {
   if (clause.sign == Clause::Sign::kExcluded) return;
-  if (!clause.compound) tokens_ += clause.phrase.empty() ? clause.occurrences : clause.phrase.size();
+  if (!clause.compound) tokens_ += clause.occurrences * std::max<std::size_t>(clause.phrase.size(), 1);
   bool known = false;
   for (const TermUnion& all : clause.unions) {
     bool found = false;
-    for (const SearchedTexts& text : texts) {
-      Part part{0, all.terms.front(), text.collection, postings_of(text, all, work)};
+    for (const ReadText& text : texts) {
+      Part part{0, all.terms.front(), text.searched.collection, postings_of(text, all, work)};
       if (part.postings.empty()) continue;
       found = true;
-      const std::uint32_t documents = text.collection->documents();
-      part.weight = text.boost * (all.share * bm25_weight(documents, part.postings.size(), clause.occurrences));
+      const std::uint32_t documents = part.collection->documents();
+      part.weight =
+          text.searched.boost * (all.share * bm25_weight(documents, part.postings.size(), clause.occurrences));
       parts_.push_back(std::move(part));
     }
     if (!clause.phrase.empty()) terms_ += found ? 1 : 0;
@@ -160,16 +144,16 @@ void ExtendedSearch::add(const QueryClause& clause, std::span<const SearchedText
   if (clause.phrase.empty() && !clause.compound) terms_ += known ? 1 : 0;
 }
 
-/// Returns the documents with any of the terms, ascending, and how often these occur together.
-std::vector<ExtendedSearch::Posting> ExtendedSearch::postings_of(const SearchedTexts& texts, const TermUnion& any,
+/// Returns the documents that match any of the terms, ascending, and how often these occur together.
+std::vector<ExtendedSearch::Posting> ExtendedSearch::postings_of(const ReadText& text, const TermUnion& any,
                                                                  const Work& work) {
   std::vector<Posting> postings;
   for (const std::string& term : any.terms) {
     work.check();
-    for_each_posting_of(*texts.collection, term, work,
+    for_each_posting_of(*text.searched.collection, term, work,
                         [&](std::uint32_t document, std::uint32_t frequency) { count(document, frequency, postings); });
   }
-  if (!any.stems.empty()) count_words_of_stems(texts, any, postings, work);
+  for (const Posting& stemmed : text.stemmed_of(any)) count(stemmed.document, stemmed.frequency, postings);
   for (Posting& posting : postings) posting.frequency = std::exchange(frequencies_[posting.document], 0);
   if (any.terms.size() + any.stems.size() > 1) {
     std::sort(postings.begin(), postings.end(),
@@ -183,23 +167,6 @@ void ExtendedSearch::count(std::uint32_t document, std::uint32_t frequency, std:
   if (frequency == 0) return;
   if (frequencies_[document] == 0) postings.push_back({document, 0});
   frequencies_[document] = std::min(frequencies_[document] + frequency, kMaxTermFrequency);
-}
-
-/// Counts the words of stems that begin as the prefix does. The texts of the documents with these stems are read.
-void ExtendedSearch::count_words_of_stems(const SearchedTexts& texts, const TermUnion& any,
-                                          std::vector<Posting>& postings, const Work& work) {
-  Bitmap with_stem(rows_);
-  for (const std::string& stem : any.stems) {
-    for_each_posting_of(*texts.collection, stem, work,
-                        [&](std::uint32_t document, std::uint32_t) { with_stem.set(document); });
-  }
-  std::vector<std::uint32_t> documents;
-  with_stem.for_each([&](std::size_t document) { documents.push_back(static_cast<std::uint32_t>(document)); });
-  std::vector<std::uint32_t> found(documents.size());
-  parallel_for(work, documents.size(), kDocumentsPerPiece, [&](std::size_t begin, std::size_t end, std::size_t) {
-    for (std::size_t i = begin; i < end; ++i) found[i] = words_of_stems(texts.text_of(documents[i]), any, work.cancel);
-  });
-  for (std::size_t i = 0; i < documents.size(); ++i) count(documents[i], found[i], postings);
 }
 
 void ExtendedSearch::add_scores(const Work& work) {
@@ -220,56 +187,80 @@ void ExtendedSearch::add_scores(const Work& work) {
   parts_.clear();
 }
 
-Bitmap ExtendedSearch::matching(const QueryClause& clause, std::span<const SearchedTexts> texts, const Work& work) {
-  Bitmap all(rows_);
-  for (const SearchedTexts& text : texts) {
+/// Sets allowed_. Phrases come last, because they read texts.
+void ExtendedSearch::constrain(std::span<const ReadText> texts, const Work& work) {
+  std::vector<const QueryClause*> phrases;
+  for (const QueryClause& clause : clauses_) {
+    if (clause.sign == Clause::Sign::kNone) continue;
+    if (!allowed_) allowed_ = candidates_ != nullptr ? *candidates_ : Bitmap(rows_, true);
     if (!clause.phrase.empty()) {
-      all.unite(with_phrase(clause, text, work));
+      phrases.push_back(&clause);
       continue;
     }
+    Bitmap found = matching(clause, texts, work);
+    if (clause.sign == Clause::Sign::kExcluded) found.complement();
+    allowed_->intersect(found);
+  }
+  if (!phrases.empty()) constrain_by_phrases(phrases, texts, work);
+}
+
+/// Returns the documents with a word or prefix.
+Bitmap ExtendedSearch::matching(const QueryClause& clause, std::span<const ReadText> texts, const Work& work) const {
+  Bitmap found(rows_);
+  for (const ReadText& text : texts) {
     for (const TermUnion& any : clause.unions) {
       if (!any.binding) continue;
-      for (const Posting& posting : postings_of(text, any, work)) all.set(posting.document);
+      mark(*text.searched.collection, any.terms, work, found);
+      for (const Posting& stemmed : text.stemmed_of(any)) found.set(stemmed.document);
     }
   }
-  return all;
+  return found;
 }
 
-Bitmap ExtendedSearch::with_phrase(const QueryClause& clause, const SearchedTexts& texts, const Work& work) {
-  Bitmap candidates(rows_, true);
-  if (allowed_) candidates.intersect(*allowed_);
-  for (const TermUnion& any : clause.unions) {
-    Bitmap with_word(rows_);
-    for (const Posting& posting : postings_of(texts, any, work)) with_word.set(posting.document);
-    candidates.intersect(with_word);
+/// Reads each text that may decide about a phrase once, for all phrases.
+void ExtendedSearch::constrain_by_phrases(std::span<const QueryClause* const> phrases, std::span<const ReadText> texts,
+                                          const Work& work) {
+  std::vector<Bitmap> decisive(texts.size(), Bitmap(rows_));
+  for (const QueryClause* const phrase : phrases) {
+    Bitmap anywhere(rows_);
+    for (std::size_t i = 0; i < texts.size(); ++i) {
+      const Bitmap with_words = with_words_of(*phrase, texts[i].searched, work);
+      decisive[i].unite(with_words);
+      anywhere.unite(with_words);
+    }
+    if (phrase->sign == Clause::Sign::kRequired) allowed_->intersect(anywhere);
   }
-  std::vector<std::uint32_t> documents;
-  candidates.for_each([&](std::size_t document) { documents.push_back(static_cast<std::uint32_t>(document)); });
-  std::vector<std::uint8_t> found(documents.size());
-  const Phrase phrase(clause);
+  Bitmap in_any_text = decisive.front();
+  for (const Bitmap& more : decisive) in_any_text.unite(more);
+  in_any_text.intersect(*allowed_);
+  const std::vector<std::uint32_t> documents = members_of(in_any_text);
+  std::vector<std::uint8_t> allowed(documents.size());
+  const PhraseSet set(phrases, texts.front().searched.collection->tokenizer());
   parallel_for(work, documents.size(), kDocumentsPerPiece, [&](std::size_t begin, std::size_t end, std::size_t) {
+    PhraseReader reader(set);
     for (std::size_t i = begin; i < end; ++i) {
-      found[i] = phrase.occurs_in(texts.text_of(documents[i]), texts.collection->tokenizer(), work.cancel);
+      reader.begin();
+      for (std::size_t t = 0; t < texts.size(); ++t) {
+        if (decisive[t].test(documents[i])) reader.read(texts[t].searched.text_of(documents[i]), work.cancel);
+      }
+      allowed[i] = reader.allowed() ? 1 : 0;
     }
   });
-  Bitmap with(rows_);
   for (std::size_t i = 0; i < documents.size(); ++i) {
-    if (found[i] != 0) with.set(documents[i]);
+    if (allowed[i] == 0) allowed_->reset(documents[i]);
   }
-  return with;
 }
 
-/// Sets allowed_. Phrases come last, because they read texts.
-void ExtendedSearch::constrain(std::span<const SearchedTexts> texts, const Work& work) {
-  for (const bool phrases : {false, true}) {
-    for (const QueryClause& clause : clauses_) {
-      if (clause.sign == Clause::Sign::kNone || clause.phrase.empty() == phrases) continue;
-      if (!allowed_) allowed_ = candidates_ != nullptr ? *candidates_ : Bitmap(rows_, true);
-      Bitmap found = matching(clause, texts, work);
-      if (clause.sign == Clause::Sign::kExcluded) found.complement();
-      allowed_->intersect(found);
-    }
+/// Returns the documents with all words of a phrase. For a prefix, those with one of its stems are among them.
+Bitmap ExtendedSearch::with_words_of(const QueryClause& phrase, const SearchedTexts& texts, const Work& work) const {
+  Bitmap all(rows_, true);
+  for (const TermUnion& any : phrase.unions) {
+    Bitmap with_word(rows_);
+    mark(*texts.collection, any.terms, work, with_word);
+    mark(*texts.collection, any.stems, work, with_word);
+    all.intersect(with_word);
   }
+  return all;
 }
 
 std::vector<Scored> ExtendedSearch::search(std::size_t k) const {

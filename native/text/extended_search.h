@@ -21,6 +21,8 @@
 
 namespace lorekeep::text {
 
+class StemmedPrefixes;
+
 /// One text of every document. Documents are named by their rows in the collection.
 struct SearchedTexts {
   SearchedTexts(const TextCollection* searched, TextOf text, float factor = 1)
@@ -33,6 +35,9 @@ struct SearchedTexts {
   float boost;     // factor of its BM25 score
 };
 
+/// Reads each text at most twice, whatever the number of clauses: once if it holds a word whose stem hides that a
+/// prefix matches it (StemmedPrefixes), and once if it holds all words of a phrase (PhraseSet). Grain of cancellation:
+/// 64 documents, kTextBytesPerPoll of a text, 64 blocks or 65,536 postings of a posting list.
 class ExtendedSearch {
  public:
   /// `texts`: at least one, of the same documents, in the same rows and with the same tokenizer. `candidates`: rows of
@@ -69,15 +74,26 @@ class ExtendedSearch {
     std::vector<Posting> postings;
   };
 
-  void add(const QueryClause& clause, std::span<const SearchedTexts> texts, const Work& work);
-  std::vector<Posting> postings_of(const SearchedTexts& texts, const TermUnion& any, const Work& work);
+  /// A text of the documents and, by prefix, the words in it that match by their stem alone.
+  struct ReadText {
+    const SearchedTexts& searched;
+    const StemmedPrefixes& prefixes;
+    std::vector<std::vector<Posting>> stemmed;
+
+    std::span<const Posting> stemmed_of(const TermUnion& any) const;
+  };
+
+  std::vector<std::vector<Posting>> count_stemmed(const SearchedTexts& texts, const StemmedPrefixes& prefixes,
+                                                  const Work& work) const;
+  void add(const QueryClause& clause, std::span<const ReadText> texts, const Work& work);
+  std::vector<Posting> postings_of(const ReadText& text, const TermUnion& any, const Work& work);
   void count(std::uint32_t document, std::uint32_t frequency, std::vector<Posting>& postings);
-  void count_words_of_stems(const SearchedTexts& texts, const TermUnion& any, std::vector<Posting>& postings,
-                            const Work& work);
   void add_scores(const Work& work);
-  Bitmap matching(const QueryClause& clause, std::span<const SearchedTexts> texts, const Work& work);
-  Bitmap with_phrase(const QueryClause& clause, const SearchedTexts& texts, const Work& work);
-  void constrain(std::span<const SearchedTexts> texts, const Work& work);
+  void constrain(std::span<const ReadText> texts, const Work& work);
+  Bitmap matching(const QueryClause& clause, std::span<const ReadText> texts, const Work& work) const;
+  void constrain_by_phrases(std::span<const QueryClause* const> phrases, std::span<const ReadText> texts,
+                            const Work& work);
+  Bitmap with_words_of(const QueryClause& phrase, const SearchedTexts& texts, const Work& work) const;
 
   std::uint32_t rows_;
   std::optional<Bitmap> live_;  // rows of remaining documents; absent: all

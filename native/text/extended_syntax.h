@@ -1,6 +1,7 @@
 // The extended query syntax: words, "phrases", prefixes (word*), +required and -excluded clauses.
 #pragma once
 
+#include <compare>
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -19,7 +20,7 @@ struct Clause {
   bool prefix = false;
   std::string text;  // without sign, quotes and asterisk; not empty
 
-  friend bool operator==(const Clause&, const Clause&) = default;
+  friend auto operator<=>(const Clause&, const Clause&) = default;
 };
 
 /// Parses any text: a sign counts only before a word or a quote, an asterisk only after a word, and a quote that is not

@@ -177,12 +177,21 @@ Highlighter::Highlighter(std::span<const TextCollection* const> searched, std::s
                          const QueryOptions& options, const CancelToken* cancel)
     : tokenizer_(searched.front()->tokenizer()) {
   const auto clauses = analyse_query(searched, query, options, cancel);
+  std::vector<std::pair<std::string, std::uint32_t>> beginnings;
   for (std::uint32_t i = 0; i < clauses.size(); ++i) {
     if (clauses[i].sign == Clause::Sign::kExcluded) continue;
     for (const TermUnion& any : clauses[i].unions) {
       for (const std::string& term : any.terms) clauses_.try_emplace(term, i);
-      if (!any.stems.empty()) beginnings_.emplace_back(any.beginning, i);
+      if (!any.stems.empty()) beginnings.emplace_back(any.beginning, i);
     }
+  }
+  std::vector<std::string> prefixes;
+  for (const auto& [prefix, clause] : beginnings) prefixes.push_back(prefix);
+  beginnings_ = PrefixSet(std::move(prefixes));
+  clauses_of_beginnings_.resize(beginnings_.size(), kNone);
+  for (const auto& [prefix, clause] : beginnings) {
+    std::uint32_t& first = clauses_of_beginnings_[beginnings_.position_of(prefix)];
+    first = std::min(first, clause);
   }
 }
 
@@ -291,8 +300,10 @@ std::uint32_t Highlighter::clause_of(std::string_view piece) const {
   });
   if (clause != kNone || beginnings_.empty()) return clause;
   for_each_token(piece, Tokenizer::kBasic, [&](std::string_view word, TokenKind) {
-    for (const auto& [beginning, number] : beginnings_) {
-      if (clause == kNone && word.starts_with(beginning) && !is_english_stopword(word)) clause = number;
+    if (clause != kNone || is_english_stopword(word)) return;
+    std::uint32_t at = beginnings_.longest_of(word);
+    for (; at != PrefixSet::kNone; at = beginnings_.shorter_than(at)) {
+      clause = std::min(clause, clauses_of_beginnings_[at]);
     }
   });
   return clause;

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/values/seeded_hash.h"
+#include "text/prefix_set.h"
 #include "text/query_analysis.h"
 #include "text/tokenizer.h"
 
@@ -69,7 +70,8 @@ class Highlighter {
 
   Tokenizer tokenizer_;
   std::unordered_map<std::string, std::uint32_t, SeededHash> clauses_;  // by term
-  std::vector<std::pair<std::string, std::uint32_t>> beginnings_ = {};  // of prefixes whose words may have other stems
+  PrefixSet beginnings_;                                                // prefixes whose words may have other stems
+  std::vector<std::uint32_t> clauses_of_beginnings_;                    // the first one with each
 };
 
 }  // namespace lorekeep::text

@@ -1,6 +1,7 @@
 #include "text/query_analysis.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <unordered_map>
 #include <unordered_set>
@@ -49,7 +50,7 @@ class Analysis {
     if (!options_.syntax) {
       add_words(query, Clause::Sign::kNone);
     } else {
-      for (const Clause& clause : parse_clauses(query)) add(clause);
+      add_clauses(query);
     }
     add_compounds();
     return std::move(clauses_);
@@ -86,6 +87,26 @@ class Analysis {
       for (const std::string& other : groups_[group]) {
         if (known.insert(other).second) terms.push_back(other);
       }
+    }
+  }
+
+  /// Adds the clauses of a query with operators. One that repeats counts as often as it occurs, as a word does.
+  void add_clauses(std::string_view query) {
+    struct Added {
+      std::size_t begin;
+      std::size_t end;
+    };
+    std::map<Clause, Added> known;
+    for (const Clause& clause : parse_clauses(query)) {
+      if (cancel_ != nullptr) cancel_->check();
+      if (const auto before = known.find(clause); before != known.end()) {
+        for (std::size_t i = before->second.begin; i < before->second.end; ++i) ++clauses_[i].occurrences;
+        continue;
+      }
+      const std::size_t begin = clauses_.size();
+      add(clause);
+      const bool words = clause.sign == Clause::Sign::kNone && !clause.phrase && !clause.prefix;
+      if (!words) known.emplace(clause, Added{begin, clauses_.size()});
     }
   }
 
@@ -165,11 +186,13 @@ class Analysis {
   /// Returns the words that begin so, and the prefix itself.
   TermUnion prefix_union(const std::string& prefix) const {
     TermUnion all;
-    std::set<std::string_view> starting;
+    std::vector<std::string_view> starting;
     for (const TextCollection* const texts : searched_) {
       const auto found_here = texts->starting_with(prefix, cancel_);
-      starting.insert(found_here.begin(), found_here.end());
+      starting.insert(starting.end(), found_here.begin(), found_here.end());
     }
+    std::sort(starting.begin(), starting.end());
+    starting.erase(std::unique(starting.begin(), starting.end()), starting.end());
     all.terms.assign(starting.begin(), starting.end());
     for (std::string& token : tokens(prefix)) {
       if (!token.starts_with(prefix)) all.terms.push_back(std::move(token));

@@ -28,15 +28,20 @@ void TermTable::fetch(const Lookup& lookup) const noexcept {
 }
 
 std::uint32_t TermTable::find_or_add(const Lookup& lookup, std::string_view term) {
+  const std::size_t slot = slot_of(lookup, term);
+  return slots_[slot].number != 0 ? slots_[slot].number - 1 : add(slot, lookup, term);
+}
+
+std::size_t TermTable::slot_of(const Lookup& lookup, std::string_view term) const noexcept {
   const auto tag = static_cast<std::uint32_t>(lookup.hash);
   const std::size_t mask = slots_.size() - 1;
   std::size_t slot = tag & mask;
   for (; slots_[slot].number != 0; slot = (slot + 1) & mask) {
     const std::uint32_t number = slots_[slot].number - 1;
     if (slots_[slot].tag != tag || keys_[number] != lookup.key) continue;
-    if (lookup.key.high != kLong || terms_[number].text == term) return number;
+    if (lookup.key.high != kLong || terms_[number].text == term) break;
   }
-  return add(slot, lookup, term);
+  return slot;
 }
 
 std::uint32_t TermTable::add(std::size_t slot, const Lookup& lookup, std::string_view term) {

@@ -15,6 +15,8 @@ namespace lorekeep::text {
 /// A hash table that no chosen words slow. Numbers are in order of first appearance.
 class TermTable {
  public:
+  static constexpr std::uint32_t kNone = ~0u;
+
   struct Term {
     std::string_view text;  // as long as the table
     std::uint64_t hash;     // term_hash()
@@ -33,6 +35,10 @@ class TermTable {
   Lookup begin(std::string_view term) const noexcept;
   /// Goes on with it.
   void fetch(const Lookup& lookup) const noexcept;
+  /// Returns the term's number, or kNone.
+  std::uint32_t find(const Lookup& lookup, std::string_view term) const noexcept {
+    return slots_[slot_of(lookup, term)].number - 1;
+  }
   /// Returns the term's number; a new term gets the next one. `term`: as for begin().
   std::uint32_t find_or_add(const Lookup& lookup, std::string_view term);
 
@@ -47,6 +53,8 @@ class TermTable {
   static constexpr std::size_t kFirstSlots = 1 << 10;
   static constexpr std::size_t kBlockBytes = 1 << 16;
 
+  /// Returns the slot of the term: a free one if it is new.
+  std::size_t slot_of(const Lookup& lookup, std::string_view term) const noexcept;
   std::uint32_t add(std::size_t slot, const Lookup& lookup, std::string_view term);
   std::string_view keep(std::string_view term);
   void grow();

@@ -4,12 +4,14 @@
 #include <algorithm>
 #include <cmath>
 #include <random>
+#include <set>
 
 #include "core/values/error.h"
 #include "harness.h"
 #include "naive_extended.h"
 #include "text/highlight.h"
 #include "text/one_edit.h"
+#include "text/prefix_set.h"
 
 namespace {
 
@@ -97,10 +99,10 @@ class Generator {
     for (std::size_t i = below(most + 1); i > 0; --i) text += word() + (below(6) == 0 ? ". " : " ");
     return text;
   }
-  std::string query() {
+  std::string query(std::size_t most = 4) {
     static const char* const kSigns[] = {"", "", "", "+", "-"};
     std::string query;
-    for (std::size_t i = 1 + below(4); i > 0; --i) {
+    for (std::size_t i = 1 + below(most); i > 0; --i) {
       query += kSigns[below(5)];
       switch (below(5)) {
         case 0: query += '"' + word() + ' ' + word() + (below(3) == 0 ? ' ' + word() : "") + '"'; break;
@@ -120,10 +122,10 @@ class Generator {
   std::mt19937_64 random_;
 };
 
-void compare(Generator& generator, Tokenizer tokenizer, int round) {
+void compare(Generator& generator, Tokenizer tokenizer, int round, const std::string& query, std::size_t most) {
   namespace naive = lorekeep::text::test;
   std::vector<naive::NaiveTexts> texts(1 + generator.below(2));
-  const std::size_t documents = 1 + generator.below(150);
+  const std::size_t documents = 1 + generator.below(most);
   for (std::size_t t = 0; t < texts.size(); ++t) {
     for (std::size_t i = 0; i < documents; ++i) texts[t].texts.push_back(generator.text(t == 0 ? 12 : 3));
     if (t > 0) texts[t].boost = 2.5;
@@ -137,7 +139,6 @@ void compare(Generator& generator, Tokenizer tokenizer, int round) {
     indexes.push_back(index_of(text.texts, tokenizer));
     searched.push_back({indexes.back().get(), text_of(text.texts), static_cast<float>(text.boost)});
   }
-  const std::string query = generator.query();
   Bitmap filter(documents, true);
   for (std::size_t i = 0; i < documents; ++i) {
     if (generator.below(4) == 0) filter.reset(i);
@@ -162,8 +163,133 @@ void compare(Generator& generator, Tokenizer tokenizer, int round) {
 TEST("extended search: finds and scores what the slow twin does, on random texts and queries") {
   for (int round = 0; round < 1500; ++round) {
     Generator generator(lorekeep::test::seed() + static_cast<std::uint64_t>(round));
-    compare(generator, round % 2 == 0 ? Tokenizer::kBasic : Tokenizer::kEnhanced, round);
+    const std::string query = generator.query();
+    compare(generator, round % 2 == 0 ? Tokenizer::kBasic : Tokenizer::kEnhanced, round, query, 150);
   }
+}
+
+/// Many clauses that most texts satisfy: excluded phrases of which few occur, required ones that nearly all texts have.
+std::string many_clauses(Generator& generator) {
+  std::string query;
+  for (std::size_t i = 1 + generator.below(40); i > 0; --i) {
+    const std::string words = generator.word() + (generator.below(3) == 0 ? "-" + generator.word() : "");
+    switch (generator.below(6)) {
+      case 0: query += "-\"" + words + '-' + generator.word() + '-' + generator.word() + '"'; break;
+      case 1: query += '-' + words + '-' + generator.word().substr(0, 1 + generator.below(9)) + '*'; break;
+      case 2: query += '-' + generator.word() + "ly*"; break;
+      case 3: query += generator.word().substr(0, 2 + generator.below(8)) + '*'; break;
+      case 4: query += "+s*"; break;
+      default: query += words;
+    }
+    query += ' ';
+  }
+  return query;
+}
+
+TEST("extended search: many phrases and prefixes at once are those of the slow twin") {
+  std::size_t clauses = 0;
+  for (int round = 0; round < 600; ++round) {
+    Generator generator(lorekeep::test::seed() + static_cast<std::uint64_t>(round));
+    const std::string query = round % 3 == 0 ? generator.query(25) : many_clauses(generator);
+    clauses += parse_clauses(query).size();
+    compare(generator, round % 2 == 0 ? Tokenizer::kBasic : Tokenizer::kEnhanced, round, query, 40);
+  }
+  CHECK(clauses > 6000);
+}
+
+TEST("extended search: each text is read at most twice, however many clauses there are") {
+  Generator generator(lorekeep::test::seed());
+  std::vector<std::string> texts;
+  for (int i = 0; i < 50; ++i) texts.push_back("an organization of running ships, nationally " + generator.text(30));
+  const auto index = index_of(texts, Tokenizer::kEnhanced);
+  std::vector<int> reads(texts.size());
+  const TextOf counting = [&](std::size_t document) -> std::string_view {
+    ++reads[document];
+    return texts[document];
+  };
+  const SearchedTexts searched{index.get(), counting, 1};
+  const auto most_reads = [&](const std::string& query) {
+    std::fill(reads.begin(), reads.end(), 0);
+    ExtendedSearch({&searched, 1}, query, {.syntax = true}, nullptr, {});
+    return *std::max_element(reads.begin(), reads.end());
+  };
+  std::string prefixes, excluded, phrases;
+  for (const char* const end : {"", "a", "al", "all", "ally"}) {
+    for (const char* const word : {"organiza", "runn", "nation", "ship"}) {
+      const std::string text = std::string(word) + end;
+      prefixes += text + "* +" + text.substr(0, 3) + "* ";
+      excluded += '-' + text + "x* ";
+      phrases += "-\"ships organization " + text + "\" -ships-" + text + "* ";
+    }
+  }
+  CHECK_EQ(most_reads("ships organization"), 0);
+  CHECK_EQ(most_reads(prefixes + excluded), 1);
+  CHECK_EQ(most_reads("ships " + phrases), 1);
+  CHECK_EQ(most_reads(prefixes + excluded + phrases), 2);
+}
+
+TEST("extended search: a search that is cancelled while it reads texts ends before the next long text") {
+  const std::string long_text = "national organization " + std::string(4 * kTextBytesPerPoll, '.') + " keeper";
+  const std::vector<std::string> texts(100, long_text);
+  const auto index = index_of(texts, Tokenizer::kEnhanced);
+  for (const char* const query :
+       {"nationa*", "+organiza* -nationa*", "\"organization keeper\"", "keeper -national-org*"}) {
+    CancelToken cancel;
+    int reads = 0;
+    const TextOf cancelling = [&](std::size_t document) -> std::string_view {
+      ++reads;
+      cancel.cancel();
+      return texts[document];
+    };
+    const SearchedTexts searched{index.get(), cancelling, 1};
+    CHECK_FAILS(Code::kCancelled,
+                ExtendedSearch({&searched, 1}, query, {.syntax = true}, nullptr, {.cancel = &cancel}));
+    CHECK_EQ(reads, 1);
+  }
+}
+
+TEST("extended search: a set of prefixes has those that a word begins with") {
+  std::mt19937_64 random(lorekeep::test::seed());
+  const auto word = [&random](std::size_t most) {
+    std::string made;
+    for (std::size_t i = 1 + random() % most; i > 0; --i) made.push_back("ab\xC3"[random() % 3]);
+    return made;
+  };
+  for (int round = 0; round < 500; ++round) {
+    std::vector<std::string> prefixes;
+    for (std::size_t i = random() % 20; i > 0; --i) prefixes.push_back(word(5));
+    const PrefixSet set(prefixes);
+    const std::string whole = word(8);
+    std::set<std::string> expected, found;
+    for (const std::string& prefix : prefixes) {
+      if (whole.starts_with(prefix)) expected.insert(prefix);
+      CHECK_EQ(set[set.position_of(prefix)], prefix);
+    }
+    for (auto at = set.longest_of(whole); at != PrefixSet::kNone; at = set.shorter_than(at)) found.insert(set[at]);
+    CHECK(found == expected);
+  }
+}
+
+TEST("extended search: a clause that repeats counts as often as it occurs") {
+  const std::vector<std::string> texts = {"old lamp", "a ship of old", "keeper and ship"};
+  const auto index = index_of(texts, Tokenizer::kEnhanced);
+  const SearchedTexts searched{index.get(), text_of(texts), 1};
+  const auto score = [&](const std::string& query, std::uint32_t document) {
+    const ExtendedSearch search({&searched, 1}, query, {.syntax = true}, nullptr, {});
+    float found = 0;
+    search.score({&document, 1}, {&found, 1});
+    return found;
+  };
+  for (const char* const clause : {"lam* ", "\"old lamp\" ", "+lamp ", "+old-la* "}) {
+    CHECK_EQ(score(std::string(clause) + clause, 0), 2 * score(clause, 0));
+    CHECK_EQ(ExtendedSearch({&searched, 1}, std::string(clause) + clause, {.syntax = true}, nullptr, {}).tokens(),
+             2 * ExtendedSearch({&searched, 1}, clause, {.syntax = true}, nullptr, {}).tokens());
+  }
+  CHECK_EQ(
+      ExtendedSearch({&searched, 1}, "ship* -keeper -keeper -\"of old\" -\"of old\"", {.syntax = true}, nullptr, {})
+          .search(3)
+          .size(),
+      0u);
 }
 
 TEST("extended search: phrases whose words repeat are found where the slow twin finds them") {
