@@ -4,6 +4,7 @@ import { dirname } from 'node:path';
 import { stampAt, systemReason } from '../../lib/basics.js';
 import { LorekeepError, Records, removeStrayFiles } from '../../lib/internal.js';
 import { countReplacement } from './changes/count-replacement.js';
+import { dropIfReplaced } from './changes/outdated-files.js';
 import { checkDestinations, checkOwnDestination, makeFolderOf } from './destinations.js';
 import { type EmbeddingCounts, embedRecords } from './embeddings.js';
 import { PhaseReport, type PhaseTimes } from './progress.js';
@@ -48,8 +49,7 @@ export async function buildKnowledgeBase(
   for (let attempt = 1; attempt <= mostAttempts; attempt++) {
     const read = await stampAt(files.records);
     const built = await buildOnce(source, report);
-    // What was written may have records that were forgotten meanwhile.
-    if ((await stampAt(files.records)) === read)
+    if (!(await dropIfReplaced(source, read)))
       return { ...built, indexFile: files.index, times: report.times, warnings };
     log.info({ file: files.records }, 'the records file was replaced meanwhile; the index is built again');
   }

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { factsAt } from '../../lib/basics.js';
+import { factsAt, stampAt } from '../../lib/basics.js';
 import {
   type FileContent,
   identifyFile,
@@ -19,6 +19,7 @@ import { FilesReplaced, type LaterFiles } from './changes/followed-log.js';
 import { namedFiles } from './changes/held-folders.js';
 import { LogAhead } from './changes/log-ahead.js';
 import { isEmptied, settleLog } from './changes/merge-files.js';
+import { dropIfReplaced } from './changes/outdated-files.js';
 import { hasForgetLeftovers } from './changes/pending-forget.js';
 import { ComparedModel } from './compared-model.js';
 import { isInDatabase, type LoadedKnowledgeBaseConfig, loadAnyConfig } from './config.js';
@@ -149,6 +150,7 @@ interface LoadedFiles {
 async function loadFiles(source: Source): Promise<LoadedFiles> {
   const { config, signal, onProgress } = source;
   const report = new PhaseReport(onProgress);
+  const read = await stampAt(source.files.records);
   const { records: opened, fromIndex } = await report.run(
     'read',
     0,
@@ -160,6 +162,11 @@ async function loadFiles(source: Source): Promise<LoadedFiles> {
   const { vectors: found, counts, indexWritten } = await findVectors(records, source, report);
   await using vectors = found;
   await using textIndex = await openTextIndex(records, source, report);
+  if (indexWritten && (await dropIfReplaced(source, read)))
+    source.log.info(
+      { file: source.files.records },
+      'the records file was replaced meanwhile; the index is built again later',
+    );
   const ef = config.search?.ef_search;
   const { content, size } = records;
   const ids = [...new Set(size === 0 ? [] : [0, size - 1])].map((ordinal) => records.idOf(ordinal));

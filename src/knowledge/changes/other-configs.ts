@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { readdir, realpath, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileIdAt, moveOver, removeStrays, temporaryName } from '../../../lib/basics.js';
-import { inspectFile, removeStrayFiles, uniteEmbeddings, VectorIndex } from '../../../lib/internal.js';
+import { inspectFile, removeStrayFiles, uniteEmbeddings } from '../../../lib/internal.js';
 import { isWithin } from '../../base/files/within.js';
 import { loadKnowledgeBaseConfig } from '../config.js';
 import { ownerOf } from '../destinations.js';
@@ -10,6 +10,7 @@ import { KeptEmbeddings } from '../kept-embeddings.js';
 import { embeddingsKey } from '../model.js';
 import { besideConfig, type KnowledgeBaseFiles, resolveFiles } from '../paths.js';
 import type { LogSource } from './base-log.js';
+import { dropAllTexts } from './outdated-files.js';
 
 /** Another config that is about the records file of a base. The files that it names have the same texts. */
 interface OtherConfig {
@@ -62,9 +63,6 @@ export async function dropFromOthers(source: LogSource, texts: readonly string[]
   }
 }
 
-/** A fingerprint of no records. */
-const outdated = '0000000000000001';
-
 async function dropFrom(
   file: string,
   { path, embeddingModel, files }: OtherConfig,
@@ -73,19 +71,13 @@ async function dropFrom(
 ): Promise<void> {
   await removeStrays(file);
   await removeStrayFiles(file);
-  const { kind, dimension = 0 } = await inspectFile(file, { verify: false, signal });
+  const facts = await inspectFile(file, { verify: false, signal });
   const owner = ownerOf({ path, files });
-  if (kind === 'text index') await rm(file, { force: true });
-  else if (kind === 'index') {
-    const row = new Float32Array(dimension).fill(1);
-    await using index = await VectorIndex.build(row, dimension, { kind: 'hnsw', signal });
-    await index.save(file, { fingerprint: outdated, owner, signal });
-  } else if (kind === 'embeddings') {
-    const next = temporaryName(file);
-    const isSame = embeddingModel === config.embedding_model;
-    const of = { dimension, key: embeddingsKey(model) };
-    const rows = isSame ? await uniteEmbeddings(next, { files: [file], dropped }, of, { owner, signal }) : 0;
-    if (rows > 0) await moveOver(next, file);
-    else await rm(file, { force: true });
-  }
+  if (facts.kind !== 'embeddings') return dropAllTexts(file, facts, { owner, signal });
+  const next = temporaryName(file);
+  const isSame = embeddingModel === config.embedding_model;
+  const of = { dimension: facts.dimension ?? 0, key: embeddingsKey(model) };
+  const rows = isSame ? await uniteEmbeddings(next, { files: [file], dropped }, of, { owner, signal }) : 0;
+  if (rows > 0) await moveOver(next, file);
+  else await rm(file, { force: true });
 }
