@@ -1,4 +1,4 @@
-import { nextSlice } from '../base/waiting/next-slice.js';
+import { eachInSlices, nextSlice } from '../base/waiting/next-slice.js';
 import { untilAborted } from '../base/waiting/until-aborted.js';
 import type { Holding } from '../fairness/client-memory.js';
 import type { Log } from '../log/log.js';
@@ -97,7 +97,7 @@ export class Agent {
 
   /** Resolves when the turns that are cancelled by now have ended, so that their replies are in the history. */
   async cancelledTurnsEnd(): Promise<void> {
-    const cancelled = [...this.#turns.values()].filter(({ turn }) => turn.signal.aborted);
+    const cancelled = [...this.#turns.values()].filter(({ turn }) => turn.isCancelled);
     await Promise.allSettled(cancelled.map(({ ended }) => ended));
   }
 
@@ -108,7 +108,7 @@ export class Agent {
   async forget(texts: ForgottenTexts, remove: boolean): Promise<number[]> {
     const turns = [...this.#turns.values()];
     for (const { turn } of turns) await turn.forget(texts, remove);
-    const ending = turns.filter(({ turn }) => turn.signal.aborted && !turn.isForgetting);
+    const ending = turns.filter(({ turn }) => turn.isCancelled && !turn.isForgetting);
     await Promise.allSettled(ending.map(({ ended }) => ended));
     const quoting = await this.#history.quoting(texts, remove);
     if (remove) await this.keep();
@@ -141,9 +141,15 @@ export class Agent {
 
   /** Cancels the turns that have not ended. Returns their ids. */
   interrupt(): string[] {
-    const turns = [...this.#turns.values()].filter(({ turn }) => !turn.signal.aborted);
-    for (const { turn } of turns) turn.cancel();
-    return turns.map(({ turn }) => turn.id);
+    const turns = [...this.#turns.values()].map(({ turn }) => turn).filter((turn) => !turn.isCancelled);
+    void this.#cancel(turns);
+    return turns.map(({ id }) => id);
+  }
+
+  /** Cancels turns in slices of the client. None of them begins meanwhile. Never rejects. */
+  async #cancel(turns: readonly Turn[]): Promise<void> {
+    for (const turn of turns) turn.withdraw();
+    await eachInSlices(turns, (turn) => turn.cancel());
   }
 
   /**
@@ -199,7 +205,7 @@ export class Agent {
 
   /** Cancels the agent's turns, waits for them and closes the nodes. */
   async close(): Promise<void> {
-    for (const { turn } of this.#turns.values()) turn.cancel();
+    await this.#cancel([...this.#turns.values()].map(({ turn }) => turn));
     await this.#tail;
     await this.keep();
     await closeAll(this.#nodes);

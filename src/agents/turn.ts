@@ -1,4 +1,5 @@
 import { nextSlice } from '../base/waiting/next-slice.js';
+import { untilAborted } from '../base/waiting/until-aborted.js';
 import type { Sending } from '../fairness/account.js';
 import type { Log } from '../log/log.js';
 import type { TurnAsOf } from '../protocol/as-of.js';
@@ -68,6 +69,9 @@ export interface TurnOutlet {
   maySend(signal: AbortSignal): Promise<Sending>;
 }
 
+/** Why the steps of a cancelled turn end: one for all, because an error records its stack, which takes time. */
+const cancelled = new Error('the turn was cancelled');
+
 /** One exchange with an agent, from its request to its TurnComplete. */
 export class Turn {
   readonly id: string;
@@ -78,6 +82,7 @@ export class Turn {
   readonly #cancelling = new AbortController();
   readonly #created = performance.now();
   #sending: Sending | undefined;
+  #isWithdrawn = false;
   /** Whether a model reads what was found. */
   #isReplying = false;
   readonly #ran: NodeDiagnostics[] = [];
@@ -109,9 +114,20 @@ export class Turn {
     return this.#cancelling.signal;
   }
 
+  /** Whether cancel() or withdraw() was called. */
+  get isCancelled(): boolean {
+    return this.#isWithdrawn;
+  }
+
+  /** It will be cancelled: until then, it does not begin. */
+  withdraw(): void {
+    this.#isWithdrawn = true;
+  }
+
   /** Ends the turn once its current step notices; its TurnComplete has the status "cancelled". */
   cancel(): void {
-    this.#cancelling.abort();
+    this.#isWithdrawn = true;
+    this.#cancelling.abort(cancelled);
   }
 
   /**
@@ -138,6 +154,7 @@ export class Turn {
     let outcome: Pick<ServerFrames['TurnComplete'], 'status' | 'error'>;
     try {
       this.#sending = await ready;
+      if (this.#isWithdrawn) await untilAborted(new Promise(() => {}), this.signal);
       started = performance.now();
       this.#history.checkResult(this.#options.actionResult);
       await this.#runNodes(nodes, flow);

@@ -1,5 +1,6 @@
 import { AsyncResource } from 'node:async_hooks';
 import { threadMs } from '../../lib/internal.js';
+import { afterPromiseCallbacks } from '../base/waiting/next-slice.js';
 import { sliceWatch } from '../base/waiting/slice-watch.js';
 import { type ClientSlices, workContext } from '../base/waiting/work-context.js';
 import { watchCollections } from './collection-pauses.js';
@@ -282,12 +283,4 @@ export class LoopScheduler {
       this.#next(ended);
     });
   }
-}
-
-const resolved = Promise.resolve();
-
-/** Calls back when no promise callback is pending. */
-function afterPromiseCallbacks(callback: () => void): void {
-  // From a promise callback, the next tick runs after all other callbacks.
-  void resolved.then(() => process.nextTick(callback));
 }

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { untilAborted } from '../../src/base/waiting/until-aborted.js';
 import type { Graph } from '../../src/client/index.js';
 import type { ServerFrame, ServerFrames } from '../../src/protocol/frames.js';
+import { FakeTextModel } from '../helpers/fake-text-model.js';
 import { strings } from './corpus.js';
 import type { RawClient } from './raw-client.js';
 import { retrieveGraph, TestServer } from './test-server.js';
@@ -148,6 +150,41 @@ describe('turns', () => {
     expect(ends.map(({ status }) => status)).toEqual(['cancelled', 'cancelled', 'cancelled']);
     for (const end of ends) expect(raw.received.indexOf(end)).toBeLessThan(acknowledged);
   });
+
+  it.each(['the agent is destroyed', 'the client leaves'])(
+    'of a full queue end one after the other when %s, and none of them begins',
+    async (end) => {
+      const model = new FakeTextModel({
+        pause: (_, signal) => untilAborted(new Promise(() => {}), signal as AbortSignal),
+      });
+      const server = await TestServer.start({ loadLanguageModel: async () => model });
+      const raw = await server.raw();
+      const { session_id } = await raw.request<ServerFrames['CreateSessionResponse']>({
+        type: 'CreateSessionRequest',
+        id: 'session',
+      });
+      const graph = { nodes: [{ id: 'talk', type: 'generate' }] };
+      const create = { type: 'CreateAgentRequest', id: 'agent', session_id, graph };
+      const { agent_id } = await raw.request<ServerFrames['CreateAgentResponse']>(create);
+      const agent = { raw, session_id, agent_id };
+      raw.send(...Array.from({ length: 1000 }, (_, id) => turnRequest(agent, id)));
+      const { turn_id } = await started(raw, 999);
+      await expect.poll(() => model.requests.length).toBe(1);
+      if (end === 'the client leaves') {
+        raw.destroy();
+        await expect.poll(() => server.server.connections).toBe(0);
+        await server.server.close();
+      } else {
+        raw.send({ type: 'DestroyAgentRequest', id: 'end', session_id, agent_id });
+        await raw.next((frame) => 'reply_to' in frame && frame.reply_to === 'end');
+        expect(await completed(raw, turn_id)).toMatchObject({ status: 'cancelled' });
+        expect(raw.received.filter(isComplete).map(({ status }) => status)).toEqual(
+          Array(1000).fill('cancelled'),
+        );
+      }
+      expect(model.requests).toHaveLength(1);
+    },
+  );
 
   it('are refused with 4009 when the session has too many unfinished ones', async () => {
     const agent = await agentOf(await (await TestServer.start()).raw());

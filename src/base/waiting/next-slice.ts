@@ -41,3 +41,21 @@ export async function mapInSlices<From, To>(
   }
   return converted;
 }
+
+/** Takes a step for each item in slices of the client, which count the promise callbacks of each step, too. */
+export async function eachInSlices<Item>(items: readonly Item[], step: (item: Item) => void): Promise<void> {
+  const slices = clientSlices();
+  for (const item of items) {
+    step(item);
+    await new Promise<void>(afterPromiseCallbacks);
+    if (slices.over) await slices.next();
+  }
+}
+
+const resolved = Promise.resolve();
+
+/** Calls back when no promise callback is pending. */
+export function afterPromiseCallbacks(callback: () => void): void {
+  // From a promise callback, the next tick runs after all other callbacks.
+  void resolved.then(() => process.nextTick(callback));
+}
