@@ -70,9 +70,9 @@ export const rooms = [
   ],
   [
     'src/base',
-    1970,
+    2000,
     'SPEC',
-    'errors with their place in a file, arrays bounded before their items, exact integers in JSON, words that say nothing in 20 languages, waiting, file helpers, lists of addresses and networks',
+    'errors with their place in a file, arrays bounded before their items, exact integers in JSON, words that say nothing in 20 languages, waiting, steps that count what they cause, file helpers, lists of addresses and networks',
   ],
   ['src/search', 500, 'SPEC', 'fields of searches and of records that every door shares'],
   [
@@ -127,9 +127,9 @@ export const rooms = [
   ],
   [
     'src/agents',
-    6970,
+    7010,
     'SPEC',
-    'graphs, nodes, turns, agents that remember, params that a remote model lacks refused, and forget what a client confirms, with its citations and in texts that were cut, in slices',
+    'graphs, nodes, turns, agents that remember, params that a remote model lacks refused, and forget what a client confirms, with its citations and in texts that were cut, in slices; full queues of turns that end in slices',
   ],
   ['src/operations', 3100, 'SPEC', 'monitor, telemetry, metrics, crash dumps, debug commands'],
   [
