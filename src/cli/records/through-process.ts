@@ -1,7 +1,6 @@
-import { AnyLorekeepError } from '../../../lib/basics.js';
 import type { StorageChanges, UpdateResult } from '../../../lib/internal.js';
 import type { QuotingHistory } from '../../knowledge/operator/messages.js';
-import { ask, type Peers, peersOf } from '../../knowledge/operator/peers.js';
+import { ask, endedCode, type Peers, peersOf } from '../../knowledge/operator/peers.js';
 import { plainFiles } from '../../knowledge/paths.js';
 import { resolveAny } from '../../knowledge/resolve.js';
 
@@ -70,8 +69,5 @@ export async function forgetEverywhere(
 
 /** A process that ended meanwhile has forgotten, too. @throws other errors */
 function ended(error: unknown): undefined {
-  const { code } = ((error as Error).cause ?? {}) as NodeJS.ErrnoException;
-  if (error instanceof AnyLorekeepError && ['ECONNREFUSED', 'ENOENT', 'ECONNRESET'].includes(code ?? ''))
-    return;
-  throw error;
+  if (endedCode(error) === undefined) throw error;
 }

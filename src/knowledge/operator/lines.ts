@@ -31,7 +31,9 @@ export function readLine(socket: Socket): Promise<unknown> {
       }
     });
     socket.on('error', (cause) => fail('the connection failed', cause));
-    socket.on('close', () => fail('the connection was closed'));
+    // A process that is killed ends the connection, which is then half open.
+    const closed = Object.assign(new Error('closed'), { code: 'ECONNRESET' });
+    for (const event of ['end', 'close']) socket.on(event, () => fail('the connection was closed', closed));
   });
 }
 

@@ -21,6 +21,12 @@ export interface Peers {
 /** Longest time in which a process says what it is, in ms. One that computes says it between two steps. */
 const helloMs = 10_000;
 
+/** Returns the code of the system's error if a process could not be asked because it has ended. */
+export function endedCode(error: unknown): string | undefined {
+  const { code } = ((error as Error).cause ?? {}) as NodeJS.ErrnoException;
+  return ['ECONNREFUSED', 'ENOENT', 'ECONNRESET', 'EPIPE'].find((each) => each === code);
+}
+
 /** Finds the processes that have a knowledge base open. Sockets of ended processes are removed. */
 export async function peersOf(records: string, longestMs: number = helloMs): Promise<Peers> {
   const peers: Peer[] = [];
@@ -30,10 +36,10 @@ export async function peersOf(records: string, longestMs: number = helloMs): Pro
     try {
       peers.push({ socket, facts: await ask(socket, { op: 'hello' }, late) });
     } catch (error) {
-      const { code } = ((error as Error).cause ?? {}) as NodeJS.ErrnoException;
+      const code = endedCode(error);
       if (late.aborted) unreached.push(processOf(socket));
+      else if (code === undefined) throw error;
       else if (code === 'ECONNREFUSED') await removeSocket(socket);
-      else if (code !== 'ENOENT') throw error;
     }
   };
   await Promise.all((await socketsOf(records)).map(find));
