@@ -178,7 +178,7 @@ export function lockFile(path: string): FileLock {
 }
 
 /** Whether an error is about a lock that another holder has. */
-export const isLocked = (error: unknown): boolean =>
+export const isLocked = (error: unknown): error is LorekeepError =>
   error instanceof LorekeepError && error.code === 'IO' && error.detail.holder !== undefined;
 
 /** Writes the checksums of a frame of the log `id`, or of a header without one. */

@@ -1,4 +1,6 @@
 /** Watching a folder: its index follows every change, embeds nothing twice, and equals a fresh index. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import {
   appendFileSync,
   cpSync,
@@ -264,6 +266,25 @@ describe('watchFolder', () => {
     await watched();
     write('b.md', 'Ice flows.');
     await vi.waitFor(async () => expect(await idsOf(kb)).toEqual(['0.md', 'b.md']), waiting);
+  });
+
+  test('a watch goes on after another process has kept the lock of the records', async () => {
+    write('a.md', 'Bees dance.');
+    const { index, changes } = await watched();
+    const kb = await reader(index.config);
+    const lock = JSON.stringify(join(dirname(index.config), 'records.json.changes.lock'));
+    const internal = JSON.stringify(join(import.meta.dirname, '../../dist/lib/internal.js'));
+    const code = `import { lockFile } from ${internal}; lockFile(${lock}); console.log(); process.stdin.resume();`;
+    const holder = spawn(process.execPath, ['--input-type=module', '-e', code]);
+    onTestFinished(() => void holder.kill('SIGKILL'));
+    await once(holder.stdout, 'data');
+    write('b.md', 'Ice flows.');
+    const failed = { kind: 'failed', reason: expect.stringContaining(`process ${holder.pid} changes`) };
+    await vi.waitFor(() => expect(changes).toContainEqual(failed), waiting);
+    expect(await idsOf(kb)).toEqual(['a.md']);
+    holder.kill();
+    await vi.waitFor(async () => expect(await idsOf(kb)).toEqual(['a.md', 'b.md']), waiting);
+    expect(changes.filter(({ kind }) => kind === 'failed')).toHaveLength(1);
   });
 
   test('a second watch is refused, and indexing leaves the folder to the watch', async () => {

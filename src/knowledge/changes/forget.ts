@@ -77,7 +77,14 @@ export async function filesWith(source: LogSource, texts: readonly string[]): Pr
   for (const other of await otherConfigs(source))
     for (const file of textFilesOf(other.files)) if (existsSync(file)) searched.add(file);
   const found: string[] = [];
-  for (const file of searched) if (await hasAny(file, patterns)) found.push(file);
+  for (const file of searched) {
+    const has = await hasAny(file, patterns).catch((error: NodeJS.ErrnoException) => {
+      // Others go on: a file that is gone by now has nothing.
+      if (error.code !== 'ENOENT') throw error;
+      return false;
+    });
+    if (has) found.push(file);
+  }
   return found;
 }
 

@@ -57,7 +57,8 @@ export async function watchFolder(options: WatchFolderOptions & { signal: AbortS
   const name = options.model ?? defaultModel;
   try {
     let wait = retryMs.first;
-    for (let isFirst = true; ; isFirst = false) {
+    let isFirst = true;
+    for (;;) {
       try {
         const forgotten = isFirst && options.forgotten === true;
         const model = await modelResolver(options.models)(name);
@@ -72,6 +73,7 @@ export async function watchFolder(options: WatchFolderOptions & { signal: AbortS
           const source = { folder, place, reader, kb: opened.kb, log, signal, onChange };
           await using session = await WatchSession.open(source, seconds * 1000);
           wait = retryMs.first;
+          isFirst = false;
           await session.run();
         } finally {
           // Indexing takes the lock of the change log for a moment, and others may have the base open here.

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { isJsonWith, onAbort, replaceFile, systemReason } from '../../../../lib/basics.js';
-import { LorekeepError } from '../../../../lib/internal.js';
+import { isJsonWith, messageOf, onAbort, replaceFile, systemReason } from '../../../../lib/basics.js';
+import { isLocked, LorekeepError } from '../../../../lib/internal.js';
 import type { KnowledgeBase } from '../../knowledge-base.js';
 import type { KnowledgeLog } from '../../log.js';
 import type { FolderReader } from '../folder-reader.js';
@@ -50,6 +50,8 @@ const unsettledMs = 5000;
 /** Time between two looks at a folder that is gone, or whose events are lost, in ms. */
 const goneMs = 1000;
 const lostMs = 5000;
+/** Time between two attempts while another process changes the records, in ms. */
+const heldMs = 500;
 /** Scans take at most this share of the time. Other changes may wait for the next one, so embedding earns no rest. */
 const scanShare = 0.5;
 
@@ -66,6 +68,7 @@ export class WatchSession implements AsyncDisposable {
   /** What the latest whole scan took. */
   #scanMs = 0;
   #isGone = false;
+  #isHeld = false;
   #isDirty = true;
   #wake = () => {};
 
@@ -158,7 +161,21 @@ export class WatchSession implements AsyncDisposable {
     }
     // What happened before a folder was watched came without an event.
     if (this.#events.watch(found.folders)) this.#isDirty = true;
-    return this.#apply(found.files);
+    return this.#applyUnlessHeld(found.files);
+  }
+
+  /** While another process changes the records, it tries again soon. */
+  async #applyUnlessHeld(files: readonly ScannedFile<WatchedFile>[]): Promise<number | undefined> {
+    try {
+      const again = await this.#apply(files);
+      this.#isHeld = false;
+      return again;
+    } catch (error) {
+      if (!isLocked(error)) throw error;
+      if (!this.#isHeld) this.#source.onChange({ kind: 'failed', reason: messageOf(error.detail) });
+      this.#isHeld = true;
+      return heldMs;
+    }
   }
 
   /**
