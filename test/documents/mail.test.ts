@@ -333,7 +333,7 @@ test('Rich Text has its headers above and its footers below, and notes follow th
 {\footerl\pard\s1 Confidential\par}{\footerr 3\par}
 \pard\s2 The Mole\par\pard\s1 Depth{\footnote\pard\s1 Measured in May.\par}\par
 \pard Four{\*\atnid AH}{\*\atnauthor Ann}{\*\annotation\pard Really?\par} metres\par
-\trowd\intbl East{\footnote At low tide.}\cell 5\cell\row\pard
+\trowd\intbl East{\*\footnote At low tide.}\cell 5\cell\row\pard
 {\shp{\*\shpinst{\sp{\sn x}{\sv 1}}{\shptxt\pard Boxed\par}}}Last\par\pard\s1 Length\par\pard Ninety\par}`,
   );
   expect(title).toBe('The Mole');

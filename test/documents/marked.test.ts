@@ -158,7 +158,7 @@ describe('marked texts have their headings, code and tables', () => {
     [
       'cells.adoc',
       '|===\n|A | B\n\n| 3 | 4\n2+|both\n|a \\| b | 5\nfoo|bar\n|===',
-      [['', 'row(A | B): 3 | 4', 'row(A | B): both | a | b', 'row(A | B): 5 foo|bar']],
+      [['', 'row(A | B): 3 | 4', 'row(A | B): both | ', 'row(A | B): a | b | 5 foo|bar']],
     ],
     [
       'facts.org',
@@ -171,16 +171,7 @@ describe('marked texts have their headings, code and tables', () => {
     [
       'facts.rst',
       '.. |v| replace:: 2.1\n\nUse |v| now.\n\n.. image:: a.png\n   :alt: The port\n\n.. only:: html\n\n   Read me.\n\n.. csv-table:: T\n   :header: "a", "b"\n\n   1, 2',
-      [
-        [
-          '',
-          'prose: Use 2.1 now.',
-          'prose: The port',
-          'prose:    Read me.',
-          'prose: T\n"a", "b"',
-          'prose:    1, 2',
-        ],
-      ],
+      [['', 'prose: Use 2.1 now.', 'prose: The port', 'prose:    Read me.', 'prose: T', 'row(a | b): 1 | 2']],
     ],
     [
       'wide.rst',
@@ -200,6 +191,84 @@ describe('marked texts have their headings, code and tables', () => {
       { kind: 'row', head: 'a | b', text: '1 | 2' },
       { kind: 'row', head: 'x | y', text: '1 | 2' },
     ]);
+  });
+
+  test('cells of AsciiDoc go on over lines, and span columns and rows', async () => {
+    const text =
+      '[cols="1,2a",options="header"]\n|===\n|Key |Value\n|k1 |one\ntwo\n|k2\n|\n* three\n* four\n.2+|both |x\n|y\n2+|wide\n2*|z\n|===\n';
+    const { sections } = await read('spans.adoc', text);
+    expect(sections.flatMap(({ blocks }) => blocks.map((block) => block.text))).toEqual([
+      'k1 | one two',
+      'k2 | * three * four',
+      'both | x',
+      'both | y',
+      'wide | ',
+      'z | z',
+    ]);
+  });
+
+  test('cells of drawn tables of reStructuredText span columns and rows', async () => {
+    const text = [
+      '+-----+-------+------+',
+      '| Key | Value | Note |',
+      '+=====+=======+======+',
+      '| k1  | over  | a    |',
+      '+-----+ two   | b    |',
+      '| k2  | rows  +------+',
+      '|     |       | c+-  |',
+      '+-----+-------+------+',
+      '| both keys   | 港口 |',
+      '+-----+-------+------+',
+      '',
+      '=====  =====  ======',
+      '   Inputs     Output',
+      '------------  ------',
+      'A      B      C',
+      '=====  =====  ======',
+      'no            yes',
+      '=====  =====  ======',
+    ].join('\n');
+    const { sections } = await read('spans.rst', text);
+    expect(sections.flatMap(({ blocks }) => blocks.map(({ head, text }) => [head, text]))).toEqual([
+      ['Key | Value | Note', 'k1 | over two rows | a b'],
+      ['Key | Value | Note', 'k2 | over two rows | a b'],
+      ['Key | Value | Note', 'k2 | over two rows | c+-'],
+      ['Key | Value | Note', 'both keys |  | 港口'],
+      ['Inputs |  | Output', 'A | B | C'],
+      ['Inputs |  | Output', 'no |  | yes'],
+    ]);
+  });
+
+  test('tables of reStructuredText may be lists or CSV', async () => {
+    const text =
+      '.. list-table:: Boats\n   :header-rows: 1\n\n   * - Name\n     - At\n   * - Ida\n     - 5 at\n       night\n   * - Bo\n     -\n\n.. csv-table::\n   :header: "x", "y"\n\n   1, "2, 3"\n';
+    const { sections } = await read('lists.rst', text);
+    expect(kinds(sections)).toEqual([
+      [
+        '',
+        'prose: Boats',
+        'row(Name | At): Ida | 5 at night',
+        'row(Name | At): Bo | ',
+        'row(x | y): 1 | 2, 3',
+      ],
+    ]);
+  });
+
+  test.each([
+    [
+      'a.rst',
+      'H\\ :sub:`2`\\ O and \\*no\\* ``C:\\new``.\n\n----\n\nEnd.',
+      ['H2O and *no* C:\\new.', 'End.'],
+    ],
+    [
+      'a.adoc',
+      'ifdef::x[]\nSee https://x.example/a[the page].\nendif::[]\ninclude::b.adoc[]',
+      ['See the page.'],
+    ],
+    ['a.org', '* COMMENT no\nno\n** no\nno\n* Yes\nText.\n-----\n  # no', ['Text.']],
+  ])('escapes, directives, rules and comments of %s are no text', async (name, text, expected) => {
+    const { sections } = await read(name, text);
+    expect(sections.flatMap(({ blocks }) => blocks.map((block) => block.text))).toEqual(expected);
   });
 
   test.each(['a.org', 'a.adoc', 'a.rst'])(

@@ -16,7 +16,7 @@ const hiddenGroups = new Set(
 );
 
 /** Ignorable groups with text of the document. */
-const shownGroups = new Set(words('shptxt shpinst shp annotation'));
+const shownGroups = new Set(words('shptxt shpinst shp annotation footnote'));
 
 /** Where a text that stands beside a paragraph goes: above or below the document, or below the paragraph. */
 type Place = 'header' | 'footer' | 'beside';

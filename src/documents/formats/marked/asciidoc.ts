@@ -1,6 +1,6 @@
 import type { Document } from '../../document.js';
-import { CsvReader } from '../../tables/csv-rows.js';
-import { MarkedBlocks, MarkedLines, short } from './marked-blocks.js';
+import { MarkedBlocks, MarkedLines, separatedRows, short } from './marked-blocks.js';
+import { type SpanningCell, spannedRows } from './spanned-rows.js';
 
 const heading = /^(={1,6}|#{1,6})[ \t]+(\S.*)$/;
 const delimiter = /^(?:-{4,}|\.{4,}|\/{4,}|\+{4,}|={4,}|\*{4,}|_{4,}|--|`{3}\w{0,30})[ \t]*$/;
@@ -33,8 +33,9 @@ export function readAsciiDoc(text: string): Document {
     } else if (table.test(shown)) {
       const inside = linesOf(lines, shown.trimEnd());
       const separator = separatorOf(shown, form);
+      const columns = columnsOf(form);
       form = '';
-      blocks.table(separator === undefined ? rowsOf(inside) : separatedRows(inside, separator));
+      blocks.table(separator === undefined ? rowsOf(inside, columns) : separatedRows(inside, separator));
     } else if (delimiter.test(shown)) addDelimited(shown.trimEnd(), language, lines, blocks);
     else if (isSetext(shown, lines.peek()) && !blocks.hasParagraph) {
       blocks.heading('=-~^+'.indexOf((lines.next().trimEnd() as string)[0] as string) + 1, shown.trim());
@@ -51,12 +52,6 @@ function separatorOf(mark: string, form: string): string | undefined {
   const stated = /\bformat="?([ctd]sv)\b/.exec(form)?.[1] ?? (mark.startsWith(',') ? 'csv' : undefined);
   const usual = { csv: ',', tsv: '\t', dsv: ':' }[stated ?? (mark.startsWith(':') ? 'dsv' : '')];
   return usual === undefined ? undefined : (/\bseparator="?([^\s"\\])/.exec(form)?.[1] ?? usual);
-}
-
-function separatedRows(lines: readonly string[], separator: string): string[][] {
-  const reader = new CsvReader(separator);
-  const rows = [...reader.push(lines.join('\n')), ...reader.end()];
-  return rows.map(({ cells }) => cells.map((cell) => cell.replace(/\s+/g, ' ').trim()));
 }
 
 /** The lines up to the mark that ends a block; all others if none does. */
@@ -98,50 +93,59 @@ const isSetext = (line: string, below: string | undefined) =>
   /^([=\-~^+])\1{2,}[ \t]*$/.test(short(below)) &&
   Math.abs((below as string).trimEnd().length - line.trimEnd().length) <= 2;
 
-/** Entries, comments, titles of blocks' attributes, and anchors. */
+/** Entries, comments, conditions and other directives, breaks of sections and pages. */
 const isUnseen = (line: string) =>
-  entry.test(line) || /^\/\/(?!\/)/.test(line) || /^(?:\+|'{3}|<<<)[ \t]*$/.test(line);
+  entry.test(line) ||
+  /^\/\/(?!\/)/.test(line) ||
+  /^(?:\+|'{3,}|<<<)[ \t]*$/.test(line) ||
+  directive.test(line);
 
-function rowsOf(lines: readonly string[]): string[][] {
-  const rows: string[][][] = [];
-  let columns = 0;
-  // The parts of the texts of cells that are not in a row yet.
-  let open: string[][] = [];
-  for (const line of lines) {
-    const cells = cellsOf(line);
-    const hasSeveral = cells !== undefined && cells.length > 1;
-    // Without stated columns, the first row has one line.
-    if (columns === 0 && (line.trim() === '' || hasSeveral)) columns = open.length;
-    if (cells !== undefined) for (const cell of cells) open.push([cell]);
-    else if (line.trim() !== '') {
-      if (open.length === 0) open.push([]);
-      open.at(-1)?.push(line.trim());
-    }
-    let begin = 0;
-    for (; columns > 0 && open.length - begin > columns; begin += columns)
-      rows.push(open.slice(begin, begin + columns));
-    if (columns > 0 && open.length - begin === columns && hasSeveral) {
-      rows.push(open.slice(begin));
-      begin = open.length;
-    }
-    if (begin > 0) open = open.slice(begin);
-  }
-  if (open.length > 0) rows.push(open);
-  return rows.map((row) => row.map((parts) => parts.filter((part) => part !== '').join(' ')));
+const directive = /^(?:ifdef|ifndef|ifeval|endif|include|toc)::[^[\]]{0,200}\[[^\]]{0,200}\][ \t]*$/;
+
+/** The number of columns that the form of a table states, as in cols="1,2a" and cols="3*"; 0: none. */
+function columnsOf(form: string): number {
+  const stated = /\bcols=(?:"([^"]{1,300})"|([^\s,"]{1,20}))/.exec(form);
+  const columns = (stated?.[1] ?? stated?.[2] ?? '').split(/[,;]/);
+  if (stated === null) return 0;
+  return columns.reduce((sum, column) => sum + Number(/^\s*(\d{1,3})\*/.exec(column)?.[1] ?? 1), 0);
 }
 
-/** States the form of the cell after it: its span, its alignment and its style. */
-const form = '(?:(?:\\d{1,3}(?:\\.\\d{1,3})?|\\.\\d{1,3})[+*])?[<^>]?(?:\\.[<^>])?[aehlmsdv]?';
-const beginOfCells = new RegExp(`^[ \\t]*${form}\\|`);
-const formAtEnd = new RegExp(`[ \\t]${form}$`);
+/** Returns the rows of a table. `stated`: its columns; 0: its first row shows them. */
+function rowsOf(lines: readonly string[], stated: number): string[][] {
+  const cells: SpanningCell[] = [];
+  let columns = stated;
+  const seen = () => cells.reduce((sum, cell) => sum + cell.columns, 0);
+  for (const line of lines) {
+    const found = cellsOf(line);
+    // The first row ends with an empty line, or before a line of several cells.
+    if (columns === 0 && (line.trim() === '' || (found?.length ?? 0) > 1)) columns = seen();
+    if (found !== undefined) cells.push(...found);
+    else if (cells.length === 0) cells.push({ parts: [line], columns: 1, rows: 1 });
+    else cells.at(-1)?.parts.push(line);
+  }
+  return spannedRows(cells, columns || seen());
+}
 
-/** The cells of a line of a table, without what states their form; undefined for a line within a cell. */
-function cellsOf(line: string): string[] | undefined {
+/** States the form of the cell after it: its copies or its span, its alignment and its style. */
+const cellForm =
+  '(?:(?<copies>\\d{1,2})\\*|(?:(?<columns>\\d{1,3})?(?:\\.(?<rows>\\d{1,3}))?\\+))?[<^>]?(?:\\.[<^>])?[aehlmsdv]?';
+const beginOfCells = new RegExp(`^[ \\t]*${cellForm}\\|`);
+const formAtEnd = new RegExp(`(?:^|[ \\t])${cellForm}$`);
+
+/** The cells that begin in a line of a table; undefined for a line within a cell. */
+function cellsOf(line: string): SpanningCell[] | undefined {
   if (!beginOfCells.test(line)) return undefined;
-  const parts = line.split(/(?<!\\)\|/).slice(1);
-  return parts.map((cell, at) =>
-    (at < parts.length - 1 ? cell.replace(formAtEnd, '') : cell).replaceAll('\\|', '|').trim(),
-  );
+  const parts = line.split(/(?<!\\)\|/);
+  return parts.slice(1).flatMap((part, at) => {
+    const { copies = 1, columns = 1, rows = 1 } = formAtEnd.exec(parts[at] ?? '')?.groups ?? {};
+    const isLast = at === parts.length - 2;
+    const text = (isLast ? part : part.replace(formAtEnd, '')).replaceAll('\\|', '|');
+    return Array.from({ length: Number(copies) }, () => ({
+      parts: [text],
+      columns: Number(columns),
+      rows: Number(rows),
+    }));
+  });
 }
 
 /** A link is its description. */
@@ -149,7 +153,7 @@ const withoutMarks = (line: string) =>
   /\[|:/.test(line)
     ? line
         .replace(
-          /\b(?:link:|xref:|mailto:)[^\s[\]]{1,300}\[([^\]]{0,300})\]/g,
+          /\b(?:link:|xref:|mailto:|(?:https?|ftps?|irc):\/\/)[^\s[\]]{1,300}\[([^\]]{0,300})\]/g,
           (whole, text) => text || whole,
         )
         .replace(/\bimage::?[^\s[\]]{1,300}\[([^\],]{0,300})[^\]]{0,300}\]/g, '$1')

@@ -1,4 +1,5 @@
 import type { Block, Document } from '../../document.js';
+import { CsvReader } from '../../tables/csv-rows.js';
 import { SectionBuilder } from '../section-builder.js';
 
 /** Longest line that may be a mark, such as a heading. */
@@ -76,6 +77,19 @@ export class GrowingRow {
   get texts(): string[] {
     return this.#cells.map((parts) => parts.join(' '));
   }
+}
+
+/** The text of a cell in one line. */
+export const joined = (parts: readonly string[]) => parts.join(' ').replace(/\s+/g, ' ').trim();
+
+/** A longer text is not repeated in the rows that its cell spans. */
+export const longestRepeated = 200;
+
+/** The rows of lines whose cells a separator divides, as in CSV. */
+export function separatedRows(lines: readonly string[], separator: string): string[][] {
+  const reader = new CsvReader(separator);
+  const rows = [...reader.push(lines.join('\n')), ...reader.end()];
+  return rows.map(({ cells }) => cells.map((cell) => joined([cell])));
 }
 
 /** Collects the headings, paragraphs, code and tables of a marked text. */

@@ -25,7 +25,8 @@ export function readOrg(text: string): Document {
     const named = /^#\+TITLE:[ \t]*(\S.*)$/i.exec(shown)?.[1];
     const [, kind, language] = begin.exec(shown) ?? [];
     const stated = keyword.exec(shown)?.[1];
-    if (marks !== undefined) addHeading(marks.length + 1, title, blocks);
+    if (marks !== undefined && isComment(title)) lines.while((next) => !isAtMost(next, marks.length));
+    else if (marks !== undefined) addHeading(marks.length + 1, title, blocks);
     else if (named !== undefined) blocks.heading(1, named);
     else if (stated !== undefined) addParagraph(stated.replace(/:/g, ' ').trim(), blocks);
     else if (kind !== undefined) addBlock(kind, language, lines, blocks);
@@ -36,6 +37,15 @@ export function readOrg(text: string): Document {
   }
   return blocks.finish();
 }
+
+/** A heading that begins with this word is a comment, with all below it. */
+const isComment = (title: string) => /^COMMENT(?:[ \t]|$)/.test(title);
+
+/** Whether a line is a heading with this many stars or fewer. */
+const isAtMost = (line: string, stars: number) => {
+  const marks = /^(\*{1,300})[ \t]/.exec(line.slice(0, 301))?.[1];
+  return marks !== undefined && marks.length <= stars;
+};
 
 /** The tags of a heading are a paragraph below it. */
 function addHeading(level: number, title: string, blocks: MarkedBlocks): void {
@@ -67,8 +77,9 @@ function addBlock(
   } else blocks.endParagraph();
 }
 
-/** Options, comments and dates are no text. */
-const isUnseen = (line: string) => /^[ \t]*#\+\w|^#(?:[ \t]|$)/.test(line) || planning.test(line);
+/** Options, comments, dates and rules are no text. */
+const isUnseen = (line: string) =>
+  /^[ \t]*#\+\w|^[ \t]*#(?:[ \t]|$)|^[ \t]*-{5,}[ \t]*$/.test(line) || planning.test(line);
 
 const rowsOf = (lines: readonly string[]) =>
   lines

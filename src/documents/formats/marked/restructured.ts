@@ -1,12 +1,12 @@
 import type { Document } from '../../document.js';
-import { GrowingRow, MarkedBlocks, MarkedLines, short } from './marked-blocks.js';
+import { MarkedBlocks, MarkedLines, short } from './marked-blocks.js';
+import { csvRows, gridRows, isGridRule, isSimpleRule, listRows, simpleRows } from './restructured-tables.js';
 
 const directive = /^([ \t]*)\.\.[ \t]+(?:\|([^|]{1,100})\|[ \t]+)?([\w:-]{1,60})::[ \t]*(.*)$/;
 const explicit = /^[ \t]*\.\.(?:[ \t]|$)/;
 const option = /^[ \t]*:[\w -]{1,60}:(?:[ \t]|$)/;
+const headerOf = /^[ \t]*:header:[ \t]*(\S.*)$/;
 const alt = /^[ \t]*:alt:[ \t]*(\S.*)$/;
-const grid = /^[ \t]*\+(?:[-=]+\+)+[ \t]*$/;
-const simple = /^[ \t]*=+(?:[ \t]+=+)+[ \t]*$/;
 
 /** Directives whose lines are code, and those without text of the document. */
 const codeDirectives =
@@ -25,7 +25,7 @@ export function readRestructured(text: string): Document {
     if (found !== undefined) {
       lines.skip(found.lines);
       if (!styles.includes(found.style)) styles.push(found.style);
-      blocks.heading(styles.indexOf(found.style) + 1, found.text);
+      blocks.heading(styles.indexOf(found.style) + 1, withoutMarks(found.text));
       continue;
     }
     const line = lines.next();
@@ -33,10 +33,17 @@ export function readRestructured(text: string): Document {
     if (line.trim() === '') blocks.endParagraph();
     else if (directive.test(shown)) addDirective(shown, lines, blocks);
     else if (explicit.test(shown)) addExplicit(shown, lines, blocks);
-    else if (grid.test(shown) && !blocks.hasParagraph)
+    else if (isGridRule(shown) && !blocks.hasParagraph)
       blocks.table(gridRows([line, ...lines.while((next) => /^[ \t]*[+|]/.test(next))]));
-    else if (simple.test(shown) && !blocks.hasParagraph) addSimpleTable(shown, lines, blocks);
+    else if (isSimpleRule(shown) && !blocks.hasParagraph)
+      blocks.table(
+        simpleRows(
+          shown,
+          lines.while((next, at) => isSimpleRule(next) || next.trim() !== '' || at === 0),
+        ),
+      );
     else if (option.test(shown) && /^[ \t]*:[\w -]{1,60}:[ \t]*$/.test(shown)) continue;
+    else if (isRule(shown.trim()) && !blocks.hasParagraph && short(lines.peek()).trim() === '') continue;
     else addLine(withSubstitutions(line, replaced), lines, blocks);
   }
   return blocks.finish();
@@ -98,6 +105,15 @@ function addDirective(line: string, lines: MarkedLines, blocks: MarkedBlocks): v
       if (shown !== '') blocks.line(shown);
     }
     blocks.endParagraph();
+  } else if (name === 'list-table' || name === 'csv-table') {
+    const all = body(lines, white.length);
+    const cells = all.filter((each) => !option.test(each));
+    blocks.endParagraph();
+    if (argument.trim() !== '') blocks.line(argument.trim());
+    const header = all.map((each) => headerOf.exec(short(each))?.[1]).find((each) => each !== undefined);
+    blocks.table(
+      (name === 'list-table' ? listRows(cells) : csvRows(cells, header)).map((row) => row.map(withoutMarks)),
+    );
   } else {
     // The words of notes and of signatures; their bodies are read as other paragraphs.
     blocks.endParagraph();
@@ -106,10 +122,8 @@ function addDirective(line: string, lines: MarkedLines, blocks: MarkedBlocks): v
       !lines.isAtEnd &&
       option.test(short(lines.peek())) &&
       indentOf(lines.peek() as string) > white.length
-    ) {
-      const header = /^[ \t]*:header:[ \t]*(\S.*)$/.exec(short(lines.next()))?.[1];
-      if (header !== undefined) blocks.line(header);
-    }
+    )
+      lines.skip(1);
     if (argument.trim() !== '') blocks.endParagraph();
   }
 }
@@ -136,62 +150,20 @@ function addLine(line: string, lines: MarkedLines, blocks: MarkedBlocks): void {
   if (code.some((each) => each.trim() !== '')) blocks.code(code);
 }
 
-function gridRows(lines: readonly string[]): string[][] {
-  const rows: GrowingRow[] = [];
-  let row: GrowingRow | undefined;
-  for (const line of lines) {
-    if (grid.test(line)) row = undefined;
-    else {
-      const cells = line
-        .trim()
-        .replace(/^\||\|$/g, '')
-        .split('|');
-      if (row === undefined) {
-        row = new GrowingRow();
-        rows.push(row);
-      }
-      for (const [at, cell] of cells.entries()) row.add(at, cell);
-    }
-  }
-  return rows.map(({ texts }) => texts);
-}
-
-/** Stands in the second column of a wide character: a character that no text has. */
-const filler = '\uE0F3';
-const wide = /[\u1100-\u115F\u2E80-\uA4CF\uAC00-\uD7A3\uF900-\uFAFF\uFE30-\uFE6F\uFF00-\uFF60\uFFE0-\uFFE6]/g;
-
-/** Returns a line in which a wide character takes two characters, as it takes two columns. */
-const inColumns = (line: string) => line.replace(wide, `$&${filler}`);
-
-/** A table of columns under rules of "=". */
-function addSimpleTable(rule: string, lines: MarkedLines, blocks: MarkedBlocks): void {
-  const begins = [...rule.matchAll(/=+/g)].map(({ index }) => index);
-  const rows: GrowingRow[] = [];
-  const all = lines.while((line, at) => simple.test(line) || line.trim() !== '' || at === 0);
-  for (const line of all) {
-    if (simple.test(line) || /^[ \t]*-+(?:[ \t]+-+)*[ \t]*$/.test(line)) continue;
-    const columns = inColumns(line);
-    const cells = begins.map((begin, at) =>
-      columns
-        .slice(begin, begins[at + 1] ?? undefined)
-        .replaceAll(filler, '')
-        .trim(),
-    );
-    // A row without a first cell continues the one above it.
-    const row = (cells[0] === '' ? rows.at(-1) : undefined) ?? new GrowingRow();
-    if (row !== rows.at(-1)) rows.push(row);
-    for (const [at, cell] of cells.entries()) row.add(at, cell);
-  }
-  blocks.table(rows.map(({ texts }) => texts));
-}
-
-/** A link is its text. */
+/** A link is its text, and a character behind a backslash is itself. Literals keep theirs. */
 const withoutMarks = (line: string) =>
-  line.includes('`')
+  /[`\\]/.test(line)
     ? line
-        .replace(/:[\w:.+-]{1,60}:`([^`<]{1,500}?)[ \t]*<[^`<>]{1,500}>`/g, '$1')
-        .replace(/:[\w:.+-]{1,60}:`[~!]?([^`]{1,500})`/g, '$1')
-        .replace(/`([^`<]{1,500}?)[ \t]*<[^`<>]{1,1000}>`_{1,2}/g, '$1')
-        .replace(/``([^`]{1,500})``/g, '$1')
-        .replace(/`([^`]{1,500})`_{0,2}/g, '$1')
+        .split(/``([^`]{1,500})``/)
+        .map((part, at) => (at % 2 === 1 ? part : withoutEscapes(withoutLinks(part))))
+        .join('')
     : line;
+
+const withoutLinks = (text: string) =>
+  text
+    .replace(/:[\w:.+-]{1,60}:`([^`<]{1,500}?)[ \t]*<[^`<>]{1,500}>`/g, '$1')
+    .replace(/:[\w:.+-]{1,60}:`[~!]?([^`]{1,500})`/g, '$1')
+    .replace(/`([^`<]{1,500}?)[ \t]*<[^`<>]{1,1000}>`_{1,2}/g, '$1')
+    .replace(/`([^`]{1,500})`_{0,2}/g, '$1');
+
+const withoutEscapes = (text: string) => text.replace(/\\(?:\s|(\S))/g, '$1');
