@@ -83,9 +83,9 @@ export const rooms = [
   ],
   [
     'src/documents',
-    9360,
+    9560,
     'README',
-    'folders of documents: readers of some twenty kinds, calendars with the zones that they describe, read once, and contacts, the layout of PDF pages with the accents and ligatures of TeX, office files as people see them with charts and diagrams, tables and JSON that are not quite well-formed, mail with what Outlook wraps, scans by OCR, encodings of Windows, Macintosh, DOS and East Asia told by few letters and their neighbours, patterns of .gitignore whose steps are bounded, chunks, MDX without its code, and their languages; tables, scans and mails of any length in time that grows with them',
+    'folders of documents: readers of some twenty kinds, calendars with the zones that they describe, read once, and contacts, the layout of PDF pages with the accents and ligatures of TeX, office files as people see them with charts and diagrams, tables and JSON that are not quite well-formed, mail with what Outlook wraps, scans by OCR, encodings of Windows, Macintosh, DOS and East Asia told by few letters and their neighbours, patterns of .gitignore whose steps are bounded, chunks, MDX without its code, cells of marked tables that span columns, rows and lines, and their languages; tables, scans and mails of any length in time that grows with them',
   ],
   ['src/fairness', 1700, 'SECURITY', 'no client stops another one or ends the server'],
   [
