@@ -37,6 +37,7 @@ export { formerRecords } from './search/former-records.js';
 export { describeModel, type ModelDescription } from './search/inspect-file.js';
 export { isoDate } from './search/iso-date.js';
 export { nativeLexical, textToEmbed } from './search/lexical-options.js';
+export type { ConvertedBatch } from './search/storage-batch.js';
 export { checkHighlight, fusionMethod, storageRequest } from './search/storage-request.js';
 export { idsArgument, listRange } from './search/stored-records.js';
 export { queryTokens, tokensOfDocument } from './search/text-index.js';

@@ -6,7 +6,7 @@ import type { CallOptions } from '../boundary/native-call.js';
 import { BackgroundMerges } from './background-merges.js';
 import type { LoggedChanges } from './change-log.js';
 import { formerRecords, idsPerCall, type OlderVersion } from './former-records.js';
-import { changedRecords, storageBatch } from './storage-batch.js';
+import { type ConvertedBatch, storageBatch } from './storage-batch.js';
 import type {
   ForgetOptions,
   MergingState,
@@ -83,12 +83,29 @@ export abstract class ChangingStorage<Version extends OlderVersion> extends Hand
     vectors?: Float32Array | undefined,
     { signal }: CallOptions = {},
   ): Promise<UpdateResult> {
-    return this.#write(signal, async (native, cancel) => {
-      const apply = await storageBatch(native, changes, vectors, signal);
-      const result = await apply(cancel);
-      if (changedRecords(changes) > 0 || result.removed > 0) this.#merges.start();
-      return result;
-    });
+    return this.#write(signal, async (native, cancel) =>
+      this.#apply(await storageBatch(native, changes, vectors, signal), cancel),
+    );
+  }
+
+  /** @internal Converts a batch for applyConverted(), which refuses only what depends on the version. @throws as update() */
+  convert(
+    changes: StorageChanges,
+    vectors: Float32Array,
+    { signal }: CallOptions = {},
+  ): Promise<ConvertedBatch> {
+    return this.run(signal, (native) => storageBatch(native, changes, vectors, signal));
+  }
+
+  /** @internal As update(). */
+  applyConverted(batch: ConvertedBatch): Promise<UpdateResult> {
+    return this.#write(undefined, (_, cancel) => this.#apply(batch, cancel));
+  }
+
+  async #apply(batch: ConvertedBatch, cancel: NativeCancelToken | undefined): Promise<UpdateResult> {
+    const result = await batch(cancel);
+    if (result.added + result.replaced + result.removed > 0) this.#merges.start();
+    return result;
   }
 
   /**

@@ -20,12 +20,11 @@ function list<T>(name: 'add' | 'replace' | 'remove', value: readonly T[] | undef
   return value;
 }
 
-/** Returns how many records a batch adds or replaces. @throws INVALID_ARGUMENT */
-export const changedRecords = (changes: StorageChanges): number =>
-  list('add', changes.add).length + list('replace', changes.replace).length;
+/** Applies a batch that was converted. */
+export type ConvertedBatch = (cancel: NativeCancelToken | undefined) => Promise<NativeUpdateResult>;
 
 /**
- * Checks a batch and converts it without blocking the event loop. Returns the call that applies it.
+ * Checks a batch and converts it without blocking the event loop.
  * @throws INVALID_ARGUMENT, DIMENSION_MISMATCH, CANCELLED
  */
 export async function storageBatch(
@@ -33,7 +32,7 @@ export async function storageBatch(
   changes: StorageChanges,
   vectors: Float32Array | undefined,
   signal: AbortSignal | undefined,
-): Promise<(cancel: NativeCancelToken | undefined) => Promise<NativeUpdateResult>> {
+): Promise<ConvertedBatch> {
   if (typeof changes !== 'object' || changes === null) refuse('changes', 'an object is expected');
   const unknown = Object.keys(changes).find((name) => !known.has(name));
   if (unknown !== undefined) refuse(unknown, 'is not a part of a batch');

@@ -11,9 +11,9 @@ import {
   type Tokenizer,
 } from '../../lib/internal.js';
 import { listed } from '../base/schema/messages.js';
-import { withDecimalTexts } from './decimal-texts.js';
 import { embedInPieces, type Turn } from './embed-in-pieces.js';
 import { NoEmbedder } from './embedder.js';
+import { withFieldNumbers } from './field-numbers.js';
 import { factsOf, type GivenModel, type KnowledgeModel, knowledgeModel, withModel } from './model.js';
 import { checkOptionNames, type OptionNames } from './option-names.js';
 import type { SearchDefaults } from './search-defaults.js';
@@ -68,7 +68,7 @@ export async function createStorage<Own extends MetadataOf<Own> = Metadata>(
   checkOptionNames(options, known, 'createStorage');
   const { strings, records: given, vectors, model: givenModel, signal, onProgress, ...index } = options;
   const { records: written, name } = recordsOf(strings, given);
-  const records = await withDecimalTexts(written, options.fields);
+  const records = await withFieldNumbers(written, options.fields);
   const model = modelOf(givenModel, vectors, records.length);
   const rows = vectors ?? (await embedRecords(records, name, { model, signal, onProgress }, turn));
   const { dimension } = factsOf(model);

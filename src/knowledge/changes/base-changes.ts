@@ -1,5 +1,6 @@
 import {
   ChangeLog,
+  type ConvertedBatch,
   type FileContent,
   type FileLock,
   isLocked,
@@ -53,6 +54,8 @@ interface OpenOptions {
 
 interface Waiting {
   batch: PreparedBatch;
+  /** Set once the batch can be applied: no batch is logged before. */
+  converted?: ConvertedBatch;
   signal: AbortSignal | undefined;
   resolve(result: UpdateResult): void;
   reject(error: unknown): void;
@@ -178,16 +181,16 @@ export class BaseChanges implements ChangesOfBase {
    * Removes records from every file of the base, and from memory: at once, before it resolves. @throws as update() and merge(): if it
    * fails or is killed after the records were removed, the next forget() or opening completes it
    */
-  async forget(ids: readonly string[], signal: AbortSignal | undefined): Promise<ForgetResult> {
+  async forget(given: readonly string[], signal: AbortSignal | undefined): Promise<ForgetResult> {
     this.#checkWritable();
-    const batch = await this.#prepare({ remove: ids }, signal);
+    const { changes } = await this.#prepare({ remove: given }, signal);
+    const ids = changes.remove ?? [];
     return this.#next(async () => {
       const base = await this.#forgetting(signal);
       await completeForget(base);
       const former = await formerRecords(this.#storage, ids, base.source);
       const missing = ids.filter((id) => !former.known.has(id));
-      const isTwice = new Set(ids).size < ids.length;
-      await checkIds(this.#storage, isTwice ? batch : { changes: { remove: missing } }, signal);
+      await checkIds(this.#storage, { changes: { remove: missing } }, signal);
       const none = { version: this.#storage.version, added: 0, replaced: 0, removed: 0 };
       const { result, texts } =
         ids.length > 0
@@ -341,15 +344,19 @@ export class BaseChanges implements ChangesOfBase {
   }
 
   /** Whether a batch can be applied to a version. Settles it otherwise. */
-  async #accepts({ batch, signal, resolve, reject }: Waiting, version: number): Promise<boolean> {
+  async #accepts(waiting: Waiting, version: number): Promise<boolean> {
+    const { batch, signal, resolve, reject } = waiting;
     try {
-      const { ifVersion } = batch.changes;
+      const { ifVersion, ...changes } = batch.changes;
       if (ifVersion !== undefined && ifVersion !== version) {
         const message = `the storage has version ${version}, not ${ifVersion}`;
         throw new LorekeepError('VERSION_MISMATCH', message, { version });
       }
       await checkIds(this.#storage, batch, signal);
-      if (batch.operations.length > 0) return true;
+      if (batch.operations.length > 0) {
+        waiting.converted = await this.#storage.convert(changes, batch.vectors, { signal });
+        return true;
+      }
       resolve({ version, added: 0, replaced: 0, removed: 0, size: this.#storage.size });
     } catch (error) {
       reject(error);
@@ -358,10 +365,9 @@ export class BaseChanges implements ChangesOfBase {
   }
 
   /** Applies a batch that is in the log. */
-  async #publish({ batch, resolve, reject }: Waiting): Promise<void> {
+  async #publish({ converted, resolve, reject }: Waiting): Promise<void> {
     try {
-      const { ifVersion: _, ...changes } = batch.changes;
-      resolve(await this.#storage.update(changes, batch.vectors));
+      resolve(await this.#storage.applyConverted(converted as ConvertedBatch));
     } catch (error) {
       // It is durable: the next round reads it from the log.
       reject(error);

@@ -1,5 +1,7 @@
 import {
+  booleanArgument,
   type FieldDefinition,
+  integerArgument,
   LorekeepError,
   type Storage,
   type StorageChanges,
@@ -8,8 +10,8 @@ import {
 import { listed } from '../../base/schema/messages.js';
 import { wellFormed } from '../../base/schema/well-formed.js';
 import { clientSlices, mapInSlices } from '../../base/waiting/next-slice.js';
-import { withDecimalTexts } from '../decimal-texts.js';
 import { embedInPieces } from '../embed-in-pieces.js';
+import { withFieldNumbers } from '../field-numbers.js';
 import { embedOnce } from '../kept-embeddings.js';
 import { factsOf, type KnowledgeModel, type LongText, withModel } from '../model.js';
 import { checkOptionNames, type OptionNames } from '../option-names.js';
@@ -18,7 +20,7 @@ import type { LoggedOperation } from './frames.js';
 import type { BatchOptions } from './public.js';
 import { checkRecordJsons, recordJson } from './record-json.js';
 
-/** A batch that obeys the rules and has its embeddings. */
+/** A batch that obeys the rules and has its embeddings. It shares nothing with the records that were given. */
 export interface PreparedBatch {
   changes: StorageChanges;
   /** A row per record of `add`, then of `replace`. */
@@ -47,7 +49,7 @@ const known: OptionNames<StorageChanges> = {
 
 /**
  * Checks a batch by the rules of records files and embeds its texts.
- * @throws INVALID_ARGUMENT, TEXT_TOO_LONG (`detail.id`), errors of the model, CANCELLED
+ * @throws INVALID_ARGUMENT, DUPLICATE_ID (`detail.ids`), TEXT_TOO_LONG (`detail.id`), errors of the model, CANCELLED
  */
 export async function prepareBatch(
   given: StorageChanges,
@@ -57,15 +59,19 @@ export async function prepareBatch(
 ): Promise<PreparedBatch> {
   const { config, model, base } = source;
   checkOptionNames(given, known, 'update');
-  const added = await withDecimalTexts(listOf('add', given.add), config.fields);
-  const replaced = await withDecimalTexts(listOf('replace', given.replace), config.fields);
-  const changes = { ...given, add: added, replace: replaced };
-  const removed = listOf('remove', given.remove);
+  const upsert = booleanArgument('upsert', given.upsert, false);
+  const { ifVersion } = given;
+  if (ifVersion !== undefined) integerArgument('ifVersion', ifVersion, 0, 0, Number.MAX_SAFE_INTEGER);
+  const count = listOf('add', given.add).length;
+  const givenRecords = [...listOf('add', given.add), ...listOf('replace', given.replace)];
+  const removed = [...listOf('remove', given.remove)];
+  const records = await withFieldNumbers(await mapInSlices(givenRecords, ownRecord), config.fields);
+  const added = records.slice(0, count);
+  const changes = { add: added, replace: records.slice(count), remove: removed, upsert, ifVersion };
   // Half of a surrogate pair becomes another character in UTF-8, and the id of another record.
   const isId = (id: unknown) => typeof id === 'string' && id !== '' && wellFormed(id);
   const wrong = (await mapInSlices(removed, isId)).indexOf(false);
   if (wrong >= 0) throw refuse(`remove[${wrong}]`, 'an id is expected');
-  const records: StorageRecord[] = [...added, ...replaced];
   const nameOf = (index: number) => {
     const place = index < added.length ? `add[${index}]` : `replace[${index - added.length}]`;
     const id = records[index]?.id;
@@ -75,6 +81,7 @@ export async function prepareBatch(
   if (odd >= 0) throw refuse(nameOf(odd), 'an object with id and text is expected');
   const jsons = await mapInSlices(records, (record) => recordJson(record, origin), recordsAtOnce);
   await checkRecordJsons(jsons, config.fields, nameOf, signal);
+  await checkDuplicates([...records.map(({ id }) => id), ...removed]);
   const texts = records.map(({ text }) => text);
   const { dimension } = factsOf(model);
   const vectors = texts.length === 0 ? new Float32Array(0) : await embed(texts);
@@ -106,6 +113,20 @@ export async function prepareBatch(
   }
 }
 
+/** Copies what a batch reads of a record, each property once: its caller may change the record before the batch is applied. */
+function ownRecord(record: StorageRecord): StorageRecord {
+  if (typeof record !== 'object' || record === null) return record;
+  const { id, text, metadata, ...others } = record;
+  const isObject = typeof metadata === 'object' && metadata !== null && !Array.isArray(metadata);
+  return { id, text, metadata: isObject ? ownMetadata(metadata) : metadata, ...others };
+}
+
+function ownMetadata(metadata: NonNullable<StorageRecord['metadata']>): StorageRecord['metadata'] {
+  const own: Record<string, unknown> = { ...metadata };
+  for (const [name, value] of Object.entries(own)) if (Array.isArray(value)) own[name] = [...value];
+  return own as StorageRecord['metadata'];
+}
+
 function listOf<T>(field: 'add' | 'replace' | 'remove', list: readonly T[] | undefined): readonly T[] {
   if (list === undefined || Array.isArray(list)) return list ?? [];
   throw refuse(field, 'an array is expected');
@@ -119,9 +140,21 @@ const idsAtOnce = 512;
 /** Most ids that one call looks for. */
 const idsPerCall = 10_000;
 
+/** @throws DUPLICATE_ID with `detail.ids` */
+export async function checkDuplicates(ids: readonly string[]): Promise<void> {
+  const seen = new Set<string>();
+  const twice: string[] = [];
+  const slices = clientSlices();
+  for (const [at, id] of ids.entries()) {
+    if (at % idsAtOnce === 0 && slices.over) await slices.next();
+    if (seen.size === seen.add(id).size) twice.push(id);
+  }
+  refuseIds('DUPLICATE_ID', twice, 'the id occurs twice in the batch');
+}
+
 /**
- * Refuses a batch that the storage would refuse for its ids, before it is logged.
- * @throws DUPLICATE_ID, RECORD_EXISTS, RECORD_MISSING, each with `detail.ids`; CANCELLED
+ * Refuses a prepared batch that the storage would refuse for its ids, before it is logged.
+ * @throws RECORD_EXISTS, RECORD_MISSING, each with `detail.ids`; CANCELLED
  */
 export async function checkIds(
   storage: Pick<Storage, 'known'>,
@@ -132,14 +165,6 @@ export async function checkIds(
   const replaced = (changes.replace ?? []).map(({ id }) => id);
   const removed = changes.remove ?? [];
   const all = [...added, ...replaced, ...removed];
-  const seen = new Set<string>();
-  const twice: string[] = [];
-  const slices = clientSlices();
-  for (const [at, id] of all.entries()) {
-    if (at % idsAtOnce === 0 && slices.over) await slices.next();
-    if (seen.size === seen.add(id).size) twice.push(id);
-  }
-  refuseIds('DUPLICATE_ID', twice, 'the id occurs twice in the batch');
   const existing = new Set<string>();
   for (let begin = 0; begin < all.length; begin += idsPerCall) {
     for (const id of await storage.known(all.slice(begin, begin + idsPerCall), { signal })) existing.add(id);

@@ -7,7 +7,7 @@ import {
   type StorageRecord,
   type UpdateResult,
 } from '../../../lib/internal.js';
-import { checkIds } from '../changes/prepare.js';
+import { checkDuplicates, checkIds } from '../changes/prepare.js';
 import type { PostgresClient, Run } from './client.js';
 import { absentFacts, requireSame } from './facts.js';
 import { fillTables, type TableRow } from './fill.js';
@@ -37,7 +37,7 @@ export function requireWrites({ name, settings }: PostgresClient): void {
 
 /**
  * Applies a batch whole, as one version, in one transaction; batches of several servers wait for each other. The statistics of words
- * stay exact. @throws as Storage.update(); UNSUPPORTED unless the connection may write; EngineError
+ * stay exact. The batch has no id twice. @throws as Storage.update(); UNSUPPORTED unless the connection may write; EngineError
  */
 export async function changeTables(
   base: ChangedTables,
@@ -108,6 +108,7 @@ export async function forgetRecords(
   ids: readonly string[],
   signal: AbortSignal | undefined,
 ): Promise<Changed> {
+  await checkDuplicates(ids);
   const changed = await changeTables(base, { remove: ids }, new Float32Array(0), signal);
   const { records, words, terms } = base.tables;
   // The statistics of columns have texts, too.

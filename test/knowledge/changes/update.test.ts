@@ -58,6 +58,9 @@ test('a batch with a mistake changes nothing, and the error names the ids', asyn
   expect(await refused({ add: [{ id: 'new', text }], remove: ['none'] })).toEqual(['RECORD_MISSING', 'none']);
   expect(await refused({ replace: [{ id: 'bés', text }] })).toEqual(['RECORD_MISSING', 'bés']);
   expect(await refused({ replace: [{ id: 'ice', text }], remove: ['ice'] })).toEqual(['DUPLICATE_ID', 'ice']);
+  // Nothing is embedded for it: the second text is too long for the model.
+  const twice = ['Bees', 'bees '.repeat(5000)].map((text) => ({ id: 'new', text }));
+  expect(await refused({ add: twice })).toEqual(['DUPLICATE_ID', 'new']);
   expect((await rejection(kb.update({ ifVersion: 3 }))).code).toBe('VERSION_MISMATCH');
   const metadata = { year: 'x' };
   expect((await rejection(kb.add([{ id: 'new', text, metadata }]))).message).toBe(
@@ -71,6 +74,68 @@ test('a batch with a mistake changes nothing, and the error names the ids', asyn
   expect(await kb.update({})).toMatchObject({ version: 0, size: 3 });
   expect(kb.version).toBe(0);
   expect(existsSync(log) ? (await ids(kb)).length : 3).toBe(3);
+});
+
+test('a batch is what its records were when it was given, however they are changed or read later', async () => {
+  const { config } = await knowledgeBase();
+  let read = 0;
+  {
+    await using kb = await open(config);
+    const record = { id: '', text: '', metadata: { year: 0 } };
+    const removed = ['ice'];
+    const batches = [1, 2, 3].map((year) => {
+      Object.assign(record, { id: `year ${year}`, text: `Year ${year}` });
+      record.metadata.year = year;
+      return kb.add([record]);
+    });
+    const removal = kb.remove(removed);
+    removed[0] = 'bees';
+    const getters = {
+      get id() {
+        return `read ${read++}`;
+      },
+      text: 'Bees',
+    };
+    await Promise.all([...batches, removal, kb.add([getters])]);
+    const ids = ['bread'];
+    const forgetting = kb.forget(ids);
+    ids[0] = 'bees';
+    await forgetting;
+    const expected = ['bees', 'year 1', 'year 2', 'year 3', 'read 0'];
+    expect((await state(kb)).map(({ id }) => id)).toEqual(expected);
+    expect((await kb.get('year 2'))?.metadata).toEqual({ year: 2 });
+  }
+  await using again = await open(config);
+  expect((await state(again)).map(({ id, text }) => [id, text]).slice(1, 3)).toEqual([
+    ['year 1', 'Year 1'],
+    ['year 2', 'Year 2'],
+  ]);
+});
+
+test('a batch that memory cannot take is refused before it is logged, and numbers stay what they are', async () => {
+  const fields = [
+    { name: 'tags', type: 'set<string>', optional: true },
+    { name: 'size', type: 'float', optional: true },
+    { name: 'serial', type: 'int', optional: true },
+  ];
+  const { config, log } = await knowledgeBase(base, { fields });
+  const metadata = { size: 10n ** 40n, serial: 2 ** 62 };
+  {
+    await using kb = await open(config);
+    const tags = Array.from({ length: 30_000 }, (_, n) => `${n}`);
+    const record = { id: 'new', text: 'Bees' };
+    const refused = [
+      { add: [{ ...record, metadata: { tags } }] },
+      { add: [record], upsert: 'yes' as never },
+      { add: [record], ifVersion: null as never },
+    ];
+    for (const batch of refused) expect((await rejection(kb.update(batch))).code).toBe('INVALID_ARGUMENT');
+    expect(existsSync(log) && readFileSync(log).includes('"new"')).toBe(false);
+    expect(await kb.add([{ ...record, metadata }])).toMatchObject({ version: 1 });
+    expect((await kb.get('new'))?.metadata).toEqual({ size: 1e40, serial: 2n ** 62n });
+  }
+  await using again = await open(config);
+  expect((await again.get('new'))?.metadata).toEqual({ size: 1e40, serial: 2n ** 62n });
 });
 
 test('a text that is too long is refused, or its beginning is embedded as by a build if long_text says so', async () => {
