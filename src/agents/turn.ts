@@ -131,12 +131,14 @@ export class Turn {
   }
 
   /**
-   * Removes records with these texts from what the turn has found. A turn whose next reply may be based on one is cancelled: its prompt
-   * may have the text already. `unquote`: the turn is not remembered if it quotes one.
+   * Removes records with these texts from what the turn has found. A turn that quotes one already is cancelled, and so is one whose next
+   * reply may be based on one: its prompt may have the text. `unquote`: the turn is not remembered if it quotes one.
    */
   async forget(texts: ForgottenTexts, unquote: boolean): Promise<void> {
     const some = await this.#interaction.forget(texts, unquote);
-    if (some && this.#isReplying && !this.isForgetting) this.cancel();
+    if (this.isForgetting) return;
+    const { replyText: reply, action } = this.#interaction;
+    if ((some && this.#isReplying) || (await texts.quotedByJsonOf({ reply, action }))) this.cancel();
   }
 
   /** Whether the turn itself has records forgotten. Its reply is complete, and it waits for all other turns. */

@@ -70,4 +70,31 @@ describe('forgetting by a client', () => {
     await forget(own.session);
     expect(forgotten).toEqual([[secret]]);
   });
+
+  it('ends a turn that has quoted the text already, and names it', async () => {
+    let begin = () => {};
+    const second = new Promise<void>((resolve) => {
+      begin = resolve;
+    });
+    const model: FakeTextModel = Object.assign(
+      new FakeTextModel({
+        reply: () => [`It is so: ${secret}`],
+        pause: async (_, signal) => {
+          if (model.requests.length === 1) return;
+          begin();
+          await new Promise<void>((resolve) => signal?.addEventListener('abort', () => resolve()));
+        },
+      }),
+      { forget: async () => 0 },
+    );
+    const session = await (await TestServer.start({ loadLanguageModel: async () => model })).session();
+    await session.createEmbeddedStringStorage({ name, records, embeddingModel: 'tiny' });
+    const graph: Graph = { nodes: [talker, { id: 'more', type: 'generate', params: {} }] };
+    const agent = await session.createAgent({ graph });
+    const turn = agent.turn('Where is the key?');
+    await second;
+    const { histories } = await forget(session);
+    expect(histories).toMatchObject([{ agentId: agent.id, turns: [1], removed: false }]);
+    expect(await turn).toMatchObject({ status: 'cancelled' });
+  });
 });
