@@ -158,11 +158,12 @@ export async function backup(base: string, folder: string, flags: ChangeFlags): 
 /** `lorekeep get`: shows records by id. */
 export async function get(base: string, ids: readonly string[], flags: ChangeFlags): Promise<void> {
   await withBase(base, flags, async (kb, signal) => {
-    const found = await Promise.all(ids.map((id) => kb.get(id, { signal })));
+    await using view = kb.at(kb.version);
+    const found = await Promise.all(ids.map((id) => view.get(id, { signal })));
     const missing = ids.filter((_, index) => found[index] === undefined);
     const records = found.filter((record) => record !== undefined);
     if (flags.json && missing.length === 0)
-      printJson({ version: kb.version, records: records.map(shownRecord) });
+      printJson({ version: view.version, records: records.map(shownRecord) });
     if (!flags.json)
       for (const { id, text } of records) print(`${printableLine(id)}  ${printableLine(text)}`);
     const [first] = missing;
@@ -186,12 +187,15 @@ export async function list(base: string, flags: ListFlags): Promise<void> {
   const filter = given === undefined ? {} : { filter: given as never };
   await withBase(base, flags, async (kb, signal) => {
     const { limit, offset } = flags;
-    const records = await kb.list({ ...filter, limit, offset, signal });
-    const all = await kb.count({ ...filter, signal });
-    if (flags.json) return printJson({ version: kb.version, count: all, records: records.map(shownRecord) });
+    // Another process may change the base meanwhile.
+    await using view = kb.at(kb.version);
+    const { version } = view;
+    const records = await view.list({ ...filter, limit, offset, signal });
+    const all = await view.count({ ...filter, signal });
+    if (flags.json) return printJson({ version, count: all, records: records.map(shownRecord) });
     for (const { id, text } of records)
       print(`${printableLine(id)}  ${ellipsize(printableLine(text), textColumns)}`);
-    note(`${counted(records.length, 'record')} of ${all}; version ${kb.version}`);
+    note(`${counted(records.length, 'record')} of ${all}; version ${version}`);
   });
 }
 
