@@ -23,14 +23,14 @@ export interface KnowledgeBaseFiles {
 export type PathResolver = (path: string, field: string, written: boolean) => Promise<string>;
 
 /**
- * Relative paths start at the config file's folder, and there are no bounds. A link to a file that lorekeep writes stays:
+ * Relative paths start at the config file's folder, and there are no bounds. A link to a file stays:
  * the file that it leads to is written.
  */
 export const besideConfig =
   (configPath: string): PathResolver =>
-  async (path, field, written) => {
+  async (path) => {
     const target = resolve(dirname(configPath), path);
-    const found = written || field === 'index_file' ? await lstat(target).catch(() => undefined) : undefined;
+    const found = await lstat(target).catch(() => undefined);
     return found?.isSymbolicLink() ? realpath(target).catch(() => target) : target;
   };
 

@@ -1,5 +1,5 @@
 import { copyFile, mkdir, open, readdir, rm, writeFile } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { basename, join, parse } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { stampAt, systemReason } from '../../../lib/basics.js';
 import { type FileContent, identifyFile, LorekeepError } from '../../../lib/internal.js';
@@ -74,7 +74,9 @@ async function copyVersion(
   const { files, signal } = source;
   await using log = await readLog(source);
   if (strict && log?.facts.merge !== undefined) return undefined;
-  const records = join(folder, 'records.json');
+  const config = join(folder, basename(source.path));
+  const { name: stem } = parse(config);
+  const records = join(folder, `${stem}.records.json`);
   const written = [records];
   const copy = async (from: string | undefined, name: string) => {
     if (from === undefined) return undefined;
@@ -91,9 +93,10 @@ async function copyVersion(
   };
   await copy(files.records, basename(records));
   const named = {
-    index_file: await copy(files.index, 'kb.index'),
-    bm25_file: await copy(files.textIndex, 'kb.bm25'),
-    embeddings_file: await copy(files.embeddings, 'kb.embeddings'),
+    records_file: basename(records),
+    index_file: await copy(files.index, `${stem}.index`),
+    bm25_file: await copy(files.textIndex, `${stem}.bm25`),
+    embeddings_file: await copy(files.embeddings, `${stem}.embeddings`),
   };
   const found = await identifyFile(records, { signal });
   const isReplaced = log !== undefined && versionOfFile(log.facts, found) === undefined;
@@ -105,7 +108,6 @@ async function copyVersion(
     if (now?.facts.id !== log.facts.id) return undefined;
     written.push(changes);
   }
-  const config = join(folder, basename(source.path));
   await writeConfig(source, config, named);
   const version = log === undefined ? 0 : log.facts.version + (isReplaced ? 1 : 0);
   return { config, version, files: [config, ...written] };
@@ -118,10 +120,10 @@ async function writeConfig(
   named: Record<string, string | undefined>,
 ): Promise<void> {
   const { value } = await readJson(source.path, largestConfigBytes);
-  const config: Record<string, unknown> = { ...(value as object), records_file: 'records.json' };
+  const config: Record<string, unknown> = { ...(value as object) };
   for (const [field, name] of Object.entries(named)) {
     if (name !== undefined) config[field] = name;
-    else if (config[field] !== undefined) config[field] = `kb.${field.split('_')[0]}`;
+    else if (config[field] !== undefined) config[field] = `${parse(to).name}.${field.split('_')[0]}`;
   }
   await writeFile(to, `${JSON.stringify(config, undefined, 2)}\n`, { flag: 'wx' });
 }

@@ -4,8 +4,10 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  readlinkSync,
   renameSync,
   rmdirSync,
+  symlinkSync,
   truncateSync,
   writeFileSync,
 } from 'node:fs';
@@ -497,4 +499,28 @@ test('a backup opens as it is, with the version that was there', async () => {
   await copy.remove(['bees']);
   expect(await ids(kb)).toEqual(['bees', 'ice', 'bread']);
   expect((await rejection(kb.backup(file('copy')))).code).toBe('INVALID_ARGUMENT');
+});
+
+test('a config of any name can be copied', async () => {
+  const { config } = await knowledgeBase();
+  renameSync(config, file('records.json'));
+  await using kb = await open(file('records.json'));
+  const copied = await kb.backup(file('copy of records'));
+  await using copy = await open(copied.config);
+  expect(await ids(copy)).toEqual(['bees', 'ice', 'bread']);
+});
+
+test('a merge writes the records file that a link leads to, and a forgotten text is not in it', async () => {
+  const { config, records } = await knowledgeBase();
+  mkdirSync(file('elsewhere'));
+  const target = file('elsewhere/target.json');
+  renameSync(records, target);
+  symlinkSync(target, records);
+  await using kb = await open(config);
+  await kb.add([{ id: 'sea', text: 'Octopus in the sea' }]);
+  await kb.merge();
+  expect(readFileSync(target, 'utf8')).toContain('Octopus');
+  await kb.forget(['sea', 'bees']);
+  expect(readFileSync(target, 'utf8')).not.toMatch(/Octopus|Honey/);
+  expect(readlinkSync(records)).toBe(target);
 });
