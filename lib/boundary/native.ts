@@ -247,6 +247,8 @@ export interface NativeBinding {
   /** Takes a lock between processes; closing the result releases it. */
   lockFile(path: string): NativeHandle;
   identifyFile(path: string, cancel: NativeCancelToken | undefined): Promise<FileContent>;
+  /** The sizes of the files, then of the files in the folder; 0 for what is no regular file. */
+  fileSizes(files: readonly string[], folder: string | undefined): Promise<number[]>;
 
   /**
    * `key` identifies everything besides the text that embeddings depend on; a file with another key is ignored. The first file that has
@@ -368,6 +370,7 @@ export const nativeExports = [
   'sealChanges',
   'lockFile',
   'identifyFile',
+  'fileSizes',
   'matchEmbeddings',
   'findEmbeddings',
   'uniteEmbeddings',

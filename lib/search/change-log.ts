@@ -191,6 +191,14 @@ export function identifyFile(path: string, { signal }: CallOptions = {}): Promis
   return callNative(signal, (cancel) => binding.identifyFile(path, cancel));
 }
 
+/**
+ * Returns the sizes of files, then of the files in a folder; 0 for what is no regular file. One task of the addon's threads: a burst of
+ * stat() makes the event loop wait for threads of libuv that were woken before (glibc's pthread_cond_signal).
+ */
+export function fileSizes(files: readonly string[], folder?: string): Promise<number[]> {
+  return callNative(undefined, () => binding.fileSizes(files, folder));
+}
+
 /** Returns the first `most` defects of records, by the rules of records files. @throws CANCELLED */
 export function checkRecords(
   jsons: readonly string[],

@@ -124,6 +124,7 @@ Napi::Object start(Napi::Env env, Napi::Object exports) {
   add<seal_changes>(exports, "sealChanges");
   add<lock_file>(exports, "lockFile");
   add<identify_file_content>(exports, "identifyFile");
+  add<file_sizes>(exports, "fileSizes");
   add<match_embeddings>(exports, "matchEmbeddings");
   add<find_embeddings>(exports, "findEmbeddings");
   add<unite_embeddings>(exports, "uniteEmbeddings");

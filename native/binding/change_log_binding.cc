@@ -247,4 +247,21 @@ Napi::Value identify_file_content(const Napi::CallbackInfo& info) {
       });
 }
 
+// fileSizes(files, folder): numbers.
+Napi::Value file_sizes(const Napi::CallbackInfo& info) {
+  if (!info[0].IsArray()) fail(Code::kInvalidArgument, "files: an array of paths is expected");
+  const auto given = info[0].As<Napi::Array>();
+  std::vector<std::filesystem::path> files;
+  for (std::uint32_t i = 0; i < given.Length(); ++i) files.push_back(path_argument(given.Get(i)));
+  return promise_task(
+      info.Env(), {Lane::kLong},
+      [files = std::move(files), folder = info[1].IsUndefined() ? std::filesystem::path() : path_argument(info[1])](
+          const TaskContext& task) { return store::file_sizes(files, folder, task.cancel); },
+      [](Napi::Env env, std::vector<std::uint64_t>&& sizes) -> Napi::Value {
+        Napi::Array numbers = Napi::Array::New(env, sizes.size());
+        for (std::uint32_t i = 0; i < sizes.size(); ++i) numbers[i] = static_cast<double>(sizes[i]);
+        return numbers;
+      });
+}
+
 }  // namespace lorekeep::binding

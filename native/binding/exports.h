@@ -9,7 +9,7 @@ namespace lorekeep::binding {
 
 Exported backends, ggml_version, load_gpu_plugin;  // backends_binding.cc
 ExportedProcedure try_gpu, choose_gpu;
-Exported read_change_log, lock_file, identify_file_content;  // change_log_binding.cc
+Exported read_change_log, lock_file, identify_file_content, file_sizes;  // change_log_binding.cc
 ExportedProcedure seal_changes;
 Exported open_file_beneath;                                                      // beneath_binding.cc
 Exported install_crash_handler;                                                  // crash_binding.cc

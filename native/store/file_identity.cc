@@ -18,6 +18,7 @@ namespace {
 using Clock = std::filesystem::file_time_type::clock;
 
 constexpr std::size_t kBufferBytes = std::size_t{1} << 20;
+constexpr std::size_t kFilesPerPoll = 64;
 constexpr std::chrono::seconds kSettlingTime{2};  // the clock of FAT, the coarsest of common file systems
 
 [[noreturn]] void refuse(Code code, const std::filesystem::path& path, const std::string& reason) {
@@ -51,6 +52,23 @@ FileStamp read_stamp(const std::filesystem::path& path) {
   stamp.changed = std::filesystem::last_write_time(path, error).time_since_epoch().count();
   if (error) refuse(Code::kIo, path, "its time cannot be read");
   return stamp;
+}
+
+std::vector<std::uint64_t> file_sizes(std::span<const std::filesystem::path> files, const std::filesystem::path& folder,
+                                      const CancelToken& cancel) {
+  std::vector<std::uint64_t> sizes;
+  const auto add = [&](const std::filesystem::path& path) {
+    if (sizes.size() % kFilesPerPoll == 0) cancel.check();
+    std::error_code error;
+    const bool is_file = std::filesystem::is_regular_file(path, error);
+    const std::uint64_t size = is_file ? std::filesystem::file_size(path, error) : 0;
+    sizes.push_back(error ? 0 : size);
+  };
+  for (const std::filesystem::path& file : files) add(file);
+  std::error_code error;
+  std::filesystem::directory_iterator entry(folder, error);
+  for (; !error && entry != std::filesystem::directory_iterator(); entry.increment(error)) add(entry->path());
+  return sizes;
 }
 
 bool is_settled(const FileStamp& stamp) noexcept {

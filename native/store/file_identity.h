@@ -3,7 +3,9 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "core/threads/cancel_token.h"
 
@@ -30,6 +32,10 @@ struct FileIdentity {
 [[noreturn]] void refuse_changed(const std::filesystem::path& path);
 /// Throws Error(kNotFound), kIo, naming the path.
 FileStamp read_stamp(const std::filesystem::path& path);
+/// Returns the sizes of the files, then of the files in a folder, which may have no path; 0 for what is no regular
+/// file. Grain of cancellation: 64 files.
+std::vector<std::uint64_t> file_sizes(std::span<const std::filesystem::path> files, const std::filesystem::path& folder,
+                                      const CancelToken& cancel);
 /// Returns whether a file with this stamp counts as settled if its content is read now.
 bool is_settled(const FileStamp& stamp) noexcept;
 /// Reads the whole file through a buffer of 1 MiB, not a mapping, so that truncation meanwhile is an error and not a

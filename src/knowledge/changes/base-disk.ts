@@ -1,6 +1,5 @@
-import { readdir } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
-import { factsAt } from '../../../lib/basics.js';
+import { dirname } from 'node:path';
+import { fileSizes } from '../../../lib/internal.js';
 import { forgottenIn } from '../folder/forgotten.js';
 import { keptEmbeddingsIn } from '../kept-embeddings.js';
 import type { LogSource } from './base-log.js';
@@ -17,12 +16,6 @@ export function baseDisk({ path, files }: Pick<LogSource, 'path' | 'files'>): Ba
   const grown = [...named, forgottenBatchesOf(changes), wordsOf(changes), forgottenIn(place)];
   return {
     records,
-    bytes: async () => {
-      const names = await readdir(kept).catch((): string[] => []);
-      const sizes = [...grown, ...names.map((name) => join(kept, name))].map(sizeOf);
-      return (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
-    },
+    bytes: async () => (await fileSizes(grown, kept)).reduce((sum, size) => sum + size, 0),
   };
 }
-
-const sizeOf = async (path: string) => Number((await factsAt(path))?.size ?? 0);

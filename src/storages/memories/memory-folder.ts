@@ -2,6 +2,7 @@ import { mkdir, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { makeFolder, readRegular } from '../../../lib/basics.js';
+import { fileSizes } from '../../../lib/internal.js';
 import { createEmptyBase, writeNew } from '../../knowledge/changes/empty-base.js';
 import { plainFiles } from '../../knowledge/paths.js';
 import { resolveSource } from '../../knowledge/resolve.js';
@@ -98,14 +99,8 @@ export const emptyMemoryBytes = 4 * blockBytes;
 
 /** Bytes on disk of a memory: of every file in its folder, whole blocks. */
 export async function folderBytes(root: string, id: string): Promise<number> {
-  const names = await readdir(join(root, id)).catch(() => []);
-  const sizes = await Promise.all(
-    names.map(async (name) => {
-      const found = await stat(join(root, id, name)).catch(() => undefined);
-      return found?.isFile() ? Math.ceil(found.size / blockBytes) * blockBytes : 0;
-    }),
-  );
-  return sizes.reduce((sum, size) => sum + size, 0);
+  const sizes = await fileSizes([], join(root, id));
+  return sizes.reduce((sum, size) => sum + Math.ceil(size / blockBytes) * blockBytes, 0);
 }
 
 /** Ids of the folders of memories. */
