@@ -39,6 +39,6 @@ export const formatAutomata: ReadonlyMap<string, string> = new Map(${JSON.string
 function ofZod() {
   const { date, datetime, duration } = z.iso;
   const times = [{}, { offset: true }, { local: true }, { precision: 0 }, { precision: 3 }].map(datetime);
-  const addresses = [z.email(), z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()];
+  const addresses = [z.email(), z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6(), z.hostname()];
   return [...addresses, z.uuid(), z.guid(), z.uuidv4(), z.uuidv7(), date(), ...times, duration()];
 }

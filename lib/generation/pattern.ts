@@ -271,8 +271,8 @@ class Parser {
       return { kind: 'boundary', negated: next === 'B' };
     }
     if (next !== undefined && /[1-9k]/.test(next)) this.#refuse('back-references cannot be enforced');
-    // Python's own anchors.
-    if (next === 'A' || next === 'Z') {
+    // Anchors of Python, and of Rust, whose patterns Pydantic takes.
+    if (next === 'A' || next === 'Z' || next === 'z') {
       this.#at++;
       return { kind: next === 'A' ? 'start' : 'end' };
     }

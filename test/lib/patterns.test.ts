@@ -28,6 +28,8 @@ const patterns = [
   ],
   ...['^(?!ab)[ab]+$', '^(?=.*b)a', '(?:a(?=b)|c)b', '^(?:a$)?', '^a(?:b|$)c?', '^\\/x\\-y$', '^"[^"]*"$'],
   ...['^\\t\\n\\r\\f\\v$', '^(a|ab)(c|bcd)(d*)$', '^(?:a{0,2}b?){2}$', '^[^]$', '^a\\Z', '^\\0'],
+  // Alternatives that begin alike differ in sets of characters that the pattern does not have.
+  ...['^(?:ab|ac)$', '^(?:a[^bc]|ab)$', '^(?:ab|a[^b-d]|ad)$', '^a(?=b|c)(?:b|d)$', '^\\Aa\\z'],
 ];
 
 const alphabet = [
@@ -69,8 +71,14 @@ function drawn(grammar: Gbnf, next: () => number): string | undefined {
 
 describe('a pattern of ECMAScript', () => {
   it.each(patterns)('%j is matched as by RegExp', async (pattern) => {
-    // Python's \Z, and - escaped outside of a class, are not in ECMAScript.
-    const expression = new RegExp(pattern.replace('\\Z', '$').replaceAll('\\-y', '-y'), 'u');
+    // Anchors of Python and Rust, and - escaped outside of a class, are not in ECMAScript.
+    const expression = new RegExp(
+      pattern
+        .replace('\\A', '^')
+        .replace(/\\[Zz]/, '$')
+        .replaceAll('\\-y', '-y'),
+      'u',
+    );
     const source = await schemaGrammar({ type: 'string', pattern });
     const grammar = new Gbnf(source);
     const next = random(testSeed);
@@ -102,7 +110,7 @@ describe('a pattern of ECMAScript', () => {
     const pick = (list: readonly string[]) => list[Math.floor(next() * list.length)] as string;
     const form = (depth: number): string => {
       const kind = depth === 0 ? 0 : Math.floor(next() * 7);
-      if (kind <= 1) return pick(['a', 'b', '[ab]', '.', '\\w', '[^a]', '\\d']);
+      if (kind <= 1) return pick(['a', 'b', '[ab]', '.', '\\w', '[^a]', '\\d', 'ab', 'a1', 'a[^b1]']);
       if (kind === 2) return `(?:${form(depth - 1)}|${form(depth - 1)})`;
       if (kind === 3) return `(${form(depth - 1)})${pick(['*', '+', '?', '{2}', '{1,2}'])}`;
       if (kind === 4) return `${form(depth - 1)}${pick(['\\b', '$', '', '\\B'])}${form(depth - 1)}`;

@@ -94,6 +94,7 @@ const types: Record<string, [type: z.ZodType, values: unknown[]]> = {
   recursion: [Node, [{ value: 1, next: { value: 2, next: null } }]],
   'any JSON': [z.json(), [{ a: [1, null] }]],
   'a template': [z.templateLiteral(['a-', z.int()]), ['a-5']],
+  'a host name': [z.hostname(), ['example.com', 'a', 'x1-y.z']],
   never: [z.object({ a: z.never().optional() }), [{}]],
 };
 
@@ -272,6 +273,19 @@ describe('a type of Rust by schemars', () => {
       },
       [{ name: null }, { name: 'x', kind: 'a', share: 1 }],
       [{}, { name: 1 }, { name: 'x', kind: null }, { name: 'x', share: 0 }],
+    ],
+    'an Option of a reference in OpenAPI 3.0': [
+      {
+        type: 'object',
+        properties: {
+          parent: { allOf: [{ $ref: '#' }], nullable: true },
+          colour: { $ref: '#/definitions/Colour', nullable: true },
+        },
+        required: ['parent'],
+        definitions: { Colour: { type: 'string', enum: ['red'] } },
+      },
+      [{ parent: null }, { parent: { parent: null, colour: 'red' }, colour: null }],
+      [{}, { parent: 1 }, { parent: null, colour: 'blue' }],
     ],
     'times without an offset and an address of either kind': [
       {

@@ -277,6 +277,8 @@ describe('the grammar of a JSON Schema', () => {
       { $ref: '#/$defs/x', $defs: { x: { anyOf: [{ type: 'null' }, { $ref: '#/$defs/x' }] } } },
       '/$defs/x/anyOf/1/$ref',
     ],
+    [{ type: 'object', properties: { a: { $ref: '#' } }, required: ['a'] }, ''],
+    [{ nullable: true, allOf: [{ $ref: '#' }] }, '/allOf/0'],
     [{ type: 'text' }, '/type'],
     [{ type: 'string', pattern: '(?<=a)b' }, '/pattern'],
     [{ type: 'string', pattern: '(a)\\1' }, '/pattern'],

@@ -194,6 +194,21 @@ const examples: Record<string, Example> = {
     [{ a: true, b: null, c: 1 }],
     [{ a: null }, { b: true }, { c: 'x' }],
   ],
+  'references without an end': [
+    {
+      type: 'object',
+      properties: {
+        word: { anyOf: [{ $ref: '#/$defs/Endless' }, { type: 'string' }] },
+        x: { $ref: '#/$defs/Endless' },
+      },
+      $defs: {
+        Endless: { type: 'array', items: { $ref: '#/$defs/Inner' }, minItems: 1 },
+        Inner: { type: 'object', properties: { y: { $ref: '#/$defs/Endless' } }, required: ['y'] },
+      },
+    },
+    [{ word: 'a' }, {}],
+    [{ word: [] }, { x: [] }],
+  ],
   const: [{ const: { a: [1, 'x'] } }, [{ a: [1, 'x'] }], [{ a: [1] }, {}]],
   'const of a type': [{ type: 'integer', enum: [1, 'a', 2.5, 3], minimum: 2 }, [3], [1, 'a', 2.5]],
   'pattern of many states with a length': [
@@ -252,6 +267,34 @@ const formats: Record<string, [valid: string[], invalid: string[]]> = {
   ipv6: [
     ['::', '::1', '1::', '1:2:3:4:5:6:7:8', '::ffff:1.2.3.4', 'fe80::a:b'],
     ['1', '1:2:3:4:5:6:7:8:9', '1::2::3', '12345::', ':1::'],
+  ],
+  ipv4network: [
+    ['10.0.0.0/8', '10.128.0.0/9', '192.168.4.0/22', '1.2.3.4/32', '1.2.3.4', '0.0.0.0/0'],
+    ['10.0.0.1/8', '192.168.5.0/22', '1.2.3.4/33', '1.2.3.0/'],
+  ],
+  ipv6network: [
+    ['2001:db8::/32', 'fe80::/16', '::/0', '::1', '::1/128'],
+    ['2001:db8::1/64', '2001:db8::/31', '::/129'],
+  ],
+  ipvanyinterface: [
+    ['10.0.0.1/8', 'fe80::1/64', '::1'],
+    ['10.0.0.1/33', 'fe80::1/129'],
+  ],
+  'multi-host-uri': [
+    ['postgres://u:p@a.b:5432,c:5433/d?e=f', 'mongodb://a/b'],
+    ['urn:a', 'postgres:///a', 'postgres://a,/b'],
+  ],
+  'name-email': [
+    ['Ann Lee <ann@x.org>', 'Jörg <j@x.de>', 'a@b.org'],
+    ['Ann <x>', ' <a@b.org>', 'Ann <a@b.org'],
+  ],
+  color: [
+    ['#fff', '#A0B1C2'],
+    ['fff', '#ffff'],
+  ],
+  fraction: [
+    ['3/7', '-2'],
+    ['3/0', '1/'],
   ],
   uri: [
     ['https://u@example.com:80/a/b?c=d#e', 'mailto:a@b.c', 'urn:x:y', 'file:///a'],

@@ -1,4 +1,4 @@
-import { type CharacterClass, type CodePoints, classesOf, unionOf } from './code-points.js';
+import { type CharacterClass, type CodePoints, classesOf, holds, unionOf } from './code-points.js';
 import { type Language, type Languages, setsOf } from './language.js';
 import { TooMuchWork } from './work.js';
 
@@ -146,8 +146,8 @@ function stateOf(
 /** The classes of the characters of one automaton, by number. */
 class Alphabet {
   readonly #classes: readonly CharacterClass[];
-  /** By set, the classes within it; without sets that hold all of them. */
-  readonly #within = new Map<CodePoints, number[]>();
+  /** By set, the classes within it. */
+  readonly #within = new Map<CodePoints, readonly number[]>();
   readonly #unions = new Map<string, CodePoints>();
   readonly #ofGroups = new Map<Group, CodePoints>();
   readonly #groups = new Map<readonly CodePoints[], readonly Group[]>();
@@ -159,10 +159,8 @@ class Alphabet {
     const within = sets.map((): number[] => []);
     for (let index = 0; index < classes.length; index++)
       for (const set of (classes[index] as CharacterClass).sets) within[set]?.push(index);
-    for (let set = 0; set < sets.length; set++) {
-      const places = within[set] as number[];
-      if (places.length < classes.length) this.#within.set(sets[set] as CodePoints, places);
-    }
+    for (let set = 0; set < sets.length; set++)
+      this.#within.set(sets[set] as CodePoints, within[set] as number[]);
   }
 
   get size(): number {
@@ -185,8 +183,8 @@ class Alphabet {
     const groupOf = new Array<number>(this.#classes.length).fill(0);
     let count = 1;
     for (let at = 0; at < sets.length; at++) {
-      const places = this.#within.get(sets[at] as CodePoints);
-      if (places !== undefined) count = divide(groupOf, places, count);
+      const places = this.#classesWithin(sets[at] as CodePoints);
+      if (places.length < groupOf.length) count = divide(groupOf, places, count);
     }
     const byGroup: (number[] | undefined)[] = [];
     const groups: number[][] = [];
@@ -202,6 +200,17 @@ class Alphabet {
       groups.push(made);
     }
     return groups;
+  }
+
+  /** The classes within a set. Derivatives have unions and intersections of the alphabet's sets, which hold whole classes. */
+  #classesWithin(set: CodePoints): readonly number[] {
+    const known = this.#within.get(set);
+    if (known !== undefined) return known;
+    const places: number[] = [];
+    for (let index = 0; index < this.#classes.length; index++)
+      if (holds(set, this.memberOf(index))) places.push(index);
+    this.#within.set(set, places);
+    return places;
   }
 
   /** The union of some groups; the same classes give the same object. */

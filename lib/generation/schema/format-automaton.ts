@@ -1,4 +1,5 @@
 import { automatonText } from '../languages/automaton-text.js';
+import { minimalAutomaton } from '../languages/minimal-automaton.js';
 import { Work } from '../languages/work.js';
 import { TextLanguages } from './text-languages.js';
 
@@ -7,5 +8,5 @@ export function formatAutomaton(format: string, pattern?: string): string {
   const texts = new TextLanguages(new Work({ pauses: false, isLimited: false }));
   const patterns = pattern === undefined ? [] : [{ pattern, at: '', negated: false }];
   const shape = { patterns, formats: [{ format, at: '' }], least: 0, most: Number.POSITIVE_INFINITY };
-  return automatonText(texts.automaton(texts.strings(shape), ''));
+  return automatonText(minimalAutomaton(texts.automaton(texts.strings(shape), '')));
 }

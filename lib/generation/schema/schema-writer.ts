@@ -1,6 +1,7 @@
 import type { Language } from '../languages/language.js';
 import { PieceOver, type Work } from '../languages/work.js';
 import { conforms } from './conforms.js';
+import { FiniteValues } from './finite-values.js';
 import { alternatives, GrammarRules, literal, type SharedRule } from './grammar-rules.js';
 import { isOpen, itemAt, namesOf, prefixOf, propertyAt } from './parts.js';
 import { ScalarWriter } from './scalar-writer.js';
@@ -52,6 +53,7 @@ export class SchemaWriter {
   readonly #texts: TextLanguages;
   readonly #shapes: Shapes;
   readonly #scalars: ScalarWriter;
+  readonly #finite: FiniteValues;
   /** Numbers of schema objects, which are the same wherever a reference leads to them. */
   readonly #numbers = new Map<unknown, number>();
   /** Rules of lists of schemas. */
@@ -66,6 +68,7 @@ export class SchemaWriter {
     this.#rules = new GrammarRules(name);
     this.#scalars = new ScalarWriter(this.#rules, this.#texts, work);
     this.#shapes = new Shapes(root, this.#texts);
+    this.#finite = new FiniteValues(this.#shapes, this.#texts, work, (list) => this.#keyOf(list));
   }
 
   /** Works for some 10 ms, and returns the grammar once it is complete. @throws TooMuchWork */
@@ -90,7 +93,10 @@ export class SchemaWriter {
     const at = given[0]?.at ?? '';
     const key = this.#keyOf(given);
     const known = this.#known.get(key);
-    if (known?.state === 'open') known.used = true;
+    if (known?.state === 'open') {
+      if (!this.#finite.exist(given)) return undefined;
+      known.used = true;
+    }
     if (known !== undefined && known.state !== 'paused')
       return known.state === 'open' ? known.name : known.body;
     const rule: Rule = known ?? this.#newRule(key, at);

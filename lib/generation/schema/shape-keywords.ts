@@ -55,7 +55,7 @@ export const combining: ReadonlySet<string> = new Set([
   ...['anyOf', 'oneOf', 'not', 'if', 'dependentRequired', 'dependentSchemas', 'dependencies'],
 ]);
 
-/** OpenAPI 3.0 adds null to a type by "nullable", which says nothing without one. */
+/** The types of a schema, with null if it is "nullable", which says nothing about a schema without types and references. */
 export function shapeTypes({ type, nullable }: Schema, at: string): ReadonlySet<JsonType> | undefined {
   if (type === undefined) return undefined;
   const list = Array.isArray(type) ? type : [type];

@@ -54,6 +54,8 @@ export class Shapes implements ShapeReader {
   readonly #shapes = new Map<object, readonly Shape[]>();
   /** Alternatives of schemas: the same objects in each piece of work, so that their rules are found again. */
   readonly #options = new Map<Schema, Located[][]>();
+  /** Schemas without their "nullable". */
+  readonly #nullable = new Map<Schema, Schema>();
   /** How many alternatives of a "oneOf" are compared with those behind them. */
   readonly #compared = new Map<unknown, number>();
   /** Names that replies for the alternatives of a "oneOf" must not have, to be valid for one only. */
@@ -108,6 +110,11 @@ export class Shapes implements ShapeReader {
     this.#texts.languages.work.spend(schemaUnits);
     if (references.length > deepest) refuse(at, `nested deeper than ${deepest}`);
     const given = schema as Schema;
+    const others = this.#withoutNull(given);
+    if (others !== undefined) {
+      const options = [others, onlyNull].map((part) => ({ schema: part, at }));
+      return this.#counted(options.flatMap((option) => this.#narrowed(shapes, option, references)));
+    }
     let combines = false;
     for (const keyword of Object.keys(given)) {
       this.#checkKeyword(keyword, at);
@@ -135,6 +142,18 @@ export class Shapes implements ShapeReader {
       all = this.#counted(options.flatMap((option) => this.#narrowed(before, option, inner)));
     }
     return all;
+  }
+
+  /**
+   * A schema without its "nullable", if it refers to others and has no type to which that adds null: writers for OpenAPI 3.0 mean
+   * the reference or null. Undefined for others.
+   */
+  #withoutNull(schema: Schema): Schema | undefined {
+    const { nullable, ...others } = schema;
+    if (nullable !== true || schema.type !== undefined || !refersToOthers(schema)) return undefined;
+    const known = this.#nullable.get(schema) ?? others;
+    this.#nullable.set(schema, known);
+    return known;
   }
 
   #checkKeyword(keyword: string, at: string): void {
@@ -282,6 +301,11 @@ export class Shapes implements ShapeReader {
     return constants;
   }
 }
+
+const onlyNull: Schema = { type: 'null' };
+
+const refersToOthers = (schema: Schema) =>
+  ['$ref', 'allOf', 'anyOf', 'oneOf'].some((keyword) => schema[keyword] !== undefined);
 
 const joined = (list: readonly unknown[], more: readonly unknown[] | undefined) =>
   more === undefined ? list : [...list, ...more];

@@ -22,6 +22,7 @@ const duration = `P(?:(?:${days}|${months}|${years})(?:${daytime})?|${daytime}|\
 const labels = '[A-Za-z0-9]+(?:-[A-Za-z0-9]+)*';
 const hostname = `(?=.{1,63}$)${labels}(?:\\.${labels})*`;
 const atom = "[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]";
+const nameCharacter = '[A-Za-z0-9_\\u{c0}-\\u{d6}\\u{d8}-\\u{f6}\\u{f8}-\\u{24f}]';
 const email = `(?=.{1,64}@)${atom}+(?:\\.${atom}+)*@${hostname}`;
 
 const octet = '(?:25[0-5]|2[0-4]\\d|1\\d\\d|[1-9]?\\d)';
@@ -40,6 +41,28 @@ const ipv6 = `(?:${[
   `(?:(?:${group}:){0,6}${group})?::`,
 ].join('|')})`;
 
+const ipv4Prefix = '(?:[12]?\\d|3[0-2])';
+const ipv6Prefix = '(?:\\d|[1-9]\\d|1[01]\\d|12[0-8])';
+const ipv4Interface = `${ipv4}(?:/${ipv4Prefix})?`;
+const ipv6Interface = `${ipv6}(?:/${ipv6Prefix})?`;
+// A network has no bits behind its prefix.
+const ipv4Network = `(?:${ipv4}(?:/32)?|${[...Array(32).keys()].map(ipv4NetworkOf).join('|')})`;
+const ipv6Network = `(?:${ipv6}(?:/128)?|::/${ipv6Prefix}|${[...Array(7).keys()].map(ipv6NetworkOf).join('|')})`;
+
+function ipv4NetworkOf(prefix: number): string {
+  const whole = Math.floor(prefix / 8);
+  const step = 2 ** (8 - (prefix % 8));
+  const multiples = [...Array(256 / step).keys()].map((index) => index * step);
+  const octets = [...Array(whole).fill(octet), `(?:${multiples.join('|')})`, ...Array(3 - whole).fill('0')];
+  return `${octets.join('\\.')}/${prefix}`;
+}
+
+/** Networks of which some groups, `more` after the first, are written, and at most these are the prefix. */
+function ipv6NetworkOf(more: number): string {
+  const prefixes = [...Array(129).keys()].slice(16 * (more + 1));
+  return `(?:${group}:){${more}}${group}::/(?:${prefixes.join('|')})`;
+}
+
 const port = '(?::[1-5]?\\d{1,4})?';
 
 /** `others`: further characters that are not escaped. */
@@ -56,7 +79,9 @@ function addresses(others: string) {
   const end = `(?:\\?(?:${part}|[/?])*)?(?:#(?:${part}|[/?])*)?`;
   const absolute = `[A-Za-z][A-Za-z0-9+.-]*:(?:${authority}|${rooted}|${part}+(?:/${part}*)*)?${end}`;
   const relative = `(?:${authority}|${rooted}|${firstPart}+(?:/${part}*)*)?${end}`;
-  return { absolute, reference: `(?:${absolute}|${relative})` };
+  const hosts = `${labels}(?:\\.${labels})*${port}`;
+  const several = `[A-Za-z][A-Za-z0-9+.-]*://${user}${hosts}(?:,${hosts})*(?:/${part}*)*${end}`;
+  return { absolute, several, reference: `(?:${absolute}|${relative})` };
 }
 
 const uri = addresses('');
@@ -74,11 +99,20 @@ const patterns: Readonly<Record<string, string>> = {
   'partial-date-time': `${date}T${clock}`,
   duration,
   email,
+  'name-email': `(?:${email}|${nameCharacter}+(?: ${nameCharacter}+)* <${email}>)`,
   hostname,
   ipv4,
   ipv6,
   ip: `(?:${ipv4}|${ipv6})`,
+  ipv4interface: ipv4Interface,
+  ipv6interface: ipv6Interface,
+  ipv4network: ipv4Network,
+  ipv6network: ipv6Network,
+  ipvanyaddress: `(?:${ipv4}|${ipv6})`,
+  ipvanyinterface: `(?:${ipv4Interface}|${ipv6Interface})`,
+  ipvanynetwork: `(?:${ipv4Network}|${ipv6Network})`,
   uri: uri.absolute,
+  'multi-host-uri': uri.several,
   'uri-reference': uri.reference,
   iri: iri.absolute,
   'iri-reference': iri.reference,
@@ -88,6 +122,8 @@ const patterns: Readonly<Record<string, string>> = {
   'relative-json-pointer': `(?:0|[1-9]\\d*)(?:#|${pointer})`,
   base64,
   byte: base64,
+  color: '#(?:[0-9A-Fa-f]{3}){1,2}',
+  fraction: '-?\\d+(?:/[1-9]\\d*)?',
   // Its header says {"alg":"HS256","typ":"JWT"}: readers refuse one that is no JSON.
   jwt: 'eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9(?:\\.(?:[A-Za-z0-9_-]{4})+){2}',
   base64url: '(?:[A-Za-z0-9_-]{4})*(?:[A-Za-z0-9_-]{2}(?:==)?|[A-Za-z0-9_-]{3}=?)?',
@@ -121,4 +157,10 @@ export function integerFormatRange(format: string): { least: bigint; most: bigin
 }
 
 /** Formats of numbers that restrict no number that a grammar writes. */
-export const numberFormats: ReadonlySet<string> = new Set(['float', 'double', 'decimal', 'number']);
+export const numberFormats: ReadonlySet<string> = new Set([
+  'float',
+  'double',
+  'decimal',
+  'number',
+  'time-delta',
+]);
