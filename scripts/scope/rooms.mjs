@@ -64,9 +64,9 @@ export const rooms = [
   ['native/scheduler', 1400, 'SPEC', 'quanta, classes and throttling of inference'],
   [
     'lib',
-    14_400,
+    14_560,
     'README',
-    'the typed library, also of speech, recognised by the classes of its callers, log-probabilities made objects in parts, and schemas as grammars: merges, unions, patterns, formats and multiples as automata, ranges of numbers digit by digit, whose work is counted, whose loops a new process compiles fast, whose states look at the characters that matter to them, whose lengths are counted in the grammar, only where texts may become too long, and whose formats and the patterns of zod are derived before, alternatives told apart by names of their own without pairs, also of OpenAPI 3.0 and draft 4; the addon of musl, told by the dynamic loader; former records forgotten while the newest stay; the words of a change log, saved and loaded',
+    'the typed library, also of speech, recognised by the classes of its callers, log-probabilities made objects in parts, and schemas as grammars: merges, unions, patterns, formats and multiples as automata, ranges of numbers digit by digit, whose work is counted, whose loops a new process compiles fast, whose states look at the characters that matter to them, whose lengths are counted in the grammar, only where texts may become too long, and whose formats and the patterns of zod are derived before, the formats of Pydantic in automata of fewest states, and schemas without an end; alternatives told apart by names of their own without pairs, also of OpenAPI 3.0 and draft 4; the addon of musl, told by the dynamic loader; former records forgotten while the newest stay; the words of a change log, saved and loaded',
   ],
   [
     'src/base',
