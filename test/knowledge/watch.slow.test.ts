@@ -167,6 +167,19 @@ describe('watchFolder', () => {
     await vi.waitFor(async () => expect(await idsOf(kb)).toEqual(['sub/b.md', 'sub/c.md']), waiting);
   });
 
+  test('a folder that comes to the path because one above it was moved is watched, too', async () => {
+    const above = folder;
+    folder = join(above, 'docs');
+    write('a.md', 'Bees dance.');
+    const { index } = await watched();
+    const kb = await reader(index.config);
+    renameSync(above, `${above}-moved`);
+    write('b.md', 'Ice flows.');
+    await vi.waitFor(async () => expect(await idsOf(kb)).toEqual(['b.md']), waiting);
+    write('c.md', 'Tea steeps.');
+    await vi.waitFor(async () => expect(await idsOf(kb)).toEqual(['b.md', 'c.md']), waiting);
+  });
+
   test('a half-written file is not read until it is whole', async () => {
     write('a.md', 'Bees dance.');
     const { index } = await watched();

@@ -50,6 +50,8 @@ const unsettledMs = 5000;
 /** Time between two looks at a folder that is gone, or whose events are lost, in ms. */
 const goneMs = 1000;
 const lostMs = 5000;
+/** Whether another folder has taken the path is looked at this often, in ms: a folder above it that is moved is no event. */
+const replacedMs = 1000;
 /** Time between two attempts while another process changes the records, in ms. */
 const heldMs = 500;
 /** Scans take at most this share of the time. Other changes may wait for the next one, so embedding earns no rest. */
@@ -116,7 +118,9 @@ export class WatchSession implements AsyncDisposable {
           next = performance.now() + Math.min(again ?? this.#pollMs, this.#pollMs);
           await this.#rest(Math.max(gatherMs, this.#scanMs / scanShare - this.#scanMs));
         }
-        await this.#eventOr(next);
+        await this.#eventOr(Math.min(next, performance.now() + replacedMs));
+        if (!this.#isGone && (await folderIdentity(this.#source.folder)) !== this.#identity)
+          this.#isDirty = true;
       }
     } finally {
       stopListening();
