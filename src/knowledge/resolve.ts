@@ -66,6 +66,8 @@ const known: OptionNames<OpenKnowledgeBaseOptions> = {
   onProgress: true,
 };
 
+const knownLimits: OptionNames<VersionLimits> = { count: true, bytes: true, age: true };
+
 /** A config that was read, and the files that it names. */
 export interface ResolvedSource {
   path: string;
@@ -166,8 +168,10 @@ export async function findModel(
 }
 
 /** @throws INVALID_ARGUMENT for an unknown option */
-export const checkOpenOptions = (options: OpenKnowledgeBaseOptions): void =>
+export function checkOpenOptions(options: OpenKnowledgeBaseOptions): void {
   checkOptionNames(options ?? {}, known, 'a knowledge base');
+  checkOptionNames(options?.versions ?? {}, knownLimits, 'versions', 'versions.');
+}
 
 /** Reads the config and finds its files and its model. @throws as openKnowledgeBase() for config and model */
 export async function findSource(configPath: string, options: OpenKnowledgeBaseOptions): Promise<Source> {

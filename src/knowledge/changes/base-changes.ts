@@ -297,17 +297,21 @@ export class BaseChanges implements ChangesOfBase {
     return done;
   }
 
-  /** Logs the batches that wait, in one flush, and applies them. A batch about an id of one before it waits for the next round. */
+  /** Settles the batches that wait, but for those that it leaves to the next round. */
   async #round(): Promise<void> {
     const waiting = this.#waiting.splice(0);
     if (waiting.length === 0) return;
-    let writer: ChangeLogWriter;
     try {
-      writer = await this.#openWriter();
+      await this.#write(waiting);
     } catch (error) {
-      for (const { reject } of waiting) reject(error);
-      return;
+      const left = new Set(this.#waiting);
+      for (const each of waiting) if (!left.has(each)) each.reject(error);
     }
+  }
+
+  /** Logs batches, in one flush, and applies them. A batch about an id of one before it waits for the next round. @throws as update() */
+  async #write(waiting: readonly Waiting[]): Promise<void> {
+    const writer = await this.#openWriter();
     const group: Waiting[] = [];
     const touched = new Set<string>();
     for (const [index, each] of waiting.entries()) {
@@ -331,7 +335,7 @@ export class BaseChanges implements ChangesOfBase {
     for (const [index, each] of group.entries()) {
       const outcome = written[index] as PromiseSettledResult<void>;
       if (outcome.status === 'rejected') each.reject(outcome.reason);
-      else await this.#publish(each);
+      else await this.#publish(each, now);
     }
     const most = Math.max(leastMergedBytes, this.#log.content.size) * (mergesRest() ? throttledFactor : 1);
     if (group.length > 0) this.#words.follow(writer);
@@ -364,10 +368,12 @@ export class BaseChanges implements ChangesOfBase {
     return false;
   }
 
-  /** Applies a batch that is in the log. */
-  async #publish({ converted, resolve, reject }: Waiting): Promise<void> {
+  /** Applies a batch that is in the log, with the time that it has there. */
+  async #publish({ converted, resolve, reject }: Waiting, time: number): Promise<void> {
     try {
-      resolve(await this.#storage.applyConverted(converted as ConvertedBatch));
+      const result = await this.#storage.applyConverted(converted as ConvertedBatch);
+      this.#storage.setTime(time);
+      resolve(result);
     } catch (error) {
       // It is durable: the next round reads it from the log.
       reject(error);

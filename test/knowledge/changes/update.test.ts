@@ -140,6 +140,30 @@ test('a batch that memory cannot take is refused before it is logged, and number
   expect((await again.get('new'))?.metadata).toEqual({ size: 1e40, serial: 2n ** 62n });
 });
 
+test('versions have the times of the change log, and a batch that cannot be written is refused', async () => {
+  const { config } = await knowledgeBase();
+  const options = { versions: { count: 9 } };
+  const clock = vi.spyOn(Date, 'now');
+  onTestFinished(() => clock.mockRestore());
+  const times = (kb: KnowledgeBase) => kb.storage.versions().map(({ time }) => time);
+  const made = [9_000_000_000_000, 1_000_000_000_000];
+  {
+    await using kb = await open(config, options);
+    for (const [n, time] of made.entries()) {
+      clock.mockReturnValue(time);
+      await kb.add([{ id: `${n}`, text: 'Bees' }]);
+    }
+    expect(times(kb).slice(1)).toEqual(made);
+    clock.mockReturnValue(Number.NaN);
+    await expect(kb.add([{ id: 'never', text: 'Bees' }])).rejects.toThrow(RangeError);
+    clock.mockRestore();
+    expect((await kb.add([{ id: 'now', text: 'Bees' }])).version).toBe(3);
+  }
+  await using again = await open(config, options);
+  expect(times(again).slice(1, 3)).toEqual(made);
+  await expect(open(config, { versions: { counts: 9 } })).rejects.toThrow('versions.counts');
+});
+
 test('a text that is too long is refused, or its beginning is embedded as by a build if long_text says so', async () => {
   const text = 'honey bees dance and glaciers grind valleys '.repeat(100);
   const strict = await knowledgeBase();
