@@ -4,8 +4,8 @@ import { inlineError } from './wire-errors.js';
 
 const codes = { RECORD_EXISTS: 8007, RECORD_MISSING: 8008, DUPLICATE_ID: 8009 } as const;
 
-/** Converts the error of a change, or of a version. */
-export function changeError(error: unknown): unknown {
+/** Converts the error of a change, or of a version. `added`: number of records that the batch adds, before those that it replaces. */
+export function changeError(error: unknown, added = 0): unknown {
   if (!(error instanceof AnyLorekeepError)) return error;
   const { code, message, detail } = error;
   const facts = detail as Record<string, unknown>;
@@ -42,7 +42,7 @@ export function changeError(error: unknown): unknown {
       );
     case 'TEXT_TOO_LONG':
     case 'INVALID_ARGUMENT': {
-      const place = placeOf(facts);
+      const place = placeOf(facts, added);
       if (facts.expected !== undefined && place !== undefined) return ruleError(error, place, facts);
       if (facts.field !== undefined || facts.id === undefined) return inlineError(error);
       const { id, tokens, limit } = facts as { id: string; tokens?: number; limit?: number };
@@ -55,14 +55,20 @@ export function changeError(error: unknown): unknown {
 }
 
 /** The first wrong record, such as `add[3]`; undefined for an error about something else. */
-function placeOf({ issues }: { issues?: unknown }): string | undefined {
+function placeOf(
+  { issues, record }: { issues?: unknown; record?: unknown },
+  added: number,
+): string | undefined {
+  if (typeof record === 'number') return record < added ? `add[${record}]` : `replace[${record - added}]`;
   return Array.isArray(issues) ? /^(?:add|replace)\[\d+\]/.exec(String(issues[0]))?.[0] : undefined;
 }
 
 /** A record breaks a rule of records files. */
 function ruleError(cause: Error, place: string, facts: Record<string, unknown>): unknown {
-  const { field, expected, found, mistakes } = facts;
-  const path = field === undefined ? place : `${place}.${field}`;
+  const { field, expected, found, mistakes, record } = facts;
+  // Memory refuses values of fields.
+  const at = record === undefined ? place : `${place}.metadata`;
+  const path = field === undefined ? at : `${at}.${field}`;
   const more = Number(mistakes) > 1 ? `; there are ${mistakes} mistakes` : '';
   return serverError(8003, `${path}: ${expected} is expected, not ${found}${more}`, { path }, { cause });
 }

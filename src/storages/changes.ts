@@ -109,7 +109,7 @@ export async function applyChanges(
       if (own !== undefined) noteTexts(storage, own.grown(sizes));
       return result;
     } catch (error) {
-      throw changeError(error);
+      throw changeError(error, changes.add?.length);
     } finally {
       own?.settle();
     }

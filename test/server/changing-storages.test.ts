@@ -114,6 +114,24 @@ describe('a storage that changes', () => {
     });
   });
 
+  it('names the record whose metadata are too many for memory', async () => {
+    const session = await (await TestServer.start()).session();
+    const fields = [{ name: 'tags', type: 'set<string>', optional: true }] as const;
+    await session.createEmbeddedStringStorage({ name, records, fields, embeddingModel: 'tiny' });
+    const tags = Array.from({ length: 30_000 }, (_, n) => `${n}`);
+    const record = { id: 'ice', text: 'Ice flows.', metadata: { tags } };
+    const batches: [object, string][] = [
+      [{ add: [{ ...record, id: 'new' }] }, 'add[0].metadata.tags'],
+      [{ add: [{ id: 'new', text: 'Tea.' }], replace: [record] }, 'replace[0].metadata.tags'],
+    ];
+    for (const [batch, path] of batches)
+      expect(await refusal(session.updateEmbeddedStringStorage({ name, ...batch }))).toMatchObject({
+        code: 8003,
+        details: { path },
+      });
+    expect((await session.listRecords({ name })).version).toBe(0);
+  });
+
   it('is followed by agents at each turn', async () => {
     const session = await made();
     const node = { id: 'kb', type: 'retrieve', params: { embeddedStringStorage: name, topK: 1 } } as const;
