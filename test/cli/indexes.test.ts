@@ -262,6 +262,18 @@ describe('forgotten texts stay out', () => {
     expect(await texts('third')).toEqual([expect.stringContaining('Blue herons stand still')]);
   });
 
+  test('of a folder that is named by a link, wherever the link leads', async () => {
+    fill('release-1', 'Pale');
+    fill('release-2', 'Pale');
+    symlinkSync('release-1', join(cwd, 'current'));
+    await json('index', 'current', ...model);
+    await forget('current', 'dusk');
+    rmSync(join(cwd, 'current'));
+    symlinkSync('release-2', join(cwd, 'current'));
+    expect(await json('index', 'current', ...model)).toMatchObject({ embedded: 0 });
+    expect(await texts('current')).toEqual([expect.stringContaining('still')]);
+  });
+
   test('of a folder that is made anew at its path, also where its index was moved away with the former one', async () => {
     fill('clone', 'Red');
     await json('index', 'clone', ...model);

@@ -1,5 +1,5 @@
 import { lstat, open, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import {
   isJsonWith,
   makeFolder,
@@ -113,7 +113,8 @@ export async function indexWatched(options: IndexFolderOptions): Promise<FolderI
   let letGo = () => {};
   try {
     const lifted = options.forgotten === true;
-    await takeOverMoved(folder, place, { lifted, signal, log: options.log ?? noLog });
+    const named = resolve(options.folder);
+    await takeOverMoved(folder, place, { named, lifted, signal, log: options.log ?? noLog });
     const choice = await choiceOf(options, folder, place);
     const model = await resolvedModel(options.models, choice.model);
     letGo = holdModel(model);
@@ -205,6 +206,8 @@ class FolderIndexing implements AsyncDisposable {
   #search: object | undefined;
   #learned: FolderFacts['learned'];
   #formerIdentities: readonly string[] = [];
+  /** Stays when the folder is named without links, as those who index before they search do. */
+  #named: string | undefined;
 
   constructor(
     options: IndexFolderOptions & { model: string },
@@ -232,6 +235,8 @@ class FolderIndexing implements AsyncDisposable {
     const before = await readFacts(this.#place);
     this.#search = before?.search;
     this.#formerIdentities = formerIdentities(before, this.#identity);
+    const named = resolve(this.#options.folder);
+    this.#named = named === this.#folder ? before?.named : named;
     this.#learned = before?.settings === settings ? before.learned : undefined;
     const { files, leftOut, last, entries, kept } = await this.#records(before);
     if (this.#options.mapping !== undefined && !files.some(({ path }) => hasColumns(path)))
@@ -471,6 +476,7 @@ class FolderIndexing implements AsyncDisposable {
       kind: 'lorekeep folder index',
       version: 1,
       folder: this.#folder,
+      named: this.#named,
       identity: this.#identity,
       formerIdentities: this.#formerIdentities,
       settings,

@@ -24,30 +24,35 @@ const stays: ReadonlySet<string> = new Set(['.lock', '.watch.lock', basename(for
 /**
  * Gives a folder that is new at its path what indexes of other paths have of it: the whole index of the same folder at its former path,
  * unless this path has an index of an earlier folder; else the embeddings, and the digests of forgotten texts, of indexes that were about
- * the same folder, or of those whose folders are gone and whose documents it has. `place`: where the index of the folder is; only one in
- * its default place takes over. `lifted`: whether forgotten texts are taken again. @throws IO, CORRUPT
+ * the same folder, or about those to which a link led by which it is named, or of those whose folders are gone and whose documents it has.
+ * `place`: where the index of the folder is; only one in its default place takes over. `named`: path by which it is named. `lifted`:
+ * whether forgotten texts are taken again. @throws IO, CORRUPT
  */
 export async function takeOverMoved(
   folder: string,
   place: string,
-  { lifted, signal, log }: { lifted: boolean; signal: AbortSignal; log: KnowledgeLog },
+  { named, lifted, signal, log }: { named?: string; lifted: boolean; signal: AbortSignal; log: KnowledgeLog },
 ): Promise<void> {
   if (place !== placeOf(folder)) return;
   const identity = await folderIdentity(folder);
   const present = await readFacts(place);
   if (present !== undefined && (identity === undefined || identity === present.identity)) return;
   const { moved, earlier } = await indexesAbout(identity, place);
-  const about = [moved, earlier].find((indexes) => indexes.length > 0) ?? (await copiedFrom(folder, place));
-  const [latest] = about;
+  const about = [moved, earlier, await namedAlike(folder, named)].find((indexes) => indexes.length > 0);
+  const from = about ?? (await copiedFrom(folder, place));
+  const [latest] = from;
   if (latest === undefined) return;
   // Neither has texts.
-  if (!lifted) for (const index of about) await addDigests(place, await readForgotten(index.place));
+  if (!lifted) for (const index of from) await addDigests(place, await readForgotten(index.place));
   if (present === undefined && moved.length > 0 && (await moveIndex(latest.place, place, signal))) {
     log.info({ folder, from: latest.folder }, 'the folder was moved: it keeps its index');
     return;
   }
   await copyEmbeddings(latest.place, place);
-  log.info({ folder, from: latest.folder }, 'the folder was moved: its embeddings are used again');
+  log.info(
+    { folder, from: latest.folder },
+    'the embeddings of another path, or of another folder, are used again',
+  );
 }
 
 /** The indexes of the folder with this identity at other paths, where it is no more, and those of paths where it was before; the latest first. */
@@ -61,6 +66,12 @@ async function indexesAbout(
   for (const index of others)
     if (index.identity === identity && (await folderIdentity(index.folder)) !== identity) moved.push(index);
   return { moved, earlier: others.filter((index) => index.formerIdentities?.includes(identity)) };
+}
+
+/** The indexes of other folders to which a link led by which `folder` is named. */
+async function namedAlike(folder: string, named: string | undefined): Promise<IndexedFolder[]> {
+  if (named === undefined || named === folder) return [];
+  return (await indexedFolders()).filter((index) => index.named === named && index.folder !== folder);
 }
 
 /** The indexes of folders that are gone, or empty, whose documents `folder` has: it is a copy, such as one on another file system. */

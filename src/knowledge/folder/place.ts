@@ -33,6 +33,8 @@ export interface FolderFacts {
   version: 1;
   /** Absolute path of the folder with the documents. */
   folder: string;
+  /** Absolute path by which it was named, if that has links. */
+  named?: string | undefined;
   /** Identifies everything besides the files that the records depend on. */
   settings: string;
   /** Options of the run; absent in files of earlier versions. */
