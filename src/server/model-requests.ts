@@ -14,19 +14,20 @@ import type { RequestId, ServerFrames } from '../protocol/frames.js';
 import type { ModelServices, ReportServices } from './services.js';
 
 type Listed = ServerFrames['ListModelsResponse'];
+type ListedModel = Listed['models'][number];
 
-/** Returns the models of the catalog, without paths. */
+/** Returns the models of the catalog, without paths. Looks at one file after the other: clients may ask without pause, of many models. */
 export async function listModels(
   services: ModelServices & Pick<ReportServices, 'config'>,
 ): Promise<Omit<Listed, 'reply_to'>> {
   const loaded = new Map(services.residency.inMemory.map((each) => [each.name, each]));
   const { catalog, modelMemory, config, backend } = services;
-  const models = catalog.entries.map((entry) =>
-    listedModel(catalog, entry, loaded.get(entry.name), backend.device?.name),
-  );
+  const models: Listed['models'] = [];
+  for (const entry of catalog.entries)
+    models.push(await listedModel(catalog, entry, loaded.get(entry.name), backend.device?.name));
   return {
     type: 'ListModelsResponse',
-    models: await Promise.all(models),
+    models,
     memory: modelMemory.use.map(({ device, used, limit }) => ({
       device,
       used: Math.round(used),
@@ -41,40 +42,16 @@ async function listedModel(
   entry: CatalogEntry,
   loaded: LoadedFacts | undefined,
   gpu: string | undefined,
-): Promise<Listed['models'][number]> {
+): Promise<ListedModel> {
   const { variant: chosen, reason } = catalog.locate(entry);
+  const variants: ListedModel['variants'] = [];
+  for (const variant of entry.variants)
+    variants.push({ ...(await listedVariant(catalog, entry, variant, gpu)), chosen: variant === chosen });
   return {
     name: entry.name,
     type: entry.model_type,
     ...(entry.license !== undefined && { license: entry.license }),
-    variants: await Promise.all(
-      entry.variants.map(async (variant) => {
-        const { path, present } = catalog.pathOf(variant);
-        if (variant.remote !== undefined)
-          return {
-            ...(variant.name !== undefined && { name: variant.name }),
-            state: present ? ('present' as const) : ('absent' as const),
-            downloadable: false,
-            chosen: variant === chosen,
-            device: remoteDevice,
-          };
-        const bytes = present ? modelBytes(path) : variant.size_bytes;
-        const place = present ? path : undefined;
-        const device = await expectedDevice(entry.model_type, variant.placement, place, gpu);
-        const differing = present ? await differences(catalog, entry, variant) : [];
-        const unusable = differing.find(({ refused }) => refused)?.text;
-        return {
-          ...(variant.name !== undefined && { name: variant.name }),
-          state: present ? ('present' as const) : ('absent' as const),
-          downloadable: isDownload(variant),
-          chosen: variant === chosen,
-          ...(bytes !== undefined && { size_bytes: bytes }),
-          ...(device !== undefined && { device }),
-          ...(differing.length > 0 && { contradictions: differing.map(({ text }) => text) }),
-          ...(unusable !== undefined && { unusable }),
-        };
-      }),
-    ),
+    variants,
     chosen_because: reason,
     loaded: loaded !== undefined,
     ...(loaded !== undefined && {
@@ -82,6 +59,31 @@ async function listedModel(
       device: loaded.device,
       context_size: loaded.contextSize,
     }),
+  };
+}
+
+async function listedVariant(
+  catalog: Catalog,
+  entry: CatalogEntry,
+  variant: ModelVariant,
+  gpu: string | undefined,
+): Promise<Omit<ListedModel['variants'][number], 'chosen'>> {
+  const { path, present } = catalog.pathOf(variant);
+  const state = present ? ('present' as const) : ('absent' as const);
+  const named = variant.name !== undefined && { name: variant.name };
+  if (variant.remote !== undefined) return { ...named, state, downloadable: false, device: remoteDevice };
+  const bytes = present ? modelBytes(path) : variant.size_bytes;
+  const device = await expectedDevice(entry.model_type, variant.placement, present ? path : undefined, gpu);
+  const differing = present ? await differences(catalog, entry, variant) : [];
+  const unusable = differing.find(({ refused }) => refused)?.text;
+  return {
+    ...named,
+    state,
+    downloadable: isDownload(variant),
+    ...(bytes !== undefined && { size_bytes: bytes }),
+    ...(device !== undefined && { device }),
+    ...(differing.length > 0 && { contradictions: differing.map(({ text }) => text) }),
+    ...(unusable !== undefined && { unusable }),
   };
 }
 
